@@ -1,1 +1,1 @@
-"""A campaign: trials handed out to a crew, and what is kept of them."""
+"""A campaign: a crew runs its trials, and a ledger keeps what they show."""

@@ -1,4 +1,4 @@
-"""A block of trials, run on one device: what came of each, and why it may end early.
+"""Runs a block of trials on one device: the result of each, and why the block may end early.
 
 Knows schedules and trials; never who asks for a block, nor what a campaign makes of a trial.
 """
@@ -23,18 +23,18 @@ from kfuzz.trials.trial import Prepared, Trial, judged, prepared
 from kfuzz.trials.unjudged import Unjudged, without_numbers
 
 LEAST_TIMEOUT, SURE_TIMEOUT = 0.5, 2.0
-"""Seconds. A trial takes milliseconds, so what has not ended by the second is a hang, even if time is up soon."""
+"""Seconds. A trial takes milliseconds, so one that runs for the second of these hangs, even if time is up soon."""
 AHEAD = 16
-"""Trials that a device is asked for at once: while it runs them, answers are judged and the next are planned. Some take
-a hundred times as long as others, there or here: with 4 of them the device had nothing to do in between.
+"""Trials that a device is asked for at once: while it runs them, this process judges answers and plans the next ones.
+Some take a hundred times as long as others, on either side: with 4 of them the device was idle at times.
 """
 LARGE_SECONDS = 10.0
-"""A campaign with less time left does not begin on a large case."""
+"""With less time left a campaign does not begin a large case."""
 
 
 @dataclass(frozen=True)
 class Orders:
-    """What everybody who runs trials of a campaign has to know. `deadline` is a time of `time.monotonic`."""
+    """What every process that runs trials of a campaign must know. `deadline` is a time of `time.monotonic`."""
 
     kernels: tuple[Kernel, ...]
     seed: int
@@ -48,7 +48,7 @@ class Orders:
 
 @dataclass(frozen=True)
 class ShownDefect:
-    """A defect, and the case that showed it where that is the smallest of its bucket so far."""
+    """A defect, and the case that showed it if that is the smallest of its bucket so far."""
 
     defect: Defect
     case: Case | None
@@ -56,30 +56,30 @@ class ShownDefect:
 
 @dataclass(frozen=True)
 class TrialEnd:
-    """What came of one trial."""
+    """The result of one trial."""
 
     kernel: int
     index: int
     number: int
-    """By which it was drawn: its index, or that and a multiple of AGAIN."""
+    """The number that it was drawn by: its index, or its index plus a multiple of AGAIN."""
     device: str
     probe: Probe
     axes: Mapping[str, int]
-    """The kernel's own, where anything was judged."""
+    """The kernel's own axes, if anything was judged."""
     rows: int
     elements: int
     ratio: float
     seconds: Mapping[str, float]
     reasons: tuple[Unjudged, ...]
     silences: Mapping[str, tuple[str, ...]]
-    seen: tuple[ShownDefect, ...]
+    defects: tuple[ShownDefect, ...]
     fatal: Kind | None
-    """What it was that has ended the process."""
+    """The kind of defect that ended the process."""
 
 
 @dataclass(frozen=True)
 class BlockEnd:
-    """The end of a block: all of it was run, or `why` not: out of time, or the kernel cannot go on."""
+    """The end of a block. `why` is empty if all of it was run; else it is out of time, or the kernel cannot go on."""
 
     block: Block
     why: Literal["", "time", "hang", "claim", "unsupported"] = ""
@@ -92,26 +92,26 @@ Ends = Generator[End, None, None]
 
 @dataclass(frozen=True)
 class _QueuedTrial:
-    """A trial that the device was asked for; or why it cannot be."""
+    """A trial that the device was asked for, or the error that prevents it."""
 
     block: Block
     index: int
     number: int
     timeout: float
-    planned: float
-    asked: Prepared | ClaimError
+    planning_seconds: float
+    prepared: Prepared | ClaimError
 
 
 def run_block(orders: Orders, device: Device, block: Block, known: dict[str, int]) -> Ends:
-    """The trials of a block, then its own end. `known`, kept up to date: elements of each bucket's smallest case."""
+    """Run the trials of a block, then yield its end. It keeps `known` up to date: the smallest case of each bucket."""
     return run_blocks(orders, device, iter((block,)), known)
 
 
 def run_blocks(orders: Orders, device: Device, blocks: Iterator[Block | None], known: dict[str, int]) -> Ends:
-    """The same of one block after the other; None among them: the next one waits for what was begun before.
+    """Run one block after the other; a None among them makes the next one wait for the trials before it.
 
-    The device is asked for a few trials ahead, beyond a block's end, too: whoever waits for the last of a block before
-    the next is begun leaves the device idle meanwhile. Of a kernel that has not yet run, one shows that it does.
+    The device is asked for a few trials ahead, also beyond a block's end: otherwise it would be idle while the last
+    trial of a block is judged. A kernel that has not run yet gets one trial first, to show that it runs.
     """
     ahead = device if isinstance(device, Ahead) else None
     upcoming = _TrialQueue(orders, ahead, blocks)
@@ -132,7 +132,7 @@ def run_blocks(orders: Orders, device: Device, blocks: Iterator[Block | None], k
 
 
 class _TrialQueue:
-    """The trials to come, and each block's end behind them; the device has been asked for those that stand here."""
+    """The next trials, with the end of each block after them; the device has been asked for all that are queued."""
 
     def __init__(self, orders: Orders, ahead: Ahead | None, blocks: Iterator[Block | None]) -> None:
         self._orders, self._ahead, self._blocks = orders, ahead, blocks
@@ -142,7 +142,7 @@ class _TrialQueue:
         self._have_run: set[int] = set()
 
     def next(self) -> _QueuedTrial | BlockEnd | None:
-        """What comes next; None where nothing does."""
+        """The next trial or end of a block; None if there is none."""
         while len(self._coming) < (AHEAD if self._ahead else 1) and self._may_ask() and self._ask():
             pass
         if not self._coming:
@@ -153,7 +153,7 @@ class _TrialQueue:
         return one
 
     def leave_out(self, kernel: int) -> None:
-        """Nobody wants to know more of a kernel: what was asked of others is asked again."""
+        """Drop all trials of a kernel, and ask again for those of other kernels."""
         coming = [one for one in self._coming if one.block.kernel != kernel]
         self._coming = deque(coming)
         if self._block is not None and self._block.kernel == kernel:
@@ -161,15 +161,15 @@ class _TrialQueue:
         if self._ahead:
             self._ahead.forget()
             for one in coming:
-                if isinstance(one, _QueuedTrial) and isinstance(one.asked, Prepared):
-                    self._ahead.ask(one.asked.job, one.asked.probe)
+                if isinstance(one, _QueuedTrial) and isinstance(one.prepared, Prepared):
+                    self._ahead.ask(one.prepared.job, one.prepared.probe)
 
     def _may_ask(self) -> bool:
-        """Whether more than what stands here already may be begun: not behind the first trial of a kernel."""
+        """Whether another trial may be queued: not while the first trial of a kernel is."""
         return all(one.block.kernel in self._have_run for one in self._coming)
 
     def _ask(self) -> bool:
-        """Let one more stand here; False where there is none for now."""
+        """Queue one more trial; False if there is none for now."""
         if self._block is None:
             self._block = next(self._blocks, None)
             if self._block is None:
@@ -188,7 +188,7 @@ class _TrialQueue:
 
 
 def _numbers(orders: Orders, block: Block) -> Iterator[tuple[int, int, float] | BlockEnd]:
-    """Index, number and time-out of each trial that is to be run; the block's end where there is no time."""
+    """Index, number and time-out of each trial of the block; the block's end if there is no time left."""
     kernel = orders.kernels[block.kernel]
     known = rules_of(kernel, orders.seed, orders.budget, block.fatal) if block.fatal else ()
     for index in (index for index in range(block.first, block.last) if orders.shard.has(kernel, index)):
@@ -201,7 +201,7 @@ def _numbers(orders: Orders, block: Block) -> Iterator[tuple[int, int, float] | 
         rules = () if is_free(index, block.fatal) else known
         number = number_of(kernel, orders.seed, index, orders.budget, rules)
         if number is not None:
-            # A device that suspects a hang runs the job again to be sure: the last hang has to fit in what is left.
+            # A device that suspects a hang runs the job again to be sure: both must fit in the time that is left.
             yield index, number, min(orders.timeout, max(LEAST_TIMEOUT, left / 4))
 
 
@@ -213,18 +213,18 @@ def _begin_trial(
     probe = probe_of(kernel, orders.seed, number, orders.runs, timeout, fatal)
     try:
         attempt = attempt_of(kernel, orders.seed, number, orders.budget)
-        asked = prepared(kernel, attempt.case, attempt.tune, probe)
+        trial = prepared(kernel, attempt.case, attempt.tune, probe)
     except ClaimError as error:
         return _QueuedTrial(block, index, number, timeout, 0.0, error)
     if ahead:
-        ahead.ask(asked.job, probe)
-    return _QueuedTrial(block, index, number, timeout, time.perf_counter() - began, asked)
+        ahead.ask(trial.job, probe)
+    return _QueuedTrial(block, index, number, timeout, time.perf_counter() - began, trial)
 
 
 def _run(device: Device, one: _QueuedTrial) -> Callable[[], Outcome]:
     def run() -> Outcome:
-        assert isinstance(one.asked, Prepared)
-        return device.run(one.asked.job, one.asked.probe)
+        assert isinstance(one.prepared, Prepared)
+        return device.run(one.prepared.job, one.prepared.probe)
 
     return run
 
@@ -232,14 +232,14 @@ def _run(device: Device, one: _QueuedTrial) -> Callable[[], Outcome]:
 def _finish_trial(
     orders: Orders, device: Device, one: _QueuedTrial, known: dict[str, int], answer: Callable[[], Outcome]
 ) -> Iterator[End]:
-    """The end of a trial, and that of its block where it is the last."""
+    """Wait for a trial and judge it: its end, and the end of its block if the kernel cannot go on."""
     block = one.block
     try:
-        if isinstance(one.asked, ClaimError):
-            raise one.asked
+        if isinstance(one.prepared, ClaimError):
+            raise one.prepared
         began = time.perf_counter()
         outcome = answer()
-        trial = judged(one.asked, outcome, device.name, time.perf_counter() - began)
+        trial = judged(one.prepared, outcome, device.name, time.perf_counter() - began)
     except UnsupportedError as error:
         yield BlockEnd(block, "unsupported", str(error))
         return
@@ -247,7 +247,7 @@ def _finish_trial(
         yield BlockEnd(block, "claim", str(error))
         return
     hangs = any(defect.kind == "hang" for defect in trial.defects)
-    if hangs and one.timeout < min(orders.timeout, SURE_TIMEOUT):  # it may only have been short of time
+    if hangs and one.timeout < min(orders.timeout, SURE_TIMEOUT):  # perhaps it only needed more time
         yield BlockEnd(block, "time")
         return
     yield _trial_end(one, orders.kernels[block.kernel], trial, known, device)
@@ -267,10 +267,10 @@ def _trial_end(one: _QueuedTrial, kernel: Kernel, trial: Trial, known: dict[str,
         rows=trial.rows,
         elements=trial.elements,
         ratio=trial.ratio,
-        seconds={"generation": one.planned, **trial.seconds},
+        seconds={"generation": one.planning_seconds, **trial.seconds},
         reasons=tuple(map(without_numbers, trial.left_out)),
         silences=trial.silences,
-        seen=tuple(_show_defect(kernel, trial.case, defect, known, device, trial.probe) for defect in trial.defects),
+        defects=tuple(_show_defect(kernel, trial.case, defect, known, device, trial.probe) for defect in trial.defects),
         fatal=fatal,
     )
 

@@ -1,6 +1,6 @@
-"""Bugs: what a campaign has found of a kernel, put together by cause, with what tells most of each in front.
+"""Bugs: the discoveries of a campaign, grouped by cause, with the most telling one of each group in front.
 
-One missing barrier is seen at twenty pairs of lines and in as many wrong answers; a person has to read of it once.
+One missing barrier shows at twenty pairs of lines and in as many wrong answers; you want to read about it once.
 Knows discoveries; never how a kernel is run.
 """
 
@@ -17,12 +17,12 @@ VAGUE = {
     "wrong elements": 2, "zero elements": 2, "all zero": 2, "permuted": 2,
     "not finite": 3, "sum of 0": 3, "0/0": 3, "overflow": 3,
 }  # fmt: skip
-"""Diagnoses that say how an answer looks rather than what was done; the higher, the less they tell."""
+"""Diagnoses that describe the answer rather than the mistake; the higher the number, the less they tell."""
 
 
 @dataclass(frozen=True)
 class Bug:
-    """What is taken for one bug: the discovery that tells most of it, and the others that come of the same cause."""
+    """One bug: the discovery that tells most about it, and the others with the same cause."""
 
     headline: Discovery
     also: tuple[Discovery, ...]
@@ -39,7 +39,7 @@ class Bug:
 
     @property
     def is_at_barriers(self) -> bool:
-        """Whether nothing is seen of it but that threads wait at different barriers."""
+        """Whether it shows only in threads that wait at different barriers."""
         return all(one.defect.kind == "divergent-barrier" for one in self.every)
 
     @property
@@ -48,20 +48,20 @@ class Bug:
 
 
 def bugs_of(discoveries: Iterable[Discovery]) -> tuple[Bug, ...]:
-    """The bugs of one kernel: errors before warnings, news before what is known, the early before the late.
+    """The bugs of one kernel: errors before warnings, new ones before known ones, early ones before late ones.
 
-    Threads that wait at two barriers and are none the worse, for a card counts them all, come behind what shows.
+    Threads that wait at two barriers, which is harmless where a GPU counts them all, come after all other bugs.
     """
-    found = [_bug(group) for group in group_by_cause(list(discoveries), lambda one: one.causes)]
+    bugs = [_bug(group) for group in group_by_cause(list(discoveries), lambda one: one.causes)]
     order = [
         ((not bug.is_error, bug.is_known, bug.headline.defect.rank, bug.is_at_barriers, *_order_of(bug.headline)), bug)
-        for bug in found
+        for bug in bugs
     ]
     return tuple(bug for _, bug in sorted(order, key=lambda pair: pair[0]))
 
 
 def _bug(group: Sequence[Discovery]) -> Bug:
-    finite = [one for one in group if one.defect.is_finite]  # to be wrong for numbers is more than for infinities
+    finite = [one for one in group if one.defect.is_finite]  # wrong for finite numbers is worse than for infinities
     is_known = any(one.is_known for one in finite or group)
     headline, *also = sorted((one.with_known(is_known) for one in group), key=_order_of)
     return Bug(headline, tuple(also))
@@ -69,8 +69,8 @@ def _bug(group: Sequence[Discovery]) -> Bug:
 
 def _order_of(one: Discovery) -> tuple[object, ...]:
     defect = one.defect
-    shown = (defect.kind, defect.diagnosis, defect.finding is None, defect.is_finite, defect.line is not None)
-    return report_order(one.is_error, *shown, one.first_trial, one.count, defect.bucket)
+    facts = (defect.kind, defect.diagnosis, defect.finding is None, defect.is_finite, defect.line is not None)
+    return report_order(one.is_error, *facts, one.first_trial, one.count, defect.bucket)
 
 
 def report_order(
@@ -84,8 +84,8 @@ def report_order(
     count: int,
     bucket: str,
 ) -> tuple[object, ...]:
-    """Sorts what tells most of a bug to the front: what a device saw, then a wrong answer to numbers whose diagnosis
-    names what was done, then what came first and often.
+    """The key that sorts the most telling discovery of a bug to the front: first a device's own finding, then a wrong
+    answer to finite numbers whose diagnosis names the mistake, then an early and frequent one.
     """
     vague = VAGUE.get(diagnosis, 0)
     how = (is_answer, is_answer and not is_finite, vague, kind == "special", not has_line)
@@ -93,7 +93,7 @@ def report_order(
 
 
 def group_by_cause(items: Sequence[T], causes_of: Callable[[T], Iterable[str]]) -> list[list[T]]:
-    """The items in groups: those with a cause in common, and those in common with these, belong together."""
+    """Group the items that are connected by common causes, directly or through other items."""
     groups: list[tuple[set[str], list[T]]] = []
     for item in items:
         causes, members = set(causes_of(item)), [item]

@@ -1,10 +1,10 @@
-"""A campaign: trials of many kernels, round by round, going on after each failure, until time or trials run out.
+"""A campaign: trials of many kernels, round by round, which continue after each failure until time or trials run out.
 
     result = run_campaign(kernels, CpuDevice, Options(seed=7, max_cases=1000), print)
 
-With `max_cases` the result is a function of kernels and seed, whatever the number of jobs and however often it was
-interrupted and resumed (but for seconds). Every defect is on disk before it is told. On several devices it is a
-campaign of the same seed on each, side by side. Knows who runs trials and who keeps books; never how a trial is run.
+With `max_cases` the result (except for its seconds) is a function of the kernels and the seed, for any number of jobs
+and any number of interruptions. Every defect is on disk before it is reported. With several devices, each runs a
+campaign of the same seed, side by side. Knows crews and ledgers; never how a trial is run.
 """
 
 import time
@@ -24,9 +24,9 @@ from kfuzz.claims.kernel import Kernel
 
 @dataclass(frozen=True)
 class Lane:
-    """One of the devices that a campaign runs on, and how many processes feed it; none: the caller's own does.
+    """One of the devices of a campaign, and how many processes feed it; with 0 the caller's own process does.
 
-    `leaves_large`: cases of many elements are another lane's, but for those that are about the order of threads.
+    `leaves_large`: another lane runs the cases of many elements, except for those that test the order of threads.
     """
 
     name: str
@@ -44,14 +44,14 @@ def run_campaign(
 ) -> Result:
     """Search until time or trials run out; Ctrl-C ends it and loses nothing. Raises DeviceError and CaseError.
 
-    With `spread` other machines do the trials; what they find is kept and told here.
+    With `spread` other machines run the trials; this process keeps and reports their findings.
     """
     (result,) = run_lanes(kernels, [Lane("", make_device, options.jobs)], options, listen, spread)
     return result
 
 
 def options_of(options: Options, lane: Lane, lanes: Sequence[Lane]) -> Options:
-    """A lane's own options: where there are several, each keeps its state in a folder of its name."""
+    """A lane's own options: each of several lanes keeps its state in a folder of its name."""
     return options if len(lanes) == 1 or options.out is None else replace(options, out=options.out / lane.name)
 
 
@@ -59,9 +59,9 @@ def run_lanes(
     kernels: Sequence[Kernel], lanes: Sequence[Lane], options: Options, listen: Listen = ignore,
     spread: Spread | None = None,
 ) -> tuple[Result, ...]:  # fmt: skip
-    """A campaign on each lane, all at once; a result for each, the same that it would have by itself.
+    """Run a campaign on each lane, all at once; each has the result that it would have by itself.
 
-    With `max_cases` each tries so many; what time there is they share.
+    With `max_cases` each lane tries that many cases; they share the time.
     """
     began = time.monotonic()
     ledgers: list[Ledger] = []
@@ -86,7 +86,7 @@ def run_lanes(
                 if item.why == "time":
                     stop = "max-time"
                     break
-            if all(ledger.is_over for ledger in ledgers):  # what still runs may take long: it ends its process
+            if all(ledger.is_over for ledger in ledgers):  # do not wait for trials that still run and may take long
                 break
     except KeyboardInterrupt:
         stop = "interrupted"
@@ -110,11 +110,11 @@ def _run_crews(crews: Sequence[Crew], spread: Spread | None) -> LaneEnds:
 
 
 def _sum_trials(ledgers: Sequence[Ledger], listen: Listen) -> Listen:
-    """A listener that is told the trials of all lanes together."""
+    """A listener that gets the total number of trials of all lanes."""
 
-    def told(event: Event) -> None:
+    def forward(event: Event) -> None:
         if isinstance(event, Tried) and len(ledgers) > 1:
             event = replace(event, total=sum(one.trials for one in ledgers))
         listen(event)
 
-    return told
+    return forward

@@ -1,7 +1,7 @@
-"""Processes of our own that run jobs on a device of their own, and what comes of each job as soon as it is there.
+"""Child processes, each with a device of its own, that run jobs and send back each result as soon as they have it.
 
-Ctrl-C does not reach them: it is their caller's affair, who ends them. Knows processes, pipes and signals; never what
-a job is.
+Ctrl-C does not reach them: their parent handles it and ends them. Knows processes, pipes and signals; never what a job
+is.
 """
 
 import contextlib
@@ -18,49 +18,49 @@ from kfuzz.memory import keep_freed_memory
 from kfuzz.one_thread import lift_limit, use_one_thread
 
 TERMINAL = (signal.SIGINT, signal.SIGHUP)
-"""What a terminal sends to every process that was started from it."""
+"""The signals that a terminal sends to every process that was started from it."""
 ENDS = (*TERMINAL, signal.SIGTERM)
 JOIN_SECONDS = 2.0
 ENDED = (EOFError, BrokenPipeError, ConnectionResetError)
-"""Nobody is left at the other end, or wants more."""
+"""The process at the other end of the pipe has ended, or has closed it."""
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 MakeDevice = Callable[[], Device]
 Work = Callable[[Device, Task], Iterable[Answer]]
-"""What a process does with a job. Like `MakeDevice` it is sent to the process, so it has to be picklable."""
+"""What a process does with a job. Like `MakeDevice` it is sent to the process, so it must be picklable."""
 
 
 class Child(Generic[Task, Answer]):
-    """One process at work, and whether it is: from a job on until its caller says that the last item has come.
+    """One child process. It is busy from a job until its parent says that the job's last item has come.
 
-    What it is told of all jobs goes with the first one: it is much, and whoever sends it waits until the process has
-    been loaded, which several do at the same time.
+    The settings for all jobs are sent with the first job. They are large, and sending them waits until the process has
+    loaded its modules; several processes do so at the same time.
     """
 
     def __init__(self, make_device: MakeDevice, work: Work[Task, Answer]) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self._untold: tuple[MakeDevice, Work[Task, Answer]] | None = make_device, work
-        with use_one_thread() as unsaid:
-            self.process: BaseProcess = context.Process(target=_serve, args=(theirs, unsaid))
+        self._settings: tuple[MakeDevice, Work[Task, Answer]] | None = make_device, work
+        with use_one_thread() as variables:
+            self.process: BaseProcess = context.Process(target=_serve, args=(theirs, variables))
             start_process(self.process)
         theirs.close()
         self.is_busy = False
 
     def send(self, job: Task) -> None:
-        """Give it a job."""
+        """Send the process a job."""
         self.is_busy = True
         try:
-            if self._untold is not None:
-                self.pipe.send(self._untold)
-                self._untold = None
+            if self._settings is not None:
+                self.pipe.send(self._settings)
+                self._settings = None
             self.pipe.send(job)
         except (BrokenPipeError, ConnectionResetError):
             raise self._end_error() from None
 
     def receive(self) -> Answer:
-        """The next item; raises the error that ended the process, or a DeviceError where it ended without one."""
+        """The next item; raises the error that ended the process, or a DeviceError if it ended without one."""
         try:
             item: Answer | DeviceError | ClaimError = self.pipe.recv()
         except (EOFError, ConnectionResetError):
@@ -70,13 +70,13 @@ class Child(Generic[Task, Answer]):
         return item
 
     def dismiss(self) -> None:
-        """Tell the process to end, at once where it is busy; does not wait."""
-        self.pipe.close()  # which ends the process when it next looks
+        """Tell the process to end, at once if it is busy; do not wait."""
+        self.pipe.close()  # which ends the process when it next reads from it
         if self.is_busy:
             self.process.terminate()
 
     def close(self) -> None:
-        """End the process, and wait for it; one that does not hear is killed."""
+        """End the process and wait for it; kill it if it does not react."""
         self.dismiss()
         for end in (self.process.terminate, self.process.kill):
             self.process.join(JOIN_SECONDS)
@@ -87,11 +87,11 @@ class Child(Generic[Task, Answer]):
 
     def _end_error(self) -> DeviceError:
         self.process.join(JOIN_SECONDS)
-        return DeviceError(f"a process at work ended with exit code {self.process.exitcode}")
+        return DeviceError(f"a worker process ended with exit code {self.process.exitcode}")
 
 
 def end_all(hands: Sequence[Child[Any, Any]]) -> None:
-    """End these processes, all at once: one after the other would take seconds each."""
+    """End these processes all at once: one after the other would take seconds each."""
     for hand in hands:
         hand.dismiss()
     for hand in hands:
@@ -99,11 +99,11 @@ def end_all(hands: Sequence[Child[Any, Any]]) -> None:
 
 
 def start_process(process: BaseProcess) -> None:
-    """Start a process that is deaf from birth, while it is being loaded too; it calls `stay_deaf` when it runs.
+    """Start a process that blocks the ending signals while it loads; it calls `ignore_terminal` when it runs.
 
-    What ends the caller meanwhile waits: half a message would be the new process's affair.
+    A signal that ends the caller waits meanwhile: otherwise the new process could get half a message.
     """
-    resource_tracker.ensure_running()  # which would come with the first process, and lets Ctrl-C through again
+    resource_tracker.ensure_running()  # the first process would start it inside of the block and unblock Ctrl-C
     with _block_signals():
         process.start()
 
@@ -118,15 +118,15 @@ def _block_signals() -> Iterator[None]:
 
 
 def ignore_terminal() -> None:
-    """What was blocked until now is ignored from now on, and so it is by what this process starts; SIGTERM is heard."""
+    """Unblock the ending signals: ignore the terminal's from now on, as do processes that start later; obey SIGTERM."""
     for one in TERMINAL:
         signal.signal(one, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
 
 
-def _serve(pipe: Connection, unsaid: list[str]) -> None:
-    """The other end of a child: jobs come in, items go out, until the pipe is closed or the caller ends it."""
-    lift_limit(unsaid)  # numpy is loaded; a device's own process has as many threads as it likes
+def _serve(pipe: Connection, variables: list[str]) -> None:
+    """Run in the child: receive jobs and send items until the parent closes the pipe or ends the process."""
+    lift_limit(variables)  # numpy is loaded; a device's own process may use as many threads as it likes
     ignore_terminal()
     keep_freed_memory()
     with contextlib.suppress(*ENDED):
@@ -145,17 +145,18 @@ def _work_on(pipe: Connection, make_device: MakeDevice, work: Work[Task, Answer]
         raise
     except (DeviceError, ClaimError) as error:
         pipe.send(error)
-    except Exception as error:  # the caller tells it, in its own words
+    except Exception as error:  # the parent reports it
         pipe.send(unexpected(error))
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the device ends its own process, undisturbed
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the device must be able to end its own process
         if device is not None:
             device.close()
 
 
 def _leave(*_: object) -> None:
-    """No EOFError, by which a device knows that its own process has ended, and waits for it. Once: whoever is slow to
-    leave is told again.
+    """Raise SystemExit on SIGTERM, and only once, since a slow process gets the signal again.
+
+    An EOFError would tell a device that its own process has ended, and it would wait for that.
     """
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise SystemExit

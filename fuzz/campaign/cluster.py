@@ -1,6 +1,6 @@
-"""Errands on a Dask cluster that somebody else operates, of which we know the address of its scheduler.
+"""Runs errands on an existing Dask cluster, of which you give the address of its scheduler.
 
-An errand whose worker is lost is done again by another. The one file that imports Dask.
+If a worker is lost, another one repeats its errand. This is the only file that imports Dask.
 """
 
 import asyncio
@@ -26,18 +26,18 @@ from kfuzz.devices import Device, DeviceError
 CONNECT_SECONDS = 10.0
 ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx)://.+:\d+")
 AHEAD = 3
-"""Errands given out for each thread of the cluster: one at work, one that it goes on with, and one since Dask does not
-share them out evenly."""
+"""Errands submitted for each thread of the cluster: one that it runs, one that comes next, and one more since Dask does
+not distribute them evenly."""
 MOST_WAITING = 16
-"""Errands for each thread between the one whose turn it is and the last that was given out: as far ahead as processes
+"""Errands for each thread between the one whose turn it is and the last one submitted: as far ahead as the processes
 of one machine go (crew.WINDOW)."""
 LOOK_SECONDS = 0.2
 MOST_LOSSES = 10
-"""So often may one errand go down with its workers; the next time it is to blame."""
+"""How often one errand may be lost with its worker; after that kfuzz blames the errand."""
 LOGGERS = ("distributed", "distributed.client", "tornado.application")
-"""Dask gives the second a level of its own; the third tells of what a signal has interrupted."""
+"""Dask gives the second one a level of its own; the third one reports what a signal has interrupted."""
 GPU = "GPU"
-"""The resource that a worker with a card declares: `dask worker ... --resources GPU=1`."""
+"""The resource that a worker with a GPU declares: `dask worker ... --resources GPU=1`."""
 
 
 @dataclass(frozen=True)
@@ -55,22 +55,22 @@ class Cluster:
 
     @property
     def threads(self) -> int:
-        """How many errands it can do at once, as of now."""
+        """How many errands it can run at once, as of now."""
         return sum(self.client.nthreads().values())
 
     @property
     def has_gpu(self) -> bool:
-        """Whether a worker declares one."""
+        """Whether a worker declares a GPU."""
         workers = self.client.scheduler_info(n_workers=-1)["workers"]
         return any(worker["resources"].get(GPU, 0) for worker in workers.values())
 
 
 def connect(address: str) -> Cluster:
-    """The cluster of this scheduler; DeviceError where none answers."""
+    """The cluster of this scheduler; a DeviceError if no scheduler answers."""
     if not ADDRESS.fullmatch(address):
-        raise DeviceError(f"--cluster {address}: no address of a scheduler; write tcp://HOST:8786")
+        raise DeviceError(f"--cluster {address}: not the address of a scheduler; write tcp://HOST:8786")
     for logger in LOGGERS:
-        logging.getLogger(logger).setLevel(logging.CRITICAL)  # lost workers are our affair, and are made good
+        logging.getLogger(logger).setLevel(logging.CRITICAL)  # kfuzz handles lost workers itself
     try:
         return Cluster(Client(address, timeout=CONNECT_SECONDS, set_as_default=False, name="kfuzz"), address)
     except (OSError, ValueError) as error:
@@ -80,44 +80,44 @@ def connect(address: str) -> Cluster:
 def spread(
     cluster: Cluster, streams: Sequence[Iterator[Errand | None]], until: float | None
 ) -> Generator[tuple[int, Sequence[Any]], None, None]:
-    """What comes of the errands of each stream, in its order; ends early when time is up, and leaves nothing behind."""
-    given: list[deque[_Submission]] = [deque() for _ in streams]
+    """Yield the results of each stream's errands, in its order; when time is up, end early and cancel the rest."""
+    submitted: list[deque[_Submission]] = [deque() for _ in streams]
     news = threading.Event()
     threads, asked = 0, -inf
     try:
         while until is None or time.monotonic() < until:
             news.clear()
-            if time.monotonic() > asked + LOOK_SECONDS:  # a question to the scheduler, and workers come and go rarely
+            if time.monotonic() > asked + LOOK_SECONDS:  # it asks the scheduler, and workers rarely come and go
                 threads, asked = max(1, cluster.threads), time.monotonic()
-            for stream, out in zip(streams, given, strict=True):
-                at_work = sum(not one.is_done() for one in out)
-                room = max(0, min(AHEAD * threads - at_work, MOST_WAITING * threads - len(out)))
+            for stream, out in zip(streams, submitted, strict=True):
+                running = sum(not one.is_done() for one in out)
+                room = max(0, min(AHEAD * threads - running, MOST_WAITING * threads - len(out)))
                 while room and (errand := next(stream, None)) is not None:
                     out.append(_Submission(cluster.client, errand, news))
                     room -= 1
-            if not any(given):
+            if not any(submitted):
                 return
-            come = [(number, out.popleft()) for number, out in enumerate(given) if out and out[0].is_done()]
-            for number, first in come:
-                yield number, first.found()
-            if not come:
+            done = [(number, out.popleft()) for number, out in enumerate(submitted) if out and out[0].is_done()]
+            for number, first in done:
+                yield number, first.result()
+            if not done:
                 news.wait(LOOK_SECONDS)
     finally:
-        for one in (one for out in given for one in out):
+        for one in (one for out in submitted for one in out):
             one.cancel()
 
 
 class _Submission:
-    """An errand that was given out, and how often its workers were lost; `news` is set when something comes of it.
+    """An errand on the cluster, and how often its workers were lost; `news` is set when its result arrives.
 
-    What comes is fetched at once, as its worker may be lost, and of many errands side by side: a worker that computes
-    takes a quarter of a second to hand out what it has.
+    Results are fetched at once, since a worker may be lost, and of many errands side by side: a busy worker takes a
+    quarter of a second to send a result.
     """
 
     def __init__(self, client: Client, errand: Errand, news: threading.Event) -> None:
         self.client, self.errand, self.news = client, errand, news
         self.losses = 0
-        self.come: Sequence[Any] | Exception | None = None
+        self.outcome: Sequence[Any] | Exception | None = None
         self._submit()
 
     def _submit(self) -> None:
@@ -129,7 +129,7 @@ class _Submission:
         self.future.add_done_callback(self._fetch)
 
     def _fetch(self, future: Future) -> None:
-        """Begin to take what has come from its worker; a thread of Dask's calls this."""
+        """Begin to fetch the result from its worker; a thread of Dask calls this."""
         if self.future is None:
             return
         self.coming = asyncio.run_coroutine_threadsafe(
@@ -138,48 +138,48 @@ class _Submission:
         self.coming.add_done_callback(lambda _: self.news.set())
 
     def is_done(self) -> bool:
-        """Whether something has come of it, be it an error."""
+        """Whether it has a result or an error."""
         if self.future is not None and self.coming is not None and self.coming.done():
             try:
-                self.come = self.coming.result()
-            except KilledWorker:  # several were lost with it in turn, which Dask takes for its fault
+                self.outcome = self.coming.result()
+            except KilledWorker:  # Dask blames an errand after several of its workers were lost
                 self.losses += 1
                 if self.losses <= MOST_LOSSES:
                     self._submit()
                     return False
-                self.come = DeviceError(f"{self.errand.name}: lost with each worker that it was given to")
+                self.outcome = DeviceError(f"{self.errand.name}: every worker that ran it was lost")
             except CancelledError:
-                self.come = DeviceError("the cluster's scheduler is gone: start it again, and give --out to go on")
-            except Exception as error:  # whatever it is, it is told when it is this errand's turn
-                self.come = error
-            self.future = None  # nobody keeps what has come but this
+                self.outcome = DeviceError("the cluster's scheduler is gone: start it again, and use --out to resume")
+            except Exception as error:  # any error is raised when it is this errand's turn
+                self.outcome = error
+            self.future = None  # the cluster may forget the result now
         return self.future is None
 
     def cancel(self) -> None:
-        """Nobody is interested any more."""
-        future, self.future = self.future, None  # first, since what is cancelled counts as done
+        """Cancel the errand if it still runs."""
+        future, self.future = self.future, None  # first, since a cancelled future counts as done
         if future is not None:
             future.cancel()
 
-    def found(self) -> Sequence[Any]:
-        """What has come of it; its error is raised here."""
-        if isinstance(self.come, Exception):
-            raise self.come
-        assert self.come is not None, "is_done() said so"
-        return self.come
+    def result(self) -> Sequence[Any]:
+        """Its result; raises its error."""
+        if isinstance(self.outcome, Exception):
+            raise self.outcome
+        assert self.outcome is not None, "is_done() was true"
+        return self.outcome
 
 
 _own = threading.local()
 
 
 def run_errand(errand: Errand) -> list[Any]:
-    """Do an errand; runs on a worker. Each of its threads keeps one device open."""
+    """Run an errand on a worker, each of whose threads keeps one device open."""
     check_errand(errand, get_worker().address)
     return list(errand.work(_device(errand), errand.task))
 
 
 def _device(errand: Errand) -> Device:
-    """The device of this thread, opened when it is first asked for."""
+    """The device of this thread, opened at its first use."""
     wanted = pickle.dumps(errand.make_device)
     if getattr(_own, "wanted", None) != wanted:
         if (before := getattr(_own, "device", None)) is not None:

@@ -1,7 +1,7 @@
-"""Who runs the trials of a campaign: this process, several others, or other machines; they end in the same order.
+"""Runs the trials of a campaign in this process, in several others, or on other machines, always in the same order.
 
-Each device has a lane of its own, with its own order: a lane that is slow keeps no other waiting. Knows blocks,
-processes and errands; never how a trial is run, nor what a campaign makes of it.
+Each device has a lane with its own order: a slow lane does not delay the others. Knows blocks, processes and errands;
+never how a trial is run, nor what a campaign makes of it.
 """
 
 import time
@@ -23,19 +23,19 @@ LaneEnds = Generator[tuple[int, End], None, None]
 """The end of a trial or of a block, and the number of its lane."""
 PARCEL_SECONDS = 0.1
 WINDOW = 64
-"""Blocks for each process, between the one whose turn it is and the last that was given out: a large case, which takes
-as long as a thousand others, keeps nobody idle."""
+"""Blocks for each process between the one whose turn it is and the last one handed out: a large case, which takes as
+long as a thousand others, leaves no process idle."""
 MOST_IN_A_PARCEL = 4
-"""Of so many blocks is an errand: a trial then costs its caller half as much processor time as in errands of one."""
+"""Blocks of one errand: a trial then costs its caller half as much processor time as with one block per errand."""
 Parcel = tuple[Block, ...]
 _Hand = Child[Block, list[End]]
 
 
 @dataclass(frozen=True)
 class Crew:
-    """What the trials of one lane need: orders, a device, the blocks to come, and how many processes.
+    """What the trials of one lane need: orders, a device, the next blocks, and the number of processes.
 
-    `make_device` is sent to the processes, so it has to be picklable. `device` is its name, where it matters.
+    `make_device` is sent to the processes, so it must be picklable. `device` is its name, if that matters.
     """
 
     orders: Orders
@@ -46,7 +46,7 @@ class Crew:
 
 
 def run_alone(crews: Sequence[Crew]) -> LaneEnds:
-    """All trials, run by this process; of several crews a trial of each in turn."""
+    """Run all trials in this process, one trial of each crew in turn."""
     with ExitStack() as stack:
         every = [stack.enter_context(closing(_run_crew(crew))) for crew in crews]
         left = dict(enumerate(every))
@@ -65,7 +65,7 @@ def _run_crew(crew: Crew) -> Ends:
 
 
 def run_in_processes(crews: Sequence[Crew]) -> LaneEnds:
-    """All trials, run by processes of each crew's own; in the order of its blocks, whoever is done first."""
+    """Run all trials in processes of each crew's own; yield their ends in the order of its blocks."""
     queues: list[_Queue] = []
     try:
         for crew in crews:
@@ -78,7 +78,7 @@ def run_in_processes(crews: Sequence[Crew]) -> LaneEnds:
             if not busy:
                 return
             for pipe in wait(list(busy)):
-                busy[pipe].receive(pipe)  # wait gives back what it was given
+                busy[pipe].receive(pipe)  # wait returns objects of its argument
             for number, queue in enumerate(queues):
                 for end in queue.take_in_turn():
                     yield number, end
@@ -87,39 +87,39 @@ def run_in_processes(crews: Sequence[Crew]) -> LaneEnds:
 
 
 def run_elsewhere(crews: Sequence[Crew], spread: Spread) -> LaneEnds:
-    """All trials, run on other machines; of each crew in the order of its blocks, a few blocks at a time."""
-    given: list[deque[Parcel]] = [deque() for _ in crews]
+    """Run all trials on other machines, a few blocks at a time; yield their ends in the order of each crew's blocks."""
+    sent: list[deque[Parcel]] = [deque() for _ in crews]
 
-    def errands(crew: Crew, given: deque[Parcel]) -> Iterator[Errand | None]:
+    def errands(crew: Crew, parcels: deque[Parcel]) -> Iterator[Errand | None]:
         for blocks in parcels_of(crew.blocks):
             if blocks is None:
                 yield None
                 continue
-            given.append(blocks)
+            parcels.append(blocks)
             kernels = tuple(crew.orders.kernels[block.kernel] for block in blocks)
-            theirs = replace(crew.orders, kernels=kernels, deadline=None)  # their clock is another
+            theirs = replace(crew.orders, kernels=kernels, deadline=None)  # their clock differs from ours
             task = tuple(replace(block, kernel=number) for number, block in enumerate(blocks))
             more = f" and {len(blocks) - 1} more" if len(blocks) > 1 else ""
             name = f"{kernels[0].name} {blocks[0].first}-{blocks[0].last - 1}{more}"
             yield errand(name, kernels, crew.make_device, partial(run_parcel, theirs), task, crew.device)
 
-    streams = [errands(crew, mine) for crew, mine in zip(crews, given, strict=True)]
-    with closing(spread(streams, crews[0].orders.deadline)) as found:
-        for number, ends in found:
-            blocks = given[number].popleft()
+    streams = [errands(crew, parcels) for crew, parcels in zip(crews, sent, strict=True)]
+    with closing(spread(streams, crews[0].orders.deadline)) as results:
+        for number, ends in results:
+            blocks = sent[number].popleft()
             for end in ends:
                 if isinstance(end, BlockEnd):
                     yield number, replace(end, block=blocks[end.block.kernel])
                 else:
                     yield number, replace(end, kernel=blocks[end.kernel].kernel)
-    for number, left in enumerate(given):
+    for number, left in enumerate(sent):
         if left:
             yield number, BlockEnd(left[0][0], "time")
 
 
 def parcels_of(blocks: Iterator[Block | None]) -> Iterator[Parcel | None]:
-    """Blocks of as many trials as there are in any, a few together, each of another kernel; smaller ones one by one,
-    since those come first: every machine is to have something to do, and most have yet to compile.
+    """Group blocks of full length, a few together, each of another kernel. Shorter blocks stay alone: they come first,
+    when every machine needs something to do and most have not compiled yet.
     """
     parcel: list[Block] = []
     for block in blocks:
@@ -139,13 +139,13 @@ def parcels_of(blocks: Iterator[Block | None]) -> Iterator[Parcel | None]:
 
 
 def run_parcel(orders: Orders, device: Device, blocks: Parcel) -> Ends:
-    """Blocks by somebody who knows of no others: what each finds is the same, whoever is asked, and when."""
+    """Run blocks without knowledge of any others: each has the same results on any machine and at any time."""
     for block in blocks:
         yield from run_block(orders, device, block, {})
 
 
 class _Queue:
-    """The blocks of one crew: given out in order; what comes back early waits for its turn."""
+    """The blocks of one crew: it hands them out in order, and early results wait for their turn."""
 
     def __init__(self, crew: Crew) -> None:
         self.crew = crew
@@ -153,7 +153,7 @@ class _Queue:
         self.idle: list[_Hand] = []
         self.busy: dict[Any, tuple[_Hand, int]] = {}
         self.waiting: dict[int, list[End]] = {}
-        self.given, self.turn = 0, 0
+        self.next_block, self.turn = 0, 0
 
     def hire(self) -> None:
         """Start the processes."""
@@ -162,17 +162,17 @@ class _Queue:
         self.idle = list(self.hands)
 
     def hand_out(self) -> None:
-        """Give whoever is idle a block, many ahead: one may be at a large case."""
+        """Give every idle process a block, far ahead of the turn: one process may be at a large case."""
         most = WINDOW * len(self.hands)
-        while self.idle and self.given - self.turn < most and (block := next(self.crew.blocks, None)) is not None:
+        while self.idle and self.next_block - self.turn < most and (block := next(self.crew.blocks, None)) is not None:
             hand = self.idle.pop()
             hand.send(block)
-            self.busy[hand.pipe] = hand, self.given
-            self.waiting[self.given] = []
-            self.given += 1
+            self.busy[hand.pipe] = hand, self.next_block
+            self.waiting[self.next_block] = []
+            self.next_block += 1
 
     def receive(self, pipe: object) -> None:
-        """Take what has come from one of the processes."""
+        """Take the items that one of the processes has sent."""
         hand, at = self.busy[pipe]
         items = hand.receive()
         self.waiting[at] += items
@@ -182,7 +182,7 @@ class _Queue:
             self.idle.append(hand)
 
     def take_in_turn(self) -> Iterator[End]:
-        """What has come of the block whose turn it is, and of those after it."""
+        """Yield the results of the block whose turn it is, and of those after it."""
         while self.turn in self.waiting:
             items, self.waiting[self.turn] = self.waiting[self.turn], []
             yield from items
@@ -194,13 +194,13 @@ class _Queue:
 
 @dataclass(frozen=True)
 class _Blocks:
-    """What a process does with a block; it remembers how small each bucket's case is so far."""
+    """What a process does with a block; it remembers the size of each bucket's smallest case."""
 
     orders: Orders
     known: dict[str, int] = field(default_factory=dict)
 
     def __call__(self, device: Device, block: Block) -> Iterator[list[End]]:
-        """The ends in a few parcels: each wakes up whoever waits for it."""
+        """Yield the ends in a few parcels, since each parcel wakes up the parent."""
         parcel: list[End] = []
         sent = time.monotonic()
         for end in run_block(self.orders, device, block, self.known):

@@ -1,7 +1,7 @@
-"""An errand: a job that can be done on another machine, and what it needs to find there.
+"""An errand: a job for another machine, and what it needs there.
 
-Its work is a pure function of the job, so that one whose machine is lost is done again on another. Knows kernels and
-their headers; never who goes, nor what a job is.
+Its work is a pure function of the job, so if a machine is lost, another one repeats its errand. Knows kernels and their
+headers; never which machine runs an errand, nor what a job is.
 """
 
 import functools
@@ -24,8 +24,8 @@ OURS = ("*.py", "*.cpp", "*.h", "*.cuh")
 class Errand:
     """`work` on `task`, on a device of `make_device`; `name` is for people.
 
-    `version` is that of this very code, and `headers` are those of the kernel, which are not sent, with their hashes.
-    `device` is what a machine must have to be sent.
+    `version` is a hash of kfuzz's own code. `headers` are the paths and hashes of the kernel's headers, which are not
+    sent with it. `device` is the device that the machine must have.
     """
 
     name: str
@@ -38,8 +38,8 @@ class Errand:
 
 
 Spread = Callable[[Sequence[Iterator[Errand | None]], float | None], Generator[tuple[int, Sequence[Any]], None, None]]
-"""Has errands of several streams done elsewhere: the number of a stream and what came of its next errand, in the order
-of each stream, until a time of `time.monotonic`. A stream gives None while what comes next is not known yet."""
+"""Runs the errands of several streams elsewhere until a time of `time.monotonic`: it yields the number of a stream and
+the result of its next errand, in the order of each stream. A stream gives None while its next errand is not known."""
 
 
 def errand(
@@ -52,18 +52,18 @@ def errand(
 
 
 def check_errand(errand: Errand, machine: str) -> None:
-    """Raise a DeviceError where this machine would do something else than the one that the errand comes from."""
+    """Raise a DeviceError if this machine would not do the same as the one that the errand comes from."""
     if errand.version != version():
-        raise DeviceError(f"{machine} has another kfuzz than this machine: install the same one on both")
+        raise DeviceError(f"{machine} has another version of kfuzz than this machine: install the same one on both")
     for path, known in errand.headers:
         if not Path(path).is_file() or _hash(Path(path).read_text(encoding="utf-8-sig").encode()) != known:
-            raise DeviceError(f"{machine}: {path} is not there as it is here; a kernel's headers are not sent with it")
+            raise DeviceError(f"{machine}: {path} is missing or differs there; a kernel's headers are not sent with it")
 
 
 @functools.cache
 def version() -> str:
-    """A hash of the code of this package: who has the same finds the same."""
-    folders = {"": HOME, "oracle/": Path(oracle.__file__).parent}  # which lies within the other where it is installed
+    """A hash of the code of this package: two machines with the same hash find the same."""
+    folders = {"": HOME, "oracle/": Path(oracle.__file__).parent}  # an installed oracle lies within the other folder
     files = {
         place + path.relative_to(folder).as_posix(): path
         for place, folder in folders.items()

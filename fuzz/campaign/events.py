@@ -1,4 +1,4 @@
-"""What a campaign tells while it runs. Knows what is told; never how it is shown."""
+"""The events that a campaign reports while it runs. Knows their content; never how they are shown."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from kfuzz.campaign.state import Discovery
 
 @dataclass(frozen=True)
 class Tried:
-    """Event: one more trial. `total` counts them all; `seconds` says where its time went."""
+    """Event: one more trial. `total` counts all trials; `seconds` says where this one's time went."""
 
     kernel: str
     index: int
@@ -21,7 +21,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Found:
-    """Event: a bucket that was not there before; its case is on disk already, where there is a corpus."""
+    """Event: a new bucket; if there is a corpus, its case is already on disk."""
 
     discovery: Discovery
 
@@ -39,4 +39,4 @@ Listen = Callable[[Event], None]
 
 
 def ignore(_: Event) -> None:
-    """A listener that does not."""
+    """A listener that does nothing."""

@@ -1,10 +1,10 @@
-"""At the end of a campaign: what comes of what, found out by experiment, and a small case for what is told first.
+"""Explains the bugs of a finished campaign: experiments find their causes, and the first bugs get a small case.
 
     result = search(kernels, [Lane("cpu", CpuDevice)], options)
 
-A wrong answer has no line. Where its case, run again with each access checked, shows an error that has one, it comes
-of that. Knows campaigns, trials and minimizing; what is found here changes no exit code, but where shapes beside the
-one that a function was written for do not count.
+A wrong answer has no line. If its case, run again with each access checked, shows an error that has one, that error is
+its cause. Knows campaigns, trials and minimizing. Explanations never change the exit code, except where failures at
+other shapes than a function's own do not count.
 """
 
 import time
@@ -33,12 +33,12 @@ from kfuzz.search.scale import CHECK_BUDGET
 from kfuzz.trials.trial import run_trial
 
 RUNS, SECONDS, ALL_SECONDS = 100, 20.0, 60.0
-"""For the small case of a bug, so many runs, which take less than a second. What is found must not depend on how busy
-the machine is: the seconds, of a bug and of all together, only end what is beyond measure."""
+"""Runs for the small case of a bug, which take less than a second; and seconds for one bug and for all together. The
+result must not depend on how busy the machine is: the seconds only stop extreme cases."""
 CRASHING_RUNS = 4
-"""The same where each run ends its process: a crash that is known is worth a few seconds, no more."""
+"""The same if each run ends its process: a known crash is worth a few seconds, not more."""
 MOST_SMALL = 10
-"""So many bugs of a campaign are told by a small case, the first ones; `kfuzz minimize` does it for others."""
+"""How many bugs of a campaign, the first ones, get a small case; `kfuzz minimize` makes one for the others."""
 CPU = "cpu"
 CONFIRMED, HIDDEN, NOT_RUN = "yes", "no, the hardware happens to hide it", "not run"
 HAVE_ONE_CAUSE = kinds_with("has-no-other-cause")
@@ -52,15 +52,15 @@ def search(
     spread: Spread | None = None,
     is_part: bool = False,
 ) -> Result:
-    """A campaign on each lane, put together and explained; parts are put together before anything is made of them."""
+    """Run a campaign on each lane, join the results and explain them; one part of a campaign is not explained yet."""
     results = run_lanes(kernels, lanes, options, listen, spread)
     result = join_results(results, [lane.name for lane in lanes])
     return result if is_part else explain_bugs(result, lanes, options)
 
 
 def explain_bugs(result: Result, lanes: Sequence[Lane], options: Options) -> Result:
-    """The result with its bugs put together, a small case for each new one, and where there are several devices, what
-    one try on the first says of what only the others have seen; as it is where it was interrupted.
+    """The result with causes and a small case for new bugs. With several devices, the first one also tries once each
+    error that only others have shown. An interrupted result stays as it is.
     """
     if result.stop_reason == "interrupted" or not result.news:
         return result
@@ -88,7 +88,7 @@ def explain_bugs(result: Result, lanes: Sequence[Lane], options: Options) -> Res
 
 
 class _Devices:
-    """The devices of a campaign, each opened when it is first asked for."""
+    """The devices of a campaign, each opened at its first use."""
 
     def __init__(self, lanes: Sequence[Lane]) -> None:
         self._lanes = lanes
@@ -96,27 +96,27 @@ class _Devices:
 
     @property
     def first(self) -> str:
-        """The name of the first: of the gpu, where there is one."""
+        """The name of the first device: the gpu, if there is one."""
         return self._lanes[0].name
 
     def of(self, one: Discovery) -> Device:
-        """The one that has seen its smallest case."""
+        """The device that showed the smallest case of a discovery."""
         return self.named(one.devices[0] if one.devices else "")
 
     @property
     def checking(self) -> Device:
-        """The one that looks at each access, or the only one."""
+        """The device that checks each access, or the only one."""
         return self.named(CPU)
 
     def named(self, name: str) -> Device:
-        """The device of this name, or else the first."""
+        """The device of this name, or the first one."""
         lane = next((lane for lane in self._lanes if lane.name == name), self._lanes[0])
         if lane.name not in self._open:
             self._open[lane.name] = lane.make_device()
         return self._open[lane.name]
 
     def close(self) -> None:
-        """Close those that were opened."""
+        """Close the devices that are open."""
         for device in self._open.values():
             device.close()
 
@@ -129,7 +129,7 @@ def _replace_discoveries(one: KernelResult, changed: Iterator[Discovery]) -> Ker
 def _find_causes(
     one: KernelResult, seed: int, options: Options, devices: _Devices, until: float
 ) -> Iterator[Discovery]:
-    """The errors without a line, each with the lines of the errors that its case shows when accesses are checked."""
+    """The errors without a line, each with the causes of the errors that its case shows with checked accesses."""
     with_lines = [each for each in one.discoveries if each.is_error and each.defect.is_placed]
     for each in one.discoveries if with_lines else ():
         defect = each.defect
@@ -143,7 +143,7 @@ def _find_causes(
 
 
 def _rank_errors(one: KernelResult, options: Options, device: Device) -> Iterator[Discovery]:
-    """The errors of a function that was written for a shape, by what they mean there."""
+    """The errors of a function that was written for one shape, ranked by what they mean at that shape."""
     errors = [bug for bug in one.bugs if _needs_small_case(bug)]
     for each in rank_bugs(one.kernel, errors, device):
         is_error = options.other_shapes or each.defect.rank != ELSEWHERE
@@ -155,26 +155,26 @@ def _needs_small_case(bug: Bug) -> bool:
 
 
 def _shrink_bug(of: KernelResult, bug: Bug, seed: int, options: Options, devices: _Devices, until: float) -> Discovery:
-    """What a new bug is told by, as a case shows it that is as small as it gets in so many runs."""
+    """The headline of a new bug with the smallest case that the minimizer reaches in a limited number of runs."""
     kernel, one, device = of.kernel, bug.headline, devices.of(bug.headline)
     probe = _probe(kernel, seed, one, options)
     attempt = attempt_of(kernel, seed, one.smallest_trial, options.budget)
     subject = subject_of(kernel, attempt.case, attempt.tune, probe.check, probe.seed)
     failure = Failure(point_at_worst(subject, one.defect), one.defect, probe.runs)
     most = CRASHING_RUNS if any(kind == one.defect.kind for _, kind in of.progress.fatal) else RUNS
-    found = minimize(failure, device, most_runs=most, max_time=min(SECONDS, until - time.monotonic()), again=0)
-    if found.stop == "interrupted":
+    minimized = minimize(failure, device, most_runs=most, max_time=min(SECONDS, until - time.monotonic()), again=0)
+    if minimized.stop == "interrupted":
         raise KeyboardInterrupt
     path = one.path
     if options.corpus is not None:
-        path = corpus.save(options.corpus, record_of(found, device.name))
-    is_minimized = corpus.is_minimized(path) if path else found.stop == "smallest"
-    defect = replace(found.failure.defect, causes=one.defect.causes)
+        path = corpus.save(options.corpus, record_of(minimized, device.name))
+    is_minimized = corpus.is_minimized(path) if path else minimized.stop == "smallest"
+    defect = replace(minimized.failure.defect, causes=one.defect.causes)
     return replace(one, defect=defect, path=path, is_minimized=is_minimized)
 
 
 def _confirm_errors(one: KernelResult, seed: int, options: Options, devices: _Devices) -> Iterator[Discovery]:
-    """The errors, each with what the first device says of it: what it has not seen by itself it tries once."""
+    """The errors, each with the first device's opinion: it tries once what it has not shown by itself."""
     for each in one.discoveries:
         if not each.is_error:
             continue

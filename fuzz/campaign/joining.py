@@ -1,6 +1,6 @@
-"""One result from those of several devices: a kernel's findings together, each with who has seen it.
+"""Joins the results of several devices: a kernel's findings together, each with the devices that showed it.
 
-Knows results; never how they came about.
+Knows results; never how they were computed.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ STOPS: tuple[StopReason, ...] = ("interrupted", "max-time", "max-cases", "no ker
 
 
 def join_results(results: Sequence[Result], names: Sequence[str]) -> Result:
-    """The result of the devices of these names together; of one, as it is."""
+    """The joined result of the devices of these names; the result of a single device stays as it is."""
     if len(results) == 1:
         return results[0]
     kernels = tuple(
@@ -27,7 +27,7 @@ def join_results(results: Sequence[Result], names: Sequence[str]) -> Result:
 
 
 def _join_progress(every: Sequence[Progress], names: Sequence[str]) -> Progress:
-    """What all devices know of one kernel. What one of them has no use for is no trouble where another has tried it."""
+    """The progress of one kernel on all devices. If one device does not support it, the trials of another count."""
     lanes = list(zip(names, every, strict=True))
     is_tried = any(one.trials for one in every)
     stops = [(name, one) for name, one in lanes if one.retired and (one.trials or one.error or not is_tried)]
@@ -54,20 +54,20 @@ def _join_progress(every: Sequence[Progress], names: Sequence[str]) -> Progress:
 
 
 def _shared_silences(every: Iterable[Mapping[str, list[str]]]) -> dict[str, list[str]]:
-    """Of each special value, the words with which every device's trials would have been kept."""
-    found: dict[str, list[str]] = {}
+    """For each special value, the words with which the trials of every device would have been kept."""
+    shared: dict[str, list[str]] = {}
     for silences in every:
         for key, words in silences.items():
-            found[key] = [word for word in found.get(key, words) if word in words]
-    return found
+            shared[key] = [word for word in shared.get(key, words) if word in words]
+    return shared
 
 
 def _sums(every: Iterable[Mapping[str, Amount]]) -> dict[str, Amount]:
-    found: dict[str, Amount] = {}
+    sums: dict[str, Amount] = {}
     for one in every:
         for name, value in one.items():
-            found[name] = found[name] + value if name in found else value
-    return found
+            sums[name] = sums[name] + value if name in sums else value
+    return sums
 
 
 def _extremes(every: Sequence[Mapping[str, int]], end: Callable[[Iterable[int]], int]) -> dict[str, int]:
@@ -76,12 +76,12 @@ def _extremes(every: Sequence[Mapping[str, int]], end: Callable[[Iterable[int]],
 
 
 def _discoveries(every: Sequence[Progress]) -> dict[str, Discovery]:
-    """Each bucket once, by its smallest case, as who comes first has seen it."""
-    found: dict[str, Discovery] = {}
+    """Each bucket once, with its smallest case; of equal ones with that of the first device."""
+    buckets: dict[str, Discovery] = {}
     for progress in every:
         for bucket, one in progress.discoveries.items():
-            found[bucket] = _join_discoveries(found[bucket], one) if bucket in found else one
-    return found
+            buckets[bucket] = _join_discoveries(buckets[bucket], one) if bucket in buckets else one
+    return buckets
 
 
 def _join_discoveries(one: Discovery, other: Discovery) -> Discovery:

@@ -1,6 +1,6 @@
-"""How often each kernel was run last time: noted at the end of a campaign, in the cache folder, and read by the list.
+"""Notes how often each kernel was run last time, in the cache folder at the end of a campaign; `kfuzz list` reads it.
 
-Knows a campaign's result and the cache; where the note is lost, nothing else is.
+Knows a campaign's result and the cache; a lost note loses nothing else.
 """
 
 import json
@@ -16,9 +16,9 @@ FORMAT = "last-run/1"
 
 @dataclass(frozen=True)
 class LastRun:
-    """The trials that a kernel's last campaign gave it, and the errors it found; `ended` is a date and time in UTC.
+    """The trials of a kernel's last campaign, and the errors that it found; `ended` is a date and time in UTC.
 
-    `text` is the hash of the kernel file as it was then.
+    `text` is the hash of the kernel file at that time.
     """
 
     device: str
@@ -28,7 +28,7 @@ class LastRun:
     text: str
 
     def is_of(self, kernel: Kernel) -> bool:
-        """Whether the file is still what it was."""
+        """Whether the kernel file is unchanged since then."""
         return self.text == cache.key(kernel.front.whole)
 
 
@@ -37,15 +37,15 @@ def note_runs(result: Result, device: str) -> None:
     ended = datetime.now(UTC).isoformat(timespec="seconds")
     for one in result.kernels:
         if one.progress.trials:
-            errors = sum(found.is_error for found in one.discoveries)
-            told = LastRun(device, one.progress.trials, errors, ended, cache.key(one.kernel.front.whole))
-            cache.save(_name(one.kernel), json.dumps(asdict(told)).encode())
+            errors = sum(discovery.is_error for discovery in one.discoveries)
+            run = LastRun(device, one.progress.trials, errors, ended, cache.key(one.kernel.front.whole))
+            cache.save(_name(one.kernel), json.dumps(asdict(run)).encode())
 
 
 def last_run(kernel: Kernel) -> LastRun | None:
-    """What was noted of the kernel last; None where it never was run here."""
-    noted = cache.fetch(_name(kernel))
-    return LastRun(**json.loads(noted)) if noted else None
+    """The note about the kernel's last run; None if it was never run here."""
+    note = cache.fetch(_name(kernel))
+    return LastRun(**json.loads(note)) if note else None
 
 
 def _name(kernel: Kernel) -> str:

@@ -1,6 +1,6 @@
-"""The book of a campaign on one device: what it keeps of each trial, on disk before it is told.
+"""The ledger of a campaign on one device: what it keeps of each trial, on disk before it is reported.
 
-Knows trials' ends, progress and the corpus; never how a trial is run, nor who runs it.
+Knows trials' ends, progress and the corpus; never how a trial is run, nor which process runs it.
 """
 
 import time
@@ -25,13 +25,13 @@ from kfuzz.trials.unjudged import unjudged_text
 
 BLAMES_DEVICE = kinds_with("blames-device")
 MOST_BUCKETS = 16
-"""A kernel with so many different errors has had its share of attention."""
+"""After this many different errors a kernel is not tried further."""
 SAVE_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
 class _Sighting:
-    """What became of a defect: whether its bucket is new, and why its case could not be kept."""
+    """The result of noting a defect: whether its bucket is new, and why its case could not be kept."""
 
     bucket: str
     is_new: bool = False
@@ -44,7 +44,7 @@ def octaves(axes: Mapping[str, int]) -> str:
 
 
 def _add_trial(progress: Progress, trial: TrialEnd) -> None:
-    """Add up what a trial adds."""
+    """Add the counts of a trial."""
     progress.next = trial.index + 1
     progress.trials += 1
     if trial.fatal is not None:
@@ -55,8 +55,8 @@ def _add_trial(progress: Progress, trial: TrialEnd) -> None:
         progress.smallest[name] = min(size, progress.smallest.get(name, size))
         progress.largest[name] = max(size, progress.largest.get(name, 0))
     if trial.axes:
-        together = octaves(trial.axes)
-        progress.tried[together] = progress.tried.get(together, 0) + 1
+        sizes = octaves(trial.axes)
+        progress.tried[sizes] = progress.tried.get(sizes, 0) + 1
     progress.worst_ratio = max(progress.worst_ratio, trial.ratio)
     if trial.rows:
         progress.ratios[min(int(trial.ratio * RATIO_STEPS), RATIO_STEPS - 1)] += 1
@@ -70,12 +70,12 @@ def _add_trial(progress: Progress, trial: TrialEnd) -> None:
                 progress.reasons.add(unjudged_text(reason))
     for key, words in trial.silences.items():
         progress.silences[key] = [word for word in progress.silences.get(key, words) if word in words]
-    for part, took in trial.seconds.items():
-        progress.seconds[part] = progress.seconds.get(part, 0.0) + took
+    for part, seconds in trial.seconds.items():
+        progress.seconds[part] = progress.seconds.get(part, 0.0) + seconds
 
 
 def _reason_to_stop(progress: Progress) -> str:
-    """Why a kernel is given up after this trial; empty where it is not."""
+    """Why a kernel is given up after this trial; empty if it is not."""
     if len(progress.fatal) >= MOST_FATAL:
         return f"{MOST_FATAL} trials have ended their process; it is not tried further"
     if sum(one.is_error for one in progress.discoveries.values()) >= MOST_BUCKETS:
@@ -85,7 +85,7 @@ def _reason_to_stop(progress: Progress) -> str:
 
 @dataclass
 class Ledger:
-    """What a campaign on one device knows so far, and what it does with the end of a trial."""
+    """The state of a campaign on one device, and what it does with the end of a trial."""
 
     kernels: tuple[Kernel, ...]
     options: Options
@@ -95,15 +95,15 @@ class Ledger:
 
     def __post_init__(self) -> None:
         self.progress = read_state(self.options.out, self.options.seed, self.kernels, self.options.shard)
-        self.given = quotas(len(self.kernels), self.options.max_cases)
+        self.quotas = quotas(len(self.kernels), self.options.max_cases)
 
     def blocks(self) -> Iterator[Block | None]:
-        """What is still to be done, in order; kernels that were given up since are left out.
+        """Yield the blocks that are still to do, in order, without kernels that were given up in the meantime.
 
-        None while it has to be waited for trials before the next one: a block knows which of these have ended their
-        process, so that it is the same whoever runs it, and when.
+        It yields None while the next block must wait for earlier trials: a block knows which of them have ended their
+        process, so that it is the same in any process and at any time.
         """
-        for blocks in rounds(self.given):
+        for blocks in rounds(self.quotas):
             if self.is_over:
                 return
             for block in blocks:
@@ -117,44 +117,44 @@ class Ledger:
 
     @property
     def is_over(self) -> bool:
-        """Whether every kernel was given up: nothing of what still runs is counted."""
+        """Whether every kernel was given up: trials that still run do not count."""
         return all(progress.retired for progress in self.progress)
 
     @property
     def trials(self) -> int:
-        """How many there were so far."""
+        """The number of trials so far."""
         return sum(one.trials for one in self.progress)
 
     def stop_reason(self) -> StopReason:
         """Why there is nothing left to do."""
-        done = zip(self.progress, self.given, strict=True)
+        done = zip(self.progress, self.quotas, strict=True)
         is_complete = all(most is not None and progress.next >= most for progress, most in done)
         return "max-cases" if is_complete else "no kernel can go on"
 
     def results(self) -> tuple[KernelResult, ...]:
-        """What was found of each kernel."""
+        """The result of each kernel."""
         return tuple(map(KernelResult, self.kernels, self.progress))
 
     def take(self, trial: TrialEnd) -> None:
-        """Count a trial and keep what it found: cases first, then the state, and then it is told.
+        """Count a trial and keep its findings: first the cases, then the state, then report them.
 
-        All of a trial is counted at once, or nothing of it, whatever interrupts: it is then run again.
+        A trial is counted whole or, if anything interrupts, not at all: it is then run again.
         """
         kernel, progress = self.kernels[trial.kernel], self.progress[trial.kernel].copy()
         if progress.retired:
             return
-        found = [self._note_defect(progress, trial, seen) for seen in trial.seen]
+        sightings = [self._note_defect(progress, trial, shown) for shown in trial.defects]
         _add_trial(progress, trial)
         progress.retired = _reason_to_stop(progress)
         self.progress[trial.kernel] = progress
         try:
-            if any(one.is_new for one in found) or time.monotonic() - self.saved > SAVE_SECONDS:
+            if any(one.is_new for one in sightings) or time.monotonic() - self.saved > SAVE_SECONDS:
                 self.save()
         finally:  # a case is kept, whatever becomes of the state
-            for one in found:
+            for one in sightings:
                 if one.is_new or one.trouble:
                     self.listen(Found(progress.discoveries[one.bucket]))
-        for one in found:
+        for one in sightings:
             if one.trouble:
                 raise one.trouble
         seconds = dict(trial.seconds)
@@ -163,12 +163,12 @@ class Ledger:
             self.listen(GaveUp(kernel.name, progress.retired))
 
     def end(self, item: BlockEnd) -> None:
-        """Note that a block has come to its end, or why to an early one."""
+        """Note the end of a block, and why it ended early if it did."""
         progress = self.progress[item.block.kernel]
-        if progress.retired:  # it was begun before that was known
+        if progress.retired:  # the block began before the kernel was given up
             return
         if not item.why:
-            progress.next = max(progress.next, item.block.last)  # its last trials may be another shard's
+            progress.next = max(progress.next, item.block.last)  # its last trials may belong to another shard
         if item.why == "claim":
             progress.error = item.message
         if item.why in ("claim", "hang", "unsupported"):
@@ -180,24 +180,24 @@ class Ledger:
         write_state(self.options.out, self.options.seed, self.kernels, self.progress, self.options.shard)
 
     def _note_defect(self, progress: Progress, trial: TrialEnd, seen: ShownDefect) -> _Sighting:
-        """Note a defect, and keep its case where its bucket is new or had a larger one."""
+        """Note a defect, and keep its case if its bucket is new or has a larger one."""
         defect, old = seen.defect, progress.discoveries.get(seen.defect.bucket)
         if defect.severity == "warning" and progress.is_error(defect.fault):
             return _Sighting(defect.bucket)
-        if old is not None:  # every way in which it may come about counts, not that of its smallest case alone
+        if old is not None:  # a bucket has the causes of all its cases, not of the smallest alone
             defect = replace(defect, causes=tuple(sorted({*old.defect.causes, *defect.causes})))
             old = replace(old, defect=replace(old.defect, causes=defect.causes))
         if old is not None and (seen.case is None or seen.case.elements >= old.defect.scene.elements):
             progress.discoveries[defect.bucket] = replace(old, count=old.count + 1)
             return _Sighting(defect.bucket)
-        if seen.case is None:  # a resumed process of the crew knows more than this one: cannot be
+        if seen.case is None:  # impossible: a process of the crew would know a smaller case than the ledger does
             return _Sighting(defect.bucket)
         is_known = defect.is_among(self.options.known)
         path, trouble = None, None
         if defect.kind not in BLAMES_DEVICE and not is_known:
             try:
                 path = self._keep_case(trial, defect, seen.case)
-            except CaseError as error:  # what cannot be kept is told all the same
+            except CaseError as error:  # a defect whose case cannot be kept is reported all the same
                 trouble = error
         progress.discoveries[defect.bucket] = Discovery(
             defect=defect,
@@ -212,7 +212,7 @@ class Ledger:
         return _Sighting(defect.bucket, old is None, trouble)
 
     def _keep_case(self, trial: TrialEnd, defect: Defect, case: Case) -> Path | None:
-        """Keep the case of a defect in the corpus, where there is one; the path of what stays there."""
+        """Keep the case of a defect in the corpus, if there is one; the path of the case that stays there."""
         if self.options.corpus is None:
             return None
         origin = Origin(
@@ -226,6 +226,6 @@ class Ledger:
             runs=self.options.runs,
             seed=trial.probe.seed,
             severity=defect.severity,
-            minimized=case.is_vast,  # zeros, and no more of them than it takes
+            minimized=case.is_vast,  # it is simple, and as small as the bug allows
         )
         return corpus.save(self.options.corpus, Record(case, origin))

@@ -1,4 +1,4 @@
-"""What a campaign is asked for. Knows seeds, limits and folders; never how a trial is run."""
+"""The options of a campaign. Knows seeds, limits and folders; never how a trial is run."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,12 +9,12 @@ from kfuzz.search.scale import BUDGET
 
 @dataclass(frozen=True)
 class Options:
-    """What a campaign is asked for. Without `max_cases` and `max_time` it goes on until it is interrupted.
+    """The options of a campaign. Without `max_cases` and `max_time` it runs until it is interrupted.
 
-    `corpus`: where cases that fail are kept. `out`: where the campaign keeps its state, to be resumed from.
-    `known`: buckets and causes that are no news (a baseline). `other_shapes`: what is wrong nowhere but at other shapes
-    than the one that a function was written for is an error, too. `shard`: which part of the campaign this is, of whose
-    parts together `max_cases` are the cases.
+    `corpus`: where cases that fail are kept. `out`: where the campaign keeps its state, from which it can resume.
+    `known`: buckets and causes that are not news (a baseline). `other_shapes`: a failure only at other shapes than the
+    one that a function was written for is an error too. `shard`: which part of the campaign this is; `max_cases` counts
+    the cases of all parts together.
     """
 
     seed: int = 0

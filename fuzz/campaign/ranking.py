@@ -1,8 +1,7 @@
-"""How grave a bug is beside the shape that a host function was written for: found out by running it there.
+"""Ranks a bug by what it does at the shape that a host function was written for, its home: it runs the function there.
 
-Four ranks: wrong there with usual numbers; wrong there with others that the op allows; undefined there, and right
-in some orders of threads; right there, and wrong elsewhere.
-Knows kernels, trials and bugs; what is told of a rank is here.
+Ranks: wrong there with usual numbers; wrong there with others that the op allows; undefined there (a race) and right
+in some orders of threads; right there and wrong elsewhere. Knows kernels, trials and bugs, and words each rank.
 """
 
 import random
@@ -24,9 +23,9 @@ from kfuzz.trials.trial import Trial, run_trial
 
 USUAL_SEEDS, OTHER_SEEDS = 2, 6
 USUAL = 8.0
-"""No number of a test's usual inputs is larger: normal ones end at 3.5, and a few are scaled."""
+"""The largest number in a test's usual inputs: normal ones end at 3.5, and a few are scaled."""
 MOST_SECONDS = 20.0
-"""For one run at home, which is mostly larger than what a trial has."""
+"""For one run at home, which is mostly larger than a trial."""
 ORDERS = 4
 SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 33, 48, 64, 96, 100, 128, 256, 384, 512, 1000, 1024)
 DIVISORS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
@@ -35,36 +34,36 @@ AT_HOME, FOR_VALUES, BETWEEN_WARPS, WITHIN_A_WARP, ELSEWHERE = 1, 2, 3, 4, 5
 
 @dataclass(frozen=True)
 class AtHome:
-    """What trials at the shape that a function was written for have shown."""
+    """The trials at the shape that a function was written for."""
 
     usual: tuple[Trial, ...]
     others: tuple[Trial, ...]
 
     def causes(self, trials: Sequence[Trial]) -> frozenset[str]:
-        """What errors of these come of."""
+        """The causes of all errors in these trials."""
         return frozenset(cause for one in trials for error in one.errors for cause in error.causes)
 
     @property
     def is_known(self) -> bool:
-        """Whether an answer was judged there, or an error seen."""
+        """Whether a trial there had a judged answer or an error."""
         return any(one.elements or one.errors for one in self.usual)
 
 
 def run_at_home(kernel: Kernel, device: Device) -> AtHome:
-    """Run a kernel at its home: with normal numbers, and with such as the search draws."""
+    """Run a kernel at its home: with normal numbers, and with numbers that the search draws."""
     tune = next(kernel.tunes(kernel.home), {})
 
-    def tried(cases: Sequence[Case]) -> tuple[Trial, ...]:
+    def run_cases(cases: Sequence[Case]) -> tuple[Trial, ...]:
         probes = [Probe(check, 3, seed, MOST_SECONDS) for seed, check in ((0, False), (0, True))]
         first = [run_trial(kernel, cases[0], tune, device, probe) for probe in probes]
         return (*first, *(run_trial(kernel, one, tune, device, probes[0]) for one in cases[1:]))
 
     drawn = [plan_at(kernel, kernel.home, tune, random.Random(seed).randint).case for seed in range(OTHER_SEEDS)]  # noqa: S311  values, nothing secret
-    return AtHome(tried(usual_cases(kernel, kernel.home, tune)[:USUAL_SEEDS]), tried(drawn))
+    return AtHome(run_cases(usual_cases(kernel, kernel.home, tune)[:USUAL_SEEDS]), run_cases(drawn))
 
 
 def usual_cases(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> list[Case]:
-    """Cases of a size as a test would have them: normal numbers, or of what is drawn the tamest."""
+    """Cases of a size as a test would have them: normal numbers, or the tame ones among cases that are drawn."""
     drawn = [plan_at(kernel, axes, tune, random.Random(seed).randint).case for seed in range(OTHER_SEEDS)]  # noqa: S311  values, nothing secret
     tame = [one for one in drawn if all(is_tame(array) for array in one.arrays.values())]
     roles = shapes(kernel, axes)
@@ -74,12 +73,12 @@ def usual_cases(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]
 
 
 def is_tame(array: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> bool:
-    """Whether all of it is numbers of a usual size."""
+    """Whether every element is a finite number of a usual size."""
     return bool(np.isfinite(array).all() and (np.abs(array) <= USUAL).all())
 
 
 def rank_bugs(kernel: Kernel, bugs: Sequence[Bug], device: Device) -> Iterator[Discovery]:
-    """The discoveries of each bug with its rank, where anything is known of the home."""
+    """The discoveries of each bug with its rank, if anything is known about the home."""
     if not kernel.home or not bugs:
         return
     home = run_at_home(kernel, device)
@@ -89,7 +88,7 @@ def rank_bugs(kernel: Kernel, bugs: Sequence[Bug], device: Device) -> Iterator[D
 
 
 def rank_of(kernel: Kernel, bug: Bug, home: AtHome, device: Device) -> tuple[int, str]:
-    """The rank of a bug and what is told of it."""
+    """The rank of a bug, and its words."""
     shape, causes = "x".join(map(str, kernel.home.values())), {cause for one in bug.every for cause in one.causes}
     is_usual, is_other = (bool(causes & home.causes(trials)) for trials in (home.usual, home.others))
     is_other = is_other or any(dict(one.defect.scene.axes) == dict(kernel.home) for one in bug.every)
@@ -106,11 +105,11 @@ def rank_of(kernel: Kernel, bug: Bug, home: AtHome, device: Device) -> tuple[int
 
 
 def describe_race(defect: Defect, shape: str, right: Sequence[str], wrong: Sequence[str]) -> tuple[int, str]:
-    """What is told of a race."""
+    """The rank of a race, and its words."""
     is_within = defect.finding is not None and defect.finding.in_one_warp
     who = "lanes of one warp, which GPUs often hide" if is_within else "warps"
-    told = f"right in {', '.join(right)}; wrong in {', '.join(wrong)}" if wrong else f"right in {', '.join(right)}"
-    return (WITHIN_A_WARP if is_within else BETWEEN_WARPS), f"at {shape}: race between {who}; {told}"
+    orders = f"right in {', '.join(right)}; wrong in {', '.join(wrong)}" if wrong else f"right in {', '.join(right)}"
+    return (WITHIN_A_WARP if is_within else BETWEEN_WARPS), f"at {shape}: race between {who}; {orders}"
 
 
 def orders_of(kernel: Kernel, case: Case, device: Device) -> tuple[list[str], list[str]]:
@@ -118,15 +117,15 @@ def orders_of(kernel: Kernel, case: Case, device: Device) -> tuple[list[str], li
     bound = kernel.bind(case.arrays, next(kernel.tunes(kernel.axes_of(case.arrays)), {}))
     right, wrong = dict[str, None](), dict[str, None]()
     for run in device.run(bound.job, Probe(runs=ORDERS, timeout=MOST_SECONDS)).runs:
-        given, got = kernel.stored(case.arrays), kernel.outputs(run.outputs)
-        verdict = judge(kernel.op, given, got, bound.accuracy, kernel.special, kernel.scalars)
+        inputs, outputs = kernel.stored(case.arrays), kernel.outputs(run.outputs)
+        verdict = judge(kernel.op, inputs, outputs, bound.accuracy, kernel.special, kernel.scalars)
         order = run.circumstances.order or str(run.circumstances)
         (wrong if verdict.status == "broken" else right)[order] = None
     return list(right), list(wrong)
 
 
 def describe_elsewhere(kernel: Kernel, defect: Defect, device: Device) -> str:
-    """What it does at another shape, and where it is right, as far as that can be told from a few sizes."""
+    """What the function does at another shape, and where it is right, as far as a few sizes show it."""
     axes = defect.scene.axes
     name = str(kernel.entries[0]).partition("(")[0]
     takes = "x".join(map(str, axes.values()))
@@ -136,7 +135,7 @@ def describe_elsewhere(kernel: Kernel, defect: Defect, device: Device) -> str:
 
 
 def describe_deed(defect: Defect) -> str:
-    """What it does there, in a few words: `reads x[4]`."""
+    """What a defect does, in a few words: `reads x[4]`."""
     found = defect.finding
     if found and found.access and found.array and found.index is not None:
         return f"{found.access} {found.array}[{found.index}]"
@@ -146,7 +145,7 @@ def describe_deed(defect: Defect) -> str:
 
 
 def has_defect_at(kernel: Kernel, defect: Defect, axes: Mapping[str, int], device: Device) -> bool:
-    """Whether the same comes of usual numbers of this size."""
+    """Whether usual numbers of this size show a defect with the same cause."""
     tune = dict(defect.scene.tune)
     case = usual_cases(kernel, axes, tune)[0]
     trial = run_trial(kernel, case, tune, device, Probe(defect.scene.check, 2, 0, MOST_SECONDS))
@@ -154,18 +153,18 @@ def has_defect_at(kernel: Kernel, defect: Defect, axes: Mapping[str, int], devic
 
 
 def right_condition(kernel: Kernel, axes: Mapping[str, int], is_broken: Callable[[Mapping[str, int]], bool]) -> str:
-    """`cols % 4 == 0`: what is true of one axis wherever it is right and nowhere else, of the sizes that are tried."""
+    """A condition on one axis, `cols % 4 == 0`, that holds at exactly those of the tried sizes where it is right."""
     for name in reversed(list(axes)):
         sizes = sorted({axes[name], *(size for size in (*SIZES, kernel.home[name]) if size in kernel.axes[name])})
         sizes = [size for size in sizes if size <= max(SIZES) and kernel.admits({**axes, name: size})]
         wrong = {size for size in sizes if is_broken({**axes, name: size})}
-        if found := separating_condition(name, set(sizes) - wrong, wrong):
-            return found
+        if condition := separating_condition(name, set(sizes) - wrong, wrong):
+            return condition
     return ""
 
 
 def separating_condition(name: str, right: set[int], wrong: set[int]) -> str:
-    """The divisor, or the bound, that tells the right sizes from the wrong ones; empty where none does."""
+    """The divisor or bound that separates the right sizes from the wrong ones; empty if none does."""
     if not wrong or len(right) < 2:
         return ""
     for divisor in DIVISORS:

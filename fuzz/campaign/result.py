@@ -1,4 +1,4 @@
-"""What came of a campaign, kernel by kernel. Knows progress and bugs; never how it came about."""
+"""The result of a campaign, kernel by kernel. Knows progress and bugs; never how trials are run."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -13,40 +13,40 @@ StopReason = Literal["max-cases", "max-time", "interrupted", "no kernel can go o
 
 @dataclass(frozen=True)
 class KernelResult:
-    """What a campaign found of one kernel."""
+    """The result of a campaign for one kernel."""
 
     kernel: Kernel
     progress: Progress
 
     @property
     def discoveries(self) -> tuple[Discovery, ...]:
-        """What was found: errors before warnings, news before what is known, the early before the late."""
+        """All discoveries: errors before warnings, new ones before known ones, early ones before late ones."""
         return tuple(sorted((one for bug in self.bugs for one in bug.every), key=_importance))
 
     @property
     def bugs(self) -> tuple[Bug, ...]:
-        """The same by cause; of what is an error in some trials and a warning in others, the error."""
+        """The discoveries by cause; if a fault is an error in some trials and a warning in others, only the error."""
         every = self.progress.discoveries.values()
         return bugs_of(one for one in every if one.is_error or not self.progress.is_error(one.defect.fault))
 
     @property
     def news(self) -> tuple[Bug, ...]:
-        """The bugs that no baseline knew; warnings are none."""
+        """The errors that no baseline knows."""
         return tuple(bug for bug in self.bugs if bug.is_error and not bug.is_known)
 
     @property
     def is_judged(self) -> bool:
-        """Whether anything is known of the kernel: answers that were judged, or an error."""
+        """Whether anything is known about the kernel: a judged answer, or an error."""
         return bool(self.progress.elements) or any(one.is_error for one in self.discoveries)
 
     @property
     def unjudged(self) -> str:
-        """Why nothing is known of a kernel that was tried, in one line; empty where something is."""
+        """Why nothing is known about a kernel that was tried, in one line; empty if something is."""
         progress = self.progress
         if self.is_judged or not progress.trials:
             return ""
-        seen = (one.defect.message for one in self.discoveries)
-        why = "; ".join(dict.fromkeys([*progress.not_judged, *seen]))
+        messages = (one.defect.message for one in self.discoveries)
+        why = "; ".join(dict.fromkeys([*progress.not_judged, *messages]))
         return f"no answer of its {progress.trials} trials was judged" + (f": {why}" if why else "")
 
 
@@ -56,7 +56,7 @@ def _importance(one: Discovery) -> tuple[bool, bool, int, str]:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a campaign; equal campaigns give equal results but for `seconds`."""
+    """The result of a campaign; equal campaigns give equal results, except for `seconds`."""
 
     seed: int
     stop_reason: StopReason
@@ -74,5 +74,5 @@ class Result:
 
     @property
     def news(self) -> tuple[Bug, ...]:
-        """The bugs that no baseline knew."""
+        """The errors that no baseline knows."""
         return tuple(one for result in self.kernels for one in result.news)

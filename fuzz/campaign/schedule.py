@@ -1,7 +1,7 @@
-"""Which trial comes when: a pure function of the seed, the kernel's name and the trial's number.
+"""The schedule of trials: a pure function of the seed, the kernel's name and the trial's number.
 
-So a campaign is the same whoever runs which part of it, and any of its trials can be run again alone. Knows plans
-and probes; never what came of a trial.
+So a campaign is the same however its parts are divided among processes, and any of its trials can be run again alone.
+Knows plans and probes; never the result of a trial.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,11 +18,12 @@ from kfuzz.search.plan import Attempt, plan
 from kfuzz.search.scale import BUDGET, CHECK_BUDGET, CHECK_WORK, OF_ELEMENTS, WORK, Large
 
 FIRST_BUDGET, TRIALS_A_DOUBLING = 64, 2
-"""Cases start small and may double every so many trials: what breaks small is found small, and at once."""
+"""Cases start small and may double after this many trials: a bug that small cases show is found at once, and small."""
 CHECK_EVERY, CHECK_FIRST = 6, 1
 EVERY_RUN_FIRST, EVERY_RUN_IN = 32, 4
-"""The first trials of a kernel, and one in so many of the others, are run as often as is asked for; the rest twice,
-in another order with another poison each time: what depends on either shows in the next trials if not in this one."""
+"""The first trials of a kernel, and one in EVERY_RUN_IN of the others, have as many runs as the options ask for. The
+rest have two, in different orders with different poisons: a bug that depends on either shows in the next trials if not
+in this one."""
 LARGE_EVERY = 1024
 LARGE: dict[int, Large] = {
     60: "elements",
@@ -33,29 +34,29 @@ LARGE: dict[int, Large] = {
     264: "overflow",
     280: "columns",
 }
-"""Sizes that ordinary trials do not reach: seldom, since so many rows take as long as a hundred other trials."""
+"""Sizes that ordinary trials do not reach: rare, since so many rows take as long as a hundred other trials."""
 OVERFLOW_EVERY = 8 * LARGE_EVERY
-"""Beyond 2^31 elements more seldom still: on a card that is a second or two, in which nobody else has room."""
+"""More than 2^31 elements are rarer still: they take a GPU a second or two and leave no room for another process."""
 LARGE_TIMEOUT = 3
-"""Times as long as others may such a trial take on the device: with its judging, no more than 10 seconds."""
+"""How many times longer than others such a trial may take on the device: with its judging, at most 10 seconds."""
 MOST_PROGRAMS = 16
-"""Along each size, where an interpreter runs them."""
+"""Most programs along each size if an interpreter runs them."""
 BLOCKS = (2, 4, 8, 16, 32)
-"""Trials of a kernel in the first rounds; the last number is for all that follow."""
+"""Trials of a kernel in the first rounds; the last number is for all later rounds."""
 
 
 AGAIN = 3 << 40
-"""A trial that is not to be run as it was drawn is drawn again, by its number and a multiple of this: that of another
-trial, but for the turn it has."""
+"""A trial that must not run as it was drawn is drawn again by its number plus a multiple of this, and keeps its turn.
+"""
 SANITIZE_FIRST, SANITIZE_EVERY = 967, 6144
-"""Which trials are watched by compute-sanitizer, where there is one: as long as thousands of others, so seldom."""
+"""The trials that compute-sanitizer watches, if there is one: rare, since each takes as long as thousands of others."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Trials first .. last - 1 of one kernel, by its place among the kernels of the campaign.
+    """Trials first .. last - 1 of one kernel, which is named by its place among the kernels of the campaign.
 
-    `fatal`: the trials before them that are known to have ended their process.
+    `fatal`: the known earlier trials that ended their process.
     """
 
     kernel: int
@@ -66,7 +67,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Shard:
-    """One of `count` parts of a campaign, from 1 on: each trial is in one, and they cost alike."""
+    """One of `count` parts of a campaign, counted from 1: each trial is in one part, and the parts cost alike."""
 
     place: int = 1
     count: int = 1
@@ -75,7 +76,7 @@ class Shard:
         return f"{self.place}/{self.count}"
 
     def has(self, kernel: Kernel, index: int) -> bool:
-        """Whether a trial is of this part: drawn, for large and checked trials come by number."""
+        """Whether a trial belongs to this part: by a draw, since large and checked trials come at regular numbers."""
         return self.count == 1 or seed_of("shard", kernel.name, index) % self.count == self.place - 1
 
 
@@ -94,24 +95,24 @@ def attempt_of(kernel: Kernel, seed: int, index: int, budget: int = BUDGET) -> A
 
 
 def is_interpreted(kernel: Kernel) -> bool:
-    """Whether an interpreter runs its programs one by one."""
+    """Whether an interpreter runs the kernel's programs one by one."""
     languages = [entry.language for entry in kernel.entries if isinstance(entry, PythonCall)]
     return any(libraries()[one].interpreter is not None for one in languages)
 
 
 def with_few_programs(kernel: Kernel) -> Kernel:
-    """The kernel with few programs: all its sizes but the last make more of them, and each takes milliseconds."""
+    """The kernel with few programs: all its sizes but the last add programs, and each program takes milliseconds."""
     first = {name: axis for name, axis in list(kernel.axes.items())[:-1] if not axis.listed}
     few = {name: replace(axis, hi=max(axis.lo, min(axis.hi, MOST_PROGRAMS))) for name, axis in first.items()}
     return replace(kernel, axes={**kernel.axes, **few})
 
 
 def probe_of(kernel: Kernel, seed: int, index: int, runs: int, timeout: float, fatal: tuple[Kind, ...] = ()) -> Probe:
-    """How trial number `index` is looked at: mostly for its results, now and then access by access."""
+    """The probe of trial number `index`: mostly it looks at results alone, sometimes at each access."""
     number = seed_of(seed, kernel.name, index, "probe") >> 33
     if is_large(index):
-        often = 2 if large_of(index) == "turns" else 1  # of the others none is about the order of threads
-        return Probe(is_check(index), often, number, LARGE_TIMEOUT * timeout, fatal=fatal)
+        runs = 2 if large_of(index) == "turns" else 1  # none of the others tests the order of threads
+        return Probe(is_check(index), runs, number, LARGE_TIMEOUT * timeout, fatal=fatal)
     if index % AGAIN >= EVERY_RUN_FIRST and index % EVERY_RUN_IN:
         runs = min(runs, 2)
     is_watched = index % SANITIZE_EVERY == SANITIZE_FIRST
@@ -119,35 +120,35 @@ def probe_of(kernel: Kernel, seed: int, index: int, runs: int, timeout: float, f
 
 
 def is_check(index: int) -> bool:
-    """Whether a trial looks at every access; of the large ones, where a second share may race with the first."""
+    """Whether a trial checks every access; a large one only does if a second share may race with the first."""
     return index % CHECK_EVERY == CHECK_FIRST and large_of(index) in (None, "turns")
 
 
 def is_large(index: int) -> bool:
-    """Whether a trial is one of those that ordinary trials do not reach."""
+    """Whether a trial has sizes that ordinary trials do not reach."""
     return large_of(index) is not None
 
 
 def large_of(index: int) -> Large | None:
-    """What ordinary trials do not reach and this one does; None of an ordinary one."""
+    """What a trial has that ordinary trials do not reach; None for an ordinary trial."""
     what = LARGE.get(index % LARGE_EVERY)
     return None if what == "overflow" and index % OVERFLOW_EVERY >= LARGE_EVERY else what
 
 
 def is_for_hardware(index: int) -> bool:
-    """Whether a trial is about many elements alone: what a gpu does in no time, and sees as well as the cpu."""
+    """Whether a trial only has many elements: a gpu is fast there and detects as much as the cpu."""
     return large_of(index) in OF_ELEMENTS
 
 
 def quotas(kernels: int, max_cases: int | None) -> list[int | None]:
-    """How many trials each kernel gets: as many as any other, or one more; None is without end."""
+    """How many trials each kernel gets: the same number, or one more; None means without end."""
     if max_cases is None:
         return [None] * kernels
     return [max_cases // kernels + (place < max_cases % kernels) for place in range(kernels)]
 
 
 def trial_count(kernels: Sequence[Kernel], given: Sequence[int | None], shard: Shard) -> int | None:
-    """How many trials a shard has; None is without end."""
+    """How many trials a shard has; None means without end."""
     if None in given:
         return None
     return sum(
@@ -156,7 +157,7 @@ def trial_count(kernels: Sequence[Kernel], given: Sequence[int | None], shard: S
 
 
 def rounds(given: Sequence[int | None]) -> Iterator[list[Block]]:
-    """Blocks round by round, a few trials of each kernel at first, until every kernel has what it was given."""
+    """Blocks round by round, with a few trials of each kernel at first, until every kernel has its number of trials."""
     done = 0
     for number in count():
         size = BLOCKS[min(number, len(BLOCKS) - 1)]

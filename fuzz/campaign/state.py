@@ -1,7 +1,7 @@
-"""What a campaign has done so far, in memory and as the file from which it is resumed.
+"""The state of a campaign, in memory and as the file from which it resumes.
 
-The file holds counts and buckets, never cases: those lie in the corpus. A kernel whose text has changed since starts
-anew. Knows the state's format; never how a trial is run.
+The file holds counts and buckets, never cases: those lie in the corpus. A kernel whose text has changed since then
+starts again. Knows the state's format; never how a trial is run.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ from kfuzz.trials.defect import Defect, Scene
 from kfuzz.trials.unjudged import refusal_text, unjudged_text
 
 RATIO_STEPS = 20
-"""Steps from 0 to the bound itself in which trials are counted by their largest error."""
+"""Number of steps from 0 to the bound in which trials are counted by their largest error."""
 SCHEMA, FORMER = "kfuzz-campaign/7", "kfuzz-campaign/6"
 STATE = "state.json"
 MAX_STATE_BYTES = 64 << 20
@@ -35,11 +35,11 @@ MAX_STATE_BYTES = 64 << 20
 
 @dataclass(frozen=True)
 class Discovery:
-    """A bucket that a campaign has seen: the defect as its smallest case shows it, when either came, and how often.
+    """A bucket of a campaign: the defect of its smallest case, the first and the smallest trial, and how often it came.
 
-    `path` is where that case is kept, None where it is not. `comes_of`: causes of other discoveries that its case
-    shows as well (explain). `devices` are those that saw it, that of the smallest case first; `confirmed`: what one
-    try on the gpu said of it, where there was another device beside it.
+    `path` is the file of that case, None if it is not kept. `comes_of`: causes of other discoveries that its case
+    shows as well (explain). `devices` are those that showed it, first that of the smallest case; `confirmed`: the
+    result of one try on the gpu, in a campaign with another device beside it.
     """
 
     defect: Defect
@@ -59,7 +59,7 @@ class Discovery:
 
     @property
     def causes(self) -> tuple[str, ...]:
-        """What it comes of, as was found out, or else as it looks."""
+        """Its causes by experiment, or else by its looks."""
         return self.comes_of or self.defect.causes
 
     def with_known(self, is_known: bool) -> "Discovery":
@@ -68,15 +68,15 @@ class Discovery:
 
 @dataclass
 class Progress:
-    """How far one kernel has come.
+    """The progress of one kernel.
 
     `next` is the number of its next trial; `retired` says why there is none. `error`: its claim or source is at
-    fault. `reasons`: what was not judged, and why, in words. `refusals`: how functions of the host refused their
-    arguments. `untried`: why cases of more than 2^31 elements were not run. `silences`: for `nan` and `pos_inf`, if
-    the claim leaves them out, the words that would have kept every trial. `ratios`: how many judged trials came how
-    near to their bound, in equal steps. `seconds`: where the time went. `smallest` and `largest`: of each axis, the
-    sizes at which an answer was judged; `tried`: in how many trials which sizes came together, as octaves. `fatal`:
-    which trials have ended their process, and by what.
+    fault. `reasons`: what was not judged, and why, in words. `refusals`: how host functions refused their arguments.
+    `untried`: why cases of more than 2^31 elements were not run. `silences`: for `nan` and `pos_inf`, if the claim
+    leaves them out, the words that would have kept every trial. `ratios`: a histogram, in equal steps, of how near
+    judged trials came to their bound. `seconds`: where the time went. `smallest` and `largest`: for each axis, the
+    extreme sizes at which an answer was judged; `tried`: the number of trials for each combination of sizes, in
+    octaves. `fatal`: the trials that ended their process, and the kind of the defect.
     """
 
     next: int = 0
@@ -104,11 +104,11 @@ class Progress:
         return sorted({*self.reasons, *map(unjudged_text, self.refusals), *map(unjudged_text, self.untried)})
 
     def copy(self) -> "Progress":
-        """The same, of which a change is no change of this one."""
+        """A copy that can change without a change of this one."""
         return Progress(**{item.name: copy(getattr(self, item.name)) for item in fields(Progress)})
 
     def is_error(self, fault: str) -> bool:
-        """Whether an error of this fault was seen: warnings of it say no more."""
+        """Whether this fault is an error: a warning about it adds nothing."""
         return any(one.is_error and one.defect.fault == fault for one in self.discoveries.values())
 
 
@@ -118,8 +118,8 @@ def write_state(
     """Write the state of a campaign, whole or not at all."""
     if out is None:
         return
-    told = {kernel.name: _encode(kernel, one) for kernel, one in zip(kernels, progress, strict=True)}
-    document = {"schema": SCHEMA, "seed": seed, "shard": str(shard), "kernels": told}
+    tables = {kernel.name: _encode(kernel, one) for kernel, one in zip(kernels, progress, strict=True)}
+    document = {"schema": SCHEMA, "seed": seed, "shard": str(shard), "kernels": tables}
     text = json.dumps(document, indent=1) + "\n"
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -129,7 +129,7 @@ def write_state(
 
 
 def read_state(out: Path | None, seed: int, kernels: Sequence[Kernel], shard: Shard = WHOLE) -> list[Progress]:
-    """The progress of these kernels: as the state in `out` has it, or none yet."""
+    """The progress of these kernels from the state in `out`; empty if there is no state."""
     if out is None or not (out / STATE).exists():
         return [Progress() for _ in kernels]
     reader = Reader(out / STATE)
@@ -145,13 +145,13 @@ def read_state(out: Path | None, seed: int, kernels: Sequence[Kernel], shard: Sh
         reader.fail("seed", f"{document.get('seed')}, and this campaign has {seed}; give that seed or another folder")
     if document.get("shard") != str(shard):
         reader.fail("shard", f"{document.get('shard')}, and this campaign has {shard}; give another folder")
-    told = reader.table("kernels", document.get("kernels"))
-    return [_decode(reader, kernel, told.get(kernel.name)) for kernel in kernels]
+    tables = reader.table("kernels", document.get("kernels"))
+    return [_decode(reader, kernel, tables.get(kernel.name)) for kernel in kernels]
 
 
 def seed_of_state(out: Path) -> int | None:
-    """The seed of the campaign whose state lies in `out`; None where there is none."""
-    for place in (out / STATE, *sorted(out.glob(f"*/{STATE}"))):  # of several devices each has its own
+    """The seed of the campaign whose state lies in `out`; None if there is none."""
+    for place in (out / STATE, *sorted(out.glob(f"*/{STATE}"))):  # each of several devices has a state of its own
         if place.exists():
             reader = Reader(place)
             return reader.integer("seed", reader.parse(read_bytes(place, MAX_STATE_BYTES)).get("seed"), 0, MAX_SEED)
@@ -183,7 +183,7 @@ def _to_json(value: object) -> object:
 
 
 def _decode(reader: Reader, kernel: Kernel, value: object) -> Progress:
-    """The progress of a kernel; a fresh one where it is new or its text has changed."""
+    """The progress of a kernel; an empty one if the kernel is new or its text has changed."""
     if value is None:
         return Progress()
     key = f"kernels.{kernel.name}"
@@ -191,32 +191,32 @@ def _decode(reader: Reader, kernel: Kernel, value: object) -> Progress:
     if table.get("sha256") != _hash(kernel):
         return Progress()
     try:
-        found = Progress(**{item.name: table[item.name] for item in fields(Progress)})  # type: ignore[arg-type]  # JSON
-        found.reasons = set(found.reasons)
-        found.refusals = {_refusal(reader.table(key, one)) for one in reader.items(key, table["refusals"], 10_000)}
-        found.untried = {Untried[str(name)] for name in reader.items(key, table["untried"], 10_000)}
-        found.fatal = [(number, kind) for number, kind in found.fatal]
+        result = Progress(**{item.name: table[item.name] for item in fields(Progress)})  # type: ignore[arg-type]  # JSON
+        result.reasons = set(result.reasons)
+        result.refusals = {_refusal(reader.table(key, one)) for one in reader.items(key, table["refusals"], 10_000)}
+        result.untried = {Untried[str(name)] for name in reader.items(key, table["untried"], 10_000)}
+        result.fatal = [(number, kind) for number, kind in result.fatal]
         every = [_discovery(reader.table(key, item)) for item in reader.items(key, table["discoveries"], 10_000)]
-        found.discoveries = {one.defect.bucket: one for one in every}
+        result.discoveries = {one.defect.bucket: one for one in every}
     except (KeyError, TypeError, ValueError) as error:
         reader.fail(key, f"{error}: not the state of a campaign; give another folder")
-    return found
+    return result
 
 
 def _discovery(table: dict[str, Any]) -> Discovery:
     path = table["path"]
-    held = {
+    typed = {
         "path": Path(path) if path else None,
         "defect": _defect(table["defect"]),
         "comes_of": tuple(table["comes_of"]),
         "devices": tuple(table["devices"]),
     }
-    return Discovery(**{**table, **held})
+    return Discovery(**{**table, **typed})
 
 
 def _defect(table: dict[str, Any]) -> Defect:
     finding, extent, ratio = (table[name] for name in ("finding", "extent", "ratio"))
-    held = {
+    typed = {
         "scene": Scene(**table["scene"]),
         "finding": Finding(**_with_tuples(finding)) if finding else None,
         "worst": _worst(table["worst"]) if table["worst"] else None,
@@ -224,7 +224,7 @@ def _defect(table: dict[str, Any]) -> Defect:
         "picture": _picture(table["picture"]) if table["picture"] else None,
         "ratio": None if ratio is None else float(ratio),
     }
-    return Defect(**{**table, **held, "causes": tuple(table["causes"])})
+    return Defect(**{**table, **typed, "causes": tuple(table["causes"])})
 
 
 def _refusal(table: dict[str, Any]) -> Refusal:

@@ -1,4 +1,4 @@
-"""A state of kfuzz-campaign/6 as one of kfuzz-campaign/7: what was text there is typed here.
+"""Converts a state of kfuzz-campaign/6 to kfuzz-campaign/7: texts there are typed values here.
 
 Knows how version 6 worded a refusal, a trial that was not run, and a pattern.
 """
@@ -21,9 +21,9 @@ def to_version_7(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _progress(table: dict[str, Any]) -> dict[str, Any]:
-    refusals = [found for one in table["reasons"] if (found := REFUSAL.fullmatch(one))]
+    refusals = [match for one in table["reasons"] if (match := REFUSAL.fullmatch(one))]
     untried = [UNTRIED[one] for one in table["reasons"] if one in UNTRIED]
-    typed = {*UNTRIED, *(found[0] for found in refusals)}
+    typed = {*UNTRIED, *(match[0] for match in refusals)}
     return {
         **table,
         "reasons": [one for one in table["reasons"] if one not in typed],
@@ -39,8 +39,8 @@ def _defect(table: dict[str, Any]) -> dict[str, Any]:
 
 
 def _pattern(text: str) -> dict[str, Any]:
-    if found := STRIDED.fullmatch(text):
-        return {"region": "strided", "first": int(found["first"]), "step": int(found["step"])}
-    if found := SPAN.fullmatch(text):
-        return {"region": found["region"], "first": int(found["first"]), "last": int(found["last"] or found["first"])}
+    if match := STRIDED.fullmatch(text):
+        return {"region": "strided", "first": int(match["first"]), "step": int(match["step"])}
+    if match := SPAN.fullmatch(text):
+        return {"region": match["region"], "first": int(match["first"]), "last": int(match["last"] or match["first"])}
     return {"region": "row" if text == "the whole row" else ""}

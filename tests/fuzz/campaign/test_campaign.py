@@ -366,7 +366,7 @@ def test_a_hang_that_may_be_for_want_of_time_is_not_told(scan: Kernel) -> None:
         orders = Orders((scan,), 1, deadline=time.monotonic() + left)
         items = list(run_block(orders, Hangs(), Block(0, 0, 20), {}))
         assert isinstance(items[-1], BlockEnd)
-        return sum(bool(item.seen) for item in items if isinstance(item, TrialEnd)), items[-1]
+        return sum(bool(item.defects) for item in items if isinstance(item, TrialEnd)), items[-1]
 
     assert last(left=6.0) == (0, BlockEnd(Block(0, 0, 20), "time"))
     assert last(left=60.0)[0] == 1
@@ -414,7 +414,7 @@ def test_a_device_that_is_missing_ends_the_campaign(jobs: int, scan: Kernel) -> 
 
 @pytest.mark.slow
 def test_a_process_that_dies_ends_the_campaign_in_one_line(scan: Kernel, tmp_path: Path) -> None:
-    with pytest.raises(DeviceError, match="a process at work ended with exit code 7"):
+    with pytest.raises(DeviceError, match="a worker process ended with exit code 7"):
         run_campaign([scan], Dies, Options(max_cases=5, jobs=2, out=tmp_path))
     assert (tmp_path / STATE).exists()
 

@@ -158,7 +158,7 @@ def test_what_was_done_ahead_of_a_kernel_that_was_given_up_is_not_waited_for(tmp
 def test_what_the_crashes_have_in_common_is_found_and_kept_clear_of(kernel: Kernel) -> None:
     columns = {index: features_of(kernel, 1, index, BUDGET)["cols"] for index in range(14)}
     odd: Fatal = tuple((index, "trap") for index, cols in columns.items() if cols % 4)
-    assert list(map(str, rules_of(kernel, 1, BUDGET, odd))) == ["cols no multiple of 4"]
+    assert list(map(str, rules_of(kernel, 1, BUDGET, odd))) == ["cols not a multiple of 4"]
     rules = rules_of(kernel, 1, BUDGET, odd)
     numbers = [number_of(kernel, 1, index, BUDGET, rules) for index in range(14, 40)]
     assert all(number is not None and number % AGAIN == 14 + place for place, number in enumerate(numbers))
