@@ -67,7 +67,7 @@ def test_every_lemma_names_its_code_and_a_test_that_fails_without_it() -> None:
 @pytest.mark.parametrize(
     ("was", "becomes", "told"),
     [
-        ("`divided`, `leaves", "`divded`, `leaves", "Division: oracle/systems/rules/division.py: divded"),
+        ("`divide`, `may_leave", "`dvide`, `may_leave", "Division: oracle/systems/rules/division.py: dvide"),
         (
             "`test_one_factor_has",
             "`test_one_factor_had",
