@@ -19,7 +19,7 @@ from kfuzz.campaign.schedule import attempt_of
 from kfuzz.cases import case_file
 from kfuzz.cases.case import CaseError, Record
 from kfuzz.claims.kernel import Kernel, load
-from kfuzz.commands.options import duration
+from kfuzz.commands.options import parse_duration
 from kfuzz.devices import ClaimError, Device, DeviceError, Probe, UnsupportedError
 from kfuzz.find.device import lanes_of_caller, names_of, open_device, resolve_device
 from kfuzz.find.project import Kernels, kernels_below, kernels_for, read_all
@@ -191,7 +191,7 @@ class FuzzItem(Item):
 def share_of_time(session: pytest.Session) -> float:
     """Seconds for each kernel that is fuzzed."""
     count = sum(isinstance(item, FuzzItem) for item in session.items)
-    return duration(session.config.getoption("--kfuzz-time")) / max(1, count)
+    return parse_duration(session.config.getoption("--kfuzz-time")) / max(1, count)
 
 
 def more_items(session: pytest.Session, items: list[pytest.Item]) -> list[pytest.Item]:
@@ -202,7 +202,7 @@ def more_items(session: pytest.Session, items: list[pytest.Item]) -> list[pytest
     """
     config = session.config
     try:
-        duration(config.getoption("--kfuzz-time"))
+        parse_duration(config.getoption("--kfuzz-time"))
         kernels = project_kernels(config)
     except ClaimError as error:
         raise pytest.UsageError(str(error)) from None

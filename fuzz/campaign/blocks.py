@@ -18,8 +18,8 @@ from kfuzz.devices import Ahead, ClaimError, Device, Outcome, Probe, Unsupported
 from kfuzz.kinds import Kind
 from kfuzz.search.scale import BUDGET
 from kfuzz.trials.defect import Defect
-from kfuzz.trials.locating import located
-from kfuzz.trials.trial import Prepared, Trial, judged, prepared
+from kfuzz.trials.locating import locate
+from kfuzz.trials.trial import PreparedTrial, Trial, judge_outcome, prepare
 from kfuzz.trials.unjudged import Unjudged, without_numbers
 
 LEAST_TIMEOUT, SURE_TIMEOUT = 0.5, 2.0
@@ -99,7 +99,7 @@ class _QueuedTrial:
     number: int
     timeout: float
     planning_seconds: float
-    prepared: Prepared | ClaimError
+    prepared: PreparedTrial | ClaimError
 
 
 def run_block(orders: Orders, device: Device, block: Block, known: dict[str, int]) -> Ends:
@@ -161,7 +161,7 @@ class _TrialQueue:
         if self._ahead:
             self._ahead.forget()
             for one in coming:
-                if isinstance(one, _QueuedTrial) and isinstance(one.prepared, Prepared):
+                if isinstance(one, _QueuedTrial) and isinstance(one.prepared, PreparedTrial):
                     self._ahead.ask(one.prepared.job, one.prepared.probe)
 
     def _may_ask(self) -> bool:
@@ -213,7 +213,7 @@ def _begin_trial(
     probe = probe_of(kernel, orders.seed, number, orders.runs, timeout, fatal)
     try:
         attempt = attempt_of(kernel, orders.seed, number, orders.budget)
-        trial = prepared(kernel, attempt.case, attempt.tune, probe)
+        trial = prepare(kernel, attempt.case, attempt.tune, probe)
     except ClaimError as error:
         return _QueuedTrial(block, index, number, timeout, 0.0, error)
     if ahead:
@@ -223,7 +223,7 @@ def _begin_trial(
 
 def _run(device: Device, one: _QueuedTrial) -> Callable[[], Outcome]:
     def run() -> Outcome:
-        assert isinstance(one.prepared, Prepared)
+        assert isinstance(one.prepared, PreparedTrial)
         return device.run(one.prepared.job, one.prepared.probe)
 
     return run
@@ -239,7 +239,7 @@ def _finish_trial(
             raise one.prepared
         began = time.perf_counter()
         outcome = answer()
-        trial = judged(one.prepared, outcome, device.name, time.perf_counter() - began)
+        trial = judge_outcome(one.prepared, outcome, device.name, time.perf_counter() - began)
     except UnsupportedError as error:
         yield BlockEnd(block, "unsupported", str(error))
         return
@@ -281,4 +281,4 @@ def _show_defect(
     if case.elements >= known.get(defect.bucket, case.elements + 1):
         return ShownDefect(defect, None)
     known[defect.bucket] = case.elements
-    return ShownDefect(located(defect, kernel, case, device, probe), case)
+    return ShownDefect(locate(defect, kernel, case, device, probe), case)

@@ -13,7 +13,7 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Probe, PythonCall
 from kfuzz.gpu.options import GpuOptions
 from kfuzz.kinds import Kind
-from kfuzz.search.choose import seed_of, seeded
+from kfuzz.search.choose import seed_of, seeded_choices
 from kfuzz.search.plan import Attempt, plan
 from kfuzz.search.scale import BUDGET, CHECK_BUDGET, CHECK_WORK, OF_ELEMENTS, WORK, Large
 
@@ -91,7 +91,7 @@ def attempt_of(kernel: Kernel, seed: int, index: int, budget: int = BUDGET) -> A
     if is_check(index):
         most, work = min(most, CHECK_BUDGET), CHECK_WORK
     large = large_of(index) if budget >= BUDGET else None
-    return plan(kernel, seeded(seed_of(seed, kernel.name, index)), most, work, large)
+    return plan(kernel, seeded_choices(seed_of(seed, kernel.name, index)), most, work, large)
 
 
 def is_interpreted(kernel: Kernel) -> bool:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kfuzz.claims.kernel import Kernel
 from kfuzz.oracle.apart import independent_dimensions
 from kfuzz.oracle.find import find
-from kfuzz.search.edges import named
+from kfuzz.search.edges import named_numbers
 from kfuzz.search.plan import shapes
 from kfuzz.search.sizes import row_axis
 
@@ -48,7 +48,7 @@ def grounds(kernel: Kernel) -> Iterator[SizesAndTune]:
 
 def systematic(kernel: Kernel) -> Iterator[SizesAndTune]:
     """Every edge of each axis beside few of the others; of rows, which do not depend on each other, always as many."""
-    edges = sorted({*SIZES, *(n + step for n in named(kernel) if n <= max(SIZES) for step in (0, 1))})
+    edges = sorted({*SIZES, *(n + step for n in named_numbers(kernel) if n <= max(SIZES) for step in (0, 1))})
     summed = summed_axes(kernel)
     for tune, axis in product(some_tunes(kernel), summed):
         for size, few in product(edges, FEW if len(kernel.axes) > 2 else FEW[:1]):

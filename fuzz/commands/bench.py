@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from kfuzz.commands.options import console, kernels_named, shape, tell_faults
+from kfuzz.commands.options import console, kernels_named, parse_shape, print_faults
 from kfuzz.devices import DeviceError
 from kfuzz.exit_codes import COULD_NOT, FOUND
 from kfuzz.find.device import open_device
@@ -21,7 +21,7 @@ from kfuzz.views.report import STDOUT, write
 LIBRARIES = ("torch", "triton")
 
 
-def several(_: click.Context, __: click.Parameter, written: str) -> tuple[str, ...]:
+def parse_rivals(_: click.Context, __: click.Parameter, written: str) -> tuple[str, ...]:
     """Rivals, with commas between them."""
     names = tuple(name for name in written.split(",") if name)
     if odd := [name for name in names if name not in NAMES]:
@@ -29,16 +29,18 @@ def several(_: click.Context, __: click.Parameter, written: str) -> tuple[str, .
     return names
 
 
-def shapes(ctx: click.Context, parameter: click.Parameter, written: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
+def parse_sizes(
+    ctx: click.Context, parameter: click.Parameter, written: tuple[str, ...]
+) -> tuple[tuple[int, ...], ...]:
     """Sizes, each written 1024x4096."""
-    return tuple(shape(ctx, parameter, one) for one in written)
+    return tuple(parse_shape(ctx, parameter, one) for one in written)
 
 
 @click.command(short_help="Measure how fast a kernel is, if it is right.")
 @click.argument("targets", metavar="KERNEL...", nargs=-1, required=True)
-@click.option("--size", "named", multiple=True, callback=shapes, metavar="1024x4096",
+@click.option("--size", "named", multiple=True, callback=parse_sizes, metavar="1024x4096",
               help="Sizes of the axes, in their order. You can repeat it. Default: five usual sizes.")  # fmt: skip
-@click.option("--against", callback=several, default="", metavar="RIVALS",
+@click.option("--against", callback=parse_rivals, default="", metavar="RIVALS",
               help="Time these in the same run, separated by commas: torch, compile, triton. "
               "Default: none.")  # fmt: skip
 @click.option("--json", "json_file", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
@@ -81,7 +83,7 @@ def bench(
     try:
         check_there(against)
         kernels = kernels_named(targets)
-        tell_faults(kernels)
+        print_faults(kernels)
         screen = console(to_stderr=True)
         every: list[Timed] = []
         for kernel in kernels.usable:
@@ -96,7 +98,7 @@ def bench(
                 write(svg / f"{told.kernel.replace('/', '-')}.svg", timing.as_svg(told))
     finally:
         device.close()
-    for line in timing.compared(every, earlier) if compare else []:
+    for line in timing.compare_figures(every, earlier) if compare else []:
         click.echo(line, err=json_file == STDOUT)
     if json_file:
         write(json_file, timing.as_document(every, driver.card().name, versions()))

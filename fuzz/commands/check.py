@@ -16,9 +16,9 @@ from rich.status import Status
 from kfuzz.campaign.state import Discovery
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.commands.documents import ReportFiles, format_options
-from kfuzz.commands.inputs import GENERATED, FileReader, files_of, generated, with_input
+from kfuzz.commands.inputs import GENERATED, FileReader, files_of, generate_files, with_input
 from kfuzz.commands.nvcc import LINES_OF_NVCC
-from kfuzz.commands.options import Screen, console, duration
+from kfuzz.commands.options import Screen, console, parse_duration
 from kfuzz.cpu.compiler import Library
 from kfuzz.devices import cache
 from kfuzz.exit_codes import READER_GONE
@@ -26,7 +26,7 @@ from kfuzz.programs.build import compile_source, is_program, link, load_program
 from kfuzz.programs.check import CheckedProgram, Server
 from kfuzz.programs.command_line import parse
 from kfuzz.trials.defect import Defect, Scene
-from kfuzz.trials.judging import seen_defect
+from kfuzz.trials.judging import device_defect
 from kfuzz.views.program import ProgramReport, blocks, document, last_lines, verdict
 
 LINE_EVERY = 10.0
@@ -58,7 +58,7 @@ class WithArguments(click.Command):
     "collide, in the format that the program reads. {input} among the arguments stands for the file; without it the "
     "file is the last argument. Default: run it once with its own arguments.",
 )
-@click.option("--timeout", type=duration, default="60s", show_default=True, metavar="TIME",
+@click.option("--timeout", type=parse_duration, default="60s", show_default=True, metavar="TIME",
               help="Longest processor time of one run.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed of the orders. Default: random, and printed.")
 @click.option("--warp-synchronous", is_flag=True,
@@ -97,14 +97,14 @@ def check(
     """
     screen = console(to_stderr=outputs.uses_stdout)
     seed = secrets.randbelow(1 << 16) if seed is None else seed
-    library, path = built(words)
+    library, path = build_program(words)
     given: tuple[str, ...] = ctx.obj
     chosen = [*(["--inputs", str(inputs)] if inputs else []), *(["--warp-synchronous"] if warp_synchronous else [])]
     again = shlex.join(["kfuzz", "check", *words, *chosen, "--seed", str(seed), *(["--", *given] if given else [])])
     own = (str(path.with_suffix("")), *given)
     lists = tuple(lists_of(library, own, inputs, timeout))
-    asked = Looking(library, path, lists, runs, timeout, seed, warp_synchronous, again)
-    found = looked_at(asked, console(to_stderr=True))
+    asked = CheckPlan(library, path, lists, runs, timeout, seed, warp_synchronous, again)
+    found = run_inputs(asked, console(to_stderr=True))
     try:
         for text in (*blocks(found), *found.troubles):
             screen.print(text, "", sep="\n", markup=False, highlight=False, soft_wrap=True)
@@ -115,7 +115,7 @@ def check(
 
 
 @dataclass(frozen=True)
-class Looking:
+class CheckPlan:
     """A program, the words that each run begins with, and how closely to look."""
 
     library: Library
@@ -128,7 +128,7 @@ class Looking:
     again: str
 
 
-def looked_at(asked: Looking, screen: Screen) -> ProgramReport:
+def run_inputs(asked: CheckPlan, screen: Screen) -> ProgramReport:
     """Run it with each list of arguments; what was seen is told also where that is interrupted."""
     started, began = datetime.now(UTC), time.monotonic()
     programs: list[CheckedProgram] = []
@@ -137,8 +137,12 @@ def looked_at(asked: Looking, screen: Screen) -> ProgramReport:
     with screen.status("running") as status, closing(Server()) as server:
         try:
             for number, words in enumerate(asked.lists, 1):
-                what = f"{shown(words)}, input {number} of {len(asked.lists)}" if len(asked.lists) > 1 else shown(words)
-                teller = Teller(screen, status, what)
+                what = (
+                    f"{command_text(words)}, input {number} of {len(asked.lists)}"
+                    if len(asked.lists) > 1
+                    else command_text(words)
+                )
+                teller = RunProgress(screen, status, what)
                 program = CheckedProgram(asked.library, words, asked.timeout, server, teller, asked.warp_synchronous)
                 programs.append(program)
                 shown_here = {defect.bucket: defect for defect in reversed(list(defects_of(asked, program)))}
@@ -168,32 +172,32 @@ def looked_at(asked: Looking, screen: Screen) -> ProgramReport:
     )
 
 
-def defects_of(asked: Looking, program: CheckedProgram) -> Iterator[Defect]:
+def defects_of(asked: CheckPlan, program: CheckedProgram) -> Iterator[Defect]:
     """What the runs with one list of arguments show."""
     texts = {str(one.path): one.text for one in asked.library.files.values()}
     own = str(asked.library.files[0].path)
-    scene = Scene(asked.path.stem, own, shown(program.words), 0, {}, {}, True)
+    scene = Scene(asked.path.stem, own, command_text(program.words), 0, {}, {}, True)
     for finding in program.examine(asked.runs, asked.seed).findings:
-        yield seen_defect(scene, finding, lambda file: texts.get(file or own, ""))
+        yield device_defect(scene, finding, lambda file: texts.get(file or own, ""))
 
 
 def troubles_of(program: CheckedProgram) -> Iterator[str]:
     """Why its runs say less than they might."""
     if program.stopped:
-        yield f"{shown(program.words)}: {program.stopped}; give it less to do, or a longer --timeout"
+        yield f"{command_text(program.words)}: {program.stopped}; give it less to do, or a longer --timeout"
     codes = [one.exit_code for one in program.printed if one.exit_code is not None]
     if codes and all(codes):
         said = last_lines(program.printed[0].output + program.printed[0].errors)
-        yield f"{shown(program.words)}: it ends with exit code {codes[0]} of its own\n{said}".rstrip()
+        yield f"{command_text(program.words)}: it ends with exit code {codes[0]} of its own\n{said}".rstrip()
 
 
-def shown(words: Sequence[str]) -> str:
+def command_text(words: Sequence[str]) -> str:
     """A command line as a person would type it."""
     return shlex.join([shown_path(Path(words[0])), *words[1:]])
 
 
 @dataclass
-class Teller:
+class RunProgress:
     """Tells how far it is: on a terminal all the time, elsewhere by a line now and then."""
 
     screen: Screen
@@ -212,7 +216,7 @@ class Teller:
             self.screen.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def built(words: Sequence[str]) -> tuple[Library, Path]:
+def build_program(words: Sequence[str]) -> tuple[Library, Path]:
     """The program that these words stand for, and the file that it is named by."""
     if len(words) == 1 and is_program(Path(words[0])):
         return load_program(Path(words[0])), Path(words[0])
@@ -238,4 +242,4 @@ def lists_of(
         yield from (with_input(words, one) for one in files_of(inputs))
         return
     with closing(Server()) as server:
-        yield from (with_input(words, one) for one in generated(FileReader(library, words, timeout, server)))
+        yield from (with_input(words, one) for one in generate_files(FileReader(library, words, timeout, server)))

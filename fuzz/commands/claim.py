@@ -54,7 +54,7 @@ def claim(ctx: click.Context, target: str, op: str | None, max_cases: int, seed:
     path = find_one(target)
     screen = console(to_stderr=True)
     with screen.status("counting additions, then testing"):
-        kernel = load(path) if has_claim(path) else unclaimed(path, op)
+        kernel = load(path) if has_claim(path) else kernel_without_claim(path, op)
         found = proposed(kernel, seed, max_cases)
     click.echo(claim_of(found.kernel))
     click.echo(f"{found.remark}", err=True)
@@ -64,7 +64,7 @@ def claim(ctx: click.Context, target: str, op: str | None, max_cases: int, seed:
     click.echo(f"kept in {found.trials} trials on the cpu device; read it before you use it", err=True)
 
 
-def unclaimed(path: Path, op: str | None) -> Kernel:
+def kernel_without_claim(path: Path, op: str | None) -> Kernel:
     """A file without a claim: of Python it is made of its op and its text, a kernel's is guessed and tried."""
     source = text_of(path)
     if not is_python_file(path):

@@ -7,7 +7,7 @@ import click
 
 from kfuzz.cases import corpus
 from kfuzz.claims.front_matter import shown_path
-from kfuzz.commands.options import device_option, kernels_named, tell_faults
+from kfuzz.commands.options import device_option, kernels_named, print_faults
 from kfuzz.commands.replay import DEFAULT
 from kfuzz.find.device import open_device
 from kfuzz.find.errors import TargetError
@@ -39,7 +39,7 @@ def cmin(folder: Path, targets: tuple[str, ...], delete: bool, device: str) -> N
     records = [entry.record for entry in entries if entry.record is not None]
     if not records:
         raise TargetError(f"{folder}: no readable case in it")
-    tell_faults(found)
+    print_faults(found)
     kernels = tuple(kernel for kernel in found.usable if kernel.broken is None)
     killers = {}
     with closing(open_device(device)) as opened:

@@ -72,9 +72,9 @@ def doctor(ctx: click.Context, measure_exp: bool, name: str) -> None:
                 click.echo(exp_model.described(sweeps[-1]), err=True)
             click.echo(json.dumps(exp_model.document(sweeps, provenance(device.name)), indent=2))
         return
-    asked = [python(), *packages(), *tools()]
-    devices = [trial(name, partial(open_device, name)) for name in ("cpu", "gpu")]
-    for check in (*asked, *devices):
+    ask = [python(), *packages(), *tools()]
+    devices = [try_device(name, partial(open_device, name)) for name in ("cpu", "gpu")]
+    for check in (*ask, *devices):
         mark = "ok" if check.found else "--"
         click.echo(f"{mark}  {check.name:<18} {check.found or check.missing}")
     if not any(device.found for device in devices):
@@ -107,10 +107,10 @@ def required() -> tuple[str, ...]:
 
 def tools() -> Iterator[Check]:
     """Compilers, driver and sanitizer."""
-    yield asked("c++", host_compiler.find)
-    yield asked("nvcc", toolkit)
-    yield asked("driver", card)
-    yield asked("compute-sanitizer", nvidia.find_sanitizer)
+    yield ask("c++", host_compiler.find)
+    yield ask("nvcc", toolkit)
+    yield ask("driver", card)
+    yield ask("compute-sanitizer", nvidia.find_sanitizer)
 
 
 def toolkit() -> str:
@@ -125,7 +125,7 @@ def card() -> str:
     return f"CUDA {major}.{minor}, {found.name}, {found.architecture}"
 
 
-def asked(name: str, question: Callable[[], str]) -> Check:
+def ask(name: str, question: Callable[[], str]) -> Check:
     """The answer, or the error's own words."""
     try:
         return Check(name, question())
@@ -133,19 +133,19 @@ def asked(name: str, question: Callable[[], str]) -> Check:
         return Check(name, "", str(error))
 
 
-def trial(name: str, opened: Callable[[], Device]) -> Check:
+def try_device(name: str, opened: Callable[[], Device]) -> Check:
     """Whether a kernel runs on the device and gives what the oracle wants."""
     try:
         device = opened()
         try:
-            return Check(name, answer(device))
+            return Check(name, run_specimen(device))
         finally:
             device.close()
     except DeviceError as error:
         return Check(name, "", str(error))
 
 
-def answer(device: Device) -> str:
+def run_specimen(device: Device) -> str:
     """Run one softmax; DeviceError where its answer is not kept."""
     kernel = load(SPECIMEN)
     inputs = {"x": np.linspace(-3, 3, 66, dtype=np.float32).reshape(2, 33)}

@@ -31,11 +31,11 @@ from kfuzz.commands.options import (
     Screen,
     console,
     device_option,
-    duration,
     guard_all_option,
     kernels_named,
-    shard,
-    tell_faults,
+    parse_duration,
+    parse_shard,
+    print_faults,
     unclaimed_options,
 )
 from kfuzz.commands.workplace import Workplace, cluster_option, workplace_for
@@ -64,7 +64,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 @device_option
 @click.option(
     "--max-time",
-    type=duration,
+    type=parse_duration,
     metavar="TIME",
     help="Stop after this time: 90s, 5m, 1h. Default: 60s, or no limit with --max-cases.",
 )
@@ -75,7 +75,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
     "Default: no limit.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Seed of the cases. Default: random, and printed.")
-@click.option("--shard", "part", type=shard, metavar="I/N", default="1/1",
+@click.option("--shard", "part", type=parse_shard, metavar="I/N", default="1/1",
               show_default=True,
               help="Try only part I of N of the cases, to divide a campaign among machines. All parts need the same "
               "--seed; kfuzz merge joins their reports.")  # fmt: skip
@@ -162,8 +162,8 @@ def fuzz(
         raise click.UsageError(
             "--op and --claim need a TARGET, and do not work with --watch: put the claim into the file instead"
         )
-    kernels = Kernels((), {}) if watch else meant(targets, since, unclaimed)
-    tell_faults(kernels)
+    kernels = Kernels((), {}) if watch else select_kernels(targets, since, unclaimed)
+    print_faults(kernels)
     if unclaimed and len(kernels.usable) == 1 and kernels.usable[0].front.said:
         click.echo(
             f"claim that kfuzz derived from the text of {targets[0]}:\n{kernels.usable[0].front.toml}\n", err=True
@@ -178,7 +178,7 @@ def fuzz(
             err=True,
         )
     options = Options(
-        seed=chosen_seed(seed, out),
+        seed=choose_seed(seed, out),
         max_cases=max_cases,
         max_time=DEFAULT_SECONDS if max_time is None and max_cases is None and not watch else max_time,
         jobs=place.jobs,
@@ -207,11 +207,11 @@ def fuzz(
             write_for_service(service, documents, to_stderr=outputs.uses_stdout)
         return found
 
-    code = watched(targets, options, searched, screen) if watch else searched(kernels, options).exit_code
+    code = watch_files(targets, options, searched, screen) if watch else searched(kernels, options).exit_code
     ctx.exit(READER_GONE if screen.is_abandoned else code)
 
 
-def meant(targets: tuple[str, ...], since: str | None, unclaimed: Unclaimed | None = None) -> Kernels:
+def select_kernels(targets: tuple[str, ...], since: str | None, unclaimed: Unclaimed | None = None) -> Kernels:
     """The kernels to fuzz; by default all that come with kfuzz and are not broken on purpose."""
     kernels = kernels_named(targets, unclaimed) if targets else read_all(kernel_files())
     if not targets:
@@ -219,15 +219,15 @@ def meant(targets: tuple[str, ...], since: str | None, unclaimed: Unclaimed | No
     return kernels if since is None else replace(kernels, usable=kernels_changed_since(kernels.usable, since))
 
 
-def watched(
+def watch_files(
     targets: tuple[str, ...], options: Options, searched: Callable[[Kernels, Options], report.Report], screen: Screen
 ) -> int:
     """Fuzz what has changed, until interrupted; always with the same cases, so that results can be compared."""
     for target in targets:
         find(target)  # all of them must exist at the start
-    for paths in changes(lambda: files_meant(targets)):
+    for paths in changes(lambda: files_of_targets(targets)):
         kernels = read_all(paths)
-        tell_faults(kernels)
+        print_faults(kernels)
         if kernels.usable:
             most = options.max_cases or (None if options.max_time else WATCHED_CASES * len(kernels.usable))
             found = searched(kernels, replace(options, max_cases=most))
@@ -237,10 +237,10 @@ def watched(
     raise AssertionError("changes go on for ever")
 
 
-def files_meant(targets: tuple[str, ...]) -> list[Path]:
+def files_of_targets(targets: tuple[str, ...]) -> list[Path]:
     """The files of the targets that exist now."""
     if not targets:
-        return [kernel.path for kernel in meant((), None).usable]
+        return [kernel.path for kernel in select_kernels((), None).usable]
     found: list[Path] = []
     for target in targets:
         with suppress(TargetError):
@@ -248,7 +248,7 @@ def files_meant(targets: tuple[str, ...]) -> list[Path]:
     return found
 
 
-def chosen_seed(seed: int | None, out: Path | None) -> int:
+def choose_seed(seed: int | None, out: Path | None) -> int:
     """The given seed, that of the campaign to continue, or a random one."""
     if seed is None and out is not None:
         seed = seed_of_state(out)

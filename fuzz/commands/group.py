@@ -49,22 +49,22 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except (CaseError, ClaimError, DeviceError, TargetError) as error:
-            _tell(error, ctx.params["debug"])
+            _print_error(error, ctx.params["debug"])
         except (click.ClickException, click.exceptions.Exit, click.Abort):  # these are click's own affair
             raise
         except OSError as error:
             if error.errno in UNREAD:
                 silence(sys.stdout)
                 ctx.exit(READER_GONE if error.errno == errno.EPIPE else INTERRUPTED)
-            _tell(error if error.errno in FULL else unexpected(error), ctx.params["debug"])
+            _print_error(error if error.errno in FULL else unexpected(error), ctx.params["debug"])
         except KeyboardInterrupt as error:
             ctx.exit(READER_GONE if isinstance(error, ReaderGone) else INTERRUPTED)
         except Exception as error:  # a bug of ours: never the exit code of a kernel's
-            _tell(unexpected(error), ctx.params["debug"])
+            _print_error(unexpected(error), ctx.params["debug"])
         return ctx.exit(COULD_NOT)
 
 
-def _tell(error: Exception, debug: bool) -> None:
+def _print_error(error: Exception, debug: bool) -> None:
     """Say what is to be put right in one line; with `debug`, also where it was noticed."""
     if debug:
         traceback.print_exception(error)

@@ -33,7 +33,7 @@ SEED, TRIALS = 0, 150
 
 
 @dataclass
-class Beginning:
+class SetUp:
     """How it goes: whether to ask, what was written, what has to be done by hand, and kernels that are broken."""
 
     is_asked: bool
@@ -62,20 +62,20 @@ def init(ctx: click.Context, yes: bool) -> None:
 
     Exit code: 0 done, 1 a kernel is broken whatever it claims, 2 no kernel here can be judged.
     """
-    began = Beginning(is_asked=not yes)
+    began = SetUp(is_asked=not yes)
     try:
-        kernels = claimed(began)
+        kernels = claim_kernels(began)
         set_up(kernels, began)
     except click.Abort as ended:
         is_over = isinstance(ended.__context__, EOFError)
         click.echo(f"\nended here{': nobody answers; --yes does all of it' if is_over else ''}", err=True)
         ctx.exit(COULD_NOT if is_over else INTERRUPTED)
     finally:
-        tell(began)
+        print_steps(began)
     ctx.exit(FOUND if began.broken else 0 if kernels else COULD_NOT)
 
 
-def claimed(began: Beginning) -> tuple[Kernel, ...]:
+def claim_kernels(began: SetUp) -> tuple[Kernel, ...]:
     """The kernels of the project, once those that have no claim were given one."""
     found = find_gpu_code(Path())
     if not found:
@@ -89,7 +89,7 @@ def claimed(began: Beginning) -> tuple[Kernel, ...]:
     return kernels_below(Path()).usable
 
 
-def give_claim(path: Path, began: Beginning) -> None:
+def give_claim(path: Path, began: SetUp) -> None:
     """Propose a claim of a file, and write it where that is wanted."""
     where = shown_path(path)
     click.echo()
@@ -121,7 +121,7 @@ def verdict(found: Proposal) -> str:
     return f"kept in {found.trials} trials"
 
 
-def set_up(kernels: tuple[Kernel, ...], began: Beginning) -> None:
+def set_up(kernels: tuple[Kernel, ...], began: SetUp) -> None:
     """Settings, first cases and CI for these kernels."""
     if not kernels:
         return
@@ -132,7 +132,7 @@ def set_up(kernels: tuple[Kernel, ...], began: Beginning) -> None:
     write_ci(corpus, began)
 
 
-def write_settings(kernels: tuple[Kernel, ...], corpus: str, began: Beginning) -> None:
+def write_settings(kernels: tuple[Kernel, ...], corpus: str, began: SetUp) -> None:
     """Add to pyproject.toml what it does not set."""
     path = Path(settings.FILE)
     added = dict(settings.additions([Path(shown_path(kernel.path)) for kernel in kernels], corpus))
@@ -150,7 +150,7 @@ def write_settings(kernels: tuple[Kernel, ...], corpus: str, began: Beginning) -
         began.written.append(f"{path}: [tool.kfuzz] and kfuzz_corpus for pytest")
 
 
-def write_cases(kernels: tuple[Kernel, ...], corpus: Path, began: Beginning) -> None:
+def write_cases(kernels: tuple[Kernel, ...], corpus: Path, began: SetUp) -> None:
     """Keep first cases of the kernels that have none."""
     if corpus.is_dir() and any(corpus.rglob("*.json")):
         return
@@ -169,7 +169,7 @@ def write_cases(kernels: tuple[Kernel, ...], corpus: Path, began: Beginning) -> 
         began.written.append(f"{corpus}: {len(paths)} case{plural} {found} of {tried} planted bugs")
 
 
-def write_ci(corpus: str, began: Beginning) -> None:
+def write_ci(corpus: str, began: SetUp) -> None:
     """Write the file of the CI service, unless there is one."""
     service = service_of(Path())
     path, (_, before) = PLACES[service], installation()
@@ -191,13 +191,13 @@ def write_ci(corpus: str, began: Beginning) -> None:
         began.by_hand.append(f"{before}    # CI installs this wheel: commit it")
 
 
-def tell(began: Beginning) -> None:
+def print_steps(began: SetUp) -> None:
     """What was done, and what to do next."""
     for line in lines_of(began):
         click.echo(line)
 
 
-def lines_of(began: Beginning) -> Iterator[str]:
+def lines_of(began: SetUp) -> Iterator[str]:
     yield from ("", "written", *(f"  {one}" for one in began.written)) if began.written else ("", "nothing was written")
     yield from ("by hand", *(f"  {one}" for one in began.by_hand)) if began.by_hand else ()
     if began.written:

@@ -52,22 +52,24 @@ def files_of(folder: Path) -> list[Path]:
     return files
 
 
-def generated(reader: FileReader) -> list[Path]:
+def generate_files(reader: FileReader) -> list[Path]:
     """Files with graphs, or with lists of numbers, as this program reads them."""
     folder = cache.folder() / "inputs"
     folder.mkdir(parents=True, exist_ok=True)
-    for ending, content in _written():
-        probe = _kept(folder, f"probe.{ending}", content[0])
+    for ending, content in _contents_by_format():
+        probe = _write_file(folder, f"probe.{ending}", content[0])
         if _has_understood(reader, probe, ending in OF_GRAPHS):
             names = [one.name for one in (GRAPHS if ending in OF_GRAPHS else LISTS)]
-            return [_kept(folder, f"{name}.{ending}", text) for name, text in zip(names, content[1:], strict=True)]
+            return [
+                _write_file(folder, f"{name}.{ending}", text) for name, text in zip(names, content[1:], strict=True)
+            ]
     raise TargetError(
         f"--inputs {GENERATED}: of no such file does {Path(reader.words[0]).name} make arrays as large as what is in "
         f"it; tried: {', '.join([*OF_GRAPHS, *OF_LISTS])}; say {PLACE} where the file goes, or name a folder of files"
     )
 
 
-def _written() -> Iterator[tuple[str, list[bytes]]]:
+def _contents_by_format() -> Iterator[tuple[str, list[bytes]]]:
     """Every format's ending, and the contents: first what a program is tried with."""
     for ending, write in OF_GRAPHS.items():
         yield ending, [write(one) for one in (PROBE, *GRAPHS)]
@@ -75,7 +77,7 @@ def _written() -> Iterator[tuple[str, list[bytes]]]:
         yield ending, [write_list(one) for one in (LISTS[0], *LISTS)]
 
 
-def _kept(folder: Path, name: str, content: bytes) -> Path:
+def _write_file(folder: Path, name: str, content: bytes) -> Path:
     path = folder / name
     path.write_bytes(content)
     return path

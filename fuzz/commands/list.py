@@ -32,7 +32,7 @@ def list_kernels(ctx: click.Context, as_json: bool, into: Path | None) -> None:
     if into:
         text = into.read_text(encoding="utf-8")
         try:
-            write(into, listing.with_table(text, listing.as_markdown(kernels)))
+            write(into, listing.put_table(text, listing.as_markdown(kernels)))
         except ValueError as error:
             raise TargetError(f"{into}: {error}") from None
     elif as_json:

@@ -17,7 +17,7 @@ from kfuzz.views import report_file
 from kfuzz.views.by_bug import errors_of, verdict
 from kfuzz.views.document import Document, FindingEntry
 from kfuzz.views.formats.json_text import as_json
-from kfuzz.views.merged import merged, missing
+from kfuzz.views.merged import merge_reports, missing_parts
 from kfuzz.views.report import write
 
 
@@ -50,13 +50,13 @@ def merge(ctx: click.Context, runs: tuple[Path, ...], output: Path, folder: Path
     for part, path in zip(parts, runs, strict=True):
         for finding in (finding for kernel in part["kernels"] for finding in kernel["findings"]):
             move_case(finding, path.parent, folder)
-    found = merged(parts, ("kfuzz", *sys.argv[1:]))
-    if absent := missing(parts):
+    found = merge_reports(parts, ("kfuzz", *sys.argv[1:]))
+    if absent := missing_parts(parts):
         found["exit_code"] = found["exit_code"] or COULD_NOT
         click.echo(f"missing: part{'s' * (len(absent) > 1)} {', '.join(absent)}", err=True)
     write(output, as_json([found]))
     outputs.write([found])
-    for line in told(found):
+    for line in result_lines(found):
         click.echo(printable(line), err=outputs.uses_stdout)
     click.echo(f"{output}", err=outputs.uses_stdout)
     ctx.exit(found["exit_code"])
@@ -79,7 +79,7 @@ def move_case(finding: FindingEntry, beside: Path, folder: Path | None) -> None:
     ]
 
 
-def told(found: Document) -> list[str]:
+def result_lines(found: Document) -> list[str]:
     """What it comes to, and a line for each error that is new."""
     lines = [f"BROKEN  {one['bucket']}" for kernel in found["kernels"] for one in errors_of(kernel)]
     return [*lines, f"{verdict(found['kernels'])} ({found['trials']} trials, seed {found['seed']})"]

@@ -16,10 +16,10 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.commands.options import (
     console,
     device_option,
-    duration,
     guard_all_option,
     kernels_named,
-    tell_faults,
+    parse_duration,
+    print_faults,
     unclaimed_options,
 )
 from kfuzz.exit_codes import INTERRUPTED, NOTHING_NEW
@@ -45,7 +45,7 @@ from kfuzz.views.repro import script
 )
 @click.option(
     "--max-time",
-    type=duration,
+    type=parse_duration,
     metavar="TIME",
     default="60s",
     show_default=True,
@@ -117,7 +117,7 @@ def kernel_of(record: Record, path: Path, target: str | None, known: Kernels) ->
     wanted = record.origin.kernel
     fitting = [one for one in kernels_for(record, known.usable) if one.name == wanted]
     if not fitting:
-        tell_faults(known)  # one of them may be it
+        print_faults(known)  # one of them may be it
         raise TargetError(f"{path}: no kernel named {one_line(wanted)} is found here: give its file with --kernel")
     return fitting[0]
 

@@ -47,7 +47,7 @@ def op(ctx: click.Context, file: Path | None, template: bool) -> None:
     if file is None:
         raise click.UsageError("name the FILE of an op, or give --template")
     try:
-        checks = list(_told(file))
+        checks = list(_print_checks(file))
     except OracleError as error:
         raise ClaimError(str(error)) from None
     if not all(checks):
@@ -56,7 +56,7 @@ def op(ctx: click.Context, file: Path | None, template: bool) -> None:
     click.echo(f"{file} may judge kernels")
 
 
-def _told(file: Path) -> list[bool]:
+def _print_checks(file: Path) -> list[bool]:
     """Print each check as it is made."""
     held = []
     for check in admit(load(file)):

@@ -30,7 +30,7 @@ UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|)")
 
 
-def duration(text: str) -> float:
+def parse_duration(text: str) -> float:
     """Seconds, written 90, 90s, 1.5m or 2h."""
     found = DURATION.fullmatch(text.strip())
     if not found or float(found[1]) <= 0:
@@ -38,7 +38,7 @@ def duration(text: str) -> float:
     return float(found[1]) * UNITS[found[2]]
 
 
-def shard(text: str) -> Shard:
+def parse_shard(text: str) -> Shard:
     """One of several parts, written 3/16."""
     found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text.strip())
     if not found or not 1 <= int(found[1]) <= int(found[2]):
@@ -89,7 +89,7 @@ def console(to_stderr: bool = False) -> Screen:
     return Screen(stderr=to_stderr) if is_terminal else Screen(stderr=to_stderr, width=WIDE)
 
 
-def arguments(_: click.Context, __: click.Parameter, written: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def parse_arguments(_: click.Context, __: click.Parameter, written: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Arguments by name: `threads=128,256` has two values, each of which is tried."""
     found = {}
     for one in written:
@@ -100,7 +100,7 @@ def arguments(_: click.Context, __: click.Parameter, written: Sequence[str]) -> 
     return found
 
 
-def shape(_: click.Context, __: click.Parameter, text: str | None) -> tuple[int, ...]:
+def parse_shape(_: click.Context, __: click.Parameter, text: str | None) -> tuple[int, ...]:
     """Sizes, written 16x1024."""
     if text is None:
         return ()
@@ -132,8 +132,9 @@ def unclaimed_options(command: Callable[..., None]) -> Callable[..., None]:
 UNCLAIMED = (
     click.option("--op", metavar="OP", help="The op that a file without a claim computes, such as softmax."),
     click.option("--entry", default="", metavar="NAME", help="The function to call, if the file has several."),
-    click.option("--home", callback=shape, metavar="SIZES", help="The shape that it was written for, such as 16x1024."),
-    click.option("--arg", multiple=True, callback=arguments, metavar="NAME=VALUE",
+    click.option("--home", callback=parse_shape, metavar="SIZES",
+                 help="The shape that it was written for, such as 16x1024."),
+    click.option("--arg", multiple=True, callback=parse_arguments, metavar="NAME=VALUE",
                  help="The value of another argument; NAME=VALUE,VALUE tries several."),
     click.option("--shapes", type=click.Choice(("any", "home")),
                  help="any: failures at other shapes are errors. home: test this shape only. "
@@ -159,7 +160,7 @@ def kernels_named(targets: Sequence[str], unclaimed: Unclaimed | None = None) ->
     return kernels
 
 
-def tell_faults(kernels: Kernels) -> None:
+def print_faults(kernels: Kernels) -> None:
     """Print what is wrong with each file that holds no kernel."""
     for fault in kernels.faults.values():
         click.echo(str(fault), err=True)

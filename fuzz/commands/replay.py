@@ -23,7 +23,7 @@ from kfuzz.commands.options import (
     device_option,
     guard_all_option,
     kernels_named,
-    tell_faults,
+    print_faults,
     unclaimed_options,
 )
 from kfuzz.devices import Device
@@ -83,7 +83,7 @@ def replay(
     found = entries(places)
     if not found:
         raise TargetError(f"no case file in {', '.join(places) or DEFAULT}: nothing to replay")
-    tell_faults(kernels)
+    print_faults(kernels)
     statuses: Counter[str] = Counter()
     idle: dict[str, Replay] = {}
     screen = console()
@@ -95,7 +95,7 @@ def replay(
                 continue
             for one in replays(entry, kernels.usable, opened, idle, screen, is_chosen=bool(targets)):
                 statuses[one.status] += 1
-                screen.print(line(one, entry.path), markup=False, highlight=False, soft_wrap=True)
+                screen.print(status_line(one, entry.path), markup=False, highlight=False, soft_wrap=True)
                 for text in replay_texts(one, entry.record, entry.path):
                     screen.print("", text, "", sep="\n", markup=False, highlight=False, soft_wrap=True)
     ran = sum(statuses[status] for status in ("kept", "fixed", "warned", "flaky", "broken"))
@@ -113,7 +113,7 @@ def entries(places: Sequence[str]) -> list[corpus.KeptCase]:
     """The cases in files and folders, and those that are pasted as a line."""
     lines = [place for place in places if place.startswith(case_line.PREFIX)]
     paths = [Path(place) for place in places if place not in lines]
-    pasted = [corpus.KeptCase(Path("(pasted)"), case_line.record_of(line)) for line in lines]
+    pasted = [corpus.KeptCase(Path("(pasted)"), case_line.record_of(status_line)) for status_line in lines]
     return [*(corpus.entries(paths or (DEFAULT,)) if paths or not lines else ()), *pasted]
 
 
@@ -133,7 +133,7 @@ def replays(
     assert record is not None, "a damaged case is told before"
     chosen = kernels_of_op(record, kernels) if is_chosen else kernels_for(record, kernels)
     for kernel in chosen:
-        found = idle.get(kernel.name) or shown(entry, record, kernel, device, screen)
+        found = idle.get(kernel.name) or replay_with_progress(entry, record, kernel, device, screen)
         if found.status in ("skipped", "cannot run"):
             idle[kernel.name] = replace(found, reason="as above")
         yield found
@@ -143,7 +143,9 @@ def replays(
         yield Replay("-", "not claimed", 0, 0, (), {}, reason)
 
 
-def shown(entry: corpus.KeptCase, record: Record, kernel: Kernel, device: Device, screen: Console) -> Replay:
+def replay_with_progress(
+    entry: corpus.KeptCase, record: Record, kernel: Kernel, device: Device, screen: Console
+) -> Replay:
     """A replay; of a huge case it is said beforehand what is done, and on a terminal how far it is."""
     if record.case.is_vast or record.case.elements < HUGE:
         return replay_record(record, kernel, device)
@@ -154,7 +156,7 @@ def shown(entry: corpus.KeptCase, record: Record, kernel: Kernel, device: Device
         return replay_record(record, kernel, device, tell=lambda doing: status.update(escape(f"{kernel.name} {doing}")))
 
 
-def line(one: Replay, path: Path) -> str:
+def status_line(one: Replay, path: Path) -> str:
     """Status, case and kernel."""
     status = f"flaky ({one.broken_runs} of {one.runs})" if one.status == "flaky" else one.status
     return f"{status:<15} {shown_path(path)}  {one.kernel}{f'  ({one.reason})' if one.reason else ''}"

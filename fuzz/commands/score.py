@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from kfuzz.commands.options import console, kernels_named, tell_faults
+from kfuzz.commands.options import console, kernels_named, print_faults
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED
 from kfuzz.find.device import open_device
 from kfuzz.find.errors import TargetError
@@ -19,7 +19,7 @@ from kfuzz.views.report import STDOUT, write
 LINE_EVERY = 15.0
 
 
-class Telling:
+class ScoreProgress:
     """Says how far it is: on one line of a terminal, or now and then on a line of its own where there is none."""
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Telling:
             self._last = time.monotonic()
             self._console.print(line)
 
-    def __enter__(self) -> "Telling":
+    def __enter__(self) -> "ScoreProgress":
         if self._console.is_terminal:
             self._status.start()
         return self
@@ -85,13 +85,13 @@ def score(
     Exit code: 0 done, 1 a correct kernel was called broken, 2 kfuzz could not do it, 130 interrupted.
     """
     named = kernels_named(targets or ("*",))
-    tell_faults(named)
+    print_faults(named)
     kernels = [kernel for kernel in named.usable if kernel.broken is None]
     if not kernels:
         raise TargetError(f"{', '.join(targets)}: wrong on purpose; a mutant is made of a kernel that is correct")
-    with Telling() as telling:
+    with ScoreProgress() as progress:
         report = run_score(
-            kernels, partial(open_device, "cpu"), ScoreOptions(seed, max_cases, per_operator), jobs, out, telling
+            kernels, partial(open_device, "cpu"), ScoreOptions(seed, max_cases, per_operator), jobs, out, progress
         )
     for line in score_lines(report, reasons()):
         click.echo(line, err=json_file == STDOUT)

@@ -21,7 +21,7 @@ from kfuzz.minimizing import passes
 from kfuzz.minimizing.subject import Candidates, Subject, subject_of
 from kfuzz.search.choose import seed_of
 from kfuzz.trials.defect import Defect
-from kfuzz.trials.locating import located
+from kfuzz.trials.locating import locate
 from kfuzz.trials.replay import launches
 from kfuzz.trials.trial import Trial, run_trial, unfit
 
@@ -153,7 +153,7 @@ def _locate(failure: Failure, device: Device) -> Defect:
     """The failure's defect with the line that it is about, where one can be told."""
     subject = failure.subject
     probe = Probe(subject.check, failure.runs, subject.seed)
-    return located(failure.defect, subject.kernel, subject.case, device, probe)
+    return locate(failure.defect, subject.kernel, subject.case, device, probe)
 
 
 def _run_to_fixpoint(search: _Search, every: Iterable[Pass]) -> None:

@@ -14,7 +14,7 @@ Choose = Callable[[int, int], int]
 T = TypeVar("T")
 
 
-def seeded(seed: int) -> Choose:
+def seeded_choices(seed: int) -> Choose:
     """Choices that are a function of the seed alone, on every machine."""
     step = 0
 
@@ -30,16 +30,16 @@ def seed_of(*parts: int | str) -> int:
     """One seed from several numbers and names: different parts, different choices."""
     seed = _seed_of_names(parts[:2])  # the same for every trial of a kernel
     for part in parts[2:]:
-        seed = _joined(seed, part)
+        seed = _mix_in(seed, part)
     return seed
 
 
 @lru_cache(maxsize=256)
 def _seed_of_names(parts: tuple[int | str, ...]) -> int:
-    return reduce(_joined, parts, 0)
+    return reduce(_mix_in, parts, 0)
 
 
-def _joined(seed: int, part: int | str) -> int:
+def _mix_in(seed: int, part: int | str) -> int:
     for number in part.encode() if isinstance(part, str) else (part & MAX_SEED, part >> 64):
         seed = mix(seed ^ (number & MAX_SEED), 0)
     return mix(seed, 1)
@@ -50,6 +50,6 @@ def one_of(choose: Choose, items: Sequence[T]) -> T:
     return items[choose(0, len(items) - 1)]
 
 
-def seldom(choose: Choose, once_in: int) -> bool:
+def once_in(choose: Choose, times: int) -> bool:
     """True about once in so many times; false is simpler."""
-    return choose(0, once_in - 1) == once_in - 1
+    return choose(0, times - 1) == times - 1

@@ -43,13 +43,13 @@ def unrolled(source: str, name: str) -> tuple[int, ...]:
 def widths(kernel: Kernel, tune: Mapping[str, int]) -> tuple[int, ...]:
     """The widths in which this kernel may divide its work: warps, vectors, tune values, numbers in its text."""
     tuned = [value for value in tune.values() if value > 1]
-    found = {WARP, VECTOR, *tuned_widths(kernel, tune), *named(kernel)}
+    found = {WARP, VECTOR, *tuned_widths(kernel, tune), *named_numbers(kernel)}
     for index, first in enumerate(tuned):
         found |= {first * second for second in tuned[index + 1 :]}
     return tuple(sorted(width for width in found if 2 < width <= LARGEST_WIDTH))
 
 
-def named(kernel: Kernel) -> frozenset[int]:
+def named_numbers(kernel: Kernel) -> frozenset[int]:
     """The numbers that the kernel's claim and text name."""
     claimed = [*kernel.let.values(), *(size for array in kernel.arrays.values() for size in array.shape)]
     claimed += [one for it in kernel.launches for one in (*it.grid, *it.block, it.shared, *it.conditionals)]

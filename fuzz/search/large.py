@@ -13,8 +13,8 @@ from kfuzz.claims.launches import Launch
 from kfuzz.search.choose import Choose, one_of
 from kfuzz.search.edges import numbers
 from kfuzz.search.scale import LARGEST, LONGEST, MANY, MOST_ELEMENTS, MOST_ROW_ELEMENTS, MOST_STEPS, MOST_THREADS, Large
-from kfuzz.search.sizes import Ground, array_elements, drawn, elements, ground_of, row_axis, threads
-from kfuzz.search.turns import of_any
+from kfuzz.search.sizes import Ground, array_elements, draw_tune, elements, ground_of, row_axis, threads
+from kfuzz.search.turns import number_or_zero
 
 TUNE_TRIES = 4
 OTHERS = 200
@@ -27,7 +27,7 @@ def large_size(kernel: Kernel, what: Large, choose: Choose) -> tuple[Ground, dic
     `rows`, `elements`: more than 16 bits can count, where the claim has so many. `columns`: the same of one row's
     elements. `turns`: so many that each block of a full grid takes a second share. `overflow` is search/vast.py's.
     """
-    found = _wanted(kernel, what, choose)
+    found = _find_size(kernel, what, choose)
     if found is None:
         return None
     ground, axes = found
@@ -46,20 +46,20 @@ def additions(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) 
         sizes = kernel.sizes(axes, tune)
         return 1 + sum(max(0, count(sizes)) for _, count in each_count("adds", kernel.rounding.adds))
 
-    return of_any(kernel, counted)
+    return number_or_zero(kernel, counted)
 
 
-def _wanted(kernel: Kernel, what: Large, choose: Choose) -> tuple[Ground, dict[str, int]] | None:
+def _find_size(kernel: Kernel, what: Large, choose: Choose) -> tuple[Ground, dict[str, int]] | None:
     if what == "overflow" or not kernel.axes:  # asked of nothing tried beyond 2^31 elements; or all sizes are fixed
         return None
     if what == "columns":
-        return _long_rows(kernel, choose)
+        return _draw_long_rows(kernel, choose)
     if what == "turns":
-        return _second_share(kernel, choose)
-    if what == "rows" and len(kernel.axes) == 1 and (found := _second_share(kernel, choose)):
+        return _draw_second_share(kernel, choose)
+    if what == "rows" and len(kernel.axes) == 1 and (found := _draw_second_share(kernel, choose)):
         return found  # more elements than 16 bits can count are tried as such
     tune = most_blocks(kernel) if what == "rows" else {name: min(values) for name, values in kernel.tune.items()}
-    return ground_of(kernel, tune), _many(kernel, what, choose)
+    return ground_of(kernel, tune), _draw_many(kernel, what, choose)
 
 
 def most_blocks(kernel: Kernel) -> dict[str, int]:
@@ -81,14 +81,14 @@ def _most_of_any(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int
         sizes = kernel.sizes(axes, tune)
         return max(_blocks(one, sizes) for one in kernel.launches if one.is_made(sizes))
 
-    return of_any(kernel, most)
+    return number_or_zero(kernel, most)
 
 
 def _blocks(launch: Launch, sizes: Mapping[str, int]) -> int:
     return prod(size(sizes) for size in launch.grid)
 
 
-def _many(kernel: Kernel, what: Large, choose: Choose) -> dict[str, int]:
+def _draw_many(kernel: Kernel, what: Large, choose: Choose) -> dict[str, int]:
     """More than 2^16 rows of a few columns, or more than 2^16 elements in rows of any length.
 
     Without an axis of rows it is the first or the last of the axes that 16 bits do not count.
@@ -98,14 +98,14 @@ def _many(kernel: Kernel, what: Large, choose: Choose) -> dict[str, int]:
     is_long = what == "rows" or row_axis(kernel) is None
     for name, axis in kernel.axes.items():
         if name != row:
-            axes[name] = _few(kernel, name, choose) if is_long else axis.near(choose(65, 300))
+            axes[name] = _draw_few(kernel, name, choose) if is_long else axis.near(choose(65, 300))
     axis = kernel.axes[row]
     wanted = MANY if is_long else -(-MANY // max(1, prod(axes.values()) // max(1, axes[row])))
     axes[row] = axis.near(wanted + choose(1, 64))
     return axes
 
 
-def _few(kernel: Kernel, name: str, choose: Choose) -> int:
+def _draw_few(kernel: Kernel, name: str, choose: Choose) -> int:
     """The size of another axis: two or three, for in a row of one column a maximum is where it is, whichever row it is.
 
     The first axis, along which launches grow, is mostly one of heads or of batches that know nothing of one another.
@@ -119,7 +119,7 @@ def _beyond_16_bits(kernel: Kernel) -> list[str]:
     return [name for name, axis in kernel.axes.items() if axis.hi > MANY] or list(kernel.axes)
 
 
-def _long_rows(kernel: Kernel, choose: Choose) -> tuple[Ground, dict[str, int]] | None:
+def _draw_long_rows(kernel: Kernel, choose: Choose) -> tuple[Ground, dict[str, int]] | None:
     """A few rows of more than 2^16 columns, or of more than some larger number that the text of the kernel holds.
 
     Where there are no rows it is the middle one of three axes that may be so large, as no other large size makes it.
@@ -129,15 +129,17 @@ def _long_rows(kernel: Kernel, choose: Choose) -> tuple[Ground, dict[str, int]] 
     long = names[-1] if row else inner[0] if inner else None
     if long is None or long == row or kernel.axes[long].hi <= MANY:
         return None
-    axes = {name: axis.near(choose(3, 8)) if row else _few(kernel, name, choose) for name, axis in kernel.axes.items()}
+    axes = {
+        name: axis.near(choose(3, 8)) if row else _draw_few(kernel, name, choose) for name, axis in kernel.axes.items()
+    }
     places = (MANY, *sorted(size for size in numbers(kernel.source) if MANY < size <= LONGEST))
     axes[long] = kernel.axes[long].near(one_of(choose, places) + choose(1, 64))
     few = max(1, MOST_ROW_ELEMENTS // axes[long])
     axes |= {name: kernel.axes[name].near(min(size, few)) for name, size in axes.items() if name != long}
-    return ground_of(kernel, drawn(kernel, choose)), axes
+    return ground_of(kernel, draw_tune(kernel, choose)), axes
 
 
-def _second_share(kernel: Kernel, choose: Choose) -> tuple[Ground, dict[str, int]] | None:
+def _draw_second_share(kernel: Kernel, choose: Choose) -> tuple[Ground, dict[str, int]] | None:
     """Sizes beyond the one from which on a launch has no more blocks: up to twice that, or to five times on one axis.
 
     A thread may take four elements at a time, but hardly four rows, which are slow.
@@ -146,7 +148,7 @@ def _second_share(kernel: Kernel, choose: Choose) -> tuple[Ground, dict[str, int
     most_times = 4 if len(kernel.axes) == 1 else 1
     names = [*list(kernel.axes)[first:], *list(kernel.axes)[:first]]
     for _ in range(TUNE_TRIES):
-        tune = drawn(kernel, choose)
+        tune = draw_tune(kernel, choose)
         for name, launch in product(names, kernel.launches):
             axis = kernel.axes[name]
             axes = {other: it.near(choose(1, OTHERS)) for other, it in kernel.axes.items()}
@@ -171,7 +173,7 @@ def full_grid(
     lo, hi = kernel.axes[name].lo, min(kernel.axes[name].hi, MOST_ELEMENTS)
 
     def blocks(size: int) -> int:
-        return of_any(kernel, lambda: _blocks(launch, kernel.sizes({**axes, name: size}, tune)))
+        return number_or_zero(kernel, lambda: _blocks(launch, kernel.sizes({**axes, name: size}, tune)))
 
     most = blocks(hi)
     if most in (1, blocks(lo)):

@@ -19,9 +19,9 @@ from kfuzz.search.choose import Choose
 from kfuzz.search.families import NEG_INF, POS_INF
 from kfuzz.search.indices import indices_recipe
 from kfuzz.search.large import large_size
-from kfuzz.search.rows import rows_recipe, two
+from kfuzz.search.rows import rows_and_columns, rows_recipe
 from kfuzz.search.scale import BUDGET, WORK, Large
-from kfuzz.search.sizes import Ground, allowed, ground_of, size_of
+from kfuzz.search.sizes import Ground, ground_of, make_allowed, size_of
 from kfuzz.search.vast import arrays_in_turns, vast_size
 
 Planner = Callable[[Ground, Mapping[str, Shape], Choose], dict[str, Recipe]]
@@ -40,7 +40,7 @@ def plan(kernel: Kernel, choose: Choose, budget: int = BUDGET, work: int = WORK,
     if large == "overflow" and (vast := vast_size(kernel, choose)):
         return Attempt(case_of(kernel.op, arrays_in_turns(kernel, shapes(kernel, vast[0]))), vast[1])
     ground, axes = (large and large_size(kernel, large, choose)) or size_of(kernel, choose, budget, work)
-    ground, axes = allowed(ground, axes, choose)
+    ground, axes = make_allowed(ground, axes, choose)
     return Attempt(case_of(kernel.op, _arrays(ground, axes, choose)), ground.tune)
 
 
@@ -71,7 +71,7 @@ def planner_of(op: str) -> Planner:
 
 def every_role_by_rows(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict[str, Recipe]:
     """Hostile rows for every role."""
-    return {role: rows_recipe(ground, *two(shape), choose) for role, shape in wanted.items()}
+    return {role: rows_recipe(ground, *rows_and_columns(shape), choose) for role, shape in wanted.items()}
 
 
 def _arrays(ground: Ground, axes: Mapping[str, int], choose: Choose) -> dict[str, Recipe | Values]:
@@ -81,7 +81,7 @@ def _arrays(ground: Ground, axes: Mapping[str, int], choose: Choose) -> dict[str
     recipes = {role: _within_claim(ground.kernel, recipe) for role, recipe in found.items()}
     for role, axis in ground.kernel.roles.integers.items():
         if role in wanted and axis in axes:
-            recipes[role] = indices_recipe(*two(wanted[role]), axes[axis], choose)
+            recipes[role] = indices_recipe(*rows_and_columns(wanted[role]), axes[axis], choose)
     return {role: one if len(wanted[role]) < 3 else one.values.reshape(wanted[role]) for role, one in recipes.items()}
 
 
@@ -90,12 +90,12 @@ def _within_claim(kernel: Kernel, recipe: Recipe) -> Recipe:
     low, high = kernel.value_range or (-FLT_MAX, FLT_MAX)
     if kernel.finite:
         stand_in = {NEG_INF: bits_of(low), POS_INF: bits_of(high)}
-        recipe = replace(recipe, bands=tuple(_replaced(band, stand_in) for band in recipe.bands))
+        recipe = replace(recipe, bands=tuple(_replace_infinities(band, stand_in) for band in recipe.bands))
     if kernel.value_range is None:
         return recipe
     return replace(recipe, limits=(bits_of(low), bits_of(high)))
 
 
-def _replaced(band: Band, stand_in: Mapping[int, int]) -> Band:
+def _replace_infinities(band: Band, stand_in: Mapping[int, int]) -> Band:
     base = band.base._replace(offset=stand_in.get(band.base.offset, band.base.offset))
     return Band(base, tuple(edit._replace(bits=stand_in.get(edit.bits, edit.bits)) for edit in band.edits))

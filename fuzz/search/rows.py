@@ -7,7 +7,7 @@ from math import prod
 
 from kfuzz.cases.recipe import MAX_EDITS, Recipe, mix
 from kfuzz.claims.kernel import Shape
-from kfuzz.search.choose import Choose, one_of, seldom
+from kfuzz.search.choose import Choose, once_in, one_of
 from kfuzz.search.edges import columns, floats
 from kfuzz.search.families import PLACED, ROWS, RowPlan, with_nan, with_pos_inf
 from kfuzz.search.sizes import Ground, row_axis
@@ -16,7 +16,7 @@ MOST_BANDS = 80
 UNCLAIMED_ONCE_IN = 32
 
 
-def two(shape: Shape) -> tuple[int, int]:
+def rows_and_columns(shape: Shape) -> tuple[int, int]:
     """Rows and columns of a shape."""
     return (1, *shape)[-2:] if len(shape) < 2 else (prod(shape[:-1]), shape[-1])  # type: ignore[return-value]  # two
 
@@ -41,7 +41,7 @@ def rows_recipe(ground: Ground, rows: int, cols: int, choose: Choose) -> Recipe:
         other = one_of(choose, PLACED)(row(mix(seed, len(ROWS))))
         bands[0] = bands[0]._replace(edits=(*bands[0].edits, *other.edits)[:MAX_EDITS])
     is_claimed = ground.kernel.special.nan or ground.kernel.special.pos_inf
-    if seldom(choose, UNCLAIMED_ONCE_IN if not is_claimed else 2 if len(bands) == 1 else 1):
+    if once_in(choose, UNCLAIMED_ONCE_IN if not is_claimed else 2 if len(bands) == 1 else 1):
         place = choose(0, len(bands) - 1)
         family = with_nan if choose(0, 1) == 0 else with_pos_inf
         bands[place] = family(row(mix(seed, place)))

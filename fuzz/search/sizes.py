@@ -10,10 +10,10 @@ from math import prod
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.launches import LaunchVariant
 from kfuzz.claims.sizes import Axis
-from kfuzz.search.choose import Choose, one_of, seldom
-from kfuzz.search.edges import PRIMES, SMALL, STEPS, TIMES, VECTOR, named, tuned_widths, widths
+from kfuzz.search.choose import Choose, once_in, one_of
+from kfuzz.search.edges import PRIMES, SMALL, STEPS, TIMES, VECTOR, named_numbers, tuned_widths, widths
 from kfuzz.search.scale import FAR_LARGER, FEW_THREADS, LEAST_CAP, MANY_THREADS, MOST_ROWS, NEARBY, UNBOUNDED
-from kfuzz.search.turns import least_size, loops, of_any
+from kfuzz.search.turns import least_size, loops, number_or_zero
 
 EVEN_ONCE_IN, SQUARE_ONCE_IN, VECTORS_ONCE_IN = 4, 6, 3
 """Trials of a matrix in which no axis is small; in the others hardly any has two tiles along each axis."""
@@ -40,15 +40,15 @@ class Ground:
 
 def size_of(kernel: Kernel, choose: Choose, budget: int, work: int) -> tuple[Ground, dict[str, int]]:
     """Launch parameters and sizes that the claim admits, within about so many elements and so much work."""
-    if kernel.home and seldom(choose, HOME_ONCE_IN):
-        return ground_of(kernel, drawn(kernel, choose)), dict(kernel.home)
-    if len(kernel.axes) == 1 and seldom(choose, 2) and (found := _round_again(kernel, choose, budget)):
+    if kernel.home and once_in(choose, HOME_ONCE_IN):
+        return ground_of(kernel, draw_tune(kernel, choose)), dict(kernel.home)
+    if len(kernel.axes) == 1 and once_in(choose, 2) and (found := _draw_another_turn(kernel, choose, budget)):
         return found
-    ground = ground_of(kernel, _mostly_small(kernel, choose))
-    return ground, _of_variant(ground, choose, budget, work)
+    ground = ground_of(kernel, _draw_small_tune(kernel, choose))
+    return ground, _draw_for_variant(ground, choose, budget, work)
 
 
-def allowed(ground: Ground, axes: dict[str, int], choose: Choose) -> tuple[Ground, dict[str, int]]:
+def make_allowed(ground: Ground, axes: dict[str, int], choose: Choose) -> tuple[Ground, dict[str, int]]:
     """The nearest sizes that the claim's `where` allows: with this launch, or now and then with another one.
 
     Where none are found near, or those are far larger than what was asked for, those that are known.
@@ -58,7 +58,7 @@ def allowed(ground: Ground, axes: dict[str, int], choose: Choose) -> tuple[Groun
         return ground, axes
     sizes, launch = tuple(reversed(kernel.axes)), tuple(kernel.tune)
     orders = [(*launch, *sizes), (*sizes, *launch)]
-    if not seldom(choose, ANOTHER_LAUNCH_ONCE_IN):
+    if not once_in(choose, ANOTHER_LAUNCH_ONCE_IN):
         orders.reverse()
     most = max(NEARBY, FAR_LARGER * elements(kernel, axes))
     near = (where.near({**axes, **ground.tune}, order) for order in orders)
@@ -68,27 +68,27 @@ def allowed(ground: Ground, axes: dict[str, int], choose: Choose) -> tuple[Groun
 
 def ground_of(kernel: Kernel, tune: Mapping[str, int]) -> Ground:
     every, tuned = widths(kernel, tune), tuned_widths(kernel, tune)
-    return Ground(kernel, tune, every, tuned, tuple(sorted(named(kernel).intersection(every) - {*SMALL})))
+    return Ground(kernel, tune, every, tuned, tuple(sorted(named_numbers(kernel).intersection(every) - {*SMALL})))
 
 
-def drawn(kernel: Kernel, choose: Choose) -> dict[str, int]:
+def draw_tune(kernel: Kernel, choose: Choose) -> dict[str, int]:
     return {name: one_of(choose, values) for name, values in kernel.tune.items()}
 
 
-def _mostly_small(kernel: Kernel, choose: Choose) -> dict[str, int]:
+def _draw_small_tune(kernel: Kernel, choose: Choose) -> dict[str, int]:
     """Launch parameters; seldom such that make more threads than a trial may have whatever its sizes, which are then
     the least there are: a million threads for one element take as long as thirty trials, and show nothing.
     """
     least = {name: axis.lo for name, axis in kernel.axes.items()}
-    tune = drawn(kernel, choose)
+    tune = draw_tune(kernel, choose)
     for _ in range(VARIANT_TRIES):
-        if threads(kernel, least, tune) <= MANY_THREADS or seldom(choose, LARGE_LAUNCH_ONCE_IN):
+        if threads(kernel, least, tune) <= MANY_THREADS or once_in(choose, LARGE_LAUNCH_ONCE_IN):
             break
-        tune = drawn(kernel, choose)
+        tune = draw_tune(kernel, choose)
     return tune
 
 
-def _round_again(kernel: Kernel, choose: Choose, budget: int) -> tuple[Ground, dict[str, int]] | None:
+def _draw_another_turn(kernel: Kernel, choose: Choose, budget: int) -> tuple[Ground, dict[str, int]] | None:
     """A size of the only axis at which the threads of some launch begin another turn, and a launch that has one.
 
     A kernel with an axis of rows gets there by the widths of its launch, and sees dozens of rows in each trial.
@@ -99,32 +99,32 @@ def _round_again(kernel: Kernel, choose: Choose, budget: int) -> tuple[Ground, d
     every, first, wanted = loops(kernel), choose(0, len(loops(kernel)) - 1), one_of(choose, TURNS)
     for loop in (*every[first:], *every[:first]):
         for _ in range(VARIANT_TRIES):
-            tune = drawn(kernel, choose)
+            tune = draw_tune(kernel, choose)
             if least_size(kernel, loop, tune, wanted, min(axis.hi, budget), min(axis.hi, budget)) is None:
                 continue
             ground = ground_of(kernel, tune)
-            most = _most(ground, {name: axis.lo}, name, budget, MANY_THREADS, UNBOUNDED)
+            most = _largest_size(ground, {name: axis.lo}, name, budget, MANY_THREADS, UNBOUNDED)
             least = least_size(kernel, loop, tune, wanted, axis.lo, most)
             if least is not None:
-                size = least + (choose(0, least) if seldom(choose, 4) else one_of(choose, STEPS))
+                size = least + (choose(0, least) if once_in(choose, 4) else one_of(choose, STEPS))
                 return ground, {name: axis.near(min(size, most))}
     return None
 
 
-def _of_variant(ground: Ground, choose: Choose, budget: int, work: int) -> dict[str, int]:
+def _draw_for_variant(ground: Ground, choose: Choose, budget: int, work: int) -> dict[str, int]:
     """Sizes for which one variant of the kernel is launched, each as likely as any other, where they are soon found."""
     variants = ground.kernel.variants(ground.tune)
     wanted = one_of(choose, variants) if len(variants) > 1 else None
-    axes = _axes(ground, choose, budget, work)
+    axes = _draw_axes(ground, choose, budget, work)
     for _ in range(VARIANT_TRIES):
         if wanted is None or _is_variant(ground, wanted, axes):
             break
-        axes = _axes(ground, choose, budget, work)
+        axes = _draw_axes(ground, choose, budget, work)
     return axes
 
 
 def _is_variant(ground: Ground, variant: LaunchVariant, axes: Mapping[str, int]) -> bool:
-    return bool(of_any(ground.kernel, lambda: variant.is_chosen(ground.kernel.sizes(axes, ground.tune))))
+    return bool(number_or_zero(ground.kernel, lambda: variant.is_chosen(ground.kernel.sizes(axes, ground.tune))))
 
 
 def elements(kernel: Kernel, axes: Mapping[str, int]) -> int:
@@ -136,7 +136,7 @@ def elements(kernel: Kernel, axes: Mapping[str, int]) -> int:
             return total(axes)
         return total(kernel.sizes(axes, {name: values[0] for name, values in kernel.tune.items()}))
 
-    return of_any(kernel, counted)
+    return number_or_zero(kernel, counted)
 
 
 def array_elements(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> int:
@@ -146,7 +146,7 @@ def array_elements(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, i
         sizes = kernel.sizes(axes, tune)
         return sum(prod(size(sizes) for size in array.shape) for array in kernel.arrays.values())
 
-    return of_any(kernel, counted)
+    return number_or_zero(kernel, counted)
 
 
 def threads(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> int:
@@ -156,29 +156,29 @@ def threads(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) ->
         sizes = kernel.sizes(axes, tune)
         return sum(launch.threads(sizes) for launch in kernel.launches if launch.is_made(sizes))
 
-    return of_any(kernel, counted)
+    return number_or_zero(kernel, counted)
 
 
-def _axes(ground: Ground, choose: Choose, budget: int, work: int) -> dict[str, int]:
+def _draw_axes(ground: Ground, choose: Choose, budget: int, work: int) -> dict[str, int]:
     """Sizes for all axes, the last one first: a row's length matters more than how many rows there are."""
-    if len(ground.kernel.axes) > 1 and row_axis(ground.kernel) is None and seldom(choose, EVEN_ONCE_IN):
-        return _even(ground, choose, budget, work)
+    if len(ground.kernel.axes) > 1 and row_axis(ground.kernel) is None and once_in(choose, EVEN_ONCE_IN):
+        return _draw_even_axes(ground, choose, budget, work)
     cap = min(budget, LEAST_CAP << choose(0, 9))
-    workers = MANY_THREADS if seldom(choose, 8) else FEW_THREADS
+    workers = MANY_THREADS if once_in(choose, 8) else FEW_THREADS
     axes = {name: axis.lo for name, axis in ground.kernel.axes.items()}
     row = row_axis(ground.kernel)
     left = len(axes)
     for name in reversed(list(axes)):
-        most = _most(ground, axes, name, cap, workers, work)
-        if left > 1 and not seldom(choose, 2):
+        most = _largest_size(ground, axes, name, cap, workers, work)
+        if left > 1 and not once_in(choose, 2):
             most = max(ground.kernel.axes[name].lo, int(most ** (1 / left)))
         axis = ground.kernel.axes[name]
-        axes[name] = (_rows if name == row else _size)(choose, axis, ground, most)
+        axes[name] = (_draw_rows if name == row else _draw_size)(choose, axis, ground, most)
         left -= 1
     return axes
 
 
-def _even(ground: Ground, choose: Choose, budget: int, work: int) -> dict[str, int]:
+def _draw_even_axes(ground: Ground, choose: Choose, budget: int, work: int) -> dict[str, int]:
     """Sizes of which none is small: several tiles along every axis, as far as the budget admits.
 
     Now and then all are the same, or all are whole vectors: there a kernel may go another way.
@@ -203,9 +203,9 @@ def _even(ground: Ground, choose: Choose, budget: int, work: int) -> dict[str, i
             width = one_of(choose, tiles)
             size = min(most, width * choose(1, most // width) + one_of(choose, STEPS))
         sizes[name] = all_of(size)[name]
-    if seldom(choose, SQUARE_ONCE_IN):
+    if once_in(choose, SQUARE_ONCE_IN):
         return all_of(min(sizes.values()))
-    whole = VECTOR if seldom(choose, VECTORS_ONCE_IN) else 1
+    whole = VECTOR if once_in(choose, VECTORS_ONCE_IN) else 1
     return {name: axes[name].near(size - size % whole) for name, size in sizes.items()}
 
 
@@ -217,7 +217,7 @@ def row_axis(kernel: Kernel) -> str | None:
     return None
 
 
-def _most(ground: Ground, axes: Mapping[str, int], name: str, cap: int, workers: int, work: int) -> int:
+def _largest_size(ground: Ground, axes: Mapping[str, int], name: str, cap: int, workers: int, work: int) -> int:
     """The largest size of an axis, the others as they are, within so many elements, threads and so much work."""
     kernel = ground.kernel
     lo = kernel.axes[name].lo
@@ -242,7 +242,7 @@ def _fits(ground: Ground, axes: Mapping[str, int], cap: int, workers: int, work:
     return count <= workers and count * max(axes.values()) <= work
 
 
-def _size(choose: Choose, axis: Axis, ground: Ground, most: int) -> int:
+def _draw_size(choose: Choose, axis: Axis, ground: Ground, most: int) -> int:
     """A size up to `most`: any one, small ones likelier; or one that is small, prime, last, named; or near a width."""
     form = choose(0, 3)
     if form == 0:
@@ -254,23 +254,23 @@ def _size(choose: Choose, axis: Axis, ground: Ground, most: int) -> int:
         size = one_of(choose, (*SMALL, *PRIMES, axis.hi - 1, axis.hi))
     elif form == 2 and ground.tuned:
         width = one_of(choose, ground.tuned)
-        size = _times(choose, TIMES[:2], most // width) * width + one_of(choose, STEPS[:3])
+        size = _draw_times(choose, TIMES[:2], most // width) * width + one_of(choose, STEPS[:3])
     else:
         width = one_of(choose, ground.widths)
-        size = _times(choose, TIMES, most // width) * width + one_of(choose, STEPS)
+        size = _draw_times(choose, TIMES, most // width) * width + one_of(choose, STEPS)
     return axis.near(min(size, most))
 
 
-def _times(choose: Choose, few: Sequence[int], most: int) -> int:
+def _draw_times(choose: Choose, few: Sequence[int], most: int) -> int:
     """How many times a width: a few times, or now and then as many times as any."""
     form = choose(0, len(few))
     return few[form] if form < len(few) else choose(1, max(1, most))
 
 
-def _rows(choose: Choose, axis: Axis, ground: Ground, most: int) -> int:
+def _draw_rows(choose: Choose, axis: Axis, ground: Ground, most: int) -> int:
     """How many rows: few, dozens, or a number at an edge."""
     form = choose(0, 3)
     if form == 3:
-        return _size(choose, axis, ground, min(most, 8 * MOST_ROWS))
+        return _draw_size(choose, axis, ground, min(most, 8 * MOST_ROWS))
     top = max(axis.lo, min(most, 4 if form == 0 else MOST_ROWS))
     return axis.near(choose(axis.lo, top))

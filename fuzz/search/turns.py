@@ -33,7 +33,7 @@ def loops(kernel: Kernel) -> tuple[Loop, ...]:
     return tuple(found.values())
 
 
-def of_any(kernel: Kernel, counted: Callable[[], int]) -> int:
+def number_or_zero(kernel: Kernel, counted: Callable[[], int]) -> int:
     """A number of some sizes; 0 where a `where` excludes them and an expression of the claim has no value there."""
     try:
         return counted()
@@ -54,7 +54,7 @@ def least_size(kernel: Kernel, loop: Loop, tune: Mapping[str, int], wanted: int,
     (axis,) = kernel.axes
 
     def enough(size: int) -> bool:
-        return of_any(kernel, lambda: turns(kernel, loop, kernel.sizes({axis: size}, tune))) >= wanted
+        return number_or_zero(kernel, lambda: turns(kernel, loop, kernel.sizes({axis: size}, tune))) >= wanted
 
     if not enough(hi):
         return None

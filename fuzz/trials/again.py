@@ -18,33 +18,33 @@ EVERY = 3
 """Where nothing in the text outlives a call, one trial in so many is called again all the same."""
 
 
-def with_earlier(kernel: Kernel, case: Case, tune: Mapping[str, int], probe: Probe, job: Job) -> tuple[Job, ...]:
+def earlier_jobs(kernel: Kernel, case: Case, tune: Mapping[str, int], probe: Probe, job: Job) -> tuple[Job, ...]:
     """The earlier calls of a job: of smaller sizes, of larger ones, and with other values in the same arrays."""
     if is_python(job) or job.sampling or not all(is_host(step.entry) for step in job.steps):
         return ()
     if case.elements > MOST_ELEMENTS or not (remembers(job.source) or probe.seed % EVERY == 0):
         return ()
-    return tuple(kernel.bind(one.arrays, tune).job for one in others(kernel, case, tune))
+    return tuple(kernel.bind(one.arrays, tune).job for one in earlier_cases(kernel, case, tune))
 
 
-def others(kernel: Kernel, case: Case, tune: Mapping[str, int]) -> Iterator[Case]:
+def earlier_cases(kernel: Kernel, case: Case, tune: Mapping[str, int]) -> Iterator[Case]:
     """Cases that the claim speaks of, made of the values of this one; the last has the same sizes."""
     if all(case.axes.values()):
         for sizes in (halves(case), doubles(case)):
             found = next((one for one in sizes if is_claimed(kernel, one, tune)), None)
             if found is not None:
                 yield found
-    yield turned(case)
+    yield reverse_values(case)
 
 
 def halves(case: Case) -> Iterator[Case]:
     """The case with half of each dimension, or of one."""
-    yield from (resized(case, {name: -(-case.axes[name] // 2) for name in names}) for names in dimensions_of(case))
+    yield from (resize(case, {name: -(-case.axes[name] // 2) for name in names}) for names in dimensions_of(case))
 
 
 def doubles(case: Case) -> Iterator[Case]:
     """The case with twice of each dimension, or of one."""
-    yield from (resized(case, {name: 2 * case.axes[name] for name in names}) for names in dimensions_of(case))
+    yield from (resize(case, {name: 2 * case.axes[name] for name in names}) for names in dimensions_of(case))
 
 
 def dimensions_of(case: Case) -> list[list[str]]:
@@ -61,7 +61,7 @@ def is_claimed(kernel: Kernel, case: Case, tune: Mapping[str, int]) -> bool:
     return kernel.admits(axes) and not kernel.where.broken({**axes, **tune})
 
 
-def resized(case: Case, sizes: Mapping[str, int]) -> Case:
+def resize(case: Case, sizes: Mapping[str, int]) -> Case:
     """The case with dimensions of these sizes: the first part of its values, or those again and again."""
 
     def cut(role: str, array: Values) -> Values:
@@ -73,7 +73,7 @@ def resized(case: Case, sizes: Mapping[str, int]) -> Case:
     return case_of(case.op, {role: cut(role, array) for role, array in case.arrays.items()}, case.dimensions)
 
 
-def turned(case: Case) -> Case:
+def reverse_values(case: Case) -> Case:
     """The case with each array's values in reverse."""
     arrays = {role: array.ravel()[::-1].reshape(array.shape) for role, array in case.arrays.items()}
     return case_of(case.op, arrays, case.dimensions)

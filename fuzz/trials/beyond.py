@@ -22,16 +22,16 @@ MOST_ELEMENTS, MOST_ROWS = 1 << 22, 64
 """Of inputs and answers that are judged: a second, and a few where an op is dear."""
 
 
-def with_rows(kernel: Kernel, case: Case, job: Job, seed: int) -> Job:
+def sample_blocks(kernel: Kernel, case: Case, job: Job, seed: int) -> Job:
     """The job as it is run where an array has more than 2^31 elements; as it is where none has, or blocks wait."""
     if max(prod(buffer.shape) for buffer in job.buffers) <= INT_COUNTS or not is_by_block(kernel):
         return job
-    buffers = tuple(_told(kernel, case, buffer) for buffer in job.buffers)
+    buffers = tuple(_place_rows(kernel, case, buffer) for buffer in job.buffers)
     most = _most_rows(kernel, case, buffers)
     return replace(job, buffers=buffers, sampling=Sampling(sampled(job.steps[0].grid, seed), most))
 
 
-def _told(kernel: Kernel, case: Case, buffer: Buffer) -> Buffer:
+def _place_rows(kernel: Kernel, case: Case, buffer: Buffer) -> Buffer:
     """An array with where its rows lie, and whether they are made on the device."""
     array, roles = kernel.arrays[buffer.name], kernel.roles
     is_made = bool(array.reads and is_vast(case.arrays[array.reads]) and array.reads not in roles.integers)
@@ -50,12 +50,12 @@ def _most_rows(kernel: Kernel, case: Case, buffers: Sequence[Buffer]) -> int:
     return min(MOST_ROWS, MOST_ELEMENTS // max(1, sum(by_row)))
 
 
-def given_to(kernel: Kernel, case: Case, rows: Sequence[int]) -> dict[str, NDArray[np.generic]]:
+def inputs_of_rows(kernel: Kernel, case: Case, rows: Sequence[int]) -> dict[str, NDArray[np.generic]]:
     """The inputs of these rows, as the kernel holds them."""
-    return kernel.stored({role: _picked(kernel, role, array, rows) for role, array in case.arrays.items()})
+    return kernel.stored({role: _pick_rows(kernel, role, array, rows) for role, array in case.arrays.items()})
 
 
-def _picked(kernel: Kernel, role: str, array: NDArray[np.float32], rows: Sequence[int]) -> NDArray[np.float32]:
+def _pick_rows(kernel: Kernel, role: str, array: NDArray[np.float32], rows: Sequence[int]) -> NDArray[np.float32]:
     axis = kernel.roles.cut.get(role)
     if axis is None:
         return array
@@ -65,7 +65,7 @@ def _picked(kernel: Kernel, role: str, array: NDArray[np.float32], rows: Sequenc
     return np.zeros_like(made) if role in kernel.roles.integers else made
 
 
-def located(verdict: Verdict, answers: Mapping[str, NDArray[np.generic]], rows: Sequence[int]) -> Verdict:
+def number_rows(verdict: Verdict, answers: Mapping[str, NDArray[np.generic]], rows: Sequence[int]) -> Verdict:
     """A verdict on these rows with the numbers that they have among all."""
     worst, extent = verdict.worst, verdict.extent
     if worst is None or extent is None:

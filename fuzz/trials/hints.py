@@ -19,17 +19,17 @@ OF_ROUNDING = ("fast exp", "less accurate than claimed", "wrong elements", "exp 
 """Diagnoses that an exp or a division of another kind would explain; so would an atomic that flushes zero elements."""
 
 
-def hinted(kernel: Kernel, inputs: ByRole, got: ByRole, accuracy: Accuracy, verdict: Verdict) -> Verdict:
+def add_hints(kernel: Kernel, inputs: ByRole, got: ByRole, accuracy: Accuracy, verdict: Verdict) -> Verdict:
     """A broken verdict with what the claim could have said in its detail; any other as it is."""
     if verdict.status != "broken":
         return verdict
-    hints = [keeps] if (keeps := finite_keeps(kernel, inputs, got, accuracy)) else []
+    hints = [keeps] if (keeps := hint_at_finite(kernel, inputs, got, accuracy)) else []
     if verdict.kind == "numeric" and verdict.diagnosis in (*OF_ROUNDING, "all zero", "zero elements"):
         hints += kernel.rounding.doubts
     return replace(verdict, detail="; ".join(part for part in (verdict.detail, *hints) if part)) if hints else verdict
 
 
-def finite_keeps(kernel: Kernel, inputs: ByRole, got: ByRole, accuracy: Accuracy) -> str:
+def hint_at_finite(kernel: Kernel, inputs: ByRole, got: ByRole, accuracy: Accuracy) -> str:
     """`[values] finite = true keeps it`, where only rows with -inf are wrong and all others are right."""
     if kernel.finite or not has_rows(kernel) or any(array.dtype != np.float32 for array in inputs.values()):
         return ""

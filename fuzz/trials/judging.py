@@ -39,23 +39,23 @@ def is_suspect(outcome: Outcome, judged: Judged) -> bool:
 
 def defects_of(kernel: Kernel, case: Case, scene: Scene, outcome: Outcome, judged: Judged) -> tuple[Defect, ...]:
     """Every defect of a trial, the device's first; one for each bucket."""
-    answers = [_with_cause(kernel, case, one) for one in _of_oracle(kernel, scene, outcome, judged)]
+    answers = [_add_causes(kernel, case, one) for one in _oracle_defects(kernel, scene, outcome, judged)]
     if is_reference(kernel.op):
-        answers = [_suspected(one) for one in answers]
+        answers = [_make_suspect(one) for one in answers]
     told = {answer.kind for answer in answers} & {"stateful"}  # a wrong answer says it better than one that differs
     seen = (one for one in outcome.findings if one.severity == "error" or one.kind not in told)
-    every = [*(seen_defect(scene, one, partial(text_of, kernel)) for one in seen), *answers]
+    every = [*(device_defect(scene, one, partial(text_of, kernel)) for one in seen), *answers]
     return tuple({defect.bucket: defect for defect in reversed(every)}.values())[::-1]
 
 
-def _suspected(defect: Defect) -> Defect:
+def _make_suspect(defect: Defect) -> Defect:
     """What differs from a reference: that is one way to compute the op, and another way may be as right."""
     kind: Kind = "suspect"
     bucket = f"{defect.scene.kernel}: {kind}, {defect.sign}"
     return replace(defect, kind=kind, severity="warning", bucket=bucket, fault=bucket, ratio=None)
 
 
-def seen_defect(scene: Scene, found: Finding, text: TextOf) -> Defect:
+def device_defect(scene: Scene, found: Finding, text: TextOf) -> Defect:
     """What a device has seen, in a bucket by what the line says where it knows one, else by array and side."""
     place, lines = _place(found, text), _lines(found, text)
     fault = ", ".join([f"{scene.kernel}: {found.kind}", *place])
@@ -93,7 +93,7 @@ def _lines(found: Finding, text: TextOf) -> list[str]:
     return [_line(text(file), line) for file, line in places]
 
 
-def _with_cause(kernel: Kernel, case: Case, defect: Defect) -> Defect:
+def _add_causes(kernel: Kernel, case: Case, defect: Defect) -> Defect:
     """A wrong answer with what it may come of: a kernel that is wrong for numbers need not be told about infinities."""
     is_finite = defect.worst is None or _is_finite(kernel, case, defect.worst)
     names = (RACING,) if defect.kind == "race" else (WRONG, WRONG_BEYOND) if is_finite else (WRONG_BEYOND,)
@@ -130,7 +130,7 @@ def _line(source: str, number: int) -> str:
     return f"`{one_line(text)}`" + (f" #{nth}" if nth > 1 else "")
 
 
-def _of_oracle(kernel: Kernel, scene: Scene, outcome: Outcome, judged: Judged) -> list[Defect]:
+def _oracle_defects(kernel: Kernel, scene: Scene, outcome: Outcome, judged: Judged) -> list[Defect]:
     """What the verdicts say, where it is not merely what something the device found has caused."""
     broken = [(run, verdict) for run, verdict in judged if verdict.status == "broken"]
     broken = [(run, verdict) for run, verdict in broken if not _is_unwritten(kernel, outcome, verdict)]
@@ -157,19 +157,19 @@ def _is_unwritten(kernel: Kernel, outcome: Outcome, verdict: Verdict) -> bool:
 
 def _race(scene: Scene, judged: Judged, run: Run, verdict: Verdict) -> Defect:
     bucket = f"{scene.kernel}: race, the answer depends on the run"
-    return _unlike(_by_verdict(scene, run, verdict, "race", bucket, bucket, ""), judged, verdict)
+    return _add_right_run(_by_verdict(scene, run, verdict, "race", bucket, bucket, ""), judged, verdict)
 
 
 def _stateful(scene: Scene, judged: Judged, run: Run, verdict: Verdict) -> Defect:
     kind: Kind = "stateful"
     bucket = f"{scene.kernel}: {kind}, the answer depends on the run"
-    return _unlike(_by_verdict(scene, run, verdict, kind, bucket, bucket, ""), judged, verdict)
+    return _add_right_run(_by_verdict(scene, run, verdict, kind, bucket, bucket, ""), judged, verdict)
 
 
-def _unlike(defect: Defect, judged: Judged, verdict: Verdict) -> Defect:
+def _add_right_run(defect: Defect, judged: Judged, verdict: Verdict) -> Defect:
     """The defect beside a run whose answer is right."""
     right = next(str(run.circumstances) for run, other in judged if other.status != "broken")
-    message = f"wrong in the run '{defect.run}', right in '{right}': {_told(verdict)}"
+    message = f"wrong in the run '{defect.run}', right in '{right}': {_describe_worst(verdict)}"
     return replace(defect, right_run=right, message=message)
 
 
@@ -177,7 +177,7 @@ def _stale(scene: Scene, run: Run, verdict: Verdict) -> Defect:
     kind: Kind = "stale"
     bucket = f"{scene.kernel}: {kind}"
     assert run.stale, "the answer is that of an earlier call"
-    message = f"the answer to an input {run.stale.value}, which was asked for just before: {_told(verdict)}"
+    message = f"the answer to an input {run.stale.value}, which was asked for just before: {_describe_worst(verdict)}"
     return _by_verdict(scene, run, verdict, kind, bucket, bucket, message)
 
 
@@ -186,7 +186,7 @@ def _wrong(scene: Scene, run: Run, verdict: Verdict) -> Defect:
     fault = f"{scene.kernel}: {verdict.kind}, {verdict.family}"
     has_place = verdict.diagnosis in PLACED and verdict.region in ("head", "tail")
     bucket = f"{fault}, {verdict.region}" if has_place else fault
-    return _by_verdict(scene, run, verdict, verdict.kind, bucket, fault, _told(verdict))
+    return _by_verdict(scene, run, verdict, verdict.kind, bucket, fault, _describe_worst(verdict))
 
 
 def _by_verdict(scene: Scene, run: Run, verdict: Verdict, kind: Kind, bucket: str, fault: str, message: str) -> Defect:
@@ -208,7 +208,7 @@ def _by_verdict(scene: Scene, run: Run, verdict: Verdict, kind: Kind, bucket: st
     )
 
 
-def _told(verdict: Verdict) -> str:
+def _describe_worst(verdict: Verdict) -> str:
     """The worst element and the diagnosis in one line."""
     said = f"{verdict.diagnosis} ({verdict.detail})" if verdict.detail else verdict.diagnosis
     worst, extent = verdict.worst, verdict.extent

@@ -14,7 +14,7 @@ from kfuzz.devices import ClaimError, Device, DeviceError, Locating, Probe
 from kfuzz.trials.defect import Defect
 
 
-def located(defect: Defect, kernel: Kernel, case: Case, device: Device, probe: Probe) -> Defect:
+def locate(defect: Defect, kernel: Kernel, case: Case, device: Device, probe: Probe) -> Defect:
     """The defect with the line that stored its worst element; as it is where it has a line, or nobody can tell."""
     worst, extent = defect.worst, defect.extent
     if worst is None or extent is None or defect.line is not None or not isinstance(device, Locating):

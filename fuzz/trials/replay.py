@@ -13,8 +13,8 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError, Device, Probe, UnsupportedError
 from kfuzz.search.choose import seed_of
 from kfuzz.trials.defect import Defect
-from kfuzz.trials.locating import located
-from kfuzz.trials.trial import Trial, run_trial, silent, unfit
+from kfuzz.trials.locating import locate
+from kfuzz.trials.trial import Trial, ignore_progress, run_trial, unfit
 
 ReplayStatus = Literal["kept", "fixed", "warned", "flaky", "broken", "not claimed", "skipped", "cannot run"]
 ORDER: tuple[ReplayStatus, ...] = ("not claimed", "kept", "fixed", "warned", "flaky", "broken")
@@ -50,18 +50,18 @@ def replay(
     device: Device,
     tries: int = TRIES,
     timeout: float = 10.0,
-    tell: Callable[[str], None] = silent,
+    tell: Callable[[str], None] = ignore_progress,
 ) -> Replay:
     """Run a record's case on a kernel as often as it takes to say always, sometimes or never; `tell` as of a trial."""
     try:
-        return _replayed(record, kernel, device, tries, timeout, tell)
+        return _replay_launches(record, kernel, device, tries, timeout, tell)
     except UnsupportedError as error:
         return Replay(kernel.name, "skipped", 0, 0, (), {}, str(error))
     except ClaimError as error:
         return Replay(kernel.name, "cannot run", 0, 0, (), {}, str(error))
 
 
-def _replayed(
+def _replay_launches(
     record: Record, kernel: Kernel, device: Device, tries: int, timeout: float, tell: Callable[[str], None]
 ) -> Replay:
     reason = unfit(kernel, record.case)
@@ -78,7 +78,7 @@ def _replayed(
             if hangs := any(defect.kind == "hang" for defect in trials[-1].defects):
                 break  # it has cost a time-out, and that is enough
         total += len(trials)
-        found = _told(kernel, tune, trials, device, warning)
+        found = _summarize(kernel, tune, trials, device, warning)
         worst = max(worst, found, key=lambda one: ORDER.index(one.status))
         if hangs:
             break
@@ -87,14 +87,16 @@ def _replayed(
     return worst
 
 
-def _told(kernel: Kernel, tune: Mapping[str, int], trials: Sequence[Trial], device: Device, warning: str) -> Replay:
+def _summarize(
+    kernel: Kernel, tune: Mapping[str, int], trials: Sequence[Trial], device: Device, warning: str
+) -> Replay:
     broken = [trial for trial in trials if trial.errors]
     warned = [defect for trial in trials for defect in trial.defects if defect.bucket == warning]
     if warned and not broken:
         return Replay(kernel.name, "warned", len(trials), len(warned), (warned[0],), tune)
     status: ReplayStatus = "kept" if not broken else "broken" if len(broken) == len(trials) else "flaky"
     every = {defect.bucket: (defect, trial) for trial in trials for defect in trial.errors}
-    defects = tuple(located(defect, kernel, trial.case, device, trial.probe) for defect, trial in every.values())
+    defects = tuple(locate(defect, kernel, trial.case, device, trial.probe) for defect, trial in every.values())
     notes = tuple(dict.fromkeys(note for trial in broken for note in trial.notes))
     return Replay(kernel.name, status, len(trials), len(broken), defects, tune, notes=notes)
 

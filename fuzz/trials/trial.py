@@ -23,10 +23,10 @@ from kfuzz.devices import Device, Job, Outcome, Probe, Refusal, Run, Untried
 from kfuzz.devices.vast import is_vast
 from kfuzz.oracle import Accuracy, judge
 from kfuzz.oracle.verdict import Reason, SpecialRow, Why
-from kfuzz.trials.again import with_earlier
-from kfuzz.trials.beyond import given_to, located, with_rows
+from kfuzz.trials.again import earlier_jobs
+from kfuzz.trials.beyond import inputs_of_rows, number_rows, sample_blocks
 from kfuzz.trials.defect import Defect, Scene
-from kfuzz.trials.hints import hinted
+from kfuzz.trials.hints import add_hints
 from kfuzz.trials.judging import defects_of, is_suspect
 from kfuzz.trials.unjudged import ONLY_ACCESSES, Unjudged
 
@@ -117,12 +117,12 @@ def unfit(kernel: Kernel, case: Case) -> str:
     return ""
 
 
-def silent(_: str) -> None:
+def ignore_progress(_: str) -> None:
     """A progress callback that does nothing."""
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedTrial:
     """A case bound to a kernel: what a device has to run."""
 
     kernel: Kernel
@@ -133,12 +133,12 @@ class Prepared:
     job: Job
 
 
-def prepared(kernel: Kernel, case: Case, tune: Mapping[str, int], probe: Probe) -> Prepared:
+def prepare(kernel: Kernel, case: Case, tune: Mapping[str, int], probe: Probe) -> PreparedTrial:
     """What a device has to run; raises ClaimError where the claim has no such launch."""
     bound = kernel.bind(case.arrays, tune)
-    job = with_rows(kernel, case, bound.job, probe.seed)
-    job = replace(job, earlier=with_earlier(kernel, case, tune, probe, job))
-    return Prepared(kernel, case, tune, probe, bound, job)
+    job = sample_blocks(kernel, case, bound.job, probe.seed)
+    job = replace(job, earlier=earlier_jobs(kernel, case, tune, probe, job))
+    return PreparedTrial(kernel, case, tune, probe, bound, job)
 
 
 def run_trial(
@@ -147,21 +147,21 @@ def run_trial(
     tune: Mapping[str, int],
     device: Device,
     probe: Probe,
-    tell: Callable[[str], None] = silent,
+    tell: Callable[[str], None] = ignore_progress,
 ) -> Trial:
     """Run a case and judge each distinct answer once; raises only what the device and the claim may raise.
 
     `tell` is told what is being done, and how far it is: of a huge case that takes a minute.
     """
     tell(f"running on the {device.name}")
-    asked = prepared(kernel, case, tune, probe)
+    asked = prepare(kernel, case, tune, probe)
     began = time.perf_counter()
     outcome = device.run(asked.job, probe)
-    return judged(asked, outcome, device.name, time.perf_counter() - began, tell)
+    return judge_outcome(asked, outcome, device.name, time.perf_counter() - began, tell)
 
 
-def judged(
-    asked: Prepared, outcome: Outcome, device: str, seconds: float, tell: Callable[[str], None] = silent
+def judge_outcome(
+    asked: PreparedTrial, outcome: Outcome, device: str, seconds: float, tell: Callable[[str], None] = ignore_progress
 ) -> Trial:
     """What an outcome comes to, each distinct answer judged once; for so many seconds the device was waited for."""
     kernel, case, tune, probe, bound = asked.kernel, asked.case, asked.tune, asked.probe, asked.bound
@@ -170,11 +170,11 @@ def judged(
     given = kernel.stored(case.arrays) if answers and not asked.job.sampling else {}
     told = []
     for run, got in answers:
-        held = given_to(kernel, case, run.rows) if run.rows else given
+        held = inputs_of_rows(kernel, case, run.rows) if run.rows else given
         claimed = (bound.accuracy, kernel.special, kernel.scalars)
         verdict = judge(kernel.op, held, got, *claimed, lambda done: tell(f"judged {done:.0%}"))
-        verdict = hinted(kernel, held, got, bound.accuracy, verdict)
-        told.append((run, located(verdict, got, run.rows) if run.rows else verdict))
+        verdict = add_hints(kernel, held, got, bound.accuracy, verdict)
+        told.append((run, number_rows(verdict, got, run.rows) if run.rows else verdict))
     reasons = tuple(dict.fromkeys(reason for _, verdict in told for reason in verdict.reasons))
     refusals = (outcome.refusal,) if outcome.refusal else ()
     defects: tuple[Defect, ...] = ()
@@ -202,7 +202,7 @@ def judged(
         ratio=max((verdict.ratio for _, verdict in told if verdict.status == "kept"), default=0.0),
         rows=(len(told[0][0].rows) or _rows(kernel, case)) if told else 0,
         elements=sum(verdict.judged for _, verdict in told[:1]),
-        reasons=(*(_beyond(outcome, bool(told)) if asked.job.sampling else ()), *reasons, *refusals),
+        reasons=(*(_reasons_beyond_int(outcome, bool(told)) if asked.job.sampling else ()), *reasons, *refusals),
         silences=_silences(kernel, case, bound.accuracy, answers[0][1], reasons) if reasons and given else {},
         untried=outcome.untried,
         notes=outcome.notes,
@@ -211,7 +211,7 @@ def judged(
     )
 
 
-def _beyond(outcome: Outcome, is_judged: bool) -> tuple[Unjudged, ...]:
+def _reasons_beyond_int(outcome: Outcome, is_judged: bool) -> tuple[Unjudged, ...]:
     """What is left out of a job of more than 2^31 elements."""
     reasons: tuple[Unjudged, ...] = ((outcome.untried,) if outcome.untried else ()) + outcome.notes
     return reasons if reasons or is_judged else (ONLY_ACCESSES,)

@@ -23,7 +23,7 @@ LABEL = 10
 WIDTH = 118
 MOST_LINES = 40
 """Of what a kernel has printed."""
-FOUND = "found"
+FOUND_LABEL = "found"
 UNLIKE: dict[Kind, str] = {"race": "race", "stateful": "state"}
 """Kinds of wrong answers that another run has right, and the label of which run it was."""
 COMMANDS = ("file", "replay", "minimize", "paste")
@@ -59,15 +59,15 @@ def block(title: str, bucket: str, is_known: bool, statements: Iterable[Statemen
 
 def discovery_text(one: Discovery) -> str:
     """The block for what a campaign has found."""
-    seen = found_text(one.first_trial, one.count, one.devices, one.confirmed)
+    seen = occurrence_text(one.first_trial, one.count, one.devices, one.confirmed)
     return failure_text(one.defect, seen, one.path, one.is_minimized, one.is_known)
 
 
-def found_text(first_trial: int, count: int, devices: Sequence[str] = (), confirmed: str = "") -> Statement:
+def occurrence_text(first_trial: int, count: int, devices: Sequence[str] = (), confirmed: str = "") -> Statement:
     """When a campaign found it, and how often; where it had several devices, on which, and what the gpu said."""
     times = f", {count} times in all" if count > 1 else ""
     who = f", on the {' and the '.join(devices)}; confirmed on the GPU: {confirmed}" if confirmed else ""
-    return FOUND, f"in trial {first_trial} of this kernel{times}{who}"
+    return FOUND_LABEL, f"in trial {first_trial} of this kernel{times}{who}"
 
 
 def replay_texts(found: Replay, record: Record, case: Path | None) -> Iterator[str]:
@@ -101,7 +101,7 @@ def evidence(defect: Defect) -> Iterator[Statement]:
         yield "seen", defect.message
     else:
         yield from worst_element(worst)
-        yield from how_wrong(defect, worst)
+        yield from error_size(defect, worst)
         yield "extent", extent_text(extent, len(worst.index))
         if defect.diagnosis or defect.detail:
             yield "diagnosis", ": ".join(part for part in (defect.diagnosis, defect.detail) if part)
@@ -117,18 +117,18 @@ def evidence(defect: Defect) -> Iterator[Statement]:
 
 def commands(defect: Defect, case: Path, is_minimized: bool) -> Iterator[Statement]:
     """The file of the case, and the commands to go on with; they name the kernel where they would not find it."""
-    named = option_for(Path(defect.scene.path), KERNELS, bool(defect.scene.said))
+    named = kernel_option(Path(defect.scene.path), KERNELS, bool(defect.scene.said))
     option = (f" --kernel {shlex.quote(named)}" if named else "") + (f" {defect.scene.said}" if named else "").rstrip()
     place = shlex.quote(shown_path(case)) + option
     yield "file", shown_path(case)
     yield "replay", f"kfuzz replay {place}"
     if not is_minimized:
         yield "minimize", f"kfuzz minimize {place}"
-    if line := pasted(case):
+    if line := line_to_paste(case):
         yield "paste", f"kfuzz replay '{line}'{option}"
 
 
-def pasted(case: Path) -> str | None:
+def line_to_paste(case: Path) -> str | None:
     """The case as a line, where it is a small one: a log that holds it is enough to run it again."""
     try:
         return case_line.line_of(case_file.read(case))
@@ -143,7 +143,7 @@ def worst_element(worst: Worst) -> Iterator[Statement]:
     yield "want", f"{worst.want:.9g} (0x{worst.want_bits}), in [{worst.lo:.9g}, {worst.hi:.9g}]"
 
 
-def how_wrong(defect: Defect, worst: Worst) -> Iterator[Statement]:
+def error_size(defect: Defect, worst: Worst) -> Iterator[Statement]:
     """How far outside the worst element lies, in units of its bound; nothing where that is no number."""
     if defect.ratio is None:
         return
@@ -180,7 +180,7 @@ def pattern_text(pattern: Pattern, is_vector: bool) -> str:
     return str(pattern)
 
 
-def option_for(path: Path, library: Path, has_no_claim: bool = False) -> str:
+def kernel_option(path: Path, library: Path, has_no_claim: bool = False) -> str:
     """The kernel's path, where `kfuzz replay` in this folder would not find the kernel by itself."""
     full = path.resolve()
     if has_no_claim:

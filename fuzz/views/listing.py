@@ -55,13 +55,13 @@ def as_table(kernels: Sequence[Kernel]) -> Table:
     """The list as a person reads it."""
     table = Table("kernel", "op", "sizes", "tune", "broken on purpose", "last run", box=None, pad_edge=False)
     for kernel in kernels:
-        tune = " ".join(f"{name}={shown_values(values)}" for name, values in kernel.tune.items())
+        tune = " ".join(f"{name}={values_text(values)}" for name, values in kernel.tune.items())
         broken = kernel.broken.kind if kernel.broken else ""
-        table.add_row(kernel.name, kernel.op, shown_axes(kernel.axes), tune, broken, shown_run(kernel))
+        table.add_row(kernel.name, kernel.op, axes_text(kernel.axes), tune, broken, run_text(kernel))
     return table
 
 
-def shown_run(kernel: Kernel) -> str:
+def run_text(kernel: Kernel) -> str:
     """`912 trials, cpu, 2026-11-20`, and what there is to know beside it."""
     run = last_run(kernel)
     if run is None:
@@ -72,20 +72,20 @@ def shown_run(kernel: Kernel) -> str:
     return ", ".join(told)
 
 
-def shown_axes(axes: dict[str, Axis]) -> str:
+def axes_text(axes: dict[str, Axis]) -> str:
     """`rows=1..2^31-1 cols=1..1024`."""
-    return " ".join(f"{name}={shown_axis(axis)}" for name, axis in axes.items())
+    return " ".join(f"{name}={axis_text(axis)}" for name, axis in axes.items())
 
 
-def shown_axis(axis: Axis) -> str:
+def axis_text(axis: Axis) -> str:
     """`1..2^31-1`, `4..4096 by 4`, or `32,64,128`."""
     if axis.listed:
-        return shown_values(axis.listed)
+        return values_text(axis.listed)
     by = f" by {axis.multiple}" if axis.multiple > 1 else ""
-    return f"{shown_size(axis.lo)}..{shown_size(axis.hi)}{by}"
+    return f"{size_text(axis.lo)}..{size_text(axis.hi)}{by}"
 
 
-def shown_size(size: int) -> str:
+def size_text(size: int) -> str:
     """A size in digits, or as a power of two where that is what it is and digits hide it."""
     for number, tail in ((size, ""), (size + 1, "-1")):
         if number >= 2**16 and number & (number - 1) == 0:
@@ -93,7 +93,7 @@ def shown_size(size: int) -> str:
     return str(size)
 
 
-def shown_values(values: tuple[int, ...]) -> str:
+def values_text(values: tuple[int, ...]) -> str:
     return ",".join(map(str, values))
 
 
@@ -108,24 +108,24 @@ def as_markdown(kernels: Sequence[Kernel]) -> str:
     lines = ["| kernel | op | sizes | how |", "|---|---|---|---|"]
     for kernel in kernels:
         if kernel.broken is None:
-            how = escaped(first_sentence(kernel.prose))
-            lines.append(f"| `{kernel.name}` | {kernel.op} | {shown_axes(kernel.axes)} | {how} |")
+            how = escape_markdown(first_sentence(kernel.prose))
+            lines.append(f"| `{kernel.name}` | {kernel.op} | {axes_text(kernel.axes)} | {how} |")
     lines += ["", "| wrong on purpose | op | must be found | why |", "|---|---|---|---|"]
     for kernel in kernels:
         if kernel.broken is not None:
-            why = escaped(kernel.broken.why)
+            why = escape_markdown(kernel.broken.why)
             lines.append(f"| `{kernel.name}` | {kernel.op} | {kernel.broken.kind} | {why} |")
     return "\n".join(lines)
 
 
-def escaped(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Text that Markdown leaves as it is inside a table."""
     for char in "\\|*_<":
         text = text.replace(char, f"\\{char}")
     return text
 
 
-def with_table(text: str, table: str) -> str:
+def put_table(text: str, table: str) -> str:
     """The text with the table between its markers; ValueError where it has none."""
     before, opening, rest = text.partition(BEGINS)
     _, closing, after = rest.partition(ENDS)

@@ -15,13 +15,12 @@ from kfuzz.cases.case import CaseError
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.trials.defect import is_finite
 from kfuzz.views.document import Document, FindingEntry, KernelEntry, SizesTogether, SizesTried
-from kfuzz.views.failure import FOUND as FOUND_LABEL
-from kfuzz.views.failure import found_text
+from kfuzz.views.failure import FOUND_LABEL, occurrence_text
 
 T = TypeVar("T")
 
 
-def merged(parts: Sequence[Document], command: Sequence[str]) -> Document:
+def merge_reports(parts: Sequence[Document], command: Sequence[str]) -> Document:
     """The report of all parts together; CaseError where they do not belong to one campaign."""
     check_seeds(parts)
     kernels = [_kernel(same) for same in _by_name(kernel for part in parts for kernel in part["kernels"])]
@@ -66,7 +65,7 @@ def check_seeds(parts: Sequence[Document]) -> None:
             raise CaseError(f"{name} is in two reports, and neither is a part of a campaign (--shard)")
 
 
-def missing(parts: Sequence[Document]) -> list[str]:
+def missing_parts(parts: Sequence[Document]) -> list[str]:
     """The parts of the campaign that are not among these."""
     count = _count(parts[0])
     return sorted({f"{place}/{count}" for place in range(1, count + 1)} - {part["shard"] for part in parts})
@@ -101,7 +100,7 @@ def _kernel(same: Sequence[KernelEntry]) -> KernelEntry:
         "stopped": first(lambda one: one["stopped"]),
         "unjudged": "" if is_judged else first(lambda one: one["unjudged"]),
         "not_judged": sorted({reason for one in same for reason in one["not_judged"]}),
-        "seconds": _added([one["seconds"] for one in same]),
+        "seconds": _add_seconds([one["seconds"] for one in same]),
         "source": first(lambda one: one["source"]),
         "findings": _findings(same[0]["name"], [finding for one in same for finding in one["findings"]]),
     }
@@ -121,7 +120,7 @@ def _tried(every: Iterable[SizesTogether]) -> list[SizesTogether]:
     return [{"sizes": list(sizes), "trials": trials} for sizes, trials in sorted(found.items())]
 
 
-def _added(same: Sequence[dict[str, float]]) -> dict[str, float]:
+def _add_seconds(same: Sequence[dict[str, float]]) -> dict[str, float]:
     parts = sorted({part for one in same for part in one})
     return {part: round(sum(one.get(part, 0.0) for one in same), 3) for part in parts}
 
@@ -133,13 +132,13 @@ def _findings(kernel: str, every: list[FindingEntry]) -> list[FindingEntry]:
     by_bucket = groupby(sorted(reported, key=lambda one: one["bucket"]), key=lambda one: one["bucket"])
     found = [_finding(list(same)) for _, same in by_bucket]
     for bug in group_by_cause(found, lambda one: one["causes"]):
-        told_by = min(bug, key=partial(_telling, kernel))
+        told_by = min(bug, key=partial(_headline_order, kernel))
         for one in bug:
             one["bug"] = told_by["bucket"]
     return sorted(found, key=lambda o: (not _is_error(o), o["known"], o["first_trial"], o["bucket"]))
 
 
-def _telling(kernel: str, one: FindingEntry) -> tuple[object, ...]:
+def _headline_order(kernel: str, one: FindingEntry) -> tuple[object, ...]:
     is_answer = one["worst"] is not None
     shown = (one["kind"], one["diagnosis"], is_answer, is_finite(kernel, one["causes"]), one["line"] is not None)
     return report_order(_is_error(one), *shown, one["first_trial"], one["count"], one["bucket"])
@@ -150,7 +149,7 @@ def _finding(same: Sequence[FindingEntry]) -> FindingEntry:
     first, count = min(one["first_trial"] for one in same), sum(one["count"] for one in same)
     devices = list(dict.fromkeys(name for one in same for name in one["devices"]))
     confirmed = min((one["confirmed"] for one in same), key=_certainty)
-    again = list(found_text(first, count, devices, confirmed if len(devices) > 1 else ""))
+    again = list(occurrence_text(first, count, devices, confirmed if len(devices) > 1 else ""))
     return {
         **smallest,
         "known": any(one["known"] for one in same),

@@ -71,11 +71,11 @@ def voids(run: Document) -> Iterator[str]:
         yield from (f"{name}: {note}" for note in kernel["notes"])
     yield from run["unusable"]
     for kernel in run["kernels"]:
-        if beyond := _untried(kernel):
+        if beyond := _sizes_not_tried(kernel):
             yield f"{kernel['name']}: sizes that were not reached: {beyond}"
 
 
-def _untried(kernel: KernelEntry) -> str:
+def _sizes_not_tried(kernel: KernelEntry) -> str:
     """Which claimed sizes no judged answer had: `cols beyond 512 of 1048576`; nothing where none was judged."""
     every = ((name, axis["smallest_tried"], axis["largest_tried"], axis) for name, axis in kernel["sizes"].items())
     told = []

@@ -14,10 +14,9 @@ from kfuzz.claims.front_matter import shown_path
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.printable import printable
 from kfuzz.views.document import Document, KernelEntry
-from kfuzz.views.failure import FOUND as FOUND_LABEL
-from kfuzz.views.failure import failure_text
+from kfuzz.views.failure import FOUND_LABEL, failure_text
 from kfuzz.views.report import finding_entry
-from kfuzz.views.summary import also
+from kfuzz.views.summary import other_sign
 
 MOST_LINES = 12
 """Of what a program has printed that ends badly."""
@@ -66,7 +65,9 @@ def blocks(report: ProgramReport) -> Iterator[str]:
         one = bug.headline
         inputs = f"; seen with {one.count} of {report.inputs} inputs" if report.inputs > 1 else ""
         lines = [failure_text(one.defect, (FOUND_LABEL, f"{times(one)}{inputs}"))]
-        yield "\n".join([*lines, *(f"  also      {also(other)}" for other in bug.also), f"  again     {report.again}"])
+        yield "\n".join(
+            [*lines, *(f"  also      {other_sign(other)}" for other in bug.also), f"  again     {report.again}"]
+        )
 
 
 def times(one: Discovery) -> str:

@@ -33,7 +33,7 @@ from kfuzz.views.document import (
     WorstElement,
     WrongPart,
 )
-from kfuzz.views.failure import Statement, commands, evidence, found_text
+from kfuzz.views.failure import Statement, commands, evidence, occurrence_text
 
 
 @dataclass(frozen=True)
@@ -165,13 +165,13 @@ def finding_entry(one: Discovery, bug: str) -> FindingEntry:
         "worst": {**_element(defect.worst), "ratio": _number(defect.ratio)} if defect.worst else None,
         "extent": _extent(defect.extent) if defect.extent else None,
         "picture": _picture(defect.picture) if defect.picture else None,
-        "evidence": [list(pair) for pair in (*evidence(defect), _found(one))],
+        "evidence": [list(pair) for pair in (*evidence(defect), _occurrence(one))],
         "commands": [list(pair) for pair in (commands(defect, one.path, one.is_minimized) if one.path else ())],
     }
 
 
-def _found(one: Discovery) -> Statement:
-    return found_text(one.first_trial, one.count, one.devices, one.confirmed)
+def _occurrence(one: Discovery) -> Statement:
+    return occurrence_text(one.first_trial, one.count, one.devices, one.confirmed)
 
 
 def _element(worst: Worst) -> WorstElement:

@@ -48,23 +48,23 @@ def misfit(value: object, wanted: Any, key: str) -> str:  # noqa: ANN401  a type
     if is_typeddict(wanted):
         return _misfit_of_table(value, wanted, key)
     if origin in (Union, UnionType):
-        return "" if any(not misfit(value, one, key) for one in inner) else _said(key, value)
+        return "" if any(not misfit(value, one, key) for one in inner) else _mismatch(key, value)
     if origin is Literal:
-        return "" if value in inner else _said(key, value)
+        return "" if value in inner else _mismatch(key, value)
     if origin is list and isinstance(value, list):
         return _first(misfit(one, inner[0], f"{key}[{at}]") for at, one in enumerate(value))
     if origin is dict and isinstance(value, dict):
         return _first(misfit(one, inner[1], f"{key}.{name}") for name, one in value.items())
     if wanted is None or wanted is NoneType:
-        return "" if value is None else _said(key, value)
+        return "" if value is None else _mismatch(key, value)
     if wanted is float and type(value) is int:
         return ""
-    return "" if type(value) is wanted else _said(key, value)
+    return "" if type(value) is wanted else _mismatch(key, value)
 
 
 def _misfit_of_table(value: object, wanted: Any, key: str) -> str:  # noqa: ANN401
     if not isinstance(value, dict):
-        return _said(key, value)
+        return _mismatch(key, value)
     hints = get_type_hints(wanted)
     missing = sorted(hints.keys() - value.keys())
     if missing:
@@ -80,6 +80,6 @@ def _under(key: str, name: str) -> str:
     return f"{key}.{name}" if key else name
 
 
-def _said(key: str, value: object) -> str:
+def _mismatch(key: str, value: object) -> str:
     shown = repr(value)
     return f"{key} = {shown if len(shown) < 60 else shown[:57] + '...'}: not what a report holds there"

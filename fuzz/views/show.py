@@ -18,7 +18,7 @@ from kfuzz.kinds import KINDS
 from kfuzz.oracle.rounding import ExpModel
 from kfuzz.sources.exhibits import Exhibit
 from kfuzz.views.claims import claim_notes
-from kfuzz.views.listing import shown_size, shown_values
+from kfuzz.views.listing import size_text, values_text
 
 Section = tuple[str, list[tuple[str, str]]]
 
@@ -26,7 +26,7 @@ Section = tuple[str, list[tuple[str, str]]]
 def sections(kernel: Kernel) -> Iterator[Section]:
     """Every part of the claim: a heading, then names with what is claimed of them."""
     yield "axes", [(name, sizes_of(axis)) for name, axis in kernel.axes.items()]
-    yield "tune", [(name, f"any of {shown_values(values)}") for name, values in kernel.tune.items()]
+    yield "tune", [(name, f"any of {values_text(values)}") for name, values in kernel.tune.items()]
     yield "where", [("", condition.text) for condition in kernel.where.conditions]
     yield "let", [(name, value.text) for name, value in kernel.let.items()]
     yield "arrays", [(name, f"{array}{role_of(array)}") for name, array in kernel.arrays.items()]
@@ -69,9 +69,9 @@ def home_line(kernel: Kernel) -> list[tuple[str, str]]:
 
 def sizes_of(axis: Axis) -> str:
     if axis.listed:
-        return f"any of {shown_values(axis.listed)}"
+        return f"any of {values_text(axis.listed)}"
     by = f", multiples of {axis.multiple}" if axis.multiple > 1 else ""
-    return f"{shown_size(axis.lo)} to {shown_size(axis.hi)}{by}"
+    return f"{size_text(axis.lo)} to {size_text(axis.hi)}{by}"
 
 
 def role_of(array: object) -> str:

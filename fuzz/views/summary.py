@@ -14,7 +14,7 @@ from kfuzz.claims.front_matter import shown_path
 from kfuzz.trials.unjudged import unjudged_text
 from kfuzz.views.claims import claim_notes
 from kfuzz.views.failure import discovery_text
-from kfuzz.views.listing import shown_size
+from kfuzz.views.listing import size_text
 from kfuzz.views.report import Report
 
 MOST_BLOCKS, MOST_ALSO, MOST_SIZES = 3, 6, 3
@@ -30,15 +30,15 @@ def failures(report: Report) -> Iterator[str]:
 def blocks(bugs: Sequence[Bug]) -> Iterator[str]:
     """What tells most of each bug in full, and what else is seen of it in a line each."""
     for place, bug in enumerate(bugs[:MOST_BLOCKS]):
-        lines = [f"  also      {also(one)}" for one in bug.also[:MOST_ALSO]]
+        lines = [f"  also      {other_sign(one)}" for one in bug.also[:MOST_ALSO]]
         if more := len(bug.also) - MOST_ALSO:
             lines += [f"  also      {more} more, see --json"] if more > 0 else []
         left = bugs[MOST_BLOCKS:] if place == MOST_BLOCKS - 1 else ()
-        lines += [f"  beside    {also(other.headline)}" for other in left]
+        lines += [f"  beside    {other_sign(other.headline)}" for other in left]
         yield "\n".join([discovery_text(bug.headline), *lines])
 
 
-def also(one: Discovery) -> str:
+def other_sign(one: Discovery) -> str:
     return one.defect.sign + (f"  {shown_path(one.path)}" if one.path else "")
 
 
@@ -102,10 +102,10 @@ def verdict(report: Report) -> str:
         said = "nothing was tested"
     amount = f"{result.trials} trials, {result.rows} rows in {seconds:.1f} s ({rate}device {report.device}, "
     stopped = {"max-cases": "", "max-time": ""}.get(result.stop_reason, f"; {result.stop_reason}")
-    return f"{said}: {amount}seed {result.seed}){stopped}{untried(report)}{unjudged(report)}"
+    return f"{said}: {amount}seed {result.seed}){stopped}{untried_text(report)}{unjudged_text_of_report(report)}"
 
 
-def unjudged(report: Report) -> str:
+def unjudged_text_of_report(report: Report) -> str:
     """Of how many nothing is known for another reason than time, told above."""
     left = sum(bool(kernel.progress.error or kernel.unjudged) for kernel in report.kernels) + len(report.faults)
     return f"; {left} kernel{'s' * (left > 1)} could not be judged, see above" if left else ""
@@ -125,7 +125,7 @@ def sizes_line(result: KernelResult) -> str:
     """`not tried: rows beyond 160 of 65535`; empty where the largest sizes of all axes were."""
     axes, largest = result.kernel.axes, result.progress.largest
     beyond = [
-        f"{name} beyond {tried} of {shown_size(axis.hi)}"
+        f"{name} beyond {tried} of {size_text(axis.hi)}"
         for name, axis in axes.items()
         if (tried := largest.get(name, 0)) < axis.hi
     ]
@@ -134,7 +134,7 @@ def sizes_line(result: KernelResult) -> str:
     return f"not tried: {result.kernel.name}: {', '.join(beyond)}{more}" if beyond else ""
 
 
-def untried(report: Report) -> str:
+def untried_text(report: Report) -> str:
     """Of how many kernels nothing is known, and what would change that; nothing where each was tried."""
     left = sum(not kernel.progress.trials and not kernel.progress.retired for kernel in report.kernels)
     stop = report.result.stop_reason

@@ -121,7 +121,7 @@ def read_earlier(text: str) -> Earlier:
     return found
 
 
-def compared(every: Sequence[Timed], earlier: Earlier) -> list[str]:
+def compare_figures(every: Sequence[Timed], earlier: Earlier) -> list[str]:
     """What has become of each fraction since."""
     lines = []
     for timed in every:

@@ -8,7 +8,7 @@ from kfuzz.claims.kernel import KERNELS, kernel_files, load, name_of
 from kfuzz.find.errors import TargetError
 from kfuzz.find.template import template
 from kfuzz.oracle.find import op_names
-from kfuzz.views.listing import as_markdown, read_folder, with_table
+from kfuzz.views.listing import as_markdown, put_table, read_folder
 
 TABLE = KERNELS.parent / "docs" / "kernels.md"
 FILES = kernel_files()
@@ -65,15 +65,15 @@ def test_the_page_of_kernels_lists_them_as_they_are() -> None:
     text = TABLE.read_text(encoding="utf-8")
     kernels, errors = read_folder()
     assert not errors
-    assert with_table(text, as_markdown(kernels)) == text, "write it anew with: kfuzz list --into docs/kernels.md"
+    assert put_table(text, as_markdown(kernels)) == text, "write it anew with: kfuzz list --into docs/kernels.md"
 
 
 def test_a_page_of_kernels_that_is_behind_is_seen() -> None:
     text = TABLE.read_text(encoding="utf-8")
     kernels, _ = read_folder()
-    assert with_table(text, as_markdown(kernels[1:])) != text
+    assert put_table(text, as_markdown(kernels[1:])) != text
 
 
 def test_a_page_without_markers_says_which_lines_to_write() -> None:
     with pytest.raises(ValueError, match="no place for the table: write a line '<!-- kernels -->'"):
-        with_table("# A project\n", "| a |")
+        put_table("# A project\n", "| a |")

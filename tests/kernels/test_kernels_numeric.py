@@ -18,7 +18,7 @@ from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Probe
 from kfuzz.oracle.elements import F32
 from kfuzz.oracle.rounding import Accuracy, U
-from kfuzz.search.choose import seed_of, seeded
+from kfuzz.search.choose import seed_of, seeded_choices
 from kfuzz.search.plan import plan
 from kfuzz.search.scale import Large
 from kfuzz.timing.sizes import tunes_at
@@ -79,7 +79,7 @@ def trials(kernel: Kernel, device: CpuDevice, timeout: float = 10.0) -> Iterator
     large: Mapping[int, Large] = {4: "elements", 5: "rows", 6: "overflow"}
     number = 0
     while True:
-        attempt = plan(kernel, seeded(seed_of("numeric", kernel.name, number)), large=large.get(number))
+        attempt = plan(kernel, seeded_choices(seed_of("numeric", kernel.name, number)), large=large.get(number))
         check = number % 2 == 1 and number not in large
         yield run_trial(kernel, attempt.case, attempt.tune, device, Probe(check=check, seed=number, timeout=timeout))
         number += 1
@@ -122,7 +122,7 @@ def test_a_broken_kernel_is_found_as_what_it_is(name: str, device: CpuDevice) ->
 @pytest.mark.parametrize("name", [*map(seldom, CORRECT)])
 def test_every_launch_parameter_keeps_the_claim(name: str, device: CpuDevice) -> None:
     kernel = KERNELS[name]
-    attempt = plan(kernel, seeded(seed_of("launch", name)))
+    attempt = plan(kernel, seeded_choices(seed_of("launch", name)))
     for parameter, values in kernel.tune.items():
         for value in values:
             tune = {**attempt.tune, parameter: value}

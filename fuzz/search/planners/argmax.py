@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of, mix
 from kfuzz.claims.kernel import Shape
-from kfuzz.search.choose import Choose, seldom
+from kfuzz.search.choose import Choose, once_in
 from kfuzz.search.edges import columns
 from kfuzz.search.families import NAN, at
-from kfuzz.search.rows import MOST_BANDS, rows_recipe, two
+from kfuzz.search.rows import MOST_BANDS, rows_and_columns, rows_recipe
 from kfuzz.search.sizes import Ground
 
 LEVELS = (0.0, -1.0, -6e4, -2e9, -3e38, 1e4)
@@ -19,18 +19,18 @@ LEVELS = (0.0, -1.0, -6e4, -2e9, -3e38, 1e4)
 
 def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict[str, Recipe]:
     """Rows of few values, or one time in two the hostile rows of any op."""
-    rows, cols = two(wanted["x"])
-    if seldom(choose, 2):
+    rows, cols = rows_and_columns(wanted["x"])
+    if once_in(choose, 2):
         return {"x": rows_recipe(ground, rows, cols, choose)}
     seed, edges = choose(0, 0xFFFF), columns(cols, ground.widths) or (0,)
-    bands = [tied(mix(seed, row), cols, edges) for row in range(max(1, min(rows, MOST_BANDS)))]
-    if ground.kernel.special.nan and seldom(choose, 2):  # more than one in a row: they are equals, too
+    bands = [tie(mix(seed, row), cols, edges) for row in range(max(1, min(rows, MOST_BANDS)))]
+    if ground.kernel.special.nan and once_in(choose, 2):  # more than one in a row: they are equals, too
         first = choose(0, len(bands) - 1)
         bands[first] = Band(bands[first].base, tuple(Edit(col, col, NAN) for col in {edges[0], edges[-1], cols // 2}))
     return {"x": Recipe(rows, cols, tuple(bands))}
 
 
-def tied(bits: int, cols: int, edges: tuple[int, ...]) -> Band:
+def tie(bits: int, cols: int, edges: tuple[int, ...]) -> Band:
     """A row of two or of sixteen values, or one whose maximum stands at two or three places."""
     level = LEVELS[bits % len(LEVELS)]
     step = max(abs(level) * 2.0**-6, 1.0)

@@ -10,17 +10,17 @@ from math import prod
 
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of
 from kfuzz.claims.kernel import Shape
-from kfuzz.search.choose import Choose, one_of, seldom
+from kfuzz.search.choose import Choose, once_in, one_of
 from kfuzz.search.edges import WARP, columns
 from kfuzz.search.families import noise_of
-from kfuzz.search.rows import MOST_BANDS, rows_recipe, two
+from kfuzz.search.rows import MOST_BANDS, rows_and_columns, rows_recipe
 from kfuzz.search.scale import MANY
 from kfuzz.search.sizes import Ground
 
 
 def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict[str, Recipe]:
     """Queries and keys made for each other, values that tell keys apart; now and then hostile rows in one of them."""
-    scores, values, places = _telling(ground, wanted)
+    scores, values, places = _scores_and_values(ground, wanted)
     form, seed = choose(0, len(scores) - 1), choose(0, 0xFFFF)
     high = one_of(choose, places) % max(wanted["k"][-2], 1)
     made = scores[form](wanted, seed, high)
@@ -28,8 +28,8 @@ def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict
         made["v"] = values[choose(0, len(values) - 1)](wanted["v"], seed + 2, high)
     is_long = max(wanted["q"][-2], wanted["k"][-2]) > MANY
     for role in wanted:
-        if role not in made or (not is_long and seldom(choose, 16)):
-            made[role] = rows_recipe(ground, *two(wanted[role]), choose)
+        if role not in made or (not is_long and once_in(choose, 16)):
+            made[role] = rows_recipe(ground, *rows_and_columns(wanted[role]), choose)
     return {role: made[role] for role in wanted}
 
 
@@ -141,7 +141,7 @@ OF_TILES: tuple[Scores, ...] = (usual, growing, one_key, sharp, falling, masked_
 VALUES: tuple[OfKeys, ...] = (numbered, plain, one_large, nearly_constant)
 
 
-def _telling(
+def _scores_and_values(
     ground: Ground, wanted: Mapping[str, Shape]
 ) -> tuple[tuple[Scores, ...], tuple[OfKeys, ...], tuple[int, ...]]:
     """The scores and values that show something, and the keys that may be singled out.

@@ -7,9 +7,9 @@ from math import prod
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of
 from kfuzz.claims.kernel import Shape
 from kfuzz.oracle.elements import F16
-from kfuzz.search.choose import Choose, seldom
+from kfuzz.search.choose import Choose, once_in
 from kfuzz.search.planners.sgemm import PRODUCTS, products
-from kfuzz.search.rows import rows_recipe, two
+from kfuzz.search.rows import rows_and_columns, rows_recipe
 from kfuzz.search.sizes import Ground
 
 LOST_ONCE_IN, HOSTILE_ONCE_IN = 8, 3
@@ -24,7 +24,7 @@ def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict
     """
     batch, m, k = wanted["a"]
     rows, n = batch * m, wanted["b"][-1]
-    if seldom(choose, LOST_ONCE_IN):  # each product is lost beside the first, and together they are not
+    if once_in(choose, LOST_ONCE_IN):  # each product is lost beside the first, and together they are not
         lost, one = bits_of(0.98 * 2.0**-24), bits_of(1.0)
         found = {
             "a": Recipe(rows, k, (Band(Base("constant", lost), (Edit(0, 0, one),)),)),
@@ -35,8 +35,8 @@ def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict
         found = products(ground, (rows, k, n), choose, IN_HALVES if is_half else PRODUCTS)
         found["b"] = replace(found["b"], rows=batch * k)
     for role in ("c0", "bias"):
-        if role in wanted and seldom(choose, HOSTILE_ONCE_IN):
-            found[role] = rows_recipe(ground, *two(wanted[role]), choose)
+        if role in wanted and once_in(choose, HOSTILE_ONCE_IN):
+            found[role] = rows_recipe(ground, *rows_and_columns(wanted[role]), choose)
         elif role in wanted:
             whole = Base("integer", bits_of(0.0), bits_of(1.0), choose(0, 0xFFFF))
             found[role] = Recipe(prod(wanted[role][:-1]), wanted[role][-1], (Band(whole),))

@@ -8,15 +8,15 @@ from collections.abc import Mapping
 
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of, mix
 from kfuzz.claims.kernel import Shape
-from kfuzz.search.choose import Choose, seldom
+from kfuzz.search.choose import Choose, once_in
 from kfuzz.search.families import noise_of
-from kfuzz.search.rows import MOST_BANDS, rows_recipe, two
+from kfuzz.search.rows import MOST_BANDS, rows_and_columns, rows_recipe
 from kfuzz.search.sizes import Ground
 
 
 def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict[str, Recipe]:
     """Rows of all these kinds, one after the other, or the hostile rows of any op; weights near 1."""
-    rows, cols = two(wanted["x"])
+    rows, cols = rows_and_columns(wanted["x"])
     start, seed = choose(0, len(KINDS) - 1), choose(0, 0xFFFF)
     kinds = [KINDS[(start - row) % len(KINDS)] for row in range(max(1, min(rows, MOST_BANDS)))]
     bands = tuple(Band(*kind(mix(seed, row), cols)) for row, kind in enumerate(kinds))
@@ -24,8 +24,8 @@ def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict
     for role, shape in wanted.items():
         if role != "x":
             plain = Recipe(1, shape[-1], (Band(noise_of(seed + 1, 1.0 if role == "w" else 0.0, 0.5)),))
-            made[role] = rows_recipe(ground, *two(shape), choose) if seldom(choose, 8) else plain
-    if seldom(choose, 3):
+            made[role] = rows_recipe(ground, *rows_and_columns(shape), choose) if once_in(choose, 8) else plain
+    if once_in(choose, 3):
         made["x"] = rows_recipe(ground, rows, cols, choose)
     return {role: made[role] for role in wanted}
 

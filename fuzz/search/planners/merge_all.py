@@ -21,7 +21,7 @@ def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict
     tops, sums = rows_recipe(ground, 1, cols, choose), one_of(choose, totals(seed))
     form = choose(0, 7)
     if form > 4:
-        top, sums = with_empty(tops.bands[0], sums, seed) if form == 5 else far_below(cols, seed)
+        top, sums = empty_every_other(tops.bands[0], sums, seed) if form == 5 else far_below(cols, seed)
         tops = replace(tops, bands=(top,))
     return {"m": tops, "s": Recipe(1, cols, (sums,))}
 
@@ -48,7 +48,7 @@ def far_below(cols: int, seed: int) -> tuple[Band, Band]:
     return Band(tops, (top,)), Band(Base("constant", bits_of(1e32)), (top._replace(bits=bits_of(1.0)),))
 
 
-def with_empty(tops: Band, sums: Band, seed: int) -> tuple[Band, Band]:
+def empty_every_other(tops: Band, sums: Band, seed: int) -> tuple[Band, Band]:
     """A row of states of which every other one is empty, and has a sum that means nothing."""
     first = seed % 2
     return (

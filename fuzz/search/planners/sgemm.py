@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from kfuzz.cases.recipe import MAX_EDITS, Band, Base, Edit, Recipe, bits_of, mix
 from kfuzz.claims.kernel import Shape
-from kfuzz.search.choose import Choose, one_of, seldom
+from kfuzz.search.choose import Choose, once_in, one_of
 from kfuzz.search.edges import columns
 from kfuzz.search.families import NAN, NEG_INF, POS_INF
 from kfuzz.search.rows import MOST_BANDS
@@ -32,16 +32,16 @@ def products(
     if form == 0:  # a shifted identity: the product is rows of b, each element numbered
         size = max(1, min(m, MOST_BANDS))
         bands_a = [Band(Base(), (Edit(i % max(k, 1), i % max(k, 1), bits_of(1.0)),)) for i in range(size)]
-    elif seldom(choose, 2):  # one k counts more than all the others
+    elif once_in(choose, 2):  # one k counts more than all the others
         where = one_of(choose, columns(k, ground.widths) or (0,))
         bands_a = [a._replace(edits=(Edit(where, where, bits_of(1e4)),))]
-    if seldom(choose, 3):
+    if once_in(choose, 3):
         bits, side = one_of(choose, SPECIAL), choose(0, 2)
         places = special_places(ground, (m, n, k), mix(seed, 0), 1 if bits in (0, NAN) else PLACES)
         if side != 1:
-            bands_a = with_special(bands_a, m, [(row, step) for step, row, _ in places], bits, seed)
+            bands_a = put_special(bands_a, m, [(row, step) for step, row, _ in places], bits, seed)
         if side != 0:
-            bands_b = with_special(bands_b, k, [(step, col) for step, _, col in places], bits, seed)
+            bands_b = put_special(bands_b, k, [(step, col) for step, _, col in places], bits, seed)
         if side and choose(0, 1):  # 0 times infinity is NaN, which who leaves out zeros never finds
             step = places[0][0]
             bands_a[0] = bands_a[0]._replace(edits=(*bands_a[0].edits, Edit(step, step, 0))[-MAX_EDITS:])
@@ -66,7 +66,7 @@ def special_places(ground: Ground, sizes: tuple[int, int, int], bits: int, count
     return found
 
 
-def with_special(bands: list[Band], rows: int, places: list[tuple[int, int]], bits: int, seed: int) -> list[Band]:
+def put_special(bands: list[Band], rows: int, places: list[tuple[int, int]], bits: int, seed: int) -> list[Band]:
     """The bands of a matrix, one for each of its rows as far as there may be so many, with special values at places."""
     size = max(1, min(rows, MOST_BANDS))
     made = [bands[row % len(bands)] for row in range(size)]

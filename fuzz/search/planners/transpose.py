@@ -4,15 +4,15 @@ from collections.abc import Mapping
 
 from kfuzz.cases.recipe import Band, Base, Recipe
 from kfuzz.claims.kernel import Shape
-from kfuzz.search.choose import Choose, seldom
-from kfuzz.search.rows import rows_recipe, two
+from kfuzz.search.choose import Choose, once_in
+from kfuzz.search.rows import rows_and_columns, rows_recipe
 from kfuzz.search.sizes import Ground
 
 
 def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict[str, Recipe]:
     """Every element numbered, so that a misplaced one says where it came from; or any bits, NaN among them."""
-    rows, cols = two(wanted["x"])
+    rows, cols = rows_and_columns(wanted["x"])
     seed = choose(0, 0xFFFFFFFF)
-    if seldom(choose, 8):
+    if once_in(choose, 8):
         return {"x": rows_recipe(ground, rows, cols, choose)}
     return {"x": Recipe(rows, cols, (Band(Base(("counter", "bits")[choose(0, 1)], seed=seed)),))}

@@ -17,8 +17,8 @@ from kfuzz.claims.sizes import Axis
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Probe
 from kfuzz.sources.remembering import remembers
-from kfuzz.trials.again import others
-from kfuzz.trials.trial import Trial, prepared, run_trial
+from kfuzz.trials.again import earlier_cases
+from kfuzz.trials.trial import Trial, prepare, run_trial
 
 EXTENSIONS = DATA / "extensions"
 CLEARED = EXTENSIONS / "pairs" / "workspace_that_is_cleared.cu"
@@ -30,7 +30,7 @@ def kernel(path: Path = CLEARED) -> Kernel:
 
 
 def test_earlier_calls_are_of_half_the_sizes_of_twice_and_of_the_same() -> None:
-    found = list(others(kernel(), case_of("row_sum", {"x": X}), {}))
+    found = list(earlier_cases(kernel(), case_of("row_sum", {"x": X}), {}))
     assert [one.arrays["x"].shape for one in found] == [(2, 3), (8, 12), (4, 6)]
     assert (found[0].arrays["x"] == X[:2, :3]).all()
     assert (found[1].arrays["x"] == np.tile(X, (2, 2))).all()
@@ -39,14 +39,17 @@ def test_earlier_calls_are_of_half_the_sizes_of_twice_and_of_the_same() -> None:
 
 def test_earlier_calls_have_only_sizes_that_are_claimed() -> None:
     claimed = replace(kernel(), axes={"rows": Axis(1, 4), "cols": Axis(6, 6)})
-    assert [one.arrays["x"].shape for one in others(claimed, case_of("row_sum", {"x": X}), {})] == [(2, 6), (4, 6)]
+    assert [one.arrays["x"].shape for one in earlier_cases(claimed, case_of("row_sum", {"x": X}), {})] == [
+        (2, 6),
+        (4, 6),
+    ]
 
 
 def test_where_nothing_outlives_a_call_only_some_trials_call_again() -> None:
     plain, kept = kernel(EXTENSIONS / "bare" / "row_sum_atomics.cu"), kernel()
     case = case_of("row_sum", {"x": X})
     probes = [Probe(seed=seed) for seed in range(3)]
-    counts = [[len(prepared(one, case, {}, probe).job.earlier) for probe in probes] for one in (plain, kept)]
+    counts = [[len(prepare(one, case, {}, probe).job.earlier) for probe in probes] for one in (plain, kept)]
     assert counts == [[3, 0, 0], [3, 3, 3]]
 
 

@@ -18,7 +18,7 @@ from kfuzz.claims.kernel import discover, load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Job, Outcome, Probe
 from kfuzz.find.device import lanes_for
-from kfuzz.views.failure import found_text
+from kfuzz.views.failure import occurrence_text
 
 EVERY = {kernel.name: kernel for kernel in discover()}
 RIGHT, LEADING = EVERY["softmax/online_warp"], EVERY["broken/leading_neg_inf"]
@@ -99,7 +99,7 @@ def test_a_finding_says_who_has_seen_it_and_what_one_try_on_the_other_said(tmp_p
     path.write_text(right.replace(line, f"const volatile float beyond = x[size_t(rows) * cols];\n    {line}"))
     found = search([load(path)], LANES, Options(seed=1, max_cases=40)).news[0].headline
     assert (found.devices, found.confirmed) == (("cpu",), HIDDEN)
-    _, words = found_text(found.first_trial, found.count, found.devices, found.confirmed)
+    _, words = occurrence_text(found.first_trial, found.count, found.devices, found.confirmed)
     assert words.endswith(", on the cpu; confirmed on the GPU: no, the hardware happens to hide it")
     both = search([LEADING], LANES, Options(seed=1, max_cases=40)).news[0].headline
     assert (set(both.devices), both.confirmed) == ({"unchecked", "cpu"}, "yes")

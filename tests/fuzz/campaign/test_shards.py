@@ -13,7 +13,7 @@ from kfuzz.campaign.schedule import LARGE, Shard, is_check, quotas, trial_count
 from kfuzz.claims.kernel import discover
 from kfuzz.commands.group import main
 from kfuzz.views.document import Document
-from kfuzz.views.merged import merged
+from kfuzz.views.merged import merge_reports
 
 EVERY = discover()
 KERNELS = ("broken/leading_neg_inf", "softmax/online_warp", "broken/tail_dropped", "broken/all_threads_write")
@@ -45,7 +45,7 @@ def test_a_warning_of_a_fault_that_is_an_error_in_another_part_is_left_out(fault
     error = finding(bucket="mine: race")
     warning = finding(bucket="mine: race (warning)", fault=fault, severity="warning")
     parts = [report(kernel(findings=[one]), shard=f"{place}/2") for place, one in enumerate([error, warning], 1)]
-    assert [one["severity"] for one in merged(parts, ())["kernels"][0]["findings"]] == severities
+    assert [one["severity"] for one in merge_reports(parts, ())["kernels"][0]["findings"]] == severities
 
 
 @pytest.mark.parametrize("count", [2, 3, 6, 16])
@@ -79,7 +79,7 @@ def test_parts_together_are_the_whole() -> None:
     )
     assert done.exit_code == whole["exit_code"] == 1, done.output
     assert settled(json.loads(Path("run.json").read_text())) == settled(whole)
-    assert settled(merged(parts[:2], ())) != settled(whole)
+    assert settled(merge_reports(parts[:2], ())) != settled(whole)
     assert kfuzz("report", "run.json").exit_code == 0
 
 

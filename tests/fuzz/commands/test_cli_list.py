@@ -11,13 +11,13 @@ from click.testing import CliRunner, Result
 
 from kfuzz.claims.front_matter import text_of
 from kfuzz.claims.kernel import KERNELS, kernel_files, load, name_of
-from kfuzz.commands.doctor import Check, trial
+from kfuzz.commands.doctor import Check, try_device
 from kfuzz.commands.group import Commands, main
 from kfuzz.devices import ClaimError, Device, DeviceError, Finding, Job, Outcome, Probe
 from kfuzz.find.errors import TargetError
 from kfuzz.find.targets import find, find_one
 from kfuzz.views import listing
-from kfuzz.views.listing import as_json, as_markdown, first_sentence, read_folder, shown_size
+from kfuzz.views.listing import as_json, as_markdown, first_sentence, read_folder, size_text
 
 
 @pytest.fixture(autouse=True)
@@ -79,9 +79,9 @@ def test_an_edit_since_the_last_run_is_seen(tmp_path: Path) -> None:
     path = tmp_path / "mine.cu"
     path.write_text((KERNELS / "transpose" / "naive.cu").read_text())
     assert kfuzz("fuzz", str(path), "--device", "cpu", "--jobs", "1", "--max-cases", "3").exit_code == 0
-    assert listing.shown_run(load(path)).startswith("3 trials, cpu")
+    assert listing.run_text(load(path)).startswith("3 trials, cpu")
     path.write_text("// Edited.\n" + path.read_text())
-    assert listing.shown_run(load(path)).endswith(", edited since")
+    assert listing.run_text(load(path)).endswith(", edited since")
 
 
 def test_a_kernel_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_targets_are_names_globs_files_and_folders(tmp_path: Path) -> None:
 
 
 def test_sizes_are_powers_of_two_where_digits_hide_it() -> None:
-    assert [shown_size(size) for size in (1, 1024, 65535, 65536, 2**31 - 1, 2**30, 524280)] == [
+    assert [size_text(size) for size in (1, 1024, 65535, 65536, 2**31 - 1, 2**30, 524280)] == [
         "1",
         "1024",
         "2^16-1",
@@ -232,12 +232,12 @@ def absent() -> Device:
 
 
 def test_a_device_is_well_only_when_a_kernel_ran_on_it() -> None:
-    assert trial("gpu", absent) == Check("gpu", "", "no driver: install one")
+    assert try_device("gpu", absent) == Check("gpu", "", "no driver: install one")
     silent = WellDevice(Outcome())
-    assert "no answer" in trial("cpu", lambda: silent).missing
+    assert "no answer" in try_device("cpu", lambda: silent).missing
     assert silent.closed
     racy = WellDevice(Outcome(findings=(Finding("race", "two writes"),)))
-    assert "should run without a finding: two writes" in trial("cpu", lambda: racy).missing
+    assert "should run without a finding: two writes" in try_device("cpu", lambda: racy).missing
 
 
 @pytest.mark.slow

@@ -25,10 +25,10 @@ from kfuzz.devices.vast import KINDS, in_turns, unfilled
 from kfuzz.gpu import vast
 from kfuzz.gpu.device import GpuDevice
 from kfuzz.oracle.elements import F16, F32, I64, U32
-from kfuzz.search.choose import seeded
+from kfuzz.search.choose import seeded_choices
 from kfuzz.search.vast import arrays_in_turns, vast_size
-from kfuzz.trials.beyond import given_to, with_rows
-from kfuzz.trials.trial import Prepared, Trial, judged, run_trial
+from kfuzz.trials.beyond import inputs_of_rows, sample_blocks
+from kfuzz.trials.trial import PreparedTrial, Trial, judge_outcome, run_trial
 
 AT = next(index for index, what in LARGE.items() if what == "overflow")
 SOFTMAX = load(KERNELS / "softmax" / "online_block.cu")
@@ -146,8 +146,8 @@ def told(kernel: object, job: Job | None = None) -> tuple[Outcome, Trial, HostCa
     outcome = vast.examined(job, Probe(), card)
     case = Case("softmax", {"rows": ROWS, "cols": COLS}, {"x": in_turns((ROWS, COLS), 0, range(ROWS))})
     bound = SOFTMAX.bind(case.arrays, {"threads": 32})
-    prepared = Prepared(SOFTMAX, case, {"threads": 32}, Probe(), bound, job)
-    return outcome, judged(prepared, outcome, "gpu", 0.0), card
+    prepared = PreparedTrial(SOFTMAX, case, {"threads": 32}, Probe(), bound, job)
+    return outcome, judge_outcome(prepared, outcome, "gpu", 0.0), card
 
 
 def test_a_right_answer_is_kept_and_few_rows_are_brought() -> None:
@@ -323,19 +323,19 @@ def test_the_functions_for_a_card_do_what_they_say(axis: int, size: int) -> None
         assert not left["odd"].any()
 
 
-RIGHT = [kernel for kernel in discover() if kernel.broken is None and vast_size(kernel, seeded(1))]
+RIGHT = [kernel for kernel in discover() if kernel.broken is None and vast_size(kernel, seeded_choices(1))]
 
 
 @pytest.mark.parametrize("kernel", RIGHT, ids=lambda kernel: kernel.name)
 def test_every_kernel_is_asked_for_rows_of_which_inputs_are_known(kernel: Kernel) -> None:
-    axes, tune = vast_size(kernel, seeded(3)) or ({}, {})
+    axes, tune = vast_size(kernel, seeded_choices(3)) or ({}, {})
     assert axes
     case = attempt_of(kernel, 3, AT).case
-    job = with_rows(kernel, case, kernel.bind(case.arrays, tune).job, 1)
+    job = sample_blocks(kernel, case, kernel.bind(case.arrays, tune).job, 1)
     assert job.sampling
     if job.sampling.most_rows:
         rows = range(min(job.sampling.most_rows, 9))
-        given = given_to(kernel, case, rows)
+        given = inputs_of_rows(kernel, case, rows)
         for role, axis in kernel.roles.cut.items():
             if role in given:
                 assert given[role].shape[axis] == len(rows)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from paths import DATA
 
-from kfuzz.commands.inputs import FileReader, generated
+from kfuzz.commands.inputs import FileReader, generate_files
 from kfuzz.devices import ClaimError, Finding
 from kfuzz.find.errors import TargetError
 from kfuzz.programs.build import compile_source, link, load_program
@@ -182,10 +182,10 @@ def test_generated_inputs_are_of_the_format_that_a_program_reads(tmp_path: Path)
     (tmp_path / "count.cu").write_text(HISTOGRAM)
     library = load_program(built(tmp_path, str(tmp_path / "count.cu")))
     with closing(Server()) as server:
-        made = generated(FileReader(library, ("count", "{input}", "64"), 5.0, server))
+        made = generate_files(FileReader(library, ("count", "{input}", "64"), 5.0, server))
         assert [one.name for one in made] == [f"{one.name}.counted_numbers.txt" for one in LISTS]
         with pytest.raises(TargetError, match="of no such file does count make arrays as large as what is in it"):
-            generated(FileReader(library, ("count", "no_file"), 5.0, server))
+            generate_files(FileReader(library, ("count", "no_file"), 5.0, server))
 
 
 @pytest.mark.soak

@@ -16,7 +16,7 @@ from kfuzz.claims.kernel import Kernel, discover, load
 from kfuzz.claims.sizes import Axis
 from kfuzz.oracle import op_names
 from kfuzz.search import edges, plan, planners
-from kfuzz.search.choose import seed_of, seeded
+from kfuzz.search.choose import seed_of, seeded_choices
 from kfuzz.search.families import ROWS, RowPlan, with_nan
 from kfuzz.search.large import full_grid, large_size
 from kfuzz.search.plan import Attempt
@@ -67,7 +67,7 @@ def minimal(kernel: Kernel, wanted) -> Attempt:  # noqa: ANN001  a predicate ove
 
 
 def planned(kernel: Kernel, count: int, seed: int = 0) -> list[Attempt]:
-    return [plan.plan(kernel, seeded(seed_of(seed, kernel.name, index))) for index in range(count)]
+    return [plan.plan(kernel, seeded_choices(seed_of(seed, kernel.name, index))) for index in range(count)]
 
 
 @pytest.mark.parametrize("kernel", EVERY)
@@ -87,7 +87,7 @@ def test_the_budget_is_kept(kernel: Kernel) -> None:
     least = elements(kernel, {name: axis.lo for name, axis in kernel.axes.items()})
     for budget in (64, 4096):
         for index in range(12):
-            attempt = plan.plan(kernel, seeded(seed_of(1, kernel.name, index)), budget)
+            attempt = plan.plan(kernel, seeded_choices(seed_of(1, kernel.name, index)), budget)
             assert elements(kernel, kernel.axes_of(attempt.case.arrays)) <= max(budget, least)
 
 
@@ -398,7 +398,7 @@ def test_large_cases_are_claimed(what: Large, ranged: Kernel, tmp_path: Path) ->
     path = tmp_path / "persistent.cu"
     path.write_text(PERSISTENT.replace('cols = "1..1073741824"', "cols = { min = 24, max = 144000, multiple = 24 }"))
     for kernel in (*KERNELS, ranged, load(path)):
-        found = large_size(kernel, what, seeded(seed_of(what, kernel.name)))
+        found = large_size(kernel, what, seeded_choices(seed_of(what, kernel.name)))
         axes = found[1] if found else {}
         assert all(size in kernel.axes[name] for name, size in axes.items()), (kernel.name, axes)
     assert found is not None  # of the last one
@@ -406,19 +406,19 @@ def test_large_cases_are_claimed(what: Large, ranged: Kernel, tmp_path: Path) ->
 
 @pytest.mark.parametrize(("what", "counted"), [("rows", lambda x: x.shape[0]), ("elements", lambda x: x.size)])
 def test_large_cases_are_beyond_sixteen_bits(what, counted) -> None:  # noqa: ANN001  a word and a lambda
-    attempt = plan.plan(VEC4, seeded(1), large=what)
+    attempt = plan.plan(VEC4, seeded_choices(1), large=what)
     assert 65536 < counted(attempt.case.arrays["x"]) < 200_000
 
 
 def test_long_rows_are_beyond_sixteen_bits_and_beyond_what_the_text_names(tmp_path: Path) -> None:
-    x = plan.plan(VEC4, seeded(1), large="columns").case.arrays["x"]
+    x = plan.plan(VEC4, seeded_choices(1), large="columns").case.arrays["x"]
     assert x.shape[1] > 65536
     assert 3 <= x.shape[0] <= 8
     path = tmp_path / "longer.cu"
     path.write_text(
         VEC4.source.replace("float max = -INFINITY", "const bool long_row = cols > 100000; float max = -INFINITY")
     )
-    attempts = [plan.plan(load(path), seeded(seed), large="columns") for seed in range(8)]
+    attempts = [plan.plan(load(path), seeded_choices(seed), large="columns") for seed in range(8)]
     assert any(attempt.case.axes["cols"] > 100_000 for attempt in attempts)
 
 
@@ -435,7 +435,9 @@ def test_each_axis_that_sixteen_bits_do_not_count_is_that_long_in_some_trial(nam
     kernel = load(KERNELS_FOLDER / f"{name}.cu")
     assert {axis for axis, claimed in kernel.axes.items() if claimed.hi > MANY} == long
     found = [
-        large_size(kernel, what, seeded(place)) for place, what in LARGE.items() if what not in ("turns", "overflow")
+        large_size(kernel, what, seeded_choices(place))
+        for place, what in LARGE.items()
+        if what not in ("turns", "overflow")
     ]
     assert {axis for _, axes in filter(None, found) for axis, size in axes.items() if size > MANY} == long
 
@@ -443,7 +445,7 @@ def test_each_axis_that_sixteen_bits_do_not_count_is_that_long_in_some_trial(nam
 def test_the_rows_that_sixteen_bits_do_not_count_are_told_apart_by_more_than_one_column() -> None:
     """Of a row of one column the greatest element stands at 0, whichever row it is."""
     kernel = load(KERNELS_FOLDER / "argmax" / "packed_block.cu")
-    found = [large_size(kernel, "rows", seeded(seed)) for seed in range(8)]
+    found = [large_size(kernel, "rows", seeded_choices(seed)) for seed in range(8)]
     assert all(axes["rows"] > MANY and axes["cols"] > 1 for _, axes in filter(None, found))
 
 
@@ -452,7 +454,7 @@ def test_of_many_keys_one_that_sixteen_bits_do_not_count_outweighs_the_others() 
     kernel = load(KERNELS_FOLDER / "attention" / "flash_warp.cu")
     for seed in range(4):
         case = plan.plan_at(
-            kernel, {"heads": 1, "rows": 1, "keys": MANY + 9, "d": 2, "dv": 1}, {"threads": 32}, seeded(seed)
+            kernel, {"heads": 1, "rows": 1, "keys": MANY + 9, "d": 2, "dv": 1}, {"threads": 32}, seeded_choices(seed)
         ).case
         scores = np.einsum("hrd,hkd->k", case.arrays["q"], case.arrays["k"]) / 2**0.5
         assert scores.argmax() >= MANY
@@ -465,12 +467,12 @@ def test_no_size_is_drawn_at_which_each_thread_walks_too_far(tmp_path: Path) -> 
     assert own in text
     path = tmp_path / "block.cu"
     path.write_text(text)
-    assert large_size(load(path), "columns", seeded(1)) is not None
+    assert large_size(load(path), "columns", seeded_choices(1)) is not None
     path = tmp_path / "alone.cu"  # a thread an element, each with all that lies before it
     fewer = text.replace("2147483647", "65535").replace("1073741824", "1048576").replace(own, 'adds = "cols"')
     path.write_text(fewer.replace('grid  = "rows"', 'grid  = "rows * ceil_div(cols, threads)"'))
-    assert large_size(load(path), "columns", seeded(1)) is None
-    assert large_size(load(path), "rows", seeded(1)) is not None
+    assert large_size(load(path), "columns", seeded_choices(1)) is None
+    assert large_size(load(path), "rows", seeded_choices(1)) is not None
 
 
 def test_each_block_of_a_full_grid_takes_a_second_share(tmp_path: Path) -> None:
@@ -482,7 +484,7 @@ def test_each_block_of_a_full_grid_takes_a_second_share(tmp_path: Path) -> None:
     found = [attempt_of(kernel, seed, index).case.axes["rows"] for seed in range(3) for index in turns]
     assert all(1024 < rows <= 2048 for rows in found)
     assert [is_check(index) for index in turns] == [False, True]
-    assert large_size(VEC4, "turns", seeded(1)) is None
+    assert large_size(VEC4, "turns", seeded_choices(1)) is None
 
 
 def test_a_full_grid_is_found_where_it_is(tmp_path: Path) -> None:
@@ -520,7 +522,7 @@ def test_no_trial_is_larger_than_it_must_be(tmp_path: Path) -> None:
     """65,600 rows of 1024 columns took 11 GB; what fits is tried."""
     (tmp_path / "wide.cu").write_text(WIDE)
     kernel = load(tmp_path / "wide.cu")
-    assert large_size(kernel, "rows", seeded(1)) is None
+    assert large_size(kernel, "rows", seeded_choices(1)) is None
     sizes = [elements(kernel, attempt_sizes(kernel, index)) for index in [*range(40), *LARGE]]
     assert max(sizes) <= LARGEST
     assert max(sizes) > 1 << 16  # 2^16 elements in rows of 1024 are no more than usual
@@ -532,7 +534,7 @@ def test_no_trial_is_larger_than_it_must_be(tmp_path: Path) -> None:
 def test_more_rows_than_16_bits_count_are_tried_where_some_launch_allows_it(name: str) -> None:
     """Of row_in_cluster so many are too much for clusters of 16; row_on_card has 132 blocks for long rows alone."""
     kernel = load(KERNELS_FOLDER / "softmax" / f"{name}.cu")
-    found = large_size(kernel, "rows", seeded(1))
+    found = large_size(kernel, "rows", seeded_choices(1))
     assert found is not None
     ground, axes = found
     assert axes["rows"] > MANY

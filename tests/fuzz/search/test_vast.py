@@ -18,7 +18,7 @@ from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices.vast import LEAST, is_vast, sampled, unfilled
 from kfuzz.minimizing.minimize import failure_of, minimize
-from kfuzz.search.choose import seeded
+from kfuzz.search.choose import seeded_choices
 from kfuzz.search.vast import vast_size
 from kfuzz.trials.trial import Trial, run_trial, unfit
 from kfuzz.trials.unjudged import ONLY_ACCESSES
@@ -31,7 +31,7 @@ EXHIBITS = {
     "int_overflow": ("x", "const int start = blockIdx.x * cols;", "const size_t start = size_t(blockIdx.x) * cols;"),
     "int_overflow_transpose": ("y", "y[col * rows + row]", "y[static_cast<size_t>(col) * rows + row]"),
 }
-RIGHT = [kernel for kernel in discover() if kernel.broken is None and vast_size(kernel, seeded(1))]
+RIGHT = [kernel for kernel in discover() if kernel.broken is None and vast_size(kernel, seeded_choices(1))]
 
 
 def tried(kernel: Kernel, device: CpuDevice, seed: int = 3) -> Trial:
@@ -83,7 +83,7 @@ def test_most_kernels_can_be_tried_and_those_whose_blocks_have_to_do_with_one_an
 
 def test_sizes_and_launch_go_together_as_the_claim_says() -> None:
     kernel = load(KERNELS / "softmax" / "lanes_a_row.cu")
-    found = vast_size(kernel, seeded(3))
+    found = vast_size(kernel, seeded_choices(3))
     assert found
     assert not kernel.where.broken({**found[0], **found[1]})
 

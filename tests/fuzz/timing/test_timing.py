@@ -272,8 +272,8 @@ def test_what_is_written_can_be_compared_with() -> None:
     now = Timed("k", "softmax", (heat(recorded("k", *[160] * 10)),))
     document = timing.as_document([before], "H200", {"cuda": "13.0"})
     assert json.loads(document)["kernels"][0]["sizes"][0]["kernels"][0]["fraction"] == pytest.approx(126 / 130)
-    assert timing.compared([before], timing.read_earlier(document)) == ["k 65536x1024: as before"]
-    assert timing.compared([now], timing.read_earlier(document))[0].startswith("k 65536x1024: slower: 0.788")
+    assert timing.compare_figures([before], timing.read_earlier(document)) == ["k 65536x1024: as before"]
+    assert timing.compare_figures([now], timing.read_earlier(document))[0].startswith("k 65536x1024: slower: 0.788")
 
 
 def test_the_drawing_has_a_line_for_each_contestant() -> None:

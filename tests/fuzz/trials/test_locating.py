@@ -13,7 +13,7 @@ from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Probe
 from kfuzz.minimizing.minimize import failure_of, minimize
 from kfuzz.trials.defect import Defect
-from kfuzz.trials.locating import located
+from kfuzz.trials.locating import locate
 from kfuzz.trials.replay import replay
 from kfuzz.trials.trial import run_trial
 from kfuzz.views.failure import replay_texts
@@ -70,7 +70,7 @@ def test_the_line_that_stored_the_worst_element_is_told(kernel: Kernel, check: b
     with CpuDevice() as device:
         defect = found(kernel, device, check)
         assert defect.line is None
-        assert located(defect, kernel, CASE, device, Probe()).where == f"sums.cu:{line_of('WRONG')}"
+        assert locate(defect, kernel, CASE, device, Probe()).where == f"sums.cu:{line_of('WRONG')}"
 
 
 def test_of_an_element_that_nobody_stored_no_line_is_told(kernel: Kernel, tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_of_an_element_that_nobody_stored_no_line_is_told(kernel: Kernel, tmp_pa
     with CpuDevice() as device:
         defects = run_trial(silent, case_of("row_sum", {"x": X[:2]}), {}, device, Probe()).defects
         (defect,) = (one for one in defects if one.kind == "numeric")
-        assert located(defect, silent, case_of("row_sum", {"x": X[:2]}), device, Probe()) == defect
+        assert locate(defect, silent, case_of("row_sum", {"x": X[:2]}), device, Probe()) == defect
         job = kernel.bind(CASE.arrays, {}).job
         assert device.find_store(job, Probe(), "y", 3) == ("", line_of("RIGHT"))
 

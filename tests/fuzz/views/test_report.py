@@ -28,7 +28,7 @@ from kfuzz.trials.defect import Defect, Scene
 from kfuzz.trials.replay import Replay
 from kfuzz.views import report, summary
 from kfuzz.views.document import Document, FindingEntry, KernelEntry
-from kfuzz.views.failure import discovery_text, extent_text, failure_text, option_for, replay_texts
+from kfuzz.views.failure import discovery_text, extent_text, failure_text, kernel_option, replay_texts
 from kfuzz.views.formats.json_text import as_json
 from kfuzz.views.formats.junit_xml import as_junit
 from kfuzz.views.live import Board, KernelLine, LineView, TableView, board_table, view_of
@@ -154,9 +154,9 @@ def test_every_text_of_a_failure_names_a_kernel_that_is_elsewhere(found: Report)
 
 
 def test_a_kernel_that_commands_find_is_not_named() -> None:
-    assert option_for(Path("/elsewhere/mine.cu"), KERNELS) == "/elsewhere/mine.cu"
-    assert option_for(KERNELS / "softmax" / "online_block.cu", KERNELS) == ""
-    assert option_for(Path("mine.cu"), KERNELS) == ""
+    assert kernel_option(Path("/elsewhere/mine.cu"), KERNELS) == "/elsewhere/mine.cu"
+    assert kernel_option(KERNELS / "softmax" / "online_block.cu", KERNELS) == ""
+    assert kernel_option(Path("mine.cu"), KERNELS) == ""
 
 
 def test_a_minimized_case_is_not_to_be_minimized(found: Report) -> None:
