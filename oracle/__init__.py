@@ -1,8 +1,8 @@
-"""What is right: exact definitions, enclosures and verdicts for the ops that kernels compute.
+"""The oracle: exact definitions, enclosures and verdicts for the ops that kernels compute.
 
-Knows mathematics and float32; never CUDA, Hypothesis or the rest of kfuzz.
+It knows mathematics and float32; it knows nothing of CUDA, Hypothesis or the rest of kfuzz.
 
-A verdict on any answer, from any place, as plain float32 arrays:
+It judges any answer, whatever computed it, as plain float32 arrays:
 
 >>> import numpy as np
 >>> from kfuzz import oracle

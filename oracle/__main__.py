@@ -1,4 +1,4 @@
-"""`python -m kfuzz.oracle`: the oracle's own check, printed as two tables. Exit code 1 when it does not hold."""
+"""`python -m kfuzz.oracle` checks the oracle itself and prints tables. It exits with 1 if a check fails."""
 
 import argparse
 import os
@@ -17,28 +17,28 @@ from kfuzz.oracle.selfcheck.soundness import FULL, QUICK, Tally
 T = TypeVar("T")
 
 FORMULAS_CATCH = 0.9
-"""The share of the rows with a planted bug in a formula that declared claims and the joint test must catch."""
+"""Declared claims and the joint test must catch this share of the rows on which a planted bug in a formula shows."""
 
 CATCHES = 0.92
-"""The share of active planted bugs that the default criteria must catch."""
+"""The default criteria must catch this share of the active planted bugs."""
 
 
 def main() -> int:
-    """Print the tables and say whether all of it holds."""
+    """Print the tables and say whether every check passes."""
     parser = argparse.ArgumentParser(prog="python -m kfuzz.oracle", description=__doc__)
-    parser.add_argument("--full", action="store_true", help="all sizes up to 1e5 and both sizes of the planted bugs")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many processes share the work")
-    asked = parser.parse_args()
-    full = asked.full
+    parser.add_argument("--full", action="store_true", help="test all sizes up to 1e5, and planted bugs at two sizes")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="number of processes (default: one per core)")
+    options = parser.parse_args()
+    full = options.full
     try:
-        # forked with numpy's threads a process may hang, and Python 3.12 warns of it
-        with ProcessPoolExecutor(asked.jobs, get_context("forkserver")) as pool:
-            sound = _asked(pool, tasks.soundness_tasks(FULL if full else QUICK))
-            inside = _asked(pool, tasks.formula_tasks(not full))
-            bugs = _asked(pool, tasks.softmax_bug_tasks((1000, 10_000) if full else (1000,), 3 if full else 1))
-            shares = _asked(pool, tasks.planted_formula_tasks((33, 130, 257) if full else (33,), not full))
-            failures = _soundness(sound) + _formulas(inside)
-            failures += _planted(planted.join_lines(bugs)) + _planted_in_formulas(shares)
+        # a process that is forked while numpy's threads run may hang, and Python 3.12 warns of it
+        with ProcessPoolExecutor(options.jobs, get_context("forkserver")) as pool:
+            sound = _submit(pool, tasks.soundness_tasks(FULL if full else QUICK))
+            inside = _submit(pool, tasks.formula_tasks(not full))
+            bugs = _submit(pool, tasks.softmax_bug_tasks((1000, 10_000) if full else (1000,), 3 if full else 1))
+            shares = _submit(pool, tasks.planted_formula_tasks((33, 130, 257) if full else (33,), not full))
+            failures = _print_soundness(sound) + _print_formulas(inside)
+            failures += _print_bugs(planted.join_lines(bugs)) + _print_formula_bugs(shares)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
@@ -48,17 +48,17 @@ def main() -> int:
     return 1 if failures else 0
 
 
-def _asked(pool: ProcessPoolExecutor, tasks: Sequence[Callable[[], T]]) -> Iterator[T]:
-    """What each task gives, in their order; all of them are begun at once."""
-    asked = [pool.submit(task) for task in tasks]
-    return (one.result() for one in asked)
+def _submit(pool: ProcessPoolExecutor, tasks: Sequence[Callable[[], T]]) -> Iterator[T]:
+    """Start all tasks at once and yield their results in order."""
+    futures = [pool.submit(task) for task in tasks]
+    return (future.result() for future in futures)
 
 
-def _soundness(found: Iterator[list[Tally]]) -> list[str]:
+def _print_soundness(parts: Iterator[list[Tally]]) -> list[str]:
     print("Soundness: simulated float32 answers of correct algorithms, in units of their bound\n")
     print(f"{'algorithm':42} {'checks':>7} {'largest':>8} {'median':>7} {'p90':>5} {'violations':>11}")
     tallies = []
-    for tally in (tally for part in found for tally in part):
+    for tally in (tally for part in parts for tally in part):
         tallies.append(tally)
         print(_row(tally), flush=True)
     checks, violations = sum(len(t.ratios) for t in tallies), sum(t.violations for t in tallies)
@@ -68,30 +68,30 @@ def _soundness(found: Iterator[list[Tally]]) -> list[str]:
     for tally in (*soundness.wrong_bounds(), *base_two.wrong_bounds()):
         print(_row(tally))
         if not tally.violations:
-            failures.append(f"{tally.name}: not violated, so the check cannot fail")
+            failures.append(f"{tally.name}: no violation, so the check cannot fail")
     return failures
 
 
-def _formulas(checked: Iterator[formulas.FormulaTally]) -> list[str]:
-    """Simulated kernels of every formula, then kernels that follow none, against the enclosures."""
+def _print_formulas(tallies: Iterator[formulas.FormulaTally]) -> list[str]:
+    """Print how simulated kernels of every formula, and independent kernels, lie in the enclosures."""
     print("\nFormulas: rows inside, and how many times its error each bound is (median and 99th percentile)\n")
     print(f"{'op, format':34} {'rows':>8} {'elements':>9} {'unjudged':>9} {'median':>8} {'p99':>9} {'violations':>11}")
     failures, rows, violations = [], 0, 0
-    for found in checked:
-        outside = found.outside + found.clashes
-        rows, violations = rows + found.rows, violations + outside
-        times, far = (float(np.median(x)) if x else 0.0 for x in (found.factors, found.far))
-        share = found.unjudged / max(found.elements, 1)
-        line = f"{found.name:34} {found.rows:8} {found.elements:9} {share:9.2%} {times:8.3g} {far:9.3g} {outside:11}"
+    for tally in tallies:
+        outside = tally.outside + tally.clashes
+        rows, violations = rows + tally.rows, violations + outside
+        times, far = (float(np.median(x)) if x else 0.0 for x in (tally.factors, tally.far))
+        share = tally.unjudged / max(tally.elements, 1)
+        line = f"{tally.name:34} {tally.rows:8} {tally.elements:9} {share:9.2%} {times:8.3g} {far:9.3g} {outside:11}"
         print(line, flush=True)
         if outside:
-            failures.append(f"{found.name}: {outside} violations; {found.first}")
+            failures.append(f"{tally.name}: {outside} violations; {tally.first}")
     print(f"{'all':34} {rows:8} {'':37} {violations:11}")
     return failures
 
 
-def _planted_in_formulas(shares: Iterator[PlantedShare]) -> list[str]:
-    """Wrong formulas beside the tolerances in use; no right row may be accused."""
+def _print_formula_bugs(shares: Iterator[PlantedShare]) -> list[str]:
+    """Print the share of wrong formulas that each criterion catches. None of ours may accuse a right row."""
     print("\nPlanted bugs in formulas: shares of the rows on which they show\n")
     print(
         f"{'op, format':24} {'active':>6} " + " ".join(f"{name:>12}" for name in CRITERIA_OF_FORMULAS) + "  right rows"
@@ -102,12 +102,12 @@ def _planted_in_formulas(shares: Iterator[PlantedShare]) -> list[str]:
         print(f"{share.name:24} {share.active:6} {shown} {share.right:11}", flush=True)
         active, caught, right = active + share.active, caught + share.caught["and joint"], right + share.right
         accused = {name: n + share.accused[name] for name, n in accused.items()}
-    said = ", ".join(f"{name} {n}" for name, n in accused.items())
-    print(f"\nright rows accused, of {right}: {said}\n")
+    counts = ", ".join(f"{name} {n}" for name, n in accused.items())
+    print(f"\nright rows accused, of {right}: {counts}\n")
     if any(accused[name] for name in ("any order", "declared", "and joint")):
         failures.append("a right kernel of a formula is accused")
     if caught < FORMULAS_CATCH * active:
-        failures.append(f"planted bugs in formulas: {caught / active:.1%} are caught, not {FORMULAS_CATCH:.0%}")
+        failures.append(f"planted bugs in formulas: caught {caught / active:.1%}, expected {FORMULAS_CATCH:.0%}")
     return failures
 
 
@@ -117,7 +117,7 @@ def _row(tally: Tally) -> str:
     return f"{tally.name:42} {len(ratios):7} {ratios.max():8.4f} {middle} {tally.violations:11}"
 
 
-def _planted(table: list[planted.Line]) -> list[str]:
+def _print_bugs(table: list[planted.Line]) -> list[str]:
     print("\nPlanted bugs: rows caught of those that are active\n")
     control, *lines = table
     print(f"{'bug':34} {'active':>6} " + " ".join(f"{name:>12}" for name in planted.CRITERIA))
@@ -128,7 +128,9 @@ def _planted(table: list[planted.Line]) -> list[str]:
     print(f"{'all bugs':34} {active:6} " + " ".join(f"{n:5} ({n / active:4.0%})" for n in caught.values()), "\n")
     failures = []
     if caught["default"] < CATCHES * active:
-        failures.append(f"planted bugs: the default criteria catch {caught['default'] / active:.1%}, not {CATCHES:.0%}")
+        failures.append(
+            f"planted bugs: the default criteria catch {caught['default'] / active:.1%}, expected {CATCHES:.0%}"
+        )
     ours = [name for name, rule in planted.CRITERIA.items() if not isinstance(rule, tuple)]
     if any(control.caught[name] for name in ours):
         failures.append("the correct kernel is accused")

@@ -1,7 +1,7 @@
-"""The admission test: what an op's formula must show before it may judge anybody.
+"""The admission test: what an op's formula must show before kfuzz judges kernels by it.
 
-The exact answer by mpmath and by float64 agree; a shift that cancels really cancels; simulated kernels of all forms
-and orders are inside the enclosure; zeros, NaN and a copy of the input are not. Knows formulas; never a kernel.
+mpmath and float64 must give the same exact answer; a shift that cancels must really cancel; simulated kernels of all
+forms and orders must lie inside the enclosure, and zeros, NaN and a copy of the input outside. It knows no kernel.
 """
 
 from collections.abc import Iterator
@@ -23,20 +23,20 @@ from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
 
 AGREE = 2.0**-30
-"""How far float64 may be from mpmath, relative to the largest answer: more than rounding, less than any mistake."""
+"""How far float64 may be from mpmath, relative to the largest answer: more than rounding costs, less than a mistake."""
 
 
 @dataclass(frozen=True)
 class AdmissionCheck:
-    """One line of the test: what was asked, whether it held, and the numbers."""
+    """One line of the test: what it checks, whether that holds, and the figures."""
 
     name: str
     holds: bool
-    found: str
+    figures: str
 
 
 def admit(op: Op) -> Iterator[AdmissionCheck]:
-    """Every check in turn."""
+    """Run every check in turn."""
     yield _agreement(op)
     yield _numbers(op)
     yield from _invariance(op)
@@ -52,7 +52,7 @@ def _inputs(op: Op, n: int, form: Element = F32) -> Inputs:
 
 
 def _agreement(op: Op) -> AdmissionCheck:
-    """Two number systems must agree before a reference counts."""
+    """Compare the answers of two number systems, which must agree before either counts as a reference."""
     inputs = {k: a.astype(np.float32) if op.inputs[k].is_float else a for k, a in _small(op).items()}
     with np.errstate(all="ignore"):
         fast, slow = op.compute(inputs, {}), op.compute(inputs, {}, bits=200)
@@ -69,12 +69,12 @@ def _agreement(op: Op) -> AdmissionCheck:
 
 
 def _numbers(op: Op) -> AdmissionCheck:
-    """Of ordinary numbers each answer is a number somewhere: a formula that divides by 0 would judge nothing."""
+    """Check that ordinary numbers give some finite answers: a formula that divides by 0 would judge nothing."""
     with np.errstate(all="ignore"):
         wanted = op.compute(_small(op), {})
     finite = {name: int(np.isfinite(answer).sum()) for name, answer in wanted.items()}
-    said = ", ".join(f"{finite[name]} of {answer.size} in {name}" for name, answer in wanted.items())
-    return AdmissionCheck("answers are finite numbers", all(finite.values()), said)
+    figures = ", ".join(f"{finite[name]} of {answer.size} in {name}" for name, answer in wanted.items())
+    return AdmissionCheck("answers are finite numbers", all(finite.values()), figures)
 
 
 def _small(op: Op) -> Inputs:
@@ -82,7 +82,7 @@ def _small(op: Op) -> Inputs:
 
 
 class _Shifted(Exact):
-    """Every shift is one more than the maximum."""
+    """The exact answer where every shift is one more than the maximum."""
 
     def shift(self, a: Quantity, axis: int = -1) -> Quantity:
         self.shifts = getattr(self, "shifts", 0) + 1
@@ -90,7 +90,7 @@ class _Shifted(Exact):
 
 
 def _invariance(op: Op) -> Iterator[AdmissionCheck]:
-    """The answer is the same by another shift, for every form that has one (R10)."""
+    """Check that another shift gives the same answer, for every form that has one (R10)."""
     inputs = _small(op)
     sizes = op.sizes_of(inputs)
     scalars = op.scalars_of(sizes, {})
@@ -107,17 +107,16 @@ def _invariance(op: Op) -> Iterator[AdmissionCheck]:
 
 def _simulations(op: Op, form: Element) -> AdmissionCheck:
     with np.errstate(all="ignore"):
-        found = check(op, form, quick=True)
-    said = f"{found.rows} rows, {found.outside + found.clashes} outside"
-    tight = f", bound {np.median(found.factors):.3g} x the error" if found.factors else ""
-    return AdmissionCheck(
-        f"simulated kernels in {form.name} are inside", not found.outside + found.clashes, said + tight
-    )
+        tally = check(op, form, quick=True)
+    outside = tally.outside + tally.clashes
+    tight = f", bound {np.median(tally.factors):.3g} x the error" if tally.factors else ""
+    figures = f"{tally.rows} rows, {outside} outside{tight}"
+    return AdmissionCheck(f"simulated kernels in {form.name} are inside", not outside, figures)
 
 
 def _broken(op: Op, wrong: str) -> Iterator[AdmissionCheck]:
-    """A wrong answer is outside: unless it is right, as zeros are for an input of zeros, or does not fit the output."""
-    caught = asked = 0
+    """Check that a wrong answer is outside, for outputs of whose shape there is one."""
+    caught = tried = 0
     for n in (3, 17):
         inputs = _inputs(op, n)
         with np.errstate(all="ignore"):
@@ -126,11 +125,11 @@ def _broken(op: Op, wrong: str) -> Iterator[AdmissionCheck]:
             got = _answer(op, wrong, inputs, enclosure.want.shape)
             if got is None:
                 continue
-            asked += 1
+            tried += 1
             caught += bool(compare(got, enclosure).broken.any())
-    if asked:
+    if tried:
         verb = "is" if wrong == "the input copied" else "are"
-        yield AdmissionCheck(f"{wrong} {verb} broken", caught == asked, f"{caught} of {asked}")
+        yield AdmissionCheck(f"{wrong} {verb} broken", caught == tried, f"{caught} of {tried}")
 
 
 def _answer(op: Op, wrong: str, inputs: Inputs, shape: tuple[int, ...]) -> NDArray[Any] | None:

@@ -1,6 +1,6 @@
-"""Along which dimensions an op falls apart: nothing at one index enters the answer at another.
+"""The independent dimensions of an op: nothing at one index of such a dimension enters the answer at another.
 
-Found by running the formula, not by reading it.
+kfuzz detects them by running the formula, not by reading it.
 """
 
 from collections.abc import Mapping
@@ -15,10 +15,7 @@ from kfuzz.oracle.systems.exact import Exact
 
 @cache
 def independent_dimensions(op: Op) -> dict[str, tuple[str, ...]]:
-    """For each output the dimensions along which it falls apart.
-
-    Found by taint: NaN in all inputs at one index of a dimension must stay at that index.
-    """
+    """The independent dimensions of each output: NaN in all inputs at one index must stay at that index."""
     sizes = op.small_sizes(4)
     inputs = op.random_inputs(sizes, np.random.default_rng(1))
     return {
@@ -49,9 +46,9 @@ def _is_independent(op: Op, output: str, d: str, inputs: NamedReals, sizes: Leng
 
 @cache
 def row_axes(op: Op) -> Mapping[str, int]:
-    """The axis of each array along which the op falls apart: that of the outputs' first dimension.
+    """The axis of each array that holds its independent rows: the axis of the outputs' first dimension.
 
-    An array that is not named is needed whole at each place; empty where the op does not fall apart.
+    Every row needs the whole of an array that is not named. Empty for an op without independent rows.
     """
     leads = {role.dimensions[:1] for role in op.outputs.values()}
     lead = "".join(*leads) if len(leads) == 1 else ""
@@ -63,7 +60,7 @@ def row_axes(op: Op) -> Mapping[str, int]:
 
 
 def _has_independent_rows(op: Op, lead: str, cut: Mapping[str, int]) -> bool:
-    """Whether each place of a dimension has the same answer by itself, and the formula never asks which it is."""
+    """Whether each index of a dimension has the same answer by itself, and the formula never asks for the index."""
     if not all(lead in apart for apart in independent_dimensions(op).values()):
         return False
     sizes = op.small_sizes(4)
@@ -79,6 +76,6 @@ def _has_independent_rows(op: Op, lead: str, cut: Mapping[str, int]) -> bool:
                 mine = shape_output(made[name].x, role, rest | {lead: 1})
                 if not np.allclose(mine[0], shape_output(whole[name].x, role, sizes)[place], equal_nan=True):
                     return False
-    except (LookupError, NameError, ValueError, ArithmeticError):  # it asks for what is not there
+    except (LookupError, NameError, ValueError, ArithmeticError):  # it asks for the dimension, which is missing
         return False
     return True

@@ -1,4 +1,4 @@
-"""Arrays as an op wants them: inputs and answers in the op's own shapes, or an error that names the culprit."""
+"""Inputs and answers in the shapes that an op declares, or an error that names the wrong array."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from kfuzz.oracle.shapes import Role
 
 
 def check_inputs(name: str, op: Op, inputs: Mapping[str, NDArray[Any]]) -> dict[str, Floats]:
-    """The inputs as the op wants them, [rows, cols] where they came as [n], or an error that names the culprit."""
+    """Return the inputs in the op's shapes, [n] as one row of [rows, cols]; raise an error that names a wrong one."""
     check_roles(name, "inputs", inputs, op.inputs)
     sizes: dict[str, int] = {}
     checked = {}
@@ -40,14 +40,14 @@ def check_inputs(name: str, op: Op, inputs: Mapping[str, NDArray[Any]]) -> dict[
 
 
 def _check_array(what: str, array: NDArray[Any], op: Op, role: Role) -> Floats:
-    """An array of the type that its role wants."""
+    """Return the array if its type fits its role."""
     if not role.is_float:
         return check_integers(what, array, None)
     return check_floats(what, array, only_float32=not op.takes_any_float)
 
 
 def answer_sizes(op: Op, answers: Mapping[str, NDArray[Any]]) -> dict[str, int]:
-    """The dimensions that only answers have, such as the k of a top_k: their sizes are the answers' own."""
+    """The sizes of the dimensions that only answers have, such as the k of a top_k."""
     known = {dimension for role in op.inputs.values() for dimension in role.dimensions} | {"1"}
     sizes: dict[str, int] = {}
     for role, declared in op.outputs.items():
@@ -63,7 +63,7 @@ def answer_sizes(op: Op, answers: Mapping[str, NDArray[Any]]) -> dict[str, int]:
 def check_outputs(
     name: str, op: Op, inputs: Mapping[str, NDArray[Any]], got: Mapping[str, NDArray[Any]]
 ) -> dict[str, Floats]:
-    """The answers in the op's own shapes, or an error that names the culprit."""
+    """Return the answers in the op's shapes; raise an error that names a wrong one."""
     check_roles(name, "got", got, op.outputs)
     sizes = {
         dimension: size
@@ -88,12 +88,12 @@ def check_outputs(
 
 
 def as_rows(op: Op, array: Floats, dimensions: tuple[str, ...]) -> Floats:
-    """[n] as one row of [rows, cols], where the op takes one."""
+    """Return [n] as one row of [rows, cols], where the op takes a vector."""
     return array.reshape(1, -1) if op.takes_vector and len(dimensions) == 2 and array.ndim == 1 else array
 
 
 def check_roles(name: str, what: str, given: Mapping[str, object], wanted: Mapping[str, object]) -> None:
-    """An error when roles are missing or unknown."""
+    """Raise an error if roles are missing or unknown."""
     if not isinstance(given, Mapping):
         raise OracleError(
             f"{name}: {what} is a {type(given).__name__}: expected a dict of arrays by {', '.join(wanted)}"
@@ -103,11 +103,11 @@ def check_roles(name: str, what: str, given: Mapping[str, object], wanted: Mappi
 
 
 def check_floats(what: str, array: NDArray[Any], only_float32: bool = True) -> Floats:
-    """The array itself, or an error when it is no float32 array, or of no float type that a formula is judged in."""
+    """Return the array; raise an error if it is not float32, or not of a float type in which formulas are judged."""
     if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
         raise OracleError(f"{what} is a {type(array).__name__}: expected a float32 array; use numpy.asarray(..., 'f4')")
     if only_float32 and array.dtype != np.float32:
-        raise OracleError(f"{what}.dtype={array.dtype}: expected float32; convert with .astype('f4') if that is meant")
+        raise OracleError(f"{what}.dtype={array.dtype}: expected float32; convert with .astype('f4') if you mean that")
     if array.dtype not in OF_DTYPE:
         known = "float32, float64, float16 or uint16 (the bits of bfloat16)"
         raise OracleError(f"{what}.dtype={array.dtype}: expected {known}")
@@ -115,7 +115,7 @@ def check_floats(what: str, array: NDArray[Any], only_float32: bool = True) -> F
 
 
 def check_integers(what: str, array: NDArray[Any], below: int | None) -> NDArray[Any]:
-    """The array itself, or an error when it holds no integers, or one out of range."""
+    """Return the array; raise an error if it does not hold integers, or holds one out of range."""
     if not isinstance(array, np.ndarray) or not np.issubdtype(array.dtype, np.integer):
         raise OracleError(f"{what}: expected an array of integers")
     if below is not None and array.size and not (array.min() >= 0 and array.max() < below):

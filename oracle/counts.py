@@ -1,4 +1,4 @@
-"""How many roundings lie on a term's way into a sum, by what a claim says of its kernel. Knows no op and no bound."""
+"""The number of roundings on a term's way into a sum, from the claim. Knows no op and no bound."""
 
 from dataclasses import dataclass
 from typing import TypeVar
@@ -14,10 +14,10 @@ T = TypeVar("T", float, NDArray[np.float64], arb)
 
 
 def compensated_growth(adds: T) -> T:
-    """What a term errs by on its way into a compensated sum, in units of u, for so many additions.
+    """The error of a term on its way into a compensated sum of so many additions, in units of u.
 
-    Kahan feeds each error back: 3 + 8 n u, of which 2 would not do (docs/numerics.md#compensated). Neumaier, or any
-    tree of exact additions, adds the errors up apart, of which n u (n u) is lost; joining the two sums rounds once.
+    Kahan feeds each error back: 3 + 8 n u, and 2 would not be enough (docs/numerics.md#compensated). Neumaier, or any
+    tree of exact additions, sums the errors separately and loses n u (n u) of them; joining the two sums rounds once.
     """
     small = adds * U
     with np.errstate(over="ignore"):
@@ -28,14 +28,14 @@ def compensated_growth(adds: T) -> T:
 
 @dataclass(frozen=True)
 class Counts:
-    """Roundings on a term's way into a sum: exps, multiplications by them, additions. Arrays where terms differ."""
+    """Exps, multiplications by exps, and additions on a term's way into a sum. Arrays where terms differ."""
 
     exps: NDArray[np.float64] | float
     rescales: NDArray[np.float64] | float
     adds: NDArray[np.float64] | float
 
     def growth(self, accuracy: Accuracy, at_top: bool = False) -> NDArray[np.float64] | float:
-        """The factors on a term's way, in units of ubar, without what its exponents add (docs/numerics.md#path).
+        """The factors on a term's way, in units of ubar, without those of its exponents (docs/numerics.md#path).
 
         `at_top`: for a term at the maximum, whose only exp is exp(0), which is exactly 1 (docs/numerics.md#a3).
         """
@@ -51,9 +51,10 @@ class Counts:
 def count_roundings(
     accuracy: Accuracy, terms: int, m: NDArray[np.float64] | None = None, first_exp: bool = True
 ) -> Counts:
-    """The roundings of every term of a sum of so many; `m` (its last axis the terms) tells a named order the data.
+    """Count the roundings of every term of a sum of so many terms.
 
-    `first_exp`: a term is itself an exp, and not a sum handed in.
+    `m`: the maxima, with the terms along the last axis; a named order counts by them. `first_exp`: each term is itself
+    an exp, and not the sum of a given state.
     """
     if accuracy.order is not None:
         adds = adds_in_order(accuracy.order, terms)
@@ -70,10 +71,10 @@ def count_roundings(
 
 
 def steps_above(m: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How many distinct values of its row are greater than each; rows ascend.
+    """For each element, how many distinct values of its row are greater; rows ascend.
 
     Where every shift is a running maximum, each exp on a term's way that is not exp(0) = 1, and each multiplication
-    by one, is a step from one of the row's values to a greater one: there are at most so many.
+    by one, is a step from one value of the row to a greater one, so this is the most that there can be.
     docs/numerics.md#running-max
     """
     grows = np.zeros(m.shape)
@@ -82,7 +83,7 @@ def steps_above(m: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def adds_in_order(order: Order, n: int) -> NDArray[np.float64]:
-    """How many additions lie on each term's way in a named order."""
+    """The number of additions on each term's way in a named order."""
     if n <= 1:
         return np.zeros(n)
     index = np.arange(n)
@@ -96,15 +97,15 @@ def adds_in_order(order: Order, n: int) -> NDArray[np.float64]:
             return np.full(n, float(n - 1))
         case _:
             width = 1 if order.kind == "sequential" else min(order.width, n)
-            held = (n - index % width + width - 1) // width  # terms of this term's thread
+            of_thread = (n - index % width + width - 1) // width  # terms of this term's thread
             tree = adds_in_order(Order("tree"), width)[index % width]
-            return held - np.maximum(index // width, 1) + tree
+            return of_thread - np.maximum(index // width, 1) + tree
 
 
 def rescales_in_order(order: Order, m: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How often each term is multiplied by an exp when the running maximum alone decides it.
+    """How often each term is multiplied by an exp if only the running maximum decides.
 
-    Exact along a thread (the strict new maxima after the term); a tree counts its depth, which is the most.
+    Exact along a thread: the strict new maxima after the term. For a tree it is the depth, the most that it can be.
     """
     n = m.shape[-1]
     if order.kind == "tree":

@@ -1,7 +1,7 @@
 """The element types of arrays, one row each: their bits, how they are stored, and what each language calls them.
 
-Every other module looks a fact up here. To add a type, add its row to `ELEMENTS`. Numbers of all formats are held in
-float64, which holds every number of the narrower ones exactly.
+Every other module looks facts up here. To add a type, add its row to `ELEMENTS`. kfuzz computes with numbers of all
+formats in float64, which holds every number of the narrower formats exactly.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ Reals = NDArray[Any]
 
 @dataclass(frozen=True)
 class TorchType:
-    """What torch's C++ calls an element type, and its number there: the value of c10::ScalarType."""
+    """The name of an element type in torch's C++, and its number there: the value of c10::ScalarType."""
 
     cpp: str
     number: int
@@ -27,7 +27,7 @@ class TorchType:
 class Element:
     """One element type; a case, a claim and a message call it by its name.
 
-    `bits`: of one element, the sign included. `exponent`: how many of them are the exponent; 0 in an integer.
+    `bits`: of one element, including the sign. `exponent`: how many bits are the exponent; 0 in an integer.
     `dtype`: how numpy stores it. `library`: its name in numpy, ml_dtypes, torch and JAX. `c_types`: its names in CUDA;
     kfuzz writes the first, and reads them all. `torch`: None where torch's C++ has no such type.
     """
@@ -45,12 +45,12 @@ class Element:
         return self.name
 
     def __reduce__(self) -> tuple[Callable[[str], "Element"], tuple[str]]:
-        """Pickle the name alone: a row stays the same object in every process."""
+        """Pickle only the name: a row is then the same object in every process."""
         return element_of, (self.name,)
 
     @property
     def is_float(self) -> bool:
-        """Whether it is a float, and no integer."""
+        """Whether it is a float and not an integer."""
         return self.kind == "float"
 
     @property
@@ -65,12 +65,12 @@ class Element:
 
     @property
     def c_type(self) -> str:
-        """What kfuzz calls it in CUDA."""
+        """The name that kfuzz writes in CUDA."""
         return self.c_types[0]
 
     @property
     def tensor_type(self) -> str:
-        """What kfuzz calls it in a text that includes torch alone."""
+        """The name that kfuzz writes in a text that includes only torch's headers."""
         return self.torch.cpp if self.torch else self.c_type
 
     # Integers
@@ -89,7 +89,7 @@ class Element:
 
     @property
     def p(self) -> int:
-        """Significant bits, the hidden one included."""
+        """Significant bits, including the hidden one."""
         return self.bits - self.exponent
 
     @property
@@ -114,7 +114,7 @@ class Element:
 
     @property
     def infinity(self) -> int:
-        """The bits of infinity; greater ones are NaNs."""
+        """The bits of infinity; greater bit patterns are NaNs."""
         return ((1 << self.exponent) - 1) << (self.p - 1)
 
     @property
@@ -143,7 +143,7 @@ class Element:
         return float((2 - 2.0 ** (1 - self.p)) * 2.0**self.bias)
 
     def round(self, x: Reals) -> Reals:
-        """Round to the nearest, ties to even. Exact for what float64 holds; a sum rounded before is rounded twice."""
+        """Round to the nearest, ties to even. A sum that float64 has already rounded is rounded twice."""
         with np.errstate(all="ignore"):
             if self.is_native:
                 return x.astype(self.dtype).astype(x.dtype)
@@ -153,7 +153,7 @@ class Element:
             return np.where(np.isfinite(x), y, x)
 
     def truncate(self, x: Reals) -> Reals:
-        """Round toward zero, as a multiplier does that drops the last bits."""
+        """Round toward zero, like a multiplier that drops the last bits."""
         with np.errstate(all="ignore"):
             step = self._steps(x)
             return np.where(np.isfinite(x), np.ldexp(np.trunc(np.ldexp(x, -step)), step), x)
@@ -182,7 +182,7 @@ I32 = Element("i32", "signed", 32, 0, np.dtype(np.int32), "int32", ("int", "int3
 I64 = Element("i64", "signed", 64, 0, np.dtype(np.int64), "int64", ("int64_t", "long"), TorchType("int64_t", 4))
 U32 = Element("u32", "unsigned", 32, 0, np.dtype(np.uint32), "uint32", ("unsigned", "uint32_t"), None)
 TF32 = Element("tf32", "float", 19, 8, np.dtype(np.float32), "tf32", ("wmma::precision::tf32",), None)
-"""What tensor cores see of a float32: no array holds it."""
+"""The part of a float32 that tensor cores read; it is not the type of any array."""
 
 ELEMENTS = {one.name: one for one in (F32, F64, F16, BF16, I32, I64, U32)}
 """The types that an array may have, by name."""
@@ -190,22 +190,22 @@ FLOATS = tuple(one for one in ELEMENTS.values() if one.is_float)
 FORMATS = {one.name: one for one in (*FLOATS, TF32)}
 """The formats that a number may be rounded to, by name."""
 NARROW = {name: one for name, one in FORMATS.items() if one.p < F32.p}
-"""Those that are narrower than float32."""
+"""The formats that are narrower than float32."""
 NATIVE = {one.dtype: one for one in ELEMENTS.values() if one.is_native}
 """The types that numpy has itself, by numpy's dtype."""
 BY_LIBRARY = {one.library: one for one in ELEMENTS.values()}
 BY_TORCH_NUMBER = {one.torch.number: one for one in ELEMENTS.values() if one.torch}
 OF_DTYPE = {one.dtype: one for one in FLOATS}
-"""The float that an array holds, by its dtype: uint16 holds the bits of bfloat16."""
+"""The float type of an array, by its dtype: uint16 holds the bits of bfloat16."""
 
 
 def element_of(name: str) -> Element:
-    """The row of this name."""
+    """The element type of this name."""
     return (ELEMENTS | FORMATS)[name]
 
 
 def element_of_dtype(dtype: np.dtype[Any]) -> Element | None:
-    """The type that numpy, ml_dtypes or JAX means by a dtype."""
+    """The element type that numpy, ml_dtypes or JAX means by a dtype."""
     named = BY_LIBRARY.get(dtype.name)
     return NATIVE.get(dtype) or (named if named and not named.is_native else None)
 
@@ -217,7 +217,7 @@ def values(array: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def store(x: NDArray[np.float64], element: Element) -> NDArray[Any]:
-    """Numbers as an array of a float: each rounded to the nearest."""
+    """Store numbers as an array of a float type, each rounded to the nearest."""
     with np.errstate(all="ignore"):
         if element.is_native:
             return x.astype(element.dtype)
@@ -225,12 +225,12 @@ def store(x: NDArray[np.float64], element: Element) -> NDArray[Any]:
 
 
 def carrier_of(element: Element) -> Element:
-    """The float of numpy's with the same exponent: the upper bits of its numbers are numbers of this one."""
+    """The numpy float with the same exponent: the upper bits of its numbers are numbers of this type."""
     return next(one for one in NATIVE.values() if one.exponent == element.exponent)
 
 
 def widen(array: NDArray[Any], element: Element) -> NDArray[Any]:
-    """An array of a float as numpy computes with it: the bits of one that numpy lacks as those of its carrier."""
+    """Convert an array to a float type of numpy; a type that numpy lacks becomes its carrier."""
     if element.is_native:
         return array
     carrier = carrier_of(element)
@@ -239,7 +239,7 @@ def widen(array: NDArray[Any], element: Element) -> NDArray[Any]:
 
 
 def narrow(array: NDArray[Any], element: Element) -> NDArray[Any]:
-    """The reverse of `widen`: the lower bits are dropped."""
+    """Reverse `widen`; the lower bits are dropped."""
     if element.is_native:
         return array
     carrier = carrier_of(element)

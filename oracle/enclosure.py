@@ -1,7 +1,6 @@
-"""The interval per element that every correct answer lies in, and the comparison of an answer with it.
+"""The interval, for each element, in which every correct answer lies, and the comparison of an answer with it.
 
-Float64 decides where its own stated error cannot matter; everything else, and every failure, is decided by balls.
-Knows no op.
+float64 decides where its own error cannot matter; balls decide the rest, and certify every failure. Knows no op.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,17 +14,17 @@ from kfuzz.oracle.verdict import Reason
 
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
-"""Numbers as a kernel holds them: float32, or another type where an op is judged in any."""
+"""Numbers as a kernel stores them: float32, or another float type if the op takes any."""
 Mask = NDArray[np.bool_]
 Index = tuple[int, ...]
 
 FLT_MAX = float(np.finfo(np.float32).max)
 
 PRECISIONS = (128, 256, 1024)
-"""Bits of the balls, tried in order until they decide."""
+"""The precisions of balls in bits, in the order in which they are tried."""
 
 ROUND_64 = 2.0**-44
-"""docs/numerics.md#float64-tier: the relative error of an enclosure that is computed in float64, with room."""
+"""docs/numerics.md#float64-tier: more than the relative error of an enclosure that float64 computes."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +38,9 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Clash:
-    """Elements that cannot all be right although each alone could be; `is_certain` asks the balls.
+    """Elements that cannot all be right, although each could be by itself; `is_certain()` asks balls.
 
-    `index`: the one that is furthest from what the others agree on; `wrong`: all that differ from it.
+    `index`: the element that is furthest from the value on which most agree; `wrong`: all that disagree with it.
     """
 
     index: Index
@@ -52,13 +51,14 @@ class Clash:
 
 @dataclass(frozen=True)
 class Enclosure:
-    """[lo, hi] for every element of one output; where want is NaN the answer must be NaN.
+    """[lo, hi] for every element of one output; where want is NaN, the answer must be NaN.
 
-    Where only a bound is NaN, its claim allows so many roundings that float64 overflowed: it bounds nothing.
-    `slack_lo`, `slack_hi`: how far lo and hi may be off, being float64. `exact`: the same bounds as balls.
-    `joint`: the tests that look at several elements of an answer at once. `bits`: all of these are bit patterns.
-    `may_be_nan`: where NaN is as right as a number in [lo, hi]. `holds`: of an answer that is no interval, such as a
-    place among equals, which elements are right; lo and hi are then the ends of what is, and nothing is in doubt.
+    Where only a bound is NaN, the claim allows so many roundings that float64 overflowed: it bounds nothing.
+    `slack_lo`, `slack_hi`: the float64 errors of lo and hi. `exact`: the same bounds as balls.
+    `joint`: the test that compares several elements of an answer. `bits`: all numbers are bit patterns.
+    `may_be_nan`: where NaN is as right as a number in [lo, hi]. `holds`: says which elements are right if the right
+    answers are not an interval, such as places of equal elements; lo and hi are then the least and the greatest right
+    answer, and no element is doubtful.
     """
 
     want: Doubles
@@ -77,7 +77,7 @@ class Enclosure:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How an answer lies in its enclosure. `broken`: outside, whatever float64 errs by; `doubtful`: balls must say."""
+    """How an answer lies in its enclosure. `broken`: outside by more than float64 errs; `doubtful`: balls decide."""
 
     broken: Mask
     doubtful: Mask
@@ -85,7 +85,7 @@ class Comparison:
 
 
 def compare(got: Doubles, enclosure: Enclosure) -> Comparison:
-    """Which elements are outside, as float64 sees it, and every element's error over its bound."""
+    """Compare an answer with its enclosure in float64: the elements outside, and each error over its bound."""
     if enclosure.holds is not None:
         outside = ~enclosure.holds(got)
         nothing = np.zeros(outside.shape, dtype=np.bool_)
@@ -115,26 +115,26 @@ def compare(got: Doubles, enclosure: Enclosure) -> Comparison:
 
 
 def _ratio(got: Doubles, want: Doubles, lo: Doubles, hi: Doubles) -> Doubles:
-    """The error over the bound on its side."""
+    """Each error over the bound on its side."""
     off = got - want
     to_zero = lo == 0
-    if np.any(to_zero):  # where 0 is allowed there is no bound below; the one above gives the scale
-        made = np.abs(off) / np.where((off >= 0) | to_zero, hi - want, want - lo)
-    else:  # on the other side it is negative, also where the bound there is 0
-        made, below = hi - want, want - lo
-        np.divide(off, made, out=made)
+    if np.any(to_zero):  # where 0 is allowed there is no bound below, and the bound above gives the scale
+        ratio = np.abs(off) / np.where((off >= 0) | to_zero, hi - want, want - lo)
+    else:  # on the other side the ratio is negative, even if the bound there is 0
+        ratio, below = hi - want, want - lo
+        np.divide(off, ratio, out=ratio)
         np.divide(off, np.negative(below, out=below), out=below)
-        np.maximum(made, below, out=made)
-    return _choose(off == 0, 0.0, made)
+        np.maximum(ratio, below, out=ratio)
+    return _choose(off == 0, 0.0, ratio)
 
 
 def _choose(mask: Mask, value: float, other: Doubles) -> Doubles:
-    """`value` where the mask holds."""
+    """`value` where the mask is true, `other` elsewhere."""
     return np.where(mask, value, other) if np.any(mask) else other
 
 
 def _open_overflow(bound: Doubles, slack: Doubles, end: float) -> tuple[Doubles, Doubles]:
-    """A bound, and how far it may be off, where one that overflowed bounds nothing."""
+    """Open a bound that overflowed, and drop its slack: it bounds nothing."""
     over = np.isnan(bound) | (bound == end)
     if not np.any(over):
         return bound, slack
@@ -142,7 +142,7 @@ def _open_overflow(bound: Doubles, slack: Doubles, end: float) -> tuple[Doubles,
 
 
 def is_outside(got: float, index: Index, enclosure: Enclosure) -> bool:
-    """True when balls certify that the element is outside; undecided at the last precision counts as inside."""
+    """Whether balls certify that the element is outside; if the last precision does not decide, it counts as inside."""
     if not np.isfinite(enclosure.want[index]):
         return bool(compare_one(got, enclosure.lo[index], enclosure.hi[index]))
     if not np.isfinite(got):
@@ -159,12 +159,12 @@ def is_outside(got: float, index: Index, enclosure: Enclosure) -> bool:
 
 
 def compare_one(got: float, lo: float, hi: float) -> bool:
-    """True when a value whose bounds are NaN or infinite is outside them."""
+    """Whether a value is outside of bounds that are NaN or infinite."""
     return not np.isnan(got) if np.isnan(lo) else not lo <= got <= hi
 
 
 def tree_sum(x: Doubles) -> Doubles:
-    """The sum of the last axis in float64; relative to the sum of |x| its error is ceil(log2 n) 2^-53."""
+    """The float64 sum along the last axis, with an error of ceil(log2 n) 2^-53 relative to the sum of |x|."""
     n = x.shape[-1]
     if n == 0:
         return np.zeros(x.shape[:-1])

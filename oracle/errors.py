@@ -1,5 +1,5 @@
-"""The error that the oracle raises when it is asked a wrong question."""
+"""The error that the oracle raises for wrong arguments."""
 
 
 class OracleError(ValueError):
-    """The question itself is wrong: the message names the value, what was expected, and what to do."""
+    """The arguments are wrong: the message names the value, what was expected, and what to do."""

@@ -1,7 +1,7 @@
-"""The enclosure of a sum of exponentials, sum_j s_j exp(m_j - max m): what softmax, its reductions and merges share.
+"""The enclosure of a sum of exponentials, sum_j s_j exp(m_j - max m), which softmax, its reductions and merges share.
 
-The formulas are derived in docs/numerics.md; q, r, D count the exps, rescales and additions on a term's way.
-Knows no op; its rows hold no NaN, no +inf and at least one finite maximum.
+docs/numerics.md derives the formulas; q, r and D count the exps, rescales and additions on a term's way.
+Knows no op. A row has neither NaN nor +inf, and has at least one finite maximum.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from kfuzz.oracle.rounding import FAR, Accuracy
 
 @dataclass(frozen=True)
 class Sums:
-    """Per row: the maximum, the exact sum S, and [lo, hi] for every correct one, all relative to exp(max)."""
+    """Of each row: the maximum, the exact sum S, and [lo, hi] of the correct sums, relative to exp(max)."""
 
     top: Doubles
     total: Doubles
@@ -37,11 +37,11 @@ class BallSums:
 
 
 def slope(accuracy: Accuracy, exact: Mask | bool = False) -> Doubles:
-    """How fast the log of a term errs with the reach of its exponents, in ubar: 1 for rounding them, kappa for exp.
+    """The error in the log of a term per unit of its exponents, in ubar: 1 for their rounding, kappa for exp.
 
+    `exact`: the rows whose exponents are exact, and so not rounded. With an exact shift the rounded exponent is the
+    definition: it costs 0 in three passes, and 2 in an online sum, whose telescoping exponents are rounded twice.
     docs/numerics.md#telescope, docs/numerics.md#exact-shift
-    Exponents that are exact (of these rows) are not rounded. With an exact shift the rounded exponent is the
-    definition: nothing for three-pass, 2 for the telescoping exponents of an online sum, which are rounded twice.
     """
     rounded = np.where(exact, 0.0, 1.0)
     if accuracy.exp.base_two:
@@ -52,9 +52,9 @@ def slope(accuracy: Accuracy, exact: Mask | bool = False) -> Doubles:
 
 
 def exponents_are_exact(m: Doubles, accuracy: Accuracy) -> Mask:
-    """The rows on which no exponent is rounded: none is computed, or all differences of terms are float32 numbers.
+    """The rows in which no exponent is rounded: none is computed, or all differences of terms are float32 numbers.
 
-    They are where all terms are multiples of some q = 2^k and lie within 2^24 q of one another:
+    The latter holds if all terms are multiples of some q = 2^k and lie within 2^24 q of one another.
     docs/numerics.md#exact-exponents
     """
     if accuracy.shift == "zero":
@@ -69,7 +69,7 @@ def exponents_are_exact(m: Doubles, accuracy: Accuracy) -> Mask:
 
 
 def distances(top: Doubles, m: Doubles, accuracy: Accuracy) -> Doubles:
-    """max - m_j, as defined: exact, or (exact shift) as the one float32 subtraction that it is."""
+    """max - m_j: exact or, with an exact shift, as one float32 subtraction."""
     if accuracy.exact_shift:
         with np.errstate(over="ignore"):  # beyond FLT_MAX the distance is inf, as on the device
             return np.asarray((top - m).astype(np.float32), dtype=np.float64)
@@ -77,9 +77,9 @@ def distances(top: Doubles, m: Doubles, accuracy: Accuracy) -> Doubles:
 
 
 def lift(top: Doubles, accuracy: Accuracy, rescaled: bool = False) -> Doubles:
-    """By how much more an underflow weighs than it would at the maximum, at most (docs/numerics.md#lift).
+    """How much more an underflow counts than it would at the maximum, at most (docs/numerics.md#lift).
 
-    e^(shift - max); twice that where what is scaled down was itself as much larger, its shift being below its terms.
+    It is e^(shift - max); with twice the exponent if a rescale scales down terms that lay above their shift.
     """
     g = (accuracy.shift_slack + base_two.stray(top, accuracy)) * (2 if rescaled else 1)
     with np.errstate(over="ignore"):
@@ -89,10 +89,10 @@ def lift(top: Doubles, accuracy: Accuracy, rescaled: bool = False) -> Doubles:
 def underflow(
     accuracy: Accuracy, exps: Doubles | float, rescales: Doubles | float, s: Doubles, top: Doubles
 ) -> Doubles:
-    """What the exps and products of a row may lose by underflow, relative to exp(max): tau of docs/numerics.md#path.
+    """The most that exps and products of a row lose by underflow, relative to exp(max): tau of docs/numerics.md#path.
 
-    Each exp call errs by eta0 times the weight s_j that it scales; each product by `tiny`. A shift g above the
-    maximum makes every term smaller by e^-g before it underflows. Twice, for terms that are held at distance 104.
+    Each exp call errs by eta0 times the weight s_j that it scales, and each product by `tiny`. A shift g above the
+    maximum makes every term smaller by e^-g before it underflows. The factor 2 is for terms further than 104 away.
     """
     weight, n = np.maximum(s, 1.0), s.shape[-1]
     lost = ((exps + rescales) * weight).sum(axis=-1) * accuracy.eta0 + n * accuracy.flush
@@ -100,12 +100,12 @@ def underflow(
 
 
 def is_one_at_top(accuracy: Accuracy, first_exp: bool) -> bool:
-    """Whether a term at the maximum is exactly 1: one exp(0), never rescaled. A lazy rescale may touch it again."""
+    """Whether a term at the maximum is exactly 1: one exp(0), never rescaled. A lazy kernel may rescale it."""
     return first_exp and accuracy.rescales == 0 and accuracy.shift_is_exact
 
 
 def sort_terms(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) -> tuple[Doubles, Doubles]:
-    """The terms in the order in which their counts ask for them; a sum has none of its own."""
+    """Sort the terms if their counts depend on their order; a sum itself has none."""
     if accuracy.shift != "running max" or accuracy.order is not None:
         return m, s
     if first_exp:  # and so every s is 1
@@ -115,10 +115,10 @@ def sort_terms(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) -> t
 
 
 def enclose_sums(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) -> Sums:
-    """The enclosure of every row's sum in float64 (relative error ROUND_64).
+    """Enclose every row's sum in float64, with a relative error of ROUND_64.
 
-    The log of term j errs by (K_j + c (r_j + g)) ubar, K_j its counted factors, r_j the reach of its exponents and g
-    their detour: so the sum lies between sum w_j e^{-...} and sum w_j e^{+...}. With r_j <= 104,
+    The log of term j errs by (K_j + c (r_j + g)) ubar, where K_j are its counted factors, r_j is the reach of its
+    exponents and g their detour; so the sum lies between sum w_j e^{-...} and sum w_j e^{+...}. With r_j <= 104,
     e^{c r} <= 1 + c (1 + 104 c) r: one more sum gives both. docs/numerics.md#path
     """
     n = m.shape[-1]
@@ -153,7 +153,7 @@ def enclose_sums(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) ->
 def enclose_sum_by_balls(
     m: NDArray[np.float64], s: Doubles, accuracy: Accuracy, first_exp: bool, bits: int
 ) -> BallSums:
-    """The same enclosure of one row by balls. Equal terms are summed once, which keeps long rows affordable."""
+    """Enclose one row's sum by balls. Equal terms are summed once, which keeps long rows affordable."""
     n = len(m)
     top = float(m.max())
     m, s = sort_terms(m, s, accuracy, first_exp)
@@ -187,14 +187,14 @@ def enclose_sum_by_balls(
 
 
 def ball_lift(top: float, accuracy: Accuracy, rescaled: bool = False) -> arb:
-    """See `lift`."""
+    """The ball version of `lift`."""
     if accuracy.shift == "zero":
         return arb(-top).exp()
     return (arb(accuracy.shift_slack + float(base_two.stray(np.asarray(top), accuracy))) * (2 if rescaled else 1)).exp()
 
 
 def ball_distance(top: float, m: float, accuracy: Accuracy) -> arb:
-    """max - m_j as a ball; see `distances`."""
+    """The ball version of `distances`."""
     if accuracy.exact_shift:
         return arb(float(distances(np.asarray(top), np.asarray(m), accuracy)))
     return arb(top) - arb(m)

@@ -1,4 +1,4 @@
-"""The op of a name, or of a user's own file: nothing is registered, a name is a file in `oracle/ops/`."""
+"""Finds an op by its name, which is a file in `oracle/ops/`, or by the path of a user's file."""
 
 import importlib
 import pkgutil
@@ -13,13 +13,13 @@ from kfuzz.oracle.op import Op, read_op
 
 @cache
 def op_names() -> tuple[str, ...]:
-    """Every op, by the folder listing."""
+    """The names of all ops, from the folder listing."""
     return tuple(sorted(module.name for module in pkgutil.iter_modules(ops.__path__)))
 
 
 @cache
 def find(name: str) -> Op:
-    """The op of that name; a name that ends in .py is the path of a user's own op, whose file is run."""
+    """Find the op of that name; a name that ends in .py is the path of a user's file, which is run."""
     if not isinstance(name, str):
         raise OracleError(f"op={name!r}: expected the name of an op, such as 'softmax'")
     if name.endswith(".py"):
@@ -30,13 +30,13 @@ def find(name: str) -> Op:
 
 
 def load(path: Path) -> Op:
-    """The op that a user's own file holds."""
+    """Load the op from a user's file."""
     if not path.is_file():
         raise OracleError(f"op={str(path)!r}: no such file")
     module = ModuleType(f"kfuzz_op_{path.stem}")
     module.__file__ = str(path)
-    try:  # not by Python's import, whose compiled copy of a file is that of any text of its size and second
-        exec(compile(path.read_bytes(), str(path), "exec"), vars(module))  # noqa: S102  it is what the user asks for
+    try:  # Python's import would reuse the compiled copy of another text of the same size and second
+        exec(compile(path.read_bytes(), str(path), "exec"), vars(module))  # noqa: S102  the user asks for it
     except Exception as error:
         raise OracleError(f"op={str(path)!r}: {type(error).__name__}: {error}") from error
     return read_op(path.stem, module)

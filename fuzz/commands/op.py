@@ -60,6 +60,6 @@ def _print_checks(file: Path) -> list[bool]:
     """Print each check as it is made."""
     held = []
     for check in admit(load(file)):
-        click.echo(f"{'ok    ' if check.holds else 'FAILED'} {check.name:44} {check.found}")
+        click.echo(f"{'ok    ' if check.holds else 'FAILED'} {check.name:44} {check.figures}")
         held.append(check.holds)
     return held
