@@ -1,6 +1,6 @@
-// Measures an exp for float32 against the double-precision one: every thread walks the floats -0, -1.4e-45, ... -104
-// (of base 2: -150) in steps of all threads, and keeps the worst that it saw. exp of a double is right to 2^-52, which
-// is 2^-28 u here.
+// Measures a float32 exp against the double-precision one: the threads together walk the floats -0, -1.4e-45, ... -104
+// (for base 2: -150), and each keeps the worst error that it met. exp of a double is right to 2^-52, which is 2^-28 u
+// here.
 //
 // k counts the floats down from -0: the float with bits 0x80000000 + k.
 struct Accurate {
@@ -13,7 +13,7 @@ struct Fast {
     static __device__ double exact(double t) { return exp(t); }
 };
 
-// Under -ftz=true this is ex2.approx.ftz alone.
+// With -ftz=true this is ex2.approx.ftz alone.
 struct Base2 {
     static __device__ float of(float t) { return exp2f(t); }
     static __device__ double exact(double t) { return exp2(t); }

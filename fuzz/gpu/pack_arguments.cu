@@ -1,10 +1,11 @@
-// The arguments of a launch, made by the compiler and written down as the function takes them: each at the next multiple
-// of its alignment. Stands behind a kernel file where a claim's arguments are C++; C++14, since a claim's flags may say so.
+// The arguments of a launch, made by the compiler and stored as the function takes them: each at the next multiple of
+// its alignment. Placed after a kernel file if a claim's arguments are C++; C++14, since a claim's flags may require
+// that.
 template <class Parameter, class Given>
 struct KfuzzAs {
   static __device__ Parameter of(Given given) { return static_cast<Given>(given); }
 };
-// An array whose type the claim does not say fits any pointer.
+// An array whose type the claim does not give fits any pointer.
 template <class T>
 struct KfuzzAs<T *, void *&> {
   static __device__ T *of(void *given) { return static_cast<T *>(given); }

@@ -1,9 +1,9 @@
-// Arrays of more than 2^31 elements on a card: filled there, and looked at there, since no host copies 8 GB a trial.
+// Arrays of more than 2^31 elements on a GPU: filled and checked there, since no host can copy 8 GB a trial.
 //
-// An array lies as [outer, rows, inner]: row r has `length` = outer * inner elements, and element e of it stands at
-// (e / inner * rows + r) * inner + e % inner. All inputs of row r are those of row r % KINDS (fuzz/devices/vast.py), so
-// that rows of one kind may have one answer, and what a row answers is compared with a judged row of its kind, bit for
-// bit. Everything is counted in 64 bits. Elements have 2, 4 or 8 bytes.
+// An array lies as [outer, rows, inner]: row r has `length` = outer * inner elements, and its element e lies at (e /
+// inner * rows + r) * inner + e % inner. All inputs of row r are those of row r % KINDS (fuzz/devices/vast.py), so that
+// rows of one kind may have one answer: each row's answer is compared, bit for bit, with that of a judged row of its
+// kind. Everything is counted in 64 bits. Elements have 2, 4 or 8 bytes.
 
 typedef unsigned long long Bits;
 constexpr long long KINDS = 7;
@@ -18,7 +18,7 @@ __device__ Bits bits(const void *array, long long at, int size) {
     return static_cast<const Bits *>(array)[at];
 }
 
-// What an input holds at a place of memory: `one`, the bits of 1, in every second to eighth column by the kind, else 0.
+// The content of an input at a place: `one`, the bits of 1, in every second to eighth column by the kind, otherwise 0.
 __device__ Bits given(long long at, long long rows, long long inner, Bits one) {
     const long long row = at / inner % rows, e = at / inner / rows * inner + at % inner;
     return e % (2 + row % KINDS) == 0 ? one : 0;
@@ -34,7 +34,7 @@ extern "C" __global__ void write_turns(void *array, long long length, long long 
     }
 }
 
-// found: the first place of an input that no longer holds what it was given; it comes as a number above all places.
+// found: the first place of an input that has lost its content; it starts above all places.
 extern "C" __global__ void changed_turns(const void *array, long long length, long long rows, long long inner, int size,
                                          Bits one, Bits *found) {
     const long long step = static_cast<long long>(gridDim.x) * blockDim.x, elements = length * rows;
@@ -43,8 +43,8 @@ extern "C" __global__ void changed_turns(const void *array, long long length, lo
     }
 }
 
-// unlike[r] becomes 1 where row r of an output has other bits than the row like[r % KINDS]; a row that is settled, or
-// whose kind has no row to be compared with (-1), is left alone. One block a row; the grid goes round.
+// unlike[r] becomes 1 if row r of an output has other bits than the row like[r % KINDS]; rows that are settled, or
+// whose kind has no row to compare with (-1), are skipped. One block a row; the grid loops.
 extern "C" __global__ void mark_unlike(const void *array, long long length, long long rows, long long inner, int size,
                                        const long long *like, const unsigned char *settled, unsigned char *unlike) {
     for (long long row = blockIdx.x; row < rows; row += gridDim.x) {
@@ -58,7 +58,7 @@ extern "C" __global__ void mark_unlike(const void *array, long long length, long
     }
 }
 
-// A row that is like its row in every output is settled; the others are counted, and of each kind the first is found.
+// A row that equals its row in every output is settled; the others are counted, and the first of each kind is kept.
 extern "C" __global__ void settle(long long rows, const long long *like, unsigned char *settled, unsigned char *unlike,
                                   Bits *first, Bits *count) {
     const long long step = static_cast<long long>(gridDim.x) * blockDim.x;

@@ -1,4 +1,4 @@
-// What copies, memsets and the functions that allocate and free have in common: the call that asks for them.
+// What copies, memsets, allocations and frees have in common: the call that starts them.
 #pragma once
 #include "../runtime/block.h"
 #include "../runtime/checker.h"
@@ -7,7 +7,7 @@
 
 namespace cuda_on_cpu {
 
-// A call of the API: its place in the library, its stream, and whether the host waits for what it asks for.
+// A call of the API: its place in the library, its stream, and whether the host waits for the work.
 struct Asked {
   int line;
   uint64_t pc;  // relative

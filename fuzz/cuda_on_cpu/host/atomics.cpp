@@ -1,4 +1,5 @@
-// What -fsanitize=thread makes of std::atomic and of the guards of static variables, in host functions: what they were.
+// The calls that -fsanitize=thread makes of std::atomic and of static variables' guards, in host functions: the plain
+// operations.
 #include "../runtime/abi.h"
 
 #define ATOMICS(bits, type)                                                                                          \

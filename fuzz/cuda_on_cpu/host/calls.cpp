@@ -1,4 +1,4 @@
-// Calling a host function, and what it may see meanwhile.
+// Calling a host function, and what it can see during the call.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -21,13 +21,13 @@ namespace {
 
 struct HostCall {
   cudaError_t last_error;
-  int silenced[2] = {-1, -1};  // what standard output and error were
+  int silenced[2] = {-1, -1};  // the original standard output and error
 };
 PerRun<HostCall> call;
 
-// What a host function prints is its own affair: this process speaks to its caller over other pipes.
+// The output of a host function is discarded: this process speaks to its caller over other pipes.
 void silence() {
-  if (run->is_program) return;  // whose process this is
+  if (run->is_program) return;  // this process is the program's
   fflush(stdout);
   int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
   for (int i : {0, 1}) {
@@ -77,7 +77,7 @@ void leave_host() {
   speak();
 }
 
-// A program has come to its end: by itself, by exit(), or by what no handler was there for.
+// The end of a program: by itself, by exit(), or by an exception or signal without a handler.
 void end_program(int code) {
   report_unseen_refusals();
   run->exit_code = code;

@@ -1,5 +1,5 @@
-// Streams that are captured: what is asked of them becomes nodes of a graph. A node that is asked for by itself is made
-// so, too, of a stream that stands for nothing else.
+// Captured streams: their work becomes nodes of a graph. A node that is added by itself is made in the same way, from a
+// stream that has no other purpose.
 #include "../runtime/state.h"
 #include "graph.h"
 
@@ -7,10 +7,10 @@ using namespace cuda_on_cpu;
 
 namespace {
 
-// What a stream that is being captured has come to.
+// The state of a stream that is being captured.
 struct Capture {
   cudaStream_t stream;
-  Graph *graph;  // of the capture that it takes part in
+  Graph *graph;  // of the capture that it belongs to
   Node **last;
   size_t last_count;
   bool is_origin;
@@ -56,7 +56,7 @@ bool is_among(const Node *node, Node *const *nodes, size_t count) {
   return false;
 }
 
-// All that was forked has to be joined: what comes last on another stream is something that a node waits for.
+// Everything that was forked has to be joined: a node waits for the last work on another stream.
 bool is_joined(const Capture &origin) {
   for (const Capture &other : captures.at) {
     if (other.graph != origin.graph || &other == &origin) continue;

@@ -12,7 +12,7 @@ static uint64_t offset_in(const Buffer &b, const void *address) {
   return static_cast<uint64_t>(static_cast<const char *>(address) - b.address);
 }
 
-// How many bytes of a copy or a memset lie in the array in which it begins. The rest is reported, and left out.
+// How many bytes of a copy or a memset lie in the array in which it begins. The rest is reported and left out.
 static size_t inside(const void *address, size_t bytes, bool writes, int line) {
   Buffer *b = device_array_at(address);
   size_t room = b && !(b->flags & is_freed) ? b->bytes - offset_in(*b, address) : 0;
@@ -26,14 +26,14 @@ static size_t inside(const void *address, size_t bytes, bool writes, int line) {
   return room;
 }
 
-// Memory that is not the runtime's own is pageable: the host has it back when the call returns, whether that is a copy's
-// source, which is staged, or what it writes.
+// Memory that is not the runtime's own is pageable: the host has it back when the call returns, whether it is a copy's
+// source, which is staged, or its target.
 static bool host_waits_for_copy(bool to_device, bool from_device, bool either_visible, bool waits) {
   if (waits) return !(to_device && from_device) || either_visible;
   return !to_device;
 }
 
-// Slices of rows of `width` bytes, and how far the next row and slice are on either side; one row is a plain copy.
+// Slices of rows of `width` bytes, with the distance to the next row and slice on either side; one row is a plain copy.
 struct Copied {
   void *to;
   size_t to_pitch;
@@ -57,7 +57,7 @@ static void copy_row(char *to, const char *from, size_t width, bool to_device, b
   if (from_device) width = inside(from, width, false, by.line);
   if (from_device) moves(from, width, Move::reads, by, work);
   if (to_device) moves(to, width, Move::writes, by, work);
-  note_in_host(true);  // a wrong pointer of the host's faults where it is used
+  note_in_host(true);  // a wrong host pointer faults where it is used
   memmove(to, from, width);
   note_in_host(false);
   if (to_device && run->check) host_has_written(reinterpret_cast<uintptr_t>(to), width);
@@ -109,7 +109,7 @@ static cudaError_t set(const Filled &f) {
 }
 static cudaError_t set_again(void *arguments) { return set(*static_cast<Filled *>(arguments)); }
 
-// As cudaMemcpy3D has it between plain memory: places and widths in bytes, and slices of so many rows as a place has.
+// As in cudaMemcpy3D between plain memory: places and widths in bytes, and slices of as many rows as a place has.
 static Copied in_slices(const cudaMemcpy3DParms &asked, const Asked &by) {
   auto slice = [](const cudaPitchedPtr &one) { return one.pitch * one.ysize; };
   auto at = [&](const cudaPitchedPtr &one, const cudaPos &p) { return static_cast<char *>(one.ptr) + p.x + p.y * one.pitch + p.z * slice(one); };
@@ -182,7 +182,7 @@ CUDA_ON_CPU_API cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *asked_for
   return copied(*asked_for, ASKED(stream, false));
 }
 
-// Symbols are variables of the library, which the host could reach, too: the copy is all that there is to do.
+// Symbols are variables of the library, which the host could reach, too: the copy is all that is needed.
 struct WithSymbol {
   void *to;
   const void *from;

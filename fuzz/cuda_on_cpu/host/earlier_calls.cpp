@@ -1,5 +1,5 @@
-// A host function that is called again: earlier calls have other arguments, and only the last one counts. What the library
-// remembers of them must not show in its answer, and their answers are whoever has asked for them's to keep.
+// A host function that is called repeatedly: earlier calls have other arguments, and only the last one counts. What the
+// library keeps of them must not show in its answer, and their answers belong to their callers.
 #include <cstring>
 #include <vector>
 
@@ -24,12 +24,12 @@ struct EarlierAnswers {
 };
 PerRun<EarlierAnswers> earlier;
 
-// Of torch's types, by number; 0 of those that no claim has.
+// By the number of torch's type; 0 for those that no claim has.
 constexpr size_t element_bytes[] = {1, 1, 2, 4, 8, 2, 4, 8, 0, 0, 0, 1, 0, 0, 0, 2};
 
 size_t bytes_of(const Given &given) {
   const Buffer *b = device_array_at(given.data);
-  if (!b || given.type >= sizeof element_bytes / sizeof *element_bytes) return 0;  // on the host, or of nothing
+  if (!b || given.type >= sizeof element_bytes / sizeof *element_bytes) return 0;  // on the host, or empty
   size_t bytes = element_bytes[given.type];
   for (uint32_t i = 0; i < given.rank; i++) bytes *= static_cast<size_t>(given.sizes[i]);
   size_t room = b->bytes - static_cast<size_t>(static_cast<const char *>(given.data) - b->address);

@@ -1,11 +1,11 @@
-// A CUDA graph as it is kept: pieces of work, and which of them wait for which.
+// A CUDA graph as it is stored: pieces of work, and which of them wait for which.
 #pragma once
 #include "host.h"
 #include "include/cuda_on_cpu_host/graphs.h"
 
 namespace cuda_on_cpu {
 
-// What the host said of a node, for those who ask; the arguments of a kernel lie in what is kept of its launch.
+// The host's parameters of a node, for queries; the arguments of a kernel lie in the record of its launch.
 union Said {
   cudaKernelNodeParams kernel;
   cudaMemcpy3DParms copy;
@@ -16,11 +16,11 @@ union Said {
   Said() {}
 };
 
-// A piece of work, for the graph that it was made for and for all that are made of that.
+// A piece of work, for the graph that it was made for and all graphs made from that.
 struct Shared {
   Again again;
   int graphs;
-  bool is_said;  // a node was asked for; else a stream was captured
+  bool is_said;  // from an explicit node; otherwise from a captured stream
   Said said;
 };
 
@@ -30,10 +30,10 @@ struct CudaOnCpuGraphNode {
   cuda_on_cpu::Shared *work;
   CudaOnCpuGraphNode **before;  // what it depends on
   size_t before_count;
-  const CudaOnCpuGraphNode *original;  // which it is a copy of
+  const CudaOnCpuGraphNode *original;  // the node that it is a copy of
   CudaOnCpuGraph *graph;
-  uint32_t number, lane;  // in its graph; the lane is found when it is instantiated
-  bool lane_goes_on;      // another node has taken the lane over
+  uint32_t number, lane;  // in its graph; the lane is chosen at instantiation
+  bool lane_goes_on;      // another node has taken over the lane
   bool is_off;
   cuda_on_cpu::Done done;
 };
@@ -66,16 +66,16 @@ void replace_work(Node *node, Shared *work);
 void depend(Node *node, Node *on);
 void remove_dependency(Node *node, const Node *on);
 void remove(Node *node);
-Graph *copy_of(const Graph *graph);  // none before one that it depends on; null where they wait for each other
+Graph *copy_of(const Graph *graph);  // each after those that it depends on; null if they wait for each other
 void destroy(Graph *graph);
 
 cudaError_t replace_work_in(CudaOnCpuGraphExec *exec, const Node *node, Shared *work);
 cudaError_t child_of(const Graph *graph, Again &again);
 Graph *graph_of_child(const Again &child);
 
-// From captures.cpp: what is asked of stream_of_nodes() between the two is a node of this graph.
+// From captures.cpp: work on stream_of_nodes() between the two becomes a node of this graph.
 void begin_node(Graph *graph, Node *const *before, size_t count);
-Node *end_node(size_t count_before);  // null where nothing was asked
+Node *end_node(size_t count_before);  // null if there was none
 cudaStream_t stream_of_nodes();       // from order.cpp
 
 }  // namespace cuda_on_cpu

@@ -57,7 +57,7 @@ cudaError_t exchanged(cudaGraphExec_t exec, Node *node, Call call) {
 
 const Said *said_of(const Node *node, cudaGraphNodeType type) {
   if (!node || node->work->again.type != type) return nullptr;
-  if (!node->work->is_said) host_refuses("kfuzz: the parameters of a node are asked for that a stream was captured for");
+  if (!node->work->is_said) host_refuses("kfuzz does not record the parameters of a node that stream capture made");
   return &node->work->said;
 }
 

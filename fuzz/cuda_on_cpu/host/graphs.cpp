@@ -1,7 +1,7 @@
-// CUDA graphs: work that is written down, by capturing streams or node by node, and done when its graph is launched.
+// CUDA graphs: work that is recorded, by capturing streams or node by node, and done when its graph is launched.
 //
-// A node waits for those that it depends on and for nothing else: two that a graph leaves unordered are as concurrent as
-// work on two streams. A chain of nodes shares a lane, which is a timeline (work.h).
+// A node waits only for those that it depends on: two that a graph leaves unordered are as concurrent as work on two
+// streams. A chain of nodes shares a lane, which is a timeline (work.h).
 #include "graph.h"
 
 #include "../runtime/checker.h"
@@ -21,7 +21,7 @@ namespace cuda_on_cpu {
 namespace {
 
 struct Replay {
-  Timeline lane;      // of the node that is being done
+  Timeline lane;      // of the current node
   uint32_t launches;  // of graphs
 };
 PerRun<Replay> replay;
@@ -119,7 +119,7 @@ Graph *copy_of(const Graph *graph) {
 
 namespace {
 
-// A node goes on in the lane of one that it waits for, unless another does already.
+// A node uses the lane of one that it waits for, unless another node already does.
 void find_lanes(CudaOnCpuGraphExec *exec) {
   uint32_t lanes = 0;
   for (size_t i = 0; i < exec->graph->count; i++) {
@@ -150,7 +150,7 @@ void destroy_exec(CudaOnCpuGraphExec *exec) {
 
 cudaError_t done_on(Timeline own, CudaOnCpuGraphExec *exec) {
   Timeline outer = replay.lane;
-  wait_for(own, exec->done);  // one launch of it after the other
+  wait_for(own, exec->done);  // launches of one graph follow each other
   uint32_t number = ++replay.launches;
   Done start;
   record(own, start);
@@ -173,7 +173,7 @@ cudaError_t done_on(Timeline own, CudaOnCpuGraphExec *exec) {
 cudaError_t do_child(void *arguments) { return done_on(replay.lane, static_cast<CudaOnCpuGraphExec *>(arguments)); }
 void forget_child(void *arguments) { destroy_exec(static_cast<CudaOnCpuGraphExec *>(arguments)); }
 
-// The node of an instance that stands for one of the graph that it was made of.
+// The instance's node that corresponds to a node of the graph that it was made from.
 Node *node_in(const CudaOnCpuGraphExec *exec, const Node *node) {
   for (size_t i = 0; exec && i < exec->graph->count; i++)
     if (exec->graph->nodes[i]->original == node) return exec->graph->nodes[i];

@@ -1,4 +1,4 @@
-// One run of a job: its buffers are placed, each step is launched or called, and then the guard zones and inputs are checked.
+// One run of a job: places its buffers, launches or calls each step, and then checks the guard zones and inputs.
 #include "../runtime/arena.h"
 #include "../runtime/block.h"
 #include "../runtime/checker.h"
@@ -21,7 +21,7 @@ namespace cuda_on_cpu {
 namespace {
 
 struct Machine {
-  bool is_ready;  // stacks, arena and heap are mapped, and signal handlers installed
+  bool is_ready;  // stacks, arena and heap are mapped, signal handlers installed
 };
 PerProcess<Machine> machine;
 
@@ -94,7 +94,7 @@ static bool run_once(Run *the_run) {
   return true;
 }
 
-// False when the system gives no memory for stacks and arena.
+// False if the system gives no memory for stacks and arena.
 CUDA_ON_CPU_API bool cuda_on_cpu_run(Run *the_run) {
   if (!prepare_memory()) return false;
   for (;;) {

@@ -1,5 +1,5 @@
-// Launches from a host function: taken or refused as a GPU does, and written down.
-// Long, since whatever launches, at once, captured or again, is refused and written down in one way.
+// Launches from a host function: accepted or refused as by a GPU, and recorded. Long, since immediate, captured and
+// repeated launches are all refused and recorded in one way.
 #include "../runtime/launch.h"
 
 #include <cstring>
@@ -18,7 +18,7 @@ namespace {
 constexpr uint64_t plain_dynamic_shared = 48 << 10, most_dynamic_shared = 227 << 10;
 constexpr uint32_t most_threads = 1024, most_z = 64, most_grid_yz = 65535, most_grid_x = 0x7fffffff;
 
-// What a kernel instance has been allowed beyond the plain limit.
+// What a kernel instance is allowed beyond the plain limit.
 struct Allowance {
   const void *kernel;
   uint64_t dynamic_shared;
@@ -28,7 +28,7 @@ constexpr uint32_t most_allowances = 256;
 struct Launches {
   Allowance allowances[most_allowances];
   uint32_t allowance_count;
-  uint32_t first_unseen;  // the launches before this one had their errors asked for
+  uint32_t first_unseen;  // the host has checked the errors of the launches before this one
   Launches() : allowance_count(0), first_unseen(0) {}
 };
 PerRun<Launches> launches;
@@ -74,7 +74,7 @@ bool is_like(const Launched &one, const Launched &other) {
          !memcmp(one.calls, other.calls, sizeof one.calls);
 }
 
-// A program may launch for as long as it likes: launches that are alike, and were taken, are written down once.
+// A program may launch as often as it likes: launches that are alike, and were accepted, are recorded once.
 Launched &written_down(const Launched &launched) {
   constexpr uint32_t looked_at = 64;
   uint32_t end = run->launched_count;
@@ -87,8 +87,8 @@ Launched &written_down(const Launched &launched) {
 
 }  // namespace
 
-// By the frame pointers that functions of the library keep (options.py). What stands between them is no function of the
-// library's: the runtime's own frames have none.
+// By the frame pointers that functions of the library keep (options.py). Frames in between are not functions of the
+// library: the runtime's own functions have no frames.
 void note_calls(const void *frame, uint32_t (&calls)[most_calls]) {
   constexpr uintptr_t deepest = 1 << 20;
   uintptr_t start = library_start(*run->module), end = library_end(*run->module);
@@ -117,7 +117,7 @@ void report_unseen_refusals() {
   }
 }
 
-// Where a launch does not say which instance it is of, any allowance counts.
+// If a launch does not say which instance it uses, any allowance counts.
 uint64_t dynamic_shared_allowed(const void *kernel) {
   uint64_t most = plain_dynamic_shared;
   for (uint32_t i = 0; i < launches.allowance_count; i++)
@@ -140,7 +140,7 @@ struct Taken {
   ClusterSides cluster;
   bool cooperative;
   const Keeping *keeping;
-  void **arguments;  // of a kernel known by its address
+  void **arguments;  // of a kernel given by its address
   const void *kernel;
 };
 
@@ -172,7 +172,7 @@ void forget_launch(void *arguments) {
   free(taken);
 }
 
-// What is launched: `type` where that is known by the kernel's address alone.
+// The kernel to launch: `type` if only the kernel's address gives it.
 struct Callee {
   const void *kernel;
   void (*invoke)(void **);
@@ -237,7 +237,7 @@ void write_down(const Launched &launched) { written_down(launched); }
 cudaError_t launch_by_address(const void *kernel, void **arguments, const LaunchAsked &asked) {
   const Known *known = known_at(kernel);
   if (!kernel) return returns(cudaErrorInvalidDeviceFunction);
-  if (!known) host_refuses("kfuzz: a kernel is launched by an address of which nothing says what it is: cast its own name");
+  if (!known) host_refuses("kfuzz: a kernel is launched by an address of unknown type: cast the kernel's own name");
   const KernelType &type = *known->type;
   if (type.count && !arguments) return returns(cudaErrorInvalidValue);
   void *bound = type.bound(kernel, arguments);
@@ -258,7 +258,7 @@ bool set_clusters(const Again &again, ClusterSides cluster) {
 
 }  // namespace cuda_on_cpu
 
-// A library may lie where another one has lain.
+// A library may lie where another one lay before.
 CUDA_ON_CPU_API void cuda_on_cpu_note_kernel(const void *kernel, const KernelType *type) {
   Known *known = known_at(kernel);
   if (!known) {

@@ -1,5 +1,5 @@
-// The part of the host's side of which every library has its own copy: functions of the C library that mean one thing in
-// a kernel and another on the host, and stand before the C library's own, for this library alone.
+// The part of the host's side that every library has its own copy of: functions of the C library that mean one thing in
+// a kernel and another on the host. They replace the C library's own, for this library alone.
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>

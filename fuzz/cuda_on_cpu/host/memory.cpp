@@ -1,4 +1,4 @@
-// Device memory for host functions: allocated behind the arrays of the job, freed, and asked about.
+// Device memory for host functions: allocated after the job's arrays, freed, and queried.
 #include <cstring>
 
 #include "../runtime/arena.h"
@@ -22,8 +22,8 @@ bool is_device_memory(const void *address) {
   return reinterpret_cast<uintptr_t>(address) - arena_start() < arena_bytes();
 }
 
-// What was freed is given to nobody else, so that each use of it is seen; only a program that asks for memory again and
-// again, until there is no more, is given it a second time: the smallest that is large enough.
+// Freed memory is not given out again, so that each use of it is detected. Only a program that allocates again and
+// again, until no memory is left, gets freed memory a second time: the smallest block that is large enough.
 static Buffer *freed_with_room(size_t bytes, bool visible) {
   Buffer *found = nullptr;
   for (uint32_t i = 0; run->is_program && i < run->buffer_count; i++) {
@@ -51,9 +51,9 @@ static void free_array(Buffer &b, int line) {
   if (run->check) unmark_array(b);
 }
 
-// Memory that is freed on a stream may be in use on another one; cudaFree waits for all of them.
+// Memory that is freed on a stream may be in use on another one; cudaFree waits for all streams.
 static cudaError_t freed(void *memory, const Asked &by) {
-  if (!memory || !in_host()) return cudaSuccess;  // a thread destroys its copy of an argument, which a GPU's does not
+  if (!memory || !in_host()) return cudaSuccess;  // a thread destroys its copy of an argument, which a GPU thread does not
   Buffer *b = device_array_at(memory);
   if (!b || !(b->flags & is_allocated_by_host) || b->flags & is_freed || b->address != memory || !is_stream(by.stream))
     return returns(cudaErrorInvalidValue);
@@ -106,7 +106,7 @@ CUDA_ON_CPU_API cudaError_t cuda_on_cpu_allocate(void **to, size_t bytes, CudaOn
   return allocated(to, bytes, kind, line);
 }
 
-// Its memory is there for what comes after it on this stream.
+// The memory is available to later work on this stream.
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_allocate_on(void **to, size_t bytes, cudaStream_t stream, int line) {
   if (!is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
   if (is_captured(stream)) return returns(cudaErrorStreamCaptureUnsupported);

@@ -1,4 +1,4 @@
-// Operations of torch's: work on the current stream. The shim does it, and says what it touches (torch/reach.cpp).
+// torch's operations: work on the current stream. The shim does it and says what it accesses (torch/reach.cpp).
 #include "../runtime/checker.h"
 #include "../runtime/library_image.h"
 #include "../runtime/memory_map.h"
@@ -10,21 +10,21 @@ using namespace cuda_on_cpu;
 
 namespace {
 
-constexpr int pool_size = 32;  // of each priority, as torch has it
+constexpr int pool_size = 32;  // for each priority, as in torch
 thread_local cudaStream_t current;  // each thread of the host has its own, as in torch
 
 struct Operations {
   cudaStream_t pool[2][pool_size];
   unsigned int taken[2];
-  int nested;         // operations that are under way, of which the outermost is a piece of work
-  bool is_looked_at;  // it has touched device memory
+  int nested;         // operations that are running; the outermost is a piece of work
+  bool is_looked_at;  // it has accessed device memory
   bool host_takes_part, device_is_written;
-  uint64_t place;     // in the author's own code, from where it was asked for
+  uint64_t place;     // in the author's own code, the place of the call
   ~Operations() { current = nullptr; }
 };
 PerRun<Operations> operations;
 
-// What was asked for, and by which calls: the first that stands before the shim, which is linked behind the author's file.
+// The operation, and its calls: the first one outside the shim, which is linked after the author's file.
 void note_operation(const void *frame) {
   Launched asked = {};
   for (int i = 0; i < 3; i++) asked.grid[i] = asked.block[i] = 1;
@@ -79,7 +79,7 @@ CUDA_ON_CPU_API void cuda_on_cpu_operation_touches(const void *data, size_t byte
 
 CUDA_ON_CPU_API void cuda_on_cpu_operation_meets_host() { operations.host_takes_part = true; }
 
-// The host waits for what it is given, and for a copy of what it may change.
+// The host waits for the operation's input, and for a copy of what it may change.
 CUDA_ON_CPU_API void cuda_on_cpu_operation_ends() {
   if (--operations.nested) return;
   if (operations.is_looked_at) {
@@ -93,5 +93,5 @@ CUDA_ON_CPU_API void cuda_on_cpu_operation_ends() {
   host_reaches(false);
 }
 
-// A tensor's memory goes back to torch's allocator, for which nobody waits.
+// A tensor's memory goes back to torch's allocator without waiting.
 CUDA_ON_CPU_API void cuda_on_cpu_release(void *memory) { free_at_once(memory); }

@@ -1,5 +1,5 @@
-// Streams and events. Whatever a host function asks for is done at once, in the order in which it asks; what that order
-// leaves open, work.h knows.
+// Streams and events. All work that a host function starts is done at once, in the order of the calls; work.h knows
+// what that order leaves open.
 #include "../runtime/checker.h"
 #include "../runtime/state.h"
 #include "host.h"
@@ -13,7 +13,7 @@ struct CudaOnCpuStream {
 };
 struct CudaOnCpuEvent {
   bool is_alive;
-  uint64_t recorded;  // at so many recordings, 0 for never
+  uint64_t recorded;  // the number of recordings then, 0 for never
   Done done;
   CapturedEvent captured;
 };
@@ -22,7 +22,7 @@ namespace {
 
 constexpr int most_handles = 1024;
 
-// Handles that are given out: the first `used` have been.
+// The handles: the first `used` are in use.
 template <class Handle>
 struct Table {
   Handle at[most_handles];
@@ -56,7 +56,7 @@ bool is_own(cudaStream_t stream) { return stream && stream != cudaStreamLegacy &
 
 cudaError_t known(bool is_known) { return is_known ? cudaSuccess : returns(cudaErrorInvalidResourceHandle); }
 
-// What a query finds done, the host has waited for: here everything is done when it is asked for.
+// The host has waited for whatever a query reports as done: here everything is done at once.
 cudaError_t waited(cudaStream_t stream) {
   if (!is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
   if (is_captured(stream)) return returns(cudaErrorStreamCaptureUnsupported);
@@ -87,7 +87,7 @@ cudaError_t made_stream(cudaStream_t *stream, unsigned int flags) {
   return cudaSuccess;
 }
 
-// A host function on a stream: it is no part of what the host does by itself.
+// A host function on a stream: it is not part of what the host does by itself.
 template <class Called>
 cudaError_t called_back(cudaStream_t stream, const Called &called) {
   checker_host_goes_on();
@@ -140,10 +140,10 @@ Working::~Working() {
 
 }  // namespace cuda_on_cpu
 
-// By nvcc's -default-stream: what 0 stands for as a stream, and for whoever names none.
+// The meaning of stream 0, and of no stream: set by nvcc's -default-stream.
 CUDA_ON_CPU_API void cuda_on_cpu_stream_0(int is_per_thread) { handles.stream_0 = is_per_thread ? per_thread_stream : legacy_stream; }
 
-// A launch that was refused is told by cudaGetLastError alone; what goes wrong within a kernel ends the run at once.
+// Only cudaGetLastError reports a launch that was refused; an error within a kernel ends the run at once.
 CUDA_ON_CPU_API cudaError_t cudaDeviceSynchronize() { return waited_for_all(); }
 CUDA_ON_CPU_API cudaError_t cudaThreadSynchronize() { return waited_for_all(); }
 
@@ -217,7 +217,7 @@ CUDA_ON_CPU_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStre
 CUDA_ON_CPU_API cudaError_t cudaEventQuery(cudaEvent_t event) { return waited(event); }
 CUDA_ON_CPU_API cudaError_t cudaEventSynchronize(cudaEvent_t event) { return waited(event); }
 
-// No time passes here: what lies between two events is as many milliseconds as there were recordings, never 0.
+// No time passes here: between two events lie as many milliseconds as there were recordings, never 0.
 CUDA_ON_CPU_API cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end) {
   if (!start || !end || !start->recorded || !end->recorded) return returns(cudaErrorInvalidResourceHandle);
   *milliseconds = static_cast<float>(static_cast<int64_t>(end->recorded - start->recorded));

@@ -1,4 +1,4 @@
-// The part of the host's side that whole programs have: their main, as a host function that takes no arrays.
+// The host side of whole programs: their main, as a host function that takes no arrays.
 #include <stdio.h>
 
 #include <iostream>
@@ -10,11 +10,11 @@
 HIDDEN void cuda_on_cpu_register(cuda_on_cpu::Entry *entry);
 CUDA_ON_CPU_API void cuda_on_cpu_program_ends(int code);
 CUDA_ON_CPU_API void cuda_on_cpu_stream_0(int is_per_thread);
-// In a program with files that say so (cuda_on_cpu_host.h).
+// Defined in a program whose files define it (cuda_on_cpu_host.h).
 HIDDEN __attribute__((weak)) void cuda_on_cpu_stream_0_is_per_thread();
 HIDDEN __attribute__((weak)) void cuda_on_cpu_stream_0_is_legacy();
 
-// By its symbol: C++ lets nobody call main, and a program may declare it with fewer parameters.
+// By its symbol: C++ does not allow calls of main, and a program may declare it with fewer parameters.
 HIDDEN int main_of_program(int argc, char **argv, char **environment) __asm__("main");
 extern "C" char **environ;
 
@@ -23,7 +23,7 @@ namespace {
 void invoke(void **args) {
   int argc = static_cast<int>(*static_cast<int64_t *>(args[0]));
   char **argv = *static_cast<char ***>(args[1]);
-  // Where files differ, it is the one that orders more.
+  // If files differ, the one that orders more counts.
   cuda_on_cpu_stream_0(&cuda_on_cpu_stream_0_is_per_thread && !&cuda_on_cpu_stream_0_is_legacy);
   cuda_on_cpu_program_ends(main_of_program(argc, argv, environ));
 }
@@ -36,7 +36,7 @@ struct Registration {
 
 }  // namespace
 
-// What is still to be written: the process ends without the destructors that would see to it.
+// Flushes pending output: the process ends without the destructors that would do it.
 CUDA_ON_CPU_API void cuda_on_cpu_program_flush() {
   std::cout.flush();
   std::clog.flush();

@@ -1,4 +1,4 @@
-// The device that host functions are shown: one card of compute capability 9.0, with the limits that launches are held to.
+// The device that host functions see: one GPU of compute capability 9.0, with the limits that launches have to meet.
 #include <cstring>
 
 #include "../runtime/arena.h"
@@ -27,7 +27,7 @@ const Attribute attributes[] = {
     {cudaDevAttrWarpSize, 32},
     {cudaDevAttrMaxRegistersPerBlock, 65536},
     {cudaDevAttrClockRate, 1500000},
-    {cudaDevAttrMultiProcessorCount, 4},  // few, so that a grid of so many blocks has blocks that go round again
+    {cudaDevAttrMultiProcessorCount, 4},  // few, so that in a grid of this many blocks the blocks loop
     {cudaDevAttrIntegrated, 0},
     {cudaDevAttrCanMapHostMemory, 1},
     {cudaDevAttrComputeMode, cudaComputeModeDefault},

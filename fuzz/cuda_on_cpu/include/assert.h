@@ -1,4 +1,4 @@
-// assert as device code has it: a failure ends the launch and names the line. Read anew at every #include.
+// assert of device code: a failure ends the launch and names the line. Read again at every #include.
 #undef assert
 #ifdef NDEBUG
 #define assert(expression) static_cast<void>(0)

@@ -1,5 +1,5 @@
-// Cooperative groups: the grid, clusters, the block, tiles of it, and coalesced groups. Long, as it is CUDA's own header
-// of that name, which kernels include.
+// Cooperative groups: the grid, clusters, the block, tiles of it, and coalesced groups. Long, because it is CUDA's own
+// header of that name, which kernels include.
 #pragma once
 #include "cuda_on_cpu.h"
 
@@ -16,7 +16,7 @@ struct tile_memory {
 
 }  // namespace details
 
-// Of one size, whatever block it is for.
+// Of one size, for any block.
 template <unsigned int MaxBlockSize = 1024>
 struct block_tile_memory : details::tile_memory {};
 
@@ -32,7 +32,7 @@ class thread_block {
   static dim3 group_dim() { return blockDim; }
   static dim3 dim_threads() { return blockDim; }
   static void sync(CUDA_ON_CPU_LINE) { cuda_on_cpu_barrier(line); }
-  // It is the wait that counts: what is done in between is ordered as if it came before the arrival.
+  // Only the wait counts: what happens in between is ordered as if it came before the arrival.
   struct arrival_token {};
   static arrival_token barrier_arrive() { return {}; }
   static void barrier_wait(arrival_token &&, CUDA_ON_CPU_LINE) { cuda_on_cpu_barrier(line); }
@@ -48,7 +48,7 @@ static inline thread_block this_thread_block(block_tile_memory<MaxBlockSize> &me
 
 namespace details {
 
-// A shuffle of anything of up to 32 bytes, which cooperative groups have and __shfl_sync has not.
+// A shuffle of any type of up to 32 bytes, which cooperative groups have but __shfl_sync has not.
 template <class T>
 T shuffle(unsigned int mask, T value, int source, int line) {
   static_assert(cuda_on_cpu::is_trivial<T> && sizeof(T) <= 32, "groups shuffle trivial values of up to 32 bytes");
@@ -60,7 +60,7 @@ T shuffle(unsigned int mask, T value, int source, int line) {
   return value;
 }
 
-// What tiles and coalesced groups share. Ranks number the lanes of the mask from the lowest.
+// The common base of tiles and coalesced groups. Ranks number the lanes of the mask from the lowest.
 class lanes {
  public:
   unsigned int lane_mask() const { return mask_; }
@@ -132,7 +132,7 @@ class thread_block_tile : public details::lanes {
   }
 };
 
-// Several warps, which meet in the memory that the block was given for it.
+// Several warps, which meet in the memory that the block has for it.
 template <unsigned int Size, class Parent>
 class thread_block_tile<Size, Parent, true> {
   static_assert(Size <= 1024 && (Size & (Size - 1)) == 0, "the threads of a tile are a power of two");
@@ -147,7 +147,7 @@ class thread_block_tile<Size, Parent, true> {
   static unsigned int meta_group_rank() { return thread_block::thread_rank() / Size; }
   static unsigned int meta_group_size() { return (thread_block::size() + Size - 1) / Size; }
   void sync(CUDA_ON_CPU_LINE) const {
-    if (!memory) cuda_on_cpu_trap(line);  // this_thread_block() was given no block_tile_memory
+    if (!memory) cuda_on_cpu_trap(line);  // this_thread_block() did not get a block_tile_memory
     unsigned int mine = meta_group_rank(), left = thread_block::size() - mine * Size;
     __threadfence_block();
     unsigned int turn = atomicAdd(&memory->turns[mine], 0u);
@@ -166,7 +166,7 @@ class thread_block_tile<Size, Parent, true> {
 
 namespace details {
 
-// The values of a large tile combined: each warp's own by `in_warp`, then the warps' in their order, by everyone.
+// Combines the values of a large tile: each warp's own by `in_warp`, then all threads combine the warps' in order.
 template <unsigned int Size, class Parent, class T, class InWarp, class Operator>
 T over_warps(const thread_block_tile<Size, Parent, true> &group, T value, InWarp in_warp, Operator combine, int line) {
   static_assert(cuda_on_cpu::is_trivial<T> && sizeof(T) <= tile_memory::value_bytes,
@@ -228,14 +228,14 @@ class grid_group {
   static dim3 group_dim() { return gridDim; }
   static dim3 dim_blocks() { return gridDim; }
   static void sync(CUDA_ON_CPU_LINE) { cuda_on_cpu_grid_barrier(line); }
-  struct arrival_token {};  // as of a block
+  struct arrival_token {};  // as for a block
   static arrival_token barrier_arrive() { return {}; }
   static void barrier_wait(arrival_token &&, CUDA_ON_CPU_LINE) { cuda_on_cpu_grid_barrier(line); }
 };
 
 static inline grid_group this_grid() { return {}; }
 
-// The blocks that start together and reach each other's shared memory; of a launch without clusters, the block alone.
+// The blocks that start together and reach each other's shared memory; in a launch without clusters, the block alone.
 class cluster_group {
  public:
   struct arrival_token {};
@@ -273,7 +273,7 @@ class cluster_group {
 
 static inline cluster_group this_cluster() { return {}; }
 
-// Groups of which only the running program knows what they are: a whole block, or lanes of a warp.
+// Groups whose kind only the running program knows: a whole block, or lanes of a warp.
 class thread_group {
  public:
   thread_group(const thread_block &) : lanes_(0), is_block_(true) {}

@@ -1,4 +1,4 @@
-// __nv_bfloat16 and __nv_bfloat162: the upper half of a float, in which arithmetic rounds once, as on a GPU.
+// __nv_bfloat16 and __nv_bfloat162: the upper half of a float; arithmetic rounds once, as on a GPU.
 #pragma once
 #include "cuda_on_cpu.h"
 #include "cuda_on_cpu/narrow.h"

@@ -1,4 +1,4 @@
-// __half and __half2: IEEE binary16, in which arithmetic rounds once, as on a GPU.
+// __half and __half2: IEEE binary16; arithmetic rounds once, as on a GPU.
 #pragma once
 #include "cuda_on_cpu.h"
 #include "cuda_on_cpu/narrow.h"

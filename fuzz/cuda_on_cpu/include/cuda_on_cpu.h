@@ -1,5 +1,5 @@
-// CUDA C++ for the host compiler: what a kernel file sees when it is compiled for the cpu device. Every kernel is
-// compiled with this header in front, as nvcc puts cuda_runtime.h in front.
+// CUDA C++ for the host compiler: the environment of a kernel file on the cpu device. Every kernel is compiled with
+// this header before it, as nvcc includes cuda_runtime.h.
 #pragma once
 #include <float.h>
 #include <limits.h>

@@ -1,4 +1,4 @@
-// Asynchronous copies of a thread to shared memory, in batches.
+// A thread's asynchronous copies to shared memory, in batches.
 #pragma once
 #include "cuda_on_cpu.h"
 

@@ -1,8 +1,8 @@
 // nvcuda::wmma: matrix products by tensor cores, a warp at a time.
 //
-// Which element of a matrix lies where in a fragment CUDA leaves open; here lane l has elements l, l + 32, ... row by
-// row, and where hardware keeps elements more than once, so do the lanes. A product is worked out when all 32 lanes
-// have come, as tensor cores do (cuda_on_cpu/tensor_core.h). Loads and stores are each lane's own.
+// CUDA leaves open where an element of a matrix lies in a fragment; here lane l has elements l, l + 32, ... row by row,
+// and where hardware keeps copies of elements, so do the lanes. A product is computed when all 32 lanes have come, as
+// tensor cores do (cuda_on_cpu/tensor_core.h). Loads and stores are each lane's own.
 #pragma once
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
@@ -23,7 +23,7 @@ struct tf32;
 
 namespace details {
 
-// The number that stands for a kind of element, the multiplier's shape that it comes in, and how often a and b are held.
+// The number of a kind of element, its shape in the multiplier, and how many copies of a and b are kept.
 template <class T, int m, int n, int k>
 struct Kind;
 template <class T, int a, int b>
@@ -83,7 +83,7 @@ CUDA_ON_CPU_INLINE void load(Fragment &to, const T *p, unsigned int stride, bool
   }
 }
 
-// CUDA asks for an address that is a multiple of 32 bytes, and for rows (or columns) that begin at multiples of 16.
+// CUDA requires an address that is a multiple of 32 bytes, and rows (or columns) that begin at multiples of 16.
 template <class T>
 CUDA_ON_CPU_INLINE void meet(const T *p, unsigned int stride, int line) {
   cuda_on_cpu::collect(cuda_on_cpu::WarpOperation::ballot, ~0u, 0, line);
@@ -128,7 +128,7 @@ static inline void mma_sync(fragment<accumulator, m, n, k, D> &d, const fragment
   cuda_on_cpu::multiply(d, a, b, c, satf, line);
 }
 
-// To nearest, halfway away from 0: cvt.rna.tf32.f32. Who does not call it has the lower digits cut off.
+// To nearest, halfway away from 0: cvt.rna.tf32.f32. Without this call the lower digits are truncated.
 static inline float __float_to_tf32(float x) {
   unsigned int bits = __float_as_uint(x);
   return (bits & 0x7f800000u) == 0x7f800000u ? x : __uint_as_float((bits + 0x1000u) & ~0x1fffu);

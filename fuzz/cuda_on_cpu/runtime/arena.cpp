@@ -13,11 +13,11 @@ namespace cuda_on_cpu {
 
 constexpr uint64_t capacity = uint64_t{1} << arena_shift, checked_capacity = 256 << 20, default_alignment = 256;
 
-// Where accesses are checked, whoever leaves an array by a wrong index is not to land in the next one.
+// Where accesses are checked, an access that leaves an array by a wrong index must not land in the next array.
 constexpr uint64_t apart = 16 << 20;
 
-// The same in every process, so that what depends on addresses is replayed; one whose lower 32 bits, and those of its
-// quarter, are no negative int: -3 % 4 is not what a kernel that cuts an address off to an int had in mind.
+// The address is the same in every process, so that what depends on addresses can be replayed. Its lower 32 bits, and
+// those of its quarter, are not a negative int: a kernel that truncates an address to an int does not expect -3 % 4.
 static void *const usual_place = reinterpret_cast<void *>(usual_arena);
 
 namespace {
@@ -43,7 +43,7 @@ bool map_arena() {
 uintptr_t arena_start() { return reinterpret_cast<uintptr_t>(arena.start); }
 uint64_t arena_bytes() { return capacity; }
 
-// Now and then, before the arrays of a run are placed: large ones of earlier jobs, and stray writes.
+// Every so often, before the arrays of a run are placed, frees large arrays of earlier jobs, and stray writes.
 static void give_back() {
   constexpr uint32_t once_in = 1024;
   if (++arena.runs % once_in == 0) madvise(arena.start, capacity, MADV_DONTNEED);
@@ -66,7 +66,7 @@ bool place_buffers(Run &run) {
     Buffer &b = run.buffers[i];
     uint64_t offset = align_up(used) + b.distance;
     b.address = arena.start + offset;
-    used = offset + b.bytes + 2 * guard_zone_bytes + gap;  // one zone behind it, one before the next
+    used = offset + b.bytes + 2 * guard_zone_bytes + gap;  // one zone after it, one before the next
   }
   give_back();
   for (uint32_t i = 0; i < run.buffer_count; i++) {
@@ -85,7 +85,7 @@ void lay(const Buffer &b, const void *content) {
     fill(b.address, b.bytes, b.fill, b.element_bytes);
 }
 
-// What the host may see lies in the last quarter.
+// Host-visible memory lies in the last quarter.
 constexpr uint64_t visible_from = capacity / 4 * 3;
 
 bool is_host_visible(uintptr_t address) { return address - arena_start() - visible_from < capacity - visible_from; }
@@ -116,7 +116,7 @@ void bring_in(const void *start, uint64_t bytes) {
   uintptr_t first = reinterpret_cast<uintptr_t>(start) & ~(large_page - 1);
   uintptr_t end = (reinterpret_cast<uintptr_t>(start) + bytes + large_page - 1) & ~(large_page - 1);
   madvise(reinterpret_cast<void *>(first), end - first, MADV_HUGEPAGE);
-#ifdef MADV_POPULATE_WRITE  // Linux 5.14 and later; without it they come one by one
+#ifdef MADV_POPULATE_WRITE  // Linux 5.14 and later; otherwise pages come one by one
   madvise(reinterpret_cast<void *>(first), end - first, MADV_POPULATE_WRITE);
 #endif
 }

@@ -1,7 +1,6 @@
-// Here they are made as late as they may be: what a thread reads before it waits is not what it has asked for. Those of a
-// phase of a cuda::barrier are made by the first thread that has waited for the phase, for all. Where accesses are checked,
-// a copy counts as a write twice, when it is asked for and when it is made, and in between nobody has written what it will
-// write.
+// A copy is made as late as possible: a thread that reads before it waits does not see what it asked for. The first
+// thread that has waited for a phase of a cuda::barrier makes all copies of that phase. Where accesses are checked, a
+// copy counts as a write twice, when it is requested and when it is made; in between, the target counts as unwritten.
 #include "async_copies.h"
 
 #include <cstdlib>
@@ -18,7 +17,7 @@ namespace cuda_on_cpu {
 
 namespace {
 
-// Of each thread a list, the newest first, in which a batch's end stands before its copies; and of each barrier one.
+// Each thread has a list, newest first, in which a batch's end comes before its copies; each barrier has one too.
 struct Asked {
   char *to;  // null: the end of a batch
   const char *from;
@@ -42,14 +41,14 @@ struct CopyRoom {
   OfBarrier of_barrier[max_residents][most_barriers];
   bool has_any[max_residents];
 };
-PerProcess<CopyRoom> room;  // lists that a run leaves are given back when a block of the next run starts there
+PerProcess<CopyRoom> room;  // lists that a run leaves are freed when a block of the next run starts there
 
 struct RunningBlock {
   uint32_t resident;
 };
 PerRun<RunningBlock> running;
 
-// No room: nobody, and then the copy is made at once.
+// Null if there is no room; then the copy is made at once.
 uint32_t place() {
   if (room.unused != nobody) {
     uint32_t taken = room.unused;
@@ -78,14 +77,14 @@ bool remember(const Asked &one, uint32_t &newest) {
 
 uint32_t &newest_of_thread() { return room.newest_of[running.resident][block.current]; }
 
-// The list of a barrier of the running block; null where it has none.
+// The list of a barrier of the running block; null if it has none.
 uint32_t *newest_of_barrier(const void *barrier) {
   for (OfBarrier &one : room.of_barrier[running.resident])
     if (one.newest != nobody && one.barrier == barrier) return &one.newest;
   return nullptr;
 }
 
-// The same, a new one where it has none; null where too many have.
+// The same, but a new list if it has none; null if there are too many.
 uint32_t *list_of_barrier(const void *barrier) {
   if (uint32_t *known = newest_of_barrier(barrier)) return known;
   for (OfBarrier &one : room.of_barrier[running.resident])
@@ -107,7 +106,7 @@ void make(const Asked &one) {
   memset(one.to + one.bytes - one.zeros, 0, one.zeros);
 }
 
-// What is to be written holds nothing until then.
+// The target counts as unwritten until then.
 void empty(const Asked &one) {
   bool shared;
   const Region *region = region_of(reinterpret_cast<uintptr_t>(one.to), shared);
@@ -117,7 +116,7 @@ void empty(const Asked &one) {
   set_initialised(there, reinterpret_cast<uintptr_t>(one.to), one.bytes, false);
 }
 
-// The oldest first. Recursion is as deep as batches are long.
+// Oldest first. The recursion is as deep as batches are long.
 void make_all(uint32_t at) {
   if (at == nobody) return;
   make_all(room.asked[at].older);
@@ -164,13 +163,13 @@ CUDA_ON_CPU_API void cuda_on_cpu_async_copy(void *to, const void *from, uint32_t
     checker_access(reinterpret_cast<uintptr_t>(to), bytes, Access::write, one.pc);
   }
   uint32_t *newest = barrier ? list_of_barrier(barrier) : &newest_of_thread();
-  if (bytes < sizeof run->poison || !newest || !remember(one, *newest)) return make(one);  // hardware copies no less by itself
+  if (bytes < sizeof run->poison || !newest || !remember(one, *newest)) return make(one);  // the hardware minimum
   if (checker.active) empty(one);
 }
 
 CUDA_ON_CPU_API void cuda_on_cpu_async_commit() { remember({nullptr, nullptr, 0, 0, 0, nobody, 0}, newest_of_thread()); }
 
-// For all batches but so many of the last; what is in no batch yet is not waited for.
+// Waits for all batches but the last few; does not wait for copies that are in no batch yet.
 CUDA_ON_CPU_API void cuda_on_cpu_async_wait(uint32_t but) {
   uint32_t *link = &newest_of_thread();
   for (uint64_t ends = uint64_t{but} + 1; *link != nobody; link = &room.asked[*link].older)

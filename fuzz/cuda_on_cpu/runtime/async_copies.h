@@ -1,4 +1,4 @@
-// Copies to shared memory that a thread has asked for and that are made, at the latest, when it waits for them.
+// Copies to shared memory that a thread has requested. They are made at the latest when it waits for them.
 #pragma once
 #include <cstdint>
 

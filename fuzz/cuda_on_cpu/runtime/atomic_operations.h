@@ -1,4 +1,4 @@
-// What an atomic does; kernels (include/) and the runtime (hooks.cpp) share the list.
+// What an atomic does; kernels (include/) and the runtime (hooks.cpp) share this list.
 #pragma once
 #include <cstdint>
 
@@ -7,10 +7,10 @@ namespace cuda_on_cpu {
 enum AtomicTraits : uint32_t {
   atomic_reads = 1,
   atomic_writes = 2,
-  atomic_of_block = 4,   // its scope; else the device's
+  atomic_of_block = 4,   // of its scope; otherwise of the device's
   atomic_acquires = 8,   // at once, not at the next fence
-  atomic_releases = 16,  // all that came before, not what came before the last fence
-  atomic_swaps = 32,     // compares what is there with what its caller took to be there
+  atomic_releases = 16,  // everything before it, not only what came before the last fence
+  atomic_swaps = 32,     // compares memory with the value that its caller expected
 };
 
 }  // namespace cuda_on_cpu

@@ -1,4 +1,4 @@
-// The scheduler of a block: starting threads, the barrier, exit, and what to do when nobody can run.
+// The scheduler of a block: it starts threads, runs barriers and exits, and decides what to do when no thread can run.
 #include "block.h"
 
 #include "checker.h"
@@ -28,7 +28,7 @@ uint64_t random_bits() {  // xorshift64
 
 static void shuffle_order() {
   for (int i = block.size - 1; i > 0; i--) {
-    auto j = (random_bits() >> 32) * static_cast<uint64_t>(i + 1) >> 32;  // in [0, i], without a division
+    auto j = (random_bits() >> 32) * static_cast<uint64_t>(i + 1) >> 32;  // in [0, i], without division
     uint16_t other = turns.order[i];
     turns.order[i] = turns.order[j];
     turns.order[j] = other;
@@ -81,7 +81,7 @@ static void stack_main() {
     make_current(next);
     if (threads.stack_pointer[next]) {
       give_stack(stack);
-      switch_to(me, next);  // never comes back
+      switch_to(me, next);  // never returns
     }
     threads.stack[next] = stack;
     threads.stack_pointer[next] = &threads;  // started: any address but null; the first switch away overwrites it
@@ -97,7 +97,7 @@ void *start_stack(int thread) {
 void end_thread() {
   int me = block.current;
   thread_is_done(me);
-  give_stack(threads.stack[me]);  // nobody runs on it before it is left: the next thread may, from its top on
+  give_stack(threads.stack[me]);  // nothing runs on it before this thread leaves it: the next may use it from its top
   if (nobody_can_run()) {
     switch_to(me, main_context);
   } else {
@@ -171,7 +171,7 @@ constexpr uint32_t patience = 4, patience_of_block = 1 << 15;
 
 bool only_polls() { return block.polls > 4 * patience * static_cast<uint32_t>(block.live); }
 
-// Every so often the others of its block run, and when all of them do nothing but poll, other blocks.
+// Every so often the others of its block run; when all of them do nothing but poll, other blocks run.
 void poll() {
   block.polls++;
   if ((only_polls() || ++block.polls_in_all > patience_of_block) && has_other_blocks()) return leave_block();

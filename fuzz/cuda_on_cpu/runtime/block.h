@@ -1,8 +1,8 @@
-// The running block: its threads, who runs next, and how a thread waits. (Other blocks of its launch may be waiting for it
-// meanwhile: grid.cpp.)
+// The running block: its threads, which runs next, and how a thread waits. (Meanwhile other blocks of its launch may be
+// waiting for it: grid.cpp.)
 //
-// A CUDA thread is a fiber, but only once it blocks: until then it is a plain call on a reused stack, and a thread
-// that never blocks costs no switch at all.
+// A CUDA thread is a fiber, but only once it blocks: until then it is a plain call on a reused stack, and a thread that
+// never blocks costs no switch.
 #pragma once
 #include "abi.h"
 #include "context.h"
@@ -13,7 +13,7 @@
 namespace cuda_on_cpu {
 
 constexpr int max_threads = 1024, warp_lanes = 32, max_warps = max_threads / warp_lanes;
-constexpr int main_context = -1;  // the launcher, which is no CUDA thread
+constexpr int main_context = -1;  // the launcher, which is not a CUDA thread
 
 enum class State : uint8_t { ready, at_barrier, at_grid_barrier, at_cluster_barrier, in_warp, done };
 
@@ -22,14 +22,14 @@ struct Cluster;
 // Hot fields lie in packed arrays: with 256 threads they share the L1 cache with 256 stack frames.
 struct Threads {
   void *stack_pointer[max_threads];  // null: not started
-  State state[max_threads];  // what it waited for last; `ready` before that
+  State state[max_threads];  // what it waited for last; `ready` before its first wait
   uint16_t stack[max_threads];
   int32_t line[max_threads];  // of the barrier or collective that it waits in
   ThreadPlace place[max_threads];
 };
 
-// The threads that can run, oldest first. After a barrier that every thread reached in a fixed schedule the ring
-// still holds the same threads in the same order, so releasing the barrier is one subtraction.
+// The threads that can run, oldest first. After a barrier that every thread reached in a fixed schedule the ring still
+// holds the same threads in the same order, so releasing the barrier is one subtraction.
 struct Ring {
   static constexpr uint32_t capacity = 2 * max_threads;
   uint16_t thread[capacity];
@@ -41,8 +41,8 @@ struct Ring {
   void drop_front() { head++; }
 };
 
-// Lanes of one warp that a collective has woken. They run before all that is in the ring: one warp's lanes stay
-// together, hot in the cache, and the ring is left as it is.
+// Lanes of one warp that a collective has woken. They run before everything in the ring: one warp's lanes stay
+// together, hot in the cache, and the ring does not change.
 struct Woken {
   uint32_t lanes;    // bit i: lane ((i + turn) % 32) ^ flip; the lowest bit runs first
   int first_thread;  // of the warp
@@ -67,22 +67,22 @@ struct Block {
   int barrier_value, barrier_result;
   int first_exited;
   bool ring_is_stale;  // the ring no longer holds every thread in schedule order
-  uint32_t polls;       // in a row, since something in the block last came on
+  uint32_t polls;       // consecutive polls since something in the block last made progress
   uint32_t polls_in_all;  // since it last began to run
-  bool has_left;        // others shall run: it only polls, or it is another block's turn
+  bool has_left;        // other threads must run: this one only polls, or it is another block's turn
   NamedBarrier named[named_barriers];
-  Cluster *cluster;     // null: no other block is in it, and nobody has asked for it
+  Cluster *cluster;     // null: no other block is in it, and the kernel has not asked for it
   uint32_t rank;        // in its cluster
   int at_cluster_barrier;
-  uint32_t waits_in_phase;  // of the cluster's barrier: those who wait there
-  // Of each thread: it has arrived at the cluster's barrier and not waited yet; in an odd phase; to wait later.
+  uint32_t waits_in_phase;  // threads that wait at the cluster's barrier
+  // For each thread: it has arrived at the cluster's barrier and not waited yet; in an odd phase; to wait later.
   uint64_t has_arrived[max_threads / 64], arrived_in_odd[max_threads / 64], arrived_apart[max_threads / 64];
 };
 
 struct Turns {
   void *main_stack_pointer;
   ThreadPlace *current_place;   // the kernel library's threadIdx
-  uint64_t progress;            // counts whatever another thread may have waited for
+  uint64_t progress;            // counts everything that another thread may have waited for
   uint64_t threads_ended;
   uint64_t random_state;
   uint16_t order[max_threads];  // the schedule: which thread runs first after a barrier
@@ -94,12 +94,12 @@ extern PerRun<Woken> woken;
 extern PerRun<Block> block;
 extern PerRun<Turns> turns;
 
-// What the caller asks for and is given: the current run, and between two runs the last one.
+// The request and its results: of the current run, and between two runs, of the last one.
 extern Run *run;
 
 void *start_stack(int thread);
 void begin_block(uint64_t number);
-void run_block();  // until it ends, or leaves the processor to other blocks
+void run_block();  // until it ends, or yields the processor to other blocks
 void release_from_grid_barrier();
 void prepare_threads(const Step &step);
 uint64_t random_bits();
@@ -118,8 +118,8 @@ static inline void switch_to(int from, int to) {
 
 static inline bool nobody_can_run() { return !woken.lanes && ring.empty(); }
 
-// With many threads their stacks lie in the second-level cache: by the time that it is the next thread's turn, the
-// lines that it begins with are here.
+// With many threads their stacks lie in the second-level cache. This prefetches the lines that the next thread begins
+// with, before its turn.
 static inline void prefetch_stack(int t) {
   const char *lines = static_cast<const char *>(threads.stack_pointer[t]);
   __builtin_prefetch(lines);
@@ -127,7 +127,7 @@ static inline void prefetch_stack(int t) {
   __builtin_prefetch(lines + 128);
 }
 
-// The thread whose turn it is; somebody must be able to run.
+// The thread whose turn it is; at least one thread must be able to run.
 static inline int take_next() {
   int t;
   if (woken.lanes) {
@@ -136,12 +136,12 @@ static inline int take_next() {
   } else {
     t = ring.front();
     ring.drop_front();
-    prefetch_stack(ring.front());  // of an empty ring: any thread's, which does no harm
+    prefetch_stack(ring.front());  // with an empty ring: any thread's stack, which is harmless
   }
   return t;
 }
 
-// Gives the processor to the thread whose turn it is.
+// Switches to the thread whose turn it is.
 static inline void run_next(int from) {
   int t = take_next();
   make_current(t);
@@ -150,7 +150,7 @@ static inline void run_next(int from) {
   switch_to(from, t);
 }
 
-// The current thread waits; it runs again when somebody has put it back into the ring.
+// The current thread waits; it runs again once another thread has put it back into the ring.
 static inline void wait() {
   if (nobody_can_run())
     switch_to(block.current, main_context);
@@ -158,7 +158,7 @@ static inline void wait() {
     run_next(block.current);
 }
 
-// The current thread steps back behind all that can run.
+// The current thread goes to the end of the queue.
 static inline void yield() {
   if (nobody_can_run()) return;
   block.ring_is_stale = true;
@@ -166,17 +166,17 @@ static inline void yield() {
   run_next(block.current);
 }
 
-// The current thread looks at memory again and again, most likely until another one has written there.
+// The current thread polls memory, most likely until another one writes there.
 void poll();
 bool only_polls();  // nothing else has happened in the block for a while
 
-// The block steps back behind the other blocks of its launch.
+// The block lets the other blocks of its launch run first.
 void leave_block();
 
-// The current thread ends here, from whatever depth of its stack.
+// Ends the current thread, at any depth of its stack.
 [[noreturn]] void end_thread();
 
-// Something happened that others may have waited for.
+// Reports an event that other threads may have waited for.
 static inline void came_on() {
   block.polls = 0;
   turns.progress++;
@@ -188,10 +188,10 @@ size_t bytes_of_warps(int threads_in_block);
 void save_warps(char *to);
 void restore_warps(const char *from);
 void leave_warp(int thread);
-bool go_on_in_warps();  // lanes that converge, or take a step together, where nobody else can run
+bool go_on_in_warps();  // lanes that converge, or take a step together, when no other thread can run
 void report_stuck_warp();
 bool lane_is_live(int thread);
-// The current thread waits for the lanes of its warp that come to this place in the library, too, or never will.
+// The current thread waits until every lane of its warp comes to this place in the library, too, or never will.
 void step_with_warp(uint32_t place, const void *frame);
 
 }  // namespace cuda_on_cpu

@@ -1,5 +1,5 @@
-// The way of one access through the checker. One file, though long: the compiler has to see all of it at once, since
-// it is taken by every load and store of a kernel.
+// The path of one access through the checker. One long file: every load and store of a kernel takes this path, so the
+// compiler has to see all of it at once.
 #include "checker.h"
 
 #include <pthread.h>
@@ -49,13 +49,13 @@ Finding *report_access(Kind kind, const Seen &s, uint64_t other_pc = 0) {
   return f;
 }
 
-// A thread with a wrong bound of a loop would go on through all memory there is, into other arrays in the end.
+// A thread with a wrong loop bound would otherwise run through all of memory, in the end into other arrays.
 constexpr uint32_t most_outside = 1024;
 struct Watched {
-  uint32_t outside[max_threads];  // how often each thread of the running block has been outside
+  uint32_t outside[max_threads];  // for each thread of the running block, its count of accesses out of bounds
   bool somebody_is_outside;
   uintptr_t last_read[max_threads];  // by each thread, as volatile or atomic, with the place in the code
-  pthread_t main_thread;             // of the host: the accesses of other threads are not checked
+  pthread_t main_thread;             // by the host: the accesses of other threads are not checked
 };
 PerRun<Watched> watched;
 
@@ -75,7 +75,7 @@ void forget_who_is_outside() {
   watched.somebody_is_outside = false;
 }
 
-// Whether some byte of an access is initialised: then it reads a struct with padding, most likely.
+// Whether some byte of an access is initialised: then it most likely reads a struct with padding.
 bool is_partly_initialised(const Seen &s, bool shared) {
   bool also_shared;
   const Region *region = region_of(s.address, also_shared);
@@ -86,16 +86,16 @@ bool is_partly_initialised(const Seen &s, bool shared) {
   return false;
 }
 
-// In shared memory volatile counts for something only where the block uses fences, too: without them it is the last-warp
-// idiom, which takes the lanes of a warp to go in step.
+// In shared memory, volatile orders something only where the block also uses fences: without them it is the last-warp
+// idiom, which expects the lanes of a warp to run in step.
 bool is_volatile_in_earnest(uint32_t traits, bool shared) {
   return traits & is_volatile && (!shared || ordering.own->uses_fences);
 }
 
 enum class Conflict { none, data_race, relaxed };
 
-// Two atomics whose scopes hold both threads never race. Where each of the two is atomic or volatile, PTX has them
-// relaxed and well-defined, and CUDA C++ has them a race: that is told, and is no error by itself.
+// Two atomics whose scopes hold both threads never race. Where each of the two is atomic or volatile, PTX makes them
+// relaxed and well-defined, but CUDA C++ makes them a race: that is reported, but is not an error by itself.
 Conflict conflict_of(const Seen &s, const Trace &before, bool shared) {
   uint32_t other = traits_of(before);
   if (s.traits & other & is_atomic) {
@@ -120,7 +120,7 @@ Conflict meets(const Seen &s, const Trace &before, bool before_writes, uint32_t 
   return Conflict::none;
 }
 
-// Whether the reader may yet swap what it has read: what was swapped is forgotten (checker_swaps).
+// Whether the reader may yet swap the value that it read: what was swapped is forgotten (checker_swaps).
 bool may_be_guess(const Seen &s, const Trace &reader) { return s.traits & is_atomic && !traits_of(reader); }
 
 Trace trace_of(const Seen &s, uint32_t mask) {
@@ -171,7 +171,8 @@ void check_against_reader(const Trace &reader, const Seen &s, uint32_t mask, boo
     hold_race(met);
 }
 
-// Bytes of an access in one cell. False: the access is out of bounds, which is reported once and not looked at more.
+// The bytes of an access in one cell. False: the access is out of bounds, which is reported once and not examined
+// further.
 bool check_cell(Cell &cell, uintptr_t word, const Seen &s, uint32_t mask, bool shared) {
   if ((cell.addressable() & mask) != mask) {
     if (!(shared && is_constructor_guard(word))) report_outside(s);
@@ -195,7 +196,7 @@ bool check_cell(Cell &cell, uintptr_t word, const Seen &s, uint32_t mask, bool s
   return true;
 }
 
-// Of a piece of work that is no kernel: whether it meets an access that is not ordered with it.
+// For work that is not a kernel: whether it meets an access that is not ordered with it.
 bool meets_others(const Cell &cell, uintptr_t word, const Seen &s, uint32_t mask) {
   auto is_before = [](const Trace &t) { return t.when < ordering.all_before; };
   if (is_before(cell.write) && (!s.writes || (is_before(cell.read) && is_before(cell.other_read)))) return false;
@@ -226,7 +227,7 @@ void check_cells(const Region &region, const Seen &s, bool shared) {
   }
 }
 
-// False: it was to the shared memory of a block that has ended.
+// False: it went to the shared memory of a block that has ended.
 bool reaches_remote(const Seen &s) {
   uint32_t rank = remote_rank_of(s.address);
   return rank == no_rank || checker_remote_access(rank, {s.address, s.bytes, s.writes, trace_of(s, Trace::whole)});
@@ -255,9 +256,9 @@ void check(const Seen &s) {
 
 bool are_warps_in_step() { return run->assume & warps_in_step; }
 
-// Turns come at random, at one in so many accesses in the mean; without turns, hardly ever and to no effect. Where
-// writes are seen late, every access ends the read before it, and goes the long way; where warps go in step, every
-// access is one.
+// Turns come at random, on average at one in so many accesses; without turns, hardly ever and without effect. Where
+// writes are seen late, every access ends the read before it and takes the long path; where warps run in step, every
+// access is one turn.
 void draw_turn() {
   uint64_t below = run->late_writes || are_warps_in_step() ? 1 : 2 * uint64_t{run->preempt_one_in};
   checker.until_turn = below ? 1 + static_cast<uint32_t>((random_bits() >> 32) * below >> 32) : ~0u;
@@ -296,7 +297,7 @@ void take_turn(uintptr_t pc, const void *frame) {
   if (are_warps_in_step()) step_with_warp(static_cast<uint32_t>(pc - memory_map.library_start), frame);
 }
 
-// Behind an atomic that may have let this thread in, where one alone is to be, others are to come along while it is there.
+// After an atomic that may have let this thread into a place for one thread, others must come along while it is there.
 void turn_behind_update() {
   constexpr uint32_t often = 3, seldom = 64, first = 256;
   if (!run->preempt_one_in || !is_drawn(checker.updates < first ? often : seldom)) return;
@@ -307,7 +308,7 @@ void turn_behind_update() {
 }
 
 bool checker_prepare(Run &the_run, uintptr_t library_start, uintptr_t library_end) {
-  // The clock has 32 bits: long before they are spent, all that was remembered is dropped and it starts anew. One run
+  // The clock has 32 bits: long before they run out, all that was remembered is dropped and the clock restarts. One run
   // cannot use up the other half.
   if (ordering.now > 1u << 31) {
     forget_memory();
@@ -403,8 +404,8 @@ uint64_t checker_stored_by(uintptr_t address) {
 
 void checker_fence(Scope scope) { order_fence(block.current, run->assume & scopes_reach ? Scope::device : scope); }
 
-// Shared memory is its block's alone, whatever an atomic's scope, but for the others of its cluster; and other blocks
-// have theirs at the same address.
+// Shared memory belongs to its block alone, whatever an atomic's scope, except for the others of its cluster; other
+// blocks have theirs at the same address.
 static Scope scope_at(uintptr_t address, Scope scope) {
   if (block.cluster && block.cluster->size > 1) return scope;
   bool shared;
@@ -443,7 +444,7 @@ void checker_atomic(uintptr_t address, uint32_t bytes, const Strength &strength,
   check(s);
 }
 
-// What the host itself does is kept only where it does it in a stream's place: whatever it asks for later comes after it.
+// The host's own accesses are recorded only where it acts in a stream's place: whatever it starts later comes after it.
 void checker_host_access(uintptr_t address, uint32_t bytes, bool writes, uintptr_t pc) {
   if (!is_host_visible(address) || !pthread_equal(watched.main_thread, pthread_self())) return;
   end_of_read();
@@ -451,7 +452,7 @@ void checker_host_access(uintptr_t address, uint32_t bytes, bool writes, uintptr
 }
 
 void checker_moves(uintptr_t address, uint64_t bytes, Move move, uint64_t pc, bool kept) {
-  constexpr uint32_t most_held = 256;  // of so many words it is found out whether they have changed
+  constexpr uint32_t most_held = 256;  // of this many words, at most, it is checked whether they have changed
   bool shared, writes = move != Move::reads;
   const Region *region = region_of(address, shared);
   if (!region || !bytes || (!kept && ordering.all_before >= ordering.work_start)) return;
@@ -496,7 +497,7 @@ void checker_swaps(uintptr_t address, uint32_t bytes) {
   forgive_guesses(address, bytes);
 }
 
-// A GPU stops here too.
+// A GPU also stops here.
 [[noreturn]] static void end_misaligned(Finding *f, uintptr_t address, uint32_t alignment) {
   if (f) {
     f->bytes = alignment;

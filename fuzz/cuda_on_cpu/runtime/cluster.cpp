@@ -19,7 +19,7 @@ void set(uint64_t *bits, int t, bool value) {
   bits[t / 64] = value ? bits[t / 64] | bit : bits[t / 64] & ~bit;
 }
 
-// A thread arrives again only after it has waited: of the phase that it arrived in, one bit is enough.
+// A thread arrives again only after it has waited: one bit is enough for the phase that it arrived in.
 bool is_of_this_phase(const Cluster &c, int t) { return has(block.arrived_in_odd, t) == (c.phase & 1); }
 
 void pass(Cluster &c) {
@@ -83,7 +83,7 @@ void release_from_cluster_barrier() {
   }
 }
 
-// Its barrier waits for threads that have not ended, and for no others.
+// Its barrier waits only for threads that have not ended.
 void leave_cluster(int t) {
   Cluster &c = *block.cluster;
   c.live--;
@@ -154,7 +154,8 @@ CUDA_ON_CPU_API uint32_t cuda_on_cpu_shared_rank(const void *p) {
   return no_rank;
 }
 
-// The same place in the shared memory of another block; of what is no shared memory, or no block of the cluster, no place.
+// The same place in the shared memory of another block; null if it is not shared memory, or the block is not of the
+// cluster.
 CUDA_ON_CPU_API void *cuda_on_cpu_map_shared(const void *p, uint32_t rank) {
   const Cluster &c = own_cluster();
   uint32_t from = cuda_on_cpu_shared_rank(p);

@@ -1,7 +1,9 @@
-// The short way through the checker: an access of whole words, or of a part of one, in bounds, initialised, and ordered with what was there
-// before by the last barrier or by being the same thread's. Nearly every access of a correct kernel is like that.
+// The short path through the checker: an access of whole words, or of part of one, in bounds, initialised, and ordered
+// after earlier accesses by the last barrier or because they are the same thread's. Nearly every access of a correct
+// kernel is like that.
 //
-// It decides nothing: whatever is not plainly fine goes the long way (checker.cpp), which would have done the same.
+// It decides nothing: anything that is not plainly fine takes the long path (checker.cpp), which would have done the
+// same.
 #pragma once
 #include "checker.h"
 #include "memory_map.h"
@@ -11,24 +13,24 @@ namespace cuda_on_cpu {
 
 struct CheckerState {
   uintptr_t last_pc;
-  uint32_t until_turn = 1;  // so many accesses from now another thread may go on
+  uint32_t until_turn = 1;  // after this many accesses another thread may run
   bool has_turns;
   bool active;          // while kernels run: the constructors of a library that is being loaded call the hooks, too
-  bool has_updated;     // another block is to go on at the next turn
+  bool has_updated;     // another block must run at the next turn
   bool watches_host;    // while the host runs, and there is work that it has not waited for
-  uint32_t updates;     // behind which another block went on, in this launch
-  uintptr_t strong_read;  // the place that was last read by an atomic, or as volatile: whoever waits, waits for it
+  uint32_t updates;     // after this place another block ran, in this launch
+  uintptr_t strong_read;  // the place last read by an atomic or as volatile: a thread that waits, waits for it
 };
 
 extern PerRun<CheckerState> checker;
 
-// Called where an access is due from `pc`, in a function whose stack frame lies at `frame`.
+// Called where an access from `pc` is next, in a function whose stack frame lies at `frame`.
 void take_turn(uintptr_t pc, const void *frame);
 
 // Called where an atomic reads and writes global memory.
 void turn_behind_update();
 
-// Comes before every access: is it now another thread's turn? Where the checker is not active, it is at every access.
+// Precedes every access: is it another thread's turn now? Where the checker is not active, it is at every access.
 static inline bool turn_is_over() { return __builtin_expect(!--checker.until_turn, false); }
 
 static inline Trace trace_of_word(uint32_t me, uintptr_t pc) {
@@ -38,15 +40,15 @@ static inline Trace trace_of_word(uint32_t me, uintptr_t pc) {
 
 static inline uint16_t settled_by(uint32_t warp) { return static_cast<uint16_t>((ordering.now & 0xff) | warp << 8); }
 
-// The generated code looks there first. Where another thread may go on at any access, it must ask each time.
+// The generated code looks there first. Where another thread may run at any access, it must ask each time.
 static inline void settle_for_reads(uintptr_t address, uint16_t &settled, bool for_all, uint32_t warp) {
   settled = settled_by(for_all ? 0 : 1 + warp);
   if (!checker.has_turns) settle(address, for_all ? 0 : warp_codes.of[warp]);
 }
 
-// Where a barrier has ordered the last write before all that the block does, and two readers are remembered, of two warps
-// or of this one, another read (by this one) changes nothing until the clock ticks or somebody writes. (The eight bits are
-// the same again after 255 ticks: then a reader may be forgotten.) False: there are no two such readers.
+// Suppose a barrier has ordered the last write before all that the block does, and two readers are remembered, of two
+// warps or of this one. Then another read (by this one) changes nothing until the clock ticks or a thread writes. (The
+// eight bits repeat after 255 ticks: then a reader may be forgotten.) False: there are not two such readers.
 static inline bool are_two_readers(const Cell &cell, uintptr_t address, uint16_t &settled, uint32_t me) {
   if (cell.read.when < ordering.alone_interval || cell.other_read.when < ordering.alone_interval) return false;
   uint32_t first = cell.read.thread(), second = cell.other_read.thread();
@@ -85,7 +87,7 @@ static inline bool write_word(uintptr_t address, Cell &cell, uint16_t &settled, 
   return true;
 }
 
-// What one thread does to the bytes of a word at one moment is remembered as one access.
+// All that one thread does to the bytes of a word at one moment is remembered as one access.
 static inline Trace joined_with(const Trace &before, Trace now) {
   constexpr uint32_t flags = Trace::atomic_bit | Trace::volatile_bit | Trace::block_bit;
   if (before.when == now.when && before.thread() == now.thread() && !(before.how & flags)) now.how = static_cast<uint16_t>(now.how | before.bytes());
@@ -97,7 +99,7 @@ static inline Trace trace_of_part(uint32_t me, uintptr_t pc, uint32_t bytes) {
   return {ordering.now, who_is(me, place), how_is(place, bytes)};
 }
 
-// Two threads on different bytes of a word do not meet.
+// Two threads on different bytes of a word do not conflict.
 static inline bool is_no_meeting(const Trace &before, uint32_t bytes, uint32_t me, uint32_t all_before) {
   return !(before.bytes() & bytes) || is_plainly_ordered(before, me, all_before);
 }
@@ -114,7 +116,7 @@ static inline bool read_part(Cell &cell, uint32_t bytes, uint32_t me, uint32_t a
 static inline bool write_part(uintptr_t word, Cell &cell, uint16_t &settled, uint32_t bytes, uint32_t me, uint32_t all_before, bool shared, uintptr_t pc) {
   if ((cell.addressable() & bytes) != bytes || !is_no_meeting(cell.write, bytes, me, all_before)) return false;
   if (!is_no_meeting(cell.read, bytes, me, all_before) || !is_no_meeting(cell.other_read, bytes, me, all_before)) return false;
-  bool stale = shared && cell.write.when < all_before;  // left by an earlier block, of which nothing is initialised here
+  bool stale = shared && cell.write.when < all_before;  // left by an earlier block: nothing in it is initialised here
   cell.write = joined_with(cell.write, trace_of_part(me, pc, bytes));
   cell.set_initialised(stale ? bytes : cell.initialised() | bytes);
   settled = 0;
@@ -122,7 +124,7 @@ static inline bool write_part(uintptr_t word, Cell &cell, uint16_t &settled, uin
   return true;
 }
 
-// Of one or two bytes, which lie in one word. False: nothing was done.
+// One or two bytes, which lie in one word. False: nothing was done.
 template <uint32_t size, bool writes>
 static inline bool part_access(uintptr_t address, uintptr_t pc) {
   bool shared;
@@ -150,15 +152,15 @@ static inline bool is_settled(uintptr_t address) {
   return true;
 }
 
-// The shortest way, of a word that nobody but the current thread has touched since the last barrier: what read_word and
-// write_word do of it, in one piece. False: nothing was done.
+// The shortest path, for a word that only the current thread has touched since the last barrier: read_word and
+// write_word in one piece. False: nothing was done.
 template <bool writes, bool shared>
 static inline bool own_word(const Region &region, uintptr_t address, uintptr_t pc) {
   Cell &cell = *region.cell(address);
   if (!shared) __builtin_prefetch(&cell + 8, 1);
   uint32_t me = static_cast<uint32_t>(block.current), interval = ordering.alone_interval;
   uint32_t all_before = shared ? ordering.own_start : ordering.all_before;
-  uint32_t before = all_before >= ordering.alone_from ? interval : all_before;  // whatever was then is plainly ordered
+  uint32_t before = all_before >= ordering.alone_from ? interval : all_before;  // accesses of then are plainly ordered
   auto is_own = [=](const Trace &t) { return t.when < before || (t.when >= interval && t.thread() == me); };
   if (!is_own(cell.write) || !is_own(cell.read)) return false;
   if (writes) {
@@ -173,7 +175,7 @@ static inline bool own_word(const Region &region, uintptr_t address, uintptr_t p
   return true;
 }
 
-// False: nothing was done of the words from `address` on, which now is where the first such word lies.
+// False: nothing was done for the words from `address` on, which now is the first such word.
 template <uint32_t size, bool writes>
 static inline bool common_access(uintptr_t &address, uintptr_t pc) {
   bool shared;

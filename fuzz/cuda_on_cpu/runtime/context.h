@@ -9,8 +9,8 @@ namespace cuda_on_cpu {
 
 // Inline, not a function: a called switch returns on another stack than it was called on, which unbalances the
 // processor's own stack of return addresses, and every later `ret` is then mispredicted (2.3x slower, measured).
-// Every register is declared clobbered, so the compiler saves just those that are live. The two pushes go below
-// the stack pointer: whoever inlines this is compiled with -mno-red-zone.
+// Every register is declared clobbered, so the compiler saves just those that are live. The two pushes go below the
+// stack pointer: code that inlines this is compiled with -mno-red-zone.
 static inline __attribute__((always_inline)) void switch_stack(void **save, void *to) {
   asm volatile(
       "leaq 1f(%%rip), %%rax\n\t"
@@ -29,7 +29,7 @@ static inline __attribute__((always_inline)) void switch_stack(void **save, void
         "xmm14", "xmm15");
 }
 
-// A stack whose first switch enters `start` as if it had been called: 16-byte aligned before the return address.
+// A stack whose first switch enters `start` as if by a call: 16-byte aligned before the return address.
 static inline void *prepare_stack(char *top, void (*start)()) {
   void **p = reinterpret_cast<void **>(reinterpret_cast<uintptr_t>(top) & ~uintptr_t{15});
   *--p = nullptr;

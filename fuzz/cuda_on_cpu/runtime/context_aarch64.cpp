@@ -1,4 +1,5 @@
-// The aarch64 switch: the callee-saved registers go onto the stack that is left and come from the one entered.
+// The aarch64 switch: saves the callee-saved registers on the stack that it leaves and loads them from the one it
+// enters.
 // A function, not inline: aarch64 has no way to declare x29 clobbered, and its `ret` is a plain indirect jump.
 #if defined(__aarch64__)
 asm(R"(

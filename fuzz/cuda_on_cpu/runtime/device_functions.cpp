@@ -12,7 +12,7 @@
 
 namespace cuda_on_cpu {
 
-// As cudaLimitPrintfFifoSize has it by default, but that of what is printed only the beginning is kept.
+// The default of cudaLimitPrintfFifoSize, except that of longer output only the beginning is kept.
 constexpr int print_capacity = 8192;
 
 namespace {

@@ -1,4 +1,4 @@
-// printf, __trap and assert as kernels have them.
+// printf, __trap and assert of kernels.
 #pragma once
 namespace cuda_on_cpu {
 

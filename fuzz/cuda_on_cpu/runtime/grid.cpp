@@ -1,7 +1,7 @@
-// Blocks run one after the other, each to its end, as long as none of them waits for another. One that only polls makes
-// room for the next: then several are resident together, as they are on a card, and take turns. CUDA promises no more
-// than that: a grid may not wait for more blocks than the card holds at once.
-// Long, since who runs next, who waits and who can never go on are told from the same lists.
+// Blocks run one after the other, each to its end, as long as none of them waits for another. A block that only polls
+// makes room for the next: then several are resident together, as they are on a GPU, and take turns. CUDA promises no
+// more than that: a grid may not wait for more blocks than the GPU holds at once.
+// Long, because the same lists decide which block runs next, which one waits and which one can never continue.
 #include "grid.h"
 
 #include <sys/mman.h>
@@ -24,10 +24,10 @@ namespace cuda_on_cpu {
 
 namespace {
 
-// An H200's: what waits for more blocks than that comes to its end on no card of today.
+// An H200's: a kernel that waits for more blocks than that finishes on no current GPU.
 constexpr uint64_t multiprocessors = 132, threads_each = 2048, blocks_each = 32, shared_each = 233472, shared_reserved = 1024;
-constexpr uint32_t residents_by_turns = 4;  // where nobody waits, and blocks only change over now and then
-constexpr uint32_t rounds_in_vain = 64;  // all have polled, so many times, and nothing has come on
+constexpr uint32_t residents_by_turns = 4;  // where no block waits, and blocks only switch now and then
+constexpr uint32_t rounds_in_vain = 64;  // all have polled this many times without progress
 
 struct Resident {
   BlockOrdering *ordering;
@@ -40,7 +40,7 @@ struct Resident {
   Cluster *cluster;
 };
 
-// Numbers of residents, the one that has waited longest first.
+// Numbers of residents; the one that has waited longest comes first.
 struct Queue {
   uint16_t number[max_residents];
   uint32_t head, count;
@@ -52,7 +52,7 @@ struct Queue {
   }
 };
 
-// Their memory is kept, and used again by the next run.
+// Their memory is kept for the next run.
 struct Residents {
   Resident at[max_residents];
 };
@@ -60,7 +60,7 @@ PerProcess<Residents> residents;
 
 struct Grid {
   Queue waiting, at_barrier;
-  uint32_t unused[max_residents], unused_count, used_count;  // the last one used first: its memory is in the caches
+  uint32_t unused[max_residents], unused_count, used_count;  // the most recently used first: its memory is in the caches
   uint32_t loaded;                // the block that runs
   uint32_t limit;
   uint32_t cluster_size, parked;  // blocks that wait for others of their cluster
@@ -80,7 +80,7 @@ bool allocate(T *&made, size_t count = 1) {
   return made;
 }
 
-// The residents that begin next: those that have ended last, then new ones.
+// The residents that begin next: those that ended last, then new ones.
 uint32_t unused_at(uint32_t which) { return which < grid.unused_count ? grid.unused[grid.unused_count - 1 - which] : grid.used_count + which - grid.unused_count; }
 
 uint32_t take_unused() { return grid.unused_count ? grid.unused[--grid.unused_count] : grid.used_count++; }
@@ -115,7 +115,7 @@ void save() {
   save_warps(r.warps);
 }
 
-// The first thread that waits for this; -1: none does.
+// The first thread that waits for this; -1 if none does.
 int waiting_in(const Threads &those, State state) {
   for (int t = 0; t < block.size; t++)
     if (those.state[t] == state) return t;
@@ -132,7 +132,7 @@ uint64_t cluster_of_block(uint64_t number) {
   return cluster;
 }
 
-// Which block of the grid the one of this rank in a cluster is.
+// The grid's number of the block with this rank in a cluster.
 uint64_t block_of_cluster(uint64_t cluster, uint32_t rank) {
   uint64_t at[3], rest = cluster;
   for (int axis = 0; axis < 3; axis++) {
@@ -179,7 +179,7 @@ void resume(uint32_t number) {
   if (block.cluster) release_from_cluster_barrier();
 }
 
-// The blocks of a cluster begin together, and the one that is first in the schedule runs.
+// The blocks of a cluster begin together; the first in the schedule runs.
 uint32_t start_blocks(uint64_t number) {
   uint32_t first = take_unused();
   if (grid.cluster_size == 1) {
@@ -210,7 +210,7 @@ uint32_t start_blocks(uint64_t number) {
   return first;
 }
 
-// Its memory is another's as soon as nobody of its cluster may look for it there.
+// Its memory is reused as soon as no block of its cluster may access it there.
 void end_block(uint32_t number) {
   if (grid.cluster_size == 1) {
     grid.unused[grid.unused_count++] = number;
@@ -222,7 +222,7 @@ void end_block(uint32_t number) {
   for (uint32_t rank = 0; rank < c.size; rank++) grid.unused[grid.unused_count++] = c.member[rank].resident;
 }
 
-// Others run: this block only polls, or it is their turn, or it waits for them.
+// Other blocks run: this one only polls, or it is their turn, or it waits for them.
 void leave(uint32_t number) {
   save();
   if (block.at_cluster_barrier && nobody_can_run() && block.waits_in_phase == block.cluster->phase) {
@@ -233,7 +233,7 @@ void leave(uint32_t number) {
   }
 }
 
-// Nobody can run, and a block waits in the barrier of its cluster: for whom?
+// No thread can run, and a block waits at the barrier of its cluster: for which thread?
 [[noreturn]] void report_stuck_cluster() {
   for (uint32_t r = 0; r < grid.used_count; r++) {
     const Block &b = residents.at[r].block;
@@ -277,10 +277,10 @@ bool can_start() {
   return true;
 }
 
-// All who are left have come to grid.sync().
+// All that are left have come to grid.sync().
 void pass_grid_barrier() {
   if (run->check) checker_passed_grid_barrier();
-  note_block_start();  // a grid that meets again and again is at work, and does not hang
+  note_block_start();  // a grid that meets again and again makes progress, and does not hang
   while (grid.at_barrier.count) {
     uint32_t number = grid.at_barrier.pop();
     resume(number);

@@ -1,10 +1,10 @@
-// The blocks of a launch: which one runs, and which ones are resident meanwhile because they wait for others.
+// The blocks of a launch: which one runs, and which others are resident because they wait.
 #pragma once
 #include "abi.h"
 
 namespace cuda_on_cpu {
 
-constexpr uint32_t max_residents = 4352;  // more than a card holds
+constexpr uint32_t max_residents = 4352;  // more than a GPU holds
 
 // Blocks in a cluster of the launch; 1 where it has none.
 uint32_t size_of_cluster(const Step &step);
@@ -16,15 +16,15 @@ struct BlockOrder {
   uint64_t at(uint64_t position) const;
 };
 
-// The launch that runs.
+// The current launch.
 const Step *running_step();
 
 void run_grid(const Step &step, const BlockOrder &blocks, Index *block_index);
 
-// Is there a block that could run in the place of this one?
+// Whether a block could run in place of this one.
 bool has_other_blocks();
 
-// Counts whatever others may have waited for.
+// Counts everything that others may have waited for.
 extern uint64_t progress;
 
 }  // namespace cuda_on_cpu

@@ -8,7 +8,7 @@ void fill(char *to, uint64_t bytes, uint64_t pattern, uint64_t pattern_bytes) {
   if (!bytes) return;
   uint64_t done = pattern_bytes < bytes ? pattern_bytes : bytes;
   memcpy(to, &pattern, done);
-  while (done < bytes) {  // double what is there
+  while (done < bytes) {  // copy what is there to double it
     uint64_t more = done < bytes - done ? done : bytes - done;
     memcpy(to + done, to, more);
     done += more;

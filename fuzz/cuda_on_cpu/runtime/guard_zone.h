@@ -1,4 +1,4 @@
-// Zones that nobody may write to: painted before a run, and looked at after it.
+// Zones that nothing may write to: filled with a pattern before a run and checked after it.
 #pragma once
 #include <cstdint>
 
@@ -6,10 +6,10 @@ namespace cuda_on_cpu {
 
 constexpr uint64_t guard_zone_bytes = 4096;
 
-void fill(char *to, uint64_t bytes, uint64_t pattern, uint64_t pattern_bytes);  // the pattern, again and again
+void fill(char *to, uint64_t bytes, uint64_t pattern, uint64_t pattern_bytes);  // the pattern, repeated
 void paint_zone(char *zone, uint32_t poison);
 
-// The first byte of what was painted that has changed, and the last one of a zone, or -1.
+// The first byte of the zones that has changed, and the last one of a zone, or -1.
 int64_t first_change(const char *painted, uint64_t bytes, uint32_t poison);
 int64_t last_change(const char *zone, uint32_t poison);
 

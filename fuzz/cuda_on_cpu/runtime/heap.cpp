@@ -16,14 +16,14 @@ namespace cuda_on_cpu {
 
 namespace {
 
-// As cudaLimitMallocHeapSize has it by default, but that nothing is used again before the run ends: then whoever still
-// uses what was freed is seen. Between two allocations lie bytes that belong to none.
+// The default of cudaLimitMallocHeapSize, except that nothing is reused before the run ends: this detects a use of
+// freed memory. Between two allocations lie bytes that belong to none.
 constexpr uint64_t capacity = 8 << 20, alignment = 16, between = 64;
 constexpr uint32_t most_allocations = capacity / (alignment + between);
 
 struct Allocation {
   uint64_t offset, bytes;
-  uint64_t freed_at;  // 0: it is not; else a place in the library, plus one
+  uint64_t freed_at;  // 0: not freed; otherwise a place in the library, plus one
 };
 
 struct HeapMapping {
@@ -114,8 +114,8 @@ CUDA_ON_CPU_API void cuda_on_cpu_free(void *memory, int line) {
   if (run->check) unmark(memory_map.heap, address, a->bytes);
 }
 
-// From module.cpp and host/library.cpp: what a kernel means by malloc and new, and what the host does. While a library is
-// being loaded nobody runs, and its own constructors are the host's.
+// From module.cpp and host/library.cpp: malloc and new, for a kernel and for the host. While a library is being loaded
+// no kernel runs, and the library's own constructors count as the host's.
 CUDA_ON_CPU_API bool cuda_on_cpu_is_on_host() { return in_host() || !is_in_kernels(); }
 CUDA_ON_CPU_API bool cuda_on_cpu_is_on_device_heap(const void *memory) {
   return reinterpret_cast<uintptr_t>(memory) - heap_start() < capacity;

@@ -8,7 +8,7 @@ bool map_heap();
 uintptr_t heap_start();
 uintptr_t heap_bytes();
 
-// Whether an address that is not addressable was so until somebody freed it, and where that was (a place in the library).
+// Whether an address that is not addressable was so until it was freed, and where that was (a place in the library).
 bool was_freed(uintptr_t address, uint64_t &freed_at);
 void locate_on_heap(Finding &finding, uintptr_t address);
 

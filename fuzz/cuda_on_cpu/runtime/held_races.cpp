@@ -22,17 +22,17 @@ struct Held {
   Kind kind;
   Value value;  // from before this access
   uint64_t block, before_block;
-  uint32_t owner;  // when the block had started at whose next barrier it is judged: the guesser's, or else this access's
+  uint32_t owner;  // the start of the block at whose next barrier it is judged: the guesser's, or else this access's
   uint32_t when, thread;
   bool until_end;
-  int guesser;  // the thread whose read may yet prove to be a guess; or nobody
+  int guesser;  // the thread whose read may yet prove to be a guess, or none
 };
 
 constexpr int nobody = -1;
 constexpr int capacity = 1024, capacity_until_end = 256;
 
-// Places of the code whose reads some thread of the launch went on to swap. Where another thread leaves the loop first,
-// for what it read is large enough, its read was a guess all the same.
+// Places in the code whose reads some thread of the launch went on to swap. If another thread leaves the loop first,
+// because the value that it read is large enough, its read was a guess too.
 constexpr int most_guess_places = 64;
 
 struct HeldRaces {
@@ -51,8 +51,8 @@ Value value_at(uintptr_t address, uint32_t bytes) {
   return value;
 }
 
-// A GPU makes one NaN. Here inf - inf has a sign, a NaN of an input has none, and their sum is whichever of the two came
-// first: lanes that all hold one sum would differ. (Of a double it is the upper word.)
+// A GPU makes one NaN. Here inf - inf has a sign, a NaN of an input has none, and their sum is whichever of the two
+// came first: lanes that all hold one sum would differ. (For a double, this is the upper word.)
 bool is_same(uint32_t a, uint32_t b) {
   constexpr uint32_t sign = 1u << 31, nan = 0x7fc00000, upper_of_nan = 0x7ff80000;
   return a == b || ((a ^ b) == sign && ((a & ~sign) == nan || (a & ~sign) == upper_of_nan));
@@ -65,7 +65,7 @@ bool has_changed(const Held &h) {
   return false;
 }
 
-// Nobody has written there since.
+// It has not been written since.
 bool is_last_write(const Held &h) {
   bool shared;
   const Region *region = region_of(h.met.address, shared);
@@ -84,7 +84,8 @@ uint32_t traits_of(const Trace &t) {
   return (t.is_atomic() ? is_atomic : 0u) | (t.is_volatile() ? is_volatile : 0u) | (t.is_of_block_scope() ? is_of_block_scope : 0u);
 }
 
-// Of all that meet in the same two places, those furthest apart are told: what orders them orders the others.
+// Of all accesses that conflict at the same two places, those furthest apart are reported: what orders them orders the
+// others.
 int breadth(uint32_t relation) { return relation == in_one_warp ? 0 : relation == in_one_block ? 1 : relation == in_other_blocks ? 2 : 3; }
 
 void tell(Kind kind, const Held &h) {
@@ -121,7 +122,7 @@ bool is_guess_place(uintptr_t pc) {
 
 bool may_be_guess(const Held &h) { return h.guesser != nobody && h.kind != Kind::guessed_read; }
 
-// Of three writers, the value of each but the last is what another one found: no value goes unseen.
+// Of three writers, each value but the last is one that another writer found: no value goes unseen.
 Kind kind_of(const Held &h) {
   bool same = h.kind == Kind::race && h.met.writes && !has_changed(h);
   return same ? Kind::same_value_race : h.kind;
@@ -140,7 +141,7 @@ template <class Condition>
 void settle_where(Condition condition) {
   for (int i = 0; i < races.count; i++)
     if (!races.held[i].until_end && condition(races.held[i])) {
-      if (may_be_guess(races.held[i]) && races.count_until_end < capacity_until_end) {  // until all have had a chance to swap
+      if (may_be_guess(races.held[i]) && races.count_until_end < capacity_until_end) {  // until all can have swapped
         races.held[i].kind = kind_of(races.held[i]);
         races.held[i].until_end = true;
         races.count_until_end++;
@@ -159,7 +160,7 @@ void hold(const Meeting &m, Kind kind, int guesser, bool until_end) {
                    static_cast<uint32_t>(block.current), until_end, guesser};
 }
 
-// Many accesses may meet in the same two places of the code.
+// Many accesses may conflict at the same two places in the code.
 bool is_held(const Meeting &m, int guesser) {
   for (int i = 0; i < races.count; i++) {
     const Held &h = races.held[i];

@@ -1,8 +1,8 @@
-// Races that are judged later than they are seen. At the end of the interval the values are there that tell whether every
-// write left the same, and it is known whether a plain read was a guess: its reader goes on to change the very word by
-// atomicCAS, as the CUDA programming guide writes atomics of one's own. Where the guess is stale, the swap fails and
-// says what is there, so that nothing depends on it, as long as the others change the word by atomics alone. At the end
-// of the launch it is known whether what one of two volatile writes has left depends on which of them came last.
+// Races that are judged later than they are seen. At the end of the interval, memory shows whether every write left the
+// same value, and it is known whether a plain read was a guess: its reader goes on to change that very word by
+// atomicCAS, as the CUDA programming guide builds its own atomics. Where the guess is stale, the swap fails and returns
+// the current value, so that nothing depends on it, as long as the others change the word by atomics alone. At the end
+// of the launch it is known whether the value that two volatile writes leave depends on which of them came last.
 #pragma once
 #include "abi.h"
 #include "shadow.h"
@@ -22,10 +22,10 @@ struct Meeting {
 
 void hold_race(const Meeting &meeting);
 void hold_volatile_race(const Meeting &meeting);  // both by atomics or volatile
-void hold_guessed_read(const Meeting &meeting);   // plain, of what an atomic has written
+void hold_guessed_read(const Meeting &meeting);   // a plain read of what an atomic has written
 void hold_atomic_after_guess(const Meeting &meeting);
-void tell_race_in_step(const Meeting &meeting);   // at once, and the first of a launch alone
-// What the current thread has read here were guesses.
+void tell_race_in_step(const Meeting &meeting);   // judged at once, and only the first of a launch
+// The values that the current thread has read here were guesses.
 void forgive_guesses(uintptr_t address, uint32_t bytes);
 void note_guess(uintptr_t pc);  // a read of this place was one
 void settle_races();            // of the running block

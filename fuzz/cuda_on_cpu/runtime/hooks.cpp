@@ -1,6 +1,6 @@
-// What g++ calls for every access of a kernel that is compiled with -fsanitize=thread,bounds,alignment: we
+// The functions that g++ calls for every access of a kernel compiled with -fsanitize=thread,bounds,alignment: we
 // implement the sanitizers' interfaces ourselves and link neither libtsan nor libubsan. A hook is called before its
-// access is made, and may let other threads run first (yield). Plain loads and stores: plain_hooks.cpp.
+// access, and may let other threads run first (yield). Plain loads and stores: plain_hooks.cpp.
 #include <cstring>
 
 #include "atomic_operations.h"
@@ -27,8 +27,8 @@ __attribute__((always_inline)) inline void access(const void *p, uint32_t bytes,
   looked_at(p, bytes, kind, pc);
 }
 
-// A vector access of 8 or 16 bytes at a lesser address faults on a GPU, and so does a scalar one. The hooks named
-// "unaligned" are called where the source itself says that less alignment is to be expected.
+// A vector access of 8 or 16 bytes at a smaller alignment faults on a GPU, and so does a scalar one. The hooks named
+// "unaligned" are called where the source itself says to expect less alignment.
 __attribute__((always_inline)) inline void aligned_access(const void *p, uint32_t bytes, Access kind, uintptr_t pc) {
   if (reinterpret_cast<uintptr_t>(p) % bytes) report_misaligned(reinterpret_cast<uintptr_t>(p), bytes, pc);
   access(p, bytes, kind, pc);
@@ -42,7 +42,7 @@ void range(const char *p, uint64_t bytes, Access kind, uintptr_t pc) {
 
 }  // namespace
 
-// What plain_hooks.cpp has found to be nothing usual.
+// Accesses that plain_hooks.cpp has found to be unusual.
 extern "C" void cuda_on_cpu_long_way_of(const void *p, uint32_t what, uintptr_t pc, const void *frame) {
   uint32_t bytes = what & plain_bytes;
   if (reinterpret_cast<uintptr_t>(p) % bytes) return report_misaligned(reinterpret_cast<uintptr_t>(p), bytes, pc);
@@ -68,7 +68,7 @@ HOOKS(16)
 
 CUDA_ON_CPU_API void __tsan_read_range(const char *p, uint64_t bytes) { range(p, bytes, Access::read, CALLER); }
 CUDA_ON_CPU_API void __tsan_write_range(const char *p, uint64_t bytes) { range(p, bytes, Access::write, CALLER); }
-// From module.cpp, for the copies that a kernel's source makes.
+// From module.cpp, for the copies in a kernel's source.
 CUDA_ON_CPU_API void *cuda_on_cpu_copy(char *to, const char *from, uint64_t bytes, void *pc) {
   if (!checker.active && !checker.watches_host) return memmove(to, from, bytes);
   range(from, bytes, Access::read, reinterpret_cast<uintptr_t>(pc));
@@ -81,7 +81,7 @@ CUDA_ON_CPU_API void *cuda_on_cpu_set(char *to, int value, uint64_t bytes, void 
   return memset(to, value, bytes);
 }
 
-// clang has these called for the copies that it makes of structs.
+// clang calls these for the copies that it makes of structs.
 CUDA_ON_CPU_API void *__tsan_memcpy(char *to, const char *from, uint64_t bytes) {
   return cuda_on_cpu_copy(to, from, bytes, __builtin_return_address(0));
 }
@@ -95,11 +95,11 @@ CUDA_ON_CPU_API void *__tsan_memset(char *to, int value, uint64_t bytes) {
 CUDA_ON_CPU_API void __tsan_func_entry(void *) {}
 CUDA_ON_CPU_API void __tsan_func_exit() {}
 CUDA_ON_CPU_API void __tsan_init() {}
-// Where an object keeps its virtual methods: of its constructor's store there the compiler tells by this alone.
+// The pointer to an object's virtual methods: the compiler reports its constructor's store there only by this call.
 CUDA_ON_CPU_API void __tsan_vptr_update(void *p, void *) { aligned_access(p, 8, Access::write, CALLER); }
 CUDA_ON_CPU_API void __tsan_vptr_read(void *p) { aligned_access(p, 8, Access::read, CALLER); }
 
-// From atomic.h: the atomic functions themselves are not instrumented, they announce what they touch.
+// From atomic.h: the atomic functions themselves are not instrumented; they announce what they access.
 CUDA_ON_CPU_API void cuda_on_cpu_turn() {
   if (turn_is_over()) take_turn(CALLER, __builtin_frame_address(0));
 }
@@ -126,7 +126,7 @@ struct SourceLocation {
   uint32_t line, column;
 };
 
-// The line, if it is one of the kernel file and not of a file that it includes.
+// The line, if it is in the kernel file and not in a file that it includes.
 static uint32_t line_of(const SourceLocation &location) {
   const char *name = strrchr(location.file, '/');
   return strcmp(name ? name + 1 : location.file, "kernel.cu") ? 0 : location.line;
@@ -149,7 +149,7 @@ CUDA_ON_CPU_API void __ubsan_handle_type_mismatch_v1(TypeMismatch *mismatch, uin
   if (address % alignment) report_misaligned_at_line(address, alignment, line_of(mismatch->location));
 }
 
-// Of those that ask for more than their own type does: loads and stores of tensor cores.
+// For accesses that need more alignment than their own type: loads and stores of tensor cores.
 CUDA_ON_CPU_API void cuda_on_cpu_must_be_aligned(const void *p, uint32_t alignment, int line) {
   auto address = reinterpret_cast<uintptr_t>(p);
   if (address % alignment) report_misaligned_at_line(address, alignment, static_cast<uint32_t>(line));

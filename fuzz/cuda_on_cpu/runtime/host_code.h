@@ -1,4 +1,4 @@
-// Host code, as the layers below the host see it: whether it runs now, and how it ends early.
+// Host code, as the layers below the host see it: whether it is running, and how it ends early.
 #pragma once
 
 namespace cuda_on_cpu {

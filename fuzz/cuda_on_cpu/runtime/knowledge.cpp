@@ -7,15 +7,15 @@ namespace cuda_on_cpu {
 
 namespace {
 
-// A binary trie over the bits of agents, from the highest, in which only the bits are nodes that tell two apart (Okasaki
-// and Gill, Fast Mergeable Integer Maps, 1998).
+// A binary trie over the bits of agents, from the highest, whose nodes are only the bits that distinguish two agents
+// (Okasaki and Gill, Fast Mergeable Integer Maps, 1998).
 struct Node {
-  uint32_t key;  // an agent; of a branch, the bits that all below it share
-  uint32_t bit;  // the highest in which those below differ; 0: a leaf
-  uint32_t left, right;  // where the bit is 0 and 1; a leaf has its moment in `left`
+  uint32_t key;  // an agent; in a branch, the bits that all agents below it share
+  uint32_t bit;  // the highest bit in which those below differ; 0: a leaf
+  uint32_t left, right;  // the children for bit 0 and bit 1; a leaf has its moment in `left`
 };
 
-constexpr uint32_t capacity = 8 << 20, reserve = 4096;  // no single operation takes more than the reserve
+constexpr uint32_t capacity = 8 << 20, reserve = 4096;  // no single operation uses more than the reserve
 
 struct NodeMapping {
   Node *nodes;
@@ -46,7 +46,7 @@ Knowledge replaced(Knowledge old, uint32_t left, uint32_t right) {
 uint32_t above(uint32_t key, uint32_t bit) { return key & ~(bit | (bit - 1)); }
 bool is_below(uint32_t key, const Node &branch) { return above(key, branch.bit) == branch.key; }
 
-// Two maps that differ in a bit above both.
+// Joins two maps that differ in a bit above both.
 Knowledge linked(Knowledge a, Knowledge b) {
   uint32_t bit = 1u << (31 - __builtin_clz(mapping.nodes[a].key ^ mapping.nodes[b].key));
   bool a_is_left = !(mapping.nodes[a].key & bit);

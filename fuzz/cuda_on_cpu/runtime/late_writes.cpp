@@ -9,7 +9,7 @@ PerRun<LateReads> late_reads;
 
 namespace {
 
-// A thread that waits for a plain write must not wait for ever: so many reads are late in a run, then none.
+// A thread that waits for a plain write must not wait for ever: only this many reads of a run are late.
 constexpr uint32_t patience = 1 << 16;
 
 struct Shown {
@@ -17,13 +17,13 @@ struct Shown {
 };
 
 struct WordsBefore {
-  uint32_t *before;  // for each word of the buffers; null until a run asks
+  uint32_t *before;  // for each word of the buffers; null until a run needs it
   uintptr_t start, bytes;
 };
 PerProcess<WordsBefore> words;
 
 struct LateWrites {
-  Shown shown[1 << 12];  // of a thread's access, 16 bytes at most; of a copy, its first words
+  Shown shown[1 << 12];  // of a thread's access, at most 16 bytes; of a copy, its first words
   bool active;
   uint32_t late;
   LateWrites() : active(false), late(0) {}

@@ -1,19 +1,20 @@
-// Writes that are seen late: where nothing orders a read after a write of global memory, CUDA leaves open whether it
-// sees what was written or what was there before. A run may ask for the latter, to find out whether it matters.
+// Late writes: where nothing orders a read after a write of global memory, CUDA leaves open whether it returns the new
+// or the old value. A run may ask for the old one, to find out whether it matters.
 #pragma once
 #include "shadow.h"
 #include "state.h"
 
 namespace cuda_on_cpu {
 
-// For a run; false when the system gives no memory.
+// For one run; false when the system gives no memory.
 bool prepare_late_writes(bool wanted, const Region &buffers);
 
-// From the checker, a word at a time: before a write that begins anew, and before a read that races with a write.
+// From the checker, a word at a time: before a write that starts a new interval, and before a read that races with a
+// write.
 void note_before_write(uintptr_t word);
 void show_before_write(uintptr_t word);
 
-// Whatever comes after the read sees memory as it is.
+// Everything after the read sees memory as it is.
 struct LateReads {
   int words_shown;
 };

@@ -15,7 +15,7 @@ namespace {
 struct Image {
   const Module *module;
   uintptr_t start, end;
-  char *globals;  // the writable part, after what the linker made read-only again
+  char *globals;  // the writable part, after the part that the linker made read-only again
   size_t globals_bytes;
   char *remembered;
   Image *next;

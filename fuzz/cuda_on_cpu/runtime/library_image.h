@@ -9,8 +9,8 @@ uintptr_t library_end(const Module &module);
 uintptr_t variables_start(const Module &module);
 uintptr_t variables_bytes(const Module &module);
 
-// __device__ and static variables keep what the last launch left in them; every run must start from what the
-// source says. The first call for a library remembers, later ones restore.
+// __device__ and static variables keep what the last launch left in them, but every run must start from the values in
+// the source. The first call for a library saves them, later calls restore them.
 void restore_globals(const Module &module);
 void forget_library(const Module &module);
 

@@ -26,8 +26,8 @@ struct SharedShadow {
   Region static_arrays, dynamic_array;
 };
 
-// Cells keep what they know from run to run: of an earlier run it is older than the launch, and does no harm. So only what has
-// changed since is marked again.
+// Cells keep their content from run to run: what they know of an earlier run is older than the launch, and harmless. So
+// only what has changed since is marked again.
 struct Marked {
   const Module *module;  // whose static shared arrays are marked
   uint32_t dynamic_bytes;
@@ -67,7 +67,7 @@ bool map_library(const Module &module) {
 bool is_initialised_buffer(const Buffer &b) { return b.flags & (has_content | is_initialised); }
 
 // The same arrays at the same places as in the run before: what the cells remember of that run is older than this
-// launch, and does no harm. Only what is initialised has to be told anew.
+// launch, and harmless. Only the marks of initialised bytes have to be set again.
 bool lies_as_before() {
   if (run->buffer_count != marked.buffer_count) return false;
   for (uint32_t i = 0; i < run->buffer_count; i++)
@@ -77,7 +77,7 @@ bool lies_as_before() {
   return true;
 }
 
-// Now and then: the shadow of a large job is eight times as large.
+// Every so often: the shadow of a large job is eight times as large as the job.
 bool is_time_to_give_back() {
   constexpr uint32_t once_in = 64;
   return ++marked.jobs % once_in == 0;

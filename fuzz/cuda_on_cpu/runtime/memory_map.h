@@ -9,7 +9,7 @@ struct MemoryMap {
   Region buffers, static_shared, dynamic_shared;  // shared memory: the running block's
   Region variables, heap;
   uintptr_t library_start, library_end;
-  uintptr_t arguments_start, arguments_end;  // of the launch by a host function, before a thread has them
+  uintptr_t arguments_start, arguments_end;  // of a launch by a host function, before threads receive them
 };
 
 extern PerProcess<MemoryMap> memory_map;
@@ -20,12 +20,12 @@ void map_dynamic_shared(uint32_t bytes);
 bool map_shared_shadow_of(uint32_t resident, char *static_arrays, char *dynamic_array, uint32_t dynamic_bytes);
 void enter_shared_shadow_of(uint32_t resident);
 void unmap_shared_shadow_of(uint32_t resident);
-// What a host function allocates, frees and writes meanwhile.
+// Memory that a host function allocates, frees and writes meanwhile.
 void mark_array(const Buffer &buffer);
 void unmark_array(const Buffer &buffer);
 void mark_as_laid(const Buffer &buffer);
 void host_has_written(uintptr_t address, uintptr_t bytes);
-void forget_memory();                          // all of it, with what is remembered of accesses
+void forget_memory();                          // all of it, with what is remembered of its accesses
 void forget_library_memory(const Module &module);  // it is being unloaded
 
 // The region that an address lies in, with or without an array there; null where there is no shadow.
@@ -50,7 +50,7 @@ static inline const Region *region_of(uintptr_t address, bool &shared) {
   return remote_region_of(address, shared);
 }
 
-// Local memory, and what is the library's own: allowed, and not looked at.
+// Local memory, and the library's own: allowed, and not checked.
 bool is_unchecked(uintptr_t address);
 bool is_constant(uintptr_t address);
 bool is_constructor_guard(uintptr_t address);

@@ -1,4 +1,4 @@
-// What has been published where: the knowledge that a thread gains by reading an address with an atomic.
+// Published knowledge by address: what a thread learns when it reads the address with an atomic.
 #pragma once
 #include <cstdint>
 
@@ -8,7 +8,7 @@ namespace cuda_on_cpu {
 
 constexpr uint32_t to_everybody = ~0u;
 
-// To the threads of one block, or to everybody. False where the system gives no more memory.
+// To the threads of one block, or to all. False if the system gives no more memory.
 Knowledge message(uintptr_t address, uint32_t to_block);
 bool publish(uintptr_t address, uint32_t to_block, Knowledge knowledge);
 void forget_messages();

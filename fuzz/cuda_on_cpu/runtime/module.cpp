@@ -1,9 +1,9 @@
-// The part of the runtime of which every kernel library has its own copy: the storage behind threadIdx and its
-// like, and the list of its entries.
+// The part of the runtime that every kernel library has its own copy of: the storage behind threadIdx and its like, and
+// the list of its entries.
 //
 // The kernels see `extern const uint3 threadIdx`, and the scheduler rewrites the storage at every switch. For each
-// thread it *is* a constant, so the compiler may keep it in a register or on the thread's own stack across a
-// barrier, and the access hooks leave it alone. Hidden symbols: one load, relative to the instruction.
+// thread it *is* a constant, so the compiler may keep it in a register or on the thread's own stack across a barrier,
+// and the access hooks ignore it. Hidden symbols: one load, relative to the instruction.
 #include "abi.h"
 
 #define HIDDEN extern "C" __attribute__((visibility("hidden")))
@@ -15,14 +15,14 @@ HIDDEN Index cuda_on_cpu_block, cuda_on_cpu_block_dim, cuda_on_cpu_grid_dim;
 ThreadPlace cuda_on_cpu_thread;
 Index cuda_on_cpu_block, cuda_on_cpu_block_dim, cuda_on_cpu_grid_dim;
 
-// __shared__ is thread_local, the only storage class that C++ allows in all the places where CUDA allows
-// __shared__. The ELF symbols tell how far each array lies from this one.
+// __shared__ is thread_local, the only storage class that C++ allows in all the places where CUDA allows __shared__.
+// The ELF symbols give each array's distance from this one.
 HIDDEN thread_local char cuda_on_cpu_anchor;
 thread_local char cuda_on_cpu_anchor;
 
-// Thread-local memory from the C library would lie beside what malloc gives out. There is one thread, and a place for
-// shared memory where nothing else is: this stands before the C library's own, for this library alone. (Where a
-// compiler does not ask __tls_get_addr, the arrays are in the C library's after all; the anchor is where they are.)
+// Thread-local memory from the C library would lie beside what malloc returns. There is one thread, and an isolated
+// place for shared memory: this function replaces the C library's own, for this library alone. (If a compiler does not
+// call __tls_get_addr, the arrays are in the C library's memory after all; the anchor shows where.)
 struct ThreadLocalIndex {
   unsigned long module, offset;
 };
@@ -43,13 +43,13 @@ void cuda_on_cpu_register(Entry *entry) {
   cuda_on_cpu_module.entries = entry;
 }
 
-// Functions of the C and C++ libraries that stand before the libraries' own, for this library alone.
+// Functions that replace those of the C and C++ libraries, for this library alone.
 #define INSTEAD_OF(symbol, type, name, ...)     \
   HIDDEN type name(__VA_ARGS__) __asm__(symbol); \
   type name(__VA_ARGS__)
 
-// Where accesses are checked, so are copies, which g++ makes without a word to the access hooks (options.py has it call
-// these wherever the source does).
+// Checked accesses include copies, which g++ makes without calling the access hooks (options.py makes it call these
+// functions wherever the source copies).
 #ifdef CUDA_ON_CPU_CHECK
 #define CALLER __builtin_return_address(0)
 CUDA_ON_CPU_API void *cuda_on_cpu_copy(void *to, const void *from, size_t bytes, void *pc);
@@ -65,7 +65,7 @@ INSTEAD_OF("memset", void *, checked_set, void *to, int value, size_t bytes) {
 }
 #endif
 
-// `new` and `delete` of kernels are the device heap's, of host functions the C library's.
+// `new` and `delete` use the device heap in kernels and the C library's in host functions.
 CUDA_ON_CPU_API void *cuda_on_cpu_new(size_t bytes);
 CUDA_ON_CPU_API void cuda_on_cpu_delete(void *memory, int line);
 INSTEAD_OF("_Znwm", void *, device_new, size_t bytes) { return cuda_on_cpu_new(bytes); }

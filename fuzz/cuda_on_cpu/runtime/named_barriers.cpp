@@ -1,7 +1,7 @@
 // Barriers by number, for some of a block's threads: PTX's bar.sync and bar.arrive.
 //
-// Made of one counter for each, and of messages as an atomic that releases and acquires sends them, so that what comes
-// before an arrival is ordered before what is behind a wait, and nothing else is.
+// Each is made of one counter, and of messages like those of an atomic that releases and acquires, so that only what
+// precedes an arrival is ordered before what follows a wait.
 #include "block.h"
 #include "checker.h"
 #include "ordering.h"

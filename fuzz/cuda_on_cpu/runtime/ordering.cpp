@@ -1,5 +1,5 @@
-// What happens before what, as ordering.h has it. Long, since barriers, fences, atomics and copies all write down the same
-// clocks, and a rule is right only beside the others.
+// The happens-before rules of ordering.h. Long, since barriers, fences, atomics and copies all update the same clocks,
+// and a rule is correct only together with the others.
 #include "ordering.h"
 
 #include <cstdlib>
@@ -29,15 +29,15 @@ uint32_t tick() {
 
 // Which block ran from which moment on.
 struct Shift {
-  uint32_t from, started;  // when it had started: tells two blocks apart
-  uint32_t number;         // as BlockOrdering has it
+  uint32_t from, started;  // its start: distinguishes two blocks
+  uint32_t number;         // as in BlockOrdering
   uint64_t block;          // in the grid
 };
 
 struct ShiftRoom {
   Shift *shifts;
   uint32_t shift_capacity;
-  BlockOrdering of_single;  // the work that is no kernel
+  BlockOrdering of_single;  // work that is not a kernel
 };
 PerProcess<ShiftRoom> room;
 
@@ -46,8 +46,8 @@ struct Shifts {
 };
 PerRun<Shifts> launched;
 
-// Agents of a block: its threads, its warps, and all of it. Blocks that start more than two million others apart share
-// their agents, and then more is known than was said.
+// Agents of a block: its threads, its warps, and all of it. Blocks whose starts are more than two million apart share
+// agents; then more counts as known than was published.
 constexpr uint32_t agent_bits = 11, whole = max_threads + max_warps;
 uint32_t agent(uint32_t number, uint32_t which) { return number << agent_bits | which; }
 uint32_t warp_of(int thread) { return max_threads + static_cast<uint32_t>(thread) / warp_lanes; }
@@ -72,7 +72,7 @@ void begin_shift(const BlockOrdering &own) {
   if (launched.shift_count == room.shift_capacity) {
     uint32_t larger = room.shift_capacity ? 2 * room.shift_capacity : 1024;
     auto *made = static_cast<Shift *>(realloc(room.shifts, larger * sizeof(Shift)));
-    if (!made) {  // then the last one seems to have run ever since
+    if (!made) {  // then the last one seems to have run since then
       lose_track();
       room.shifts[launched.shift_count - 1] = {ordering.now, own.start, own.number, block.number};
       return;
@@ -98,7 +98,7 @@ bool knows(Knowledge knowledge, uint32_t number, int thread, uint32_t when) {
                        known_until(knowledge, agent(number, whole)) > when);
 }
 
-// All that happened before what a thread does from now on.
+// Everything that happened before the next access of a thread.
 Knowledge all_known(int t) {
   const BlockOrdering &own = *ordering.own;
   uint32_t warp = static_cast<uint32_t>(t) / warp_lanes;
@@ -175,7 +175,8 @@ void order_from_start() {
 
 uint32_t next_moment() { return tick(); }
 
-// What concurrent work has told by atomics stays told: blocks of several launches are then told apart as those of one.
+// What concurrent work has published by atomics stays known: then blocks of several launches are distinguished like
+// those of one.
 void order_work(uint32_t start, uint32_t all_before) {
   constexpr uint32_t most_shifts = 1 << 22;
   if (launched.shift_count > most_shifts) all_before = ordering.lost_at = start;
@@ -220,8 +221,9 @@ void order_resumed(BlockOrdering &resumed) {
   set_alone(ordering.now);
 }
 
-// A barrier is a fence of the block for all who come to it. Of what they have fenced before it, any of them may tell
-// other blocks after it: CUDA's own samples have all threads fence, then a barrier, then one thread take the ticket.
+// A barrier is a fence of the block for all threads that reach it. After it, any of them may pass on to other blocks
+// what they fenced before it: in CUDA's own samples all threads fence, then comes a barrier, then one thread takes the
+// ticket.
 void order_barrier() {
   BlockOrdering &own = *ordering.own;
   own.interval_start = tick();
@@ -242,7 +244,7 @@ bool has_begun(const BlockOrdering &other, int current) {
          known_until(own.thread[current].known, agent(other.number, whole)) > other.start;
 }
 
-// By any of its threads: it ends when the last of them does.
+// By any of its threads: it ends when the last of them ends.
 bool is_known_at_end(const Trace &before) {
   const BlockOrdering &own = *ordering.own;
   if (before.when < ordering.all_before || before.when < own.start) return true;
@@ -270,8 +272,8 @@ bool has_any_apart(const Member &m) {
   return false;
 }
 
-// What a block has done until now. Its threads wait, so that all of them have; of those who go on meanwhile, what they
-// had done when they arrived was told then.
+// What a block has done until now. Its threads wait, so all of them have done it; for those that continue meanwhile,
+// what they had done on arrival was recorded then.
 Knowledge all_done_by(const Member &m, Knowledge known) {
   const BlockOrdering &own = *m.ordering;
   bool all_wait = !has_any_apart(m);
@@ -358,7 +360,7 @@ void order_warp(int first_thread, uint32_t lanes, uint32_t all_lanes) {
       ThreadOrdering &other = own.thread[first_thread + l];
       if (!(lanes >> l & 1)) continue;
       other.known = known;
-      other.fenced = fenced;  // as at a barrier of the block: one lane may tell of what others have fenced
+      other.fenced = fenced;  // as at a barrier of the block: one lane may pass on what others have fenced
       other.fenced_in_block = fenced_in_block;
     }
   }

@@ -1,5 +1,5 @@
-// The hooks of plain loads and stores. On x86-64 all of this file does without vector registers (plain_hooks.h); what it calls
-// is called last, and then nothing has to be saved on the way that is nearly always taken.
+// The hooks of plain loads and stores. On x86-64 this file uses no vector registers (plain_hooks.h); it calls other
+// functions last, so that the most common path saves no registers.
 #if defined(__x86_64__) && !defined(__clang__)
 #pragma GCC target("general-regs-only")
 #endif
@@ -15,13 +15,13 @@ namespace {
 
 inline void long_way(const void *p, uint32_t what, uintptr_t pc) { cuda_on_cpu_long_way(p, what, pc, __builtin_frame_address(0)); }
 
-// Of the host, too, whose every access comes here: it is through as soon as it is known to be the host's.
+// The host's accesses also come here: each returns as soon as it is known to be the host's.
 inline void access_out_of_turn(const void *p, uint32_t what, uintptr_t pc) {
   if (checker.active || checker.watches_host) return long_way(p, what, pc);
   checker.until_turn = 1;
 }
 
-// A misfit in the second word of two must still be told as an access of both.
+// A misaligned second word of two must still be reported as an access of both.
 template <uint32_t size, bool writes>
 __attribute__((noinline)) void unsettled_access(const void *p, uintptr_t pc) {
   uintptr_t address = reinterpret_cast<uintptr_t>(p);
@@ -30,7 +30,7 @@ __attribute__((noinline)) void unsettled_access(const void *p, uintptr_t pc) {
   if (!common_access<size, writes>(address, pc)) long_way(p, size | (writes ? plain_writes : 0), pc);
 }
 
-// Of whole words.
+// Accesses of whole words.
 template <uint32_t size, bool writes>
 inline void access_of_words(const void *p, uintptr_t pc) {
   uintptr_t address = reinterpret_cast<uintptr_t>(p);
@@ -47,7 +47,7 @@ inline void access_of_words(const void *p, uintptr_t pc) {
   unsettled_access<size, writes>(p, pc);
 }
 
-// Of a part of a word.
+// Accesses of part of a word.
 template <uint32_t size, bool writes>
 inline void access_of_a_part(const void *p, uintptr_t pc) {
   uintptr_t address = reinterpret_cast<uintptr_t>(p);
@@ -61,7 +61,7 @@ inline void access_of_a_part(const void *p, uintptr_t pc) {
 }  // namespace
 
 #define CALLER reinterpret_cast<uintptr_t>(__builtin_return_address(0))
-// By the name that the compiler calls it by, and by one that the header in front of a kernel calls it by.
+// Defined under the name that the compiler calls, and under the one that the header before a kernel calls.
 #define HOOK(name, size, how, writes)                                                      \
   CUDA_ON_CPU_API void __tsan_##name##size(void *p) { how<size, writes>(p, CALLER); }      \
   CUDA_ON_CPU_API __attribute__((alias("__tsan_" #name #size))) void cuda_on_cpu_##name##size(void *p);

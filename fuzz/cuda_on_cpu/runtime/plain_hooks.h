@@ -1,16 +1,16 @@
-// The hooks of plain loads and stores, which are called most of all, keep the vector registers, and so does what g++ calls
-// where an access is wrong: a sum that a loop adds up stays in its register over all of its loads
-// (include/cuda_on_cpu/settled_reads.h), where it would be stored and loaded again around each.
+// The hooks of plain loads and stores, the most frequent ones, preserve the vector registers, and so do the functions
+// that g++ calls for a wrong access: a sum that a loop adds up stays in its register across all of its loads
+// (include/cuda_on_cpu/settled_reads.h), where it would otherwise be stored and loaded again around each.
 #pragma once
 #include <cstdint>
 
-// Of whatever is not plainly fine: the bytes of an access and how it is made. `frame` is the hook's.
+// For accesses that are not plainly fine: the bytes of the access and how it is made. `frame` is the hook's.
 constexpr uint32_t plain_bytes = 31, plain_writes = 32, plain_is_turn = 64;
 extern "C" __attribute__((visibility("hidden"))) void cuda_on_cpu_long_way(const void *p, uint32_t what, uintptr_t pc, const void *frame);
 
 #if defined(__x86_64__) && !defined(__clang__)
-// `name` is `target` with the same arguments, but that it keeps all vector registers. It aligns the stack as well: g++ does not
-// for functions that it has seen to need none.
+// `name` does the same as `target` with the same arguments, but preserves all vector registers. It also aligns the
+// stack, which g++ omits for functions that do not seem to need it.
 #define KEEPS_VECTORS(name, target)                                                                                          \
   __asm__(".pushsection .text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n"                                  \
           "pushq %rbp\nmovq %rsp, %rbp\nsubq $256, %rsp\nandq $-16, %rsp\n"                                                  \

@@ -84,7 +84,7 @@ void report_grid_never_meets(uint32_t waiting, bool some_cannot_start) {
   if (Finding *f = report(kind, 0, static_cast<uint32_t>(threads.line[block.current]))) f->detail = waiting;
 }
 
-// The current thread waits in the barrier of its cluster, and another one elsewhere.
+// The current thread waits at the barrier of its cluster, and another one elsewhere.
 void report_cluster_never_meets(uint32_t missing, uint64_t other_block, int other_thread, int other_line) {
   Finding *f = report(Kind::cluster_never_meets, 0, static_cast<uint32_t>(threads.line[block.current]), 0, static_cast<uint32_t>(other_line));
   if (!f) return;

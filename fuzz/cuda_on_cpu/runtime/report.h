@@ -4,18 +4,18 @@
 
 namespace cuda_on_cpu {
 
-// Leaves the run at once, from whatever stack.
+// Ends the run at once, from any stack.
 [[noreturn]] void stop_run(Status status);
 void call_kernel();
 
-// A thread has ended where it should have gone on: the run's results mean nothing, and what its absence leads to, others
-// that wait for it or read what it has not written, is told no more.
+// A thread has ended where it should have continued: the run's results mean nothing, and what its absence causes, in
+// threads that wait for it or read what it has not written, is no longer reported.
 void run_is_damaged();
 
-// A finding of the current thread; null when it only added to the count of an earlier one (or there is no room).
+// A finding of the current thread; null if it only added to the count of an earlier one (or there is no room).
 Finding *report(Kind kind, uint64_t pc, uint32_t line, uint64_t other_pc = 0, uint32_t other_line = 0);
 
-// The finding that another report of the same two places was added to; null when there was no room for it.
+// The finding that another report of the same two places was added to; null if there was no room for it.
 Finding *reported(Kind kind, uint64_t pc, uint64_t other_pc);
 
 void report_barrier_after_exit(int line, int exited, int first_exited);

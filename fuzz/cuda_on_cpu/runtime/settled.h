@@ -1,9 +1,9 @@
-// Words of which nothing more can be learned by reading them again, as the generated code itself looks them up: it calls
-// a hook only where it finds no entry (include/cuda_on_cpu/settled_reads.h).
+// Words from which another read can learn nothing more, as the generated code itself looks them up: it calls a hook
+// only if it finds no entry (include/cuda_on_cpu/settled_reads.h).
 //
-// An entry holds the address, the lower eight bits of the clock, and for which warp it counts: 0, all of them, or a
-// code of seven bits, three of them set, so that no warp's code is a part of another's. An address and its entry differ
-// in nothing but bits of the code that the running warp has, if the entry counts.
+// An entry holds the address, the lower eight bits of the clock, and the warp that it holds for: 0 for all of them, or
+// a code of seven bits, three of them set, so that no warp's code is part of another's. An entry holds for the running
+// warp if it differs from the address only in bits of that warp's code.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -15,7 +15,7 @@ namespace cuda_on_cpu {
 constexpr uint32_t settled_words = 8192, settled_warps = 32, settled_now_shift = 48, settled_code_shift = 56;
 
 struct Settled {
-  uint64_t now, not_mine;  // the clock's eight bits, above those of an address; all bits but those of the running warp's code
+  uint64_t now, not_mine;  // the clock's eight bits, above an address; all bits except the running warp's code
   uint64_t entry[settled_words];
 };
 
@@ -31,7 +31,7 @@ struct WarpCodes {
 };
 constexpr WarpCodes warp_codes;
 
-// Words side by side have entries side by side; shared arrays, 64 KB apart, begin at entries of their own.
+// Adjacent words have adjacent entries; shared arrays, 64 KB apart, begin at separate entries.
 static inline uint64_t &settled_entry(uintptr_t address) {
   return cuda_on_cpu_settled.entry[(2 * address + (address >> 3)) / sizeof(uint64_t) % settled_words];
 }

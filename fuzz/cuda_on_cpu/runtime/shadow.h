@@ -4,9 +4,9 @@
 
 namespace cuda_on_cpu {
 
-// One access as the race rules remember it: when (ordering.h's clock), by which thread of which block (the clock tells),
-// from which place in the library. Words and no bit-fields: to write a bit-field is to read it first, and these are
-// written at every access. Packed, so that three of them and the rest of a cell are 32 bytes.
+// One access as the race rules remember it: its moment (ordering.h's clock), the thread and its block (the clock
+// tells), and the place in the library. Words instead of bit-fields: a write to a bit-field reads it first, and these
+// are written at every access. Packed, so that three of them and the rest of a cell are 32 bytes.
 struct __attribute__((packed)) Trace {
   uint32_t when;  // 0: never
   uint32_t who;   // 10 bits: the thread's number in its block; 22: the lower bits of the place
@@ -31,7 +31,7 @@ static inline uint16_t how_is(uint64_t pc, uint32_t bytes_and_flags) {
   return static_cast<uint16_t>(bytes_and_flags | static_cast<uint32_t>(pc >> Trace::low_bits) << Trace::high_shift);
 }
 
-// Two concurrent readers are kept, of two warps or two blocks where there are such: whoever writes next is not both.
+// Two concurrent readers are kept, of two warps or two blocks if possible: the next writer cannot be both.
 struct Cell {
   Trace write, read, other_read;
   uint8_t state;  // 4 bits: addressable bytes; 4: initialised ones
@@ -46,9 +46,9 @@ static_assert(sizeof(Cell) == 32, "a cell is half a cache line");
 
 // A range of memory with shadow. Its arrays lie inside it with unaddressable bytes between them.
 //
-// Of each word it is also noted, beside the cells and so small that it stays in the nearest cache, at which moment nothing
-// more could be learned from reading it: the lower eight bits of the clock (0: never), and in the upper ones 0, or by which
-// warp, counted from 1. That is nearly always enough to know.
+// For each word it also records, beside the cells and small enough for the nearest cache, the moment since which
+// another read can learn nothing more: the lower eight bits of the clock (0: never), and in the upper ones 0, or the
+// warp, counted from 1. That is nearly always enough.
 struct Region {
   uintptr_t start, bytes;
   Cell *cells;
@@ -58,7 +58,7 @@ struct Region {
   bool holds(uintptr_t address) const { return address - start < bytes; }
 };
 
-// False when the system refuses the mapping. Pages nobody touches cost nothing.
+// False when the system refuses the mapping. Untouched pages cost nothing.
 bool map_shadow(Region &region, uintptr_t start, uintptr_t bytes);
 void unmap_shadow(Region &region);
 
@@ -67,7 +67,7 @@ void mark(Region &region, uintptr_t start, uintptr_t bytes, bool initialised);
 void set_initialised(Region &region, uintptr_t start, uintptr_t bytes, bool initialised);
 void unmark(Region &region, uintptr_t start, uintptr_t bytes);
 
-// Gives back the memory of all cells: nothing is addressable any more.
+// Returns the memory of all cells: no byte is addressable any more.
 void give_back_shadow(Region &region);
 
 }  // namespace cuda_on_cpu

@@ -37,7 +37,7 @@ CUDA_ON_CPU_API bool cuda_on_cpu_is_shared(const void *p) {
   return run->shared_array_count && is_within(static_shared_start(), static_shared_bytes());
 }
 
-// Of an address in shared memory the lower 32 bits are enough to know it by.
+// The lower 32 bits of an address in shared memory are enough to identify it.
 CUDA_ON_CPU_API void *cuda_on_cpu_shared_at(uint64_t address) {
   if (address >> 32) return reinterpret_cast<void *>(address);
   uint64_t near = reinterpret_cast<uint64_t>(cuda_on_cpu_static_shared);
@@ -81,7 +81,7 @@ SharedMemory &first() {
 
 }  // namespace
 
-// Not where static arrays lie in the C library's thread-local memory: of that there is one.
+// Not where static arrays lie in the C library's thread-local memory: there is only one of that.
 bool has_place_for_residents() {
   enter_shared_of(0);
   return !run->shared_array_count || static_shared_start() == cuda_on_cpu_static_shared;
@@ -126,7 +126,7 @@ namespace {
 
 const SharedMemory &shared_of(uint32_t resident) { return resident ? mappings.of_resident[resident] : first(); }
 
-// With what lies around the arrays: whoever misses one is to miss it in the same way.
+// Includes the surroundings of the arrays, so that an access that misses one always misses it in the same way.
 bool is_near(uintptr_t address, const char *start, uint64_t bytes) {
   return address - (reinterpret_cast<uintptr_t>(start) - shared_red_zone) < bytes + 2 * shared_red_zone;
 }
@@ -211,7 +211,7 @@ static void report_zone(Place place, uint32_t number, int64_t offset) {
   }
 }
 
-// Offsets count from the array that a zone lies beside: of the static ones, from the first and the last.
+// Offsets count from the array beside the zone: for the static ones, from the first and the last.
 static void check_static_zones() {
   const SharedArray *arrays = run->shared_arrays;
   uint32_t first = 0, last = 0;

@@ -1,4 +1,4 @@
-// The sights of the runtime by number, and what C++ asks about them. sights.def has the entries.
+// The sights of the runtime by number, and what C++ needs to know about them. sights.def has the entries.
 #pragma once
 #include <cstdint>
 
@@ -13,11 +13,11 @@ enum class Kind : uint32_t {
 
 namespace sight {
 enum Trait : uint32_t {
-  plain = 0,            // a thread of a kernel does it, and its line is known
+  plain = 0,            // a kernel's thread does it, and its line is known
   by_host = 1,          // the host does it
-  left_behind = 2,      // it shows after the run; neither thread nor line is known
+  left_behind = 2,      // it shows after the run, when neither thread nor line is known
   is_race = 4,          // of two accesses that nothing orders
-  of_claim = 8,         // of the kernel as a whole: reported once, without lines
+  of_claim = 8,         // about the kernel as a whole: reported once, without lines
   is_partial = 16,      // the read is partly initialised: most likely a struct with padding
   follows_damage = 32,  // it may follow from an earlier error that ended a thread
   detail_is_freed = 64, // `detail` says whether the array was already freed

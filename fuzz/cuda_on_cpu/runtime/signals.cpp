@@ -21,16 +21,16 @@ namespace cuda_on_cpu {
 namespace {
 
 struct Handlers {
-  alignas(16) char stack[64 << 10];  // a fault for want of stack cannot be handled on that stack
+  alignas(16) char stack[64 << 10];  // a stack overflow cannot be handled on the same stack
 };
 PerProcess<Handlers> handlers;
 
-// Several times a run it is looked whether a block has begun since the last look, a thread has come to its end, or more
-// of them have to a barrier that none has passed meanwhile: of each there is an end, so that this is work and no hang,
-// however slow. Looks come by processor time, as the time-out does: what others take of the processor is no stillness.
+// Several times a run this checks whether, since the last time, a block has begun, a thread has ended, or more threads
+// have reached a barrier that none has passed yet: each of these is finite, so the kernel is working, however slowly,
+// and does not hang. Checks and time-out count processor time: a processor busy with other processes is not a hang.
 struct Watch {
   volatile bool in_kernels;
-  uint64_t blocks_begun, blocks_before, steps_before, ended_before;  // before: at the last look
+  uint64_t blocks_begun, blocks_before, steps_before, ended_before;  // before: at the last check
   int arrived_before;
   uint32_t looks_left, still_looks, look_ms;
 };
@@ -44,7 +44,7 @@ static void look_whether_it_comes_on() {
   bool begun = watch.blocks_begun != watch.blocks_before;
   bool ended = turns.threads_ended > watch.ended_before;
   bool arrived = run->thread_steps == watch.steps_before && block.arrived > watch.arrived_before;
-  bool at_work = run->is_program && in_host();  // for which a program may take its time
+  bool at_work = run->is_program && in_host();  // a program may take this long
   watch.still_looks = begun || ended || arrived || at_work ? 0 : watch.still_looks + 1;
   watch.blocks_before = watch.blocks_begun;
   watch.steps_before = run->thread_steps;
@@ -52,7 +52,7 @@ static void look_whether_it_comes_on() {
   watch.arrived_before = block.arrived;
 }
 
-// Of a page fault: bit 1 of the error code that the processor gives.
+// For a page fault: bit 1 of the error code that the processor gives.
 static bool is_write(void *context) {
 #if defined(__x86_64__)
   return static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_ERR] & 2;
@@ -70,15 +70,15 @@ static uintptr_t program_counter(void *context) {
 #endif
 }
 
-// Where in the kernel: the signal's own address, or the last checked access when it came inside the runtime.
+// The place in the kernel: the signal's own address, or the last checked access if it came inside the runtime.
 static uint64_t place_in_library(uintptr_t pc) {
   uintptr_t start = library_start(*run->module), end = library_end(*run->module);
   if (pc < start || pc >= end) pc = run->check ? checker_last_pc() : 0;
   return pc ? pc - start + 1 : 0;  // reports subtract one, as for return addresses
 }
 
-// A host function may have called a library, which faults: then where it was called from is the nearest address on the
-// stack that lies in ours.
+// A host function may have called a library that faults: then its call is the nearest address on the stack that lies in
+// our library.
 static uint64_t place_of_caller(void *context) {
 #if defined(__x86_64__)
   auto *stack = reinterpret_cast<const uintptr_t *>(static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_RSP]);
@@ -117,9 +117,9 @@ static void on_signal(int number, siginfo_t *info, void *context) {
   uintptr_t address = reinterpret_cast<uintptr_t>(info->si_addr);
   uint64_t place = place_in_library(program_counter(context));
   if (in_host() && !place) place = place_of_caller(context);
-  // In the runtime, and no access was checked: then it is in the barrier or collective that the thread came to last.
+  // In the runtime, without a checked access: then it is in the barrier or collective that the thread last reached.
   uint32_t line = place ? 0 : static_cast<uint32_t>(threads.line[block.current]);
-  bool is_ours = number == SIGPROF && !in_host() && checker_waits_for_host();  // the want of concurrency, not the program's
+  bool is_ours = number == SIGPROF && !in_host() && checker_waits_for_host();  // it needs concurrency that kfuzz lacks
   if (Finding *f = is_ours ? nullptr : report(kind_of(number, address), place, line)) {
     f->address = address;
     f->detail = static_cast<uint64_t>(number);

@@ -8,7 +8,7 @@ bool install_signal_handlers();
 void enter_kernels();
 void leave_kernels();
 bool is_in_kernels();
-void start_timer(uint32_t milliseconds);  // of processor time: a busy machine makes no kernel hang
+void start_timer(uint32_t milliseconds);  // of processor time: on a busy machine a kernel does not seem to hang
 void stop_timer();
 void note_block_start();
 

@@ -13,8 +13,8 @@ namespace cuda_on_cpu {
 static_assert(stacks_of_set == max_threads);
 constexpr size_t guard_bytes = stack_guard_bytes, stride = stack_stride;
 
-// For the whole process, not for a kernel library: a guard makes two mappings of every stack, and Linux gives a process
-// 65,530 mappings in all. Blocks that wait for each other need more sets than one.
+// For the whole process, not for one kernel library: with its guard every stack takes two mappings, and Linux allows a
+// process 65,530 mappings in all. Blocks that wait for each other need more than one set.
 constexpr int max_sets = 24;
 namespace {
 
@@ -63,8 +63,8 @@ static size_t resident_bytes() {
   return pages * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
-// They stay as they are, hot in the caches, for a page that is given back costs more than a run of its thread. Only where
-// the process has become large the memory of all but the first set goes.
+// They stay mapped, hot in the caches, since returning a page costs more than a run of its thread. Only if the process
+// has become large are all sets but the first returned.
 void take_back_stacks() {
   if (pool.sets_in_use > pool.sets_touched) pool.sets_touched = pool.sets_in_use;
   if (pool.sets_touched > 1 && resident_bytes() > most_resident) {
@@ -87,8 +87,8 @@ bool has_stacks_for(uint64_t threads) {
 int take_stack() { return pool.free_stack[--pool.free_stacks]; }
 void give_stack(int stack) { pool.free_stack[pool.free_stacks++] = static_cast<uint16_t>(stack); }
 
-// Stacks a power of two apart would all compete for the same few sets of the L1 cache, so that each top is
-// shifted by another multiple of three lines ("coloured"): 17 to 23 % faster at 256 threads, measured.
+// Stacks a power of two apart would all compete for the same few sets of the L1 cache, so that each top is shifted by
+// another multiple of three lines ("coloured"): 17 to 23 % faster at 256 threads, measured.
 char *stack_top(int stack) {
   constexpr size_t colour = 192, colours = 64;
   size_t in_set = static_cast<size_t>(stack) % max_threads;

@@ -7,14 +7,14 @@
 
 namespace cuda_on_cpu {
 
-// CUDA lets a thread have 512 KB of local memory; the rest is for frames that g++ makes larger than nvcc does.
-// Pages that nobody touches cost nothing.
+// CUDA allows a thread 512 KB of local memory; the rest is for frames that g++ makes larger than nvcc does. Untouched
+// pages cost nothing.
 constexpr size_t stack_bytes = 768 << 10, stack_guard_bytes = 64 << 10, stack_stride = stack_bytes + stack_guard_bytes;
 constexpr size_t stacks_of_set = 1024, set_bytes = stack_stride * stacks_of_set;
 
 bool map_stacks();       // the first set
 void take_back_stacks();  // all of them: no thread runs
-bool has_stacks_for(uint64_t threads);  // in all, of all resident blocks; maps more sets where there is room for them
+bool has_stacks_for(uint64_t threads);  // in all, for all resident blocks; maps more sets if there is room for them
 int take_stack();
 void give_stack(int stack);
 char *stack_top(int stack);

@@ -24,9 +24,9 @@ class RunPart {
   static inline RunPart *all_ = nullptr;
 };
 
-// Is as T{} when a run begins, and is dropped when the run ends. An array of which only the first so many elements mean
-// something need not be cleared: then T has a constructor that leaves it alone. (RunPart comes first, since a compiler may put
-// what follows T into padding at its end.)
+// Equals T{} when a run begins, and is dropped when the run ends. If only the first elements of an array mean
+// something, the rest need not be cleared: then T has a constructor that leaves it alone. (RunPart comes first, since a
+// compiler may put what follows T into padding at its end.)
 template <class T>
 struct PerRun final : RunPart, T {
   PerRun() : RunPart(renew) {}
@@ -40,13 +40,14 @@ struct PerRun final : RunPart, T {
   }
 };
 
-// Lives as long as the process: mappings, and room that is kept because it costs more to map it again than to run a kernel.
+// Lives as long as the process: mappings, and memory that is kept because mapping it again costs more than a kernel's
+// run.
 template <class T>
 struct PerProcess final : T {
   PerProcess() = default;
 };
 
-// The state of one run: made when the run begins, dropped when it ends, however it ends.
+// The state of one run: created when the run begins, dropped when it ends, however it ends.
 class RunState {
  public:
   RunState() = default;

@@ -37,7 +37,7 @@ struct Guesses {
 };
 PerRun<Guesses> guesses;
 
-// From now on none of them is an input that nobody writes.
+// From now on none of them counts as an unwritten input.
 [[noreturn]] void begin_anew() {
   for (uint32_t i = 0; i < run->buffer_count; i++)
     if (is_guessed(run->buffers[i])) run->buffers[i].flags |= is_written;
@@ -45,7 +45,7 @@ PerRun<Guesses> guesses;
   stop_run(Status::stopped);
 }
 
-// Whatever the host does beside its kernels, it does without a hook.
+// What the host does outside of kernels calls no hook.
 bool are_all_kernels(const Run &run) {
   for (uint32_t i = 0; i < run.step_count; i++)
     if (run.steps[i].on_host) return false;

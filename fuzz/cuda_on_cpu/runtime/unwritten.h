@@ -1,8 +1,8 @@
-// Arrays that nobody writes in a run: whoever reads them finds what was laid there, in whatever order threads run. So no
-// read of them is remembered, and all that is asked of one is whether it lies in the array.
+// Arrays that nothing writes in a run: every read finds the initial content, in whatever order threads run. So reads of
+// them are not remembered, only checked to lie in the array.
 //
-// Which arrays they are is a guess: the inputs. Where one of them is written after all, the reads before it are missing
-// that it may race with: then the run begins anew, with cells for all arrays.
+// Which arrays these are is a guess: the inputs. If the kernel writes one of them after all, the earlier reads that the
+// write may race with are missing: then the run starts again, with cells for all arrays.
 #pragma once
 #include "abi.h"
 
@@ -11,14 +11,14 @@ namespace cuda_on_cpu {
 // For every line of 64 bytes of the arena. The generated code looks here first (include/cuda_on_cpu/settled_reads.h).
 enum class Line : uint8_t {
   other,
-  unwritten_at_turns,  // where another thread may go on at any access: the hook must be called
+  unwritten_at_turns,  // where another thread may run at any access: the hook must be called
   unwritten,
 };
 constexpr uint32_t line_shift = 6, arena_shift = 30;
 constexpr uint64_t lines_of_arena = uint64_t{1} << (arena_shift - line_shift);
 constexpr uint64_t usual_arena = 0x500000000000;
 
-// Whether the generated code does so, where threads take no turns.
+// Whether the generated code does so if threads take no turns.
 #if defined(__x86_64__) && !defined(__clang__)
 constexpr bool code_looks_itself = true;
 #else
@@ -32,15 +32,15 @@ static inline bool is_in_unwritten_line(uintptr_t address) {
   return offset >> arena_shift == 0 && cuda_on_cpu_lines[offset >> line_shift] != Line::other;
 }
 
-// Before a checked run, when its arrays have their places.
+// Before a checked run, once its arrays have their places.
 void guess_unwritten(Run &run, bool has_turns);
 bool is_guessed(const Buffer &buffer);
 
-// Whether all of a range lies in one array that nobody writes.
+// Whether all of a range lies in one array that nothing writes.
 bool is_unwritten(uintptr_t address, uint64_t bytes);
-// Before a write. Does not return where the guess was wrong.
+// Before a write. Does not return if the guess was wrong.
 void expect_no_guess(uintptr_t address, uint64_t bytes);
-// After a run: whether it is to be made again, with no guess that was wrong.
+// After a run: whether it must be repeated, without the wrong guess.
 bool has_guessed_wrong();
 
 }  // namespace cuda_on_cpu

@@ -7,10 +7,10 @@
 
 namespace cuda_on_cpu {
 
-constexpr uint64_t far = uint64_t{9} << 30;  // bytes: 2^31 elements of four, and some
+constexpr uint64_t far = uint64_t{9} << 30;  // bytes: 2^31 elements of four, and a few more
 constexpr uint64_t page_bound = 65536;       // a multiple of every page size
 
-// The same in every process, as that of other buffers is (arena.cpp).
+// The same address in every process, like that of other buffers (arena.cpp).
 static void *const usual_place = reinterpret_cast<void *>(uintptr_t{0x580000000000});
 namespace {
 
@@ -40,7 +40,7 @@ bool place_vast_buffers(Run &run) {
     Buffer &b = run.buffers[i];
     uint64_t bytes = pages(b.bytes + page_bound);
     if (mprotect(at, bytes, PROT_READ | PROT_WRITE)) return false;
-    madvise(at, bytes, MADV_NOHUGEPAGE);  // one element that is stored is to take one page
+    madvise(at, bytes, MADV_NOHUGEPAGE);  // storing one element should take one page
     b.address = at + b.distance;
     if (b.flags & has_content) memcpy(b.address, b.content, b.bytes);
     at += bytes + far;

@@ -1,15 +1,15 @@
 // Warp collectives: shuffles, votes, matches, reductions and __syncwarp.
 //
-// A lane posts what it brings and waits; when the last live lane of the mask has come, the results of all are
-// computed at once. A lane that reads from one that takes no part gets what the run gives in its place.
-// Long, since who meets, what comes of it and who is woken are one piece of work on the same lanes.
+// A lane posts its operand and waits; when the last live lane of the mask arrives, the results of all are computed at
+// once. A lane that reads from one that takes no part gets the value that the run specifies.
+// Long, since who meets, what results and who is woken are one piece of work on the same lanes.
 //
-// Which lanes have converged (__activemask, coalesced_threads) CUDA leaves open: here all that come to the same line
-// before nothing else in the block can go on. So a branch that some lanes never enter has a group of those that do.
+// CUDA leaves open which lanes have converged (__activemask, coalesced_threads): here, all that reach the same line
+// before nothing else in the block can run. So a branch that some lanes never enter has a group of those that do.
 //
-// Where the run takes warps to go in step, as all did before Volta, each access is such a meeting (step_with_warp). Of
-// lanes that have parted those go on that are deepest in calls and earliest in the code: so they meet again behind
-// branches and loops, as far as the compiler has left the code in its order.
+// If the run makes warps go in step, as all did before Volta, each access is such a meeting (step_with_warp). Of lanes
+// that have diverged, those deepest in calls and earliest in the code go first: so they meet again after branches and
+// loops, as far as the compiler has preserved the order of the code.
 #include "block.h"
 #include "checker.h"
 #include "late_writes.h"
@@ -26,8 +26,8 @@ namespace {
 struct Meeting {
   uint32_t mask, arrived;
   WarpOperation operation;
-  int line;  // of lanes that converge; of a step its place in the library; else 0
-  uint32_t depth;  // of a step: how much of its stack the function takes, with all that have called it
+  int line;  // for lanes that converge; for a step, its place in the library; else 0
+  uint32_t depth;  // for a step: how much stack the function and its callers take
 };
 
 struct Warp {
@@ -36,10 +36,10 @@ struct Warp {
   Meeting meeting[warp_lanes];
 };
 
-// What a warp's lanes bring, and what they get.
+// The operands of a warp's lanes, and their results.
 struct Lanes {
   uint64_t value[warp_lanes], result[warp_lanes];
-  uint32_t source[warp_lanes];  // for shuffles: lane to read from
+  uint32_t source[warp_lanes];  // for shuffles: the lane to read from
 };
 
 struct Warps {
@@ -108,7 +108,7 @@ void shuffle(const Meeting &m, Lanes &lane, int first_thread) {
   }
 }
 
-// Of lanes that are not there nothing is known, and so nothing of the result.
+// Nothing is known of lanes that do not exist, and so nothing of the result.
 void work_together(const Meeting &m, const Lanes &lane, int first_thread) {
   int first = __builtin_ctz(m.arrived);
   if (m.arrived != ~0u)
@@ -122,7 +122,7 @@ void compute(const Meeting &m, Lanes &lane, int first_thread) {
     case WarpOperation::sync:
       if (run->check) checker_synced_warp(first_thread, m.arrived, lanes_of_warp(first_thread));
       return;
-    case WarpOperation::step:  // what the warp has done so far, it has done before
+    case WarpOperation::step:  // all that the warp has done so far came before this step
       checker_stepped_warp(first_thread, lanes_of_warp(first_thread));
       return;
     case WarpOperation::shuffle: shuffle(m, lane, first_thread); return;
@@ -157,7 +157,7 @@ uint32_t reversed(uint32_t bits) {
   return __builtin_bswap32(bits);
 }
 
-// Lanes of another warp that were woken and have not run yet: the front of the ring is for them.
+// Woken lanes of another warp that have not run yet: the front of the ring is for them.
 void put_back_woken() {
   int pending[warp_lanes], count = 0;
   for (; woken.lanes; woken.drop_front()) pending[count++] = woken.front();
@@ -179,7 +179,7 @@ void complete(Warp &warp, int number, int first_thread, uint32_t asleep) {
   Meeting meeting = warp.meeting[number];
   warp.meeting[number] = warp.meeting[--warp.meetings];
   compute(meeting, all.lanes[first_thread / warp_lanes], first_thread);
-  if (meeting.operation != WarpOperation::step) {  // which those take as well that only poll
+  if (meeting.operation != WarpOperation::step) {  // lanes that only poll take these as well
     came_on();
     run->thread_steps += static_cast<uint64_t>(__builtin_popcount(meeting.arrived));
   }
@@ -214,7 +214,7 @@ inline __attribute__((always_inline)) void meet(const Meeting &like) {  // a cal
   }
 }
 
-// Of the lanes that go in step those whose turn it is; -1: there are none.
+// Of the lanes that go in step, those whose turn it is; -1 if there are none.
 int next_step(const Warp &warp) {
   int next = -1;
   for (int i = 0; i < warp.meetings; i++) {
@@ -227,7 +227,7 @@ int next_step(const Warp &warp) {
   return next;
 }
 
-// Nobody can run. In every warp that goes in step some lanes go on without the others; true when there are any.
+// No thread can run. In every warp that goes in step some lanes continue without the others; true if there are any.
 bool take_steps() {
   bool any = false;
   for (int w = 0; w * warp_lanes < block.size; w++) {
@@ -284,7 +284,7 @@ void step_with_warp(uint32_t place, const void *frame) {
   meet({~0u, 0, WarpOperation::step, static_cast<int>(place), depth});
 }
 
-// Nobody can run. Lanes that converge go on with those that came; true when there are any.
+// No thread can run. Lanes that converge continue with those that came; true if there are any.
 static bool go_on_without_the_others() {
   for (int w = 0; w * warp_lanes < block.size; w++)
     for (int i = 0; i < all.warps[w].meetings; i++)
@@ -297,7 +297,7 @@ static bool go_on_without_the_others() {
 
 bool go_on_in_warps() { return take_steps() || go_on_without_the_others(); }
 
-// Nobody can run. Threads in a collective wait for lanes that wait elsewhere: no hardware gets out of this.
+// No thread can run. Threads in a collective wait for lanes that wait elsewhere: no hardware can resolve this.
 void report_stuck_warp() {
   for (int w = 0; w * warp_lanes < block.size; w++) {
     Warp &warp = all.warps[w];

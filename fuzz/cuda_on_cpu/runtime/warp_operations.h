@@ -1,11 +1,12 @@
-// What a warp can do together; kernels (include/) and the runtime (warp.cpp) share the list.
+// The operations that a warp does together; kernels (include/) and the runtime (warp.cpp) share the list.
 #pragma once
 
 #include <cstdint>
 
 namespace cuda_on_cpu {
 
-// What a warp does as one: `work` is handed what all 32 lanes brought, each an address of its own TogetherWork.
+// An operation of the whole warp: `work` gets the operands of all 32 lanes, each the address of its lane's
+// TogetherWork.
 struct TogetherWork {
   void (*work)(const uint64_t *lanes);
 };

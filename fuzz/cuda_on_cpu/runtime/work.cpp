@@ -14,21 +14,21 @@ constexpr uint32_t most_pieces = 1 << 20;
 
 struct Timelines {
   Done done_before[most_timelines];    // what the next work on a timeline knows of
-  uint32_t last[most_timelines];       // when its last work had ended
-  uint32_t open_from[most_timelines];  // all of its work before this moment the host has waited for
-  uint32_t users[most_timelines];      // streams and lanes; more than one where there were none left
+  uint32_t last[most_timelines];       // the end of its last work
+  uint32_t open_from[most_timelines];  // the host has waited for all of its work before this moment
+  uint32_t users[most_timelines];      // streams and lanes; more than one if none were left
   bool waits_for_legacy[most_timelines];
   uint32_t graph_of[most_timelines];
   uint32_t timeline_count = 0;
   uint32_t piece_count;
   Piece now_at;
-  const Done *known;  // to the work that is being done
+  const Done *known;  // for the current work
   Timelines();
 };
 PerRun<Timelines> work;
 
 struct PieceMapping {
-  Piece *pieces;  // in the order of their moments; what came before the first is known to all
+  Piece *pieces;  // in the order of their moments; everything before the first is known to all
 };
 PerProcess<PieceMapping> mapping;
 
@@ -38,7 +38,7 @@ void begin_timeline(Timelines &all, Timeline t) {
   all.waits_for_legacy[t] = false;
 }
 
-// Clears no more than the timelines that are there: most runs have none but the host's and the default streams.
+// Clears only the timelines that exist: most runs have only the host's and the default streams.
 Timelines::Timelines() : piece_count(0), now_at{}, known(nullptr) {
   while (timeline_count < first_stream) begin_timeline(*this, timeline_count++);
   users[of_host] = users[legacy_stream] = users[per_thread_stream] = 1;
@@ -52,7 +52,7 @@ void join(Done &to, const Done &from) {
 
 bool knows_all_of(const Done &done, Timeline t) { return done.until[t] >= work.last[t]; }
 
-// All is as if it had been waited for: of more pieces nothing is kept.
+// Everything counts as waited for: nothing is kept of more pieces.
 void forget_pieces() {
   host_waits_for_all();
   for (uint32_t t = 0; t < work.timeline_count; t++) join(work.done_before[t], work.done_before[of_host]);
@@ -69,7 +69,7 @@ void note_piece(const Piece &piece) {
 }
 
 const Piece *find_piece(uint32_t when) {
-  uint32_t low = 0, high = work.piece_count;  // the last that began at or before then
+  uint32_t low = 0, high = work.piece_count;  // the last that began at or before that moment
   if (!work.piece_count || when < mapping.pieces[0].from) return nullptr;
   while (high - low > 1) {
     uint32_t middle = low + (high - low) / 2;
@@ -106,8 +106,8 @@ void finish_work() {
   work.known = nullptr;
 }
 
-// One whose work the host has waited for is as good as new. Where there are none left, two streams share one: what is on
-// the one then seems to be ordered before what is on the other.
+// A timeline whose work the host has waited for can be reused. If none are left, two streams share one: then work on
+// the one seems to be ordered before work on the other.
 Timeline make_timeline(bool with_legacy) {
   Timeline made = work.timeline_count;
   if (made == most_timelines) {

@@ -1,5 +1,5 @@
-// exit() and a failed assert() of a host function end the function, not the process that judges it: these stand before the
-// C library's own, for this library alone.
+// exit() and a failed assert() of a host function end the function, not the process that judges it: these functions
+// replace the C library's own, for this library alone.
 #include <cstdio>
 
 #define HIDDEN extern "C" __attribute__((visibility("hidden")))

@@ -1,5 +1,5 @@
-// In front of a file whose host functions run over NVIDIA's runtime: memory that they ask for is poisoned, between guards,
-// and kept until the run has ended; what they throw is how they refuse.
+// Included before a file whose host functions use NVIDIA's runtime: memory that they allocate is poisoned, between
+// guards, and kept until the run has ended; they refuse by throwing an exception.
 #pragma once
 #include <cuda_runtime.h>
 

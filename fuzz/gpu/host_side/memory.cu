@@ -1,4 +1,4 @@
-// What every library of host functions has of its own: its memory, how it ends, and what it gives back.
+// The part that every library of host functions has its own copy of: its memory, how it ends, and its results.
 #include <csetjmp>
 #include <cstdint>
 #include <cstdio>
@@ -16,7 +16,7 @@ constexpr uint32_t beside = 2, gone = 3;  // added to the poison word
 constexpr int most_given = 16, most_rank = 8;
 
 struct Allocation {
-  char *start;  // of the memory that was asked for, behind a guard
+  char *start;  // of the allocated memory, after a guard
   size_t bytes;
   int line;
   bool is_freed;
@@ -54,7 +54,7 @@ void painted(char *to, size_t bytes, uint32_t value) {
   if (bytes) paint<<<64, 256>>>(to, bytes, value);
 }
 
-// Of torch's types, by number; 0 of those that no claim has.
+// By the number of torch's type; 0 for those that no claim has.
 constexpr size_t element_bytes[] = {1, 1, 2, 4, 8, 2, 4, 8, 0, 0, 0, 1, 0, 0, 0, 2};
 
 size_t bytes_of(const Given &one) {
@@ -64,7 +64,7 @@ size_t bytes_of(const Given &one) {
   return bytes;
 }
 
-// The allocation that so much memory lies in; null where it is none that the host functions have asked for.
+// The allocation that contains this memory; null if the host functions did not allocate it.
 const Allocation *allocation_of(const char *data, size_t bytes) {
   for (const Allocation &one : *allocations)
     if (bytes && !one.is_freed && data >= one.start && data + bytes <= one.start + one.bytes) return &one;
@@ -77,7 +77,7 @@ std::vector<char> fetched(const char *from, size_t bytes) {
   return now;
 }
 
-// The first byte that is not as it was painted, and how many are not.
+// The first byte that differs from its pattern, and the number of such bytes.
 size_t changed(const char *from, size_t bytes, uint32_t value, size_t *count) {
   std::vector<char> now(bytes);
   *count = 0;
@@ -125,7 +125,7 @@ void refuse(const char *words, int line = 0) {
   has_refused = true;
 }
 
-// An exit comes back here past all destructors: nothing of the function runs after it.
+// An exit comes back here and skips all destructors: nothing of the function runs after it.
 int run(void (*function)(void *), void *context) {
   has_refused = false;
   if (!setjmp(ends)) function(context);
@@ -146,7 +146,7 @@ void kfuzz_ends(const char *words) {
 
 struct Seen {
   int32_t is_freed, line;
-  int64_t place, bytes, count;  // the byte that was written, beside an array or in one that was freed
+  int64_t place, bytes, count;  // the overwritten byte, beside an array or in a freed one
 };
 
 void kfuzz_begin(uint32_t poison) {
@@ -155,7 +155,7 @@ void kfuzz_begin(uint32_t poison) {
   cudaGetLastError();
 }
 
-// What came before was earlier calls, whose answers are to stay as they are.
+// Everything before this was earlier calls, whose answers must not change.
 void kfuzz_again() {
   for (const Given &one : *given) {
     auto *data = static_cast<const char *>(one.data);
@@ -166,7 +166,7 @@ void kfuzz_again() {
   cudaGetLastError();
 }
 
-// The line that has allocated the answer of an earlier call that is not what it was; 0 where all are.
+// The line that allocated an earlier call's answer that has changed; 0 if none has.
 int kfuzz_changed_earlier() {
   int line = 0;
   for (const EarlierAnswer &one : *earlier_answers)
@@ -178,13 +178,13 @@ int kfuzz_changed_earlier() {
 const char *kfuzz_refusal() { return refusal; }
 int kfuzz_refusal_line() { return refusal_line; }
 
-// In the runtime's words, what went wrong in a kernel; null where nothing did.
+// In the runtime's words, what went wrong in a kernel; null if nothing did.
 const char *kfuzz_synchronized() {
   cudaError_t error = cudaDeviceSynchronize();
   return error ? cudaGetErrorString(error) : nullptr;
 }
 
-// An error of a launch that nobody has asked for; null where there is none.
+// An unchecked error of a launch; null if there is none.
 const char *kfuzz_pending() {
   bool is_launch = pending == cudaErrorInvalidValue || pending == cudaErrorInvalidConfiguration ||
                    pending == cudaErrorLaunchOutOfResources || pending == cudaErrorCooperativeLaunchTooLarge;
@@ -213,7 +213,7 @@ int kfuzz_fetch(int place, void *to, size_t bytes) {
   return bytes ? cudaMemcpy(to, (*given)[place].data, bytes, cudaMemcpyDefault) : 0;
 }
 
-// What the guards tell, and all memory given back.
+// Reports the guards, and frees all memory.
 int kfuzz_end(Seen *seen, int most) {
   int found = 0;
   for (Allocation &one : *allocations) {

@@ -1,4 +1,4 @@
-// On a GPU the host reaches a tensor's memory by a copy of it.
+// On a GPU the host accesses a tensor's memory by a copy of it.
 #include "storage.h"
 
 #include "../include/kfuzz_torch/machine.h"
@@ -19,7 +19,7 @@ Reached::Reached(const Tensor &tensor, bool writes) : data_(static_cast<char *>(
 Reached::~Reached() {
   if (!theirs_) return;
   cudaMemcpy(theirs_, copied_.data(), copied_.size(), cudaMemcpyHostToDevice);
-  cudaDeviceSynchronize();  // a copy from pageable memory may return when that is staged
+  cudaDeviceSynchronize();  // a copy from pageable memory may return once it is staged
 }
 
 void release(void *memory) { cuda_on_cpu_release(memory); }
@@ -30,7 +30,7 @@ static thread_local cudaStream_t current;
 CUDA_ON_CPU_IMPORT cudaStream_t cuda_on_cpu_current_stream() { return current; }
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_set_current_stream(cudaStream_t stream) { current = stream; }
 CUDA_ON_CPU_IMPORT cudaStream_t cuda_on_cpu_pool_stream(int is_urgent) {
-  constexpr unsigned int size = 32;  // of each priority, as torch has it
+  constexpr unsigned int size = 32;  // for each priority, as in torch
   static cudaStream_t pool[2][size];
   static unsigned int taken[2];
   cudaStream_t &one = pool[is_urgent][taken[is_urgent]++ % size];

@@ -1,4 +1,4 @@
-// CUDA C++ with host code: what a file sees when its host functions are compiled for the cpu device, too.
+// CUDA C++ with host code: the header of a file whose host functions are compiled for the cpu device, too.
 #pragma once
 #include <exception>
 #include <tuple>
@@ -7,7 +7,7 @@
 
 #define CUDA_ON_CPU_HOST 1
 #include "cuda_on_cpu.h"
-#include <assert.h>  // as nvcc has it
+#include <assert.h>  // as in nvcc
 
 #include "cuda_on_cpu_host/api.h"
 #include "cuda_on_cpu_host/api_templates.h"
@@ -16,7 +16,7 @@
 #include "cuda_on_cpu_host/graphs.h"
 #include "cuda_on_cpu_host/host_call.h"
 
-// What nvcc's -default-stream says of a file. Of a program, program.cpp asks the linker what all of them say.
+// The effect of nvcc's -default-stream on a file. For a program, program.cpp asks the linker about all files.
 extern "C" {
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 __attribute__((weak)) void cuda_on_cpu_stream_0_is_per_thread() {}

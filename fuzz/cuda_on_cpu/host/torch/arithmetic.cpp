@@ -1,4 +1,4 @@
-// What tensors compute on the host's side: element by element in double, rounded once.
+// Host-side arithmetic of tensors: element by element in double, rounded once.
 #include <cmath>
 #include <type_traits>
 
@@ -8,7 +8,7 @@ namespace at {
 
 namespace {
 
-// A number as an element: a boolean lies in a byte, and what is beyond a byte is cut as an integer is.
+// A number as an element: a boolean lies in a byte, and a number that exceeds a byte is truncated like an integer.
 template <class T>
 T rounded(double value) {
   if constexpr (c10::CppTypeToScalarType<T>::value == ScalarType::Byte)
@@ -51,7 +51,7 @@ void store(char *at, ScalarType type, double value) {
   }
 }
 
-// Every element in turn: `set` is given where it lies, and its number in the order of rows.
+// Calls `set` for each element, with its place and its number in row order.
 template <class Set>
 void each_of(const Tensor &to, Set set) {
   Reached reached(to, true);
@@ -63,7 +63,7 @@ void fill_by(const Tensor &to, Made made) {
   each_of(to, [&](char *at, int64_t i) { store(at, to.scalar_type(), made(i)); });
 }
 
-// The numbers of a tensor, in the order of rows.
+// The numbers of a tensor, in row order.
 class Numbers {
  public:
   explicit Numbers(const Tensor &x) : x_(x), reached_(x, false) {}
@@ -81,17 +81,18 @@ ScalarType common(const Tensor &a, const Tensor &b) {
   return a.scalar_type();
 }
 
-// What torch computes in another type than it is given: integers divided, added up, or met by a number with a point.
+// Refuses what torch computes in another type than the input's: integers divided, summed, or combined with a fractional
+// number.
 void check_type(const char *what, const Tensor &x, int line) {
   if (!x.is_floating_point()) refuse(line, c10::str("kfuzz does not promote types: ", what, " of ", x.scalar_type()));
 }
 
-// As torch lays out what is computed of several tensors, where their layouts agree.
+// The layout that torch gives the result of several tensors, if their layouts agree.
 Tensor laid_out(const std::vector<int64_t> &sizes, const Tensor &a, const Tensor &b, const TensorOptions &options, int line) {
   if (is_by_rows(a) && is_by_rows(b)) return empty(sizes, options, line);
   if (a.strides() == b.strides() && a.sizes() == b.sizes()) return empty_like(a, options, line);
   refuse(line, c10::str("kfuzz does not know how torch lays out a result of strides ", a.strides(), " and ", b.strides(),
-                        ": take .contiguous() before"));
+                        ": call .contiguous() first"));
 }
 
 std::vector<int64_t> joined(const Tensor &a, const Tensor &b) {
@@ -229,7 +230,7 @@ Tensor Tensor::min(CallersLine line) const {
   return folded(*this, line.number(), [](double a, double b) { return std::isnan(a) || a < b ? a : b; });
 }
 
-// Where nobody says of which type, that of the number.
+// Without a type, that of the number.
 static TensorOptions typed(const TensorOptions &options, const Scalar &value) {
   return options.has_dtype() || !value.is_integer ? options : options.dtype(value.is_bool ? kBool : kLong);
 }

@@ -1,5 +1,5 @@
-// On the cpu device the host reaches device memory by being allowed to, and what it touches there is a step of the current
-// stream's.
+// On the cpu device the host is allowed to access device memory, and its accesses there are a step of the current
+// stream.
 #include "../include/kfuzz_torch/machine.h"
 #include "storage.h"
 
@@ -11,7 +11,7 @@ CUDA_ON_CPU_IMPORT void cuda_on_cpu_release(void *memory);
 
 namespace at {
 
-// Every stretch of memory that elements lie in.
+// Every stretch of memory that contains elements.
 static void touch(const Tensor &tensor, bool writes) {
   auto *data = static_cast<const char *>(tensor.data_ptr());
   auto bytes = static_cast<int64_t>(tensor.element_size());

@@ -1,4 +1,4 @@
-// What a function returned, kept until the run ends: its memory is read then.
+// The results of a function, kept until the run ends: their memory is read then.
 #include "../include/kfuzz_torch/results.h"
 
 namespace kfuzz_torch {
@@ -9,7 +9,7 @@ void give(const at::Tensor &tensor) {
     cuda_on_cpu_host_gives(nullptr, static_cast<int>(c10::ScalarType::Undefined), 0, nullptr);
     return;
   }
-  cudaDeviceSynchronize();  // as whoever looks at results
+  cudaDeviceSynchronize();  // as the reader of the results
   kept->push_back(tensor.contiguous());
   const at::Tensor &made = kept->back();
   cuda_on_cpu_host_gives(made.data_ptr(), static_cast<int>(made.scalar_type()), static_cast<int>(made.dim()), made.sizes().data());

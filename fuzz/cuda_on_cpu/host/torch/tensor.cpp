@@ -22,8 +22,8 @@ static std::vector<int64_t> contiguous_strides(const std::vector<int64_t> &sizes
   return strides;
 }
 
-// Strides of a view of other sizes; nothing where there is none without a copy. Dimensions that follow each other in
-// memory are one stretch, which the new ones have to divide.
+// Strides of a view of other sizes; nothing if that needs a copy. Dimensions that follow each other in memory are one
+// stretch, which the new ones have to divide.
 static std::optional<std::vector<int64_t>> strides_of_view(const std::vector<int64_t> &sizes, const std::vector<int64_t> &strides,
                                                            const std::vector<int64_t> &wanted) {
   std::vector<int64_t> found(wanted.size());
@@ -39,7 +39,7 @@ static std::optional<std::vector<int64_t>> strides_of_view(const std::vector<int
     if (covered != stretch) return std::nullopt;
     if (d) base = strides[d - 1], stretch = covered = 1;
   }
-  while (next) found[--next] = base;  // sizes of 1 that are left
+  while (next) found[--next] = base;  // only sizes of 1 are left
   return found;
 }
 
@@ -223,13 +223,13 @@ Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions
   return Tensor(std::make_shared<Storage>(bytes, options.device(), line), type, sizes.vec(), strides.vec(), 0);
 }
 
-// As torch lays out what is made like another tensor: with its strides, where these leave no gap; else in the order of
-// rows, where its own dimensions come in that order.
+// The layout that torch gives a tensor made like another one: with its strides, if these leave no gap; otherwise in row
+// order, if the other's dimensions come in that order.
 Tensor empty_like(const Tensor &x, const TensorOptions &options, int line) {
   if (is_dense(x)) return empty_strided(x.sizes(), x.strides(), options, line);
   if (is_by_rows(x)) return empty(x.sizes(), options, line);
-  refuse(line, c10::str("kfuzz does not know how torch lays out what is like sizes ", x.sizes(), " and strides ", x.strides(),
-                        ": take .contiguous() before"));
+  refuse(line, c10::str("kfuzz does not know how torch lays out a tensor like one of sizes ", x.sizes(), " and strides ", x.strides(),
+                        ": call .contiguous() first"));
 }
 
 int64_t place_of(const Tensor &x, int64_t i) {

@@ -1,19 +1,19 @@
-// What cub's reductions combine values by.
+// The operators of cub's reductions.
 #pragma once
 #include "../cuda_on_cpu.h"
 
 namespace cub {
 namespace details {
 
-// From which line a function is called, in a type of its own: an argument that is an int is none.
+// The line of a call of a function, in its own type: an int argument cannot be taken for one.
 struct Caller {
   int line;
   operator int() const { return line; }
 };
 #define CUDA_ON_CPU_CALLER ::cub::details::Caller line = {__builtin_LINE()}
 
-// What a collective does to its shared memory at the least, wherever its own data may lie: each thread writes for the next
-// one as it comes, and reads its own as it goes. So who uses the memory again without a barrier is seen to race.
+// The least that a collective does to its shared memory, wherever its own data lies: each thread writes for the next
+// one when it begins, and reads its own when it ends. So reusing the memory without a barrier shows as a race.
 template <int threads>
 struct Marks {
 #ifdef CUDA_ON_CPU_CHECK
@@ -55,7 +55,7 @@ struct KeyValuePair {
   Key key;
   Value value;
 };
-// Of equal values the one with the lower key.
+// Among equal values the one with the smaller key.
 struct ArgMax {
   template <class K, class V>
   KeyValuePair<K, V> operator()(const KeyValuePair<K, V> &a, const KeyValuePair<K, V> &b) const {

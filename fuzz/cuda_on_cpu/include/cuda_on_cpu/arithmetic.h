@@ -1,11 +1,11 @@
-// Comparison, conversion and arithmetic whose meaning in CUDA differs from the host's, or that the host lacks.
+// Comparison, conversion and arithmetic that CUDA defines differently from the host, or that the host lacks.
 #pragma once
 #include "bits.h"
 #include "rounding.h"
 
 namespace cuda_on_cpu {
 
-// CUDA's fmaxf: a NaN loses against a number, and +0 is greater than -0 (both as PTX max.f32 has it).
+// CUDA's fmaxf: a number beats a NaN, and +0 is greater than -0 (both as in PTX max.f32).
 template <class T>
 inline T max_number(T a, T b) {
   if (a != a) return b;
@@ -23,7 +23,7 @@ inline T min_number(T a, T b) {
 
 }  // namespace cuda_on_cpu
 
-// max and min of numbers of any two types, as CUDA overloads them: in the common type, floating point as fmax does.
+// max and min of numbers of any two types, as CUDA overloads them: in the common type, floating point like fmax.
 template <class A, class B>
 static inline constexpr std::enable_if_t<std::is_arithmetic_v<A> && std::is_arithmetic_v<B>, std::common_type_t<A, B>> max(
     A a, B b) {
@@ -54,7 +54,7 @@ static inline unsigned long long ullmin(unsigned long long a, unsigned long long
 static inline float __frsqrt_rn(float a) { return static_cast<float>(1.0 / sqrt(static_cast<double>(a))); }
 static inline float __saturatef(float a) { return a > 0.0f ? (a < 1.0f ? a : 1.0f) : 0.0f; }
 
-// Conversions. Out of range a GPU gives the nearest integer that there is, and 0 for NaN; on the host that is undefined.
+// Conversions. Out of range a GPU gives the nearest integer that exists, and 0 for NaN; on the host that is undefined.
 namespace cuda_on_cpu {
 
 template <class To>

@@ -1,14 +1,16 @@
-// Asynchronous copies: cuda_pipeline.h, cuda/pipeline, cooperative_groups/memcpy_async.h and PTX's cp.async are made of these.
+// Asynchronous copies: the base of cuda_pipeline.h, cuda/pipeline, cooperative_groups/memcpy_async.h and PTX's
+// cp.async.
 #pragma once
 #include "language.h"
 
-// A copy is of the thread's next batch, or of a phase of a barrier.
+// A copy belongs to the thread's next batch, or to a phase of a barrier.
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_async_copy(void *to, const void *from, uint32_t bytes, uint32_t zeros, const void *barrier,
                                                uint32_t phase);
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_async_commit();
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_async_wait(uint32_t but);
 CUDA_ON_CPU_IMPORT uint32_t cuda_on_cpu_async_batches();
-// Makes the copies of all phases of a barrier before this one, which whoever reads its word from now on knows of.
+// Makes the copies of all phases of a barrier before this one; a thread that reads the barrier's word from now on knows
+// of them.
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_async_land(const void *barrier, uint32_t phase);
 
 namespace cuda_on_cpu {

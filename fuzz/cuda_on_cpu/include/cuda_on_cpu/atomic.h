@@ -1,5 +1,5 @@
-// Atomics. All CUDA threads of a process run on one OS thread and change over only where the runtime says so: a
-// plain read and write are atomic here.
+// Atomics. All CUDA threads of a process run on one OS thread and switch only where the runtime says so: a plain read
+// and write are atomic here.
 #pragma once
 #include "../../runtime/atomic_operations.h"
 #include "language.h"
@@ -40,7 +40,7 @@ CUDA_ON_CPU_INLINE bool is_denormal(float value) {
 }
 CUDA_ON_CPU_INLINE float flushed(float value) { return is_denormal(value) ? std::copysign(0.0f, value) : value; }
 
-// A GPU flushes denormal operands and results of atomic float32 additions in global memory, and there alone: PTX on
+// A GPU flushes denormal operands and results of atomic float32 additions in global memory, and only there: PTX on
 // atom.add.f32. A double, or a float in shared memory, keeps them.
 template <class T>
 CUDA_ON_CPU_INLINE T atomic_sum(const T *, T old, T value) {
@@ -52,7 +52,7 @@ CUDA_ON_CPU_INLINE float atomic_sum(const float *p, float old, float value) {
   return any && !cuda_on_cpu_is_shared(p) ? flushed(flushed(old) + flushed(value)) : now;
 }
 
-// volatile where the language has it: not for a class, such as __half.
+// volatile where the language allows it: not for a class, such as __half.
 template <class T>
 CUDA_ON_CPU_INLINE T fresh(const T *p) {
   if constexpr (std::is_arithmetic_v<T>)
@@ -75,8 +75,9 @@ CUDA_ON_CPU_INLINE void changed_or_polled(bool changed) {
     cuda_on_cpu_poll();
 }
 
-// CUDA's own atomics are relaxed: to acquire by one takes a fence behind it. But all rely on it that whoever has taken
-// the last ticket reads what the others left before it, so they acquire at once (docs/limits.md); a lock does not.
+// CUDA's own atomics are relaxed: to acquire by one takes a fence after it. But all programs rely on this: the thread
+// with the last ticket can read what the others left before theirs. So they acquire at once (docs/limits.md); a lock
+// does not.
 constexpr uint32_t update_of_device = atomic_reads | atomic_writes | atomic_acquires, update_of_block = update_of_device | atomic_of_block;
 
 #define CUDA_ON_CPU_UPDATE(name, expression)                                                                \
@@ -127,7 +128,7 @@ CUDA_ON_CPU_ATOMIC void atomic_store(T *p, typename Same<T>::type value, uint32_
 
 }  // namespace cuda_on_cpu
 
-// CUDA has each function for certain types only; others must not compile.
+// CUDA defines each function only for certain types; others must not compile.
 #define CUDA_ON_CPU_ATOMIC_FORMS(type, name, function)                                                              \
   CUDA_ON_CPU_INLINE type name(type *p, type value) { return cuda_on_cpu::function(p, value); }                     \
   CUDA_ON_CPU_INLINE type name##_block(type *p, type value) {                                                       \

@@ -4,7 +4,7 @@
 
 namespace cuda_on_cpu {
 
-// What warps may pass on; numbers that count (counted.h) are, too, though not as bytes.
+// The types that warps may exchange; they include numbers that count (counted.h), though not as bytes.
 template <class T>
 constexpr bool is_trivial = std::is_trivially_copyable_v<T>;
 
@@ -52,7 +52,7 @@ static inline unsigned long long __brevll(unsigned long long x) {
   return static_cast<unsigned long long>(__brev(static_cast<unsigned int>(x))) << 32 | __brev(static_cast<unsigned int>(x >> 32));
 }
 
-// 24-bit products, as the GPU computes them: the upper bits of the operands do not count.
+// 24-bit products, as the GPU computes them: the upper bits of the operands are ignored.
 static inline int __mul24(int a, int b) {
   long long product = static_cast<long long>(a << 8 >> 8) * (b << 8 >> 8);
   return static_cast<int>(product);

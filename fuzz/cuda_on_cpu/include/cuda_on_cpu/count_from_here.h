@@ -1,5 +1,5 @@
-// From here on, float and double are numbers that count (counted.h): included behind all headers of a kernel file and
-// in front of its own text.
+// From here on, float and double are numbers that count (counted.h): included after all headers of a kernel file and
+// before its own text.
 #define float ::cuda_on_cpu::counted_float
 #define double ::cuda_on_cpu::counted_double
 #define float1 ::cuda_on_cpu::counted_float1

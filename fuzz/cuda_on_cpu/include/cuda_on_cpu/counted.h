@@ -1,9 +1,9 @@
-// Numbers that know how they came about. In the count flavour the float and double of a kernel are these: as large as the plain
-// ones, with a trail (trails.h) that is kept beside memory, by address. Here are the numbers and their operators;
-// counted_functions.h has the mathematical functions.
+// Numbers that know how they were computed. In the count flavour the float and double of a kernel are these: as large
+// as the plain ones, with a trail (trails.h) that is kept apart from memory, by address. Here are the numbers and their
+// operators; counted_functions.h has the mathematical functions.
 //
-// A trail does not follow bits that are moved as something other than numbers (memcpy, int4): where memory that had a trail holds
-// other bits than were written, the tally counts a lost trail, and the counts mean nothing.
+// A trail does not follow bits that are moved as anything other than numbers (memcpy, int4): if memory that had a trail
+// holds other bits than were written, the tally counts a lost trail, and the counts mean nothing.
 #pragma once
 #include "math_functions.h"
 #include "trails.h"
@@ -76,13 +76,13 @@ template <class T>
 constexpr bool is_counted = !std::is_same_v<T, typename PlainOf<T>::type>;
 template <class A, class B>
 using Common = std::common_type_t<typename PlainOf<A>::type, typename PlainOf<B>::type>;
-// One of the two is counted, and the other counted or a plain number.
+// One of the two is counted, and the other is counted or a plain number.
 template <class A, class B>
 constexpr bool are_numbers = (is_counted<A> || is_counted<B>) && std::is_arithmetic_v<Common<A, B>>;
 template <class A, class B>
 using Both = std::enable_if_t<are_numbers<A, B>, Counted<Common<A, B>>>;
 
-// To add 0 is exact; any other addition rounds, for each term of either side. A step toward an element is one addition.
+// Adding 0 is exact; any other addition rounds, for each term of either side. A step toward an element is one addition.
 template <class T>
 Counted<T> sum_of(const Counted<T> &a, const Counted<T> &b, T value, uint32_t last = 0) {
   Trail s = tables.trails[a.trail()], t = tables.trails[b.trail()];
@@ -100,7 +100,7 @@ Counted<T> sum_of(const Counted<T> &a, const Counted<T> &b, T value, uint32_t la
   return {value, number_of(made)};
 }
 
-// Whether a product scales a sum, or an exp, by an exp; where an input is weighed by one, nothing is.
+// Whether a product scales a sum, or an exp, by an exp; an exp as the weight of an input scales nothing.
 template <class T>
 bool is_rescale(const Counted<T> &a, const Trail &s, const Counted<T> &b, const Trail &t) {
   return (s.flags & is_exponential && b.trail()) || (t.flags & is_exponential && a.trail());
@@ -118,7 +118,7 @@ Counted<T> product_of(const Counted<T> &a, const Counted<T> &b, T value) {
   }
   if (a.value == 0 || b.value == 0) return {value, 0};
   uint32_t flags = (s.flags & t.flags & is_exponential) | ((s.flags | t.flags) & is_difference);
-  if (!((s.flags | t.flags) & is_exponential)) {  // else it is a rescale, or a weight, and the sum goes on
+  if (!((s.flags | t.flags) & is_exponential)) {  // otherwise it is a rescale, or a weight, and the sum continues
     s = closed(s);
     t = closed(t);
   }
@@ -138,7 +138,7 @@ Counted<T> quotient_of(const Counted<T> &a, const Counted<T> &b, T value, uint32
   return {value, number_of(joined(s, t, divisor, (s.flags & is_constant ? is_reciprocal : is_quotient) | fast))};
 }
 
-// A function that ends the sum that its argument is.
+// A function that ends the sum in its argument.
 template <class T>
 Counted<T> function_of(const Counted<T> &a, T value, uint32_t flags = 0) {
   Trail t = tables.trails[a.trail()];
@@ -164,7 +164,7 @@ Counted<T> power_of(const Counted<T> &a, const Counted<T> &b, T value) {
   return tables.trails[a.trail()].flags & is_constant ? exp_of(b, value) : function_of(a, value);
 }
 
-// A function that leaves what its argument counts as it is.
+// A function that keeps the counts of its argument.
 template <class T>
 Counted<T> same_of(const Counted<T> &a, T value) {
   Trail t = tables.trails[a.trail()];
@@ -221,7 +221,7 @@ uint64_t sent(const Counted<T> &a) {
 }
 template <class T>
 Counted<T> received(uint64_t bits) {
-  if (bits >> 40 != moved_mark >> 40) return {from_bits<T>(bits), 0};  // of a lane that took no part
+  if (bits >> 40 != moved_mark >> 40) return {from_bits<T>(bits), 0};  // of a lane that does not take part
   const Moved &one = tables.moved[bits % most_moved];
   return {static_cast<T>(one.value), one.trail};
 }
@@ -234,7 +234,7 @@ inline Counted<float> from_bits(uint64_t bits) { return received<float>(bits); }
 template <>
 inline Counted<double> from_bits(uint64_t bits) { return received<double>(bits); }
 
-// Bits that are taken for an integer and back (atomicCAS, atomicMax) keep the largest trail of a value of these bits.
+// Bits that become an integer and back (atomicCAS, atomicMax) keep the largest trail of a value with these bits.
 template <class T>
 uint64_t as_bits(const Counted<T> &a) {
   uint32_t number = a.trail(), bits = hash_bits(a.value);

@@ -1,10 +1,10 @@
-// Mathematical functions, vectors and atomics of numbers that count (counted.h), and what Python asks about them.
+// Mathematical functions, vectors and atomics of numbers that count (counted.h), and the calls from Python.
 #pragma once
 #include "counted.h"
 
 namespace cuda_on_cpu {
 
-// The fast functions, by CUDA's own recipes in float.
+// The fast functions, by CUDA's own formulas in float.
 #define CUDA_ON_CPU_COUNTED_FAST(name, result)                              \
   template <class T>                                                        \
   Counted<T> name(Counted<T> a) {                                           \
@@ -183,7 +183,7 @@ struct std::numeric_limits<cuda_on_cpu::counted_float> : std::numeric_limits<flo
 template <>
 struct std::numeric_limits<cuda_on_cpu::counted_double> : std::numeric_limits<double> {};
 
-// From Python, around a run: forget what was noted; the trails of so many numbers in a row; what was tallied.
+// From Python, around a run: clear what was recorded; the trails of a number of values in a row; the tally.
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_count_begin() {
   cuda_on_cpu::Tables &tables = cuda_on_cpu::tables;
   if (tables.run == cuda_on_cpu::at_load) tables.trails_at_load = tables.trail_count;

@@ -1,9 +1,9 @@
-// Handing a kernel to the runtime: its name, its signature, and a function that unpacks its arguments.
+// Passing a kernel to the runtime: its name, its signature, and a function that unpacks its arguments.
 //
-// The loader appends one line per entry, CUDA_ON_CPU_ENTRY("block_sum<256>", block_sum<256>), which also
-// instantiates templates. The names are the ones that NVRTC calls name expressions. Where the arguments are C++ of
-// the claim, it is CUDA_ON_CPU_CALL(0, "f(Load{x}, 1.0f)", (float *x), f(Load{x}, 1.0f)): a function of the names. It is
-// a call as any other, so that template arguments are deduced as in a launch.
+// The loader appends one line per entry, CUDA_ON_CPU_ENTRY("block_sum<256>", block_sum<256>), which also instantiates
+// templates. The names are those that NVRTC calls name expressions. If the claim's arguments are C++, the line is
+// CUDA_ON_CPU_CALL(0, "f(Load{x}, 1.0f)", (float *x), f(Load{x}, 1.0f)): a function of the names. It is an ordinary
+// call, so that template arguments are deduced as in a launch.
 #pragma once
 #include <utility>
 
@@ -14,7 +14,7 @@ extern "C" CUDA_ON_CPU_HIDDEN void cuda_on_cpu_register(cuda_on_cpu::Entry *entr
 
 namespace cuda_on_cpu {
 
-// One letter a parameter: P pointer, i a 32-bit integer, l one of 64 bits, ? anything else, which C++ must make.
+// One letter a parameter: P pointer, i a 32-bit integer, l a 64-bit integer, ? anything else, which C++ must make.
 template <class T>
 struct Letter {
   static constexpr char value = std::is_pointer_v<T>                      ? 'P'
@@ -33,7 +33,7 @@ struct Launcher<kernel> {
   template <size_t... i>
   CUDA_ON_CPU_UNCHECKED static void call(void **args, std::index_sequence<i...>) {
 #ifdef CUDA_ON_CPU_CHECK
-    // Not to be inlined here: the checks of a kernel would go where this function's own are left out.
+    // Not to be inlined here: this would move a kernel's checks into this function, whose own checks are disabled.
     void (*volatile called)(Parameter...) = kernel;
 #else
     constexpr void (*called)(Parameter...) = kernel;
@@ -43,7 +43,7 @@ struct Launcher<kernel> {
   CUDA_ON_CPU_UNCHECKED static void invoke(void **args) { call(args, std::index_sequence_for<Parameter...>{}); }
 };
 
-// An argument as its parameter's type. An array whose type the claim does not say fits any pointer.
+// An argument as its parameter's type. An array whose type the claim does not give fits any pointer.
 template <class Parameter, class Given>
 struct As {
   static Parameter of(Given given) { return static_cast<Given>(given); }

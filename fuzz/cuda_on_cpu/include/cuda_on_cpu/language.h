@@ -1,4 +1,4 @@
-// CUDA's words, as the host compiler takes them.
+// CUDA's keywords, for the host compiler.
 #pragma once
 
 #define CUDA_ON_CPU 1
@@ -11,8 +11,8 @@
 #endif
 
 #ifdef CUDA_ON_CPU_CHECK
-// All that a kernel calls becomes part of it, as with nvcc. Without that g++ would hand `*p` of a struct type to a
-// function without a word to the access hooks: it tells them of assignments alone.
+// All that a kernel calls is inlined into it, as with nvcc. Without that g++ would pass `*p` of a struct type to a
+// function without calling the access hooks: it reports only assignments.
 #define __global__ __attribute__((flatten, noinline))
 #else
 #define __global__
@@ -24,7 +24,7 @@
 #define __grid_constant__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
-#define __cluster_dims__(...)  // what is launched says it: the claim, or translate.py for a host's launch
+#define __cluster_dims__(...)  // the launch gives it: the claim, or translate.py for a host's launch
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __attribute__((aligned(n)))
 #ifdef __noinline__
@@ -33,9 +33,9 @@
 #ifndef __clang__  // which has it
 #define __builtin_assume(condition) static_cast<void>(0)
 #endif
-// __noinline__ is no macro: libstdc++ writes __attribute__((__noinline__)). translate.py replaces the word instead.
+// __noinline__ is not a macro: libstdc++ writes __attribute__((__noinline__)). translate.py replaces the word instead.
 
-// Legal wherever CUDA allows __shared__, also in templates; translate.py has taken away a `static` beside it and has
+// Legal wherever CUDA allows __shared__, also in templates; translate.py has removed a `static` beside it and has
 // turned `extern __shared__ T a[];` into a pointer. With access checks, each array gets a page of no man's land.
 #ifdef CUDA_ON_CPU_CHECK
 #define __shared__ thread_local __attribute__((aligned(65536), tls_model("local-dynamic")))
@@ -43,8 +43,8 @@
 #define __shared__ thread_local
 #endif
 
-// Every function that needs to be told from where it was called takes this as its last parameter: unlike a return
-// address it survives what the optimiser does with the code.
+// Every function that needs the place of its call takes this as its last parameter: unlike a return address it survives
+// the optimiser.
 #define CUDA_ON_CPU_LINE int line = __builtin_LINE()
 
 #define CUDA_ON_CPU_IMPORT extern "C" __attribute__((visibility("default")))

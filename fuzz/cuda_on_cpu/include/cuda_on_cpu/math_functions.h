@@ -1,4 +1,4 @@
-// Mathematical functions that the host's <math.h> lacks, or has with another meaning.
+// Mathematical functions that the host's <math.h> lacks, or defines differently.
 //
 // CUDA_ON_CPU_FUNCTION defines a function of one number for plain numbers and, in the count flavour, for numbers that count.
 // Its third argument names the rule of counted.h for the trail of the result: function_of, exp_of or same_of.
@@ -9,7 +9,7 @@
 #pragma once
 #include "arithmetic.h"
 
-// C23 has some of CUDA's names: glibc declares sinpi and cospi from 2.41 on, rsqrt from 2.42 on, which then are meant.
+// C23 has some of CUDA's names: glibc declares sinpi and cospi from 2.41 on, rsqrt from 2.42 on; then those are used.
 #if defined(__GLIBC_PREREQ)
 #define CUDA_ON_CPU_GLIBC(minor) __GLIBC_PREREQ(2, minor)
 #else
@@ -79,7 +79,7 @@ CUDA_ON_CPU_FUNCTION(rcbrtf, float, function_of, 1.0f / cbrtf(x))
 CUDA_ON_CPU_FUNCTION(rcbrt, double, function_of, 1.0 / cbrt(x))
 static inline float rhypotf(float x, float y) { return 1.0f / hypotf(x, y); }
 
-// Lengths do not overflow on the way: squares of floats are added in double; of doubles, after a division.
+// Lengths do not overflow on the way: squares of floats are added in double, those of doubles after a division.
 static inline float norm3df(float x, float y, float z) {
   double a = x, b = y, c = z;
   return static_cast<float>(sqrt(a * a + b * b + c * c));
@@ -125,7 +125,8 @@ static inline double erfcx(double x) {
 
 namespace cuda_on_cpu {
 
-// The x at which erf is y, or erfc is y: a first guess (Winitzki), then Newton's steps on whichever is well conditioned.
+// The x at which erf is y, or erfc is y: a first guess (Winitzki), then Newton's steps on the one that is well
+// conditioned.
 inline double inverse_erfc(double y) {
   if (!(y >= 0 && y <= 2)) return NAN;
   if (y == 0 || y == 2) return y == 0 ? INFINITY : -INFINITY;

@@ -1,5 +1,5 @@
-// PTX's mbarrier: 64 bits of shared memory that count arrivals, phase by phase. Made of atomics that release and acquire,
-// so that what it orders, and what a missing wait leaves unordered, is seen as with any others.
+// PTX's mbarrier: 64 bits of shared memory that count arrivals, phase by phase. Made of atomics that release and
+// acquire, so that what it orders, and what a missing wait leaves unordered, is checked as for any other atomics.
 #pragma once
 #include "atomic.h"
 
@@ -7,7 +7,7 @@ CUDA_ON_CPU_IMPORT void *cuda_on_cpu_shared_at(uint64_t address);
 
 namespace cuda_on_cpu {
 
-// From the lowest bit: how many have yet to come in this phase, how many are to come in each, and the phase's number.
+// From the lowest bit: the arrivals still missing in this phase, the arrivals of each phase, and the phase's number.
 class Mbarrier {
  public:
   explicit Mbarrier(uint64_t *word) : word_(word) {}
@@ -22,7 +22,7 @@ class Mbarrier {
 
   void init(uint32_t count) const { *word_ = of(0, count, count); }
 
-  // Who comes last begins the next phase. A state is the phase in which somebody came.
+  // The last to arrive begins the next phase. A state is the phase of an arrival.
   uint64_t arrive(uint32_t count, bool drops) const {
     uint64_t before = atomic_load(word_, atomic_reads | atomic_of_block), seen;
     do {
@@ -48,7 +48,7 @@ class Mbarrier {
   uint64_t *word_;
 };
 
-// What ptx_table.py calls. PTX's `_` takes any result.
+// Called by ptx_table.py. PTX's `_` takes any result.
 struct PtxSink {
   template <class T>
   void operator=(T) const {}

@@ -1,4 +1,4 @@
-// Loads and stores with cache hints, and what device code takes from the C library.
+// Loads and stores with cache hints, and the C library functions of device code.
 #pragma once
 #include <time.h>
 
@@ -17,7 +17,7 @@ CUDA_ON_CPU_LOAD(__ldlu)
 CUDA_ON_CPU_STORE(__stwb)
 CUDA_ON_CPU_STORE(__stcs)
 
-// Past the cache that other multiprocessors do not see: flags are polled and set this way, as by volatile.
+// Bypassing the cache that other multiprocessors do not see: flags are polled and set this way, as by volatile.
 #define CUDA_ON_CPU_FRESH_LOAD(name) \
   template <class T>                 \
   CUDA_ON_CPU_INLINE T name(const T *p) { return cuda_on_cpu::fresh(p); }
@@ -38,7 +38,7 @@ using ::cuda_on_cpu_malloc;
 using ::cuda_on_cpu_printf;
 }  // namespace std
 
-#ifndef CUDA_ON_CPU_HOST  // else host/library.cpp tells a kernel's calls from the host's
+#ifndef CUDA_ON_CPU_HOST  // otherwise host/library.cpp distinguishes a kernel's calls from the host's
 #undef printf
 #undef malloc
 #undef free
@@ -52,7 +52,7 @@ static inline long long clock64() { return 0; }
 #define clock() static_cast<clock_t>(clock64())
 #endif
 
-// A launch that may begin before the one before it has ended does not, here.
+// A launch that may begin before the previous one has ended does not do so here.
 static inline void cudaGridDependencySynchronize() {}
 static inline void cudaTriggerProgrammaticLaunchCompletion() {}
 static inline void __nanosleep(unsigned int) { cuda_on_cpu_poll(); }

@@ -1,7 +1,7 @@
-// Floats of 16 bits, by how many digits a significand has: 11 are IEEE binary16, 8 are bfloat16.
+// Floats of 16 bits, by the digits of their significand: 11 for IEEE binary16, 8 for bfloat16.
 //
-// What they hold fits into a float; into one of them a number is rounded once, from its own digits. All of it works on
-// bits, so that -ftz=true, which is about float32 alone, changes nothing here.
+// Their values fit into a float; a number is rounded to them once, from its own digits. All of it works on bits, so
+// that -ftz=true, which concerns float32 alone, changes nothing here.
 #pragma once
 #include "bits.h"
 
@@ -15,17 +15,17 @@ enum class Rounding { nearest, to_zero, up, down };
 
 template <int digits>
 struct Narrow {
-  static constexpr int least = 2 - (1 << (15 - digits));  // exponent of the least normal number
+  static constexpr int least = 2 - (1 << (15 - digits));  // exponent of the smallest normal number
   static constexpr uint64_t infinity = uint64_t{(1 << (16 - digits)) - 1} << (digits - 1);
 
-  // significand 2^unit, rounded; from the largest number on, whatever rounds away from 0 gives infinity.
+  // significand 2^unit, rounded; from the largest number on, anything that rounds away from 0 gives infinity.
   static uint16_t rounded(bool negative, uint64_t significand, int unit, Rounding how) {
     uint64_t sign = negative ? 0x8000 : 0;
     if (significand == 0) return static_cast<uint16_t>(sign);
     int exponent = unit + 63 - __builtin_clzll(significand);
     if (exponent < least) exponent = least;
-    int shift = exponent - (digits - 1) - unit;  // so many digits are too many
-    if (shift > 63) shift = 63;                  // far below half of the least number
+    int shift = exponent - (digits - 1) - unit;  // this many digits are too many
+    if (shift > 63) shift = 63;                  // far below half of the smallest number
     uint64_t kept = shift > 0 ? significand >> shift : significand << -shift;
     uint64_t rest = shift > 0 ? significand << (64 - shift) : 0, half = uint64_t{1} << 63;
     bool outward = how == Rounding::up ? !negative : how == Rounding::down && negative;
@@ -62,8 +62,8 @@ struct Narrow {
     return sign ? -denormal : denormal;
   }
 
-  // a b + c, rounded once. The product is exact in double; where the sum is not, its last digit is made odd, so that
-  // no later rounding takes it for halfway.
+  // a b + c, rounded once. The product is exact in double; where the sum is not, its last digit is made odd, so that no
+  // later rounding takes it for a halfway case.
   static uint16_t fused(float a, float b, float c) {
     double product = static_cast<double>(a) * static_cast<double>(b), addend = static_cast<double>(c);
     double sum = product + addend;

@@ -10,7 +10,7 @@ constexpr int lanes = static_cast<int>(4 / sizeof(Lane));
 template <class Lane>
 inline long lane(unsigned int word, int i) { return static_cast<Lane>(word >> i * 8 * static_cast<int>(sizeof(Lane))); }
 
-// What becomes of each pair of lanes, kept to a lane's width.
+// The result for each pair of lanes, cut to a lane's width.
 template <class Lane, class Of>
 inline unsigned int lane_by_lane(unsigned int a, unsigned int b, Of of) {
   constexpr int width = 8 * static_cast<int>(sizeof(Lane));
@@ -59,7 +59,8 @@ static inline int __dp2a_hi(int a, int b, int c) { return static_cast<int>(cuda_
 static inline unsigned int __dp2a_lo(unsigned int a, unsigned int b, unsigned int c) { return cuda_on_cpu::dot2(a, b, c, 0); }
 static inline unsigned int __dp2a_hi(unsigned int a, unsigned int b, unsigned int c) { return cuda_on_cpu::dot2(a, b, c, 2); }
 
-// name 2 of halves and 4 of bytes, of lanes that are signed or not; `value` is said of their numbers x and y.
+// Defines name 2 of halves and 4 of bytes, with signed or unsigned lanes; `value` is a formula in their numbers x and
+// y.
 #define CUDA_ON_CPU_LANES(name, signed_or_not, value)                                             \
   static inline unsigned int name##2(unsigned int a, unsigned int b) {                            \
     using Lane = signed_or_not##16_t;                                                             \
@@ -97,7 +98,7 @@ CUDA_ON_CPU_COMPARED(leu, uint, x <= y)
 CUDA_ON_CPU_COMPARED(lts, int, x < y)
 CUDA_ON_CPU_COMPARED(ltu, uint, x < y)
 
-// Of one operand; the least number has no counterpart, and stays or, saturated, is the greatest.
+// For one operand; the smallest number has no counterpart, and stays or, saturated, becomes the largest.
 #define CUDA_ON_CPU_LANES_OF_ONE(name, value)                                                          \
   static inline unsigned int name##2(unsigned int a) {                                                 \
     using Lane = int16_t;                                                                              \

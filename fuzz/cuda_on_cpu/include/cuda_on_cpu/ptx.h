@@ -1,4 +1,4 @@
-// What inline PTX is turned into by ptx.py: loads, stores and atomics with an order and a scope, and asynchronous copies.
+// The targets of ptx.py for inline PTX: loads, stores and atomics with an order and a scope, and asynchronous copies.
 #pragma once
 #include "async_copy.h"
 #include "atomic.h"
@@ -23,7 +23,7 @@ CUDA_ON_CPU_PTX_LOAD(relaxed, atomic_reads)
 CUDA_ON_CPU_PTX_STORE(release, atomic_writes | atomic_releases)
 CUDA_ON_CPU_PTX_STORE(relaxed, atomic_writes)
 
-// An atomic without a word about order is as CUDA's own functions are.
+// An atomic that names no order behaves like CUDA's own functions.
 enum PtxOrder { ptx_order_default, ptx_order_relaxed, ptx_order_acquire, ptx_order_release, ptx_order_acq_rel };
 constexpr uint32_t ptx_update(PtxOrder order, bool of_block, bool swaps) {
   bool acquires = order == ptx_order_acquire || order == ptx_order_acq_rel || (order == ptx_order_default && !swaps);
@@ -32,7 +32,7 @@ constexpr uint32_t ptx_update(PtxOrder order, bool of_block, bool swaps) {
          (acquires ? uint32_t{atomic_acquires} : 0u) | (releases ? uint32_t{atomic_releases} : 0u);
 }
 
-// To an address in shared memory, which many cut off to 32 bits; `given` bytes come from memory, the rest is 0.
+// To an address in shared memory, which many truncate to 32 bits; `given` bytes come from memory, the rest is 0.
 template <class Address>
 CUDA_ON_CPU_INLINE void ptx_cp_async(Address to, const void *from, uint32_t bytes, uint32_t given) {
   cuda_on_cpu_async_copy(cuda_on_cpu_shared_at(static_cast<uint64_t>(to)), from, bytes, bytes - given, nullptr, 0);

@@ -1,4 +1,4 @@
-// What ptx_table.py turns single PTX instructions into, where CUDA C++ has no word for them.
+// The targets of ptx_table.py for single PTX instructions that CUDA C++ has no name for.
 #pragma once
 #include "mbarrier.h"
 #include "ptx.h"
@@ -27,7 +27,7 @@ using ptx_b64 = uint64_t;
 using ptx_f32 = float;
 using ptx_f64 = double;
 
-// A register into another one: what counts is the bits.
+// One register into another: only the bits count.
 template <class To, class From>
 CUDA_ON_CPU_INLINE void ptx_move(To &to, From from) {
   if constexpr (std::is_arithmetic_v<To> && std::is_arithmetic_v<From> && std::is_floating_point_v<To> == std::is_floating_point_v<From>) {
@@ -46,7 +46,7 @@ CUDA_ON_CPU_INLINE Address ptx_at(Address address, long offset) {
     return static_cast<Address>(address + static_cast<Address>(offset));
 }
 
-// The clamp operand of shfl: 31, or 0 of `up`, for a whole warp; above that the mask that parts it.
+// The clamp operand of shfl: 31, or 0 for `up`, means a whole warp; the bits above are the mask that divides it.
 constexpr int ptx_width(unsigned int clamp) { return 32 - static_cast<int>(clamp >> 8 & 31); }
 
 CUDA_ON_CPU_INLINE uint32_t ptx_lop3(uint32_t a, uint32_t b, uint32_t c, uint32_t table) {
@@ -61,7 +61,7 @@ CUDA_ON_CPU_INLINE uint32_t ptx_bfe(uint32_t value, uint32_t start, uint32_t bit
   return static_cast<uint32_t>(bits > 31 ? moved : moved & ((uint64_t{1} << bits) - 1));
 }
 
-// Loads and stores of up to four values at once, aligned as all of them.
+// Loads and stores of up to four values at once, aligned as a whole.
 template <class T, int count>
 struct PtxVector {
   typedef T type __attribute__((vector_size(count * sizeof(T))));
@@ -107,7 +107,7 @@ CUDA_ON_CPU_INLINE void ptx_load(uint64_t from, Out &...out) { ptx_load<T>(reint
 template <class T, class... In>
 CUDA_ON_CPU_INLINE void ptx_store(uint64_t to, In... in) { ptx_store<T>(reinterpret_cast<void *>(to), in...); }
 
-// Barriers by number, 0 to 15; without a count, of the whole block.
+// Barriers by number, 0 to 15; without a count, for the whole block.
 static inline void ptx_barrier(int line, uint32_t number) {
   if (number == 0) return cuda_on_cpu_barrier(line);
   cuda_on_cpu_named_barrier(number, blockDim.x * blockDim.y * blockDim.z, true, line);
@@ -124,7 +124,7 @@ CUDA_ON_CPU_INLINE void ptx_tf32(To &to, float x) {
   __builtin_memcpy(&to, &bits, sizeof bits);
 }
 
-// What a tensor core multiplies, as registers of 32 bits hold it.
+// The factors of a tensor core, as registers of 32 bits hold them.
 template <int digits>
 struct PtxSixteen {
   using Kind = Narrow<digits>;
@@ -149,7 +149,8 @@ CUDA_ON_CPU_INLINE void ptx_pair(To &to, float upper, float lower) {
   __builtin_memcpy(&to, &bits, sizeof bits);
 }
 
-// Fragments of mma.m16n8, by PTX's tables: a register has `each` elements side by side, four lanes a row of 4 `each`.
+// Fragments of mma.m16n8, by PTX's tables: a register has `each` adjacent elements, and four lanes hold a row of 4
+// `each`.
 template <class T, int rows_, int cols_, bool by_column>
 struct PtxFragment {
   using element_type = T;
@@ -164,7 +165,7 @@ struct PtxFragment {
     return across % each + each * (along / 8) + folds * each * (across / (4 * each));
   }
 };
-// Of what is summed up a lane has two side by side, whatever their size.
+// A lane has two adjacent elements of the sums, whatever their size.
 template <class T>
 struct PtxSum {
   using element_type = T;
@@ -208,8 +209,8 @@ CUDA_ON_CPU_INLINE void ptx_mma(int line, Register &&...given) {
   ptx_give<d.registers>(made, given...);
 }
 
-// Matrix m has its rows where lanes 8 m to 8 m + 7 say; each lane reads two elements of each that are side by side, or
-// one below the other where it is transposed.
+// Lanes 8 m to 8 m + 7 give the addresses of matrix m's rows; each lane reads two elements of each matrix, side by
+// side, or one below the other if it is transposed.
 template <int matrices, bool transposed, class Address, class... Out>
 CUDA_ON_CPU_INLINE void ptx_ldmatrix(int line, Address address, Out &...out) {
   auto own = reinterpret_cast<uint64_t>(cuda_on_cpu_shared_at(uint64_t(address)));

@@ -1,9 +1,10 @@
-// Arithmetic that says how it rounds: __fadd_rz and its kin, and conversions to float.
+// Arithmetic with an explicit rounding: __fadd_rz and its kin, and conversions to float.
 //
-// The processor rounds as told while it does one operation, so that denormals, overflow and -ftz=true are its own
-// business. The operands pass through asm before it is told and again behind, and so does the result: neither what made
-// an operand may be moved to between, as an expf(x) whose only use this is would be, nor the operation out. Nor may a
-// thread that takes turns at its accesses, also those of its own variables, leave off here: others would round so, too.
+// The processor's rounding mode changes for one operation, so that the processor handles denormals, overflow and
+// -ftz=true itself. The operands pass through asm before the mode changes and again after it, and so does the result:
+// the compiler may move neither the computation of an operand in between, such as an expf(x) used only here, nor the
+// operation out. Nor may a thread that takes turns at its accesses, also those of its own variables, pause here: others
+// would then round in this mode, too.
 #pragma once
 #include "../../runtime/denormals.h"
 #include "language.h"
@@ -39,7 +40,7 @@ CUDA_ON_CPU_UNCHECKED inline auto rounded(uint32_t mode, Operation operation, Op
 
 }  // namespace cuda_on_cpu
 
-// To nearest the compiler's own operators do, never contracted.
+// To nearest is what the compiler's own operators do, never contracted.
 #define CUDA_ON_CPU_ROUNDED_RN(name, to, parameters, expression) \
   static inline to name##_rn parameters { return expression; }
 #define CUDA_ON_CPU_ROUNDED_AS(mode, name, to, parameters, names, expression)                          \

@@ -1,11 +1,11 @@
-// A read of which nothing can be learned costs no call: the assembler makes of the call of its hook a look at the lines of
-// arrays that nobody writes (runtime/unwritten.h) and, of four bytes, at the table of settled words (runtime/settled.h), and
-// the call only where neither has it. The hook may use any register that a function may, so this may, too. The line of the
-// call stays the line of the access.
+// A read that can teach nothing costs no call: the assembler replaces the call of its hook by a look-up of the lines of
+// arrays that nothing writes (runtime/unwritten.h) and, for four bytes, of the table of settled words
+// (runtime/settled.h), and calls only if neither has it. The hook may use any register that a function may, so this
+// may, too. The line of the call remains the line of the access.
 #pragma once
 #if defined(CUDA_ON_CPU_CHECK) && defined(__x86_64__) && !defined(__clang__)
 __asm__(
-    // Skips the call if the address in %rdi is a multiple of the size, and in a line of the arena that nobody writes.
+    // Skips the call if the address in %rdi is a multiple of the size, and in a line of the arena that nothing writes.
     ".macro cuda_on_cpu_unless_unwritten misfit seen\n"
     "movq %rdi, %rax\n"
     "shrq $30, %rax\n"
@@ -50,10 +50,11 @@ __asm__(
     ".endm\n");
 #endif
 
-// The hooks keep all vector registers (runtime/plain_hooks.h): a sum that is stored and loaded again around each read costs
-// six times the addition. What a function changes the compiler knows if it has compiled it itself and nobody can replace it:
-// so each hook has a body here that no other file sees, which jumps to the true one. It has to come first (no_reorder), and be
-// what the compiler itself calls: its name for __tsan_read4 is __builtin___tsan_read4.
+// The hooks preserve all vector registers (runtime/plain_hooks.h): storing and loading a sum around each read costs six
+// times the addition. The compiler knows which registers a function changes if it has compiled the function itself and
+// the linker cannot replace it: so each hook has a body here that no other file sees, which jumps to the true one. It
+// has to come first (no_reorder), and have the name that the compiler itself uses: for __tsan_read4 that is
+// __builtin___tsan_read4.
 #ifdef CUDA_ON_CPU_HOOKS_KEEP_VECTORS
 #define CUDA_ON_CPU_KEEPING_VECTORS(symbol, name, ...)                                                               \
   static __attribute__((no_reorder, noinline, noclone, used, no_sanitize("thread", "undefined"))) void __builtin_##symbol(__VA_ARGS__) { \

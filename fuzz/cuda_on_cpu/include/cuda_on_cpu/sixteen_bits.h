@@ -1,10 +1,10 @@
-// A type of 16 bits with all that CUDA has for it: cuda_fp16.h and cuda_bf16.h include this once each, after
+// A type of 16 bits with all that CUDA offers for it: cuda_fp16.h and cuda_bf16.h include this once each, after
 //   CUDA_ON_CPU_T, CUDA_ON_CPU_T2, CUDA_ON_CPU_RAW   the names of the type, of a pair of them, and of its bits
 //   CUDA_ON_CPU_NAME                                 what functions call it: half in __float2half_rn
 //   CUDA_ON_CPU_DIGITS                               the digits of its significand
-// An operation is float's, rounded once more: of +, -, *, / and the square root that changes nothing, since a float has
-// 24 digits, at least twice as many and two. All of it is inlined: whether an access is looked at is up to the caller,
-// and an atomic addition looks at none. No #pragma once.
+// An operation is float's, rounded once more: for +, -, *, / and the square root that changes nothing, since a float
+// has 24 digits, at least twice as many and two. All of it is inlined: the caller decides whether an access is checked,
+// and an atomic addition checks none. No #pragma once.
 #define CUDA_ON_CPU_PASTED(a, b, c) a##b##c
 #define CUDA_ON_CPU_PASTE(a, b, c) CUDA_ON_CPU_PASTED(a, b, c)
 #define CUDA_ON_CPU_NAME2 CUDA_ON_CPU_PASTE(CUDA_ON_CPU_NAME, 2, )
@@ -31,7 +31,7 @@ struct alignas(4) CUDA_ON_CPU_T2 {
   __forceinline__ CUDA_ON_CPU_T2(CUDA_ON_CPU_T x, CUDA_ON_CPU_T y) : x(x), y(y) {}
 };
 
-// What is done to both halves of a pair, by the name of what is done to one.
+// An operation on both halves of a pair, under the name of the operation on one.
 #define CUDA_ON_CPU_OF_PAIR(pair, one) \
   CUDA_ON_CPU_INLINE CUDA_ON_CPU_T2 pair(CUDA_ON_CPU_T2 a) { return {one(a.x), one(a.y)}; }
 #define CUDA_ON_CPU_OF_PAIRS(pair, one) \
@@ -68,7 +68,7 @@ CUDA_ON_CPU_INLINE CUDA_ON_CPU_T operator+(CUDA_ON_CPU_T a) { return a; }
 CUDA_ON_CPU_INLINE CUDA_ON_CPU_T &operator++(CUDA_ON_CPU_T &a) { return a += CUDA_ON_CPU_T(1); }
 CUDA_ON_CPU_INLINE CUDA_ON_CPU_T &operator--(CUDA_ON_CPU_T &a) { return a -= CUDA_ON_CPU_T(1); }
 
-// _rn is never contracted, which nothing is here; _sat is kept in [0, 1], where NaN is 0; _relu is never below 0.
+// _rn is never contracted, and nothing here is; _sat clamps to [0, 1], with 0 for NaN; _relu is never below 0.
 CUDA_ON_CPU_INLINE CUDA_ON_CPU_T __hadd_rn(CUDA_ON_CPU_T a, CUDA_ON_CPU_T b) { return __hadd(a, b); }
 CUDA_ON_CPU_INLINE CUDA_ON_CPU_T __hsub_rn(CUDA_ON_CPU_T a, CUDA_ON_CPU_T b) { return __hsub(a, b); }
 CUDA_ON_CPU_INLINE CUDA_ON_CPU_T __hmul_rn(CUDA_ON_CPU_T a, CUDA_ON_CPU_T b) { return __hmul(a, b); }
@@ -103,7 +103,8 @@ CUDA_ON_CPU_INLINE CUDA_ON_CPU_T __hfma_relu(CUDA_ON_CPU_T a, CUDA_ON_CPU_T b, C
 }
 CUDA_ON_CPU_INLINE CUDA_ON_CPU_T2 __hisnan2(CUDA_ON_CPU_T2 a) { return {__hisnan(a.x), __hisnan(a.y)}; }
 
-// Comparisons: false for NaN, true with a u (unordered). Of a pair 1 or 0 for each, a mask with _mask, or whether both.
+// Comparisons: false for NaN, true with a u (unordered). For a pair 1 or 0 for each, a mask with _mask, or whether both
+// hold.
 #define CUDA_ON_CPU_COMPARISON(name, sign)                                                                      \
   CUDA_ON_CPU_INLINE bool __h##name(CUDA_ON_CPU_T a, CUDA_ON_CPU_T b) {                                              \
     return !__hisnan(a) && !__hisnan(b) && static_cast<float>(a) sign static_cast<float>(b);                    \
@@ -159,7 +160,7 @@ CUDA_ON_CPU_INLINE CUDA_ON_CPU_T2 h2div(CUDA_ON_CPU_T2 a, CUDA_ON_CPU_T2 b) { re
 #undef CUDA_ON_CPU_OF_PAIR
 #undef CUDA_ON_CPU_OF_PAIRS
 
-// Conversions: to a number and back, to nearest where the name says nothing.
+// Conversions: to a number and back, to nearest if the name does not say how.
 #define CUDA_ON_CPU_TO(from, type)                                                                                        \
   CUDA_ON_CPU_INLINE CUDA_ON_CPU_T CUDA_ON_CPU_PASTE(__##from##2, CUDA_ON_CPU_NAME, )(type x) { return x; }                    \
   CUDA_ON_CPU_INLINE CUDA_ON_CPU_T CUDA_ON_CPU_PASTE(__##from##2, CUDA_ON_CPU_NAME, _rn)(type x) { return x; }                 \
@@ -203,7 +204,7 @@ CUDA_ON_CPU_INLINE CUDA_ON_CPU_T CUDA_ON_CPU_PASTE(__short_as_, CUDA_ON_CPU_NAME
   return CUDA_ON_CPU_RAW{static_cast<unsigned short>(x)};
 }
 
-// Pairs: made, taken apart, turned round.
+// Pairs: made, taken apart, swapped.
 CUDA_ON_CPU_INLINE CUDA_ON_CPU_T2 CUDA_ON_CPU_PASTE(make_, CUDA_ON_CPU_NAME2, )(CUDA_ON_CPU_T x, CUDA_ON_CPU_T y) { return {x, y}; }
 CUDA_ON_CPU_INLINE CUDA_ON_CPU_T2 CUDA_ON_CPU_PASTE(__halves2, CUDA_ON_CPU_NAME2, )(CUDA_ON_CPU_T x, CUDA_ON_CPU_T y) { return {x, y}; }
 CUDA_ON_CPU_INLINE CUDA_ON_CPU_T2 CUDA_ON_CPU_PASTE(__floats2, CUDA_ON_CPU_NAME2, _rn)(float x, float y) { return {x, y}; }

@@ -1,8 +1,8 @@
-// What a tensor core makes of a b + c, as was seen on an H200: products are exact, and where floats are added all terms
-// of a step along k (of tf32 four at a time), and the sum that comes in, are cut to two digits beyond the last place of
-// the largest; the total is cut to a float, or rounded to a half. So 1 + 1.5 2^-24 is 1. The largest is so by the
-// exponents of its factors, of which a denormal one has its format's least, as has a denormal sum; what is 0 does not
-// count, and nothing counts as less than 2^-133. Integers wrap round, or are kept in range where asked.
+// How a tensor core computes a b + c, as observed on an H200: products are exact, and where floats are added, all terms
+// of a step along k (for tf32 four at a time), and the incoming sum, are truncated to two digits beyond the last place
+// of the largest; the total is truncated to a float, or rounded to a half. So 1 + 1.5 2^-24 is 1. The largest is chosen
+// by the exponents of its factors: a denormal factor has its format's smallest exponent, as has a denormal sum; zeros
+// do not count, and nothing counts as less than 2^-133. Integers wrap round, or saturate where requested.
 // benchmarks/tightness/gpu_tensor_cores.py shows all of it.
 #pragma once
 #include "../../runtime/warp_operations.h"
@@ -13,14 +13,14 @@ CUDA_ON_CPU_IMPORT void cuda_on_cpu_must_be_aligned(const void *p, uint32_t alig
 
 namespace cuda_on_cpu {
 
-// tf32 is a float of which the multiplier does not see the last 13 bits.
+// tf32 is a float whose last 13 bits the multiplier ignores.
 CUDA_ON_CPU_UNCHECKED inline double as_multiplied(float x) { return static_cast<double>(from_bits<float>(to_bits(x) & ~uint64_t{0x1fff})); }
 template <class T>
 CUDA_ON_CPU_UNCHECKED inline double as_multiplied(T x) {
   return static_cast<double>(static_cast<float>(x));
 }
 
-// Toward 0: of a normal float's digits the first 24, of a smaller one's the multiples of 2^-149.
+// Toward 0: the first 24 digits of a normal float, the multiples of 2^-149 for a smaller one.
 CUDA_ON_CPU_UNCHECKED inline float cut_to_float(double x) {
   if (x == 0 || !(x - x == 0)) return static_cast<float>(x);
   constexpr uint64_t beyond_a_float = (uint64_t{1} << 29) - 1;
@@ -30,7 +30,7 @@ CUDA_ON_CPU_UNCHECKED inline float cut_to_float(double x) {
 
 constexpr int least_counted = -133, of_zero = -(1 << 20);
 
-// The exponent that a number other than 0 is stored with; it is a normal double.
+// The stored exponent of a number other than 0; the number is a normal double.
 template <class T>
 CUDA_ON_CPU_UNCHECKED inline int exponent_of(double x) {
   constexpr int least = [] {
@@ -38,11 +38,11 @@ CUDA_ON_CPU_UNCHECKED inline int exponent_of(double x) {
     else return T::Kind::least;
   }();
   int own = static_cast<int>(to_bits(x) >> 52 & 0x7ff) - 1023;
-  if (own == 1024) return 0;  // what it makes is no number to be cut
+  if (own == 1024) return 0;  // the result is not a number to be truncated
   return own < least ? least : own;
 }
 
-// Of a normal double.
+// For a normal double.
 CUDA_ON_CPU_UNCHECKED inline double power_of_two(int exponent) {
   return from_bits<double>(static_cast<uint64_t>(exponent + 1023) << 52);
 }
@@ -60,7 +60,7 @@ CUDA_ON_CPU_UNCHECKED inline double cut_sum(const double (&terms)[count], int ex
   return static_cast<double>(sum) * power_of_two(last);
 }
 
-// Where the four fragments of a lane lie. `work` comes first: the runtime knows it alone.
+// The four fragments of a lane. `work` comes first: the runtime knows only that.
 template <class D, class A, class B, class C>
 struct Product : TogetherWork {
   D *d;
@@ -69,13 +69,13 @@ struct Product : TogetherWork {
   const C *c;
   bool satf;
 
-  // Element (row, col) of a matrix of which every lane has a fragment.
+  // Element (row, col) of a matrix that is spread over the lanes' fragments.
   template <class F>
   CUDA_ON_CPU_UNCHECKED static auto element(const uint64_t *lanes, const F *Product::*of, int row, int col) {
     return (reinterpret_cast<const Product *>(lanes[F::lane_of(row, col)])->*of)->x[F::index_of(row, col)];
   }
 
-  // A matrix of factors, each with its exponent: every one of them is in as many products as there are rows or columns.
+  // A matrix of factors, each with its exponent: every one is in as many products as there are rows or columns.
   template <class F>
   struct Factors {
     double value[F::rows][F::cols];

@@ -1,4 +1,4 @@
-// Who am I, and the barriers of a block. (Why `extern const`: runtime/module.cpp.)
+// The indices of a thread, and the barriers of a block. (Why `extern const`: runtime/module.cpp.)
 #pragma once
 #include "language.h"
 #include "vectors.h"
@@ -9,7 +9,8 @@ extern const CUDA_ON_CPU_HIDDEN struct CudaOnCpuPlace {
   int rank;
 } cuda_on_cpu_place __asm__("cuda_on_cpu_thread");
 extern const CUDA_ON_CPU_HIDDEN uint3 blockIdx __asm__("cuda_on_cpu_block");
-// No dim3, which has constructors: g++ then takes no extern const of it for a constant, and tells of every look at it.
+// Not dim3, which has constructors: g++ then does not treat an extern const of it as a constant, and reports every read
+// of it.
 extern const CUDA_ON_CPU_HIDDEN uint3 blockDim __asm__("cuda_on_cpu_block_dim");
 extern const CUDA_ON_CPU_HIDDEN uint3 gridDim __asm__("cuda_on_cpu_grid_dim");
 static constexpr int warpSize = 32;

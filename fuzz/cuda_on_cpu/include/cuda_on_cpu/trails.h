@@ -1,9 +1,9 @@
 // The trails of numbers that count, and the tables that keep them (counted.h).
 //
-// A trail says how many additions and how many products with an exp lie on the way of any one term into a value, and by what it
-// was divided. Additions are counted in three stages: those of the sum that the value is, those of sums that it was divided by,
-// and those of sums that are inner ones by now, of which a function was taken or which were a factor. A claim's sums lie in one
-// stage each.
+// A trail says how many additions and how many products with an exp any one term went through on its way into a value,
+// and what the value was divided by. Additions are counted in three stages: those of the sum that the value is, those
+// of sums that it was divided by, and those of inner sums, which were the argument of a function or a factor. Each of a
+// claim's sums lies in one stage.
 #pragma once
 #include "vectors.h"
 #include "warp.h"
@@ -11,15 +11,15 @@
 namespace cuda_on_cpu {
 
 enum TrailFlag : uint32_t {
-  is_constant = 1,     // made of literals alone
+  is_constant = 1,     // made from literals alone
   is_exponential = 2,  // an exp, or a product of exps
   is_difference = 4,   // something was added or subtracted on the way
   is_reciprocal = 8,   // 1 / divisor
   is_quotient = 16,    // a / divisor
   is_product = 32,     // a * (1 / divisor)
   is_fast = 64,        // by __fdividef
-  ends_in_difference = 128,  // what was done last is a subtraction, as of a shift or a mean
-  is_step = 256,             // a part of a difference, as a mean takes it toward an element
+  ends_in_difference = 128,  // the last operation is a subtraction, as of a shift or a mean
+  is_step = 256,             // part of a difference, as a mean adds it toward an element
 };
 
 struct Adds {
@@ -30,17 +30,17 @@ struct Adds {
 struct Trail {
   Adds sum, inner, divided;
   uint32_t rescales;
-  uint32_t scalings;  // those, and what an input is weighed by
-  uint32_t divisor;  // the bits of the last one
+  uint32_t scalings;  // those, and the weights of inputs
+  uint32_t divisor;  // the bits of the last such trail
   uint32_t flags;
 };
 
-// What was seen of a run beside its values.
+// What a run shows beside its values.
 struct Tally {
   uint32_t lost;       // values whose trail was lost
   uint32_t crowded;    // the tables are full
-  uint32_t exps;       // of something that is no literal
-  uint32_t unshifted;  // those from whose argument nothing was subtracted
+  uint32_t exps;       // of something that is not a literal
+  uint32_t unshifted;  // those whose argument was not a difference
 };
 
 static Tally tally;
@@ -48,13 +48,13 @@ static Tally tally;
 inline uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 inline Adds larger(Adds a, Adds b) { return {larger(a.narrow, b.narrow), larger(a.wide, b.wide)}; }
 
-// Two values become one, whatever is done.
+// Two values become one, by any operation.
 inline Trail joined(const Trail &s, const Trail &t, uint32_t divisor, uint32_t flags) {
   return {larger(s.sum, t.sum), larger(s.inner, t.inner), larger(s.divided, t.divided), larger(s.rescales, t.rescales),
           larger(s.scalings, t.scalings), divisor, flags};
 }
 
-// A subtraction at the end of a value is no addition of a term to the sum that it is.
+// A subtraction at the end of a value does not add a term to the sum that it is.
 inline Trail without_difference(Trail t) {
   uint32_t &last = t.sum.narrow ? t.sum.narrow : t.sum.wide;
   if (last && t.flags & ends_in_difference) last--;
@@ -66,7 +66,7 @@ inline Trail part_of(Trail t) {
   return t;
 }
 
-// The sum that a value is becomes an inner one.
+// The sum that is the value becomes an inner sum.
 inline Trail closed(Trail t) {
   t = without_difference(t);
   t.inner = larger(t.inner, t.sum);
@@ -74,7 +74,7 @@ inline Trail closed(Trail t) {
   return t;
 }
 
-// Trails by number: equal ones are one. Number 0 is of a value that was loaded, 1 of a constant.
+// Trails by number: equal ones share one. Number 0 means a value that was loaded, 1 a constant.
 constexpr uint32_t most_trails = 1u << 20, trail_slots = 2 * most_trails;
 struct Slot {
   uint32_t run, trail;
@@ -87,14 +87,14 @@ struct Noted {
 };
 constexpr uint64_t most_noted = 1u << 21;
 
-// A warp collective moves 64 bits: a number goes through it by its place among the last that did.
+// A warp collective moves 64 bits: a number goes through it as its index among the last ones that did.
 struct Moved {
   double value;
   uint32_t trail;
 };
 constexpr uint32_t most_moved = 1u << 16, most_integers = 1u << 12;
 
-// What was noted in earlier runs counts no more; what was while the library was loaded, in every run.
+// Trails of earlier runs no longer count; those from loading the library count in every run.
 constexpr uint32_t at_load = 1;
 struct Tables {
   uint32_t run, trail_count, trails_at_load, next_moved;
@@ -105,7 +105,7 @@ struct Tables {
   Moved moved[most_moved];
 };
 
-// In memory of their own: what lies in the library is put back before every run, and these are 120 MB, mostly untouched.
+// In separate memory: the library's own data is restored before every run, and these are 120 MB, mostly untouched.
 struct OwnedTables {
   Tables *at = static_cast<Tables *>(calloc(1, sizeof(Tables)));
   OwnedTables() {
@@ -171,7 +171,7 @@ inline void note(const volatile void *p, T value, uint32_t trail) {
   *one = {reinterpret_cast<uintptr_t>(p), tables.run, trail, hash_bits(value)};
 }
 
-// What lies on the stack of the thread that asks, or near it.
+// What lies on the stack of the calling thread, or near it.
 inline bool is_local(const volatile void *p) {
   constexpr ptrdiff_t stack = 512 << 10;
   char here;
@@ -179,7 +179,7 @@ inline bool is_local(const volatile void *p) {
   return away < stack && away > -stack;
 }
 
-// A number that nobody has noted was loaded, if it lies in an array; a local one was put there as bits.
+// A number without a record was loaded, if it lies in an array; a local one was put there as bits.
 template <class T>
 inline uint32_t trail_at(const volatile void *p, T value) {
   const Noted *one = find(p);

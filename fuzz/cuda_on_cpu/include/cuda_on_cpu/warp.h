@@ -1,4 +1,4 @@
-// Warp collectives. The lane arithmetic is that of PTX shfl; runtime/warp.cpp does the meeting.
+// Warp collectives. The lane arithmetic is that of PTX shfl; in runtime/warp.cpp the lanes meet.
 #pragma once
 #include "../../runtime/warp_operations.h"
 #include "bits.h"

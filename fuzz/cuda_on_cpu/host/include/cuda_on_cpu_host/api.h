@@ -1,7 +1,7 @@
-// The CUDA runtime API, as C declares it: types, constants and functions, which are in ../../*.cpp.
+// The CUDA runtime API, as declared in C: types, constants and functions, which are in ../../*.cpp.
 //
-// Names and values are CUDA's own (cuda_runtime_api.h, driver_types.h); what is not here does not compile.
-// Long, since CUDA declares all of it in one header, too.
+// Names and values are CUDA's own (cuda_runtime_api.h, driver_types.h); anything missing here does not compile.
+// Long, since CUDA also declares all of it in one header.
 #pragma once
 #include "../../../include/cuda_on_cpu/language.h"
 #include "../../../include/cuda_on_cpu/vectors.h"
@@ -107,7 +107,7 @@ struct cudaMemPoolProps {
   size_t maxSize;
 };
 
-// Macros, as they are in CUDA: a literal 0 is a stream, too.
+// Macros, as in CUDA: a literal 0 is a stream, too.
 #define cudaHostAllocDefault 0
 #define cudaHostAllocPortable 1
 #define cudaHostAllocMapped 2
@@ -142,7 +142,7 @@ typedef struct CudaOnCpuGraph *cudaGraph_t;
 typedef struct CudaOnCpuGraphExec *cudaGraphExec_t;
 typedef struct CudaOnCpuGraphNode *cudaGraphNode_t;
 typedef struct CudaOnCpuPool *cudaMemPool_t;
-typedef struct CudaOnCpuArray *cudaArray_t;  // no such array is made here
+typedef struct CudaOnCpuArray *cudaArray_t;  // such an array cannot be made here
 enum cudaGraphNodeType {
   cudaGraphNodeTypeKernel,
   cudaGraphNodeTypeMemcpy,
@@ -253,7 +253,7 @@ CUDA_ON_CPU_RUNTIME cudaPeekAtLastError();
 CUDA_ON_CPU_IMPORT const char *cudaGetErrorString(cudaError_t error);
 CUDA_ON_CPU_IMPORT const char *cudaGetErrorName(cudaError_t error);
 
-// Memory. The line is the caller's: what is allocated is named by it. cuda_on_cpu_* are behind templates (below).
+// Memory. The line is the caller's: it names the allocation. cuda_on_cpu_* are called by templates (below).
 enum CudaOnCpuMemory { cuda_on_cpu_device_memory, cuda_on_cpu_managed_memory, cuda_on_cpu_pinned_memory };
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_allocate(void **to, size_t bytes, CudaOnCpuMemory kind, int line);
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_allocate_on(void **to, size_t bytes, cudaStream_t stream, int line);
@@ -292,7 +292,7 @@ CUDA_ON_CPU_RUNTIME cudaMemcpyPeerAsync(void *to, int to_device, const void *fro
                                         cudaStream_t stream = 0, CUDA_ON_CPU_LINE);
 CUDA_ON_CPU_RUNTIME cudaHostGetFlags(unsigned int *flags, void *memory);
 
-// Pools of memory: all of it comes from one place, which nothing said of it changes.
+// Pools of memory: all memory comes from one place, and pool attributes do not change that.
 CUDA_ON_CPU_RUNTIME cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device);
 CUDA_ON_CPU_RUNTIME cudaDeviceGetMemPool(cudaMemPool_t *pool, int device);
 CUDA_ON_CPU_RUNTIME cudaDeviceSetMemPool(int device, cudaMemPool_t pool);
@@ -351,13 +351,13 @@ CUDA_ON_CPU_RUNTIME cuda_on_cpu_get_attributes(cudaFuncAttributes *attributes, c
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_blocks_per_multiprocessor(int *blocks, const void *kernel, int block, size_t shared);
 
 namespace cuda_on_cpu {
-// How what a launch is given is kept for later, and forgotten; and how large it is.
+// Keeping a launch's arguments for later, and releasing them; and their size.
 struct Keeping {
   void *(*kept)(const void *context);
   void (*forget)(void *context);
   size_t bytes;
 };
-// How a kernel of which there is but the address is called, and where the arguments are that were bound to it.
+// How to call a kernel of which only the address is known, and the place of the arguments that were bound to it.
 struct KernelType {
   void (*invoke)(void **);
   const Keeping *keeping;
@@ -368,11 +368,11 @@ struct KernelType {
 }  // namespace cuda_on_cpu
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_note_kernel(const void *kernel, const cuda_on_cpu::KernelType *type);
 
-// A launch: `invoke` is called by every thread with `context`. `kernel` is null where the text does not say which it is.
-// Of a cooperative one all blocks have to be resident at once.
+// A launch: every thread calls `invoke` with `context`. `kernel` is null if the text does not say which it is. In a
+// cooperative launch all blocks have to be resident at once.
 namespace cuda_on_cpu {
 
-// How many blocks make a cluster, along each axis; 0: there are no clusters.
+// The blocks of a cluster along each axis; 0: there are no clusters.
 struct ClusterSides {
   unsigned int of[3];
 };

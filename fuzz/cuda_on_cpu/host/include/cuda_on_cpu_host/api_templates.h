@@ -1,8 +1,8 @@
-// What C++ adds to the CUDA runtime API: pointers of any type, symbols by name, kernels by their own type.
+// The C++ additions to the CUDA runtime API: pointers of any type, symbols by name, kernels by their own type.
 #pragma once
 #include "api.h"
 
-// CUDA_ON_CPU_INLINE: what a finding may name is told the place of its caller.
+// CUDA_ON_CPU_INLINE: a function that a finding may name gets the place of its caller.
 
 template <class T>
 inline cudaError_t cudaMalloc(T **to, size_t bytes, CUDA_ON_CPU_LINE) {
@@ -20,7 +20,7 @@ template <class T>
 CUDA_ON_CPU_INLINE cudaError_t cudaMallocFromPoolAsync(T **to, size_t bytes, cudaMemPool_t, cudaStream_t stream, CUDA_ON_CPU_LINE) {
   return cuda_on_cpu_allocate_on(reinterpret_cast<void **>(to), bytes, stream, line);
 }
-// As CUDA 13 has them.
+// As in CUDA 13.
 inline cudaError_t cudaMemPrefetchAsync(const void *memory, size_t bytes, cudaMemLocation, unsigned int, cudaStream_t stream = 0) {
   return cudaMemPrefetchAsync(memory, bytes, 0, stream);
 }

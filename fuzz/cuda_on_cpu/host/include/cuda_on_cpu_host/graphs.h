@@ -1,6 +1,6 @@
-// CUDA graphs, as the runtime API has them: captured, or made node by node. The functions are in ../../{graph*,captures}.cpp.
+// CUDA graphs of the runtime API: captured, or made node by node. The functions are in ../../{graph*,captures}.cpp.
 //
-// Where CUDA 11, 12 and 13 take other parameters, all of them are taken.
+// Where CUDA 11, 12 and 13 take different parameters, all variants are accepted.
 #pragma once
 #include "api.h"
 
@@ -75,7 +75,7 @@ CUDA_ON_CPU_NODE(EmptyNode));
 CUDA_ON_CPU_NODE(EventRecordNode), cudaEvent_t event);
 CUDA_ON_CPU_NODE(EventWaitNode), cudaEvent_t event);
 
-// A node of a graph, or where `exec` is not null that of an instance which stands for it.
+// A node of a graph, or, if `exec` is not null, its counterpart in that instance.
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_set_kernel_node(cudaGraphExec_t exec, cudaGraphNode_t node, const cudaKernelNodeParams *asked, int line);
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_set_copy_node(cudaGraphExec_t exec, cudaGraphNode_t node, const cudaMemcpy3DParms *asked, int line);
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_set_memset_node(cudaGraphExec_t exec, cudaGraphNode_t node, const cudaMemsetParams *asked, int line);

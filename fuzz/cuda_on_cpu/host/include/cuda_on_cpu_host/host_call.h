@@ -1,4 +1,4 @@
-// Handing a host function to the runtime, as entry.h does it with a kernel: it is called once, and may refuse.
+// Passing a host function to the runtime, as entry.h does with a kernel: it is called once, and may refuse.
 #pragma once
 #include "../../../include/cuda_on_cpu/entry.h"
 #include "api.h"
@@ -6,7 +6,7 @@
 
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_host_refuses(const char *why, int line);
 
-// What a host function throws is how it refuses: nothing else of it gets out.
+// A host function refuses by throwing: no exception leaves it otherwise.
 #define CUDA_ON_CPU_HOST_CALL(number, name, declared, ...)         \
   static void cuda_on_cpu_host_call_##number declared {            \
     try {                                                          \
@@ -20,6 +20,6 @@ CUDA_ON_CPU_IMPORT void cuda_on_cpu_host_refuses(const char *why, int line);
     }                                                              \
   }                                                                \
   CUDA_ON_CPU_ENTRY(name, cuda_on_cpu_host_call_##number)
-// Of a function of tensors: `tensors` makes them of what is declared.
+// For a function of tensors: `tensors` makes them from the declared arrays.
 #define CUDA_ON_CPU_TORCH_CALL(number, name, declared, tensors, ...) \
   CUDA_ON_CPU_HOST_CALL(number, name, declared, tensors ::kfuzz_torch::give_what([&] { return __VA_ARGS__; }))

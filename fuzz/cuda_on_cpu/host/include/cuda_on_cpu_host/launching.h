@@ -1,4 +1,4 @@
-// kernel<<<grid, block, shared, stream>>>(arguments), which launches.py writes as
+// kernel<<<grid, block, shared, stream>>>(arguments), which launches.py rewrites as
 //
 //   ::cuda_on_cpu::Launch(__LINE__, grid, block, shared, stream).of([&](auto tag) -> decltype(...) {...}, [&](auto... a) {...})(arguments)
 //
@@ -10,14 +10,14 @@ namespace cuda_on_cpu {
 
 struct Tag {};
 
-// The address of a kernel, where its name alone says which instance it is.
+// The address of a kernel, if its name alone says which instance it is.
 template <class T, class... Parameter>
 auto kernel_named(T, void (*kernel)(Parameter...)) {
   return kernel;
 }
 
-// An argument as it lies in a GPU's memory: its bits. Copying and destroying it are the host's affair, who does it once;
-// the compiler hands such a type over by its address.
+// An argument as it lies in a GPU's memory: its bits. The host copies and destroys it, once; the compiler passes such a
+// type by its address.
 template <class T>
 constexpr bool is_of_bits = std::is_trivially_copy_constructible_v<T> && std::is_trivially_move_constructible_v<T> && std::is_trivially_destructible_v<T>;
 template <class T>
@@ -49,8 +49,8 @@ auto as_on_device(void (*kernel)(Parameter...)) {
     return KernelOfObjects<std::remove_const_t<Parameter>...>{reinterpret_cast<void (*)(std::remove_const_t<Parameter>...)>(kernel)};
 }
 
-// A launch's arguments. No std::tuple: its functions have hooks, and g++ inlines nothing that has them into what has none;
-// each thread would ask for each argument by a call.
+// A launch's arguments. Not a std::tuple: its functions have hooks, and g++ does not inline functions with hooks into
+// functions without; each thread would call a function for each argument.
 template <class... Given>
 struct Arguments {
   Arguments(std::in_place_t) {}
@@ -85,7 +85,7 @@ struct Bound {
   Kernel kernel;
   Arguments<Given...> given;
 
-  // For a graph, which launches long after the call is over.
+  // For a graph, which launches long after the call has ended.
   static void *kept(const void *from) { return new Bound(*static_cast<const Bound *>(from)); }
   static void forget(void *bound) { delete static_cast<Bound *>(bound); }
 

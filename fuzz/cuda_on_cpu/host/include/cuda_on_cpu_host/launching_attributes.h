@@ -1,4 +1,4 @@
-// What may be said of a launch, or of a stream, besides its sizes. Cooperation and clusters alone change anything here.
+// The attributes of a launch or a stream, besides sizes. Only cooperation and clusters change anything here.
 #pragma once
 #include "api.h"
 

@@ -1,7 +1,7 @@
-// cudaLaunchKernel and its kin: arguments come as addresses, or as they are, and the kernel's own type says of what.
+// cudaLaunchKernel and its kin: arguments come as addresses or values, and the kernel's own type gives their types.
 //
-// Where the text casts a kernel's name to void *, translate.py writes `as_address->*` in the cast's place: so its type is
-// noted, and the address may go where it likes before it is launched.
+// Where the text casts a kernel's name to void *, translate.py writes `as_address->*` in the cast's place: this records
+// the kernel's type, and the address may be passed around freely before the launch.
 #pragma once
 #include "launching.h"
 #include "launching_attributes.h"
@@ -45,7 +45,7 @@ CUDA_ON_CPU_INLINE void *operator->*(AsAddress, void (*kernel)(P...)) {
   cuda_on_cpu_note_kernel(reinterpret_cast<const void *>(kernel), &ByType<P...>::type);
   return reinterpret_cast<void *>(kernel);
 }
-template <class T>  // a variable that is called as some kernel is
+template <class T>  // a variable with the name of a kernel
 CUDA_ON_CPU_INLINE void *operator->*(AsAddress, T other) {
   return (void *)other;
 }
@@ -75,7 +75,7 @@ inline cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(P...), dim3 grid, 
 }
 namespace cuda_on_cpu {
 
-// A function of any number of arguments has no last one that could say where it was called.
+// A function of any number of arguments has no last one that could give the place of its call.
 struct ConfigAtLine {
   const cudaLaunchConfig_t *config;
   int line;
@@ -114,7 +114,7 @@ CUDA_ON_CPU_INLINE cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *con
   return cudaLaunchKernelExC(config, cuda_on_cpu::as_address->*kernel, args, line);
 }
 
-// As many as there are multiprocessors for, of blocks that each fill one as far as they need to.
+// The clusters that fit on the multiprocessors, given how many of their blocks fit on each.
 template <class Kernel>
 inline cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, Kernel *kernel, const cudaLaunchConfig_t *config) {
   int blocks = 0, multiprocessors = 0;

@@ -1,4 +1,4 @@
-// The algorithms, each with and without a policy in front. Long, since each is a few lines, and there are forty.
+// The algorithms, each with and without a policy before it. Long: there are forty, of a few lines each.
 #pragma once
 #include "iterators.h"
 #include "vectors.h"
@@ -6,7 +6,7 @@
 namespace thrust {
 namespace details {
 
-// From which line an algorithm is called, in a type of its own: an argument that is an int is none.
+// The line of a call of an algorithm, in its own type: an int argument cannot be taken for one.
 struct Caller {
   int line;
   operator int() const { return line; }
@@ -139,7 +139,7 @@ ptrdiff_t count_if(const Policy &policy, It first, It last, Predicate predicate,
   });
 }
 
-// The first for which it holds, or the last.
+// The first element for which it holds, or the end.
 template <class It, class Predicate>
 It find_if(const Policy &policy, It first, It last, Predicate predicate, int line) {
   if (!policy.on_device) return std::find_if(first, last, predicate);
@@ -184,7 +184,7 @@ Out scan(const Policy &policy, It first, It last, Out out, T initial, Operator c
   return out + (last - first);
 }
 
-// Merging runs: equal elements keep their order. `values` go where their keys go, if there are any.
+// Merging runs: equal elements keep their order. `values` move with their keys, if there are any.
 template <class Key, class Value, class Before>
 void merge_sort(Key *keys, Value *values, ptrdiff_t n, Key *more_keys, Value *more_values, Before before) {
   Key *from = keys, *to = more_keys;
@@ -235,7 +235,7 @@ void sort_by_key(const Policy &policy, It first, It last, Values values, Before 
   std::copy(with.begin(), with.end(), values);
 }
 
-// Those that are kept, in their order; how many.
+// The elements that are kept, in their order; their number.
 template <class It, class Out, class Keep>
 ptrdiff_t kept(const Policy &policy, It first, It last, Out out, Keep keep, int line) {
   auto all = [n = last - first, keep](auto from, auto to) {
@@ -323,7 +323,7 @@ void reverse(const Policy &policy, It first, It last, int line) {
 }  // namespace details
 
 #define CUDA_ON_CPU_WITHOUT_BRACKETS(...) __VA_ARGS__
-// Two functions: by a policy, and by where the first iterator, It, says that the elements are.
+// Two functions: chosen by a policy, or by where the first iterator, It, says that the elements are.
 #define CUDA_ON_CPU_THRUST(name, templates, parameters, call)                                                                   \
   template <CUDA_ON_CPU_WITHOUT_BRACKETS templates, class = std::enable_if_t<!details::is_policy<It>>>                          \
   auto name(CUDA_ON_CPU_WITHOUT_BRACKETS parameters, details::Caller line = {__builtin_LINE()}) {                               \

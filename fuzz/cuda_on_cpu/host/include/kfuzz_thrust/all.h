@@ -1,8 +1,8 @@
 // thrust over the CUDA runtime API: vectors, the algorithms that programs use, and iterators.
 //
-// An algorithm on the device is a launch with a thread for each element, or one thread where the order counts, and waits
-// for it, as thrust does: a function object runs as a kernel's code and is looked at as such. What is not here does not
-// compile. Host iterators, and thrust::host, go through the standard library.
+// An algorithm on the device is a launch with a thread for each element, or one thread where the order counts, and
+// waits for it, as thrust does: a function object runs as a kernel's code and is checked like it. Anything missing here
+// does not compile. Host iterators, and thrust::host, use the standard library.
 #pragma once
 #ifdef CUDA_ON_CPU_HOST
 #include <algorithm>

@@ -1,11 +1,11 @@
-// Iterators that make their elements, and function objects.
+// Iterators that compute their elements, and function objects.
 #pragma once
 #include "memory.h"
 
 namespace thrust {
 namespace details {
 
-// What all of them have in common: a place, and `at(place)`, which gives the element there.
+// What all of them have in common: a place, and `at(place)`, the element there.
 template <class Own, class Value>
 struct Making {
   using iterator_category = std::random_access_iterator_tag;
@@ -83,7 +83,7 @@ template <class Function, class Iterator>
 struct Place<transform_iterator<Function, Iterator>> {
   static constexpr bool on_device = Place<Iterator>::on_device;
 };
-// Made from nothing, they are wherever the other iterators are; alone, on the device, as in thrust.
+// Elements come from nowhere: the place is that of the other iterators; alone, on the device, as in thrust.
 template <class T>
 struct Place<counting_iterator<T>> {
   static constexpr bool on_device = true;

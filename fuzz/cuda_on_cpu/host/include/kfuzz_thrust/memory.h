@@ -1,4 +1,4 @@
-// Pointers to device memory, and what they point to as the host sees it.
+// Pointers to device memory, and their targets as the host sees them.
 #pragma once
 #include "../cuda_on_cpu_host/api_templates.h"
 #include "../cuda_on_cpu_host/launching.h"
@@ -110,7 +110,7 @@ void device_free(device_ptr<T> at, CUDA_ON_CPU_LINE) {
 
 namespace details {
 
-// Where an algorithm runs: on which stream, and whether it waits.
+// Where an algorithm runs: its stream, and whether it waits.
 struct Policy {
   bool on_device;
   cudaStream_t stream;
@@ -141,7 +141,7 @@ struct ParNoSync : Par {
 template <class T>
 constexpr bool is_policy = std::is_base_of_v<Policy, std::decay_t<T>>;
 
-// Whether an iterator is over device memory, and what a kernel goes over in its place.
+// Whether an iterator is over device memory, and what a kernel iterates over instead.
 template <class Iterator, class = void>
 struct Place {
   static constexpr bool on_device = false;
@@ -160,12 +160,12 @@ T *raw(device_ptr<T> at) {
   return at.get();
 }
 
-// `body(i)` for each i, a thread each.
+// `body(i)` for each i, in a thread each.
 template <class Body>
 void for_each_index(const Policy &policy, size_t count, int line, Body body) {
   constexpr unsigned int threads = 256;
   if (!count) return;
-  auto kernel = [](auto own, size_t n) {  // what it knows, each thread is given
+  auto kernel = [](auto own, size_t n) {  // each thread gets its own copy
     size_t i = static_cast<size_t>(blockIdx.x) * threads + threadIdx.x;
     if (i < n) own(i);
   };
@@ -173,7 +173,7 @@ void for_each_index(const Policy &policy, size_t count, int line, Body body) {
   if (policy.waits) cudaStreamSynchronize(policy.stream);
 }
 
-// `body()` by one thread; what it gives comes back to the host.
+// `body()` by one thread; its result comes back to the host.
 template <class T, class Body>
 T in_order(const Policy &policy, int line, Body body) {
   T *there = nullptr, here{};

@@ -1,4 +1,4 @@
-// torch's C++ without torch: what every header of torch, ATen, c10 and pybind11 that hosts include comes to here.
+// torch's C++ without torch: every header of torch, ATen, c10 and pybind11 that hosts include leads here.
 #pragma once
 #include "cuda.h"
 #include "dispatch.h"

@@ -1,4 +1,4 @@
-// What torch's C++ is built on: errors and checks, devices, options, lists of sizes, scalars.
+// The base of torch's C++: errors and checks, devices, options, lists of sizes, scalars.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -30,7 +30,7 @@ std::string str(const Part &...part) {
   return text.str();
 }
 
-// How a host function refuses: with its words, and the line of the check.
+// How a host function refuses: with its message, and the line of the check.
 [[noreturn]] inline void refuse(int line, const std::string &words) {
   throw Error(line, words.empty() ? "a check failed" : words);
 }
@@ -91,7 +91,7 @@ class ArrayRef {
   bool operator!=(const ArrayRef &other) const { return items_ != other.items_; }
 
  private:
-  std::vector<T> items_;  // torch's own refers to somebody's: a copy outlives him
+  std::vector<T> items_;  // torch's own refers to another object's: a copy outlives that
 };
 template <class T>
 std::ostream &operator<<(std::ostream &out, const ArrayRef<T> &items) {

@@ -1,4 +1,4 @@
-// Streams and guards of torch, over the CUDA runtime API.
+// torch's streams and guards, over the CUDA runtime API.
 #pragma once
 #include "tensor.h"
 
@@ -51,7 +51,7 @@ struct OptionalCUDAGuard {
   void reset() {}
 };
 
-// Within a scope: torch's own operations, and whoever asks for the current stream, are on this one.
+// Within a scope, torch's own operations, and queries of the current stream, use this one.
 class CUDAStreamGuard {
  public:
   explicit CUDAStreamGuard(CUDAStream stream) : original_(getCurrentCUDAStream()) { setCurrentCUDAStream(stream); }
@@ -106,7 +106,7 @@ inline c10::optional<Device> device_of(const Tensor &x) { return x.device(); }
 namespace cuda {
 using namespace c10::cuda;
 
-// An event that is made when it is recorded first.
+// An event that is created at its first recording.
 class CUDAEvent {
  public:
   explicit CUDAEvent(unsigned int flags = cudaEventDisableTiming) : flags_(flags) {}

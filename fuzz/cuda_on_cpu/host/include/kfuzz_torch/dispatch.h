@@ -1,4 +1,4 @@
-// AT_DISPATCH_*: the same code for each element type that may be meant, as `scalar_t`.
+// AT_DISPATCH_*: the same code for each possible element type, as `scalar_t`.
 #pragma once
 #include "tensor.h"
 

@@ -1,5 +1,5 @@
-// The element types of tensors: X(torch's name, C++ type, number, kind). All that depends on the type is made of this
-// list: what is not a number that kernels compute with is in the second one, X(torch's name, number, bytes).
+// The element types of tensors: X(torch's name, C++ type, number, kind). Everything that depends on the type is made
+// from this list; types that kernels do not compute with are in the second one, X(torch's name, number, bytes).
 #pragma once
 
 #define KFUZZ_TORCH_ELEMENTS(X)      \

@@ -1,4 +1,4 @@
-// What the shim stands on: the CUDA runtime API of the cpu device, or NVIDIA's own.
+// What the shim is built on: the CUDA runtime API of the cpu device, or NVIDIA's own.
 #pragma once
 #ifndef __NVCC__
 #include "../cuda_on_cpu_host/api.h"
@@ -10,7 +10,7 @@ enum CudaOnCpuMemory { cuda_on_cpu_device_memory };
 CUDA_ON_CPU_IMPORT cudaError_t cuda_on_cpu_allocate(void **to, size_t bytes, int kind, int line);
 CUDA_ON_CPU_IMPORT cudaError_t cuda_on_cpu_release(void *memory);
 #endif
-// Of each thread: on which stream torch's own operations are; and the next of the streams that torch keeps.
+// For each thread: the stream of torch's own operations; and the next of the streams in torch's pool.
 CUDA_ON_CPU_IMPORT cudaStream_t cuda_on_cpu_current_stream();
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_set_current_stream(cudaStream_t stream);
 CUDA_ON_CPU_IMPORT cudaStream_t cuda_on_cpu_pool_stream(int is_urgent);

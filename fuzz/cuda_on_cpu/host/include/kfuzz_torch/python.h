@@ -1,4 +1,5 @@
-// What an extension tells Python. Nobody asks here: a claim names the function, and the module's text is not compiled.
+// What an extension declares to Python. It is unused here: a claim names the function, and the module's text is not
+// compiled.
 #pragma once
 #include "tensor.h"
 
@@ -19,7 +20,7 @@ struct value_error : std::runtime_error {
 }  // namespace pybind11
 namespace py = pybind11;
 
-// A template that nobody instantiates: its text is read, and no more.
+// A template that is never instantiated: its text is only parsed.
 #define KFUZZ_TORCH_MODULE(number, m) \
   template <class KfuzzModule>        \
   [[maybe_unused]] static void kfuzz_module_##number([[maybe_unused]] KfuzzModule &m)

@@ -1,4 +1,4 @@
-// The way in and out: arrays of a claim as tensors, and what a function returns as arrays.
+// Input and output: a claim's arrays as tensors, and a function's results as arrays.
 #pragma once
 #include "tensor.h"
 

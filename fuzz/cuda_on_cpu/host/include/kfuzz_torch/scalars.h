@@ -15,7 +15,7 @@ enum class ScalarType : int8_t {
   KFUZZ_TORCH_ELEMENTS(KFUZZ_TORCH_NUMBER) KFUZZ_TORCH_OTHER_TYPES(KFUZZ_TORCH_OTHER_NUMBER)
 };
 
-// IEEE binary16 in 16 bits: every operation is float's, rounded to nearest even, as torch has it.
+// IEEE binary16 in 16 bits: every operation is float's, rounded to nearest even, as in torch.
 struct alignas(2) Half {
   unsigned short x;
 

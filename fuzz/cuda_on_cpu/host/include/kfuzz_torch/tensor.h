@@ -1,4 +1,4 @@
-// Tensors: a place in a storage, sizes and strides. What they compute is in ../../torch/*.cpp, and is not looked at.
+// Tensors: a place in a storage, sizes and strides. Their arithmetic is in ../../torch/*.cpp, and is not checked.
 #pragma once
 #include "core.h"
 
@@ -8,7 +8,7 @@ using namespace c10;
 
 struct Storage;  // torch/storage.cpp
 
-// The caller's line where a number would say along which dimension: no number becomes one.
+// The caller's line, where a number would give a dimension: no number converts to one.
 class CallersLine {
  public:
   static constexpr CallersLine here(int line = __builtin_LINE()) { return CallersLine(line); }
@@ -37,7 +37,7 @@ struct RestrictPtrTraits {
   using PtrType = T *__restrict__;
 };
 
-// A tensor as a kernel takes it: x[i][j].
+// A tensor as kernels take it: x[i][j].
 template <class T, size_t rank, class Index>
 class TensorAccessor {
  public:
@@ -112,7 +112,7 @@ class Tensor {
   bool requires_grad() const { return false; }
   Tensor set_requires_grad(bool) const { return *this; }
   template <class Stream>
-  void record_stream(const Stream &) const {}  // memory that is given back is given to nobody else
+  void record_stream(const Stream &) const {}  // freed memory is not given out again
   TensorOptions options() const { return TensorOptions(type_).device(device()); }
 
   void *data_ptr() const;

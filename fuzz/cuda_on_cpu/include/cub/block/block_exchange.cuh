@@ -1,4 +1,4 @@
-// cub::BlockExchange: items from threads that have them side by side to such that have every so-manieth, and back.
+// cub::BlockExchange: converts between adjacent items per thread (blocked) and items in strides (striped).
 #pragma once
 #include "block_load.cuh"
 

@@ -1,7 +1,7 @@
 // cub::BlockLoad and BlockStore: each thread's items of a tile, side by side in its registers.
 //
-// Transposing ways go through shared memory, which is the caller's, as is the barrier before it is reused; the others
-// use none.
+// Transposing modes go through shared memory; the caller supplies that, and the barrier before its reuse. The other
+// modes use none.
 #pragma once
 #include "../operators.h"
 
@@ -26,7 +26,7 @@ enum BlockStoreAlgorithm {
 
 namespace details {
 
-// Where a tile lies while its items go from one thread to another; empty where they do not.
+// The place of a tile while its items move between threads; empty if they do not.
 template <class T, int threads, int count>
 struct Tile {
   Marks<count ? threads : 1> marks;

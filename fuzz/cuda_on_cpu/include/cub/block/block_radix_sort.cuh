@@ -1,14 +1,14 @@
-// cub::BlockRadixSort: the keys of a block in order, and values with them; equal keys keep theirs.
+// cub::BlockRadixSort: sorts a block's keys, and values with them; equal keys keep their order.
 //
-// Each thread finds its keys' places by looking at all others in shared memory, which is the caller's, as is the barrier
-// before it is reused. Of floats -0 comes before 0, and NaNs come last by their bits, as cub has it.
+// Each thread finds its keys' places by comparing them with all others in shared memory; the caller supplies that, and
+// the barrier before its reuse. Among floats -0 comes before 0, and NaNs come last by their bits, as in cub.
 #pragma once
 #include "block_load.cuh"
 
 namespace cub {
 namespace details {
 
-// A number that is ordered as a radix sort orders the key, from bit `first` to before bit `last`.
+// A number with the order that a radix sort gives the key, from bit `first` to before bit `last`.
 template <class Key>
 uint64_t radix(Key key, int first, int last) {
   constexpr int bits = 8 * sizeof(Key);

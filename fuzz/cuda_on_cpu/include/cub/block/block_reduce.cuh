@@ -1,7 +1,7 @@
 // cub::BlockReduce: the values of a block combined in thread 0.
 //
-// Whatever the algorithm that is asked for: by shuffles within warps, then thread 0 over the warps' results, as
-// BLOCK_REDUCE_WARP_REDUCTIONS does it. Its shared memory is the caller's, and so is the barrier before it is reused.
+// For every algorithm: by shuffles within warps, then thread 0 over the warps' results, as in
+// BLOCK_REDUCE_WARP_REDUCTIONS. The caller supplies the shared memory, and the barrier before its reuse.
 #pragma once
 #include "../warp/warp_reduce.cuh"
 
@@ -20,7 +20,7 @@ class BlockReduce {
   static constexpr int threads = BlockDimX * BlockDimY * BlockDimZ, warps = (threads + 31) / 32;
 
  public:
-  // Bytes, so that it may stand in a union and has no constructor, whatever T has.
+  // Bytes, so that it can be in a union and has no constructor, whatever T has.
   struct TempStorage {
     alignas(alignof(T) > 4 ? alignof(T) : 4) unsigned char bytes[warps][sizeof(T)];
   };

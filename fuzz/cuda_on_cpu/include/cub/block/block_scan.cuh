@@ -1,7 +1,7 @@
 // cub::BlockScan: each thread's values combined with all those before them in the block.
 //
-// Whatever the algorithm that is asked for: by shuffles within warps, then over the warps' totals in shared memory, as
-// BLOCK_SCAN_WARP_SCANS does it. Its shared memory is the caller's, and so is the barrier before it is reused.
+// For every algorithm: by shuffles within warps, then over the warps' totals in shared memory, as in
+// BLOCK_SCAN_WARP_SCANS. The caller supplies the shared memory, and the barrier before its reuse.
 #pragma once
 #include "../warp/warp_scan.cuh"
 
@@ -94,7 +94,7 @@ class BlockScan {
  private:
   struct Found {
     bool has_before;
-    T before, all;  // what comes before this thread's value; what the block's values make together
+    T before, all;  // the prefix of this thread's value; the total of the block
   };
 
   template <class Operator>

@@ -1,6 +1,6 @@
 // cub::WarpReduce: the values of a warp, or of each 2, 4, 8 or 16 lanes of one, combined in the lowest lane.
 //
-// By shuffles from above, as cub does it. What the other lanes get is their own partial result, and none of the sum.
+// By shuffles from above, as in cub. The other lanes get their own partial results, not the sum.
 #pragma once
 #include "../operators.h"
 

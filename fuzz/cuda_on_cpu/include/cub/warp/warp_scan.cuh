@@ -5,7 +5,7 @@
 namespace cub {
 namespace details {
 
-// All lanes of a block's last warp that are there, as far as they belong to this logical warp.
+// All existing lanes of a block's last warp that belong to this logical warp.
 template <class T, class Operator>
 T warp_inclusive_scan(T value, Operator combine, int width, int line) {
   int place = cuda_on_cpu::lane() & (width - 1), first = cuda_on_cpu::lane() - place;

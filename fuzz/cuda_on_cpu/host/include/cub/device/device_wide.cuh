@@ -1,8 +1,8 @@
-// cub's functions for whole arrays, by a launch each on the caller's stream: nothing is waited for.
+// cub's functions for whole arrays, each by a launch on the caller's stream, without waiting.
 //
-// As in cub, a call without temporary memory says how much is needed; a call with it writes to it, so that too little of
-// it, or two streams that share it, are seen. What is done is done by one thread in the order of the array: of sums of
-// floats cub promises no order.
+// As in cub, a call without temporary memory returns how much is needed; a call with it writes to it, so that a memory
+// that is too small, or that two streams share, is detected. One thread does the work in the order of the array: cub
+// promises no order for sums of floats.
 #pragma once
 #ifdef CUDA_ON_CPU_HOST
 #include "../../cuda_on_cpu_host/launching.h"
@@ -14,7 +14,7 @@ namespace details {
 template <class Iterator>
 using ValueOf = std::decay_t<decltype(*std::declval<Iterator>())>;
 
-// `body` is given as many words of the temporary memory as it wants.
+// `body` gets as many words of the temporary memory as it wants.
 template <class Body>
 cudaError_t device_wide(void *temporary, size_t &bytes, long long words, cudaStream_t stream, int line, Body body) {
   size_t wanted = 256 + static_cast<size_t>(words) * sizeof(long long);
@@ -24,7 +24,7 @@ cudaError_t device_wide(void *temporary, size_t &bytes, long long words, cudaStr
   }
   if (bytes < wanted) return cudaErrorInvalidValue;
   auto *room = static_cast<long long *>(temporary);
-  auto kernel = [](auto own, long long *words, size_t count) {  // what it knows, each thread is given
+  auto kernel = [](auto own, long long *words, size_t count) {  // each thread gets its own copy
     words[0] = words[count - 1] = 0;
     own(words);
   };
@@ -47,7 +47,7 @@ cudaError_t scanned(void *temporary, size_t &bytes, In in, Out out, long long n,
   return device_wide(temporary, bytes, 0, stream, line, [=](long long *) {
     T sum = initial;
     for (long long i = 0; i < n; i++) {
-      T own = in[i];  // which may be where the output goes
+      T own = in[i];  // which may be the output's own memory
       T next = i == 0 && !has_initial ? own : combine(sum, own);
       out[i] = inclusive ? next : sum;
       sum = next;
@@ -55,7 +55,7 @@ cudaError_t scanned(void *temporary, size_t &bytes, In in, Out out, long long n,
   });
 }
 
-// By merging runs of the keys' numbers, which keeps the order of equal ones.
+// Merges runs of the keys' numbers, which keeps the order of equal keys.
 template <class Key, class Value>
 cudaError_t radix_sorted(void *temporary, size_t &bytes, const Key *keys_in, Key *keys_out, const Value *values_in, Value *values_out,
                          long long n, int first, int last, bool descending, cudaStream_t stream, int line) {
@@ -84,7 +84,7 @@ cudaError_t radix_sorted(void *temporary, size_t &bytes, const Key *keys_in, Key
 
 }  // namespace details
 
-// Two arrays that take turns: what is current is the input, and afterwards the output.
+// Two arrays that take turns: the current one is the input, and afterwards the output.
 template <class T>
 struct DoubleBuffer {
   T *d_buffers[2];
