@@ -1,8 +1,8 @@
-// Argmax of each row, one block a row: value and place in one integer of 64 bits, whose maximum the block takes.
+// Argmax of each row, one block a row: the block takes the maximum of 64-bit integers that hold value and index.
 //
-// The bits of a float, with the sign bit turned over and those of negative numbers all turned over, are in the order of
-// the floats. Above them stands the value, below them the place counted from the end, so that of equals the first is
-// the greatest integer. -0 has other bits than 0 and equals it: adding 0 makes both the same. NaN is made the greatest.
+// The bits of a float, with the sign bit flipped, and all bits of a negative number flipped, sort like the floats.
+// The upper half holds the value, the lower half the index counted from the end, so that among equals the first is
+// the largest integer. -0 has other bits than 0 but equals it: adding 0 makes both the same. NaN becomes the largest.
 //
 // /// kernel
 // op     = "argmax"

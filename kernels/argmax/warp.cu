@@ -1,8 +1,8 @@
-// Argmax of each row, one warp a row: every lane keeps its greatest element and where it stands, then lanes meet in pairs.
+// Argmax of each row, one warp a row: every lane keeps its largest element and its index, then lanes combine in pairs.
 //
-// Of equal elements the first is meant, so a place that is smaller wins a tie: a lane's own loop meets its elements in
-// order, but the butterfly does not. A lane that has seen nothing holds -inf at a place beyond every row, which loses
-// against -inf itself. NaN counts as the greatest, as in torch.
+// Among equal elements the first wins, so a smaller index wins a tie: a lane's own loop visits its
+// elements in order, but the butterfly does not. A lane without elements holds -inf at an index
+// beyond every row, which loses even against -inf itself. NaN counts as the largest, as in torch.
 //
 // /// kernel
 // op     = "argmax"

@@ -1,9 +1,9 @@
-// FlashAttention in half precision by tensor cores: a warp 16 rows of q, 16 keys at a time, sums and softmax in float.
+// FlashAttention in half precision by tensor cores: one warp for 16 rows of q, 16 keys at a time; sums and softmax are float.
 //
-// Both products are of tiles of 16 x 16: scores of the 16 rows and keys, and their exps times 16 columns of v. Tiles are
-// filled up with zeros in shared memory where they hang over an edge; a score beyond the last key is -inf, so that its exp
-// is 0. The exps are stored as halves, as they have to be to be multiplied; their sum is of the floats. The running sums
-// of v lie in shared memory as floats, where each tile's maximum, if it is a new one, scales them down.
+// Both products are of 16 x 16 tiles: the scores of the 16 rows and keys, and their exps times 16 columns
+// of v. Tiles that cross an edge are padded with zeros in shared memory; a score beyond the last key is
+// -inf, so that its exp is 0. The exps are stored as halves, as the product requires; their sum is of the
+// floats. The running sums of v are floats in shared memory; each tile with a new maximum scales them down.
 //
 // /// kernel
 // op     = "attention"

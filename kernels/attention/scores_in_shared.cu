@@ -1,6 +1,6 @@
-// Attention by the book, a block a row of q: all scores in shared memory, made to probabilities there, then the sum of v.
+// Attention by the definition, one block for a row of q: scores in shared memory become probabilities there, then weigh v.
 //
-// Each exp is divided before it weighs its row of v: as many divisions as keys, where dividing last takes one a column.
+// Each exp is divided before it weighs its row of v: one division for each key; dividing last takes one for each column.
 //
 // /// kernel
 // op     = "attention"

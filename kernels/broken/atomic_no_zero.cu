@@ -1,9 +1,9 @@
-// Sum of each row by several blocks, joined by atomicAdd into an output that nobody has set to 0.
+// Sum of each row by several blocks, joined by atomicAdd into an output that was never set to 0.
 //
-// Each block sums its share of the row as reduce/block_sum does and adds the result to y. The launch that clears y
-// beforehand is missing, so that the sum starts from whatever is in memory: 0 after many an allocation, the last
-// call's answer when the buffer is used again. (That the order of the atomics varies is no defect: every order
-// stays within the claim.)
+// Each block sums its share of the row as in reduce/block_sum and adds the result to y.
+// The launch that clears y beforehand is missing, so the sum starts from whatever is in
+// memory: 0 after many allocations, the last call's answer when the buffer is reused.
+// (The varying order of the atomics is not a defect: every order stays within the claim.)
 //
 // /// kernel
 // op     = "row_sum"

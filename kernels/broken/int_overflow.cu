@@ -1,7 +1,7 @@
 // Softmax of each row, one block a row, straight from the formula, with the start of a row in an int.
 //
-// blockIdx.x * cols is right in 32 unsigned bits; as an int it is negative from 2^31 elements on, 8 GB an array, and
-// so is every index of the rows beyond. No card has to hold the arrays: blocks of the last rows show it.
+// blockIdx.x * cols is correct in 32 unsigned bits; as an int it is negative from 2^31 elements on, 8 GB an array,
+// and so is every index of the rows beyond. The arrays need not fit on a GPU: blocks of the last rows show it.
 //
 // /// kernel
 // op     = "softmax"

@@ -1,7 +1,7 @@
 // Y = X transposed, one thread an element, with the place in Y in an int.
 //
-// Where an element comes from is computed in 64 bits; where it goes to, col * rows + row, in 32. Both are right up to
-// 2^31 elements, which are 8 GB an array.
+// The source index is computed in 64 bits; the target index, col * rows +
+// row, in 32. Both are correct up to 2^31 elements, which are 8 GB an array.
 //
 // /// kernel
 // op     = "transpose"

@@ -1,8 +1,8 @@
-// reduce/safe_merge, right only where its result is stored over its first argument.
+// reduce/safe_merge, correct only if its result is stored over its first argument.
 //
-// When the first maximum is the larger, the operator leaves the maximum alone and adds to the sum in place. That is
-// right for merge(a, b) -> a, the way a reduction calls it. With outputs of their own, as here, the maximum is never
-// written and the sum is added to whatever was in memory.
+// When the first maximum is the larger, the operator leaves the maximum alone and adds to the sum
+// in place. That is correct for merge(a, b) -> a, the way a reduction calls it. With separate
+// outputs, as here, the maximum is never written and the sum is added to whatever was in memory.
 //
 // /// kernel
 // op   = "safe_merge"

@@ -1,8 +1,8 @@
 // Maximum of each row of up to 32 columns, one warp a row, by a butterfly that ends only on equality.
 //
-// The mask goes upwards, 1, 2, 4, ..., and the loop ends where it *equals* the length of the row. That is right for
-// every power of two. It steps over any other length, overflows to 0 and stays there, and the kernel never ends.
-// Written with < it would be right for all.
+// The mask goes upwards, 1, 2, 4, ..., and the loop ends when it *equals* the length of
+// the row. That is correct for every power of two. It skips any other length, overflows
+// to 0 and stays there, and the kernel never ends. With < it would be correct for all.
 //
 // /// kernel
 // op     = "row_max"

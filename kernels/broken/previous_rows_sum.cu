@@ -1,9 +1,9 @@
-// Softmax of each row in two launches, the second of which takes the denominator from the row before.
+// Softmax of each row in two launches; the second takes the denominator from the row before.
 //
-// The first launch leaves each row's maximum and sum in scratch arrays, one thread a row; the second writes, one
-// thread an element, and its index into the sums is one row late. The first row is right, and so is every row whose
-// predecessor has the same sum: equal rows, as a test that repeats one row makes them, do not show it.
-//
+// The first launch leaves each row's maximum and sum in scratch arrays, one thread
+// a row; the second writes, one thread an element, and its index into the sums is
+// one row too low. The first row is correct, and so is every row whose predecessor
+// has the same sum: equal rows, as in a test that repeats one row, do not show it.
 // /// kernel
 // op     = "softmax"
 // axes   = { rows = "1..2147483647", cols = "1..1048576" }

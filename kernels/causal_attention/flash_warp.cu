@@ -1,9 +1,9 @@
-// Causal attention as FlashAttention does it, in float: a warp a row of q, 32 keys at a time, up to the last one it sees.
+// Causal attention as in FlashAttention, in float: one warp for a row of q, 32 keys at a time, up to the last one it sees.
 //
-// Lane j works out the score of key j of the tile. When the tile's maximum exceeds the running one, the sum and what has
-// been added up of v are brought to it. Then each lane adds e_j v_j for its own columns of v; the division comes last.
-// The tile's exps travel between the lanes by shuffle. A lane beyond the row's last key has -inf, so that its exp is
-// 0; tiles beyond it are never looked at. The last row sees all keys: row r sees keys 0 to r + keys - rows.
+// Lane j computes the score of key j of the tile. When the tile's maximum exceeds the running one, the sum and
+// the sums over v are rescaled to it. Then each lane adds e_j v_j for its own columns of v; the division comes
+// last. The lanes exchange the tile's exps by shuffle. A lane beyond the row's last key has -inf, so that its
+// exp is 0; tiles beyond that key are skipped. The last row sees all keys: row r sees keys 0 to r + keys - rows.
 //
 // /// kernel
 // op     = "causal_attention"

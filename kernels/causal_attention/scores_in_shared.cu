@@ -1,6 +1,6 @@
-// Causal attention by the book, a block a row of q: all scores in shared memory, softmax over them, then the sum of v.
+// Causal attention by the definition, one block for a row of q: scores in shared memory, softmax over them, then the sum of v.
 //
-// The last row sees all keys: row r of `rows` sees keys 0 to r + keys - rows. What lies beyond is never worked out.
+// The last row sees all keys: row r of `rows` sees keys 0 to r + keys - rows. Later scores are never computed.
 //
 // /// kernel
 // op     = "causal_attention"

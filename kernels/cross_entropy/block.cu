@@ -1,6 +1,6 @@
-// Cross-entropy of each row and its label, one block a row: the logarithm of the sum of exps, less the label's x.
+// Cross-entropy of each row and its label, one block a row: the logarithm of the sum of exps, minus the label's x.
 //
-// For long rows, as those of a vocabulary. The maximum and the sum are block reductions with a shared array each.
+// For long rows, such as those of a vocabulary. The maximum and the sum are block reductions with a shared array each.
 //
 // /// kernel
 // op     = "cross_entropy"

@@ -1,4 +1,4 @@
-// Cross-entropy of each row and its label, one warp a row: log(sum of exps) less the label's x, both from the maximum.
+// Cross-entropy of each row and its label, one warp a row: log(sum of exps) minus the label's x, both relative to the maximum.
 //
 // /// kernel
 // op     = "cross_entropy"

@@ -1,6 +1,6 @@
-// GELU by erf, four elements a thread; what is left of a row behind the last four is done one by one.
+// GELU by erf, four elements a thread; the rest of a row after the last four is computed one by one.
 //
-// Rows may be of any length, so only a row that begins where a float4 may is read in fours: the others go one by one.
+// Rows may have any length, so only a row that begins at an aligned float4 is read in fours; the others go one by one.
 //
 // /// kernel
 // op     = "gelu"

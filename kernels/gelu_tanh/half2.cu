@@ -1,7 +1,7 @@
-// GELU by tanh in half precision, two elements a thread; between load and store all is float.
+// GELU by tanh in half precision, two elements a thread; everything between load and store is float.
 //
-// In half precision x^3 overflows from 41 on, and 0.044715 x^3 has lost its digits long before: hence float. Rows are of
-// even length, so that every pair lies where a half2 may.
+// In half precision x^3 overflows from 41 on, and 0.044715 x^3 has lost its digits long
+// before: hence float. Rows have even length, so that every pair is an aligned half2.
 //
 // /// kernel
 // op     = "gelu_tanh"

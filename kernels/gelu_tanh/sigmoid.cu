@@ -1,6 +1,6 @@
-// GELU by the sigmoid that its tanh is: x / 2 (1 + tanh t) = x / (1 + exp(-2 t)), one thread an element in a grid's stride.
+// GELU by the sigmoid that equals its tanh: x / 2 (1 + tanh t) = x / (1 + exp(-2 t)), one thread an element, grid-stride loop.
 //
-// For x far below 0 exp(-2 t) overflows, and x / inf is the right -0. One exp and a division are what tanhf costs at least.
+// For x far below 0 exp(-2 t) overflows, and x / inf is the correct -0. tanhf costs at least as much as one exp and a division.
 //
 // /// kernel
 // op     = "gelu_tanh"

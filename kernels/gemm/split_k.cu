@@ -1,6 +1,6 @@
-// C = A B / 2 + 2 C0 + bias, with k split among blocks: a product of few elements and a long k keeps the whole card busy.
+// C = A B / 2 + 2 C0 + bias, with k split among blocks: a small product with a long k then keeps the whole GPU busy.
 //
-// The first launch leaves each part's sum in memory, one thread an element of it; the second adds the parts up in their
+// The first launch stores each part's sum, one thread an element; the second adds the parts in
 // order, so that the answer is always the same, and only then scales and adds C0 and bias, once.
 //
 // /// kernel

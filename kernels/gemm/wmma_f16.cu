@@ -1,7 +1,7 @@
-// C = A B + C0 + bias by tensor cores: halves multiplied, floats added up; one warp a tile of 16 x 16.
+// C = A B + C0 + bias by tensor cores: products of halves, sums of floats; one warp a tile of 16 x 16.
 //
-// The tiles of A and B are copied to shared memory, filled up with zeros where they hang over an edge: a fragment is
-// always loaded whole, and from an address that suits it. Tensor cores cut their sums where others round.
+// The tiles of A and B are copied to shared memory, padded with zeros where they cross an edge: a fragment is
+// always loaded whole, and from an aligned address. Tensor cores truncate their sums where other code rounds.
 //
 // /// kernel
 // op     = "gemm"

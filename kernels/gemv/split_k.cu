@@ -1,7 +1,7 @@
-// y = A x + y0 for few and long rows: a row is cut into parts, a block each; a second launch adds the parts up.
+// y = A x + y0 for few, long rows: each row is split into parts, one block each; a second launch adds the parts.
 //
-// With one warp a row, ten rows of a million keep ten warps busy. Here every part has a block, and its sum a place in
-// `partial`; the second launch adds them in order, one thread a row.
+// With one warp a row, ten rows of a million elements keep only ten warps busy. Here every part has a
+// block, which stores its sum in `partial`; the second launch adds the sums in order, one thread a row.
 //
 // /// kernel
 // op      = "gemv"

@@ -1,9 +1,9 @@
 // Layer norm of each row by a block that holds it in registers: read once, written once, two barriers.
 //
-// Two passes, of which the second goes over registers: the mean first, then the squares of what is left without it, so that no
-// digits are lost however large the mean is.
-// As in softmax/block_in_registers, threads and vectors a thread are template parameters, and __launch_bounds__ says how many
-// blocks a multiprocessor runs at once, with room for another vector in a thread.
+// Two passes, the second over registers: first the mean, then the squares of the
+// differences from it, so that no digits are lost however large the mean is.
+// As in softmax/block_in_registers, threads and vectors a thread are template parameters, and __launch_bounds__
+// says how many blocks a multiprocessor runs at once, with registers for another vector in a thread.
 //
 // /// kernel
 // op     = "layer_norm"

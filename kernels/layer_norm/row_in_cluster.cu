@@ -1,7 +1,7 @@
-// Layer norm of each row by a cluster of blocks, which hold the row together in their shared memory (cp.async).
+// Layer norm of each row by a cluster of blocks, which together hold the row in their shared memory (cp.async).
 //
-// As in softmax/row_in_cluster: rows that are too long for the registers of a block are still read once. Two passes over
-// shared memory, the mean first and then the squares without it, and after each the blocks tell each other a sum.
+// As in softmax/row_in_cluster: rows that are too long for the registers of a block are still read once. Two passes
+// over shared memory, first the mean and then the squared differences; after each the blocks exchange a sum.
 //
 // /// kernel
 // op     = "layer_norm"

@@ -1,10 +1,10 @@
-// Layer norm of each row by a block, the row in shared memory: copied there past the registers (cp.async).
+// Layer norm of each row by a block, the row in shared memory: copied there without registers (cp.async).
 //
-// As in softmax/row_in_shared: a row too long for the registers of a block that leaves room for another is asked for at once,
-// and a thread reads back only what it has copied itself. Two passes over shared memory: the mean first, and then the squares
-// of what is left without it. Weights and biases come from the second-level cache, as many bytes as memory moves in all:
-// many loads at once gain 6 points, and stores that are streamed leave them there. To ask that they are kept there (kept.cuh)
-// costs 4 to 12 points.
+// As in softmax/row_in_shared: a row too long for the registers of a block that leaves room for another is
+// requested at once, and a thread reads back only what it has copied itself. Two passes over shared
+// memory: first the mean, then the squares of the differences from it. Weights and biases come from the
+// second-level cache, as many bytes as memory moves in all: many loads at once gain 6 points, and
+// streaming stores leave them in the cache. Asking the cache to keep them (kept.cuh) costs 4 to 12 points.
 //
 // /// kernel
 // op     = "layer_norm"

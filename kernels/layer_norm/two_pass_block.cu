@@ -1,6 +1,6 @@
-// Layer norm of each row, one block a row, in two passes: the mean, then the squares of what is left without it.
+// Layer norm of each row, one block a row, in two passes: the mean, then the squares of the differences from it.
 //
-// The second pass reads the row again, but what it squares is small: no digits are lost however large the mean is.
+// The second pass reads the row again, but squares small numbers: no digits are lost however large the mean is.
 // Two block reductions with a shared array each, so that the second does not overwrite what the first still reads.
 //
 // /// kernel

@@ -1,8 +1,8 @@
-// Layer norm of each row, one warp a row, in one pass: Welford's running mean and squares, joined as Chan does.
+// Layer norm of each row, one warp a row, in one pass: Welford's running mean and squares, combined by Chan's formula.
 //
-// Each lane keeps how many elements it has seen, their mean, and the sum of squares around it. Two such states make one:
-// the means weighted by their counts, and the squares with what the means are apart. A lane without an element has a
-// count of 0, and leaves the other state as it is. No shared memory and no barrier.
+// Each lane keeps the count of its elements, their mean, and the sum of squared differences from it. Two such states
+// combine into one: the means are weighted by their counts, and the squares grow by the distance of the means. A
+// lane without an element has a count of 0, and leaves the other state unchanged. No shared memory and no barrier.
 //
 // /// kernel
 // op     = "layer_norm"

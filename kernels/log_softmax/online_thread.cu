@@ -1,7 +1,7 @@
 // Log-softmax of each row, one thread a row: the sum follows the running maximum, then x - (max + log(sum)).
 //
-// One number, max + log(sum), serves the whole row: one subtraction an element. Where the maximum is large, that number
-// has lost digits of the logarithm, and every element of the row the same ones.
+// One number, max + log(sum), serves the whole row: one subtraction an element. If the maximum is
+// large, that number has lost digits of the logarithm, the same ones for every element of the row.
 //
 // /// kernel
 // op     = "log_softmax"

@@ -1,6 +1,6 @@
 // Log-softmax of each row, one warp a row: the maximum, the sum, then (x - max) - log(sum).
 //
-// x - (max + log(sum)) is one subtraction less and loses digits where the maximum is large: the sum of both is rounded.
+// x - (max + log(sum)) takes one subtraction less but loses digits if the maximum is large: the sum of both is rounded.
 //
 // /// kernel
 // op     = "log_softmax"

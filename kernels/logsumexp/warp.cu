@@ -1,4 +1,4 @@
-// The logarithm of each row's sum of exps, one warp a row: the maximum first, then the sum of what lies below it.
+// The logarithm of each row's sum of exps, one warp a row: first the maximum, then the sum of exp(x - max).
 //
 // /// kernel
 // op     = "logsumexp"

@@ -1,8 +1,8 @@
 // Running sums of each row, one block a row, as many elements at a time as there are threads.
 //
-// Each warp scans its 32 by shuffles; the first warp scans what the warps came to; then every thread adds what lies
-// before its warp, and what lay before this part of the row. `of_warp` is read by all before it is written again: a
-// barrier at the end of each part.
+// Each warp scans its 32 elements by shuffles; the first warp scans the warps' totals; then
+// every thread adds what precedes its warp, and what preceded this part of the row. All
+// threads read `of_warp` before it is written again: hence a barrier at the end of each part.
 //
 // /// kernel
 // op     = "prefix_sum"

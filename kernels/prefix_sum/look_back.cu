@@ -1,10 +1,10 @@
-// Running sums of each row in a single pass over memory: tiles scanned by blocks that look back at one another.
+// Running sums of each row in a single pass over memory: blocks scan tiles and look back at each other's sums.
 //
-// A block takes a ticket, which is its tile: so whoever waits for a tile waits for one that a running block has taken. It
-// scans its tile, makes the tile's sum known, and goes back over the tiles before it until it meets one that knows all
-// that lies before and in it; from there it adds the tiles' sums up on the way forth. Then it makes known the same of its
-// own. A sum is stored before the flag that speaks of it, with a fence between them on both sides. How far back a block
-// has to go depends on the run; the order of the additions, and with it every bit, does not.
+// A block takes a ticket, which is its tile: so a block that waits for a tile waits for a block that already runs. It
+// scans its tile, publishes the tile's sum, and goes back over the tiles before it until it meets one that knows the sum
+// of everything up to its own end; from there it adds the tiles' sums on the way forward. Then it publishes the same sum
+// for its own tile. A sum is stored before the flag that announces it, with a fence between them on both sides. How far
+// back a block has to go depends on the run; the order of the additions, and with it every bit, does not.
 //
 // /// kernel
 // op     = "prefix_sum"

@@ -1,4 +1,4 @@
-// Running sums of each row, one warp a row, 32 elements at a time: a scan by shuffles, and what all before came to.
+// Running sums of each row, one warp a row, 32 elements at a time: a scan by shuffles, plus the total of all before.
 //
 // /// kernel
 // op     = "prefix_sum"

@@ -1,8 +1,8 @@
 // Maximum of each row, one block a row: by shuffles within the warps, by shared memory between them.
 //
-// Each thread folds its share of the row, each warp folds its threads, and then *every* warp folds the warps'
-// results, so that all threads of the block know the maximum after a single barrier. The block's size is a
-// template parameter: how many warps there are is known to the compiler. The identity is -inf.
+// Each thread folds its share of the row, each warp folds its threads, and then *every* warp folds the
+// warps' results, so that all threads of the block know the maximum after a single barrier. The block's
+// size is a template parameter, so the compiler knows the number of warps. The identity is -inf.
 //
 // /// kernel
 // op     = "row_max"

@@ -1,8 +1,8 @@
-// Maximum of each row, one block a row, in float4, four of a thread's vectors on their way at a time.
+// Maximum of each row, one block a row, in float4, with four of a thread's vectors in flight at a time.
 //
-// block_max reads an element at a time, and each load waits for the one before. Here a thread asks for four vectors of 16
-// bytes before it needs the first. A row may begin anywhere: what lies before its first vector and behind its last is the
-// row's edge, an element a thread. The identity is -inf.
+// block_max reads an element at a time, and each load waits for the one before. Here a thread requests
+// four vectors of 16 bytes before it needs the first. A row may begin anywhere: the elements before
+// its first vector and after its last are the row's edge, one for each thread. The identity is -inf.
 //
 // /// kernel
 // op     = "row_max"

@@ -1,9 +1,9 @@
 // Sum of each row, one block a row: by shuffles within the warps, by shared memory between them.
 //
-// Each thread adds up its share of the row, each warp its threads, and then the first lanes of *every* warp add up
-// the warps' results and hand them to the other lanes, so that all threads of the block know the sum after a single
-// barrier. The block's size is a template parameter: how many warps there are is known to the compiler. The identity
-// is 0.
+// Each thread adds up its share of the row, each warp its threads, and then the first
+// lanes of *every* warp add up the warps' results and pass them to the other lanes, so
+// that all threads of the block know the sum after a single barrier. The block's size is
+// a template parameter, so the compiler knows the number of warps. The identity is 0.
 //
 // /// kernel
 // op     = "row_sum"

@@ -1,9 +1,9 @@
 // (max, sum of exp(x - max)) of one long vector in two launches: a grid of blocks, then one block over their results.
 //
-// This is softmax/grid_three_launches without its last launch. Each thread runs online over its share of the
-// vector, and a tree in shared memory joins the threads' states by safe_merge, for which (-inf, 0) is the
-// identity: it stands for padding, for threads without elements, and for a beginning of nothing but -inf.
-// The grid may be far smaller than the vector; then the threads go round more often.
+// This is softmax/grid_three_launches without its last launch. Each thread runs online over its
+// share of the vector, and a tree in shared memory joins the threads' states by safe_merge. Its
+// identity is (-inf, 0): it represents padding, threads without elements, and leading elements
+// of -inf. The grid may be far smaller than the vector; then the threads loop more often.
 //
 // /// kernel
 // op     = "max_sum"

@@ -1,9 +1,9 @@
-// (max, sum of exp(x - max)) of one long vector in a single launch: the block that is done last joins all results.
+// (max, sum of exp(x - max)) of one long vector in a single launch: the last block to finish joins all results.
 //
-// The first part is that of reduce/max_sum_grid. Then each block leaves its state in memory and takes a ticket; who
-// gets the last one knows that all states are there, since every block makes its state visible (__threadfence) before
-// it takes its ticket, and the last one looks only after it has taken its own. The states are joined in the order of
-// the blocks, whoever comes last, so that the answer does not depend on who that is.
+// The first part is that of reduce/max_sum_grid. Then each block leaves its state in memory and takes a
+// ticket. The block with the last ticket knows that all states are there: every block makes its state visible
+// (__threadfence) before it takes its ticket, and the last one reads only after it has taken its own. It
+// joins the states in the order of the blocks, so that the answer does not depend on which block comes last.
 //
 // /// kernel
 // op     = "max_sum"

@@ -1,8 +1,8 @@
-// Joins any number of states (max, sum of exp(x - max)) into one: a single block, strided, then a tree.
+// Joins any number of states (max, sum of exp(x - max)) into one: a single block, in strides, then a tree.
 //
-// The second launch of softmax/grid_three_launches by itself, where the states are what the blocks of a grid left.
-// Each thread joins every blockDim-th state, and a tree in shared memory (maxima first, sums behind them) joins the
-// threads'. A thread without a state holds (-inf, 0), the identity of safe_merge. One thread writes.
+// The second launch of softmax/grid_three_launches by itself, where the states are the results of a grid's
+// blocks. Each thread joins every blockDim-th state, and a tree in shared memory (maxima first, sums after them)
+// joins the threads'. A thread without a state holds (-inf, 0), the identity of safe_merge. One thread writes.
 //
 // /// kernel
 // op   = "merge_all"

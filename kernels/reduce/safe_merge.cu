@@ -1,9 +1,9 @@
 // Joins pairs of states (max, sum of exp(x - max)), one pair a thread: the operator itself, outside any reduction.
 //
 // Every online and every blocked softmax rests on this operator, so it is tested alone: identity on either side,
-// both empty, equal maxima, maxima an overflow apart. A maximum of -inf marks the empty state, whatever its sum, and
-// that is how padding works. Otherwise the sum with the smaller maximum is scaled by exp(small - large), which is at
-// most 1, so nothing overflows. The result is a value and may be stored anywhere, over an input too.
+// both empty, equal maxima, maxima an overflow apart. A maximum of -inf marks the empty state, whatever its sum,
+// and makes padding work. Otherwise the sum with the smaller maximum is scaled by exp(small - large), which is
+// at most 1, so nothing overflows. The result is a value and may be stored anywhere, even over an input.
 //
 // /// kernel
 // op   = "safe_merge"

@@ -1,8 +1,8 @@
 // Maximum of each row of up to 32 columns: one warp a row, one element a lane, by __shfl_down_sync.
 //
-// The first rung of the reductions. Five halvings bring the maximum to lane 0, and to lane 0 alone
-// (warp_max_xor leaves it in every lane). A lane beyond the row holds -inf, the identity of max: with
-// -FLT_MAX in its place a row of nothing but -inf would come out as -FLT_MAX.
+// The simplest reduction. Five halvings bring the maximum to lane 0, and to lane 0 alone
+// (warp_max_xor leaves it in every lane). A lane beyond the row holds -inf, the identity
+// of max: with -FLT_MAX instead, the maximum of a row of only -inf would be -FLT_MAX.
 //
 // /// kernel
 // op     = "row_max"

@@ -1,6 +1,6 @@
 // Maximum of each row: `width` lanes a row, every lane ending with the result, by __shfl_xor_sync.
 //
-// A butterfly: at each step lane i meets lane i ^ mask, so that both sides of a pair learn the same. The mask
+// A butterfly: at each step lane i meets lane i ^ mask, so that both lanes of a pair get the same value. The mask
 // starts at half the group. A warp holds 32 / width rows, which suits rows that are far shorter than a warp.
 //
 // /// kernel

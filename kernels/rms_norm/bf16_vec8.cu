@@ -1,7 +1,7 @@
-// RMS norm of each row in bfloat16, one block a row, eight elements a load; sums and all between are float.
+// RMS norm of each row in bfloat16, one block a row, eight elements a load; sums and everything between are float.
 //
-// 16 bytes hold eight elements. Rows are a multiple of eight long, as hidden sizes are, so that every row begins where
-// such a load may. A bfloat16 has 8 digits: what is summed, and the product with the weight, must not be rounded to it.
+// 16 bytes hold eight elements. Row lengths are a multiple of eight, as hidden sizes are, so that every row begins aligned
+// for such a load. A bfloat16 has 8 digits: the terms of the sum, and the product with the weight, must not be rounded to it.
 //
 // /// kernel
 // op     = "rms_norm"

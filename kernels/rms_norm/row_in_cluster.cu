@@ -1,7 +1,7 @@
-// RMS norm of each row by a cluster of blocks, which hold the row together in their shared memory (cp.async).
+// RMS norm of each row by a cluster of blocks, which together hold the row in their shared memory (cp.async).
 //
-// As in softmax/row_in_cluster: rows that are too long for the registers of a block are still read once. One sum is all
-// that the blocks tell each other.
+// As in softmax/row_in_cluster: rows that are too long for the registers
+// of a block are still read once. The blocks exchange only one sum.
 //
 // /// kernel
 // op     = "rms_norm"

@@ -1,8 +1,8 @@
-// RMS norm of each row by a block, the row in shared memory: copied there past the registers (cp.async).
+// RMS norm of each row by a block, the row in shared memory: copied there without registers (cp.async).
 //
-// As in softmax/row_in_shared: a row too long for the registers of a block that leaves room for another is asked for at once,
-// and a thread reads back only what it has copied itself. One sum, and one barrier. The weights come from the second-level
-// cache: many loads at once gain 3 points. To ask that they are kept there (kept.cuh) costs 6 points.
+// As in softmax/row_in_shared: a row too long for the registers of a block that leaves room for another is requested
+// at once, and a thread reads back only what it has copied itself. One sum, and one barrier. The weights come from
+// the second-level cache: many loads at once gain 3 points. Asking the cache to keep them (kept.cuh) costs 6 points.
 //
 // /// kernel
 // op     = "rms_norm"

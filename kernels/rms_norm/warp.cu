@@ -1,4 +1,4 @@
-// RMS norm of each row, one warp a row: the mean of the squares, no mean taken out.
+// RMS norm of each row, one warp a row: the mean of the squares, without subtracting a mean first.
 //
 // /// kernel
 // op     = "rms_norm"

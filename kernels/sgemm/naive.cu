@@ -1,8 +1,8 @@
-// C = A B in row-major order, one thread an element of C, everything from global memory.
+// C = A B in row-major order, one thread an element of C, all reads from global memory.
 //
-// Where matrix multiplication begins. A thread walks along a row of A and down a column of B; its neighbours in
-// x take the next columns, so that the reads of B and the writes of C are coalesced. Each element of A and B is
-// read again by every thread that needs it: tiled reads them through shared memory.
+// The starting point of matrix multiplication. A thread walks along a row of A and down a column of B;
+// its neighbours in x take the next columns, so that the reads of B and the writes of C are coalesced.
+// Every thread that needs an element of A or B reads it again: tiled reads them through shared memory.
 //
 // /// kernel
 // op     = "sgemm"

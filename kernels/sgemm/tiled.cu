@@ -1,9 +1,9 @@
 // C = A B in row-major order, through tiles of 32 x 32 in shared memory, one thread an element of C.
 //
-// A block computes a tile of C and walks along a band of A and down a band of B, tile by tile: each thread loads one
-// element of either, and every element is then read 32 times from shared memory and not from global memory. Tiles
-// that hang over an edge are filled up with zeros, and no thread leaves early: one that has nothing to write still
-// loads for the others and meets them at both barriers.
+// A block computes a tile of C and walks along a band of A and down a band of B, tile by tile: each
+// thread loads one element of either, and every element is then read 32 times from shared memory
+// instead of global memory. Tiles that cross an edge are padded with zeros, and no thread leaves
+// early: one that has nothing to write still loads for the others and reaches both barriers.
 //
 // /// kernel
 // op     = "sgemm"

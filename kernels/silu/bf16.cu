@@ -1,6 +1,6 @@
 // SiLU in bfloat16, one thread an element: x / (1 + exp(-x)) in float.
 //
-// exp(-x) overflows for x below -88, and x / inf is the right 0; x exp(x) / (1 + exp(x)) would be NaN for large x.
+// exp(-x) overflows for x below -88, and x / inf is the correct 0; x exp(x) / (1 + exp(x)) would be NaN for large x.
 //
 // /// kernel
 // op     = "silu"

@@ -1,7 +1,7 @@
 // SiLU as x times its sigmoid, four elements a thread.
 //
-// Rows are a multiple of four long, so that every one begins where a float4 may. Below -88 exp(-x) overflows, the sigmoid
-// is 0, and so is the product.
+// Row lengths are a multiple of four, so that every row begins at an aligned
+// float4. Below -88 exp(-x) overflows, the sigmoid is 0, and so is the product.
 //
 // /// kernel
 // op     = "silu"

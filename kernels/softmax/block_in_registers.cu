@@ -1,10 +1,10 @@
 // Softmax of each row by a block that holds it in registers: read once, written once, two barriers.
 //
-// cached_block keeps a row in shared memory, one element at a time. Registers are larger and nearer, but an array in them
-// must be of a fixed size: so threads and vectors a thread are template parameters, and the row fits just so. How many
-// blocks a multiprocessor runs at once decides how fast this is, and with that how many registers a thread may take:
-// left alone the compiler takes 80 for 512 threads of eight vectors, which lets one block run instead of two, and costs
-// a sixth of the speed. So __launch_bounds__ says it. What pads a row is -inf, whose exp is an exact 0.
+// cached_block keeps a row in shared memory, one element at a time. Registers are larger and nearer, but an array in
+// them must have a fixed size: so threads and vectors a thread are template parameters, just large enough for the
+// row. The speed depends on how many blocks a multiprocessor runs at once, and so on the registers of a thread: by
+// default the compiler takes 80 for 512 threads of eight vectors, which lets one block run instead of two, and costs
+// a sixth of the speed. __launch_bounds__ prevents that. The padding of a row is -inf, whose exp is an exact 0.
 //
 // /// kernel
 // op     = "softmax"

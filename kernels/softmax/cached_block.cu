@@ -1,9 +1,9 @@
 // Softmax of each row, one block a row, the row read once into shared memory and normalised from there.
 //
-// online_block reads a row twice from global memory. Where the row fits into shared memory it need be read only
-// once, and since the second and third look at it are then nearly free, the plain three passes (maximum, sum,
-// write) are used: no rescaling, and exp is taken once an element. 12224 columns and the 256 bytes of the
-// reductions fill the 48 KB that every card gives without being asked. In place.
+// online_block reads a row twice from global memory. If the row fits into shared memory, one read is
+// enough, and since the second and third pass over it are then nearly free, this uses the plain three
+// passes (maximum, sum, write): no rescaling, and one exp an element. 12224 columns and the 256 bytes
+// of the reductions fill the 48 KB that every GPU provides without an extra request. In place.
 //
 // /// kernel
 // op     = "softmax"

@@ -1,8 +1,8 @@
 // Softmax of each row by the method that suits its length: a warp, a block with the row cached, a block without.
 //
-// Up to 1024 columns a warp takes a row, in float4: no barrier at all, and a block holds several rows. Up to 4096
-// a block takes a row and keeps it in shared memory (16 KB), so that it is read once. Above, the row is read twice
-// by a block in float4, as online_block_shuffle does. This is what a library would call. In place.
+// Up to 1024 columns a warp takes a row, in float4: no barrier, and a block holds several rows. Up to 4096
+// a block takes a row and keeps it in shared memory (16 KB), so that it is read once. Above that, a block
+// reads the row twice in float4, as in online_block_shuffle. A library would call this kernel. In place.
 //
 // /// kernel
 // op     = "softmax"

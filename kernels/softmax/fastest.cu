@@ -1,10 +1,10 @@
-// Softmax of each row by the method that is fastest for its length on an H200: lanes, a block, a cluster, the card, two launches.
+// Softmax of each row by the fastest method for its length on an H200: lanes, a block, a cluster, the whole GPU, two launches.
 //
-// Each method stands in a file of its own, with its reasons. Up to 256 columns lanes hold a row, up to 32,768 the registers
-// of a block do, up to 57,344 its shared memory, up to 393,216 that of 4, 8 or 16 blocks, and from 5,242,881 to 8,650,752 all
-// of 132 multiprocessors together: x is read once, y is written once, and no kernel can move less. Other long rows are read
-// twice. Where x and y together fit into the second-level cache, registers of up to 4,096 columns are loaded and stored past
-// it (row.cuh). benchmarks/speed/README.md has the figures.
+// Each method is in its own file, with its reasons. Up to 256 columns lanes hold a row, up to 32,768 the registers
+// of a block, up to 57,344 its shared memory, up to 393,216 the shared memory of 4, 8 or 16 blocks, and from
+// 5,242,881 to 8,650,752 all 132 multiprocessors together: x is read once, y is written once, and no kernel can move
+// less. Other long rows are read twice. If x and y together fit into the second-level cache, up to 4,096 columns are
+// loaded to registers and stored without that cache (row.cuh). benchmarks/speed/README.md has the figures.
 //
 // /// kernel
 // op     = "softmax"

@@ -1,9 +1,9 @@
-// Softmax of each row in bfloat16 by the method that suits its length, eight elements a load; all between is float.
+// Softmax of each row in bfloat16 by the method that suits its length, eight elements a load; it computes in float.
 //
-// The methods of softmax/fastest with vectors of eight: half the bytes, the same sums, and one rounding of the answer, in
-// which what __expf leaves out is lost. For as many bytes there is twice as much to compute: with expf it is that which takes
-// the time. Shared memory holds the elements as they are, in half the room that their floats take in registers, and so it is
-// ahead from 10,241 columns on.
+// The methods of softmax/fastest with vectors of eight: half the bytes, the same sums, and one
+// rounding of the answer, which hides the error of __expf. There is twice as much to compute for each
+// byte: with expf that would take most of the time. Shared memory holds the elements as they are, in
+// half the room that their floats take in registers, and so it is faster from 10,241 columns on.
 //
 // /// kernel
 // op     = "softmax"

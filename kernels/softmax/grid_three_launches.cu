@@ -1,12 +1,12 @@
 // Softmax of one long vector in three launches: a grid of blocks, one block over their results, a grid that writes.
 //
-// A vector too long for one block. In the first launch each thread runs online over its share, keeping a maximum
-// and the sum of exp(x - max), and each block joins its threads' states in a tree in shared memory. The second
-// launch, a single block, joins the blocks' states. The third writes exp(x - max) / sum. A launch is the barrier
-// between blocks. The grid may be far smaller than the vector; then the threads go round more often.
+// A vector too long for one block. In the first launch each thread runs online over its share, keeping a
+// maximum and the sum of exp(x - max), and each block joins its threads' states in a tree in shared memory. The
+// second launch, a single block, joins the blocks' states. The third writes exp(x - max) / sum. A launch is the
+// barrier between blocks. The grid may be far smaller than the vector; then the threads loop more often.
 //
-// States are joined by safe_merge, for which a maximum of -inf marks the identity: it stands for padding, for
-// threads without elements, and for a beginning of nothing but -inf.
+// safe_merge joins states. A maximum of -inf marks its identity, which
+// represents padding, threads without elements, and leading elements of -inf.
 //
 // /// kernel
 // op     = "softmax"

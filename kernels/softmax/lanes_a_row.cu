@@ -1,11 +1,11 @@
-// Softmax of each short row by a few lanes of a warp: a row's vectors in their registers, no barrier, no shared memory.
+// Softmax of each short row by a few lanes of a warp: a row's vectors are in their registers, no barrier, no shared memory.
 //
-// A warp a row leaves lanes idle where a row has fewer than 128 columns, and a block of one row has nothing to hide its
-// loads behind. Here 8 or 16 lanes hold a row of up to 256 columns in up to four float4 each, so that a warp has several
-// rows in flight. Blocks are small, and so a multiprocessor takes the next one as soon as two warps have left: 1 % against
-// blocks of 128; but lanes of a single vector need those, since a multiprocessor runs no more than 32 blocks: an eighth.
-// All vectors are asked for before any is looked at. Maximum, then sum, then one reciprocal. What pads a row is -inf, whose
-// exp is an exact 0.
+// A warp a row leaves lanes idle if a row has fewer than 128 columns, and a block of one row has nothing
+// that hides the latency of its loads. Here 8 or 16 lanes hold a row of up to 256 columns in up to four
+// float4 each, so that a warp has several rows in flight. Blocks are small, so a multiprocessor takes the
+// next one as soon as two warps have finished: 1 % against blocks of 128; but lanes of a single vector need
+// those, since a multiprocessor runs at most 32 blocks: an eighth. All vectors are requested before any is
+// used. Maximum, then sum, then one reciprocal. The padding of a row is -inf, whose exp is an exact 0.
 //
 // /// kernel
 // op     = "softmax"

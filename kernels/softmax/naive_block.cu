@@ -1,8 +1,8 @@
 // Softmax of each row, one block a row, straight from the formula: exp(x) / sum of exp(x).
 //
-// Where block-wide softmax begins: nothing is subtracted before exp. That is right as long as the sum stays below
-// FLT_MAX = 3.4e38 and no term falls below the normal floats. With |x| <= 80 a term lies between 1.8e-35 and
-// 5.6e34, and a row of 6000 of them still fits. Beyond that use safe_block.
+// The starting point of block-wide softmax: nothing is subtracted before exp. That is correct as long as
+// the sum stays below FLT_MAX = 3.4e38 and no term falls below the normal floats. With |x| <= 80 a term
+// lies between 1.8e-35 and 5.6e34, and the sum of a row of 6000 still fits. Beyond that use safe_block.
 //
 // /// kernel
 // op     = "softmax"

@@ -1,8 +1,8 @@
-// Softmax of each row as naive_block does it, four elements at a time.
+// Softmax of each row as in naive_block, four elements at a time.
 //
-// A float4 must lie on a multiple of 16 bytes, and a row of 257 floats does not begin on one. So the row is taken
-// in three parts: the head up to the first such address (at most 3 elements), the body in float4, the tail that
-// is left (at most 3). Where y's row is not aligned as x's is, the body is written float by float.
+// A float4 must be aligned to 16 bytes, and most rows of 257 floats do not begin there. So the row
+// has three parts: the head up to the first such address (at most 3 elements), the body in float4,
+// and the tail (at most 3). If y's row is not aligned like x's, the body is written float by float.
 //
 // /// kernel
 // op     = "softmax"

@@ -1,9 +1,9 @@
 // Softmax of each row, one block a row: threads online, then two trees in shared memory.
 //
-// The step for rows longer than a warp likes: up to 1024 threads read the row together. Each keeps a maximum and the
-// sum that belongs to it. A tree in shared memory finds the row's maximum; each thread brings its own sum to it, and
-// a second tree, in the same array, adds the sums up. Between the two stands a barrier of its own: the array must
-// not be written before every thread has read the maximum from it.
+// For rows that are too long for a warp: up to 1024 threads read the row together. Each keeps a
+// maximum and the sum that belongs to it. A tree in shared memory finds the row's maximum; each thread
+// rescales its own sum to it, and a second tree, in the same array, adds the sums. Between the two is
+// an extra barrier: the array must not be written before every thread has read the maximum from it.
 //
 // /// kernel
 // op     = "softmax"

@@ -1,9 +1,9 @@
 // Softmax of each row, one block a row: float4 online, warps by shuffle, shared memory only between the warps.
 //
-// The last rung for long rows. online_block_vec4 halves the block ten times through shared memory with a barrier
-// each; here a warp folds itself in registers, one value a warp goes through shared memory, and a reduction costs
-// one barrier. Twice that, once for the maximum and once for the sums, each first brought to the row's maximum.
-// A row that begins off a 16-byte boundary has a head and a tail of single elements. In place.
+// The fastest of the ladder for long rows. online_block_vec4 halves the block ten times through shared memory
+// with a barrier each; here a warp folds itself in registers, one value a warp goes through shared memory, and
+// a reduction costs one barrier. It does this twice, for the maximum and for the sums, each first rescaled to
+// the row's maximum. A row that is not aligned to 16 bytes has a head and a tail of single elements. In place.
 //
 // /// kernel
 // op     = "softmax"

@@ -1,9 +1,9 @@
 // Softmax of each row, one block a row, four elements at a time: float4 online, two trees in shared memory.
 //
-// online_block with wide loads and stores, a quarter of the memory instructions. A float4 must lie on a 16-byte
-// boundary, and a row begins on one only by luck: with 5 columns the second row begins 20 bytes in. So a row has a
-// head of up to three single elements, a body of float4 from the first boundary on, and a tail of up to three.
-// In place.
+// online_block with wide loads and stores, a quarter of the memory instructions. A float4
+// must be aligned to 16 bytes, but a row is aligned only by chance: with 5 columns the
+// second row begins at byte 20. So a row has a head of up to three single elements, a
+// body of float4 from the first boundary on, and a tail of up to three. In place.
 //
 // /// kernel
 // op     = "softmax"

@@ -1,8 +1,8 @@
 // Softmax of each row, one block a row, on a state {m, d} that is reduced as one value.
 //
-// m is a maximum and d the sum of exp(x - m) that belongs to it. Two such states join into one, in any order, so
-// the block reduces them as it would reduce a sum: one reduction where safe_block needs two, and one pass over the
-// row before the one that writes. The struct is aligned to 8 bytes, so that shared memory gives it in one load.
+// m is a maximum and d the sum of exp(x - m) that belongs to it. Two such states join into one, in any order,
+// so the block reduces them like a sum: one reduction where safe_block needs two, and one pass over the row
+// before the one that writes. The struct is aligned to 8 bytes, so that one load reads it from shared memory.
 //
 // /// kernel
 // op     = "softmax"

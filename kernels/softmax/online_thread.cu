@@ -1,8 +1,8 @@
 // Softmax of each row, one thread a row, in two passes: an online one for maximum and sum together, one to write.
 //
-// Where three_pass_thread reads the row three times, the running sum is here corrected whenever a larger element
-// turns up: sum = sum * exp(old max - new max) + exp(x - new max). One thread a row is still slow: neighbouring
-// threads read addresses a whole row apart. In place: no thread touches another's row.
+// three_pass_thread reads the row three times; here the running sum is corrected whenever a larger
+// element appears: sum = sum * exp(old max - new max) + exp(x - new max). One thread a row is still slow:
+// neighbouring threads read addresses a whole row apart. In place: no thread touches another's row.
 //
 // /// kernel
 // op     = "softmax"

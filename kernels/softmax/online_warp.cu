@@ -1,9 +1,9 @@
 // Softmax of each row, one warp a row: lanes online, then two reductions by shuffle, from the highest lane down.
 //
-// The step that coalesces: the 32 lanes of a warp read 32 neighbouring elements at a time. Each lane keeps a maximum
-// and the sum that belongs to it. The warp's maximum gathers in lane 0 and is handed to all; each lane brings its
-// own sum to that maximum, and the sums gather and are handed out in the same way. No shared memory and no barrier:
-// the warps of a block know nothing of one another. In place.
+// The step to coalesced reads: the 32 lanes of a warp read 32 adjacent elements at a time. Each lane
+// keeps a maximum and the sum that belongs to it. The warp's maximum ends in lane 0, which passes it
+// to all; each lane rescales its own sum to that maximum, and the sums are collected and passed on in
+// the same way. No shared memory and no barrier: the warps of a block do not communicate. In place.
 //
 // /// kernel
 // op     = "softmax"

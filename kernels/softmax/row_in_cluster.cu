@@ -1,11 +1,11 @@
-// Softmax of each row by a cluster of blocks, which hold the row together in their shared memory (cp.async).
+// Softmax of each row by a cluster of blocks, which together hold the row in their shared memory (cp.async).
 //
-// Beyond 57,344 columns no block holds a row, and one that holds half as many leaves room for no other block beside it.
-// Blocks of a cluster each hold a part, and tell each other what the parts come to: x is read once and y is written once
-// up to 917,504 columns. While the copies are on their way, the blocks of a cluster learn that all have begun. A barrier of
-// a cluster costs a microsecond, and exponentials cost little: so each warp sums below its own maximum, maxima and sums are
-// told together, and what is written is computed anew. That gains 3 to 5 points, and __cluster_dims__ 2 to 3: where the
-// compiler knows the cluster, no barrier asks whether there is one.
+// Beyond 57,344 columns no block holds a row, and one that holds half as many leaves no room for another block.
+// Each block of a cluster holds a part, and they exchange the parts' results: x is read once and y is written
+// once up to 917,504 columns. During the copies, the blocks of a cluster learn that all have begun. A barrier of
+// a cluster costs a microsecond, and exponentials cost little: so each warp sums relative to its own maximum,
+// maxima and sums are exchanged together, and the exps are computed again for the output. That gains 3 to 5
+// points, and __cluster_dims__ 2 to 3: if the compiler knows the cluster, no barrier checks whether there is one.
 //
 // /// kernel
 // op     = "softmax"

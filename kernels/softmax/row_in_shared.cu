@@ -1,9 +1,9 @@
-// Softmax of each row by a block, the row in shared memory: copied there past the registers (cp.async).
+// Softmax of each row by a block, the row in shared memory: copied there without registers (cp.async).
 //
-// Beyond some 16,000 columns a row no longer fits into the registers of a block that leaves room for another. It does fit
-// into shared memory, up to 57,344 columns in the 227 KB of a block. A copy to shared memory goes through registers, and
-// a thread waits for it before it can begin another; __pipeline_memcpy_async does not, and so the whole row is asked for
-// at once. A thread reads back only what it has copied itself, so that between copy and use no barrier is needed.
+// Beyond some 16,000 columns a row no longer fits into the registers of a block that leaves room for another. It does
+// fit into shared memory, up to 57,344 columns in the 227 KB of a block. A normal copy to shared memory goes through
+// registers, and a thread waits for it before the next; __pipeline_memcpy_async does not, so the whole row is requested
+// at once. A thread reads back only what it has copied itself, so that no barrier is needed between copy and use.
 //
 // /// kernel
 // op     = "softmax"

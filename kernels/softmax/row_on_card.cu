@@ -1,10 +1,10 @@
-// Softmax of rows that fill a whole card: all its multiprocessors hold a row together, and read the next while they write it.
+// Softmax of rows that fill a whole GPU: all multiprocessors hold a row together, and read the next while they write it.
 //
-// two_launches_reversed reads a row of millions of columns twice. A card of 132 multiprocessors has 63 MB of registers and
-// shared memory: enough for a row of 8,650,752 columns, and for a third of the next one. Each block keeps its share of a
-// row, and all of them meet once a row, to learn what the others came to. Meanwhile memory would be idle: so the part of
-// the next row that goes to shared memory is asked for before, and the part for the registers as soon as they are written
-// out. Below 5 million columns reading twice takes less than the meeting: shorter rows are claimed for the search alone.
+// two_launches_reversed reads a row of millions of columns twice. A GPU of 132 multiprocessors has 63 MB of registers
+// and shared memory: enough for a row of 8,650,752 columns, and for a third of the next. Each block keeps its share of
+// a row, and all blocks meet once a row, to exchange their results. Meanwhile memory would be idle: so the next row's
+// part for shared memory is requested before that, and the part for registers as soon as they are written out. Below 5
+// million columns reading twice takes less time than the meeting: shorter rows are claimed for the search alone.
 //
 // /// kernel
 // op     = "softmax"

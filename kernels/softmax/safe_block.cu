@@ -1,9 +1,9 @@
 // Softmax of each row of up to 1024 columns, one block a row, one element a thread: maximum, sum, divide.
 //
-// The textbook form of a token-wise softmax, and the first that is right for every finite row: the block's
-// maximum is subtracted before exp. The element stays in a register, so the row is read once and written once.
-// The block is as many whole warps as the row needs; threads beyond the row hold -inf for the maximum and 0 for
-// the sum. Longer rows need a loop: online_block, cached_block.
+// The textbook form of a token-wise softmax, and the first that is correct for every finite row:
+// the block's maximum is subtracted before exp. The element stays in a register, so the row is read
+// once and written once. The block has as many whole warps as the row needs; threads beyond the row
+// hold -inf for the maximum and 0 for the sum. Longer rows need a loop: online_block, cached_block.
 //
 // /// kernel
 // op     = "softmax"

@@ -1,8 +1,8 @@
 // Softmax of each row, one thread a row, in three passes, with the sum held in double.
 //
-// three_pass_thread with one word changed. The terms are still exp in float, but adding them up costs next to
-// nothing of their accuracy, however long the row is: the sum is rounded once, when it becomes a float again.
-// The price is one double addition an element, on cards that have few units for them.
+// three_pass_thread with one word changed. The terms are still exp in float, but the addition loses
+// almost none of their accuracy, however long the row is: the sum is rounded once, when it becomes
+// a float again. The price is one double addition an element, on GPUs that have few units for them.
 //
 // /// kernel
 // op     = "softmax"

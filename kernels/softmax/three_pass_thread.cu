@@ -1,8 +1,8 @@
 // Softmax of each row, one thread a row, in three passes: the maximum, the sum of exp(x - max), exp(x - max) / sum.
 //
-// The definition, word for word, and the first rung of the ladder: no shared memory, no barrier, one order of
-// summation. It is slow for two reasons that the other variants remove: the row is read three times, and
-// neighbouring threads read addresses a whole row apart, so that nothing coalesces.
+// The definition, word for word, and the simplest variant: no shared memory, no barrier, one order
+// of summation. It is slow for two reasons that the other variants remove: the row is read three
+// times, and neighbouring threads read addresses a whole row apart, so that nothing coalesces.
 //
 // /// kernel
 // op     = "softmax"

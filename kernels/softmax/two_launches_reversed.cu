@@ -1,8 +1,8 @@
-// Softmax of rows too long for any block, in two launches: what each part of a row comes to, then the writing, backwards.
+// Softmax of rows too long for any block, in two launches: the results of the row's parts, then the output, backwards.
 //
-// grid_three_launches reads all of x, joins, and reads all of x again. Here the second launch begins where the first has
-// ended: the end of x still lies in the second-level cache, which holds 50 MB of it. Each of its warps joins the parts of
-// its row by itself, so that no launch between is needed. A row is cut into as many parts as fill the card.
+// grid_three_launches reads all of x, joins, and reads all of x again. Here the second launch begins where the
+// first ended: the end of x is still in the second-level cache, which holds 50 MB of it. Each of its warps joins
+// the parts of its row by itself, so that no launch is needed in between. A row has as many parts as fill the GPU.
 //
 // /// kernel
 // op     = "softmax"

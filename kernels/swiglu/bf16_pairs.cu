@@ -1,6 +1,6 @@
 // SwiGLU in bfloat16, two elements a thread: y = a sigmoid(a) b, in float between load and store.
 //
-// Rows are of even length, so that every pair lies where a __nv_bfloat162 may.
+// Rows have even length, so that every pair is an aligned __nv_bfloat162.
 //
 // /// kernel
 // op     = "swiglu"

@@ -1,6 +1,6 @@
 // SwiGLU, four elements a thread: y = silu(a) b.
 //
-// Rows are a multiple of four long, so that every one begins where a float4 may.
+// Row lengths are a multiple of four, so that every row begins at an aligned float4.
 //
 // /// kernel
 // op     = "swiglu"

@@ -1,8 +1,8 @@
-// The k greatest elements of each row in half precision, one block a row, by sorting the whole row in shared memory.
+// The k largest elements of each row in half precision, one block a row, by sorting the whole row in shared memory.
 //
-// Each element becomes an integer of 32 bits: above its value, in an order that integers share, below its place counted
-// from the end. No two are equal, so that a bitonic network, which is not stable, still leaves equal elements from left
-// to right. -0 is made 0 for the comparison; the value itself is read again by its place. NaN counts as the greatest.
+// Each element becomes an integer of 32 bits: the upper half is its value, in the order of integers, the lower half its
+// index counted from the end. No two are equal, so a bitonic network, which is not stable, still leaves equal elements from
+// left to right. -0 becomes 0 for the comparison; the value itself is read again by its index. NaN counts as the largest.
 //
 // /// kernel
 // op     = "top_k"

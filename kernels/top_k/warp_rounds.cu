@@ -1,6 +1,6 @@
-// The k greatest elements of each row, one warp a row, one in each of k rounds: what comes next after the last one taken.
+// The k largest elements of each row, one warp a row, one in each of k rounds: the next one after the last one taken.
 //
-// Nothing is marked and no memory is needed: an element comes after another where it is less, or equal and further
+// This marks nothing and needs no memory: an element comes after another if it is smaller, or equal and further
 // right. So equal elements are taken one by one, from the left, and none twice. k passes over the row suit a small k.
 //
 // /// kernel

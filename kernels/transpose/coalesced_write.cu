@@ -1,8 +1,8 @@
 // Y = X transposed, one thread an element, writing along the rows of Y.
 //
-// The other way round than naive: the writes are coalesced and the scattered reads go through the read-only cache
-// (__ldg), which forgives them more readily than memory forgives scattered writes. Which of the two is faster is
-// for the card to say; tiled beats both.
+// The reverse of naive: the writes are coalesced and the scattered reads go through
+// the read-only cache (__ldg), which tolerates them better than memory tolerates
+// scattered writes. Which of the two is faster depends on the GPU; tiled beats both.
 //
 // /// kernel
 // op     = "transpose"

@@ -1,7 +1,7 @@
 // Y = X transposed, one thread an element, reading along the rows of X.
 //
-// The reads are coalesced, the writes are not: neighbouring threads write addresses a whole column of X apart.
-// coalesced_write turns that round, tiled has it both ways.
+// The reads are coalesced, the writes are not: neighbouring threads write addresses
+// a whole column of X apart. coalesced_write does the reverse; tiled coalesces both.
 //
 // /// kernel
 // op     = "transpose"

@@ -1,9 +1,9 @@
-// Y = X transposed, through a tile of 32 x 32 in shared memory: reads and writes both coalesced.
+// Y = X transposed, through a tile of 32 x 32 in shared memory: both reads and writes are coalesced.
 //
-// naive writes a column at a time, coalesced_write reads one; here a block reads a tile along the rows of X and writes
-// it along the rows of Y, and turns it round on the way. The tile has a 33rd column that nobody uses: without it the
-// 32 elements of a column would lie in one and the same bank of shared memory. A block of fewer than 32 rows of
-// threads goes over its tile in steps.
+// naive writes a column at a time, coalesced_write reads one; here a block reads a tile along
+// the rows of X and writes it along the rows of Y, transposing it on the way. The tile has an
+// unused 33rd column: without it the 32 elements of a column would lie in the same bank of
+// shared memory. A block of fewer than 32 rows of threads goes over its tile in steps.
 //
 // /// kernel
 // op     = "transpose"

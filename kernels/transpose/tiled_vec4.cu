@@ -1,9 +1,9 @@
-// Y = X transposed, through a tile of 64 x 64 in shared memory, four elements at a time both ways.
+// Y = X transposed, through a tile of 64 x 64 in shared memory, with reads and writes of four elements.
 //
-// tiled moves single elements. Here a thread reads four neighbours of a row of X and writes four neighbours of a row of Y,
-// wherever rows begin at 16 bytes: a matrix of which a side is no multiple of four is read, or written, by single elements.
-// Tiles go down the columns of X first, so that blocks which run together write rows of Y that lie together. The tile has
-// a 65th column that nobody uses: without it a column would lie in one and the same bank of shared memory.
+// tiled moves single elements. Here a thread reads four neighbours of a row of X and writes four neighbours of a row
+// of Y, wherever rows begin at 16 bytes: if a side of the matrix is not a multiple of four, it is read, or written,
+// by single elements. Tiles go down the columns of X first, so that blocks that run together write adjacent rows of
+// Y. The tile has an unused 65th column: without it a column would lie in the same bank of shared memory.
 //
 // /// kernel
 // op     = "transpose"
