@@ -1,1 +1,1 @@
-"""A failing trial, made as small as it gets."""
+"""Makes a failing trial as small as possible."""

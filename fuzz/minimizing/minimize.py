@@ -1,9 +1,9 @@
-"""Minimize: a failing trial made as small as it gets, run again for every step, always the same bucket.
+"""Minimizes a failing trial: it runs the trial again for every step, and the bucket stays the same.
 
     smaller = minimize(failure, device)
 
-Passes propose, the device decides. Deterministic, and at a fixpoint unless it is out of runs or time, or interrupted:
-then the smallest so far. Knows trials and passes; never how a case is stored or shown.
+Passes propose and the device decides. The result is deterministic and a fixpoint, unless the search is interrupted or
+out of runs or time: then it is the smallest so far. Knows trials and passes; never how a case is stored or shown.
 """
 
 import importlib
@@ -28,9 +28,9 @@ from kfuzz.trials.trial import Trial, run_trial, unfit
 Stop = Literal["smallest", "out of runs", "out of time", "interrupted"]
 MOST_RUNS = 4000
 AGAIN, AGAIN_SECONDS = 10, 5.0
-"""How often the smallest case is run with another schedule, poison and alignment, and when that is enough."""
+"""How often the smallest case is run with another schedule, poison and alignment, and after which time it stops."""
 TIMEOUT, HANG_TIMEOUT, SURELY = 5.0, 0.25, 2.5
-"""Seconds for a candidate. Of a hang every candidate costs them, so they are few; the last one is given more."""
+"""Seconds for a candidate. A hang costs them for every candidate, so it has few; the last candidate gets more."""
 
 
 class Pass(Protocol):
@@ -40,12 +40,12 @@ class Pass(Protocol):
 
     @staticmethod
     def candidates(subject: Subject) -> Candidates:
-        """Subjects that are smaller; it is sent whether the last one still fails, and goes on from there."""
+        """Yield smaller subjects; receive whether the last one still fails, and continue from it if so."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A trial that fails, and the defect that must stay."""
+    """A trial that fails, and the defect that every smaller trial must show."""
 
     subject: Subject
     defect: Defect
@@ -54,10 +54,10 @@ class Failure:
 
 @dataclass(frozen=True)
 class Minimized:
-    """The smallest failing trial that was found.
+    """The smallest failing trial.
 
-    `failing` of `again` runs with other schedules, poisons and alignments failed in the same way; none was made if
-    `again` is 0.
+    `failing` of `again` runs with other schedules, poisons and alignments failed in the same way; if `again` is 0,
+    there were no such runs.
     """
 
     failure: Failure
@@ -70,7 +70,7 @@ class Minimized:
 
 @dataclass
 class _Search:
-    """The smallest so far, and how the next candidate is judged."""
+    """The smallest trial so far, and what it takes to judge the next candidate."""
 
     device: Device
     smallest: Failure
@@ -81,7 +81,7 @@ class _Search:
     refuted: set[tuple[object, ...]] = field(default_factory=set)
 
     def accepts(self, candidate: Subject) -> bool:
-        """Whether a candidate is smaller, admitted by the claim, and fails in the same way; it then is the smallest."""
+        """Whether a candidate is smaller, admitted by the claim, and fails in the same way; then it is the smallest."""
         if candidate.weight >= self.smallest.subject.weight or unfit(candidate.kernel, candidate.case):
             return False
         candidate = candidate.fit_launch()
@@ -104,21 +104,21 @@ class _Search:
         return True
 
 
-class _Enough(Exception):  # noqa: N818  no error: the search has had its share
+class _Enough(Exception):  # noqa: N818  not an error: the search has used its budget
     def __init__(self, why: Stop) -> None:
         self.why = why
 
 
 def ignore_progress(subject: Subject, tried: int) -> None:
-    """Tell nobody of the progress."""
+    """A progress callback that does nothing."""
 
 
 @cache
 def all_passes() -> tuple[Pass, ...]:
-    """Every pass of the folder, the one most worth first."""
+    """Every pass in the folder, the most worthwhile first."""
     names = (module.name for module in pkgutil.iter_modules(passes.__path__))
-    found = [cast(Pass, importlib.import_module(f"{passes.__name__}.{name}")) for name in names]
-    return tuple(sorted(found, key=lambda each: each.WORTH))
+    modules = [cast(Pass, importlib.import_module(f"{passes.__name__}.{name}")) for name in names]
+    return tuple(sorted(modules, key=lambda each: each.WORTH))
 
 
 def minimize(
@@ -129,19 +129,19 @@ def minimize(
     progress: Callable[[Subject, int], None] = ignore_progress,
     again: int = AGAIN,
 ) -> Minimized:
-    """The smallest trial with the same bucket that the passes lead to."""
+    """Make a failing trial smaller with all passes, as long as its bucket stays the same."""
     began = time.monotonic()
     search = _Search(device, failure, most_runs, began + max_time, progress)
     stop: Stop = "smallest"
     failing = tried_again = 0
     try:
         try:
-            if not failure.subject.case.is_vast:  # zeros, and no more of them than it takes
+            if not failure.subject.case.is_vast:  # it is simple, and as small as the bug allows
                 _run_to_fixpoint(search, all_passes())
         except _Enough as enough:
             stop = enough.why
         if failure.defect.kind == "hang" and find_defect(search.smallest.subject, failure, device, SURELY) is None:
-            search.smallest = failure  # it only was slow
+            search.smallest = failure  # it was only slow
         failing, tried_again = count_failures(search.smallest, device, again)
         search.smallest = replace(search.smallest, defect=_locate(search.smallest, device))
     except KeyboardInterrupt:
@@ -150,14 +150,14 @@ def minimize(
 
 
 def _locate(failure: Failure, device: Device) -> Defect:
-    """The failure's defect with the line that it is about, where one can be told."""
+    """The failure's defect with the line that stored the wrong value, if the device can find it."""
     subject = failure.subject
     probe = Probe(subject.check, failure.runs, subject.seed)
     return locate(failure.defect, subject.kernel, subject.case, device, probe)
 
 
 def _run_to_fixpoint(search: _Search, every: Iterable[Pass]) -> None:
-    """All passes in turn until none of them leads further."""
+    """Run all passes in turn until none of them makes the trial smaller."""
     before = None
     while before != search.smallest.subject.weight:
         before = search.smallest.subject.weight
@@ -181,26 +181,26 @@ def trial_of(subject: Subject, runs: int, device: Device, seed: int, timeout: fl
 
 
 def find_defect(subject: Subject, failure: Failure, device: Device, timeout: float | None = None) -> Defect | None:
-    """The defect of the failure's bucket in a run of the subject, where there is one."""
+    """The defect of the failure's bucket in a run of the subject, if there is one."""
     timeout = timeout or (HANG_TIMEOUT if failure.defect.kind == "hang" else TIMEOUT)
     trial = trial_of(subject, failure.runs, device, subject.seed, timeout)
     return next((defect for defect in trial.defects if defect.bucket == failure.defect.bucket), None)
 
 
 def count_failures(failure: Failure, device: Device, again: int = AGAIN) -> tuple[int, int]:
-    """In how many of so many runs, alike in all but schedule, poison and alignment, it fails in the same way."""
+    """How many runs with other schedules, poisons and alignments fail in the same way, and how many there were."""
     began = time.monotonic()
-    found: list[bool] = []
+    fails: list[bool] = []
     for number in range(again):
-        if found and time.monotonic() - began > (0 if failure.defect.kind == "hang" else AGAIN_SECONDS):
+        if fails and time.monotonic() - began > (0 if failure.defect.kind == "hang" else AGAIN_SECONDS):
             break
         subject = replace(failure.subject, seed=seed_of(failure.subject.seed, "again", number))
-        found.append(find_defect(subject, failure, device) is not None)
-    return sum(found), len(found)
+        fails.append(find_defect(subject, failure, device) is not None)
+    return sum(fails), len(fails)
 
 
 def point_at_worst(subject: Subject, defect: Defect) -> Subject:
-    """The subject with the place of its worst element, dimension by dimension."""
+    """The subject with the place of the defect's worst element, dimension by dimension."""
     if defect.worst is None:
         return replace(subject, worst={})
     names = subject.kernel.roles.outputs[defect.worst.output]
@@ -208,7 +208,7 @@ def point_at_worst(subject: Subject, defect: Defect) -> Subject:
 
 
 def failure_of(record: Record, kernel: Kernel, device: Device) -> Failure | None:
-    """The first trial of a kept case that fails: in its own bucket if there is one, else in any."""
+    """The first failing trial of a kept case, in the case's own bucket if there is one, else in any bucket."""
     origin = record.origin
     other: Failure | None = None
     for tune, probes in launches(record, kernel, AGAIN, TIMEOUT):
@@ -227,7 +227,7 @@ def failure_of(record: Record, kernel: Kernel, device: Device) -> Failure | None
 
 
 def record_of(minimized: Minimized, device: str) -> Record:
-    """What is kept of it."""
+    """The record that the corpus keeps of a minimized failure."""
     subject, defect = minimized.failure.subject, minimized.failure.defect
     origin = Origin(
         kernel=subject.kernel.name,

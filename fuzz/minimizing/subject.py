@@ -1,4 +1,4 @@
-"""A failing trial as something that can be made smaller: its arrays, how it is launched, and how simple that is.
+"""A failing trial in a form that passes can make smaller: its arrays, its launch, and a measure of its simplicity.
 
 Knows cases, recipes and claims; never whether a smaller one still fails.
 """
@@ -21,15 +21,15 @@ Weight = tuple[tuple[int, ...], tuple[int, ...], int, tuple[int, ...]]
 ONE, NEG_INF = bits_of(1.0), bits_of(float("-inf"))
 LONGEST_NUMBER = 16
 PATIENCE = 24
-"""So many refusals in a row, and a pass goes on to something else."""
+"""After this many refusals in a row a pass goes on to something else."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """One trial that fails: what every pass makes smaller.
+    """One trial that fails and that every pass makes smaller.
 
-    `sources` maps roles to recipes while they are long, and to plain values once they are short. `worst` is where,
-    dimension by dimension, the worst element lay: a place to begin.
+    `sources` maps roles to recipes while they are long, and to plain values once they are short. `worst` is the place
+    of the worst element, dimension by dimension: a place to begin.
     """
 
     kernel: Kernel
@@ -41,7 +41,7 @@ class Subject:
 
     @cached_property
     def axes(self) -> dict[str, int]:
-        """The sizes of the op's dimensions, the most worth making smaller first; not of those that it fixes."""
+        """The sizes of the op's dimensions, without fixed ones, the most worthwhile to reduce first."""
         sizes: dict[str, int] = {}
         for role, names in self.kernel.roles.inputs.items():
             source = self.sources[role]
@@ -57,13 +57,13 @@ class Subject:
 
     @cached_property
     def weight(self) -> Weight:
-        """Smaller is simpler, in this order: sizes, launch, stretches of equal values, the values themselves."""
+        """A smaller weight is simpler; it orders by sizes, launch, stretches of equal values, the values themselves."""
         launch = [self.kernel.tune[name].index(value) for name, value in self.tune.items()]
         stretches, length = map(sum, zip(*map(statements_in, self.sources.values()), strict=True))
         return tuple(self.axes.values()), (*launch, self.check), stretches, (length, self.seed)
 
     def literals(self) -> dict[str, Values]:
-        """The arrays that are plain values and short enough to be looked at one by one."""
+        """The arrays that are plain values and short enough to simplify value by value."""
         short = {role: each for role, each in self.sources.items() if isinstance(each, np.ndarray)}
         return {role: each for role, each in short.items() if 0 < each.size <= MAX_LITERAL}
 
@@ -77,7 +77,7 @@ class Subject:
     def keep(self, axis: str, indices: Sequence[int]) -> "Subject":
         """The same trial with only these places of a dimension, in every array that has it.
 
-        A recipe that is made shorter keeps what it says of its first and last columns; other values may move.
+        A shortened recipe keeps its edits of the first and last columns; other values may move.
         """
         sources = dict(self.sources)
         for role, names in self.kernel.roles.inputs.items():
@@ -86,25 +86,25 @@ class Subject:
         return replace(self, sources=sources)
 
     def fit_launch(self) -> "Subject":
-        """The same trial, with another launch where the claim's conditions do not let its sizes have this one."""
+        """The same trial, with another launch if the claim's conditions exclude this one for its sizes."""
         kernel, axes = self.kernel, self.kernel.axes_of(self.case.arrays)
         if not kernel.where.broken({**axes, **self.tune}):
             return self
-        found = kernel.where.near({**axes, **self.tune}, tuple(kernel.tune)) or next(kernel.tunes(axes))
-        return replace(self, tune={name: found[name] for name in kernel.tune})
+        launch = kernel.where.near({**axes, **self.tune}, tuple(kernel.tune)) or next(kernel.tunes(axes))
+        return replace(self, tune={name: launch[name] for name in kernel.tune})
 
     def work_out(self) -> "Subject":
-        """The same trial with the recipes of short arrays worked out."""
+        """The same trial with plain values instead of recipes for short arrays."""
         sources = {role: self.case.arrays[role] if is_short(each) else each for role, each in self.sources.items()}
         return replace(self, sources=sources)
 
 
 Candidates = Generator[Subject, bool, None]
-"""What a pass proposes, one after the other; it is sent whether the last one still fails."""
+"""The proposals of a pass, one after the other; it receives whether the last one still fails."""
 
 
 def subject_of(kernel: Kernel, case: Case, tune: Mapping[str, int], check: bool, seed: int) -> Subject:
-    """A case as a subject: recipes where it has them, values where it has not or they are few."""
+    """A case as a subject: with its recipes, and with plain values for arrays that are short or have no recipe."""
     sources: dict[str, Content] = {**case.arrays, **case.recipes}
     return Subject(kernel, sources, {name: tune[name] for name in kernel.tune}, check, seed).work_out()
 
@@ -125,7 +125,7 @@ def _select(source: Content, place: int, rank: int, indices: Sequence[int]) -> C
 
 
 def statements_in(source: Content) -> tuple[int, int]:
-    """How many statements say what an array holds, and how long they are."""
+    """How many statements describe an array, and how long they are."""
     if isinstance(source, Recipe):
         return 0, sum(map(_band_length, source.bands)) + (source.limits is not None)
     if source.size > MAX_LITERAL:
@@ -135,7 +135,7 @@ def statements_in(source: Content) -> tuple[int, int]:
 
 
 def stretch_starts(array: Values) -> NDArray[np.bool_]:
-    """Where a stretch of equal bits begins; each row begins one."""
+    """Where stretches of equal bits begin; each row begins one."""
     bits = array.view(np.uint32)
     begins = np.ones(array.shape, np.bool_)
     begins[..., 1:] = bits[..., 1:] != bits[..., :-1]
@@ -149,7 +149,7 @@ def _band_length(band: Band) -> int:
 
 @cache
 def length_of(bits: int) -> int:
-    """How much there is to say about a value: 0, 1 and -inf are the simplest, then short decimals, NaN last."""
+    """The complexity of a value: 0, 1 and -inf are the simplest, then short decimals, NaN last."""
     simplest = (0, ONE, NEG_INF)
     if bits in simplest:
         return simplest.index(bits)
@@ -158,17 +158,17 @@ def length_of(bits: int) -> int:
 
 
 def simpler_values(bits: int) -> list[int]:
-    """Values with less to say about them than this one, the simplest first, then those that lie near it."""
+    """Values that are simpler than this one, the simplest first, among them values near it."""
     value = value_of(bits)
     near: list[float] = [-1.0, 2.0, -2.0, 100.0, -100.0, 1000.0, -1000.0]
     if np.isfinite(value):
         near += [float(round(value)), *(float(f"{value:.{digits}g}") for digits in (1, 2, 3, 4))]
-    found = {each: length_of(each) for each in (0, ONE, NEG_INF, *map(bits_of, near))}
-    return sorted((each for each in found if found[each] < length_of(bits)), key=lambda each: found[each])
+    lengths = {each: length_of(each) for each in (0, ONE, NEG_INF, *map(bits_of, near))}
+    return sorted((each for each in lengths if lengths[each] < length_of(bits)), key=lambda each: lengths[each])
 
 
 def places_without(count: int, first: int, last: int) -> list[int]:
-    """The places below `count` but for first .. last - 1."""
+    """The places below `count` without first .. last - 1."""
     return [*range(first), *range(last, count)]
 
 
@@ -181,7 +181,7 @@ def widths_below(size: int) -> Iterable[int]:
 
 
 def fill_range(values: Values, first: int, last: int, bits: int) -> Values:
-    """The array with its elements first .. last - 1, in memory order, of these bits."""
+    """A copy of the array with these bits in its elements first .. last - 1, in memory order."""
     changed = values.copy()
     changed.view(np.uint32).reshape(-1)[first:last] = bits
     return changed

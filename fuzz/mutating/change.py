@@ -1,4 +1,4 @@
-"""Changes of a text: what an operator of `fuzz/mutating/operators` proposes, as places and what to put there.
+"""Changes of a text, which an operator of `fuzz/mutating/operators` proposes: places and the new text for each.
 
 Knows nodes and bytes; never why a change is made.
 """

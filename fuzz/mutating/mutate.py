@@ -1,7 +1,6 @@
-"""Mutants: a kernel with one seeded bug each, by every operator of `fuzz/mutating/operators`, wherever it applies.
+"""Makes mutants of a kernel: every operator of `fuzz/mutating/operators`, wherever it applies, seeds one bug each.
 
-A mutant's claim is its kernel's, to the letter. Knows operators and text; never whether a mutant compiles or what
-becomes of it.
+A mutant has exactly its kernel's claim. Knows operators and text; never whether a mutant compiles or is killed.
 """
 
 import ast
@@ -29,7 +28,7 @@ PythonOperator = Callable[[PythonSource], Iterator[Change]]
 
 @dataclass(frozen=True)
 class Mutant:
-    """A kernel's text with one change: which operator made it, on which line, and that line before and after."""
+    """A kernel's text with one change: the operator that made it, its line, and that line before and after."""
 
     kernel: str
     operator: str
@@ -40,7 +39,7 @@ class Mutant:
 
     @property
     def key(self) -> str:
-        """Names this mutant, whatever the order in which operators are tried: a hash of kernel and text."""
+        """A name for this mutant that does not depend on the order of operators: a hash of kernel and text."""
         return hashlib.sha256(f"{self.kernel}\n{self.source}".encode()).hexdigest()[:16]
 
     def __str__(self) -> str:
@@ -49,36 +48,36 @@ class Mutant:
 
 @cache
 def operators() -> dict[str, Operator]:
-    """Every operator for CUDA by its name, by the folder listing."""
+    """Every operator for CUDA by its name, from the folder listing."""
     return functions_in(operators_folder)
 
 
 @cache
 def python_operators() -> dict[str, PythonOperator]:
-    """Every operator for Python by its name, by the folder listing."""
+    """Every operator for Python by its name, from the folder listing."""
     return functions_in(python_folder)
 
 
 def functions_in(folder: ModuleType) -> dict[str, Callable[..., Iterator[Change]]]:
     """The public functions of the modules in a folder, by their names in words."""
-    found: dict[str, Callable[..., Iterator[Change]]] = {}
-    for module in sorted(one.name for one in pkgutil.iter_modules(folder.__path__)):
-        named = importlib.import_module(f"{folder.__name__}.{module}")
-        for name, function in vars(named).items():
-            if inspect.isfunction(function) and function.__module__ == named.__name__ and not name.startswith("_"):
+    functions: dict[str, Callable[..., Iterator[Change]]] = {}
+    for stem in sorted(one.name for one in pkgutil.iter_modules(folder.__path__)):
+        module = importlib.import_module(f"{folder.__name__}.{stem}")
+        for name, function in vars(module).items():
+            if inspect.isfunction(function) and function.__module__ == module.__name__ and not name.startswith("_"):
                 words = name.replace("_", " ")
-                assert words not in found, f"two operators are called {words}"
-                found[words] = function
-    return found
+                assert words not in functions, f"two operators are called {words}"
+                functions[words] = function
+    return functions
 
 
 def mutants(kernel: Kernel) -> tuple[Mutant, ...]:
-    """Every mutant of a kernel, each text once, from top to bottom within an operator; none of what it never calls."""
+    """Every mutant of a kernel, each text once, from top to bottom for each operator; none in code that never runs."""
     return python_mutants(kernel) if kernel.front.is_python else cuda_mutants(kernel)
 
 
 def python_mutants(kernel: Kernel) -> tuple[Mutant, ...]:
-    """Those of the function that is called, and of what it reaches in its file."""
+    """The mutants of a Python function and of what it reaches in its file."""
     called = kernel.launches[0].called
     assert called, "a Python file is called"
     source = parse_python(kernel.source, called.function)
@@ -92,7 +91,7 @@ def python_mutants(kernel: Kernel) -> tuple[Mutant, ...]:
 
 
 def is_python(text: str) -> bool:
-    """Whether a text is Python: a change in a line of several statements may not be."""
+    """Whether a text is valid Python: a change in a line of several statements may give one that is not."""
     try:
         ast.parse(text)
     except SyntaxError:
@@ -101,7 +100,7 @@ def is_python(text: str) -> bool:
 
 
 def cuda_mutants(kernel: Kernel) -> tuple[Mutant, ...]:
-    """Those of a kernel in CUDA."""
+    """The mutants of a kernel in CUDA."""
     source = parse(kernel.source)
     idle = _unreached_bytes(kernel)
     found: dict[str, Mutant] = {}
@@ -116,7 +115,7 @@ def cuda_mutants(kernel: Kernel) -> tuple[Mutant, ...]:
 
 
 def as_kernel(mutant: Mutant, kernel: Kernel) -> Kernel:
-    """The mutant as a kernel under its original's name, so that its trials are the original's."""
+    """The mutant as a kernel with its original's name, so that it gets the same trials."""
     return replace(kernel, front=replace(kernel.front, source=mutant.source))
 
 

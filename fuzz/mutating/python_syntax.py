@@ -1,4 +1,4 @@
-"""A Python file as its operators see it: the syntax tree of what the callable reaches, and the bytes of each node.
+"""A Python file for the operators: the syntax tree of what the callable reaches, and the bytes of each node.
 
 Knows Python's syntax tree; never what a change means.
 """
@@ -22,22 +22,22 @@ class PythonSource:
     reached: tuple[ast.stmt, ...]
 
     def place(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
-        """The first byte of a node, and the one behind its last."""
+        """The first byte of a node, and the byte after its last."""
         assert node.end_lineno is not None, "a parsed tree has places"
         assert node.end_col_offset is not None, "a parsed tree has places"
         return self.starts[node.lineno - 1] + node.col_offset, self.starts[node.end_lineno - 1] + node.end_col_offset
 
     def words(self, node: ast.expr | ast.stmt) -> str:
-        """A node as it is written."""
+        """The text of a node."""
         first, last = self.place(node)
         return self.text[first:last].decode()
 
     def put(self, node: ast.expr | ast.stmt, text: str) -> Change:
-        """Text in the place of a node."""
+        """Text in place of a node."""
         return ((*self.place(node), text),)
 
     def every(self, kind: type[TreeNode]) -> Iterator[TreeNode]:
-        """Every node of a kind, but for those in decorators and annotations, which compute nothing."""
+        """Every node of a kind, except those in decorators and annotations, which compute nothing."""
         for statement in self.reached:
             yield from (node for node in _inside(statement) if isinstance(node, kind))
 
@@ -53,7 +53,7 @@ def _inside(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def parse_python(source: str, entry: str) -> PythonSource:
-    """The file, and of its top level what the entry names, and what that names in turn."""
+    """The file with the definitions of its top level that the entry reaches by name, directly or indirectly."""
     tree = ast.parse(source)
     lines = source.encode().splitlines(keepends=True)
     starts = [0]

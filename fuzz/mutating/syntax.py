@@ -1,4 +1,4 @@
-"""CUDA C++ as a tree: what stands where in the text of a kernel file, and what its names were declared as.
+"""CUDA C++ as a syntax tree: the nodes of a kernel file's text, and the declarations of its names.
 
 Knows tree-sitter and its grammar for CUDA; never what a kernel computes, nor which of its places matter.
 """
@@ -12,15 +12,15 @@ import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser
 
 OUTSIDE = ("comment", "static_assert_declaration", "template_parameter_list", "template_argument_list", "ERROR")
-"""Nothing below these is code that runs, or it is not known to be."""
+"""Nodes below these are not code that runs, or not known to be."""
 CLUSTER_DIMENSIONS = re.compile(rb"__cluster_dims__\s*\([^()]*\)")
-"""Unknown to the grammar."""
+"""The grammar does not know it."""
 INTEGERS = ("int", "size_t", "unsigned int", "unsigned", "long", "long long")
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A name as a function declares it: its type, whether it is an array or a pointer, and where it is known from."""
+    """A variable of a function: its type, whether it is an array or a pointer, and the byte from which it is known."""
 
     name: str
     type: str
@@ -38,7 +38,7 @@ class Source:
 
     @property
     def errors(self) -> tuple[int, ...]:
-        """The lines on which the grammar does not know what to make of the text."""
+        """The lines that the grammar cannot parse."""
         return tuple(sorted({node.start_point.row + 1 for node in walk(self.root) if node.is_error or node.is_missing}))
 
     def nodes(self, *types: str) -> Iterator[Node]:
@@ -46,19 +46,19 @@ class Source:
         yield from (node for node in walk(self.root, OUTSIDE) if node.type in types)
 
     def variables(self, function: Node) -> dict[str, Variable]:
-        """What a function declares, parameters first. A name that is declared twice is the first one."""
-        found: dict[str, Variable] = {}
+        """The variables of a function, parameters first. If a name is declared twice, the first declaration counts."""
+        variables: dict[str, Variable] = {}
         for node in walk(function, OUTSIDE):
             if node.type in ("parameter_declaration", "declaration"):
                 for variable in _variables_of(node):
-                    found.setdefault(variable.name, variable)
-        return found
+                    variables.setdefault(variable.name, variable)
+        return variables
 
 
 def parse(text: str) -> Source:
     """The tree of a kernel file's text."""
     raw = text.encode()
-    known = CLUSTER_DIMENSIONS.sub(lambda found: b" " * len(found[0]), raw)
+    known = CLUSTER_DIMENSIONS.sub(lambda match: b" " * len(match[0]), raw)
     return Source(raw, Parser(_language()).parse(known).root_node)
 
 
@@ -68,7 +68,7 @@ def _language() -> Language:
 
 
 def walk(node: Node, outside: tuple[str, ...] = ()) -> Iterator[Node]:
-    """A node and all below it, from top to bottom, but for what lies in nodes of the types in `outside`."""
+    """A node and all below it, from top to bottom, except nodes of the types in `outside` and all below those."""
     if node.type in outside:
         return
     yield node
@@ -82,7 +82,7 @@ def words(node: Node) -> str:
 
 
 def field(node: Node, name: str) -> Node:
-    """The child of that name, which the grammar says is always there."""
+    """The child of that name, which must always exist by the grammar."""
     child = node.child_by_field_name(name)
     assert child is not None, f"{node.type} without {name}"
     return child
@@ -107,12 +107,12 @@ def enclosing(node: Node, *types: str) -> Node | None:
 
 
 def is_within(node: Node, outer: Node | None) -> bool:
-    """Whether a node lies in another, or is it."""
+    """Whether a node lies in another, or is the same node."""
     return outer is not None and outer.start_byte <= node.start_byte and node.end_byte <= outer.end_byte
 
 
 def callee(call: Node) -> str:
-    """The plain name of the function that is called: `f` of `f<3>(x)`."""
+    """The plain name of the called function: `f` in `f<3>(x)`."""
     function = field(call, "function")
     name = function.child_by_field_name("name") if function.type == "template_function" else function
     return words(name) if name is not None else ""
@@ -131,7 +131,7 @@ def strip_parentheses(node: Node) -> Node:
 
 
 def is_assigned(node: Node) -> bool:
-    """Whether a name stands where it is assigned to, in whole or by an index, or is declared."""
+    """Whether a name is declared here, or assigned to as a whole or by an index."""
     outer = node
     while outer.parent is not None and outer.parent.type in ("subscript_expression", "field_expression"):
         if outer.parent.child_by_field_name("argument") != outer:

@@ -1,1 +1,1 @@
-"""What becomes of mutants: each searched as its kernel is, until it dies; survivors explained."""
+"""Scores the search: it searches each mutant like its kernel until a trial kills it, and explains survivors."""

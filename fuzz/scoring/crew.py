@@ -1,6 +1,6 @@
-"""Several processes that score mutants, a few at a time; what is done is told as soon as it is done.
+"""Several processes that score mutants, a few at a time, and send each result as soon as they have it.
 
-Knows processes and pipes; never what makes a mutant killed.
+Knows processes and pipes; never what kills a mutant.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from kfuzz.scoring.trials import Control, Score, ScoreOptions, control_of, score
 
 @dataclass(frozen=True)
 class Batch:
-    """Mutants of one kernel, scored by one process one after the other; without a control, the kernel itself."""
+    """Mutants of one kernel, which one process scores one after the other; without a control, the kernel itself."""
 
     kernel: Kernel
     mutants: tuple[Mutant, ...] = ()
@@ -33,7 +33,7 @@ Scorer = Child[Batch, ScoreMessage]
 
 
 class Waiting:
-    """What is left to do, kernel by kernel: each kernel itself, and behind it its mutants."""
+    """The work that is left, kernel by kernel: each kernel itself, and after it its mutants."""
 
     def __init__(self, batches: Sequence[Batch]) -> None:
         self.controls: dict[str, Control] = {}
@@ -44,7 +44,7 @@ class Waiting:
             self._left.append(batch)
 
     def pop(self) -> Batch | None:
-        """The first thing that can be done now: a kernel, or mutants of one that has been run."""
+        """The first batch that can start now: a kernel, or mutants of a kernel that has been run."""
         for place, batch in enumerate(self._left):
             if not batch.mutants or batch.kernel.name in self.controls:
                 del self._left[place]
@@ -55,9 +55,9 @@ class Waiting:
 def run_batches(
     batches: Sequence[Batch], make_device: MakeDevice, options: ScoreOptions, jobs: int
 ) -> Iterator[Control | Score]:
-    """Everything that comes of the batches, in the order in which it happens; ends the processes, come what may.
+    """Yield every result of the batches as soon as it is there; end the processes in any case.
 
-    Each kernel is run once, by whoever is free, and its mutants when that is known.
+    A free process runs each kernel once, and its mutants follow when the kernel's result is known.
     """
     waiting = Waiting(batches)
     scorers: list[Scorer] = [Child(make_device, _Batches(options)) for _ in range(min(jobs, len(batches)))]
@@ -65,21 +65,21 @@ def run_batches(
         busy = _send_work(waiting, scorers)
         while busy:
             for pipe in wait(list(busy)):
-                told = busy[pipe].receive()  # type: ignore[index]  # wait gives back what it was given
-                if isinstance(told, Done):
+                message = busy[pipe].receive()  # type: ignore[index]  # wait returns objects of its argument
+                if isinstance(message, Done):
                     del busy[pipe]  # type: ignore[arg-type]  # likewise
                     next(scorer for scorer in scorers if scorer.pipe is pipe).is_busy = False
                 else:
-                    yield told
-                    if isinstance(told, Control):
-                        waiting.controls[told.kernel] = told
+                    yield message
+                    if isinstance(message, Control):
+                        waiting.controls[message.kernel] = message
             busy |= _send_work(waiting, [scorer for scorer in scorers if not scorer.is_busy])
     finally:
         end_all(scorers)
 
 
 def _send_work(waiting: Waiting, idle: Sequence[Scorer]) -> dict[Connection, Scorer]:
-    """Give work to whoever is idle, as far as there is any that can be begun with."""
+    """Send a batch to each idle process, as long as there is one that can start."""
     busy = {}
     for scorer in idle:
         if (batch := waiting.pop()) is not None:

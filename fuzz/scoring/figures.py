@@ -1,4 +1,4 @@
-"""What a score says, in figures and in words; made from what was kept of it alone.
+"""A score in figures and in words, made from its kept results alone.
 
 Knows scores and reasons; never how a mutant is run.
 """
@@ -17,7 +17,7 @@ from kfuzz.scoring.trials import Control, Score
 
 @dataclass(frozen=True)
 class Figures:
-    """Counts of one operator, one kernel or everything. `compiled` leaves out the stillborn."""
+    """Counts of one operator, one kernel or everything. `compiled` excludes stillborn mutants."""
 
     counts: Counter[Standing]
     trials: tuple[int, ...]
@@ -36,7 +36,7 @@ class Figures:
 
     @property
     def rate(self) -> float:
-        """Killed of those that are not equivalent."""
+        """The share of killed mutants among those that compile and are not equivalent."""
         return self.killed / max(1, self.compiled - self.equivalent)
 
     @property
@@ -53,9 +53,9 @@ def figures(scores: Iterable[Score], known: tuple[ReviewedReason, ...]) -> Figur
 
 
 def by_operator(report: ScoreReport, known: tuple[ReviewedReason, ...]) -> dict[str, Figures]:
-    """The counts of every operator for the languages of these kernels, those that made no mutant too."""
-    seen = {score.operator for score in report.scores.values()}
-    names = [name for family in (operators(), python_operators()) if seen & set(family) for name in family]
+    """The counts of every operator for the languages of these kernels, even if it made no mutant."""
+    used = {score.operator for score in report.scores.values()}
+    names = [name for family in (operators(), python_operators()) if used & set(family) for name in family]
     return {
         name: figures((score for score in report.scores.values() if score.operator == name), known) for name in names
     }
@@ -74,50 +74,50 @@ def survivors(report: ScoreReport) -> list[Score]:
 
 
 def accused_controls(report: ScoreReport) -> list[Control]:
-    """The correct kernels that were accused: there must be none."""
+    """The correct kernels with a defect, which are false positives: there must be none."""
     return [control for control in report.controls.values() if control.defects]
 
 
 def idle_operators(report: ScoreReport, known: tuple[ReviewedReason, ...]) -> dict[str, str]:
-    """The operators that made no mutant, or none that died, and which of the two it is."""
-    found = {}
+    """The operators that made no mutant, or none that was killed, and which of the two it is."""
+    idle = {}
     for name, one in by_operator(report, known).items():
         if not sum(one.counts.values()):
-            found[name] = "apply nowhere in these kernels"
+            idle[name] = "apply nowhere in these kernels"
         elif not one.killed:
-            found[name] = "killed nothing"
-    return found
+            idle[name] = "made no mutant that was killed"
+    return idle
 
 
 def sentences(report: ScoreReport, known: tuple[ReviewedReason, ...]) -> Iterator[str]:
-    """How many bugs were seeded, how many of them were found, and how soon."""
+    """How many bugs were seeded, how many of them the search found, and how soon."""
     total = figures(report.scores.values(), known)
     counts, kernels = total.counts, len(by_kernel(report, known))
     if not total.compiled:
-        yield f"{len(report.scores)} bugs were seeded, none of which compiles: nothing can be said"
+        yield f"{len(report.scores)} bugs were seeded, none of which compiles: there is no score"
         return
     yield f"{len(report.scores)} bugs were seeded into {kernels} kernel{'s' * (kernels != 1)}, one at a time"
     if counts["stillborn"]:
         yield f"{counts['stillborn']} of them do not compile"
     if total.equivalent:
-        yield f"{total.equivalent} change no answer, by a reason that was reviewed and borne out"
+        yield f"{total.equivalent} change no answer, for a reviewed reason that this run confirms"
     left = total.compiled - total.equivalent
     if not total.killed:
-        yield f"of the {left} others none was found"
+        yield f"none of the {left} others was found"
         return
     soon = f"half of these within {total.median:g} trial{'s' * (total.median != 1)}"
-    yield f"of the {left} others {total.killed} were found ({total.rate:.1%}), {soon}"
+    yield f"{total.killed} of the {left} others were found ({total.rate:.1%}), {soon}"
     if counts["warned"]:
         warned = [score for score in report.scores.values() if score.status == "warned"]
         same = sum(score.identical for score in warned)
-        yield f"{counts['warned']} of these by a warning alone, {same} of which answer as their kernel does, to the bit"
+        yield f"{counts['warned']} of these by a warning alone; {same} of them give their kernel's answers, bit for bit"
     reasons = {name: counts[name] for name in ("within the claim", "out of reach", "unexplained") if counts[name]}
     if reasons:
         yield f"{sum(reasons.values())} were not found: {', '.join(f'{n} {name}' for name, n in reasons.items())}"
 
 
 def as_json(report: ScoreReport, known: tuple[ReviewedReason, ...]) -> str:
-    """The score as one JSON document, kfuzz-score-report/1: counts, then each seeded bug with what became of it."""
+    """The score as one JSON document, kfuzz-score-report/1: counts, then each seeded bug with its result."""
     total = figures(report.scores.values(), known)
     document = {
         "schema": "kfuzz-score-report/1",
@@ -143,14 +143,14 @@ def as_json(report: ScoreReport, known: tuple[ReviewedReason, ...]) -> str:
 def score_lines(report: ScoreReport, known: tuple[ReviewedReason, ...]) -> Iterator[str]:
     """The score in sentences, for a terminal."""
     if report.interrupted:
-        yield "interrupted: what follows is of the bugs that were tried by then"
+        yield "interrupted: the figures are for the bugs that were tried before"
     yield from sentences(report, known)
     trials = sum(control.trials for control in report.controls.values())
-    bad = accused_controls(report)
-    right = f"the kernel{'s' * (len(report.controls) != 1)} without a seeded bug"
-    said = f"{len(bad)} of {len(report.controls)} accused" if bad else "not accused"
-    yield f"{right}: {said}, in {trials} trials"
-    for control in bad:
+    accused = accused_controls(report)
+    kernels = f"the kernel{'s' * (len(report.controls) != 1)} without a seeded bug"
+    outcome = f"{len(accused)} of {len(report.controls)} with findings" if accused else "no findings"
+    yield f"{kernels}: {outcome}, in {trials} trials"
+    for control in accused:
         yield from (f"  {defect}" for defect in control.defects)
     for score in survivors(report):
         reason = reason_for(score, known)
@@ -158,7 +158,7 @@ def score_lines(report: ScoreReport, known: tuple[ReviewedReason, ...]) -> Itera
         yield f"survived, {where}: {score.kernel}:{score.line}: {score.operator}: {score.before} -> {score.after}"
         if reason is not None:
             yield f"  {reason.why}"
-    if report.interrupted:  # of what is not there nothing can be said
+    if report.interrupted:  # the rest needs all scores
         return
     if not report.options.per_operator:
         for score in wrongly_excused(report.scores.values(), known):

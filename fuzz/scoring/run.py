@@ -1,6 +1,6 @@
-"""A whole score: all mutants of all kernels, kept on disk one by one, and resumed from there.
+"""A whole score: all mutants of all kernels, kept on disk one by one, from where it can resume.
 
-Knows what is done and what is left; never how a mutant is searched.
+Knows which mutants are done; never how a mutant is searched.
 """
 
 import json
@@ -34,7 +34,7 @@ class HowFar:
 
 @dataclass
 class ScoreReport:
-    """Everything that was found, by whichever run; `seconds` are those of the mutants, whoever ran them."""
+    """All results, those of resumed runs included."""
 
     options: ScoreOptions
     controls: dict[str, Control] = field(default_factory=dict)
@@ -50,7 +50,7 @@ def run_score(
     out: Path | None,
     listen: Callable[[HowFar], None],
 ) -> ScoreReport:
-    """Score what has not been scored in `out` yet; Ctrl-C ends it, and what is done is kept."""
+    """Score all mutants that have no score in `out` yet; Ctrl-C ends it and loses no result."""
     report = ScoreReport(options)
     log = _Log(out, options)
     every = {
@@ -87,12 +87,12 @@ def run_score(
 
 
 def _verdict_of(control: Control | None) -> tuple[object, ...]:
-    """What a control says of its kernel, whenever it was run."""
+    """What a control says about its kernel, without times."""
     return (control.trials, control.defects) if control else ()
 
 
 def scores_in(out: Path) -> tuple[ScoreOptions, list[Score]]:
-    """What an earlier run was asked for, and the scores that it kept."""
+    """The options of an earlier run, and the scores that it kept."""
     path = out / FILE
     try:
         header = json.loads(path.read_text(encoding="utf-8").partition("\n")[0])
@@ -105,7 +105,7 @@ def scores_in(out: Path) -> tuple[ScoreOptions, list[Score]]:
 
 
 class _Log:
-    """What is done, one line of JSON each below a line that says what was asked for; a torn last line is dropped."""
+    """The results, one line of JSON each, after a line with the options; a torn last line is dropped."""
 
     def __init__(self, out: Path | None, options: ScoreOptions) -> None:
         self.controls: list[Control] = []
@@ -125,13 +125,13 @@ class _Log:
         if not whole:
             self._write(header)
 
-    def keep(self, told: Control | Score) -> None:
-        """Append one line, so that a kill at any moment loses no more than the line that is being written."""
-        kept = {name: value for name, value in asdict(told).items() if name not in ("answers", "buckets")}
-        self._write({type(told).__name__.lower(): kept})
+    def keep(self, result: Control | Score) -> None:
+        """Append one line, so that a kill at any moment loses at most that line."""
+        table = {name: value for name, value in asdict(result).items() if name not in ("answers", "buckets")}
+        self._write({type(result).__name__.lower(): table})
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
@@ -141,20 +141,20 @@ class _Log:
             os.write(self._file, (json.dumps(line) + "\n").encode())
 
     def read(self, path: Path, header: dict[str, object]) -> int:
-        """Take over what is there; how many bytes of it are whole."""
+        """Read the kept results; returns the number of bytes in whole lines."""
         lines = path.read_bytes().splitlines(keepends=True)
         if lines and not lines[-1].endswith(b"\n"):
             lines.pop()
         try:
             parsed = [json.loads(line) for line in lines]
             if parsed and parsed[0] != header:
-                raise CaseError(f"{path}: holds {parsed[0]}; this score is {header}; give another folder")
+                raise CaseError(f"{path}: its options are {parsed[0]}, this score's {header}; give another folder")
             for line in parsed[1:]:
                 if "control" in line:
-                    kept = {**line["control"], "defects": tuple(line["control"]["defects"])}
-                    self.controls.append(Control(**kept, answers=(), buckets=frozenset()))
+                    table = {**line["control"], "defects": tuple(line["control"]["defects"])}
+                    self.controls.append(Control(**table, answers=(), buckets=frozenset()))
                 else:
                     self.scores.append(Score(**line["score"]))
         except (ValueError, TypeError, KeyError) as error:
-            raise CaseError(f"{path}: not what a score keeps: {error}; give another folder") from None
+            raise CaseError(f"{path}: not the results of a score: {error}; give another folder") from None
         return sum(map(len, lines))

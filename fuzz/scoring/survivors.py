@@ -19,19 +19,19 @@ Excuse = Literal["equivalent", "within the claim", "out of reach"]
 Standing = Literal["killed", "warned", "equivalent", "within the claim", "out of reach", "unexplained", "stillborn"]
 KEYS = {"verdict", "operator", "kernels", "after", "why"}
 NOTHING = ";"
-"""What is left of a statement that was dropped: such a mutant goes by the line that it was."""
+"""The rest of a dropped statement: such a mutant is identified by its original line."""
 
 
 class ReasonError(Exception):
-    """The file of reasons is not what it should be, in one line."""
+    """The file of reasons is wrong; the message is one line."""
 
 
 @dataclass(frozen=True)
 class ReviewedReason:
     """Mutants of one operator, in these kernels and with one of these lines left, and why they survive.
 
-    `equivalent`: the same bits for every input that is claimed. `within the claim`: other bits, and each answer one
-    that the claim allows. `out of reach`: wrong for inputs that no trial has, or hardly any: too large, or too rare.
+    `equivalent`: the same bits for every claimed input. `within the claim`: other bits, but the claim allows every
+    answer. `out of reach`: wrong only for inputs that no trial has, or hardly any: too large, or too rare.
     """
 
     verdict: Excuse
@@ -41,13 +41,13 @@ class ReviewedReason:
     why: str
 
     def applies_to(self, mutant: Mutant | Score) -> bool:
-        """Whether this is the mutant that is meant."""
-        named = mutant.kernel in self.kernels and mutant.operator == self.operator
-        return named and line_of(mutant) in self.after
+        """Whether the reason explains this mutant."""
+        is_listed = mutant.kernel in self.kernels and mutant.operator == self.operator
+        return is_listed and line_of(mutant) in self.after
 
 
 def line_of(mutant: Mutant | Score) -> str:
-    """The line by which a reason knows a mutant."""
+    """The line by which a reason identifies a mutant."""
     return mutant.before if mutant.after == NOTHING else mutant.after
 
 
@@ -69,12 +69,12 @@ def reasons(path: Path = FILE) -> tuple[ReviewedReason, ...]:
 
 
 def reason_for(score: Score, known: tuple[ReviewedReason, ...]) -> ReviewedReason | None:
-    """The reason that speaks of a mutant, where there is one."""
+    """The reason that explains a mutant, if there is one."""
     return next((reason for reason in known if reason.applies_to(score)), None)
 
 
 def standing(score: Score, known: tuple[ReviewedReason, ...]) -> Standing:
-    """Where a mutant belongs: a survivor is equivalent only with a reason, and with not one bit of difference."""
+    """The standing of a mutant: a survivor is equivalent only with a reason and without a bit of difference."""
     if score.status != "survived":
         return score.status
     reason = reason_for(score, known)
@@ -84,14 +84,14 @@ def standing(score: Score, known: tuple[ReviewedReason, ...]) -> Standing:
 
 
 def wrongly_excused(scores: Iterable[Score], known: tuple[ReviewedReason, ...]) -> list[Score]:
-    """Mutants of which a reason says that nothing can kill them, where none of that line survives.
+    """Mutants that no trial can kill, according to a reason, although no mutant of that line survives.
 
-    Every mutant has to be there. What is out of reach may be killed by luck.
+    It needs the scores of all mutants. A mutant that is out of reach may be killed by luck.
     """
     lasting = tuple(reason for reason in known if reason.verdict != "out of reach")
-    spoken_of = [score for score in scores if reason_for(score, lasting)]
-    borne_out = {_key(score) for score in spoken_of if score.status == "survived"}
-    return [score for score in spoken_of if _key(score) not in borne_out]
+    excused = [score for score in scores if reason_for(score, lasting)]
+    confirmed = {_key(score) for score in excused if score.status == "survived"}
+    return [score for score in excused if _key(score) not in confirmed]
 
 
 def _key(score: Score) -> tuple[str, str, str]:

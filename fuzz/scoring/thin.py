@@ -1,7 +1,6 @@
-"""A corpus as small as it gets without losing a kill: which cases find nothing that the others do not find.
+"""Finds the redundant cases of a corpus: those that kill no mutant which the others do not kill.
 
-What a case is worth is measured on mutants of the kernels that it is for. Knows replays and mutants; never how a
-corpus is stored.
+The mutants are those of the kernels that a case is for. Knows replays and mutants; never how a corpus is stored.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
@@ -20,14 +19,14 @@ T = TypeVar("T")
 
 
 def is_killed_by(record: Record, kernel: Kernel, device: Device) -> bool:
-    """Whether a replay of the case, in the manner in which it was found, finds an error in the kernel."""
+    """Whether a replay of the case, with the probe of its origin, finds an error in the kernel."""
     if unfit(kernel, record.case):
         return False
     timeout = TIMEOUT * (LARGE_TIMEOUT if record.case.elements >= LARGE else 1)
     for tune, probes in launches(record, kernel, 1, timeout):
         for probe in probes:
-            alike = record.origin is None or probe.check == record.origin.check
-            if alike and run_trial(kernel, record.case, tune, device, probe).errors:
+            is_alike = record.origin is None or probe.check == record.origin.check
+            if is_alike and run_trial(kernel, record.case, tune, device, probe).errors:
                 return True
     return False
 
@@ -40,7 +39,7 @@ def first_of_each_operator(kernel: Kernel) -> tuple[Mutant, ...]:
 def killers_of_mutants(
     records: Sequence[Record], kernels: Sequence[Kernel], device: Device
 ) -> Iterator[tuple[Mutant, set[int]]]:
-    """For each mutant the places of the cases that kill it; a mutant that does not compile tells nothing."""
+    """Each mutant with the places of the cases that kill it; without mutants that do not compile."""
     for kernel in kernels:
         mine = [place for place, one in enumerate(records) if kernel.computes(one.case.op, one.case.dimensions)]
         for mutant in first_of_each_operator(kernel) if mine else ():
@@ -52,14 +51,15 @@ def killers_of_mutants(
 
 
 def redundant_cases(killers: Mapping[T, Set[int]], size: Callable[[int], int]) -> set[int]:
-    """The cases whose kills the others make, too, large ones first; one that kills nothing is kept: nobody knows why.
+    """The cases whose mutants the other cases kill too, large ones first.
 
-    `killers` maps each mutant to the cases that kill it.
+    `killers` maps each mutant to the cases that kill it. A case that kills nothing is not redundant: it is in the
+    corpus for a reason that mutants do not show.
     """
     every = set().union(*killers.values()) if killers else set()
-    gone: set[int] = set()
+    redundant: set[int] = set()
     for place in sorted(every, key=lambda one: (-size(one), one)):
         mine = [cases for cases in killers.values() if place in cases]
-        if all(cases - gone - {place} for cases in mine):
-            gone.add(place)
-    return gone
+        if all(cases - redundant - {place} for cases in mine):
+            redundant.add(place)
+    return redundant

@@ -1,7 +1,7 @@
-"""How good the search is: every mutant of a kernel, searched like any kernel until its first error.
+"""Measures how good the search is: it searches every mutant of a kernel like any kernel until its first error.
 
-A mutant has its kernel's name and claim, so its trials are exactly those that its kernel (the control) is given, and
-whatever the control does not show, the mutation has caused. Knows mutants and trials; never why a survivor survived.
+A mutant has its kernel's name and claim, so it gets exactly the trials of its kernel (the control), and the mutation
+has caused everything that the control does not show. Knows mutants and trials; never why a survivor survived.
 """
 
 import hashlib
@@ -30,13 +30,13 @@ Fate = Literal["killed", "warned", "survived", "stillborn"]
 BLAMES_DEVICE = kinds_with("blames-device")
 RUNS = 3
 TIMEOUT = 2.0
-"""Seconds of processor time: several times what any trial of a correct kernel takes, and not so long that a mutant
-which never ends costs a hundred others."""
+"""Seconds of processor time: several times longer than any trial of a correct kernel, but short enough that a mutant
+which never ends does not cost a hundred others."""
 
 
 @dataclass(frozen=True)
 class ScoreOptions:
-    """What is asked for. `per_operator`: so many mutants of each operator and kernel, 0 for all that there are."""
+    """The options of a score. `per_operator`: the number of mutants of each operator and kernel, 0 for all."""
 
     seed: int = 0
     max_cases: int = 300
@@ -45,7 +45,7 @@ class ScoreOptions:
 
 @dataclass(frozen=True)
 class Control:
-    """What a correct kernel showed: defects (there must be none) and, trial by trial, the bits of its answers."""
+    """The result of a correct kernel: defects (there must be none) and, trial by trial, a hash of its answers."""
 
     kernel: str
     trials: int
@@ -57,11 +57,10 @@ class Control:
 
 @dataclass(frozen=True)
 class Score:
-    """What became of a mutant.
+    """The result of a mutant.
 
-    `warned`: no error, but a warning that the control does not show. `trials`: how many it took, the last one being
-    the one that killed it; `identical`: no error killed it, and no answer differed from the control's in any element
-    that is judged, in bits.
+    `warned`: it shows no error, but a warning that the control does not show. `trials`: their number; the last one
+    killed it. `identical`: no error killed it, and no answer differs from the control's in a bit of a judged element.
     """
 
     key: str
@@ -80,7 +79,7 @@ class Score:
 
 
 class AnswerRecorder:
-    """A device that notes the bits of each answer it gives; all else it leaves to the device it stands before."""
+    """A device that passes each job on to another device and notes a hash of the answer."""
 
     def __init__(self, device: Device) -> None:
         self.name = device.name
@@ -100,24 +99,24 @@ class AnswerRecorder:
         return outcome
 
     def close(self) -> None:
-        """End the device it stands before."""
+        """Close the other device."""
         self._device.close()
 
 
 def choose_mutants(kernel: Kernel, per_operator: int) -> tuple[Mutant, ...]:
-    """The mutants of a kernel, at most so many of each operator; which ones, the hashes of their texts decide."""
+    """The mutants of a kernel, at most `per_operator` of each operator; the hashes of their texts decide which ones."""
     every = mutants(kernel)
     if not per_operator:
         return every
-    kept: dict[str, list[Mutant]] = {}
+    by_operator: dict[str, list[Mutant]] = {}
     for mutant in sorted(every, key=lambda one: one.key):
-        kept.setdefault(mutant.operator, []).append(mutant)
-    keys = {mutant.key for some in kept.values() for mutant in some[:per_operator]}
+        by_operator.setdefault(mutant.operator, []).append(mutant)
+    keys = {mutant.key for some in by_operator.values() for mutant in some[:per_operator]}
     return tuple(mutant for mutant in every if mutant.key in keys)
 
 
 def control_of(kernel: Kernel, device: Device, options: ScoreOptions) -> Control:
-    """The unmutated kernel, given every trial that its mutants are given."""
+    """Run every trial of the mutants on the unmutated kernel."""
     began = time.perf_counter()
     listening = AnswerRecorder(device)
     answers: list[str] = []
@@ -130,39 +129,39 @@ def control_of(kernel: Kernel, device: Device, options: ScoreOptions) -> Control
 
 
 def _kernel_defects(trial: Trial) -> Iterator[Defect]:
-    """The defects that say something of it: that a case is too large for the device does not."""
+    """The defects of the kernel itself: a case that is too large for the device is not one."""
     return (defect for defect in trial.defects if defect.kind not in BLAMES_DEVICE)
 
 
 def score_of(mutant: Mutant, kernel: Kernel, device: Device, options: ScoreOptions, control: Control) -> Score:
-    """Search a mutant until an error, or until the budget is spent."""
+    """Search a mutant until an error or the end of the budget."""
     began = time.perf_counter()
     listening = AnswerRecorder(device)
     warned: tuple[int, str, str, str] | None = None
     identical, tried = True, 0
 
-    def told(status: Fate, trials: int, kind: str = "", bucket: str = "", message: str = "") -> Score:
+    def score(status: Fate, trials: int, kind: str = "", bucket: str = "", message: str = "") -> Score:
         seconds, same = time.perf_counter() - began, identical and status in ("survived", "warned")
-        shown = (mutant.key, mutant.kernel, mutant.operator, mutant.line, mutant.before, mutant.after)
-        return Score(*shown, status, trials, seconds, kind, bucket, message[:400], same)
+        facts = (mutant.key, mutant.kernel, mutant.operator, mutant.line, mutant.before, mutant.after)
+        return Score(*facts, status, trials, seconds, kind, bucket, message[:400], same)
 
     try:
         for trial in _trials(as_kernel(mutant, kernel), kernel, listening, options):
             tried += 1
             for error in trial.errors[:1]:
-                return told("killed", tried, error.kind, error.bucket, error.message)
+                return score("killed", tried, error.kind, error.bucket, error.message)
             for defect in _kernel_defects(trial):
                 if warned is None and defect.bucket not in control.buckets:
                     warned = (tried, defect.kind, defect.bucket, defect.message)
             if identical and listening.answer != control.answers[tried - 1]:
                 identical = _is_same_where_judged(kernel, trial, listening)
     except ClaimError as error:
-        return told("stillborn", tried, message=str(error))
-    return told("warned", *warned) if warned else told("survived", tried)
+        return score("stillborn", tried, message=str(error))
+    return score("warned", *warned) if warned else score("survived", tried)
 
 
 def _is_same_where_judged(kernel: Kernel, trial: Trial, listening: AnswerRecorder) -> bool:
-    """Whether the runs of a trial and the control's differ in no element that the claim speaks of, run by run."""
+    """Whether the runs of a trial and of the control are equal, run by run, in all elements that the claim covers."""
     inputs = trial.case.arrays
     bound = kernel.bind(inputs, trial.tune)
     own = [kernel.outputs(run.outputs) for run in listening.runs]
@@ -183,9 +182,9 @@ def _is_same_where_judged(kernel: Kernel, trial: Trial, listening: AnswerRecorde
 
 
 def _differ(one: NDArray[np.generic], other: NDArray[np.generic], enclosure: Enclosure) -> int:
-    """In how many judged elements two answers differ in bits.
+    """The number of judged elements in which two answers differ in bits.
 
-    Only the op whose answer is bits asks which NaN it is, and which zero.
+    NaNs count as equal, and so do zeros, except for an op whose answer is bits.
     """
     left, right = (np.ascontiguousarray(array).reshape(-1) for array in (one, other))
     differ = left.view(f"u{left.itemsize}") != right.view(f"u{left.itemsize}")
@@ -196,7 +195,7 @@ def _differ(one: NDArray[np.generic], other: NDArray[np.generic], enclosure: Enc
 
 
 def _trials(kernel: Kernel, original: Kernel, device: Device, options: ScoreOptions) -> Iterator[Trial]:
-    """The trials of a kernel, planned from its original: a plan looks at numbers in the text, too."""
+    """The trials of a kernel, planned from its original, since a plan also uses numbers in the text."""
     for index in range(options.max_cases):
         attempt = attempt_of(original, options.seed, index)
         probe = probe_of(original, options.seed, index, RUNS, TIMEOUT)

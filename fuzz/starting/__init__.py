@@ -1,1 +1,1 @@
-"""What `kfuzz init` finds in a project and writes into it. Each file knows one thing that is written; none asks."""
+"""What `kfuzz init` finds in a project and writes into it. Each file writes one thing; none of them asks the user."""

@@ -1,6 +1,6 @@
-"""The file that has a CI service replay and fuzz. Knows which service a project is at and where kfuzz came from.
+"""The file that makes a CI service replay and fuzz. Knows which service a project uses and where kfuzz came from.
 
-What stands in the file lies beside this one.
+The template of the file lies beside this one.
 """
 
 import json
@@ -14,7 +14,7 @@ WHEELS = "wheels"
 
 
 def service_of(folder: Path) -> str:
-    """The service that the folder is set up for, or its remote is at; GitHub where nothing tells."""
+    """The service that the folder is set up for, or that hosts its remote; GitHub by default."""
     if (folder / ".gitlab-ci.yml").exists():
         return "gitlab"
     if (folder / ".github").is_dir():
@@ -28,7 +28,7 @@ def top_of(folder: Path) -> Path:
 
 
 def ask_git(folder: Path, *words: str) -> str:
-    """What git says; nothing where there is no git or no repository."""
+    """The output of a git command; empty if there is no git or no repository."""
     try:
         return subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=False).stdout
     except OSError:
@@ -42,17 +42,17 @@ def ci_text(service: str, corpus: str) -> str:
 
 
 def installation() -> tuple[str, str]:
-    """What pip is told to install in CI, and the command that has to be run before, if any.
+    """What pip installs in CI, and the command that you have to run before, if any.
 
-    No package index has kfuzz: a machine of the service takes it from where it was taken here if that is a repository
-    that others reach, and else from a wheel in the project.
+    No package index has kfuzz. If kfuzz was installed here from a repository, the service installs it from there, and
+    otherwise from a wheel in the project.
     """
-    found = metadata.distribution("kfuzz")
-    told = json.loads(found.read_text("direct_url.json") or "{}")
-    url = str(told.get("url", ""))
-    if commit := told.get("vcs_info", {}).get("commit_id"):
+    distribution = metadata.distribution("kfuzz")
+    direct_url = json.loads(distribution.read_text("direct_url.json") or "{}")
+    url = str(direct_url.get("url", ""))
+    if commit := direct_url.get("vcs_info", {}).get("commit_id"):
         return f'"kfuzz @ git+{url}@{commit}"', ""
-    wheel = f"{WHEELS}/kfuzz-{found.version}-py3-none-any.whl"
+    wheel = f"{WHEELS}/kfuzz-{distribution.version}-py3-none-any.whl"
     place = unquote(urlparse(url).path) if url.startswith("file:") else "path/to/kfuzz"
     if place.endswith(".whl"):
         return wheel, f"mkdir -p {WHEELS} && cp {place} {WHEELS}/"

@@ -1,4 +1,4 @@
-"""A claim put on top of a kernel file: its text stays as it is, byte by byte, below.
+"""Puts a claim on top of a kernel file, whose text below stays the same, byte by byte.
 
 Knows how a file is written; never what a claim says.
 """
@@ -12,14 +12,14 @@ MARK = codecs.BOM_UTF8
 
 
 def with_claim(content: bytes, claim: str) -> bytes:
-    """The file with the claim above it, behind the mark that some editors put in front, in the file's line ends."""
+    """The file with the claim on top, after a byte order mark if there is one, with the file's own line ends."""
     mark, body = (MARK, content[len(MARK) :]) if content.startswith(MARK) else (b"", content)
     end = "\r\n" if b"\r\n" in body else "\n"
     return mark + f"{claim}\n".replace("\n", end).encode() + body
 
 
 def put_claim(path: Path, read: bytes, claim: str) -> bool:
-    """Write it, unless the file is another by now than the one that was read: then False, and nothing is written."""
+    """Write the claim. If the file has changed since it was read, write nothing and return False."""
     if path.read_bytes() != read:
         return False
     mode = path.stat().st_mode

@@ -1,7 +1,7 @@
-"""The first corpus of a kernel: few cases that find the bugs which are seeded into it for the purpose.
+"""The first corpus of a kernel: a few cases that find bugs which kfuzz seeds for this purpose.
 
-A kernel that is right leaves no failing case, so nothing would be replayed. Knows mutants and trials; never what a
-person is asked.
+A correct kernel leaves no failing case, so without them there would be nothing to replay. Knows mutants and trials;
+never the dialogue with the user.
 """
 
 from collections.abc import Iterator
@@ -20,18 +20,20 @@ from kfuzz.trials.trial import run_trial
 SEED = 0
 MOST_MUTANTS = 12
 MOST_TRIALS = 24
-"""Of each mutant: most are found in the first few, and who is not is left to the search."""
+"""Most trials for each mutant: most are killed by the first few, and the search deals with the others."""
 
 
 def first_cases(kernel: Kernel, device: Device) -> Iterator[tuple[Mutant, Case | None]]:
-    """For some mutants the case that finds each, one that found another first; None where none does."""
+    """Some mutants, each with a case that kills it, preferably one that kills another mutant too; None if there is
+    none.
+    """
     killers: list[int] = []
     for mutant in sample_mutants(kernel):
         seeded = as_kernel(mutant, kernel)
         others = [index for index in range(MOST_TRIALS) if index not in killers and not is_large(index)]
         try:
             index = next((one for one in [*killers, *others] if finds_bug(kernel, seeded, one, device)), None)
-        except ClaimError:  # it does not compile, and is no bug
+        except ClaimError:  # it does not compile, so it is not a bug
             continue
         if index is not None and index not in killers:
             killers.append(index)
@@ -39,19 +41,19 @@ def first_cases(kernel: Kernel, device: Device) -> Iterator[tuple[Mutant, Case |
 
 
 def sample_mutants(kernel: Kernel) -> list[Mutant]:
-    """Mutants of different operators, as far apart among these as so many can be."""
+    """Mutants of different operators, evenly spread over all operators."""
     every = choose_mutants(kernel, 1)
     return [every[place * len(every) // MOST_MUTANTS] for place in range(MOST_MUTANTS)] if every else []
 
 
 def finds_bug(kernel: Kernel, seeded: Kernel, index: int, device: Device) -> bool:
-    """Whether a trial of the kernel finds the bug."""
+    """Whether a trial finds the seeded bug."""
     attempt, probe = attempt_of(kernel, SEED, index), probe_of(kernel, SEED, index, RUNS, TIMEOUT)
     return bool(run_trial(seeded, attempt.case, attempt.tune, device, probe).errors)
 
 
 def keep_case(case: Case, kernel: Kernel, corpus: Path) -> Path:
-    """The file of a case in the corpus, which is written if it is not there."""
+    """Write a case to the corpus unless it is there; its path."""
     path = corpus / case.folder / f"{slug(f'first {kernel.name}')}-{case.digest[:8]}.json"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)

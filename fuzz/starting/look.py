@@ -1,4 +1,5 @@
-"""What lies in a project: kernel files with and without a claim, PyTorch extensions, and what kfuzz cannot judge.
+"""Finds the GPU code of a project: kernel files with and without a claim, PyTorch extensions, and code that kfuzz
+cannot judge.
 
 Knows names and texts of files; never whether one compiles.
 """
@@ -21,7 +22,7 @@ DESCRIPTIONS: dict[Sort, str] = {
     "extension": "a PyTorch extension without a claim",
     "no kernel": "no __global__ function in it: left alone",
     "triton": "Triton: kfuzz fuzz FILE --op OP, under Triton's interpreter",
-    "inline": "CUDA inside of Python, which is not read: move it into a .cu file",
+    "inline": "CUDA inside of Python, which kfuzz does not read: move it into a .cu file",
 }
 TRITON = re.compile(r"^[ \t]*@(?:triton\.)?(?:jit|autotune|heuristics)\b", re.MULTILINE)
 IMPORTS_TRITON = re.compile(r"^[ \t]*(?:import|from)[ \t]+triton\b", re.MULTILINE)
@@ -31,19 +32,19 @@ OF_TORCH = ("torch/", "ATen/", "c10/")
 
 @dataclass(frozen=True)
 class GpuCode:
-    """A file and what it is."""
+    """A file and its sort."""
 
     path: Path
     sort: Sort
 
 
 def find_gpu_code(folder: Path) -> tuple[GpuCode, ...]:
-    """Every file below the folder that holds GPU code, in the order of their names."""
+    """Every file below the folder that holds GPU code, in the order of the names."""
     return tuple(GpuCode(path, sort) for path in sorted(sources(folder, (".cu", ".py"))) for sort in sorts_of(path))
 
 
 def sorts_of(path: Path) -> Iterator[Sort]:
-    """What a file is; nothing where it cannot be read or is a Python file of another trade."""
+    """The sorts of a file; none if it cannot be read or is a Python file without GPU code."""
     try:
         if not path.is_file() or path.stat().st_size > MOST_BYTES:
             return
@@ -54,7 +55,7 @@ def sorts_of(path: Path) -> Iterator[Sort]:
 
 
 def sort_of_cuda(text: str) -> Sort:
-    """What a .cu file is."""
+    """The sort of a .cu file."""
     if has_claim(text):
         return "claimed"
     if not entries_of(text):
@@ -63,7 +64,7 @@ def sort_of_cuda(text: str) -> Sort:
 
 
 def sort_of_python(text: str) -> Iterator[Sort]:
-    """Kernels in a Python file, of either sort; one that has a claim is ready."""
+    """The sorts of kernels in a Python file; a file with a claim is ready."""
     if has_claim(head_of(text)):
         yield "claimed"
         return

@@ -1,4 +1,4 @@
-"""The settings of a project in its pyproject.toml: lines added, none changed, and the result read back to prove it.
+"""Adds settings to a project's pyproject.toml: it adds lines, changes none, and reads the result back to prove it.
 
 Knows TOML as text; never what a setting means.
 """
@@ -14,12 +14,12 @@ FILE = "pyproject.toml"
 PYTEST = "tool.pytest.ini_options"
 CORPUS = "tests/corpus"
 RIVALS = (("pytest.ini", ""), (".pytest.ini", ""), ("tox.ini", "[pytest]"), ("setup.cfg", "[tool:pytest]"))
-"""Where pytest looks instead of pyproject.toml, and what such a file then holds."""
+"""The files that pytest reads instead of pyproject.toml, and the header that makes it do so."""
 Additions = Mapping[str, Mapping[str, str | list[str]]]
 
 
 def additions(kernels: list[Path], corpus: str) -> Additions:
-    """What is to be set, by table: the folders that hold kernels, and where cases are kept."""
+    """The settings to add, by table: the folders that hold kernels, and where cases are kept."""
     folders = {PurePosixPath(path.parent.as_posix()) for path in kernels}
     outermost = sorted(str(one) for one in folders if not any(other in one.parents for other in folders))
     return {
@@ -29,12 +29,12 @@ def additions(kernels: list[Path], corpus: str) -> Additions:
 
 
 def with_settings(text: str, added: Additions) -> str | None:
-    """The text with what it does not set yet; None where that cannot be done by adding lines."""
+    """The text with the settings that it lacks; None if that is impossible by adding lines."""
     try:
         before = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
         return None
-    after, made = deepcopy(before), text
+    after, result = deepcopy(before), text
     for name, values in added.items():
         table = after
         for part in name.split("."):
@@ -44,9 +44,9 @@ def with_settings(text: str, added: Additions) -> str | None:
             table = inner
         new = {key: value for key, value in values.items() if key not in table}
         table.update(new)
-        made = with_lines(made, name, [f"{key} = {json.dumps(value)}" for key, value in new.items()])
+        result = with_lines(result, name, [f"{key} = {json.dumps(value)}" for key, value in new.items()])
     try:
-        return made if tomllib.loads(made) == after else None
+        return result if tomllib.loads(result) == after else None
     except tomllib.TOMLDecodeError:
         return None
 
@@ -63,7 +63,7 @@ def with_lines(text: str, table: str, lines: list[str]) -> str:
 
 
 def rival(folder: Path) -> str:
-    """The file that pytest is set in instead, if there is one."""
+    """The file that pytest reads instead of pyproject.toml, or an empty string."""
     for name, mark in RIVALS:
         path = folder / name
         if path.is_file() and mark in path.read_text(encoding="utf-8", errors="replace"):
@@ -72,11 +72,11 @@ def rival(folder: Path) -> str:
 
 
 def corpus_for(folder: Path) -> str:
-    """Where cases are kept: below the first folder in which pytest looks for tests, so that it meets them."""
+    """The folder for cases: below the first folder in which pytest looks for tests, so that it finds them."""
     path = folder / FILE
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-        places = found["tool"]["pytest"]["ini_options"]["testpaths"]
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        places = document["tool"]["pytest"]["ini_options"]["testpaths"]
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError, KeyError, TypeError):
         return CORPUS
     first = next(iter(places.split() if isinstance(places, str) else places), "tests")

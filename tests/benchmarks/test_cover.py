@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.detection.cover import Dead, cover, kills, measure, thin, thinned
+from benchmarks.detection.cover import Dead, cover, is_killed_by, measure, thin, thinned
 from kfuzz.cases.case import CaseError, Record, case_of
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.cpu.device import CpuDevice
@@ -39,8 +39,8 @@ def test_a_few_small_cases_kill_every_mutant_again() -> None:
         records = thin(covered.chosen)
         assert len(records) <= len(covered.chosen) <= len(dead)
         for one in dead:
-            assert any(kills(record, one.kernel, device) for record in records)
-        assert not any(kills(record, KERNEL, device) for record in records)
+            assert any(is_killed_by(record, one.kernel, device) for record in records)
+        assert not any(is_killed_by(record, KERNEL, device) for record in records)
         assert all(record.case.elements <= 64 for record in records)
     assert measure(dead, records) == []
     assert measure(dead[:2], ()) == dead[:2]

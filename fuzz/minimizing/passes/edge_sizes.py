@@ -24,7 +24,7 @@ def candidates(subject: Subject) -> Candidates:
 
 
 def edges(subject: Subject, size: int) -> list[int]:
-    """Sizes worth a try before any other, smallest first; halves of the size and powers of two below it among them."""
+    """The sizes to try first, smallest first; halves of the size and powers of two below it are among them."""
     widths = {VECTOR, WARP, *subject.tune.values(), *(VECTOR * value for value in subject.tune.values())}
     around = {width + step for width in widths for step in (-1, 0, 1)}
     powers = {(1 << size.bit_length() >> shift) + step for shift in (1, 2) for step in (-1, 0, 1)}

@@ -1,4 +1,4 @@
-"""Fewer rows, each as long as all of them were: what only many elements show needs no more than two or three rows."""
+"""Fewer rows, each as long as all rows together: a bug that only many elements show needs at most three rows."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ LONGEST = 1 << 20
 
 
 def candidates(subject: Subject) -> Candidates:
-    """Arrays too long to be written out, as one, two or three rows."""
+    """Arrays that are too long to be written out, as one, two or three rows."""
     recipes = subject.recipes()
     if not recipes or len(recipes) < len(subject.sources) or len(subject.axes) != 2:
         return
@@ -21,5 +21,5 @@ def candidates(subject: Subject) -> Candidates:
 
 
 def longer_rows(recipe: Recipe, rows: int) -> Recipe:
-    """The recipe with so many rows, and in each as many elements as there were in all."""
+    """The recipe with `rows` rows, each with as many elements as the whole array has now."""
     return replace(recipe, rows=rows, cols=min(recipe.elements, LONGEST))

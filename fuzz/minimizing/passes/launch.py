@@ -8,7 +8,7 @@ WORTH = 40
 
 
 def candidates(subject: Subject) -> Candidates:
-    """All at its simplest at once, then one thing after the other."""
+    """Everything at its simplest at once, then one thing after the other."""
     simplest = {name: values[0] for name, values in subject.kernel.tune.items()}
     launches = [replace(subject, check=check, seed=0, tune=simplest) for check in (False, True)]
     for candidate in launches:

@@ -1,4 +1,4 @@
-"""Make several dimensions smaller at once, where the claim's `where` lets none of them alone."""
+"""Make several dimensions smaller at once, if the claim's `where` links them."""
 
 from kfuzz.minimizing.passes.edge_sizes import edges
 from kfuzz.minimizing.subject import Candidates, Subject
@@ -14,13 +14,13 @@ def candidates(subject: Subject) -> Candidates:
             names = own_names(subject)
             wanted = {names[other]: length for other, length in subject.axes.items()} | {names[axis]: edge}
             movable = (*(name for name in wanted if name != names[axis]), *subject.tune)
-            found = where.near({**wanted, **subject.tune}, movable)
-            if found is None or any(found[names[one]] > length for one, length in subject.axes.items()):
+            sizes = where.near({**wanted, **subject.tune}, movable)
+            if sizes is None or any(sizes[names[one]] > length for one, length in subject.axes.items()):
                 continue
             candidate = subject
             for other, length in subject.axes.items():
-                if found[names[other]] < length:
-                    candidate = candidate.keep(other, range(found[names[other]]))
+                if sizes[names[other]] < length:
+                    candidate = candidate.keep(other, range(sizes[names[other]]))
             if (yield candidate):
                 subject = candidate
                 break
@@ -28,9 +28,9 @@ def candidates(subject: Subject) -> Candidates:
 
 def own_names(subject: Subject) -> dict[str, str]:
     """The kernel's own name for each dimension of the op."""
-    kernel, found = subject.kernel, dict[str, str]()
+    kernel, names = subject.kernel, dict[str, str]()
     for array in kernel.arrays.values():
         if array.reads:
             dimensions = kernel.roles.inputs[array.reads][-len(array.shape) :]
-            found |= dict(zip(dimensions, (size.text for size in array.shape), strict=True))
-    return {dimension: found[dimension] for dimension in subject.axes}
+            names |= dict(zip(dimensions, (size.text for size in array.shape), strict=True))
+    return {dimension: names[dimension] for dimension in subject.axes}

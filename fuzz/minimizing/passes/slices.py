@@ -1,4 +1,4 @@
-"""Cut slices out: a half, quarters, and at last single places, as long as what is left still fails."""
+"""Cut slices out: a half, quarters, and at last single places, as long as the rest still fails."""
 
 from collections.abc import Generator
 
@@ -28,7 +28,7 @@ def candidates(subject: Subject) -> Candidates:
 def cut_recipe(subject: Subject, axis: str) -> Generator[Subject, bool, Subject]:
     """The subject with a recipe's dimension cut at its end, since its rows and columns are alike.
 
-    It is long, and a run of it slow: where nothing can be done without a few places, no more is tried.
+    Its arrays are long and its runs slow: if it does not fail without a few places, this tries no more.
     """
     few, size = range(1, 6), subject.axes[axis]
     for width in (*few, *widths_below(size)):

@@ -6,7 +6,7 @@ WORTH = 60
 
 
 def candidates(subject: Subject) -> Candidates:
-    """Each stretch of each width as zero, or as what stands before it."""
+    """Each stretch of each width as zero, or equal to the value before it."""
     for role, values in subject.literals().items():
         for width in widths_below(values.size):
             refused = 0

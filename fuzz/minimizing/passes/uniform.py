@@ -1,4 +1,4 @@
-"""One value throughout: of zeros, every slice is like any other, and what fails for zeros fails for its size alone."""
+"""One value throughout: all slices of zeros are alike, and a case that fails for zeros fails because of its size."""
 
 from kfuzz.cases.case_reader import MAX_LITERAL
 from kfuzz.cases.recipe import Band, Base, Recipe
@@ -20,7 +20,7 @@ def candidates(subject: Subject) -> Candidates:
 
 
 def fill_with(source: Content, bits: int) -> Content:
-    """An array of this shape with one value."""
+    """An array of the same shape with one value."""
     if isinstance(source, Recipe):
         return Recipe(source.rows, source.cols, (Band(Base("constant", bits)),))
     return fill_range(source, 0, source.size, bits) if source.size <= MAX_LITERAL else source

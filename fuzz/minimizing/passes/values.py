@@ -9,7 +9,7 @@ WORTH = 70
 
 
 def candidates(subject: Subject) -> Candidates:
-    """Each value wherever it stands, then each stretch of one value by itself."""
+    """Each value at all its places, then each stretch of one value by itself."""
     for role, values in subject.literals().items():
         for bits in np.unique(values.view(np.uint32)).tolist():
             where = subject.literals()[role].view(np.uint32) == bits
@@ -30,7 +30,7 @@ def candidates(subject: Subject) -> Candidates:
 
 
 def set_where(values: Values, where: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], bits: int) -> Values:
-    """The array with other bits where the mask says so."""
-    found = values.copy()
-    found.view(np.uint32)[where] = bits
-    return found
+    """A copy of the array with these bits where the mask is true."""
+    result = values.copy()
+    result.view(np.uint32)[where] = bits
+    return result

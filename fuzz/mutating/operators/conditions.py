@@ -1,4 +1,4 @@
-"""Who takes part, and how far: comparisons, bounds, branches, choices."""
+"""Which threads take part, and how far: comparisons, bounds, branches, choices."""
 
 from collections.abc import Iterator
 
@@ -38,14 +38,14 @@ def bound_plus_one(source: Source) -> Iterator[Change]:
 
 
 def negated_condition(source: Source) -> Iterator[Change]:
-    """A branch is taken by those who should not."""
+    """The threads that should not take a branch take it."""
     for node in source.nodes("if_statement"):
         condition = strip_parentheses(field(node, "condition"))
         yield put(condition, f"!({words(condition)})")
 
 
 def guard_dropped(source: Source) -> Iterator[Change]:
-    """A branch is taken by everyone."""
+    """Every thread takes a branch."""
     for node in source.nodes("if_statement"):
         if node.child_by_field_name("alternative") is None:
             condition = strip_parentheses(field(node, "condition"))
@@ -53,14 +53,14 @@ def guard_dropped(source: Source) -> Iterator[Change]:
 
 
 def branch_removed(source: Source) -> Iterator[Change]:
-    """A branch is taken by nobody: no tail, no head, no early return."""
+    """No thread takes a branch: no tail, no head, no early return."""
     for node in source.nodes("if_statement"):
         condition = strip_parentheses(field(node, "condition"))
         yield put(condition, f"({words(condition)}) && false")
 
 
 def conjunct_dropped(source: Source) -> Iterator[Change]:
-    """One of two conditions is not asked."""
+    """One of two conditions is not checked."""
     for node in source.nodes("binary_expression"):
         if operator(node) in ("&&", "||"):
             yield put(node, words(field(node, "left")))
@@ -75,7 +75,7 @@ def other_conjunction(source: Source) -> Iterator[Change]:
 
 
 def choice_dropped(source: Source) -> Iterator[Change]:
-    """One side of ?: whatever the condition says."""
+    """One side of ?: for either value of the condition."""
     for node in source.nodes("conditional_expression"):
         yield put(node, f"({words(field(node, 'consequence'))})")
         yield put(node, f"({words(field(node, 'alternative'))})")
@@ -88,7 +88,7 @@ def _comparisons(source: Source) -> Iterator[Node]:
 
 
 def _bounded(source: Source) -> Iterator[Node]:
-    """The comparisons of integers: a maximum that another is compared with is no bound."""
+    """The comparisons of integers: a float that is compared, such as a maximum, is not a bound."""
     for node in _comparisons(source):
         function = function_of(node)
         known = source.variables(function) if function else {}

@@ -1,4 +1,4 @@
-"""exp, what is subtracted below it, and what it rescales."""
+"""exp, the number that is subtracted in its argument, and the sums that it rescales."""
 
 from collections.abc import Iterator
 
@@ -32,7 +32,7 @@ def shift_dropped(source: Source) -> Iterator[Change]:
 
 
 def wrong_shift(source: Source) -> Iterator[Change]:
-    """exp(a - c) for exp(a - b), c each other float that is known there: the wrong maximum."""
+    """exp(a - c) for exp(a - b), where c is each other float that is known there: the wrong maximum."""
     for call, left, right in _differences(source):
         function = function_of(call)
         for other in source.variables(function).values() if function else ():
@@ -54,7 +54,7 @@ def exp_to_base_two(source: Source) -> Iterator[Change]:
 
 
 def exp_in_half(source: Source) -> Iterator[Change]:
-    """exp's result is held in 11 bits, as a half has."""
+    """exp's result is rounded to the 11 bits of a half."""
     for call in _exps(source):
         yield put(call, f"__uint_as_float((__float_as_uint({words(call)}) + 0x1000u) & 0xffffe000u)")
 

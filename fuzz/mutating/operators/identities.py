@@ -1,4 +1,4 @@
-"""What a reduction starts from, and what stands for nothing: -inf, 0, and the 1 of an element itself."""
+"""The numbers that a reduction starts from, its identities: -inf, 0, and the 1 of an element itself."""
 
 from collections.abc import Iterator
 

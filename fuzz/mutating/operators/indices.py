@@ -1,4 +1,4 @@
-"""Who does which part: threads, lanes, warps, strides, offsets, sizes of tiles."""
+"""Which thread does which part: threads, lanes, warps, strides, offsets, sizes of tiles."""
 
 from collections.abc import Callable, Iterator
 
@@ -46,12 +46,12 @@ def wrong_index(source: Source) -> Iterator[Change]:
 
 
 def stride_plus_one(source: Source) -> Iterator[Change]:
-    """A row that is one element longer."""
+    """A row that is one element too long."""
     yield from _other_stride(source, "+ 1")
 
 
 def stride_less_one(source: Source) -> Iterator[Change]:
-    """A row that is one element shorter."""
+    """A row that is one element too short."""
     yield from _other_stride(source, "- 1")
 
 
@@ -76,28 +76,28 @@ def index_less_one(source: Source) -> Iterator[Change]:
 
 
 def index_zero(source: Source) -> Iterator[Change]:
-    """The first element, whichever is meant."""
+    """The first element in place of the right one."""
     for index in _indices(source):
         yield put(index, "0")
 
 
 def number_plus_one(source: Source) -> Iterator[Change]:
-    """One more than the number that is written: 33 for 32."""
+    """One more than the number in the text: 33 for 32."""
     yield from _other_number(source, lambda value: value + 1)
 
 
 def number_less_one(source: Source) -> Iterator[Change]:
-    """One less than the number that is written: 31 for 32."""
+    """One less than the number in the text: 31 for 32."""
     yield from _other_number(source, lambda value: value - 1)
 
 
 def number_halved(source: Source) -> Iterator[Change]:
-    """Half the number that is written: 16 for 32."""
+    """Half the number in the text: 16 for 32."""
     yield from _other_number(source, lambda value: value // 2)
 
 
 def number_doubled(source: Source) -> Iterator[Change]:
-    """Twice the number that is written: 64 for 32."""
+    """Twice the number in the text: 64 for 32."""
     yield from _other_number(source, lambda value: value * 2)
 
 

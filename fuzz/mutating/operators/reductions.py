@@ -1,4 +1,4 @@
-"""How values are folded: maximum, sum, what is kept, what is forgotten."""
+"""How values are reduced: maximum, sum, which of them count."""
 
 from collections.abc import Iterator
 
@@ -44,7 +44,7 @@ def subtracted(source: Source) -> Iterator[Change]:
 
 
 def accumulated(source: Source) -> Iterator[Change]:
-    """+= for =: what was there before still counts."""
+    """+= for =: the old value still counts."""
     for node in _statements(source):
         if operator(node) == "=":
             yield put(field(node, "operator"), "+=")
@@ -59,7 +59,7 @@ def counted_twice(source: Source) -> Iterator[Change]:
 
 
 def statement_dropped(source: Source) -> Iterator[Change]:
-    """An assignment or a call is left out (but for barriers, whose operator is drop barrier)."""
+    """An assignment or a call is left out (except barriers, whose operator is drop barrier)."""
     for statement in source.nodes("expression_statement"):
         inner = statement.named_children[0] if statement.named_children else statement
         is_call = inner.type == "call_expression" and not callee(inner).startswith("__sync")
@@ -81,7 +81,7 @@ def _calls(source: Source, name: str) -> Iterator[Node]:
 
 
 def _statements(source: Source) -> Iterator[Node]:
-    """Every assignment but those that step a loop."""
+    """Every assignment except those that step a loop."""
     for node in source.nodes("assignment_expression"):
         loop = enclosing(node, "for_statement")
         if loop is None or not is_within(node, loop.child_by_field_name("update")):

@@ -1,4 +1,4 @@
-"""What lanes of a warp exchange: masks, widths, offsets, source lanes."""
+"""How lanes of a warp exchange values: masks, widths, offsets, source lanes."""
 
 from collections.abc import Iterator
 
@@ -45,7 +45,7 @@ def shuffle_offset_plus_one(source: Source) -> Iterator[Change]:
 
 
 def shuffle_from_last_lane(source: Source) -> Iterator[Change]:
-    """The last lane's value where another's is meant."""
+    """The last lane's value in place of the right one."""
     for call in _shuffles(source):
         if callee(call) == "__shfl_sync":
             yield put(arguments(call)[2], "31")

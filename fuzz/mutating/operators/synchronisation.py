@@ -1,4 +1,4 @@
-"""What threads do for one another: barriers, shared arrays, atomics."""
+"""How threads work together: barriers, shared arrays, atomics."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -23,7 +23,7 @@ def drop_barrier(source: Source) -> Iterator[Change]:
 
 
 def barrier_into_branch(source: Source) -> Iterator[Change]:
-    """Moves a barrier into the branch before it, where only some threads come."""
+    """Moves a barrier into the branch before it, which only some threads reach."""
     for branch in source.nodes("if_statement"):
         barrier = branch.next_named_sibling
         body = branch.child_by_field_name("consequence")
@@ -34,7 +34,7 @@ def barrier_into_branch(source: Source) -> Iterator[Change]:
 
 
 def reuse_shared_array(source: Source) -> Iterator[Change]:
-    """Uses one __shared__ array of a function for what another of the same type was for."""
+    """Uses one __shared__ array of a function in place of another of the same type."""
     for function in source.nodes("function_definition"):
         shared = [one for one in source.variables(function).values() if one.is_shared and one.is_array]
         for first, second in pairwise(shared):
@@ -57,7 +57,7 @@ def wrong_array(source: Source) -> Iterator[Change]:
 
 
 def drop_atomic(source: Source) -> Iterator[Change]:
-    """Adds without atomicAdd: a read, an addition and a write, which give back what was read."""
+    """Adds without atomicAdd: a read, an addition and a write, whose result is the old value."""
     for call in source.nodes("call_expression"):
         if callee(call) == "atomicAdd" and len(arguments(call)) == 2:
             place, value = map(words, arguments(call))
@@ -65,7 +65,7 @@ def drop_atomic(source: Source) -> Iterator[Change]:
 
 
 def drop_fences(source: Source) -> Iterator[Change]:
-    """Leaves out every __threadfence() of a function: what was written may be seen late by other blocks."""
+    """Leaves out every __threadfence() of a function: other blocks may see its writes late."""
     for function in source.nodes("function_definition"):
         calls = [node for node in walk(function) if node.type == "call_expression" and callee(node) == "__threadfence"]
         if calls:

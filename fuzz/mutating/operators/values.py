@@ -1,4 +1,4 @@
-"""Which value goes where: operands, components, arguments, results."""
+"""Wrong values: operands, components, arguments, results."""
 
 from collections.abc import Iterator
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Operators, terms and numbers that are others."""
+"""Wrong operators, terms and numbers."""
 
 import ast
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ def another_sign(source: PythonSource) -> Iterator[Change]:
 
 
 def operand_left_out(source: PythonSource) -> Iterator[Change]:
-    """Of `a + b` or `a * b` one of the two is left out."""
+    """One of the two operands of `a + b` or `a * b` is left out."""
     for node in source.every(ast.BinOp):
         if isinstance(node.op, ast.Add | ast.Sub | ast.Mult | ast.Div):
             yield source.put(node, f"({source.words(node.left)})")
@@ -25,7 +25,7 @@ def operand_left_out(source: PythonSource) -> Iterator[Change]:
 
 
 def minus_left_out(source: PythonSource) -> Iterator[Change]:
-    """`-x` is `x`; not of a whole number, which is an axis mostly."""
+    """`-x` is `x`; except for a whole number, which is mostly an axis."""
     for node in source.every(ast.UnaryOp):
         if isinstance(node.op, ast.USub) and not (
             isinstance(node.operand, ast.Constant) and isinstance(node.operand.value, int)

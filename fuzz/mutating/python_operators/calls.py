@@ -1,4 +1,4 @@
-"""Functions that are others, arguments that are left out, statements that are not there."""
+"""Wrong functions, arguments and statements that are left out."""
 
 import ast
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ ANOTHER = {
     "var": "std", "std": "var", "zeros": "empty", "zeros_like": "empty_like", "sin": "cos", "cos": "sin",
     "atomic_add": "store", "softmax": "log_softmax", "matmul": "add", "cumsum": "cumprod",
 }  # fmt: skip
-"""A function that people take for another."""
+"""A function that people confuse with another."""
 NARROWER = {"float64": "float32", "float32": "float16", "float": "half"}
 """A type that holds less."""
 POINTWISE = ("exp", "log", "sqrt", "rsqrt", "abs", "tanh", "sigmoid", "contiguous", "square", "relu", "clone")
@@ -27,7 +27,7 @@ def another_function(source: PythonSource) -> Iterator[Change]:
 
 
 def function_left_out(source: PythonSource) -> Iterator[Change]:
-    """`exp(x)` is `x`, and `x.exp()`, too."""
+    """`exp(x)` is `x`, and so is `x.exp()`."""
     for call in source.every(ast.Call):
         if isinstance(call.func, ast.Attribute) and call.func.attr in POINTWISE:
             yield source.put(call, f"({source.words(call.args[0] if call.args else call.func.value)})")
@@ -45,11 +45,11 @@ def argument_left_out(source: PythonSource) -> Iterator[Change]:
     for call in source.every(ast.Call):
         for keyword in call.keywords:
             if keyword.arg is not None:
-                kept = [source.words(arg) for arg in call.args]
-                kept += [
+                args = [source.words(arg) for arg in call.args]
+                args += [
                     f"{one.arg}={source.words(one.value)}" for one in call.keywords if one.arg and one is not keyword
                 ]
-                yield source.put(call, f"{source.words(call.func)}({', '.join(kept)})")
+                yield source.put(call, f"{source.words(call.func)}({', '.join(args)})")
 
 
 def another_axis(source: PythonSource) -> Iterator[Change]:
@@ -77,7 +77,7 @@ def swapped_indices(source: PythonSource) -> Iterator[Change]:
 
 
 def statement_left_out(source: PythonSource) -> Iterator[Change]:
-    """A statement that adds to a value, or is a call, is not there."""
+    """A statement that adds to a value, or is a call, is left out."""
     for node in chain(source.every(ast.AugAssign), source.every(ast.Expr)):
         if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
             yield source.put(node, "pass")

@@ -72,5 +72,5 @@ def _ranges(source: PythonSource) -> Iterator[ast.Call]:
 
 def _parts(source: PythonSource, call: ast.Call) -> tuple[str, str, str]:
     """Start, stop and step."""
-    said = [source.words(arg) for arg in call.args]
-    return ("0", said[0], "1") if len(said) == 1 else (said[0], said[1], said[2] if len(said) == 3 else "1")
+    args = [source.words(arg) for arg in call.args]
+    return ("0", args[0], "1") if len(args) == 1 else (args[0], args[1], args[2] if len(args) == 3 else "1")

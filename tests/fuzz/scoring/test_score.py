@@ -181,7 +181,7 @@ def test_where_nothing_was_found_no_figure_is_made_up(statuses: tuple[Fate, ...]
     lines = list(score_lines(ScoreReport(FEW, {}, scores, interrupted=True), ()))
     assert lines[0].startswith("interrupted: ")
     assert not any("0.0%" in line or "within 0" in line or "of 0" in line for line in lines)
-    assert any("nothing can be said" in line or "none was found" in line for line in lines)
+    assert any("there is no score" in line or "none was found" in line for line in lines)
 
 
 @pytest.mark.soak
@@ -226,7 +226,7 @@ def test_a_folder_of_another_score_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(CaseError, match="give another folder"):
         run_score([KERNEL], CpuDevice, replace(FEW, seed=4), 1, tmp_path, ignore)
     (tmp_path / FILE).write_bytes(before.replace(b'"control"', b'"kontrol"'))
-    with pytest.raises(CaseError, match="not what a score keeps"):
+    with pytest.raises(CaseError, match="not the results of a score"):
         run_score([KERNEL], CpuDevice, FEW, 1, tmp_path, ignore)
 
 
@@ -287,7 +287,7 @@ def test_an_operator_that_does_nothing_is_named() -> None:
     report = ScoreReport(FEW, {}, {"0": killed, "1": made_up(operator="exp fast", key="1")})
     idle = idle_operators(report, ())
     assert "max as min" not in idle
-    assert idle["exp fast"] == "killed nothing"
+    assert idle["exp fast"] == "made no mutant that was killed"
     assert idle["drop atomic"] == "apply nowhere in these kernels"
 
 
@@ -306,7 +306,7 @@ def test_the_command_scores_a_kernel_and_says_how_it_went(tmp_path: Path) -> Non
     result = CliRunner().invoke(main, asked)
     assert result.exit_code == 0, result.output
     assert "bugs were seeded into 1 kernel, one at a time" in result.output
-    assert "the kernel without a seeded bug: not accused, in 2 trials" in result.output
+    assert "the kernel without a seeded bug: no findings, in 2 trials" in result.output
     piped = CliRunner().invoke(main, [*asked, "--json", "-"])
     assert "bugs were seeded" in piped.stderr
     assert json.loads(piped.stdout)["max_cases"] == 2
