@@ -49,7 +49,7 @@ NEAR = 2.0**-7
 
 
 @dataclass(frozen=True)
-class Before:
+class EarlierInput:
     """The call before one that counts: in which way its input was another, that, and what it left in the outputs."""
 
     form: Decoy
@@ -109,7 +109,7 @@ class PythonBackend:
             return Outcome(refusal=error.refusal)
         except Fault as fault:
             return Outcome(findings=(fault.finding, *caller.findings), ended=self.is_spent)
-        runs = bench.with_echoes(outcome.runs)
+        runs = bench.mark_echoes(outcome.runs)
         findings = (*caller.findings, *outcome.findings)
         if CALLS.has_seen or any(run.stale for run in runs):
             findings = tuple(one for one in findings if one.kind not in IMITATED_BY_STATE)
@@ -145,22 +145,22 @@ class Bench:
 
     def launch(self, laid: Sequence[Laid]) -> list[Left]:
         """Copy an image to where nothing lies beside it, call, and give back what memory holds then."""
-        return [Left(self._called(one.run.job, one.run.plan, one.run.where, one.image)) for one in laid]
+        return [Left(self._call(one.run.job, one.run.plan, one.run.where, one.image)) for one in laid]
 
-    def _called(self, job: Job, plan: Arrangement, where: Sequence[Place], image: Bytes) -> Bytes:
+    def _call(self, job: Job, plan: Arrangement, where: Sequence[Place], image: Bytes) -> Bytes:
         self._begin("running")
         memory = self._memory.room(len(image), plan.at_end)
         named = {job.buffers[place.buffer].name: place for place in where}
         views = {name: memory.view(array_of(job, place, image), place.start) for name, place in named.items()}
         number = len(self._echoes)
-        before = self._before(job, image, memory, views, number) if number < self._planned else None
+        before = self._call_with_decoy(job, image, memory, views, number) if number < self._planned else None
         memory.write(image)
         returned = self._answers(job, views, plan)
         outputs = outputs_of(job, views, returned)
         back = memory.read()
         if before is not None and number == 0 and isinstance(self._memory, CardArena) and has_late_input(self._seed):
             late = [(views[name], image[one.start : one.stop]) for name, one in named.items() if name in before.inputs]
-            self._call_too_early(self._memory.belated(late), views, before, outputs)
+            self._call_too_early(self._memory.fill_late(late), views, before, outputs)
         self._echoes.append(echo_of(outputs, before))
         if before is not None and before.form is Decoy.NEAR:
             self._near = before.outputs
@@ -184,16 +184,16 @@ class Bench:
         handed = {name: view for name, view in views.items() if name not in call.returns}
         handed |= {name: one.view for name, one in strided.items()}
         with (
-            self.caller.lender.watched(plan.word) as allocations,
+            self.caller.lender.watch(plan.word) as allocations,
             self._programs(self.caller, handed, plan.word),
             self._extensions(self.caller, plan.word),
         ):
             answers = self.caller.answers(handed, self._sizes(job))
-        self.caller.findings += [one for one in allocations.findings() if one.array not in self._known()]
+        self.caller.findings += [one for one in allocations.findings() if one.array not in self._known_arrays()]
         for name, one in strided.items():
             views[name].write(one.read())
-            if (found := one.found(name)) is not None and name not in self._known():
-                self.caller.findings.append(found)
+            if (finding := one.find_write(name)) is not None and name not in self._known_arrays():
+                self.caller.findings.append(finding)
         return answers
 
     @contextmanager
@@ -211,14 +211,16 @@ class Bench:
     @contextmanager
     def _extensions(self, caller: Caller, word: int) -> Iterator[None]:
         """Have the accesses of CUDA looked at that the callable has built, and the cpu device runs."""
-        with CALLS.looking(self._probe, word, len(self._echoes)) as findings:
+        with CALLS.watch(self._probe, word, len(self._echoes)) as findings:
             try:
                 yield
             finally:
                 seen = {(one.kind, one.line, one.array) for one in caller.findings}
                 caller.findings += [one for one in findings if (one.kind, one.line, one.array) not in seen]
 
-    def _before(self, job: Job, image: Bytes, memory: Stretch, views: NamedViews, number: int) -> Before | None:
+    def _call_with_decoy(
+        self, job: Job, image: Bytes, memory: Stretch, views: NamedViews, number: int
+    ) -> EarlierInput | None:
         """Another input at the same addresses first, and of some trials many times; None where there is no other."""
         form = list(Decoy)[number % len(Decoy)]
         decoys = {one.name: decoy_of(one, form) for one in job.buffers if one.content is not None}
@@ -240,11 +242,11 @@ class Bench:
             if self._memory.is_spent:
                 raise  # nothing more runs in this process; the input that counts is run in the next
             return None  # nobody claims this input; the one that counts comes next
-        self.caller.look_at_earlier(self.caller.earlier)
-        return Before(form, decoys, outputs_of(job, views, returned))
+        self.caller.check_earlier(self.caller.earlier)
+        return EarlierInput(form, decoys, outputs_of(job, views, returned))
 
     def _call_too_early(
-        self, fill: Callable[[int], None], views: NamedViews, before: Before, outputs: NamedArrays
+        self, fill: Callable[[int], None], views: NamedViews, before: EarlierInput, outputs: NamedArrays
     ) -> None:
         """A call in a stream of its own, whose input comes a millisecond later; till then the other one lies there.
 
@@ -256,7 +258,7 @@ class Bench:
         handed = {name: view for name, view in views.items() if name not in self.caller.call.returns}
         quiet = replace(self.caller, findings=[], earlier=[])
         try:
-            at_once, at_last = quiet.in_a_stream(handed, self._sizes(quiet.job), fill)
+            at_once, at_last = quiet.call_in_stream(handed, self._sizes(quiet.job), fill)
         except (Fault, RefusedError):
             if self._memory.is_spent:
                 raise
@@ -271,7 +273,7 @@ class Bench:
                 self.caller.findings.append(Finding("ignores-stream", message, severity, array=name, step=0))
                 return
 
-    def with_echoes(self, runs: tuple[Run, ...]) -> tuple[Run, ...]:
+    def mark_echoes(self, runs: tuple[Run, ...]) -> tuple[Run, ...]:
         """The runs, of which those that only repeat the call before say so.
 
         A sum of elements in reverse is rightly the same. So a repetition counts where another input before has led to
@@ -286,7 +288,7 @@ class Bench:
             return runs
         return tuple(replace(run, stale=echo) for run, echo in zip(runs, echoes, strict=False))
 
-    def _known(self) -> set[str | None]:
+    def _known_arrays(self) -> set[str | None]:
         return {one.array for one in self.caller.findings if one.kind == "out-of-bounds"}
 
     def _sizes(self, job: Job) -> dict[str, int]:
@@ -315,7 +317,7 @@ def outputs_of(job: Job, views: NamedViews, returned: NamedArrays) -> NamedArray
     }
 
 
-def echo_of(outputs: NamedArrays, before: Before | None) -> Decoy | None:
+def echo_of(outputs: NamedArrays, before: EarlierInput | None) -> Decoy | None:
     """The input of the call before, if this answer is the same; by itself, that is merely odd."""
     if before is None:
         return None

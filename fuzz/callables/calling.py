@@ -46,7 +46,7 @@ class RefusedError(Exception):
 
 
 @dataclass(frozen=True)
-class Kept:
+class EarlierAnswer:
     """An answer that was given, as its array is held by whoever asked, and the bits that it had then."""
 
     name: str
@@ -65,25 +65,25 @@ class Caller:
     memory: Memory
     """Where what is handed over lies."""
     findings: list[Finding] = field(default_factory=list)
-    earlier: list[Kept] = field(default_factory=list)
+    earlier: list[EarlierAnswer] = field(default_factory=list)
 
     def answers(self, views: NamedViews, sizes: Mapping[str, int]) -> NamedArrays:
         """What one call returns, by the name of the output; Fault where it does not come to its end."""
         buffers = {buffer.name: buffer for buffer in self.job.buffers}
         threads = set(threading.enumerate())
-        values = results(self._called(views, sizes), self.call.returns)
+        values = results(self._call(views, sizes), self.call.returns)
         named = dict(zip(self.call.returns, values, strict=False))
-        at_once = self._held(views, named) if self.memory.is_card else {}
+        at_once = self._read_outputs(views, named) if self.memory.is_card else {}
         self.memory.settle()
-        found = dict(self._taken(values, buffers))
-        for name, now in self._held(views, named).items() if at_once else ():
+        found = dict(self._accepted(values, buffers))
+        for name, now in self._read_outputs(views, named).items() if at_once else ():
             if not same_bits(at_once[name], now):
                 message = f"{name} changes when the call has returned: it is written in a stream that nobody waits for"
-                self._tell(Finding("late-write", message, array=name, step=0))
-        self._look_again(threads, named, found)
+                self._report(Finding("late-write", message, array=name, step=0))
+        self._check_afterwards(threads, named, found)
         return found
 
-    def in_a_stream(
+    def call_in_stream(
         self, views: NamedViews, sizes: Mapping[str, int], fill: Callable[[int], None]
     ) -> tuple[NamedArrays, NamedArrays]:
         """What a call in a stream of its own leaves, whose input is late: in the stream's order, and when all is done.
@@ -95,13 +95,13 @@ class Caller:
             return {}, {}
         with stream as handle:
             fill(handle)
-            values = results(self._called(views, sizes), self.call.returns)
+            values = results(self._call(views, sizes), self.call.returns)
             named = dict(zip(self.call.returns, values, strict=False))
-            at_once = self._held({}, named)
+            at_once = self._read_outputs({}, named)
         self.memory.settle()
-        return at_once, self._held(views, named)
+        return at_once, self._read_outputs(views, named)
 
-    def _held(self, views: NamedViews, returned: Mapping[str, object]) -> NamedArrays:
+    def _read_outputs(self, views: NamedViews, returned: Mapping[str, object]) -> NamedArrays:
         """What lies in the outputs now, in those that were handed over and those that were returned."""
         outputs = {buffer.name for buffer in self.job.buffers if buffer.is_output}
         try:
@@ -112,7 +112,7 @@ class Caller:
             raise
         return found | {name: answer.bits for name, answer in answers.items() if answer is not None}
 
-    def _called(self, views: NamedViews, sizes: Mapping[str, int]) -> object:
+    def _call(self, views: NamedViews, sizes: Mapping[str, int]) -> object:
         elements = {buffer.name: buffer.element for buffer in self.job.buffers}
         file = str(self.job.path.resolve())
         arrays = {name: self.lender.lend(view, elements[name]) for name, view in views.items()}
@@ -136,7 +136,7 @@ class Caller:
                 raise RefusedError(Refusal(words_of(error), line)) from None
             raise Fault(Finding("exception", words_of(error), line=line, step=0)) from None
 
-    def _taken(
+    def _accepted(
         self, values: Sequence[object], buffers: Mapping[str, Buffer]
     ) -> Iterator[tuple[str, NDArray[np.generic]]]:
         """Each returned array that is what the claim says; Fault where one is not."""
@@ -147,48 +147,50 @@ class Caller:
         for name, value in zip(wanted, values, strict=False):
             answer = self.lender.answer(value)
             if answer is None:
-                self._misfit(name, f"{name} is returned as {type(value).__name__}, which is no array of its library")
-            elif (misfit := unlike_claim(name, answer, buffers[name])) is not None:
-                self._misfit(name, misfit)
+                self._raise_misfit(
+                    name, f"{name} is returned as {type(value).__name__}, which is no array of its library"
+                )
+            elif (misfit := describe_misfit(name, answer, buffers[name])) is not None:
+                self._raise_misfit(name, misfit)
             else:
                 if not answer.is_exact:
                     message = f"{name} is a {answer.kind}: what it holds may be worked out later"
-                    self._tell(Finding("lazy", message, array=name, step=0))
+                    self._report(Finding("lazy", message, array=name, step=0))
                 if self.memory.holds(answer.address):
                     message = f"{name} shares its memory with an array that was handed over"
-                    self._tell(Finding("aliased", message, array=name, step=0))
+                    self._report(Finding("aliased", message, array=name, step=0))
                 else:
-                    self.earlier.append(Kept(name, value, answer.bits))
+                    self.earlier.append(EarlierAnswer(name, value, answer.bits))
                 yield name, answer.bits.reshape(buffers[name].answer)
 
-    def _misfit(self, name: str, message: str) -> None:
+    def _raise_misfit(self, name: str, message: str) -> None:
         raise Fault(Finding("wrong-shape", message, array=name, step=0))
 
-    def _look_again(
+    def _check_afterwards(
         self, threads: set[threading.Thread], values: Mapping[str, object], found: Mapping[str, NDArray[np.generic]]
     ) -> None:
         """Whether something goes on when the call has returned, or an answer changes with a later call."""
         left = [one for one in threading.enumerate() if one not in threads and one.is_alive()]
         for thread in left:
-            self._tell(Finding("thread", f"the call leaves a thread running: {thread.name}", step=0))
+            self._report(Finding("thread", f"the call leaves a thread running: {thread.name}", step=0))
             thread.join(STILL_RUNNING)
         for name, value in values.items() if left else ():
             now = self.lender.answer(value)
             if now is not None and not same_bits(now.bits.reshape(-1), found[name].reshape(-1)):
                 message = f"{name} changes when the call has returned, by a thread of its own"
-                self._tell(Finding("late-write", message, array=name, step=0))
-        self.look_at_earlier(self.earlier[: -len(found) or None])
+                self._report(Finding("late-write", message, array=name, step=0))
+        self.check_earlier(self.earlier[: -len(found) or None])
         del self.earlier[:-KEPT_ANSWERS]
 
-    def look_at_earlier(self, answers: Sequence[Kept]) -> None:
+    def check_earlier(self, answers: Sequence[EarlierAnswer]) -> None:
         """Whether what earlier calls have returned still holds what it held then."""
         for kept in answers:
             now = self.lender.answer(kept.value)
             if now is not None and not same_bits(now.bits, kept.bits):
                 message = f"{kept.name} of one call is changed by a later one"
-                self._tell(Finding("late-write", message, array=kept.name, step=0))
+                self._report(Finding("late-write", message, array=kept.name, step=0))
 
-    def _tell(self, found: Finding) -> None:
+    def _report(self, found: Finding) -> None:
         """Once, as grave as its kind."""
         if all((one.kind, one.array) != (found.kind, found.array) for one in self.findings):
             self.findings.append(replace(found, severity=KINDS[found.kind].severity))
@@ -236,7 +238,7 @@ def is_refusal(error: BaseException, file: str) -> bool:
     return isinstance(error, AssertionError) or at.startswith("raise")
 
 
-def unlike_claim(name: str, answer: ReturnedArray, buffer: Buffer) -> str | None:
+def describe_misfit(name: str, answer: ReturnedArray, buffer: Buffer) -> str | None:
     """In words, how a returned array is not what the claim says; dimensions of 1 more or less are no matter."""
     got, wanted = ([size for size in shape if size != 1] for shape in (answer.bits.shape, buffer.answer))
     is_empty = prod(answer.bits.shape) == 0 == prod(buffer.answer)

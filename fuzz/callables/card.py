@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.callables.lending import BESIDE_BYTES, misses
+from kfuzz.callables.lending import BESIDE_BYTES, describe_overwrites
 from kfuzz.callables.memory import LentArray
 from kfuzz.devices import DeviceError, Finding
 from kfuzz.devices.layout import ALIGNED, BESIDE, OUTPUT, Bytes
@@ -47,12 +47,12 @@ class CardView:
     def write(self, content: NDArray[Any]) -> None:
         """Give it other elements."""
         assert self.strides is None, "what has strides is filled with all that lies between"
-        sent(self.address, np.ascontiguousarray(content, self.dtype))
+        send(self.address, np.ascontiguousarray(content, self.dtype))
 
     def read(self) -> NDArray[Any]:
         """A copy of its elements."""
         assert self.strides is None, "what has strides is read with all that lies between"
-        return fetched(self.address, np.empty(self.shape, self.dtype))
+        return fetch(self.address, np.empty(self.shape, self.dtype))
 
 
 @dataclass(frozen=True)
@@ -64,11 +64,11 @@ class CardStretch:
 
     def write(self, image: Bytes) -> None:
         """Fill it."""
-        sent(self.address, image)
+        send(self.address, image)
 
     def read(self) -> Bytes:
         """A copy of it."""
-        return fetched(self.address, np.empty(self.nbytes, np.uint8))
+        return fetch(self.address, np.empty(self.nbytes, np.uint8))
 
     def view(self, array: NDArray[Any], start: int) -> CardView:
         """The array that begins at a byte of it."""
@@ -120,7 +120,7 @@ class CardArena:
             raise DeviceError(f"the card failed: {said} (CUDA error {code})")
         raise Fault(Finding(kind, f"a kernel that the callable launches: {said}", step=0))
 
-    def belated(self, late: Late) -> Callable[[int], None]:
+    def fill_late(self, late: Late) -> Callable[[int], None]:
         """What fills arrays in a stream, a millisecond after all that the stream was given before."""
         if not self._busy:
             memory = ctypes.c_uint64()
@@ -142,14 +142,14 @@ class CardArena:
         return fill
 
 
-def sent(address: int, content: NDArray[Any]) -> None:
+def send(address: int, content: NDArray[Any]) -> None:
     """Copy to the card."""
     if content.nbytes:
         held = ctypes.c_void_p(content.ctypes.data)
         driver.call("cuMemcpyHtoD_v2", ctypes.c_uint64(address), held, ctypes.c_size_t(content.nbytes))
 
 
-def fetched(address: int, array: NDArray[Any]) -> NDArray[Any]:
+def fetch(address: int, array: NDArray[Any]) -> NDArray[Any]:
     """Copy from the card into an array."""
     if array.nbytes:
         held = ctypes.c_void_p(array.ctypes.data)
@@ -167,12 +167,12 @@ class CardBlock:
     held: object
 
 
-def room_of(nbytes: int) -> int:
+def guarded_size(nbytes: int) -> int:
     """How many bytes to ask for, so that so many have poison on either side."""
     return BESIDE_BYTES + -(-nbytes // 4) * 4 + BESIDE_BYTES
 
 
-def poisoned(whole: int, nbytes: int, word: int, words: str, held: object) -> CardBlock:
+def poison_block(whole: int, nbytes: int, word: int, words: str, held: object) -> CardBlock:
     """Paint memory that begins at `whole`: what the callable is given, and what lies around."""
     inside = -(-nbytes // 4)
     ends = BESIDE_BYTES // 4
@@ -185,12 +185,12 @@ def poisoned(whole: int, nbytes: int, word: int, words: str, held: object) -> Ca
     return CardBlock(whole + BESIDE_BYTES, nbytes, words, held)
 
 
-def overwritten(blocks: Sequence[CardBlock], word: int) -> Iterator[Finding]:
+def find_overwrites(blocks: Sequence[CardBlock], word: int) -> Iterator[Finding]:
     """A write beside what was allocated: the poison around it has changed."""
     good = np.full(BESIDE_BYTES // 4, (word + BESIDE) & 0xFFFFFFFF, np.uint32).view(np.uint8)
     for block in blocks:
         end = block.address + -(-block.nbytes // 4) * 4
-        before = fetched(block.address - BESIDE_BYTES, np.empty(BESIDE_BYTES, np.uint8)) != good
-        behind = fetched(end, np.empty(BESIDE_BYTES, np.uint8)) != good
+        before = fetch(block.address - BESIDE_BYTES, np.empty(BESIDE_BYTES, np.uint8)) != good
+        behind = fetch(end, np.empty(BESIDE_BYTES, np.uint8)) != good
         at = [*(np.flatnonzero(before) - BESIDE_BYTES), *(np.flatnonzero(behind) + (end - block.address))]
-        yield from misses(block.words, [int(one) for one in at], block.nbytes)
+        yield from describe_overwrites(block.words, [int(one) for one in at], block.nbytes)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.callables.handing import Argument, handed_over, put_back
+from kfuzz.callables.handing import Argument, put_back, translate_arguments
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.cpu.questions import CpuQuestion
 from kfuzz.devices import Buffer, Call, ClaimError, Finding, Job, Outcome, Probe, Refusal, Run, Step, UnsupportedError
@@ -23,8 +23,8 @@ from kfuzz.devices.repeats import Fault
 from kfuzz.kinds import kinds_with
 from kfuzz.oracle.elements import ELEMENTS
 from kfuzz.sources.cuda_in_python import TORCH
-from kfuzz.sources.cuda_text import blanked, closing, split_commas
-from kfuzz.sources.python_strings import DEVICE_CODE, Fragment, laid_out, strings_in
+from kfuzz.sources.cuda_text import blank_non_code, closing_bracket, split_commas
+from kfuzz.sources.python_strings import DEVICE_CODE, Fragment, lay_out, strings_in
 
 BOUND = re.compile(r"\bm\s*\.\s*(?:def|impl)\s*\(\s*\"(?P<name>\w+)\"\s*,\s*&?\s*(?P<function>[\w:]+|\[)")
 DEFAULT = re.compile(r"\"(?P<name>\w+)\"\s*(?:_a|\))\s*=\s*(?P<value>[^,()]+(?:\([^()]*\))?)")
@@ -52,7 +52,7 @@ class RefusedByExtensionError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class GivenBack:
+class CallResult:
     """What a function returned: its arrays, of torch's types, and whether they come as one, a list or a tuple."""
 
     arrays: tuple[tuple[str, NDArray[np.generic]], ...]
@@ -80,7 +80,7 @@ class Extension:
 
     def __init__(self, path: Path, source: str, flags: tuple[str, ...], functions: Mapping[str, str]) -> None:
         self.path, self.source, self.flags = path, source, flags
-        self._code = blanked(source)
+        self._code = blank_non_code(source)
         bound = {one["name"]: one["function"].rpartition("::")[2] for one in BOUND.finditer(source)}
         self.functions = {**bound, **functions}
         self._asked: set[str] = set()
@@ -90,15 +90,15 @@ class Extension:
     def definition(self, name: str) -> ExtensionFunction:
         """The function of this name in C++; an UnsupportedError where the text has none with a body."""
         for found in re.finditer(rf"\b{re.escape(name)}\s*\(", self._code):
-            end = closing(self._code, found.end() - 1)
+            end = closing_bracket(self._code, found.end() - 1)
             if BODY.match(self._code, end + 1):
                 head = self._code[max(self._code.rfind(mark, 0, found.start()) for mark in ";{}#") + 1 : found.start()]
                 return ExtensionFunction(head, split_commas(self._code[found.end() : end]))
         raise UnsupportedError(f"{self.path}: {name} is no function of the CUDA text, which the cpu device runs alone")
 
-    def called(
+    def call(
         self, name: str, args: Sequence[Argument], named: Mapping[str, Argument], calls: "DeviceCalls"
-    ) -> GivenBack:
+    ) -> CallResult:
         """One call of a function: the arrays that it returns; those that it was handed are as it leaves them."""
         function = self.functions.get(name, name)
         if function == "[":
@@ -108,18 +108,18 @@ class Extension:
         if len(self._asked) > 1 and self._keeps_state:
             why = "its variables outlive a call, and here each of its functions is called by itself"
             raise UnsupportedError(f"{self.path}: {' and '.join(sorted(self._asked))}: {why}; use --device gpu")
-        handed = handed_over(definition.parameters, args, named, self._defaults(name))
+        handed = translate_arguments(definition.parameters, args, named, self._defaults(name))
         call = Call(function, tuple(handed.texts), tuple(handed.declared), True, tuple(handed.tensors))
         step = Step(call, (1, 1, 1), (1, 1, 1), 0, tuple(handed.args))
         buffers = tuple(handed.buffers.values())
         job = Job(self.path.stem, self.path, self.source, self.flags, 64, buffers, (step,), (call,))
-        returned = self._returned(job, calls) if definition.how != "nothing" else ()
-        given = [result(number, one, shape, self.path) for number, (one, shape) in enumerate(returned)]
+        returned = self._returned_shapes(job, calls) if definition.how != "nothing" else ()
+        given = [result_buffer(number, one, shape, self.path) for number, (one, shape) in enumerate(returned)]
         left = calls.run(replace(job, buffers=(*buffers, *given)))
         for one, array in handed.places:
             put_back(one, left[array])
         arrays = tuple((one.element.library, left[one.name]) for one in given)
-        return GivenBack(arrays, definition.how)
+        return CallResult(arrays, definition.how)
 
     def _defaults(self, name: str) -> dict[str, str]:
         """What py::arg gives a value, where a function is bound to a name."""
@@ -131,7 +131,7 @@ class Extension:
                 }
         return {}
 
-    def _returned(self, job: Job, calls: "DeviceCalls") -> tuple[tuple[str, tuple[int, ...]], ...]:
+    def _returned_shapes(self, job: Job, calls: "DeviceCalls") -> tuple[tuple[str, tuple[int, ...]], ...]:
         """Elements and shapes of what it returns, which follow from what it is handed; nothing where it does not."""
         step = job.steps[0]
         key = (
@@ -145,7 +145,7 @@ class Extension:
         return self._shapes[key] or ()
 
 
-def result(number: int, found: str, shape: tuple[int, ...], path: Path) -> Buffer:
+def result_buffer(number: int, found: str, shape: tuple[int, ...], path: Path) -> Buffer:
     """A returned array; an UnsupportedError where its elements are none that arrays of a job have."""
     element = ELEMENTS.get(found)
     if element is None:
@@ -187,7 +187,7 @@ class DeviceCalls:
         return self._device
 
     @contextmanager
-    def looking(self, probe: Probe, word: int, turn: int) -> Iterator[list[Finding]]:
+    def watch(self, probe: Probe, word: int, turn: int) -> Iterator[list[Finding]]:
         """Tell what is seen of the calls made meanwhile; a word of 0 is that of a call of which nothing is asked.
 
         Each call is run in several orders of threads; the callable goes on with the answer of one, in turns.
@@ -204,7 +204,7 @@ class DeviceCalls:
         """What a job leaves in its arrays; Fault where it does not come to its end, and where it throws, a refusal."""
         outcome = self.device.run(job, self.probe)
         if job.path != self.file:
-            outcome = replace(outcome, findings=tuple(told_of(one, str(job.path)) for one in outcome.findings))
+            outcome = replace(outcome, findings=tuple(name_file(one, str(job.path)) for one in outcome.findings))
         if any(one.kind == "wrong-shape" for one in outcome.findings):
             raise UnsupportedError(
                 f"{job.path}: {job.steps[0].entry}: what it returns has another size from call to call"
@@ -248,7 +248,7 @@ class DeviceCalls:
         return array
 
 
-def told_of(found: Finding, file: str) -> Finding:
+def name_file(found: Finding, file: str) -> Finding:
     """A finding whose lines are of another file."""
     return replace(found, file=found.file or file, other_file=found.other_file or file)
 
@@ -257,7 +257,7 @@ CALLS = DeviceCalls()
 """Of this process, which makes one call at a time."""
 
 
-def built(
+def build_extension(
     path: Path,
     file: str,
     texts: Sequence[str],
@@ -268,7 +268,7 @@ def built(
 ) -> Extension:
     """An extension of texts that a Python file has, each line of which stays where the file has it, if it does."""
     known = strings_in(file)
-    is_elsewhere = not all(is_of(text, file) for text in texts if DEVICE_CODE.search(text))
+    is_elsewhere = not all(is_mostly_in(text, file) for text in texts if DEVICE_CODE.search(text))
     if is_elsewhere:
         path = path.with_name(f"{path.name} (the text that it builds)")
     placed = {fragments(text, file, known): None for text in texts if text.strip()}
@@ -277,13 +277,13 @@ def built(
     flags = tuple(f"-I{folder}" for folder in folders)
     flags += ("-use_fast_math",) if any(one.lstrip("-") == "use_fast_math" for one in options) else ()
     if is_elsewhere or not is_inline:
-        source = f"{begin}#line 1\n{laid_out(placed, 1)}"
+        source = f"{begin}#line 1\n{lay_out(placed, 1)}"
     else:
-        source = begin + laid_out(placed, begin.count("\n") + 1)
+        source = begin + lay_out(placed, begin.count("\n") + 1)
     return Extension(path, source, flags, functions)
 
 
-def is_of(text: str, file: str) -> bool:
+def is_mostly_in(text: str, file: str) -> bool:
     """Whether most of a text's lines stand in a file."""
     theirs = {line.strip() for line in file.split("\n")}
     mine = [line.strip() for line in text.split("\n") if line.strip()]

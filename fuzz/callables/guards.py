@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from kfuzz.callables.lending import ITS_OWN, misses
+from kfuzz.callables.lending import ITS_OWN, describe_overwrites
 from kfuzz.devices import DeviceError, Finding, host_compiler
 
 SOURCE = Path(__file__).with_name("guards.cpp")
@@ -50,15 +50,15 @@ class Guards:
         """What was written where nobody may since somebody looked last; nothing where the card has failed."""
         seen = (RawWrite * MOST)()
         for raw in seen[: max(0, min(MOST, self.library.kfuzz_guards_look(seen, MOST)))]:
-            yield from told(raw)
+            yield from describe_write(raw)
 
 
-def told(raw: RawWrite) -> Iterator[Finding]:
+def describe_write(raw: RawWrite) -> Iterator[Finding]:
     """A finding. What writes to freed memory may yet be right, where whoever frees it knows that nobody asks for it."""
     words = f"{raw.bytes} bytes"
     if raw.is_freed:
         message = f"byte {raw.at} of {words} that torch allocates is written after they are freed"
         yield Finding("use-after-free", message, "warning", array=ITS_OWN, count=raw.count)
         return
-    for found in misses(words, [raw.at], raw.bytes):
+    for found in describe_overwrites(words, [raw.at], raw.bytes):
         yield replace(found, message=f"{found.message.rpartition(', ')[0]}, {raw.count} bytes in all", count=raw.count)

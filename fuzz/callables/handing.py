@@ -36,7 +36,7 @@ Argument = Tensor | None | bool | int | float | str | list["Argument"]
 
 
 @dataclass
-class HandedOver:
+class CallArguments:
     """The arguments of one call as C++, what is declared for them, and the arrays that they stand for."""
 
     texts: list[str] = field(default_factory=list)
@@ -55,16 +55,16 @@ def put_back(given: Tensor, left: NDArray[np.generic]) -> None:
         before[...] = now.view(before.dtype)
 
 
-def handed_over(
+def translate_arguments(
     parameters: Sequence[str], args: Sequence[Argument], named: Mapping[str, Argument], defaults: Mapping[str, str]
-) -> HandedOver:
+) -> CallArguments:
     """The arguments of a call, in the order of the function's parameters."""
     names = [name_of(one) for one in parameters]
     if unknown := [name for name in named if name not in names]:
         raise TypeError(f"incompatible function arguments: no parameter {unknown[0]}")
     if len(args) > len(names):
         raise TypeError(f"incompatible function arguments: {len(args)} given, {len(names)} taken")
-    handed = HandedOver()
+    handed = CallArguments()
     given = {**dict(zip(names, args, strict=False)), **named}
     for name, parameter in zip(names, parameters, strict=True):
         if name in given:
@@ -81,7 +81,7 @@ def handed_over(
     return handed
 
 
-def text_for(name: str, value: Argument, handed: HandedOver) -> str:
+def text_for(name: str, value: Argument, handed: CallArguments) -> str:
     """An argument as C++; numbers are handed over, so that one text does for all."""
     if isinstance(value, list):
         inner = [text_for(f"{name}_{number}", one, handed) for number, one in enumerate(value)]
@@ -106,14 +106,14 @@ def text_for(name: str, value: Argument, handed: HandedOver) -> str:
     return name
 
 
-def tensor_for(name: str, value: Tensor, handed: HandedOver) -> str:
+def tensor_for(name: str, value: Tensor, handed: CallArguments) -> str:
     """A tensor as C++: of an array that is handed over twice, the one that is there."""
     for other, known in handed.places:
         if other.held.ctypes.data == value.held.ctypes.data and (other.sizes, other.strides) == (
             value.sizes,
             value.strides,
         ):
-            return known if value.is_dense else strided(known, len(value.sizes))
+            return known if value.is_dense else strided_text(known, len(value.sizes))
     element, kind = C_TYPES[value.dtype]
     sizes = value.sizes if value.is_dense else (len(value.held),)
     content = np.ascontiguousarray(value.held).reshape(-1)
@@ -132,10 +132,10 @@ def tensor_for(name: str, value: Tensor, handed: HandedOver) -> str:
     for what, numbers in (("of", value.sizes), ("step", value.strides)):
         handed.declared += [f"long long {name}_{what}_{number}" for number in range(len(numbers))]
         handed.args += numbers
-    return strided(name, len(value.sizes))
+    return strided_text(name, len(value.sizes))
 
 
-def strided(name: str, rank: int) -> str:
+def strided_text(name: str, rank: int) -> str:
     """A tensor whose elements do not lie one behind the other."""
     sizes, steps = (", ".join(f"{name}_{what}_{number}" for number in range(rank)) for what in ("of", "step"))
     return f"{name}.as_strided({{{sizes}}}, {{{steps}}})"

@@ -52,7 +52,7 @@ class Lender(Protocol):
     def answer(self, value: object) -> ReturnedArray | None:
         """What an array of the library holds; None where it is none."""
 
-    def watched(self, word: int) -> AbstractContextManager[Allocations]:
+    def watch(self, word: int) -> AbstractContextManager[Allocations]:
         """Have what is allocated meanwhile filled with poison, and surrounded by it, as far as the library allows."""
 
     def stream(self) -> AbstractContextManager[int] | None:
@@ -60,7 +60,7 @@ class Lender(Protocol):
 
 
 @dataclass(frozen=True)
-class Allocated:
+class PoisonedBlock:
     """Memory that a callable has asked for, with poison around it."""
 
     whole: NDArray[np.uint8]
@@ -73,7 +73,7 @@ class Allocated:
         return self.whole[self.start : self.stop]
 
 
-def block_of(nbytes: int, word: int, words: str) -> Allocated:
+def allocate_block(nbytes: int, word: int, words: str) -> PoisonedBlock:
     """So many bytes full of the poison of outputs, on a multiple of 64, with the poison of what lies beside around."""
     whole = np.zeros(BESIDE_BYTES + -(-nbytes // 64) * 64 + BESIDE_BYTES + 64, np.uint8)
     whole = whole[-whole.ctypes.data % 64 :]
@@ -82,20 +82,20 @@ def block_of(nbytes: int, word: int, words: str) -> Allocated:
     start, stop = BESIDE_BYTES, BESIDE_BYTES + nbytes
     inside = np.full(-(-nbytes // 4), word + OUTPUT, np.uint32).view(np.uint8)
     whole[start:stop] = inside[:nbytes]
-    return Allocated(whole, start, stop, words)
+    return PoisonedBlock(whole, start, stop, words)
 
 
-def overwritten(blocks: list[Allocated], word: int) -> Iterator[Finding]:
+def find_overwrites(blocks: list[PoisonedBlock], word: int) -> Iterator[Finding]:
     """A write beside what was allocated: the poison around it has changed."""
     for block in blocks:
         good = np.full(len(block.whole) // 4, word + BESIDE, np.uint32).view(np.uint8)
         wrong = block.whole != good
         wrong[block.start : block.stop] = False
         at = np.flatnonzero(wrong)
-        yield from misses(block.words, [int(one) - block.start for one in at], block.stop - block.start)
+        yield from describe_overwrites(block.words, [int(one) - block.start for one in at], block.stop - block.start)
 
 
-def misses(words: str, at: Sequence[int], nbytes: int) -> Iterator[Finding]:
+def describe_overwrites(words: str, at: Sequence[int], nbytes: int) -> Iterator[Finding]:
     """What it means that bytes beside an allocation have changed: `at` counts from its first byte."""
     if at:
         side = f"{-at[0]} bytes before" if at[0] < 0 else f"{at[0] - nbytes} bytes behind"

@@ -82,6 +82,6 @@ class LateModule:
         return getattr(importlib.import_module(self._name), name)
 
 
-def late(name: str) -> Any:  # noqa: ANN401  a module of a library without types
+def import_late(name: str) -> Any:  # noqa: ANN401  a module of a library without types
     """A module that not everybody has installed."""
     return LateModule(name)

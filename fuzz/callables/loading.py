@@ -44,8 +44,8 @@ class Modules:
             if len(self._made) >= KEPT_MODULES:
                 self._made.clear()
                 self._objects.clear()
-            self._made[key] = executed(job.path, job.source, len(self._made))
-        look_from(job.path)  # its functions may import, too
+            self._made[key] = execute_file(job.path, job.source, len(self._made))
+        search_beside(job.path)  # its functions may import, too
         found = getattr(self._made[key], name, None)
         if not callable(found):
             raise ClaimError(f"{job.path}: {name} is no function once the file is imported")
@@ -73,7 +73,7 @@ class Modules:
         return made if callable(made) else made.forward  # type: ignore[no-any-return]  # whatever it is
 
 
-def look_from(path: Path) -> None:
+def search_beside(path: Path) -> None:
     """Have found what lies beside a file and in the working folder, and no longer what lies beside another file."""
     for folder in BESIDE:
         with contextlib.suppress(ValueError):
@@ -83,10 +83,10 @@ def look_from(path: Path) -> None:
         sys.path.insert(0, folder)
 
 
-def executed(path: Path, source: str, number: int) -> ModuleType:
+def execute_file(path: Path, source: str, number: int) -> ModuleType:
     """The file as a module of its own; what lies beside it, and in the working folder, can be imported."""
     full = path.resolve()
-    look_from(path)
+    search_beside(path)
     module = ModuleType(f"kfuzz_callable_{number}_{path.stem}")
     module.__file__ = str(full)
     sys.modules[module.__name__] = module  # dataclasses and pickle look their own module up

@@ -68,7 +68,7 @@ class Strided:
         else:
             array = whole.reshape(shape[::-1]).transpose()
         array[...] = content
-        self._before = self._bytes.copy()
+        self._call_with_decoy = self._bytes.copy()
         self._stretch = memory.beside(self._bytes)
         self._array = array
         self.view: LentArray = self._stretch.view(
@@ -80,12 +80,12 @@ class Strided:
         self._bytes[:] = self._stretch.read()
         return self._array
 
-    def found(self, name: str) -> Finding | None:
+    def find_write(self, name: str) -> Finding | None:
         """A write between the elements."""
         if self.form != "gaps" or not self._array.size:
             return None
         size = self._array.dtype.itemsize
-        changed = (self._bytes != self._before)[: self._array.size * GAP * size].reshape(-1, GAP, size)
+        changed = (self._bytes != self._call_with_decoy)[: self._array.size * GAP * size].reshape(-1, GAP, size)
         changed[:, 1] = False
         at = np.flatnonzero(changed.any(axis=(1, 2)))
         if not len(at):

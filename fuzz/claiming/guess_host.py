@@ -14,7 +14,7 @@ from kfuzz.claiming.guess_kernel import LIMITS, VALUES, is_const, name_of, named
 from kfuzz.claims.roles import Roles, roles_of
 from kfuzz.claims.signature import Parameter, entries_of, host_functions_of
 from kfuzz.oracle.elements import I32, I64
-from kfuzz.sources.cuda_text import blanked
+from kfuzz.sources.cuda_text import blank_non_code
 
 ROWS = 4096
 """Fewer than a kernel by itself is given: memory that the function asks for grows with them."""
@@ -51,7 +51,7 @@ def host_claims(op: str, source: str, said: FunctionWords = NOTHING) -> Iterator
     functions = host_functions_of(source)
     bound = [name for name in BOUND.findall(source) if name in functions]
     tensors = [name for name, parameters in functions.items() if any(map(is_tensor, parameters))]
-    several = list(functions) if len(entries_of(source)) > 1 and "<<<" in blanked(source) else []
+    several = list(functions) if len(entries_of(source)) > 1 and "<<<" in blank_non_code(source) else []
     every = [name for name in dict.fromkeys([*bound, *tensors, *several]) if not NOT_FORWARD.search(name)]
     every = every if not said.entry else [said.entry] if said.entry in functions else []
     usual = {name: (value.strip(),) for name, value in DEFAULT.findall(source) if "py::none" not in value}

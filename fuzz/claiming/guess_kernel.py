@@ -12,7 +12,7 @@ from itertools import product
 from kfuzz.claims.roles import Roles, roles_of
 from kfuzz.claims.signature import Parameter, entries_of
 from kfuzz.devices import ClaimError
-from kfuzz.sources.cuda_text import blanked, split_commas
+from kfuzz.sources.cuda_text import blank_non_code, split_commas
 
 ROWS = 65535
 LIMITS = ((1 << 20, ""), (4096, ""), (1024, "{cols} <= threads"), (1024, ""), (256, ""), (32, ""))
@@ -72,7 +72,7 @@ def claims(op: str, function: Function, source: str) -> Iterator[str]:
     roles = roles_of(op)
     pointers = [one for one in function.parameters if one.is_pointer]
     numbers = [name_of(one) for one in function.parameters if not one.is_pointer]
-    code = blanked(source)
+    code = blank_non_code(source)
     for values, shape, (longest, condition) in product(VALUES, shapes(roles, numbers), LIMITS):
         if (arrays := arrays_of(roles, shape, pointers)) is None:
             continue

@@ -22,7 +22,7 @@ from kfuzz.claims.references import OP
 from kfuzz.claims.roles import roles_of
 from kfuzz.devices import ClaimError
 from kfuzz.installation import install_line
-from kfuzz.sources.cuda_in_python import built_in, cuda_of, functions_in, has_cuda
+from kfuzz.sources.cuda_in_python import cuda_of, functions_in, has_cuda, list_cuda_calls
 
 SAID_IN_A_FILE = ("op", "entry", "home", "arguments", "accuracy", "values")
 """Keys of a claim for many files, each of which has its own function and arrays."""
@@ -91,7 +91,7 @@ def means_cuda(path: Path, source: str, said: FunctionWords) -> bool:
     if find_spec("torch") is not None:
         return False
     try:
-        return bool(built_in(source, shown_path(path)))
+        return bool(list_cuda_calls(source, shown_path(path)))
     except ClaimError as error:
         raise ClaimError(f"{error}; with torch the file is run: {install_line('torch')}") from None
 

@@ -7,7 +7,7 @@ import re
 
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import is_host
-from kfuzz.sources.cuda_text import blanked
+from kfuzz.sources.cuda_text import blank_non_code
 from kfuzz.sources.headers import sources
 
 TOGETHER = re.compile(
@@ -25,5 +25,5 @@ def is_by_block(kernel: Kernel) -> bool:
         return False
     texts = [one.text for one in sources(kernel.path, kernel.source, kernel.flags)]
     lo, hi = kernel.value_range or (0.0, 1.0)
-    is_joined = any(map(is_host, kernel.entries)) or any(TOGETHER.search(blanked(text)) for text in texts)
+    is_joined = any(map(is_host, kernel.entries)) or any(TOGETHER.search(blank_non_code(text)) for text in texts)
     return lo <= 0.0 and hi >= 1.0 and not is_joined

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from kfuzz.oracle.elements import ELEMENTS, FLOATS
-from kfuzz.sources.cuda_text import blanked, closing, kernels, split_commas
+from kfuzz.sources.cuda_text import blank_non_code, closing_bracket, kernels, split_commas
 
 FLOAT_TYPES = tuple(name for element in FLOATS for name in element.c_types)
 BYTES = {
@@ -45,20 +45,20 @@ Parameters = tuple[Parameter, ...]
 
 def entries_of(source: str) -> dict[str, Parameters]:
     """Every `__global__` function of the source, by name."""
-    code = blanked(source)
+    code = blank_non_code(source)
     found: dict[str, Parameters] = {}
     for name, opened in kernels(code):
-        inside = code[opened + 1 : closing(code, opened)]
+        inside = code[opened + 1 : closing_bracket(code, opened)]
         found[name] = tuple(parameter(text) for text in split_commas(inside) if text not in ("", "void"))
     return found
 
 
 def host_functions_of(source: str) -> dict[str, Parameters]:
     """Every function of the source that has a body and is no kernel's, by name; of overloads the first."""
-    code = blanked(source)
+    code = blank_non_code(source)
     found: dict[str, Parameters] = {}
     for named in HOST_FUNCTION.finditer(code):
-        end = closing(code, named.end() - 1)
+        end = closing_bracket(code, named.end() - 1)
         if named[1] in NO_NAMES or not BODY.match(code, end + 1) or GLOBAL.search(head_of(code, named.start(1))):
             continue
         inside = code[named.end() : end]

@@ -14,7 +14,7 @@ import numpy as np
 from kfuzz.oracle.elements import F16, F32
 from kfuzz.oracle.rounding import FAST_EXPF, U
 from kfuzz.printable import one_line
-from kfuzz.sources.cuda_text import blanked, split_commas
+from kfuzz.sources.cuda_text import blank_non_code, split_commas
 from kfuzz.sources.python_strings import device_code_in
 
 LOG2_E = r"(?:\w*log2_?e\w*|1\.44269\w*)"
@@ -99,7 +99,7 @@ def numbers_of(value: str) -> tuple[float, float] | None:
 
 def facts(source: str) -> Iterator[tuple[int, str, str]]:
     """Where a key is spoken of, and what is said of it."""
-    code = blanked(source)
+    code = blank_non_code(source)
     for word in re.finditer(r"\b__expf\b", code):
         yield word.start(), "exp", "__expf"
     for word in re.finditer(r"\b__fdividef\b|\b__(?:frcp|fdiv)_r[zud]\b", code):

@@ -1,6 +1,6 @@
 """Launches in the text of host code, `kernel<<<grid, block>>>(arguments)`, as calls that a host compiler takes.
 
-Knows how C++ writes a launch; works on blanked text (translate.blanked), and keeps every line where it is.
+Knows how C++ writes a launch; works on blanked text (cuda_text.blank_non_code), and keeps every line where it is.
 """
 
 import re

@@ -1,7 +1,8 @@
 """What of a kernel file its entries reach: the rest is not compiled, and may use whatever the cpu device lacks.
 
-Knows how C++ text falls into definitions; never what they mean. It works on blanked text (translate.blanked), and in
-doubt keeps what is there: a name that stands anywhere in what is reached counts as used.
+Knows how C++ text falls into definitions; never what they mean. It works on blanked text
+(cuda_text.blank_non_code), and in doubt keeps what is there: a name that stands anywhere in
+what is reached counts as used.
 """
 
 import re

@@ -15,8 +15,8 @@ from kfuzz.cpu.launches import TextEdit, translate_launches
 from kfuzz.cpu.ptx import translate_statements
 from kfuzz.cpu.reach import blank_out, find_unreached
 from kfuzz.devices import UnsupportedError
-from kfuzz.sources.cuda_text import blanked, kernels
-from kfuzz.sources.headers import SourceFile, renamed
+from kfuzz.sources.cuda_text import blank_non_code, kernels
+from kfuzz.sources.headers import SourceFile, rename_includes
 
 _ALIGNMENT = r"(?:(?:__align__|alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)\s*)"
 _DYNAMIC_SHARED = re.compile(
@@ -103,8 +103,8 @@ def translate(
     With `entries`, what none of them reaches is left out. With the host's functions, launches are translated, too.
     An UnsupportedError where there is what the cpu device lacks, a ClaimError where there is what nvcc refuses.
     """
-    whole = [renamed(one, names) for one in files]
-    texts, codes = whole, list(map(blanked, whole))
+    whole = [rename_includes(one, names) for one in files]
+    texts, codes = whole, list(map(blank_non_code, whole))
     if entries is not None:
         idle = find_unreached("\n".join(codes), entries)
         texts = _split_again(blank_out("\n".join(whole), (one for one in idle if not one.is_macro)), whole)
@@ -124,7 +124,7 @@ def translate(
             some.extend(_edit_addresses(code, _kernels(every)))
             some.extend(disable_checks(code, words, shares))
     done = tuple(map(_apply_edits, texts, edits))
-    return Translation(done, _names(_DYNAMIC_SHARED, every), constants, _kernels(blanked("\n".join(whole))))
+    return Translation(done, _names(_DYNAMIC_SHARED, every), constants, _kernels(blank_non_code("\n".join(whole))))
 
 
 def _split_again(joined: str, lengths_of: Sequence[str]) -> list[str]:

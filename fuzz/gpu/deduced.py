@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from kfuzz.devices import Call
-from kfuzz.sources.cuda_text import blanked, closing, split_commas
+from kfuzz.sources.cuda_text import blank_non_code, closing_bracket, split_commas
 
 HELPERS = """\
 template <class F, F kernel> struct KfuzzKernel { static constexpr F value = kernel; };
@@ -63,7 +63,7 @@ def bare(function: str) -> str:
 
 def template_of(source: str, name: str) -> Template | None:
     """The template of a `__global__` function of that name; None where it is none."""
-    code = blanked(source)
+    code = blank_non_code(source)
     for found in re.finditer(rf"\b__global__\b[^;{{}}]*?\b{re.escape(name)}\s*\(", code):
         heads = list(HEAD.finditer(code, 0, found.start()))
         if not heads or re.search(r"[;{}]", code[heads[-1].end() : found.start()]):
@@ -72,7 +72,7 @@ def template_of(source: str, name: str) -> Template | None:
         end = _angle(code, start)
         head = [_named(one, number) for number, one in enumerate(split_commas(code[start:end]))]
         opened = found.end() - 1
-        parameters = code[opened + 1 : closing(code, opened)].replace("__grid_constant__", " ")
+        parameters = code[opened + 1 : closing_bracket(code, opened)].replace("__grid_constant__", " ")
         names = tuple(map(_argument, head))
         return Template(tuple(head), names, " ".join(parameters.split()), _namespaces(code[: heads[-1].start()]))
     return None

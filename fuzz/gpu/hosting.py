@@ -20,7 +20,7 @@ from kfuzz.devices import Call, ClaimError, Entry, Finding, Job, Refusal, cache,
 from kfuzz.devices.repeats import Returned
 from kfuzz.gpu import machine_code, nvidia
 from kfuzz.oracle.elements import BY_TORCH_NUMBER
-from kfuzz.sources.remembering import remembers
+from kfuzz.sources.remembering import has_lasting_variables
 
 HERE = Path(__file__).with_name("host_side")
 SHIM = Path(__file__).parents[1] / "cuda_on_cpu" / "host"
@@ -149,7 +149,7 @@ class HostLibrary:
 
     def __init__(self, job: Job, path: Path) -> None:
         self.job, self.path = job, path
-        self.is_fresh_each_run = remembers(job.source)
+        self.is_fresh_each_run = has_lasting_variables(job.source)
         self._load()
 
     def _load(self) -> None:

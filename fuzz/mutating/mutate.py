@@ -20,7 +20,7 @@ from kfuzz.mutating import python_operators as python_folder
 from kfuzz.mutating.change import Change
 from kfuzz.mutating.python_syntax import PythonSource, parse_python
 from kfuzz.mutating.syntax import Source, parse
-from kfuzz.sources.cuda_text import blanked
+from kfuzz.sources.cuda_text import blank_non_code
 
 Operator = Callable[[Source], Iterator[Change]]
 PythonOperator = Callable[[PythonSource], Iterator[Change]]
@@ -122,7 +122,7 @@ def as_kernel(mutant: Mutant, kernel: Kernel) -> Kernel:
 def _unreached_bytes(kernel: Kernel) -> list[tuple[int, int]]:
     """The bytes of the functions and classes that no launch reaches."""
     text = kernel.source
-    parts = find_unreached(blanked(text), map(str, kernel.entries))
+    parts = find_unreached(blank_non_code(text), map(str, kernel.entries))
     return [(len(text[: one.start].encode()), len(text[: one.end].encode())) for one in parts if not one.is_macro]
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kfuzz.devices import ClaimError
-from kfuzz.sources.python_strings import Fragment, by_lines, laid_out, pieces, tree_of
+from kfuzz.sources.python_strings import Fragment, lay_out, pieces, pieces_by_line, tree_of
 
 TAKES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "load_inline": (("cpp_sources", "cuda_sources"), ("name", "cpp_sources", "cuda_sources", "functions")),
@@ -68,7 +68,7 @@ def builds_cuda(source: str) -> bool:
 
 def functions_in(source: str, where: str) -> tuple[str, ...]:
     """What the calls of load_inline ask for by name."""
-    return tuple(dict.fromkeys(name for one in built_in(source, where) for name in one.functions))
+    return tuple(dict.fromkeys(name for one in list_cuda_calls(source, where) for name in one.functions))
 
 
 def cuda_of(source: str, where: str, entry: str, claim: tuple[int, int] | None = None) -> str:
@@ -78,7 +78,7 @@ def cuda_of(source: str, where: str, entry: str, claim: tuple[int, int] | None =
     """
     if source.rstrip().endswith(END):
         return source
-    every = built_in(source, where)
+    every = list_cuda_calls(source, where)
     name = re.sub(r"<.*", "", entry).rpartition("::")[2].strip()
     chosen = [one for one in every if name and one.has(name)] or every
     if not chosen:
@@ -94,10 +94,10 @@ def cuda_of(source: str, where: str, entry: str, claim: tuple[int, int] | None =
         f"#define {found[1]} {found[2] or 1}\n" for _, option in options if (found := DEFINED.match(option))
     )
     begin = (TORCH if any(one.is_torch for one in chosen) else "") + begin
-    return f"{begin}{laid_out(dict.fromkeys(texts), begin.count(chr(10)) + 1)}\n{END}\n"
+    return f"{begin}{lay_out(dict.fromkeys(texts), begin.count(chr(10)) + 1)}\n{END}\n"
 
 
-def built_in(source: str, where: str) -> tuple[HandedCuda, ...]:
+def list_cuda_calls(source: str, where: str) -> tuple[HandedCuda, ...]:
     """Every call that is handed CUDA; a ClaimError with the line of a text that cannot be read."""
     try:
         return read_calls(source)
@@ -109,7 +109,7 @@ def built_in(source: str, where: str) -> tuple[HandedCuda, ...]:
 @lru_cache(maxsize=64)
 def read_calls(source: str) -> tuple[HandedCuda, ...]:
     """Every call that is handed CUDA; UnreadableError where a text is made by a run."""
-    return tuple(TextReader(source, scopes, call).built(name) for call, name, scopes in calls_in(source))
+    return tuple(TextReader(source, scopes, call).read_call(name) for call, name, scopes in calls_in(source))
 
 
 @lru_cache(maxsize=64)
@@ -148,7 +148,7 @@ class TextReader:
     def __init__(self, source: str, scopes: tuple[Scope, ...], call: ast.Call) -> None:
         self._source, self._scopes, self._call = source, scopes, call
 
-    def built(self, name: str) -> HandedCuda:
+    def read_call(self, name: str) -> HandedCuda:
         """What is handed over."""
         call = self._call
         texts, by_position = TAKES[name]
@@ -190,7 +190,7 @@ class TextReader:
                 yield from pieces(self._source, node, value)
             case ast.JoinedStr(values=values) if all(isinstance(one, ast.Constant) for one in values):
                 value = "".join(str(one.value) for one in values if isinstance(one, ast.Constant))
-                yield from by_lines(node.lineno, value)
+                yield from pieces_by_line(node.lineno, value)
             case ast.BinOp(left=left, op=ast.Add(), right=right):
                 yield from self._text(left)
                 yield from self._text(right)
@@ -206,10 +206,10 @@ class TextReader:
         """What a name stands for."""
         seen = 0
         while isinstance(node, ast.Name | ast.Attribute) and seen < 16:
-            node, seen = self._assigned(node), seen + 1
+            node, seen = self._assigned_value(node), seen + 1
         return node
 
-    def _assigned(self, node: ast.Name | ast.Attribute) -> ast.expr:
+    def _assigned_value(self, node: ast.Name | ast.Attribute) -> ast.expr:
         """The one value that a name is given in the nearest scope that gives it one."""
         if isinstance(node, ast.Attribute):
             return self._attribute(node)
@@ -217,7 +217,7 @@ class TextReader:
             if not isinstance(scope, ast.ClassDef | ast.Module) and node.id in parameters(scope):
                 return self._argument(node, scope)
             before = None if isinstance(scope, ast.Module) else self._call.lineno
-            if (found := assigned_in(scope, node.id, before)) is not None:
+            if (found := value_in(scope, node.id, before)) is not None:
                 return found
         raise UnreadableError(node.lineno, f"`{node.id}`")
 
@@ -230,7 +230,7 @@ class TextReader:
             places: list[tuple[Scope, str]] = [(of, node.attr)]
             places += [(one, ast.unparse(node)) for one in of.body if isinstance(one, ast.FunctionDef)]
             for scope, name in places:
-                if (found := assigned_in(scope, name)) is not None:
+                if (found := value_in(scope, name)) is not None:
                     return found
         raise UnreadableError(node.lineno, f"`{ast.unparse(node)}`")
 
@@ -256,7 +256,7 @@ def parameters(scope: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
     return [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
 
 
-def assigned_in(scope: Scope, name: str, before: int | None = None) -> ast.expr | None:
+def value_in(scope: Scope, name: str, before: int | None = None) -> ast.expr | None:
     """What a scope gives a name, in front of a line; None where it gives it nothing, UnreadableError where it may be
     one of several things.
     """

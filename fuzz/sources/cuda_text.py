@@ -35,7 +35,7 @@ class Include:
     is_quoted: bool
 
 
-def blanked(source: str) -> str:
+def blank_non_code(source: str) -> str:
     """The source with comments and literals replaced by spaces, of the same length and with the same lines."""
     return OPAQUE.sub(spaces, source)
 
@@ -48,7 +48,7 @@ def spaces(found: re.Match[str]) -> str:
 @lru_cache(maxsize=KEPT_TEXTS)
 def includes(source: str) -> tuple[Include, ...]:
     """Every `#include` outside of comments."""
-    code = blanked(source)
+    code = blank_non_code(source)
     return tuple(
         Include(*found.span(), found[2], found[1] == '"')
         for found in INCLUDE.finditer(source)
@@ -71,12 +71,12 @@ def kernels(code: str) -> Iterator[tuple[str, int]]:
             word = _WORD_BEFORE.search(plain, at, mark.start())
             if mark[0] == "(" and word and word[1] not in _NO_NAMES:
                 named = word[1], mark.start()
-            at = closing(plain, mark.start()) + 1
+            at = closing_bracket(plain, mark.start()) + 1
         if named:
             yield named
 
 
-def closing(text: str, opened: int) -> int:
+def closing_bracket(text: str, opened: int) -> int:
     """Index of the bracket that closes the one at `opened`, or the end of the text."""
     depth = 0
     for index in range(opened, len(text)):

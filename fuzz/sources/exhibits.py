@@ -31,7 +31,7 @@ KEYS = ("base", "kind", "severity", "why", "edit")
 
 
 @dataclass(frozen=True)
-class Edit:
+class Replacement:
     """A text that occurs once in the base, and the text in its place."""
 
     old: str
@@ -44,7 +44,7 @@ class Exhibit:
 
     path: Path
     base: Path
-    edits: tuple[Edit, ...]
+    edits: tuple[Replacement, ...]
     kinds: tuple[str, ...]
     severity: str
     why: str
@@ -94,7 +94,7 @@ def read(path: Path) -> Exhibit:
     return Exhibit(
         path,
         path.parent / text_at(values, "base", path),
-        tuple(Edit(text_at(one, "old", path), text_at(one, "new", path)) for one in edits),
+        tuple(Replacement(text_at(one, "old", path), text_at(one, "new", path)) for one in edits),
         tuple(kinds),
         text_at(values, "severity", path) if "severity" in values else "",
         text_at(values, "why", path),

@@ -32,11 +32,11 @@ def sources(path: Path, text: str, flags: Sequence[str]) -> tuple[SourceFile, ..
         one = found[at]
         named: list[tuple[Include, int]] = []
         for include in includes(one.text):
-            place = _place(include, one.path.parent, folders)
+            place = _find_header(include, one.path.parent, folders)
             if place is None or len(found) > MOST_HEADERS:
                 continue
             full = place.resolve()
-            if full not in numbers and (content := _content(place)) is not None:
+            if full not in numbers and (content := _read_header(place)) is not None:
                 numbers[full] = len(found)
                 found.append(SourceFile(place, content))
             if full in numbers:
@@ -46,12 +46,12 @@ def sources(path: Path, text: str, flags: Sequence[str]) -> tuple[SourceFile, ..
     return tuple(found)
 
 
-def _place(include: Include, beside: Path, folders: Sequence[Path]) -> Path | None:
+def _find_header(include: Include, beside: Path, folders: Sequence[Path]) -> Path | None:
     every = [beside, *folders] if include.is_quoted else folders
     return next((place for folder in every if (place := folder / include.name).is_file()), None)
 
 
-def _content(place: Path) -> str | None:
+def _read_header(place: Path) -> str | None:
     """The text of a header; None where it is none, which the compiler will say."""
     try:
         return place.read_text(encoding="utf-8-sig") if place.stat().st_size <= MOST_BYTES else None
@@ -59,7 +59,7 @@ def _content(place: Path) -> str | None:
         return None
 
 
-def renamed(source: SourceFile, names: Sequence[str]) -> str:
+def rename_includes(source: SourceFile, names: Sequence[str]) -> str:
     """The text with each include that is known under another name; its lines stay where they are."""
     text = source.text
     for include, number in reversed(source.includes):

@@ -25,7 +25,7 @@ def tree_of(source: str) -> ast.Module | None:
         return None
 
 
-def laid_out(texts: Iterable[tuple[Fragment, ...]], at: int) -> str:
+def lay_out(texts: Iterable[tuple[Fragment, ...]], at: int) -> str:
     """The texts by their lines, beginning with line `at`: what comes too late for its line takes the next."""
     made: list[str] = []
     for text in sorted((one for one in texts if one), key=lambda one: one[0][0]):
@@ -53,7 +53,7 @@ def pieces(source: str, node: ast.Constant, value: str) -> list[Fragment]:
                 found += literal_pieces(node.lineno + token.start[0] - 1, token.string)
     except (tokenize.TokenError, SyntaxError, ValueError):
         found = []
-    return found if "".join(piece for _, piece in found) == value else by_lines(node.lineno, value)
+    return found if "".join(piece for _, piece in found) == value else pieces_by_line(node.lineno, value)
 
 
 def literal_pieces(line: int, literal: str) -> Iterator[Fragment]:
@@ -75,7 +75,7 @@ def literal_pieces(line: int, literal: str) -> Iterator[Fragment]:
         yield begins, piece
 
 
-def by_lines(line: int, value: str) -> list[Fragment]:
+def pieces_by_line(line: int, value: str) -> list[Fragment]:
     """A string of which each line stands on a line of its own."""
     return [(line + number, piece) for number, piece in enumerate(value.splitlines(keepends=True))]
 
@@ -96,7 +96,7 @@ def strings_in(source: str) -> dict[str, tuple[Fragment, ...]]:
             inner |= set(ast.walk(node))
             parts = (one.value if isinstance(one, ast.Constant) else ast.unparse(one) for one in node.values)
             value = "".join(map(str, parts))
-            found[value] = tuple(by_lines(node.lineno, value))
+            found[value] = tuple(pieces_by_line(node.lineno, value))
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in inner:
             found[node.value] = tuple(pieces(source, node, node.value)) if "(" in node.value else ()
     return {value: text for value, text in found.items() if "(" in value}
@@ -105,4 +105,4 @@ def strings_in(source: str) -> dict[str, tuple[Fragment, ...]]:
 def device_code_in(source: str) -> str:
     """All device code in a file's strings, on its lines, as far as the file tells before it runs."""
     texts = [text for value, text in strings_in(source).items() if DEVICE_CODE.search(value)]
-    return laid_out(texts, 1)
+    return lay_out(texts, 1)

@@ -5,7 +5,7 @@ Knows C++ as text alone; a variable that it overlooks is one that a search looks
 
 import re
 
-from kfuzz.sources.cuda_text import blanked
+from kfuzz.sources.cuda_text import blank_non_code
 
 KEPT = re.compile(
     r"\b(?:static|thread_local)\b[^;{}()=]*[;={\[]|"
@@ -17,6 +17,6 @@ KEPT = re.compile(
 """A static variable, one of the device, or one that begins a line, as those of the whole file do."""
 
 
-def remembers(source: str) -> bool:
+def has_lasting_variables(source: str) -> bool:
     """Whether the file has a variable that keeps its value from one call to the next."""
-    return bool(KEPT.search(blanked(source)))
+    return bool(KEPT.search(blank_non_code(source)))

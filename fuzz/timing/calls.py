@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from kfuzz.callables.calling import arguments, results, unlike_claim
+from kfuzz.callables.calling import arguments, describe_misfit, results
 from kfuzz.callables.card import CardView
 from kfuzz.callables.libraries import libraries
 from kfuzz.callables.loading import Modules, words_of
@@ -143,7 +143,7 @@ class CalledFunction:
             answer = self._lender.answer(value)
             if answer is None:
                 return f"{name} is returned as {type(value).__name__}, which is no array of its library"
-            if misfit := unlike_claim(name, answer, buffers[name]):
+            if misfit := describe_misfit(name, answer, buffers[name]):
                 return misfit
             self.arrays.sets[0][name].write(answer.bits)
         return ""

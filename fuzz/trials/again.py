@@ -10,7 +10,7 @@ import numpy as np
 from kfuzz.cases.case import Case, Values, case_of
 from kfuzz.claims.kernel import DoesNotFitError, Kernel
 from kfuzz.devices import Job, Probe, is_host, is_python
-from kfuzz.sources.remembering import remembers
+from kfuzz.sources.remembering import has_lasting_variables
 
 MOST_ELEMENTS = 1 << 16
 """Of a case that is called again: a call with more takes long, and remembers nothing else."""
@@ -22,7 +22,7 @@ def earlier_jobs(kernel: Kernel, case: Case, tune: Mapping[str, int], probe: Pro
     """The earlier calls of a job: of smaller sizes, of larger ones, and with other values in the same arrays."""
     if is_python(job) or job.sampling or not all(is_host(step.entry) for step in job.steps):
         return ()
-    if case.elements > MOST_ELEMENTS or not (remembers(job.source) or probe.seed % EVERY == 0):
+    if case.elements > MOST_ELEMENTS or not (has_lasting_variables(job.source) or probe.seed % EVERY == 0):
         return ()
     return tuple(kernel.bind(one.arrays, tune).job for one in earlier_cases(kernel, case, tune))
 

@@ -26,7 +26,7 @@ from kfuzz.devices.vast import is_vast
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.find.device import NAMES, open_device
 from kfuzz.installation import install_line
-from kfuzz.sources.headers import renamed, sources
+from kfuzz.sources.headers import rename_includes, sources
 from kfuzz.trials.replay import replay
 from kfuzz.views.failure import replay_texts
 
@@ -76,7 +76,7 @@ def script(kernel: Kernel, record: Record, name: str) -> str:
     body = [f"{role.upper()} = {text}" for role, text in arrays.items()]
     files = sources(kernel.path, kernel.front.whole, kernel.flags)
     names = [f"{number}-{one.path.name}" for number, one in enumerate(files)]
-    headers = {name: renamed(one, names) for name, one in zip(names[1:], files[1:], strict=True)}
+    headers = {name: rename_includes(one, names) for name, one in zip(names[1:], files[1:], strict=True)}
     if is_reference(kernel.op) and (beside := reference_of(kernel.front)).path != kernel.path:
         headers[beside.path.name] = beside.source
     carried = "        headers=HEADERS,\n" if headers else ""
@@ -93,7 +93,7 @@ def script(kernel: Kernel, record: Record, name: str) -> str:
         f"        seed={origin.seed!r},\n        device=sys.argv[1] if sys.argv[1:] else {origin.device or 'auto'!r},\n"
         f"    )\n)\n"
     )
-    told = [f"KERNEL = {literal(renamed(files[0], names))}"]
+    told = [f"KERNEL = {literal(rename_includes(files[0], names))}"]
     if headers:
         entries = [f"    {header!r}: {literal(one)},\n" for header, one in headers.items()]
         told += ["", f"HEADERS = {{\n{''.join(entries)}}}"]

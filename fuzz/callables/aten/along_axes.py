@@ -10,8 +10,8 @@ from kfuzz.callables.aten.term import (
     UnknownError,
     Writer,
     Writing,
-    of,
     tensor,
+    text_of,
     whole_number,
 )
 
@@ -23,7 +23,7 @@ def axes_of(x: Term, said: object) -> list[int]:
     return sorted({axis % many - many for axis in every}) or list(range(-many, 0))
 
 
-def gathered(to: Writer, name: str, x: Term, axes: list[int]) -> tuple[Text, int]:
+def merge_axes(to: Writer, name: str, x: Term, axes: list[int]) -> tuple[Text, int]:
     """The tensor with all these axes in one, and which that is: a sum over two may add in any order."""
     many = len(x.shape)
     if len(axes) == 1:
@@ -35,7 +35,7 @@ def gathered(to: Writer, name: str, x: Term, axes: list[int]) -> tuple[Text, int
     return to.set(f"{name}_in_one", f"{moved}.reshaped({rest}-1)"), -1
 
 
-def without(text: Text, axis: int) -> Text:
+def drop_axis(text: Text, axis: int) -> Text:
     """A tensor without an axis that a reduction has left with one element."""
     return f"{text}[..., 0{', :' * (-axis - 1)}]"
 
@@ -47,10 +47,10 @@ def reduction(word: str) -> Writing:
         x = tensor(args[0])
         said: object = args[1] if len(args) > 1 else options.get("dim")
         axes = axes_of(x, said)
-        inside, axis = gathered(to, name, x, axes)
+        inside, axis = merge_axes(to, name, x, axes)
         square = x.square if len(axes) == 1 else ""
         text = of_squares(word, square, name, axis) if square else word.format(x=inside, name=name, axis=axis)
-        return finished(to, name, text, shape, len(x.shape), len(axes), axis)
+        return finish_reduction(to, name, text, shape, len(x.shape), len(axes), axis)
 
     return rule
 
@@ -64,14 +64,14 @@ def of_squares(word: str, square: Text, name: str, axis: int) -> Text:
     return word.format(x=f"({square} * {square})", name=name, axis=axis)
 
 
-def finished(to: Writer, name: str, text: Text, shape: SizeTexts, before: int, reduced: int, axis: int) -> Term:
+def finish_reduction(to: Writer, name: str, text: Text, shape: SizeTexts, before: int, reduced: int, axis: int) -> Term:
     """What is left of a reduction, in the shape that the reference gives it."""
     if reduced > 1:
-        inside = to.kept(name, without(text if text.startswith("N.") else f"({text})", axis))
+        inside = to.keep(name, drop_axis(text if text.startswith("N.") else f"({text})", axis))
         spread = ", ".join(shape)
         return Term(to.set(f"{name}_shaped", f"{inside}.reshaped({spread})") if len(shape) == before else inside, shape)
     bracketed = text if text.startswith("N.") and " / " not in text else f"({text})"
-    return Term(to.kept(name, text if len(shape) == before else without(bracketed, axis)), shape)
+    return Term(to.keep(name, text if len(shape) == before else drop_axis(bracketed, axis)), shape)
 
 
 SUM = 'N.sum({x}, "{name}", axis={axis})'
@@ -83,8 +83,8 @@ def softmax(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg],
     del options
     x = tensor(args[0])
     axis = axes_of(x, args[1])[0]
-    e = to.kept(f"{name}_e", f"N.exp({x.text} - N.shift({x.text}, axis={axis}))")
-    text = to.kept(name, f'{e} / N.sum({e}, "{name}", axis={axis})')
+    e = to.keep(f"{name}_e", f"N.exp({x.text} - N.shift({x.text}, axis={axis}))")
+    text = to.keep(name, f'{e} / N.sum({e}, "{name}", axis={axis})')
     return Term(text, shape, weights=e if axis == -1 else "")
 
 
@@ -103,17 +103,17 @@ def log_softmax(to: Writer, name: str, args: Sequence[Arg], options: dict[str, A
     log = to.set(f"{name}_log", f'N.log(N.sum(N.exp({x.text} - {m}), "{name}", axis={axis}))')
     to.forms["log_softmax"] = ("x - m - log s", "x - lse")
     text = f"{x.text} - ({m} + {log}) if 'x - lse' in N.form else ({x.text} - {m}) - {log}"
-    return Term(to.kept(name, text), shape)
+    return Term(to.keep(name, text), shape)
 
 
 def logsumexp(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """m + log sum exp(x - m)."""
     x = tensor(args[0])
     axes = axes_of(x, args[1] if len(args) > 1 else options.get("dim"))
-    inside, axis = gathered(to, name, x, axes)
+    inside, axis = merge_axes(to, name, x, axes)
     m = to.set(f"{name}_m", f"N.shift({inside}, axis={axis})")
     text = f'({m} + N.log(N.sum(N.exp({inside} - {m}), "{name}", axis={axis})))'
-    return finished(to, name, text, shape, len(x.shape), len(axes), axis)
+    return finish_reduction(to, name, text, shape, len(x.shape), len(axes), axis)
 
 
 def variance(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
@@ -122,14 +122,14 @@ def variance(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg]
     axes = axes_of(x, args[1] if len(args) > 1 else options.get("dim"))
     correction = options.get("correction")
     _, var = moments(to, name, x, axes, 1 if correction is None else whole_number(correction))
-    return finished(to, name, var, shape, len(x.shape), max(len(axes), 1), -1)
+    return finish_reduction(to, name, var, shape, len(x.shape), max(len(axes), 1), -1)
 
 
 def moments(to: Writer, name: str, x: Term, axes: list[int], correction: int) -> tuple[Text, Text]:
     """The mean and the variance over the last axes, which are one then."""
     if axes != list(range(-len(axes), 0)):
         raise UnknownError
-    inside, _ = gathered(to, name, x, axes)
+    inside, _ = merge_axes(to, name, x, axes)
     to.forms["moments"] = ("two pass", "welford", "moments")
     both = f'N.mean_var({inside}, ("{name}_mean", "{name}_var"), {correction})'
     pair = to.set(f"{name}_both", both)
@@ -139,7 +139,7 @@ def moments(to: Writer, name: str, x: Term, axes: list[int], correction: int) ->
 def deviation(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """The root of the variance."""
     made = variance(to, f"{name}_squared", args, options, shape)
-    return Term(to.kept(name, f"N.sqrt({made.text})"), shape)
+    return Term(to.keep(name, f"N.sqrt({made.text})"), shape)
 
 
 def length(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
@@ -150,7 +150,7 @@ def length(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], 
     axes = args[2] if len(args) > 2 else None
     squared = Term(to.set(f"{name}_each", f"{x.text} * {x.text}"), x.shape, square=x.text)
     made = reduction(SUM)(to, f"{name}_squared", (squared, axes), options, shape)
-    return Term(to.kept(name, f"N.sqrt({made.text})"), shape)
+    return Term(to.keep(name, f"N.sqrt({made.text})"), shape)
 
 
 def layer_norm(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
@@ -160,15 +160,15 @@ def layer_norm(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Ar
     if not isinstance(sizes, list | tuple) or len(sizes) != 1:
         raise UnknownError
     mean, var = moments(to, name, x, [-1], 0)
-    normed = f"({x.text} - {mean}) * N.rsqrt({var} + {of(args[4])})"
-    return scaled(to, name, normed, args[2:4], shape)
+    normed = f"({x.text} - {mean}) * N.rsqrt({var} + {text_of(args[4])})"
+    return scale_and_shift(to, name, normed, args[2:4], shape)
 
 
-def scaled(to: Writer, name: str, text: Text, by: Sequence[Arg], shape: SizeTexts) -> Term:
+def scale_and_shift(to: Writer, name: str, text: Text, by: Sequence[Arg], shape: SizeTexts) -> Term:
     """Times a weight, and a bias more, where there are such."""
     weight, bias = by
-    text = text if weight is None else f"{to.kept(f'{name}_normed', text)} * {of(weight)}"
-    return Term(to.kept(name, text if bias is None else f"{text} + {of(bias)}"), shape)
+    text = text if weight is None else f"{to.keep(f'{name}_normed', text)} * {text_of(weight)}"
+    return Term(to.keep(name, text if bias is None else f"{text} + {text_of(bias)}"), shape)
 
 
 def rms_norm(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
@@ -178,7 +178,7 @@ def rms_norm(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg]
     if not isinstance(sizes, list | tuple) or len(sizes) != 1 or args[3] is None:
         raise UnknownError
     mean = f'N.dot({x.text}, {x.text}, "{name}") / {x.text}.shape[-1]'
-    return scaled(to, name, f"{x.text} * N.rsqrt({mean} + {of(args[3])})", (args[2], None), shape)
+    return scale_and_shift(to, name, f"{x.text} * N.rsqrt({mean} + {text_of(args[3])})", (args[2], None), shape)
 
 
 def running_sum(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
@@ -187,4 +187,4 @@ def running_sum(to: Writer, name: str, args: Sequence[Arg], options: dict[str, A
     x = tensor(args[0])
     if axes_of(x, args[1]) != [-1]:
         raise UnknownError
-    return Term(to.kept(name, f'N.running_sum({x.text}, "{name}")'), shape)
+    return Term(to.keep(name, f'N.running_sum({x.text}, "{name}")'), shape)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kfuzz.callables.aten.term import Arg, SizeTexts, Term, UnknownError, Writer, Writing, of, whole_number
+from kfuzz.callables.aten.term import Arg, SizeTexts, Term, UnknownError, Writer, Writing, text_of, whole_number
 
 
 def triangle(sign: str) -> Writing:
@@ -31,27 +31,27 @@ def places(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], 
     return Term(to.set(name, f'N.index("{to.dims[shape[0]]}")'), shape, is_mask=True)
 
 
-def compared(template: str) -> Writing:
+def comparison(template: str) -> Writing:
     """A mask of masks, or of integers."""
 
     def rule(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
         del options
         if not all(one.is_mask for one in args if isinstance(one, Term)):
             raise UnknownError
-        return Term(to.set(name, template.format(*map(of, args))), shape, is_mask=True)
+        return Term(to.set(name, template.format(*map(text_of, args))), shape, is_mask=True)
 
     return rule
 
 
-def chosen(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+def choice(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """One or the other, by a mask."""
     del options
     mask, one, other = args
     if not isinstance(mask, Term) or not mask.is_mask:
         raise UnknownError
-    return Term(to.set(name, f"N.where({mask.text}, {of(one)}, {of(other)})"), shape)
+    return Term(to.set(name, f"N.where({mask.text}, {text_of(one)}, {text_of(other)})"), shape)
 
 
-def filled(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+def masked_fill(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """A number where a mask holds."""
-    return chosen(to, name, (args[1], args[2], args[0]), options, shape)
+    return choice(to, name, (args[1], args[2], args[0]), options, shape)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kfuzz.callables.aten.term import Arg, SizeTexts, Term, UnknownError, Writer, of, tensor
+from kfuzz.callables.aten.term import Arg, SizeTexts, Term, UnknownError, Writer, tensor, text_of
 
 
 def matmul(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
@@ -15,23 +15,23 @@ def matmul(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], 
         merged = to.set(name, f"{whole.text}.reshaped({', '.join(shape)})")
         return Term(merged, shape, whole=whole)
     if a.weights:
-        return Term(to.kept(name, f'N.average({a.weights}, {b.text}, ("{name}_pv", "{name}_row"))'), shape)
-    return Term(to.kept(name, f'N.matmul({a.text}, {b.text}, "{name}")'), shape)
+        return Term(to.keep(name, f'N.average({a.weights}, {b.text}, ("{name}_pv", "{name}_row"))'), shape)
+    return Term(to.keep(name, f'N.matmul({a.text}, {b.text}, "{name}")'), shape)
 
 
-def added_matmul(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+def biased_matmul(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """bias + A B, whose sums may also start at the bias."""
     if options.get("alpha", 1) != 1 or options.get("beta", 1) != 1:
         raise UnknownError
     bias, a, b = (tensor(one) for one in args[:3])
-    return Term(to.kept(name, f'N.matmul({a.text}, {b.text}, "{name}", ({bias.text},))'), shape)
+    return Term(to.keep(name, f'N.matmul({a.text}, {b.text}, "{name}", ({bias.text},))'), shape)
 
 
 def times_vector(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """A x."""
     del options
     a, x = tensor(args[0]), tensor(args[1])
-    return Term(to.kept(name, f'N.matmul({a.text}, {x.text}.reshaped(-1, 1), "{name}")[..., 0]'), shape)
+    return Term(to.keep(name, f'N.matmul({a.text}, {x.text}.reshaped(-1, 1), "{name}")[..., 0]'), shape)
 
 
 def attention(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
@@ -39,8 +39,8 @@ def attention(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg
     q, k, v = (tensor(one) for one in args[:3])
     flags = [one for one in args[3:] if isinstance(one, bool)] or [bool(options.get("is_causal", False))]
     mask, scale = options.get("attn_mask"), options.get("scale")
-    factor = f"(1.0 / N.sqrt(N.number({q.text}.shape[-1])))" if scale is None else of(scale)
-    scores = to.kept(f"{name}_s", f'N.matmul({q.text}, {k.text}.T, "{name}_qk") * {factor}')
+    factor = f"(1.0 / N.sqrt(N.number({q.text}.shape[-1])))" if scale is None else text_of(scale)
+    scores = to.keep(f"{name}_s", f'N.matmul({q.text}, {k.text}.T, "{name}_qk") * {factor}')
     if isinstance(mask, Term):
         masked = f"N.where({mask.text}, {scores}, -N.inf)" if mask.is_mask else f"{scores} + {mask.text}"
         scores = to.set(f"{name}_masked", masked)
@@ -50,5 +50,5 @@ def attention(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg
             raise UnknownError
         seen = f'N.index("{keys}") <= N.index("{rows}", axis=-2)'
         scores = to.set(f"{name}_seen", f"N.where({seen}, {scores}, -N.inf)")
-    e = to.kept(f"{name}_e", f"N.exp({scores} - N.shift({scores}))")
-    return Term(to.kept(name, f'N.average({e}, {v.text}, ("{name}_pv", "{name}_row"))'), shape)
+    e = to.keep(f"{name}_e", f"N.exp({scores} - N.shift({scores}))")
+    return Term(to.keep(name, f'N.average({e}, {v.text}, ("{name}_pv", "{name}_row"))'), shape)

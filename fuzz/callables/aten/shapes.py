@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kfuzz.callables.aten.term import Arg, SizeTexts, Term, UnknownError, Writer, Writing, of, tensor, whole_number
+from kfuzz.callables.aten.term import Arg, SizeTexts, Term, UnknownError, Writer, Writing, tensor, text_of, whole_number
 
 
 def view(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
@@ -36,10 +36,10 @@ def permute(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg],
     x, order = tensor(args[0]), args[1]
     if not isinstance(order, list | tuple):
         raise UnknownError
-    return permuted(to, name, x, [axis % len(shape) for axis in order], shape)
+    return permute_axes(to, name, x, [axis % len(shape) for axis in order], shape)
 
 
-def permuted(to: Writer, name: str, x: Term, order: Sequence[int], shape: SizeTexts) -> Term:
+def permute_axes(to: Writer, name: str, x: Term, order: Sequence[int], shape: SizeTexts) -> Term:
     """The axes of a tensor in this order."""
     return Term(to.set(name, f"{x.text}.permuted({tuple(order)})"), shape)
 
@@ -51,7 +51,7 @@ def transpose(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg
     one, other = (whole_number(axis) % many for axis in args[1:3]) if len(args) > 1 else (0, many - 1)
     order = list(range(many))
     order[one], order[other] = other, one
-    return permuted(to, name, tensor(args[0]), order, shape)
+    return permute_axes(to, name, tensor(args[0]), order, shape)
 
 
 def unsqueeze(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
@@ -75,8 +75,8 @@ def part(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], sh
     step = whole_number(args[4]) if len(args) > 4 else 1
     if x.shape == shape:
         return x
-    begin = "" if first in (None, 0) else of(first)
-    end = "" if last is None or (isinstance(last, int) and last >= 2**62) else of(last)
+    begin = "" if first in (None, 0) else text_of(first)
+    end = "" if last is None or (isinstance(last, int) and last >= 2**62) else text_of(last)
     commas = ", :" * (len(shape) - 1 - axis % len(shape))
     return Term(to.set(name, f"{x.text}[..., {begin}:{end}:{step}{commas}]"), shape)
 
@@ -87,7 +87,7 @@ def select(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], 
     x = tensor(args[0])
     many = len(x.shape)
     commas = ", :" * (many - 1 - whole_number(args[1]) % many)
-    return Term(to.set(name, f"{x.text}[..., {of(args[2])}{commas}]"), shape)
+    return Term(to.set(name, f"{x.text}[..., {text_of(args[2])}{commas}]"), shape)
 
 
 def join(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
@@ -96,9 +96,9 @@ def join(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], sh
     every, axis = args[0], whole_number(args[1]) if len(args) > 1 else 0
     if not isinstance(every, list | tuple) or axis % len(shape) != len(shape) - 1:
         raise UnknownError
-    text = of(tensor(every[0]))
+    text = text_of(tensor(every[0]))
     for one in every[1:]:
-        text = f"N.join({text}, {of(tensor(one))})"
+        text = f"N.join({text}, {text_of(tensor(one))})"
     return Term(to.set(name, text), shape)
 
 
@@ -106,7 +106,7 @@ def full(value: float | None) -> Writing:
     """A tensor of one number; None where that is the second operand."""
 
     def rule(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
-        number = of(args[1]) if value is None else repr(value)
+        number = text_of(args[1]) if value is None else repr(value)
         if options.get("dtype") == "bool":
             sizes = "".join(f"{size}, " for size in shape)
             return Term(to.set(name, f"np.full(({sizes}), {number}, bool)"), shape, is_mask=True)

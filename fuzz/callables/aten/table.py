@@ -32,8 +32,8 @@ from kfuzz.callables.aten.elementwise import (
     silu,
     softplus,
 )
-from kfuzz.callables.aten.masks import chosen, compared, filled, places, triangle
-from kfuzz.callables.aten.products import added_matmul, attention, matmul, times_vector
+from kfuzz.callables.aten.masks import choice, comparison, masked_fill, places, triangle
+from kfuzz.callables.aten.products import attention, biased_matmul, matmul, times_vector
 from kfuzz.callables.aten.shapes import expand, full, join, part, permute, same, select, transpose, unsqueeze, view
 from kfuzz.callables.aten.term import Arg, SizeTexts, Term, UnknownError, Writer, Writing
 
@@ -93,8 +93,8 @@ RULES: dict[str, Writing] = {
     "mm": matmul,
     "bmm": matmul,
     "mv": times_vector,
-    "addmm": added_matmul,
-    "baddbmm": added_matmul,
+    "addmm": biased_matmul,
+    "baddbmm": biased_matmul,
     "cumsum": running_sum,
     "permute": permute,
     "transpose": transpose,
@@ -113,17 +113,17 @@ RULES: dict[str, Writing] = {
     "triu": triangle(">="),
     "tril": triangle("<="),
     "arange": places,
-    "le": compared("({0} <= {1})"),
-    "lt": compared("({0} < {1})"),
-    "ge": compared("({0} >= {1})"),
-    "gt": compared("({0} > {1})"),
-    "eq": compared("({0} == {1})"),
-    "bitwise_and": compared("({0} & {1})"),
-    "logical_and": compared("({0} & {1})"),
-    "logical_not": compared("~{0}"),
-    "bitwise_not": compared("~{0}"),
-    "where": chosen,
-    "masked_fill": filled,
+    "le": comparison("({0} <= {1})"),
+    "lt": comparison("({0} < {1})"),
+    "ge": comparison("({0} >= {1})"),
+    "gt": comparison("({0} > {1})"),
+    "eq": comparison("({0} == {1})"),
+    "bitwise_and": comparison("({0} & {1})"),
+    "logical_and": comparison("({0} & {1})"),
+    "logical_not": comparison("~{0}"),
+    "bitwise_not": comparison("~{0}"),
+    "where": choice,
+    "masked_fill": masked_fill,
     **dict.fromkeys(COPIES, same),
     **dict.fromkeys(VIEWS, view),
     **{f"_scaled_dot_product_{kind}": attention for kind in ATTENTIONS},
@@ -131,7 +131,7 @@ RULES: dict[str, Writing] = {
 """By the name without `aten.`, its overload, and the underscore of what works in place."""
 
 
-def written(
+def write_operation(
     to: Writer, op: str, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts
 ) -> Term | None:
     """One operation as lines of the formula; None, and `N.unknown` in its place, where the table does not have it."""

@@ -53,7 +53,7 @@ class Writer:
         self.lines.append((name, text))
         return name
 
-    def kept(self, name: str, text: Text) -> Text:
+    def keep(self, name: str, text: Text) -> Text:
         """A value that the reference holds in a tensor, and a kernel with 16-bit arrays may hold as narrow."""
         return self.set(name, f'N.keep({text}, "{name}")')
 
@@ -61,7 +61,7 @@ class Writer:
 Writing = Callable[[Writer, str, Sequence[Arg], dict[str, Arg], SizeTexts], Term]
 
 
-def of(operand: Arg) -> Text:
+def text_of(operand: Arg) -> Text:
     """An operand in a formula's text."""
     if isinstance(operand, Term):
         return operand.text

@@ -25,17 +25,17 @@ def array_libraries() -> tuple[str, ...]:
 
 def array_library_of(packages: Iterable[str], usual: str = USUAL) -> str:
     """The library whose arrays the functions of a file take that imports these packages."""
-    best = min(used_by(packages), key=lambda one: (one.rank, one.name), default=None)
+    best = min(libraries_used_by(packages), key=lambda one: (one.rank, one.name), default=None)
     return usual if best is None else best.arrays or best.name
 
 
 def language_of(packages: Iterable[str]) -> str:
     """The library that compiles a file's functions: a compiler for the arrays that they take, or that of the arrays."""
-    used = used_by(packages)
+    used = libraries_used_by(packages)
     arrays = array_library_of(packages)
     return next((one.name for one in used if one.arrays == arrays), arrays)
 
 
-def used_by(packages: Iterable[str]) -> list[PythonLibrary]:
+def libraries_used_by(packages: Iterable[str]) -> list[PythonLibrary]:
     """The libraries that a file uses."""
     return [one for one in libraries().values() if not {*one.packages}.isdisjoint(packages)]

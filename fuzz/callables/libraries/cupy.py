@@ -8,12 +8,12 @@ import numpy as np
 
 from kfuzz.callables import card
 from kfuzz.callables.lending import BESIDE_BYTES, ReturnedArray
-from kfuzz.callables.library import Arithmetic, PythonLibrary, late
+from kfuzz.callables.library import Arithmetic, PythonLibrary, import_late
 from kfuzz.callables.memory import LentArray
 from kfuzz.devices import ClaimError, Finding
 from kfuzz.oracle.elements import NATIVE, Element
 
-cupy = late("cupy")
+cupy = import_late("cupy")
 MOST_BYTES = 64 << 20
 
 
@@ -24,18 +24,18 @@ class PoisonedMemory:
         self.word = word
         self.blocks: list[card.CardBlock] = []
 
-    def allocated(self, nbytes: int) -> Any:  # noqa: ANN401  a pointer of CuPy's
+    def allocate(self, nbytes: int) -> Any:  # noqa: ANN401  a pointer of CuPy's
         """Memory for CuPy."""
         pool = cupy.get_default_memory_pool()
         if not 0 < nbytes <= MOST_BYTES:
             return pool.malloc(nbytes)
-        held = pool.malloc(card.room_of(nbytes))
-        self.blocks.append(card.poisoned(held.ptr, nbytes, self.word, f"an array of {nbytes} bytes", held))
+        held = pool.malloc(card.guarded_size(nbytes))
+        self.blocks.append(card.poison_block(held.ptr, nbytes, self.word, f"an array of {nbytes} bytes", held))
         return held + BESIDE_BYTES
 
     def findings(self) -> Iterator[Finding]:
         """What was written beside it."""
-        yield from card.overwritten(self.blocks, self.word)
+        yield from card.find_overwrites(self.blocks, self.word)
 
 
 class CupyArrays:
@@ -56,10 +56,10 @@ class CupyArrays:
         return ReturnedArray(type(value).__name__, element, held, type(value) is cupy.ndarray, value.data.ptr)
 
     @contextmanager
-    def watched(self, word: int) -> Iterator[PoisonedMemory]:
+    def watch(self, word: int) -> Iterator[PoisonedMemory]:
         """Poison in all that is allocated."""
         made = PoisonedMemory(word)
-        with cupy.cuda.using_allocator(made.allocated):
+        with cupy.cuda.using_allocator(made.allocate):
             yield made
 
     @contextmanager

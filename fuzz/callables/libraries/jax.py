@@ -7,12 +7,12 @@ from contextlib import contextmanager
 import numpy as np
 
 from kfuzz.callables.lending import ReturnedArray
-from kfuzz.callables.library import Arithmetic, PythonLibrary, late
+from kfuzz.callables.library import Arithmetic, PythonLibrary, import_late
 from kfuzz.callables.memory import LentArray
 from kfuzz.devices import Finding, UnsupportedError
 from kfuzz.oracle.elements import F64, Element, element_of_dtype
 
-jax, jnp = late("jax"), late("jax.numpy")
+jax, jnp = import_late("jax"), import_late("jax.numpy")
 
 
 class NoAllocations:
@@ -46,7 +46,7 @@ class JaxArrays:
         return ReturnedArray(type(value).__name__, element.name if element else array.dtype.name, bits, True, 0)
 
     @contextmanager
-    def watched(self, word: int) -> Iterator[NoAllocations]:
+    def watch(self, word: int) -> Iterator[NoAllocations]:
         """Nothing is poisoned."""
         yield NoAllocations()
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from kfuzz.callables.lending import ReturnedArray
-from kfuzz.callables.library import PythonLibrary, late
+from kfuzz.callables.library import PythonLibrary, import_late
 from kfuzz.callables.memory import LentArray
 from kfuzz.devices import ClaimError, Finding
 from kfuzz.oracle.elements import NATIVE, Element
 
-cuda = late("numba.cuda")
+cuda = import_late("numba.cuda")
 
 
 class UnseenAllocations:
@@ -44,7 +44,7 @@ class NumbaArrays:
         )
 
     @contextmanager
-    def watched(self, word: int) -> Iterator[UnseenAllocations]:
+    def watch(self, word: int) -> Iterator[UnseenAllocations]:
         """Nothing is poisoned."""
         yield UnseenAllocations()
 

@@ -1,8 +1,8 @@
 """Numba's compiler for the CPU, whose functions take numpy's arrays."""
 
-from kfuzz.callables.library import Arithmetic, PythonLibrary, late
+from kfuzz.callables.library import Arithmetic, PythonLibrary, import_late
 
-numba = late("numba")
+numba = import_late("numba")
 
 
 def probe(is_card: bool) -> None:

@@ -8,7 +8,7 @@ from typing import Any, ParamSpec
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.callables.lending import Allocated, ReturnedArray, block_of, overwritten
+from kfuzz.callables.lending import PoisonedBlock, ReturnedArray, allocate_block, find_overwrites
 from kfuzz.callables.library import Arithmetic, PythonLibrary
 from kfuzz.callables.memory import LentArray
 from kfuzz.devices import ClaimError, Finding
@@ -18,23 +18,23 @@ Args = ParamSpec("Args")
 MOST_BYTES = 64 << 20
 
 
-class Poisoned:
+class PoisonedArrays:
     """What np.empty has given while a callable ran."""
 
     def __init__(self, word: int) -> None:
         self.word = word
-        self.blocks: list[Allocated] = []
+        self.blocks: list[PoisonedBlock] = []
 
     def findings(self) -> Iterator[Finding]:
         """What was written beside it."""
-        yield from overwritten(self.blocks, self.word)
+        yield from find_overwrites(self.blocks, self.word)
 
     def array(self, shape: tuple[int, ...], dtype: np.dtype[Any], order: str) -> NDArray[Any] | None:
         """An array full of poison; None for what cannot be: objects, and what is very large."""
         nbytes = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
         if dtype.hasobject or not 0 < nbytes <= MOST_BYTES:
             return None
-        block = block_of(nbytes, self.word, f"an array of shape {list(shape)}")
+        block = allocate_block(nbytes, self.word, f"an array of shape {list(shape)}")
         self.blocks.append(block)
         return block.body.view(dtype).reshape(shape, order="F" if order == "F" else "C")
 
@@ -43,7 +43,7 @@ class NumpyArrays:
     """numpy's own arrays. ml_dtypes has the element types that numpy lacks, such as bfloat16."""
 
     def __init__(self) -> None:
-        self._active: Poisoned | None = None
+        self._active: PoisonedArrays | None = None
         # Before a callable's file can import them by name.
         for name in ("empty", "empty_like"):
             setattr(np, name, self._instead_of(getattr(np, name)))
@@ -68,9 +68,9 @@ class NumpyArrays:
         )
 
     @contextmanager
-    def watched(self, word: int) -> Iterator[Poisoned]:
+    def watch(self, word: int) -> Iterator[PoisonedArrays]:
         """Poison in what np.empty gives."""
-        self._active = made = Poisoned(word)
+        self._active = made = PoisonedArrays(word)
         try:
             yield made
         finally:

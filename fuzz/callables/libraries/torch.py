@@ -1,10 +1,10 @@
 """PyTorch: its tensors over kfuzz's memory, on a CPU or a GPU (torch/arrays.py, torch/guards.py)."""
 
 from kfuzz.callables.lending import Lender
-from kfuzz.callables.library import PythonLibrary, late
+from kfuzz.callables.library import PythonLibrary, import_late
 
-arrays, guards = late("kfuzz.callables.torch.arrays"), late("kfuzz.callables.torch.guards")
-torch = late("torch")
+arrays, guards = import_late("kfuzz.callables.torch.arrays"), import_late("kfuzz.callables.torch.guards")
+torch = import_late("torch")
 
 
 def lender(is_card: bool, guard_all: bool) -> Lender:

@@ -1,8 +1,8 @@
 """Triton: its kernels take torch's tensors. Without a GPU its own interpreter runs them (triton/programs.py)."""
 
-from kfuzz.callables.library import Arithmetic, Interpreter, PythonLibrary, late
+from kfuzz.callables.library import Arithmetic, Interpreter, PythonLibrary, import_late
 
-programs = late("kfuzz.callables.triton.programs")
+programs = import_late("kfuzz.callables.triton.programs")
 
 
 def interpreter() -> Interpreter:

@@ -12,7 +12,14 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from kfuzz.callables import card
-from kfuzz.callables.lending import BESIDE_BYTES, Allocated, Allocations, ReturnedArray, block_of, overwritten
+from kfuzz.callables.lending import (
+    BESIDE_BYTES,
+    Allocations,
+    PoisonedBlock,
+    ReturnedArray,
+    allocate_block,
+    find_overwrites,
+)
 from kfuzz.callables.memory import LentArray
 from kfuzz.callables.torch.elements import OF_TYPE, TYPES, as_array, as_tensor
 from kfuzz.devices import Finding, UnsupportedError
@@ -37,7 +44,7 @@ class PoisonedTensors(TorchDispatchMode):  # type: ignore[misc]  # torch is not 
     def __init__(self, word: int) -> None:
         super().__init__()
         self.word = word
-        self.in_host: list[Allocated] = []
+        self.in_host: list[PoisonedBlock] = []
         self.on_card: list[card.CardBlock] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
@@ -53,18 +60,18 @@ class PoisonedTensors(TorchDispatchMode):  # type: ignore[misc]  # torch is not 
         return torch.as_strided(whole.view(out.dtype), out.shape, out.stride())
 
     def _host_memory(self, nbytes: int, words: str) -> Any:  # noqa: ANN401  a tensor of bytes
-        self.in_host.append(block_of(nbytes, self.word, words))
+        self.in_host.append(allocate_block(nbytes, self.word, words))
         return torch.from_numpy(self.in_host[-1].body)
 
     def _card_memory(self, nbytes: int, words: str) -> Any:  # noqa: ANN401  a tensor of bytes
-        held = torch.empty(card.room_of(nbytes), dtype=torch.uint8, device="cuda")
-        self.on_card.append(card.poisoned(held.data_ptr(), nbytes, self.word, words, held))
+        held = torch.empty(card.guarded_size(nbytes), dtype=torch.uint8, device="cuda")
+        self.on_card.append(card.poison_block(held.data_ptr(), nbytes, self.word, words, held))
         return held[BESIDE_BYTES : BESIDE_BYTES + nbytes]
 
     def findings(self) -> Iterator[Finding]:
         """What was written beside it."""
-        yield from overwritten(self.in_host, self.word)
-        yield from card.overwritten(self.on_card, self.word)
+        yield from find_overwrites(self.in_host, self.word)
+        yield from card.find_overwrites(self.on_card, self.word)
 
 
 class TorchTensors:
@@ -77,7 +84,7 @@ class TorchTensors:
     def lend(self, memory: LentArray, element: Element) -> object:
         """A tensor over the memory."""
         if isinstance(memory, card.CardView):
-            tensor = torch.as_tensor(Signed(memory), device="cuda")
+            tensor = torch.as_tensor(SignedView(memory), device="cuda")
             return tensor.view(TYPES.get(element, tensor.dtype))
         assert memory.host is not None
         return as_tensor(memory.host, element)
@@ -92,23 +99,23 @@ class TorchTensors:
         is_exact = type(value) in (torch.Tensor, torch.nn.Parameter)
         return ReturnedArray(type(value).__name__, element, as_array(plain), is_exact, value.data_ptr())
 
-    def watched(self, word: int) -> AbstractContextManager[Allocations]:
+    def watch(self, word: int) -> AbstractContextManager[Allocations]:
         """Poison in what is allocated."""
         return self._watch(word)
 
     def stream(self) -> AbstractContextManager[int] | None:
         """A stream that waits for no other."""
-        return in_stream() if self._device == "cuda" else None
+        return use_own_stream() if self._device == "cuda" else None
 
 
 @contextmanager
-def poisoned(word: int) -> Iterator[PoisonedTensors]:
+def poison_tensors(word: int) -> Iterator[PoisonedTensors]:
     """Poison in what torch.empty gives."""
     with PoisonedTensors(word) as made:
         yield made
 
 
-class Signed:
+class SignedView:
     """An array on the card as torch reads it: it has no unsigned integers but bytes."""
 
     def __init__(self, memory: card.CardView) -> None:
@@ -117,7 +124,7 @@ class Signed:
 
 
 @contextmanager
-def in_stream() -> Iterator[int]:
+def use_own_stream() -> Iterator[int]:
     """A stream of its own as the current one."""
     made = torch.cuda.Stream()
     with torch.cuda.stream(made):
@@ -129,7 +136,7 @@ def lender(is_card: bool) -> TorchTensors:
     """Tensors on the first card, or on the CPU."""
     if is_card:
         check_card()
-    return TorchTensors("cuda" if is_card else "cpu", poisoned)
+    return TorchTensors("cuda" if is_card else "cpu", poison_tensors)
 
 
 def check_card() -> None:

@@ -58,12 +58,12 @@ class TorchExtensions:
         try:
             for is_second, earlier in ((False, ()), (True, job.earlier)):
                 for one in earlier:
-                    called(function, one)
-                outputs = called(function, job)
+                    call_function(function, one)
+                outputs = call_function(function, job)
                 findings += misfits(job, outputs)
                 if findings:
                     return Outcome((), tuple(findings))
-                answers = {one.name: held(outputs[one.name], one) for one in job.buffers if one.is_output}
+                answers = {one.name: as_output(outputs[one.name], one) for one in job.buffers if one.is_output}
                 runs.append(Run(Circumstances(after_calls=is_second), answers))
         except RuntimeError as error:
             words = str(error).splitlines()[0]
@@ -80,14 +80,14 @@ class TorchExtensions:
             raise UnsupportedError(f"{job.path}: it is no function of tensors, which is all that torch itself calls")
         key = (job.source, job.flags)
         if key not in self._modules:
-            self._modules[key] = built(job)
+            self._modules[key] = build_module(job)
         function: Callable[..., object] | None = getattr(self._modules[key], call.function, None)
         if function is None:
             raise UnsupportedError(f"{job.path}: its module offers torch no {call.function}")
         return function
 
 
-def built(job: Job) -> Any:  # noqa: ANN401  an extension module
+def build_module(job: Job) -> Any:  # noqa: ANN401  an extension module
     """The extension, built as its users build it; kept from one process to the next."""
     name = f"kfuzz_{cache.key(job.source, *job.flags, torch.__version__)[:24]}"
     folder = cache.folder() / "torch" / name
@@ -108,7 +108,7 @@ def built(job: Job) -> Any:  # noqa: ANN401  an extension module
         raise UnsupportedError(f"{job.path}: torch {torch.__version__} does not build it: {lines[0][:300]}") from None
 
 
-def called(function: Callable[..., object], job: Job) -> dict[str, torch.Tensor]:
+def call_function(function: Callable[..., object], job: Job) -> dict[str, torch.Tensor]:
     """What a call leaves in the outputs that it is handed, and returns in the others."""
     call, step = job.steps[0].entry, job.steps[0]
     assert isinstance(call, Call)
@@ -168,7 +168,7 @@ def misfits(job: Job, outputs: Mapping[str, torch.Tensor]) -> list[Finding]:
     return []
 
 
-def held(made: torch.Tensor, buffer: Buffer) -> NDArray[np.generic]:
+def as_output(made: torch.Tensor, buffer: Buffer) -> NDArray[np.generic]:
     """A tensor as numpy has it; a type that numpy lacks as its bits."""
     flat = made.detach().contiguous().cpu().reshape(-1)[: prod(buffer.answer)].reshape(buffer.answer)
     return as_array(flat).view(buffer.element.dtype)

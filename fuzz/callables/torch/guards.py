@@ -28,8 +28,8 @@ def lender(is_card: bool) -> arrays.TorchTensors:
     torch.cuda.memory.change_current_allocator(made)
 
     @contextmanager
-    def watched(word: int) -> Iterator[guards.Guards]:
+    def watch(word: int) -> Iterator[guards.Guards]:
         ours.begin(word)
         yield ours
 
-    return arrays.TorchTensors("cuda", watched)
+    return arrays.TorchTensors("cuda", watch)

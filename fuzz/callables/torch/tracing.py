@@ -27,9 +27,9 @@ from torch.utils import cpp_extension
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from kfuzz.callables.aten.elementwise import POWERS
-from kfuzz.callables.aten.table import written
+from kfuzz.callables.aten.table import write_operation
 from kfuzz.callables.aten.term import Arg, Term, Writer
-from kfuzz.callables.loading import SEED, executed, words_of
+from kfuzz.callables.loading import SEED, execute_file, words_of
 from kfuzz.callables.torch.elements import OF_TYPE, as_array
 from kfuzz.callables.torch.without_card import on_a_card
 from kfuzz.oracle.elements import NARROW
@@ -51,7 +51,7 @@ def main(folder: Path) -> int:
     """Answer the question that lies in a folder."""
     asked = json.loads((folder / "question.json").read_text(encoding="utf-8"))
     try:
-        answer, arrays = answered(asked)
+        answer, arrays = answer_question(asked)
     except CannotError as error:
         answer, arrays = {"error": str(error)}, {}
     except Exception as error:  # whatever a stranger's file, or torch's tracer on it, may raise: it is told as it is
@@ -61,28 +61,30 @@ def main(folder: Path) -> int:
     return 0
 
 
-def answered(asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def answer_question(asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The formula's text with what it names, and what the reference itself says of some inputs."""
     for build in ("load", "load_inline"):  # a reference needs no extension, and a submission's takes a minute to build
         setattr(cpp_extension, build, lambda *_, **__: None)
     path, source = Path(asked["path"]), asked["source"]
     with on_a_card(path) if builds_cuda(source) else nullcontext():  # it may have its inputs there
-        module = executed(path, source, 0)
+        module = execute_file(path, source, 0)
     reference, is_module = reference_of(module, asked["reference"])
     if asked["inputs"]:
-        return traced(reference, is_module, asked, asked["inputs"], {})
+        return trace_reference(reference, is_module, asked, asked["inputs"], {})
     with on_a_card(path) if builds_cuda(source) else nullcontext():
         inputs, fixed = inputs_of(module, reference, source)
     try:
-        return traced(reference, is_module, asked, inputs, fixed)
+        return trace_reference(reference, is_module, asked, inputs, fixed)
     except Exception:  # a weight may have a size that is not said to be one of the inputs'
         every = {name for dims in inputs.values() for name in dims[1:] if not name.isdigit()}
         if every <= set(fixed):
             raise
-        return traced(reference, is_module, asked, inputs, fixed | {name: int(getattr(module, name)) for name in every})
+        return trace_reference(
+            reference, is_module, asked, inputs, fixed | {name: int(getattr(module, name)) for name in every}
+        )
 
 
-def traced(
+def trace_reference(
     reference: Callable[..., Any], is_module: bool, asked: Mapping[str, Any], inputs: Dims, fixed: dict[str, int]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The same with inputs of these dimensions, of which some have one size alone."""
@@ -90,19 +92,19 @@ def traced(
     steps = {name: asked["axes"].get(name, (1, 0, 1)) for dims in inputs.values() for name in dims}
     steps = {name: (least, multiple) for name, (least, _, multiple) in steps.items() if not name.isdigit()}
     fixed = {name: size for name, size in fixed.items() if name in steps}
-    sizes = with_primes(steps, fixed, {int(name) for dims in inputs.values() for name in dims if name.isdigit()})
+    sizes = prime_sizes(steps, fixed, {int(name) for dims in inputs.values() for name in dims if name.isdigit()})
     given = tensors_of(inputs, sizes)
     write = partial(formula_of, inputs=inputs, sizes=sizes, fixed=set(fixed), title=asked["title"])
     text, outputs, constants, unknown, is_single = write(reference, given)
     wide = None if is_single else in_double(reference, given, text, write)
     arrays = {f"constant {name}": value for name, value in constants.items()}
-    for number, some in enumerate(others(sizes, steps, fixed)):
+    for number, some in enumerate(sizes_to_compare(sizes, steps, fixed)):
         given = tensors_of(inputs, some)
         arrays |= {f"input {number} {name}": one.numpy() for name, one in given.items()}
         arrays |= answers_of(f"single {number}", outputs, reference, given, some)
         if wide is not None:
             with Narrowings() as narrowings:
-                found = answers_of(f"double {number}", outputs, wide, doubled(given), some)
+                found = answers_of(f"double {number}", outputs, wide, widen_inputs(given), some)
             arrays |= found if not narrowings.seen else {}
     names = {name: [size if size not in fixed else str(fixed[size]) for size in dims] for name, dims in inputs.items()}
     return {"formula": text, "inputs": names, "unknown": unknown, "is_module": is_module}, arrays
@@ -163,7 +165,7 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
     return found, {name: int(getattr(module, name)) for name in inside & elsewhere & used}
 
 
-def with_primes(steps: Steps, fixed: Mapping[str, int], numbers: set[int]) -> dict[str, int]:
+def prime_sizes(steps: Steps, fixed: Mapping[str, int], numbers: set[int]) -> dict[str, int]:
     """A size for each dimension, unlike all others: one symbol is made for each size that there is."""
     found, taken = dict(fixed), numbers | set(fixed.values())
     for name, (least, multiple) in steps.items():
@@ -173,7 +175,7 @@ def with_primes(steps: Steps, fixed: Mapping[str, int], numbers: set[int]) -> di
     return {name: found[name] for name in steps}
 
 
-def others(sizes: Mapping[str, int], steps: Steps, fixed: Mapping[str, int]) -> list[dict[str, int]]:
+def sizes_to_compare(sizes: Mapping[str, int], steps: Steps, fixed: Mapping[str, int]) -> list[dict[str, int]]:
     """Sizes at which the formula is held against the reference: those of the trace, larger ones, and the least."""
     larger = {name: size + 6 * steps[name][1] for name, size in sizes.items()}
     least = {name: max(least, multiple) for name, (least, multiple) in steps.items()}
@@ -187,7 +189,7 @@ def tensors_of(inputs: Dims, sizes: Mapping[str, int]) -> dict[str, torch.Tensor
     return {name: torch.randn(shape) for name, shape in shapes.items()}
 
 
-def listed(results: object) -> list[torch.Tensor]:
+def list_tensors(results: object) -> list[torch.Tensor]:
     """The tensors that are returned."""
     every = list(results) if isinstance(results, tuple | list) else [results]
     if not every or not all(isinstance(one, torch.Tensor) for one in every):
@@ -205,7 +207,7 @@ def answers_of(
     """What the reference gives, by name."""
     try:
         with torch.no_grad():
-            results = listed(reference(*given.values()))
+            results = list_tensors(reference(*given.values()))
     except Exception as error:  # whatever torch may say of such shapes
         at = " ".join(f"{name}={size}" for name, size in sizes.items())
         raise CannotError(
@@ -233,7 +235,7 @@ class Narrowings(TorchDispatchMode):  # type: ignore[misc]  # torch is not there
         return out
 
 
-def doubled(given: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+def widen_inputs(given: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """The same numbers in double."""
     return {name: one.double() for name, one in given.items()}
 
@@ -247,7 +249,7 @@ def in_double(
     """
     wide = copy.deepcopy(reference).double() if isinstance(reference, torch.nn.Module) else reference
     try:
-        return wide if write(wide, doubled(given))[0] == text else None
+        return wide if write(wide, widen_inputs(given))[0] == text else None
     except Exception:  # whatever torch says of two types that do not go together
         return None
 
@@ -264,20 +266,20 @@ def formula_of(
     """A formula's text, its outputs, its tensors, the operations that nobody knows, and if it is of float32 alone."""
     # Weights of its own are no inputs: they are taken as they are.
     graph = make_fx(reference, tracing_mode="symbolic", _allow_non_fake_inputs=True)(*given.values())
-    read = Traced(graph, inputs, sizes, fixed)
+    read = TraceReader(graph, inputs, sizes, fixed)
     for node in graph.graph.nodes:
-        read.node(node)
+        read.read_node(node)
     return read.text(title), read.outputs, read.constants, list(dict.fromkeys(read.unknown)), read.to.is_single
 
 
-class Traced:
+class TraceReader:
     """Goes through a trace, node by node."""
 
     def __init__(self, graph: torch.fx.GraphModule, inputs: Dims, sizes: Mapping[str, int], fixed: set[str]) -> None:
         self.graph, self.inputs = graph, inputs
         self.fixed = {name: sizes[name] for name in fixed}
         every = {name for dims in inputs.values() for name in dims if not name.isdigit()}
-        self.to = Writer({f"n_{name}": self.told(name) for name in sorted(every)})
+        self.to = Writer({f"n_{name}": self.declared_size(name) for name in sorted(every)})
         self.values: dict[Any, Any] = {}
         self.numbers: dict[Any, str] = {}
         self.symbols: dict[str, str] = {}
@@ -292,21 +294,21 @@ class Traced:
         names = ["y"] if len(self.results) == 1 else [f"y{number}" for number in range(len(self.results))]
         return [name if name not in self.inputs else f"{name}_out" for name in names]
 
-    def node(self, node: torch.fx.Node) -> None:
+    def read_node(self, node: torch.fx.Node) -> None:
         """One step of the trace."""
         if node.op == "placeholder":
-            self.placeholder(node)
+            self.read_placeholder(node)
         elif node.op == "get_attr":
-            self.constant(node)
+            self.read_constant(node)
         elif node.op == "output":
             every = node.args[0] if isinstance(node.args[0], tuple | list) else [node.args[0]]
             self.results = [self.values[one] for one in every]
         elif isinstance(node.meta.get("val"), torch.SymInt | torch.SymFloat):
-            self.size(node)
+            self.read_size(node)
         else:
-            self.operation(node)
+            self.read_operation(node)
 
-    def placeholder(self, node: torch.fx.Node) -> None:
+    def read_placeholder(self, node: torch.fx.Node) -> None:
         name = self.waiting.pop(0)
         for claimed, size in zip(self.inputs[name], node.meta["val"].shape, strict=True):
             if isinstance(size, torch.SymInt):
@@ -331,20 +333,20 @@ class Traced:
             raise CannotError(f"a size of {text} cannot be written down")
         return text
 
-    def constant(self, node: torch.fx.Node) -> None:
+    def read_constant(self, node: torch.fx.Node) -> None:
         held = self.graph
         for name in str(node.target).split("."):
             held = getattr(held, name)
-        self.hold(node, held)
+        self.add_constant(node, held)
 
-    def hold(self, node: torch.fx.Node, held: torch.Tensor) -> None:
+    def add_constant(self, node: torch.fx.Node, held: torch.Tensor) -> None:
         """A tensor that the reference has of its own: its numbers go with the formula."""
         shape = tuple(str(int(size)) for size in held.shape)
         self.constants[node.name] = held.detach().float().cpu().numpy()
         text = f'N.input(CONSTANTS["{node.name}"].astype("f8"))'
         self.values[node] = Term(self.to.set(node.name, text), shape)
 
-    def size(self, node: torch.fx.Node) -> None:
+    def read_size(self, node: torch.fx.Node) -> None:
         """A number that follows from sizes: as an integer for shapes, as a value of the system where it is computed."""
         value = node.meta["val"]
         if isinstance(value, torch.SymInt):
@@ -364,11 +366,11 @@ class Traced:
             made = args[0] if getattr(node.target, "__name__", "") == "sym_float" else ""
         self.numbers[node] = self.values[node] = made
 
-    def operation(self, node: torch.fx.Node) -> None:
+    def read_operation(self, node: torch.fx.Node) -> None:
         """One operation of torch; what follows from an unknown one by its place in a tuple is unknown, too."""
         value = node.meta.get("val")
         if node.target is operator.getitem:
-            self.values[node] = self.values[node.args[0]] if node.args[1] == 0 else self.anything(node, value)
+            self.values[node] = self.values[node.args[0]] if node.args[1] == 0 else self.unknown_term(node, value)
             return
         first = value[0] if isinstance(value, tuple | list) else value
         if not isinstance(first, torch.Tensor):
@@ -379,10 +381,10 @@ class Traced:
             options["dtype"] = "bool"
         is_narrow = OF_TYPE.get(first.dtype) in NARROW.values() and not is_stored(node, op)
         args = [self.operand(one, op) for one in node.args]
-        made = None if is_narrow else written(self.to, op, node.name, args, options, self.shape(first.shape))
-        self.values[node] = made or self.anything(node, first, op)
+        made = None if is_narrow else write_operation(self.to, op, node.name, args, options, self.shape(first.shape))
+        self.values[node] = made or self.unknown_term(node, first, op)
 
-    def anything(self, node: torch.fx.Node, value: torch.Tensor, op: str = "") -> Term:
+    def unknown_term(self, node: torch.fx.Node, value: torch.Tensor, op: str = "") -> Term:
         """What nobody knows."""
         op = op or str(node.args[0].target).removeprefix("aten.").partition(".")[0]
         if node.users:
@@ -422,9 +424,11 @@ class Traced:
             if used & set(named):
                 taken.append(f"    {', '.join(named)}, = {role}.shape")
                 used -= set(named)
-        known = {f"n_{d}": self.told(d) for dims in self.inputs.values() for d in dims if not d.isdigit()}
-        inputs = {role: f"float[{', '.join(self.told(d) for d in dims)}]" for role, dims in self.inputs.items()}
-        shapes = {name: ", ".join(self.shown(size, known) for size in one.shape) or "1" for name, one in every}
+        known = {f"n_{d}": self.declared_size(d) for dims in self.inputs.values() for d in dims if not d.isdigit()}
+        inputs = {
+            role: f"float[{', '.join(self.declared_size(d) for d in dims)}]" for role, dims in self.inputs.items()
+        }
+        shapes = {name: ", ".join(self.output_size(size, known) for size in one.shape) or "1" for name, one in every}
         outputs = {name: f"float[{shape}]" for name, shape in shapes.items()}
         groups = [[]] if not self.to.forms else [[one] for one in next(iter(self.to.forms.values()))]
         for group in list(self.to.forms.values())[1:]:
@@ -442,11 +446,11 @@ class Traced:
         body = [f"def formula(N, {', '.join(self.inputs)}):", *taken, *reversed(lines), f"    return {{{results}}}"]
         return "\n".join([*head, "", "", *body, ""])
 
-    def told(self, dimension: str) -> str:
+    def declared_size(self, dimension: str) -> str:
         """A dimension as the formula declares it: a fixed one by its number."""
         return str(self.fixed.get(dimension, dimension))
 
-    def shown(self, size: str, known: Mapping[str, str]) -> str:
+    def output_size(self, size: str, known: Mapping[str, str]) -> str:
         """A size of an output: one of the inputs', or a number."""
         if size in known:
             return known[size]

@@ -19,7 +19,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils import cpp_extension
 
-from kfuzz.callables.extensions import CALLS, Extension, RefusedByExtensionError, built
+from kfuzz.callables.extensions import CALLS, Extension, RefusedByExtensionError, build_extension
 from kfuzz.callables.handing import C_TYPES, Argument, Tensor
 from kfuzz.callables.torch.elements import as_array, as_tensor
 from kfuzz.devices import ClaimError, UnsupportedError
@@ -110,13 +110,13 @@ class CardAnswers:
     shared_memory_per_block_optin, regs_per_multiprocessor = 227 << 10, 1 << 16
 
 
-def no_card(*_: object, **__: object) -> None:
+def refuse_card(*_: object, **__: object) -> None:
     """Whatever else needs a card."""
     CALLS.trouble = UnsupportedError("torch.cuda is asked for what the cpu device does not have; use --device gpu")
     raise CALLS.trouble
 
 
-def nothing(*_: object, **__: object) -> None:
+def do_nothing(*_: object, **__: object) -> None:
     """There is nothing to be done."""
 
 
@@ -133,9 +133,9 @@ CUDA: dict[str, object] = {
     "Event": DoneAtOnce,
     "stream": nullcontext,
     "device": nullcontext,
-    "_lazy_init": no_card,
+    "_lazy_init": refuse_card,
     **dict.fromkeys(("init", "synchronize", "empty_cache", "set_device", "set_stream", "manual_seed",
-                     "manual_seed_all"), nothing),
+                     "manual_seed_all"), do_nothing),
 }  # fmt: skip
 
 
@@ -143,12 +143,12 @@ CUDA: dict[str, object] = {
 def on_a_card(path: Path) -> Iterator[None]:
     """Torch as if there were a card, whose CUDA the cpu device runs."""
     loaders = {"load_inline": functools.partial(load_inline, path), "load": functools.partial(load, path)}
-    with others_in(torch.cuda, CUDA), others_in(cpp_extension, loaders), OnACard():
+    with replace_names(torch.cuda, CUDA), replace_names(cpp_extension, loaders), OnACard():
         yield
 
 
 @contextmanager
-def others_in(module: ModuleType, names: Mapping[str, object]) -> Iterator[None]:
+def replace_names(module: ModuleType, names: Mapping[str, object]) -> Iterator[None]:
     """A module with other things under these names."""
     own = {name: getattr(module, name) for name in names}
     vars(module).update(names)
@@ -158,7 +158,7 @@ def others_in(module: ModuleType, names: Mapping[str, object]) -> Iterator[None]
         vars(module).update(own)
 
 
-def as_on_a_card(function: Callable[..., Any], path: Path) -> Callable[..., Any]:
+def call_on_a_card(function: Callable[..., Any], path: Path) -> Callable[..., Any]:
     """A callable with torch so; what its extensions could not do is told, also where it caught that."""
 
     def called(*args: object, **named: object) -> object:
@@ -203,34 +203,36 @@ def load_inline(
     **_: object,
 ) -> BuiltModule:
     """A module of the functions that these texts have, each compiled when it is called."""
-    texts = [*listed(cpp_sources), *listed(cuda_sources)]
-    wanted = {one: one for one in listed(list(functions) if isinstance(functions, Mapping) else functions)}
-    file = asking(path)
+    texts = [*as_list(cpp_sources), *as_list(cuda_sources)]
+    wanted = {one: one for one in as_list(list(functions) if isinstance(functions, Mapping) else functions)}
+    file = calling_file(path)
     options = [*(extra_cflags or ()), *(extra_cuda_cflags or ())]
     text = "".join(linecache.getlines(file))
     where = path if Path(file).resolve() == path.resolve() else Path(file)
-    folders = listed(extra_include_paths)
-    return BuiltModule(name, built(where, text, texts, options, wanted, is_inline=True, folders=folders), file)
+    folders = as_list(extra_include_paths)
+    return BuiltModule(
+        name, build_extension(where, text, texts, options, wanted, is_inline=True, folders=folders), file
+    )
 
 
 def load(path: Path, name: str, sources: str | Sequence[str], *_: object, **named: Any) -> BuiltModule:  # noqa: ANN401
     """The same of files: the first of CUDA under its own lines, and the others behind it."""
     options = [*(named.get("extra_cflags") or ()), *(named.get("extra_cuda_cflags") or ())]
-    files = [Path(one) for one in listed(sources) if Path(one).suffix in ENDINGS]
+    files = [Path(one) for one in as_list(sources) if Path(one).suffix in ENDINGS]
     files.sort(key=lambda one: one.suffix != ".cu")
     if not files:
         raise UnsupportedError(f"{path}: load() of no .cu or .cpp file")
     texts = [one.read_text(encoding="utf-8") for one in files]
-    whole, folders = "\n".join(texts), listed(named.get("extra_include_paths"))
-    made = built(files[0], whole, [whole], options, {}, is_inline=False, folders=folders)
+    whole, folders = "\n".join(texts), as_list(named.get("extra_include_paths"))
+    made = build_extension(files[0], whole, [whole], options, {}, is_inline=False, folders=folders)
     return BuiltModule(name, made, str(files[0]))
 
 
-def listed(given: str | Sequence[str] | None) -> list[str]:
+def as_list(given: str | Sequence[str] | None) -> list[str]:
     return [given] if isinstance(given, str) else list(given or ())
 
 
-def asking(path: Path) -> str:
+def calling_file(path: Path) -> str:
     """The file whose code asks, as far as its text is known."""
     frame = sys._getframe(2)
     file = frame.f_code.co_filename
@@ -243,7 +245,7 @@ def call(extension: Extension, name: str, *args: object, **named: object) -> obj
         try:
             given = [as_argument(one) for one in args]
             by_name = {key: as_argument(one) for key, one in named.items()}
-            returned = extension.called(name, given, by_name, CALLS)
+            returned = extension.call(name, given, by_name, CALLS)
         except ClaimError as error:
             CALLS.trouble = error
             raise
@@ -258,7 +260,7 @@ def call(extension: Extension, name: str, *args: object, **named: object) -> obj
 def as_argument(value: object) -> Argument:
     """An argument as the cpu device takes it; UnsupportedError where it is nothing that C++ is handed here."""
     if isinstance(value, torch.Tensor):
-        return handed_tensor(value)
+        return as_tensor_argument(value)
     if isinstance(value, list | tuple):
         return [as_argument(one) for one in value]
     if value is None or (isinstance(value, bool | int | float | str) and not isinstance(value, Address)):
@@ -269,7 +271,7 @@ def as_argument(value: object) -> Argument:
     raise UnsupportedError(f"{what} is handed to a function of CUDA, which the cpu device does not take")
 
 
-def handed_tensor(given: Any) -> Tensor:  # noqa: ANN401  a tensor
+def as_tensor_argument(given: Any) -> Tensor:  # noqa: ANN401  a tensor
     """A tensor's memory itself, from its first element to its last."""
     dtype = str(given.dtype).removeprefix("torch.")
     if dtype not in C_TYPES or given.layout != torch.strided:

@@ -35,11 +35,11 @@ def wide(bits: Lanes) -> Lanes:
 def narrow(numbers: Lanes, cut: bool = False) -> Lanes:
     """The bits of the nearest bfloat16, or of the next one toward zero; a NaN stays one."""
     bits = np.ascontiguousarray(numbers, np.float32).view(np.uint32)
-    rounded = bits if cut else bits + (((bits >> 16) & 1) + np.uint32(0x7FFF))
-    return (np.where(np.isnan(numbers), bits | np.uint32(0x400000), rounded) >> 16).astype(np.uint16)
+    nearest = bits if cut else bits + (((bits >> 16) & 1) + np.uint32(0x7FFF))
+    return (np.where(np.isnan(numbers), bits | np.uint32(0x400000), nearest) >> 16).astype(np.uint16)
 
 
-def rounded(numbers: Lanes, cut: bool = False) -> Lanes:
+def round_to_bfloat16(numbers: Lanes, cut: bool = False) -> Lanes:
     """The nearest bfloat16 as a float32."""
     with np.errstate(all="ignore"):
         return wide(narrow(np.asarray(numbers, np.float32), cut)).reshape(np.shape(numbers))
@@ -62,19 +62,19 @@ def install() -> None:
     def operation(self: Builder, one: Handle, other: Handle, op: Callable[..., Lanes]) -> Handle:
         made = binary(self, one, other, op)
         if is_bfloat16(made) and made.data.dtype == np.float32:
-            made.data = rounded(made.data)
+            made.data = round_to_bfloat16(made.data)
         return made
 
     def cast_to(self: Builder, src: Handle, to: Type) -> Handle:
         if to.scalar == tl.bfloat16:
-            return handle(rounded(src.data), to.scalar)
+            return handle(round_to_bfloat16(src.data), to.scalar)
         return handle(src.data.astype(dtype(to)), to.scalar) if is_bfloat16(src) else cast(self, src, to)
 
     def convert_to(self: Builder, src: Handle, to: Type, mode: object) -> Handle:
         if tl.bfloat16 not in (to.scalar, src.get_element_ty()):
             return convert(self, src, to, mode)
         if to.scalar == tl.bfloat16:
-            return handle(rounded(src.data, mode == interpreter._ir.ROUNDING_MODE.RTZ), to.scalar)
+            return handle(round_to_bfloat16(src.data, mode == interpreter._ir.ROUNDING_MODE.RTZ), to.scalar)
         return cast_to(self, src, to)
 
     def bits(self: Builder, src: Handle, to: Type) -> Handle:
@@ -111,7 +111,7 @@ def install() -> None:
         operation, cast_to, convert_to, bits,
     )  # fmt: skip
     builder.create_masked_load, builder.create_masked_store, builder.create_atomic_rmw = loaded, stored, added
-    builder.get_bf16 = lambda _, value: handle(rounded(np.array([value])), tl.bfloat16)
+    builder.get_bf16 = lambda _, value: handle(round_to_bfloat16(np.array([value])), tl.bfloat16)
 
 
 __all__ = ["install", "narrow", "wide"]

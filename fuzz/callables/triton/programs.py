@@ -70,7 +70,7 @@ class Programs:
         )
         self.accessed, self.is_ordered, self.makes_pointers = {}, False, False
 
-    def allowed(self, pointers: Bits, mask: Bits, size: int, is_write: bool, new: Bits | None) -> Bits:
+    def allowed_lanes(self, pointers: Bits, mask: Bits, size: int, is_write: bool, new: Bits | None) -> Bits:
         """The lanes that access what the launch was handed; the others are told, and left out."""
         mask = np.broadcast_to(mask, pointers.shape)
         lanes = pointers[mask].astype(np.int64)
@@ -95,7 +95,7 @@ class Programs:
         near = self.storages[max(int(which[0]), 0)] if self.storages else Storage(0, 0, "anything")
         index = (int(lanes[0]) - near.start) // size
         message = f"{verb(is_write)} {near.name}[{index}], which has {near.nbytes // size} elements"
-        self._tell("out-of-bounds", message, near.name, index, len(lanes))
+        self._report("out-of-bounds", message, near.name, index, len(lanes))
 
     def _inside(self, storage: Storage, lanes: Bits, chosen: Bits, size: int, is_write: bool, new: Bits | None) -> None:
         at = (lanes[chosen] - storage.start) // size
@@ -115,7 +115,7 @@ class Programs:
         if others.any() and not self.is_ordered:
             first = int(at[others][0])
             message = f"{verb(is_write)} {storage.name}[{first}], which another program accesses too, in no order"
-            self._tell("race", message, storage.name, first, int(others.sum()))
+            self._report("race", message, storage.name, first, int(others.sum()))
         (writers if is_write else readers)[at] = me
 
     def _poison(self, storage: Storage, at: Bits) -> None:
@@ -124,14 +124,14 @@ class Programs:
         if unset.any():
             first = int(at[unset][0])
             message = f"reads {storage.name}[{first}], which nobody has written"
-            self._tell("uninitialised", message, storage.name, first, int(unset.sum()))
+            self._report("uninitialised", message, storage.name, first, int(unset.sum()))
 
     def _program(self) -> int:
         builder = interpreter.interpreter_builder
         (x, y, z), (_, rows, depth) = builder.grid_idx, builder.grid_dim
         return int((x * rows + y) * depth + z + 1)
 
-    def _tell(self, kind: Kind, message: str, array: str, index: int, count: int) -> None:
+    def _report(self, kind: Kind, message: str, array: str, index: int, count: int) -> None:
         line = self._line()
         if any((one.kind, one.line, one.array) == (kind, line, array) for one in self.findings):
             return
@@ -182,12 +182,12 @@ class Watch:
             return self._store(*given)
 
         def launch(*given: Any, **named: Any) -> Any:  # noqa: ANN401  Triton has no types for it
-            return self._launched(*given, **named)
+            return self._run_launch(*given, **named)
 
         builder.create_masked_load, builder.create_masked_store, grid.__call__ = load, store, launch
         for name in ("create_atomic_rmw", "create_atomic_cas"):
-            setattr(builder, name, self._marking(getattr(builder, name), "is_ordered"))
-        builder.create_int_to_ptr = self._marking(builder.create_int_to_ptr, "makes_pointers")
+            setattr(builder, name, self._mark_calls(getattr(builder, name), "is_ordered"))
+        builder.create_int_to_ptr = self._mark_calls(builder.create_int_to_ptr, "makes_pointers")
         self._ours = load
 
     @contextmanager
@@ -199,7 +199,7 @@ class Watch:
         finally:
             self.programs = None
 
-    def _launched(self, executor: Any, *given: Any, **named: Any) -> Any:  # noqa: ANN401
+    def _run_launch(self, executor: Any, *given: Any, **named: Any) -> Any:  # noqa: ANN401
         if interpreter.InterpreterBuilder.create_masked_load is not self._ours:
             raise DeviceError("Triton's interpreter is not looked at: something has replaced its loads and stores")
         if self.programs is not None:
@@ -212,22 +212,24 @@ class Watch:
             return self._real["create_masked_load"](builder, pointers, mask, other, *rest)
         element = pointers.get_element_ty()
         dtype, size = interpreter._get_np_dtype(element), element.primitive_bitwidth // 8 or 1
-        good = self.programs.allowed(np.asarray(pointers.data), np.asarray(mask.data), size, False, None)
+        good = self.programs.allowed_lanes(np.asarray(pointers.data), np.asarray(mask.data), size, False, None)
         mask = interpreter.TensorHandle(good, mask.dtype)
         if other is None and not good.all():  # undefined, and 0 only here
-            other = interpreter.TensorHandle(undefined(pointers.data.shape, dtype), element)
+            other = interpreter.TensorHandle(undefined_values(pointers.data.shape, dtype), element)
         return self._real["create_masked_load"](builder, pointers, mask, other, *rest)
 
     def _store(self, builder: Any, pointers: Any, value: Any, mask: Any, *rest: Any) -> Any:  # noqa: ANN401
         if self.programs is None:
             return self._real["create_masked_store"](builder, pointers, value, mask, *rest)
         data = bfloat16.narrow(value.data) if bfloat16.is_bfloat16(pointers) else np.asarray(value.data)
-        good = self.programs.allowed(np.asarray(pointers.data), np.asarray(mask.data), data.dtype.itemsize, True, data)
+        good = self.programs.allowed_lanes(
+            np.asarray(pointers.data), np.asarray(mask.data), data.dtype.itemsize, True, data
+        )
         return self._real["create_masked_store"](
             builder, pointers, value, interpreter.TensorHandle(good, mask.dtype), *rest
         )
 
-    def _marking(self, real: Callable[..., Any], name: str) -> Callable[..., Any]:
+    def _mark_calls(self, real: Callable[..., Any], name: str) -> Callable[..., Any]:
         def marked(*given: Any, **named: Any) -> Any:  # noqa: ANN401
             if self.programs is not None:
                 setattr(self.programs, name, True)
@@ -236,7 +238,7 @@ class Watch:
         return marked
 
 
-def undefined(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Bits:
+def undefined_values(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Bits:
     """What masked lanes hold: a NaN, or a number that stands for nothing."""
     return np.full(shape, np.nan if np.issubdtype(dtype, np.floating) else UNDEFINED, dtype)
 

@@ -16,7 +16,7 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.sizes import Axis
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Probe
-from kfuzz.sources.remembering import remembers
+from kfuzz.sources.remembering import has_lasting_variables
 from kfuzz.trials.again import earlier_cases
 from kfuzz.trials.trial import Trial, prepare, run_trial
 
@@ -66,7 +66,7 @@ def test_where_nothing_outlives_a_call_only_some_trials_call_again() -> None:
     ],
 )
 def test_what_outlives_a_call_is_seen_in_the_text(text: str) -> None:
-    assert remembers(f"#include <map>\n{text}\n")
+    assert has_lasting_variables(f"#include <map>\n{text}\n")
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_what_outlives_a_call_is_seen_in_the_text(text: str) -> None:
     ],
 )
 def test_what_ends_with_a_call_is_told_from_it(text: str) -> None:
-    assert not remembers(f"#include <map>\n{text}\n")
+    assert not has_lasting_variables(f"#include <map>\n{text}\n")
 
 
 @pytest.mark.slow

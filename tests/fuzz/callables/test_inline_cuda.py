@@ -17,7 +17,7 @@ import pytest
 from paths import DATA
 
 from kfuzz.callables.device import PythonDevice
-from kfuzz.callables.extensions import DeviceCalls, Extension, RefusedByExtensionError, built, keeps_state
+from kfuzz.callables.extensions import DeviceCalls, Extension, RefusedByExtensionError, build_extension, keeps_state
 from kfuzz.callables.handing import Tensor
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.claiming.guess_host import FunctionWords, host_claims
@@ -30,8 +30,8 @@ from kfuzz.find.project import sources_below
 from kfuzz.mutating.mutate import mutants
 from kfuzz.search.large import large_size
 from kfuzz.search.scale import Large
-from kfuzz.sources.cuda_in_python import END, built_in, cuda_of, has_cuda
-from kfuzz.sources.cuda_text import blanked
+from kfuzz.sources.cuda_in_python import END, cuda_of, has_cuda, list_cuda_calls
+from kfuzz.sources.cuda_text import blank_non_code
 from kfuzz.trials.trial import Trial, run_trial
 
 FOLDER = DATA / "inline_cuda"
@@ -256,7 +256,7 @@ def test_a_text_that_a_function_is_handed_is_that_of_its_one_call() -> None:
 
 def test_what_is_found_is_the_text_that_has_the_function() -> None:
     text = 'load_inline("a", "", "void a() {}", ["a"])\nload_inline("b", "", "void b() {}", ["b"])\n'
-    assert [one.functions for one in built_in(text, "mine.py")] == [("a",), ("b",)]
+    assert [one.functions for one in list_cuda_calls(text, "mine.py")] == [("a",), ("b",)]
     assert "void a()" not in cuda_of(text, "mine.py", "b")
 
 
@@ -446,26 +446,26 @@ def tensor(*values: float) -> Tensor:
 
 @pytest.mark.slow
 def test_a_function_takes_and_gives_what_python_would_hand_over(extension: Extension, calls: DeviceCalls) -> None:
-    def called(name: str, *args: object, **named: object) -> list[list[float]]:
-        with calls.looking(Probe(), 0x7FBADBAD, 0) as findings:
-            returned = extension.called(name, args, named, calls)  # type: ignore[arg-type]  # as they are
+    def call(name: str, *args: object, **named: object) -> list[list[float]]:
+        with calls.watch(Probe(), 0x7FBADBAD, 0) as findings:
+            returned = extension.call(name, args, named, calls)  # type: ignore[arg-type]  # as they are
         assert findings == []
         assert [dtype for dtype, _ in returned.arrays] == ["float32"] * len(returned.arrays)
         return [array.tolist() for _, array in returned.arrays]
 
-    assert called("scaled", tensor(1, 2)) == [[2, 4]]
-    assert called("scaled", tensor(1, 2), 0.5) == [[0.5, 1]]
-    assert called("by_name", x=tensor(1, 2)) == [[4, 8]]
-    assert called("two", tensor(1), None, True) == [[3], [1]]
-    assert called("list", [tensor(1), tensor(2, 3)], [5, 7]) == [[5], [14, 21]]
-    assert called("counted", 3) == [[7, 7, 7]]
+    assert call("scaled", tensor(1, 2)) == [[2, 4]]
+    assert call("scaled", tensor(1, 2), 0.5) == [[0.5, 1]]
+    assert call("by_name", x=tensor(1, 2)) == [[4, 8]]
+    assert call("two", tensor(1), None, True) == [[3], [1]]
+    assert call("list", [tensor(1), tensor(2, 3)], [5, 7]) == [[5], [14, 21]]
+    assert call("counted", 3) == [[7, 7, 7]]
     out = tensor(0, 0)
-    assert called("scale_into", out, tensor(1, 2)) == []
+    assert call("scale_into", out, tensor(1, 2)) == []
     assert out.held.tolist() == [3, 6]
     every_second = Tensor("float32", np.arange(5, dtype=np.float32), (3,), (2,), is_dense=False)
-    assert called("scaled", every_second) == [[0, 4, 8]]
+    assert call("scaled", every_second) == [[0, 4, 8]]
     mask = Tensor("bool", np.ones(5, np.bool_), (5,), (1,), is_dense=True)
-    assert called("of_bytes", mask, Tensor("float16", np.ones(2, np.float16), (2,), (1,), is_dense=True)) == [[1, 1]]
+    assert call("of_bytes", mask, Tensor("float16", np.ones(2, np.float16), (2,), (1,), is_dense=True)) == [[1, 1]]
     assert [extension.definition(one).how for one in ("scaled", "scale_into", "two", "list")] == [
         "one",
         "nothing",
@@ -478,32 +478,32 @@ def test_a_function_takes_and_gives_what_python_would_hand_over(extension: Exten
 def test_what_a_function_does_wrong_is_told_and_what_it_refuses_is_raised(
     extension: Extension, calls: DeviceCalls
 ) -> None:
-    with calls.looking(Probe(check=True), 0x7FBADBAD, 0) as findings:
+    with calls.watch(Probe(check=True), 0x7FBADBAD, 0) as findings:
         line = line_with(EXTENSION, "nothing to scale")
         with pytest.raises(RefusedByExtensionError, match=rf"{extension.path.name}:{line}: nothing to scale"):
-            extension.called("scaled", [tensor()], {}, calls)
+            extension.call("scaled", [tensor()], {}, calls)
         calls.file = extension.path
         with pytest.raises(RefusedByExtensionError, match=r"^nothing to scale") as refused:
-            extension.called("scaled", [tensor()], {}, calls)
+            extension.call("scaled", [tensor()], {}, calls)
         assert refused.value.line == line
         assert findings == []
         with pytest.raises(TypeError, match="x is missing"):
-            extension.called("scaled", [], {}, calls)
+            extension.call("scaled", [], {}, calls)
         with pytest.raises(TypeError, match="no parameter z"):
-            extension.called("scaled", [tensor(1)], {"z": 1}, calls)
+            extension.call("scaled", [tensor(1)], {"z": 1}, calls)
         with pytest.raises(UnsupportedError, match="lambda is bound to a lambda"):
-            extension.called("lambda", [tensor(1)], {}, calls)
+            extension.call("lambda", [tensor(1)], {}, calls)
         with pytest.raises(UnsupportedError, match="nowhere is no function of the CUDA text"):
-            extension.called("nowhere", [tensor(1)], {}, calls)
-        extension.called("beyond", [tensor(1, 2)], {}, calls)
+            extension.call("nowhere", [tensor(1)], {}, calls)
+        extension.call("beyond", [tensor(1, 2)], {}, calls)
         assert {one.kind for one in findings} == {"out-of-bounds"}
         assert {one.line for one in findings} == {line_with(EXTENSION, "by * x[i]")}
 
 
 @pytest.mark.slow
 def test_what_nobody_wrote_is_handed_on_as_memory_that_nobody_wrote(extension: Extension, calls: DeviceCalls) -> None:
-    with calls.looking(Probe(), 0x12345678, 0) as findings:
-        ((_, array),) = extension.called("part", [tensor(1, 2)], {}, calls).arrays
+    with calls.watch(Probe(), 0x12345678, 0) as findings:
+        ((_, array),) = extension.call("part", [tensor(1, 2)], {}, calls).arrays
     assert findings == []  # the Python around it may leave it out, or write it
     assert [hex(one) for one in array.view(np.uint32)] == ["0x3f800000", "0x12345678"]
 
@@ -512,16 +512,16 @@ def test_what_nobody_wrote_is_handed_on_as_memory_that_nobody_wrote(extension: E
 def test_a_call_that_ends_its_process_is_a_fault_and_the_next_is_made(calls: DeviceCalls) -> None:
     text = EXTENSION.replace("by * x[i];", "by * x[i];\n  if (by == 9.0f) abort();")
     mine = Extension(Path("mine.py"), text.replace("abort()", "__trap()"), (), {})
-    with calls.looking(Probe(), 0x7FBADBAD, 0) as findings:
+    with calls.watch(Probe(), 0x7FBADBAD, 0) as findings:
         with pytest.raises(Fault):
-            mine.called("scaled", [tensor(1), 9.0], {}, calls)
+            mine.call("scaled", [tensor(1), 9.0], {}, calls)
         assert [one.kind for one in findings] == ["trap"]
-        assert mine.called("scaled", [tensor(1), 8.0], {}, calls).arrays[0][1].tolist() == [8]
+        assert mine.call("scaled", [tensor(1), 8.0], {}, calls).arrays[0][1].tolist() == [8]
 
 
 def test_a_text_that_a_run_has_made_keeps_the_lines_that_the_file_has() -> None:
     file = 'import torch\nN = 4\nSRC = f"""\nvoid f() {{\n  g({N});\n  h();\n}}"""\n'
-    made = built(
+    made = build_extension(
         Path("mine.py"),
         file,
         ["\nvoid f() {\n  g(4);\n  h();\n}"],
@@ -563,7 +563,7 @@ def test_a_text_that_keeps_something_from_call_to_call_is_known(text: str) -> No
     ],
 )
 def test_a_text_that_keeps_nothing_is_known(text: str) -> None:
-    assert not keeps_state(blanked(text))
+    assert not keeps_state(blank_non_code(text))
 
 
 STATEFUL = """
@@ -577,10 +577,10 @@ torch::Tensor scaled(torch::Tensor x) { return x * by; }
 @pytest.mark.slow
 def test_functions_that_share_what_they_keep_are_refused_by_name(calls: DeviceCalls) -> None:
     mine = Extension(Path("mine.py"), STATEFUL, (), {})
-    with calls.looking(Probe(), 0x7FBADBAD, 0):
-        mine.called("set", [2.0], {}, calls)
+    with calls.watch(Probe(), 0x7FBADBAD, 0):
+        mine.call("set", [2.0], {}, calls)
         with pytest.raises(UnsupportedError, match=r"mine\.py: scaled and set: its variables outlive a call"):
-            mine.called("scaled", [tensor(1)], {}, calls)
+            mine.call("scaled", [tensor(1)], {}, calls)
 
 
 def test_what_python_calls_none_is_left_out_of_a_claim(tmp_path: Path) -> None:

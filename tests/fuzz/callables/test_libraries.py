@@ -13,7 +13,7 @@ from paths import ROOT
 
 from kfuzz.callables.libraries import array_libraries, array_library_of, language_of, libraries
 from kfuzz.callables.library import Arithmetic, PythonLibrary
-from kfuzz.claims.accuracy import exp_of
+from kfuzz.claims.accuracy import usual_exp
 from kfuzz.oracle.rounding import Denominator, Divide
 
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
@@ -29,7 +29,7 @@ def faults(library: PythonLibrary) -> list[str]:
     found += [f"{name}: neither arrays nor a lender"] if bool(library.arrays) == bool(library.lender) else []
     found += [f"{name}: not on the page"] if f"\n| {name} |" not in PAGE else []
     words = (arithmetic.divide in get_args(Divide), arithmetic.denominator in get_args(Denominator))
-    return found if all(words) and exp_of(arithmetic).a0 >= 1 else [*found, f"{name}: unknown arithmetic"]
+    return found if all(words) and usual_exp(arithmetic).a0 >= 1 else [*found, f"{name}: unknown arithmetic"]
 
 
 def test_every_library_describes_itself() -> None:

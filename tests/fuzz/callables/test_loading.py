@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kfuzz.callables.loading import executed
+from kfuzz.callables.loading import execute_file
 from kfuzz.devices import ClaimError
 
 
@@ -19,7 +19,7 @@ def test_what_lies_beside_one_file_is_not_found_by_another(tmp_path: Path) -> No
     for folder in ("one/library_of_none", "two"):
         (tmp_path / folder).mkdir(parents=True)
     source = "import library_of_none\n"
-    executed(tmp_path / "one" / "uses_it.py", source, 0)
+    execute_file(tmp_path / "one" / "uses_it.py", source, 0)
     del sys.modules["library_of_none"]
     with pytest.raises(ClaimError, match="No module named 'library_of_none'"):
-        executed(tmp_path / "two" / "has_none.py", source, 1)
+        execute_file(tmp_path / "two" / "has_none.py", source, 1)

@@ -225,18 +225,18 @@ def test_leading_dimensions_that_are_merged_for_a_product_are_taken_apart_again(
     to = term.Writer({"n_b": "b"})
     q = term.Term("q", ("n_b", "n_h", "n_s", "n_d"))
     k = term.Term("k", ("n_b", "n_h", "n_d", "n_t"))
-    one = table.written(to, "view", "one", (q,), {}, ("n_b*n_h", "n_s", "n_d"))
-    other = table.written(to, "view", "other", (k,), {}, ("n_b*n_h", "n_d", "n_t"))
-    product = table.written(to, "bmm", "product", (one, other), {}, ("n_b*n_h", "n_s", "n_t"))
-    apart = table.written(to, "view", "apart", (product,), {}, ("n_b", "n_h", "n_s", "n_t"))
+    one = table.write_operation(to, "view", "one", (q,), {}, ("n_b*n_h", "n_s", "n_d"))
+    other = table.write_operation(to, "view", "other", (k,), {}, ("n_b*n_h", "n_d", "n_t"))
+    product = table.write_operation(to, "bmm", "product", (one, other), {}, ("n_b*n_h", "n_s", "n_t"))
+    apart = table.write_operation(to, "view", "apart", (product,), {}, ("n_b", "n_h", "n_s", "n_t"))
     assert apart is not None
     assert dict(to.lines)[apart.text] == 'N.keep(N.matmul(q, k, "product_whole"), "product_whole")'
 
 
 def test_a_softmax_and_a_product_are_an_average() -> None:
     to = term.Writer({})
-    weights = table.written(to, "_softmax", "p", (term.Term("x", ("3", "4")), -1, False), {}, ("3", "4"))
-    product = table.written(to, "mm", "o", (weights, term.Term("v", ("4", "2"))), {}, ("3", "2"))
+    weights = table.write_operation(to, "_softmax", "p", (term.Term("x", ("3", "4")), -1, False), {}, ("3", "4"))
+    product = table.write_operation(to, "mm", "o", (weights, term.Term("v", ("4", "2"))), {}, ("3", "2"))
     assert product is not None
     assert "N.average(p_e, v," in dict(to.lines)["o"]
 
@@ -249,5 +249,5 @@ def test_a_number_that_is_made_narrow_only_to_be_returned_is_stored_so(tmp_path:
 
 
 def test_an_operation_that_is_not_in_the_table_is_nothing() -> None:
-    assert table.written(term.Writer({}), "sort", "s", (term.Term("x", ("3",)), -1), {}, ("3",)) is None
-    assert table.written(term.Writer({}), "pow", "p", (term.Term("x", ("3",)), 2.5), {}, ("3",)) is None
+    assert table.write_operation(term.Writer({}), "sort", "s", (term.Term("x", ("3",)), -1), {}, ("3",)) is None
+    assert table.write_operation(term.Writer({}), "pow", "p", (term.Term("x", ("3",)), 2.5), {}, ("3",)) is None

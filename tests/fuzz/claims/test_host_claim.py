@@ -14,7 +14,7 @@ from kfuzz.cpu.device import CpuDevice
 from kfuzz.cpu.launches import translate_launches
 from kfuzz.devices import Call, ClaimError, Probe, Refusal
 from kfuzz.search.plan import plan
-from kfuzz.sources.cuda_text import blanked
+from kfuzz.sources.cuda_text import blank_non_code
 from kfuzz.trials.trial import Trial, run_trial
 
 CLAIM = """\
@@ -145,7 +145,7 @@ LAUNCHES = {
 def test_a_launch_becomes_a_call_on_the_same_lines(text: str) -> None:
     name, configuration = LAUNCHES[text]
     (start, opened, front), (closed, arguments, middle) = translate_launches(
-        blanked(text), text, "mine.cu", blanked(text)
+        blank_non_code(text), text, "mine.cu", blank_non_code(text)
     )
     assert text[start:opened].rstrip("<").strip() == name
     assert text[opened:closed].startswith(configuration)
@@ -157,7 +157,7 @@ def test_a_launch_becomes_a_call_on_the_same_lines(text: str) -> None:
 
 def test_a_launch_within_a_macro_keeps_its_line_breaks() -> None:
     text = "#define RUN(n) \\\n  k<<<n, \\\n 2>>> \\\n (x)\n"
-    edits = list(translate_launches(blanked(text), text, "mine.cu", blanked(text)))
+    edits = list(translate_launches(blank_non_code(text), text, "mine.cu", blank_non_code(text)))
     for start, end, new in reversed(edits):
         text = text[:start] + new + text[end:]
     assert [line.endswith("\\") for line in text.splitlines()] == [True, True, True, False]

@@ -15,7 +15,7 @@ from kfuzz.cpu import compiler
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.cpu.translate import translate
 from kfuzz.devices import ClaimError, DeviceError, Probe
-from kfuzz.sources.cuda_text import blanked
+from kfuzz.sources.cuda_text import blank_non_code
 from kfuzz.sources.headers import SourceFile
 
 pytestmark = pytest.mark.slow
@@ -159,5 +159,5 @@ def test_translation_keeps_every_line_where_it_is() -> None:
     done = translate([SourceFile(Path("k.cu"), text)])
     assert done.texts[0].count("\n") == text.count("\n")
     assert done.dynamic_shared == ("s",)
-    assert len(blanked(text)) == len(text)
-    assert "x[]" not in blanked(text)
+    assert len(blank_non_code(text)) == len(text)
+    assert "x[]" not in blank_non_code(text)

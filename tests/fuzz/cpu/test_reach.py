@@ -13,7 +13,7 @@ from kfuzz.cpu.translate import translate
 from kfuzz.devices import ClaimError, Probe
 from kfuzz.programs.build import compile_source
 from kfuzz.programs.command_line import NvccSource
-from kfuzz.sources.cuda_text import blanked
+from kfuzz.sources.cuda_text import blank_non_code
 from kfuzz.sources.headers import SourceFile
 
 pytestmark = pytest.mark.slow
@@ -86,10 +86,10 @@ def test_lines_stay_where_they_are_and_brackets_that_do_not_match_keep_everythin
     text = "\n".join(BESIDE.values()) + "\n" + DOUBLES
     assert translate([SourceFile(Path("k.cu"), text)], entries=("k",)).texts[0].count("\n") == text.count("\n")
     halves = "#if X\nvoid f(int a) {\n#else\nvoid f(float a) {\n#endif\n}\n" + DOUBLES
-    assert find_unreached(blanked(halves), ("k",)) == []
+    assert find_unreached(blank_non_code(halves), ("k",)) == []
 
 
 def test_of_our_own_kernels_each_function_is_reached() -> None:
-    found = {kernel.name: find_unreached(blanked(kernel.source), kernel.entries) for kernel in discover()}
+    found = {kernel.name: find_unreached(blank_non_code(kernel.source), kernel.entries) for kernel in discover()}
     assert {name: [one.name for one in idle] for name, idle in found.items() if idle} == {}
-    assert np.any([find_unreached(blanked(kernel.source), ("nobody",)) for kernel in discover()[:1]])
+    assert np.any([find_unreached(blank_non_code(kernel.source), ("nobody",)) for kernel in discover()[:1]])

@@ -11,7 +11,7 @@ from kfuzz.cases.case import Origin, Record, case_of
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import ClaimError, Probe
-from kfuzz.sources.headers import renamed, sources
+from kfuzz.sources.headers import rename_includes, sources
 from kfuzz.trials.defect import Defect
 from kfuzz.trials.trial import run_trial
 from kfuzz.views.repro import script
@@ -90,7 +90,7 @@ def test_headers_are_found_each_once_in_the_order_of_their_use(tmp_path: Path) -
     kernel = written(tmp_path)
     every = sources(kernel.path, kernel.source, (f"-I{tmp_path}",))
     assert [one.path.name for one in every] == ["sums.cu", "block.cuh", "width.cuh"]
-    assert renamed(every[1], ["k", "b", "w"]).splitlines()[1:3] == ['#include "w"', '#include "w"']
+    assert rename_includes(every[1], ["k", "b", "w"]).splitlines()[1:3] == ['#include "w"', '#include "w"']
     assert len(sources(kernel.path, kernel.source, ())) == 3  # the one by another way is the same file
 
 
