@@ -51,7 +51,7 @@ def reason_of(warning: Finding) -> str:
         return EQUAL
     if warning.kind == "divergent-barrier":
         return BARRIER
-    if warning.kind == "uninitialised" and "that was tried changes the result" in warning.message:
+    if warning.kind == "uninitialised" and "none changes the result" in warning.message:
         return DROPPED
     return ORDER if warning.kind == "nondeterministic" else OTHER
 

@@ -1,4 +1,4 @@
-"""The runtime's interface in ctypes, as runtime/abi.h declares it. Used in worker processes alone."""
+"""The runtime's interface in ctypes, as runtime/abi.h declares it. Only worker processes use it."""
 
 import ctypes
 import os
@@ -22,7 +22,7 @@ BufferFlags, Schedule, Status, Place, Refused, Relation, Traits, Assume, Work = 
 MOST_GIVEN, MOST_ALLOCATIONS = ABI.constants["max_given"], ABI.constants["max_buffers"]
 FINDING_CAPACITY = 64
 MOST_LAUNCHES = 4096
-"""So many launches by host functions are recorded in one run."""
+"""The runtime records this many launches by host functions in one run."""
 
 
 class RawEntry(Structure):
@@ -62,11 +62,11 @@ class RawLaunched(Structure):
 
 
 class RawFinding(Structure):
-    """A sight of the runtime, in numbers."""
+    """One thing that the runtime saw, in numbers."""
 
 
 class RawRun(Structure):
-    """One run of a job: its input, and its result."""
+    """One run of a job: its input and its result."""
 
 
 MIRRORS: dict[str, type[Structure]] = {
@@ -81,7 +81,7 @@ for _name, _mirror in MIRRORS.items():
 
 
 class Runtime:
-    """The loaded runtime: one a process, for all kernel libraries."""
+    """The loaded runtime: one per process, for all kernel libraries."""
 
     def __init__(self, path: Path) -> None:
         # Global: kernel libraries take their symbols from it.
@@ -94,7 +94,7 @@ class Runtime:
     def run(self, run: RawRun) -> None:
         """Run a job once."""
         if not self._run(ctypes.byref(run)):
-            raise DeviceError("the system gives the cpu device no memory for stacks and arrays (2 GB of addresses)")
+            raise DeviceError("the cpu device cannot reserve memory for stacks and arrays (2 GB of addresses)")
 
     def forget(self, kernels: "LoadedLibrary") -> None:
         """Unload a kernel library."""
@@ -130,13 +130,13 @@ class LoadedLibrary:
             raw = raw.contents.next
 
     def function(self, name: str, takes: Sequence[type]) -> "ctypes._FuncPointer":
-        """A function of the library that gives nothing back."""
-        found = self._handle[name]
-        found.argtypes, found.restype = list(takes), None
-        return found
+        """A function of the library that returns nothing."""
+        function = self._handle[name]
+        function.argtypes, function.restype = list(takes), None
+        return function
 
     def unload(self) -> None:
-        """Give the library's memory back; it is not used again."""
+        """Unload the library, which is not used again."""
         self.entries.clear()
         close = ctypes.CDLL(None).dlclose
         close.argtypes = [c_void_p]
@@ -148,10 +148,10 @@ _compare.argtypes, _compare.restype = [c_void_p, c_void_p, c_size_t], c_int
 
 
 def are_equal(left: int, right: int, count: int) -> bool:
-    """Whether so many bytes at two addresses are the same."""
+    """Whether `count` bytes at two addresses are the same."""
     return bool(_compare(left, right, count) == 0)
 
 
 def arguments(values: Sequence[tuple[int, int]]) -> "ctypes.Array[RawArgument]":
-    """The arguments of a launch, each (number of a buffer or -1, value)."""
+    """The arguments of a launch from pairs: the number of a buffer or -1, and a value."""
     return (RawArgument * max(1, len(values)))(*(RawArgument(value, buffer) for buffer, value in values))

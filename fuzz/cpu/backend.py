@@ -1,7 +1,7 @@
-"""Runs jobs on the cpu, inside a worker process: loads kernel libraries and hands jobs to the C++ runtime.
+"""Runs jobs on the cpu, inside a worker process: loads kernel libraries and passes jobs to the C++ runtime.
 
-Knows ctypes and memory. Which runs there are, and what they mean, experiments.py knows.
-Long, since the runtime's calls and the memory that they are given live and end together.
+Knows ctypes and memory. experiments.py decides which runs there are and what they mean.
+Long, because the calls of the runtime and the memory that they use live and end together.
 """
 
 import ctypes
@@ -50,21 +50,21 @@ from kfuzz.devices.vast import INT_COUNTS
 from kfuzz.oracle.elements import BY_TORCH_NUMBER
 
 MEMORY_LIMIT = 40 << 30
-"""Bytes of addresses for the whole process: more than stacks, arrays and their shadow take when all are in use."""
+"""Bytes of addresses for the whole process: more than all stacks, arrays and their shadow need together."""
 
 NO_PARAMETER = "neither a pointer nor an integer of 32 or 64 bits"
 NO_ANSWER = (Status.timed_out, Status.too_large, Status.refused, Status.crowded)
-"""With which a run behind earlier calls tells nothing of the job: it runs by itself then."""
+"""A run that follows earlier calls and ends like this says nothing about the job, so the job then runs alone."""
 MOST_LIBRARIES = 256
-"""Twice as many as a campaign over the kernels here has: each is wanted again a few blocks of trials later."""
+"""Twice as many as a campaign over our own kernels uses: it needs each again a few blocks of trials later."""
 MOST_SECONDS = 2.0
-"""For a job whose arrays are not filled: what is written meanwhile is memory."""
+"""The limit for a job whose arrays are not filled: every page that it writes takes memory."""
 SPENT_AFTER = 2000
-"""Libraries loaded, after which the process is replaced: unloading gives back most of what loading took."""
+"""Loads after which the process is replaced: unloading frees most of the memory that loading took, but not all."""
 
 
 class LoadedFlavour:
-    """A kernel file in one flavour, loaded."""
+    """A kernel file that is loaded in one flavour."""
 
     def __init__(self, job: Job, flavour: Flavour) -> None:
         self.flavour = flavour
@@ -75,7 +75,7 @@ class LoadedFlavour:
 
 
 class PlacedJob:
-    """A job laid out for the runtime, to be run in several manners."""
+    """A job with its arrays in memory, which the runtime can run in several manners."""
 
     def __init__(self, job: Job, program: LoadedFlavour, seed: int) -> None:
         self.job, self.program = job, program
@@ -123,7 +123,7 @@ class PlacedJob:
         )
 
     def _fill_in(self, raw: RawBuffer, buffer: Buffer, distance: int) -> None:
-        """What the runtime is told of an array."""
+        """Describe an array to the runtime."""
         raw.bytes, raw.distance = nbytes(buffer), distance
         raw.flags = BufferFlags.is_output if buffer.is_output else 0
         raw.element_bytes = 4
@@ -134,29 +134,29 @@ class PlacedJob:
             raw.flags |= BufferFlags.is_initialised
 
     def _address_of(self, given: NDArray[np.generic]) -> int:
-        """Where an array's content lies, which stays there as long as this."""
+        """The address of an array's content, which stays in memory as long as this job."""
         self._contents.append(np.ascontiguousarray(given))
         return self._contents[-1].ctypes.data
 
     def _place_earlier(self, earlier: Job, numbers: Mapping[str, int]) -> dict[str, int]:
-        """Which buffers an earlier call has: the job's own, with other content, where the sizes are the same."""
+        """The buffers of an earlier call: the job's own with other content if the sizes are equal, else new ones."""
         placed = [buffer for buffer in earlier.buffers if not buffer.is_returned]
         if [one.shape for one in placed] == [one.shape for one in self._placed]:
             for buffer in placed:
                 if buffer.content is not None:
                     self._buffers[numbers[buffer.name]].earlier_content = self._address_of(buffer.content)
             return dict(numbers)
-        found = {}
+        places = {}
         for buffer in placed:
             raw = RawBuffer()
             self._fill_in(raw, buffer, 0)
             raw.flags |= BufferFlags.is_of_earlier_call
-            found[buffer.name] = len(self._placed) + len(self._of_earlier)
+            places[buffer.name] = len(self._placed) + len(self._of_earlier)
             self._of_earlier.append(raw)
-        return found
+        return places
 
     def _steps_of(self, job: Job, numbers: Mapping[str, int]) -> Iterator[RawStep]:
-        """The steps of a job, which has its arrays in these buffers."""
+        """The steps of a job whose arrays lie in these buffers."""
         for step in job.steps:
             entry = self.program.loaded.entries[str(step.entry)]
             check_arguments(job, str(step.entry), entry.signature, step.args)
@@ -169,7 +169,7 @@ class PlacedJob:
             yield raw
 
     def run(self, runtime: Runtime, manner: Manner, seconds: float) -> CpuRun:
-        """Run it once, for so long at most."""
+        """Run the job once, for at most `seconds`."""
         done = self._run_once(runtime, manner, seconds)
         if manner.after_calls and (done.status in NO_ANSWER or self._run.step < self._run.first_counted):
             return self._run_once(runtime, replace(manner, after_calls=False), seconds)
@@ -182,7 +182,7 @@ class PlacedJob:
         raw.step_count, raw.first_counted = len(self._steps) - skipped, self._earlier_steps - skipped
         raw.job_buffer_count = len(self._placed)
         if manner.after_calls:
-            for one in self._of_earlier:  # each time: another run may have had its own arrays there
+            for one in self._of_earlier:  # each time: another run may have used these places for its arrays
                 self._buffers[raw.job_buffer_count] = one
                 raw.job_buffer_count += 1
         for i in self._poisoned:
@@ -192,39 +192,39 @@ class PlacedJob:
         raw.late_writes, raw.missing_lane = manner.late_writes, manner.missing_lane
         raw.assume = manner.assume | (Assume.warps_in_step if job.warp_synchronous else 0)
         raw.timeout_ms = max(1, int(seconds * 1000))
-        began = time.process_time()  # as the runtime counts: what others take of the processor is not this run's
+        began = time.process_time()  # as the runtime counts: the time of other processes does not count
         with confine():
             runtime.run(raw)
         took = time.process_time() - began
-        seen = [one for one in self._findings[: raw.finding_count] if one.step >= raw.first_counted]
-        found = describe_sights(seen, job, program.loaded.library, program.lines, raw) if seen else []
+        findings = [one for one in self._findings[: raw.finding_count] if one.step >= raw.first_counted]
+        sights = describe_sights(findings, job, program.loaded.library, program.lines, raw) if findings else []
         if raw.status == Status.finished and not self._is_asked:
-            found += self._find_misfits()
+            sights += self._find_misfits()
         if manner.after_calls:
-            found = [one if one.finding.kind == "stateful" else note_earlier_calls(one) for one in found]
+            sights = [one if one.finding.kind == "stateful" else note_earlier_calls(one) for one in sights]
         fits = (
             raw.status == Status.finished
             and not (job.sampling or self._is_asked)
-            and all(one.finding.kind != "wrong-shape" for one in found)
+            and all(one.finding.kind != "wrong-shape" for one in sights)
         )
         run = Run(manner.circumstances, self._outputs(), took) if fits else None
         printed = (raw.printed or b"").decode(errors="replace")
         words = (raw.refusal or b"").decode(errors="replace")
         refusal = Refusal(words, raw.refusal_line or None) if raw.status == Status.refused else None
-        return CpuRun(manner, run, tuple(found), raw.status, took, raw.block_ms / 1000, printed, refusal)
+        return CpuRun(manner, run, tuple(sights), raw.status, took, raw.block_ms / 1000, printed, refusal)
 
     @property
     def accesses(self) -> int:
-        """How many the last run has made, where each is checked and threads take turns."""
+        """The number of accesses of the last run, if it checked each of them and threads took turns."""
         return int(self._run.accesses)
 
     def addresses(self) -> dict[str, int]:
-        """Where the outputs lay in the last run, and still lie."""
+        """The addresses of the outputs of the last run, where they still lie."""
         buffers = zip(self._buffers, self._placed, strict=False)
         return {buffer.name: int(raw.address) for raw, buffer in buffers if buffer.is_output}
 
     def find_overflows(self, runtime: Runtime, seconds: float) -> Outcome:
-        """What a few blocks access outside of arrays that are too large to be filled: run once, and not for long."""
+        """Run a few blocks once and briefly, and report their accesses outside arrays that are too large to fill."""
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         before = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
@@ -233,22 +233,22 @@ class PlacedJob:
         finally:
             resource.setrlimit(resource.RLIMIT_AS, before)
         lost = [(one.finding, raw) for one, raw in zip(done.sights, self._findings, strict=False)]
-        far = [(found, raw.address) for found, raw in lost if found.kind == "illegal-address"]
-        return Outcome(findings=tuple(self._locate(found, address) for found, address in far))
+        far = [(finding, raw.address) for finding, raw in lost if finding.kind == "illegal-address"]
+        return Outcome(findings=tuple(self._locate(finding, address) for finding, address in far))
 
-    def _locate(self, found: Finding, address: int) -> Finding:
-        """The finding with the array that the address is nearest to, and whether 32 bits were too few for an index."""
+    def _locate(self, finding: Finding, address: int) -> Finding:
+        """The finding with its array, if the address results from an index that does not fit into 32 bits."""
         for raw, buffer in zip(self._buffers, self.job.buffers, strict=False):
             index, size = (address - int(raw.address)) // buffer.element.bytes, math.prod(buffer.shape)
             meant = index + (1 << 32)
             if size > INT_COUNTS and index < 0 <= meant < size:
-                who, _, _ = found.message.partition(" accesses")
-                words = f"{who} accesses {buffer.name}[{index}], which is {meant} in an int of 32 bits"
-                return replace(found, message=words, array=buffer.name, index=index)
-        return found
+                thread, _, _ = finding.message.partition(" accesses")
+                words = f"{thread} accesses {buffer.name}[{index}], which is {meant} in an int of 32 bits"
+                return replace(finding, message=words, array=buffer.name, index=index)
+        return finding
 
     def find_store(self, runtime: Runtime, watch: tuple[str, int], seconds: float) -> tuple[str, int] | None:
-        """Where the element that is watched is stored, in a run in the usual order."""
+        """The file and line that store an element, in a run in forward order."""
         name, index = watch
         number = next((i for i, buffer in enumerate(self._placed) if buffer.name == name), None)
         if number is None:
@@ -261,7 +261,7 @@ class PlacedJob:
         return None if line is None else (file, line)
 
     def _outputs(self) -> dict[str, NDArray[np.generic]]:
-        """The outputs' content. Where a run leaves the same bits as the one before, it is the same array."""
+        """The content of the outputs: the same arrays as before where a run leaves the same bits."""
         outputs = {}
         left = [(one, raw.address) for one, raw in zip(self._placed, self._buffers, strict=False) if one.is_output]
         given = self._given[: self._run.given_count]
@@ -275,7 +275,7 @@ class PlacedJob:
         return outputs
 
     def find_returned(self, runtime: Runtime, seconds: float) -> Outcome:
-        """What a function of tensors returns, in a run of its own."""
+        """Run a function of tensors once, and report the type and the sizes of each tensor that it returns."""
         self._is_asked = True
         if self.run(runtime, Manner(Schedule.forward, POISONS[0]), seconds).status != Status.finished:
             return Outcome()
@@ -283,7 +283,7 @@ class PlacedJob:
         return Outcome(returned=tuple((element_of(raw), tuple(raw.sizes[: raw.rank])) for raw in given))
 
     def _find_misfits(self) -> Iterator[Sight]:
-        """What a host function returned that is no array of the claim's."""
+        """Returned tensors that are not the arrays of the claim. ClaimError if there are more or fewer of them."""
         given = self._given[: self._run.given_count]
         if len(given) != len(self._returned):
             wanted = ", ".join(one.name for one in self._returned) or "nothing"
@@ -298,25 +298,25 @@ class PlacedJob:
 
 
 def element_of(raw: RawGiven) -> str:
-    """The elements of a returned array."""
+    """The name of the element type of a returned array."""
     return str(BY_TORCH_NUMBER.get(raw.type, f"type {raw.type} of torch"))
 
 
 def note_earlier_calls(sight: Sight) -> Sight:
-    """What was seen in a call behind others, which may be why."""
+    """The sight with a note that other calls came first, which may be the cause."""
     later = f"{sight.finding.message}; in a call after others with other sizes and values"
     return replace(sight, finding=replace(sight.finding, message=later))
 
 
 def uninitialised_local(library: compiler.Library, place: tuple[int, str]) -> Finding:
-    """What the compiler has seen: a warning, for it cannot see whether the line is reached, or its result matters."""
+    """A warning of the compiler's, which cannot know whether the line is reached or its result matters."""
     number, name = place
     file, line = locate_line(library, number)
     return Finding("uninitialised", f"{name} is used before it has a value", "warning", line=line, file=file)
 
 
 def check_arguments(job: Job, entry: str, signature: str, args: tuple[str | int, ...]) -> None:
-    """Raise a ClaimError where a claim's arguments do not fit the parameters of the kernel."""
+    """Raise a ClaimError if a claim's arguments do not fit the parameters of the kernel."""
     if len(args) != len(signature):
         raise ClaimError(f"{job.path}: {entry} has {len(signature)} parameters; the claim passes {len(args)}: {args}")
     for number, (letter, value) in enumerate(zip(signature, args, strict=True), start=1):
@@ -327,7 +327,7 @@ def check_arguments(job: Job, entry: str, signature: str, args: tuple[str | int,
 
 
 def limit_process() -> None:
-    """Hold this process to so many addresses and no core dump; what a kernel starts ends with it."""
+    """Limit the addresses of this process, forbid core dumps, and let what a kernel starts end with it."""
     allowed = resource.getrlimit(resource.RLIMIT_AS)[1]
     limit = MEMORY_LIMIT if allowed == resource.RLIM_INFINITY else min(MEMORY_LIMIT, allowed)
     resource.setrlimit(resource.RLIMIT_AS, (limit, allowed))
@@ -336,7 +336,7 @@ def limit_process() -> None:
 
 
 class CpuBackend:
-    """The runtime in this process, and the kernel libraries that were used last."""
+    """The runtime in this process and the kernel libraries that were used last."""
 
     def __init__(self) -> None:
         self.is_spent = False
@@ -358,7 +358,7 @@ class CpuBackend:
                 bound[flavour] = PlacedJob(job, self._program(job, flavour), probe.seed)
             return bound[flavour].run(self._runtime, manner, seconds)
 
-        probe = replace(probe, check=probe.check or job.warp_synchronous)  # where warps can be had in step
+        probe = replace(probe, check=probe.check or job.warp_synchronous)  # only these runs can keep warps in step
         question = probe.option(CpuQuestion)
         flavour: Flavour = "check" if (probe.check or question.watch) and not job.sampling else "fast"
         try:
@@ -372,7 +372,7 @@ class CpuBackend:
                 return Outcome(stored=bound["check"].find_store(self._runtime, question.watch, probe.timeout))
             outcome = examine(job, probe, run, self._waiters)
         except StartedProcessError:
-            message = "the kernel starts processes of its own; they were ended"
+            message = "the kernel starts processes of its own; kfuzz ended them"
             return Outcome(findings=(Finding("trap", message),))
         library = bound[flavour].program.loaded.library
         unset = tuple(uninitialised_local(library, one) for one in library.uninitialised)
@@ -392,5 +392,5 @@ class CpuBackend:
 
 
 def backend() -> CpuBackend:
-    """What `python -m kfuzz.devices.worker kfuzz.cpu.backend` serves."""
+    """The backend that `python -m kfuzz.devices.worker kfuzz.cpu.backend` serves."""
     return CpuBackend()

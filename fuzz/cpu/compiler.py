@@ -1,6 +1,6 @@
-"""Compiles kernel files with the host's C++ compiler, once: libraries are kept by content.
+"""Compiles each kernel file once with the host's C++ compiler: the cache keeps libraries by content.
 
-Knows flags and files. What is in the libraries, it leaves to whoever loads them.
+Knows flags and files; the code that loads a library knows its contents.
 """
 
 import json
@@ -32,22 +32,22 @@ from kfuzz.devices.limits import STATIC_SHARED_MAX
 from kfuzz.printable import printable
 
 Notes = dict[str, Any]
-"""As JSON: where the static __shared__ arrays lie, and the digests of the files that the kernel file includes."""
+"""In JSON: the places of the static __shared__ arrays, and the digests of the files that the kernel file includes."""
 
 UNINITIALISED = re.compile(
     rf"\b{re.escape(KERNEL_NAME)}:(\d+):\d+: warning: (?:variable )?'(.+?)' is "
     r"(?:used uninitialized|uninitialized when used here) \[-Wuninitialized\]"
 )
-"""What g++ or clang says of a local variable that is used, whichever way the code goes, before it has a value."""
+"""The warning of g++ or clang about a local variable that every path of the code uses before it has a value."""
 
 
 @dataclass(frozen=True)
 class Library:
-    """A kernel file as a shared library, and what was notes of it when it was compiled."""
+    """A kernel file as a shared library, and the facts that compiling it gave."""
 
     path: Path
     files: Files
-    """The kernel file and its author's headers: `unit.place` tells which of them a line is in."""
+    """The kernel file and its author's headers: `unit.locate` says which of them a line is in."""
     flavour: Flavour
     anchor_offset: int
     shared_arrays: tuple[tuple[str, int, int], ...]
@@ -55,18 +55,18 @@ class Library:
     variables: tuple[tuple[str, int, int, bool], ...]
     """Name, offset and bytes of every other variable with static storage, and whether it is __constant__."""
     uninitialised: tuple[tuple[int, str], ...]
-    """Where the compiler saw a local variable used that has no value yet: line and name."""
+    """Line and name of each local variable that is used before it has a value, as the compiler warns."""
     dynamic_shared: tuple[str, ...]
     flush_denormals: bool
 
 
 def _front(job: Job, unit: Unit) -> int:
-    """Which of FRONTS stands before the kernel file."""
+    """The number of the header in FRONTS that comes before the kernel file."""
     return (1 + unit.uses_torch) if any(map(is_host, job.entries)) else 0
 
 
 def build_library(job: Job, flavour: Flavour) -> Library:
-    """The job's kernel file, compiled for a flavour; a ClaimError with the compiler's own words where it does not."""
+    """Compile the job's kernel file for a flavour. ClaimError with the compiler's own words if it does not compile."""
     compiler = find()
     chosen = split_flags(job.flags)
     unit = build_unit(job, flavour)
@@ -100,7 +100,7 @@ def build_library(job: Job, flavour: Flavour) -> Library:
 
 
 def _read_notes(name: str) -> Notes | None:
-    """What was notes when the library of this name was built; None unless both are whole and includes the same."""
+    """The notes about the library of this name; None if one is missing or damaged or an include has changed."""
     raw = cache.fetch(f"{name}.json")
     if raw is None or cache.fetch(f"{name}.so") is None:
         return None
@@ -109,7 +109,7 @@ def _read_notes(name: str) -> Notes | None:
 
 
 def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit, name: str) -> Notes:
-    """Compile and link; keep the library, and then the notes that make it count."""
+    """Compile and link. Keep the library first and then its notes, since a library without notes does not count."""
     before, with_host = _front(job, unit), bool(_front(job, unit))
     copies = build_objects(compiler, flavour, before)
     header = precompile_front(compiler, flavour, chosen, before)
@@ -132,7 +132,7 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit,
         if done.returncode:
             without_precompiled = done = compiled(FRONTS[before], unit)
             if not done.returncode:
-                shutil.rmtree(header.parent, ignore_errors=True)  # then it was the precompiled header that is damaged
+                shutil.rmtree(header.parent, ignore_errors=True)  # so the precompiled header is damaged
             elif (whole := build_whole_unit(job, flavour)) not in (
                 None,
                 unit,
@@ -140,7 +140,7 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit,
                 done = compiled(str(header), whole)
             if done.returncode:
                 complaint = _complaint(without_precompiled.stderr, job, unit)
-                if flavour == "count":  # of many files it is known, each time, that they cannot be counted
+                if flavour == "count":  # many files cannot be counted; do not try them again
                     cache.save(f"{name}.refused", complaint.encode())
                 raise ClaimError(complaint)
         included = [one for one in dependencies(depends) if HOME not in one.parents and folder not in one.parents]
@@ -157,7 +157,7 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit,
 
 
 def empty_files(folder: Path, names: Iterable[str]) -> Path:
-    """A folder of empty files with these names, where the compiler looks last of all."""
+    """A folder of empty files with these names, in which the compiler looks last."""
     empty = folder / "empty"
     empty.mkdir()
     for name in names:
@@ -169,19 +169,19 @@ def empty_files(folder: Path, names: Iterable[str]) -> Path:
 
 
 def _complaint(words: str, job: Job, unit: Unit) -> str:
-    """The compiler's own words, under the names of the kernel file and its headers."""
+    """The compiler's own words with the names of the kernel file and its headers."""
     for entry in job.entries:
         plain = (entry if isinstance(entry, str) else entry.function).split("<")[0]
         if not is_host(entry) and re.fullmatch(r"\w+", plain) and plain not in unit.kernels:
-            there = ", ".join(unit.kernels) or "none"
-            return f"{job.path}: no __global__ function named {plain}; in this file: {there}"
+            names = ", ".join(unit.kernels) or "none"
+            return f"{job.path}: no __global__ function is named {plain}; in this file: {names}"
     lines = [one for one in restore_file_names(words, unit).splitlines() if one.strip()]
     start = next((i for i, one in enumerate(lines) if "error:" in one), 0)
     return printable("\n".join(lines[start : start + 12]))
 
 
 def dependencies(depends: Path) -> list[Path]:
-    """The files that a compiler says it read, from a make rule."""
+    """The files that the compiler read, from its make rule."""
     rule = depends.read_text(encoding="utf-8").replace("\\\n", " ")
     return [Path(one.replace("\\ ", " ")) for one in re.findall(r"(?:\\ |\S)+", rule.partition(": ")[2])]
 
@@ -190,8 +190,8 @@ def _check_static_shared(notes: Notes, job: Job) -> None:
     for name, _, size in notes["shared"]:
         if size > STATIC_SHARED_MAX:
             raise ClaimError(
-                f"{job.path}: __shared__ {name} has {size} bytes; a static array has at most {STATIC_SHARED_MAX}, "
-                "more must be dynamic (extern __shared__)"
+                f"{job.path}: __shared__ {name} has {size} bytes; a static array has at most {STATIC_SHARED_MAX}; "
+                "a larger one must be dynamic (extern __shared__)"
             )
 
 

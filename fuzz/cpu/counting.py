@@ -1,7 +1,7 @@
-"""RunCounts what rounds: a kernel run on numbers that know how many additions lie on a term's way into them.
+"""Counts roundings: runs a kernel on numbers that know how many additions each of their terms went through.
 
-The same file in a third flavour, in which float and double are classes (include/cuda_on_cpu/counted.h). Knows trails
-and how to ask a library for them; what a claim makes of them, it leaves to others.
+This is the third flavour, in which float and double are classes (include/cuda_on_cpu/counted.h). Knows trails and how
+to read them from a library; claiming/ turns them into claims.
 """
 
 import ctypes
@@ -23,7 +23,7 @@ from kfuzz.devices.worker import Worker
 MODULE = "kfuzz.cpu.counting"
 GRACE, SLACK = 5.0, 6.0
 STAGES = ("sum", "inner", "divided")
-"""Where a sum lies: it is the value, a function was taken of it (or a product), or the value was divided by it."""
+"""The role of a sum: it is the value, an argument of a function or product, or a divisor of the value."""
 FIELDS = (
     *(f"{kind}_of_{stage}" for stage in STAGES for kind in ("adds", "wide_adds")),
     "rescales",
@@ -33,17 +33,17 @@ FIELDS = (
 )
 TRAIL = np.dtype([(name, np.uint32) for name in FIELDS])
 TALLY = "tally"
-"""The name under which the tally of a run stands among its outputs; no name of C++ is a word of this kind."""
+"""The key of a run's tally among its outputs."""
 RECIPROCAL, QUOTIENT, PRODUCT, FAST = 8, 16, 32, 64
-"""Flags of a trail, as trails.h has them: 1 / s, a / s, a * (1 / s), and that the division was __fdividef."""
+"""Flags of a trail, as in trails.h: 1 / s, a / s, a * (1 / s), and a division by __fdividef."""
 
 
 @dataclass(frozen=True)
 class RunCounts:
-    """What one run counted: for each output, an array of its shape with a trail for each element; and the tally.
+    """The counts of one run: for each output, an array of its shape with a trail for each element; and the tally.
 
-    `lost`: trails that could not be followed, since memory was written as something else than numbers. `crowded`: the
-    tables were full. `exps`: how many there were; `unshifted`: those from whose argument nothing had been subtracted.
+    `lost`: trails that end where the kernel moved a number as raw bits. `crowded`: not 0 if the tables were
+    full. `exps`: all calls of exp; `unshifted`: those whose argument is not a difference.
     """
 
     outputs: dict[str, NDArray[np.void]]
@@ -61,7 +61,7 @@ class Counter:
         self._worker = Worker(MODULE, grace=GRACE, slack=SLACK)
 
     def count(self, job: Job, seed: int = 0, timeout: float = 10.0) -> RunCounts | None:
-        """What a run of the job counts; None where it does not come to its end. Raises what a device may raise."""
+        """Count in one run of the job; None if the run does not end. Raises what a device may raise."""
         outcome = self._worker.run(job, Probe(runs=2, seed=seed, timeout=timeout))
         if not outcome.runs:
             return None
@@ -75,7 +75,7 @@ class Counter:
 
 
 class CountingBackend:
-    """The runtime in this process; one library at a time, since each brings large tables."""
+    """The runtime in this process, with one library at a time, since each has large tables."""
 
     def __init__(self) -> None:
         self.is_spent = False
@@ -88,7 +88,7 @@ class CountingBackend:
         """Nothing outlives the process."""
 
     def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
-        """Run a job once, and give back trails in the place of its outputs."""
+        """Run a job once, and return trails in place of its outputs."""
         program = self._load(job)
         laid_out = PlacedJob(job, program, probe.seed)
         begin("counting")
@@ -110,19 +110,20 @@ class CountingBackend:
 
 
 def read_trails(program: LoadedFlavour, buffer: Buffer, address: int) -> NDArray[np.generic]:
-    """The trail of each element of an output, in a last dimension."""
-    found = np.zeros((*buffer.answer, len(FIELDS)), np.uint32)
+    """The trail of each element of an output, along an additional last dimension."""
+    trails = np.zeros((*buffer.answer, len(FIELDS)), np.uint32)
     ask = program.loaded.function("cuda_on_cpu_trails_of", [c_void_p, c_uint64, c_uint64, c_void_p])
-    ask(address, found.size // len(FIELDS), 4, found.ctypes.data_as(c_void_p))
-    return found
+    ask(address, trails.size // len(FIELDS), 4, trails.ctypes.data_as(c_void_p))
+    return trails
 
 
 def read_tally(program: LoadedFlavour) -> NDArray[np.generic]:
-    found = (c_uint32 * 4)()
-    program.loaded.function("cuda_on_cpu_tally", [c_void_p])(ctypes.cast(found, c_void_p))
-    return np.array(found, np.uint32)
+    """The four totals of a run, in the order of RunCounts."""
+    totals = (c_uint32 * 4)()
+    program.loaded.function("cuda_on_cpu_tally", [c_void_p])(ctypes.cast(totals, c_void_p))
+    return np.array(totals, np.uint32)
 
 
 def backend() -> CountingBackend:
-    """What `python -m kfuzz.devices.worker kfuzz.cpu.counting` serves."""
+    """The backend that `python -m kfuzz.devices.worker kfuzz.cpu.counting` serves."""
     return CountingBackend()

@@ -1,7 +1,7 @@
-"""The cpu device: the same `.cu` file under the host's C++ compiler, on any Linux machine.
+"""The cpu device: runs the same `.cu` file under the host's C++ compiler, on any Linux machine.
 
-Runs in the caller's process and does next to nothing there: checks what can be checked of a job, and hands it to a
-worker process (backend.py).
+This part runs in the caller's process: it checks the launches of a job and passes the job to a worker process
+(backend.py).
 """
 
 from collections import deque
@@ -15,8 +15,9 @@ from kfuzz.devices.limits import BLOCK_MAX, GRID_MAX, SHARED_MAX, THREADS_MAX
 from kfuzz.devices.worker import Worker
 
 SLACK, GRACE = 6.0, 20.0
-"""The worker keeps time itself, in processor time, and can say which line hangs; wall time runs faster where others
-share the processor, and what a time-out means is found out by another run. Past this the process is killed."""
+"""The worker itself measures processor time and can name the line that hangs. Wall time is longer if other processes
+share the processor, and if another run has to explain a time-out. After SLACK times the time-out plus GRACE seconds,
+kfuzz kills the process."""
 
 
 class CpuDevice:
@@ -40,7 +41,7 @@ class CpuDevice:
         return self.run(job, replace(probe, options=(CpuQuestion(watch=(array, index)),))).stored
 
     def ask(self, job: Job, probe: Probe) -> None:
-        """Have a job run, if a GPU would take its launches."""
+        """Start a job if a GPU would accept its launches."""
         wrong = None
         try:
             for step in job.steps:
@@ -51,14 +52,14 @@ class CpuDevice:
         self._asked.append((job, probe, wrong))
 
     def answer(self) -> Outcome:
-        """What came of the job that was asked for first."""
+        """The outcome of the oldest job that `ask` started."""
         job, probe, wrong = self._asked.popleft()
         if wrong is not None:
             raise wrong
         return self._sure(job, probe, self._worker.answer)
 
     def forget(self) -> None:
-        """Nobody wants to know any more what was asked for."""
+        """Drop the jobs that `ask` started."""
         self._worker.forget()
         self._asked.clear()
 
@@ -67,14 +68,14 @@ class CpuDevice:
         self._worker.close()
 
     def _sure(self, job: Job, probe: Probe, first: Callable[[], Outcome]) -> Outcome:
-        """An outcome; where the process is lost, an earlier job may have damaged it: only what a process of its own
-        does counts, but where that is known of the kernel.
+        """The outcome of a job. If the process ended, an earlier job may have damaged it, so only a run in a new
+        process counts, except for a kernel that is known to end its process.
         """
         try:
             outcome = first()
         except DeviceError:
             return self._worker.first(job, probe)
-        kinds = {found.kind for found in outcome.findings}
+        kinds = {one.kind for one in outcome.findings}
         if outcome.ended and not outcome.runs and kinds != {"hang"} and not kinds <= {*probe.fatal}:
             return self._worker.first(job, probe)
         return outcome
@@ -89,10 +90,10 @@ class CpuDevice:
 
 
 def check_launch(job: Job, step: Step) -> None:
-    """Raise a ClaimError where no GPU would take the launch."""
+    """Raise a ClaimError if no GPU would accept the launch."""
     where = f"{job.path}: {step.entry}"
     if not all(1 <= size <= limit for size, limit in zip(step.grid, GRID_MAX, strict=True)):
-        raise ClaimError(f"{where}: grid {step.grid}: each from 1, at most {GRID_MAX}")
+        raise ClaimError(f"{where}: grid {step.grid}: each side is at least 1 and at most {GRID_MAX}")
     threads = step.block[0] * step.block[1] * step.block[2]
     fits = all(1 <= size <= limit for size, limit in zip(step.block, BLOCK_MAX, strict=True))
     if not fits or threads > THREADS_MAX:

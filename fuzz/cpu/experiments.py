@@ -1,7 +1,7 @@
-"""What a cpu trial does with one job: several runs, and the experiments that tell a defect from a harmless oddity.
+"""Runs one job several times on the cpu device, and separates defects from harmless oddities by experiments.
 
-Knows schedules, poisons and what a difference between runs means. How a kernel runs is passed in.
-Long, since each experiment is a function, and all of them work on the runs of one trial.
+Knows schedules, poisons and what a difference between runs means. The caller passes in how a kernel runs.
+Long, because each experiment is a function, and all of them work on the runs of one trial.
 """
 
 import itertools
@@ -21,10 +21,10 @@ from kfuzz.kinds import Severity, kinds_with
 from kfuzz.printable import printable
 
 FINE, COARSE = 8, 64
-"""Threads change over before one access in so many: a lost update shows at either in most runs."""
+"""Threads take turns at one access in this many: most runs show a lost update at either."""
 
 MISSING_LANES = (0, 0x3F800000, 0x7E967699, 0xFE967699)
-"""What a lane gives that takes no part in a shuffle: 0, 1, 1e38 and -1e38 as float32."""
+"""The values that a shuffle gets from a lane that takes no part in it: 0, 1, 1e38 and -1e38 as float32."""
 
 LEAVES_TRACES = kinds_with("leaves-traces")
 READS_UNDEFINED = kinds_with("reads-undefined")
@@ -32,9 +32,9 @@ READS_UNDEFINED = kinds_with("reads-undefined")
 
 @dataclass(frozen=True)
 class Manner:
-    """How one run goes: in which order threads and blocks run, and what uninitialised memory holds.
+    """How one run differs from others: the order of threads and blocks, and the content of uninitialised memory.
 
-    `late_writes`, in the check flavour alone: a read sees nothing of a write of global memory that it races with.
+    `late_writes`, only in the check flavour: a read does not see a write of global memory that it races with.
     """
 
     schedule: int
@@ -43,21 +43,21 @@ class Manner:
     preempt_one_in: int = 0
     late_writes: bool = False
     assume: int = 0
-    """What is taken for granted of the order of accesses, to find out what a race is for want of (abi.h)."""
+    """The order of accesses that this run assumes (abi.h's Assume), to find out what would prevent a race."""
     missing_lane: int = 0
     after_calls: bool = False
-    """The job's earlier calls come first."""
+    """Whether the job's earlier calls run first."""
 
     @property
     def circumstances(self) -> Circumstances:
-        """What of this a report says of the run."""
+        """The part of the manner that reports name."""
         order = Schedule.word(self.schedule) + (f" {self.seed}" if self.schedule == Schedule.shuffled else "")
         return Circumstances(order, self.preempt_one_in, self.late_writes, self.after_calls, self.poison)
 
 
 @dataclass(frozen=True)
 class CpuRun:
-    """What one run showed. `run` is None where it did not come to its end."""
+    """The result of one run. `run` is None if it did not end."""
 
     manner: Manner
     run: Run | None
@@ -65,10 +65,10 @@ class CpuRun:
     status: int
     seconds: float
     block_seconds: float
-    """For how long nothing in the block had come on when time was up."""
+    """How long the block had made no progress when the time was up."""
     printed: str
     refusal: Refusal | None = None
-    """Why a host function did not take its arguments."""
+    """The reason why a host function refused its arguments."""
 
 
 RunOnce = Callable[[Flavour, Manner, float], CpuRun]
@@ -76,7 +76,7 @@ RunOnce = Callable[[Flavour, Manner, float], CpuRun]
 
 @dataclass(frozen=True)
 class Difference:
-    """Where two runs differ, and what each has there. `array` and `index` where it is an element."""
+    """A place where two runs differ, and what each has there. `array` and `index` name it if it is an element."""
 
     where: str
     left: str
@@ -99,7 +99,7 @@ class Examination:
     seconds: float
     differ: Differ
     turns: int = 0
-    """At how many accesses threads take turns in every run; 0 leaves it to each run's manner."""
+    """In every run, threads take turns at one access in this many; 0 leaves it to the manner of each run."""
 
     def run(self, manner: Manner, flavour: Flavour | None = None) -> CpuRun:
         """Run the job once in this manner."""
@@ -111,11 +111,12 @@ class Examination:
 
 
 def manners(probe: Probe, after_calls: bool = False) -> list[Manner]:
-    """Forward, reverse and then shuffled, with a poison of its own for each; of two runs, one is shuffled.
+    """The manners of a trial's runs: forward, reverse, then shuffled, each with its own poison.
 
-    One order can be right by accident: each of forward and reverse hides races that the other shows, and shuffled
-    shows most of both. So where there are two runs, forward and reverse take turns, and so do the poisons. Where there
-    is one, the second is for what it leaves in doubt. Where a job has earlier calls, they come before the second.
+    One order can be right by accident: forward and reverse each hide races that the other shows, and shuffled shows
+    most of both. So a trial of two runs has one shuffled run, and forward or reverse by its seed, as with the poisons.
+    A trial of one run has a second one for what the first leaves in doubt. Earlier calls of a job come before the
+    second run.
     """
     count, first = max(probe.runs, 2), 0
     fixed = [Schedule.forward, Schedule.reverse]
@@ -164,16 +165,16 @@ def examine(
             return _too_slow(passes)
         passes = _run_with_turns(trial, passes)
         waiters |= {job.source} if trial.turns else set()
-    trial.seconds = max(trial.seconds, 0) + (seconds or probe.timeout)  # what follows is done for defects alone
-    seen = _merge(sight for one in passes for sight in one.sights)
+    trial.seconds = max(trial.seconds, 0) + (seconds or probe.timeout)  # the rest happens only if there are defects
+    sights = _merge(sight for one in passes for sight in one.sights)
     whole = [one for one in passes if one.run is not None]
-    if trial.flavour == "fast" and any(not one.precise or _is_stop(one) for one in seen):
-        seen = _explain(trial, passes, seen)
+    if trial.flavour == "fast" and any(not one.precise or _is_stop(one) for one in sights):
+        sights = _explain(trial, passes, sights)
     if trial.flavour == "check":
         if any(_is_write_after_read(sight) for one in passes for sight in one.sights):
-            seen = _merge([*seen, *_try_other_way_round(trial, passes)])
-        seen = add_missing_order(seen, job.source, partial(_repetition, trial, passes))
-    findings = _settle(trial, whole, seen)
+            sights = _merge([*sights, *_try_other_way_round(trial, passes)])
+        sights = add_missing_order(sights, job.source, partial(_repetition, trial, passes))
+    findings = _settle(trial, whole, sights)
     runs = tuple(one.run for one in whole if one.run is not None)
     if len(runs) > 1:
         findings += unwritten(job, runs, [one.manner.poison for one in whole])
@@ -182,8 +183,9 @@ def examine(
 
 
 def _run_passes(trial: Examination, chosen: Iterable[Manner]) -> list[CpuRun]:
-    """The runs up to the first that does not come to its end; where each access is checked, what stops one is told, and
-    another order may show more."""
+    """Run the job until a run does not end. A run that a checked access stops does not count as such: it reports what
+    stopped it, and another order may show more.
+    """
     passes = []
     for manner in chosen:
         passes.append(trial.run(manner))
@@ -194,7 +196,7 @@ def _run_passes(trial: Examination, chosen: Iterable[Manner]) -> list[CpuRun]:
 
 
 def _run_unchecked(job: Job, probe: Probe, run_once: RunOnce, waiters: set[str]) -> Outcome:
-    """What a job shows whose arrays are too large for each access to be checked."""
+    """Examine a job without checking its accesses, since its arrays are too large for that."""
     outcome = examine(job, replace(probe, check=False), run_once, waiters)
     return replace(outcome, notes=(*outcome.notes, "accesses were not checked: the arrays are too large for that"))
 
@@ -208,7 +210,7 @@ CROWD = Outcome(
         ),
     )
 )
-"""Of blocks that an H200 holds, and that are too many here."""
+"""For blocks that fit on a GPU at once, but not here."""
 
 
 def _too_large(job: Job) -> Outcome:
@@ -220,23 +222,23 @@ def _too_large(job: Job) -> Outcome:
 
 
 def _refused(passes: list[CpuRun]) -> Outcome:
-    """A host function that does not take its arguments has no answer to be judged; what was seen before is certain."""
+    """The outcome where a host function refuses its arguments: no answer, and the certain sights up to there."""
     certain = [sight for one in passes for sight in one.sights if sight.doubt is None]
     return Outcome(findings=tuple(one.finding for one in _merge(certain)), refusal=passes[-1].refusal)
 
 
 def _too_slow(passes: list[CpuRun]) -> Outcome:
-    """Blocks or threads came to their ends, one after the other: this is work, no hang. What is certain is told."""
+    """The outcome of a job that is slow but does not hang, since blocks or threads keep ending: its certain sights."""
     runs = tuple(one.run for one in passes if one.run is not None)
     certain = [sight for one in passes for sight in one.sights if sight.doubt is None and sight.finding.kind != "hang"]
-    note = "not run to its end: too slow here, though its blocks or threads come to their ends; try smaller sizes"
+    note = "stopped: too slow here, though not hanging, since its blocks or threads keep ending; try smaller sizes"
     return Outcome(runs, tuple(one.finding for one in _merge(certain)), (note,))
 
 
 def _run_with_turns(trial: Examination, passes: list[CpuRun]) -> list[CpuRun]:
-    """The runs again, with threads that take turns at every few accesses, where the job comes to its end that way.
+    """Repeat the runs with threads that take turns at every few accesses, if the job ends that way.
 
-    A thread may rightly wait for another by reading memory again and again, but the runtime can only interrupt it
+    A correct thread may wait for another by reading memory again and again, but the runtime can only interrupt it
     where accesses are checked.
     """
     trial.seconds = trial.probe.timeout
@@ -248,11 +250,11 @@ def _run_with_turns(trial: Examination, passes: list[CpuRun]) -> list[CpuRun]:
 
 
 def _add_time(trial: Examination, hung: CpuRun) -> CpuRun:
-    """The pass with words for how long it was given, and in which order its threads ran."""
+    """The run whose hang says how much time it had and in which order its threads ran."""
     after = f"not ended after {trial.probe.timeout:g} s of processor time ({hung.manner.circumstances})"
-    told = (replace(one.finding, message=f"{after}: {one.finding.message}") for one in hung.sights)
-    seen = zip(hung.sights, told, strict=True)
-    return replace(hung, sights=tuple(replace(one, finding=f) if f.kind == "hang" else one for one, f in seen))
+    findings = (replace(one.finding, message=f"{after}: {one.finding.message}") for one in hung.sights)
+    pairs = zip(hung.sights, findings, strict=True)
+    return replace(hung, sights=tuple(replace(one, finding=f) if f.kind == "hang" else one for one, f in pairs))
 
 
 def _has_lines(one: CpuRun) -> bool:
@@ -263,18 +265,18 @@ def _is_stop(sight: Sight) -> bool:
     return sight.finding.kind in ("illegal-address", "misaligned") or sight.finding.line is None
 
 
-def _explain(trial: Examination, passes: list[CpuRun], seen: list[Sight]) -> list[Sight]:
-    """The same run with every access checked: it names the access where the fast run saw its traces."""
+def _explain(trial: Examination, passes: list[CpuRun], sights: list[Sight]) -> list[Sight]:
+    """Repeat a run with every access checked, which names the access that left the traces of the fast run."""
     culprit = next((one for one in passes if any(not s.precise or _is_stop(s) for s in one.sights)), passes[-1])
     closer = [one for one in _run_checked(trial, culprit.manner) if one.precise]
     if not any(one.finding.severity == "error" for one in closer):
-        return seen
+        return sights
     explained = {one.finding.kind for one in closer} | {"illegal-address", "out-of-bounds"}
-    return _merge([*(one for one in seen if one.finding.kind not in explained), *closer])
+    return _merge([*(one for one in sights if one.finding.kind not in explained), *closer])
 
 
 def _repetition(trial: Examination, checked: list[CpuRun], sight: Sight) -> Again | None:
-    """How the run that showed this is made again; each access was checked in it."""
+    """A function that repeats the checked run that showed a sight, with more assumed about the order of accesses."""
     shown = next((one for one in checked if any(other.finding == sight.finding for other in one.sights)), None)
     if shown is None:
         return None
@@ -284,37 +286,37 @@ def _repetition(trial: Examination, checked: list[CpuRun], sight: Sight) -> Agai
 
 
 def _is_write_after_read(sight: Sight) -> bool:
-    """Whether a write leaves what is there, and another thread has read the place before, with nothing between the two.
+    """Whether this is an unordered read and write, with the read first and a write that stores the value already there.
 
-    What that one has read may be what was there before a third wrote: then the read shows it, where it comes last.
+    In another order, in which the read comes last, it may read a value that a third thread has replaced.
     """
     race, severity = sight.race, sight.finding.severity
     return race is not None and severity == "warning" and not (race.other_writes or race.traits or race.other_traits)
 
 
 def _try_other_way_round(trial: Examination, passes: list[CpuRun]) -> Iterator[Sight]:
-    """What the orders show that no pass has had, of those in which the last of two comes first."""
+    """Sights of forward or reverse order, whichever no run has had: there the later of two accesses comes first."""
     for schedule in {Schedule.forward, Schedule.reverse} - {one.manner.schedule for one in passes}:
         if trial.seconds > 0:
             yield from _run_checked(trial, replace(passes[0].manner, schedule=schedule))
 
 
 def _run_checked(trial: Examination, manner: Manner) -> list[Sight]:
-    """What a run shows that has every access checked, in what is left of the time: to need more of it is no hang."""
+    """The sights of a run with every access checked, in the time that is left; running out of it is not a hang."""
     return [one for one in trial.run(manner, "check").sights if one.finding.kind != "hang"]
 
 
-def _settle(trial: Examination, whole: list[CpuRun], seen: list[Sight]) -> list[Finding]:
-    """The findings, with each doubt tried by experiment, and what the runs' differences show beside them."""
+def _settle(trial: Examination, whole: list[CpuRun], sights: list[Sight]) -> list[Finding]:
+    """Settle each doubtful sight by experiment, and return the findings with those that differences of runs show."""
     causes: dict[Doubt, Finding | None] = {}
     odd = [one for one in whole[1:] if trial.differ(whole[0], one)][:1]
-    if whole and (odd or any(one.doubt for one in seen)):
+    if whole and (odd or any(one.doubt for one in sights)):
         causes = {"poison": _try_poisons(trial, [*whole[:2], *odd]), "schedule": _try_orders(trial, whole[0], odd)}
-        if any(one.doubt == "lane" for one in seen):
+        if any(one.doubt == "lane" for one in sights):
             causes["lane"] = _try_lanes(trial, whole[:2])
         if trial.flavour == "fast" and any(causes.values()):
-            seen = _merge([*seen, *_find_culprits(trial, whole, causes)])
-    findings = [_weigh(one, causes) for one in seen if not (one.is_partial and not causes.get("poison"))]
+            sights = _merge([*sights, *_find_culprits(trial, whole, causes)])
+    findings = [_weigh(one, causes) for one in sights if not (one.is_partial and not causes.get("poison"))]
     if whole and odd and (by_calls := _try_without_calls(trial, whole)):
         findings.append(by_calls)
     kinds = {one.kind for one in findings if one.severity == "error"}
@@ -326,23 +328,24 @@ def _settle(trial: Examination, whole: list[CpuRun], seen: list[Sight]) -> list[
 
 
 def _weigh(sight: Sight, causes: dict[Doubt, Finding | None]) -> Finding:
-    """A doubtful sight is an error where an experiment made it visible; else it is as grave as it was, and says so."""
+    """The finding of a sight: an error if an experiment changed the result, else as severe as before, with a note."""
     if sight.doubt is None:
         return sight.finding
     cause = causes.get(sight.doubt)
     if sight.doubt == "schedule":
-        shown = f"; {cause.message}" if cause else " (no order of threads that was tried changes the result)"
+        shown = f"; {cause.message}" if cause else " (kfuzz tried other orders of threads, and none changes the result)"
         return replace(sight.finding, message=sight.finding.message + shown)
     if cause and cause.severity == "error":
         return replace(sight.finding, severity="error")
     if cause:
         return replace(sight.finding, message=f"{sight.finding.message} ({cause.message})")
-    what = "value of such a lane" if sight.doubt == "lane" else "content of uninitialised memory"
-    return replace(sight.finding, message=f"{sight.finding.message} (no {what} that was tried changes the result)")
+    what = "values of such a lane" if sight.doubt == "lane" else "contents of uninitialised memory"
+    note = f"(kfuzz tried other {what}, and none changes the result)"
+    return replace(sight.finding, message=f"{sight.finding.message} {note}")
 
 
 def _find_culprits(trial: Examination, whole: list[CpuRun], causes: dict[Doubt, Finding | None]) -> Iterator[Sight]:
-    """What the check flavour sees that can cause a dependence: only that which the experiment has confirmed."""
+    """Sights of the check flavour that can be the cause of a difference that an experiment has confirmed."""
     runs = [trial.run(replace(one.manner, preempt_one_in=0), "check") for one in whole[:2]]
     shown = [sight for one in runs for sight in one.sights if sight.finding.kind != "hang"]
     for sight in add_missing_order(shown, trial.job.source, partial(_repetition, trial, runs)):
@@ -354,50 +357,50 @@ def _find_culprits(trial: Examination, whole: list[CpuRun], causes: dict[Doubt, 
 def _find_difference(job: Job, left: CpuRun, right: CpuRun) -> Difference | None:
     if left.run is None or right.run is None:
         return None
-    different = differing(job, left.run, left.manner.poison, right.run, right.manner.poison)
-    if different is None:
+    difference = differing(job, left.run, left.manner.poison, right.run, right.manner.poison)
+    if difference is None:
         return None
-    output, index, one, two = different
+    output, index, one, two = difference
     return Difference(f"{output}[{index}]", f"0x{one:08x}", f"0x{two:08x}", output, index)
 
 
 def _try_poisons(trial: Examination, bases: list[CpuRun]) -> Finding | None:
-    """The finding that the result depends on what uninitialised memory holds: nothing else was changed."""
+    """Repeat runs with only the poison changed: a finding if the result depends on uninitialised memory."""
     for base in bases:
         for poison in POISONS:
             if poison == base.manner.poison or trial.seconds <= 0:
                 continue
             other = trial.run(replace(base.manner, poison=poison))
-            if found := trial.differ(base, other):
+            if change := trial.differ(base, other):
                 message = (
-                    f"{found.where} depends on memory that nobody has written: it is {found.left} or {found.right}, "
-                    f"as that memory holds {base.manner.poison:08x} or {poison:08x}"
+                    f"{change.where} depends on uninitialised memory: it is {change.left} if that memory holds "
+                    f"{base.manner.poison:08x}, and {change.right} if it holds {poison:08x}"
                 )
-                return Finding("uninitialised", message, array=found.array, index=found.index)
+                return Finding("uninitialised", message, array=change.array, index=change.index)
     return None
 
 
 def _try_lanes(trial: Examination, bases: list[CpuRun]) -> Finding | None:
-    """The finding that the result depends on what an absent lane gives: an error unless a NaN alone shows it.
+    """Repeat runs with other values of absent lanes: an error if the result changes, a warning if only a NaN does it.
 
-    PTX leaves the value open; hardware gives 0, or what the lane held last.
+    PTX leaves the value undefined; hardware gives 0, or the last value of the lane.
     """
     ranks: list[tuple[int, Severity]] = [*((one, "error") for one in MISSING_LANES), (POISONS[0], "warning")]
     for value, severity in ranks:
         for base in bases:
             if value == base.manner.missing_lane or trial.seconds <= 0:
                 continue
-            if found := trial.differ(base, trial.run(replace(base.manner, missing_lane=value))):
-                only = "only a NaN from such a lane shows" if severity == "warning" else "what such a lane gives shows"
-                message = f"{only} in {found.where}"
-                return Finding("inactive-lane", message, severity, array=found.array, index=found.index)
+            if change := trial.differ(base, trial.run(replace(base.manner, missing_lane=value))):
+                what = "only a NaN from such a lane" if severity == "warning" else "the value of such a lane"
+                message = f"{what} changes {change.where}"
+                return Finding("inactive-lane", message, severity, array=change.array, index=change.index)
     return None
 
 
 def _try_orders(trial: Examination, base: CpuRun, odd: list[CpuRun]) -> Finding | None:
-    """The finding that the result depends on the order in which threads run: nothing else was changed.
+    """Repeat a run with only the order of threads changed: a finding if the result depends on it.
 
-    With the odd run's order it is complete: two runs that differ in poison and order differ by one of the two.
+    The orders include that of the run whose result differed: if poison and order were both changed, one is the cause.
     """
     same = base.manner
     known = [
@@ -408,32 +411,32 @@ def _try_orders(trial: Examination, base: CpuRun, odd: list[CpuRun]) -> Finding 
         if trial.seconds <= 0:
             break
         other = trial.run(manner)
-        if found := trial.differ(base, other):
+        if change := trial.differ(base, other):
             message = (
-                f"{found.where} depends on the order of threads: {found.left} ({base.manner.circumstances}) "
-                f"or {found.right} ({manner.circumstances})"
+                f"{change.where} depends on the order of threads: {change.left} ({base.manner.circumstances}) "
+                f"or {change.right} ({manner.circumstances})"
             )
-            return Finding("nondeterministic", message, severity="warning", array=found.array, index=found.index)
+            return Finding("nondeterministic", message, severity="warning", array=change.array, index=change.index)
     return None
 
 
 def _try_without_calls(trial: Examination, whole: list[CpuRun]) -> Finding | None:
-    """The finding that the result depends on earlier calls: nothing else was changed."""
+    """Repeat a run without its earlier calls: a finding if the result depends on them."""
     after = next((one for one in whole if one.manner.after_calls), None)
     if after is None or trial.seconds <= 0:
         return None
     alone = trial.run(replace(after.manner, after_calls=False))
-    if found := trial.differ(alone, after):
+    if change := trial.differ(alone, after):
         message = (
-            f"{found.where} depends on what was called before: it is {found.left} in a first call, {found.right} "
+            f"{change.where} depends on earlier calls: it is {change.left} in a first call, and {change.right} "
             "after calls with other sizes and values"
         )
-        return Finding("stateful", message, severity="warning", array=found.array, index=found.index)
+        return Finding("stateful", message, severity="warning", array=change.array, index=change.index)
     return None
 
 
 def _other_orders(trial: Examination, base: Manner) -> Iterator[Manner]:
-    if trial.flavour == "check":  # what no order of threads shows, as where a __threadfence is missing
+    if trial.flavour == "check":  # shows what no order of threads can, such as a missing __threadfence
         yield replace(base, late_writes=True)
     for schedule in (Schedule.forward, Schedule.reverse):
         if schedule != base.schedule:
@@ -443,16 +446,16 @@ def _other_orders(trial: Examination, base: Manner) -> Iterator[Manner]:
         yield replace(base, schedule=Schedule.shuffled, seed=base.seed * 1000 + seed, preempt_one_in=preempt)
 
 
-def _merge(found: Iterable[Sight]) -> list[Sight]:
-    """Each defect once, however many runs saw it; traces in guard zones only where nobody saw the write itself."""
+def _merge(sights: Iterable[Sight]) -> list[Sight]:
+    """Each defect once, however many runs saw it, without traces in guard zones if a run saw the write itself."""
     merged: dict[tuple[object, ...], Sight] = {}
-    for one in found:
+    for one in sights:
         f = one.finding
         lines: tuple[tuple[str, int | None], ...] = ((f.file, f.line), (f.other_file, f.other_line))
-        if f.kind == "race" and f.severity == "warning":  # which of the two came first says nothing
+        if f.kind == "race" and f.severity == "warning":  # which of the two came first does not matter
             lines = tuple(sorted(lines, key=str))
         key = (f.kind, f.severity, lines, f.array if f.line is None else None)
         merged.setdefault(key, one)
-    seen = list(merged.values())
-    caught = {one.finding.kind for one in seen if one.precise} & LEAVES_TRACES
-    return [one for one in seen if one.precise or one.finding.kind not in caught]
+    distinct = list(merged.values())
+    caught = {one.finding.kind for one in distinct if one.precise} & LEAVES_TRACES
+    return [one for one in distinct if one.precise or one.finding.kind not in caught]

@@ -1,6 +1,6 @@
-"""Findings of the cpu device: the sights of a run, with their words and lines of the `.cu` file.
+"""Findings of the cpu device: the sights of a run, with messages and lines of the `.cu` file.
 
-Asks for the line of an instruction. Whether a doubtful sight is a defect is decided in experiments.py.
+Looks up the lines of instructions. experiments.py decides whether a doubtful sight is a defect.
 """
 
 import subprocess
@@ -18,12 +18,12 @@ from kfuzz.cpu.wording import has_been_freed, message, place_of
 from kfuzz.devices import Finding, Job
 
 WITH_ACCESS = ("race", "out-of-bounds", "uninitialised", "use-after-free")
-"""Kinds that are seen at an access."""
+"""The kinds that an access shows."""
 
 
 @dataclass(frozen=True)
 class Race:
-    """Two accesses that nothing orders: how near their threads are, and what else the accesses are."""
+    """Two unordered accesses: how close their threads are, and properties of the accesses."""
 
     relation: int
     traits: int
@@ -31,25 +31,25 @@ class Race:
     writes: bool
     other_writes: bool
     with_host: bool
-    """The host makes one of the two."""
+    """Whether the host makes one of the two."""
     in_shared: bool = False
 
 
 @dataclass(frozen=True)
 class Sight:
-    """A finding, and what has to change to show whether the result depends on it (None: it is certain)."""
+    """A finding, and what an experiment has to change to see whether the result depends on it (None: it is certain)."""
 
     finding: Finding
     doubt: Doubt | None
     precise: bool
-    """It is seen at the access itself, with its line, and not by what the access left behind."""
+    """Whether it comes from the access itself, with its line, and not from traces that the access left."""
     is_partial: bool = False
-    """The read is partly initialised: most likely a struct whose padding is never used."""
+    """Whether the read is partly initialised: most likely a struct whose padding is not used."""
     race: Race | None = None
 
 
 class Lines:
-    """The lines of a library's instructions, each looked up once."""
+    """The lines of a library's instructions, each of which is looked up once."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
@@ -57,12 +57,12 @@ class Lines:
         self._chains: dict[int, tuple[tuple[str, int], ...]] = {0: ()}
 
     def look_up(self, addresses: Iterable[int]) -> None:
-        """Ask for many at once."""
+        """Look up many addresses at once."""
         wanted = sorted({one for one in addresses if one not in self._known})
         if not wanted:
             return
-        # A return address lies after its call: one less is inside it. Inlined functions are listed from the
-        # innermost outwards; the first in the author's files is meant, not __ldg or atomicAdd.
+        # A return address lies after its call, and one less lies inside it. addr2line lists inlined functions from
+        # the innermost outwards; the first in the author's files counts, not __ldg or atomicAdd.
         command = ["addr2line", "--addresses", "--inlines", "--functions", "--demangle"]
         command += ["--exe", str(self._library.path), *(hex(one - 1) for one in wanted)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -83,18 +83,18 @@ class Lines:
             self._known[one] = chain[0][1] if chain else None
 
     def line_at(self, address: int) -> int | None:
-        """The line of the author's files, by the number that unit.place reads; None if it is in none."""
+        """The number of a line of the author's files, as unit.locate reads it; None if it is in none."""
         self.look_up([address])
         return self._known[address]
 
     def frames_at(self, address: int) -> tuple[tuple[str, int], ...]:
-        """The functions of the author's that an address lies in by inlining, the innermost first, and their lines."""
+        """The author's functions around an address, from the innermost through inlining, and their lines."""
         self.look_up([address])
         return self._chains[address]
 
 
 def describe_sights(raw: Iterable[RawFinding], job: Job, library: Library, lines: Lines, run: RawRun) -> list[Sight]:
-    """The sights of a run, in words."""
+    """The sights of a run with their messages and lines."""
     raw, scene = list(raw), read_scene(job, library, run)
     with_code = [one for one in raw if "left_behind" not in sight_type(one.kind).traits]
     addresses = [address for one in with_code for address in (one.pc, one.other_pc)]
@@ -111,10 +111,10 @@ def _describe(raw: RawFinding, scene: RunScene, lines: Lines) -> Sight:
     other = None if left_behind else raw.other_line or lines.line_at(raw.other_pc)
     if other is None and raw.other_launched < len(scene.launches):
         other = _torch_line(raw.other_work, scene.launches[raw.other_launched], lines)
-    is_freed = raw.place == Place.buffer and has_been_freed(raw, scene)
+    is_after_free = raw.place == Place.buffer and has_been_freed(raw, scene)
     (file, line), (other_file, other) = (locate_line(scene.library, number) for number in (line, other))
     finding = Finding(
-        kind="use-after-free" if is_freed and sight.kind == "out-of-bounds" else sight.kind,
+        kind="use-after-free" if is_after_free and sight.kind == "out-of-bounds" else sight.kind,
         message=message(raw, scene),
         severity=sight.severity,
         line=line,
@@ -156,19 +156,19 @@ def _race(raw: RawFinding) -> Race:
 
 
 def _torch_line(work: int, launch: LaunchShape, lines: Lines) -> int | None:
-    """The author's line that calls an operation of torch."""
+    """The author's line that calls an operation of torch, if this work is one."""
     calls = launch.calls if work == Work.operation else ()
     return next((line for address in calls for _, line in lines.frames_at(address)), None)
 
 
-def _without_lines(found: Finding) -> Finding:
-    """The finding without lines, as one of the whole kernel: however many lines rely on it, there is one claim."""
-    text = f"{found.message} (lines {found.line} and {found.other_line})"
-    return replace(found, message=text, line=None, other_line=None, file="", other_file="", array=None, index=None)
+def _without_lines(finding: Finding) -> Finding:
+    """The finding without lines, so that all lines that rely on one claim count as one finding."""
+    text = f"{finding.message} (lines {finding.line} and {finding.other_line})"
+    return replace(finding, message=text, line=None, other_line=None, file="", other_file="", array=None, index=None)
 
 
 def _calls(raw: RawFinding, launch: LaunchShape, scene: RunScene, lines: Lines, of_host: bool) -> tuple[str, ...]:
-    """The calls from the host's beginning to the sight; empty if there is only the line itself."""
+    """The chain of calls from the host to the sight; empty if it is only the line itself."""
     frames = [] if of_host else list(lines.frames_at(raw.pc))
     launched = [frame for address in launch.calls for frame in lines.frames_at(address)]
     named = [
@@ -176,12 +176,12 @@ def _calls(raw: RawFinding, launch: LaunchShape, scene: RunScene, lines: Lines, 
         for name, number in (*frames, *launched)
         if not _plain_name(name).startswith("cuda_on_cpu")
     ]
-    apart = [one for one, _ in groupby(reversed(named))]  # a lambda has the name of the function that it is in
+    apart = [one for one, _ in groupby(reversed(named))]  # a lambda has the name of its function
     return tuple(apart) if scene.by_host and launched and not of_host else ()
 
 
 def _plain_name(name: str) -> str:
-    """A function's name without its parameters and what it returns."""
+    """A function's name without its parameters and result type."""
     depth, start, plain = 0, 0, name.replace("(anonymous namespace)::", "")
     for at, letter in enumerate(plain):
         depth += (letter == "<") - (letter == ">")

@@ -1,6 +1,6 @@
-"""Launches in the text of host code, `kernel<<<grid, block>>>(arguments)`, as calls that a host compiler takes.
+"""Turns launches in host code, `kernel<<<grid, block>>>(arguments)`, into calls that a host compiler accepts.
 
-Knows how C++ writes a launch; works on blanked text (cuda_text.blank_non_code), and keeps every line where it is.
+Knows how C++ writes a launch. Works on blanked text (cuda_text.blank_non_code), and keeps every line where it is.
 """
 
 import re
@@ -15,16 +15,18 @@ UNCHECKED = '__attribute__((no_sanitize("thread", "undefined")))'
 
 
 def translate_launches(code: str, source: str, path: object, every: str) -> Iterator[TextEdit]:
-    """Two edits for each launch: what stands before its configuration, and what between that and its arguments.
+    """Two edits for each launch: one before its configuration, and one between that and its arguments.
 
-    `every` is the code of all files, where a kernel may say what clusters it is launched in.
+    `every` is the code of all files, in which a kernel may declare its cluster size.
     """
-    for opened in (found.start() for found in re.finditer("<<<", code)):
+    for opened in (one.start() for one in re.finditer("<<<", code)):
         start, closed = find_callee(code, opened), find_closing(code, opened + 3, ">>>")
         arguments = find_closing(code, closed + 3, "(") if closed >= 0 else -1
         if start < 0 or arguments < 0 or code[closed + 3 : arguments].strip(" \t\n\\"):
             line = code.count("\n", 0, opened) + 1
-            raise ClaimError(f"{path}:{line}: this launch is not understood; kernel<<<grid, block>>>(arguments) is")
+            raise ClaimError(
+                f"{path}:{line}: kfuzz does not understand this launch; write kernel<<<grid, block>>>(arguments)"
+            )
         name = " ".join(source[start:opened].replace("\\\n", " ").split())
         yield start, opened + 3, f"::cuda_on_cpu::Launch(__LINE__, {line_breaks(source[start:opened])}"
         of = f"{cluster_setting(name, every)}.of({address_lambda(name)}, {call_lambda(name)})"
@@ -32,30 +34,30 @@ def translate_launches(code: str, source: str, path: object, every: str) -> Iter
 
 
 def cluster_setting(name: str, every: str) -> str:
-    """What a kernel's own `__cluster_dims__` adds to its launch."""
+    """The call that adds a kernel's own `__cluster_dims__` to its launch; empty if it has none."""
     function = re.escape(name.partition("<")[0].strip().rpartition("::")[2])
-    said = re.search(rf"__cluster_dims__\s*\(([^()]*)\)[^;{{}}]*?\b{function}\s*\(", every)
-    return f".in_clusters({said[1].strip()})" if said else ""
+    clusters = re.search(rf"__cluster_dims__\s*\(([^()]*)\)[^;{{}}]*?\b{function}\s*\(", every)
+    return f".in_clusters({clusters[1].strip()})" if clusters else ""
 
 
 def address_lambda(name: str) -> str:
-    """What gives the kernel's address, where its name says which instance it is."""
+    """The lambda that returns the kernel's address if its name says which instance it is."""
     address = f"::cuda_on_cpu::kernel_named(cuda_on_cpu_tag, {name})"
     return f"[&](auto cuda_on_cpu_tag) -> decltype({address}) {{ return {address}; }}"
 
 
 def call_lambda(name: str) -> str:
-    """What every thread calls."""
+    """The lambda that every thread calls."""
     return f"[&](auto... cuda_on_cpu_given) {UNCHECKED} {{ {name}(cuda_on_cpu_given...); }}"
 
 
 def line_breaks(text: str) -> str:
-    """The line breaks of a text that is replaced; within a macro they are escaped."""
+    """The line breaks of a replaced text, escaped within a macro."""
     return ("\\\n" if "\\\n" in text else "\n") * text.count("\n")
 
 
 def find_closing(code: str, start: int, wanted: str) -> int:
-    """Where the wanted text stands outside of all brackets; -1 where these close before it."""
+    """The place of the wanted text outside all brackets; -1 if an enclosing bracket closes first."""
     depth, at = 0, start
     while at < len(code) and depth >= 0:
         if depth == 0 and code.startswith(wanted, at):
@@ -66,18 +68,18 @@ def find_closing(code: str, start: int, wanted: str) -> int:
 
 
 def find_callee(code: str, end: int) -> int:
-    """Where the name of what is launched begins, template arguments and brackets around it included; -1 without one."""
+    """The start of the name of the launched kernel, with template arguments and brackets; -1 if there is none."""
     at = len(code[:end].rstrip())
     if at and code[at - 1] == ")":
         return find_opening(code, at, "()")
     if at and code[at - 1] == ">":
         at = find_opening(code, at, "<>")
-    found = NAME.search(code, max(0, at - 400), at) if at > 0 else None
-    return found.start() if found else -1
+    name = NAME.search(code, max(0, at - 400), at) if at > 0 else None
+    return name.start() if name else -1
 
 
 def find_opening(code: str, end: int, pair: str) -> int:
-    """Where the bracket opens that closes just before `end`; of angles, those within round brackets do not count."""
+    """The place of the opening bracket for the one that closes before `end`; ignores angles in round brackets."""
     depth, round_depth = 0, 0
     for at in range(end - 1, -1, -1):
         round_depth += (code[at] == ")") - (code[at] == "(")

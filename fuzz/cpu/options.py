@@ -1,6 +1,6 @@
-"""The words that the host's compiler is given: what each flavour needs, and what a claim's nvcc flags mean here.
+"""The command-line words for the host's compiler: what each flavour needs, and what a claim's nvcc flags mean here.
 
-Knows g++, clang and nvcc by their flags alone; it starts none of them.
+Knows only the flags of g++, clang and nvcc; it starts none of them.
 """
 
 import re
@@ -16,20 +16,20 @@ COMMON = (
     "-fPIC",
     "-fvisibility=hidden",
     "-fno-math-errno",  # sqrtf is an instruction, as it is on a GPU
-    "-ffp-contract=off",  # no fused multiply-add behind the source's back: fma where it says fma
+    "-ffp-contract=off",  # fuse a multiplication and an addition only where the source says fma
     "-fno-stack-protector",
     "-fstack-clash-protection",  # a frame larger than the guard below a stack must still hit the guard
     "-fno-strict-aliasing",  # nvcc has none either, and kernels cast float * to float4 *
     "-fwrapv",  # what integers do on overflow on every GPU
-    "-ftrivial-auto-var-init=pattern",  # a local without a value holds -1.7e38, not what some other run has left there
+    "-ftrivial-auto-var-init=pattern",  # a local without a value holds -1.7e38, not a value of another run
     "-U_FORTIFY_SOURCE",
     "-g1",  # lines, for findings
-    "-Wuninitialized",  # becomes a finding; what else there is a warning of, nobody is told
+    "-Wuninitialized",  # becomes a finding; other warnings are dropped
 )
 _DEVICE_ALONE = ("-fno-exceptions", "-fno-rtti")
 _WITH_HOST = (
-    "-fno-builtin-printf",  # g++ would make puts of it, which host/library.cpp does not see
-    "-fno-omit-frame-pointer",  # by which calls of the host it comes to a launch (host/launches.cpp)
+    "-fno-builtin-printf",  # g++ would turn it into puts, which host/library.cpp does not catch
+    "-fno-omit-frame-pointer",  # to find the calls of the host that lead to a launch (host/launches.cpp)
 )
 _FLAVOURS: dict[Flavour, tuple[str, ...]] = {
     "fast": ("-O2", "-fsanitize=alignment"),
@@ -37,17 +37,17 @@ _FLAVOURS: dict[Flavour, tuple[str, ...]] = {
         "-O1",  # with _EVERY_ACCESS
         "-DCUDA_ON_CPU_CHECK",
         "-fsanitize=thread",
-        # Copies are checked as well: they are made by functions of our own (module.cpp), not by what g++ puts there.
+        # Copies are checked as well: functions of our own make them (module.cpp), not code that g++ inserts.
         *("-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset"),
         "-fno-plt",  # the hooks are called at every access
         "-fsanitize=bounds,alignment,integer-divide-by-zero",
     ),
     "count": ("-O1", "-DCUDA_ON_CPU_COUNT"),
 }
-# What -O1 does to accesses before they get their hooks: a load whose value is not always used sinks under the branch
-# that uses it, and an access out of bounds that the source makes is gone; one that does not change leaves its loop, and
-# nobody is seen to poll. -Og leaves them as well, but is twice as slow: it leaves all else in the loops, too. Blocks
-# that are not reordered lie as in the source: by that, lanes that have parted and go in step meet again (warp.cpp).
+# These passes of -O1 change accesses before they get their hooks. A load whose value is used in one branch only moves
+# there, which hides an access out of bounds in the source. A load of an unchanged value leaves its loop, which hides
+# polling. -Og has none of these passes, but is twice as slow, since it moves nothing else out of loops either. Blocks
+# that are not reordered lie as in the source, so that lanes in step that have diverged meet again (warp.cpp).
 _EVERY_ACCESS = tuple(
     f"-fno-{one}"
     for one in (
@@ -61,14 +61,14 @@ LINK = (
     "-shared",
     "-pipe",
     "-Wl,-z,now",
-    # GNU ld would make a direct call of an indirect one to __tls_get_addr (module.cpp), whose prefixes then stand in an
-    # order in which AMD's processors take it for a call with 16 bits of address.
+    # GNU ld would turn an indirect call of __tls_get_addr (module.cpp) into a direct one with prefixes in an order that
+    # AMD's processors read as a call with a 16-bit address.
     "-Wl,--no-relax",
-    # A compiler may have no libstdc++ but an archive. Its symbols are not to be one with those of another version that
-    # Python has loaded, whose facets are numbered otherwise.
+    # A compiler may have libstdc++ only as an archive. Its symbols must not resolve to those of another version that
+    # Python has loaded, which numbers its facets differently.
     "-Wl,--exclude-libs,libstdc++.a",
 )
-LIBRARIES = ("-nodefaultlibs", "-lm", "-lc", "-lgcc")  # not the sanitizers' own: the runtime is in their place
+LIBRARIES = ("-nodefaultlibs", "-lm", "-lc", "-lgcc")  # not the sanitizers' libraries: the runtime replaces them
 HOST_LIBRARIES = ("-nodefaultlibs", "-lstdc++", "-lm", "-lc", "-lgcc_s", "-lgcc")
 RUNTIME = (*_DEVICE_ALONE, "-O3", "-fno-asynchronous-unwind-tables", "-Wall", "-Wextra")
 _PASSED = re.compile(r"-[DUI]|--?std=")
@@ -76,14 +76,14 @@ _PASSED = re.compile(r"-[DUI]|--?std=")
 
 @dataclass(frozen=True)
 class Flags:
-    """A claim's compiler flags, as far as they mean something to the host's compiler."""
+    """The part of a claim's compiler flags that has a meaning for the host's compiler."""
 
     passed: tuple[str, ...]
     flush_denormals: bool
 
 
 def split_flags(job_flags: tuple[str, ...]) -> Flags:
-    """Split a claim's flags: preprocessor and language flags are passed on, the rest concerns nvcc alone."""
+    """Keep a claim's preprocessor and language flags; the others concern only nvcc."""
     settings = settings_of(job_flags)
     passed = tuple(flag.replace("--std", "-std", 1) for flag in job_flags if _PASSED.match(flag))
     fast = ("-DCUDA_ON_CPU_FAST_MATH",) if "use_fast_math" in settings else ()
@@ -91,7 +91,7 @@ def split_flags(job_flags: tuple[str, ...]) -> Flags:
 
 
 def options(clang: bool, flavour: Flavour, chosen: Flags, with_host: bool = False) -> list[str]:
-    """All that decides how a kernel file is compiled, in the words of this compiler."""
+    """All flags that decide how a kernel file is compiled, as this compiler spells them."""
     words: list[str] = []
     if flavour == "check":
         words = [word for one in _HOOKS for word in (("-mllvm", f"-{one}") if clang else (f"--param={one}",))]

@@ -1,7 +1,8 @@
-"""The PTX that the cpu device has: single loads, stores, atomics and fences with order and scope; asynchronous copies;
-and what ptx_table.py lists.
+"""Translates inline PTX into C++: single loads, stores, atomics and fences with order and scope, asynchronous copies,
+and the instructions of ptx_table.py.
 
-Knows the statements as CUDA C++ writes them; what they do, include/cuda_on_cpu/ptx.h knows. Any other is not there.
+Knows how CUDA C++ writes such statements; include/cuda_on_cpu/ptx.h knows what they do. The cpu device has no
+other PTX.
 """
 
 import re
@@ -33,16 +34,16 @@ _OPERAND = re.compile(r'\s*"[^"]*"\s*\(')
 
 
 def translate_statements(source: str, code: str) -> Iterator[tuple[int, int, str]]:
-    """Where inline PTX of these kinds stands in a source, and the call that stands for it; `code` is blanked."""
-    for found in _STATEMENT.finditer(code):
-        end = _closing(code, found.end() - 1)
-        if end and (call := _call(source[found.end() : end - 1])):
-            lines = "\n" * source.count("\n", found.start(), end)
-            yield found.start(), end, call + lines
+    """The place of each such PTX statement in a source, and the call that replaces it; `code` is blanked."""
+    for statement in _STATEMENT.finditer(code):
+        end = _closing(code, statement.end() - 1)
+        if end and (call := _call(source[statement.end() : end - 1])):
+            lines = "\n" * source.count("\n", statement.start(), end)
+            yield statement.start(), end, call + lines
 
 
 def _call(inside: str) -> str | None:
-    """The call for the inside of an asm statement; None where the cpu device does not have it."""
+    """The call for the inside of an asm statement; None if the cpu device does not have the instruction."""
     text = _TEXT.match(inside)
     if not text:
         return None
@@ -79,7 +80,7 @@ def _plain_access(found: re.Match[str], operands: list[str]) -> str | None:
 
 
 def _atomic_update(found: re.Match[str], operands: list[str]) -> str | None:
-    """One of the functions of include/cuda_on_cpu/atomic.h."""
+    """A call of a function of include/cuda_on_cpu/atomic.h."""
     swaps, gives = found["does"] == "cas", found["what"] == "atom"
     shape = _FORMS[found["what"]] + (",%3" if swaps else "")
     if (
@@ -98,12 +99,12 @@ def _atomic_update(found: re.Match[str], operands: list[str]) -> str | None:
 
 
 def _named(word: str, operands: list[str]) -> str:
-    """What a number or `%2` stands for."""
+    """The expression for `%2`, or a number itself."""
     return operands[int(word[1:])] if word.startswith("%") and int(word[1:]) < len(operands) else word
 
 
 def _operands(text: str) -> Iterator[str]:
-    """The expressions of an asm statement's outputs and inputs."""
+    """The expressions of the outputs and inputs of an asm statement."""
     rest = text.lstrip(":, \t\n")
     while found := _OPERAND.match(rest):
         end = _closing(rest, found.end() - 1)
@@ -114,7 +115,7 @@ def _operands(text: str) -> Iterator[str]:
 
 
 def _closing(text: str, start: int) -> int:
-    """Behind the bracket that closes the one at `start`; 0 where none does."""
+    """The place after the bracket that closes the one at `start`; 0 if there is none."""
     depth = 0
     for at in range(start, len(text)):
         depth += {"(": 1, ")": -1}.get(text[at], 0)

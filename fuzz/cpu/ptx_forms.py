@@ -1,7 +1,7 @@
-"""PTX of several lines that stands for one instruction.
+"""Recognises PTX of several lines that stands for one instruction.
 
-Its predicate is made an int or waited for, or nothing is wanted of its result. Knows how such text is written; what the
-one instruction is, ptx_table.py knows.
+The other lines turn its predicate into an int, wait for it, or drop its result. Knows how people write such text;
+ptx_table.py knows the instructions.
 """
 
 import re
@@ -17,12 +17,12 @@ _LOOP = re.compile(
     rf"|@(?P=to) bra(?:\.uni)? (?P<out>{_LABEL}); bra(?:\.uni)? (?P=again); (?P=out):)(?: ?\}})?"
 )
 DONE = "cuda_on_cpu_done"
-"""What a loop calls its predicate in C++."""
+"""The name of a loop's predicate in C++."""
 
 
 @dataclass(frozen=True)
 class Form:
-    """The one instruction and its operands, and whether it is made again until its predicate holds."""
+    """The one instruction and its operands, and whether it is repeated until its predicate holds."""
 
     instruction: str
     operands: tuple[str, ...]
@@ -30,7 +30,7 @@ class Form:
 
 
 def parse_form(text: str, operands: list[str]) -> Form:
-    """What the text of an asm statement stands for; itself where it is of none of these kinds."""
+    """The instruction for which the text of an asm statement stands; the text itself if it has none of these forms."""
     if found := _DROPPED.fullmatch(text):
         return Form(_with(found, "_"), tuple(operands))
     if found := _AS_INT.fullmatch(text):
@@ -41,5 +41,5 @@ def parse_form(text: str, operands: list[str]) -> Form:
 
 
 def _with(found: re.Match[str], to: str) -> str:
-    """The instruction with another word for where its result goes."""
+    """The instruction with another destination."""
     return re.sub(rf"(?<![\w.])(?:_\|)?{found['to']}(?![\w.])", to, found["one"])

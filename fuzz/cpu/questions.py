@@ -1,13 +1,13 @@
-"""What only the cpu device can be asked of a job, beside its answers. Each question takes one run."""
+"""Questions about a job that only the cpu device answers. Each takes one run."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class CpuQuestion:
-    """`watch`: an array and the index of an element in it: which line stored it?
+    """`watch`, an array and an index: which line stores this element?
 
-    `returned`: what does a function of tensors return?
+    `returned`: which tensors does a function return?
     """
 
     watch: tuple[str, int] | None = None

@@ -1,8 +1,7 @@
-"""What of a kernel file its entries reach: the rest is not compiled, and may use whatever the cpu device lacks.
+"""Finds the parts of a kernel file that its entries do not reach: they may use features that the cpu device lacks.
 
-Knows how C++ text falls into definitions; never what they mean. It works on blanked text
-(cuda_text.blank_non_code), and in doubt keeps what is there: a name that stands anywhere in
-what is reached counts as used.
+Knows how C++ text divides into definitions, but not what they mean. Works on blanked text (cuda_text.blank_non_code). In
+doubt, it keeps a definition: every name anywhere in a definition that is in use counts as used.
 """
 
 import re
@@ -12,13 +11,13 @@ from dataclasses import dataclass
 from kfuzz.sources.cuda_text import ATTRIBUTES, DIRECTIVE, spaces
 
 WORD = re.compile(r"(?<!\w)(?<!\d\.)[A-Za-z_]\w*")
-"""No suffix of a number."""
+"""A word that is not the suffix of a number."""
 MACRO = re.compile(r"\s*#\s*define\s+(\w+)")
 INCLUDE = re.compile(r"^[ \t]*#\s*include\b[^\n]*", re.MULTILINE)
 TYPE = re.compile(r"\s*(?:struct|class|union)\s+(\w+)\s*(?:final\s*)?(?:<.*>\s*)?(?::[^:].*)?", re.DOTALL)
 WITH_BRACKETS = re.compile(rf"\b(?:{'|'.join(ATTRIBUTES)})\s*(?=\()")
 ENTERED = re.compile(r"(?:inline\s+)?namespace\b[\w\s:]*|extern")
-"""Braces of a namespace, or of extern "C", whose text is blanked: what is in them is looked at one by one."""
+"""Before the braces of a namespace, or of extern "C" without its blanked string: their definitions count one by one."""
 TEMPLATE = re.compile(r"\btemplate\s*(?=<)")
 ENDS_OR_OPENS = re.compile(r"[{(\[;}]")
 NEXT_BRACE = re.compile(r"\s*(?:,[^;{}]*)?\{")
@@ -28,7 +27,7 @@ CLOSES = {"(": ")", "[": "]", "{": "}"}
 
 @dataclass(frozen=True)
 class Definition:
-    """A stretch of the text that nothing needs unless somebody uses its name, and the words that stand in it."""
+    """A part of the text that is needed only if its name is used, and the words in it."""
 
     name: str
     start: int
@@ -38,7 +37,7 @@ class Definition:
 
 
 def find_unreached(code: str, entries: Iterable[str]) -> list[Definition]:
-    """What no entry needs of the functions, classes and macros of blanked code, where it falls apart into these."""
+    """The functions, classes and macros of blanked code that no entry needs."""
     waiting = [*find_macros(code), *find_functions(code)]
     outside = INCLUDE.sub("", blank_out(code, waiting))
     used = set(WORD.findall(outside)).union(*(WORD.findall(entry) for entry in entries))
@@ -50,21 +49,21 @@ def find_unreached(code: str, entries: Iterable[str]) -> list[Definition]:
 
 
 def blank_out(text: str, parts: Iterable[Definition]) -> str:
-    """The text with spaces where these stand, of the same length and with the same lines."""
+    """The text with spaces in place of these parts, with the same length and lines."""
     for one in parts:
         text = text[: one.start] + re.sub(r"[^\n]", " ", text[one.start : one.end]) + text[one.end :]
     return text
 
 
 def find_macros(code: str) -> Iterator[Definition]:
-    """Every #define, with what it stands for."""
+    """Every #define, with its body."""
     for line in DIRECTIVE.finditer(code):
         if named := MACRO.match(line[0]):
             yield Definition(named[1], *line.span(), frozenset(WORD.findall(line[0])), is_macro=True)
 
 
 def find_functions(code: str) -> Iterator[Definition]:
-    """Every function and class: its definitions, declarations and instantiations, one by one."""
+    """Every definition, declaration and instantiation of a function or class."""
     text = DIRECTIVE.sub(spaces, code)
     pairs = match_brackets(text)
     if pairs is None:
@@ -77,10 +76,10 @@ def find_functions(code: str) -> Iterator[Definition]:
 
 
 def split_statements(text: str, pairs: dict[int, int]) -> Iterator[tuple[int, int, str]]:
-    """Where each statement outside of functions begins and ends, and the name of what it is about."""
+    """Start and end of each statement outside functions, and the name of its function or class."""
     start = at = 0
-    while found := ENDS_OR_OPENS.search(text, at):
-        at = found.start()
+    while mark := ENDS_OR_OPENS.search(text, at):
+        at = mark.start()
         letter, head = text[at], text[start:at]
         if letter == "{" and ENTERED.fullmatch(head.strip()):
             start = at = at + 1
@@ -99,7 +98,7 @@ def split_statements(text: str, pairs: dict[int, int]) -> Iterator[tuple[int, in
 
 
 def find_body_end(text: str, opened: int, pairs: dict[int, int]) -> int:
-    """Behind the body that begins here; members that a constructor initialises with braces stand before it."""
+    """The end of the body that begins here, after members that a constructor initialises with braces."""
     end = pairs[opened] + 1
     while more := NEXT_BRACE.match(text, end):
         end = pairs[more.end() - 1] + 1
@@ -107,43 +106,43 @@ def find_body_end(text: str, opened: int, pairs: dict[int, int]) -> int:
 
 
 def name_of(head: str) -> str:
-    """The name of the function whose signature this is; empty where it is none, or is used without its name."""
+    """The name of the function with this signature; empty if this is not one, or it is used without its name."""
     signature, bracket, _ = remove_bracketed(remove_bracketed(head, TEMPLATE, "<>"), WITH_BRACKETS, "()").partition("(")
     words = WORD.findall(signature)
     if not bracket or "=" in signature or not words or NO_FUNCTIONS & set(words):
         return ""
-    named = re.search(r"(\w+)\s*(?:<.*>)?\s*$", signature, re.DOTALL)
-    return named[1] if named else ""
+    name = re.search(r"(\w+)\s*(?:<.*>)?\s*$", signature, re.DOTALL)
+    return name[1] if name else ""
 
 
 def type_of(head: str) -> str:
-    """The name of the class that a statement defines or declares, and no object of it; empty where it does not."""
+    """The name of the class that a statement defines or declares; empty if there is none, or an object too."""
     before, brace, after = head.partition("{")
     named = TYPE.fullmatch(remove_bracketed(remove_bracketed(before, TEMPLATE, "<>"), WITH_BRACKETS, "()"))
     return named[1] if named and not (brace and after.rpartition("}")[2].strip()) else ""
 
 
 def remove_bracketed(text: str, before: re.Pattern[str], pair: str) -> str:
-    """The text less such words and what follows them in brackets."""
-    while found := before.search(text):
-        depth, end = 0, found.end()
-        for end in range(found.end(), len(text)):
+    """The text without such words and the brackets that follow them."""
+    while word := before.search(text):
+        depth, end = 0, word.end()
+        for end in range(word.end(), len(text)):
             depth += (text[end] == pair[0]) - (text[end] == pair[1])
             if depth == 0:
                 break
-        text = text[: found.start()] + " " + text[end + 1 :]
+        text = text[: word.start()] + " " + text[end + 1 :]
     return text
 
 
 def match_brackets(text: str) -> dict[int, int] | None:
-    """The place of the bracket that closes each one; None where they do not match, as with halves under #if."""
+    """The place of the closing bracket for each opening one; None if they do not match, as with halves under #if."""
     pairs: dict[int, int] = {}
     opened: list[int] = []
-    for found in re.finditer(r"[()\[\]{}]", text):
-        if found[0] in CLOSES:
-            opened.append(found.start())
-        elif opened and CLOSES[text[opened[-1]]] == found[0]:
-            pairs[opened.pop()] = found.start()
+    for bracket in re.finditer(r"[()\[\]{}]", text):
+        if bracket[0] in CLOSES:
+            opened.append(bracket.start())
+        elif opened and CLOSES[text[opened[-1]]] == bracket[0]:
+            pairs[opened.pop()] = bracket.start()
         else:
             return None
     return None if opened else pairs

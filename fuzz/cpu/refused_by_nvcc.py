@@ -1,6 +1,6 @@
-"""What nvcc refuses and g++ would take: told as what it is, since nothing can be said of a program that there is not.
+"""Refuses what nvcc refuses and g++ would accept: such a program does not exist on a GPU.
 
-Knows source text alone; in doubt it says nothing.
+Knows only source text; in doubt, it accepts.
 """
 
 import re
@@ -14,25 +14,27 @@ from kfuzz.devices import ClaimError
 SHARED_WITH_VALUE = re.compile(r"\b__shared__\b[^;{}()=\n]*?(?<![=!<>])=(?!=)")
 ASSIGNED = r"(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--"
 PLACE = tuple[int, int, str]
-"""The number of a text, a place in it, and what is refused there."""
+"""The number of a text, a place in it, and why nvcc refuses it."""
 
 
 def check_texts(codes: Sequence[str], paths: Sequence[Path], constants: Sequence[str]) -> None:
-    """Raise a ClaimError that names the first such place in blanked texts."""
+    """Raise a ClaimError that names the first place in blanked texts that nvcc refuses."""
     for number, at, why in (*find_shared_values(codes), *find_constant_writes(codes, constants), *find_calls(codes)):
         line = codes[number].count("\n", 0, at) + 1
         raise ClaimError(f"{paths[number]}:{line}: nvcc would refuse this: {why}")
 
 
 def find_shared_values(codes: Sequence[str]) -> Iterator[PLACE]:
+    """Initial values of __shared__ variables."""
     for number, code in enumerate(codes):
-        if found := SHARED_WITH_VALUE.search(code):
-            yield number, found.start(), "a __shared__ variable has no initial value"
+        if value := SHARED_WITH_VALUE.search(code):
+            yield number, value.start(), "a __shared__ variable cannot have an initial value"
 
 
 def find_constant_writes(codes: Sequence[str], constants: Sequence[str]) -> Iterator[PLACE]:
-    """Assignments by a kernel to a __constant__ variable, where its name means nothing else there; nvcc takes those to
-    elements of an array, which a run finds.
+    """Assignments in device code to a __constant__ variable, unless its name means something else there.
+
+    nvcc accepts assignments to elements of an array; a run finds those.
     """
     for number, code in enumerate(codes):
         for one in find_functions(code):
@@ -41,12 +43,12 @@ def find_constant_writes(codes: Sequence[str], constants: Sequence[str]) -> Iter
             if not brace or not DEVICE.search(head):
                 continue
             for name in one.words & set(constants):
-                written = re.search(rf"[;{{}})]\s*(?:{name}\s*(?:{ASSIGNED})|(?:\+\+|--)\s*{name}\s*;)", text)
-                if written and not re.search(rf"[\w*&>]\s+[*&]*{name}\b\s*[=;,)({{\[]", text):
-                    yield number, one.start + written.end() - 1, f"{name} is __constant__"
+                write = re.search(rf"[;{{}})]\s*(?:{name}\s*(?:{ASSIGNED})|(?:\+\+|--)\s*{name}\s*;)", text)
+                if write and not re.search(rf"[\w*&>]\s+[*&]*{name}\b\s*[=;,)({{\[]", text):
+                    yield number, one.start + write.end() - 1, f"{name} is __constant__"
 
 
 def find_calls(codes: Sequence[str]) -> Iterator[PLACE]:
-    """Calls by a kernel of what is the host's alone."""
+    """Calls of host-only functions in device code."""
     for number, at, name in find_host_calls(codes, find_device_words(codes)):
-        yield number, at, f"device code calls {name}(), which is a function of the host"
+        yield number, at, f"device code calls {name}(), which is a host function"

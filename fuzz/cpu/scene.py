@@ -1,4 +1,4 @@
-"""The arrays and launches of a run, so that the numbers of a finding can be named."""
+"""The arrays and launches of a run, which give names to the numbers of a finding."""
 
 import re
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ ALLOCATED = re.compile(
 
 @dataclass(frozen=True)
 class ArrayInRun:
-    """An array of the job, or one that a host function allocated and perhaps freed."""
+    """An array of the job, or memory that a host function allocated and perhaps freed."""
 
     name: str
     element_bytes: int
     shown: str
     freed: str = ""
-    """The line that frees it, in words; empty if it was not freed."""
+    """Words for the line that frees it; empty if nothing does."""
     bytes: int = 0
 
 
@@ -38,7 +38,7 @@ class LaunchShape:
     shared: int = 0
     refused: int = 0
     calls: tuple[int, ...] = ()
-    """Addresses of the host's calls that led to it, innermost first."""
+    """Addresses of the host's calls that led to the launch, innermost first."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ class RunScene:
     """The number of steps of earlier calls, before those of the job."""
 
     def launch(self, raw: RawFinding) -> LaunchShape:
+        """The launch in which a finding lies."""
         number = raw.launched if self.by_host else raw.step
         return self.launches[number] if number < len(self.launches) else LaunchShape((1, 1, 1), (1, 1, 1))
 
@@ -74,19 +75,19 @@ def read_scene(job: Job, library: Library, run: RawRun) -> RunScene:
 
 
 def _describe_allocation(raw: RawBuffer, library: Library) -> ArrayInRun:
-    """An array under the name that it has where it is allocated."""
+    """An array with the name that it has in the line of its allocation."""
     if raw.flags & BufferFlags.is_of_earlier_call:
         return ArrayInRun("an argument of an earlier call", WORD, f"its {raw.bytes} bytes")
-    found = ALLOCATED.findall(text_at(library.files, raw.line))
-    named = found[0] if len(found) == 1 else None  # of several in one line it is not known which it was
+    allocations = ALLOCATED.findall(text_at(library.files, raw.line))
+    name = allocations[0] if len(allocations) == 1 else None  # of several in one line, it may be any
     line, freed_line = (describe_line(library, number) for number in (raw.line, raw.freed_line))
     freed = f" and {freed_line} frees" if raw.flags & BufferFlags.is_freed else ""
     shown = f"the {raw.bytes} bytes that {line} allocates"
-    return ArrayInRun((named[0] or named[1]) if named else f"memory of {line}", WORD, shown, freed, raw.bytes)
+    return ArrayInRun((name[0] or name[1]) if name else f"memory of {line}", WORD, shown, freed, raw.bytes)
 
 
 def describe_line(library: Library, number: int) -> str:
-    """`line 7`, or `line 7 of rows.cuh` where that is another file."""
+    """`line 7`, or `line 7 of rows.cuh` if it is in a header."""
     file, line = locate_line(library, number)
     return f"line {line} of {PurePath(file).name}" if file else f"line {line}"
 
@@ -98,7 +99,7 @@ def _read_launch(raw: RawLaunched) -> LaunchShape:
 
 
 def locate_line(library: Library, number: int | None) -> tuple[str, int | None]:
-    """The header that a line is in, or nothing where it is in the kernel file; and its number there."""
+    """The header that a line is in (empty for the kernel file), and its number there."""
     if number is None:
         return "", None
     path, line = locate(library.files, number)
@@ -106,5 +107,5 @@ def locate_line(library: Library, number: int | None) -> tuple[str, int | None]:
 
 
 def coordinates(number: int, extent: tuple[int, int, int]) -> tuple[int, int, int]:
-    """A thread or block of this number in a block or grid of this extent."""
+    """The coordinates of thread or block number `number` in a block or grid of this extent."""
     return number % extent[0], number // extent[0] % extent[1], number // extent[0] // extent[1]

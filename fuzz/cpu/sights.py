@@ -10,7 +10,7 @@ from kfuzz.cpu.toolchain import HOME
 from kfuzz.kinds import Kind, Severity
 
 Doubt = Literal["schedule", "poison", "lane"]
-"""What has to change to show whether the result depends on a sight."""
+"""What an experiment has to change to see whether the result depends on a sight."""
 COMMENT = re.compile(r"^\s*//.*", re.MULTILINE)
 
 
@@ -27,7 +27,7 @@ class SightType:
 
 
 def read_sights(path: Path) -> tuple[SightType, ...]:
-    """Read the entries, which are calls in Python's syntax, too. ValueError names an entry that is not one."""
+    """Read the entries, whose syntax is that of a call in Python too. ValueError names a malformed entry."""
     return tuple(map(_read_entry, ast.parse(COMMENT.sub("", path.read_text(encoding="utf-8"))).body))
 
 
@@ -50,12 +50,12 @@ def _read_entry(entry: ast.stmt) -> SightType:
             grave: Severity = "error" if severity == "error" else "warning"
             doubts: dict[str, Doubt] = {one: one for one in get_args(Doubt)}
             return SightType(name, kind, grave, doubts.get(doubt), words, message)
-    raise ValueError(f"sights.def: not an entry: {ast.unparse(entry)}")
+    raise ValueError(f"sights.def: malformed entry: {ast.unparse(entry)}")
 
 
 SIGHTS = read_sights(HOME / "runtime" / "sights.def")
 
 
 def sight_type(number: int) -> SightType:
-    """The entry of a number, as abi.h's Kind counts them; 0 is no sight."""
+    """The entry with this number, as abi.h's Kind counts them from 1."""
     return SIGHTS[number - 1]

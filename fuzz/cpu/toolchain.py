@@ -1,6 +1,6 @@
-"""The host's C++ compiler, and what of our own is compiled with it: the runtime, and what every library has a copy of.
+"""Compiles the runtime, and the objects of which every library has a copy, with the host's C++ compiler.
 
-Knows compilers, flags and files, which are kept by content; never a kernel file.
+Knows compilers, flags and files, which the cache keeps by content; it does not know kernel files.
 """
 
 import contextlib
@@ -28,17 +28,17 @@ HOME = Path(__file__).parents[1] / "cuda_on_cpu"
 OF_LIBRARIES = (HOME / "runtime" / "module.cpp", HOME / "host" / "library.cpp")
 OF_PROGRAMS = HOME / "host" / "program.cpp"
 FRONTS = ("cuda_on_cpu.h", "cuda_on_cpu_host.h", "cuda_on_cpu_torch.h")
-"""In front of every kernel file; the second where host functions are compiled, too, the third where these use torch."""
+"""The header before each kernel file: the second if it has host functions, the third if these use torch."""
 INCLUDES = ("-I", str(HOME / "include"), "-I", str(HOME / "host" / "include"))
 MACRO = re.compile(r"-([DU])(?!CUDA_|NDEBUG|_)([^=]+)(=?)(.*)", re.DOTALL)
-"""The author's own: no header of ours asks for it, and none is to see it (-DB=16 is a name that they use)."""
+"""An author's own macro. Our headers must not see it, since they use names like B themselves (-DB=16)."""
 GUARD = "guard variable"
-"""How the symbol begins that says whether the constructors of a __shared__ array of a class have run."""
+"""The prefix of the symbol that says whether the constructors of a __shared__ array have run."""
 
 
 @functools.cache
 def own_digest() -> str:
-    """Changes whenever a file of the runtime or a header does."""
+    """A digest of all headers and files of the runtime."""
     files = sorted(one for one in HOME.rglob("*") if one.suffix in (".h", ".cpp", ".def") or "include" in one.parts)
     return cache.key(
         *(part for one in files if one.is_file() for part in (str(one.relative_to(HOME)), one.read_bytes()))
@@ -46,16 +46,16 @@ def own_digest() -> str:
 
 
 def build_runtime() -> Path:
-    """The runtime as a shared library that kernel libraries resolve against."""
+    """Build the runtime, a shared library against which kernel libraries resolve."""
     compiler = find()
     name = f"cpu/runtime-{cache.key(identity(compiler), own_digest())[:32]}.so"
-    found = sorted(one for room in ("runtime", "host") for one in (HOME / room).glob("*.cpp"))
-    sources = [str(one) for one in found if one not in (*OF_LIBRARIES, OF_PROGRAMS)]
+    files = sorted(one for room in ("runtime", "host") for one in (HOME / room).glob("*.cpp"))
+    sources = [str(one) for one in files if one not in (*OF_LIBRARIES, OF_PROGRAMS)]
     return build_once(name, lambda made: _compile_own(compiler, made, *_red_zone(compiler), "-shared", *sources))
 
 
 def build_objects(compiler: str, flavour: Flavour, front: int) -> list[str]:
-    """What every kernel library has a copy of."""
+    """Build the objects of which every kernel library has a copy."""
     made = [_object(compiler, flavour, one) for one in OF_LIBRARIES[: 2 if front else 1]]
     if front == len(FRONTS) - 1:
         made += [_torch_object(compiler, one) for one in sorted((HOME / "host" / "torch").glob("*.cpp"))]
@@ -63,12 +63,12 @@ def build_objects(compiler: str, flavour: Flavour, front: int) -> list[str]:
 
 
 def build_program_objects(compiler: str, flavour: Flavour) -> list[str]:
-    """What every program has a copy of."""
+    """Build the objects of which every program has a copy."""
     return [str(_object(compiler, flavour, one)) for one in (*OF_LIBRARIES, OF_PROGRAMS)]
 
 
 def _torch_object(compiler: str, source: Path) -> Path:
-    """A part of torch's shim, in which no access is looked at."""
+    """Build a part of the shim for torch, without checks of its accesses."""
     name = f"cpu/torch-{source.stem}-{cache.key(identity(compiler), own_digest())[:32]}.o"
     words = ("-fexceptions", "-frtti", "-fno-omit-frame-pointer", "-c", str(source))
     return build_once(name, lambda made: _compile_own(compiler, made, *words))
@@ -85,7 +85,7 @@ def _red_zone(compiler: str) -> list[str]:
 
 
 def option_words(compiler: str, flavour: Flavour, chosen: Flags, with_host: bool) -> list[str]:
-    """The flags of a file."""
+    """The flags with which this compiler compiles a file."""
     words = [*options("clang" in identity(compiler), flavour, chosen, with_host), *_thread_local(compiler)]
     is_gcc_on_x86 = "x86_64" in identity(compiler) and "clang" not in identity(compiler)
     keeps_vectors = flavour == "check" and is_gcc_on_x86 and not with_host
@@ -97,8 +97,8 @@ _KEPT_VECTORS = ("-fipa-ra", "-DCUDA_ON_CPU_HOOKS_KEEP_VECTORS")
 
 
 def _thread_local(compiler: str) -> list[str]:
-    """Have __tls_get_addr asked where __shared__ arrays lie (runtime/module.cpp)."""
-    if "clang" in identity(compiler):  # which has no word for it; on x86-64 it does so anyway
+    """Flags for a call of __tls_get_addr wherever a __shared__ array is used (runtime/module.cpp)."""
+    if "clang" in identity(compiler):  # which has no such flag, but does it anyway on x86-64
         return []
     return [f"-mtls-dialect={'gnu' if 'x86_64' in identity(compiler) else 'trad'}"]
 
@@ -111,9 +111,9 @@ def _compile_own(compiler: str, made: Path, *arguments: str) -> None:
 
 
 def precompile_front(compiler: str, flavour: Flavour, chosen: Flags, front: int) -> Path:
-    """The header in front of every kernel, beside its precompiled form, which the compiler ignores if it misfits.
+    """Build the precompiled form of the header before each kernel file; the compiler ignores it if it does not fit.
 
-    Folders and macros of the author's are none of its concern: one form does for all of these.
+    The author's folders and macros do not matter to it: one form serves them all.
     """
     passed = tuple(one for one in flags_before_front(chosen).passed if not one.startswith("-I"))
     chosen = replace(chosen, passed=passed)
@@ -129,7 +129,7 @@ def precompile_front(compiler: str, flavour: Flavour, chosen: Flags, front: int)
             command = [compiler, *chosen_options, *INCLUDES, "-x", "c++-header"]
             command += [str(header), "-o", str(made)]
             done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(scratch))
-            if done.returncode == 0:  # else a flag of the claim is at fault, and compiling the kernel will say so
+            if done.returncode == 0:  # else a flag of the claim is wrong, and compiling the kernel reports it
                 made.replace(header.parent / "front.h.gch")
     for one in (header, header.parent / "front.h.gch"):
         with contextlib.suppress(OSError):
@@ -138,15 +138,15 @@ def precompile_front(compiler: str, flavour: Flavour, chosen: Flags, front: int)
 
 
 def flags_before_front(chosen: Flags) -> Flags:
-    """Without what belongs behind the header in front: the author's macros, and files that he has included."""
+    """The flags without those that belong after our header: the author's macros and -include files."""
     words = zip((None, *chosen.passed), chosen.passed, strict=False)
     kept = (one for last, one in words if "-include" not in (last, one) and not MACRO.fullmatch(one))
     return replace(chosen, passed=tuple(kept))
 
 
 def words_after_front(chosen: Flags, folder: Path) -> list[str]:
-    """The words for what `before_front` leaves out, in its order: macros, and then files."""
-    macros = [found.groups() for one in chosen.passed if (found := MACRO.fullmatch(one))]
+    """The words for the flags that `flags_before_front` leaves out: first macros, then files."""
+    macros = [macro.groups() for one in chosen.passed if (macro := MACRO.fullmatch(one))]
     lines = [
         f"#define {n} {v if has_value else '1'}" if word == "D" else f"#undef {n}" for word, n, has_value, v in macros
     ]
@@ -158,24 +158,24 @@ def words_after_front(chosen: Flags, folder: Path) -> list[str]:
 
 
 def read_layout(path: Path) -> dict[str, Any]:
-    """Where the static __shared__ arrays lie, the thread-local symbols of the library, and all other variables."""
+    """Read the places of static __shared__ arrays, which are thread-local symbols, and of all other variables."""
     command = ["readelf", "--symbols", "--wide", "--demangle", str(path)]
     listing = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(path.parent))
     if listing.returncode:
-        raise DeviceError(f"readelf does not run: {listing.stderr.strip()}; install binutils")
-    found: dict[str, tuple[int, int]] = {}
+        raise DeviceError(f"readelf failed: {listing.stderr.strip()}; install binutils")
+    places: dict[str, tuple[int, int]] = {}
     variables = []
     for line in listing.stdout.splitlines():
         words = line.split(maxsplit=7)
         if len(words) < 8 or words[6] == "UND":
             continue
         if words[3] == "TLS":
-            found[words[7]] = (int(words[1], 16), int(words[2], 0))
+            places[words[7]] = (int(words[1], 16), int(words[2], 0))
         elif words[3] == "OBJECT" and words[2] != "0":
             variables.append((words[7].rpartition("::")[2], int(words[1], 16), int(words[2], 0)))
-    anchor, _ = found.pop("cuda_on_cpu_anchor")
+    anchor, _ = places.pop("cuda_on_cpu_anchor")
     shared = [
         (GUARD if name.startswith(GUARD) else name.rpartition("::")[2], offset, size)
-        for name, (offset, size) in found.items()
+        for name, (offset, size) in places.items()
     ]
     return {"anchor": anchor, "shared": shared, "variables": sorted(set(variables))}

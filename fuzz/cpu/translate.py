@@ -1,6 +1,6 @@
-"""The few words of CUDA C++ that a host compiler cannot be given by headers, and what the cpu device cannot run.
+"""Edits the few words of CUDA C++ that headers cannot define, and refuses what the cpu device cannot run.
 
-Knows source text alone. Every edit keeps the lines where they are, so that messages name lines of the `.cu` file.
+Knows only source text. Every edit keeps the lines where they are, so that messages name lines of the `.cu` file.
 """
 
 import re
@@ -28,18 +28,18 @@ _STATIC_SHARED = re.compile(r"\bstatic(?=(?:\s+\w+)*?\s+__shared__\b)|(?<=\b__sh
 _SHARED_ALIGNAS = re.compile(
     r"(?P<shared>(?:\bvolatile\s+)?\b__shared__\s+(?:volatile\s+)?)(?P<alignas>alignas\s*\((?:[^()]|\([^()]*\))*\))"
 )
-"""nvcc takes alignas behind __shared__; in standard C++ it stands before it."""
+"""nvcc accepts alignas after __shared__; standard C++ wants it before."""
 _VOID = r"(?:const\s+)?void\s*(?:const\s*)?\*\s*"
 _AS_ADDRESS = (
     rf"(?:(?:\bcudaLaunch(?:Cooperative)?Kernel\s*\(|\bcudaLaunchKernelExC\s*\([^;,]*,|\bfunc\s*=)\s*(?P<cast>\(\s*{_VOID}\))|"
     rf"(?P<named>\(\s*{_VOID}\)|\breinterpret_cast\s*<\s*{_VOID}>)(?=[\s(&]*(?:::\s*)?(?:\w+\s*::\s*)*(?:%s)\b))"
 )
-"""Where a kernel's address is taken, and its type would be forgotten."""
+"""A cast of a kernel's address that loses its type."""
 _NO_INLINE = re.compile(r"\b__noinline__\b(?!\s*\))")
 _COPY = re.compile(r"\b__builtin_(?P<name>memcpy|memmove|memset)\b")
-"""g++ makes moves of these whatever its options (options.py) say, and no access hook is told of them."""
+"""g++ turns these into plain moves without access hooks, whatever its options (options.py)."""
 _SHARES_WITH_HOST = re.compile(r"\bcuda(?:MallocManaged|MallocHost|HostAlloc)\s*\(")
-"""Then the host's own accesses are looked at, for it may be too early."""
+"""Memory that host and kernels share: then the host's own accesses are checked, since they may come too early."""
 _OTHER_THREADS = re.compile(r"\bstd\s*::\s*(?:j?thread|async)\b|\bpthread_create\b|#\s*pragma\s+omp\b|\btbb\s*::")
 _CONSTANT = re.compile(r"\b__constant__\b[^;={}()]*?\b(?P<name>\w+)\s*[\[;={]")
 
@@ -52,7 +52,7 @@ _OF_HOST = (
     (r"<<<", "launches in the source (<<<...>>>): the claim's [[launch]] says how kernels are launched"),
     (r"\bthrust\s*::", "thrust"),
 )
-"""What host code alone has."""
+"""Features of host code."""
 _UNSUPPORTED = (
     (r"\basm\b|\b__asm__\b|\b__asm\b", "inline PTX (asm)"),
     (r"\btexture\s*<|\bcudaTextureObject_t\b|\btex[123]D\w*\s*[<(]", "textures"),
@@ -76,15 +76,15 @@ _TOOLKIT = re.compile(
     r"cu(?:blas|rand|fft|solver|sparse|dnn)\w*\.h|nccl\.h|cuda_profiler_api\.h|nvtx3?/[^>\n]*|nvToolsExt\.h)>",
     re.MULTILINE,
 )
-"""Headers of the CUDA toolkit that a host compiler cannot find: only who uses what is in them needs them."""
+"""Headers of the CUDA toolkit that a host compiler cannot find: a file may include them without using them."""
 ON_A_GPU = "; run this kernel with --device gpu"
-"""What is to be done of a kernel; whole programs are looked at on the cpu device alone."""
+"""The advice for a kernel. Whole programs run only on the cpu device."""
 _HEADERS = tuple(Path(__file__).parents[1] / "cuda_on_cpu" / one for one in ("include", "host/include"))
 
 
 @dataclass(frozen=True)
 class Translation:
-    """Sources that a host compiler takes, and the names of their `extern __shared__` arrays, constants and kernels."""
+    """Sources for a host compiler, and the names of their `extern __shared__` arrays, constants and kernels."""
 
     texts: tuple[str, ...]
     dynamic_shared: tuple[str, ...]
@@ -98,10 +98,10 @@ def translate(
     entries: Iterable[str] | None = None,
     with_host: bool = False,
 ) -> Translation:
-    """A kernel file and its headers with CUDA's own words replaced; `names` are what the headers are called from then.
+    """Replace CUDA's own words in a kernel file and its headers; `names` are the new names of the headers.
 
-    With `entries`, what none of them reaches is left out. With the host's functions, launches are translated, too.
-    An UnsupportedError where there is what the cpu device lacks, a ClaimError where there is what nvcc refuses.
+    With `entries`, leave out definitions that none of them reaches. With host functions, translate launches too.
+    UnsupportedError names a feature that the cpu device lacks, ClaimError one that nvcc refuses.
     """
     whole = [rename_includes(one, names) for one in files]
     texts, codes = whole, list(map(blank_non_code, whole))
@@ -110,13 +110,13 @@ def translate(
         texts = _split_again(blank_out("\n".join(whole), (one for one in idle if not one.is_macro)), whole)
         codes = _split_again(blank_out("\n".join(codes), idle), whole)
     ptx = [list(translate_statements(text, code)) for text, code in zip(texts, codes, strict=True)]
-    codes = [_blank(code, found) for code, found in zip(codes, ptx, strict=True)]
+    codes = [_blank(code, parts) for code, parts in zip(codes, ptx, strict=True)]
     for one, code in zip(files, codes, strict=True):
         check_supported(code, one.path, with_host)
     every, words = "\n".join(codes), find_device_words(codes)
     constants = _names(_CONSTANT, every)
     refused_by_nvcc.check_texts(codes, [one.path for one in files], constants)
-    edits = [[*found, *_find_edits(code)] for code, found in zip(codes, ptx, strict=True)]
+    edits = [[*parts, *_find_edits(code)] for code, parts in zip(codes, ptx, strict=True)]
     if with_host:
         shares = bool(_SHARES_WITH_HOST.search(every)) and not _OTHER_THREADS.search(every)
         for file, code, text, some in zip(files, codes, texts, edits, strict=True):
@@ -128,7 +128,7 @@ def translate(
 
 
 def _split_again(joined: str, lengths_of: Sequence[str]) -> list[str]:
-    """What was joined by single letters, in its parts again."""
+    """Split a text again that was joined with a single letter between its parts."""
     ends = list(accumulate(len(one) + 1 for one in lengths_of))
     return [joined[end - len(one) - 1 : end - 1] for one, end in zip(lengths_of, ends, strict=True)]
 
@@ -140,7 +140,7 @@ def _blank(code: str, parts: Iterable[TextEdit]) -> str:
 
 
 def _names(pattern: re.Pattern[str], code: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(found["name"] for found in pattern.finditer(code)))
+    return tuple(dict.fromkeys(one["name"] for one in pattern.finditer(code)))
 
 
 def _kernels(code: str) -> tuple[str, ...]:
@@ -148,7 +148,7 @@ def _kernels(code: str) -> tuple[str, ...]:
 
 
 def _find_edits(code: str) -> list[TextEdit]:
-    """What stands for CUDA's own words: from where to where, and the text."""
+    """The edits for CUDA's own words: start, end and new text of each."""
     edits = [(*one.span(), " " * len(one[0])) for one in _TOOLKIT.finditer(code) if not _is_there(one[1])]
     for found in _DYNAMIC_SHARED.finditer(code):
         lines = "\n" * found[0].count("\n")
@@ -162,7 +162,7 @@ def _find_edits(code: str) -> list[TextEdit]:
 
 
 def _edit_addresses(code: str, kernels: Iterable[str]) -> Iterator[TextEdit]:
-    """What notes the type of a kernel, in place of the cast that takes it away."""
+    """Edits that keep the type of a kernel in place of the cast that loses it."""
     for found in re.finditer(_AS_ADDRESS % ("|".join(kernels) or r"(?!)"), code):
         yield *found.span("cast" if found["cast"] else "named"), "::cuda_on_cpu::as_address->*"
 
@@ -172,7 +172,7 @@ def _is_there(header: str) -> bool:
 
 
 def check_supported(code: str, path: Path, with_host: bool = False) -> None:
-    """Raise an UnsupportedError that names the first feature of blanked code that the cpu device does not have."""
+    """Raise an UnsupportedError that names the first feature of blanked code that the cpu device lacks."""
     for at, feature in sorted(_find_unsupported(code, _UNSUPPORTED if with_host else (*_UNSUPPORTED, *_OF_HOST))):
         line = code.count("\n", 0, at) + 1
         raise UnsupportedError(f"{path}:{line}: the cpu device does not have {feature}{ON_A_GPU}")
@@ -185,7 +185,7 @@ def _find_unsupported(code: str, unsupported: Iterable[tuple[str, str]]) -> Iter
 
 
 def _declare_shared(found: re.Match[str]) -> str:
-    """A reference to where the runtime keeps the running block's dynamic array: it changes with the block."""
+    """Declare a reference to the dynamic array of the running block, whose address changes with the block."""
     kind = " ".join(re.sub(_ALIGNMENT, " ", f"{found['before']} {found['type']}").split())
     volatile = "volatile " if re.search(r"\bvolatile\b", found[0]) and "volatile" not in kind else ""
     inner = " ".join(found["inner"].split())

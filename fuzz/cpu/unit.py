@@ -1,7 +1,7 @@
-"""The translation unit of a kernel file: its text, its author's headers and a line for each entry, as g++ gets them.
+"""The translation unit of a kernel file: its text, its author's headers and a line for each entry.
 
-Lines of all files go by one number, so that whatever knows a line, the debugger's tables or a barrier, tells the file
-as well. Knows text; the compiler it leaves to compiler.py.
+One number stands for a file and a line in it, so that everything that knows a line, such as a debug table or a barrier,
+knows the file too. Knows text; compiler.py knows the compiler.
 """
 
 import json
@@ -21,14 +21,14 @@ KERNEL_NAME, ENTRIES_NAME = "kernel.cu", "claimed entries"
 COUNT_FROM_HERE = '#include "cuda_on_cpu/count_from_here.h"'
 TORCH = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10|pybind11)/", re.MULTILINE)
 LINES_A_FILE = 1_000_000
-"""The lines of header number 3 begin behind 3,000,000."""
+"""The lines of header number 3 begin at 3,000,001."""
 Files = Mapping[int, SourceFile]
-"""By these numbers; 0 is the file that is meant where none is named."""
+"""Files by number; 0 is the kernel file, which is meant if no file is named."""
 
 
 @dataclass(frozen=True)
 class Unit:
-    """What is compiled: the text, with headers of which number i is called `header_name(i)`."""
+    """The text to compile and its headers, of which number i is called `header_name(i)`."""
 
     files: tuple[SourceFile, ...]
     texts: tuple[str, ...]
@@ -38,17 +38,17 @@ class Unit:
     kernels: tuple[str, ...]
     front: str = ""
     numbers: tuple[int, ...] = ()
-    """By which the lines of each file go, where it is not its place among them."""
+    """The number of each file; empty if it is its place in `files`."""
 
     @property
     def text(self) -> str:
-        """The kernel file under its own lines, then one line for each entry."""
+        """The kernel file with its own line numbers, then one line for each entry."""
         exports = f'\n#line 1 "{ENTRIES_NAME}"\n{self.exports}' if self.exports else ""
         return f"{self.front}{self._line_directive(0)}{self.texts[0]}{exports}"
 
     @property
     def by_number(self) -> Files:
-        """Every file by the number that its lines go by."""
+        """Every file by its number."""
         return {0: self.files[0], **dict(zip(self.numbers or range(len(self.files)), self.files, strict=True))}
 
     def _line_directive(self, place: int) -> str:
@@ -57,24 +57,24 @@ class Unit:
 
     @property
     def is_closed(self) -> bool:
-        """Whether every include in quotes is known, so that the text stands for all there is."""
-        named = [include for file in self.files for include in includes(file.text) if include.is_quoted]
-        return len(named) == sum(include.is_quoted for file in self.files for include, _ in file.includes)
+        """Whether all files that it includes in quotes are known, so that the text decides the result."""
+        includes_in_quotes = [include for file in self.files for include in includes(file.text) if include.is_quoted]
+        return len(includes_in_quotes) == sum(include.is_quoted for file in self.files for include, _ in file.includes)
 
     @property
     def uses_torch(self) -> bool:
-        """Whether it includes a header of torch's."""
+        """Whether it includes a header of torch."""
         return any(TORCH.search(file.text) for file in self.files)
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What is included in quotes and is nowhere near: the compiler may have it, or nobody needs it."""
+        """Files that it includes in quotes and that kfuzz cannot find: the compiler may, or nothing needs them."""
         known = {include.name for file in self.files for include, _ in file.includes}
-        named = (include.name for file in self.files for include in includes(file.text) if include.is_quoted)
-        return tuple(dict.fromkeys(name for name in named if name not in known))
+        names = (include.name for file in self.files for include in includes(file.text) if include.is_quoted)
+        return tuple(dict.fromkeys(name for name in names if name not in known))
 
     def write(self, folder: Path) -> Path:
-        """Write all files into a folder; the one to compile has the name by which the debugger's tables know it."""
+        """Write all files into a folder, and return the one to compile, which has its name in the debug tables."""
         for number, text in enumerate(self.texts[1:], 1):
             header = folder / header_name(number)
             header.parent.mkdir(exist_ok=True)
@@ -93,25 +93,25 @@ def header_name(number: int) -> str:
 
 
 def locate(files: Files, line: int) -> tuple[Path, int]:
-    """The file and the line that a number stands for; the kernel file where a #line of its author says otherwise."""
+    """The file and the line that a number stands for; the kernel file if its author has a #line of their own."""
     number, rest = divmod(line, LINES_A_FILE)
     return (files[number].path, rest) if number and number in files else (files[0].path, line)
 
 
 def text_at(files: Files, line: int) -> str:
-    """The line that a number stands for; empty where there is none."""
+    """The text of the line that a number stands for; empty if there is none."""
     path, number = locate(files, line)
     lines = next(one.text for one in files.values() if one.path == path).split("\n")
     return lines[number - 1] if 0 < number <= len(lines) else ""
 
 
 def build_unit(job: Job, flavour: Flavour) -> Unit:
-    """What of a kernel file its entries reach; a ClaimError where they reach what the cpu device lacks."""
+    """Build the unit of what the entries of a kernel file reach. ClaimError if that needs what the cpu device lacks."""
     return _build(job, tuple(map(str, job.entries)), flavour)
 
 
 def build_whole_unit(job: Job, flavour: Flavour) -> Unit | None:
-    """The same with all of the file in it; None where there is something that the cpu device lacks."""
+    """Build the unit of the whole file; None if it needs something that the cpu device lacks."""
     try:
         return _build(job, None, flavour)
     except ClaimError:
@@ -131,17 +131,17 @@ def _build(job: Job, entries: Iterable[str] | None, flavour: Flavour) -> Unit:
 def _translate(
     files: tuple[SourceFile, ...], names: tuple[str, ...], entries: tuple[str, ...] | None, with_host: bool
 ) -> Translation:
-    """`translated`, for the next flavour too: it takes ten times as long as to load what was made of it."""
+    """Cache `translate` for the next flavour: it takes ten times as long as loading the library."""
     return translate(files, names, entries, with_host)
 
 
 def _toolkit_includes(texts: Iterable[str]) -> str:
-    """The headers of others that the files include: read first, so that float means float in them."""
+    """The includes of other people's headers, which come first, so that float means float in them."""
     return "".join(f"{line}\n" for text in texts for line in re.findall(r"^\s*#\s*include\s*<.*", text, re.MULTILINE))
 
 
 def _export_line(number: int, entry: Entry) -> str:
-    """The line that hands an entry to the runtime."""
+    """The line that makes an entry known to the runtime."""
     if not isinstance(entry, Call):
         return f"CUDA_ON_CPU_ENTRY({json.dumps(entry)}, {entry})"
     declared = f"({', '.join(entry.declared)})"
@@ -157,17 +157,17 @@ def _export_line(number: int, entry: Entry) -> str:
 
 
 def _make_tensor(name: str, rank: int) -> str:
-    """The statement that makes a tensor of an array and its sizes."""
+    """The statement that makes a tensor from an array and its sizes."""
     parts = ", ".join([f"{name}_data", *(f"{name}_size_{number}" for number in range(rank))])
     return f"::at::Tensor {name} = ::kfuzz_torch::tensor({parts}); "
 
 
 def restore_file_names(words: str, unit: Unit) -> str:
-    """A compiler's words under the names of the files that they are about."""
+    """A compiler's message with the names and lines of the author's files."""
 
-    def named(found: re.Match[str]) -> str:
-        path, line = unit.locate(int(found[1]))
+    def rename(place: re.Match[str]) -> str:
+        path, line = unit.locate(int(place[1]))
         return f"{path}:{line}"
 
-    text = re.sub(rf"(?:(?<=\s)|^)\S*\b{re.escape(KERNEL_NAME)}:(\d+)", named, words, flags=re.MULTILINE)
+    text = re.sub(rf"(?:(?<=\s)|^)\S*\b{re.escape(KERNEL_NAME)}:(\d+)", rename, words, flags=re.MULTILINE)
     return text.replace(ENTRIES_NAME, f"{unit.files[0].path}, {ENTRIES_NAME}")

@@ -1,4 +1,4 @@
-"""Puts a finding of the C++ runtime into words: the words in braces in the messages of runtime/sights.def."""
+"""Writes the message of a finding: fills in the words in braces of the messages in runtime/sights.def."""
 
 from collections.abc import Iterator, Mapping
 from signal import Signals
@@ -14,9 +14,9 @@ WORK = {
     Work.callback: "a host function on a stream",
     Work.allocation: "cudaMallocAsync",
     Work.freeing: "cudaFreeAsync",
-    Work.operation: "an operation of torch's",
+    Work.operation: "an operation of torch",
 }
-"""The authors of accesses other than a kernel's threads."""
+"""Names for work other than a kernel's threads that accesses memory."""
 
 REFUSALS = {
     Refused.empty_grid: "an empty grid",
@@ -37,8 +37,8 @@ def message(raw: RawFinding, scene: RunScene) -> str:
 
 
 class Wording(Mapping[str, str]):
-    """The words for one finding. A property makes each of them, and only if the message asks for it: most of a
-    finding's numbers mean something to a few sights alone.
+    """The words for one finding. A property makes each word only when the message uses it, since most numbers of a
+    finding have a meaning for a few sights only.
     """
 
     def __init__(self, raw: RawFinding, scene: RunScene) -> None:
@@ -55,7 +55,7 @@ class Wording(Mapping[str, str]):
 
     @property
     def me(self) -> str:
-        """The thread that did it."""
+        """The thread that made the access."""
         return f"thread {_format(coordinates(self._raw.thread, self._launch.block))}"
 
     @property
@@ -69,7 +69,7 @@ class Wording(Mapping[str, str]):
 
     @property
     def actor(self) -> str:
-        """The thread, or the other work that made the access."""
+        """The thread or other work that made the access."""
         return WORK.get(self._raw.work, self.me)
 
     @property
@@ -78,14 +78,14 @@ class Wording(Mapping[str, str]):
 
     @property
     def accesses(self) -> str:
-        """The same with what else the access is."""
+        """The verb for the access, with its traits."""
         if self._raw.traits & Traits.is_atomic:
             return "updates atomically" + _scope(self._raw.traits)
         return self.does + _volatile(self._raw.traits)
 
     @property
     def other_accessed(self) -> str:
-        """The other thread, or other work, and its access."""
+        """The other thread or other work, and its access."""
         traits = self._raw.other_traits
         verb = "updated atomically" if traits & Traits.is_atomic else "wrote" if self._raw.other_writes else "read"
         return f"{self._other_actor} {verb}{_scope(traits)}{_volatile(traits)}"
@@ -109,7 +109,7 @@ class Wording(Mapping[str, str]):
 
     @property
     def where(self) -> str:
-        """The element of an array, or the address where no array is."""
+        """The element of an array, or the address if it lies in no array."""
         array, index = place_of(self._raw, self._scene)
         where = f"{array}[{index}]" if array is not None else f"address {self.address}"
         owner = f" of block {_format(coordinates(self._raw.owner - 1, self._launch.grid))}" if self._raw.owner else ""
@@ -117,7 +117,7 @@ class Wording(Mapping[str, str]):
 
     @property
     def outside(self) -> str:
-        """Which array the access missed."""
+        """The array that the access missed."""
         if self._raw.place != Place.buffer:
             return f"{self._raw.offset} bytes from its start, outside the array"
         array = self._scene.arrays[self._raw.place_number]
@@ -134,34 +134,34 @@ class Wording(Mapping[str, str]):
 
     @property
     def index(self) -> str:
-        """The same as a signed index."""
+        """The same number as a signed index."""
         return str(self._raw.detail - (1 << 64) if self._raw.detail >= 1 << 63 else self._raw.detail)
 
     @property
     def mask(self) -> str:
-        """The same as a mask of lanes."""
+        """The same number as a mask of lanes."""
         return f"mask {self._raw.detail:#010x}"
 
     @property
     def signal(self) -> str:
-        """The same as a signal."""
+        """The same number as the name of a signal."""
         return Signals(self._raw.detail).name
 
     @property
     def at_other_place(self) -> str:
-        """Where a lane waits that does not come."""
+        """The place where the missing lane waits."""
         return "at a barrier of the block" if self._raw.bytes else "in another warp operation"
 
     @property
     def refusal(self) -> str:
-        """Why a GPU does not take the launch."""
+        """The reason why a GPU refuses the launch."""
         grid, block = ("x".join(map(str, size)) for size in (self._launch.grid, self._launch.block))
         shared = f", {self._launch.shared} bytes of shared memory" if self._launch.shared else ""
         return f"{REFUSALS[self._launch.refused]} (grid {grid}, block {block}{shared})"
 
 
 def place_of(raw: RawFinding, scene: RunScene) -> tuple[str | None, int | None]:
-    """The array, and the index in its elements; the type of shared arrays is not known, so theirs counts accesses."""
+    """The array, and the index of the element. In arrays of unknown type, an element is as large as the access."""
     if raw.place == Place.buffer:
         array = scene.arrays[raw.place_number]
         return array.name, raw.offset // array.element_bytes
@@ -178,7 +178,7 @@ def place_of(raw: RawFinding, scene: RunScene) -> tuple[str | None, int | None]:
 
 
 def has_been_freed(raw: RawFinding, scene: RunScene) -> bool:
-    """Whether an array was already freed at the time. A write that missed the array does not show that."""
+    """Whether the array was already freed at the access. A write outside the array does not show that."""
     array, sight = scene.arrays[raw.place_number], sight_type(raw.kind)
     if "left_behind" in sight.traits and not 0 <= raw.offset < array.bytes:
         return False
@@ -194,7 +194,7 @@ def _volatile(traits: int) -> str:
 
 
 def _other_work(raw: RawFinding, scene: RunScene) -> str:
-    """The author of the other access, which is other work that the host asked for."""
+    """The work that made the other access, if the host started it separately."""
     if raw.other_work != Work.kernel or raw.other_launched >= len(scene.launches):
         return WORK.get(raw.other_work, "a kernel")
     one = scene.launches[raw.other_launched]

@@ -1,1 +1,1 @@
-"""Whole programs on the cpu device: built from nvcc's command line, run under the checker, one process a run."""
+"""Whole programs on the cpu device: builds them from nvcc's command line, and checks each run in its own process."""

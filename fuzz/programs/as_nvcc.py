@@ -1,6 +1,6 @@
-"""What CMake asks a CUDA compiler before it uses it: a path of one word, and what nvcc tells of itself with -v.
+"""Answers what CMake asks of a CUDA compiler before it uses it: a path of one word, and the output of nvcc -v.
 
-Knows what CMakeDetermineCUDACompiler.cmake looks for; nothing is compiled here.
+Knows what CMakeDetermineCUDACompiler.cmake looks for; compiles nothing.
 """
 
 import shlex
@@ -11,13 +11,13 @@ from kfuzz.cpu.toolchain import HOME
 from kfuzz.devices import cache
 
 DRIVER = "nvcc: NVIDIA (R) Cuda compiler driver"
-"""By these words CMake knows nvcc."""
+"""The words by which CMake recognises nvcc."""
 ARCHITECTURE = 90
-"""What CMake has for CMAKE_CUDA_ARCHITECTURES where a project says nothing."""
+"""CMake's value of CMAKE_CUDA_ARCHITECTURES for a project that does not set it."""
 
 
 def write_wrapper() -> Path:
-    """A script that is `kfuzz nvcc`, for those who take a compiler's path and no words behind it."""
+    """Write a script that runs `kfuzz nvcc`, for tools that accept a path as a compiler, but no words after it."""
     path = cache.folder() / "kfuzz-nvcc"
     text = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m kfuzz nvcc "$@"\n'
     if not path.exists() or path.read_text(encoding="utf-8") != text:
@@ -28,7 +28,7 @@ def write_wrapper() -> Path:
 
 
 def verbose_output(compiler: Path) -> str:
-    """In nvcc's form: where its toolkit lies, and with what it links, which is this program."""
+    """The output of nvcc -v in its format: the place of its toolkit, and how it links."""
     libraries = f'"-L{HOME}"'
     return "\n".join(
         [

@@ -1,7 +1,7 @@
-"""Builds programs for the cpu device: objects from sources, kept by content, and a program file from objects.
+"""Builds programs for the cpu device: objects from sources, cached by content, and a program file from objects.
 
-An object is one of g++'s own, which ar and ld take; what is known of it besides lies in a section of its own. Knows
-files and flags; what a run of a program shows, it does not know.
+An object is an ordinary one of g++, which ar and ld accept, with notes in an additional section. Knows files and flags;
+it does not know what a run of a program shows.
 """
 
 import fcntl
@@ -40,20 +40,20 @@ from kfuzz.programs.command_line import Command, NvccSource
 from kfuzz.sources.headers import SourceFile, sources
 
 FRONT = 1
-"""Of FRONTS the one with the host's side."""
+"""The index of the header in FRONTS that includes the host's side."""
 NOTES = ".kfuzz_notes"
 MOST_FILES = (1 << 31) // LINES_A_FILE - 1
 MAIN = re.compile(r"\bmain\s*\(")
 BEGIN = f"""#!/bin/sh
-# A program for the cpu device of kfuzz, made by kfuzz nvcc: run it, or have it looked at by `kfuzz check`.
+# A program for the cpu device of kfuzz, made by kfuzz nvcc: run it, or check it with `kfuzz check`.
 exec {shlex.quote(sys.executable)} -m kfuzz.programs.child "$0" "$@"
 """
 LIBRARY_AT = 4096
-"""Where the shared library begins in a program file, behind the lines for the shell."""
+"""The place of the shared library in a program file, after the lines for the shell."""
 CUDA = "#define __NVCC__ 1\n#define __CUDACC_VER_BUILD__ 0\n"
-"""In front of a file that nvcc compiles itself."""
+"""The first lines of a file that nvcc compiles itself."""
 NOT_CUDA = "#undef __CUDACC__\n#undef __CUDA_ARCH__\n"
-"""In front of a file that nvcc hands to the host's compiler."""
+"""The first lines of a file that nvcc passes to the host's compiler."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class ObjectFile:
 
 
 def compile_source(source: NvccSource, flags: Sequence[str], flavour: Flavour = "check") -> ObjectFile:
-    """The object of a source; a ClaimError with the compiler's own words where it does not compile."""
+    """Compile a source to an object. ClaimError with the compiler's own words if it does not compile."""
     text = _text(source.path)
     if source.language == "c":
         return _compile_c(source.path, text, flags)
@@ -93,7 +93,7 @@ def _are_unchanged(included: list[tuple[str, str]]) -> bool:
 
 
 def _build_unit(source: NvccSource, text: str, flags: Sequence[str]) -> Unit:
-    """All of a file; where there is something that the cpu device lacks, what main reaches of it."""
+    """The unit of a whole file; if it uses something that the cpu device lacks, only of what main reaches."""
     files = sources(source.path, text, flags)
     names = [KERNEL_NAME, *map(header_name, range(1, len(files)))]
     try:
@@ -115,7 +115,7 @@ def _translate(files: Sequence[SourceFile], names: Sequence[str], entries: tuple
 
 
 def _number_files(paths: Sequence[str]) -> list[int]:
-    """A number for each file, by which its lines go in every object that it is part of; the same in all builds."""
+    """The number of each file, which stands for it in the line numbers of every object, in all builds."""
     known = cache.folder() / "cpu" / "files"
     known.parent.mkdir(parents=True, exist_ok=True)
     with known.open("a+", encoding="utf-8") as file:
@@ -135,7 +135,7 @@ def _compile(compiler: str, path: Path, unit: Unit, chosen: Flags, flavour: Flav
     with cache.scratch() as folder:
         made, depends = folder / "made.o", folder / "made.d"
         empty = empty_files(folder, unit.missing)
-        for front in (str(header), FRONTS[FRONT]):  # the second where the precompiled one is damaged
+        for front in (str(header), FRONTS[FRONT]):  # the second in case the precompiled one is damaged
             command = [
                 *(compiler, *option_words(compiler, flavour, flags_before_front(chosen), with_host=True), "-pipe"),
                 *("-include", front, *words_after_front(chosen, folder), *INCLUDES),
@@ -157,7 +157,7 @@ def _compile(compiler: str, path: Path, unit: Unit, chosen: Flags, flavour: Flav
 
 
 def _attach_notes(made: Path, unit: Unit, unset: list[tuple[int, str]], folder: Path) -> None:
-    """Put into the object what is known of it: its texts by number, and names that no symbol tells."""
+    """Add notes to the object: its texts by number, and facts that no symbol has."""
     files = [(number, str(one.path), one.text) for number, one in zip(unit.numbers, unit.files, strict=True)]
     notes = {"files": files, "dynamic": unit.dynamic_shared, "constants": unit.constants, "uninitialised": unset}
     text = folder / "notes"
@@ -173,7 +173,7 @@ def _complaint(words: str, unit: Unit) -> str:
 
 
 def _compile_c(path: Path, text: str, flags: Sequence[str]) -> ObjectFile:
-    """A C file, as nvcc has it: the host's compiler alone sees it."""
+    """Compile a C file as nvcc does: with the host's compiler alone."""
     compiler = find()
     words = [*(one for one in flags if not one.startswith("-std=")), "-fPIC", "-O1", "-g1", "-iquote", str(path.parent)]
     with cache.scratch() as folder:
@@ -186,20 +186,20 @@ def _compile_c(path: Path, text: str, flags: Sequence[str]) -> ObjectFile:
 
 
 def empty_object() -> bytes:
-    """An object with nothing in it."""
+    """Make an empty object."""
     with cache.scratch() as folder:
         _run([find(), "-c", "-x", "c", "/dev/null", "-o", str(folder / "empty.o")], folder)
         return (folder / "empty.o").read_bytes()
 
 
 def link(objects: Sequence[Path], command: Command, output: Path, flavour: Flavour = "check") -> None:
-    """Make a program file of objects and libraries; a ClaimError in the linker's words where it cannot be."""
+    """Link objects and libraries into a program file. ClaimError with the linker's own words if that fails."""
     compiler = find()
     with cache.scratch() as folder:
         made = folder / "program.so"
         ours = [*build_program_objects(compiler, flavour), *HOST_LIBRARIES]
         words = [compiler, *LINK, *map(str, objects), *command.linked, *ours]
-        _run([*words, str(build_runtime()), "-Wl,--no-undefined", "-o", str(made)], folder)  # tells what is missing
+        _run([*words, str(build_runtime()), "-Wl,--no-undefined", "-o", str(made)], folder)  # reports what is missing
         _run([*words, "-o", str(made)], folder)
         _check_static_shared(made)
         begin = BEGIN.encode()
@@ -220,13 +220,15 @@ def _run(command: list[str], folder: Path) -> None:
     if done.returncode:
         lines = [one for one in done.stderr.replace(f"{folder}/", "").splitlines() if one.strip()]
         if any("undefined reference to `main'" in one for one in lines):
-            raise ClaimError("no file of these has a main(); kfuzz check runs a whole program, and kfuzz fuzz a kernel")
-        told = [one for one in lines if "undefined reference" in one or "error" in one] or lines
-        raise ClaimError(printable("\n".join(told[:12])))
+            raise ClaimError(
+                "none of these files has a main(); kfuzz check runs a whole program, and kfuzz fuzz a kernel"
+            )
+        errors = [one for one in lines if "undefined reference" in one or "error" in one] or lines
+        raise ClaimError(printable("\n".join(errors[:12])))
 
 
 def is_program(path: Path) -> bool:
-    """Whether `kfuzz nvcc` has made this file."""
+    """Whether `kfuzz nvcc` made this file."""
     try:
         with path.open("rb") as file:
             return file.read(len(BEGIN.encode()) + 64).startswith(b"#!/bin/sh\n# A program for the cpu device of kfuzz")
@@ -235,29 +237,31 @@ def is_program(path: Path) -> bool:
 
 
 def load_program(program: Path, flavour: Flavour = "check") -> Library:
-    """The library of a program file, and all that is notes of it."""
+    """Read the library of a program file, with all its notes."""
     raw = program.read_bytes()[LIBRARY_AT:]
     name = f"cpu/program-{cache.key(raw)[:32]}.so"
     if cache.fetch(name) is None:
         cache.keep(name, raw)
     path = cache.folder() / name
     notes = _read_notes(path)
-    found = read_layout(path)
+    layout = read_layout(path)
     constants = {name for one in notes for name in one["constants"]}
     files: dict[int, SourceFile] = {}
     for one in notes:
         for number, file, text in one["files"]:
             if files.setdefault(number, SourceFile(Path(file), text)).path != Path(file):
-                raise ClaimError(f"{program}: {file} and {files[number].path} were numbered alike: compile all anew")
+                raise ClaimError(
+                    f"{program}: {file} and {files[number].path} have the same number: compile all files again"
+                )
     first = notes[0]["files"][0][0] if notes else 0
     every: Files = {0: files.get(first, SourceFile(program, "")), **files}
     return Library(
         path=path,
         files=every,
         flavour=flavour,
-        anchor_offset=found["anchor"],
-        shared_arrays=tuple((one, offset, size) for one, offset, size in found["shared"]),
-        variables=tuple((one, offset, size, one in constants) for one, offset, size in found["variables"]),
+        anchor_offset=layout["anchor"],
+        shared_arrays=tuple((one, offset, size) for one, offset, size in layout["shared"]),
+        variables=tuple((one, offset, size, one in constants) for one, offset, size in layout["variables"]),
         uninitialised=tuple((line, name) for one in notes for line, name in one["uninitialised"]),
         dynamic_shared=tuple(dict.fromkeys(name for one in notes for name in one["dynamic"])),
         flush_denormals=False,
@@ -265,7 +269,7 @@ def load_program(program: Path, flavour: Flavour = "check") -> Library:
 
 
 def _read_notes(library: Path) -> list[dict[str, Any]]:
-    """What was notes of each object in it."""
+    """The notes of each object in a library."""
     with cache.scratch() as folder:
         notes = folder / "notes"
         notes.touch()

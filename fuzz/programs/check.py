@@ -1,6 +1,6 @@
-"""A program under the checker: several runs, each in a process of its own, and what they prove.
+"""Checks a program: runs it several times, each in a process of its own, and reports what the runs prove.
 
-Knows processes, manners and what a program prints; how a run goes on inside, child.py knows.
+Knows processes, manners and what a program prints; child.py knows how a run works inside.
 """
 
 import contextlib
@@ -30,15 +30,15 @@ from kfuzz.programs.messages import OWN_FAULT, ProgramEnd, ProgramRun, Request
 Struct = TypeVar("Struct", bound=ctypes.Structure)
 
 SLACK, GRACE = 6.0, 20.0
-"""Wall time beyond the processor time that a run is given: others share the processor, and a program may sleep."""
+"""A run may take SLACK times its time-out plus GRACE seconds of wall time, since it may sleep or share the CPU."""
 MOST_PRINTED = 1 << 20
 LONGEST = 60
-"""Characters of a printed line that are told."""
+"""Messages quote at most this many characters of a printed line."""
 
 
 @dataclass(frozen=True)
 class Printed:
-    """What a run of a program left where people see it; no exit code where the checker has stopped it."""
+    """The output and exit code of a run of a program; no exit code if the checker stopped it."""
 
     output: str
     errors: str
@@ -51,22 +51,22 @@ class Printed:
 
 
 class Server:
-    """The process that runs are forked from; it is started anew when one of them did not come to its end."""
+    """The process from which runs are forked; a new one replaces it after a run that did not end."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
 
-    def run(self, asked: ProgramRun, words: tuple[str, ...]) -> tuple[ProgramEnd | Finding | None, Printed]:
-        """How a run ended, and what it printed; None where time was up for the whole process."""
+    def run(self, request: ProgramRun, words: tuple[str, ...]) -> tuple[ProgramEnd | Finding | None, Printed]:
+        """Run a program, and return how it ended and what it printed. None stands for a process that was too slow."""
         with cache.scratch() as folder:
             ask, answer, output, errors = (folder / name for name in ("ask", "answer", "output", "errors"))
-            ask.write_bytes(pickle.dumps(asked))
-            request = Request(list(words), *map(str, (ask, answer, output, errors)))
-            status = self._status(request, asked.seconds * SLACK + GRACE)
+            ask.write_bytes(pickle.dumps(request))
+            files = Request(list(words), *map(str, (ask, answer, output, errors)))
+            status = self._status(files, request.seconds * SLACK + GRACE)
             texts = [path.read_bytes()[:MOST_PRINTED].decode(errors="replace") for path in (output, errors)]
             end: ProgramEnd | Finding | None = None
             if answer.is_file():
-                end = pickle.loads(answer.read_bytes())  # noqa: S301  its writer runs as we do
+                end = pickle.loads(answer.read_bytes())  # noqa: S301  the same user wrote it
             elif status == OWN_FAULT:
                 raise UnexpectedError(f"kfuzz itself failed: {texts[1].strip().splitlines()[-1]}")
             elif status is not None:
@@ -75,7 +75,7 @@ class Server:
             return end, Printed(texts[0], texts[1], exit_code)
 
     def _status(self, request: Request, seconds: float) -> int | None:
-        """The exit status of the process that this was run in; None where it was not at its end in time."""
+        """The exit status of the process of a run; None if it did not end in time."""
         process = self._start()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -100,7 +100,7 @@ class Server:
         return self._process
 
     def close(self) -> None:
-        """End it, with all that it has started."""
+        """End the process and all processes that it has started."""
         if process := self._process:
             processes.end([*processes.descendants(process.pid), process.pid])
             process.wait()
@@ -113,42 +113,42 @@ class Server:
 
 @dataclass
 class CheckedProgram:
-    """A program with its arguments, and what its runs have shown so far."""
+    """A program with its arguments, and the results of its runs so far."""
 
     library: Library
     words: tuple[str, ...]
     timeout: float
     server: Server
-    tell: Callable[[str], None]
+    report_progress: Callable[[str], None]
     warp_synchronous: bool = False
     printed: list[Printed] = field(default_factory=list)
     thread_steps: int = 0
     seconds: float = 0.0
     launches: int = 0
     stopped: str = ""
-    """Why a run did not come to its end, where that is no finding."""
+    """The reason why a run did not end, if that is not a finding."""
 
     def __post_init__(self) -> None:
         self._lines = Lines(self.library)
         self._job = job_of(self.library, self.words[0])
 
     def examine(self, runs: int, seed: int) -> Outcome:
-        """Run it as often, and look into what that shows."""
+        """Run the program `runs` times, and settle by experiments what the runs show."""
         probe = Probe(check=True, runs=runs, seed=seed, timeout=self.timeout)
-        found = examine(self._job, probe, self.run_once, set(), self.differ, self.timeout * (runs + 1))
+        outcome = examine(self._job, probe, self.run_once, set(), self.differ, self.timeout * (runs + 1))
         unset = tuple(uninitialised_local(self.library, one) for one in self.library.uninitialised)
-        return replace(found, findings=(*found.findings, *unset), notes=())
+        return replace(outcome, findings=(*outcome.findings, *unset), notes=())
 
     def run_once(self, _flavour: Flavour, manner: Manner, _seconds: float) -> CpuRun:
-        """One run of it in a process of its own, for as long as each may take."""
-        self.tell(str(manner.circumstances))
+        """Run the program once, in a process of its own."""
+        self.report_progress(str(manner.circumstances))
         in_step = Assume.warps_in_step if self.warp_synchronous else 0
-        asked = ProgramRun(self.library, replace(manner, assume=manner.assume | in_step), self.timeout)
-        end, printed = self.server.run(asked, self.words)
+        request = ProgramRun(self.library, replace(manner, assume=manner.assume | in_step), self.timeout)
+        end, printed = self.server.run(request, self.words)
         self.printed.append(printed)
         text = "\n".join(printed.lines)
         if end is None:
-            self.stopped = f"a run was not at its end after {self.timeout:g} s of processor time, and waited for more"
+            self.stopped = f"a run did not end after {self.timeout:g} s of processor time: it was waiting"
             return CpuRun(manner, None, (), Status.timed_out, self.timeout, 0.0, text)
         if isinstance(end, Finding):
             return CpuRun(manner, None, (Sight(end, None, False),), Status.stopped, 0.0, 0.0, text)
@@ -156,40 +156,40 @@ class CheckedProgram:
         self.seconds += end.seconds
         self.launches = max(self.launches, end.launches)
         if end.status == Status.timed_out:
-            self.stopped = f"a run was not at its end after {self.timeout:g} s of processor time"
+            self.stopped = f"a run did not end after {self.timeout:g} s of processor time"
         raw, findings = rebuild_run(end), read_structs(end.findings, RawFinding)
         sights = tuple(describe_sights(findings, self._job, self.library, self._lines, raw))
         run = Run(manner.circumstances, {}, end.seconds) if end.status == Status.finished else None
         return CpuRun(manner, run, sights, end.status, end.seconds, end.block_seconds, text)
 
     def differ(self, left: CpuRun, right: CpuRun) -> Difference | None:
-        """What two runs print apart from each other, in any order of lines, where it is the same when each is run anew.
+        """The difference between what two runs print, in any order of lines, if repeating each run prints the same.
 
-        So a clock or a random number that a program prints is no difference between threads.
+        So a clock or a random number that a program prints does not count as a difference.
         """
-        if left.run is None or right.run is None or (found := find_difference(left, right)) is None:
+        if left.run is None or right.run is None or (difference := find_difference(left, right)) is None:
             return None
         again = [self.run_once("check", one.manner, 0.0) for one in (left, right)]
         is_same = all(find_difference(one, other) is None for one, other in zip((left, right), again, strict=True))
-        return found if is_same else None
+        return difference if is_same else None
 
 
 def find_difference(left: CpuRun, right: CpuRun) -> Difference | None:
-    """The first line of each that the other has not printed."""
+    """The first line of each run that the other did not print; None if there is none."""
     one, other = (Counter(run.printed.split("\n")) for run in (left, right))
     if one == other:
         return None
     mine, theirs = (next(iter(more.elements()), "") for more in (one - other, other - one))
-    return Difference("what the program prints", quote_line(mine), quote_line(theirs))
+    return Difference("the output of the program", quote_line(mine), quote_line(theirs))
 
 
 def quote_line(line: str) -> str:
-    """A line in quotes, or that there is none."""
+    """A line in quotes, or words for a missing one."""
     return f"`{line if len(line) <= LONGEST else line[: LONGEST - 3] + '...'}`" if line else "no such line"
 
 
 def job_of(library: Library, name: str) -> Job:
-    """What the rest of the device has to know of a program: its texts, and that the host launches."""
+    """The job that stands for a program on the cpu device: its texts, and main as a host function."""
     call = Call("main", (), (), on_host=True)
     text = "\n".join(one.text for one in library.files.values())
     step = Step(call, (1, 1, 1), (1, 1, 1), 0, ())
@@ -197,13 +197,13 @@ def job_of(library: Library, name: str) -> Job:
 
 
 def finding_of_status(status: int) -> Finding:
-    """What the end of a process says of the program that ran in it."""
+    """The finding that a program ended its process."""
     how = f"by {signal.Signals(-status).name}" if status < 0 else f"with exit status {status}, past the checker"
     return Finding("trap", f"the program ended its process {how}")
 
 
 def rebuild_run(end: ProgramEnd) -> RawRun:
-    """The runtime's own struct as it was when the run ended, as far as it tells of arrays and launches."""
+    """The runtime's struct after a run, with its arrays and launches."""
     buffers, launched = read_structs(end.buffers, RawBuffer), read_structs(end.launched, RawLaunched)
     return RawRun(
         buffers=(RawBuffer * max(1, len(buffers)))(*buffers),
@@ -214,6 +214,6 @@ def rebuild_run(end: ProgramEnd) -> RawRun:
 
 
 def read_structs(raw: bytes, kind: type[Struct]) -> list[Struct]:
-    """The structs that these bytes are."""
+    """The structs that lie in these bytes."""
     size = ctypes.sizeof(kind)
     return [kind.from_buffer_copy(raw, at) for at in range(0, len(raw), size)]

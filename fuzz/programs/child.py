@@ -1,7 +1,7 @@
-"""Runs of programs, each in a process of its own: `python -m kfuzz.programs.child PROGRAM ARGUMENT...`.
+"""Runs programs, each in a process of its own: `python -m kfuzz.programs.child PROGRAM ARGUMENT...`.
 
-So a program file runs by itself. Without any word it reads one request a line and answers each with how the process
-ended that it was run in. Knows the runtime's structs; what they mean is found out by whoever has asked.
+That is how a program file runs by itself. Without arguments, this reads a request from each line, and answers it with
+the exit status of the process that ran it. Knows the runtime's structs; check.py knows what they mean.
 """
 
 import ctypes
@@ -36,12 +36,12 @@ from kfuzz.programs.build import load_program
 from kfuzz.programs.messages import OWN_FAULT, ProgramEnd, ProgramRun, Request
 
 MOST_LAUNCHES = 1 << 14
-"""That differ from those right before them."""
+"""Launches that differ from the one right before."""
 
 
-def run_main(asked: ProgramRun, words: list[str]) -> ProgramEnd:
-    """Run main once, with these as its arguments."""
-    library, manner = asked.library, asked.manner
+def run_main(request: ProgramRun, words: list[str]) -> ProgramEnd:
+    """Run main once with these arguments."""
+    library, manner = request.library, request.manner
     limit_process()
     runtime = Runtime(toolchain.build_runtime())
     loaded = LoadedLibrary(library)
@@ -69,7 +69,7 @@ def run_main(asked: ProgramRun, words: list[str]) -> ProgramEnd:
         late_writes=manner.late_writes,
         assume=manner.assume,
         missing_lane=manner.missing_lane,
-        timeout_ms=max(1, int(asked.seconds * 1000)) if asked.seconds else 0,
+        timeout_ms=max(1, int(request.seconds * 1000)) if request.seconds else 0,
         findings=findings,
         finding_capacity=FINDING_CAPACITY,
         given=(RawGiven * MOST_GIVEN)(),
@@ -95,16 +95,16 @@ def run_main(asked: ProgramRun, words: list[str]) -> ProgramEnd:
 
 
 def run_alone(words: list[str]) -> None:
-    """Run a program in the usual order, as its user has started it."""
-    ended = run_main(ProgramRun(load_program(Path(words[0])), Manner(0, POISONS[0]), 0.0), words)
-    if ended.findings:
-        sys.stderr.write(f"kfuzz: something is wrong with this run; kfuzz check {words[0]} says what\n")
+    """Run a program once in forward order, as when its user starts it."""
+    end = run_main(ProgramRun(load_program(Path(words[0])), Manner(0, POISONS[0]), 0.0), words)
+    if end.findings:
+        sys.stderr.write(f"kfuzz: this run has findings; kfuzz check {words[0]} shows them\n")
         sys.stderr.flush()
-    os._exit(ended.exit_code & 255 if ended.status == Status.finished else 1)  # its destructors have nothing to add
+    os._exit(end.exit_code & 255 if end.status == Status.finished else 1)  # without running destructors again
 
 
 def serve() -> None:
-    """Run what is asked for, line by line, until nobody asks any more: this process is loaded once for all runs."""
+    """Run the request of each line until there is none left. This process is loaded once for all runs."""
     for line in sys.stdin:
         request = Request(**json.loads(line))
         child = os.fork()
@@ -116,12 +116,12 @@ def serve() -> None:
 
 
 def answer_request(request: Request) -> None:
-    """In a process of its own: run, write down what came of it, and end."""
+    """Run a request in this process, write its answer, and end the process."""
     for number, place in ((0, os.devnull), (1, request.output), (2, request.errors)):
         os.dup2(os.open(place, os.O_RDWR | os.O_CREAT, 0o600), number)
     try:
-        asked: ProgramRun = pickle.loads(Path(request.ask).read_bytes())  # noqa: S301  its writer runs as we do
-        Path(request.answer).write_bytes(pickle.dumps(run_main(asked, request.words)))
+        wanted: ProgramRun = pickle.loads(Path(request.ask).read_bytes())  # noqa: S301  the same user wrote it
+        Path(request.answer).write_bytes(pickle.dumps(run_main(wanted, request.words)))
         os._exit(0)
     except BaseException:
         traceback.print_exc()

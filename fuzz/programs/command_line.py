@@ -1,6 +1,6 @@
-"""The command line of nvcc: which of its words matter for a program of the cpu device, and which are left out.
+"""Parses the command line of nvcc: which words matter for a program of the cpu device, and which do not.
 
-Knows words alone; it opens no file but those that `--options-file` names.
+Knows only words, and opens only files that `--options-file` names.
 """
 
 import re
@@ -21,7 +21,7 @@ VALUED = {
     "--dependency-target-name": "-MT", "-odir": "-odir", "--output-directory": "-odir",
     "-optf": "-optf", "--options-file": "-optf", "-default-stream": "-stream", "--default-stream": "-stream",
 }  # fmt: skip
-"""Words with a value that matters, by their short name; the value is behind `=`, at once, or the next word."""
+"""Words with a value that matters, with their short names. The value follows `=`, directly, or as the next word."""
 VALUED_AND_IDLE = frozenset(
     """-Xptxas --ptxas-options -Xlinker --linker-options -Xcudafe -Xnvlink --nvlink-options -Xarchive -ccbin
     --compiler-bindir -code --gpu-code -maxrregcount --maxrregcount -O --optimize -t --threads -cudart --cudart
@@ -30,7 +30,7 @@ VALUED_AND_IDLE = frozenset(
     -split-compile --split-compile -keep-dir --keep-dir -time --time""".split()  # noqa: SIM905  as a person reads it
 )
 JOINED = ("-I", "-D", "-U", "-l", "-L", "-O", "-m", "-t")
-"""Of which the value may follow at once."""
+"""Words whose value may follow directly."""
 NO_LIBRARY = frozenset({"-lineinfo"})
 DEPENDS = frozenset({"-MD", "-MMD", "--generate-dependencies-with-compile"})
 LINKS_DEVICE = frozenset({"-dlink", "--device-link"})
@@ -42,17 +42,17 @@ NO_PROGRAM = {
     "--lib": "an archive, which ar does",
 }  # fmt: skip
 CUDA_LIBRARIES = re.compile(r"(?:cu|nv|nccl)\w*|cuda\w*|cudart_static|pthread|dl|rt|m|stdc\+\+")
-"""Whose headers are kfuzz's own, or which g++ links anyway: what is missing of them is told by the linker."""
+"""Libraries that kfuzz replaces or that g++ links anyway; the linker reports functions that are missing."""
 LANGUAGES = {".cu": "cu", ".cpp": "c++", ".cc": "c++", ".cxx": "c++", ".C": "c++", ".c": "c"}
 LINKED = frozenset({".o", ".a", ".so", ".obj", ".lo"})
 STANDARD = re.compile(r"(?:c|gnu)\+\+([12]\d)")
 OLDEST_STANDARD = 17
-"""In which the headers of the cpu device are written."""
+"""The language standard of the cpu device's headers."""
 
 
 @dataclass(frozen=True)
 class NvccSource:
-    """A file to be compiled, and as what: `cu`, `c++` or `c`."""
+    """A file to compile, and its language: `cu`, `c++` or `c`."""
 
     path: Path
     language: str
@@ -60,7 +60,7 @@ class NvccSource:
 
 @dataclass(frozen=True)
 class Command:
-    """What is asked for. `flags` are g++'s; `linked` are objects and libraries in their order."""
+    """A parsed command line. `flags` are those for g++; `linked` are objects and libraries in order."""
 
     sources: tuple[NvccSource, ...] = ()
     linked: tuple[str, ...] = ()
@@ -74,16 +74,18 @@ class Command:
     ignored: tuple[str, ...] = ()
     asks_version: bool = False
     links_device: bool = False
-    """nvcc would link device code of several objects, of which there is none here."""
+    """Whether nvcc would link the device code of several objects, which do not exist here."""
 
 
 def parse(words: Sequence[str]) -> Command:
-    """The command that these words stand for; a ClaimError where they ask for what is no program."""
-    found: dict[str, list[str]] = {name: [] for name in (*VALUED.values(), "file", "idle", "depends")}
+    """Parse a command line. ClaimError if it asks for something other than a program."""
+    values: dict[str, list[str]] = {name: [] for name in (*VALUED.values(), "file", "idle", "depends")}
     compiles_only = asks_version = False
     links_device = not LINKS_DEVICE.isdisjoint(words)
     language, sources, linked = "", [], []
-    pairs = (one for one in _pairs(words) if not (links_device and one[0] in NO_PROGRAM))  # -shared is said with it
+    pairs = (
+        one for one in _pairs(words) if not (links_device and one[0] in NO_PROGRAM)
+    )  # CMake passes -shared with it
     for name, value in pairs:
         if name in NO_PROGRAM:
             raise ClaimError(f"{name}: kfuzz nvcc makes programs for the cpu device, not {NO_PROGRAM[name]}")
@@ -102,34 +104,34 @@ def parse(words: Sequence[str]) -> Command:
             else:
                 raise ClaimError(f"{value}: neither a source file ({', '.join(LANGUAGES)}) nor an object or a library")
         elif name == "-l":
-            (found["idle"] if CUDA_LIBRARIES.fullmatch(value) else linked).append(f"-l{value}")
+            (values["idle"] if CUDA_LIBRARIES.fullmatch(value) else linked).append(f"-l{value}")
         elif name == "-L":
             linked.append(f"-L{value}")
         else:
-            found[name].append(value)
-    flags, idle = _flags(found)
+            values[name].append(value)
+    flags, idle = _flags(values)
     return Command(
         sources=tuple(sources),
         linked=tuple(linked),
         flags=flags,
-        output=Path(found["-o"][-1]) if found["-o"] else None,
-        folder=Path(found["-odir"][-1]) if found["-odir"] else None,
+        output=Path(values["-o"][-1]) if values["-o"] else None,
+        folder=Path(values["-odir"][-1]) if values["-odir"] else None,
         compiles_only=compiles_only,
-        depends=bool(found["depends"]),
-        depends_file=Path(found["-MF"][-1]) if found["-MF"] else None,
-        depends_target=found["-MT"][-1] if found["-MT"] else "",
-        ignored=tuple(dict.fromkeys([*found["idle"], *idle])),
+        depends=bool(values["depends"]),
+        depends_file=Path(values["-MF"][-1]) if values["-MF"] else None,
+        depends_target=values["-MT"][-1] if values["-MT"] else "",
+        ignored=tuple(dict.fromkeys([*values["idle"], *idle])),
         asks_version=asks_version,
         links_device=links_device,
     )
 
 
 TALKS = frozenset({"-v", "--verbose", "-forward-unknown-to-host-compiler", "--forward-unknown-to-host-compiler"})
-"""What CMake says with every call; nobody has to be told that it is left out."""
+"""Words that CMake passes with every call; kfuzz leaves them out without a note."""
 
 
 def _pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Each word by the short name of what it is, with its value."""
+    """Each word as its short name and its value."""
     waiting = list(reversed(words))
     while waiting:
         word = waiting.pop()
@@ -139,7 +141,7 @@ def _pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield "file", word
         elif name in VALUED or name in VALUED_AND_IDLE:
             if not equals and not waiting:
-                raise ClaimError(f"{word}: a value is missing behind it")
+                raise ClaimError(f"{word}: its value is missing")
             value = value if equals else waiting.pop()
             if VALUED.get(name) == "-optf":
                 waiting += reversed(shlex.split(Path(value).read_text(encoding="utf-8")))
@@ -157,26 +159,26 @@ def _pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield "idle", word
 
 
-def _flags(found: dict[str, list[str]]) -> tuple[tuple[str, ...], list[str]]:
-    """What g++ is given, and what is left out of what -Xcompiler hands on."""
-    passed = [f"-I{Path(value).resolve()}" for value in found["-I"]]
-    passed += [f"-D{value}" for value in found["-D"]] + [f"-U{value}" for value in found["-U"]]
+def _flags(values: dict[str, list[str]]) -> tuple[tuple[str, ...], list[str]]:
+    """The flags for g++, and those of -Xcompiler that are left out."""
+    passed = [f"-I{Path(value).resolve()}" for value in values["-I"]]
+    passed += [f"-D{value}" for value in values["-D"]] + [f"-U{value}" for value in values["-U"]]
     idle = []
-    handed = [one for value in found["-Xcompiler"] for one in shlex.split(value.replace(",", " "))]
-    for one in handed:
+    words = [one for value in values["-Xcompiler"] for one in shlex.split(value.replace(",", " "))]
+    for one in words:
         if one.startswith("-I") and one != "-I":
             passed.append(f"-I{Path(one[2:]).resolve()}")
         elif one.startswith(("-D", "-U", "-include")):
             passed.append(one)
         else:
             idle.append(f"-Xcompiler {one}")
-    for value in found["-include"]:
+    for value in values["-include"]:
         passed += ["-include", str(Path(value).resolve()) if Path(value).exists() else value]
-    standards = [int(named[1]) for value in found["-std"] if (named := STANDARD.fullmatch(value))]
+    standards = [int(named[1]) for value in values["-std"] if (named := STANDARD.fullmatch(value))]
     if standards:
         passed.append(f"-std=c++{max(standards[-1], OLDEST_STANDARD)}")
-    if found["-stream"][-1:] == ["per-thread"]:
+    if values["-stream"][-1:] == ["per-thread"]:
         passed.append("-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1")  # as nvcc does
-    if architectures := [int(one) for value in found["-arch"] for one in re.findall(r"(?:sm|compute)_(\d+)", value)]:
+    if architectures := [int(one) for value in values["-arch"] for one in re.findall(r"(?:sm|compute)_(\d+)", value)]:
         passed.append(f"-D__CUDA_ARCH__={10 * min(architectures)}")
     return tuple(passed), idle

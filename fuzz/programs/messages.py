@@ -1,4 +1,4 @@
-"""What a run of a program is asked, and what it answers: pickled from one process of kfuzz's to another."""
+"""Requests for runs of programs and their answers, pickled from one process of kfuzz to another."""
 
 from dataclasses import dataclass
 
@@ -6,12 +6,12 @@ from kfuzz.cpu.compiler import Library
 from kfuzz.cpu.experiments import Manner
 
 OWN_FAULT = 117
-"""The exit status of a process in which kfuzz itself has failed."""
+"""The exit status of a process in which kfuzz itself failed."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """The arguments of a run, and the files that hold the question and take the answer and what is printed."""
+    """The arguments of a run, and the files for the pickled request, its answer and what the program prints."""
 
     words: list[str]
     ask: str
@@ -22,7 +22,7 @@ class Request:
 
 @dataclass(frozen=True)
 class ProgramRun:
-    """What one run is to be like."""
+    """The program and the manner of one run."""
 
     library: Library
     manner: Manner
@@ -31,7 +31,7 @@ class ProgramRun:
 
 @dataclass(frozen=True)
 class ProgramEnd:
-    """What came of a run: the runtime's own structs as bytes, and how the program ended."""
+    """The result of a run: the runtime's own structs as bytes, and how the program ended."""
 
     findings: bytes
     buffers: bytes

@@ -531,7 +531,7 @@ MISTAKES: dict[str, tuple[Job, str]] = {
     ),
     "no such entry": (
         job_of("__global__ void k(float *y) {}", ("j",), "j", {"y": "f32[1]"}),
-        r"planted\.cu: no __global__ function named j; in this file: k",
+        r"planted\.cu: no __global__ function is named j; in this file: k",
     ),
     "too many arguments": (
         job_of("__global__ void k(float *y) {}", ("k",), "k", {"y": "f32[1]", "n": 3}),

@@ -72,10 +72,10 @@ def test_a_right_file_is_not_accused_and_the_same_with_a_bug_is_found(
 KERNEL = "__global__ void k(float *y, int n) {{ {} }}\nvoid run(float *y) {{ k<<<1, 32>>>(y, 3); }}\n"
 ASKED = "float asked(float x) { return 2 * x; }\n"
 REFUSED = {
-    "a value of shared memory": (KERNEL.format("__shared__ float a = 0; y[0] = a;"), "has no initial value"),
+    "a value of shared memory": (KERNEL.format("__shared__ float a = 0; y[0] = a;"), "cannot have an initial value"),
     "a constant that is written": ("__constant__ float c;\n" + KERNEL.format("c = n; y[0] = c;"), "c is __constant__"),
     "a constant that is counted up": ("__constant__ int c;\n" + KERNEL.format("y[0] = n; ++c;"), "c is __constant__"),
-    "a function of the host": (ASKED + KERNEL.format("y[n] = asked(y[n]);"), "calls asked(), which is a function of"),
+    "a function of the host": (ASKED + KERNEL.format("y[n] = asked(y[n]);"), "calls asked(), which is a host function"),
 }
 TAKEN = {
     "an array of so many": "constexpr int c = 2;\n"

@@ -165,5 +165,5 @@ def test_a_launch_within_a_macro_keeps_its_line_breaks() -> None:
 
 @pytest.mark.parametrize("text", ["k<<<1, 2>>>;", "<<<1, 2>>>(x)", "k<<<1, 2(x)"])
 def test_a_launch_that_is_not_understood_is_told_with_its_line(text: str) -> None:
-    with pytest.raises(ClaimError, match=r"mine.cu:2: this launch is not understood"):
+    with pytest.raises(ClaimError, match=r"mine.cu:2: kfuzz does not understand this launch"):
         list(translate_launches(f"\n{text}", f"\n{text}", "mine.cu", ""))

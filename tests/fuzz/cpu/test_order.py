@@ -28,15 +28,18 @@ def races(device: CpuDevice, name: str, threads: int = 64) -> list[Finding]:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("tree_sum", "of its warp read, and nothing orders the two; needs __syncwarp() between two turns of line 14"),
+        (
+            "tree_sum",
+            "of its warp read, and nothing orders the two; needs __syncwarp() between two passes through line 14",
+        ),
         ("tile_used_again", "needs __syncthreads() between line"),
         ("once_by_exchange", "no barrier orders blocks: needs atomics with fences"),
-        ("counter_block_scope", "of block scope meets a block other than its own"),
+        ("counter_block_scope", "of block scope is used between two blocks"),
         ("last_block_fence", "needs a __threadfence() between line"),
-        ("last_block_scope", "a fence of block scope meets a block other than its own: it needs device scope"),
-        ("lock_no_acquire", "needs a __threadfence() between the atomic that learns of it and line"),
-        ("lock_no_release", "and the atomic that tells of it"),
-        ("message_scope_block", "meets a block other than its own: it needs device scope"),
+        ("last_block_scope", "a fence of block scope is used between two blocks: it needs device scope"),
+        ("lock_no_acquire", "needs a __threadfence() between the atomic that observes it and line"),
+        ("lock_no_release", "and the atomic that publishes it"),
+        ("message_scope_block", "is used between two blocks: it needs device scope"),
     ],
 )
 def test_a_race_says_which_order_is_missing(device: CpuDevice, name: str, words: str) -> None:
@@ -48,7 +51,7 @@ def test_a_race_says_what_an_order_of_threads_has_changed(device: CpuDevice) -> 
     shown = races(device, "last_block_fence")
     assert "y[0] depends on the order of threads" in shown[0].message
     hidden = races(device, "managed_variable")
-    assert "no order of threads that was tried changes the result" in hidden[0].message
+    assert "kfuzz tried other orders of threads, and none changes the result" in hidden[0].message
 
 
 def test_a_race_between_blocks_names_both_threads_and_their_blocks(device: CpuDevice) -> None:

@@ -85,5 +85,5 @@ def test_python_asks_for_no_trait_that_the_header_lacks() -> None:
 )
 def test_an_entry_with_a_mistake_is_refused(tmp_path: Path, entry: str) -> None:
     (tmp_path / "sights.def").write_text(f"// one\n{entry}\n")
-    with pytest.raises(ValueError, match=r"sights\.def: not an entry: "):
+    with pytest.raises(ValueError, match=r"sights\.def: malformed entry: "):
         read_sights(tmp_path / "sights.def")

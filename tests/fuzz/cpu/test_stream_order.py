@@ -40,7 +40,7 @@ TELLS = {
     "not_yet_allocated": "which cudaMallocAsync wrote",
 }
 TELLS_OF_GRAPHS = {
-    "missing_edge": "no path of the graph leads from the one node to the other: needs an edge (cudaGraph",
+    "missing_edge": "no path of the graph connects the two nodes: needs an edge (cudaGraph",
     "copied_beside": "a copy reads x.a[0], which thread 0 of block 0 of the launch in line",
     "called_beside": "a host function on a stream reads x.pinned[0], which a copy wrote",
     "two_graphs": "nothing orders the two streams: needs an event",
@@ -98,7 +98,7 @@ def test_a_kernel_that_waits_for_the_host_is_not_judged(streams: Library, server
     for which in NEITHER:
         program = CheckedProgram(streams, ("streams", which), 0.3, server, lambda _: None)
         assert program.examine(1, seed=1).findings == ()
-        assert "not at its end after 0.3 s" in program.stopped
+        assert "a run did not end after 0.3 s" in program.stopped
 
 
 @pytest.mark.slow

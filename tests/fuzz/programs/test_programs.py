@@ -229,7 +229,7 @@ def test_what_a_program_does_by_itself_is_told_and_no_finding(tmp_path: Path) ->
     by_itself = subprocess.run([program, "counts"], capture_output=True, text=True, check=False)
     assert (by_itself.returncode, by_itself.stderr) == (0, "")
     one, findings = seen(program, "works", timeout=0.3)
-    assert ("not at its end after 0.3 s" in one.stopped, findings) == (True, [])
+    assert ("a run did not end after 0.3 s" in one.stopped, findings) == (True, [])
     _, findings = seen(program, "hangs", timeout=0.3)
     assert {each.kind for each in findings} == {"hang"}
 
@@ -252,7 +252,7 @@ def test_words_of_nvcc_are_taken_or_named() -> None:
     [
         (["-ptx", "a.cu"], "makes programs for the cpu device, not PTX"),
         (["a.txt"], "neither a source file"),
-        (["a.cu", "-o"], "a value is missing"),
+        (["a.cu", "-o"], "-o: its value is missing"),
     ],
 )
 def test_what_is_no_program_is_refused_in_a_line(words: list[str], told: str) -> None:
@@ -283,7 +283,7 @@ def test_mistakes_are_told_in_the_compilers_words_under_the_authors_names(tmp_pa
     (tmp_path / "no.cu").write_text("__global__ void kernel(float *y) { y[0] = 0; }\n")
     told = kfuzz("check", "no.cu", cwd=tmp_path)
     assert (told.returncode, told.stderr) == (
-        2, "no file of these has a main(); kfuzz check runs a whole program, and kfuzz fuzz a kernel\n"
+        2, "none of these files has a main(); kfuzz check runs a whole program, and kfuzz fuzz a kernel\n"
     )  # fmt: skip
 
 
@@ -292,7 +292,9 @@ def test_what_nvcc_would_refuse_is_told_where_gcc_takes_it(tmp_path: Path) -> No
     path.write_text(
         "__global__ void k() {\n  __shared__ int count = 0;\n  count++;\n}\nint main() { k<<<1, 1>>>(); }\n"
     )
-    with pytest.raises(ClaimError, match=r"shared\.cu:2: nvcc would refuse this: a __shared__ variable has no initial"):
+    with pytest.raises(
+        ClaimError, match=r"shared\.cu:2: nvcc would refuse this: a __shared__ variable cannot have an initial"
+    ):
         compile_source(parse([str(path)]).sources[0], ())
     path.write_text(
         "constexpr int n = 2;\n__global__ void k() {\n  __shared__ int a[n == 2 ? 4 : 8];\n  int *p = a;\n}\n"
