@@ -8,11 +8,29 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kfuzz.cpu.compiler import Library
-from kfuzz.cpu.header import read_header
+from kfuzz.cpu.header import Header, from_json, to_json
 from kfuzz.cpu.toolchain import GUARD, HOME
-from kfuzz.devices import DeviceError
+from kfuzz.devices import DeviceError, cache
 
-ABI = read_header(HOME / "runtime" / "abi.h")
+READER = tuple(Path(__file__).with_name(name) for name in ("header.py", "header_text.py"))
+
+
+def load_header(path: Path) -> Header:
+    """Load the declarations of a header from the cache, or read them and keep them by content.
+
+    To import the grammar and to parse abi.h takes 20 to 30 ms, which every worker process would pay at its start.
+    """
+    name = f"cpu/header-{cache.key(*(one.read_bytes() for one in (path, *READER)))[:32]}.json"
+    if raw := cache.fetch(name):
+        return from_json(raw)
+    from kfuzz.cpu.header_text import read_header  # noqa: PLC0415  only a process that finds nothing in the cache
+
+    header = read_header(path)
+    cache.save(name, to_json(header))
+    return header
+
+
+ABI = load_header(HOME / "runtime" / "abi.h")
 BufferFlags, Schedule, Status, Place, Refused, Relation, Traits, Assume, Work = (
     ABI.enumerations[name]
     for name in (

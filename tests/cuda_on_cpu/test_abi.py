@@ -2,7 +2,9 @@
 
 import ast
 import ctypes
+import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,8 +12,9 @@ import pytest
 from paths import ROOT
 
 from kfuzz.cpu import toolchain
-from kfuzz.cpu.abi import ABI, MIRRORS
-from kfuzz.cpu.header import Header, read_header
+from kfuzz.cpu.abi import ABI, MIRRORS, load_header
+from kfuzz.cpu.header import Header
+from kfuzz.cpu.header_text import read_header
 
 RUNTIME = toolchain.HOME / "runtime"
 TEXT = (RUNTIME / "abi.h").read_text(encoding="utf-8")
@@ -76,6 +79,28 @@ def test_a_change_that_only_one_side_reads_is_noticed(tmp_path: Path, before: st
     (tmp_path / "changed.h").write_text(TEXT.replace(before, after))
     changed = read_header(tmp_path / "changed.h")
     assert set(in_python(changed)) != set(in_python(ABI))
+
+
+def test_the_cache_keeps_the_declarations_of_each_header_by_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KFUZZ_CACHE", str(tmp_path / "cache"))
+    header = tmp_path / "changed.h"
+    for text in (TEXT, TEXT, TEXT.replace("max_rank = 8", "max_rank = 9"), TEXT):
+        header.write_text(text)
+        expected = read_header(header)
+        loaded = load_header(header)
+        assert list(in_python(loaded)) == list(in_python(expected))
+        assert loaded.structs == expected.structs
+    assert len(list((tmp_path / "cache" / "cpu").glob("header-*.json"))) == 2
+
+
+def test_only_the_first_process_loads_the_grammar(tmp_path: Path) -> None:
+    code = "import sys, kfuzz.cpu.abi; print('tree_sitter' in sys.modules)"
+    environment = {**os.environ, "KFUZZ_CACHE": str(tmp_path)}
+    command = [sys.executable, "-c", code]
+    printed = [subprocess.run(command, env=environment, capture_output=True, text=True, check=True) for _ in range(2)]
+    assert [one.stdout for one in printed] == ["True\n", "False\n"]
 
 
 def test_a_line_of_a_form_that_is_not_known_is_refused_with_its_number(tmp_path: Path) -> None:
