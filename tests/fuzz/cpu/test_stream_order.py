@@ -30,7 +30,7 @@ TELLS = {
     "nor_a_copy_on_the_device": "which a copy wrote",
     "copied_too_early": "a copy reads x.a[0], which thread 0 of block 0 of the launch in line 2",
     "read_too_early": "the host reads x.pinned[7], which a copy wrote, and nothing orders the two; the host does not "
-    "wait: needs cudaStreamSynchronize() or its like between line",
+    "wait: needs cudaStreamSynchronize() or similar between line",
     "refilled_too_early": "the host writes x.pinned[8], which a copy read",
     "managed_too_early": "the host reads x.managed[9], which thread 9 of block 0 of the launch in line 2",
     "zeroed_by_the_host": "the host writes x.managed[0]",
