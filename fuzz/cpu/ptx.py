@@ -69,32 +69,32 @@ def _call(inside: str) -> str | None:
     return f"::cuda_on_cpu::ptx_until([&](bool &{DONE}) {{ {one}; }})" if one and meant.is_loop else one
 
 
-def _plain_access(found: re.Match[str], operands: list[str]) -> str | None:
-    if re.sub(r"\s", "", found["operands"]) != _FORMS[found["what"]] or len(operands) < 2:
+def _plain_access(match: re.Match[str], operands: list[str]) -> str | None:
+    if re.sub(r"\s", "", match["operands"]) != _FORMS[match["what"]] or len(operands) < 2:
         return None
-    order = "relaxed" if found["order"] == "volatile" else found["order"]
-    if order not in ("relaxed", "acquire" if found["what"] == "ld" else "release"):
+    order = "relaxed" if match["order"] == "volatile" else match["order"]
+    if order not in ("relaxed", "acquire" if match["what"] == "ld" else "release"):
         return None
-    of_block = str(found["scope"] == "cta").lower()
-    return f"::cuda_on_cpu::ptx_{found['what']}_{order}<{of_block}>({operands[0]}, {operands[1]})"
+    of_block = str(match["scope"] == "cta").lower()
+    return f"::cuda_on_cpu::ptx_{match['what']}_{order}<{of_block}>({operands[0]}, {operands[1]})"
 
 
-def _atomic_update(found: re.Match[str], operands: list[str]) -> str | None:
+def _atomic_update(match: re.Match[str], operands: list[str]) -> str | None:
     """A call of a function of include/cuda_on_cpu/atomic.h."""
-    swaps, gives = found["does"] == "cas", found["what"] == "atom"
-    shape = _FORMS[found["what"]] + (",%3" if swaps else "")
+    swaps, gives = match["does"] == "cas", match["what"] == "atom"
+    shape = _FORMS[match["what"]] + (",%3" if swaps else "")
     if (
-        found["does"] not in _UPDATES
-        or re.sub(r"\s", "", found["operands"]) != shape
+        match["does"] not in _UPDATES
+        or re.sub(r"\s", "", match["operands"]) != shape
         or len(operands) <= shape.count("%") - 1
     ):
         return None
     given = operands[1:] if gives else operands
-    name = _TYPES.get(found["type"][0], _TYPES["u"])[found["type"].endswith("64")]
-    order = f"::cuda_on_cpu::ptx_order_{found['order'] or 'default'}"
+    name = _TYPES.get(match["type"][0], _TYPES["u"])[match["type"].endswith("64")]
+    order = f"::cuda_on_cpu::ptx_order_{match['order'] or 'default'}"
     values = ", ".join(f"static_cast<{name}>({one})" for one in given[1:])
-    what = f"::cuda_on_cpu::ptx_update({order}, {str(found['scope'] == 'cta').lower()}, {str(swaps).lower()})"
-    call = f"::cuda_on_cpu::atomic_{_UPDATES[found['does']]}(({name} *)({given[0]}), {values}, {what})"
+    what = f"::cuda_on_cpu::ptx_update({order}, {str(match['scope'] == 'cta').lower()}, {str(swaps).lower()})"
+    call = f"::cuda_on_cpu::atomic_{_UPDATES[match['does']]}(({name} *)({given[0]}), {values}, {what})"
     return f"{operands[0]} = {call}" if gives else call
 
 
@@ -106,11 +106,11 @@ def _named(word: str, operands: list[str]) -> str:
 def _operands(text: str) -> Iterator[str]:
     """The expressions of the outputs and inputs of an asm statement."""
     rest = text.lstrip(":, \t\n")
-    while found := _OPERAND.match(rest):
-        end = _closing(rest, found.end() - 1)
+    while match := _OPERAND.match(rest):
+        end = _closing(rest, match.end() - 1)
         if not end:
             return
-        yield rest[found.end() : end - 1].strip()
+        yield rest[match.end() : end - 1].strip()
         rest = rest[end:].lstrip(":, \t\n")
 
 

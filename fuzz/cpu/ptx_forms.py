@@ -31,15 +31,15 @@ class Form:
 
 def parse_form(text: str, operands: list[str]) -> Form:
     """The instruction for which the text of an asm statement stands; the text itself if it has none of these forms."""
-    if found := _DROPPED.fullmatch(text):
-        return Form(_with(found, "_"), tuple(operands))
-    if found := _AS_INT.fullmatch(text):
-        return Form(_with(found, found["int"]), tuple(operands))
-    if found := _LOOP.fullmatch(text):
-        return Form(_with(found, f"%{len(operands)}"), (*operands, DONE), is_loop=True)
+    if match := _DROPPED.fullmatch(text):
+        return Form(_with(match, "_"), tuple(operands))
+    if match := _AS_INT.fullmatch(text):
+        return Form(_with(match, match["int"]), tuple(operands))
+    if match := _LOOP.fullmatch(text):
+        return Form(_with(match, f"%{len(operands)}"), (*operands, DONE), is_loop=True)
     return Form(text, tuple(operands))
 
 
-def _with(found: re.Match[str], to: str) -> str:
+def _with(match: re.Match[str], to: str) -> str:
     """The instruction with another destination."""
-    return re.sub(rf"(?<![\w.])(?:_\|)?{found['to']}(?![\w.])", to, found["one"])
+    return re.sub(rf"(?<![\w.])(?:_\|)?{match['to']}(?![\w.])", to, match["one"])

@@ -1,6 +1,6 @@
-"""PTX of one instruction, as a C++ expression or a call of a function in include/cuda_on_cpu/ptx_table.h.
+"""Translates one PTX instruction into a C++ expression or a call of a function in include/cuda_on_cpu/ptx_table.h.
 
-Knows instructions by name and operands by place: `{0}` is the first that stands in the instruction, brackets aside.
+Knows instructions by name and operands by place: `{0}` is the first in the instruction, without its brackets.
 """
 
 import re
@@ -112,24 +112,24 @@ _WORD = re.compile(r"%%?[\w.]+|-?\w+")
 
 
 def expression(instruction: str, operands: list[str]) -> str | None:
-    """The C++ for one instruction; None where there is none for it, or an operand is not understood."""
+    """The C++ for one instruction; None if the table lacks the instruction or cannot read an operand."""
     if _TO_SHARED.fullmatch(instruction) and len(operands) > 1:
         address = f"__cvta_generic_to_shared(reinterpret_cast<const void *>({operands[1]}))"
         return f"{operands[0]} = static_cast<unsigned int>({address})"
-    found = _INSTRUCTION.fullmatch(instruction.removeprefix("{").removesuffix("}").strip())
-    words = [_operand(one.strip(), operands) for one in _split((found and found[2]) or "")]
-    if found is None or None in words:
+    match = _INSTRUCTION.fullmatch(instruction.removeprefix("{").removesuffix("}").strip())
+    words = [_operand(one.strip(), operands) for one in _split((match and match[2]) or "")]
+    if match is None or None in words:
         return None
     given = [one for one in words if one is not None]
     for pattern, template in EXPRESSIONS:
-        if named := re.fullmatch(pattern, found[1]):
-            return _filled(template, named, given)
+        if name := re.fullmatch(pattern, match[1]):
+            return _fill_in(template, name, given)
     return None
 
 
-def _filled(template: str, named: re.Match[str], words: list[str]) -> str | None:
+def _fill_in(template: str, name: re.Match[str], words: list[str]) -> str | None:
     """The template with parts of the instruction's name for `<1>`, and operands for `{0}`."""
-    for number, part in enumerate(named.groups(), 1):
+    for number, part in enumerate(name.groups(), 1):
         template = template.replace(f"<{number}>", part or "state")
     lists = {"all": ", ".join(words), "last": words[-1] if words else "", "but_last": ", ".join(words[:-1])}
     try:
@@ -139,7 +139,7 @@ def _filled(template: str, named: re.Match[str], words: list[str]) -> str | None
 
 
 def _split(text: str) -> list[str]:
-    """Operands one by one, those of a vector too."""
+    """The operands, including each one of a vector."""
     return [one for one in re.sub(r"[{}]", " ", text).split(",") if one.strip()]
 
 

@@ -1,7 +1,7 @@
 """Finds the parts of a kernel file that its entries do not reach: they may use features that the cpu device lacks.
 
-Knows how C++ text divides into definitions, but not what they mean. Works on blanked text (cuda_text.blank_non_code). In
-doubt, it keeps a definition: every name anywhere in a definition that is in use counts as used.
+Knows how C++ text divides into definitions, but not what they mean. Works on blanked text (cuda_text.blank_non_code).
+In doubt, it keeps a definition: every name anywhere in a definition that is in use counts as used.
 """
 
 import re

@@ -150,21 +150,21 @@ def _kernels(code: str) -> tuple[str, ...]:
 def _find_edits(code: str) -> list[TextEdit]:
     """The edits for CUDA's own words: start, end and new text of each."""
     edits = [(*one.span(), " " * len(one[0])) for one in _TOOLKIT.finditer(code) if not _is_there(one[1])]
-    for found in _DYNAMIC_SHARED.finditer(code):
-        lines = "\n" * found[0].count("\n")
-        edits.append((*found.span(), f"{_declare_shared(found)};{lines}"))
+    for match in _DYNAMIC_SHARED.finditer(code):
+        lines = "\n" * match[0].count("\n")
+        edits.append((*match.span(), f"{_declare_shared(match)};{lines}"))
     taken = [(start, end) for start, end, _ in edits]
-    static = [(*found.span(), " " * len(found[0])) for found in _STATIC_SHARED.finditer(code)]
+    static = [(*match.span(), " " * len(match[0])) for match in _STATIC_SHARED.finditer(code)]
     static += [(*one.span(), f"{one['alignas']} {one['shared']}") for one in _SHARED_ALIGNAS.finditer(code)]
     edits += [one for one in static if not any(start <= one[0] < end for start, end in taken)]
-    edits += [(*found.span(), found["name"]) for found in _COPY.finditer(code)]
-    return edits + [(*found.span(), "__attribute__((noinline))") for found in _NO_INLINE.finditer(code)]
+    edits += [(*match.span(), match["name"]) for match in _COPY.finditer(code)]
+    return edits + [(*match.span(), "__attribute__((noinline))") for match in _NO_INLINE.finditer(code)]
 
 
 def _edit_addresses(code: str, kernels: Iterable[str]) -> Iterator[TextEdit]:
     """Edits that keep the type of a kernel in place of the cast that loses it."""
-    for found in re.finditer(_AS_ADDRESS % ("|".join(kernels) or r"(?!)"), code):
-        yield *found.span("cast" if found["cast"] else "named"), "::cuda_on_cpu::as_address->*"
+    for match in re.finditer(_AS_ADDRESS % ("|".join(kernels) or r"(?!)"), code):
+        yield *match.span("cast" if match["cast"] else "named"), "::cuda_on_cpu::as_address->*"
 
 
 def _is_there(header: str) -> bool:
@@ -180,18 +180,18 @@ def check_supported(code: str, path: Path, with_host: bool = False) -> None:
 
 def _find_unsupported(code: str, unsupported: Iterable[tuple[str, str]]) -> Iterator[tuple[int, str]]:
     for pattern, feature in unsupported:
-        if found := re.search(pattern, code):
-            yield found.start(), feature
+        if match := re.search(pattern, code):
+            yield match.start(), feature
 
 
-def _declare_shared(found: re.Match[str]) -> str:
+def _declare_shared(match: re.Match[str]) -> str:
     """Declare a reference to the dynamic array of the running block, whose address changes with the block."""
-    kind = " ".join(re.sub(_ALIGNMENT, " ", f"{found['before']} {found['type']}").split())
-    volatile = "volatile " if re.search(r"\bvolatile\b", found[0]) and "volatile" not in kind else ""
-    inner = " ".join(found["inner"].split())
+    kind = " ".join(re.sub(_ALIGNMENT, " ", f"{match['before']} {match['type']}").split())
+    volatile = "volatile " if re.search(r"\bvolatile\b", match[0]) and "volatile" not in kind else ""
+    inner = " ".join(match["inner"].split())
     pointer = f"{volatile}{kind} (*const &{{}}){inner}" if inner else f"{volatile}{kind} *const &{{}}"
     place = f"reinterpret_cast<{pointer.format('')}>(::cuda_on_cpu_dynamic_shared)"
-    return f"{pointer.format(found['name'])} = {place}"
+    return f"{pointer.format(match['name'])} = {place}"
 
 
 def _apply_edits(source: str, edits: list[TextEdit]) -> str:

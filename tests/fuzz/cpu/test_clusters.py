@@ -1,4 +1,4 @@
-"""Thread block clusters on the cpu device: what is told of wrong ones, beside the pairs of test_cpu_programs.py."""
+"""Thread block clusters on the cpu device: the findings in wrong ones, beside the pairs of test_pairs.py."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -40,7 +40,7 @@ def errors(device: CpuDevice, entry: str, y: str = "f32[128]") -> list[Finding]:
         ("waits_at_once", "divergent-barrier", "at once", "without having arrived"),
     ],
 )
-def test_what_is_wrong_with_a_cluster_is_told_with_its_line(
+def test_a_bug_in_a_cluster_is_reported_with_its_line(
     device: CpuDevice, entry: str, kind: str, mark: str, words: str
 ) -> None:
     found = errors(device, entry)
@@ -87,7 +87,7 @@ __global__ void {dims} k(float *y, const float *x, int cols) {{}}
         ("\n// cluster = 2", "__cluster_dims__(SIDE)", (2, 1, 1)),
     ],
 )
-def test_a_launch_is_in_the_clusters_that_the_claim_or_the_kernel_says(
+def test_a_launch_has_the_clusters_that_the_claim_or_the_kernel_declares(
     tmp_path: Path, said: str, dims: str, cluster: tuple[int, ...]
 ) -> None:
     path = tmp_path / "k.cu"
@@ -104,7 +104,7 @@ def test_a_launch_is_in_the_clusters_that_the_claim_or_the_kernel_says(
         ("", "__cluster_dims__(SIDE, 1, 1)", "say what these numbers are"),
     ],
 )
-def test_a_cluster_that_cannot_be_is_a_mistake_of_the_claim(tmp_path: Path, said: str, dims: str, words: str) -> None:
+def test_an_impossible_cluster_is_an_error_in_the_claim(tmp_path: Path, said: str, dims: str, words: str) -> None:
     path = tmp_path / "k.cu"
     path.write_text(KERNEL.format(said=said, dims=dims))
     with pytest.raises(ClaimError, match=words):

@@ -1,4 +1,4 @@
-"""Kernel files are compiled once, by content; what is damaged, raced for or changed is compiled anew."""
+"""Each kernel file is compiled once, by content, and again after damage, a race between processes, or a change."""
 
 import os
 import subprocess
@@ -36,7 +36,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def libraries(folder: Path) -> dict[Path, int]:
-    """Kernel libraries in a cache, with their inodes: a file that is written anew is another one."""
+    """Kernel libraries in a cache, with their inodes: a file that is written again is another one."""
     return {one: one.stat().st_ino for one in (folder / "cpu").glob("*.so") if not one.name.startswith("runtime-")}
 
 
@@ -52,21 +52,21 @@ def test_another_source_or_flag_is_another_library(folder: Path) -> None:
     assert is_right(doubling())
     assert is_right(doubling(DOUBLES + "\n"))
     assert is_right(doubling(flags=("-DX",)))
-    assert is_right(doubling(flags=("-lineinfo", "--maxrregcount=32")))  # concern nvcc alone
+    assert is_right(doubling(flags=("-lineinfo", "--maxrregcount=32")))  # concern only nvcc
     assert len(libraries(folder)) == 3
 
 
-def test_macros_of_the_author_meet_his_text_alone(folder: Path) -> None:
+def test_macros_of_the_author_reach_only_the_authors_text(folder: Path) -> None:
     names = ("-DA", "-DB=2", "-DC=", "-DT(x)=(B*x)", "-DN=4", "-Di=1", "-Dvalue=x", "-DM=1", "-UM")
     body = "#if !defined(M) && A == 1\nC y[threadIdx.x] = T(x[threadIdx.x]);\n#endif\n"
     text = f"__global__ void k(float *y, const float *x) {{\n{body}}}\n"
     before = set((folder / "cpu").glob("front-*"))
     assert is_right(doubling(text, flags=names))
-    assert set((folder / "cpu").glob("front-*")) == before  # one precompiled header does for all
+    assert set((folder / "cpu").glob("front-*")) == before  # one precompiled header serves all
 
 
 @pytest.mark.parametrize("damage", [b"", b"no library at all", None])
-def test_a_damaged_library_is_built_anew(folder: Path, damage: bytes | None) -> None:
+def test_a_damaged_library_is_built_again(folder: Path, damage: bytes | None) -> None:
     assert is_right(doubling())
     (path,) = libraries(folder)
     whole = path.read_bytes()
@@ -76,7 +76,7 @@ def test_a_damaged_library_is_built_anew(folder: Path, damage: bytes | None) -> 
     assert len(path.read_bytes()) == len(whole)
 
 
-def test_notes_that_were_damaged_are_made_anew(folder: Path) -> None:
+def test_damaged_notes_are_made_again(folder: Path) -> None:
     assert is_right(doubling())
     (notes,) = (folder / "cpu").glob("*.json")
     notes.write_bytes(b"{")
@@ -86,7 +86,7 @@ def test_notes_that_were_damaged_are_made_anew(folder: Path) -> None:
 @pytest.mark.parametrize("damage", [b"", b"no header at all"])
 def test_a_damaged_precompiled_header_does_no_harm(folder: Path, damage: bytes) -> None:
     for one in (folder / "cpu").glob("front-*"):
-        one.unlink()  # the links into the shared cache: here a header of our own is to be damaged
+        one.unlink()  # the links into the shared cache: this test damages a header of its own
     assert is_right(doubling())
     for one in (folder / "cpu").glob("front-*/front.h*"):
         one.write_bytes(damage)
@@ -109,7 +109,7 @@ def test_two_processes_may_compile_the_same_kernel_at_once(folder: Path) -> None
     assert len(libraries(folder)) == 1
 
 
-def test_an_included_file_that_changes_is_compiled_anew(folder: Path, tmp_path: Path) -> None:
+def test_a_change_of_an_included_file_compiles_again(folder: Path, tmp_path: Path) -> None:
     header = tmp_path / "factor.cuh"
     text = '#include "factor.cuh"\n' + DOUBLES.replace("2.0f", "FACTOR")
     job = doubling(text, flags=(f"-I{tmp_path}",))
@@ -119,7 +119,7 @@ def test_an_included_file_that_changes_is_compiled_anew(folder: Path, tmp_path: 
     assert is_right(job)
 
 
-def test_the_compiler_speaks_in_its_own_words_with_the_line_of_the_file(folder: Path) -> None:
+def test_an_error_has_the_compilers_own_words_and_the_line_of_the_file(folder: Path) -> None:
     with CpuDevice() as device, pytest.raises(ClaimError) as error:
         device.run(doubling("\n\n__global__ void k(float *y, const float *x) { y[0] = x; }"), Probe())
     assert str(error.value).startswith("planted.cu:3:")
@@ -137,7 +137,7 @@ def test_without_a_compiler_the_message_says_how_to_get_one(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("libraries_loaded", [24, pytest.param(400, marks=pytest.mark.soak)])
-def test_many_libraries_in_one_process(folder: Path, libraries_loaded: int) -> None:
+def test_one_process_loads_many_libraries(folder: Path, libraries_loaded: int) -> None:
     """More than the 14 with thread-local arrays that the C library has room for at first; in soak, more than stay."""
     with CpuDevice() as device:
         for number in range(libraries_loaded):

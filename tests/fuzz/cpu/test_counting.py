@@ -1,4 +1,4 @@
-"""What a kernel rounds, counted by running it: additions and rescalings on a term's way, and how it was divided."""
+"""Counts the roundings of a kernel by running it: additions and rescalings of a term, and how it was divided."""
 
 import uuid
 from collections.abc import Iterator
@@ -60,7 +60,7 @@ def most(counts: RunCounts, name: str) -> int:
 
 
 def adds(counts: RunCounts, kind: str = "adds") -> int:
-    """Of whichever stage has most of them."""
+    """The additions of the stage that has most of them."""
     return max(most(counts, f"{kind}_of_{stage}") for stage in STAGES)
 
 
@@ -91,12 +91,12 @@ SUM = "float s = 0; for (int i = 0; i < cols; i++) s += x[i]; y[blockIdx.x] = s;
          "P q = p; y[blockIdx.x] = q.a[0] + q.a[1];", 50),
     ],
 )  # fmt: skip
-def test_additions_are_counted_along_the_way_of_a_term(counter: Counter, body: str, expected: int) -> None:
+def test_additions_are_counted_along_the_path_of_a_term(counter: Counter, body: str, expected: int) -> None:
     counts = counted(counter, kernel_of(body), 100)
     assert (adds(counts), adds(counts, "wide_adds"), counts.lost) == (expected, 0, 0)
 
 
-def test_a_run_counts_nothing_of_the_runs_before_it(counter: Counter) -> None:
+def test_a_run_counts_nothing_from_earlier_runs(counter: Counter) -> None:
     kernel = kernel_of(SUM)
     found = [counted(counter, kernel, cols).outputs["y"].tolist() for cols in (100, 7, 3000, 100)]
     assert [one[0][0] for one in found] == [99, 6, 2999, 99]
@@ -143,7 +143,7 @@ def test_an_input_that_an_exp_weighs_is_not_rescaled(counter: Counter, weighs: s
     assert (most(counts, "rescales"), most(counts, "scalings")) == (rescales, 1)
 
 
-def test_additions_in_double_are_counted_apart(counter: Counter) -> None:
+def test_additions_in_double_are_counted_separately(counter: Counter) -> None:
     counts = counted(counter, kernel_of(SUM.replace("float s", "double s")), 100)
     assert (adds(counts), adds(counts, "wide_adds")) == (0, 99)
 
@@ -212,13 +212,13 @@ def test_rescalings_are_counted_where_the_maximum_rises(counter: Counter, values
         ("e * __fdividef(1.0f, s)", PRODUCT | FAST),
     ],
 )
-def test_how_an_answer_was_divided_is_seen(counter: Counter, divided: str, expected: int) -> None:
+def test_the_way_of_a_division_is_recorded(counter: Counter, divided: str, expected: int) -> None:
     body = ONLINE.replace("expf(x[i] - m) / s;", f"({{ float e = expf(x[i] - m); {divided}; }});")
     found = flags(counted(counter, kernel_of(body, "softmax"), 9))
     assert found & (QUOTIENT | PRODUCT | FAST | RECIPROCAL) == expected
 
 
-def test_rows_that_are_divided_by_sums_of_their_own_are_seen(counter: Counter) -> None:
+def test_rows_that_are_divided_by_their_own_sums_are_recorded(counter: Counter) -> None:
     own = "float s = 0; for (int j = 0; j < cols; j++) s += expf(x[(i + j) % cols] - m);"
     body = f"float m = 2; for (int i = 0; i < cols; i++) {{ {own} y[blockIdx.x * cols + i] = expf(x[i] - m) / s; }}"
     assert len(set(counted(counter, kernel_of(body, "softmax"), 40).outputs["y"]["divisor"][0].tolist())) > 1
@@ -226,7 +226,7 @@ def test_rows_that_are_divided_by_sums_of_their_own_are_seen(counter: Counter) -
     assert [len(set(row.tolist())) for row in shared] == [1, 1]
 
 
-def test_an_exp_of_what_nothing_was_subtracted_from_is_seen(counter: Counter) -> None:
+def test_an_exp_without_a_subtraction_is_recorded(counter: Counter) -> None:
     assert counted(counter, kernel_of(ONLINE, "softmax"), 9).unshifted == 0
     assert counted(counter, kernel_of(ONLINE.replace("x[i] - m", "x[i]"), "softmax"), 9).unshifted > 0
 
@@ -243,7 +243,7 @@ __device__ void add(float *p, float v) {
     assert counts.lost or adds(counts) == 20
 
 
-def test_numbers_that_are_moved_as_bits_are_told_to_be_lost(counter: Counter) -> None:
+def test_numbers_that_are_moved_as_bits_count_as_lost(counter: Counter) -> None:
     body = "float s = 1, t = 0; for (int i = 0; i < cols; i++) { s += x[i]; memcpy(&t, &s, 4); } y[blockIdx.x] = t + 1;"
     assert counted(counter, kernel_of(body), 9).lost > 0
     assert counted(counter, kernel_of(body.replace("memcpy(&t, &s, 4)", "t = s")), 9).lost == 0
@@ -254,7 +254,7 @@ def test_numbers_that_are_moved_as_bits_are_told_to_be_lost(counter: Counter) ->
     ("name", "lying"),
     [("softmax/online_block", 2), ("reduce/block_sum", 0), ("softmax/thread_f64_sum", 2), ("sgemm/tiled", 0)],
 )
-def test_our_own_claims_are_what_is_counted(counter: Counter, name: str, lying: int) -> None:
+def test_our_own_claims_equal_the_counts(counter: Counter, name: str, lying: int) -> None:
     kernel = load(KERNELS / f"{name}.cu")
     axes = {
         axis: size for axis, size in {"rows": 3, "cols": 200, "m": 5, "n": 6, "k": 70}.items() if axis in kernel.axes
@@ -272,7 +272,7 @@ def test_our_own_claims_are_what_is_counted(counter: Counter, name: str, lying: 
     assert most(counts, "rescales") == (bound.accuracy.rescales or 0)
 
 
-def test_that_a_file_cannot_be_counted_is_found_out_once() -> None:
+def test_a_file_that_cannot_be_counted_is_tried_once() -> None:
     word = f"nobody_knows_{uuid.uuid4().hex}"
     job = kernel_of(f"y[0] = {word};").bind({"x": np.ones((2, 3), np.float32)}, {}).job
     with pytest.raises(ClaimError, match=word):

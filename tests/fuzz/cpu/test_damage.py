@@ -1,4 +1,4 @@
-"""What a kernel does to memory that is not its own reaches no other job: it is seen, or at least it does no harm."""
+"""Damage that a kernel does to memory of others reaches no other job: it is reported, or at least harmless."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -78,12 +78,12 @@ def test_a_write_beside_shared_memory_is_found_where_accesses_are_not_checked(
 
 @pytest.mark.parametrize("entry", ["beside_static", "beside_dynamic"])
 @pytest.mark.parametrize("at", [0, 63])
-def test_a_write_within_shared_memory_is_no_finding(device: CpuDevice, entry: str, at: int) -> None:
+def test_a_write_within_shared_memory_is_not_a_finding(device: CpuDevice, entry: str, at: int) -> None:
     assert device.run(written_at(at, entry), FAST).findings == ()
 
 
-def test_a_read_beside_a_shared_array_finds_nothing_of_another_kernel() -> None:
-    """Two campaigns would else find two things, by what they had run before."""
+def test_a_read_beside_a_shared_array_gets_no_value_of_another_kernel() -> None:
+    """Otherwise the findings of a campaign would depend on what it ran before."""
     fills = """__global__ void fills(float *y) {
                    __shared__ volatile float big[1024];
                    for (int i = 0; i < 1024; ++i) big[i] = 1.5f;
@@ -117,7 +117,7 @@ def test_the_worker_outlives_writes_far_beside_shared_memory() -> None:
 
 
 def deadly(lives: Path, once: bool) -> tuple[Outcome, list[int | None]]:
-    """What is told of a kernel that ends its process while a file is there, and the processes before and after."""
+    """The outcome of a kernel that ends its process while a file exists, and the processes before and after."""
     text = DEADLY.replace("LIVES", f'"{lives}"').replace("ONCE", str(once).lower())
     job = job_of(text, ("deadly",), "deadly", {"y": "f32[64]", "x": floats(64)})
     with CpuDevice() as device:
@@ -129,7 +129,7 @@ def deadly(lives: Path, once: bool) -> tuple[Outcome, list[int | None]]:
 
 
 @pytest.mark.slow
-def test_a_process_lost_once_is_no_finding_and_the_job_is_run_in_a_new_one(tmp_path: Path) -> None:
+def test_a_process_that_ends_once_is_not_a_finding_and_the_job_runs_in_a_new_one(tmp_path: Path) -> None:
     outcome, (before, after) = deadly(tmp_path / "lives", once=True)
     assert outcome.findings == ()
     assert [np.array_equal(one.outputs["y"], floats(64)) for one in outcome.runs] == [True, True]
@@ -137,7 +137,7 @@ def test_a_process_lost_once_is_no_finding_and_the_job_is_run_in_a_new_one(tmp_p
     assert before != after
 
 
-def test_a_kernel_that_ends_every_process_is_told_with_its_exit_status(tmp_path: Path) -> None:
+def test_a_kernel_that_ends_every_process_is_reported_with_its_exit_status(tmp_path: Path) -> None:
     outcome, _ = deadly(tmp_path / "lives", once=False)
     assert [(one.kind, one.severity) for one in outcome.findings] == [("trap", "error")]
     assert "exit status 3" in outcome.findings[0].message
@@ -154,14 +154,14 @@ __global__ void copies(float *y, const float *x, int n) {
 
 
 def resident(pid: int, field: str = "VmRSS:") -> int:
-    """Kilobytes of memory that a process has, or by `VmHWM:` had at most."""
+    """Kilobytes of memory that a process uses now, or with `VmHWM:` at its peak."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     return int(status.partition(field)[2].split()[0])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("check", "elements", "jobs"), [(False, 1 << 23, 520), (True, 1 << 20, 80)])
-def test_the_memory_of_a_large_job_is_given_back(check: bool, elements: int, jobs: int) -> None:
+def test_the_memory_of_a_large_job_is_released(check: bool, elements: int, jobs: int) -> None:
     def copying(count: int) -> Job:
         return job_of(LARGE, ("copies",), "copies", {"y": f"f32[{count}]", "x": floats(count), "n": count})
 

@@ -1,4 +1,4 @@
-"""Every planted bug is found, named and located on the cpu device; correct code beside it is left alone."""
+"""The cpu device finds, names and locates every planted bug, and reports nothing in correct code beside it."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -118,7 +118,7 @@ FOUND = [name for name, (file, _, _) in JOBS.items() if expected(source(file), n
 
 BY_SWAPPING = {"atomics_of_its_own", "leaves_before_it_swaps"}
 RELAXED = {"scan_across_blocks", *BY_SWAPPING, "waits_for_a_flag", "waits_for_a_shared_flag"}
-"""Correct on every card, and data races by the letter of CUDA C++: flags polled by volatile, a plain read beside
+"""Correct on every GPU, and data races by the letter of CUDA C++: flags polled by volatile, a plain read beside
 atomicCAS. That is told as a warning where accesses are checked."""
 
 RELAXED_RACE = ("race", "warning")
@@ -132,7 +132,7 @@ SILENT = [
     "ticket",
     "blocks_count_atomically",
     "locked",
-    pytest.param("waits_for_a_flag", marks=pytest.mark.slow),  # a second, which it spins away
+    pytest.param("waits_for_a_flag", marks=pytest.mark.slow),  # spins for a second
     "waits_for_a_shared_flag",
     "copies_a_struct_with_padding",
     "fills_by_pieces",
@@ -141,7 +141,7 @@ SILENT = [
 ]
 
 SEEN_FAST = [
-    # What shows without looking at every access: by the result, by traces, or by a fault.
+    # Bugs that show without a check of every access: by the result, by traces, or by a fault.
     ("missing_barrier_in_loop", "race"),
     ("missing_barrier_after_load", "race"),
     ("last_warp", "race"),
@@ -175,9 +175,7 @@ def test_the_check_flavour_reports_what_the_lines_say_and_nothing_else(device: C
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("old", "new"), [("//~ error: race", "//~ warning: race"), ("//~ error: race", "")])
-def test_a_finding_that_no_line_expects_and_one_that_does_not_come_are_seen(
-    device: CpuDevice, old: str, new: str
-) -> None:
+def test_an_unexpected_finding_and_a_missing_one_are_noticed(device: CpuDevice, old: str, new: str) -> None:
     text = source("races").replace(old, new)
     found = reported(text, "lost_update", device.run(job("lost_update"), CHECK).findings)
     assert found != expected(text, "lost_update")
@@ -186,7 +184,7 @@ def test_a_finding_that_no_line_expects_and_one_that_does_not_come_are_seen(
 @pytest.mark.parametrize("seeds", [3, pytest.param(250, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("check", [True, False], ids=["check", "fast"])
 @pytest.mark.parametrize("name", SILENT)
-def test_correct_kernels_are_left_alone(device: CpuDevice, name: str, check: bool, seeds: int) -> None:
+def test_correct_kernels_have_no_findings(device: CpuDevice, name: str, check: bool, seeds: int) -> None:
     for seed in range(seeds):
         outcome = device.run(job(name), Probe(check=check, runs=4, seed=seed, timeout=2.0))
         assert not [one for one in outcome.findings if name not in RELAXED or (one.kind, one.severity) != RELAXED_RACE]
@@ -194,20 +192,20 @@ def test_correct_kernels_are_left_alone(device: CpuDevice, name: str, check: boo
 
 
 @pytest.mark.parametrize("name", sorted(RELAXED))
-def test_what_only_the_hardware_orders_is_one_warning(device: CpuDevice, name: str) -> None:
+def test_accesses_that_only_the_hardware_orders_are_one_warning(device: CpuDevice, name: str) -> None:
     (found,) = device.run(job(name), CHECK).findings
     assert (found.kind, found.severity) == RELAXED_RACE
     assert ("volatile" in found.message) == (name not in BY_SWAPPING)
 
 
 @pytest.mark.parametrize(("name", "kind"), SEEN_FAST)
-def test_the_fast_flavour_sees_what_leaves_traces(device: CpuDevice, name: str, kind: str) -> None:
+def test_the_fast_flavour_sees_traces(device: CpuDevice, name: str, kind: str) -> None:
     outcome = device.run(job(name), FAST)
     assert kind in {one.kind for one in outcome.findings}, outcome.findings
 
 
-def test_a_local_that_nobody_wrote_holds_the_same_in_every_run(device: CpuDevice) -> None:
-    """Not what some other kernel has left on the stack: two campaigns would find two things."""
+def test_an_unwritten_local_holds_the_same_in_every_run(device: CpuDevice) -> None:
+    """It must not hold a value of another kernel, on which the findings of a campaign would then depend."""
     text = """__global__ void fills(float *y) {
                   volatile float deep[512];
                   for (int i = 0; i < 512; ++i) deep[i] = 1.5f;
@@ -266,7 +264,7 @@ def test_a_read_before_the_first_of_two_equal_writes_is_an_error_in_any_order(
 @pytest.mark.parametrize(
     ("name", "array"), [("all_lanes_write_their_sum", "f32[1]"), ("all_lanes_write_their_double_sum", "f64[1]")]
 )
-def test_lanes_that_all_write_a_sum_that_is_no_number_write_the_same(device: CpuDevice, name: str, array: str) -> None:
+def test_lanes_that_all_write_a_nan_write_the_same(device: CpuDevice, name: str, array: str) -> None:
     x = floats(32)
     x[[3, 9, 25]] = np.nan, np.inf, -np.inf  # on a CPU nan + (inf - inf) has the sign of whichever comes first
     found = device.run(planted("races", name, {"x": x, "y": array}, block=32), CHECK)
@@ -274,7 +272,7 @@ def test_lanes_that_all_write_a_sum_that_is_no_number_write_the_same(device: Cpu
     assert {one.severity for one in found.findings} == {"warning"}
 
 
-def test_arrays_lie_where_the_claim_allows_and_mostly_no_better(device: CpuDevice) -> None:
+def test_arrays_have_the_alignment_that_the_claim_allows_and_mostly_not_a_better_one(device: CpuDevice) -> None:
     text = """
     __global__ void k(int *y, const float *x) {
         y[0] = static_cast<int>(reinterpret_cast<size_t>(x) % 256);
@@ -287,19 +285,19 @@ def test_arrays_lie_where_the_claim_allows_and_mostly_no_better(device: CpuDevic
         assert align == 256 or any(one % (2 * align) for one in found)
 
 
-def test_unwritten_elements_are_told_even_beside_written_ones(device: CpuDevice) -> None:
+def test_unwritten_elements_are_reported_even_beside_written_ones(device: CpuDevice) -> None:
     (found,) = device.run(job("every_other"), FAST).findings
     assert (found.kind, found.array, found.index, found.count) == ("unwritten", "y", 1, 32)
 
 
-def test_a_guard_that_was_overwritten_is_explained_by_the_write(device: CpuDevice) -> None:
+def test_the_write_explains_an_overwritten_guard(device: CpuDevice) -> None:
     found = [one for one in device.run(job("write_past_the_end"), FAST).findings if one.kind == "out-of-bounds"]
     assert [(one.line, one.index) for one in found] == [
         (next(iter(expected(source("accesses"), "write_past_the_end")))[2], 100)
     ]
 
 
-def test_a_device_variable_starts_every_run_anew(device: CpuDevice) -> None:
+def test_a_device_variable_has_its_initial_value_in_every_run(device: CpuDevice) -> None:
     for check in (False, True):
         outcome = device.run(job("remembers"), Probe(check=check))
         assert [float(one.outputs["y"][0]) for one in outcome.runs] == [7.0, 7.0, 7.0]
@@ -315,7 +313,7 @@ __global__ void k(float *y, int n) {
 }"""
 
 
-def test_a_kernel_that_is_only_slow_is_not_said_to_hang(device: CpuDevice) -> None:
+def test_a_kernel_that_is_only_slow_does_not_hang(device: CpuDevice) -> None:
     arguments: dict[str, Value] = {"y": "f32[20000]", "n": 2_000_000}
     outcome = device.run(job_of(SLOW, ("k",), "k", arguments, block=1, grid=20_000), Probe(timeout=0.3))
     assert outcome.findings == ()
@@ -323,8 +321,8 @@ def test_a_kernel_that_is_only_slow_is_not_said_to_hang(device: CpuDevice) -> No
 
 
 @pytest.mark.parametrize("is_first", [False, True])
-def test_only_the_runs_of_the_trial_hang(is_first: bool) -> None:
-    """What a run with every access checked does not finish in what is left of the time is work, and no hang."""
+def test_only_the_runs_of_the_trial_can_hang(is_first: bool) -> None:
+    """A run with every access checked that does not end in the remaining time is slow, but does not hang."""
     hang = Sight(Finding("hang", "thread 0 was running when time was up", line=3), None, True)
 
     def run_once(flavour: Flavour, manner: Manner, seconds: float) -> CpuRun:
@@ -340,7 +338,7 @@ def test_only_the_runs_of_the_trial_hang(is_first: bool) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["", "__syncthreads();"], ids=["returns", "barrier"])
-def test_a_block_whose_threads_are_only_slow_is_not_said_to_hang(device: CpuDevice, end: str) -> None:
+def test_a_block_whose_threads_are_only_slow_does_not_hang(device: CpuDevice, end: str) -> None:
     slow = SLOW.replace("y[blockIdx.x]", f"{end} y[threadIdx.x]")
     arguments: dict[str, Value] = {"y": "f32[1024]", "n": 4_000_000}
     outcome = device.run(job_of(slow, ("k",), "k", arguments, block=1024), Probe(timeout=0.5))
@@ -348,12 +346,12 @@ def test_a_block_whose_threads_are_only_slow_is_not_said_to_hang(device: CpuDevi
     assert "too slow" in outcome.notes[0]
 
 
-def test_a_job_that_is_too_large_is_told_and_not_judged(device: CpuDevice) -> None:
+def test_a_job_that_is_too_large_is_reported_and_not_judged(device: CpuDevice) -> None:
     outcome = device.run(job_of(SLOW, ("k",), "k", {"y": "f32[300000000]", "n": 1}, block=1), Probe(check=True))
     assert [(one.kind, one.severity) for one in outcome.findings] == [("out-of-memory", "warning")]
 
 
-def test_a_job_that_is_too_large_to_be_watched_is_run_all_the_same(device: CpuDevice) -> None:
+def test_a_job_that_is_too_large_to_check_runs_unchecked(device: CpuDevice) -> None:
     job = job_of(SLOW, ("k",), "k", {"y": "f32[1] = 0", "t": "f32[70000000]", "n": 1}, block=1)
     assert device.run(replace(job, steps=(replace(job.steps[0], args=("y", 1)),)), Probe(check=True)).notes == (
         "accesses were not checked: the arrays are too large for that",
@@ -386,14 +384,14 @@ def of_one_local(text: str, check: bool) -> Outcome:
 
 
 @pytest.mark.parametrize("check", [False, True])
-def test_a_local_variable_that_is_used_without_a_value_is_told(check: bool) -> None:
+def test_a_local_variable_that_is_used_without_a_value_is_reported(check: bool) -> None:
     found = of_one_local(USED_AT_ONCE, check).findings
     assert [(one.kind, one.severity, one.line) for one in found] == [("uninitialised", "warning", 3)]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("check", [False, True])
-def test_a_local_variable_that_has_a_value_where_it_is_used_is_not(check: bool) -> None:
+def test_a_local_variable_that_is_used_with_a_value_is_not_reported(check: bool) -> None:
     for text in (UNSET.replace("float sum;", "float sum = 0.0f;"), SET_LATER):
         outcome = of_one_local(text, check)
         assert outcome.findings == ()
@@ -401,5 +399,5 @@ def test_a_local_variable_that_has_a_value_where_it_is_used_is_not(check: bool) 
 
 
 def test_a_local_variable_without_a_value_is_not_always_zero() -> None:
-    """g++ -O2 lets it be 0, which makes this sum right; where accesses are checked it is something else."""
+    """g++ -O2 lets it be 0, which makes this sum right; where accesses are checked, it is not 0."""
     assert not (of_one_local(UNSET, check=True).runs[0].outputs["y"] == 10.0).any()

@@ -1,4 +1,4 @@
-"""Grids whose blocks wait for one another by grid.sync(): what is told of wrong ones, and when nothing is."""
+"""Grids whose blocks wait for one another by grid.sync(): the findings in wrong ones, and none in right ones."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -51,7 +51,7 @@ def device() -> Iterator[CpuDevice]:
 
 
 def rounds(grid: int, threads: int = 64, shared: int = 0) -> Job:
-    """Blocks that pass values around a ring, with a grid barrier a round."""
+    """Blocks that pass values around a ring, with one grid barrier per round."""
     one = job(replace(program("grid_rounds"), grid=grid), False, threads, 0)
     zeros = np.zeros(2 * grid * threads, np.float32)
     buffers = tuple(replace(each, shape=zeros.shape, content=zeros) for each in one.buffers)
@@ -75,14 +75,14 @@ def test_a_grid_that_is_not_cooperative_cannot_wait_for_itself(device: CpuDevice
     assert one.source.splitlines()[(found.line or 0) - 1].strip() == "cg::sync(grid);"
 
 
-def test_those_that_wait_for_a_block_that_has_ended_are_counted(device: CpuDevice) -> None:
+def test_blocks_that_wait_for_one_that_has_ended_are_counted(device: CpuDevice) -> None:
     (found,) = errors(device, job(program("grid_without_some"), True, 64, 0))
     assert found.message == "2 blocks wait in grid.sync() for others that ended without it"
 
 
 @pytest.mark.slow
-def test_no_card_of_today_holds_more_blocks_than_an_h200(device: CpuDevice) -> None:
-    whole = 196_608  # of shared memory: one block a multiprocessor
+def test_no_current_gpu_holds_more_blocks_than_an_h200(device: CpuDevice) -> None:
+    whole = 196_608  # bytes of shared memory: one block per multiprocessor
     assert errors(device, rounds(132, shared=whole)) == []
     (found,) = errors(device, rounds(133, shared=whole))
     assert found.kind == "hang"
@@ -132,7 +132,7 @@ __global__ void k(float *y, const float *x, int cols) {{}}
 
 
 @pytest.mark.parametrize(("said", "cooperative"), [("", False), ("\n// cooperative = true", True)])
-def test_a_launch_is_cooperative_where_the_claim_says_so(tmp_path: Path, said: str, cooperative: bool) -> None:
+def test_a_launch_is_cooperative_if_the_claim_says_so(tmp_path: Path, said: str, cooperative: bool) -> None:
     path = tmp_path / "k.cu"
     path.write_text(KERNEL.format(said=said))
     bound = load(path).bind({"x": np.ones((2, 3), np.float32)}, {})
@@ -146,7 +146,7 @@ def test_cooperative_is_true_or_false(tmp_path: Path) -> None:
         load(path)
 
 
-def test_a_crowd_is_no_accusation_in_a_score(device: CpuDevice, tmp_path: Path) -> None:
+def test_too_many_blocks_are_not_an_accusation_in_a_score(device: CpuDevice, tmp_path: Path) -> None:
     path = tmp_path / "crowd.cu"
     path.write_text(CROWD)
     kernel, options = load(path), ScoreOptions(seed=3, max_cases=2)

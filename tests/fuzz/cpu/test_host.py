@@ -53,7 +53,7 @@ CHECKED = {
     "writes_beyond_what_it_has": ("out-of-bounds", "small[4], outside the 16 bytes that line"),
     "gives_a_host_pointer": ("illegal-address", "which is in no array"),
 }
-"""What a checked run names; of the last one, a plain run sees nothing at all."""
+"""Bugs that a checked run names; a plain run sees nothing of the last one."""
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def run(cpu: CpuDevice, name: str, check: bool = False, n: int = N, timeout: flo
 @pytest.mark.slow
 @pytest.mark.parametrize("check", [False, True])
 @pytest.mark.parametrize("name", RIGHT)
-def test_a_right_host_function_is_run_and_not_accused(cpu: CpuDevice, name: str, check: bool) -> None:
+def test_a_right_host_function_runs_without_a_finding(cpu: CpuDevice, name: str, check: bool) -> None:
     outcome = run(cpu, name, check)
     assert (outcome.findings, outcome.refusal) == ((), None)
     assert len(outcome.runs) == 3
@@ -90,7 +90,7 @@ def test_a_right_host_function_is_run_and_not_accused(cpu: CpuDevice, name: str,
 
 
 @pytest.mark.slow
-def test_a_launch_that_is_tried_and_replaced_is_a_warning(cpu: CpuDevice) -> None:
+def test_a_refused_launch_that_the_host_replaces_is_a_warning(cpu: CpuDevice) -> None:
     outcome = run(cpu, "tries_and_falls_back")
     assert [(one.kind, one.severity, one.line) for one in outcome.findings] == [
         ("launch-refused", "warning", *marked("host", "tried"))
@@ -99,21 +99,21 @@ def test_a_launch_that_is_tried_and_replaced_is_a_warning(cpu: CpuDevice) -> Non
 
 
 @pytest.mark.parametrize("name", REFUSALS)
-def test_a_refusal_is_told_and_is_no_finding(cpu: CpuDevice, name: str) -> None:
+def test_a_refusal_is_reported_and_is_not_a_finding(cpu: CpuDevice, name: str) -> None:
     outcome = run(cpu, name)
     assert outcome.refusal
     assert REFUSALS[name] in outcome.refusal.words
     assert (outcome.findings, outcome.runs) == ((), ())
 
 
-def test_a_refusal_is_of_these_arguments_alone(cpu: CpuDevice) -> None:
+def test_a_refusal_concerns_only_these_arguments(cpu: CpuDevice) -> None:
     assert run(cpu, "copies_by_pointer", n=2).refusal == Refusal("too short for this")
     assert run(cpu, "copies_by_pointer", n=4).refusal is None
 
 
 @pytest.mark.parametrize("check", [False, True])
 @pytest.mark.parametrize("name", WRONG)
-def test_what_the_host_does_wrong_is_found_where_it_stands(cpu: CpuDevice, name: str, check: bool) -> None:
+def test_a_bug_of_the_host_is_found_at_its_line(cpu: CpuDevice, name: str, check: bool) -> None:
     kind, words = WRONG[name]
     found = [one for one in run(cpu, name, check).findings if one.kind == kind]
     assert len(found) == 1
@@ -122,14 +122,14 @@ def test_what_the_host_does_wrong_is_found_where_it_stands(cpu: CpuDevice, name:
 
 
 @pytest.mark.parametrize("name", CHECKED)
-def test_what_a_kernel_does_wrong_with_the_hosts_arrays_is_found_by_a_checked_run(cpu: CpuDevice, name: str) -> None:
+def test_a_checked_run_finds_bugs_of_a_kernel_with_the_hosts_arrays(cpu: CpuDevice, name: str) -> None:
     kind, words = CHECKED[name]
     found = [one for one in run(cpu, name, check=True).findings if one.kind == kind]
     assert len(found) == 1
     assert words in found[0].message
 
 
-def test_a_plain_run_sees_a_write_to_freed_memory_by_what_it_leaves(cpu: CpuDevice) -> None:
+def test_a_plain_run_sees_the_traces_of_a_write_to_freed_memory(cpu: CpuDevice) -> None:
     assert {one.kind for one in run(cpu, "uses_freed_memory").findings} == {"use-after-free"}
 
 
@@ -143,5 +143,5 @@ def test_a_host_function_that_never_ends_is_a_hang(cpu: CpuDevice) -> None:
     assert [one.kind for one in run(cpu, "never_ends", timeout=0.5).findings] == ["hang"]
 
 
-def test_what_a_host_function_prints_is_noted(cpu: CpuDevice) -> None:
+def test_the_output_of_a_host_function_is_noted(cpu: CpuDevice) -> None:
     assert run(cpu, "starts_afresh").notes == ("the kernel printed: seen 1\n",)

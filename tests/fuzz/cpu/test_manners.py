@@ -1,4 +1,4 @@
-"""Which runs a trial on the cpu has: orders of threads, and what uninitialised memory holds."""
+"""The runs of a trial on the cpu device: orders of threads and contents of uninitialised memory."""
 
 from collections import Counter
 
@@ -40,7 +40,7 @@ def test_the_circumstances_of_a_run_read_as_one_line() -> None:
     assert str(Circumstances()) == "without earlier calls"
 
 
-def test_threads_take_turns_at_accesses_where_these_are_checked_and_the_order_is_shuffled() -> None:
+def test_threads_take_turns_at_accesses_in_shuffled_checked_runs() -> None:
     for runs in (2, 3):
         for check in (False, True):
             chosen = manners(Probe(check=check, runs=runs))
@@ -48,8 +48,10 @@ def test_threads_take_turns_at_accesses_where_these_are_checked_and_the_order_is
 
 
 @pytest.mark.parametrize(("left", "runs", "kinds"), [("", 1, []), ("once", 2, []), ("always", 2, ["unwritten"])])
-def test_of_one_run_another_follows_where_an_element_may_not_be_written(left: str, runs: int, kinds: list[str]) -> None:
-    """An answer may be what the poison is, by chance: only a second run with another tells."""
+def test_another_run_follows_a_single_one_that_may_leave_an_element_unwritten(
+    left: str, runs: int, kinds: list[str]
+) -> None:
+    """An answer may equal the poison by chance: only a second run with another poison shows it."""
     done: list[Manner] = []
 
     def run_once(_: Flavour, manner: Manner, __: float) -> CpuRun:

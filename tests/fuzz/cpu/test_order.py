@@ -1,4 +1,4 @@
-"""What orders accesses, in which words its want is told, and what a run shows beyond its first defect."""
+"""The order of accesses, the words for a missing order, and defects beyond the first of a run."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,7 +47,7 @@ def test_a_race_says_which_order_is_missing(device: CpuDevice, name: str, words:
     assert any(words in one.message for one in found), found
 
 
-def test_a_race_says_what_an_order_of_threads_has_changed(device: CpuDevice) -> None:
+def test_a_race_says_what_another_order_of_threads_changes(device: CpuDevice) -> None:
     shown = races(device, "last_block_fence")
     assert "y[0] depends on the order of threads" in shown[0].message
     hidden = races(device, "managed_variable")
@@ -61,7 +61,7 @@ def test_a_race_between_blocks_names_both_threads_and_their_blocks(device: CpuDe
 
 
 @pytest.mark.parametrize("writer", [0, 1, 32, 33])
-def test_words_that_many_have_read_keep_a_reader_of_another_warp(device: CpuDevice, writer: int) -> None:
+def test_a_word_with_many_readers_keeps_a_reader_of_another_warp(device: CpuDevice, writer: int) -> None:
     text = f"""
     __global__ void k(float *y, const float *x) {{
         __shared__ float word;
@@ -114,14 +114,14 @@ __global__ void k(int *flag) {
 }"""
 
 
-def test_blocks_may_wait_for_the_last_one_where_a_card_holds_them_all(device: CpuDevice) -> None:
+def test_blocks_may_wait_for_the_last_one_if_a_gpu_holds_them_all(device: CpuDevice) -> None:
     job = job_of(WAITS, ("k",), "k", {"flag": "i32[1] = 0"}, block=4, grid=1000)
     for check in (True, False):
         assert device.run(job, Probe(check=check, timeout=20.0)).findings == ()
 
 
 @pytest.mark.slow
-def test_a_grid_that_waits_for_more_blocks_than_a_card_holds_is_told(device: CpuDevice) -> None:
+def test_a_grid_that_waits_for_more_blocks_than_a_gpu_holds_is_reported(device: CpuDevice) -> None:
     job = job_of(WAITS, ("k",), "k", {"flag": "i32[1] = 0"}, block=1, grid=5000)
     found = [one for one in device.run(job, Probe(timeout=20.0)).findings if one.kind == "hang"]
     assert [(one.severity, "blocks wait for one that has not started" in one.message) for one in found] == [
@@ -130,9 +130,7 @@ def test_a_grid_that_waits_for_more_blocks_than_a_card_holds_is_told(device: Cpu
 
 
 @pytest.mark.parametrize(("value", "severity"), [("value", "error"), ("value == value ? 1.0f : 2.0f", "warning")])
-def test_a_lane_that_is_absent_is_an_error_where_more_than_a_nan_shows(
-    device: CpuDevice, value: str, severity: str
-) -> None:
+def test_an_absent_lane_is_an_error_if_more_than_a_nan_shows(device: CpuDevice, value: str, severity: str) -> None:
     text = f"""
     __global__ void k(float *y) {{
         const float value = __shfl_down_sync(0xffffffffu, 1.0f, 16);
@@ -175,7 +173,7 @@ def test_atomics_of_libcu_do_what_they_say(device: CpuDevice) -> None:
     assert outcome.runs[0].outputs["y"].tolist() == [41, 1, 0, 41, 11]
 
 
-def test_barriers_by_ptx_are_those_of_cuda(device: CpuDevice) -> None:
+def test_barriers_in_ptx_equal_those_of_cuda(device: CpuDevice) -> None:
     text = """
     __global__ void k(float *y, const float *x) {
         __shared__ float s[64];

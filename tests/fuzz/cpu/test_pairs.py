@@ -1,4 +1,4 @@
-"""Pairs of programs, with a bug and without, under the checker: the one is an error, the other is left alone."""
+"""Pairs of programs with and without a bug: the checker reports an error in one and nothing in the other."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -11,11 +11,11 @@ from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Finding, Probe
 
 OF_A_CLASS = 4
-"""Pairs of each class that every run of the tests looks at, of the least size; the others, and more sizes, are long."""
+"""The number of pairs of each class, at the smallest size, that every test run checks; the rest takes too long."""
 
 
 def chosen() -> Iterator[object]:
-    """Every pair at every size and seed, those marked soak that are not looked at each time."""
+    """Every pair at every size and seed; those that not every test run checks are marked soak."""
     seen = Counter[str]()
     for name in NAMES:
         seen[program(name).group] += 1
@@ -31,7 +31,7 @@ def device() -> Iterator[CpuDevice]:
 
 
 def findings(device: CpuDevice, one: Program, has_bug: bool, threads: int, seed: int) -> list[Finding]:
-    """What is told of a program, but that atomics come in any order."""
+    """The findings in a program, except that atomics come in any order."""
     timeout = 1.0 if has_bug and one.finds == "hang" else 20.0
     outcome = device.run(job(one, has_bug, threads, seed), Probe(check=True, runs=3, seed=seed, timeout=timeout))
     return [found for found in outcome.findings if found.kind != "nondeterministic"]

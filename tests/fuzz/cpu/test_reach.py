@@ -1,4 +1,4 @@
-"""What of a file its entries reach: the rest is not compiled, and may use whatever the cpu device lacks."""
+"""Definitions that no entry reaches are not compiled, and may use features that the cpu device lacks."""
 
 from pathlib import Path
 
@@ -39,7 +39,7 @@ BESIDE = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BESIDE)
-def test_what_no_entry_reaches_does_no_harm(name: str) -> None:
+def test_definitions_that_no_entry_reaches_do_no_harm(name: str) -> None:
     for text in (BESIDE[name] + "\n" + DOUBLES, DOUBLES + BESIDE[name] + "\n"):
         with CpuDevice() as device:
             outcome = device.run(job_of(text, ("k",), "k", {"y": "f32[4]", "x": floats(4)}, block=4), Probe())
@@ -56,7 +56,7 @@ def test_what_no_entry_reaches_does_no_harm(name: str) -> None:
         + DOUBLES.replace("x[threadIdx.x]", "S::of(x[threadIdx.x])"),
     ],
 )
-def test_what_an_entry_reaches_is_refused_with_its_line(text: str) -> None:
+def test_an_unsupported_feature_that_an_entry_reaches_is_refused_with_its_line(text: str) -> None:
     with (
         pytest.raises(ClaimError, match=r"^planted\.cu:\d: the cpu device does not have inline PTX"),
         CpuDevice() as device,
@@ -64,7 +64,7 @@ def test_what_an_entry_reaches_is_refused_with_its_line(text: str) -> None:
         device.run(job_of(text, ("k",), "k", {"y": "f32[4]", "x": floats(4)}, block=4), Probe())
 
 
-def test_of_a_whole_program_the_line_is_told_and_no_gpu_advised(tmp_path: Path) -> None:
+def test_a_refused_program_gets_the_line_and_no_advice_of_a_gpu(tmp_path: Path) -> None:
     path = tmp_path / "graph.cu"
     path.write_text("int main() {\n  cudaGraphNode_t node;\n  return cudaGraphAddMemAllocNode(&node, 0, 0, 0, 0);\n}\n")
     with pytest.raises(ClaimError) as error:
@@ -72,7 +72,7 @@ def test_of_a_whole_program_the_line_is_told_and_no_gpu_advised(tmp_path: Path) 
     assert str(error.value) == f"{path}:3: the cpu device does not have this part of CUDA graphs"
 
 
-def test_a_header_may_need_what_nothing_else_in_the_file_does(tmp_path: Path) -> None:
+def test_a_header_may_need_a_definition_that_nothing_else_uses(tmp_path: Path) -> None:
     (tmp_path / "twice.cuh").write_text("__device__ inline float by_header(float x) { return twice(x); }\n")
     text = '__device__ float twice(float x) { return 2.0f * x; }\n#include "twice.cuh"\n' + DOUBLES.replace(
         "2.0f * x[threadIdx.x]", "by_header(x[threadIdx.x])"
@@ -89,7 +89,7 @@ def test_lines_stay_where_they_are_and_brackets_that_do_not_match_keep_everythin
     assert find_unreached(blank_non_code(halves), ("k",)) == []
 
 
-def test_of_our_own_kernels_each_function_is_reached() -> None:
+def test_each_function_of_our_own_kernels_is_reached() -> None:
     found = {kernel.name: find_unreached(blank_non_code(kernel.source), kernel.entries) for kernel in discover()}
     assert {name: [one.name for one in idle] for name, idle in found.items() if idle} == {}
     assert np.any([find_unreached(blank_non_code(kernel.source), ("nobody",)) for kernel in discover()[:1]])

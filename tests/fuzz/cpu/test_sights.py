@@ -49,7 +49,7 @@ def test_every_sight_has_a_name_and_a_message_of_its_own_and_a_kind_with_a_file(
     assert {one.kind for one in SIGHTS if "cpu" not in KINDS[one.kind].devices} == set()
 
 
-def test_a_message_uses_only_words_that_there_are_and_all_of_them_are_used() -> None:
+def test_messages_use_all_words_that_exist_and_no_others() -> None:
     words = {word for one in SIGHTS for _, word, _, _ in string.Formatter().parse(one.message) if word}
     assert words == {name for name, one in vars(Wording).items() if isinstance(one, property) and name[0] != "_"}
 
@@ -64,7 +64,7 @@ def traits_asked(text: str) -> set[str]:
     }
 
 
-def test_python_asks_for_no_trait_that_the_header_lacks() -> None:
+def test_python_asks_only_for_traits_of_the_header() -> None:
     declared = re.search(r"enum Trait[^{]*\{(.*?)\};", (RUNTIME / "sights.h").read_text(), re.DOTALL)
     assert declared is not None
     known = set(re.findall(r"(\w+) = ", declared[1]))

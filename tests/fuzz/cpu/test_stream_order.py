@@ -1,4 +1,4 @@
-"""Streams, events and the host: what they order is never accused, what they leave open is a race."""
+"""Accesses that streams, events and the host order are no findings; accesses that they do not order are races."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from kfuzz.programs.command_line import parse
 
 
 def listed(name: str) -> tuple[tuple[str, ...], ...]:
-    """The parts of a planted program by name: what is right, what is wrong, and what is neither."""
+    """The parts of a planted program by name: the right, the wrong and those that are neither."""
     _, *parts = re.split(r"// (?:Right\.|Wrong\.|Neither:)", source(name))
     return tuple(tuple(re.findall(r'is\("(\w+)"\)', part)) for part in parts)
 
@@ -79,7 +79,7 @@ def seen(streams: Library, server: Server, which: str, runs: int) -> tuple[Findi
     return found
 
 
-def test_there_are_enough_of_both() -> None:
+def test_there_are_enough_right_and_wrong_parts() -> None:
     assert len(RIGHT) >= 20
     assert len(WRONG) >= 20
     assert set(WRONG) >= set(TELLS)
@@ -89,7 +89,7 @@ def test_there_are_enough_of_both() -> None:
 
 
 @pytest.mark.slow
-def test_what_streams_events_and_the_host_order_is_not_accused(streams: Library, server: Server) -> None:
+def test_accesses_that_streams_events_and_the_host_order_are_not_accused(streams: Library, server: Server) -> None:
     assert [(which, seen(streams, server, which, runs=2)) for which in RIGHT] == [(which, ()) for which in RIGHT]
 
 
@@ -102,7 +102,7 @@ def test_a_kernel_that_waits_for_the_host_is_not_judged(streams: Library, server
 
 
 @pytest.mark.slow
-def test_what_they_leave_open_is_a_race_and_both_places_are_named(streams: Library, server: Server) -> None:
+def test_unordered_accesses_are_a_race_that_names_both_places(streams: Library, server: Server) -> None:
     text = source("streams").splitlines()
     for which in WRONG:
         found = [one for one in seen(streams, server, which, runs=1) if one.severity == "error"]
@@ -116,7 +116,7 @@ def test_what_they_leave_open_is_a_race_and_both_places_are_named(streams: Libra
 
 
 @pytest.mark.slow
-def test_what_the_edges_of_a_graph_order_is_not_accused(graphs: Library, server: Server) -> None:
+def test_accesses_that_edges_of_a_graph_order_are_not_accused(graphs: Library, server: Server) -> None:
     assert [(which, seen(graphs, server, which, runs=2)) for which in RIGHT_GRAPHS] == [(w, ()) for w in RIGHT_GRAPHS]
 
 
@@ -151,7 +151,7 @@ int main(int argc, char **) {
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("stream", "races"), [("per-thread", True), ("legacy", False)])
-def test_a_default_stream_of_each_thread_waits_for_no_other(
+def test_the_default_stream_of_a_thread_waits_for_no_other(
     tmp_path: Path, server: Server, stream: str, races: bool
 ) -> None:
     (tmp_path / "two.cu").write_text(DEFAULT_STREAM, encoding="utf-8")

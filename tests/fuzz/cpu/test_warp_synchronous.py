@@ -1,4 +1,4 @@
-"""Code of the time before Volta, that counts on the lanes of a warp to go in step: a race, unless it is said."""
+"""Code from before Volta that relies on lanes in step is a race, unless the claim says that it relies on them."""
 
 import subprocess
 import sys
@@ -113,7 +113,7 @@ def seen(device: CpuDevice, name: str, in_step: bool) -> Outcome:
 
 
 def parted(warps: np.ndarray) -> np.ndarray:
-    """What ways_part computes of each warp."""
+    """The result of ways_part for each warp."""
     lane = np.arange(32)
     s = warps + lane % 5
     s = np.where(lane % 7 == 3, (s + 1) * 2, np.where(lane % 3 == 1, s + 3, s))
@@ -141,7 +141,7 @@ RIGHT = {
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_lanes_that_go_in_step_are_right_in_every_order(device: CpuDevice, name: str) -> None:
+def test_lanes_in_step_are_right_in_every_order(device: CpuDevice, name: str) -> None:
     outcome = seen(device, name, in_step=True)
     assert [(one.kind, one.severity) for one in outcome.findings] == [("race", "warning")]
     assert "since Volta" in outcome.findings[0].message
@@ -150,19 +150,19 @@ def test_lanes_that_go_in_step_are_right_in_every_order(device: CpuDevice, name:
         assert np.array_equal(run.outputs["y"], RIGHT[name].ravel()), run.circumstances
 
 
-def test_a_claim_that_nothing_counts_on_is_not_told(device: CpuDevice) -> None:
+def test_a_claim_on_which_nothing_relies_is_not_reported(device: CpuDevice) -> None:
     assert seen(device, "tree_of_today", in_step=True).findings == ()
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_the_same_is_a_race_where_nobody_says_that_they_do(device: CpuDevice, name: str) -> None:
+def test_the_same_code_is_a_race_without_the_claim(device: CpuDevice, name: str) -> None:
     races = [one for one in seen(device, name, in_step=False).findings if one.kind == "race"]
     assert "error" in {one.severity for one in races}
     assert all("of its warp" in one.message for one in races)
 
 
 @pytest.mark.parametrize(("name", "kind"), [("two_warps", "race"), ("never_written", "uninitialised")])
-def test_what_is_wrong_in_step_as_well_is_found(device: CpuDevice, name: str, kind: str) -> None:
+def test_bugs_of_lanes_in_step_are_found(device: CpuDevice, name: str, kind: str) -> None:
     found = seen(device, name, in_step=True).findings
     assert (kind, "error") in {(one.kind, one.severity) for one in found}
     assert not any("of its warp" in one.message for one in found if one.severity == "error")
@@ -201,9 +201,7 @@ def kernel_file(folder: Path, said: str) -> Path:
     return path
 
 
-def test_a_kernel_is_judged_by_its_claim_also_where_no_access_would_be_checked(
-    device: CpuDevice, tmp_path: Path
-) -> None:
+def test_a_kernel_is_judged_by_its_claim_also_in_unchecked_runs(device: CpuDevice, tmp_path: Path) -> None:
     case = {"x": np.ones((3, 100), np.float32)}
     kernel = load(kernel_file(tmp_path, "true"))
     assert kernel.warp_synchronous
@@ -215,7 +213,7 @@ def test_a_kernel_is_judged_by_its_claim_also_where_no_access_would_be_checked(
     assert any(run.outputs["y"].tolist() != [100.0] * 3 for run in apart.runs)
 
 
-def test_a_claim_says_it_by_true_or_false(tmp_path: Path) -> None:
+def test_the_claim_is_true_or_false(tmp_path: Path) -> None:
     with pytest.raises(ClaimError, match=r"row_sum\.cu:7: warp_synchronous = 32: true or false is wanted"):
         load(kernel_file(tmp_path, "32"))
 
@@ -238,7 +236,7 @@ int main() {
 
 
 @pytest.mark.slow
-def test_a_program_is_judged_by_what_its_command_says(tmp_path: Path) -> None:
+def test_a_program_is_judged_by_its_command_line(tmp_path: Path) -> None:
     (tmp_path / "old.cu").write_text(PROGRAM)
     command = [sys.executable, "-m", "kfuzz", "check", "old.cu", "--seed", "1"]
     ends = [

@@ -1,4 +1,4 @@
-"""The files of fuzz/kinds are the only list of kinds: code names no other kind, and says of each what its file says."""
+"""The files of fuzz/kinds are the only list of kinds: code names no other kind, and agrees with the files."""
 
 import ast
 import re
@@ -18,15 +18,15 @@ from kfuzz.oracle.elements import ELEMENTS
 from kfuzz.views.listing import read_folder
 
 OTHER_WORDS = {"", *get_args(BaseKind), *ELEMENTS} - KINDS.keys()
-"""Other things have kinds, too: the base of a recipe, an answer that is kept, an array."""
+"""Kinds of other things: the base of a recipe, a kept answer, an array."""
 REPORTERS = {"cpu": "cpu", "programs": "cpu", "gpu": "gpu", "callables": "callables", "trials": "oracle"}
-"""The room, and on whose behalf it makes findings. What all devices share, fuzz/devices, is left out."""
+"""The reporter on whose behalf each room makes findings; fuzz/devices is left out, since all devices share it."""
 FILES = [*sorted(ROOT.glob("fuzz/**/*.py")), *sorted(ROOT.glob("benchmarks/**/*.py"))]
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a call takes a kind: the position, and the keyword."""
+    """The parameter of a call that is a kind: its position and keyword."""
 
     position: int
     keyword: str
@@ -50,7 +50,7 @@ def places(tree: ast.Module) -> Iterator[tuple[str, Place]]:
 
 
 def strings(node: ast.expr | None) -> Iterator[str]:
-    """The strings that an expression may stand for or hold, where it spells them out."""
+    """The string literals in an expression that it may stand for or hold."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
     elif isinstance(node, ast.IfExp):
@@ -60,7 +60,7 @@ def strings(node: ast.expr | None) -> Iterator[str]:
 
 
 def in_declaration(node: ast.AnnAssign) -> Iterator[str]:
-    """The kinds in the value of a variable whose type has a kind in it: a kind, a table of them or by them."""
+    """The kinds in the value of a variable whose type mentions kinds: a kind, or a table of kinds."""
     note, value = ast.unparse(node.annotation), node.value
     if not isinstance(value, ast.Dict):
         yield from strings(value)
@@ -175,7 +175,7 @@ def test_a_sight_of_the_runtime_is_at_most_as_severe_as_its_kind() -> None:
     assert all(one.severity in ("warning", KINDS[one.kind].severity) for one in SIGHTS)
 
 
-def test_a_kind_that_experiments_settle_says_so() -> None:
+def test_a_kind_with_doubtful_sights_says_that_experiments_settle_it() -> None:
     assert {one.kind for one in SIGHTS if one.doubt and KINDS[one.kind].settled != "experiment"} == set()
 
 
@@ -190,7 +190,7 @@ def test_every_trait_belongs_to_a_kind() -> None:
     assert [trait for trait in get_args(Trait) if not kinds_with(trait)] == []
 
 
-def test_a_page_begins_with_what_its_front_matter_says() -> None:
+def test_a_page_begins_with_the_facts_of_its_front_matter() -> None:
     page = KINDS["inactive-lane"].page
     assert page.startswith(
         "# inactive-lane\n\nAn error, reported by the cpu device. Further runs decide how severe it is."

@@ -1,4 +1,4 @@
-"""Whole programs as they are: right ones are left alone, wrong ones found; a Makefile builds a project unchanged."""
+"""Unchanged whole programs: no findings in right ones, findings in wrong ones, and builds by make and CMake."""
 
 import json
 import os
@@ -31,13 +31,13 @@ Check = Callable[..., CheckedProgram]
 
 
 def said(name: str, what: str) -> list[str]:
-    """The words behind `// what: ` at the top of a program."""
+    """The words after `// what: ` at the top of a program."""
     found = re.search(rf"^// {what}: (.*)$", (PROGRAMS / f"{name}.cu").read_text(), re.MULTILINE)
     return found[1].split() if found else []
 
 
 def built(folder: Path, *words: str) -> Path:
-    """The program that these words of nvcc's make."""
+    """The program that nvcc makes with these words."""
     command = parse(words)
     objects = [compile_source(one, command.flags).object for one in command.sources]
     link(objects, command, folder / "program")
@@ -45,7 +45,7 @@ def built(folder: Path, *words: str) -> Path:
 
 
 def seen(program: Path, *arguments: str, runs: int = 3, timeout: float = 60.0) -> tuple[CheckedProgram, list[Finding]]:
-    """A program after its runs, and what they show."""
+    """A program after its runs, and their findings."""
     with closing(Server()) as server:
         one = CheckedProgram(load_program(program), (str(program), *arguments), timeout, server, lambda _: None)
         return one, list(one.examine(runs, seed=1).findings)
@@ -62,7 +62,7 @@ def test_there_are_enough_programs() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EVERY)
-def test_a_right_program_is_left_alone_and_the_same_with_a_bug_is_not(
+def test_a_right_program_has_no_finding_and_the_same_with_a_bug_has_one(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(PROGRAMS)
@@ -77,7 +77,7 @@ def test_a_right_program_is_left_alone_and_the_same_with_a_bug_is_not(
 
 @pytest.mark.soak
 @pytest.mark.parametrize("name", NAMES)
-def test_a_right_program_is_left_alone_in_many_orders(
+def test_a_right_program_has_no_finding_in_many_orders(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(PROGRAMS)
@@ -116,7 +116,7 @@ def test_cmake_builds_the_same_project_unchanged(tmp_path: Path) -> None:
 def test_a_makefile_builds_a_project_that_runs_and_is_checked(project: Path) -> None:
     ran = subprocess.run(["./demo", "10"], cwd=project, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout[:5]) == (0, "sum: ")
-    assert "kfuzz check ./demo says what" in ran.stderr
+    assert "kfuzz check ./demo shows them" in ran.stderr
     found = kfuzz("check", "./demo", "--json", "demo.json", "--seed", "1", "--", "10", cwd=project)
     assert found.returncode == 1, found.stderr
     assert "BROKEN  demo: race, `shared[threadIdx.x] = own;` / `if (threadIdx.x < half)" in found.stdout
@@ -178,7 +178,7 @@ int main(int argc, char **argv) {
 
 
 @pytest.mark.slow
-def test_generated_inputs_are_of_the_format_that_a_program_reads(tmp_path: Path) -> None:
+def test_generated_inputs_have_the_format_that_a_program_reads(tmp_path: Path) -> None:
     (tmp_path / "count.cu").write_text(HISTOGRAM)
     library = load_program(built(tmp_path, str(tmp_path / "count.cu")))
     with closing(Server()) as server:
@@ -196,12 +196,12 @@ def test_generated_inputs_make_threads_meet(tmp_path: Path) -> None:
     assert found.returncode == 1, found.stderr
     assert "BROKEN  count: race, `if (i < n) bins[x[i]]++;`" in found.stdout
     assert "all_equal.counted_numbers.txt 64" in found.stdout
-    assert "seen with 3 of 6 inputs" in found.stdout  # in the others no two threads come to one bin
+    assert "seen with 3 of 6 inputs" in found.stdout  # in the others, no two threads meet in one bin
     assert "again     kfuzz check count.cu --inputs generated --seed 1 -- '{input}' 64" in found.stdout
 
 
 @pytest.mark.slow
-def test_what_a_program_does_by_itself_is_told_and_no_finding(tmp_path: Path) -> None:
+def test_the_exit_of_a_program_is_reported_and_is_not_a_finding(tmp_path: Path) -> None:
     (tmp_path / "own.cu").write_text(
         "#include <chrono>\n#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n#include <stdexcept>\n"
         "__global__ void spin(int *a) { while (*(volatile int *)a == 0) {} }\n"
@@ -234,7 +234,7 @@ def test_what_a_program_does_by_itself_is_told_and_no_finding(tmp_path: Path) ->
     assert {each.kind for each in findings} == {"hang"}
 
 
-def test_words_of_nvcc_are_taken_or_named() -> None:
+def test_options_of_nvcc_are_used_or_named_as_ignored() -> None:
     words = "-O3 -gencode arch=compute_70,code=sm_70 -arch=sm_80 -Iinc -I inc2 -DN=4 -D M -std c++20 -lineinfo"
     command = parse([*words.split(), "-Xcompiler", "-Wall,-DIN", "-lm", "-lmine", "-L.", "a.cu", "b.o", "-o", "out"])
     inc, inc2 = Path("inc").resolve(), Path("inc2").resolve()
@@ -255,13 +255,13 @@ def test_words_of_nvcc_are_taken_or_named() -> None:
         (["a.cu", "-o"], "-o: its value is missing"),
     ],
 )
-def test_what_is_no_program_is_refused_in_a_line(words: list[str], told: str) -> None:
+def test_anything_but_a_program_is_refused_in_one_line(words: list[str], told: str) -> None:
     with pytest.raises(ClaimError, match=told):
         parse(words)
 
 
 @pytest.mark.soak
-def test_macros_and_files_of_the_command_line_come_behind_our_headers(tmp_path: Path) -> None:
+def test_macros_and_files_of_the_command_line_come_after_our_headers(tmp_path: Path) -> None:
     (tmp_path / "own.h").write_text("#define E (B + 1)\n")
     (tmp_path / "one.cu").write_text("int main() { return A + B + E + T(4) - 14; }\n#ifndef N\n#error N\n#endif\n")
     words = ["check", "-DA", "-DB=2", "-DN", "-DT(x)=(2*x)", "-include", "own.h", "one.cu"]
@@ -271,7 +271,7 @@ def test_macros_and_files_of_the_command_line_come_behind_our_headers(tmp_path: 
 
 
 @pytest.mark.slow
-def test_mistakes_are_told_in_the_compilers_words_under_the_authors_names(tmp_path: Path) -> None:
+def test_errors_have_the_compilers_words_and_the_authors_file_names(tmp_path: Path) -> None:
     (tmp_path / "no.cu").write_text("int main() { return missing(); }\n")
     told = kfuzz("check", "no.cu", cwd=tmp_path)
     assert told.returncode == 2
@@ -287,7 +287,7 @@ def test_mistakes_are_told_in_the_compilers_words_under_the_authors_names(tmp_pa
     )  # fmt: skip
 
 
-def test_what_nvcc_would_refuse_is_told_where_gcc_takes_it(tmp_path: Path) -> None:
+def test_code_that_nvcc_refuses_and_gcc_accepts_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "shared.cu"
     path.write_text(
         "__global__ void k() {\n  __shared__ int count = 0;\n  count++;\n}\nint main() { k<<<1, 1>>>(); }\n"
