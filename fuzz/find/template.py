@@ -10,8 +10,8 @@ from kfuzz.oracle.find import op_names
 
 REFERENCE = f"""
 // ---------------------------------------------------------------------------------------------------------------
-// All that a claim may say; delete this part when you are done. What you leave out is read in the loosest way that is
-// sound: kfuzz accuses nobody falsely, but sees less. docs/kernel-file.md has an example of every key.
+// Every key of a claim; delete this part when you are done. kfuzz reads a key that you leave out in the loosest sound
+// way: it never reports a false positive, but detects less. docs/kernel-file.md has an example of every key.
 //
 // op        what the kernel computes: {", ".join(op_names())}
 // axes      sizes for which it is right: "lo..hi", {{ min = 4, max = 4096, multiple = 4 }}, the powers of two

@@ -50,7 +50,7 @@ def test_nothing_is_loaded_before_it_is_asked_for(use: str, loaded: bool) -> Non
     assert loaded or not HEAVY & set(done.stdout.split())
 
 
-def test_an_answer_is_judged_and_what_would_be_right_is_told() -> None:
+def test_an_answer_is_judged_and_the_right_one_is_computed() -> None:
     x = np.array([[0.0, 0.0, -np.inf]], np.float32)
     right = np.array([[0.5, 0.5, 0.0]], np.float32)
     accuracy = kfuzz.Accuracy(adds=2, rescales=0)

@@ -92,7 +92,7 @@ def test_fuzzing_is_one_item_for_each_kernel_and_finds_the_bug(tmp_path: Path) -
     assert {case.get("classname") for case in tree.iter("testcase")} == {"mine.cu", "right.cu"}
 
 
-def test_the_seed_is_drawn_once_and_told(tmp_path: Path) -> None:
+def test_the_seed_is_drawn_once_and_shown(tmp_path: Path) -> None:
     (tmp_path / "one.cu").write_text(FIXED)
     (tmp_path / "other.cu").write_text(FIXED)
     done = run(tmp_path, "--kfuzz", "--kfuzz-cases", "2", "-n", "2", "--junitxml", "junit.xml")
@@ -132,7 +132,7 @@ WORDS = {"claim": "softmix", "compile": "'z' was not declared"}
 
 
 @pytest.mark.parametrize("what", SOURCES)
-def test_an_unusable_file_is_told_once_and_the_rest_goes_on(tmp_path: Path, what: str) -> None:
+def test_an_unusable_file_is_reported_once_and_the_rest_goes_on(tmp_path: Path, what: str) -> None:
     """One unknown op made every case an error, 17 times the same."""
     case = project(tmp_path)
     shutil.copy(case, case.with_name("again.json"))
@@ -196,7 +196,7 @@ def test_the_setting_names_the_kernels(tmp_path: Path) -> None:
         assert f"kfuzz_kernels: '{folder}' matches no file" in run(tmp_path).stdout
 
 
-def test_a_case_nobody_claims_is_skipped_with_the_reason(tmp_path: Path) -> None:
+def test_a_case_that_no_kernel_claims_is_skipped_with_the_reason(tmp_path: Path) -> None:
     case = case_of("transpose", {"x": np.zeros((2, 2), np.float32)})
     (tmp_path / "mine.cu").write_text(MINE)
     case_file.write(tmp_path / "case.json", Record(case))
@@ -248,7 +248,7 @@ def test_a_wrong_time_or_setting_is_a_usage_error(tmp_path: Path) -> None:
     assert (done.returncode, "matches no file" in done.stderr) == (pytest.ExitCode.USAGE_ERROR, True)
 
 
-def test_the_schema_is_seen_wherever_the_keys_were_sorted_to(tmp_path: Path) -> None:
+def test_the_schema_is_found_wherever_sorting_puts_it(tmp_path: Path) -> None:
     path = project(tmp_path)
     assert is_case(path)
     document = json.loads(path.read_text())

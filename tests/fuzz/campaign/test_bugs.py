@@ -57,7 +57,7 @@ def test_a_vague_diagnosis_does_not_become_the_headline(vague: str) -> None:
     assert bug.headline.defect.diagnosis == "denominator x2"
 
 
-def test_threads_at_two_barriers_come_behind_a_wrong_answer_unless_it_comes_of_them() -> None:
+def test_threads_at_two_barriers_come_after_a_wrong_answer_unless_they_cause_it() -> None:
     barrier = discovery("k: barrier", "21", kind="divergent-barrier")
     wrong, wrong_by_it = discovery("k: wrong", WRONG), discovery("k: wrong by it", "21", diagnosis="wrong elements")
     assert [bug.headline for bug in bugs_of([barrier, wrong])] == [wrong, barrier]
@@ -126,7 +126,7 @@ def test_a_baseline_of_one_bug_does_not_know_another(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_told_first_is_small_and_finite_at_once(tmp_path: Path) -> None:
+def test_the_first_bug_is_small_and_finite_at_once(tmp_path: Path) -> None:
     result = campaign("tail_dropped", 1, folder=tmp_path)
     one = result.news[0].headline
     assert one.path is not None

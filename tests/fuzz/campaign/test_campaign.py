@@ -174,7 +174,7 @@ def test_a_right_kernel_has_no_finding() -> None:
     assert result.rows > 60
 
 
-def test_a_wrong_kernel_is_found_and_its_case_is_on_disk_before_it_is_told(tmp_path: Path) -> None:
+def test_the_case_of_a_wrong_kernel_is_on_disk_before_it_is_reported(tmp_path: Path) -> None:
     seen = []
 
     def listen(event: Event) -> None:
@@ -301,7 +301,7 @@ def test_a_smaller_case_that_is_only_a_warning_does_not_take_an_errors_place(sca
     assert seen.get("warning", 0) < 3  # what is known to be an error is no news as a warning
 
 
-def test_a_kernel_whose_text_has_changed_starts_anew(tmp_path: Path, scan: Kernel) -> None:
+def test_a_kernel_whose_text_has_changed_starts_again(tmp_path: Path, scan: Kernel) -> None:
     options = Options(max_cases=20, out=tmp_path / "out")
     first = run_campaign([scan], Breaks, options)
     assert len(first.news) > 0
@@ -333,7 +333,7 @@ def test_a_kernel_that_hangs_is_given_up_and_the_others_go_on(scan: Kernel) -> N
     assert result.stop_reason == "no kernel can go on"
 
 
-def test_a_device_is_asked_beyond_the_end_of_a_block_but_not_behind_the_first_trial_of_a_kernel(scan: Kernel) -> None:
+def test_a_device_is_asked_beyond_the_end_of_a_block_but_not_past_the_first_trial_of_a_kernel(scan: Kernel) -> None:
     device, blocks = Asked(), [Block(0, 0, 6), Block(1, 0, 6), Block(0, 6, 12)]
     ends = list(run_blocks(Orders((scan, RIGHT), 1), device, iter(blocks), {}))
     assert [end.index for end in ends if isinstance(end, TrialEnd)] == [*range(6), *range(6), *range(6, 12)]
@@ -361,7 +361,7 @@ def test_a_kernel_that_is_given_up_takes_no_other_trials_with_it(scan: Kernel) -
     assert ("softmax/online_warp", 2) in device.left[-3:]  # asked again
 
 
-def test_a_hang_that_may_be_for_want_of_time_is_not_told(scan: Kernel) -> None:
+def test_a_hang_that_may_be_a_lack_of_time_is_not_reported(scan: Kernel) -> None:
     def last(left: float) -> tuple[int, BlockEnd]:
         orders = Orders((scan,), 1, deadline=time.monotonic() + left)
         items = list(run_block(orders, Hangs(), Block(0, 0, 20), {}))
@@ -434,7 +434,7 @@ def test_a_folder_that_cannot_be_written_is_one_clear_line(scan: Kernel, tmp_pat
         run_campaign([scan], Breaks, Options(max_cases=5, corpus=tmp_path / "file"))
 
 
-def test_what_was_found_is_told_though_the_state_cannot_be_written(scan: Kernel, tmp_path: Path) -> None:
+def test_a_finding_is_reported_if_the_state_cannot_be_written(scan: Kernel, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     told: list[Event] = []
     options = Options(max_cases=5, corpus=tmp_path / "corpus", out=tmp_path / "file" / "out")
@@ -510,7 +510,7 @@ def killed_campaigns(folder: Path, kills: int, seed: int) -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_campaign_loses_nothing_that_it_told(tmp_path: Path) -> None:
+def test_a_killed_campaign_loses_nothing_that_it_reported(tmp_path: Path) -> None:
     (tmp_path / "undisturbed").mkdir()
     killed_campaigns(tmp_path, 3, seed=1)
 

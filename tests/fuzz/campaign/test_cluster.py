@@ -171,7 +171,7 @@ def come_of(cluster: TestCluster, work: Work[Any, Any]) -> list[Sequence[int]]:
         return [found for _, found in spread(there, [iter(errands)], time.monotonic() + 60)]
 
 
-def test_one_that_takes_long_keeps_nobody_idle_and_is_told_first(cluster: TestCluster, tmp_path: Path) -> None:
+def test_a_long_errand_leaves_no_worker_idle_and_is_reported_first(cluster: TestCluster, tmp_path: Path) -> None:
     """The first does not end before twenty others have."""
 
     def work(_: Device, number: int) -> list[int]:
@@ -183,7 +183,7 @@ def test_one_that_takes_long_keeps_nobody_idle_and_is_told_first(cluster: TestCl
     assert come_of(cluster, work) == [[number] for number in range(21)]
 
 
-def test_a_worker_that_is_slow_to_hand_out_keeps_nobody_waiting(cluster: TestCluster, tmp_path: Path) -> None:
+def test_a_worker_that_is_slow_to_send_delays_no_other(cluster: TestCluster, tmp_path: Path) -> None:
     """What the first has found leaves its worker only after eight others have been done: more than were given out.
 
     None of these ends before the first is asked for, so that Dask fetches none in one go with it.

@@ -26,7 +26,7 @@ def noted(_: Device, block: Block) -> Iterator[list[End]]:
 
 
 @pytest.mark.slow
-def test_a_block_that_takes_long_keeps_nobody_idle_and_is_told_first(
+def test_a_long_block_leaves_no_process_idle_and_is_reported_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

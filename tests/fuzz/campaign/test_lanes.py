@@ -92,7 +92,7 @@ def test_a_campaign_on_two_devices_goes_on_where_both_were_interrupted(tmp_path:
 
 
 @pytest.mark.soak
-def test_a_finding_says_who_has_seen_it_and_what_one_try_on_the_other_said(tmp_path: Path) -> None:
+def test_a_finding_names_its_devices_and_the_result_of_one_try_on_the_other(tmp_path: Path) -> None:
     right = EVERY["reduce/warp_sum_down"].path.read_text(encoding="utf-8")
     path = tmp_path / "reads_beyond.cu"
     line = "const float sum = "

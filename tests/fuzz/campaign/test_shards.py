@@ -84,7 +84,7 @@ def test_parts_together_are_the_whole() -> None:
 
 
 @pytest.mark.soak
-def test_what_does_not_belong_together_is_told() -> None:
+def test_reports_that_do_not_belong_together_are_an_error() -> None:
     for shard in ("1/2", "2/2", "1/3"):
         campaign(shard, kernels=("reduce/warp_max_down",))
     campaign("1/4", seed="4", kernels=("reduce/warp_max_down",))
@@ -105,7 +105,7 @@ def test_what_does_not_belong_together_is_told() -> None:
 
 
 @pytest.mark.slow
-def test_a_case_that_did_not_come_with_its_report_is_told() -> None:
+def test_a_case_that_is_missing_beside_its_report_is_an_error() -> None:
     campaign("1/2", kernels=KERNELS[:1])
     next(Path("1of2/corpus").rglob("*.json")).unlink()
     done = kfuzz("merge", "1of2/run.json")

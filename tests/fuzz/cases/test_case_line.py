@@ -40,7 +40,7 @@ def test_what_would_be_long_is_no_line() -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 7, 60])
-def test_a_line_that_is_cut_is_told(cut: int) -> None:
+def test_a_line_that_is_cut_is_an_error(cut: int) -> None:
     with pytest.raises(CaseError, match=r"paste the whole line|JSON"):
         record_of((line_of(small([1.0])) or "")[:-cut])
 

@@ -83,7 +83,7 @@ def test_a_sidecar_goes_with_the_last_case_that_needs_it(tmp_path: Path) -> None
     assert list(tmp_path.rglob("*.npy")) == []
 
 
-def test_a_damaged_file_is_told_and_the_others_are_read(tmp_path: Path) -> None:
+def test_a_damaged_file_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
     corpus.save(tmp_path, record("a", [1]))
     damaged = tmp_path / "softmax" / "damaged.json"
     damaged.write_text('{"schema"')

@@ -64,7 +64,7 @@ def test_a_solution_that_returns_is_not_handed_its_outputs(tmp_path: Path) -> No
         ),
     ],
 )
-def test_what_is_no_solution_is_told_in_a_line(solution: object, told: str, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_solution_is_an_error_of_one_line(solution: object, told: str, tmp_path: Path) -> None:
     with pytest.raises(TargetError, match=told):
         find(str(written(tmp_path, solution)))
 

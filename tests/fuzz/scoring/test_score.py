@@ -244,7 +244,7 @@ def test_a_survivor_is_equivalent_only_with_a_reason_and_without_a_difference() 
     assert standing(made_up(identical=False), (replace(REASON, verdict="within the claim"),)) == "within the claim"
 
 
-def test_a_reason_that_a_kill_belies_is_told() -> None:
+def test_a_reason_that_a_kill_refutes_is_reported() -> None:
     killed, other = made_up(status="killed", line=7, key="7"), made_up(status="killed", after="c", key="c")
     assert wrongly_excused([killed, other], (REASON,)) == [killed]
     assert (

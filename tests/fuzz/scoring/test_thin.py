@@ -34,7 +34,7 @@ def test_the_last_killer_of_a_mutant_stays_whatever_goes_before_it() -> None:
 
 
 @pytest.mark.soak
-def test_the_command_says_what_could_go_and_deletes_only_when_told(tmp_path: Path) -> None:
+def test_the_command_names_redundant_cases_and_deletes_only_on_request(tmp_path: Path) -> None:
     for count in (3, 30):
         x = np.arange(1, 2 * count + 1, dtype=np.float32).reshape(2, count)
         origin = Origin("transpose/naive", f"mine: numeric, {count}", "numeric", "wrong", "cpu", {"height": 8})

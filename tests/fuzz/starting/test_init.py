@@ -41,7 +41,7 @@ def started(answers: str = "", *words: str) -> Result:
     return CliRunner().invoke(main, ["init", *words], input=answers)
 
 
-def test_every_sort_of_gpu_code_is_seen_for_what_it_is(tmp_path: Path) -> None:
+def test_every_sort_of_gpu_code_is_recognised(tmp_path: Path) -> None:
     texts = {
         "bare.cu": BARE,
         "claimed.cu": GOOD.read_text(),
@@ -120,7 +120,7 @@ def test_what_cannot_be_added_to_is_left_to_the_person(text: str) -> None:
     assert with_settings(text, ADDED) is None
 
 
-def test_cases_are_kept_where_pytest_looks_and_a_rival_of_pyproject_is_seen(tmp_path: Path) -> None:
+def test_cases_are_kept_where_pytest_looks_and_a_rival_of_pyproject_is_noticed(tmp_path: Path) -> None:
     assert (corpus_for(tmp_path), rival(tmp_path)) == ("tests/corpus", "")
     (tmp_path / "pyproject.toml").write_text('[tool.pytest.ini_options]\ntestpaths = ["checks/", "more"]\n')
     assert corpus_for(tmp_path) == "checks/corpus"
