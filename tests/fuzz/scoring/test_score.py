@@ -148,7 +148,7 @@ def test_every_mutant_gets_a_score_and_the_control_its_trials(whole: ScoreReport
     lines = list(score_lines(whole, ()))
     assert lines[0] == f"{len(whole.scores)} bugs were seeded into 1 kernel, one at a time"
     assert any(
-        re.match(r"of the \d+ others \d+ were found \(\d+\.\d%\), half of these within \d+", line) for line in lines
+        re.match(r"\d+ of the \d+ others were found \(\d+\.\d%\), half of these within \d+", line) for line in lines
     )
 
 
