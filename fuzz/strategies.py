@@ -20,8 +20,8 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from kfuzz.cases.case import Case
 from kfuzz.cases.recipe import Recipe, mix
+from kfuzz.claims.axes import Axis
 from kfuzz.claims.kernel import Kernel
-from kfuzz.claims.sizes import Axis
 from kfuzz.search.choose import Choose
 from kfuzz.search.edges import VECTOR, WARP, columns, edges
 from kfuzz.search.families import ROWS, RowPlan

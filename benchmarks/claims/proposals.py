@@ -82,9 +82,8 @@ def row(kernel: Kernel, found: Proposal, launch: str) -> str:
         least, most = ratios(kernel, found, key)
         ratio = "-" if count(kernel, key) is None or count(found.kernel, key) is None else f"{least:.2f} .. {most:.2f}"
         cells += [text(count(kernel, key)), text(count(found.kernel, key)), ratio]
-    values = found.kernel.front.values.get("values", {})
-    assert isinstance(values, dict)
-    cells.append(", ".join(f"{key} = {value}" for key, value in values.items()))
+    values = vars(found.kernel.written.values)
+    cells.append(", ".join(f"{key} = {value}" for key, value in values.items() if value not in (None, False)))
     cells.append(f"{found.trials} trials" if not found.broken else "; ".join(found.broken))
     return "| " + " | ".join(cells) + " |"
 

@@ -19,7 +19,7 @@ import kfuzz
 from kfuzz.callables.libraries import libraries
 from kfuzz.callables.library import Arithmetic
 from kfuzz.campaign.schedule import attempt_of
-from kfuzz.claims.accuracy import exp_of
+from kfuzz.claims.accuracy import usual_exp
 from kfuzz.claims.kernel import load
 from kfuzz.oracle import Accuracy
 from kfuzz.oracle.rounding import Denominator, Divide
@@ -54,7 +54,7 @@ def main(language: str) -> int:
     outputs = [answer(x) for x in inputs]
     usual = Arithmetic(ftz=True) if language == "cupy" else libraries()[language].arithmetic
     its_own = Accuracy(
-        exp=exp_of(usual),
+        exp=usual_exp(usual),
         divide=cast(Divide, usual.divide),
         denominator=cast(Denominator, usual.denominator),
         ftz=usual.ftz,

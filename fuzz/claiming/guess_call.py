@@ -11,7 +11,6 @@ from pathlib import Path
 from kfuzz.callables.libraries import array_library_of
 from kfuzz.claiming.guess_host import FunctionWords
 from kfuzz.claims import front_matter
-from kfuzz.claims.callables import completed
 from kfuzz.claims.front_matter import FrontMatter
 from kfuzz.claims.kernel import Kernel, read
 from kfuzz.claims.python_text import read_text
@@ -67,29 +66,25 @@ def library_of(found: NamedCallable) -> str:
 
 def written(front: FrontMatter, roles: Roles, said: FunctionWords, known: Mapping[str, str]) -> str:
     """The claim of one callable: the op's arrays and sizes, and what it is called with."""
-    values = dict(completed(front, roles).values)
-    axes, arrays = values["axes"], values["arrays"]
-    assert isinstance(axes, dict), "as completed() makes them"
-    assert isinstance(arrays, dict), "as completed() makes them"
-    sizes = list(axes)
-    home = dict(zip(sizes, said.home, strict=False))
-    ranges = {name: f'"{given}"' for name, given in axes.items()}
-    if said.only_home:
-        ranges = {name: f"[{size}]" for name, size in home.items()}
     several = {name: of for name, of in said.arguments.items() if len(of) > 1}
     call: dict[str, object] = {**known, **({"entry": said.entry} if said.entry else {})}
     call["given"] = {name: name if name in several else of[0] for name, of in said.arguments.items()}
     tune = {name: [int(one) for one in of if one.lstrip("-").isdigit()] for name, of in several.items()}
     if any(len(tune[name]) < len(of) for name, of in several.items()):
         raise ClaimError("--arg: several values of an argument are whole numbers: threads=128,256")
-    bare = replace(front, values={**values, "tune": tune, "call": call})
-    launch = read(bare).launches[0]
+    kernel = read(replace(front, values={"op": roles.op, "tune": tune, "call": call}))
+    launch = kernel.launches[0]
     assert launch.called, "a Python file is called"
+    home = dict(zip(kernel.axes, said.home, strict=False))
+    ranges = {name: f'"{axis}"' for name, axis in kernel.axes.items()}
+    if said.only_home:
+        ranges = {name: f"[{size}]" for name, size in home.items()}
+    arrays = [f"{name} = {front_matter.shown(str(array))}" for name, array in kernel.arrays.items()]
     lines = [
-        f'op     = "{values["op"]}"',
+        f'op     = "{roles.op}"',
         f"axes   = {{ {', '.join(f'{name} = {given}' for name, given in ranges.items())} }}",
         *([f"tune   = {{ {', '.join(f'{name} = {of}' for name, of in tune.items())} }}"] if tune else []),
-        f"arrays = {{ {', '.join(f'{name} = {front_matter.shown(given)}' for name, given in arrays.items())} }}",
+        f"arrays = {{ {', '.join(arrays)} }}",
         "",
         "[call]",
         f'entry   = "{launch.called.function}"',

@@ -7,13 +7,13 @@ Where all are arrays and integers they are handed over as they are. Else the com
 that are used: it converts a size to float or size_t, and builds structs. Knows C++ as far as a list of arguments goes.
 """
 
-import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from kfuzz.claims.arrays import Array
-from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
+from kfuzz.claims.front_matter import FrontMatter, KeyPath
+from kfuzz.claims.keys import WrittenHost, WrittenLaunch
 from kfuzz.claims.reading import ClaimNames, required
 from kfuzz.claims.signature import Parameter, Parameters
 from kfuzz.devices.limits import C_INT_BYTES
@@ -50,23 +50,22 @@ class Written:
 
 
 def read_written(
-    front: FrontMatter, key: KeyPath, arrays: ClaimedArrays, names: ClaimNames, functions: Functions
+    front: FrontMatter,
+    key: KeyPath,
+    claim: WrittenLaunch | WrittenHost,
+    arrays: ClaimedArrays,
+    names: ClaimNames,
+    functions: Functions,
 ) -> Written:
     """`entry` and `args`, or the `call` that stands for both. Without args they are the parameters, by their names."""
     taken = {*arrays, *names}
     constants = {name: text for name, text in names.constants.items() if name not in taken}
-    call = lookup(front.values, (*key, "call"))
-    if call is not None:
-        return read_call(front, key, call, constants)
-    entry = required(front, (*key, "entry"), 'entry = "softmax_online"')
-    if not isinstance(entry, str):
-        raise front.error((*key, "entry"), "the name of a __global__ function is wanted, in quotes")
-    args = lookup(front.values, (*key, "args"))
-    if args is None:
+    if claim.call is not None:
+        return read_call(front, key, claim, claim.call, constants)
+    entry = required(front, (*key, "entry"), claim.entry, 'entry = "softmax_online"')
+    if claim.args is None:
         return Written(entry, parameter_names(front, key, entry, functions, taken), is_call=False)
-    if not isinstance(args, list):
-        raise front.error((*key, "args"), "a list of names is wanted, in the order of the parameters")
-    texts = tuple(constants.get(text, text) for text in map(text_of, args))
+    texts = tuple(constants.get(text, text) for text in claim.args)
     for text in texts:
         if text not in taken and not LITERAL.fullmatch(text):
             known = ", ".join((*arrays, *names, *constants))
@@ -93,13 +92,15 @@ def function_name(entry: str) -> str:
     return named[1] if named else ""
 
 
-def read_call(front: FrontMatter, key: KeyPath, call: object, constants: Mapping[str, str]) -> Written:
+def read_call(
+    front: FrontMatter, key: KeyPath, claim: WrittenLaunch | WrittenHost, call: str, constants: Mapping[str, str]
+) -> Written:
     """The function and the arguments of one line of C++."""
     usage = 'one line of C++ is wanted, such as "softmax<128>(Load{x}, Store{y}, rows, cols)"'
-    for other in ("entry", "args"):
-        if lookup(front.values, (*key, other)) is not None:
+    for other, written in (("entry", claim.entry), ("args", claim.args)):
+        if written is not None:
             raise front.error((*key, "call"), f"it says function and arguments itself; leave out {other}")
-    text = " ".join(call.split()) if isinstance(call, str) else ""
+    text = " ".join(call.split())
     opened = opening(text)
     if not text.endswith(")") or opened < 1:
         raise front.error((*key, "call"), usage)
@@ -115,15 +116,6 @@ def opening(text: str) -> int:
         if depth == 0:
             return index
     return -1
-
-
-def text_of(value: object) -> str:
-    """An argument as C++ writes it: TOML's numbers and booleans may stand without quotes."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NAN" if math.isnan(value) else "INFINITY" if value > 0 else "-INFINITY"
-    return str(value).strip()
 
 
 def uses(texts: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kfuzz.claims import expression
+from kfuzz.claims.axes import Axis
 from kfuzz.claims.expression import Expression
 from kfuzz.claims.fill import Fill, FillError, fill_of
-from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
-from kfuzz.claims.reading import ClaimNames, checked, required, table
+from kfuzz.claims.front_matter import FrontMatter, KeyPath
+from kfuzz.claims.keys import ARRAY_USAGE
+from kfuzz.claims.reading import ClaimNames, checked, required
 from kfuzz.claims.roles import Roles
-from kfuzz.claims.sizes import Axis
 from kfuzz.oracle.elements import ELEMENTS, F32, FLOATS, I32, I64, Element
 from kfuzz.sources.cuda_text import split_commas
 
@@ -22,10 +23,6 @@ ALIGNMENT = 256
 
 ARRAY = re.compile(r"(\w+)\s*\[(.*)\]\s*(?:=\s*([^\s<>]+?))?\s*(?:->\s*(\w+))?\s*(?:<-\s*(\w+))?")
 ROOM = re.compile(r"(.+?)\s+of\s+(.+)", re.DOTALL)
-USAGE = (
-    '"f32[shape] -> input", "f32[shape] <- output", "f32[shape] -> x <- y", "u32[1]" for scratch; '
-    'what the host fills is "u32[1] = 0" or "f32[shape] = -inf <- output"'
-)
 
 
 @dataclass(frozen=True)
@@ -54,18 +51,18 @@ class Array:
         return f"{self.element}[{shape}]{fill}{reads}{writes}"
 
 
-def read_arrays(front: FrontMatter, names: ClaimNames) -> dict[str, Array]:
-    required(front, ("arrays",), 'arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }')
-    return {name: read_array(front, ("arrays", name), names) for name in table(front, ("arrays",))}
+def read_arrays(front: FrontMatter, written: Mapping[str, str] | None, names: ClaimNames) -> dict[str, Array]:
+    example = 'arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }'
+    texts = required(front, ("arrays",), written, example)
+    return {name: read_array(front, ("arrays", name), text, names) for name, text in texts.items()}
 
 
-def read_array(front: FrontMatter, key: KeyPath, names: ClaimNames) -> Array:
+def read_array(front: FrontMatter, key: KeyPath, text: str, names: ClaimNames) -> Array:
     """An array is "f32[shape]", then "= fill" where the host fills it, then "-> input", "<- output", or both."""
-    value = lookup(front.values, key)
-    found = ARRAY.fullmatch(value.strip()) if isinstance(value, str) else None
-    if not found:
-        raise front.error(key, f"no array; write {USAGE}")
-    element, inside, fill, reads, writes = found.groups()
+    parts = ARRAY.fullmatch(text.strip())
+    if not parts:
+        raise front.error(key, f"no array; write {ARRAY_USAGE}")
+    element, inside, fill, reads, writes = parts.groups()
     if element not in ELEMENTS:
         raise front.error(key, f"unknown element type '{element}'; known are {', '.join(ELEMENTS)}")
     sizes = list(split_commas(inside))
@@ -154,12 +151,12 @@ def check_rank(front: FrontMatter, key: KeyPath, array: Array, roles: Roles) -> 
             raise front.error(key, found)
 
 
-def read_align(front: FrontMatter, arrays: Mapping[str, Array]) -> int:
-    value = lookup(front.values, ("align",))
-    if value is None:
+def read_align(front: FrontMatter, written: int | None, arrays: Mapping[str, Array]) -> int:
+    """The bytes to which the bases of arrays are aligned."""
+    if written is None:
         return ALIGNMENT
     widest = max(array.element.bytes for array in arrays.values())
-    if type(value) is not int or not widest <= value <= ALIGNMENT or value & (value - 1):
+    if not widest <= written <= ALIGNMENT or written & (written - 1):
         found = f"a power of two from {widest} (the widest element) to {ALIGNMENT} bytes is wanted"
         raise front.error(("align",), found)
-    return value
+    return written

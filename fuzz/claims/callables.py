@@ -7,82 +7,77 @@ import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from kfuzz.callables.libraries import array_libraries, libraries
+from kfuzz.callables.libraries import libraries
 from kfuzz.claims import expression
-from kfuzz.claims.arguments import ClaimedArrays, text_of
-from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup, shown_path
-from kfuzz.claims.keys import CALLABLE
-from kfuzz.claims.launches import Launch
+from kfuzz.claims.arguments import ClaimedArrays
+from kfuzz.claims.axes import Axis
+from kfuzz.claims.front_matter import FrontMatter, KeyPath, shown_path
+from kfuzz.claims.keys import WrittenCall, WrittenClaim
+from kfuzz.claims.launches import Launch, LaunchKeys
 from kfuzz.claims.python_text import SUBMITTED_END, PythonFunction, PythonText, read_text
-from kfuzz.claims.reading import ClaimNames, check_keys, read_choice, read_word, table
+from kfuzz.claims.reading import ClaimNames
 from kfuzz.claims.roles import Roles
 from kfuzz.devices import ClaimError, PythonCall, names_together
 
 KEY: KeyPath = ("call",)
 USUAL = ("ModelNew", "forward", "custom_kernel", "run", "Model")
 """What the function is called where a file has several; of a class it is `forward` of one object."""
-LONGEST = "1..65536"
+ANY_SIZE = Axis(1, 65536)
 DIMENSION = ("dim", "axis")
 """Parameters for which along the last dimension is meant."""
 OUTPUT = ("out", "output", "y", "o", "dst", "result", "res")
 """Parameters that are an output which is handed over."""
 
 
-def completed(front: FrontMatter, roles: Roles) -> FrontMatter:
+def complete(front: FrontMatter, claim: WrittenClaim, roles: Roles) -> WrittenClaim:
     """The claim with its axes and arrays: where it has none, the op's own dimensions and roles, in f32."""
-    if "warp_synchronous" in front.values:
+    if claim.warp_synchronous is not None:
         raise front.error(("warp_synchronous",), "this is of CUDA; [call] is of a Python function")
-    values = dict(front.values)
-    if "arrays" not in values:
-        values["arrays"] = arrays_of(roles)
-    if "axes" not in values:
-        values["axes"] = axes_of(values["arrays"], roles)
-    return replace(front, values=values)
+    axes = axes_of(claim.arrays, roles) if claim.axes is None else claim.axes
+    return replace(claim, axes=axes, arrays=arrays_of(roles) if claim.arrays is None else claim.arrays)
 
 
 def arrays_of(roles: Roles) -> dict[str, str]:
     """An array for each role, under the role's name."""
-    found = {}
+    arrays: dict[str, str] = {}
     for arrow, every in (("->", roles.inputs), ("<-", roles.outputs)):
         for role, dimensions in every.items():
-            name = role if role not in found else f"{role}_out"
-            found[name] = f"{roles.element(role)}[{', '.join(dimensions)}] {arrow} {role}"
-    return found
+            name = role if role not in arrays else f"{role}_out"
+            arrays[name] = f"{roles.element(role)}[{', '.join(dimensions)}] {arrow} {role}"
+    return arrays
 
 
-def axes_of(arrays: object, roles: Roles) -> dict[str, str]:
-    """The sizes that the inputs' dimensions may have; the op's names where no array is written down."""
+def axes_of(arrays: Mapping[str, str] | None, roles: Roles) -> dict[str, Axis]:
+    """The sizes that the inputs' dimensions may have; the op's names where the claim has no arrays."""
     names = [size for shape in roles.inputs.values() for size in shape if size != "1"]
-    if isinstance(arrays, dict):
-        written = [str(one).partition("[")[2].partition("]")[0] for one in arrays.values() if "->" in str(one)]
-        names = [size.strip() for shape in written for size in shape.split(",") if size.strip().isidentifier()]
-    return dict.fromkeys(names, LONGEST)
+    if arrays is not None:
+        shapes = [text.partition("[")[2].partition("]")[0] for text in arrays.values() if "->" in text]
+        names = [size.strip() for shape in shapes for size in shape.split(",") if size.strip().isidentifier()]
+    return dict.fromkeys(names, ANY_SIZE)
 
 
-def read_callable(front: FrontMatter, names: ClaimNames, arrays: ClaimedArrays) -> Launch:
+def read_callable(front: FrontMatter, claim: WrittenCall, names: ClaimNames, arrays: ClaimedArrays) -> Launch:
     """The [call] table: which function is called, with what, and which outputs it returns."""
-    check_keys(front, KEY, CALLABLE)
     text = read_text(front.source)
     if text.error:
         line, message = text.error
         raise ClaimError(f"{shown_path(front.path)}:{line}: is no Python: {message}")
-    entry = read_entry(front, text)
+    entry = read_entry(front, claim.entry, text)
     function = text.functions.get(entry)
-    args = read_args(front, function, arrays, names.every)
+    args = read_args(front, claim, function, arrays, names.every)
     known = (*arrays, *names)
     used = tuple(dict.fromkeys(value for arg in args for value in values_of(arg) if value in known))
-    returns = read_returns(front, arrays, used)
+    returns = read_returns(front, claim.returns, arrays, used)
     for name, array in arrays.items():
         if name not in used and name not in returns:
             what = "is an input" if array.reads else "is scratch"
             raise front.error((*KEY, "args"), f"'{name}' {what} and is not handed over")
-    library = read_choice(front, (*KEY, "library"), array_libraries()) or text.library
-    strides = read_word(front, (*KEY, "strides"))
-    stream = read_word(front, (*KEY, "stream"))
+    library = claim.library or text.library
     language = text.language if libraries()[text.language].arrays else library
-    call = PythonCall(entry, args, used, returns, library, language, strides == "any", stream == "current")
+    call = PythonCall(entry, args, used, returns, library, language, claim.strides == "any", claim.stream == "current")
     one = expression.number("1", ())
     return Launch(
+        keys=LaunchKeys(KEY, (*KEY, "entry")),
         entry=entry,
         grid=(one,),
         block=(one,),
@@ -95,11 +90,10 @@ def read_callable(front: FrontMatter, names: ClaimNames, arrays: ClaimedArrays) 
     )
 
 
-def read_entry(front: FrontMatter, text: PythonText) -> str:
+def read_entry(front: FrontMatter, written: str | None, text: PythonText) -> str:
     """The function that is named, else the one with a usual name (it may be an object), else the only public one."""
     key = (*KEY, "entry")
-    said = lookup(front.values, key)
-    if said is None:
+    if written is None:
         public = text.public
         usual = [name for name in USUAL if name in (*public, *text.assigned)]
         usual = usual or [name for name in text.functions if name.endswith(SUBMITTED_END)]
@@ -107,26 +101,25 @@ def read_entry(front: FrontMatter, text: PythonText) -> str:
             return (*usual, *public)[0]
         many = f"it has {', '.join(public)}" if public else "it has no public function"
         raise front.error(key, f'missing: {many}; say which is meant: entry = "{(*public, "forward")[0]}"')
-    if not isinstance(said, str) or not said.isidentifier():
-        raise front.error(key, "the name of a function of this file is wanted, in quotes")
-    if said not in text.names:
+    if written not in text.names:
         raise front.error(key, f"no such function in the file; it has {', '.join(text.public) or 'none'}")
-    return said
+    return written
 
 
 def read_args(
-    front: FrontMatter, function: PythonFunction | None, arrays: ClaimedArrays, names: Sequence[str]
+    front: FrontMatter,
+    claim: WrittenCall,
+    function: PythonFunction | None,
+    arrays: ClaimedArrays,
+    names: Sequence[str],
 ) -> tuple[str, ...]:
-    """What it is called with: arrays, sizes and literals; left out, what its parameters are called tells."""
+    """The arguments of the call: arrays, sizes and literals; left out, they follow from the parameters' names."""
     key = (*KEY, "args")
-    said = lookup(front.values, key)
-    if said is None:
-        return inferred(front, function, arrays, names)
-    if not isinstance(said, list):
-        raise front.error(key, 'a list is wanted, such as ["x", "y", -1, "eps=1e-5"]')
-    if lookup(front.values, (*KEY, "given")) is not None:
+    if claim.args is None:
+        return infer_args(front, claim.given or {}, function, arrays, names)
+    if claim.given is not None:
         raise front.error((*KEY, "given"), "args says all that is handed over; leave one of the two out")
-    args = tuple(one if isinstance(one, str) else literal_of(one) for one in said)
+    args = claim.args
     for arg in args:
         if not all(is_known(value, (*arrays, *names)) for value in values_of(arg)):
             found = f"'{arg}' is no array, no size and no literal; this claim has {', '.join((*arrays, *names))}"
@@ -150,8 +143,12 @@ def check_count(front: FrontMatter, key: KeyPath, function: PythonFunction | Non
         raise front.error(key, f"{function.name} takes ({wanted})")
 
 
-def inferred(
-    front: FrontMatter, function: PythonFunction | None, arrays: ClaimedArrays, names: Sequence[str]
+def infer_args(
+    front: FrontMatter,
+    given: Mapping[str, str],
+    function: PythonFunction | None,
+    arrays: ClaimedArrays,
+    names: Sequence[str],
 ) -> tuple[str, ...]:
     """The inputs in their order; a parameter without a default beyond these is an output or a size of its name.
 
@@ -159,7 +156,7 @@ def inferred(
     """
     inputs = [name for name, array in arrays.items() if array.reads]
     outputs = [name for name, array in arrays.items() if array.writes and not array.reads]
-    given = read_given(front, (*arrays, *names))
+    check_given(front, given, (*arrays, *names))
     if function is None or function.is_variadic:
         named = [f"{name}={name}" for name in inputs] if function and function.is_by_name else inputs
         return (*named, *(f"{name}={value}" for name, value in given.items()))
@@ -199,29 +196,25 @@ def handed(function: PythonFunction, parameter: str, value: str) -> str:
     return f"{parameter}={value}" if parameter in function.by_name else value
 
 
-def read_given(front: FrontMatter, names: Iterable[str]) -> dict[str, str]:
-    """`given = { eps = 1e-5 }`: parameters that are no arrays."""
-    key = (*KEY, "given")
-    found = {}
-    for name, value in table(front, key).items():
-        text = value if isinstance(value, str) else literal_of(value)
+def check_given(front: FrontMatter, given: Mapping[str, str], names: Iterable[str]) -> None:
+    """`given = { eps = 1e-5 }`: parameters that are not arrays, each a size or a literal of Python."""
+    for name, text in given.items():
         if not is_known(text, names):
-            raise front.error((*key, name), f"'{text}' is no size and no literal of Python")
-        found[name] = text
-    return found
+            raise front.error((*KEY, "given", name), f"'{text}' is no size and no literal of Python")
 
 
-def read_returns(front: FrontMatter, arrays: ClaimedArrays, used: Iterable[str]) -> tuple[str, ...]:
+def read_returns(
+    front: FrontMatter, claimed: tuple[str, ...] | None, arrays: ClaimedArrays, used: Iterable[str]
+) -> tuple[str, ...]:
     """The outputs that are returned: those that are not handed over, in the order of `arrays`."""
     key = (*KEY, "returns")
     written = [name for name, array in arrays.items() if array.writes]
     left = [name for name in written if name not in used]
-    said = lookup(front.values, key)
-    if said is None:
+    if claimed is None:
         return tuple(left)
-    if not isinstance(said, list) or sorted(map(str, said)) != sorted(left):
+    if sorted(claimed) != sorted(left):
         raise front.error(key, f"the outputs that are not among args are wanted: {', '.join(left) or 'none'}")
-    return tuple(map(str, said))
+    return claimed
 
 
 def keyword_of(arg: str) -> str:
@@ -249,11 +242,6 @@ def is_known(value: str, names: Iterable[str]) -> bool:
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return False
     return True
-
-
-def literal_of(value: object) -> str:
-    """A number or a boolean of TOML as Python writes it."""
-    return str(value) if isinstance(value, bool) else text_of(value)
 
 
 def lines_of(call: PythonCall) -> Mapping[str, str]:

@@ -3,15 +3,12 @@
 Every name must stand in the formula. Knows the formula's names; never what a bound is.
 """
 
-import math
-from collections.abc import Iterator, Mapping
-from typing import cast
+from collections.abc import Iterable, Iterator, Mapping
 
 from kfuzz.claims.expression import Expression
-from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
-from kfuzz.claims.reading import ClaimNames, read_number, table
-from kfuzz.oracle.elements import NARROW
-from kfuzz.oracle.measured import function_models
+from kfuzz.claims.front_matter import FrontMatter, KeyPath
+from kfuzz.claims.reading import ClaimNames, read_number
+from kfuzz.claims.rounding_values import WrittenCounts, function_usage
 from kfuzz.oracle.names import names_of
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.rounding import FunctionModel
@@ -19,28 +16,10 @@ from kfuzz.oracle.rounding import FunctionModel
 ClaimedCounts = Expression | Mapping[str, Expression] | None
 """One count for every sum, or a count for each by name."""
 
-MODELS: dict[str, dict[str, FunctionModel]] = {
-    "log": {"logf": FunctionModel(3.0), "__logf": FunctionModel(7.0, 2.0**-21)},
-    "rsqrt": {"rsqrtf": FunctionModel(5.0), "1 / sqrtf": FunctionModel(3.0)},
-    "sqrt": {"sqrtf": FunctionModel(1.0), "sqrt.approx": FunctionModel(3.0)},
-    "tanh": {"tanhf": FunctionModel(5.0), "tanh.approx": FunctionModel(8192.0)},
-    "erf": {"erff": FunctionModel(5.0)},
-}
-"""Documented errors: k ulp of the CUDA C Programming Guide is 2 k + 1 units of u; __logf's 2^-21.41 near 1 is absolute;
-PTX gives tanh.approx 2^-11, and sqrt.approx 1 ulp."""
 
-
-def read_scalars(front: FrontMatter, op: Op) -> dict[str, float]:
-    """`scalars = { eps = 1e-5 }`: constants of the kernel, in the place of the op's own."""
-    key = ("scalars",)
-    given = table(front, key)
-    check_known(front, key, given, tuple(op.scalars), "scalar")
-    found = {}
-    for name, value in given.items():
-        if type(value) not in (int, float) or not math.isfinite(cast(float, value)):
-            raise front.error((*key, name), "a finite number is wanted")
-        found[name] = float(cast(float, value))
-    return found
+def check_scalars(front: FrontMatter, scalars: Mapping[str, float], op: Op) -> None:
+    """`scalars = { eps = 1e-5 }`: constants of the kernel that replace the op's own; the op has each of them."""
+    check_names_known(front, ("scalars",), scalars, tuple(op.scalars), "scalar")
 
 
 def literals_of(op: Op, scalars: Mapping[str, float]) -> dict[str, str]:
@@ -49,16 +28,17 @@ def literals_of(op: Op, scalars: Mapping[str, float]) -> dict[str, str]:
     return {name: repr(float(value)) for name, value in values.items() if not isinstance(value, str)}
 
 
-def read_counts(front: FrontMatter, op: Op, name: str, names: ClaimNames) -> ClaimedCounts:
+def read_counts(
+    front: FrontMatter, name: str, written: WrittenCounts | None, op: Op, names: ClaimNames
+) -> ClaimedCounts:
     """One expression, or a table of them by the names of the op's sums; "*" stands for the rest."""
     key = ("accuracy", name)
-    value = lookup(front.values, key)
-    if value is None:
+    if written is None:
         return None
-    if not isinstance(value, dict):
-        return read_number(front, key, names)
-    check_known(front, key, value, (*names_of(op).sums, "*"), "sum")
-    return {which: read_number(front, (*key, which), names) for which in value}
+    if isinstance(written, str):
+        return read_number(front, key, written, names)
+    check_names_known(front, key, written, (*names_of(op).sums, "*"), "sum")
+    return {which: read_number(front, (*key, which), text, names) for which, text in written.items()}
 
 
 def each_count(name: str, counts: ClaimedCounts) -> Iterator[tuple[KeyPath, Expression]]:
@@ -69,55 +49,43 @@ def each_count(name: str, counts: ClaimedCounts) -> Iterator[tuple[KeyPath, Expr
         yield from ((("accuracy", name, which), count) for which, count in counts.items())
 
 
-def check_known(
-    front: FrontMatter, key: KeyPath, given: Mapping[str, object], known: tuple[str, ...], what: str
-) -> None:
-    """Raise ClaimError unless the op's formula has each of these names."""
-    for name in given:
-        if name not in known:
-            raise front.error(
-                (*key, name), f"the formula has no {what} of this name; it has {', '.join(known) or 'none'}"
-            )
+def read_form(front: FrontMatter, written: str | None, op: Op) -> str | None:
+    """One of the op's forms, or any."""
+    forms = (*op.forms, *op.seldom, "any")
+    if written is not None and written not in forms:
+        raise front.error(("accuracy", "form"), f"one of {', '.join(forms)} is wanted")
+    return written
 
 
-def read_narrowed(front: FrontMatter, key: KeyPath, known: tuple[str, ...]) -> dict[str, str]:
-    given = table(front, key)
-    check_known(front, key, given, known, "value")
-    for name, word in given.items():
-        if word not in NARROW:
-            raise front.error((*key, name), f"one of {', '.join(NARROW)} is wanted")
-    return {name: str(word) for name, word in given.items()}
+def read_kept(front: FrontMatter, written: Mapping[str, str], known: tuple[str, ...]) -> Mapping[str, str]:
+    check_names_known(front, ("accuracy", "keep"), written, known, "value")
+    return written
 
 
-def read_models(front: FrontMatter, known: tuple[str, ...]) -> dict[str, FunctionModel]:
-    """`functions = { log = "__logf", tanh = [187, 0] }`: a name, or a measured error in u and an absolute one."""
+def read_models(
+    front: FrontMatter, written: Mapping[str, FunctionModel | str], known: tuple[str, ...]
+) -> dict[str, FunctionModel]:
+    """The errors of the formula's functions; a word that is left is one that the function does not have."""
     key = ("accuracy", "functions")
-    given = table(front, key)
-    check_known(front, key, given, known, "function")
-    found = {}
-    for name, value in given.items():
-        names = MODELS.get(name, {})
-        names = names | {
-            f"{cuda} measured": model for cuda, model in function_models().get(name, {}).items() if cuda in names
-        }
-        if isinstance(value, str) and value in names:
-            found[name] = names[value]
-            continue
-        numbers = value if isinstance(value, list) else []
-        try:
-            found[name] = FunctionModel(*(float(number) for number in numbers if type(number) in (int, float)))
-        except (TypeError, ValueError):
-            wanted = ", ".join(f'"{word}"' for word in names)
-            usage = f"{wanted} or [units, absolute] is wanted: an error of units 2^-24, at least 1, and an absolute one"
-            raise front.error((*key, name), usage) from None
-    return found
+    check_names_known(front, key, written, known, "function")
+    models = {}
+    for name, model in written.items():
+        if isinstance(model, str):
+            raise front.error((*key, name), function_usage(name))
+        models[name] = model
+    return models
 
 
-def read_names(front: FrontMatter, key: KeyPath, known: tuple[str, ...]) -> tuple[str, ...] | None:
-    value = lookup(front.values, key)
-    if value is None:
-        return None
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise front.error(key, 'a list of names is wanted, such as ["mean", "var"]')
-    check_known(front, key, dict.fromkeys(value), known, "sum")
-    return tuple(value)
+def read_shared(front: FrontMatter, written: tuple[str, ...] | None, known: tuple[str, ...]) -> tuple[str, ...] | None:
+    check_names_known(front, ("accuracy", "shared"), written or (), known, "sum")
+    return written
+
+
+def check_names_known(
+    front: FrontMatter, key: KeyPath, names: Iterable[str], known: tuple[str, ...], what: str
+) -> None:
+    """Raise a ClaimError unless the op's formula has each of these names."""
+    for name in names:
+        if name not in known:
+            reason = f"the formula has no {what} of this name; it has {', '.join(known) or 'none'}"
+            raise front.error((*key, name), reason)

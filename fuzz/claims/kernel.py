@@ -6,34 +6,43 @@ Long, since a kernel's sizes, its arrays and its jobs are all worked out of the 
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import product
-from math import prod
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.claims import front_matter
-from kfuzz.claims import sizes as claim
 from kfuzz.claims.accuracy import Domain, Rounding, accuracy_for, read_rounding, read_values
 from kfuzz.claims.arrays import Array, check_roles, read_align, read_arrays
+from kfuzz.claims.axes import Axis
 from kfuzz.claims.bound import Bound
-from kfuzz.claims.callables import completed, read_callable
-from kfuzz.claims.expression import Expression, Total, show_sizes
-from kfuzz.claims.formula_claims import each_count, literals_of, read_scalars
-from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
-from kfuzz.claims.keys import TOP
+from kfuzz.claims.callables import complete, read_callable
+from kfuzz.claims.corners import corners
+from kfuzz.claims.expression import Expression, ExpressionError, Total, show_sizes
+from kfuzz.claims.formula_claims import check_scalars, each_count, literals_of
+from kfuzz.claims.front_matter import FrontMatter
+from kfuzz.claims.jobs import Arrays, Shape, buffer_of, shapes_of, steps_of
+from kfuzz.claims.keys import WrittenClaim, parse_claim
 from kfuzz.claims.launches import Launch, LaunchVariant, read_launches
-from kfuzz.claims.reading import ClaimNames, Sizes, at, check_keys, evaluate
+from kfuzz.claims.reading import ClaimNames, Sizes, at, evaluate
 from kfuzz.claims.references import named, with_reference
 from kfuzz.claims.roles import Dimensions, Roles, roles_of
-from kfuzz.claims.sizes import Axis, Broken
-from kfuzz.claims.steps import is_chosen, step_of
+from kfuzz.claims.sizes import (
+    Broken,
+    check_names,
+    conditions_in,
+    read_axes,
+    read_broken,
+    read_home,
+    read_let,
+    read_op,
+)
 from kfuzz.claims.variants import EXAMPLE, FEW, SizeDomain, TooManyError
 from kfuzz.claims.where import Where, read_where
-from kfuzz.devices import Buffer, Entry, Job, Step
+from kfuzz.devices import Entry, Job, Step
 from kfuzz.devices.vast import is_vast
 from kfuzz.oracle.elements import F32, Element, store
 from kfuzz.oracle.find import find
@@ -45,11 +54,6 @@ from kfuzz.sources import exhibits
 HOME = Path(__file__).resolve().parent.parent
 KERNELS = next(path for path in (HOME / "kernels", HOME.parent / "kernels") if path.is_dir())
 """Within the package where it is installed, beside it in a checkout."""
-MOST_TUNES = 64
-"""So many combinations of tune values are all tried when a claim is loaded; of more, the first and last."""
-
-Arrays = Mapping[str, NDArray[np.generic]]
-Shape = tuple[int, ...]
 
 
 class DoesNotFitError(ValueError):
@@ -76,6 +80,7 @@ class Kernel:
     broken: Broken | None
     home: Sizes
     """The shape that a host function was written for; empty where nobody says."""
+    written: WrittenClaim = field(repr=False)
     front: FrontMatter = field(repr=False)
     scalars: Mapping[str, float] = field(default_factory=dict)
 
@@ -126,27 +131,33 @@ class Kernel:
         listed = {name: axis.listed for name, axis in self.axes.items() if axis.listed}
         ends = {name: (axis.lo, axis.hi) for name, axis in self.axes.items()}
         found: list[LaunchVariant] = []
-        for index, launch in enumerate(self.launches):
+        for launch in self.launches:
             try:
                 found += launch.variants(SizeDomain(ends, {**listed, **self.tune}, self.let), self.where)
             except (TooManyError, RecursionError) as error:
                 known = ", ".join((*listed, *self.tune)) or "none"
                 reason = f"'{{{error}}}' has more than {FEW} values, and each is compiled"
                 wanted = f"write a tune parameter or an axis of listed sizes (this claim has {known}), or {EXAMPLE}"
-                raise self.front.error(self.entry_key(index), f"{reason}; {wanted}") from None
+                raise self.front.error(launch.keys.function, f"{reason}; {wanted}") from None
         return tuple(found)
 
     def variants(self, tune: Sizes) -> tuple[LaunchVariant, ...]:
         """The launches and entries between which the sizes choose, with these values of tune."""
+        values = tuple(tune.items())
+        if values not in self._variants:
+            self._variants[values] = self._choices(tune)
+        return self._variants[values]
+
+    @cached_property
+    def _variants(self) -> dict[tuple[tuple[str, int], ...], tuple[LaunchVariant, ...]]:
+        """The variants by tune, since every trial asks for them."""
+        return {}
+
+    def _choices(self, tune: Sizes) -> tuple[LaunchVariant, ...]:
         fitting = [one for one in self.every_variant if all(tune.get(name, n) == n for name, n in one.few.items())]
         distinct = {(id(one.launch), one.entry): one for one in fitting}
         of_launch = Counter(launch for launch, _ in distinct)
         return tuple(one for (launch, _), one in distinct.items() if one.launch.when or of_launch[launch] > 1)
-
-    def entry_key(self, index: int) -> KeyPath:
-        """The key under which the claim names the function of a launch."""
-        place: KeyPath = ("host",) if self.launches[index].on_host else ("launch", index)
-        return (*place, "call" if lookup(self.front.values, (*place, "call")) is not None else "entry")
 
     @cached_property
     def elements(self) -> Total:
@@ -157,7 +168,10 @@ class Kernel:
         """Axes, tune and let together."""
         sizes = {**axes, **tune}
         for name, value in self.let.items():
-            sizes[name] = evaluate(self.front, ("let", name), value, sizes)
+            try:
+                sizes[name] = value(sizes)
+            except ExpressionError as error:
+                raise self.front.error(("let", name), str(error)) from None
         return sizes
 
     def admits(self, axes: Sizes) -> bool:
@@ -214,6 +228,14 @@ class Kernel:
             )
         return given if element is F32 else store(given.astype(np.float64), element)
 
+    def shapes(self, sizes: Sizes) -> dict[str, Shape]:
+        """The shape of each array at these sizes."""
+        return shapes_of(self.front, self.roles, self.arrays, sizes)
+
+    def steps(self, sizes: Sizes, shapes: Mapping[str, Shape]) -> tuple[Step, ...]:
+        """The launches that are made at these sizes."""
+        return steps_of(self.front, self.launches, self.arrays, sizes, shapes)
+
     def bind(self, inputs: Arrays, tune: Sizes) -> Bound:
         """This kernel on these inputs, ready to run; ClaimError where the claim leads to no launch."""
         if tune.keys() != self.tune.keys() or any(tune[name] not in self.tune[name] for name in tune):
@@ -222,10 +244,14 @@ class Kernel:
         if broken := self.where.broken({**axes, **tune}):
             raise ValueError(f"{show_sizes({**axes, **tune}, broken[0].names)}: {self.name} claims {broken[0].text}")
         sizes = self.sizes(axes, tune)
-        shapes = shapes_of(self, sizes)
+        shapes = self.shapes(sizes)
         given = self.stored(inputs)
-        buffers = [buffer_of(self, name, shape, given, sizes) for name, shape in shapes.items()]
-        buffers.sort(key=lambda buffer: buffer.is_returned)  # those come of themselves, behind what is placed
+        returned = {name for launch in self.launches for name in launch.returns}
+        buffers = [
+            buffer_of(self.front, name, self.arrays[name], shape, given, sizes, name in returned)
+            for name, shape in shapes.items()
+        ]
+        buffers.sort(key=lambda buffer: buffer.is_returned)  # after those that kfuzz places itself
         job = Job(
             kernel=self.name,
             path=self.path,
@@ -233,7 +259,7 @@ class Kernel:
             flags=self.flags,
             align=self.align,
             buffers=tuple(buffers),
-            steps=steps_of(self, sizes, shapes),
+            steps=self.steps(sizes, shapes),
             entries=self.entries,
             warp_synchronous=self.warp_synchronous,
         )
@@ -252,44 +278,51 @@ def load(path: Path | str) -> Kernel:
 @lru_cache(maxsize=1024)
 def read(front: FrontMatter) -> Kernel:
     """The kernel that a front matter and the source below it make; of one text one kernel, which is read once."""
-    check_keys(front, (), (*TOP, "call") if front.is_python else TOP)
-    front = with_reference(front) if front.is_python else front
-    roles = roles_of(claim.read_op(front))
+    claim = parse_claim(front)
+    claim = with_reference(front, claim) if front.is_python else claim
+    roles = roles_of(read_op(front, claim.op))
     op = find(roles.op)
     if front.is_python:
-        front = completed(front, roles)
-    axes = claim.read_axes(front)
-    tune = claim.read_tune(front)
-    claim.check_names(front)
-    where = read_where(front, axes, tune)
-    let = claim.read_let(front, (*axes, *tune))
-    scalars = read_scalars(front, op)
-    names = ClaimNames((*axes, *tune, *let), claim.conditions_in(let), literals_of(op, scalars))
-    arrays = read_arrays(front, names)
+        claim = complete(front, claim, roles)
+        # an error shows a default, too
+        front = replace(front, values={**front.values, "arrays": dict(claim.arrays or {})})
+    axes = read_axes(front, claim.axes)
+    check_names(front, claim)
+    where = read_where(front, claim.where, axes, claim.tune)
+    let = read_let(front, claim.let, (*axes, *claim.tune))
+    check_scalars(front, claim.scalars, op)
+    names = ClaimNames((*axes, *claim.tune, *let), conditions_in(let), literals_of(op, claim.scalars))
+    arrays = read_arrays(front, claim.arrays, names)
     check_roles(front, roles, arrays, axes)
-    launches = (read_callable(front, names, arrays),) if front.is_python else read_launches(front, names, arrays)
+    launches = (
+        (read_callable(front, claim.call, names, arrays),)
+        if front.is_python
+        else read_launches(front, claim, names, arrays)
+    )
+    home = claim.call.home if front.is_python else claim.host.home if claim.host else None
     kernel = Kernel(
         name=name_of(front.path),
         op=roles.op,
         axes=axes,
-        tune=tune,
+        tune=dict(claim.tune),
         where=where,
         let=let,
         arrays=arrays,
-        align=read_align(front, arrays),
-        warp_synchronous=claim.read_warp_synchronous(front),
+        align=read_align(front, claim.align, arrays),
+        warp_synchronous=bool(claim.warp_synchronous),
         launches=launches,
-        rounding=read_rounding(front, op, names),
-        values=read_values(front, op),
-        broken=claim.read_broken(front, is_exhibit=name_of(front.path).startswith("broken/")),
-        home=claim.read_home(front, axes),
+        rounding=read_rounding(front, claim.accuracy, op, names),
+        values=read_values(front, claim.values, op),
+        broken=read_broken(front, claim.broken, is_exhibit=name_of(front.path).startswith("broken/")),
+        home=read_home(front, home, axes),
+        written=claim,
         front=front,
-        scalars=scalars,
+        scalars=dict(claim.scalars),
     )
     _ = kernel.entries  # each expression in an entry has a few values
-    for corner, choice in corners(kernel):
+    for corner, choice in corners(where, launches, let):
         sizes = kernel.sizes(corner, choice)
-        steps_of(kernel, sizes, shapes_of(kernel, sizes))
+        kernel.steps(sizes, kernel.shapes(sizes))
         kernel.accuracy(sizes)
     return kernel
 
@@ -327,101 +360,3 @@ def fitted(array: Array, shape: Shape, takes_vector: bool) -> Shape:
     if takes_vector and len(array.shape) == 1 and len(shape) == 2 and shape[0] == 1:
         return shape[1:]
     raise DoesNotFitError(f"the kernel takes {array}; the case has {list(shape)}")
-
-
-def shapes_of(kernel: Kernel, sizes: Sizes) -> dict[str, Shape]:
-    """The shape of every array; each dimension of the op has one size in all of them."""
-    shapes: dict[str, Shape] = {}
-    known = {"1": 1}
-    for name, array in kernel.arrays.items():
-        key = ("arrays", name)
-        shapes[name] = tuple(evaluate(kernel.front, key, size, sizes) for size in array.shape)
-        if min(shapes[name]) < 0:
-            raise kernel.front.error(key, f"shape {list(shapes[name])} {at(sizes)}; a dimension is 0 or more")
-        if array.room and (room := evaluate(kernel.front, key, array.room, sizes)) < shapes[name][0]:
-            raise kernel.front.error(
-                key, f"{shapes[name][0]} of {room} {at(sizes)}; a part is no larger than the whole"
-            )
-        for role, dimensions in kernel.roles.dimensions(array.reads, array.writes):
-            clash = clash_of(dimensions, shapes[name], known)
-            if clash:
-                found = f"'{role}' of {kernel.op} is [{', '.join(dimensions)}]; {clash} {at(sizes)}"
-                raise kernel.front.error(key, found)
-    return shapes
-
-
-def clash_of(dimensions: Dimensions, shape: Shape, known: dict[str, int]) -> str:
-    """In words, a dimension that another array has in another size; new ones become known."""
-    for dimension, size in zip(dimensions, (1,) * (len(dimensions) - len(shape)) + shape, strict=True):
-        if known.setdefault(dimension, size) != size:
-            return f"{dimension} is {known[dimension]} elsewhere and {size} here"
-    return ""
-
-
-def buffer_of(kernel: Kernel, name: str, shape: Shape, given: Arrays, sizes: Sizes) -> Buffer:
-    """An array of the claim as a device is told of it; `given` are the inputs as the kernel holds them."""
-    array, content = kernel.arrays[name], None
-    fill = array.fill.bits if array.fill else None
-    if array.reads and is_vast(given[array.reads]):
-        fill = 0
-    elif array.reads:
-        content = np.ascontiguousarray(given[array.reads]).reshape(shape)
-    whole = (evaluate(kernel.front, ("arrays", name), array.room, sizes), *shape[1:]) if array.room else shape
-    part, is_returned = shape if array.room else None, any(name in launch.returns for launch in kernel.launches)
-    return Buffer(name, array.element, whole, content, fill, array.writes is not None, part, is_returned)
-
-
-def steps_of(kernel: Kernel, sizes: Sizes, shapes: Mapping[str, Shape]) -> tuple[Step, ...]:
-    """The launches whose `when` holds; together they are handed every output."""
-    chosen = [
-        (("launch", index), launch)
-        for index, launch in enumerate(kernel.launches)
-        if is_chosen(kernel.front, ("launch", index), launch, sizes)
-    ]
-    for name, array in kernel.arrays.items():
-        if array.writes and prod(shapes[name]) and not any(name in (*one.args, *one.returns) for _, one in chosen):
-            raise kernel.front.error(("arrays", name), f"no launch takes '{name}' {at(sizes)}")
-    return tuple(step_of(kernel.front, key, launch, kernel.arrays, sizes, shapes) for key, launch in chosen)
-
-
-def corners(kernel: Kernel) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
-    """The axes and tune values at which a claim is likeliest to contradict itself.
-
-    Every corner of the axes with every tune value; then the sizes beside each number that a `when` names,
-    since a gap between the variants begins there. Under a `where` it is the sizes nearest to them that it allows.
-    """
-    if not kernel.where:
-        yield from every_corner(kernel)
-        return
-    yield {name: kernel.where.example[name] for name in kernel.axes}, {n: kernel.where.example[n] for n in kernel.tune}
-    for axes, tune in every_corner(kernel):
-        found = kernel.where.near({**axes, **tune}, tuple(kernel.axes))
-        if found:
-            yield {name: found[name] for name in axes}, tune
-
-
-def every_corner(kernel: Kernel) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
-    ends = [
-        dict(zip(kernel.axes, sizes, strict=True))
-        for sizes in product(*((axis.lo, axis.hi) for axis in kernel.axes.values()))
-    ]
-    tunes = [{name: values[end] for name, values in kernel.tune.items()} for end in (0, -1)]
-    every = tunes
-    if prod(len(values) for values in kernel.tune.values()) <= MOST_TUNES:
-        every = [dict(zip(kernel.tune, values, strict=True)) for values in product(*kernel.tune.values())]
-    yield from product(ends, every)
-    named = {n for launch in kernel.launches for one in launch.conditionals for n in numbers_in(kernel, one)}
-    for size in sorted({number + step for number in named for step in (-1, 0, 1)}):
-        for name, axis in kernel.axes.items():
-            if size in axis:
-                yield from product(({**end, name: size} for end in (ends[0], ends[-1])), tunes)
-
-
-def numbers_in(kernel: Kernel, value: Expression) -> frozenset[int]:
-    """The numbers that an expression names, by way of derived sizes as well."""
-    names, found = set(value.names), value.literals
-    for name, derived in reversed(kernel.let.items()):  # each needs those before it alone
-        if name in names:
-            names |= derived.names
-            found |= derived.literals
-    return found

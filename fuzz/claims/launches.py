@@ -23,9 +23,9 @@ from kfuzz.claims.arguments import (
     widths_of,
 )
 from kfuzz.claims.expression import Expression, Total
-from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
-from kfuzz.claims.keys import HOST, LAUNCH
-from kfuzz.claims.reading import ClaimNames, Sizes, check_keys, checked, read_number, required, table
+from kfuzz.claims.front_matter import FrontMatter, KeyPath
+from kfuzz.claims.keys import WrittenClaim, WrittenHost, WrittenLaunch
+from kfuzz.claims.reading import ClaimNames, Sizes, checked, read_number, required
 from kfuzz.claims.signature import Parameters, entries_of, host_functions_of
 from kfuzz.claims.variants import SizeDomain, values_of
 from kfuzz.claims.where import Where
@@ -39,6 +39,15 @@ HOLE = re.compile(r"\{(.*?)\}")
 
 
 @dataclass(frozen=True)
+class LaunchKeys:
+    """The keys that errors of a launch name: the launch, its function, its cluster if the claim has one."""
+
+    launch: KeyPath
+    function: KeyPath
+    cluster: KeyPath = ()
+
+
+@dataclass(frozen=True)
 class Launch:
     """One launch. `entry` may hold expressions for template arguments, as in `block_sum<{threads}>`: its `holes`.
 
@@ -46,6 +55,7 @@ class Launch:
     bytes of the integers that sizes are passed as, where it is no C int.
     """
 
+    keys: LaunchKeys
     entry: str
     grid: tuple[Expression, ...]
     block: tuple[Expression, ...]
@@ -121,19 +131,23 @@ class LaunchVariant:
         return self.launch.is_made(sizes) and (not self.launch.holes or self.launch.entry_for(sizes) == self.entry)
 
 
-def read_launches(front: FrontMatter, names: ClaimNames, arrays: ClaimedArrays) -> tuple[Launch, ...]:
+def read_launches(
+    front: FrontMatter, claim: WrittenClaim, names: ClaimNames, arrays: ClaimedArrays
+) -> tuple[Launch, ...]:
     """The launches of a claim, or the host function that makes them."""
-    if table(front, ("host",)):
-        host = read_host(front, names, arrays)
+    if claim.host:
+        if claim.launch is not None:
+            raise front.error(("host",), "the host launches what it needs; leave out [[launch]], or [host]")
+        host = read_host(front, claim.host, names, arrays)
         check_taken(front, {name: array for name, array in arrays.items() if name not in host.returns}, (host,))
         return (host,)
-    written = required(front, ("launch",), EXAMPLE)
-    if not isinstance(written, list) or not all(isinstance(item, dict) for item in written):
-        raise front.error(("launch",), "a launch stands under [[launch]], in double brackets")
+    written = required(front, ("launch",), claim.launch, EXAMPLE)
     functions: dict[str, Parameters] = {}
     for one in sources(front.path, front.source, ()):  # those of the headers that stand beside it, too
         functions = entries_of(one.text) | functions
-    launches = tuple(read_launch(front, ("launch", index), names, arrays, functions) for index, _ in enumerate(written))
+    launches = tuple(
+        read_launch(front, ("launch", index), one, names, arrays, functions) for index, one in enumerate(written)
+    )
     check_taken(front, arrays, launches)
     return launches
 
@@ -145,22 +159,20 @@ def check_taken(front: FrontMatter, arrays: ClaimedArrays, launches: tuple[Launc
             raise front.error(("arrays", name), f"no launch takes '{name}' in its args")
 
 
-def read_host(front: FrontMatter, names: ClaimNames, arrays: ClaimedArrays) -> Launch:
+def read_host(front: FrontMatter, claim: WrittenHost, names: ClaimNames, arrays: ClaimedArrays) -> Launch:
     """The [host] table: a function of the file that launches what it needs itself."""
     key: KeyPath = ("host",)
-    check_keys(front, key, HOST)
-    if "launch" in front.values:
-        raise front.error(key, "the host launches what it needs; leave out [[launch]], or [host]")
     functions = host_functions_of(front.source)
-    written = replace(read_written(front, key, arrays, names, functions), on_host=True)
-    said = "call" if written.is_call else "entry"
-    parameters = read_function(front, (*key, said), written, functions)
+    written = replace(read_written(front, key, claim, arrays, names, functions), on_host=True)
+    keys = LaunchKeys(key, (*key, "call" if written.is_call else "entry"))
+    parameters = read_function(front, keys.function, written, functions)
     check_args(front, (*key, "call" if written.is_call else "args"), written, parameters, arrays)
     one = expression.number("1", ())
     used = uses(written.texts, (*arrays, *names))
     made = arguments_of(written, parameters, arrays, names)
     left = (name for name, array in arrays.items() if array.writes and name not in used)
     return Launch(
+        keys=keys,
         entry=written.function,
         grid=(one,),
         block=(one,),
@@ -170,46 +182,48 @@ def read_host(front: FrontMatter, names: ClaimNames, arrays: ClaimedArrays) -> L
         on_host=True,
         returns=tuple(left) if made.tensors else (),
         widths=widths_of(written, parameters),
-        holes=read_holes(front, (*key, said), written.function, names),
+        holes=read_holes(front, keys.function, written.function, names),
     )
 
 
 def read_launch(
     front: FrontMatter,
     key: KeyPath,
+    claim: WrittenLaunch,
     names: ClaimNames,
     arrays: ClaimedArrays,
     functions: Functions,
 ) -> Launch:
-    check_keys(front, key, LAUNCH)
-    written = read_written(front, key, arrays, names, functions)
-    said = "call" if written.is_call else "entry"
-    parameters = read_function(front, (*key, said), written, functions)
+    written = read_written(front, key, claim, arrays, names, functions)
+    keys = LaunchKeys(
+        key, (*key, "call" if written.is_call else "entry"), (*key, "cluster") if claim.cluster is not None else key
+    )
+    parameters = read_function(front, keys.function, written, functions)
     check_args(front, (*key, "call" if written.is_call else "args"), written, parameters, arrays)
     is_plain = are_plain(written, parameters, arrays)
-    when = lookup(front.values, (*key, "when"))
-    if when is not None and not isinstance(when, str):
-        raise front.error((*key, "when"), 'a condition in quotes is wanted, such as "cols <= 1024"')
-    has_shared = "shared" in table(front, key)
+    when = claim.when
     return Launch(
+        keys=keys,
         entry=written.function,
-        grid=read_dimensions(front, (*key, "grid"), names),
-        block=read_dimensions(front, (*key, "block"), names),
-        shared=read_number(front, (*key, "shared"), names) if has_shared else expression.number("0", ()),
+        grid=read_dimensions(front, (*key, "grid"), claim.grid, names),
+        block=read_dimensions(front, (*key, "block"), claim.block, names),
+        shared=read_number(front, (*key, "shared"), "0" if claim.shared is None else claim.shared, names),
         args=written.texts if is_plain else uses(written.texts, (*arrays, *names)),
-        cluster=read_cluster(front, key, written.function, names),
-        cooperative=read_cooperative(front, key),
+        cluster=read_cluster(front, keys, claim.cluster, written.function, names),
+        cooperative=claim.cooperative,
         when=None if when is None else checked(front, (*key, "when"), when, names, expression.condition),
         made=None if is_plain else arguments_of(written, parameters, arrays, names),
         widths=widths_of(written, parameters),
-        holes=read_holes(front, (*key, said), written.function, names),
+        holes=read_holes(front, keys.function, written.function, names),
     )
 
 
-def read_cluster(front: FrontMatter, key: KeyPath, function: str, names: ClaimNames) -> tuple[Expression, ...]:
+def read_cluster(
+    front: FrontMatter, keys: LaunchKeys, written: str | None, function: str, names: ClaimNames
+) -> tuple[Expression, ...]:
     """The blocks of a cluster: as the claim has them, else as the function's own `__cluster_dims__` does."""
-    if "cluster" in table(front, key):
-        return read_dimensions(front, (*key, "cluster"), names)
+    if written is not None:
+        return read_dimensions(front, keys.cluster, written, names)
     name = re.escape(function.partition("<")[0].strip().rpartition("::")[2])
     said = re.search(rf"__cluster_dims__\s*\(([^()]*)\)[^;{{}}]*?\b{name}\s*\(", front.source)
     if not said:
@@ -217,24 +231,13 @@ def read_cluster(front: FrontMatter, key: KeyPath, function: str, names: ClaimNa
     sides = [side.strip() for side in said[1].split(",")]
     if not all(side.isdigit() for side in sides):
         found = f"its function has __cluster_dims__({said[1]}); say what these numbers are: cluster = ..."
-        raise front.error(key, found)
+        raise front.error(keys.launch, found)
     return tuple(expression.number(side, ()) for side in sides)
 
 
-def read_cooperative(front: FrontMatter, key: KeyPath) -> bool:
-    """Whether all blocks of the grid run at once."""
-    said = table(front, key).get("cooperative", False)
-    if not isinstance(said, bool):
-        raise front.error((*key, "cooperative"), "true or false is wanted: whether all blocks run at once")
-    return said
-
-
-def read_dimensions(front: FrontMatter, key: KeyPath, names: ClaimNames) -> tuple[Expression, ...]:
+def read_dimensions(front: FrontMatter, key: KeyPath, written: str | None, names: ClaimNames) -> tuple[Expression, ...]:
     """One to three expressions with commas between them."""
-    value = required(front, key, f'{key[-1]} = "rows"')
-    if type(value) is not int and not isinstance(value, str):
-        raise front.error(key, 'one to three expressions are wanted, in one string: "chunks, rows"')
-    sizes = split_commas(str(value))
+    sizes = split_commas(required(front, key, written, f'{key[-1]} = "rows"'))
     if not 1 <= len(sizes) <= 3:
         raise front.error(key, f"{len(sizes)} dimensions; a {key[-1]} has one, two or three")
     return tuple(checked(front, key, size, names, expression.number) for size in sizes)

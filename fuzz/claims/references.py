@@ -17,7 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup, shown_path
+from kfuzz.claims.front_matter import FrontMatter, KeyPath, shown_path
+from kfuzz.claims.keys import WrittenClaim
 from kfuzz.claims.python_text import read_text
 from kfuzz.devices import cache
 from kfuzz.oracle.errors import OracleError
@@ -35,7 +36,6 @@ FOLDER = "references"
 TRACER = "kfuzz.callables.torch.tracing"
 SECONDS = 300.0
 INPUT = re.compile(r"\s*\w+\s*\[([^\]]*)\]\s*->\s*(\w+)")
-AXIS = re.compile(r"\s*(\d+)\s*\.\.\s*(\d+)\s*")
 PRECISIONS = {"single": np.float32, "double": np.float64}
 """In which the reference has answered; in double only one that computes in no narrower type."""
 
@@ -49,12 +49,12 @@ class Reference:
     name: str
 
 
-def with_reference(front: FrontMatter) -> FrontMatter:
+def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
     """The claim, in which a reference stands for the formula that was made of it."""
-    if lookup(front.values, ("op",)) != OP:
-        return front
-    found = reference_of(front)
-    question = asked(front, found)
+    if claim.op != OP:
+        return claim
+    reference = reference_of(front, claim.call.reference)
+    question = question_for(front, claim, reference)
     key = cache.key("reference 2", tracer_text(), json.dumps(question, sort_keys=True))
     raw = cache.fetch(f"{FOLDER}/{key}.json")
     if raw is None:
@@ -62,56 +62,41 @@ def with_reference(front: FrontMatter) -> FrontMatter:
         cache.save(f"{FOLDER}/{key}.json", raw)
     answer = json.loads(raw)
     if "error" in answer:
-        raise front.error(("op",), f"{found.name} in {shown_path(found.path)}: {answer['error']}")
+        raise front.error(("op",), f"{reference.name} in {shown_path(reference.path)}: {answer['error']}")
     formula = placed(front, answer)
     check_agrees(front, formula, answer)
-    return replace(front, values={**front.values, "op": str(formula)})
+    return replace(claim, op=str(formula))
 
 
-def reference_of(front: FrontMatter) -> Reference:
+def reference_of(front: FrontMatter, name: str | None) -> Reference:
     """The one that is named, else the usual one in the file, else in a file beside it."""
-    said = lookup(front.values, KEY)
     files = [(front.path, front.source)]
-    for name in BESIDE:
-        path = front.path.resolve().parent / name
+    for beside in BESIDE:
+        path = front.path.resolve().parent / beside
         if path.is_file() and path != front.path.resolve():
             files.append((path, path.read_text(encoding="utf-8-sig")))
     for path, source in files:
         known = read_text(source).names
-        for name in (str(said),) if said is not None else USUAL:
-            if name in known:
-                return Reference(path, source, name)
-    wanted = f"no {said} in the file" if said is not None else f"no reference; one is called {' or '.join(USUAL)}"
-    raise front.error(KEY if said is not None else ("op",), f"{wanted}, or stands in {BESIDE[0]} beside it")
+        for usual in USUAL if name is None else (name,):
+            if usual in known:
+                return Reference(path, source, usual)
+    wanted = f"no reference; one is called {' or '.join(USUAL)}" if name is None else f"no {name} in the file"
+    raise front.error(("op",) if name is None else KEY, f"{wanted}, or stands in {BESIDE[0]} beside it")
 
 
-def asked(front: FrontMatter, found: Reference) -> dict[str, object]:
-    """What the tracer is told: the file, and the shapes of the inputs where the claim has some."""
-    arrays, axes = front.values.get("arrays"), front.values.get("axes")
+def question_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) -> dict[str, object]:
+    """The input of the tracer: the file, and the shapes of the inputs where the claim has some."""
     inputs = {}
-    for text in arrays.values() if isinstance(arrays, dict) else ():
-        if read := INPUT.match(str(text)):
-            inputs[read[2]] = [size.strip() for size in read[1].split(",") if size.strip()]
+    for text in (claim.arrays or {}).values():
+        if array := INPUT.match(text):
+            inputs[array[2]] = [size.strip() for size in array[1].split(",") if size.strip()]
     if wrong := [size for dims in inputs.values() for size in dims if not (size.isidentifier() or size.isdigit())]:
-        told = f"a size of a reference's input is a name or a number, not {wrong[0]}"
-        raise front.error(("arrays",), told)
-    ranges = {name: range_of(axis) for name, axis in axes.items()} if isinstance(axes, dict) else {}
+        raise front.error(("arrays",), f"a size of a reference's input is a name or a number, not {wrong[0]}")
     return {
-        "path": str(found.path.resolve()), "source": found.source, "reference": found.name, "inputs": inputs,
-        "axes": {name: one for name, one in ranges.items() if one}, "title": f"{found.name} of {found.path.name}",
+        "path": str(reference.path.resolve()), "source": reference.source, "reference": reference.name,
+        "inputs": inputs, "title": f"{reference.name} of {reference.path.name}",
+        "axes": {name: (axis.lo, axis.hi, axis.multiple) for name, axis in (claim.axes or {}).items()},
     }  # fmt: skip
-
-
-def range_of(axis: object) -> tuple[int, int, int] | None:
-    """Least, most and multiple of an axis as it is written; None where it says neither."""
-    if isinstance(axis, str) and (found := AXIS.fullmatch(axis)):
-        return int(found[1]), int(found[2]), 1
-    if isinstance(axis, list) and axis and all(type(one) is int for one in axis):
-        return min(axis), max(axis), 1
-    if isinstance(axis, dict) and all(type(axis.get(key)) is int for key in ("min", "max")):
-        multiple = axis.get("multiple", 1)
-        return axis["min"], axis["max"], multiple if type(multiple) is int else 1
-    return None
 
 
 def tracer_text() -> str:

@@ -10,7 +10,7 @@ from kfuzz.claims.arguments import ClaimedArrays
 from kfuzz.claims.expression import Expression
 from kfuzz.claims.front_matter import FrontMatter, KeyPath
 from kfuzz.claims.launches import Launch
-from kfuzz.claims.reading import Sizes, at, evaluate, table
+from kfuzz.claims.reading import Sizes, at, evaluate
 from kfuzz.devices import Step
 from kfuzz.devices.limits import BLOCK_MAX, C_INT_BYTES, CLUSTER_MAX, GRID_MAX, SHARED_MAX, THREADS_MAX
 
@@ -18,20 +18,20 @@ LaunchSize = tuple[int, int, int]
 """x, y and z of a grid or a block."""
 
 
-def is_chosen(front: FrontMatter, key: KeyPath, launch: Launch, sizes: Sizes) -> bool:
+def is_chosen(front: FrontMatter, launch: Launch, sizes: Sizes) -> bool:
     """Whether the launch's `when` holds."""
-    return launch.when is None or bool(evaluate(front, (*key, "when"), launch.when, sizes))
+    return launch.when is None or bool(evaluate(front, (*launch.keys.launch, "when"), launch.when, sizes))
 
 
 def step_of(
     front: FrontMatter,
-    key: KeyPath,
     launch: Launch,
     arrays: ClaimedArrays,
     sizes: Sizes,
     shapes: Mapping[str, tuple[int, ...]],
 ) -> Step:
-    """The launch at these sizes; of a tensor it is handed the array and its shape."""
+    """The launch at these sizes; a tensor is passed as its array and its shape."""
+    key = launch.keys.launch
     block = sides_of(front, (*key, "block"), launch.block, BLOCK_MAX, sizes)
     if prod(block) > THREADS_MAX:
         found = f"{prod(block)} threads {at(sizes)}; a block has at most {THREADS_MAX}"
@@ -50,19 +50,17 @@ def step_of(
         grid=grid,
         block=block,
         shared=shared,
-        cluster=cluster_of(front, key, launch, grid, sizes),
+        cluster=cluster_of(front, launch, grid, sizes),
         cooperative=launch.cooperative,
         args=tuple(one for arg in launch.args for one in handed(arg, launch, arrays, sizes, shapes)),
     )
 
 
-def cluster_of(
-    front: FrontMatter, key: KeyPath, launch: Launch, grid: LaunchSize, sizes: Sizes
-) -> LaunchSize | tuple[()]:
+def cluster_of(front: FrontMatter, launch: Launch, grid: LaunchSize, sizes: Sizes) -> LaunchSize | tuple[()]:
     """The blocks of a cluster along each axis, of which the grid is a multiple."""
     if not launch.cluster:
         return ()
-    place = (*key, "cluster") if "cluster" in table(front, key) else key
+    place = launch.keys.cluster
     cluster = sides_of(front, place, launch.cluster, (CLUSTER_MAX,) * 3, sizes)
     if prod(cluster) > CLUSTER_MAX:
         raise front.error(place, f"{prod(cluster)} blocks {at(sizes)}; a cluster has at most {CLUSTER_MAX}")

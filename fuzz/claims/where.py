@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from itertools import combinations, permutations
 
 from kfuzz.claims import expression
+from kfuzz.claims.axes import Axis
 from kfuzz.claims.expression import Expression, ExpressionError
-from kfuzz.claims.front_matter import FrontMatter, lookup
+from kfuzz.claims.front_matter import FrontMatter
 from kfuzz.claims.reading import ClaimNames, Sizes, checked
-from kfuzz.claims.sizes import Axis
 
 SWEEPS = 6
 
@@ -111,14 +111,11 @@ def distance(value: int, here: int) -> tuple[float, int]:
     return high / low, value
 
 
-def read_where(front: FrontMatter, axes: Mapping[str, Axis], tune: Mapping[str, tuple[int, ...]]) -> Where:
+def read_where(
+    front: FrontMatter, written: Sequence[str], axes: Mapping[str, Axis], tune: Mapping[str, tuple[int, ...]]
+) -> Where:
     """The conditions of a claim; ClaimError where no sizes are found at which all of them hold."""
     key, names = ("where",), ClaimNames((*axes, *tune))
-    written = lookup(front.values, key)
-    if written is None:
-        written = []
-    if not isinstance(written, list) or not all(isinstance(one, str) for one in written):
-        raise front.error(key, 'a list of conditions in quotes is wanted, such as ["cols == threads", "is_pow2(cols)"]')
     conditions = tuple(checked(front, (*key, i), one, names, expression.condition) for i, one in enumerate(written))
     start = {name: axis.lo for name, axis in axes.items()} | {name: values[0] for name, values in tune.items()}
     where = Where(conditions, axes, tune, start)

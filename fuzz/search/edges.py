@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 
+from kfuzz.claims.axes import Axis
 from kfuzz.claims.kernel import Kernel
-from kfuzz.claims.sizes import Axis
 
 WARP, VECTOR = 32, 4
 PRIMES = (11, 13, 17, 29, 61, 97, 127, 251, 509, 1021, 2039, 4093, 8191, 16381, 65521)

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from itertools import product
 from math import prod
 
+from kfuzz.claims.corners import MOST_TUNES
 from kfuzz.claims.formula_claims import each_count
-from kfuzz.claims.kernel import MOST_TUNES, Kernel
+from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.launches import Launch
 from kfuzz.search.choose import Choose, one_of
 from kfuzz.search.edges import numbers

@@ -12,7 +12,8 @@ from functools import cache
 
 from kfuzz.cases.case import Case, Values, case_of
 from kfuzz.cases.recipe import Band, Recipe, bits_of
-from kfuzz.claims.kernel import Kernel, Shape
+from kfuzz.claims.jobs import Shape
+from kfuzz.claims.kernel import Kernel
 from kfuzz.oracle.enclosure import FLT_MAX
 from kfuzz.search import planners
 from kfuzz.search.choose import Choose

@@ -6,7 +6,7 @@ Knows families and where a row has edges; never an op, nor how a kernel is run.
 from math import prod
 
 from kfuzz.cases.recipe import MAX_EDITS, Recipe, mix
-from kfuzz.claims.kernel import Shape
+from kfuzz.claims.jobs import Shape
 from kfuzz.search.choose import Choose, once_in, one_of
 from kfuzz.search.edges import columns, floats
 from kfuzz.search.families import PLACED, ROWS, RowPlan, with_nan, with_pos_inf

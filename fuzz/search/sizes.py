@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from kfuzz.claims.axes import Axis
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.launches import LaunchVariant
-from kfuzz.claims.sizes import Axis
 from kfuzz.search.choose import Choose, once_in, one_of
 from kfuzz.search.edges import PRIMES, SMALL, STEPS, TIMES, VECTOR, named_numbers, tuned_widths, widths
 from kfuzz.search.scale import FAR_LARGER, FEW_THREADS, LEAST_CAP, MANY_THREADS, MOST_ROWS, NEARBY, UNBOUNDED

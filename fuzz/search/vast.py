@@ -11,7 +11,8 @@ from math import prod
 from kfuzz.cases.case import Values
 from kfuzz.cases.recipe import Band, Edit, Recipe, bits_of
 from kfuzz.claims.blocks import is_by_block
-from kfuzz.claims.kernel import Kernel, Shape, shapes_of, steps_of
+from kfuzz.claims.jobs import Shape
+from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError
 from kfuzz.devices.vast import INT_COUNTS, KINDS, LEAST, unfilled
 from kfuzz.search.choose import Choose, one_of
@@ -36,13 +37,9 @@ def vast_size(kernel: Kernel, choose: Choose) -> tuple[dict[str, int], dict[str,
         tune = {name: found[name] for name in kernel.tune}
         try:
             sizes = kernel.sizes(axes, tune)
-            shapes = shapes_of(kernel, sizes)
+            shapes = kernel.shapes(sizes)
             is_large = max(map(prod, shapes.values())) > INT_COUNTS and kernel.admits(axes)
-            if (
-                is_large
-                and len(steps_of(kernel, sizes, shapes)) == 1
-                and additions(kernel, axes, tune) <= MOST_ADDITIONS
-            ):
+            if is_large and len(kernel.steps(sizes, shapes)) == 1 and additions(kernel, axes, tune) <= MOST_ADDITIONS:
                 every.append((axes, tune))
         except ClaimError:
             continue

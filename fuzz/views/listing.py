@@ -10,9 +10,9 @@ from pathlib import Path
 from rich.table import Table
 
 from kfuzz.campaign.last_run import last_run
+from kfuzz.claims.axes import Axis
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import KERNELS, Kernel, kernel_files, load
-from kfuzz.claims.sizes import Axis
 from kfuzz.devices import ClaimError
 
 BEGINS = "<!-- kernels -->"

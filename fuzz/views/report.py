@@ -16,9 +16,9 @@ from kfuzz.campaign.result import KernelResult, Result
 from kfuzz.campaign.state import Discovery
 from kfuzz.cases import atomic
 from kfuzz.cases.case import CaseError
+from kfuzz.claims.axes import Axis
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.references import shown_op
-from kfuzz.claims.sizes import Axis
 from kfuzz.devices import ClaimError
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.oracle.verdict import Extent, Picture, Worst

@@ -77,7 +77,10 @@ def script(kernel: Kernel, record: Record, name: str) -> str:
     files = sources(kernel.path, kernel.front.whole, kernel.flags)
     names = [f"{number}-{one.path.name}" for number, one in enumerate(files)]
     headers = {name: rename_includes(one, names) for name, one in zip(names[1:], files[1:], strict=True)}
-    if is_reference(kernel.op) and (beside := reference_of(kernel.front)).path != kernel.path:
+    if (
+        is_reference(kernel.op)
+        and (beside := reference_of(kernel.front, kernel.written.call.reference)).path != kernel.path
+    ):
         headers[beside.path.name] = beside.source
     carried = "        headers=HEADERS,\n" if headers else ""
     given = ", ".join(f"{role!r}: {role.upper()}" for role in arrays)

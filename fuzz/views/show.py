@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
+from kfuzz.claims.axes import Axis
 from kfuzz.claims.callables import lines_of
 from kfuzz.claims.expression import Expression, show_sizes
 from kfuzz.claims.formula_claims import ClaimedCounts
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.references import shown_op
-from kfuzz.claims.sizes import Axis
 from kfuzz.kinds import KINDS
 from kfuzz.oracle.rounding import ExpModel
 from kfuzz.sources.exhibits import Exhibit

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from layer_norm_claims import GOOD, kernel_of
 
-from kfuzz.claims.formula_claims import MODELS
+from kfuzz.claims.rounding_values import MODELS
 from kfuzz.devices import ClaimError
 from kfuzz.oracle.measured import FILES, function_models
 from kfuzz.oracle.rounding import LOOSEST, FunctionModel

@@ -6,7 +6,7 @@ Which of equals is named shows only where there are equals: across lanes, across
 from collections.abc import Mapping
 
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of, mix
-from kfuzz.claims.kernel import Shape
+from kfuzz.claims.jobs import Shape
 from kfuzz.search.choose import Choose, once_in
 from kfuzz.search.edges import columns
 from kfuzz.search.families import NAN, at

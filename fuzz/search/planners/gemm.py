@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import prod
 
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of
-from kfuzz.claims.kernel import Shape
+from kfuzz.claims.jobs import Shape
 from kfuzz.oracle.elements import F16
 from kfuzz.search.choose import Choose, once_in
 from kfuzz.search.planners.sgemm import PRODUCTS, products

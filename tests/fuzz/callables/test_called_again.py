@@ -12,8 +12,8 @@ from paths import DATA
 
 from kfuzz.cases.case import case_of
 from kfuzz.claiming.infer import Unclaimed, kernel_with
+from kfuzz.claims.axes import Axis
 from kfuzz.claims.kernel import Kernel
-from kfuzz.claims.sizes import Axis
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Probe
 from kfuzz.sources.remembering import has_lasting_variables

@@ -23,6 +23,7 @@ from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.claiming.guess_host import FunctionWords, host_claims
 from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.claims.kernel import Kernel, load
+from kfuzz.claims.keys import WrittenHost
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import ClaimError, Device, Probe, UnsupportedError
 from kfuzz.devices.repeats import Fault
@@ -351,7 +352,7 @@ def test_a_finding_in_a_python_file_is_replayed_made_smaller_and_carried_by_a_sc
 @pytest.mark.skipif(importlib.util.find_spec("torch") is not None, reason="torch is installed")
 def test_without_torch_the_cuda_is_what_is_meant() -> None:
     kernel = whole(FOLDER / "softmax_model_new.py", "softmax")
-    assert kernel.front.values["host"] == {"entry": "softmax_cuda", "args": ["x"]}
+    assert kernel.written.host == WrittenHost(entry="softmax_cuda", args=("x",))
     with pytest.raises(ClaimError, match=r"row_sum_f_string\.py:6: .* an f-string: .*with torch the file is run"):
         whole(FOLDER / "row_sum_f_string.py", "row_sum")
 

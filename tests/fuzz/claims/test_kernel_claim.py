@@ -127,7 +127,7 @@ MISTAKES = [
     ("transposed", ("f32[rows, cols] <- y", "f32[cols, rows] <- y"), 8, "'y' of softmax is [rows, cols]; rows is 1 el"),
     ("input-by-tune", ("f32[rows, cols] -> x", "f32[rows, threads] -> x"), 8, "made of axes and integers alone; 'thre"),
     ("axis-unbound", ('rows = "1..65535"', 'rows = "1..65535", z = "1..2"'), 5, "'z' is no dimension of an input"),
-    ("no-array", ("// op  ", '// align = "4"\n// op  '), 4, 'align = "4": a power of two from 4 (the widest element)'),
+    ("no-array", ("// op  ", '// align = "4"\n// op  '), 4, 'align = "4": an integer is wanted: a power of two'),
     ("align-odd", ("// op  ", "// align = 12\n// op  "), 4, "align = 12: a power of two from 4"),
     ("align-small", ("// op  ", "// align = 2\n// op  "), 4, "align = 2: a power of two from 4"),
     ("single-brackets", ("// [[launch]]", "// [launch]"), 13, "a launch stands under [[launch]], in double brackets"),

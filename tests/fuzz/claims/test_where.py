@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 
 from kfuzz.cases.case import Record, case_of
+from kfuzz.claims.corners import corners
 from kfuzz.claims.front_matter import parse
-from kfuzz.claims.kernel import Kernel, corners, read
+from kfuzz.claims.kernel import Kernel, read
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import ClaimError, Device, Probe
 from kfuzz.gpu import device as gpu
@@ -137,7 +138,7 @@ def test_what_a_claim_does_not_allow_is_no_case_of_it(where: str, data: object) 
 @pytest.mark.parametrize("where", WHERES.values(), ids=WHERES.keys())
 def test_corners_are_allowed_sizes(where: str) -> None:
     kernel = claimed(where)
-    every = list(corners(kernel))
+    every = list(corners(kernel.where, kernel.launches, kernel.let))
     assert every
     assert not [sizes for sizes in every if kernel.where.broken({**sizes[0], **sizes[1]})]
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from kfuzz.campaign.schedule import LARGE, attempt_of, is_check
 from kfuzz.cases.recipe import Recipe, bits_of, materialise
+from kfuzz.claims.axes import Axis
 from kfuzz.claims.kernel import KERNELS as KERNELS_FOLDER
 from kfuzz.claims.kernel import Kernel, discover, load
-from kfuzz.claims.sizes import Axis
 from kfuzz.oracle import op_names
 from kfuzz.search import edges, plan, planners
 from kfuzz.search.choose import seed_of, seeded_choices

@@ -1,0 +1,80 @@
+"""The parts of a job: the shape of each array, the buffers that a device takes, and the launches that are made.
+
+Knows arrays and launches of a claim at given sizes; never how a job is run.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.claims.arguments import ClaimedArrays
+from kfuzz.claims.arrays import Array
+from kfuzz.claims.front_matter import FrontMatter
+from kfuzz.claims.launches import Launch
+from kfuzz.claims.reading import Sizes, at, evaluate
+from kfuzz.claims.roles import Dimensions, Roles
+from kfuzz.claims.steps import is_chosen, step_of
+from kfuzz.devices import Buffer, Step
+from kfuzz.devices.vast import is_vast
+
+Arrays = Mapping[str, NDArray[np.generic]]
+Shape = tuple[int, ...]
+
+
+def shapes_of(front: FrontMatter, roles: Roles, arrays: ClaimedArrays, sizes: Sizes) -> dict[str, Shape]:
+    """The shape of every array; each dimension of the op has one size in all of them."""
+    shapes: dict[str, Shape] = {}
+    known = {"1": 1}
+    for name, array in arrays.items():
+        key = ("arrays", name)
+        shapes[name] = tuple(evaluate(front, key, size, sizes) for size in array.shape)
+        if min(shapes[name]) < 0:
+            raise front.error(key, f"shape {list(shapes[name])} {at(sizes)}; a dimension is 0 or more")
+        if array.room and (room := evaluate(front, key, array.room, sizes)) < shapes[name][0]:
+            raise front.error(key, f"{shapes[name][0]} of {room} {at(sizes)}; a part is no larger than the whole")
+        for role, dimensions in roles.dimensions(array.reads, array.writes):
+            clash = clash_of(dimensions, shapes[name], known)
+            if clash:
+                found = f"'{role}' of {roles.op} is [{', '.join(dimensions)}]; {clash} {at(sizes)}"
+                raise front.error(key, found)
+    return shapes
+
+
+def clash_of(dimensions: Dimensions, shape: Shape, known: dict[str, int]) -> str:
+    """In words, a dimension that another array has in another size; new ones become known."""
+    for dimension, size in zip(dimensions, (1,) * (len(dimensions) - len(shape)) + shape, strict=True):
+        if known.setdefault(dimension, size) != size:
+            return f"{dimension} is {known[dimension]} elsewhere and {size} here"
+    return ""
+
+
+def buffer_of(
+    front: FrontMatter, name: str, array: Array, shape: Shape, given: Arrays, sizes: Sizes, is_returned: bool
+) -> Buffer:
+    """An array of the claim as a device takes it; `given` are the inputs as the kernel holds them."""
+    content = None
+    fill = array.fill.bits if array.fill else None
+    if array.reads and is_vast(given[array.reads]):
+        fill = 0
+    elif array.reads:
+        content = np.ascontiguousarray(given[array.reads]).reshape(shape)
+    whole = (evaluate(front, ("arrays", name), array.room, sizes), *shape[1:]) if array.room else shape
+    part = shape if array.room else None
+    return Buffer(name, array.element, whole, content, fill, array.writes is not None, part, is_returned)
+
+
+def steps_of(
+    front: FrontMatter,
+    launches: Sequence[Launch],
+    arrays: ClaimedArrays,
+    sizes: Sizes,
+    shapes: Mapping[str, Shape],
+) -> tuple[Step, ...]:
+    """The launches whose `when` holds; together they are handed every output."""
+    chosen = [launch for launch in launches if is_chosen(front, launch, sizes)]
+    for name, array in arrays.items():
+        if array.writes and prod(shapes[name]) and not any(name in (*one.args, *one.returns) for one in chosen):
+            raise front.error(("arrays", name), f"no launch takes '{name}' {at(sizes)}")
+    return tuple(step_of(front, launch, arrays, sizes, shapes) for launch in chosen)
