@@ -16,7 +16,7 @@ from kfuzz.campaign.schedule import attempt_of
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.devices import Job, Probe
 from kfuzz.devices.layout import paint_image
-from kfuzz.devices.repeats import Laid, planned_runs
+from kfuzz.devices.repeats import PaintedRun, plan_runs
 from kfuzz.gpu.device import GpuDevice
 from kfuzz.oracle import judge
 from kfuzz.search.choose import seed_of
@@ -72,8 +72,8 @@ def inside_the_worker(jobs: list[Job]) -> dict[str, float]:
         card.run(job, Probe(), _unheard)
     for number, job in enumerate(jobs):
         for part, steps in (("copies there and back, one launch", 1), (f"all {len(job.steps)} launches", 3)):
-            runs = [replace(run, steps=steps) for run in planned_runs(job, Probe(runs=RUNS, seed=number))]
-            laid = [Laid(run, image) for run, image in zip(runs, card.images(runs), strict=True)]
+            runs = [replace(run, steps=steps) for run in plan_runs(job, Probe(runs=RUNS, seed=number))]
+            laid = [PaintedRun(run, image) for run, image in zip(runs, card.images(runs), strict=True)]
             moments = [time.perf_counter()]
             for one in laid:
                 paint_image(one.image, one.run.job, one.run.plan, one.run.where)

@@ -91,7 +91,7 @@ def prepare(path: Path) -> None:
     """Compile it for the card, which several processes do at once."""
     kernel = kernel_of(path)
     attempt = attempt_of(kernel, 1, 0, BUDGET)
-    hosting.compiled(kernel.bind(attempt.case.arrays, attempt.tune).job, driver.card().architecture)
+    hosting.compile_library(kernel.bind(attempt.case.arrays, attempt.tune).job, driver.card().architecture)
 
 
 def head(right: int, wrong: int) -> None:

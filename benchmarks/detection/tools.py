@@ -80,7 +80,7 @@ def compiled(jobs: list[Job], side_by_side: int, until: float) -> list[Job]:
     def is_compiled(job: Job) -> bool:
         try:
             if time.monotonic() < until:
-                machine_code.compiled(job.path, job.source, job.flags, job.entries, driver.card().architecture)
+                machine_code.compile_kernel(job.path, job.source, job.flags, job.entries, driver.card().architecture)
                 return True
         except ClaimError as error:
             print(f"{job.kernel}: {str(error).splitlines()[0]}", flush=True)
@@ -94,7 +94,7 @@ def replay(file: Path, first: int) -> None:
     """Launch one job after the other, as long as none of them fails; then the process ends."""
     import pycuda.driver as cuda  # noqa: PLC0415  where there is a GPU alone
 
-    from kfuzz.gpu.card import launched_plainly  # noqa: PLC0415  as above
+    from kfuzz.gpu.card import launch_plainly  # noqa: PLC0415  as above
 
     jobs: list[Job] = pickle.loads(file.read_bytes())  # noqa: S301  written by watched_by just now
     cuda.init()
@@ -102,7 +102,7 @@ def replay(file: Path, first: int) -> None:
     for number in range(first, len(jobs)):
         print(f"job {number}", flush=True)
         try:
-            launched_plainly(jobs[number], Probe(seed=SEED), context)
+            launch_plainly(jobs[number], Probe(seed=SEED), context)
         except (ClaimError, cuda.Error) as error:
             print(f"failed: {error}", flush=True)
             break
@@ -167,7 +167,7 @@ class Watching:
 
     def read(self, said: str) -> None:
         """Put down what the tool says to the kernels that it names."""
-        for record in sanitizer.records(said):
+        for record in sanitizer.split_complaints(said):
             if (kind := kind_of(record)) and (named := NAMED.search(record.text)):
                 self.told[named[0]].add(kind)
 

@@ -25,10 +25,10 @@ from kfuzz.gpu import driver
 from kfuzz.gpu.device import GpuDevice
 from kfuzz.gpu.graphs import Session, session
 from kfuzz.search.plan import shapes
-from kfuzz.timing.bench import Timed, not_kept, race
-from kfuzz.timing.figures import Heat, standing
-from kfuzz.timing.rivals import compiled, knows
-from kfuzz.timing.sizes import shown, sizes_of
+from kfuzz.timing.bench import KernelTimes, find_failure, race
+from kfuzz.timing.figures import Heat, describe_rank
+from kfuzz.timing.rivals import compile_rival, knows
+from kfuzz.timing.sizes import size_text, sizes_of
 from kfuzz.views.timing import as_document, table
 
 ALL = ("torch", "compile", "triton")
@@ -105,7 +105,7 @@ def main() -> None:
     alone()
     reasons = prepared(every)
     print(f"all is compiled after {monotonic() - began:.0f} s", file=sys.stderr, flush=True)
-    done: dict[tuple[str, bool], Timed] = {}
+    done: dict[tuple[str, bool], KernelTimes] = {}
     with session() as card:
         for entry in every:
             if reason := reasons[entry.name]:
@@ -137,7 +137,7 @@ def alone() -> None:
 def reason_against(entry: Entry) -> str:
     """Why a kernel is not kept; empty where it is."""
     with closing(GpuDevice()) as device:
-        return not_kept(entry.kernel(), device)
+        return find_failure(entry.kernel(), device)
 
 
 def compile_rivals(entry: Entry, size: tuple[int, ...]) -> None:
@@ -152,23 +152,23 @@ def compile_rivals(entry: Entry, size: tuple[int, ...]) -> None:
                 with suppress(Exception):
                     given = {role: torch.zeros(of_role[role], dtype=getattr(torch, element.library), device="cuda")
                              for role, element in elements.items()}  # fmt: skip
-                    compiled(torch, name, kernel.op, given)
+                    compile_rival(torch, name, kernel.op, given)
                 torch.cuda.empty_cache()  # others compile beside this process, and the card is one
 
 
-def timed(card: Session, entry: Entry) -> Iterator[Timed]:
+def timed(card: Session, entry: Entry) -> Iterator[KernelTimes]:
     """A kernel's figures, once again with each size."""
     kernel, heats = entry.kernel(), list[Heat]()
     for axes in sizes_of(kernel, entry.sizes):
         began = monotonic()
         heats.append(race(card, kernel, axes, entry.against))
-        one = Timed(entry.name, kernel.op, tuple(heats))
-        new = Timed(entry.name, kernel.op, tuple(heats[-1:]))
+        one = KernelTimes(entry.name, kernel.op, tuple(heats))
+        new = KernelTimes(entry.name, kernel.op, tuple(heats[-1:]))
         print(*table(new)[1:], f"    in {monotonic() - began:.1f} s", sep="\n", file=sys.stderr, flush=True)
         yield one
 
 
-def write(folder: Path, done: dict[tuple[str, bool], Timed], peak: float, every: Sequence[Entry]) -> None:
+def write(folder: Path, done: dict[tuple[str, bool], KernelTimes], peak: float, every: Sequence[Entry]) -> None:
     """The page, and all that was recorded; what is left out is said."""
     card, made_with = driver.card().name, versions()
     libraries = "".join(f", {name} {made_with[name]}" for name in ("torch", "triton") if name in made_with)
@@ -183,13 +183,13 @@ def write(folder: Path, done: dict[tuple[str, bool], Timed], peak: float, every:
     (folder / "speed.json").write_text(as_document(list(done.values()), card, made_with), encoding="utf-8")
 
 
-def left_out(entry: Entry, one: Timed | None) -> str:
+def left_out(entry: Entry, one: KernelTimes | None) -> str:
     """The sizes of a kernel that have not been timed, in words."""
     sizes = entry.sizes[len(one.races) if one else 0 :]
-    return f"`{entry.name}` {', '.join(map(shown, sizes))}" if sizes else ""
+    return f"`{entry.name}` {', '.join(map(size_text, sizes))}" if sizes else ""
 
 
-def section(one: Timed, peak: float) -> str:
+def section(one: KernelTimes, peak: float) -> str:
     """A table of one kernel: a line a size, a column a rival."""
     rivals = list(dict.fromkeys(rival.name for heat in one.races for rival in heat.rivals))
     published = QUACK if one.kernel.endswith("_bf16") else {}
@@ -205,7 +205,7 @@ def section(one: Timed, peak: float) -> str:
 
 def row(heat: Heat, rivals: list[str], peak: float) -> str:
     """One size."""
-    size = shown(tuple(heat.axes.values()))
+    size = size_text(tuple(heat.axes.values()))
     if not heat.kernels:
         empty = " | ".join([""] * (4 + len(rivals)))
         return f"| {size} | | {empty} | {'; '.join(heat.refused.values())} |"
@@ -215,17 +215,17 @@ def row(heat: Heat, rivals: list[str], peak: float) -> str:
     cells = [
         size, f"{heat.rate(heat.copy) / 1e12:.2f}", f"**{heat.fraction(own):.3f}**", f"{plain / own.median:.3f}",
         f"{own.spread:.1%}", f"{heat.rate(own) / peak:.3f}", *(by_name.get(name, "") for name in rivals),
-        standing(own, heat.rivals),
+        describe_rank(own, heat.rivals),
     ]  # fmt: skip
     return f"| {' | '.join(cells)} |"
 
 
-def rungs(every: list[Timed]) -> str:
+def rungs(every: list[KernelTimes]) -> str:
     """Kernels at one and the same size: what each step from naive to fastest brings."""
     lines = ["## What each step brings", "", "| kernel | size | us | fraction of copy |", "|---|---|---:|---:|"]
     for one in every:
         heat = one.races[0]
-        size = shown(tuple(heat.axes.values()))
+        size = size_text(tuple(heat.axes.values()))
         own = [f"{each.median * 1e6:.1f} | {heat.fraction(each):.3f}" for each in heat.kernels]
         lines.append(f"| `{one.kernel}` | {size} | {own[0] if own else f'{next(iter(heat.refused.values()))} |'} |")
     return "\n".join([*lines, ""])

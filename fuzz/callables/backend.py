@@ -39,7 +39,7 @@ from kfuzz.callables.probes import (
 from kfuzz.devices import Decoy, Finding, Job, Outcome, OutOfMemory, Probe, PythonCall, Run
 from kfuzz.devices.comparing import bits
 from kfuzz.devices.layout import Arrangement, Bytes, Place, plans
-from kfuzz.devices.repeats import Fault, Laid, Left, PlannedRun, examined
+from kfuzz.devices.repeats import Fault, PaintedRun, PlannedRun, RunResult, examine
 from kfuzz.kinds import Severity, kinds_with
 from kfuzz.sources.cuda_in_python import builds_cuda
 
@@ -104,7 +104,7 @@ class PythonBackend:
         caller = Caller(job, call, function, lender, memory)
         bench, CALLS.has_seen = Bench(caller, memory, probe, begin, interpreter), False
         try:
-            outcome = examined(job, probe, bench)
+            outcome = examine(job, probe, bench)
         except RefusedError as error:
             return Outcome(refusal=error.refusal)
         except Fault as fault:
@@ -143,9 +143,9 @@ class Bench:
             self._sent = np.empty(size, np.uint8)
         return [self._sent[:size]]
 
-    def launch(self, laid: Sequence[Laid]) -> list[Left]:
+    def launch(self, laid: Sequence[PaintedRun]) -> list[RunResult]:
         """Copy an image to where nothing lies beside it, call, and give back what memory holds then."""
-        return [Left(self._call(one.run.job, one.run.plan, one.run.where, one.image)) for one in laid]
+        return [RunResult(self._call(one.run.job, one.run.plan, one.run.where, one.image)) for one in laid]
 
     def _call(self, job: Job, plan: Arrangement, where: Sequence[Place], image: Bytes) -> Bytes:
         self._begin("running")

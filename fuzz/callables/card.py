@@ -114,7 +114,7 @@ class CardArena:
         if code == driver.SUCCESS:
             return
         self.is_spent = True
-        said = driver.words_of(code)
+        said = driver.error_text(code)
         kind = driver.kind_of(said)
         if kind is None:
             raise DeviceError(f"the card failed: {said} (CUDA error {code})")

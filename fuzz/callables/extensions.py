@@ -17,7 +17,7 @@ from kfuzz.callables.handing import Argument, put_back, translate_arguments
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.cpu.questions import CpuQuestion
 from kfuzz.devices import Buffer, Call, ClaimError, Finding, Job, Outcome, Probe, Refusal, Run, Step, UnsupportedError
-from kfuzz.devices.comparing import poisoned
+from kfuzz.devices.comparing import poison_mask
 from kfuzz.devices.layout import OUTPUT
 from kfuzz.devices.repeats import Fault
 from kfuzz.kinds import kinds_with
@@ -238,7 +238,7 @@ class DeviceCalls:
             return array
         words = [run.circumstances.poison for run in runs]
         never = np.logical_and.reduce(
-            [poisoned(run.outputs[name], word) for run, word in zip(runs, words, strict=True) if word is not None]
+            [poison_mask(run.outputs[name], word) for run, word in zip(runs, words, strict=True) if word is not None]
         )
         if len(set(words)) < 2 or not never.any():
             return array

@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, TypeVar
 
-from kfuzz.devices import ClaimError, Device, DeviceError, unexpected
+from kfuzz.devices import ClaimError, Device, DeviceError, wrap_unexpected
 from kfuzz.memory import keep_freed_memory
 from kfuzz.one_thread import lift_limit, use_one_thread
 
@@ -146,7 +146,7 @@ def _work_on(pipe: Connection, make_device: MakeDevice, work: Work[Task, Answer]
     except (DeviceError, ClaimError) as error:
         pipe.send(error)
     except Exception as error:  # the parent reports it
-        pipe.send(unexpected(error))
+        pipe.send(wrap_unexpected(error))
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the device must be able to end its own process
         if device is not None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kfuzz.cases.recipe import MAX_ELEMENTS, Recipe, describe
 from kfuzz.claims.references import BY_REFERENCE, named, shown_op
 from kfuzz.claims.roles import Dimensions, Roles, roles_of
-from kfuzz.devices.vast import is_vast, unfilled
+from kfuzz.devices.vast import is_vast, make_unfilled
 from kfuzz.kinds import Severity
 from kfuzz.oracle import op_names
 
@@ -128,7 +128,7 @@ def _rebuild(
     recipes: Mapping[str, Recipe],
     dimensions: Mapping[str, Dimensions],
 ) -> Case:
-    whole = {role: unfilled(array) if isinstance(array, tuple) else array for role, array in arrays.items()}
+    whole = {role: make_unfilled(array) if isinstance(array, tuple) else array for role, array in arrays.items()}
     return Case(op, axes, whole, recipes, dimensions)
 
 

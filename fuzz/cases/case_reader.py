@@ -34,7 +34,7 @@ from kfuzz.cases.recipe import (
 from kfuzz.claims.references import BY_REFERENCE
 from kfuzz.claims.roles import Dimensions
 from kfuzz.devices.limits import INT_MAX
-from kfuzz.devices.vast import LEAST, unfilled
+from kfuzz.devices.vast import LEAST, make_unfilled
 from kfuzz.oracle.find import op_names
 from kfuzz.printable import one_line
 
@@ -228,7 +228,7 @@ class Reader:
         """An array that is too large ever to be filled."""
         if entry["in_turns"] != TURNS or prod(shape) < LEAST:
             self.fail(f"{key}.in_turns", f"'{TURNS}' is expected, and a shape of at least {LEAST} elements")
-        return unfilled(shape)
+        return make_unfilled(shape)
 
     def literal(self, key: str, entry: dict[str, object], shape: tuple[int, ...]) -> Values:
         values = self.items(f"{key}.bits", entry["bits"], MAX_LITERAL)

@@ -12,8 +12,8 @@ from kfuzz.find.device import open_device
 from kfuzz.find.errors import TargetError
 from kfuzz.gpu import driver, nvidia
 from kfuzz.gpu.device import why_not
-from kfuzz.timing.bench import Timed, timed
-from kfuzz.timing.rivals import NAMES, check_there
+from kfuzz.timing.bench import KernelTimes, time_kernel
+from kfuzz.timing.rivals import NAMES, check_installed
 from kfuzz.timing.sizes import sizes_of
 from kfuzz.views import timing
 from kfuzz.views.report import STDOUT, write
@@ -81,14 +81,14 @@ def bench(
         raise DeviceError(f"kfuzz bench measures on a GPU, and there is none: {reason}")
     device = open_device("gpu")
     try:
-        check_there(against)
+        check_installed(against)
         kernels = kernels_named(targets)
         print_faults(kernels)
         screen = console(to_stderr=True)
-        every: list[Timed] = []
+        every: list[KernelTimes] = []
         for kernel in kernels.usable:
             with screen.status(f"{kernel.name}: getting ready") as status:
-                every.append(timed(kernel, sizes_of(kernel, named), against, device, status.update))
+                every.append(time_kernel(kernel, sizes_of(kernel, named), against, device, status.update))
             told = every[-1]
             click.echo(f"\n{told.kernel} on the {driver.card().name}", err=json_file == STDOUT)
             refusal = [f"no figure: {told.refused}"] if told.refused else []

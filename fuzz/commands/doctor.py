@@ -69,7 +69,7 @@ def doctor(ctx: click.Context, measure_exp: bool, name: str) -> None:
             sweeps = []
             for function, flags in exp_model.SWEEPS:
                 sweeps.append(exp_model.measure(device, function, flags, exp_model.STRIDES[device.name]))
-                click.echo(exp_model.described(sweeps[-1]), err=True)
+                click.echo(exp_model.describe_sweep(sweeps[-1]), err=True)
             click.echo(json.dumps(exp_model.document(sweeps, provenance(device.name)), indent=2))
         return
     ask = [python(), *packages(), *tools()]

@@ -30,7 +30,7 @@ from kfuzz.commands.replay import replay
 from kfuzz.commands.report import report
 from kfuzz.commands.score import score
 from kfuzz.commands.show import show
-from kfuzz.devices import ClaimError, DeviceError, unexpected
+from kfuzz.devices import ClaimError, DeviceError, wrap_unexpected
 from kfuzz.exit_codes import COULD_NOT, INTERRUPTED, READER_GONE
 from kfuzz.find.errors import TargetError
 from kfuzz.find.settings import KERNELS, Value, read_settings
@@ -56,11 +56,11 @@ class Commands(click.Group):
             if error.errno in UNREAD:
                 silence(sys.stdout)
                 ctx.exit(READER_GONE if error.errno == errno.EPIPE else INTERRUPTED)
-            _print_error(error if error.errno in FULL else unexpected(error), ctx.params["debug"])
+            _print_error(error if error.errno in FULL else wrap_unexpected(error), ctx.params["debug"])
         except KeyboardInterrupt as error:
             ctx.exit(READER_GONE if isinstance(error, ReaderGone) else INTERRUPTED)
         except Exception as error:  # a bug of ours: never the exit code of a kernel's
-            _print_error(unexpected(error), ctx.params["debug"])
+            _print_error(wrap_unexpected(error), ctx.params["debug"])
         return ctx.exit(COULD_NOT)
 
 

@@ -15,7 +15,7 @@ from kfuzz.cpu.missing_order import Again, add_missing_order
 from kfuzz.cpu.options import Flavour
 from kfuzz.cpu.sights import Doubt
 from kfuzz.devices import Circumstances, Finding, Job, Outcome, Probe, Refusal, Run
-from kfuzz.devices.comparing import differing, may_be_unwritten, unwritten
+from kfuzz.devices.comparing import find_unwritten, first_difference, may_be_unwritten
 from kfuzz.devices.layout import POISONS, nbytes
 from kfuzz.kinds import Severity, kinds_with
 from kfuzz.printable import printable
@@ -177,7 +177,7 @@ def examine(
     findings = _settle(trial, whole, sights)
     runs = tuple(one.run for one in whole if one.run is not None)
     if len(runs) > 1:
-        findings += unwritten(job, runs, [one.manner.poison for one in whole])
+        findings += find_unwritten(job, runs, [one.manner.poison for one in whole])
     notes = tuple(f"the kernel printed: {printable(one.printed)}" for one in passes[:1] if one.printed)
     return Outcome(runs, tuple(findings), notes)
 
@@ -357,7 +357,7 @@ def _find_culprits(trial: Examination, whole: list[CpuRun], causes: dict[Doubt, 
 def _find_difference(job: Job, left: CpuRun, right: CpuRun) -> Difference | None:
     if left.run is None or right.run is None:
         return None
-    difference = differing(job, left.run, left.manner.poison, right.run, right.manner.poison)
+    difference = first_difference(job, left.run, left.manner.poison, right.run, right.manner.poison)
     if difference is None:
         return None
     output, index, one, two = difference

@@ -29,7 +29,8 @@ OF_LIBRARIES = (HOME / "runtime" / "module.cpp", HOME / "host" / "library.cpp")
 OF_PROGRAMS = HOME / "host" / "program.cpp"
 FRONTS = ("cuda_on_cpu.h", "cuda_on_cpu_host.h", "cuda_on_cpu_torch.h")
 """The header before each kernel file: the second if it has host functions, the third if these use torch."""
-INCLUDES = ("-I", str(HOME / "include"), "-I", str(HOME / "host" / "include"))
+HEADERS = (HOME / "include", HOME / "host" / "include", HOME / "host" / "torch" / "include")
+INCLUDES = tuple(word for folder in HEADERS for word in ("-I", str(folder)))
 MACRO = re.compile(r"-([DU])(?!CUDA_|NDEBUG|_)([^=]+)(=?)(.*)", re.DOTALL)
 """An author's own macro. Our headers must not see it, since they use names like B themselves (-DB=16)."""
 GUARD = "guard variable"

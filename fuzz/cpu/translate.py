@@ -14,6 +14,7 @@ from kfuzz.cpu.host_functions import disable_checks, find_device_words
 from kfuzz.cpu.launches import TextEdit, translate_launches
 from kfuzz.cpu.ptx import translate_statements
 from kfuzz.cpu.reach import blank_out, find_unreached
+from kfuzz.cpu.toolchain import HEADERS
 from kfuzz.devices import UnsupportedError
 from kfuzz.sources.cuda_text import blank_non_code, kernels
 from kfuzz.sources.headers import SourceFile, rename_includes
@@ -79,7 +80,6 @@ _TOOLKIT = re.compile(
 """Headers of the CUDA toolkit that a host compiler cannot find: a file may include them without using them."""
 ON_A_GPU = "; run this kernel with --device gpu"
 """The advice for a kernel. Whole programs run only on the cpu device."""
-_HEADERS = tuple(Path(__file__).parents[1] / "cuda_on_cpu" / one for one in ("include", "host/include"))
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def _edit_addresses(code: str, kernels: Iterable[str]) -> Iterator[TextEdit]:
 
 
 def _is_there(header: str) -> bool:
-    return any((room / header).exists() for room in _HEADERS)
+    return any((room / header).exists() for room in HEADERS)
 
 
 def check_supported(code: str, path: Path, with_host: bool = False) -> None:

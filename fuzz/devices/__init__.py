@@ -14,7 +14,7 @@ from kfuzz.devices.errors import (
     TogetherError,
     UnexpectedError,
     UnsupportedError,
-    unexpected,
+    wrap_unexpected,
 )
 from kfuzz.devices.jobs import (
     Buffer,
@@ -70,7 +70,7 @@ __all__ = [
     "is_host",
     "is_python",
     "names_together",
-    "unexpected",
+    "wrap_unexpected",
 ]
 
 

@@ -67,7 +67,7 @@ def keep(name: str, content: bytes) -> Path:
     """Keep content under a name, and say where; a reader sees all of it or nothing. DeviceError where it cannot be."""
     _tidy_once(folder())
     target = folder() / name
-    with _told():
+    with _explain_failure():
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".saving-")
         try:
@@ -81,7 +81,7 @@ def keep(name: str, content: bytes) -> Path:
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[None]:
+def _explain_failure() -> Iterator[None]:
     """Say what can be done about a folder that cannot be written."""
     try:
         yield
@@ -99,7 +99,7 @@ def scratch() -> Iterator[Path]:
     """
     _tidy_once(folder())
     base = folder() / SCRATCH
-    with _told():
+    with _explain_failure():
         base.mkdir(parents=True, exist_ok=True)
         made = tempfile.TemporaryDirectory(dir=base, ignore_cleanup_errors=True)
     with made as name:

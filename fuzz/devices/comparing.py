@@ -17,7 +17,7 @@ def bits(array: NDArray[np.generic]) -> NDArray[np.generic]:
     return array.reshape(-1).view(f"u{array.dtype.itemsize}")
 
 
-def poisoned(array: NDArray[np.generic], word: int) -> NDArray[np.bool_]:
+def poison_mask(array: NDArray[np.generic], word: int) -> NDArray[np.bool_]:
     """Which elements still hold the poison that the array was filled with, word by word."""
     size = array.dtype.itemsize
     whole = np.full(array.nbytes // 4 + 1, word, "<u4").view(np.uint8)[: array.nbytes]
@@ -25,7 +25,7 @@ def poisoned(array: NDArray[np.generic], word: int) -> NDArray[np.bool_]:
     return same
 
 
-def unwritten(job: Job, runs: Sequence[Run], words: Sequence[int]) -> Iterator[Finding]:
+def find_unwritten(job: Job, runs: Sequence[Run], words: Sequence[int]) -> Iterator[Finding]:
     """Elements of outputs that hold the poison of the run in every run, though the poisons differ."""
     if len(set(words)) < 2:
         return
@@ -33,11 +33,11 @@ def unwritten(job: Job, runs: Sequence[Run], words: Sequence[int]) -> Iterator[F
         if not _is_poisoned(buffer) or not buffer.is_output or not nbytes(buffer):
             continue
         # Most kernels write every element: the first run alone shows it.
-        never = poisoned(runs[0].outputs[buffer.name], words[0])
+        never = poison_mask(runs[0].outputs[buffer.name], words[0])
         for run, word in zip(runs[1:], words[1:], strict=True):
             if not never.any():
                 break
-            never &= poisoned(run.outputs[buffer.name], word)
+            never &= poison_mask(run.outputs[buffer.name], word)
         missing = np.flatnonzero(never)
         if len(missing):
             span = f"{missing[0]}" if len(missing) == 1 else f"{missing[0]} to {missing[-1]}"
@@ -53,10 +53,12 @@ def unwritten(job: Job, runs: Sequence[Run], words: Sequence[int]) -> Iterator[F
 def may_be_unwritten(job: Job, run: Run, word: int) -> bool:
     """Whether an element of an output still holds the poison: where none does, each is written."""
     outputs = (buffer for buffer in job.buffers if buffer.is_output and _is_poisoned(buffer) and nbytes(buffer))
-    return any(poisoned(run.outputs[buffer.name], word).any() for buffer in outputs)
+    return any(poison_mask(run.outputs[buffer.name], word).any() for buffer in outputs)
 
 
-def differing(job: Job, left: Run, left_word: int, right: Run, right_word: int) -> tuple[str, int, int, int] | None:
+def first_difference(
+    job: Job, left: Run, left_word: int, right: Run, right_word: int
+) -> tuple[str, int, int, int] | None:
     """The first element in which two runs differ: output, index and both bit patterns.
 
     Elements that hold each run's own poison are no difference: they are unwritten, which is a finding of its own.
@@ -67,20 +69,20 @@ def differing(job: Job, left: Run, left_word: int, right: Run, right_word: int) 
         one, other = left.outputs[buffer.name], right.outputs[buffer.name]
         if one is other:
             continue
-        where = unlike(buffer, one, left_word, other, right_word)
+        where = difference_mask(buffer, one, left_word, other, right_word)
         if where.any():
             index = int(np.flatnonzero(where)[0])
             return buffer.name, index, int(bits(one)[index]), int(bits(other)[index])
     return None
 
 
-def unlike(
+def difference_mask(
     buffer: Buffer, one: NDArray[np.generic], one_word: int, other: NDArray[np.generic], other_word: int
 ) -> NDArray[np.bool_]:
     """The elements of an output in which two runs differ, but for those that neither of them wrote."""
     where: NDArray[np.bool_] = bits(one) != bits(other)
     if _is_poisoned(buffer) and where.any():
-        where &= ~(poisoned(one, one_word) & poisoned(other, other_word))
+        where &= ~(poison_mask(one, one_word) & poison_mask(other, other_word))
     return where
 
 

@@ -31,7 +31,7 @@ class UnexpectedError(DeviceError):
     """Something went wrong that kfuzz does not know of: its own fault, told in one line; its notes say where."""
 
 
-def unexpected(error: BaseException) -> UnexpectedError:
+def wrap_unexpected(error: BaseException) -> UnexpectedError:
     """An error that nobody has foreseen, in one line, with its traceback as a note."""
     said = " ".join(str(error).split())[:300]
     wrapped = UnexpectedError(f"kfuzz itself failed: {type(error).__name__}: {said} (kfuzz --debug shows where)")

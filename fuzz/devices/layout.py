@@ -152,14 +152,14 @@ def paint_image(image: Bytes, job: Job, plan: Arrangement, where: Sequence[Place
         if (word := plan.around.get(place.buffer)) is not None:
             _paint(image, place.before, place.start, word + BESIDE)
             _paint(image, place.stop, place.after, word + BESIDE)
-        if (content := initial(buffer)) is not None:
+        if (content := initial_bytes(buffer)) is not None:
             image[place.start : place.stop] = content
         else:
             word = plan.inside.get(place.buffer, plan.word)
             _paint(image, place.start, place.stop, word + (OUTPUT if buffer.is_output else SCRATCH))
 
 
-def initial(buffer: Buffer) -> Bytes | None:
+def initial_bytes(buffer: Buffer) -> Bytes | None:
     """The bytes that an array holds before the first launch; None where nobody says, and poison goes."""
     if buffer.content is not None:
         return np.ascontiguousarray(buffer.content).reshape(-1).view(np.uint8)

@@ -34,7 +34,7 @@ def descendants(pid: int) -> list[int]:
     return found[1:]
 
 
-def waited(pid: int) -> float:
+def waiting_time(pid: int) -> float:
     """Seconds for which a process could have run and had no processor; 0 where the system does not count them."""
     try:
         return int(Path(f"/proc/{pid}/schedstat").read_bytes().split()[1]) * 1e-9

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.devices import Buffer, Circumstances, Finding, Job, Outcome, Probe, Run, is_host
-from kfuzz.devices.comparing import bits, unlike, unwritten
+from kfuzz.devices.comparing import bits, difference_mask, find_unwritten
 from kfuzz.devices.layout import OUTPUT, POISONS, Arrangement, Bytes, Place, offsets, paint_image, places, plans
 
 TURNS, MISSES = 24, 4
@@ -58,7 +58,7 @@ class PlannedRun:
 
 
 @dataclass(frozen=True)
-class Laid:
+class PaintedRun:
     """A run, and all memory as it is before the first launch."""
 
     run: PlannedRun
@@ -66,7 +66,7 @@ class Laid:
 
 
 @dataclass(frozen=True)
-class Left:
+class RunResult:
     """What a run left: memory, which the next runs overwrite, and what its host functions returned."""
 
     memory: Bytes
@@ -81,7 +81,7 @@ class Launcher(Protocol):
         all be made together.
         """
 
-    def launch(self, laid: Sequence[Laid]) -> list[Left]:
+    def launch(self, laid: Sequence[PaintedRun]) -> list[RunResult]:
         """Make these runs, one after the other; or raise Fault."""
 
 
@@ -95,26 +95,26 @@ class GpuRun:
     faults: tuple[Finding, ...]
 
 
-def examined(job: Job, probe: Probe, card: Launcher, passes: Sequence[GpuRun] = ()) -> Outcome:
+def examine(job: Job, probe: Probe, card: Launcher, passes: Sequence[GpuRun] = ()) -> Outcome:
     """Run a job as often as the probe says, where that has not been done (`passes`), and report every defect that the
     runs, compared, prove.
     """
     until = time.monotonic() + probe.timeout
-    passes = passes or list(runs_made(planned_runs(job, probe), card))
+    passes = passes or list(make_runs(plan_runs(job, probe), card))
     job = passes[0].job
     distances = offsets(job, probe.seed)
 
     def run(plan: Arrangement, steps: int = len(job.steps)) -> GpuRun:
-        return next(runs_made([_planned(job, plan, distances, steps)], card))
+        return next(make_runs([_plan_run(job, plan, distances, steps)], card))
 
     findings = [_first_step(job, found, passed.plan, run) for found, passed in _distinct_faults(passes)]
     runs = tuple(one.run for one in passes)
     if any(found.kind == "wrong-shape" for found in findings):
         return Outcome((), tuple(findings))
-    findings += unwritten(job, runs, [one.plan.word + OUTPUT for one in passes])
-    odd = next((one for one in passes[1:] if not _same(job, passes[0], one)), None)
+    findings += find_unwritten(job, runs, [one.plan.word + OUTPUT for one in passes])
+    odd = next((one for one in passes[1:] if not _is_same(job, passes[0], one)), None)
     if odd is not None:
-        findings.append(_explained(job, passes[0], odd, run, until))
+        findings.append(_explain(job, passes[0], odd, run, until))
     elif not findings:
         # The same arrays in all runs: they cross to the caller's process once.
         runs = tuple(replace(one, outputs=runs[0].outputs) for one in runs)
@@ -126,31 +126,31 @@ def _circumstances(job: Job, plan: Arrangement) -> Circumstances:
     return Circumstances(after_calls=plan.after_calls, poison=plan.word, edge=edge, is_at_end=plan.at_end)
 
 
-def planned_runs(job: Job, probe: Probe) -> list[PlannedRun]:
+def plan_runs(job: Job, probe: Probe) -> list[PlannedRun]:
     """The runs that a job is looked at by, before any of them is known to differ."""
     job = replace(job, buffers=tuple(sorted(job.buffers, key=lambda one: one.is_returned)))  # nobody places the last
     distances = offsets(job, probe.seed)
-    return [_planned(job, plan, distances, len(job.steps)) for plan in plans(job, max(probe.runs, 2), probe.seed)]
+    return [_plan_run(job, plan, distances, len(job.steps)) for plan in plans(job, max(probe.runs, 2), probe.seed)]
 
 
-def _planned(job: Job, plan: Arrangement, distances: Sequence[int], steps: int) -> PlannedRun:
+def _plan_run(job: Job, plan: Arrangement, distances: Sequence[int], steps: int) -> PlannedRun:
     return PlannedRun(job, plan, steps, *places(job, plan, distances))
 
 
-def runs_made(wanted: Sequence[PlannedRun], card: Launcher) -> Iterator[GpuRun]:
+def make_runs(wanted: Sequence[PlannedRun], card: Launcher) -> Iterator[GpuRun]:
     """Make runs, of one job or several, as many together as the card takes: it is waited for once for all of them."""
     while wanted:
-        laid = [Laid(run, image) for run, image in zip(wanted, card.images(wanted), strict=False)]
+        laid = [PaintedRun(run, image) for run, image in zip(wanted, card.images(wanted), strict=False)]
         for one in laid:
             paint_image(one.image, one.run.job, one.run.plan, one.run.where)
         began = time.perf_counter()
         done = card.launch(laid)
         seconds = (time.perf_counter() - began) / len(laid)
-        yield from [_looked_at(one, left, seconds) for one, left in zip(laid, done, strict=True)]
+        yield from [_look_at(one, left, seconds) for one, left in zip(laid, done, strict=True)]
         wanted = wanted[len(laid) :]
 
 
-def _looked_at(laid: Laid, left: Left, seconds: float) -> GpuRun:
+def _look_at(laid: PaintedRun, left: RunResult, seconds: float) -> GpuRun:
     outputs = dict[str, NDArray[np.generic]]()
     job, where = laid.run.job, laid.run.where
     sent, back = laid.image, left.memory
@@ -164,26 +164,26 @@ def _looked_at(laid: Laid, left: Left, seconds: float) -> GpuRun:
         if buffer.is_output or buffer.content is None:
             changed[place.start : place.stop] = False
     outputs |= left.returned.arrays
-    faults = (*left.returned.findings, *(_faults(job, where, sent, back, changed) if changed.any() else ()))
+    faults = (*left.returned.findings, *(_find_faults(job, where, sent, back, changed) if changed.any() else ()))
     return GpuRun(job, laid.run.plan, Run(_circumstances(job, laid.run.plan), outputs, seconds), faults)
 
 
-def _faults(
+def _find_faults(
     job: Job, where: Sequence[Place], sent: Bytes, back: Bytes, changed: NDArray[np.bool_]
 ) -> Iterator[Finding]:
     """What the bytes mean that changed and must not have."""
     for place in where:
         buffer = job.buffers[place.buffer]
-        yield from _broken_guards(buffer, place, changed)
+        yield from _find_broken_guards(buffer, place, changed)
         if changed[place.start : place.stop].any():
-            yield _changed_input(buffer, _array(buffer, place, sent), _array(buffer, place, back))
+            yield _describe_changed_input(buffer, _array(buffer, place, sent), _array(buffer, place, back))
 
 
 def _array(buffer: Buffer, place: Place, image: Bytes) -> NDArray[np.generic]:
     return image[place.start : place.stop].view(buffer.element.dtype).reshape(buffer.shape)
 
 
-def _broken_guards(buffer: Buffer, place: Place, changed: NDArray[np.bool_]) -> Iterator[Finding]:
+def _find_broken_guards(buffer: Buffer, place: Place, changed: NDArray[np.bool_]) -> Iterator[Finding]:
     """A write beside an array: the changed byte nearest to it says where, as an index of the array."""
     size = buffer.element.bytes
     for first, last in ((place.before, place.start), (place.stop, place.after)):
@@ -194,14 +194,14 @@ def _broken_guards(buffer: Buffer, place: Place, changed: NDArray[np.bool_]) -> 
         many = f", {len(indices)} elements in all" if len(indices) > 1 else ""
         yield Finding(
             "out-of-bounds",
-            f"write beside {buffer.name}: element {index} of {_described(buffer)}{many}",
+            f"write beside {buffer.name}: element {index} of {_describe(buffer)}{many}",
             array=buffer.name,
             index=index,
             count=len(indices),
         )
 
 
-def _changed_input(buffer: Buffer, before: NDArray[np.generic], after: NDArray[np.generic]) -> Finding:
+def _describe_changed_input(buffer: Buffer, before: NDArray[np.generic], after: NDArray[np.generic]) -> Finding:
     indices = np.flatnonzero(bits(before) != bits(after))
     index = int(indices[0])
     was, now = _hex(before, index), _hex(after, index)
@@ -214,7 +214,7 @@ def _changed_input(buffer: Buffer, before: NDArray[np.generic], after: NDArray[n
     )
 
 
-def _described(buffer: Buffer) -> str:
+def _describe(buffer: Buffer) -> str:
     return f"{buffer.element}[{', '.join(map(str, buffer.shape))}]"
 
 
@@ -243,37 +243,37 @@ def _first_step(job: Job, found: Finding, plan: Arrangement, run: Callable[[Arra
     return found
 
 
-def _difference(job: Job, left: GpuRun, right: GpuRun) -> tuple[str, int] | None:
+def _find_difference(job: Job, left: GpuRun, right: GpuRun) -> tuple[str, int] | None:
     """The first output and index in which two runs differ, but for elements that neither of them wrote."""
     for which, buffer in enumerate(job.buffers):
         if not buffer.is_output:
             continue
         one, other = left.run.outputs[buffer.name], right.run.outputs[buffer.name]
-        words = [word_of(buffer, which, passed.plan) + OUTPUT for passed in (left, right)]
-        where = unlike(buffer, one, words[0], other, words[1])
+        words = [poison_of(buffer, which, passed.plan) + OUTPUT for passed in (left, right)]
+        where = difference_mask(buffer, one, words[0], other, words[1])
         if where.any():
             return buffer.name, int(np.flatnonzero(where)[0])
     return None
 
 
-def word_of(buffer: Buffer, which: int, plan: Arrangement) -> int:
+def poison_of(buffer: Buffer, which: int, plan: Arrangement) -> int:
     """The poison that an output holds at first."""
     if buffer.is_returned and plan.host is not None:
         return plan.host
     return plan.inside.get(which, plan.word)
 
 
-def _same(job: Job, left: GpuRun, right: GpuRun) -> bool:
-    return _difference(job, left, right) is None
+def _is_same(job: Job, left: GpuRun, right: GpuRun) -> bool:
+    return _find_difference(job, left, right) is None
 
 
-def _explained(job: Job, first: GpuRun, odd: GpuRun, run: Callable[[Arrangement], GpuRun], until: float) -> Finding:
+def _explain(job: Job, first: GpuRun, odd: GpuRun, run: Callable[[Arrangement], GpuRun], until: float) -> Finding:
     """Why two runs left different bits: what they read and nobody wrote, or else that the kernel varies."""
-    output, index = _difference(job, first, odd) or ("", 0)
+    output, index = _find_difference(job, first, odd) or ("", 0)
     values = f"{_hex(first.run.outputs[output], index)} and {_hex(odd.run.outputs[output], index)}"
     what = f"element {index} of {output} was {values}"
     word = next(other for other in (odd.plan.word, *POISONS) if other != first.plan.word)
-    for suspect, plan in _suspects(job, first.plan, word):
+    for suspect, plan in _list_suspects(job, first.plan, word):
         if _decides(job, first.plan, plan, run, until):
             return replace(suspect, message=f"{suspect.message}: {what}")
     return Finding(
@@ -285,7 +285,7 @@ def _explained(job: Job, first: GpuRun, odd: GpuRun, run: Callable[[Arrangement]
     )
 
 
-def _suspects(job: Job, plan: Arrangement, word: int) -> Iterator[tuple[Finding, Arrangement]]:
+def _list_suspects(job: Job, plan: Arrangement, word: int) -> Iterator[tuple[Finding, Arrangement]]:
     """Each thing that a right kernel cannot see, changed alone, and what it means if the result follows."""
     if job.earlier:
         message = "the result depends on what was called before"
@@ -312,12 +312,12 @@ def _decides(
 ) -> bool:
     """Whether each of two plans, taken in no order that a kernel could follow, has an answer of its own."""
     answers = {False: run(plan), True: run(other)}
-    if _same(job, answers[False], answers[True]):
+    if _is_same(job, answers[False], answers[True]):
         return False
     turns = random.Random("turns").sample([False, True] * TURNS, 2 * TURNS)  # noqa: S311  an order, not a secret
     misses = 0
     for turn in turns:
         if time.monotonic() > until or misses > MISSES:
             return False
-        misses += not _same(job, answers[turn], run(other if turn else plan))
+        misses += not _is_same(job, answers[turn], run(other if turn else plan))
     return misses <= MISSES

@@ -21,7 +21,7 @@ KINDS = 7
 number stands in gpu/vast.cu."""
 
 
-def unfilled(shape: Sequence[int]) -> NDArray[np.float32]:
+def make_unfilled(shape: Sequence[int]) -> NDArray[np.float32]:
     """What stands for an array that is never filled: it has its shape, and takes no memory."""
     return np.broadcast_to(np.float32(0.0), tuple(shape))
 
@@ -31,7 +31,7 @@ def is_vast(array: NDArray[np.generic]) -> bool:
     return array.size >= LEAST and not any(array.strides)
 
 
-def in_turns(shape: Sequence[int], axis: int, rows: Sequence[int]) -> NDArray[np.float32]:
+def alternate_rows(shape: Sequence[int], axis: int, rows: Sequence[int]) -> NDArray[np.float32]:
     """These rows of an array in turns, as they lie along an axis.
 
     Row r has 1 in every column that 2 + r mod 7 divides, else 0: so do the sums, places and lengths of rows differ,
@@ -44,7 +44,7 @@ def in_turns(shape: Sequence[int], axis: int, rows: Sequence[int]) -> NDArray[np
     return np.ascontiguousarray(np.moveaxis(made.reshape(len(made), *others), 0, axis))
 
 
-def sampled(grid: Sequence[int], seed: int) -> tuple[int, ...]:
+def choose_blocks(grid: Sequence[int], seed: int) -> tuple[int, ...]:
     """Which blocks of a grid run: the last ones, where indices are largest, the first, and some between."""
     count = prod(grid)
     draw = random.Random(f"blocks {seed}")  # noqa: S311  drawn for coverage, nothing is kept secret

@@ -46,7 +46,7 @@ from kfuzz.devices import (
     UnexpectedError,
     UnsupportedError,
     processes,
-    unexpected,
+    wrap_unexpected,
 )
 from kfuzz.kinds import Kind
 
@@ -128,7 +128,7 @@ _Reply = (
 
 
 @dataclass
-class _Wanted:
+class _Request:
     """A job that was asked for: what comes of it, and how large its message is once that was sent."""
 
     job: Job
@@ -155,7 +155,7 @@ class Worker:
         self._process: _Process | None = None
         self._spare: _Process | None = None
         self._is_lossy = False
-        self._asked: deque[_Wanted] = deque()
+        self._asked: deque[_Request] = deque()
         self._known: dict[_Program, int] = {}
 
     @property
@@ -165,44 +165,44 @@ class Worker:
 
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job to its end, its time-out, or the end of the process; raise only ClaimError or DeviceError."""
-        self._asked.append(_Wanted(job, probe))
+        self._asked.append(_Request(job, probe))
         for one in list(self._asked):
             self._settle(one)
-        return _told(self._asked.pop())
+        return _result_of(self._asked.pop())
 
     def ask(self, job: Job, probe: Probe) -> None:
         """Have a job run; `answer` says what came of it."""
-        self._asked.append(_Wanted(job, probe))
+        self._asked.append(_Request(job, probe))
         if self.pid is not None:
             self._send()
 
     def answer(self) -> Outcome:
         """What came of the job that was asked for first; raises only ClaimError or DeviceError."""
         self._settle(self._asked[0])
-        return _told(self._asked.popleft())
+        return _result_of(self._asked.popleft())
 
     def first(self, job: Job, probe: Probe) -> Outcome:
         """Run a job in a process of its own, before all that was asked for."""
-        self._lose()
-        self._asked.appendleft(_Wanted(job, probe))
+        self._end_process()
+        self._asked.appendleft(_Request(job, probe))
         self._settle(self._asked[0])
-        return _told(self._asked.popleft())
+        return _result_of(self._asked.popleft())
 
     def forget(self) -> None:
         """Nobody wants to know any more what was asked for."""
         if any(one.size and one.outcome is None for one in self._asked):
-            self._lose()
+            self._end_process()
         self._asked.clear()
 
     def close(self) -> None:
         """End the process, at once, with all that it has started."""
-        self._lose()
+        self._end_process()
         if self._spare is not None:
             self._spare.end()
         self._spare = None
         self._asked.clear()
 
-    def _lose(self) -> None:
+    def _end_process(self) -> None:
         """End the process alone; what it was sent and has not answered goes to the next."""
         if self._process is not None:
             self._process.end()
@@ -211,17 +211,17 @@ class Worker:
         for one in self._asked:
             one.message, one.size = [], 0
 
-    def _part(self) -> None:
+    def _separate(self) -> None:
         """End the process; what it may have begun together goes to the next to be run one by one."""
         for one in [one for one in self._asked if one.outcome is None][:MOST_TOGETHER]:
             one.is_alone = True
-        self._lose()
+        self._end_process()
 
-    def _settle(self, one: _Wanted) -> None:
+    def _settle(self, one: _Request) -> None:
         """Find out what comes of a job, the first of those that are not settled."""
         try:
             while one.outcome is None:
-                process = self._started()
+                process = self._start()
                 self._send()
                 one.outcome = self._await(process, one)
         except (ClaimError, DeviceError) as error:
@@ -231,20 +231,20 @@ class Worker:
             self.close()
             raise
 
-    def _started(self) -> "_Process":
+    def _start(self) -> "_Process":
         if self._process is not None and self._process.popen.poll() is None:
             return self._process
-        self._lose()
+        self._end_process()
         process, self._spare = self._spare or _Process(self._module), None
         if self._is_lossy:
             self._spare = _Process(self._module)
         self._process = process
         if (reply := process.receive(time.monotonic() + START_TIMEOUT)) != ("begun", ""):
-            self._lose()
+            self._end_process()
             if isinstance(reply, tuple) and reply[0] == "unexpected":
                 raise reply[1]
             raise DeviceError(
-                reply[1] if isinstance(reply, tuple) and reply[0] == "device" else _no_start(self._module)
+                reply[1] if isinstance(reply, tuple) and reply[0] == "device" else _describe_failed_start(self._module)
             )
         return process
 
@@ -256,7 +256,7 @@ class Worker:
         for one in self._asked:
             if one.size or one.outcome is not None:
                 continue
-            one.message = one.message or self._packed_job(one)
+            one.message = one.message or self._pack_job(one)
             is_alone = not any(other.size and other.outcome is None for other in self._asked)
             size = sum(len(part) for part in one.message)
             if size > room and not is_alone:
@@ -267,7 +267,7 @@ class Worker:
                 process.write(one.message)
             one.message = []
 
-    def _packed_job(self, one: _Wanted) -> list[bytes | memoryview]:
+    def _pack_job(self, one: _Request) -> list[bytes | memoryview]:
         job = one.job
         program = _Program(job.kernel, job.path, job.source, job.flags, job.entries)
         number = self._known.get(program)
@@ -276,9 +276,9 @@ class Worker:
             number = self._known[program] = len(self._known)
             news = program
         rest = replace(job, kernel="", path=NOWHERE, source="", flags=(), entries=())
-        return _packed((number, news, rest, one.probe, one.is_alone))
+        return _pack((number, news, rest, one.probe, one.is_alone))
 
-    def _await(self, process: "_Process", one: _Wanted) -> Outcome | None:
+    def _await(self, process: "_Process", one: _Request) -> Outcome | None:
         """What comes of a job that was sent; None where it and others have to be sent again, to be run alone."""
         deadline, part = time.monotonic() + COMPILE_TIMEOUT, "compiling"
         patience = Patience(process.popen.pid)
@@ -290,31 +290,31 @@ class Worker:
             if reply is None or isinstance(reply, int):
                 self._is_lossy = True
                 if part == TOGETHER:
-                    self._part()
+                    self._separate()
                     return None
-                self._lose()
+                self._end_process()
                 if isinstance(reply, int):
-                    return Outcome(findings=(_ended(reply, part),), ended=True)
-                return _hang(one.probe, part)
+                    return Outcome(findings=(_describe_end(reply, part),), ended=True)
+                return _report_hang(one.probe, part)
             if reply[0] == "begun":
                 deadline = time.monotonic() + one.probe.timeout * self._slack + self._grace
                 part = str(reply[1])
             elif reply[0] == "missing" or reply[0] == "unsupported" or reply[0] == "claim":
                 raise REFUSED[reply[0]](reply[1])
             elif reply[0] == "device":
-                self._lose()
+                self._end_process()
                 raise DeviceError(reply[1])
             elif reply[0] == "unexpected":
-                self._lose()
+                self._end_process()
                 raise reply[1]
             else:
                 if reply[2]:
                     self._is_lossy = self._is_lossy or reply[1].ended
-                    self._lose()
+                    self._end_process()
                 return reply[1]
 
 
-def _told(one: _Wanted) -> Outcome:
+def _result_of(one: _Request) -> Outcome:
     """What came of a job that is settled."""
     if isinstance(one.outcome, Exception):
         raise one.outcome
@@ -329,11 +329,11 @@ class Patience:
     """
 
     def __init__(self, pid: int) -> None:
-        self._pid, self._began, self._waited = pid, time.monotonic(), processes.waited(pid)
+        self._pid, self._began, self._waited = pid, time.monotonic(), processes.waiting_time(pid)
 
     def more(self, deadline: float) -> float:
         """Seconds, behind a deadline that has passed; 0 where the process had all of its time."""
-        now, waited = time.monotonic(), processes.waited(self._pid)
+        now, waited = time.monotonic(), processes.waiting_time(self._pid)
         unseen, wanting = now - deadline, waited - self._waited
         own = max(0.0, deadline - self._began)
         self._waited = waited
@@ -371,11 +371,11 @@ class _Process:
     def receive(self, deadline: float) -> _Reply | int | None:
         """The next message; the exit status when the process has ended, None when time is up."""
         try:
-            reply: _Reply = _message(partial(self._incoming.read, deadline))
+            reply: _Reply = _read_message(partial(self._incoming.read, deadline))
         except TimeoutError:
             return None
         except EOFError:
-            return _reaped(self.popen)
+            return _reap(self.popen)
         return reply
 
 
@@ -412,7 +412,7 @@ class _Incoming:
         return found
 
 
-def _message(read: Callable[[int], bytes | bytearray]) -> Any:  # noqa: ANN401  whatever was written
+def _read_message(read: Callable[[int], bytes | bytearray]) -> Any:  # noqa: ANN401  whatever was written
     """What the other side has written. Its arrays lie where they were read, and are not copied once more."""
 
     def number() -> int:
@@ -433,7 +433,7 @@ class _Pickler(pickle.Pickler):
         return np.ndarray, (given.shape, given.dtype.str, pickle.PickleBuffer(lies))
 
 
-def _packed(message: object) -> list[bytes | memoryview]:
+def _pack(message: object) -> list[bytes | memoryview]:
     """A message without its arrays, then how many these are, and each as it lies in memory; lengths go before."""
     arrays: list[pickle.PickleBuffer] = []
     made = io.BytesIO()
@@ -459,14 +459,14 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
     process.kill()
     processes.end(started)  # those that have left its group; to stop it first would leave it so, if this one is killed
-    _reaped(process)
+    _reap(process)
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             with contextlib.suppress(OSError):
                 pipe.close()
 
 
-def _reaped(process: subprocess.Popen[bytes]) -> int:
+def _reap(process: subprocess.Popen[bytes]) -> int:
     """The status of a process that ends. Popen's `wait` takes a lock, which an interrupt within `poll` leaves taken."""
     if process.returncode is None:
         try:
@@ -476,19 +476,19 @@ def _reaped(process: subprocess.Popen[bytes]) -> int:
     return process.returncode
 
 
-def _no_start(module: str) -> str:
+def _describe_failed_start(module: str) -> str:
     by_hand = f"{sys.executable} -m kfuzz.devices.worker {module}"
     return f"the worker process ended before it was ready; run it by hand to see why: {by_hand}"
 
 
-def _hang(probe: Probe, part: str) -> Outcome:
+def _report_hang(probe: Probe, part: str) -> Outcome:
     if part == "compiling":
         raise ClaimError(f"the kernel did not compile within {COMPILE_TIMEOUT:g} s")
     message = f"not ended after {probe.timeout:g} s, {part}; the process was killed"
     return Outcome(findings=(Finding("hang", message),), ended=True)
 
 
-def _ended(status: int, part: str) -> Finding:
+def _describe_end(status: int, part: str) -> Finding:
     """What the end of a process says of the kernel that it was running."""
     if status >= 0:
         return Finding("trap", f"the kernel ended its process with exit status {status}, {part}")
@@ -506,12 +506,12 @@ def serve(backend: Backend, requests: "_Incoming", replies: IO[bytes]) -> None:
     coming: deque[tuple[Job, Probe, bool]] = deque()
 
     def begin(part: str) -> None:
-        _write(replies, _packed(("begun", part)))
+        _write(replies, _pack(("begun", part)))
 
     while True:
         with contextlib.suppress(EOFError):
             while not coming or (len(coming) < MOST_TOGETHER and requests.has_more()):
-                coming.append(_job(programs, requests))
+                coming.append(_read_job(programs, requests))
         if not coming:
             return
         if isinstance(backend, FarSighted):
@@ -520,10 +520,10 @@ def serve(backend: Backend, requests: "_Incoming", replies: IO[bytes]) -> None:
             except TogetherError:
                 os._exit(1)  # without a word more to the card: the caller knows which part this was
             except Exception as error:  # our own fault must not pass for a kernel's
-                _write(replies, _packed(("unexpected", unexpected(error))))
+                _write(replies, _pack(("unexpected", wrap_unexpected(error))))
                 return
         job, probe, _ = coming.popleft()
-        _write(replies, _packed(_reply(backend, job, probe, begin)))
+        _write(replies, _pack(_run_job(backend, job, probe, begin)))
         del job
 
 
@@ -533,9 +533,9 @@ def _look_ahead(backend: FarSighted, coming: Iterable[tuple[Job, Probe, bool]], 
     backend.look_ahead(several, lambda _: begin(TOGETHER))
 
 
-def _job(programs: dict[int, _Program], requests: "_Incoming") -> tuple[Job, Probe, bool]:
+def _read_job(programs: dict[int, _Program], requests: "_Incoming") -> tuple[Job, Probe, bool]:
     """The next job that was asked for, and whether it is to be run by itself."""
-    number, news, rest, probe, is_alone = _message(partial(requests.read, inf))
+    number, news, rest, probe, is_alone = _read_message(partial(requests.read, inf))
     if news is not None:
         programs[number] = news
     program = programs[number]
@@ -550,7 +550,7 @@ def _job(programs: dict[int, _Program], requests: "_Incoming") -> tuple[Job, Pro
     return job, probe, is_alone
 
 
-def _reply(backend: Backend, job: Job, probe: Probe, begin: Callable[[str], None]) -> _Reply:
+def _run_job(backend: Backend, job: Job, probe: Probe, begin: Callable[[str], None]) -> _Reply:
     """What becomes of a job."""
     try:
         return "done", backend.run(job, probe, begin), backend.is_spent
@@ -559,7 +559,7 @@ def _reply(backend: Backend, job: Job, probe: Probe, begin: Callable[[str], None
     except DeviceError as error:
         return "device", str(error)
     except Exception as error:  # our own fault must not pass for the kernel's
-        return "unexpected", unexpected(error)
+        return "unexpected", wrap_unexpected(error)
 
 
 def _end_with_caller(pipe: int) -> None:
@@ -586,10 +586,10 @@ def main(module: str) -> None:
         backend: Backend = importlib.import_module(module).backend()
     except Exception as error:  # whatever it was, the caller is told, not left waiting
         known = isinstance(error, DeviceError)
-        _write(replies, _packed(("device", str(error)) if known else ("unexpected", unexpected(error))))
+        _write(replies, _pack(("device", str(error)) if known else ("unexpected", wrap_unexpected(error))))
         return
     atexit.register(backend.close)
-    _write(replies, _packed(("begun", "")))
+    _write(replies, _pack(("begun", "")))
     serve(backend, _Incoming(requests), replies)
 
 

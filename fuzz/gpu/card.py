@@ -36,8 +36,8 @@ from kfuzz.devices import (
     Untried,
     is_host,
 )
-from kfuzz.devices.layout import OUTPUT, SHARED, Bytes, initial, nbytes, offsets
-from kfuzz.devices.repeats import Fault, GpuRun, Laid, Left, PlannedRun, examined, planned_runs, runs_made
+from kfuzz.devices.layout import OUTPUT, SHARED, Bytes, initial_bytes, nbytes, offsets
+from kfuzz.devices.repeats import Fault, GpuRun, PaintedRun, PlannedRun, RunResult, examine, make_runs, plan_runs
 from kfuzz.gpu import driver, graphs, hosting, machine_code, vast
 from kfuzz.gpu.progress import Launches, launch_words
 from kfuzz.gpu.sanitizer import ENDED as REPLAY_ENDED
@@ -92,20 +92,20 @@ class GpuCard:
         self._hosts: OrderedDict[tuple[object, ...], hosting.HostLibrary] = OrderedDict()
         self._reached = cuda.pagelocked_empty(1, np.uint32, mem_flags=FOR_BOTH)
         self._reached_at = int(self._reached.ctypes.data)
-        self._timeout, self._heard = 0.0, float("-inf")
+        self._timeout, self._reported = 0.0, float("-inf")
         self._lent: list[cuda.DeviceAllocation] = []  # kept where a call ends the context: PyCUDA cannot free it then
-        self._begin: Callable[[str], None] = _unheard
+        self._begin: Callable[[str], None] = _ignore
         self._made: deque[tuple[Job, list[GpuRun]]] = deque()
         self.is_spent = False
         text = BETWEEN.read_text(encoding="utf-8")
-        own = machine_code.compiled(BETWEEN, text, (), OWN_FUNCTIONS, self.card.architecture)
-        self._poison, self._mover = map(_loaded(own, self._shared_limit, False).functions.__getitem__, OWN_FUNCTIONS)
+        own = machine_code.compile_kernel(BETWEEN, text, (), OWN_FUNCTIONS, self.card.architecture)
+        self._poison, self._mover = map(_load(own, self._shared_limit, False).functions.__getitem__, OWN_FUNCTIONS)
         self._packed = cuda.mem_alloc(MOST_PACKED)
 
     def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
         """Look at one job. A fault of the kernel, or a job too large for the card, is in the outcome."""
         self._timeout = min(probe.timeout, vast.MOST_SECONDS) if job.sampling else probe.timeout
-        self._begin, self._heard = begin, float("-inf")
+        self._begin, self._reported = begin, float("-inf")
         is_made = bool(self._made) and self._made[0][0] is job
         made = self._made.popleft()[1] if is_made else ()
         if job.warp_synchronous and self.card.capability >= VOLTA:
@@ -115,15 +115,15 @@ class GpuCard:
             if not all(is_host(step.entry) for step in job.steps):
                 self._check_launches(job)
             if job.sampling:
-                return vast.examined(job, probe, self)
-            return examined(job, probe, self, made)
+                return vast.examine_vast(job, probe, self)
+            return examine(job, probe, self, made)
         except hosting.HostRefusedError as refused:
             return Outcome(refusal=refused.refusal)
         except Fault as fault:
             self.is_spent = True
             if job.sampling and fault.finding.kind == "hang":  # with so much to do it may only be slow
                 return Outcome(untried=Untried.TOO_SLOW, ended=True)
-            found = vast.overflowing(job, fault.finding) if job.sampling else fault.finding
+            found = vast.mention_overflow(job, fault.finding) if job.sampling else fault.finding
             return Outcome(findings=(found,), ended=True)
         except (OutOfMemory, cuda.MemoryError) as error:
             message = f"too large for this {self.card.name} as it is now: {error}"
@@ -141,7 +141,7 @@ class GpuCard:
 
     def room(self, nbytes: int) -> int:
         """How many bytes of the card are taken for so many."""
-        return driver.in_pages(nbytes)
+        return driver.round_to_pages(nbytes)
 
     def free(self) -> tuple[int, int]:
         """How many bytes of the card nobody has taken, and how many it has."""
@@ -172,13 +172,13 @@ class GpuCard:
 
     def call(self, function: str, blocks: int, threads: int, *arguments: int) -> None:
         """Launch a function of vast.cu."""
-        self._begun_run()
+        self._report_running()
         loaded = self._vast.functions[function]
         loaded.prepared_async_call((blocks, 1, 1), (threads, 1, 1), self._stream, *arguments)
 
     def launch_at(self, job: Job, addresses: Mapping[str, int], word: int) -> None:
         """Launch a job's steps on arrays that lie there already, and wait for them."""
-        program = self._program(job)
+        program = self._load_program(job)
         self._reached[0] = 0
         launches = Launches()
         launches.begin_run()
@@ -188,14 +188,16 @@ class GpuCard:
             try:
                 _launch(program, job, step, given, self._stream)
             except (cuda.LogicError, cuda.LaunchError, DeviceError) as error:
-                raise ClaimError(f"{launch_words(job, number)}: {_words(error)}") from error
+                raise ClaimError(f"{launch_words(job, number)}: {_driver_words(error)}") from error
         self._await(launches)
 
     @functools.cached_property
     def _vast(self) -> _LoadedCode:
         functions = ("write_turns", "changed_turns", "mark_unlike", "settle")
-        code = machine_code.compiled(VAST, VAST.read_text(encoding="utf-8"), (), functions, self.card.architecture)
-        return _loaded(code, self._shared_limit, False)
+        code = machine_code.compile_kernel(
+            VAST, VAST.read_text(encoding="utf-8"), (), functions, self.card.architecture
+        )
+        return _load(code, self._shared_limit, False)
 
     def close(self) -> None:
         """Leave the context: with one still pushed, PyCUDA ends the process with an abort."""
@@ -214,22 +216,22 @@ class GpuCard:
             self._back = cuda.pagelocked_empty(room, np.uint8, mem_flags=FOR_BOTH)
         return [self._sent[end - run.size : end] for run, end in zip(runs[:count], ends, strict=False)]
 
-    def launch(self, laid: Sequence[Laid]) -> list[Left]:
+    def launch(self, laid: Sequence[PaintedRun]) -> list[RunResult]:
         """Make runs: send an image, launch steps one by one, and fetch what memory holds then. All is waited for once:
         processes take turns on the card, and each wait is a turn.
         """
         if any(is_host(step.entry) for step in laid[0].run.job.steps):
-            return [self._called(one) for one in laid]
+            return [self._call_host(one) for one in laid]
         ends = itertools.accumulate(one.run.size for one in laid)
-        done = [Left(self._back[end - one.run.size : end]) for one, end in zip(laid, ends, strict=True)]
+        done = [RunResult(self._back[end - one.run.size : end]) for one, end in zip(laid, ends, strict=True)]
         arguments = [self._arguments(one) for one in laid]
         launches = Launches()
         self._reached[0] = 0
         try:
             for one, left, given in zip(laid, done, arguments, strict=True):
-                self._submit(launches, one, left, given)
+                self._enqueue(launches, one, left, given)
         except cuda.Error as error:
-            raise self._fault(launches, error) from error
+            raise self._explain_failure(launches, error) from error
         self._await(launches)
         return done
 
@@ -240,7 +242,7 @@ class GpuCard:
         together: list[tuple[Job, list[PlannedRun]]] = []
         room = TOGETHER
         for job, probe in itertools.takewhile(lambda one: self._is_tame(*one), coming):
-            runs = planned_runs(job, probe)
+            runs = plan_runs(job, probe)
             room -= sum(run.size for run in runs)
             if room < 0:
                 break
@@ -248,9 +250,9 @@ class GpuCard:
         if len(together) < 2:
             return
         self._timeout = max(probe.timeout for _, probe in coming)
-        self._begin, self._heard = begin, float("-inf")
+        self._begin, self._reported = begin, float("-inf")
         try:
-            made = iter(list(runs_made([run for _, runs in together for run in runs], self)))
+            made = iter(list(make_runs([run for _, runs in together for run in runs], self)))
         except (Fault, ClaimError, DeviceError, OutOfMemory, cuda.Error) as error:
             raise TogetherError from error
         self._made.extend((job, [next(made) for _ in runs]) for job, runs in together)
@@ -263,22 +265,24 @@ class GpuCard:
             return False
         return not (job.sampling or job.earlier or job.warp_synchronous or probe.fatal)
 
-    def _arguments(self, one: Laid) -> list[list[int | bytes]]:
+    def _arguments(self, one: PaintedRun) -> list[list[int | bytes]]:
         """The arguments of each launch of a run."""
         job, addresses = one.run.job, self._addresses(one)
-        program = self._program(job)
+        program = self._load_program(job)
         return [_arguments(program, step, addresses, self._packed, self._stream) for step in job.steps[: one.run.steps]]
 
-    def _base(self, one: Laid) -> int:
+    def _base(self, one: PaintedRun) -> int:
         return self._arena.base + (self._arena.capacity - one.run.size if one.run.plan.at_end else 0)
 
-    def _addresses(self, one: Laid) -> dict[str, int]:
+    def _addresses(self, one: PaintedRun) -> dict[str, int]:
         return {one.run.job.buffers[place.buffer].name: self._base(one) + place.start for place in one.run.where}
 
-    def _submit(self, launches: Launches, one: Laid, left: Left, arguments: Sequence[Sequence[int | bytes]]) -> None:
+    def _enqueue(
+        self, launches: Launches, one: PaintedRun, left: RunResult, arguments: Sequence[Sequence[int | bytes]]
+    ) -> None:
         """Give the card all that a run is, behind the launches of those before it."""
         job, word = one.run.job, one.run.plan.shared + SHARED
-        program = self._program(job)
+        program = self._load_program(job)
         if is_small := one.run.size <= TOGETHER:
             self._move(self._base(one), int(one.image.ctypes.data), one.run.size)
         else:
@@ -290,9 +294,9 @@ class GpuCard:
                 _launch(program, job, job.steps[number], given, self._stream)
             except (cuda.LogicError, cuda.LaunchError, DeviceError) as error:
                 if driver.kind_of(str(error)):  # what was launched before has ended the context
-                    raise self._fault(launches, error) from error
+                    raise self._explain_failure(launches, error) from error
                 self._await(launches)  # nothing of it goes on under the next job
-                raise ClaimError(f"{launch_words(job, number)}: {_words(error)}") from error
+                raise ClaimError(f"{launch_words(job, number)}: {_driver_words(error)}") from error
         if is_small:
             self._move(int(left.memory.ctypes.data), self._base(one), one.run.size)
         else:
@@ -306,17 +310,17 @@ class GpuCard:
         blocks = min(-(-vectors // MOVE_THREADS), 2 * self._multiprocessors)
         self._mover.prepared_async_call((blocks, 1, 1), (MOVE_THREADS, 1, 1), self._stream, to, out_of, vectors)
 
-    def _called(self, one: Laid) -> Left:
+    def _call_host(self, one: PaintedRun) -> RunResult:
         """Send an image, call host functions, behind earlier calls where the plan says so, and fetch; a hang of theirs
         is for the caller's process to end.
         """
         job, plan, addresses = one.run.job, one.run.plan, self._addresses(one)
-        host = self._host(job)
+        host = self._find_library(job)
         send = functools.partial(self._send, one)
-        self._begun_run()
+        self._report_running()
         send()
         word = plan.word if plan.host is None else plan.host
-        earlier = _laid(job, addresses, plan.word, self._lent) if plan.after_calls else None
+        earlier = _place_earlier(job, addresses, plan.word, self._lent) if plan.after_calls else None
         try:
             try:
                 returned = host.run(addresses, word + OUTPUT, one.run.steps, earlier, send)
@@ -331,12 +335,12 @@ class GpuCard:
                 raise DeviceError(f"the card failed in a host function of {host.job.path}: {fault}") from fault
             raise Fault(Finding(kind, f"a kernel that {host.job.entries[0]} launches: {fault}")) from fault
         self._lent.clear()
-        left = Left(self._back[: one.run.size], returned)
+        left = RunResult(self._back[: one.run.size], returned)
         cuda.memcpy_dtoh_async(left.memory, self._base(one), self._stream)
         self._stream.synchronize()
         return left
 
-    def _send(self, one: Laid) -> None:
+    def _send(self, one: PaintedRun) -> None:
         """Memory as it is before a call, also behind earlier calls: shared memory, too, has poison."""
         self._poison_shared(one.run.plan.shared + SHARED, 0)
         cuda.memcpy_htod_async(self._base(one), one.image, self._stream)
@@ -344,25 +348,25 @@ class GpuCard:
 
     def _is_launched_at_once(self, job: Job) -> bool:
         """Whether runs may follow one another without a word from this process between them."""
-        return not any(is_host(step.entry) for step in job.steps) and not self._code(job).has_variables
+        return not any(is_host(step.entry) for step in job.steps) and not self._find_code(job).has_variables
 
-    def _host(self, job: Job) -> hosting.HostLibrary:
+    def _find_library(self, job: Job) -> hosting.HostLibrary:
         """The library of a job's host functions, loaded, for this job."""
         key = _key(job)
         known = self._hosts.get(key)
         if known is None:
-            known = self._hosts[key] = hosting.HostLibrary(job, hosting.compiled(job, self.card.architecture))
+            known = self._hosts[key] = hosting.HostLibrary(job, hosting.compile_library(job, self.card.architecture))
             if len(self._hosts) > KEPT_MODULES:
                 self._hosts.popitem(last=False)[1].close()
         self._hosts.move_to_end(key)
         known.job = job
         return known
 
-    def _begun_run(self) -> float:
+    def _report_running(self) -> float:
         """The time now. The caller's process hears of it once in a while: each message wakes it up."""
         now = time.monotonic()
-        if now > self._heard + HEARD_EVERY:
-            self._heard = now
+        if now > self._reported + HEARD_EVERY:
+            self._reported = now
             self._begin("running")
         return now
 
@@ -377,7 +381,7 @@ class GpuCard:
 
     def _await(self, launches: Launches) -> None:
         """Wait until the card has done all that it was given; each run has a time-out of its own."""
-        now = began = self._begun_run()
+        now = began = self._report_running()
         until, run = began + self._timeout, 0
         try:
             while not self._stream.is_done():
@@ -385,38 +389,38 @@ class GpuCard:
                 reached = launches.reached(int(self._reached[0]))
                 if reached.run > run:
                     run = reached.run
-                    until = self._begun_run() + self._timeout
+                    until = self._report_running() + self._timeout
                 elif now > until:
                     words = reached.words
                     raise Fault(Finding("hang", f"{words} has not ended after {self._timeout:g} s", step=reached.step))
                 # The driver wakes nobody up at a time-out; naps grow with what has been waited for.
                 time.sleep(min(max(SHORTEST_NAP, (now - began) / 8), LONGEST_NAP))
         except cuda.Error as error:
-            raise self._fault(launches, error) from error
+            raise self._explain_failure(launches, error) from error
 
-    def _fault(self, launches: Launches, error: Exception) -> Exception:
+    def _explain_failure(self, launches: Launches, error: Exception) -> Exception:
         """What has ended the context: the launch that was reached last, or something else than a kernel."""
         kind, reached = driver.kind_of(str(error)), launches.reached(int(self._reached[0]))
         words = reached.words
         if kind is None:
-            return DeviceError(f"the card failed during {words}: {_words(error)}")
-        return Fault(Finding(kind, f"{words}: {_words(error)}", step=reached.step))
+            return DeviceError(f"the card failed during {words}: {_driver_words(error)}")
+        return Fault(Finding(kind, f"{words}: {_driver_words(error)}", step=reached.step))
 
-    def _program(self, job: Job) -> _LoadedCode:
+    def _load_program(self, job: Job) -> _LoadedCode:
         """The job's module, loaded; afresh each time where global variables could remember a launch."""
-        code = self._code(job)
+        code = self._find_code(job)
         program = self._programs.get(code.digest)
-        by_driver = goes_by_driver(job)
+        by_driver = needs_driver(job)
         if program is None or code.has_variables or (by_driver and program.by_driver is None):
-            program = self._programs[code.digest] = _loaded(code, self._shared_limit, by_driver)
+            program = self._programs[code.digest] = _load(code, self._shared_limit, by_driver)
         return program
 
-    def _code(self, job: Job) -> machine_code.MachineCode:
+    def _find_code(self, job: Job) -> machine_code.MachineCode:
         """The job's machine code."""
         key = _key(job)
         code = self._codes.get(key)
         if code is None:
-            code = machine_code.compiled(job.path, job.source, job.flags, job.entries, self.card.architecture)
+            code = machine_code.compile_kernel(job.path, job.source, job.flags, job.entries, self.card.architecture)
             self._codes[key] = code
             if len(self._codes) > KEPT_MODULES:
                 self._programs.pop(self._codes.popitem(last=False)[1].digest, None)
@@ -425,7 +429,7 @@ class GpuCard:
 
     def _check_launches(self, job: Job) -> None:
         """What the driver would take without a word, or refuse in too few."""
-        program = self._program(job)
+        program = self._load_program(job)
         for number, step in enumerate(job.steps):
             there = program.code.entries[step.entry]
             sizes = there.pack.parameters[1:] if there.pack else there.parameters
@@ -458,7 +462,7 @@ def _key(job: Job) -> tuple[object, ...]:
     return job.path, job.source, job.flags, job.entries
 
 
-def _laid(
+def _place_earlier(
     job: Job, addresses: Mapping[str, int], word: int, lent: list[cuda.DeviceAllocation]
 ) -> Iterator[tuple[Job, Mapping[str, int]]]:
     """Each earlier call of a job, with its arrays where they lie: in the job's own where they have its sizes."""
@@ -471,19 +475,19 @@ def _laid(
             lent += own.values()
             held = dict(own)
         for one in placed:
-            content = initial(one)
+            content = initial_bytes(one)
             bits = np.resize(np.uint32(word).reshape(1).view(np.uint8), nbytes(one)) if content is None else content
             if len(bits):
                 cuda.memcpy_htod(held[one.name], bits)
         yield earlier, {name: int(address) for name, address in held.items()}
 
 
-def goes_by_driver(job: Job) -> bool:
+def needs_driver(job: Job) -> bool:
     """Whether a launch is one that PyCUDA does not have."""
     return any(step.cluster or step.cooperative for step in job.steps)
 
 
-def _loaded(code: machine_code.MachineCode, shared_limit: int, by_driver: bool) -> _LoadedCode:
+def _load(code: machine_code.MachineCode, shared_limit: int, by_driver: bool) -> _LoadedCode:
     """A module and its functions, each opted in to all the shared memory that the card gives a block."""
     module = cuda.module_from_buffer(code.image)
     functions, packs, names = {}, {}, cuda.function_attribute
@@ -491,10 +495,10 @@ def _loaded(code: machine_code.MachineCode, shared_limit: int, by_driver: bool) 
         function = module.get_function(there.symbol)
         if there.pack:
             packs[entry] = module.get_function(there.pack.symbol)
-            packs[entry].prepare(_letters(there.pack))
+            packs[entry].prepare(_parameter_format(there.pack))
             function.prepare([f"{there.packed}s"])
         else:
-            function.prepare(_letters(there))
+            function.prepare(_parameter_format(there))
         static = function.get_attribute(names.SHARED_SIZE_BYTES)
         function.set_attribute(names.MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_limit - static)
         function.set_attribute(names.PREFERRED_SHARED_MEMORY_CARVEOUT, 100)
@@ -505,20 +509,22 @@ def _loaded(code: machine_code.MachineCode, shared_limit: int, by_driver: bool) 
 
 def _launch(program: _LoadedCode, job: Job, step: Step, arguments: Sequence[int | bytes], stream: cuda.Stream) -> None:
     """One launch. All of a job go one way: the two copies of a module have variables of their own."""
-    if not goes_by_driver(job):
+    if not needs_driver(job):
         function = program.functions[step.entry]
         function.prepared_async_call(step.grid, step.block, stream, *arguments, shared_size=step.shared)
         return
     assert program.by_driver
     there = program.code.entries[step.entry]
     values = [one for one in arguments if not isinstance(one, bytes)]
-    packed = b"".join(one for one in arguments if isinstance(one, bytes)) or graphs.packed(values, there.parameters)
+    packed = b"".join(one for one in arguments if isinstance(one, bytes)) or graphs.pack_arguments(
+        values, there.parameters
+    )
     function = program.by_driver.function(there.symbol, step.shared)
     handle = ctypes.c_void_p(stream.handle)
     graphs.launch(function, step.grid, step.block, step.shared, packed, handle, step.cluster, step.cooperative)
 
 
-def _letters(entry: machine_code.CodeEntry) -> str:
+def _parameter_format(entry: machine_code.CodeEntry) -> str:
     """The parameters of a function in the letters of Python's struct."""
     return "".join("q" if size == POINTER else "i" for size in entry.parameters)
 
@@ -542,7 +548,7 @@ def _arguments(
     return [made.tobytes()]
 
 
-def _words(error: Exception) -> str:
+def _driver_words(error: Exception) -> str:
     """The driver's words, without the function of its own in which it came upon them."""
     return str(error).rpartition(" failed: ")[2]
 
@@ -552,7 +558,7 @@ def _as_int(word: int) -> int:
     return word - (1 << 32) if word >> 31 else word
 
 
-def _unheard(part: str) -> None:
+def _ignore(part: str) -> None:
     """Tell nobody."""
 
 
@@ -569,14 +575,14 @@ def replay(job: Job, probe: Probe) -> None:
     cuda.init()
     context = cuda.Device(0).make_context()
     try:
-        launched_plainly(job, probe, context)
+        launch_plainly(job, probe, context)
     except cuda.Error as error:
         print(f"a launch failed: {error}")
     print(REPLAY_ENDED, flush=True)
     os._exit(0)  # whatever state the context is in, leaving it is not what is watched
 
 
-def launched_plainly(job: Job, probe: Probe, context: cuda.Context) -> None:
+def launch_plainly(job: Job, probe: Probe, context: cuda.Context) -> None:
     """Launch a job once in memory of exactly its arrays' sizes, poisoned nowhere; raise a cuda.Error where it fails."""
     kept, addresses = [], {}
     for buffer, distance in zip(job.buffers, offsets(job, probe.seed), strict=True):
@@ -584,10 +590,10 @@ def launched_plainly(job: Job, probe: Probe, context: cuda.Context) -> None:
         address = addresses[buffer.name] = int(memory) + distance
         kept.append(memory)
         print(f"array {buffer.name} at {address:#x}")
-        if (content := initial(buffer)) is not None:
+        if (content := initial_bytes(buffer)) is not None:
             cuda.memcpy_htod(address, content)
-    code = machine_code.compiled(job.path, job.source, job.flags, job.entries, driver.card().architecture)
-    program = _loaded(code, cuda.Device(0).get_attribute(SHARED_LIMIT), goes_by_driver(job))
+    code = machine_code.compile_kernel(job.path, job.source, job.flags, job.entries, driver.card().architecture)
+    program = _load(code, cuda.Device(0).get_attribute(SHARED_LIMIT), needs_driver(job))
     packed, stream = cuda.mem_alloc(MOST_PACKED), cuda.Stream()
     for step in job.steps:
         arguments = _arguments(program, step, addresses, packed, stream)

@@ -33,18 +33,18 @@ class Template:
 
 def is_deduced(source: str, call: Call) -> bool:
     """Whether the call leaves some template arguments to the compiler."""
-    template = template_of(source, bare(call.function))
+    template = find_template(source, bare_name(call.function))
     if template is None:
         return False
     written = split_commas(call.function.partition("<")[2].rstrip(" >")) if "<" in call.function else ()
     return len(written) < len(template.names) or any(name.endswith("...") for name in template.names)
 
 
-def declared(source: str, number: int, call: Call) -> tuple[str, str]:
+def declare_kernel(source: str, number: int, call: Call) -> tuple[str, str]:
     """The function that stands for a template, declared beside it, and the type by which its call names the kernel."""
-    template = template_of(source, bare(call.function))
+    template = find_template(source, bare_name(call.function))
     assert template is not None, call
-    inside = f"{bare(call.function)}<{', '.join(template.names)}>"
+    inside = f"{bare_name(call.function)}<{', '.join(template.names)}>"
     text = (
         f"template <{', '.join(template.head)}> __device__ KfuzzKernel<decltype(&{inside}), &{inside}> "
         f"kfuzz_of_{number}({template.parameters});"
@@ -56,12 +56,12 @@ def declared(source: str, number: int, call: Call) -> tuple[str, str]:
     return text, f"decltype({path}kfuzz_of_{number}{explicit}({', '.join(call.arguments)}))"
 
 
-def bare(function: str) -> str:
+def bare_name(function: str) -> str:
     """The name of a function without namespaces and template arguments."""
     return function.partition("<")[0].rpartition("::")[2].strip()
 
 
-def template_of(source: str, name: str) -> Template | None:
+def find_template(source: str, name: str) -> Template | None:
     """The template of a `__global__` function of that name; None where it is none."""
     code = blank_non_code(source)
     for found in re.finditer(rf"\b__global__\b[^;{{}}]*?\b{re.escape(name)}\s*\(", code):
@@ -69,8 +69,8 @@ def template_of(source: str, name: str) -> Template | None:
         if not heads or re.search(r"[;{}]", code[heads[-1].end() : found.start()]):
             continue
         start = heads[-1].end()
-        end = _angle(code, start)
-        head = [_named(one, number) for number, one in enumerate(split_commas(code[start:end]))]
+        end = _closing_angle(code, start)
+        head = [_name_parameter(one, number) for number, one in enumerate(split_commas(code[start:end]))]
         opened = found.end() - 1
         parameters = code[opened + 1 : closing_bracket(code, opened)].replace("__grid_constant__", " ")
         names = tuple(map(_argument, head))
@@ -78,7 +78,7 @@ def template_of(source: str, name: str) -> Template | None:
     return None
 
 
-def _angle(code: str, start: int) -> int:
+def _closing_angle(code: str, start: int) -> int:
     """Index of the > that closes a < before `start`."""
     depth = 1
     for index in range(start, len(code)):
@@ -88,7 +88,7 @@ def _angle(code: str, start: int) -> int:
     return len(code)
 
 
-def _named(parameter: str, number: int) -> str:
+def _name_parameter(parameter: str, number: int) -> str:
     """A template's parameter, with a name where it has none."""
     kind, equals, default = parameter.partition("=")
     kind = kind.strip()

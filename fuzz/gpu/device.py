@@ -45,7 +45,7 @@ class GpuDevice:
 
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job; raise only ClaimError or DeviceError."""
-        return self._sure(job, probe, lambda: self._worker.run(job, probe))
+        return self._confirmed(job, probe, lambda: self._worker.run(job, probe))
 
     def ask(self, job: Job, probe: Probe) -> None:
         """Have a job run."""
@@ -55,7 +55,7 @@ class GpuDevice:
     def answer(self) -> Outcome:
         """What came of the job that was asked for first."""
         job, probe = self._asked.popleft()
-        return self._sure(job, probe, self._worker.answer)
+        return self._confirmed(job, probe, self._worker.answer)
 
     def forget(self) -> None:
         """Nobody wants to know any more what was asked for."""
@@ -66,22 +66,22 @@ class GpuDevice:
         """End the worker."""
         self._worker.close()
 
-    def _sure(self, job: Job, probe: Probe, first: Callable[[], Outcome]) -> Outcome:
+    def _confirmed(self, job: Job, probe: Probe, first: Callable[[], Outcome]) -> Outcome:
         """Confirm an outcome that ends its context in a new process, unless the kernel is known to do so."""
         outcome = first()
         if is_doubtful(outcome, probe.fatal):
             outcome = confirm(outcome, lambda: self._worker.first(job, probe), probe.fatal)
         if not self._is_watched(job, probe) or any(found.kind == "hang" for found in outcome.findings):
             return outcome  # what never ends would not end under the sanitizer either
-        return sanitizer.watched(job, probe, outcome)
+        return sanitizer.watch_replay(job, probe, outcome)
 
     def _is_watched(self, job: Job, probe: Probe) -> bool:
-        is_wanted = (probe.check and self._sanitize) or (probe.option(GpuOptions).sanitize and is_there())
+        is_wanted = (probe.check and self._sanitize) or (probe.option(GpuOptions).sanitize and has_sanitizer())
         return is_wanted and job.sampling is None and not any(map(is_host, job.entries))
 
 
 @functools.cache
-def is_there() -> bool:
+def has_sanitizer() -> bool:
     """Whether compute-sanitizer is installed."""
     try:
         nvidia.find_sanitizer()

@@ -69,10 +69,10 @@ def call(name: str, *arguments: object) -> None:
     if code == OUT_OF_MEMORY:
         raise OutOfMemory(f"{name}: the card is out of memory")
     if code != SUCCESS:
-        raise DeviceError(f"{name} failed: {words_of(code)} (CUDA error {code})")
+        raise DeviceError(f"{name} failed: {error_text(code)} (CUDA error {code})")
 
 
-def words_of(code: int) -> str:
+def error_text(code: int) -> str:
     text = ctypes.c_char_p()
     library().cuGetErrorString(code, ctypes.byref(text))
     return text.value.decode() if text.value else "unknown error"
@@ -101,11 +101,11 @@ def card() -> Card:
     """The first card that the driver shows; a DeviceError in one line where there is none."""
     code = library().cuInit(0)
     if code in UNSUITABLE_DRIVER:
-        raise DeviceError(f"the NVIDIA driver does not suit this machine: {words_of(code)}; update the driver")
+        raise DeviceError(f"the NVIDIA driver does not suit this machine: {error_text(code)}; update the driver")
     if code == NO_DEVICE:
         raise DeviceError("the NVIDIA driver shows no card: check nvidia-smi and CUDA_VISIBLE_DEVICES")
     if code != SUCCESS:
-        raise DeviceError(f"the NVIDIA driver does not start: {words_of(code)} (CUDA error {code}); check nvidia-smi")
+        raise DeviceError(f"the NVIDIA driver does not start: {error_text(code)} (CUDA error {code}); check nvidia-smi")
     version, device = ctypes.c_int(), ctypes.c_int()
     call("cuDriverGetVersion", ctypes.byref(version))
     call("cuDeviceGet", ctypes.byref(device), 0)
@@ -139,7 +139,7 @@ class Arena:
     def __init__(self) -> None:
         if not attribute(VIRTUAL_MEMORY, ctypes.c_int(0)):
             raise DeviceError("this card or driver has no virtual memory management (it needs CUDA 10.2 on Linux)")
-        self.base = _reserved(OPEN_SIDE + LARGEST + OPEN_SIDE) + OPEN_SIDE
+        self.base = _reserve(OPEN_SIDE + LARGEST + OPEN_SIDE) + OPEN_SIDE
         self.capacity = 0
 
     def hold(self, nbytes: int) -> None:
@@ -147,7 +147,7 @@ class Arena:
         if nbytes <= self.capacity:
             return
         wanted = max(nbytes - self.capacity, min(max(self.capacity, 32 * MEBIBYTE), GIBIBYTE))
-        size = in_pages(wanted)
+        size = round_to_pages(wanted)
         if self.capacity + size > LARGEST:
             raise OutOfMemory(f"a job of {nbytes} bytes is beyond the {LARGEST >> 30} GiB that are addressed at once")
         _map(self.base + self.capacity, size)
@@ -161,9 +161,9 @@ class OwnMemory:
     """
 
     def __init__(self, nbytes: int) -> None:
-        self.size = in_pages(max(nbytes, 1))
+        self.size = round_to_pages(max(nbytes, 1))
         self._span = OPEN_SIDE + self.size + OPEN_SIDE
-        self.base = _reserved(self._span) + OPEN_SIDE
+        self.base = _reserve(self._span) + OPEN_SIDE
         try:
             self._handle = _map(self.base, self.size)
         except (OutOfMemory, DeviceError):
@@ -186,18 +186,18 @@ def paint(address: int, words: int, word: int, stream: int) -> None:
     call("cuMemsetD32Async", *given)
 
 
-def in_pages(nbytes: int) -> int:
+def round_to_pages(nbytes: int) -> int:
     """So many bytes of the card are taken for as many as are asked for."""
     granularity = ctypes.c_size_t()
-    call("cuMemGetAllocationGranularity", ctypes.byref(granularity), ctypes.byref(_on_card()), 0)
+    call("cuMemGetAllocationGranularity", ctypes.byref(granularity), ctypes.byref(_device_memory()), 0)
     return -(-nbytes // granularity.value) * granularity.value
 
 
-def _on_card() -> _AllocationProp:
+def _device_memory() -> _AllocationProp:
     return _AllocationProp(type=PINNED, location=_Location(ON_DEVICE, 0))
 
 
-def _reserved(span: int) -> int:
+def _reserve(span: int) -> int:
     """The first of so many addresses, where nothing is mapped."""
     address, none = ctypes.c_uint64(), ctypes.c_uint64(0)
     call("cuMemAddressReserve", ctypes.byref(address), ctypes.c_size_t(span), ctypes.c_size_t(0), none, none)
@@ -207,7 +207,7 @@ def _reserved(span: int) -> int:
 def _map(address: int, nbytes: int) -> ctypes.c_uint64:
     """Memory of the card at these addresses, or OutOfMemory; it is what cuMemRelease is to be given."""
     handle, begin, size = ctypes.c_uint64(), ctypes.c_uint64(address), ctypes.c_size_t(nbytes)
-    call("cuMemCreate", ctypes.byref(handle), size, ctypes.byref(_on_card()), ctypes.c_uint64(0))
+    call("cuMemCreate", ctypes.byref(handle), size, ctypes.byref(_device_memory()), ctypes.c_uint64(0))
     call("cuMemMap", begin, size, ctypes.c_size_t(0), handle, ctypes.c_uint64(0))
     access = _AccessDesc(_Location(ON_DEVICE, 0), READ_WRITE)
     call("cuMemSetAccess", begin, size, ctypes.byref(access), ctypes.c_size_t(1))

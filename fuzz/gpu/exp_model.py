@@ -36,7 +36,7 @@ THREADS = 256
 
 
 @dataclass(frozen=True)
-class Measured:
+class ExpSweep:
     """The worst of one exp over the floats that were tried; errors in u = 2^-24, of subnormal results in 2^-150."""
 
     function: str
@@ -50,14 +50,14 @@ class Measured:
     is_exact_at_ends: bool
 
 
-def measure(device: Device, function: str, flags: tuple[str, ...], stride: int = 1) -> Measured:
+def measure(device: Device, function: str, flags: tuple[str, ...], stride: int = 1) -> ExpSweep:
     """Sweep one exp under some compiler flags over every stride-th float in its range."""
     outcome = device.run(_job(function, flags, stride, BLOCKS[device.name]), Probe(runs=2, timeout=300.0))
     errors = [found.message for found in outcome.findings]
     if errors or not outcome.runs:
         raise DeviceError(f"the sweep of {function} did not come to an end: {'; '.join(errors) or 'no result'}")
     got = {name: np.asarray(array, np.float64) for name, array in outcome.runs[0].outputs.items()}
-    return Measured(
+    return ExpSweep(
         function=function,
         flags=flags,
         tried=last_of(function) // stride + 1,
@@ -92,12 +92,12 @@ def _job(function: str, flags: tuple[str, ...], stride: int, blocks: int) -> Job
     return Job(f"sweep of {function}", SWEEP, source, flags, 256, buffers, (step,), tuple(FUNCTIONS.values()))
 
 
-def document(sweeps: Sequence[Measured], measured_on: dict[str, str]) -> dict[str, object]:
+def document(sweeps: Sequence[ExpSweep], measured_on: dict[str, str]) -> dict[str, object]:
     """The sweeps as a JSON document, with where they were measured."""
     return {"schema": SCHEMA, "measured_on": measured_on, "a0": A0, "sweeps": [asdict(sweep) for sweep in sweeps]}
 
 
-def described(sweep: Measured) -> str:
+def describe_sweep(sweep: ExpSweep) -> str:
     """One sweep as a line for people."""
     name = " ".join((sweep.function, *sweep.flags))
     exact = "exact at 0 and -inf" if sweep.is_exact_at_ends else "NOT exact at 0 and -inf"

@@ -80,7 +80,7 @@ class Session:
         """Until all that the context was given is done."""
         call("cuCtxSynchronize")
 
-    def graph(self, record: Callable[[], None]) -> "Replayed":
+    def graph(self, record: Callable[[], None]) -> "RecordedGraph":
         """What `record` puts on the stream, as a graph; nothing of it runs now."""
         call("cuStreamBeginCapture_v2", self.stream, c_int(THREAD_LOCAL))
         graph, ready = c_void_p(), c_void_p()
@@ -93,10 +93,10 @@ class Session:
         call("cuStreamEndCapture", self.stream, byref(graph))
         call("cuGraphInstantiateWithFlags", byref(ready), graph, c_uint64(0))
         call("cuGraphDestroy", graph)
-        return Replayed(ready, self.stream)
+        return RecordedGraph(ready, self.stream)
 
 
-class Replayed:
+class RecordedGraph:
     """A graph, ready to be launched on its stream."""
 
     def __init__(self, ready: c_void_p, stream: c_void_p) -> None:
@@ -251,7 +251,7 @@ def _offsets(function: c_void_p) -> Iterator[int]:
         yield offset.value
 
 
-def packed(values: Sequence[int], sizes: Sequence[int]) -> bytes:
+def pack_arguments(values: Sequence[int], sizes: Sequence[int]) -> bytes:
     """Integers and addresses as a parameter block: each at a multiple of its own size."""
     made = bytearray()
     for value, size in zip(values, sizes, strict=True):

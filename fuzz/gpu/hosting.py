@@ -23,7 +23,7 @@ from kfuzz.oracle.elements import BY_TORCH_NUMBER
 from kfuzz.sources.remembering import has_lasting_variables
 
 HERE = Path(__file__).with_name("host_side")
-SHIM = Path(__file__).parents[1] / "cuda_on_cpu" / "host"
+SHIM = Path(__file__).parents[1] / "cuda_on_cpu" / "host" / "torch"
 TORCH = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10|pybind11)/", re.MULTILINE)
 COMMON = (
     *("-O2", "-w", "-std=c++17", "--expt-relaxed-constexpr", "--expt-extended-lambda", "-Xcompiler", "-fPIC"),
@@ -46,7 +46,7 @@ class HostFault(Exception):  # noqa: N818  it is what a kernel did, not an error
     """What went wrong in a kernel that a host function launched, in the runtime's words; the context is lost."""
 
 
-class RawSeen(ctypes.Structure):
+class GuardReport(ctypes.Structure):
     """What the guards tell, as memory.cu has it."""
 
     _fields_ = (
@@ -58,7 +58,7 @@ class RawSeen(ctypes.Structure):
     )
 
 
-def compiled(job: Job, architecture: str) -> Path:
+def compile_library(job: Job, architecture: str) -> Path:
     """The library of a file and its entries, from the cache where this compiler has seen this very text before."""
     nvidia.check_architecture(architecture)
     parts = [
@@ -71,49 +71,47 @@ def compiled(job: Job, architecture: str) -> Path:
         job.source,
     ]
     texts = [
-        one.read_text(encoding="utf-8")
-        for one in sorted((*HERE.iterdir(), *SHIM.rglob("*.h"), *SHIM.rglob("*.cpp")))
-        if one.is_file()
+        one.read_text(encoding="utf-8") for one in sorted((*HERE.iterdir(), *SHIM.parent.rglob("*"))) if one.is_file()
     ]
-    name = "host/" + cache.key(*parts, *texts, *machine_code.included(job.path, job.source, job.flags))
+    name = "host/" + cache.key(*parts, *texts, *machine_code.included_texts(job.path, job.source, job.flags))
     path = cache.folder() / name
     if cache.fetch(name) is None:
         with cache.scratch() as folder:
-            cache.keep(name, _linked(job, architecture, folder, cache.key(*texts)))
+            cache.keep(name, _link(job, architecture, folder, cache.key(*texts)))
     return path
 
 
-def _linked(job: Job, architecture: str, folder: Path, shim: str) -> bytes:
+def _link(job: Job, architecture: str, folder: Path, shim: str) -> bytes:
     text, library = folder / "kernel.cu", folder / "kernel.so"
-    exports = "".join(f"{exported(number, one)}\n" for number, one in enumerate(job.entries) if is_host(one))
+    exports = "".join(f"{export_function(number, one)}\n" for number, one in enumerate(job.entries) if is_host(one))
     with_torch = bool(TORCH.search(job.source))
     front = "#include <kfuzz_torch/all.h>\n" if with_torch else ""
     text.write_text(f'{front}#line 1 "{job.path.name}"\n{job.source}\n#line 1 "entries"\n{exports}', encoding="utf-8")
     with ThreadPoolExecutor() as pool:
-        objects = list(pool.map(lambda one: _object(one, architecture, folder, shim), sources(with_torch)))
+        objects = list(pool.map(lambda one: _build_object(one, architecture, folder, shim), list_parts(with_torch)))
     includes = [f"-I{job.path.parent}", f"-I{SHIM / 'include'}", "-include", str(HERE / "front.h"), *job.flags]
     command = ["-shared", "-Xlinker", "-Bsymbolic", *includes, "-o", str(library), str(text), *map(str, objects)]
-    words = _nvcc(command, architecture, folder)
+    words = _run_nvcc(command, architecture, folder)
     if not library.exists():
         raise ClaimError(machine_code.compiler_words(job.path, job.entries, words))
     return library.read_bytes()
 
 
-def sources(with_torch: bool) -> list[Path]:
+def list_parts(with_torch: bool) -> list[Path]:
     """What is linked to every library, and to those that use torch."""
-    shim = [*sorted((SHIM / "torch").glob("*.cpp")), HERE / "reach.cu"]
+    shim = [*sorted(SHIM.glob("*.cpp")), HERE / "reach.cu"]
     return [HERE / "memory.cu", HERE / "endings.cpp", *(one for one in shim if with_torch and one.name != "reach.cpp")]
 
 
-def _object(source: Path, architecture: str, folder: Path, shim: str) -> Path:
+def _build_object(source: Path, architecture: str, folder: Path, shim: str) -> Path:
     """A part of the shim, compiled once."""
     name = f"host/{cache.key(shim, architecture, *COMMON, nvidia.version(nvidia.find()), source.name)}.o"
     made = folder / f"{source.name}.o"
     content = cache.fetch(name)
     if content is None:
         language = ["-x", "cu"] if source.name != "endings.cpp" else []
-        includes = [f"-I{SHIM / 'torch'}", f"-I{SHIM / 'include'}", f"-I{SHIM / 'include' / 'kfuzz_torch'}"]
-        words = _nvcc(["-c", *language, *includes, "-o", str(made), str(source)], architecture, folder)
+        includes = [f"-I{SHIM}", f"-I{SHIM / 'include'}"]
+        words = _run_nvcc(["-c", *language, *includes, "-o", str(made), str(source)], architecture, folder)
         if not made.exists():
             raise ClaimError(f"{source.name} of kfuzz does not compile: {words.strip()[:300]}")
         cache.save(name, content := made.read_bytes())
@@ -121,14 +119,14 @@ def _object(source: Path, architecture: str, folder: Path, shim: str) -> Path:
     return made
 
 
-def _nvcc(words: list[str], architecture: str, folder: Path) -> str:
+def _run_nvcc(words: list[str], architecture: str, folder: Path) -> str:
     command = [nvidia.find(), f"-arch={architecture}", *COMMON, *words]
     environment = {**os.environ, "TMPDIR": str(folder)}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     return done.stdout + done.stderr
 
 
-def exported(number: int, entry: Entry) -> str:
+def export_function(number: int, entry: Entry) -> str:
     """The function by which a host function is called: `kfuzz_call_0` takes the addresses of its arguments' values."""
     assert isinstance(entry, Call)
     taken = ""
@@ -174,29 +172,29 @@ class HostLibrary:
         Behind earlier calls, if there are any, `send` fills the arrays as at first.
         """
         library = self.library
-        with quiet():
+        with silence_output():
             library.kfuzz_begin(ctypes.c_uint32(word))
             if earlier is not None and send is not None:
                 for job, places in earlier:
-                    any(self.called(job, number, places) for number in range(len(job.steps)))
+                    any(self.call_function(job, number, places) for number in range(len(job.steps)))
                     if library.kfuzz_synchronized():  # the card takes no arrays of another call then
                         break
                 if not library.kfuzz_synchronized():
                     library.kfuzz_again()
                     send()
-            refused = any(self.called(self.job, number, addresses) for number in range(steps))
+            refused = any(self.call_function(self.job, number, addresses) for number in range(steps))
             fault = library.kfuzz_synchronized()
         if fault:
             raise HostFault(fault.decode())
         refusal = Refusal(library.kfuzz_refusal().decode(errors="replace"), library.kfuzz_refusal_line() or None)
         pending = library.kfuzz_pending()
-        arrays, findings = ({}, ()) if refused else self._returned()
+        arrays, findings = ({}, ()) if refused else self._fetch_returned()
         if line := library.kfuzz_changed_earlier():
             message = "what an earlier call has returned is changed by the next: they lie in the same memory"
             findings = (*findings, Finding("stateful", message, line=line))
-        seen = (RawSeen * MOST_SEEN)()
+        seen = (GuardReport * MOST_SEEN)()
         for raw in seen[: library.kfuzz_end(seen, MOST_SEEN)]:
-            findings = (*findings, told(raw))
+            findings = (*findings, describe_report(raw))
         if pending and not refused:
             message = f"a launch is refused: {pending.decode()}; nobody asks for the error"
             findings = (*findings, Finding("launch-refused", message))
@@ -207,17 +205,17 @@ class HostLibrary:
             raise HostRefusedError(refusal)
         return Returned(arrays, findings)
 
-    def called(self, job: Job, number: int, addresses: Mapping[str, int]) -> bool:
+    def call_function(self, job: Job, number: int, addresses: Mapping[str, int]) -> bool:
         """Whether one of its functions, called over these arrays, has refused its arguments."""
         step = job.steps[number]
         values = [ctypes.c_int64(addresses[one] if isinstance(one, str) else one) for one in step.args]
         given = (ctypes.c_void_p * max(1, len(values)))(*(ctypes.addressof(one) for one in values))
         return bool(getattr(self.library, f"kfuzz_call_{self.job.entries.index(step.entry)}")(given))
 
-    def _returned(self) -> tuple[dict[str, NDArray[np.generic]], tuple[Finding, ...]]:
+    def _fetch_returned(self) -> tuple[dict[str, NDArray[np.generic]], tuple[Finding, ...]]:
         """The arrays that were returned; those of another type or size than the claim's are a finding."""
         wanted = [buffer for buffer in self.job.buffers if buffer.is_returned]
-        given = list(self._given())
+        given = list(self._list_returned())
         if len(given) != len(wanted):
             names = ", ".join(one.name for one in wanted) or "nothing"
             raise ClaimError(f"{self.job.path}: it returns {len(given)} tensors; the claim wants {names}")
@@ -233,7 +231,7 @@ class HostLibrary:
             arrays[buffer.name] = made
         return arrays, ()
 
-    def _given(self) -> Iterator[tuple[int, tuple[int, ...]]]:
+    def _list_returned(self) -> Iterator[tuple[int, tuple[int, ...]]]:
         kind, sizes = ctypes.c_int(), (ctypes.c_int64 * MOST_RANK)()
         place = 0
         while (rank := self.library.kfuzz_given(place, ctypes.byref(kind), sizes)) >= 0:
@@ -241,7 +239,7 @@ class HostLibrary:
             place += 1
 
 
-def told(raw: RawSeen) -> Finding:
+def describe_report(raw: GuardReport) -> Finding:
     """A finding of what was written beside an array, or into one that was freed."""
     array = f"the {raw.bytes} bytes that line {raw.line} allocates"
     if raw.is_freed:
@@ -252,7 +250,7 @@ def told(raw: RawSeen) -> Finding:
 
 
 @contextlib.contextmanager
-def quiet() -> Iterator[None]:
+def silence_output() -> Iterator[None]:
     """What a host function prints is its own affair."""
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     ours = os.dup(1)

@@ -55,7 +55,7 @@ class MachineCode:
     digest: str
 
 
-def compiled(
+def compile_kernel(
     path: Path, source: str, flags: tuple[str, ...], entries: tuple[Entry, ...], architecture: str
 ) -> MachineCode:
     """The machine code of a source, from the cache where this compiler has seen this very text before."""
@@ -68,16 +68,16 @@ def compiled(
         *map(repr, entries),
         path.name,
         source,
-        *included(path, source, flags),
+        *included_texts(path, source, flags),
     )
     if (kept := cache.fetch(name)) is None:
-        kept = _compile(path, source, flags, entries, architecture)
+        kept = _build(path, source, flags, entries, architecture)
         cache.save(name, kept)
     symbols, _, image = kept.partition(b"\0")
-    return _read(image, symbols.decode().split("\n"), path, entries, name)
+    return _read_cubin(image, symbols.decode().split("\n"), path, entries, name)
 
 
-def included(path: Path, source: str, flags: tuple[str, ...]) -> Iterator[str]:
+def included_texts(path: Path, source: str, flags: tuple[str, ...]) -> Iterator[str]:
     """Names and texts of the files that a kernel includes, and that they do: beside them, or in a folder of the flags.
 
     What lies in none of these is the compiler's own, or the system's.
@@ -98,7 +98,7 @@ def included(path: Path, source: str, flags: tuple[str, ...]) -> Iterator[str]:
                 waiting.append((file, text_of_file))
 
 
-def _compile(path: Path, source: str, flags: tuple[str, ...], entries: tuple[Entry, ...], architecture: str) -> bytes:
+def _build(path: Path, source: str, flags: tuple[str, ...], entries: tuple[Entry, ...], architecture: str) -> bytes:
     """The symbols of the entries, a 0, and the cubin.
 
     A pointer to `block_sum<256>` behind the source makes the compiler instantiate it, and PTX says which symbol that
@@ -109,7 +109,8 @@ def _compile(path: Path, source: str, flags: tuple[str, ...], entries: tuple[Ent
     has_calls = any(isinstance(entry, Call) for entry in entries)
     packing = PACK_ARGUMENTS.read_text(encoding="utf-8") + deduced.HELPERS if has_calls else ""
     pointers = packing + "".join(
-        f'#line {number + 1} "launch entry"\n{_named(source, number, entry)}\n' for number, entry in enumerate(entries)
+        f'#line {number + 1} "launch entry"\n{_declare_pointer(source, number, entry)}\n'
+        for number, entry in enumerate(entries)
     )
     with cache.scratch() as folder:
         text, ptx, cubin = folder / "kernel.cu", folder / "kernel.ptx", folder / "kernel.cubin"
@@ -145,29 +146,29 @@ def compiler_words(path: Path, entries: tuple[Entry, ...], words: str) -> str:
     return f"{path}: nvcc: {lines[0].strip() if lines else 'failed and said nothing'}"
 
 
-def _named(source: str, number: int, entry: Entry) -> str:
+def _declare_pointer(source: str, number: int, entry: Entry) -> str:
     """A pointer to the entry, by which it is found; and where C++ makes its arguments, a function that does."""
     if isinstance(entry, str):
-        return f"__device__ void *{_pointer(number)} = (void *)({entry});"
+        return f"__device__ void *{_pointer_name(number)} = (void *)({entry});"
     before, kernel = "", entry.function
     if isinstance(entry, Call) and deduced.is_deduced(source, entry):
-        text, kind = deduced.declared(source, number, entry)
+        text, kind = deduced.declare_kernel(source, number, entry)
         found = f"KfuzzResult<decltype(kfuzz_kind_{number})>::type"
         before = f"{text} __device__ auto kfuzz_kind_{number}({', '.join(entry.declared)}) -> {kind}; "
         kernel = f"{found}::value"
     parameters = ", ".join(("char *kfuzz_to", *entry.declared))
     arguments = ", ".join((kernel, "kfuzz_to", *entry.arguments))
     return (
-        f"{before}__device__ void *{_pointer(number)} = (void *)({kernel}); "
-        f'extern "C" __global__ void {_pack(number)}({parameters}) {{ kfuzz_pack({arguments}); }}'
+        f"{before}__device__ void *{_pointer_name(number)} = (void *)({kernel}); "
+        f'extern "C" __global__ void {_pack_name(number)}({parameters}) {{ kfuzz_pack({arguments}); }}'
     )
 
 
-def _pointer(number: int) -> str:
+def _pointer_name(number: int) -> str:
     return f"kfuzz_entry_{number}"
 
 
-def _pack(number: int) -> str:
+def _pack_name(number: int) -> str:
     return f"kfuzz_pack_{number}"
 
 
@@ -182,40 +183,44 @@ class ElfSection:
     data: bytes
 
 
-def _read(image: bytes, symbols: Sequence[str], path: Path, entries: tuple[Entry, ...], digest: str) -> MachineCode:
+def _read_cubin(
+    image: bytes, symbols: Sequence[str], path: Path, entries: tuple[Entry, ...], digest: str
+) -> MachineCode:
     """A cubin's kernels, by their symbols, and the parameters of each."""
-    sections = list(sections_of(image))
+    sections = list(read_sections(image))
     table = next(section for section in sections if section.kind == SHT_SYMTAB)
-    kernels = set(_kernels(table, sections))
+    kernels = set(_kernel_symbols(table, sections))
     found = {}
     for number, entry in enumerate(entries):
         if symbols[number] not in kernels:
             raise ClaimError(f"{path}: entry = {str(entry)!r} is no kernel: it is not declared __global__")
-        there = _entry(symbols[number], sections)
-        found[entry] = there if isinstance(entry, str) else replace(there, pack=_entry(_pack(number), sections))
+        there = _read_entry(symbols[number], sections)
+        found[entry] = (
+            there if isinstance(entry, str) else replace(there, pack=_read_entry(_pack_name(number), sections))
+        )
     has_variables = any(section.size for section in sections if section.name.startswith(".nv.global"))
     return MachineCode(image, found, has_variables, digest)
 
 
-def sections_of(image: bytes) -> Iterator[ElfSection]:
+def read_sections(image: bytes) -> Iterator[ElfSection]:
     """All that a cubin consists of."""
     (table,) = struct.unpack_from("<Q", image, 0x28)
     count, names = struct.unpack_from("<HH", image, 0x3C)
     headers = [struct.unpack_from("<IIQQQQIIQQ", image, table + 64 * number) for number in range(count)]
     start = headers[names][4]
     for name, kind, _, _, offset, size, link, _, _, _ in headers:
-        yield ElfSection(_text(image, start + name), kind, link, size, image[offset : offset + size])
+        yield ElfSection(_text_at(image, start + name), kind, link, size, image[offset : offset + size])
 
 
-def _kernels(table: ElfSection, sections: list[ElfSection]) -> Iterator[str]:
+def _kernel_symbols(table: ElfSection, sections: list[ElfSection]) -> Iterator[str]:
     """The symbols of `__global__` functions."""
     names = sections[table.link].data
     for name, _, other, _, _, _ in struct.iter_unpack("<IBBHQQ", table.data):
         if other & STO_CUDA_ENTRY:
-            yield _text(names, name)
+            yield _text_at(names, name)
 
 
-def _entry(symbol: str, sections: list[ElfSection]) -> CodeEntry:
+def _read_entry(symbol: str, sections: list[ElfSection]) -> CodeEntry:
     """A kernel of a cubin, with the size in bytes of each parameter, in order."""
     data = next((section.data for section in sections if section.name == f".nv.info.{symbol}"), b"")
     sizes, packed, position = {}, 0, 0
@@ -231,5 +236,5 @@ def _entry(symbol: str, sections: list[ElfSection]) -> CodeEntry:
     return CodeEntry(symbol, tuple(sizes[ordinal] for ordinal in sorted(sizes)), packed)
 
 
-def _text(data: bytes, start: int) -> str:
+def _text_at(data: bytes, start: int) -> str:
     return data[start : data.index(b"\0", start)].decode()

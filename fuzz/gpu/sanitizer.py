@@ -54,7 +54,7 @@ class Complaint:
         return " ".join((self.head, *self.details))
 
 
-def watched(job: Job, probe: Probe, outcome: Outcome) -> Outcome:
+def watch_replay(job: Job, probe: Probe, outcome: Outcome) -> Outcome:
     """An outcome with what the four tools say of a replay of its job folded in."""
     tool_path = nvidia.find_sanitizer()
     with tempfile.TemporaryDirectory(prefix="kfuzz-sanitizer-") as folder:
@@ -62,14 +62,14 @@ def watched(job: Job, probe: Probe, outcome: Outcome) -> Outcome:
         file.write_bytes(pickle.dumps((job, probe)))
         limit = 60 + SLOWDOWN * probe.timeout
         with ThreadPoolExecutor(len(TOOLS)) as pool:
-            reports = list(pool.map(lambda tool: _report(tool_path, tool, file, limit), TOOLS))
+            reports = list(pool.map(lambda tool: _run_tool(tool_path, tool, file, limit), TOOLS))
     findings = outcome.findings
     for report, _ in reports:
-        findings = folded(findings, tuple(read(report, job)))
+        findings = merge_findings(findings, tuple(read_report(report, job)))
     return replace(outcome, findings=findings, notes=outcome.notes + tuple(note for _, note in reports if note))
 
 
-def _report(tool_path: str, tool: str, file: Path, limit: float) -> tuple[str, str]:
+def _run_tool(tool_path: str, tool: str, file: Path, limit: float) -> tuple[str, str]:
     """What one tool says of a replay, with the arrays' addresses in front; or why it says nothing."""
     log = file.with_name(f"{tool}.log")
     command = [tool_path, "--tool", tool, "--log-file", str(log), *OPTIONS]
@@ -87,7 +87,7 @@ def _report(tool_path: str, tool: str, file: Path, limit: float) -> tuple[str, s
     return f"{done.stdout}\n{said}", ""
 
 
-def folded(findings: tuple[Finding, ...], more: tuple[Finding, ...]) -> tuple[Finding, ...]:
+def merge_findings(findings: tuple[Finding, ...], more: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Findings with more of them: one that was known without its line gets it, the others are added.
 
     A hazard is an error where the runs, too, left different bits; a compiler's speculative load can cause one
@@ -111,19 +111,19 @@ def folded(findings: tuple[Finding, ...], more: tuple[Finding, ...]) -> tuple[Fi
     return tuple(result)
 
 
-def read(report: str, job: Job) -> Iterator[Finding]:
+def read_report(report: str, job: Job) -> Iterator[Finding]:
     """The findings of a report that begins with what the replay printed, each place once with its count."""
     bases = {name: int(address, 16) for name, address in ARRAY.findall(report)}
     seen: dict[tuple[object, ...], Finding] = {}
-    for record in records(report):
-        if (found := _finding(record, job, bases)) is not None:
+    for record in split_complaints(report):
+        if (found := _interpret(record, job, bases)) is not None:
             key = (found.kind, found.line, found.other_line, found.array)
             before = seen.get(key)
             seen[key] = replace(before, count=before.count + 1) if before else found
     yield from seen.values()
 
 
-def records(report: str) -> Iterator[Complaint]:
+def split_complaints(report: str) -> Iterator[Complaint]:
     """The complaints of a report: a line that is not indented begins one."""
     head, details = "", list[str]()
     for line in LINE.findall(report):
@@ -137,25 +137,25 @@ def records(report: str) -> Iterator[Complaint]:
         yield Complaint(head, tuple(details))
 
 
-def _finding(record: Complaint, job: Job, bases: Mapping[str, int]) -> Finding | None:
+def _interpret(record: Complaint, job: Job, bases: Mapping[str, int]) -> Finding | None:
     """What a complaint means; None for the tool's banner, its summary and what is not about the kernel."""
     text = record.text
     if access := ACCESS.match(record.head):
         kind: Kind = "misaligned" if "is misaligned" in text else "out-of-bounds"
-        return _at_array(_found(kind, record.head, text, job), access, text, job, bases)
+        return _place_at_array(_make_finding(kind, record.head, text, job), access, text, job, bases)
     if access := UNWRITTEN.match(record.head):
-        return _at_array(_found("uninitialised", record.head, text, job), access, text, job, bases)
+        return _place_at_array(_make_finding("uninitialised", record.head, text, job), access, text, job, bases)
     if barrier := BARRIER.match(record.head):
-        return _found("divergent-barrier", f"barrier: {barrier[1]}", text, job)
+        return _make_finding("divergent-barrier", f"barrier: {barrier[1]}", text, job)
     if record.head == TRAP:
-        return _found("trap", record.head, text, job)
+        return _make_finding("trap", record.head, text, job)
     if race := RACE.match(text):
         words = f"{race[1].lower()} and {race[2].lower()} of shared memory without a barrier between them"
-        return _found("race", words, text, job, "warning")
+        return _make_finding("race", words, text, job, "warning")
     return None
 
 
-def _found(kind: Kind, message: str, text: str, job: Job, severity: Severity = "error") -> Finding:
+def _make_finding(kind: Kind, message: str, text: str, job: Job, severity: Severity = "error") -> Finding:
     """A finding with the lines of the kernel file and the thread that a complaint names."""
     files = {
         job.path.name: "",
@@ -178,7 +178,7 @@ def _found(kind: Kind, message: str, text: str, job: Job, severity: Severity = "
     )
 
 
-def _at_array(found: Finding, access: re.Match[str], text: str, job: Job, bases: Mapping[str, int]) -> Finding:
+def _place_at_array(found: Finding, access: re.Match[str], text: str, job: Job, bases: Mapping[str, int]) -> Finding:
     """The finding with the array whose bytes are nearest to the address, and the index that it would be."""
     space, verb, size = access.groups()
     words = f"{found.kind} {verb} of {size} bytes of {space} memory"

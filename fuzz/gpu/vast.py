@@ -34,7 +34,7 @@ MOST_SECONDS = 10.0
 MANY_BLOCKS, MANY_THREADS, FEW_THREADS = 1 << 13, 512, 32
 
 
-class Held(Protocol):
+class HeldMemory(Protocol):
     """Memory of the card for one array: from `base` on, `size` bytes."""
 
     @property
@@ -57,7 +57,7 @@ class VastCard(Protocol):
     def free(self) -> tuple[int, int]:
         """How many bytes nobody has taken, and how many the card has."""
 
-    def hold(self, nbytes: int) -> Held: ...
+    def hold(self, nbytes: int) -> HeldMemory: ...
 
     def paint(self, address: int, words: int, word: int) -> None: ...
 
@@ -73,11 +73,11 @@ class VastCard(Protocol):
 
 
 @dataclass(frozen=True)
-class _Placed:
+class _PlacedArray:
     """An array in its memory."""
 
     buffer: Buffer
-    held: Held
+    held: HeldMemory
     start: int
 
     @property
@@ -95,17 +95,17 @@ class _Placed:
         return prod(shape) // max(1, shape[axis]), shape[axis], prod(shape[axis + 1 :]), self.size
 
 
-def examined(job: Job, probe: Probe, card: VastCard) -> Outcome:
+def examine_vast(job: Job, probe: Probe, card: VastCard) -> Outcome:
     """Run a whole grid on real arrays, twice with other poison; what of it nobody can judge is in the notes."""
-    with _alone(card) as is_alone:
+    with _reserve_card(card) as is_alone:
         if not is_alone:
             return Outcome(untried=Untried.CARD_IN_USE)
         free, total = card.free()
-        if sum(card.room(_needed(buffer)) for buffer in job.buffers) > free - total // LEFT:
+        if sum(card.room(_room_for(buffer)) for buffer in job.buffers) > free - total // LEFT:
             return Outcome(untried=Untried.DOES_NOT_FIT)
         rounds: list[list[int]] = []
         with contextlib.ExitStack() as stack:
-            held = [_open(stack, card, _needed(buffer)) for buffer in job.buffers]
+            held = [_open(stack, card, _room_for(buffer)) for buffer in job.buffers]
             try:
                 passes = [_run(job, probe, card, held, word, rounds) for word in POISONS[:2]]
             except Fault:
@@ -113,18 +113,18 @@ def examined(job: Job, probe: Probe, card: VastCard) -> Outcome:
                 raise
     runs = tuple(run for run, _, _ in passes if run.rows)
     findings = list({(found.kind, found.array): found for _, seen, _ in passes for found in seen}.values())
-    findings += _unwritten(job, runs)
+    findings += _find_unwritten(job, runs)
     return Outcome(runs, tuple(findings), tuple(dict.fromkeys(note for _, _, notes in passes for note in notes)))
 
 
-def overflowing(job: Job, found: Finding) -> Finding:
+def mention_overflow(job: Job, found: Finding) -> Finding:
     """What a fault may come of where arrays are so large."""
     huge = [buffer.name for buffer in job.buffers if prod(buffer.shape) > INT_COUNTS]
     return replace(found, message=f"{found.message}; {', '.join(huge)}: more elements than an int of 32 bits counts")
 
 
 @contextlib.contextmanager
-def _alone(card: VastCard) -> Iterator[bool]:
+def _reserve_card(card: VastCard) -> Iterator[bool]:
     """Whether nobody else of this user fills the card like this: there is room for one.
 
     The others do not wait: of many kernels the first such trials come at once, and all workers would stand in a line.
@@ -138,23 +138,23 @@ def _alone(card: VastCard) -> Iterator[bool]:
             yield True
 
 
-def _open(stack: contextlib.ExitStack, card: VastCard, nbytes: int) -> Held:
+def _open(stack: contextlib.ExitStack, card: VastCard, nbytes: int) -> HeldMemory:
     held = card.hold(nbytes)
     stack.callback(held.close)
     return held
 
 
-def _needed(buffer: Buffer) -> int:
+def _room_for(buffer: Buffer) -> int:
     return nbytes(buffer) + 2 * ALIGNED
 
 
 def _run(
-    job: Job, probe: Probe, card: VastCard, held: Sequence[Held], word: int, rounds: list[list[int]]
+    job: Job, probe: Probe, card: VastCard, held: Sequence[HeldMemory], word: int, rounds: list[list[int]]
 ) -> tuple[Run, list[Finding], list[str]]:
     """A run, what it must not have done, and what nobody judges of it; `rounds` are rows that are to be brought."""
     at_end = word == POISONS[0]
     arrays = [
-        _Placed(buffer, one, _start(one, nbytes(buffer), distance, at_end))
+        _PlacedArray(buffer, one, _start_of(one, nbytes(buffer), distance, at_end))
         for buffer, one, distance in zip(job.buffers, held, offsets(job, probe.seed), strict=True)
     ]
     for one in arrays:
@@ -162,25 +162,27 @@ def _run(
     began = time.perf_counter()
     card.launch_at(job, {one.buffer.name: one.start for one in arrays}, word)
     seconds = time.perf_counter() - began
-    findings = [found for one in arrays for found in (*_beside(card, one, word), *_changed(card, one))]
+    findings = [
+        found for one in arrays for found in (*_find_writes_beside(card, one, word), *_find_changed_input(card, one))
+    ]
     outputs = [one for one in arrays if one.buffer.is_output]
     most = job.sampling.most_rows if job.sampling else 0
-    rows, left = _rows_found(card, outputs, most, rounds) if most else ((), 0)
+    rows, left = _choose_rows(card, outputs, most, rounds) if most else ((), 0)
     circumstances = Circumstances(poison=word, edge="arrays", is_at_end=at_end)
-    answers = {one.buffer.name: _picked(card, one, rows) for one in outputs} if rows else {}
+    answers = {one.buffer.name: _fetch_rows(card, one, rows) for one in outputs} if rows else {}
     run = Run(circumstances, answers, seconds, rows)
     if not rows:
         return run, findings, ["answers of so large a row, or that need a whole huge array, are not judged"]
     return run, findings, [f"{left} rows are like none of those judged"] if left else []
 
 
-def _start(held: Held, size: int, distance: int, at_end: bool) -> int:
+def _start_of(held: HeldMemory, size: int, distance: int, at_end: bool) -> int:
     """Where an array begins: so far from a multiple of 256, at one end of its memory."""
     last = held.base + held.size - size
     return last - (last - distance) % ALIGNED if at_end else held.base + distance % ALIGNED
 
 
-def _fill(card: VastCard, one: _Placed, word: int) -> None:
+def _fill(card: VastCard, one: _PlacedArray, word: int) -> None:
     """The guards of an array, and what it holds before the launch."""
     card.paint(one.held.base, one.held.size // 4, word + BESIDE)
     if one.buffer.in_turns:
@@ -197,7 +199,7 @@ def _bytes(array: NDArray[np.generic]) -> Bytes:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
-def _paint(card: VastCard, one: _Placed, word: int) -> None:
+def _paint(card: VastCard, one: _PlacedArray, word: int) -> None:
     """A word over and over in an array, the last one as far as it goes."""
     words = nbytes(one.buffer) // 4
     card.paint(one.start, words, word)
@@ -205,7 +207,7 @@ def _paint(card: VastCard, one: _Placed, word: int) -> None:
         card.send(one.start + 4 * words, np.frombuffer(word.to_bytes(4, "little"), np.uint8)[:rest])
 
 
-def _beside(card: VastCard, one: _Placed, word: int) -> Iterator[Finding]:
+def _find_writes_beside(card: VastCard, one: _PlacedArray, word: int) -> Iterator[Finding]:
     """A write beside an array, nearest to it: as far as there is memory of the same page."""
     end = one.held.base + one.held.size
     for first, last in ((one.held.base, one.start), (one.stop, end)):
@@ -219,16 +221,16 @@ def _beside(card: VastCard, one: _Placed, word: int) -> Iterator[Finding]:
             yield Finding("out-of-bounds", message, array=one.buffer.name, index=index)
 
 
-def _changed(card: VastCard, one: _Placed) -> Iterator[Finding]:
+def _find_changed_input(card: VastCard, one: _PlacedArray) -> Iterator[Finding]:
     """An input that no longer holds what it was given."""
     buffer = one.buffer
     if buffer.is_output:
         return
     index = None
     if buffer.in_turns:
-        with _numbers(card, [NOWHERE]) as found:
+        with _hold_numbers(card, [NOWHERE]) as found:
             card.call("changed_turns", MANY_BLOCKS, MANY_THREADS, one.start, *one.walk, buffer.element.one, found.base)
-            (at,) = _fetched(card, found.base, 1)
+            (at,) = _fetch_numbers(card, found.base, 1)
         index = at if at != NOWHERE else None
     elif buffer.content is not None:
         changed = np.flatnonzero(card.fetch(one.start, nbytes(buffer)) != _bytes(buffer.content))
@@ -238,8 +240,8 @@ def _changed(card: VastCard, one: _Placed) -> Iterator[Finding]:
         yield Finding("input-changed", message, array=buffer.name, index=index)
 
 
-def _rows_found(
-    card: VastCard, outputs: Sequence[_Placed], most: int, rounds: list[list[int]]
+def _choose_rows(
+    card: VastCard, outputs: Sequence[_PlacedArray], most: int, rounds: list[list[int]]
 ) -> tuple[tuple[int, ...], int]:
     """Rows that are to be judged, and how many are like none of these in all outputs, bit for bit.
 
@@ -248,42 +250,45 @@ def _rows_found(
     """
     count = outputs[0].walk[1]
     if not rounds:
-        rounds.append(_first_of([kind if kind < count else -1 for kind in range(KINDS)], most))
+        rounds.append(_take_first([kind if kind < count else -1 for kind in range(KINDS)], most))
     found: list[int] = []
     number, left = 0, count
-    with _zeros(card, count) as settled, _zeros(card, count) as unlike:
+    with _hold_zeros(card, count) as settled, _hold_zeros(card, count) as unlike:
         while left and number < len(rounds):
             found += [row for row in rounds[number] if row >= 0]
-            left, first = _compared(card, outputs, rounds[number], settled.base, unlike.base)
+            left, first = _compare_rows(card, outputs, rounds[number], settled.base, unlike.base)
             number += 1
             if left and number == len(rounds) and len(found) < most:
-                rounds.append(_first_of(first, most - len(found)))
+                rounds.append(_take_first(first, most - len(found)))
     return tuple(sorted(found)), left
 
 
-def _first_of(rows: Sequence[int], most: int) -> list[int]:
+def _take_first(rows: Sequence[int], most: int) -> list[int]:
     """So many of these rows, and -1 for the others."""
     given = itertools.accumulate(row >= 0 for row in rows)
     return [row if number <= most else -1 for row, number in zip(rows, given, strict=True)]
 
 
-def _compared(
-    card: VastCard, outputs: Sequence[_Placed], like: Sequence[int], settled: int, unlike: int
+def _compare_rows(
+    card: VastCard, outputs: Sequence[_PlacedArray], like: Sequence[int], settled: int, unlike: int
 ) -> tuple[int, list[int]]:
     """How many rows are still unlike, and the first of each kind; -1 where there is none."""
     rows = outputs[0].walk[1]
-    with _numbers(card, [row % (1 << 64) for row in like]) as wanted, _numbers(card, [NOWHERE] * KINDS + [0]) as answer:
+    with (
+        _hold_numbers(card, [row % (1 << 64) for row in like]) as wanted,
+        _hold_numbers(card, [NOWHERE] * KINDS + [0]) as answer,
+    ):
         for one in outputs:
             threads = FEW_THREADS if one.walk[0] <= FEW_THREADS else MANY_THREADS
             blocks = min(rows, 16 * MANY_BLOCKS)
             card.call("mark_unlike", blocks, threads, one.start, *one.walk, wanted.base, settled, unlike)
         ends = (answer.base, answer.base + 8 * KINDS)
         card.call("settle", MANY_BLOCKS, MANY_THREADS, rows, wanted.base, settled, unlike, *ends)
-        *first, left = _fetched(card, answer.base, KINDS + 1)
+        *first, left = _fetch_numbers(card, answer.base, KINDS + 1)
     return left, [row if row != NOWHERE else -1 for row in first]
 
 
-def _picked(card: VastCard, one: _Placed, rows: Sequence[int]) -> NDArray[np.generic]:
+def _fetch_rows(card: VastCard, one: _PlacedArray, rows: Sequence[int]) -> NDArray[np.generic]:
     """Rows of an output."""
     length, count, inner, size = one.walk
     axis = one.buffer.rows or 0
@@ -297,7 +302,7 @@ def _picked(card: VastCard, one: _Placed, rows: Sequence[int]) -> NDArray[np.gen
     return np.ascontiguousarray(np.moveaxis(made, 0, axis))
 
 
-def _unwritten(job: Job, runs: Sequence[Run]) -> Iterator[Finding]:
+def _find_unwritten(job: Job, runs: Sequence[Run]) -> Iterator[Finding]:
     """Elements of the rows of both runs that hold each run's own poison."""
     common = sorted(set.intersection(*(set(run.rows) for run in runs))) if len(runs) == 2 else []
     for buffer in job.buffers if common else ():
@@ -320,7 +325,7 @@ def _unwritten(job: Job, runs: Sequence[Run]) -> Iterator[Finding]:
 
 
 @contextlib.contextmanager
-def _zeros(card: VastCard, count: int) -> Iterator[Held]:
+def _hold_zeros(card: VastCard, count: int) -> Iterator[HeldMemory]:
     held = card.hold(count)
     try:
         card.paint(held.base, held.size // 4, 0)
@@ -330,13 +335,13 @@ def _zeros(card: VastCard, count: int) -> Iterator[Held]:
 
 
 @contextlib.contextmanager
-def _numbers(card: VastCard, numbers: Sequence[int]) -> Iterator[Held]:
+def _hold_numbers(card: VastCard, numbers: Sequence[int]) -> Iterator[HeldMemory]:
     """Numbers of 64 bits on the card."""
-    with _zeros(card, 8 * len(numbers)) as held:
+    with _hold_zeros(card, 8 * len(numbers)) as held:
         card.send(held.base, np.array(numbers, np.uint64).view(np.uint8))
         yield held
 
 
-def _fetched(card: VastCard, address: int, count: int) -> list[int]:
+def _fetch_numbers(card: VastCard, address: int, count: int) -> list[int]:
     found: list[int] = card.fetch(address, 8 * count).view(np.uint64).tolist()
     return found

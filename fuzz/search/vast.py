@@ -14,7 +14,7 @@ from kfuzz.claims.blocks import is_by_block
 from kfuzz.claims.jobs import Shape
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError
-from kfuzz.devices.vast import INT_COUNTS, KINDS, LEAST, unfilled
+from kfuzz.devices.vast import INT_COUNTS, KINDS, LEAST, make_unfilled
 from kfuzz.search.choose import Choose, one_of
 from kfuzz.search.large import additions, most_blocks
 from kfuzz.search.scale import MARGIN, MOST_ADDITIONS, OF_EACH_ROW
@@ -53,7 +53,7 @@ def arrays_in_turns(kernel: Kernel, shapes: Mapping[str, Shape]) -> dict[str, Re
         bands = (Band(),) if role in kernel.roles.integers else TURNS
         small = Recipe(shape[0], prod(shape[1:]), bands)
         if prod(shape) >= LEAST:
-            made[role] = unfilled(shape)
+            made[role] = make_unfilled(shape)
         else:
             made[role] = small if len(shape) < 3 else small.values.reshape(shape)
     return made

@@ -13,24 +13,24 @@ from kfuzz.devices import ClaimError, Device, OutOfMemory
 from kfuzz.gpu import graphs
 from kfuzz.oracle import judge
 from kfuzz.search.plan import shapes
-from kfuzz.timing.calls import launched
+from kfuzz.timing.calls import make_subject
 from kfuzz.timing.copies import ClearingClock, copies
 from kfuzz.timing.entrant import (
-    Launched,
     Rotation,
+    Subject,
     answers_of,
     bound_at,
+    choose_rows,
+    find_unwritten_output,
     inputs_of,
-    lent,
-    rows_judged,
+    lend_inputs,
     traffic_of,
-    unwritten,
 )
 from kfuzz.timing.figures import CardFigures, Heat, beyond_physics
 from kfuzz.timing.products import cost_of, products
-from kfuzz.timing.protocol import fastest, raced, rotation_of
+from kfuzz.timing.protocol import find_fastest, rotation_of, time_in_turns
 from kfuzz.timing.rivals import rivals
-from kfuzz.timing.sizes import shown_axes, tunes_at
+from kfuzz.timing.sizes import axes_text, tunes_at
 from kfuzz.trials.trial import run_trial
 
 TRIALS, RUNS, TIMEOUT = 24, 3, 10.0
@@ -42,7 +42,7 @@ Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Timed:
+class KernelTimes:
     """One kernel at all its sizes. `refused` says why it has no figures at all."""
 
     kernel: str
@@ -51,24 +51,26 @@ class Timed:
     refused: str = ""
 
 
-def timed(
+def time_kernel(
     kernel: Kernel, sizes: Sequence[Mapping[str, int]], against: Sequence[str], device: Device, tell: Tell
-) -> Timed:
+) -> KernelTimes:
     """Times of a kernel that the oracle keeps, beside copies and rivals."""
     tell(f"{kernel.name}: {TRIALS} trials")
-    if reason := not_kept(kernel, device):
-        return Timed(kernel.name, kernel.op, refused=reason)
+    if reason := find_failure(kernel, device):
+        return KernelTimes(kernel.name, kernel.op, refused=reason)
     if not sizes:
-        return Timed(kernel.name, kernel.op, refused="its claim holds none of the usual sizes: name one with --size")
+        return KernelTimes(
+            kernel.name, kernel.op, refused="its claim holds none of the usual sizes: name one with --size"
+        )
     races = []
     with graphs.session() as session:
         for axes in sizes:
-            tell(f"{kernel.name}: {shown_axes(dict(axes))}")
+            tell(f"{kernel.name}: {axes_text(dict(axes))}")
             races.append(race(session, kernel, dict(axes), against))
-    return Timed(kernel.name, kernel.op, tuple(races))
+    return KernelTimes(kernel.name, kernel.op, tuple(races))
 
 
-def not_kept(kernel: Kernel, device: Device) -> str:
+def find_failure(kernel: Kernel, device: Device) -> str:
     """What the first trial that is broken has found; empty where all are kept."""
     for index in range(TRIALS):
         attempt = attempt_of(kernel, 0, index)
@@ -87,15 +89,15 @@ def race(session: graphs.Session, kernel: Kernel, axes: dict[str, int], against:
     sets = rotation_of(traffic.total, card.cache)
     try:
         clock = ClearingClock(session)
-        rows_judged(kernel, first.job, 0)
+        choose_rows(kernel, first.job, 0)
         arrays = Rotation(kernel, first, sets)
-        entrants = {tune: launched(session, arrays.for_launch(bound)) for tune, bound in bounds.items()}
-        chosen = fastest([one.contestant(dict(tune)) for tune, one in entrants.items()], clock, sets)
-        beside, absent = rivals(against, kernel.op, session, lent(arrays))
-        by_cublas = products(kernel.op, session, lent(arrays))
+        entrants = {tune: make_subject(session, arrays.for_launch(bound)) for tune, bound in bounds.items()}
+        chosen = find_fastest([one.contestant(dict(tune)) for tune, one in entrants.items()], clock, sets)
+        beside, absent = rivals(against, kernel.op, session, lend_inputs(arrays))
+        by_cublas = products(kernel.op, session, lend_inputs(arrays))
         anchors = [*by_cublas, *copies(session, traffic.total, sets)]
-        recorded = raced([chosen, *beside, *anchors], clock, sets)
-        reason = wrong_when_timed(session, entrants[chosen.tune])
+        recorded = time_in_turns([chosen, *beside, *anchors], clock, sets)
+        reason = check_timed_answer(session, entrants[chosen.tune])
     except (ClaimError, OutOfMemory) as error:
         return Heat(axes, traffic, (), (), (), {kernel.name: str(error)})
     own, others, held = recorded[0], recorded[1 : 1 + len(beside)], recorded[1 + len(beside) :]
@@ -108,7 +110,7 @@ def race(session: graphs.Session, kernel: Kernel, axes: dict[str, int], against:
     )  # fmt: skip
 
 
-def wrong_when_timed(session: graphs.Session, entrant: Launched) -> str:
+def check_timed_answer(session: graphs.Session, entrant: Subject) -> str:
     """What is wrong with the answer to numbers that it has not seen, by the very functions that were timed.
 
     They lie where others lay while it was timed: an answer that was kept is the answer to those.
@@ -117,13 +119,13 @@ def wrong_when_timed(session: graphs.Session, entrant: Launched) -> str:
     graph = entrant.graph(1)
     session.wait()  # for what was launched while it was recorded, and is no part of it
     arrays.renew(0, UNSEEN)
-    rows = rows_judged(kernel, arrays.bound.job, UNSEEN)
+    rows = choose_rows(kernel, arrays.bound.job, UNSEEN)
     given = inputs_of(arrays, 0, rows)
     graph.replay()
     session.wait()
-    if reason := entrant.settled():
+    if reason := entrant.deliver_answers():
         return reason
-    if name := unwritten(arrays, 0):
+    if name := find_unwritten_output(arrays, 0):
         return f"once it is timed it leaves elements of {name} unwritten: it skips work, or is not done when it says so"
     got = answers_of(arrays, 0, rows)
     verdict = judge(kernel.op, given, got, arrays.bound.accuracy, kernel.special, kernel.scalars)

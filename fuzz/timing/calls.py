@@ -22,18 +22,18 @@ from kfuzz.devices import ClaimError, DeviceError, PythonCall, is_host, is_pytho
 from kfuzz.devices.layout import POISONS
 from kfuzz.gpu import graphs, hosting
 from kfuzz.timing import rivals
-from kfuzz.timing.entrant import Entrant, Launched, Rotation
+from kfuzz.timing.entrant import Entrant, Rotation, Subject
 from kfuzz.timing.protocol import Contestant, LaunchGraph
 
 ALLOCATES = re.compile(r"\bcudaMalloc|\bat::|\btorch::|\bthrust::device_vector")
 """What is allocated in a host function lies between guards that are painted anew, which would be timed, too."""
 DEFAULT_STREAM = ctypes.c_void_p(0)
 
-Handed = tuple[list[object], dict[str, object]]
+CallArguments = tuple[list[object], dict[str, object]]
 """Arguments by position and by name."""
 
 
-def launched(session: graphs.Session, arrays: Rotation) -> Launched:
+def make_subject(session: graphs.Session, arrays: Rotation) -> Subject:
     """What the claim says is launched or called, ready to be timed."""
     job = arrays.bound.job
     if is_python(job):
@@ -68,7 +68,7 @@ class HostFunction:
                 f"{job.path}: it allocates in every call, between guards of kfuzz's own, and has no times: "
                 "claim the kernel that it launches, or call it from Python"
             )
-        self._library = hosting.HostLibrary(job, hosting.compiled(job, session.card.architecture))
+        self._library = hosting.HostLibrary(job, hosting.compile_library(job, session.card.architecture))
         self._library.library.kfuzz_begin(ctypes.c_uint32(POISONS[0]))
 
     def contestant(self, tune: Mapping[str, int]) -> Contestant:
@@ -79,7 +79,7 @@ class HostFunction:
         """So many calls, each with the next set."""
         return Calls(self._call, self._session, launches, len(self.arrays.sets))
 
-    def settled(self) -> str:
+    def deliver_answers(self) -> str:
         """Its answers lie where they belong."""
         return ""
 
@@ -91,7 +91,7 @@ class HostFunction:
                 graphs.set_bytes(held[buffer.name].address, buffer.fill, width, prod(buffer.shape), DEFAULT_STREAM)
         addresses = {name: one.address for name, one in held.items()}
         for number in range(len(job.steps)):
-            if self._library.called(job, number, addresses):
+            if self._library.call_function(job, number, addresses):
                 said = self._library.library.kfuzz_refusal().decode(errors="replace")
                 raise ClaimError(f"{job.path}: it does not take what its claim allows: {said}")
 
@@ -109,15 +109,15 @@ class CalledFunction:
         self._entry = entry
         self._lender = open_lender(entry.library, True)
         self._function = Modules(on_card=True).function(job, entry.function)
-        self._handed = [self._lent(held) for held in arrays.sets]
+        self._call_arguments = [self._lend(held) for held in arrays.sets]
         self._answers: deque[object] = deque(maxlen=len(arrays.sets))
-        self._call(self._handed[0])  # what it compiles, it has compiled
+        self._call(self._call_arguments[0])  # what it compiles, it has compiled
         session.wait()
         self._torch: Any = importlib.import_module("torch") if entry.library == "torch" else None
         if self._torch is not None:
             self._stream = self._torch.cuda.ExternalStream(session.stream.value)
             try:
-                self._recorded(1)
+                self._record(1)
             except Exception:  # whatever keeps it from being recorded, such as a copy to the host
                 self._torch = None
                 session.wait()
@@ -130,10 +130,12 @@ class CalledFunction:
     def graph(self, launches: int) -> LaunchGraph:
         """So many calls, each with the next set."""
         if self._torch:
-            return self._recorded(launches)
-        return Calls(lambda which: self._call(self._handed[which]), self._session, launches, len(self._handed))
+            return self._record(launches)
+        return Calls(
+            lambda which: self._call(self._call_arguments[which]), self._session, launches, len(self._call_arguments)
+        )
 
-    def settled(self) -> str:
+    def deliver_answers(self) -> str:
         """Put what the last call has returned where the first set's outputs lie; why it cannot be, or nothing."""
         values = results(self._answers[-1], self._entry.returns)
         buffers = {buffer.name: buffer for buffer in self.arrays.bound.job.buffers}
@@ -148,10 +150,10 @@ class CalledFunction:
             self.arrays.sets[0][name].write(answer.bits)
         return ""
 
-    def _recorded(self, launches: int) -> rivals.TorchGraph:
-        return rivals.recorded(self._torch, self._call, self._handed, self._stream, launches)
+    def _record(self, launches: int) -> rivals.TorchGraph:
+        return rivals.record_graph(self._torch, self._call, self._call_arguments, self._stream, launches)
 
-    def _call(self, handed: Handed) -> object:
+    def _call(self, handed: CallArguments) -> object:
         args, named = handed
         try:
             self._answers.append(self._function(*args, **named))
@@ -161,7 +163,7 @@ class CalledFunction:
             raise DeviceError(f"{self.arrays.bound.job.path}: {words_of(error)}") from error
         return self._answers[-1]
 
-    def _lent(self, held: Mapping[str, graphs.DeviceBytes]) -> Handed:
+    def _lend(self, held: Mapping[str, graphs.DeviceBytes]) -> CallArguments:
         """What a call over one set of arrays is handed."""
         step = self.arrays.bound.job.steps[0]
         values: dict[str, object] = dict(zip(self._entry.declared, step.args, strict=True))

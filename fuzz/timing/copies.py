@@ -29,14 +29,14 @@ class CopyKernels:
         self._stream = session.stream
         entries = tuple(entry_of(shape) for shape in SHAPES)
         text = TEXT.read_text(encoding="utf-8")
-        self._code = machine_code.compiled(TEXT, text, (), entries, session.card.architecture)
+        self._code = machine_code.compile_kernel(TEXT, text, (), entries, session.card.architecture)
         self._module = graphs.LoadedFunctions(self._code.image)
 
     def enqueue(self, shape: CopyShape, to: int, source: int, vectors: int) -> None:
         """Copy so many vectors from one address to another."""
         threads, count, _ = shape
         there = self._code.entries[entry_of(shape)]
-        arguments = graphs.packed((to, source, vectors), there.parameters)
+        arguments = graphs.pack_arguments((to, source, vectors), there.parameters)
         grid = (-(-vectors // (threads * count)), 1, 1)
         function = self._module.function(there.symbol, 0)
         graphs.launch(function, grid, (threads, 1, 1), 0, arguments, self._stream)
@@ -83,7 +83,7 @@ def copies(session: graphs.Session, nbytes: int, sets: int) -> list[Contestant]:
         else:
             kernels.enqueue(shape, to.address, source.address, vectors)
 
-    def over(shape: CopyShape | None, launches: int) -> graphs.Replayed:
+    def over(shape: CopyShape | None, launches: int) -> graphs.RecordedGraph:
         def record() -> None:
             for number in range(launches):
                 copy(shape, number % sets)

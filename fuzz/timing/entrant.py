@@ -17,7 +17,7 @@ from kfuzz.claims.bound import Bound
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Buffer, ClaimError, Job, Step
 from kfuzz.devices.layout import POISONS, nbytes
-from kfuzz.devices.vast import unfilled
+from kfuzz.devices.vast import make_unfilled
 from kfuzz.gpu import graphs, machine_code
 from kfuzz.oracle.elements import Element
 from kfuzz.oracle.find import find
@@ -94,7 +94,7 @@ def noise(seed: int, role: str) -> NDArray[np.float32]:
     return np.random.default_rng([seed, *role.encode()]).standard_normal(NOISE, np.float32)
 
 
-class Launched(Protocol):
+class Subject(Protocol):
     """What is timed, over its arrays: `graph(n)` is n launches or calls, each with the next set."""
 
     arrays: Rotation
@@ -102,7 +102,7 @@ class Launched(Protocol):
     def contestant(self, tune: Mapping[str, int]) -> Contestant: ...
     def graph(self, launches: int) -> LaunchGraph: ...
 
-    def settled(self) -> str:
+    def deliver_answers(self) -> str:
         """Put the first set's answers where they belong; why they cannot be, or nothing."""
 
 
@@ -112,16 +112,18 @@ class Entrant:
     def __init__(self, session: graphs.Session, arrays: Rotation) -> None:
         self._session, self.arrays = session, arrays
         job = arrays.bound.job
-        self._code = machine_code.compiled(job.path, job.source, job.flags, job.entries, session.card.architecture)
+        self._code = machine_code.compile_kernel(
+            job.path, job.source, job.flags, job.entries, session.card.architecture
+        )
         self._module = graphs.LoadedFunctions(self._code.image)
         self._room = graphs.DeviceBytes(PACKED)
-        self._arguments = [[self._packed(step, one) for step in job.steps] for one in arrays.sets]
+        self._arguments = [[self._pack_step(step, one) for step in job.steps] for one in arrays.sets]
 
     def contestant(self, tune: Mapping[str, int]) -> Contestant:
         """What is timed."""
         return Contestant(self.arrays.kernel.name, self.graph, tuple(tune.items()))
 
-    def graph(self, launches: int) -> graphs.Replayed:
+    def graph(self, launches: int) -> graphs.RecordedGraph:
         """So many launches, each on the next set."""
 
         def record() -> None:
@@ -130,7 +132,7 @@ class Entrant:
 
         return self._session.graph(record)
 
-    def settled(self) -> str:
+    def deliver_answers(self) -> str:
         """Its answers lie where they belong."""
         return ""
 
@@ -149,13 +151,13 @@ class Entrant:
                 function, step.grid, step.block, step.shared, arguments, stream, step.cluster, step.cooperative
             )
 
-    def _packed(self, step: Step, arrays: Mapping[str, graphs.DeviceBytes]) -> bytes:
+    def _pack_step(self, step: Step, arrays: Mapping[str, graphs.DeviceBytes]) -> bytes:
         """The arguments of a launch; where C++ makes them, it does so on the card."""
         there = self._code.entries[step.entry]
         values = [arrays[one].address if isinstance(one, str) else one for one in step.args]
         if there.pack is None:
-            return graphs.packed(values, there.parameters)
-        given = graphs.packed([self._room.address, *values], there.pack.parameters)
+            return graphs.pack_arguments(values, there.parameters)
+        given = graphs.pack_arguments([self._room.address, *values], there.pack.parameters)
         stream, function = self._session.stream, self._module.function(there.pack.symbol, 0)
         graphs.launch(function, (1, 1, 1), (1, 1, 1), 0, given, stream)
         self._session.wait()
@@ -164,7 +166,7 @@ class Entrant:
 
 def bound_at(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> Bound:
     """The kernel at these sizes, with inputs that take no memory here."""
-    return kernel.bind({role: unfilled(shape) for role, shape in shapes(kernel, axes).items()}, dict(tune))
+    return kernel.bind({role: make_unfilled(shape) for role, shape in shapes(kernel, axes).items()}, dict(tune))
 
 
 def traffic_of(kernel: Kernel, job: Job) -> Traffic:
@@ -175,7 +177,7 @@ def traffic_of(kernel: Kernel, job: Job) -> Traffic:
     return Traffic(read, written)
 
 
-def lent(arrays: Rotation) -> list[dict[str, tuple[graphs.DeviceBytes, tuple[int, ...], Element]]]:
+def lend_inputs(arrays: Rotation) -> list[dict[str, tuple[graphs.DeviceBytes, tuple[int, ...], Element]]]:
     """Of each set the inputs by role, with shape and element."""
     buffers = {buffer.name: buffer for buffer in arrays.bound.job.buffers}
     roles = {name: array.reads for name, array in arrays.kernel.arrays.items() if array.reads}
@@ -185,7 +187,7 @@ def lent(arrays: Rotation) -> list[dict[str, tuple[graphs.DeviceBytes, tuple[int
     ]
 
 
-def unwritten(arrays: Rotation, which: int) -> str:
+def find_unwritten_output(arrays: Rotation, which: int) -> str:
     """Which output of a set still holds the poison in some word; empty where none does."""
     for buffer in arrays.bound.job.buffers:
         held = arrays.sets[which][buffer.name]
@@ -199,17 +201,17 @@ def unwritten(arrays: Rotation, which: int) -> str:
 
 def answers_of(arrays: Rotation, which: int, rows: JudgedRows) -> RoleBytes:
     """The answers in a set, by role: these rows of those that go by row."""
-    return {array.writes: _held(arrays, which, name, array.writes, rows)
+    return {array.writes: _fetch(arrays, which, name, array.writes, rows)
             for name, array in arrays.kernel.arrays.items() if array.writes}  # fmt: skip
 
 
 def inputs_of(arrays: Rotation, which: int, rows: JudgedRows) -> RoleBytes:
     """The inputs in a set, by role: of those that have a row for each of the answer's, these."""
-    return {str(array.reads): _held(arrays, which, name, str(array.reads), rows)
+    return {str(array.reads): _fetch(arrays, which, name, str(array.reads), rows)
             for name, array in arrays.kernel.arrays.items() if array.reads}  # fmt: skip
 
 
-def rows_judged(kernel: Kernel, job: Job, seed: int) -> JudgedRows:
+def choose_rows(kernel: Kernel, job: Job, seed: int) -> JudgedRows:
     """Which rows of an answer are judged, the first and the last among them; None where it is judged whole.
 
     Of rows that alone take seconds, one is drawn. ClaimError where the oracle would take too long for even that.
@@ -231,7 +233,7 @@ def rows_judged(kernel: Kernel, job: Job, seed: int) -> JudgedRows:
     return np.array(sorted({0, count - 1, *draw.sample(range(count), min(count, most))}), np.int64)
 
 
-def _held(arrays: Rotation, which: int, name: str, role: str, rows: JudgedRows) -> NDArray[np.generic]:
+def _fetch(arrays: Rotation, which: int, name: str, role: str, rows: JudgedRows) -> NDArray[np.generic]:
     """An array of a set; these rows of it, where it has one for each of the answer's."""
     buffer = next(buffer for buffer in arrays.bound.job.buffers if buffer.name == name)
     held, dtype = arrays.sets[which][name], buffer.element.dtype

@@ -15,7 +15,7 @@ DRAWS = 2000
 
 
 @dataclass(frozen=True)
-class Recorded:
+class Recording:
     """The seconds that one launch took, once for each replay: of a kernel, a rival or a copy.
 
     `tune` is the launch that was fastest, where there are several.
@@ -85,15 +85,15 @@ class Heat:
 
     axes: dict[str, int]
     traffic: Traffic
-    kernels: tuple[Recorded, ...]
-    rivals: tuple[Recorded, ...]
-    copies: tuple[Recorded, ...]
+    kernels: tuple[Recording, ...]
+    rivals: tuple[Recording, ...]
+    copies: tuple[Recording, ...]
     refused: dict[str, str]
-    products: tuple[Recorded, ...] = ()
+    products: tuple[Recording, ...] = ()
     cost: ProductCost = ProductCost()
 
     @property
-    def copy(self) -> Recorded:
+    def copy(self) -> Recording:
         """The best copy of as many bytes."""
         return min(self.copies, key=lambda one: one.median)
 
@@ -111,16 +111,16 @@ class Heat:
         """Whether its rate is one of bytes, and not of arithmetic."""
         return self.measure.name == "copy"
 
-    def rate(self, one: Recorded) -> float:
+    def rate(self, one: Recording) -> float:
         """Bytes a second, or operations of arithmetic."""
         return (self.traffic.total if self.is_of_bytes else self.cost.operations) / one.median
 
-    def fraction(self, one: Recorded) -> float:
+    def fraction(self, one: Recording) -> float:
         """Of the rate of what it is held against, in the same run."""
         return self.measure.seconds / one.median
 
 
-def standing(one: Recorded, others: Sequence[Recorded]) -> str:
+def describe_rank(one: Recording, others: Sequence[Recording]) -> str:
     """Who is ahead of the fastest other, in a few words: by how much longer the slower takes, or a tie under 1 %."""
     if not others:
         return ""
@@ -132,7 +132,7 @@ def standing(one: Recorded, others: Sequence[Recorded]) -> str:
     return f"{'ahead of' if one.median < best.median else 'behind'} {best.name} by {longer:.0%}"
 
 
-def beyond_physics(one: Recorded, traffic: Traffic, card: CardFigures, rotation: int) -> str:
+def beyond_physics(one: Recording, traffic: Traffic, card: CardFigures, rotation: int) -> str:
     """Why no card can have done this work in this time; empty where it can.
 
     Of all that a rotation of buffers moves, at most what the cache holds need not pass the memory's pins.
@@ -164,7 +164,7 @@ def chance_of_no_change(before: Sequence[float], now: Sequence[float], seed: int
     return (hits + 1) / (DRAWS + 1)
 
 
-def change(before: float, now: float, chance: float, of: str = "copy") -> str:
+def describe_change(before: float, now: float, chance: float, of: str = "copy") -> str:
     """What has become of a fraction, in words."""
     if abs(now - before) < TIE:
         return "as before"

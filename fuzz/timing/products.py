@@ -14,7 +14,7 @@ from kfuzz.gpu import graphs
 from kfuzz.oracle.elements import BF16, F16, F32, Element
 from kfuzz.timing.figures import ProductCost
 from kfuzz.timing.protocol import Contestant
-from kfuzz.timing.rivals import Lending, recorded, tensor
+from kfuzz.timing.rivals import Lending, record_graph, tensor
 
 Shapes = Mapping[str, Sequence[int]]
 
@@ -54,4 +54,4 @@ def products(op: str, session: graphs.Session, sets: Sequence[Mapping[str, Lendi
     with torch.no_grad():
         BY_CUBLAS[op](given[0])  # what the library sets up, it has set up
     torch.cuda.synchronize()
-    return [Contestant("cuBLAS", partial(recorded, torch, BY_CUBLAS[op], given, stream))]
+    return [Contestant("cuBLAS", partial(record_graph, torch, BY_CUBLAS[op], given, stream))]

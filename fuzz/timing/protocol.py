@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Protocol
 
-from kfuzz.timing.figures import Recorded
+from kfuzz.timing.figures import Recording
 
 CACHES = 8
 """Buffers of so many second-level caches are gone through before one comes again: warm caches flatter by a half."""
@@ -54,26 +54,26 @@ def launches_of(seconds_of_one: float, sets: int) -> int:
     return rotations * sets
 
 
-def estimated(contestant: Contestant, clock: Clock, sets: int) -> float:
+def estimate(contestant: Contestant, clock: Clock, sets: int) -> float:
     """Roughly the seconds of one launch: the better of two replays of a rotation, after one that warms up."""
     graph = contestant.graph(sets)
     return min(clock.seconds(graph) for _ in range(3)) / sets
 
 
-def fastest(contestants: Sequence[Contestant], clock: Clock, sets: int) -> Contestant:
+def find_fastest(contestants: Sequence[Contestant], clock: Clock, sets: int) -> Contestant:
     """Of one kernel's launches the one that is fastest; by an estimate, where one is so by far."""
     if len(contestants) == 1:  # not even an estimate is needed
         return contestants[0]
-    seconds = [estimated(one, clock, sets) for one in contestants]
+    seconds = [estimate(one, clock, sets) for one in contestants]
     near = [one for one, taken in zip(contestants, seconds, strict=True) if taken <= ROUGHLY * min(seconds)]
     if len(near) == 1:
         return near[0]
-    return min(zip(near, raced(near, clock, sets), strict=True), key=lambda pair: pair[1].median)[0]
+    return min(zip(near, time_in_turns(near, clock, sets), strict=True), key=lambda pair: pair[1].median)[0]
 
 
-def raced(contestants: Sequence[Contestant], clock: Clock, sets: int) -> tuple[Recorded, ...]:
+def time_in_turns(contestants: Sequence[Contestant], clock: Clock, sets: int) -> tuple[Recording, ...]:
     """Times of all contestants in turns, so that what the card does meanwhile is done to all of them."""
-    counts = [launches_of(estimated(one, clock, sets), sets) for one in contestants]
+    counts = [launches_of(estimate(one, clock, sets), sets) for one in contestants]
     graphs = [one.graph(count) for one, count in zip(contestants, counts, strict=True)]
     for graph in graphs:
         for _ in range(WARM_UPS):
@@ -84,4 +84,4 @@ def raced(contestants: Sequence[Contestant], clock: Clock, sets: int) -> tuple[R
             which = (turn + step) % len(contestants)
             clock.clear_cache()
             seconds[which] += [clock.seconds(graphs[which]) / counts[which] for _ in range(REPLAYS)]
-    return tuple(Recorded(one.name, tuple(taken), one.tune) for one, taken in zip(contestants, seconds, strict=True))
+    return tuple(Recording(one.name, tuple(taken), one.tune) for one, taken in zip(contestants, seconds, strict=True))

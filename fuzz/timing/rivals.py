@@ -43,7 +43,7 @@ Lending = tuple[graphs.DeviceBytes, Sequence[int], Element]
 """An array, its shape, and its element type."""
 
 
-class Lent:
+class LentArray:
     """A kernel's array, as other libraries take it: without a copy."""
 
     def __init__(self, array: graphs.DeviceBytes, shape: Sequence[int], element: Element) -> None:
@@ -66,7 +66,7 @@ class TorchGraph:
             self._graph.replay()
 
 
-def check_there(names: Sequence[str]) -> None:
+def check_installed(names: Sequence[str]) -> None:
     """A DeviceError where one of these is not installed."""
     for name in names:
         module = "triton" if name == "triton" else "torch"
@@ -95,12 +95,12 @@ def rivals(
         if not knows(name, op):
             continue
         try:
-            function = compiled(torch, name, op, given[0])
-            recorded(torch, function, given[:1], stream, 1)
+            function = compile_rival(torch, name, op, given[0])
+            record_graph(torch, function, given[:1], stream, 1)
         except Exception as error:  # whatever a rival fails of is its own affair, and a size that it does not take
             refused[LABELS[name]] = next(iter(str(error).splitlines()), type(error).__name__)
         else:
-            found.append(Contestant(LABELS[name], partial(recorded, torch, function, given, stream)))
+            found.append(Contestant(LABELS[name], partial(record_graph, torch, function, given, stream)))
     torch.cuda.empty_cache()  # of what was tried torch keeps the memory, and the copies need as much
     return found, refused
 
@@ -110,7 +110,7 @@ LABELS = {"torch": "torch", "compile": "torch.compile", "triton": "Triton"}
 
 def tensor(torch: Any, array: graphs.DeviceBytes, shape: Sequence[int], element: Element) -> Any:  # noqa: ANN401
     """A tensor of the array's own memory. A type that the interface has no name for goes as its bits."""
-    made = torch.as_tensor(Lent(array, shape, element), device="cuda")
+    made = torch.as_tensor(LentArray(array, shape, element), device="cuda")
     return made if element.is_native else made.view(getattr(torch, element.library))
 
 
@@ -120,7 +120,7 @@ def knows(name: str, op: str) -> bool:
     return op in FUNCTIONS and (name != "triton" or has_program)
 
 
-def compiled(torch: Any, name: str, op: str, given: Tensors) -> Callable[[Tensors], Any]:  # noqa: ANN401
+def compile_rival(torch: Any, name: str, op: str, given: Tensors) -> Callable[[Tensors], Any]:  # noqa: ANN401
     """The op by this rival, called once: what it compiles, it has compiled."""
     call: Callable[[Tensors], Any] = partial(FUNCTIONS[op], torch)
     if name == "triton":
@@ -134,7 +134,7 @@ def compiled(torch: Any, name: str, op: str, given: Tensors) -> Callable[[Tensor
     return call
 
 
-def recorded(
+def record_graph(
     torch: Any,  # noqa: ANN401
     call: Callable[[Any], Any],
     given: Sequence[Any],

@@ -21,13 +21,15 @@ def sizes_of(kernel: Kernel, named: Sequence[tuple[int, ...]]) -> list[dict[str,
     for size in named:
         if len(size) != len(kernel.axes):
             raise ClaimError(
-                f"--size {shown(size)}: {kernel.name} has {len(kernel.axes)} axes, {', '.join(kernel.axes)}"
+                f"--size {size_text(size)}: {kernel.name} has {len(kernel.axes)} axes, {', '.join(kernel.axes)}"
             )
     chosen = [dict(zip(kernel.axes, size, strict=True)) for size in named or defaults(len(kernel.axes))]
     fitting = [axes for axes in chosen if next(tunes_at(kernel, axes), None) is not None]
     if named and len(fitting) < len(chosen):
         misfit = next(axes for axes in chosen if axes not in fitting)
-        raise ClaimError(f"--size {shown(tuple(misfit.values()))}: {kernel.name} does not claim {shown_axes(misfit)}")
+        raise ClaimError(
+            f"--size {size_text(tuple(misfit.values()))}: {kernel.name} does not claim {axes_text(misfit)}"
+        )
     return fitting
 
 
@@ -48,11 +50,11 @@ def tunes_at(kernel: Kernel, axes: dict[str, int]) -> Iterator[dict[str, int]]:
             yield tune
 
 
-def shown(size: Sequence[int]) -> str:
+def size_text(size: Sequence[int]) -> str:
     """As it is written: 1024x4096."""
     return "x".join(map(str, size))
 
 
-def shown_axes(axes: dict[str, int]) -> str:
+def axes_text(axes: dict[str, int]) -> str:
     """With their names."""
     return " ".join(f"{name}={size}" for name, size in axes.items())

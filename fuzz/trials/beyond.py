@@ -15,7 +15,7 @@ from kfuzz.cases.case import Case
 from kfuzz.claims.blocks import is_by_block
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Buffer, Job, Sampling
-from kfuzz.devices.vast import INT_COUNTS, in_turns, is_vast, sampled
+from kfuzz.devices.vast import INT_COUNTS, alternate_rows, choose_blocks, is_vast
 from kfuzz.oracle.verdict import Verdict
 
 MOST_ELEMENTS, MOST_ROWS = 1 << 22, 64
@@ -28,7 +28,7 @@ def sample_blocks(kernel: Kernel, case: Case, job: Job, seed: int) -> Job:
         return job
     buffers = tuple(_place_rows(kernel, case, buffer) for buffer in job.buffers)
     most = _most_rows(kernel, case, buffers)
-    return replace(job, buffers=buffers, sampling=Sampling(sampled(job.steps[0].grid, seed), most))
+    return replace(job, buffers=buffers, sampling=Sampling(choose_blocks(job.steps[0].grid, seed), most))
 
 
 def _place_rows(kernel: Kernel, case: Case, buffer: Buffer) -> Buffer:
@@ -61,7 +61,7 @@ def _pick_rows(kernel: Kernel, role: str, array: NDArray[np.float32], rows: Sequ
         return array
     if not is_vast(array):
         return np.take(array, rows, axis)
-    made = in_turns(array.shape, axis, rows)
+    made = alternate_rows(array.shape, axis, rows)
     return np.zeros_like(made) if role in kernel.roles.integers else made
 
 

@@ -9,9 +9,9 @@ from html import escape
 from typing import Any
 
 from kfuzz.claims.references import shown_op
-from kfuzz.timing.bench import Timed
-from kfuzz.timing.figures import Heat, Recorded, chance_of_no_change, change, standing
-from kfuzz.timing.sizes import shown
+from kfuzz.timing.bench import KernelTimes
+from kfuzz.timing.figures import Heat, Recording, chance_of_no_change, describe_change, describe_rank
+from kfuzz.timing.sizes import size_text
 
 WIDTH = 40
 EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -22,7 +22,7 @@ Earlier = Mapping[tuple[str, str], tuple[float, tuple[float, ...]]]
 """By kernel and size: its fraction, and the fraction of each of its replays."""
 
 
-def table(timed: Timed) -> list[str]:
+def table(timed: KernelTimes) -> list[str]:
     """One line for each contestant and size: rate, fraction of what it is held against, spread, who is ahead.
 
     What that is stands above them, once more where it changes.
@@ -31,10 +31,10 @@ def table(timed: Timed) -> list[str]:
     for race in timed.races:
         if race.copies and heading(race) != told:
             lines.append(told := heading(race))
-        size = shown(tuple(race.axes.values()))
+        size = size_text(tuple(race.axes.values()))
         held = race.products if race.products else (race.copy,) if race.copies and race.is_of_bytes else ()
         for one in (*race.kernels, *race.rivals, *held):
-            word = standing(one, race.rivals) if one in race.kernels else ""
+            word = describe_rank(one, race.rivals) if one in race.kernels else ""
             tune = " ".join(f"{name}={value}" for name, value in one.tune)
             lines.append(
                 f"{size:>14}  {one.name.rpartition('/')[2]:<22} {one.median * 1e6:>9.2f} {race.rate(one) / 1e12:>7.2f} "
@@ -51,11 +51,11 @@ def heading(race: Heat | None) -> str:
     return f"{'size':>14}  {'':<22} {'us':>9} {rate:>7} {'of ' + of:>9} {'spread':>7}"
 
 
-def bars(timed: Timed) -> list[str]:
+def bars(timed: KernelTimes) -> list[str]:
     """Fractions of the copy as bars, the kernel and its rivals below one another."""
     lines = []
     for race in timed.races:
-        size = shown(tuple(race.axes.values()))
+        size = size_text(tuple(race.axes.values()))
         for one in (*race.kernels, *race.rivals):
             part = min(race.fraction(one), 1.25)
             eighths = round(part * WIDTH * 8)
@@ -65,7 +65,7 @@ def bars(timed: Timed) -> list[str]:
     return lines
 
 
-def as_document(every: Sequence[Timed], card: str, versions: Mapping[str, str]) -> str:
+def as_document(every: Sequence[KernelTimes], card: str, versions: Mapping[str, str]) -> str:
     """All that was recorded, as JSON (docs/bench.md says which fields)."""
     document = {
         "format": FORMAT,
@@ -98,7 +98,7 @@ def _race(race: Heat) -> dict[str, Any]:
     }
 
 
-def _recorded(race: Heat, one: Recorded) -> dict[str, Any]:
+def _recorded(race: Heat, one: Recording) -> dict[str, Any]:
     return {
         "name": one.name,
         "tune": dict(one.tune),
@@ -115,30 +115,30 @@ def read_earlier(text: str) -> Earlier:
     for kernel in json.loads(text)["kernels"]:
         for race in kernel["sizes"]:
             for one in race["kernels"]:
-                size = shown(tuple(race["axes"].values()))
+                size = size_text(tuple(race["axes"].values()))
                 held = one["fraction"] * one["median"]
                 found[kernel["kernel"], size] = (one["fraction"], tuple(held / taken for taken in one["seconds"]))
     return found
 
 
-def compare_figures(every: Sequence[Timed], earlier: Earlier) -> list[str]:
+def compare_figures(every: Sequence[KernelTimes], earlier: Earlier) -> list[str]:
     """What has become of each fraction since."""
     lines = []
     for timed in every:
         for race in timed.races:
-            size = shown(tuple(race.axes.values()))
+            size = size_text(tuple(race.axes.values()))
             for one in race.kernels:
                 if (known := earlier.get((timed.kernel, size))) is None:
                     lines.append(f"{timed.kernel} {size}: not timed before")
                     continue
                 now = [race.measure.seconds / taken for taken in one.seconds]
                 chance = chance_of_no_change(known[1], now)
-                told = change(known[0], race.fraction(one), chance, race.measure.name)
+                told = describe_change(known[0], race.fraction(one), chance, race.measure.name)
                 lines.append(f"{timed.kernel} {size}: {told}")
     return lines
 
 
-def as_svg(timed: Timed) -> str:
+def as_svg(timed: KernelTimes) -> str:
     """Fraction against size, a line for the kernel and one for each rival."""
     names = list(dict.fromkeys(one.name for race in timed.races for one in (*race.kernels, *race.rivals)))
     measures = dict.fromkeys(race.measure.name for race in timed.races if race.copies)
@@ -154,7 +154,7 @@ def as_svg(timed: Timed) -> str:
         parts.append(f'<path d="M{left} {y:.1f}H{width - 30}" stroke="#ddd"/>')
         parts.append(f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{tenth / 10:.1f}</text>')
     for at, race in enumerate(timed.races):
-        size = shown(tuple(race.axes.values()))
+        size = size_text(tuple(race.axes.values()))
         parts.append(f'<text x="{left + at * step:.1f}" y="{top + tall + 20}" text-anchor="middle">{size}</text>')
     for number, name in enumerate(names):
         colour = COLOURS[number % len(COLOURS)]

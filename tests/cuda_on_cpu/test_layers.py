@@ -22,7 +22,7 @@ BELOW = {
 
 def layer_of(path: PurePosixPath) -> str:
     """The layer of a file, from its place below the product's folder."""
-    if path.parts[:2] == ("host", "include"):
+    if path.is_relative_to("host/include") or path.is_relative_to("host/torch/include"):
         return "host headers"
     if path.parts[0] == "runtime" and (path.name in SHARED or path.suffix == ".def"):
         return "abi"
@@ -44,7 +44,7 @@ def list_includes(files: Mapping[PurePosixPath, str]) -> Iterator[tuple[PurePosi
     """Each include of one file of the product by another."""
     for path, text in files.items():
         for name in INCLUDE.findall(text):
-            folders = (path.parent, PurePosixPath("include"), PurePosixPath("host/include"))
+            folders = (path.parent, *map(PurePosixPath, ("include", "host/include", "host/torch/include")))
             for folder in folders:
                 if (target := normalise(folder / name)) in files:
                     yield path, target
@@ -81,6 +81,7 @@ def test_includes_point_downwards() -> None:
         ("include/cuda_on_cpu/warp.h", '#include "../../runtime/block.h"'),
         ("include/cuda_on_cpu.h", "#include <cuda_on_cpu_host.h>"),
         ("host/include/cuda_on_cpu_host.h", '#include "../../runtime/work.h"'),
+        ("host/torch/include/torch/all.h", '#include "../../../../runtime/work.h"'),
     ],
 )
 def test_an_include_that_points_upwards_fails(path: str, line: str) -> None:

@@ -139,7 +139,7 @@ def test_torch_has_the_type_under_the_name_of_the_row(element: Element) -> None:
 
 
 def test_torch_numbers_are_those_of_the_header() -> None:
-    text = (ROOT / "fuzz/cuda_on_cpu/host/include/kfuzz_torch/elements.h").read_text(encoding="utf-8")
+    text = (ROOT / "fuzz/cuda_on_cpu/host/torch/include/kfuzz_torch/elements.h").read_text(encoding="utf-8")
     listed = {cpp: int(number) for cpp, number in re.findall(r"X\(\w+, ([\w:]+), (\d+), \w+\)", text)}
     rows = [one.torch for one in ELEMENTS.values() if one.torch]
     assert {row.cpp: row.number for row in rows}.items() <= listed.items()

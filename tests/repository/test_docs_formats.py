@@ -14,7 +14,7 @@ from kfuzz.cases import case_file
 from kfuzz.cases.case import Origin, Record, case_of
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe
 from kfuzz.commands.group import main
-from kfuzz.devices.vast import LEAST, unfilled
+from kfuzz.devices.vast import LEAST, make_unfilled
 
 PAGE = (ROOT / "docs" / "formats.md").read_text()
 ORIGIN = Origin("mine", "mine: special", "special", "y[0] is nan", "cpu", {"threads": 32})
@@ -68,7 +68,7 @@ def cases() -> list[object]:
     """A case of each of the four forms, and one of an op that is not kfuzz's."""
     edits = (Edit(0, -1, 0x3F800000, "add", 2),)
     bounded = Recipe(70, 100, (Band(Base("normal", 0, 0x3F800000, 7), edits),), (0xC2A00000, 0x42A00000))
-    arrays = (np.float32([[1, 2]]), bounded, np.zeros((70, 100), np.float32), unfilled((LEAST, 1)))
+    arrays = (np.float32([[1, 2]]), bounded, np.zeros((70, 100), np.float32), make_unfilled((LEAST, 1)))
     records = [Record(case_of("softmax", {"x": array}), replace(ORIGIN, severity="warning")) for array in arrays]
     records.append(Record(case_of("mine.py", {"x": arrays[0]}, {"x": ("rows", "cols")})))
     return [json.loads(case_file.encode(record)[0]) for record in records]

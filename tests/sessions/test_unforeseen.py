@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.commands.group import Commands, main
-from kfuzz.devices import ClaimError, DeviceError, UnexpectedError, unexpected
+from kfuzz.devices import ClaimError, DeviceError, UnexpectedError, wrap_unexpected
 from kfuzz.find.project import files_below
 
 ONLINE = KERNELS / "softmax" / "online_thread.cu"
@@ -52,7 +52,7 @@ def test_what_click_has_to_say_is_left_to_it() -> None:
 
 
 def test_what_fails_in_another_process_brings_its_traceback() -> None:
-    told = pickle.loads(pickle.dumps(unexpected(KeyError("x"))))  # noqa: S301  our own
+    told = pickle.loads(pickle.dumps(wrap_unexpected(KeyError("x"))))  # noqa: S301  our own
     assert isinstance(told, UnexpectedError)
     assert isinstance(told, DeviceError)
     assert "KeyError" in told.__notes__[0]

@@ -204,7 +204,7 @@ def test_a_lambda_that_nvcc_deduces_nothing_for_is_one_line() -> None:
     source = "template <class F> __global__ void copy(F f, float *y, const float *x, int n) {}"
     mine = kernel('call = "copy([](float v) { return v; }, y, x, cols)"', source)
     with pytest.raises(ClaimError, match=r"entry = 'copy\(\[\].*nvcc: a lambda is not allowed") as told:
-        machine_code.compiled(mine.path, mine.source, (), mine.entries, "sm_90")
+        machine_code.compile_kernel(mine.path, mine.source, (), mine.entries, "sm_90")
     assert "\n" not in str(told.value)
 
 
@@ -237,7 +237,7 @@ def test_nvcc_lays_the_arguments_out_as_it_reads_them(name: str) -> None:
     what = f'entry = "copy"\n// args = {ARGS[name][0]}' if name in ARGS else f'call = "{CALLS[name][0]}"'
     mine = kernel(what, (ARGS | CALLS)[name][1])
     for flags in ((), ("-std=c++14",)):
-        cubin = machine_code.compiled(mine.path, mine.source, flags, mine.entries, "sm_90")
+        cubin = machine_code.compile_kernel(mine.path, mine.source, flags, mine.entries, "sm_90")
         assert all(bool(there.pack) == isinstance(entry, Call) for entry, there in cubin.entries.items())
         assert all(there.packed >= sum(there.parameters) for there in cubin.entries.values())
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from kfuzz.devices import Buffer, Finding, Job, Outcome, Probe, Step
-from kfuzz.devices.comparing import poisoned
+from kfuzz.devices.comparing import poison_mask
 from kfuzz.devices.layout import ALIGNED, BESIDE, POISONS, SHARED, Bytes, Place, offsets, places, plans
-from kfuzz.devices.repeats import MISSES, TURNS, Fault, Laid, Left, PlannedRun, examined
+from kfuzz.devices.repeats import MISSES, TURNS, Fault, PaintedRun, PlannedRun, RunResult, examine
 from kfuzz.oracle.elements import F32
 
 N = 37
@@ -42,13 +42,13 @@ class HostCard:
     def images(self, runs: Sequence[PlannedRun]) -> list[Bytes]:
         return [np.empty(run.size, np.uint8) for run in runs[: self.together]]
 
-    def launch(self, laid: Sequence[Laid]) -> list[Left]:
+    def launch(self, laid: Sequence[PaintedRun]) -> list[RunResult]:
         done = []
         for one in laid:
             memory = Memory(one.run.job, one.run.where, one.image.copy(), one.run.plan.shared)
             for kernel in self.kernels[: one.run.steps]:
                 kernel(memory)
-            done.append(Left(memory.image))
+            done.append(RunResult(memory.image))
         self.launched.append(len(done))
         return done
 
@@ -72,7 +72,7 @@ def copies(memory: Memory) -> None:
 
 def look(*kernels: Callable[[Memory], None], job: Job | None = None, probe: Probe | None = None) -> Outcome:
     with np.errstate(all="ignore"):
-        return examined(job or a_job(len(kernels)), probe or Probe(runs=3, timeout=60.0), HostCard(*kernels))
+        return examine(job or a_job(len(kernels)), probe or Probe(runs=3, timeout=60.0), HostCard(*kernels))
 
 
 def beside(array: str, index: int, *kernels: Callable[[Memory], None], seeds: int = 12) -> None:
@@ -103,7 +103,7 @@ def test_a_kernel_that_does_its_work_has_no_findings_and_all_its_runs() -> None:
 @pytest.mark.parametrize(("together", "launched"), [(1, [1, 1, 1]), (2, [2, 1]), (3, [3]), (9, [3])])
 def test_runs_go_to_the_card_together_and_come_to_the_same(together: int, launched: list[int]) -> None:
     card = HostCard(copies, together=together)
-    outcome = examined(a_job(), Probe(runs=3, timeout=60.0), card)
+    outcome = examine(a_job(), Probe(runs=3, timeout=60.0), card)
     assert card.launched == launched
     assert [run.circumstances for run in outcome.runs] == [run.circumstances for run in look(copies).runs]
     assert all(run.outputs["y"].tolist() == list(range(N)) for run in outcome.runs)
@@ -156,7 +156,7 @@ def test_no_16_bit_answer_is_the_poison_of_two_runs() -> None:
     for half in (0, 1):
         assert len({int(pair[half]) for pair in halves}) == len(POISONS)
     words = [np.array([word], "<u4") for word in (0x7E967699, 0xFE967699)]  # what these once were
-    assert all(poisoned(np.array([0x7699, 0], np.uint16), int(word[0]))[0] for word in words)
+    assert all(poison_mask(np.array([0x7699, 0], np.uint16), int(word[0]))[0] for word in words)
 
 
 def test_an_input_that_changed_is_found_with_both_values() -> None:

@@ -78,20 +78,20 @@ def test_denormals_flushed_to_zero_are_counted(cpu: CpuDevice) -> None:
     flushed = measure(cpu, "expf", ("-ftz=true",), STRIDE)
     assert flushed.flushed > 0
     assert measure(cpu, "expf", (), STRIDE).flushed == 0
-    assert "flushed to 0" in exp_model.described(flushed)
+    assert "flushed to 0" in exp_model.describe_sweep(flushed)
 
 
 def test_an_exp_that_is_off_is_reported_as_off(cpu: CpuDevice) -> None:
     worse = measure(Edited(cpu, "expf(t) * 1.000001f"), "expf", (), STRIDE)
     assert worse.relative_error > 1e-6 * 2**24 - EXPF.a0
     assert not worse.is_exact_at_ends
-    assert "NOT exact" in exp_model.described(worse)
+    assert "NOT exact" in exp_model.describe_sweep(worse)
 
 
 def test_an_exp_that_rises_is_reported_as_not_monotone(cpu: CpuDevice) -> None:
     rising = measure(Edited(cpu, "(__float_as_uint(t) & 1) ? expf(t) * 1.00001f : expf(t)"), "expf", (), STRIDE)
     assert rising.rises > 0
-    assert "NOT monotone" in exp_model.described(rising)
+    assert "NOT monotone" in exp_model.describe_sweep(rising)
 
 
 def test_the_models_in_the_repository_say_where_they_are_from() -> None:

@@ -45,7 +45,7 @@ needs_nvcc = pytest.mark.skipif(bool(missing_nvcc()), reason=missing_nvcc() or "
 
 
 def compiled(source: str, *entries: str, architecture: str = "sm_90", path: Path = KERNEL) -> machine_code.MachineCode:
-    return machine_code.compiled(path, source, (), entries, architecture)
+    return machine_code.compile_kernel(path, source, (), entries, architecture)
 
 
 @needs_nvcc
@@ -62,7 +62,7 @@ def codes(image: bytes) -> dict[str, bytes]:
     """The machine code of each function of a cubin."""
     return {
         one.name.removeprefix(".text."): one.data
-        for one in machine_code.sections_of(image)
+        for one in machine_code.read_sections(image)
         if one.name.startswith(".text.")
     }
 
@@ -73,7 +73,7 @@ def test_the_code_of_an_entry_is_that_of_the_users_own_build(tmp_path: Path) -> 
     """An assembler that sees the address of this kernel taken makes a seventh more of it."""
     kernel = load(KERNELS / "softmax" / "block_in_registers.cu")
     entries = tuple(f"softmax_block_in_registers<float, {size}>" for size in ("128, 2", "512, 8"))
-    ours = machine_code.compiled(kernel.path, kernel.source, (), entries, "sm_90")
+    ours = machine_code.compile_kernel(kernel.path, kernel.source, (), entries, "sm_90")
     built = {}
     for before in ("static", "__device__"):
         pointers = "".join(f"{before} void *p{place} = (void *)({entry});\n" for place, entry in enumerate(entries))
@@ -138,7 +138,7 @@ def test_a_cubin_is_compiled_once_and_again_when_anything_changes(own_cache: Pat
     compiled(TEMPLATE + "\n", "plain")
     compiled(TEMPLATE, "plain", "inner::kernel")
     compiled(TEMPLATE, "plain", architecture="sm_80")
-    machine_code.compiled(KERNEL, TEMPLATE, ("-use_fast_math",), ("plain",), "sm_90")
+    machine_code.compile_kernel(KERNEL, TEMPLATE, ("-use_fast_math",), ("plain",), "sm_90")
     assert files() == 5
 
 
@@ -161,10 +161,10 @@ def test_what_is_included_is_found_beside_the_kernel_and_in_the_folders_of_its_f
     (far / "b.cuh").write_text('# include "c.cuh"\n', encoding="utf-8")
     (far / "c.cuh").write_text("int c;\n", encoding="utf-8")
     source = '#include "a.cuh"\n#include <cstdio>\n#include "nowhere.cuh"\n'
-    found = list(machine_code.included(near / "kernel.cu", source, (f"-I{far}", "-DX")))
+    found = list(machine_code.included_texts(near / "kernel.cu", source, (f"-I{far}", "-DX")))
     assert found[::2] == [str(near / "a.cuh"), str(far / "b.cuh"), str(far / "c.cuh")]
     assert found[1::2] == [Path(name).read_text(encoding="utf-8") for name in found[::2]]
-    assert list(machine_code.included(near / "kernel.cu", "#include <b.cuh>", ())) == []
+    assert list(machine_code.included_texts(near / "kernel.cu", "#include <b.cuh>", ())) == []
 
 
 @needs_nvcc
@@ -203,10 +203,11 @@ def cards() -> list[str]:
 def together(kernels: Sequence[Kernel]) -> tuple[str, tuple[str, ...]]:
     """One source of many kernels, each in a namespace of its own, and the entries in it.
 
-    nvcc takes 0.4 s for a kernel alone, and all but 0.04 s of that for the headers.
+    nvcc takes 0.4 s for a kernel alone, and all but 0.04 s of that for the headers. The texts are pasted, not included:
+    an exhibit is no file.
     """
     system = dict.fromkeys(line for one in kernels for line in one.source.splitlines() if line.startswith("#include <"))
-    spaces = [f'namespace k{number} {{\n#include "{one.path}"\n}}' for number, one in enumerate(kernels)]
+    spaces = [f'namespace k{number} {{\n#line 1 "{one.path}"\n{one.source}\n}}' for number, one in enumerate(kernels)]
     entries = tuple(f"k{number}::{entry}" for number, one in enumerate(kernels) for entry in one.entries)
     return "\n".join([*system, *spaces]), entries
 
@@ -227,7 +228,7 @@ def test_every_kernel_compiles_for_cards_old_and_new(architecture: str) -> None:
     """From the user's own cache: 3 s of nvcc the first time, and again only after a change."""
     for kernels in by_flags():
         source, entries = together(kernels)
-        cubin = machine_code.compiled(KERNELS / "all.cu", source, kernels[0].flags, entries, architecture)
+        cubin = machine_code.compile_kernel(KERNELS / "all.cu", source, kernels[0].flags, entries, architecture)
         assert cubin.entries.keys() == set(entries)
         assert not cubin.has_variables
 
@@ -260,10 +261,10 @@ def test_each_kernel_compiles_alone_for_every_card(kernel: Kernel, tmp_path: Pat
     """As it stands, with no other's headers before it. Cards before sm_90 have no clusters, and some of them too few
     threads for as many blocks as a kernel asks for, which the assembler says, and then asks for none.
     """
-    source = f'#include "{kernel.path}"'
     by_cluster = any(launch.cluster for launch in kernel.launches)
     targets = [card for card in cards() if not by_cluster or int(card.removeprefix("sm_")) >= 90]
-    said = words_of_nvcc(source, kernel.entries, kernel.flags, targets, tmp_path).splitlines()
+    flags = (f"-I{kernel.path.parent}", *kernel.flags)
+    said = words_of_nvcc(kernel.source, kernel.entries, flags, targets, tmp_path).splitlines()
     assert [line for line in said if ".minnctapersm will be ignored" not in line] == []
 
 
@@ -283,7 +284,7 @@ def test_no_header_of_the_shim_stands_before_one_of_the_toolkit() -> None:
 def test_a_library_of_host_functions_is_unloaded_with_all_that_it_keeps() -> None:
     kernel = kernel_with(EXTENSIONS / "pairs" / "known_by_its_place.cu", Unclaimed("row_sum"))
     job = kernel.bind({"x": np.ones((2, 3), np.float32)}, {}).job
-    one = hosting.HostLibrary(job, hosting.compiled(job, "sm_90"))
+    one = hosting.HostLibrary(job, hosting.compile_library(job, "sm_90"))
     assert str(one.path) in Path("/proc/self/maps").read_text(encoding="utf-8")
     one.close()
     assert str(one.path) not in Path("/proc/self/maps").read_text(encoding="utf-8")

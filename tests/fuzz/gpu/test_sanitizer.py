@@ -9,7 +9,7 @@ from paths import DATA
 
 from benchmarks.detection.tools import Watching, job_of, verdict_of
 from kfuzz.devices import Buffer, Finding, Job, Outcome
-from kfuzz.gpu.sanitizer import folded, read, records
+from kfuzz.gpu.sanitizer import merge_findings, read_report, split_complaints
 from kfuzz.oracle.elements import F32
 
 HERE = DATA
@@ -24,7 +24,7 @@ def job(path: Path = PATH) -> Job:
 
 def findings(entry: str, tool: str, path: Path = PATH) -> list[Finding]:
     report = (HERE / "sanitizer_reports" / f"{entry}.{tool}.txt").read_text(encoding="utf-8")
-    return list(read(report, job(path)))
+    return list(read_report(report, job(path)))
 
 
 def line_of(text: str) -> int:
@@ -59,7 +59,9 @@ def test_a_hazard_has_the_lines_of_both_accesses_and_is_a_warning() -> None:
 
 def test_a_clean_report_has_no_findings() -> None:
     assert findings("copies", "memcheck") == []
-    assert [record.head for record in records("========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n")]
+    assert [
+        record.head for record in split_complaints("========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n")
+    ]
 
 
 def test_lines_of_other_files_are_not_taken_for_lines_of_the_kernel() -> None:
@@ -70,7 +72,7 @@ def test_lines_of_other_files_are_not_taken_for_lines_of_the_kernel() -> None:
 def test_what_was_known_without_its_line_gets_it_and_what_is_new_is_added() -> None:
     known = Finding("out-of-bounds", "write beside y: element 37", array="y", index=37, step=0)
     seen = findings("writes_after", "memcheck") + findings("traps", "memcheck")
-    first, second = folded((known,), tuple(seen))
+    first, second = merge_findings((known,), tuple(seen))
     assert (first.line, first.step, first.thread) == (seen[0].line, 0, (37, 0, 0))
     assert first.message.startswith(
         "write beside y: element 37; out-of-bounds write of 4 bytes of global memory, at y[37]"
@@ -81,9 +83,9 @@ def test_what_was_known_without_its_line_gets_it_and_what_is_new_is_added() -> N
 def test_a_hazard_is_an_error_only_where_the_runs_differ_too() -> None:
     (hazard,) = findings("races", "racecheck")
     varies = Finding("nondeterministic", "the same input gave different bits", severity="warning")
-    assert folded((), (hazard,)) == (hazard,)
-    assert [found.severity for found in folded((varies,), (hazard,))] == ["warning", "error"]
-    assert Outcome(findings=folded((), (hazard,))).findings[0].severity == "warning"
+    assert merge_findings((), (hazard,)) == (hazard,)
+    assert [found.severity for found in merge_findings((varies,), (hazard,))] == ["warning", "error"]
+    assert Outcome(findings=merge_findings((), (hazard,))).findings[0].severity == "warning"
 
 
 def test_what_a_tool_says_is_put_down_to_the_program_whose_kernel_it_names(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Buffer, Job, Outcome, Probe, Sampling, Step, Untried
 from kfuzz.devices.layout import Bytes
-from kfuzz.devices.vast import KINDS, in_turns, unfilled
+from kfuzz.devices.vast import KINDS, alternate_rows, make_unfilled
 from kfuzz.gpu import vast
 from kfuzz.gpu.device import GpuDevice
 from kfuzz.oracle.elements import F16, F32, I64, U32
@@ -110,7 +110,7 @@ class HostCard:
         array, length, rows, inner, size, *more = arguments
         assert (inner * size, size) == (4 * COLS, 4)
         held = self.at(array, rows * length * size).view(np.uint32).reshape(rows, length)
-        given = in_turns((rows, length), 0, range(rows)).view(np.uint32)
+        given = alternate_rows((rows, length), 0, range(rows)).view(np.uint32)
         if function == "write_turns":
             held[:] = given
         elif function == "changed_turns":
@@ -127,7 +127,7 @@ class HostCard:
 
 def job_of(most_rows: int = 16) -> Job:
     """A softmax of few rows, told as if they were many."""
-    case = Case("softmax", {"rows": ROWS, "cols": COLS}, {"x": in_turns((ROWS, COLS), 0, range(ROWS))})
+    case = Case("softmax", {"rows": ROWS, "cols": COLS}, {"x": alternate_rows((ROWS, COLS), 0, range(ROWS))})
     bound = SOFTMAX.bind(case.arrays, {"threads": 32})
     x, y = sorted(bound.job.buffers, key=lambda one: one.is_output)
     buffers = (replace(x, content=None, fill=0, rows=0, in_turns=True), replace(y, rows=0))
@@ -143,8 +143,8 @@ def told(kernel: object, job: Job | None = None) -> tuple[Outcome, Trial, HostCa
     """What a card says of a kernel, and what is made of it; the kernel runs on all rows."""
     card = HostCard(kernel)
     job = job or job_of()
-    outcome = vast.examined(job, Probe(), card)
-    case = Case("softmax", {"rows": ROWS, "cols": COLS}, {"x": in_turns((ROWS, COLS), 0, range(ROWS))})
+    outcome = vast.examine_vast(job, Probe(), card)
+    case = Case("softmax", {"rows": ROWS, "cols": COLS}, {"x": alternate_rows((ROWS, COLS), 0, range(ROWS))})
     bound = SOFTMAX.bind(case.arrays, {"threads": 32})
     prepared = PreparedTrial(SOFTMAX, case, {"threads": 32}, Probe(), bound, job)
     return outcome, judge_outcome(prepared, outcome, "gpu", 0.0), card
@@ -242,9 +242,9 @@ def test_of_answers_that_never_repeat_so_many_are_judged_and_the_rest_is_said() 
 
 def test_what_does_not_fit_is_not_tried_and_says_so() -> None:
     card = HostCard(softmax, free=5 * PAGE)  # it takes four, two an array; a quarter is left to others
-    outcome = vast.examined(job_of(), Probe(), card)
+    outcome = vast.examine_vast(job_of(), Probe(), card)
     assert (outcome.runs, outcome.findings, card.taken) == ((), (), [])
-    assert vast.examined(job_of(), Probe(), HostCard(softmax, free=6 * PAGE)).runs
+    assert vast.examine_vast(job_of(), Probe(), HostCard(softmax, free=6 * PAGE)).runs
     assert (outcome.untried, outcome.notes) == (Untried.DOES_NOT_FIT, ())
 
 
@@ -253,13 +253,13 @@ def test_while_another_such_trial_has_the_card_none_begins_and_says_so(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     card = HostCard(softmax)
-    assert vast.examined(job_of(), Probe(), card).runs
+    assert vast.examine_vast(job_of(), Probe(), card).runs
     (other,) = tmp_path.iterdir()
     with other.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        outcome = vast.examined(job_of(), Probe(), card)
+        outcome = vast.examine_vast(job_of(), Probe(), card)
     assert (outcome.runs, outcome.findings, outcome.untried) == ((), (), Untried.CARD_IN_USE)
-    assert vast.examined(job_of(), Probe(), card).runs
+    assert vast.examine_vast(job_of(), Probe(), card).runs
 
 
 def test_a_row_that_is_too_long_to_judge_is_said() -> None:
@@ -274,7 +274,7 @@ def test_the_functions_for_a_card_do_what_they_say(axis: int, size: int) -> None
     shape = 23, 30
     element = F16 if size == 2 else F32
     one, whole = element.one, {2: np.uint16, 4: np.uint32}[size]
-    bits = np.where(in_turns(shape, axis, range(shape[axis])) > 0, one, 0).astype(whole)
+    bits = np.where(alternate_rows(shape, axis, range(shape[axis])) > 0, one, 0).astype(whole)
     rows, inner = shape[axis], 1 if axis else shape[1]
     length = shape[0] * shape[1] // rows
     content = {"array": bits.view(np.float16 if size == 2 else np.float32)}
@@ -347,9 +347,9 @@ def test_small_arrays_beside_huge_ones_have_the_same_kinds_of_row() -> None:
     kernel = load(KERNELS / "attention" / "scores_in_shared.cu")
     made = arrays_in_turns(kernel, {"q": (20, 1 << 24, 2), "k": (20, 3, 2), "v": (20, 3, 2)})
     assert isinstance(made["k"], np.ndarray)
-    assert np.array_equal(made["k"], in_turns((20, 3, 2), 0, range(20)))
+    assert np.array_equal(made["k"], alternate_rows((20, 3, 2), 0, range(20)))
     assert isinstance(made["q"], np.ndarray)
-    assert made["q"].shape == unfilled((20, 1 << 24, 2)).shape
+    assert made["q"].shape == make_unfilled((20, 1 << 24, 2)).shape
 
 
 # -- on a card
@@ -448,11 +448,11 @@ def test_what_another_process_leaves_is_not_enough_and_that_is_said() -> None:
 
 
 def test_rows_in_turns_are_unlike_and_come_again_after_seven() -> None:
-    made = in_turns((21, 840), 0, range(21))
+    made = alternate_rows((21, 840), 0, range(21))
     assert np.array_equal(made[:7], made[7:14])
     assert len({row.tobytes() for row in made[:7]}) == KINDS
     assert len({float(row.sum()) for row in made[:7]}) == KINDS
-    across = in_turns((840, 21), 1, [0, 20])
+    across = alternate_rows((840, 21), 1, [0, 20])
     assert np.array_equal(across, made[[0, 20]].T)
     for one, other in itertools.pairwise(range(7)):
         assert not np.array_equal(made[one], made[other])

@@ -16,7 +16,7 @@ from kfuzz.cases.case import CaseError, Origin, Record, case_of
 from kfuzz.claims.blocks import is_by_block
 from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.devices.vast import LEAST, is_vast, sampled, unfilled
+from kfuzz.devices.vast import LEAST, choose_blocks, is_vast, make_unfilled
 from kfuzz.minimizing.minimize import failure_of, minimize
 from kfuzz.search.choose import seeded_choices
 from kfuzz.search.vast import vast_size
@@ -146,12 +146,12 @@ def test_it_is_as_small_as_it_gets_and_a_script_shows_it(tmp_path: Path) -> None
 
 
 def test_zeros_take_no_memory_and_the_last_blocks_always_run() -> None:
-    assert is_vast(unfilled((1 << 20, 1 << 20)))
-    assert not is_vast(unfilled((2, LEAST // 4)))
+    assert is_vast(make_unfilled((1 << 20, 1 << 20)))
+    assert not is_vast(make_unfilled((2, LEAST // 4)))
     assert not is_vast(np.zeros(3, np.float32))
     for seed in range(20):
-        assert {0, 999_999} < set(sampled((1000, 1000, 1), seed)) < set(range(1_000_000))
-    assert set(sampled((3, 1, 1), 1)) <= {0, 1, 2}
+        assert {0, 999_999} < set(choose_blocks((1000, 1000, 1), seed)) < set(range(1_000_000))
+    assert set(choose_blocks((3, 1, 1), 1)) <= {0, 1, 2}
 
 
 def test_beyond_an_int_one_trial_in_eight_thousand_is_and_so_it_is_of_trials_that_are_drawn_again() -> None:

@@ -20,18 +20,18 @@ from kfuzz.devices import ClaimError
 from kfuzz.gpu import graphs
 from kfuzz.gpu.device import why_not
 from kfuzz.timing import copies, protocol
-from kfuzz.timing.bench import Timed
-from kfuzz.timing.entrant import bound_at, rows_judged
+from kfuzz.timing.bench import KernelTimes
+from kfuzz.timing.entrant import bound_at, choose_rows
 from kfuzz.timing.figures import (
     CardFigures,
     Heat,
     ProductCost,
-    Recorded,
+    Recording,
     Traffic,
     beyond_physics,
     chance_of_no_change,
-    change,
-    standing,
+    describe_change,
+    describe_rank,
 )
 from kfuzz.timing.sizes import sizes_of, tunes_at
 from kfuzz.views import timing
@@ -40,11 +40,11 @@ H200 = CardFigures("H200", 50 << 20, 4.8e12)
 MEGABYTES = Traffic(256 << 20, 256 << 20)
 
 
-def recorded(name: str, *microseconds: float) -> Recorded:
-    return Recorded(name, tuple(one * 1e-6 for one in microseconds))
+def recorded(name: str, *microseconds: float) -> Recording:
+    return Recording(name, tuple(one * 1e-6 for one in microseconds))
 
 
-def heat(*kernels: Recorded, rivals: tuple[Recorded, ...] = ()) -> Heat:
+def heat(*kernels: Recording, rivals: tuple[Recording, ...] = ()) -> Heat:
     copies = (recorded("slow copy", 140, 141, 142), recorded("copy", 125, 126, 127))
     return Heat({"rows": 65536, "cols": 1024}, MEGABYTES, kernels, rivals, copies, {})
 
@@ -130,15 +130,15 @@ def test_a_fraction_is_of_the_best_copy_of_the_same_run() -> None:
 
 def test_under_one_percent_nobody_is_ahead() -> None:
     torch = recorded("torch", 100, 100, 100)
-    assert standing(recorded("k", 99.5, 99.5, 99.5), [torch]) == "tie with torch"
-    assert standing(recorded("k", 80, 80, 80), [torch]) == "ahead of torch by 25%"
-    assert standing(recorded("k", 125, 125, 125), [torch]) == "behind torch by 25%"
-    assert standing(recorded("k", 80, 80, 80), []) == ""
+    assert describe_rank(recorded("k", 99.5, 99.5, 99.5), [torch]) == "tie with torch"
+    assert describe_rank(recorded("k", 80, 80, 80), [torch]) == "ahead of torch by 25%"
+    assert describe_rank(recorded("k", 125, 125, 125), [torch]) == "behind torch by 25%"
+    assert describe_rank(recorded("k", 80, 80, 80), []) == ""
 
 
 def test_who_is_ahead_is_told_beside_the_fastest_rival() -> None:
     rivals = [recorded("torch", 200, 200, 200), recorded("Triton", 110, 110, 110)]
-    assert standing(recorded("k", 100, 100, 100), rivals) == "ahead of Triton by 10%"
+    assert describe_rank(recorded("k", 100, 100, 100), rivals) == "ahead of Triton by 10%"
 
 
 def test_what_the_memory_cannot_move_is_a_finding_and_no_record() -> None:
@@ -158,9 +158,9 @@ def test_a_change_is_told_with_its_chance() -> None:
     chance = chance_of_no_change(before, now)
     assert chance < 0.001
     assert chance_of_no_change(before, before) > 0.5
-    assert change(0.95, 0.90, chance).startswith("slower: 0.900 of copy, was 0.950")
-    assert change(0.95, 0.96, chance).startswith("faster")
-    assert change(0.95, 0.945, chance) == "as before"
+    assert describe_change(0.95, 0.90, chance).startswith("slower: 0.900 of copy, was 0.950")
+    assert describe_change(0.95, 0.96, chance).startswith("faster")
+    assert describe_change(0.95, 0.945, chance) == "as before"
 
 
 @pytest.mark.parametrize(("nbytes", "sets"), [(1 << 20, 400), (100 << 20, 4), (4 << 30, 2)])
@@ -177,7 +177,7 @@ def test_a_graph_lasts_long_enough_and_goes_through_whole_rotations(seconds: flo
 
 def test_all_are_timed_in_turns_and_as_often() -> None:
     clock = RecordedClock()
-    found = protocol.raced([entrant("a", 5e-6), entrant("b", 7e-6)], clock, 10)
+    found = protocol.time_in_turns([entrant("a", 5e-6), entrant("b", 7e-6)], clock, 10)
     assert [one.name for one in found] == ["a", "b"]
     assert [one.median for one in found] == [pytest.approx(5e-6), pytest.approx(7e-6)]
     assert {len(one.seconds) for one in found} == {protocol.ROUNDS * protocol.REPLAYS}
@@ -199,13 +199,13 @@ def test_what_the_card_does_for_a_while_is_done_to_all() -> None:
             self.pace = next(self.paces)
 
     paces = cycle([1.0, 1.0, 2.0, 2.0, 1.0, 1.0])  # two contestants a round
-    found = protocol.raced([entrant("a", 5e-6), entrant("b", 5e-6)], Throttled(paces), 10)
+    found = protocol.time_in_turns([entrant("a", 5e-6), entrant("b", 5e-6)], Throttled(paces), 10)
     assert found[0].median == found[1].median
 
 
 def test_of_several_launches_the_fastest_is_taken() -> None:
     every = [entrant("slow", 9e-6), entrant("fast", 4e-6), entrant("middle", 5e-6)]
-    assert protocol.fastest(every, RecordedClock(), 4).name == "fast"
+    assert protocol.find_fastest(every, RecordedClock(), 4).name == "fast"
 
 
 def test_launches_that_an_estimate_cannot_tell_apart_are_timed_in_turns() -> None:
@@ -217,7 +217,7 @@ def test_launches_that_an_estimate_cannot_tell_apart_are_timed_in_turns() -> Non
             return graph.seconds * (1.05 if len(self.turns) <= 3 else 1.0)
 
     every = [entrant("fast", 4.9e-6), entrant("next", 5e-6), entrant("slow", 9e-6)]
-    assert protocol.fastest(every, SlowAtFirst(), 4).name == "fast"
+    assert protocol.find_fastest(every, SlowAtFirst(), 4).name == "fast"
 
 
 def test_sizes_are_those_that_the_claim_holds() -> None:
@@ -241,7 +241,7 @@ def test_of_rows_that_take_the_oracle_seconds_one_is_judged() -> None:
     kernel = load(KERNELS / "softmax" / "fastest.cu")
 
     def judged(rows: int, cols: int) -> NDArray[np.int64] | None:
-        return rows_judged(kernel, bound_at(kernel, {"rows": rows, "cols": cols}, {}).job, 7)
+        return choose_rows(kernel, bound_at(kernel, {"rows": rows, "cols": cols}, {}).job, 7)
 
     many, one = judged(4096, 1 << 18), judged(8, 1 << 23)
     assert many is not None
@@ -253,7 +253,7 @@ def test_of_rows_that_take_the_oracle_seconds_one_is_judged() -> None:
 
 
 def test_the_table_tells_rate_fraction_and_who_is_ahead() -> None:
-    one = Timed("softmax/fastest", "softmax", (heat(recorded("softmax/fastest", 130, 130, 130),
+    one = KernelTimes("softmax/fastest", "softmax", (heat(recorded("softmax/fastest", 130, 130, 130),
                                                     rivals=(recorded("torch", 260, 260, 260),)),))  # fmt: skip
     table = timing.table(one)
     assert "4.13" in table[1]
@@ -264,12 +264,12 @@ def test_the_table_tells_rate_fraction_and_who_is_ahead() -> None:
 
 def test_a_kernel_that_is_refused_has_no_figure_in_the_table() -> None:
     wrong = Heat({"rows": 2, "cols": 2}, MEGABYTES, (), (), (), {"k": "its answer is broken"})
-    assert timing.table(Timed("k", "softmax", (wrong,)))[1].endswith("no figure: its answer is broken")
+    assert timing.table(KernelTimes("k", "softmax", (wrong,)))[1].endswith("no figure: its answer is broken")
 
 
 def test_what_is_written_can_be_compared_with() -> None:
-    before = Timed("k", "softmax", (heat(recorded("k", *[130] * 10)),))
-    now = Timed("k", "softmax", (heat(recorded("k", *[160] * 10)),))
+    before = KernelTimes("k", "softmax", (heat(recorded("k", *[130] * 10)),))
+    now = KernelTimes("k", "softmax", (heat(recorded("k", *[160] * 10)),))
     document = timing.as_document([before], "H200", {"cuda": "13.0"})
     assert json.loads(document)["kernels"][0]["sizes"][0]["kernels"][0]["fraction"] == pytest.approx(126 / 130)
     assert timing.compare_figures([before], timing.read_earlier(document)) == ["k 65536x1024: as before"]
@@ -277,7 +277,7 @@ def test_what_is_written_can_be_compared_with() -> None:
 
 
 def test_the_drawing_has_a_line_for_each_contestant() -> None:
-    one = Timed("k", "softmax", (heat(recorded("k", 130, 130), rivals=(recorded("torch <1>", 260, 260),)),))
+    one = KernelTimes("k", "softmax", (heat(recorded("k", 130, 130), rivals=(recorded("torch <1>", 260, 260),)),))
     svg = timing.as_svg(one)
     assert svg.count("<polyline") == 2
     assert "torch &lt;1&gt;" in svg
@@ -299,6 +299,6 @@ def test_a_product_is_held_against_cublas_else_against_the_peak_where_that_takes
     of_copy = replace(plain, cost=ProductCost(1 << 20, 1e-6))
     told = [(one.measure.name, round(one.fraction(own), 2)) for one in (by_cublas, of_peak, of_copy)]
     assert told == [("cuBLAS", 0.8), ("peak", 0.6), ("copy", 0.5)]
-    assert [line.split()[:5] for line in timing.table(Timed("k", "sgemm", (of_copy, by_cublas)))[::3]] == [
+    assert [line.split()[:5] for line in timing.table(KernelTimes("k", "sgemm", (of_copy, by_cublas)))[::3]] == [
         ["size", "us", "TB/s", "of", "copy"], ["size", "us", "TFLOP/s", "of", "cuBLAS"],
     ]  # fmt: skip

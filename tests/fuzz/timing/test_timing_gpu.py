@@ -10,7 +10,7 @@ from kfuzz.claims.kernel import load
 from kfuzz.devices import Device
 from kfuzz.find.device import open_device
 from kfuzz.gpu import graphs
-from kfuzz.timing.bench import Timed, timed, wrong_when_timed
+from kfuzz.timing.bench import KernelTimes, check_timed_answer, time_kernel
 from kfuzz.timing.entrant import Entrant, Rotation, bound_at
 from kfuzz.timing.sizes import tunes_at
 
@@ -29,8 +29,8 @@ def device() -> Iterator[Device]:
     device.close()
 
 
-def figures(path: Path, device: Device) -> Timed:
-    return timed(load(path), [TWO_MILLION], (), device, lambda _: None)
+def figures(path: Path, device: Device) -> KernelTimes:
+    return time_kernel(load(path), [TWO_MILLION], (), device, lambda _: None)
 
 
 def test_figures_of_two_runs_agree(device: Device) -> None:
@@ -77,7 +77,7 @@ def test_a_host_function_is_timed_with_its_launches(device: Device) -> None:
 class Elsewhere(graphs.Session):
     """Records graphs on one stream, and has its launches made on another, which nobody waits for."""
 
-    def graph(self, record: Callable[[], None]) -> graphs.Replayed:
+    def graph(self, record: Callable[[], None]) -> graphs.RecordedGraph:
         mine, elsewhere = self.stream, graphs.new_stream()
 
         def moved() -> None:
@@ -93,5 +93,5 @@ def test_what_is_not_done_when_its_stream_is_has_no_figure(kind: type[graphs.Ses
     kernel = load(FASTEST)
     session = kind()
     bound = bound_at(kernel, TWO_MILLION, next(tunes_at(kernel, TWO_MILLION)))
-    reason = wrong_when_timed(session, Entrant(session, Rotation(kernel, bound, 2)))
+    reason = check_timed_answer(session, Entrant(session, Rotation(kernel, bound, 2)))
     assert bool(reason) == (kind is Elsewhere)

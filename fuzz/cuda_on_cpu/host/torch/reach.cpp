@@ -1,6 +1,6 @@
 // On the cpu device the host is allowed to access device memory, and its accesses there are a step of the current
 // stream.
-#include "../include/kfuzz_torch/machine.h"
+#include "include/kfuzz_torch/machine.h"
 #include "storage.h"
 
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_operation_begins();

@@ -1,5 +1,5 @@
 // The results of a function, kept until the run ends: their memory is read then.
-#include "../include/kfuzz_torch/results.h"
+#include "include/kfuzz_torch/results.h"
 
 namespace kfuzz_torch {
 

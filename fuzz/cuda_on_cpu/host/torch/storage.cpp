@@ -1,6 +1,6 @@
 #include "storage.h"
 
-#include "../include/kfuzz_torch/machine.h"
+#include "include/kfuzz_torch/machine.h"
 
 namespace at {
 

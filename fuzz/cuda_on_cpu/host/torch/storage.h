@@ -1,6 +1,6 @@
 // The memory of tensors: on the device or the host, their own or another owner's.
 #pragma once
-#include "../include/kfuzz_torch/tensor.h"
+#include "include/kfuzz_torch/tensor.h"
 
 namespace at {
 

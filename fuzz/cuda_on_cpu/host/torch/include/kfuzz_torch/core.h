@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "../cuda_on_cpu_host/refusal.h"
+#include "../../../include/cuda_on_cpu_host/refusal.h"
 #include "scalars.h"
 
 namespace c10 {

@@ -1,7 +1,7 @@
 // What the shim is built on: the CUDA runtime API of the cpu device, or NVIDIA's own.
 #pragma once
 #ifndef __NVCC__
-#include "../cuda_on_cpu_host/api.h"
+#include "../../../include/cuda_on_cpu_host/api.h"
 #else
 #include <cuda_runtime.h>
 #define CUDA_ON_CPU_LINE int line = __builtin_LINE()
