@@ -1,7 +1,7 @@
-// What the kernels by cluster share: a row in the shared memory of several blocks, and reductions of all of them.
+// The common part of the kernels by cluster: a row in the shared memory of several blocks, and reductions over all of them.
 //
-// Every block sends what it came to into the shared memory of each, and after the cluster's barrier all is there to read.
-// Nobody reaches into another block's memory behind the last barrier, and so no block has to wait for others at its end.
+// Every block sends its result into the shared memory of each, and after the cluster's barrier all can be read there.
+// No block reaches into another's memory after the last barrier, and so no block has to wait for others at its end.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -11,7 +11,7 @@
 
 template <int CLUSTER, int THREADS>
 struct RowOfCluster {
-    // The share of a row that is this block's: vectors [begin, begin + count) of it, and of the edge all or nothing.
+    // The share of a row that this block has: vectors [begin, begin + count) of it, and of the edge all or nothing.
     BlockRow<float> row;
     int rank;  // ranges [0, CLUSTER)
     int begin;
@@ -27,7 +27,7 @@ struct RowOfCluster {
         edge = padding;
     }
 
-    // Copies the share, past the registers. A thread reads back only what it has copied itself: no barrier is needed.
+    // Copies the share without registers. A thread reads back only what it has copied itself: no barrier is needed.
     __device__ __forceinline__ void load(float4 *held) {
         const float *from = row.x + place(0);
         for (int i = threadIdx.x; i < count; i += THREADS) {

@@ -1,7 +1,7 @@
-// What the fast kernels share: a row in vectors of 16 bytes, whatever its alignment, and reductions of lanes and blocks.
+// The common part of the fast kernels: a row in vectors of 16 bytes at any alignment, and reductions of lanes and blocks.
 //
-// A row begins where the one before it ends, so that vectors of it begin at a head of single elements and leave a tail.
-// Head and tail together are the row's edge, one element a worker.
+// A row begins where the one before it ends, so that its vectors begin after a head of single
+// elements and leave a tail. Head and tail together are the row's edge, one element a worker.
 #pragma once
 
 #include "kept.cuh"

@@ -1,4 +1,4 @@
-// Vectors of 16 bytes that hold eight __half or __nv_bfloat16, in floats: what row.cuh has for float.
+// Vectors of 16 bytes that hold eight __half or __nv_bfloat16, as floats: the counterpart of row.cuh for float.
 #pragma once
 
 #include <cuda_bf16.h>

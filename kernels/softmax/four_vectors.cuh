@@ -1,4 +1,4 @@
-// A sum of exponentials that is relative to the maximum of all elements so far, and takes four vectors at a time.
+// A sum of exponentials relative to the maximum of all elements so far, which takes four vectors at a time.
 #pragma once
 
 #include "../row.cuh"

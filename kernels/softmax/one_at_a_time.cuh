@@ -1,8 +1,8 @@
-// Softmax of a row by workers that load and store an element at a time: for arrays of which one is misplaced otherwise than the
-// other, so that no vector begins at 16 bytes in both.
+// Softmax of a row by workers that load and store an element at a time: for two
+// arrays whose misalignments differ, so that no vector begins at 16 bytes in both.
 //
-// It reads the row three times. It is a function of its own, so that the usual way, in one kernel with it, has registers and
-// instructions as if it were alone: to choose between both at each store costs 2 % where nothing is misplaced.
+// It reads the row three times. It is a separate function, so that the usual path, in one kernel with it, has registers
+// and instructions as if it were alone: choosing between both at each store costs 2 % where nothing is misaligned.
 #pragma once
 
 #include "../row.cuh"

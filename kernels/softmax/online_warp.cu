@@ -62,8 +62,8 @@ __global__ void softmax_online_warp(float *x, int rows, int cols) {
         }
     }
 
-    // A lane without a finite element has 0 * exp(-inf) = 0 here. In a row of nothing but -inf every lane has
-    // 0 * exp(-inf - -inf) = NaN, as is right there.
+    // A lane without a finite element has 0 * exp(-inf) = 0 here. In a row
+    // of only -inf every lane has 0 * exp(-inf - -inf) = NaN, as it must be.
     const float max_of_row = warp_max(max);
     const float sum_of_row = warp_sum(sum * expf(max - max_of_row));
 

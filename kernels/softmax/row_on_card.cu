@@ -52,8 +52,8 @@
 constexpr int IN_SHARED = 12;
 
 struct ShareOfThread {
-    // What a thread holds of a row: of the vectors of its block those of t, t + THREADS, and so on; of the edge an element
-    // or none. Rows from `rows` on have nothing.
+    // A thread's part of a row: of the vectors of its block those at t, t + THREADS,
+    // and so on; of the edge an element or none. Rows from `rows` on have nothing.
     const float *first;
     int left;  // vectors from there to the end of the block's share
     int col;
@@ -68,7 +68,7 @@ struct ShareOfThread {
     }
 };
 
-// Asks for what goes to shared memory. A thread reads back only what it has copied itself: no barrier is needed.
+// Requests the part for shared memory. A thread reads back only what it has copied itself: no barrier is needed.
 template <int THREADS, int IN_REGISTERS>
 __device__ __forceinline__ void ask_for(float4 *held, const ShareOfThread &mine) {
 #pragma unroll
@@ -90,7 +90,7 @@ __device__ __forceinline__ Vector<float> loaded(const ShareOfThread &mine, int k
 }
 
 __device__ __forceinline__ void write(float *to, const Vector<float> &v, float max, float scale, bool is_aligned) {
-    // of a row of nothing but -inf max is -inf, and exp(-inf - -inf) is NaN, as is right there
+    // in a row of only -inf max is -inf, and exp(-inf - -inf) is NaN, as it must be
     const Vector<float> made = {{expf(v.of[0] - max) * scale, expf(v.of[1] - max) * scale,
                                  expf(v.of[2] - max) * scale, expf(v.of[3] - max) * scale}};
     if (is_aligned) {

@@ -47,7 +47,7 @@
 
 #include "four_vectors.cuh"
 
-// Four vectors of a thread's share, `THREADS` apart; what lies behind `end` is -inf.
+// Four vectors of a thread's share, `THREADS` apart; elements after `end` are -inf.
 template <int THREADS, Loads LOADS, class E>
 __device__ __forceinline__ void load_four(Vector<E> (&four)[4], const Row<E> &row, int first, int end) {
 #pragma unroll
@@ -127,7 +127,7 @@ softmax_write(E *__restrict__ y, const E *__restrict__ x, const float *__restric
         for (int k = 0; k < 4; ++k) {
 #pragma unroll
             for (int j = 0; j < width; ++j) {
-                // a row of nothing but -inf: exp(-inf - -inf) is NaN, as is right there
+                // a row of only -inf: exp(-inf - -inf) is NaN, as it must be
                 four[k].of[j] = exponential<E>(four[k].of[j] - max) * scale;
             }
             const int place = row.head + width * (i + k * THREADS);
