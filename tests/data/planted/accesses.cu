@@ -1,4 +1,4 @@
-// Accesses that no GPU allows, or whose result is nobody's, and accesses that only look like them.
+// Accesses that no GPU allows, or whose result is undefined, and accesses that only look like them.
 __global__ void write_past_the_end(float *y, int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i <= n) {

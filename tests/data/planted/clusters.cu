@@ -1,4 +1,4 @@
-// Kernels in clusters: what is told of each stands in tests/fuzz/cpu/test_clusters.py.
+// Kernels in clusters, wrong and correct. Marks name each finding on its line.
 #include <cooperative_groups.h>
 
 namespace cg = cooperative_groups;
@@ -8,7 +8,7 @@ __global__ void behind_the_array(float *y) {
     cg::cluster_group cluster = cg::this_cluster();
     mine[threadIdx.x] = 1;
     cluster.sync();
-    y[cluster.thread_rank()] = cluster.map_shared_rank(mine, 1 - cluster.block_rank())[threadIdx.x + 1];  // behind
+    y[cluster.thread_rank()] = cluster.map_shared_rank(mine, 1 - cluster.block_rank())[threadIdx.x + 1];  //~ error: out-of-bounds
     cluster.sync();
 }
 
@@ -17,7 +17,7 @@ __global__ void no_such_block(float *y) {
     cg::cluster_group cluster = cg::this_cluster();
     mine[threadIdx.x] = 1;
     cluster.sync();
-    y[cluster.thread_rank()] = cluster.map_shared_rank(mine, cluster.num_blocks())[threadIdx.x];  // nowhere
+    y[cluster.thread_rank()] = cluster.map_shared_rank(mine, cluster.num_blocks())[threadIdx.x];  //~ error: illegal-address
     cluster.sync();
 }
 
@@ -26,20 +26,20 @@ __global__ void nobody_writes(float *y) {
     cg::cluster_group cluster = cg::this_cluster();
     cluster.sync();
     const float *theirs = cluster.map_shared_rank(mine, 1 - cluster.block_rank());
-    y[cluster.thread_rank()] = theirs[threadIdx.x] > 0 ? 1 : 2;  // unwritten
+    y[cluster.thread_rank()] = theirs[threadIdx.x] > 0 ? 1 : 2;  //~ error: uninitialised
     cluster.sync();
 }
 
 __global__ void arrives_twice(float *y) {
     cg::cluster_group cluster = cg::this_cluster();
     cluster.barrier_arrive();
-    cluster.barrier_arrive();  // twice
+    cluster.barrier_arrive();  //~ error: divergent-barrier
     cluster.barrier_wait();
     y[cluster.thread_rank()] = 0;
 }
 
 __global__ void waits_at_once(float *y) {
-    cg::this_cluster().barrier_wait();  // at once
+    cg::this_cluster().barrier_wait();  //~ error: divergent-barrier
     y[cg::this_cluster().thread_rank()] = 0;
 }
 

@@ -1,4 +1,4 @@
-// Barriers and warp collectives that not everybody reaches.
+// Barriers and warp collectives that not all threads reach.
 __global__ void barrier_in_both_branches(const float *x, float *y) {
     __shared__ float s[64];
     const int t = threadIdx.x;

@@ -1,42 +1,42 @@
-// Kernels that do not come to an ordinary end.
+// Kernels that do not end normally. Marks name each finding on its line.
 #include <cassert>
 #include <fcntl.h>
 #include <unistd.h>
 
 __global__ void spins(volatile int *flag) {
-    while (*flag == 0) {  // SPIN
+    while (*flag == 0) {  //~ error: hang
     }
 }
 
 __global__ void loops(float *y, int n) {
     float sum = 0.0f;
-    for (unsigned i = 0; i != static_cast<unsigned>(n) || sum < 0.0f; i += 2) {  // LOOP
-        sum += i * 1e-30f;  // LOOP
+    for (unsigned i = 0; i != static_cast<unsigned>(n) || sum < 0.0f; i += 2) {  //~ error: hang
+        sum += i * 1e-30f;  //~ error: hang
     }
     y[0] = sum;
 }
 
 __global__ void loops_over_barriers(float *y, int n) {
-    for (int i = 0; i != n; i += 2) {  // LOOP-BARRIER
-        __syncthreads();  // LOOP-BARRIER
+    for (int i = 0; i != n; i += 2) {  //~ error: hang
+        __syncthreads();  //~ error: hang
     }
     y[0] = n;
 }
 
 __global__ void divides_by_zero(int *y, int n) {
-    y[threadIdx.x] = 10 / n;  // DIVIDE
+    y[threadIdx.x] = 10 / n;  //~ error: trap
 }
 
 __global__ void writes_through_a_wild_pointer(float *y, int n) {
     float *wild = reinterpret_cast<float *>(static_cast<size_t>(n) << 20);
-    wild[threadIdx.x] = 1.0f;  // WILD
+    wild[threadIdx.x] = 1.0f;  //~ error: illegal-address
     y[0] = 1.0f;
 }
 
 __device__ int deeper(volatile int *at, int n) {
     volatile int here[64];
     here[n & 63] = n;
-    return deeper(here, n + 1) + at[n & 63];  // DEEP
+    return deeper(here, n + 1) + at[n & 63];
 }
 
 __global__ void recurses_forever(int *y) {
@@ -45,7 +45,7 @@ __global__ void recurses_forever(int *y) {
 
 __global__ void takes_all_memory(float *y) {
     float *much = static_cast<float *>(malloc(100000000000ull));
-    much[threadIdx.x] = 1.0f;  // NO-MEMORY
+    much[threadIdx.x] = 1.0f;  //~ error: illegal-address
     y[0] = much[0];
 }
 
@@ -58,11 +58,11 @@ __global__ void exits() {
 }
 
 __global__ void traps() {
-    __trap();  // TRAP
+    __trap();  //~ error: trap
 }
 
 __global__ void asserts(int n) {
-    assert(n > 1000);  // ASSERT
+    assert(n > 1000);  //~ error: trap
 }
 
 __global__ void forks_and_goes_on(float *y) {

@@ -1,4 +1,4 @@
-// Races, each in a kernel of its own, and the correct code beside it. A comment "races with" marks the lines.
+// Races, each in a kernel of its own, and the correct code beside it. Marks name each finding on its line.
 __global__ void missing_barrier_in_loop(const float *x, float *y) {
     __shared__ float s[256];
     const int t = threadIdx.x;

@@ -174,11 +174,27 @@ def test_the_check_flavour_reports_what_the_lines_say_and_nothing_else(device: C
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("old", "new"), [("//~ error: race", "//~ warning: race"), ("//~ error: race", "")])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("//~ error: race", "//~ warning: race"),
+        ("//~ error: race", ""),
+        ("s = 0.0f;", "s = 0.0f;  //~ error: race"),
+        ("//~ error: race", "//~ error: race //~ error: uninitialised"),
+    ],
+    ids=["another severity", "a finding without a mark", "a mark on another line", "a mark without a finding"],
+)
 def test_an_unexpected_finding_and_a_missing_one_are_noticed(device: CpuDevice, old: str, new: str) -> None:
     text = source("races").replace(old, new)
-    found = reported(text, "lost_update", device.run(job("lost_update"), CHECK).findings)
-    assert found != expected(text, "lost_update")
+    marks = reported(text, "lost_update", device.run(job("lost_update"), CHECK).findings)
+    assert marks != expected(text, "lost_update")
+
+
+@pytest.mark.parametrize("file", sorted({file for file, _, _ in JOBS.values()}))
+def test_every_mark_lies_in_a_kernel_that_runs(file: str) -> None:
+    text = source(file)
+    run = {line for name, (one, _, _) in JOBS.items() if one == file for _, _, line in expected(text, name)}
+    assert run == {number for number, line in enumerate(text.splitlines(), 1) if "//~ " in line}
 
 
 @pytest.mark.parametrize("seeds", [3, pytest.param(250, marks=pytest.mark.soak)])
