@@ -22,7 +22,7 @@ LIBRARIES = ("torch", "triton")
 
 
 def parse_rivals(_: click.Context, __: click.Parameter, written: str) -> tuple[str, ...]:
-    """Rivals, with commas between them."""
+    """Parse rivals, separated by commas."""
     names = tuple(name for name in written.split(",") if name)
     if odd := [name for name in names if name not in NAMES]:
         raise click.BadParameter(f"{odd[0]!r} is not a rival; choose from {', '.join(NAMES)}")
@@ -32,7 +32,7 @@ def parse_rivals(_: click.Context, __: click.Parameter, written: str) -> tuple[s
 def parse_sizes(
     ctx: click.Context, parameter: click.Parameter, written: tuple[str, ...]
 ) -> tuple[tuple[int, ...], ...]:
-    """Sizes, each written 1024x4096."""
+    """Parse sizes, each written 1024x4096."""
     return tuple(parse_shape(ctx, parameter, one) for one in written)
 
 
@@ -89,13 +89,13 @@ def bench(
         for kernel in kernels.usable:
             with screen.status(f"{kernel.name}: getting ready") as status:
                 every.append(time_kernel(kernel, sizes_of(kernel, named), against, device, status.update))
-            told = every[-1]
-            click.echo(f"\n{told.kernel} on the {driver.card().name}", err=json_file == STDOUT)
-            refusal = [f"no figure: {told.refused}"] if told.refused else []
-            for line in refusal or [*timing.table(told), "", *timing.bars(told)]:
+            latest = every[-1]
+            click.echo(f"\n{latest.kernel} on the {driver.card().name}", err=json_file == STDOUT)
+            refusal = [f"no figure: {latest.refused}"] if latest.refused else []
+            for line in refusal or [*timing.table(latest), "", *timing.bars(latest)]:
                 click.echo(line, err=json_file == STDOUT)
-            if svg and not told.refused:
-                write(svg / f"{told.kernel.replace('/', '-')}.svg", timing.as_svg(told))
+            if svg and not latest.refused:
+                write(svg / f"{latest.kernel.replace('/', '-')}.svg", timing.as_svg(latest))
     finally:
         device.close()
     for line in timing.compare_figures(every, earlier) if compare else []:
@@ -109,7 +109,7 @@ def bench(
 
 
 def read_earlier(path: Path) -> timing.Earlier:
-    """The figures of an earlier run; a TargetError where the file holds none."""
+    """The figures of an earlier run. Raises TargetError if the file has none."""
     try:
         return timing.read_earlier(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -121,7 +121,7 @@ def read_earlier(path: Path) -> timing.Earlier:
 
 
 def versions() -> dict[str, str]:
-    """What the figures were made with."""
+    """The versions of the software that made the figures."""
     found = {
         "cuda": ".".join(map(str, driver.card().driver_cuda)),
         "nvcc": ".".join(map(str, nvidia.release(nvidia.find()))),

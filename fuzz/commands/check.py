@@ -30,15 +30,15 @@ from kfuzz.trials.judging import device_defect
 from kfuzz.views.program import ProgramReport, blocks, document, last_lines, verdict
 
 LINE_EVERY = 10.0
-"""Seconds between two lines of progress where there is no terminal."""
+"""Seconds between two lines of progress without a terminal."""
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 class WithArguments(click.Command):
-    """A command behind whose `--` stand words for somebody else: click's own hook for that is a subclass."""
+    """A command whose words after `--` belong to the checked program; click's own hook for that is a subclass."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep what is behind the dashes."""
+        """Keep the words after the dashes."""
         at = args.index("--") if "--" in args else len(args)
         ctx.obj = tuple(args[at + 1 :])
         return super().parse_args(ctx, args[:at])
@@ -54,9 +54,9 @@ class WithArguments(click.Command):
     "--inputs",
     type=FOLDER,
     metavar="DIR|generated",
-    help="Run it with each file in this folder, or with generated graphs and lists of numbers that make threads "
-    "collide, in the format that the program reads. {input} among the arguments stands for the file; without it the "
-    "file is the last argument. Default: run it once with its own arguments.",
+    help="Run the program with each file in this folder, or with generated graphs and lists of numbers that make "
+    "threads collide, in the format that the program reads. {input} among the arguments stands for the file; without "
+    "it the file is the last argument. Default: run the program once with its own arguments.",
 )
 @click.option("--timeout", type=parse_duration, default="60s", show_default=True, metavar="TIME",
               help="Longest processor time of one run.")  # fmt: skip
@@ -116,7 +116,7 @@ def check(
 
 @dataclass(frozen=True)
 class CheckPlan:
-    """A program, the words that each run begins with, and how closely to look."""
+    """A program, the arguments of each run, and how closely to check it."""
 
     library: Library
     path: Path
@@ -129,7 +129,7 @@ class CheckPlan:
 
 
 def run_inputs(asked: CheckPlan, screen: Screen) -> ProgramReport:
-    """Run it with each list of arguments; what was seen is told also where that is interrupted."""
+    """Run the program with each list of arguments; an interruption keeps the findings so far."""
     started, began = datetime.now(UTC), time.monotonic()
     programs: list[CheckedProgram] = []
     found: dict[str, Discovery] = {}
@@ -173,7 +173,7 @@ def run_inputs(asked: CheckPlan, screen: Screen) -> ProgramReport:
 
 
 def defects_of(asked: CheckPlan, program: CheckedProgram) -> Iterator[Defect]:
-    """What the runs with one list of arguments show."""
+    """The defects that the runs with one list of arguments show."""
     texts = {str(one.path): one.text for one in asked.library.files.values()}
     own = str(asked.library.files[0].path)
     scene = Scene(asked.path.stem, own, command_text(program.words), 0, {}, {}, True)
@@ -182,23 +182,23 @@ def defects_of(asked: CheckPlan, program: CheckedProgram) -> Iterator[Defect]:
 
 
 def troubles_of(program: CheckedProgram) -> Iterator[str]:
-    """Why its runs say less than they might."""
+    """Why the runs of a program show less than they could."""
     if program.stopped:
         yield f"{command_text(program.words)}: {program.stopped}; give it less to do, or a longer --timeout"
     codes = [one.exit_code for one in program.printed if one.exit_code is not None]
     if codes and all(codes):
         said = last_lines(program.printed[0].output + program.printed[0].errors)
-        yield f"{command_text(program.words)}: it ends with exit code {codes[0]} of its own\n{said}".rstrip()
+        yield f"{command_text(program.words)}: the program itself ends with exit code {codes[0]}\n{said}".rstrip()
 
 
 def command_text(words: Sequence[str]) -> str:
-    """A command line as a person would type it."""
+    """A command line as you would type it."""
     return shlex.join([shown_path(Path(words[0])), *words[1:]])
 
 
 @dataclass
 class RunProgress:
-    """Tells how far it is: on a terminal all the time, elsewhere by a line now and then."""
+    """Shows the progress: on a terminal all the time, elsewhere by a line now and then."""
 
     screen: Screen
     status: Status
@@ -207,7 +207,7 @@ class RunProgress:
     count: int = 0
 
     def __call__(self, manner: str) -> None:
-        """A run begins."""
+        """Show that a run begins."""
         self.count += 1
         line = f"{self.what}: run {self.count} ({manner})"
         self.status.update(line)
@@ -217,7 +217,7 @@ class RunProgress:
 
 
 def build_program(words: Sequence[str]) -> tuple[Library, Path]:
-    """The program that these words stand for, and the file that it is named by."""
+    """The program that these words name, built if necessary, and the file that gives it its name."""
     if len(words) == 1 and is_program(Path(words[0])):
         return load_program(Path(words[0])), Path(words[0])
     command = parse(words)

@@ -65,7 +65,7 @@ def claim(ctx: click.Context, target: str, op: str | None, max_cases: int, seed:
 
 
 def kernel_without_claim(path: Path, op: str | None) -> Kernel:
-    """A file without a claim: of Python it is made of its op and its text, a kernel's is guessed and tried."""
+    """A kernel with a claim made for it: for Python from its op and its text, for CUDA guessed and tested."""
     source = text_of(path)
     if not is_python_file(path):
         return guessed(path, source, op)

@@ -1,4 +1,4 @@
-"""What `kfuzz fuzz` prints at its end.
+"""The text that `kfuzz fuzz` prints at its end.
 
 Knows reports, the slack of claims, and streams; it does not know how anything was found.
 """

@@ -54,5 +54,5 @@ def cmin(folder: Path, targets: tuple[str, ...], delete: bool, device: str) -> N
         if delete:
             corpus.delete(entries[place].path)
     word = "deleted" if delete else "redundant"
-    click.echo(f"{killed} of {len(killers)} planted bugs are found by {len(records) - len(needless)} cases as by "
-               f"{len(records)}; {len(needless)} {word}")  # fmt: skip
+    click.echo(f"{len(records) - len(needless)} of {len(records)} cases are found to suffice: they detect the same "
+               f"{killed} of {len(killers)} planted bugs; {len(needless)} {word}")  # fmt: skip

@@ -1,6 +1,6 @@
-"""`kfuzz doctor`: what this machine can run, and what is missing, with the command that installs it.
+"""`kfuzz doctor`: shows what this machine can run, and the command that installs what is missing.
 
-Knows how to ask: every answer is the device's own, and a device is well when a kernel ran on it and was kept.
+Every answer comes from the device itself: a device works if a kernel runs on it and gives a right answer.
 """
 
 import json
@@ -35,7 +35,7 @@ SPECIMEN = KERNELS / "softmax" / "three_pass_thread.cu"
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was asked for: what was found, or what to do."""
+    """One thing that kfuzz looked for: what it found, or what you can do about it."""
 
     name: str
     found: str
@@ -83,8 +83,8 @@ def doctor(ctx: click.Context, measure_exp: bool, name: str) -> None:
 
 
 def packages() -> Iterator[Check]:
-    """kfuzz and how it is installed elsewhere; the packages that it needs, or that a device or a library needs."""
-    yield Check("kfuzz", f"the same elsewhere: {install_line()}")
+    """How to install this kfuzz elsewhere; the packages that it, a device or a library needs."""
+    yield Check("kfuzz", f"to install the same elsewhere: {install_line()}")
     for name in (*required(), "pycuda"):
         try:
             yield Check(name, metadata.version(name))
@@ -96,7 +96,7 @@ def packages() -> Iterator[Check]:
 
 
 def required() -> tuple[str, ...]:
-    """The names of the packages that the installed project asks for, or its checkout."""
+    """The names of the packages that the installed project, or its checkout, requires."""
     try:
         wanted = metadata.requires("kfuzz") or []
     except metadata.PackageNotFoundError:
@@ -126,7 +126,7 @@ def card() -> str:
 
 
 def ask(name: str, question: Callable[[], str]) -> Check:
-    """The answer, or the error's own words."""
+    """The answer, or the text of the error."""
     try:
         return Check(name, question())
     except DeviceError as error:
@@ -134,7 +134,7 @@ def ask(name: str, question: Callable[[], str]) -> Check:
 
 
 def try_device(name: str, opened: Callable[[], Device]) -> Check:
-    """Whether a kernel runs on the device and gives what the oracle wants."""
+    """Check that a kernel runs on the device and gives a right answer."""
     try:
         device = opened()
         try:
@@ -146,7 +146,7 @@ def try_device(name: str, opened: Callable[[], Device]) -> Check:
 
 
 def run_specimen(device: Device) -> str:
-    """Run one softmax; DeviceError where its answer is not kept."""
+    """Run one softmax. Raises DeviceError if its answer is wrong."""
     kernel = load(SPECIMEN)
     inputs = {"x": np.linspace(-3, 3, 66, dtype=np.float32).reshape(2, 33)}
     bound = kernel.bind(inputs, {"threads": 32})
@@ -166,7 +166,7 @@ def python() -> Check:
 
 
 def provenance(device: str) -> dict[str, str]:
-    """What a measurement on this device is true of."""
+    """The device, compiler and day of a measurement."""
     built_by = host_compiler.find()
     if device == "gpu":
         built_by = next(line for line in nvidia.version(nvidia.find()).splitlines() if "release" in line)

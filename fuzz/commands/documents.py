@@ -1,6 +1,6 @@
 """The options by which commands write reports: one for each file format, and --format for CI services.
 
-Knows click, and places to write to; which formats there are, and how they look, stands in kfuzz.views.
+Knows click, and places to write to; kfuzz.views has the formats.
 """
 
 import functools
@@ -21,13 +21,13 @@ AUTO, NONE = "auto", "none"
 
 @dataclass(frozen=True)
 class ReportFiles:
-    """The files that a person asks for, each with its format."""
+    """The files that you ask for, each with its format."""
 
     files: tuple[tuple[Path, FileFormat], ...]
 
     @property
     def uses_stdout(self) -> bool:
-        """Whether a report goes to standard output, so that all other text has to go elsewhere."""
+        """Whether a report goes to standard output, so that all other text must go to standard error."""
         return any(path == STDOUT for path, _ in self.files)
 
     def write(self, documents: Sequence[Document]) -> None:
@@ -70,7 +70,7 @@ service_option = click.option(
 
 
 def write_for_service(service: str, documents: Sequence[Document], to_stderr: bool) -> None:
-    """Write what a CI service reads, to where it reads it."""
+    """Write the formats of a CI service to the places where it reads them."""
     for one in service_formats():
         is_detected = service == AUTO and bool(one.sign) and os.environ.get(one.sign) == "true"
         if not is_detected and one.service != service:

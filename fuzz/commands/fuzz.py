@@ -149,8 +149,8 @@ def fuzz(
     kfuzz fuzz answers --claim softmax.toml --out done     a folder of such files
     kfuzz fuzz mypkg.softmax:forward --op softmax          a Python function of arrays
 
-    Exit code: 0 nothing new is broken, 1 something is broken, 2 kfuzz could not do it, 130 interrupted. The
-    findings so far are kept in each case.
+    Exit code: 0 no new finding, 1 a kernel is broken, 2 a kernel could not be judged, 130 interrupted. In every case
+    kfuzz keeps the findings so far.
     """
     if part.count > 1 and seed is None:
         raise click.UsageError(f"--shard {part} needs --seed: all parts of a campaign must have the same seed")
@@ -193,7 +193,7 @@ def fuzz(
     is_part = ctx.get_parameter_source("part") is not ParameterSource.DEFAULT
     is_collection = unclaimed is not None and any(map(os.path.isdir, targets))
 
-    def searched(kernels: Kernels, options: Options) -> report.Report:
+    def run_campaign(kernels: Kernels, options: Options) -> report.Report:
         found = replace(campaign(kernels, place, options, screen, is_part), is_collection=is_collection)
         try:
             show(found, screen, is_first_look=not targets and not watch)
@@ -207,7 +207,7 @@ def fuzz(
             write_for_service(service, documents, to_stderr=outputs.uses_stdout)
         return found
 
-    code = watch_files(targets, options, searched, screen) if watch else searched(kernels, options).exit_code
+    code = watch_files(targets, options, run_campaign, screen) if watch else run_campaign(kernels, options).exit_code
     ctx.exit(READER_GONE if screen.is_abandoned else code)
 
 
@@ -220,7 +220,10 @@ def select_kernels(targets: tuple[str, ...], since: str | None, unclaimed: Uncla
 
 
 def watch_files(
-    targets: tuple[str, ...], options: Options, searched: Callable[[Kernels, Options], report.Report], screen: Screen
+    targets: tuple[str, ...],
+    options: Options,
+    run_campaign: Callable[[Kernels, Options], report.Report],
+    screen: Screen,
 ) -> int:
     """Fuzz what has changed, until interrupted; always with the same cases, so that results can be compared."""
     for target in targets:
@@ -230,11 +233,11 @@ def watch_files(
         print_faults(kernels)
         if kernels.usable:
             most = options.max_cases or (None if options.max_time else WATCHED_CASES * len(kernels.usable))
-            found = searched(kernels, replace(options, max_cases=most))
+            found = run_campaign(kernels, replace(options, max_cases=most))
             if found.exit_code == INTERRUPTED or screen.is_abandoned:
                 return found.exit_code
         screen.print("watching: save a file to fuzz it again; Ctrl-C ends", "", sep="\n", highlight=False)
-    raise AssertionError("changes go on for ever")
+    raise AssertionError("changes() never ends")
 
 
 def files_of_targets(targets: tuple[str, ...]) -> list[Path]:

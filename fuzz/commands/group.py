@@ -38,19 +38,19 @@ from kfuzz.printable import printable
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 UNREAD = (errno.EPIPE, errno.EIO)
-"""Who read what is printed has gone, and so has the terminal."""
+"""The reader of the output has gone, or the terminal has."""
 
 
 class Commands(click.Group):
     """A group whose commands end with our exit codes: click's own hook for that is a subclass."""
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401  click's signature
-        """Run the command; what the person or the machine has to put right is one line and exit code 2."""
+        """Run the command; an error that you can fix is one line and exit code 2."""
         try:
             return super().invoke(ctx)
         except (CaseError, ClaimError, DeviceError, TargetError) as error:
             _print_error(error, ctx.params["debug"])
-        except (click.ClickException, click.exceptions.Exit, click.Abort):  # these are click's own affair
+        except (click.ClickException, click.exceptions.Exit, click.Abort):  # click handles these
             raise
         except OSError as error:
             if error.errno in UNREAD:
@@ -59,13 +59,13 @@ class Commands(click.Group):
             _print_error(error if error.errno in FULL else wrap_unexpected(error), ctx.params["debug"])
         except KeyboardInterrupt as error:
             ctx.exit(READER_GONE if isinstance(error, ReaderGone) else INTERRUPTED)
-        except Exception as error:  # a bug of ours: never the exit code of a kernel's
+        except Exception as error:  # a bug in kfuzz must not exit with the code of a broken kernel
             _print_error(wrap_unexpected(error), ctx.params["debug"])
         return ctx.exit(COULD_NOT)
 
 
 def _print_error(error: Exception, debug: bool) -> None:
-    """Say what is to be put right in one line; with `debug`, also where it was noticed."""
+    """Print an error in one line; with `debug`, also its traceback."""
     if debug:
         traceback.print_exception(error)
     else:
@@ -96,7 +96,7 @@ def main(ctx: click.Context, debug: bool) -> None:
 
 
 def defaults(folder: Path) -> dict[str, dict[str, Value]]:
-    """For each command what [tool.kfuzz] sets of its options; what is typed goes before."""
+    """The defaults of each command's options from [tool.kfuzz]; the command line overrides them."""
     parameters = {name: {_word(one): one.name for one in command.params} for name, command in main.commands.items()}
     settings = read_settings(folder, {word for words in parameters.values() for word in words})
     return {
@@ -106,7 +106,7 @@ def defaults(folder: Path) -> dict[str, dict[str, Value]]:
 
 
 def _word(parameter: click.Parameter) -> str:
-    """What a person would call it: the long option without its dashes, or what kernels are named by."""
+    """The name of a parameter in settings: the long option without its dashes, or `kernels` for the targets."""
     if isinstance(parameter, click.Argument):
         return KERNELS if parameter.name == "targets" else ""
     return max(parameter.opts, key=len).lstrip("-")

@@ -29,12 +29,12 @@ from kfuzz.starting.first_cases import first_cases, keep_case
 from kfuzz.starting.look import DESCRIPTIONS, find_gpu_code
 
 SEED, TRIALS = 0, 150
-"""Of a proposed claim, as in kfuzz claim."""
+"""For the test of a proposed claim, as in kfuzz claim."""
 
 
 @dataclass
 class SetUp:
-    """How it goes: whether to ask, what was written, what has to be done by hand, and kernels that are broken."""
+    """The state of the set-up: whether to ask, files written, steps that you have to do by hand, and broken kernels."""
 
     is_asked: bool
     written: list[str] = field(default_factory=list)
@@ -42,7 +42,7 @@ class SetUp:
     broken: list[str] = field(default_factory=list)
 
     def may(self, question: str) -> bool:
-        """Whether the person wants it."""
+        """Ask a question, unless --yes answers all of them."""
         return not self.is_asked or click.confirm(question, default=True)
 
 
@@ -68,7 +68,7 @@ def init(ctx: click.Context, yes: bool) -> None:
         set_up(kernels, began)
     except click.Abort as ended:
         is_over = isinstance(ended.__context__, EOFError)
-        click.echo(f"\nended here{': nobody answers; --yes does all of it' if is_over else ''}", err=True)
+        click.echo(f"\nended here{': no answer; --yes does everything without asking' if is_over else ''}", err=True)
         ctx.exit(COULD_NOT if is_over else INTERRUPTED)
     finally:
         print_steps(began)
@@ -76,7 +76,7 @@ def init(ctx: click.Context, yes: bool) -> None:
 
 
 def claim_kernels(began: SetUp) -> tuple[Kernel, ...]:
-    """The kernels of the project, once those that have no claim were given one."""
+    """Give claims to the kernels that have none; the kernels of the project."""
     found = find_gpu_code(Path())
     if not found:
         raise TargetError(f"{Path.cwd()}: no .cu file in it or below; kfuzz show --template prints one to start from")
@@ -90,14 +90,14 @@ def claim_kernels(began: SetUp) -> tuple[Kernel, ...]:
 
 
 def give_claim(path: Path, began: SetUp) -> None:
-    """Propose a claim of a file, and write it where that is wanted."""
+    """Propose a claim for a file, and write it if you agree."""
     where = shown_path(path)
     click.echo()
-    if not began.may(f"{where}: find a claim for it? (it is compiled and run)"):
+    if not began.may(f"{where}: find a claim for it? (kfuzz compiles and runs it)"):
         return
     try:
         read = path.read_bytes()
-        with console(to_stderr=True).status(f"{where}: counting, then trying"):
+        with console(to_stderr=True).status(f"{where}: counting, then testing"):
             found = proposed(guessed(path, read.decode("utf-8-sig"), None), SEED, TRIALS)
     except ClaimError as error:
         click.echo(f"{error}")
@@ -111,11 +111,11 @@ def give_claim(path: Path, began: SetUp) -> None:
         if put_claim(path, read, claim_of(found.kernel)):
             began.written.append(f"{where}: its claim; read it, it is yours now")
         else:
-            began.by_hand.append(f"{where}: it was changed meanwhile, and is left as it is; run kfuzz init again")
+            began.by_hand.append(f"{where}: it changed in the meantime and stays as it is; run kfuzz init again")
 
 
 def verdict(found: Proposal) -> str:
-    """What the trials said of a proposal."""
+    """The result of the trials of a proposal."""
     if found.broken:
         return f"not kept in {found.trials} trials: {'; '.join(found.broken)}"
     return f"kept in {found.trials} trials"
@@ -151,10 +151,10 @@ def write_settings(kernels: tuple[Kernel, ...], corpus: str, began: SetUp) -> No
 
 
 def write_cases(kernels: tuple[Kernel, ...], corpus: Path, began: SetUp) -> None:
-    """Keep first cases of the kernels that have none."""
+    """Keep first cases, unless the corpus has cases already."""
     if corpus.is_dir() and any(corpus.rglob("*.json")):
         return
-    if not began.may(f"{corpus}: keep first cases? (they find bugs that are seeded into your kernels)"):
+    if not began.may(f"{corpus}: keep first cases? (they detect bugs that kfuzz plants into your kernels)"):
         return
     tried = found = 0
     paths: set[Path] = set()
@@ -170,14 +170,14 @@ def write_cases(kernels: tuple[Kernel, ...], corpus: Path, began: SetUp) -> None
 
 
 def write_ci(corpus: str, began: SetUp) -> None:
-    """Write the file of the CI service, unless there is one."""
+    """Write the file for the CI service, unless it exists."""
     service = service_of(Path())
     path, (_, before) = PLACES[service], installation()
     text = ci_text(service, corpus)
     if path.exists() and path.read_text(encoding="utf-8", errors="replace") == text:
         return
     if path.exists():
-        began.by_hand.append(f"{path}: it is there already and stays as it is; docs/ci.md has what to add")
+        began.by_hand.append(f"{path}: it exists already and stays as it is; docs/ci.md shows what to add")
         return
     if (top := top_of(Path())) != Path.cwd():
         began.by_hand.append(f"{top}: the file for CI belongs there, at the top of the repository; docs/ci.md")
@@ -192,7 +192,7 @@ def write_ci(corpus: str, began: SetUp) -> None:
 
 
 def print_steps(began: SetUp) -> None:
-    """What was done, and what to do next."""
+    """Print what was done, and what to do next."""
     for line in lines_of(began):
         click.echo(line)
 

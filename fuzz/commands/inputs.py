@@ -1,6 +1,6 @@
-"""What `kfuzz check --inputs` stands for: the files of a folder, or generated ones in the format that a program reads.
+"""The files for `kfuzz check --inputs`: those of a folder, or generated ones in the format that the program reads.
 
-A program shows which format that is: given a graph with so many vertices and edges, it asks for arrays of as many.
+To detect the format, kfuzz gives the program a graph in each format, until the program makes arrays of its size.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,12 +20,12 @@ from kfuzz.search.input_files import OF_GRAPHS, OF_LISTS
 
 GENERATED = "generated"
 PLACE = "{input}"
-"""Where the name of the file goes among the arguments; behind them where it is left out."""
+"""Stands for the name of the file among the arguments; without it the file is the last argument."""
 
 
 @dataclass(frozen=True)
 class FileReader:
-    """A program, the words before its input and behind it, and how long it may take for one."""
+    """A program, its arguments, and how long it may take for one input."""
 
     library: Library
     words: tuple[str, ...]
@@ -33,12 +33,12 @@ class FileReader:
     server: Server
 
     def given(self, file: Path) -> tuple[str, ...]:
-        """Its words with this file."""
+        """The program's arguments with this file."""
         return with_input(self.words, file)
 
 
 def with_input(words: Sequence[str], file: Path) -> tuple[str, ...]:
-    """The words with a file in its place."""
+    """The arguments with a file in its place."""
     if any(PLACE in one for one in words):
         return tuple(one.replace(PLACE, str(file)) for one in words)
     return (*words, str(file))
@@ -48,12 +48,12 @@ def files_of(folder: Path) -> list[Path]:
     """All files of a folder, by name."""
     files = sorted(one for one in folder.iterdir() if one.is_file()) if folder.is_dir() else []
     if not files:
-        raise TargetError(f"--inputs {folder}: no folder with a file in it; `{GENERATED}` makes some")
+        raise TargetError(f"--inputs {folder}: not a folder with files; `{GENERATED}` makes files")
     return files
 
 
 def generate_files(reader: FileReader) -> list[Path]:
-    """Files with graphs, or with lists of numbers, as this program reads them."""
+    """Write files with graphs, or with lists of numbers, in the format that this program reads."""
     folder = cache.folder() / "inputs"
     folder.mkdir(parents=True, exist_ok=True)
     for ending, content in _contents_by_format():
@@ -64,13 +64,13 @@ def generate_files(reader: FileReader) -> list[Path]:
                 _write_file(folder, f"{name}.{ending}", text) for name, text in zip(names, content[1:], strict=True)
             ]
     raise TargetError(
-        f"--inputs {GENERATED}: of no such file does {Path(reader.words[0]).name} make arrays as large as what is in "
-        f"it; tried: {', '.join([*OF_GRAPHS, *OF_LISTS])}; say {PLACE} where the file goes, or name a folder of files"
+        f"--inputs {GENERATED}: {Path(reader.words[0]).name} reads none of these formats: it made no arrays as large "
+        f"as the content: {', '.join([*OF_GRAPHS, *OF_LISTS])}; write {PLACE} where the file goes, or name a folder"
     )
 
 
 def _contents_by_format() -> Iterator[tuple[str, list[bytes]]]:
-    """Every format's ending, and the contents: first what a program is tried with."""
+    """Each format's ending and contents; the first content tests whether the program reads the format."""
     for ending, write in OF_GRAPHS.items():
         yield ending, [write(one) for one in (PROBE, *GRAPHS)]
     for ending, write_list in OF_LISTS.items():
@@ -84,7 +84,7 @@ def _write_file(folder: Path, name: str, content: bytes) -> Path:
 
 
 def _has_understood(reader: FileReader, probe: Path, is_graph: bool) -> bool:
-    """Whether it launches kernels, and has made arrays of as many elements as the file says."""
+    """Whether the program launches kernels, and makes arrays of as many elements as the file has."""
     manner = Manner(0, POISONS[0])
     end, _ = reader.server.run(ProgramRun(reader.library, manner, reader.timeout), reader.given(probe))
     if not isinstance(end, ProgramEnd) or not end.launches:

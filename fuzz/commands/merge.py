@@ -63,13 +63,13 @@ def merge(ctx: click.Context, runs: tuple[Path, ...], output: Path, folder: Path
 
 
 def move_case(finding: FindingEntry, beside: Path, folder: Path | None) -> None:
-    """Let a finding name its case where it lies now, in the folder where there is one."""
+    """Make a finding name the present place of its case, after copying it to the folder if there is one."""
     if finding["case"] is None:
         return
     said = finding["case"]
     place = next((path for path in (beside / said, Path(said)) if path.is_file()), None)
     if place is None:
-        raise CaseError(f"{said}: not there, and not below {beside}: copy the cases of a report with it")
+        raise CaseError(f"{said}: no such file here or below {beside}: copy the cases together with their report")
     if folder is not None:
         place = corpus.save(folder, case_file.read(place))
     finding["case"] = shown_path(place)
@@ -80,6 +80,6 @@ def move_case(finding: FindingEntry, beside: Path, folder: Path | None) -> None:
 
 
 def result_lines(found: Document) -> list[str]:
-    """What it comes to, and a line for each error that is new."""
+    """A line for each new error, and the verdict."""
     lines = [f"BROKEN  {one['bucket']}" for kernel in found["kernels"] for one in errors_of(kernel)]
     return [*lines, f"{verdict(found['kernels'])} ({found['trials']} trials, seed {found['seed']})"]

@@ -106,7 +106,7 @@ def minimize(
 
 
 def kernel_of(record: Record, path: Path, target: str | None, known: Kernels) -> Kernel:
-    """The kernel that was named, or else the one that the case once broke."""
+    """The kernel that you name, or else the one that the case once broke."""
     if target:
         if len(known.usable) > 1:
             names = ", ".join(one.name for one in known.usable)
@@ -117,7 +117,7 @@ def kernel_of(record: Record, path: Path, target: str | None, known: Kernels) ->
     wanted = record.origin.kernel
     fitting = [one for one in kernels_for(record, known.usable) if one.name == wanted]
     if not fitting:
-        print_faults(known)  # one of them may be it
+        print_faults(known)  # one of these files may hold it
         raise TargetError(f"{path}: no kernel named {one_line(wanted)} is found here: give its file with --kernel")
     return fitting[0]
 
@@ -132,7 +132,7 @@ def size(subject: Subject) -> str:
 
 
 def show(before: Failure, found: Minimized, kept: Path, screen: Console) -> None:
-    """The finding as it now is, and what became of its size."""
+    """Print the finding as it is now, and how its size has changed."""
     subject, is_smallest = found.failure.subject, found.stop == "smallest"
     text = failure_text(found.failure.defect, ("again", again_text(found)), kept, is_smallest)
     how = f"{found.tried} tried in {found.seconds:.1f} s, {found.stop}"
@@ -141,7 +141,7 @@ def show(before: Failure, found: Minimized, kept: Path, screen: Console) -> None
 
 
 def again_text(found: Minimized) -> str:
-    """Whether it always fails, or how often."""
+    """How often the smallest case fails."""
     if not found.again:
         return "not tried with other schedules, poisons and alignments: interrupted"
     if found.failing == found.again:

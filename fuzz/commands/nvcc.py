@@ -13,7 +13,7 @@ from kfuzz.programs.build import compile_source, empty_object, link
 from kfuzz.programs.command_line import Command, parse
 
 LINES_OF_NVCC = {"ignore_unknown_options": True, "help_option_names": ["--help"]}
-"""Without `-h`, which is a letter of `-arch`."""
+"""Without `-h`, which occurs in `-arch`."""
 
 
 @click.command(short_help="Build programs for the cpu device, with nvcc's options.", context_settings=LINES_OF_NVCC)
@@ -40,13 +40,13 @@ def nvcc(words: tuple[str, ...], path: bool) -> None:
     if "-v" in words or "--verbose" in words:
         click.echo(verbose_output(write_wrapper()), err=True)
     command = parse(words)
-    os.environ.pop("CXX", None)  # make and cmake hand on what they call compiler: this program itself
+    os.environ.pop("CXX", None)  # make and cmake pass on the name of their compiler, which is this program
     if command.asks_version:
         click.echo(f"kfuzz nvcc {metadata.version('kfuzz')}, by the command line of nvcc: release 13.0, V13.0.0")
         return
     if not command.sources and not command.linked:
-        told = f"no source file and no object file; kfuzz nvcc --help has examples (it replaces {DRIVER})"
-        raise click.UsageError(told)
+        message = f"no source file and no object file; kfuzz nvcc --help has examples (it replaces {DRIVER})"
+        raise click.UsageError(message)
     if command.ignored:
         click.echo(f"kfuzz nvcc: ignored options: {' '.join(command.ignored)}", err=True)
     if command.links_device:
@@ -58,7 +58,7 @@ def nvcc(words: tuple[str, ...], path: bool) -> None:
 
 
 def objects_of(command: Command) -> Iterator[Path]:
-    """The object of each source, where it is asked for; beside it a rule for make, if that is."""
+    """Compile each source; with -c write its object, with -MD also a rule for make."""
     if command.compiles_only and command.output and len(command.sources) > 1:
         raise ClaimError(f"-o {command.output}: several sources make several objects; leave -o out")
     for source in command.sources:
@@ -75,7 +75,7 @@ def objects_of(command: Command) -> Iterator[Path]:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file that a compiler was asked for."""
+    """Write an output file of the compiler."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)

@@ -57,9 +57,9 @@ def op(ctx: click.Context, file: Path | None, template: bool) -> None:
 
 
 def _print_checks(file: Path) -> list[bool]:
-    """Print each check as it is made."""
-    held = []
+    """Run the checks and print each result."""
+    results = []
     for check in admit(load(file)):
         click.echo(f"{'ok    ' if check.holds else 'FAILED'} {check.name:44} {check.figures}")
-        held.append(check.holds)
-    return held
+        results.append(check.holds)
+    return results

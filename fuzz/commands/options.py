@@ -113,7 +113,7 @@ def unclaimed_options(command: Callable[..., None]) -> Callable[..., None]:
     """Options that describe files without a claim; the command gets them as `unclaimed`, or None if there are none."""
 
     @functools.wraps(command)
-    def told(
+    def with_unclaimed(
         *args: object, op: str | None, entry: str, home: tuple[int, ...], arg: dict[str, tuple[str, ...]],
         shapes: str | None, claim: Path | None, **rest: object
     ) -> None:  # fmt: skip
@@ -124,9 +124,10 @@ def unclaimed_options(command: Callable[..., None]) -> Callable[..., None]:
         unclaimed = Unclaimed(op or "", FunctionWords(entry, home, arg, shapes == "home"), shapes or "", claim)
         command(*args, unclaimed=unclaimed if op or claim else None, **rest)
 
+    decorated: Callable[..., None] = with_unclaimed
     for option in reversed(UNCLAIMED):
-        told = option(told)
-    return told
+        decorated = option(decorated)
+    return decorated
 
 
 UNCLAIMED = (

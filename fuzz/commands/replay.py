@@ -38,7 +38,7 @@ from kfuzz.views.failure import replay_texts
 
 DEFAULT = Path("tests/corpus")
 HUGE = 1 << 22
-"""Elements of a case from which on its replay takes more than a few seconds."""
+"""The replay of a case with so many elements takes more than a few seconds."""
 
 
 @click.command(short_help="Run kept cases again.")
@@ -99,9 +99,9 @@ def replay(
                 for text in replay_texts(one, entry.record, entry.path):
                     screen.print("", text, "", sep="\n", markup=False, highlight=False, soft_wrap=True)
     ran = sum(statuses[status] for status in ("kept", "fixed", "warned", "flaky", "broken"))
-    told = ", ".join(f"{count} {status}" for status, count in statuses.items())
+    counts = ", ".join(f"{count} {status}" for status, count in statuses.items())
     screen.print(
-        f"{len(found)} case{'s' * (len(found) != 1)} on the {opened.name}: {told}", markup=False, highlight=False
+        f"{len(found)} case{'s' * (len(found) != 1)} on the {opened.name}: {counts}", markup=False, highlight=False
     )
     if statuses["broken"] or statuses["flaky"]:
         ctx.exit(FOUND)
@@ -110,7 +110,7 @@ def replay(
 
 
 def entries(places: Sequence[str]) -> list[corpus.KeptCase]:
-    """The cases in files and folders, and those that are pasted as a line."""
+    """The cases in files and folders, and those pasted as a line."""
     lines = [place for place in places if place.startswith(case_line.PREFIX)]
     paths = [Path(place) for place in places if place not in lines]
     pasted = [corpus.KeptCase(Path("(pasted)"), case_line.record_of(status_line)) for status_line in lines]
@@ -125,12 +125,12 @@ def replays(
     screen: Console,
     is_chosen: bool,
 ) -> Iterator[Replay]:
-    """One for each kernel that the case is for; one that says so where there is none.
+    """Replay a case on each kernel that fits it; without such a kernel, one result says so.
 
-    `idle` notes the kernels that cannot run here at all: why is told once.
+    `idle` collects the kernels that cannot run here, so that the reason is printed once.
     """
     record = entry.record
-    assert record is not None, "a damaged case is told before"
+    assert record is not None, "damaged cases are reported before"
     chosen = kernels_of_op(record, kernels) if is_chosen else kernels_for(record, kernels)
     for kernel in chosen:
         found = idle.get(kernel.name) or replay_with_progress(entry, record, kernel, device, screen)

@@ -20,15 +20,15 @@ LINE_EVERY = 15.0
 
 
 class ScoreProgress:
-    """Says how far it is: on one line of a terminal, or now and then on a line of its own where there is none."""
+    """Shows the progress: on one line of a terminal; without a terminal, on a new line now and then."""
 
     def __init__(self) -> None:
         self._console = console(to_stderr=True)
-        self._status = self._console.status("the first mutants are being compiled")
+        self._status = self._console.status("compiling the first mutants")
         self._last = time.monotonic()
 
     def __call__(self, progress: HowFar) -> None:
-        """Tell of one more mutant."""
+        """Show that one more mutant is done."""
         left = f"{progress.left / 60:.0f} min" if progress.left >= 90 else f"{progress.left:.0f} s"
         line = f"{progress.done} of {progress.total} mutants, {left} left; at {progress.score.kernel}"
         if self._console.is_terminal:
@@ -88,7 +88,7 @@ def score(
     print_faults(named)
     kernels = [kernel for kernel in named.usable if kernel.broken is None]
     if not kernels:
-        raise TargetError(f"{', '.join(targets)}: wrong on purpose; a mutant is made of a kernel that is correct")
+        raise TargetError(f"{', '.join(targets)}: wrong on purpose; kfuzz plants bugs only into correct kernels")
     with ScoreProgress() as progress:
         report = run_score(
             kernels, partial(open_device, "cpu"), ScoreOptions(seed, max_cases, per_operator), jobs, out, progress

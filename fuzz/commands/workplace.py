@@ -1,6 +1,6 @@
-"""Where a campaign's trials are run: on a device of this machine, or on a cluster that somebody else operates.
+"""Where a campaign's trials run: on a device of this machine, or on a cluster.
 
-Knows what a person may ask for; Dask itself is loaded only where a cluster is named.
+Dask is loaded only if you name a cluster.
 """
 
 import importlib
@@ -27,7 +27,7 @@ cluster_option = click.option(
 
 @dataclass(frozen=True)
 class Workplace:
-    """The devices, and how many processes are at work on each, or who else has the trials run."""
+    """The devices with the number of processes on each, or the cluster that runs the trials."""
 
     lanes: tuple[Lane, ...]
     spread: Spread | None = None
@@ -35,12 +35,12 @@ class Workplace:
 
     @property
     def jobs(self) -> int:
-        """How many processes of this machine are at work."""
+        """How many processes of this machine run trials."""
         return 1 if self.spread else sum(lane.jobs for lane in self.lanes)
 
     @property
     def devices(self) -> str:
-        """Their names, in words."""
+        """The names of the devices, in words."""
         return names_of(self.lanes)
 
     def __str__(self) -> str:
@@ -56,7 +56,7 @@ def workplace_for(
     with_torch: bool = False,
     guard_all: bool = False,
 ) -> Iterator[Workplace]:
-    """The place that a person asks for; the connection to a cluster is closed in the end."""
+    """The place that the options name; the connection to a cluster is closed at the end."""
     if address is None:
         second = (lane_of_torch(),) if with_torch else ()
         yield Workplace((*lanes_for(device, jobs, sanitize, guard_all), *second))

@@ -1,1 +1,1 @@
-"""What is tried: hostile sizes and values, planned from a claim."""
+"""Chooses what to try: hostile sizes and values, planned from a claim."""

@@ -1,7 +1,7 @@
-"""Choices: the one thing that a search asks of whoever drives it.
+"""Choices, from which everything in a trial follows.
 
-A `Choose` gives an integer between two bounds, both included; the lower, the simpler. Hypothesis drives one through
-its draws, a campaign through a seed. Knows nothing of what is chosen.
+A `Choose` gives an integer between two bounds, both included; a lower one is simpler. In Hypothesis it is a draw, in
+a campaign it follows from the seed. It does not know what is chosen.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ def seeded_choices(seed: int) -> Choose:
 
 
 def seed_of(*parts: int | str) -> int:
-    """One seed from several numbers and names: different parts, different choices."""
+    """One seed from several numbers and names; different parts give different choices."""
     seed = _seed_of_names(parts[:2])  # the same for every trial of a kernel
     for part in parts[2:]:
         seed = _mix_in(seed, part)
@@ -51,5 +51,5 @@ def one_of(choose: Choose, items: Sequence[T]) -> T:
 
 
 def once_in(choose: Choose, times: int) -> bool:
-    """True about once in so many times; false is simpler."""
+    """True about once in so many times; False is simpler."""
     return choose(0, times - 1) == times - 1

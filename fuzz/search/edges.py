@@ -1,6 +1,6 @@
 """Where a kernel's work begins and ends: the sizes and columns at which off-by-one errors live.
 
-Inferred from the claim and the text of the kernel alone. Knows numbers in claims; never values or verdicts.
+They follow from the claim and the text of the kernel alone. Knows numbers in claims; it knows no values or verdicts.
 """
 
 import re
@@ -24,7 +24,7 @@ FACTOR = re.compile(rf"(\*|<<)?\s*({INTEGER})")
 
 
 def tuned_widths(kernel: Kernel, tune: Mapping[str, int]) -> tuple[int, ...]:
-    """The widths that the launch parameters are, or make with vectors of four, one at a time or unrolled."""
+    """The launch parameters as widths, also times a vector of four, one at a time or unrolled."""
     return tuple(
         times * value
         for name, value in tune.items()
@@ -35,7 +35,7 @@ def tuned_widths(kernel: Kernel, tune: Mapping[str, int]) -> tuple[int, ...]:
 
 @cache
 def unrolled(source: str, name: str) -> tuple[int, ...]:
-    """By how much a stride is unrolled: the 4 of `i += 4 * THREADS` for a template's parameter of that name."""
+    """The factors by which a stride is unrolled: the 4 of `i += 4 * THREADS` for a template parameter of that name."""
     written = re.findall(rf"\+=\s*({INTEGER})\s*\*\s*{name.upper()}\b", COMMENT.sub("", source))
     return tuple(sorted({_integer(times) for times in written}))
 
@@ -50,7 +50,7 @@ def widths(kernel: Kernel, tune: Mapping[str, int]) -> tuple[int, ...]:
 
 
 def named_numbers(kernel: Kernel) -> frozenset[int]:
-    """The numbers that the kernel's claim and text name."""
+    """The numbers in the kernel's claim and text."""
     claimed = [*kernel.let.values(), *(size for array in kernel.arrays.values() for size in array.shape)]
     claimed += [one for it in kernel.launches for one in (*it.grid, *it.block, it.shared, *it.conditionals)]
     return numbers(kernel.source).union(*(expression.literals for expression in claimed))
@@ -75,15 +75,15 @@ def _integer(text: str) -> int:
 
 @cache
 def floats(source: str) -> tuple[float, ...]:
-    """The floats in the text of a kernel, outside its comments, that stand for more than 0 or 1; each once."""
+    """The floats in the text of a kernel, outside its comments, other than 0 and 1; each once."""
     found = {float(text) for text in FLOAT.findall(COMMENT.sub("", source))}
     return tuple(sorted(value for value in found if value not in (0.0, 1.0) and value < LARGEST_FLOAT))
 
 
 def edges(axis: Axis, around: Iterable[int]) -> tuple[int, ...]:
-    """The sizes of an axis that lie at an edge: small ones, both ends, primes, and around multiples of widths.
+    """The sizes of an axis at an edge: small ones, both ends, primes, and those around multiples of widths.
 
-    Of a listed axis it is each that is listed.
+    For a listed axis these are all its sizes.
     """
     if axis.listed:
         return axis.listed
@@ -95,7 +95,7 @@ def edges(axis: Axis, around: Iterable[int]) -> tuple[int, ...]:
 
 
 def columns(cols: int, around: Iterable[int]) -> tuple[int, ...]:
-    """The columns of a row at which something begins or ends; the last ones count from the end."""
+    """The columns of a row at which something begins or ends; negative ones count from the end."""
     found = {0, 1, cols // 2, cols - cols % VECTOR, cols - cols % VECTOR - 1}
     for width in around:
         found |= {width - 1, width, width + 1, 2 * width, cols - cols % width, cols - cols % width - 1}

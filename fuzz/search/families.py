@@ -1,8 +1,8 @@
-"""Families of hostile rows: what breaks softmax-like kernels, one function each, from a row's length and 64 bits.
+"""Families of hostile rows, which break softmax-like kernels: one function each, from a row's length and 64 bits.
 
-Each family is a recipe band that says what the row is. Knows float32 and where a row has edges; never an op or a
-claim. A family that needs NaN or +inf stands apart, since few claims speak of those.
-Long, since each is a few lines, and there are many.
+Each family is a recipe band that describes the row. Knows float32 and the edges of a row; it knows no op and no claim.
+Families with NaN or +inf are separate, since few claims cover them.
+Long, since there are many families of a few lines each.
 """
 
 from collections.abc import Callable
@@ -16,9 +16,9 @@ NEG_INF, POS_INF, NAN = 0xFF800000, 0x7F800000, 0x7FC00000
 
 @dataclass(frozen=True)
 class RowPlan:
-    """A row to be made: its length, its columns of interest, the widths that divide it, and its own 64 bits.
+    """A row to make: its length, its columns of interest, the widths that divide it, and its own 64 bits.
 
-    `named`: the floats that the text of the kernel holds, which it may compare elements with.
+    `named`: the floats in the kernel's text, with which it may compare elements.
     """
 
     cols: int
@@ -43,7 +43,7 @@ class RowPlan:
         return self.columns[(which >> 2) % len(self.columns)] if self.columns else 0
 
     def width(self, place: int = 0) -> int:
-        """A width that divides the row into at least two parts, where there is one."""
+        """A width that divides the row into at least two parts, if there is one."""
         fitting = [width for width in self.widths if width < self.cols] or [1]
         return fitting[self.pick(len(fitting), place)]
 
@@ -56,7 +56,7 @@ def noise(row: RowPlan, offset: float = 0.0, scale: float = 1.0, kind: BaseKind 
 
 
 def noise_of(bits: int, offset: float = 0.0, scale: float = 1.0) -> Base:
-    """Normal noise by a seed of its own."""
+    """Normal noise with its own seed."""
     return Base("normal", bits_of(offset), bits_of(scale), bits & 0xFFFF)
 
 
@@ -78,7 +78,7 @@ def normal(row: RowPlan) -> Band:
 
 
 def spike(row: RowPlan) -> Band:
-    """One element takes nearly all of the sum: dropped or counted twice, it shows."""
+    """One element makes up nearly all of the sum, so that dropping it or counting it twice shows."""
     return Band(noise(row), (at(row.column(), 12.0, "add"),))
 
 
@@ -101,7 +101,7 @@ def far_below(row: RowPlan) -> Band:
 
 
 def lowest(row: RowPlan) -> Band:
-    """-FLT_MAX as a value, and mostly as the maximum: where it stands for -inf, it does not count."""
+    """-FLT_MAX as a value, and mostly as the maximum: a kernel that uses it for -inf ignores it."""
     column = row.column()
     other = (bits_of(-FLT_MAX), NEG_INF, bits_of(-3e38), bits_of(-1e38))[row.pick(4, 2) & row.pick(4, 3)]
     return Band(Base("constant", bits_of(-FLT_MAX)), (Edit(column, column, other),))
@@ -127,7 +127,7 @@ def trailing_neg_inf(row: RowPlan) -> Band:
 
 
 def share_neg_inf(row: RowPlan) -> Band:
-    """All that one thread sees is -inf."""
+    """All elements of one thread are -inf."""
     width = row.width()
     return Band(noise(row), (Edit(row.pick(width, 1), -1, NEG_INF, every=width),))
 
@@ -200,7 +200,7 @@ def descending(row: RowPlan) -> Band:
 
 
 def staircase(row: RowPlan) -> Band:
-    """Each tile is higher, or lower, than the one before: every thread rounds alike, so that nothing cancels out."""
+    """Each tile is higher, or lower, than the one before: all threads round the same way, and nothing cancels."""
     width = row.width()
     step = (0.35, -0.35, 1.1, -1.1, 2.7, 5.3, -5.3, 9.7)[row.pick(8, 2)]
     starts = range(width, row.cols, width)[: MAX_EDITS - 1]
@@ -213,7 +213,7 @@ def high_tile(row: RowPlan) -> Band:
 
 
 def high_tail(row: RowPlan) -> Band:
-    """What is left after whole vectors or tiles counts most."""
+    """The rest after whole vectors or tiles counts most."""
     width = row.width()
     left = row.cols % width or width
     return Band(noise(row), (Edit(-min(left, row.cols), -1, bits_of(12.0), "add"),))
@@ -232,7 +232,7 @@ def powers(row: RowPlan) -> Band:
 
 
 def cancelling(row: RowPlan) -> Band:
-    """Terms that cancel; or that are each lost beside a first one of 1, and together are not: as wrong as sums get."""
+    """Terms that cancel; or terms that are each lost beside a first one of 1, though their sum is not."""
     if row.pick(2, 1):
         return Band(Base("constant", bits_of(0.98 * 2.0**-24)), (at(row.columns[0] if row.pick(4, 2) else 1, 1.0),))
     return Band(noise(row, 0.1, 1e6, "sign"))
@@ -243,7 +243,7 @@ def all_negative(row: RowPlan) -> Band:
 
 
 def sentinel(row: RowPlan) -> Band:
-    """The maximum is a number that stands for "nothing yet" where -inf should; or one that the kernel's text names.
+    """The maximum is a number that kernels use for "nothing yet" in place of -inf, or one in the kernel's text.
 
     A named one of either sign, with every other element below it or above.
     """
@@ -256,16 +256,16 @@ def sentinel(row: RowPlan) -> Band:
 
 
 def counterweight(row: RowPlan) -> Band:
-    """One maximum, and so many elements at one distance below it that together they weigh as much, or seven times that.
+    """One maximum, and many elements at one distance below it that together weigh as much, or seven times as much.
 
-    They are rounded alike, so that what exp does wrong there is not averaged away.
+    They are all rounded in the same way, so that an error of exp does not average out.
     """
-    distance = 0.6931 * row.cols.bit_length() - row.pick(64, 1) / 32  # near ln(cols), without anyone's logarithm
+    distance = 0.6931 * row.cols.bit_length() - row.pick(64, 1) / 32  # near ln(cols), log() differs between machines
     return Band(Base("constant", bits_of(-max(distance, 1.0))), (at(row.column(), 0.0),))
 
 
 def signed_zeros(row: RowPlan) -> Band:
-    """-0 beside 0, alone, or as the maximum of negative elements: as an integer it is the least there is."""
+    """-0 beside 0, alone, or as the maximum of negative elements: as an integer, -0 is the least number."""
     form = row.pick(4, 1)
     if form < 2:
         return Band(Base("constant", bits_of(-0.0)), (at(row.column(), 0.0),) if form == 0 else ())
@@ -295,10 +295,10 @@ ROWS: tuple[Family, ...] = (
     cancelling, tile_neg_inf, above_lowest, powers, one_neg_inf, creeping, denormal, all_negative, large_spread,
     signed_zeros, staircase, sentinel, counterweight,
 )  # fmt: skip
-"""In an order in which neighbours differ much: what leaks from one row into the next then shows."""
+"""Neighbours in this order differ much, so that a leak from one row into the next shows."""
 
 PLACED: tuple[Family, ...] = (
     spike, leading_neg_inf, last_spike, high_tail, tower, share_neg_inf, high_tile, alternating_neg_inf, twin_spikes,
     trailing_neg_inf, tile_neg_inf, one_neg_inf, one_huge, staircase,
 )  # fmt: skip
-"""Those that are made by edits, and so may be laid over another."""
+"""The families that consist of edits, and so can be combined with another family."""

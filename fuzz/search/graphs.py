@@ -1,7 +1,7 @@
-"""Graphs and lists of numbers that make threads meet: a few, always the same, for programs that read such files.
+"""Graphs and lists of numbers that make threads collide: a few, always the same, for programs that read such files.
 
-Every graph goes both ways along each edge, without loops and without an edge twice: so every reader of graphs takes it.
-Knows content; how a file says it, is in input_files.py.
+Every graph has each edge in both directions, without loops and duplicates, so that every reader of graphs accepts it.
+Knows content; input_files.py knows the formats.
 """
 
 import random
@@ -39,14 +39,14 @@ class NumberList:
 
 
 def graph(name: str, vertices: int, pairs: Pairs) -> Graph:
-    """The graph with these pairs, both ways."""
+    """The graph with these pairs as edges in both directions."""
     both = {way for one, other in pairs if one != other for way in ((one, other), (other, one))}
     return Graph(f"{name}_{vertices}", vertices, tuple(sorted(both)))
 
 
 def any_pairs(vertices: int, count: int, seed: int, steep: int = 1) -> list[tuple[int, int]]:
-    """So many different pairs; the steeper, the more of them meet at the first vertices."""
-    draw = random.Random(seed)  # noqa: S311  nothing is kept secret
+    """So many different pairs; with a higher `steep` more of them share the first vertices."""
+    draw = random.Random(seed)  # noqa: S311  not a secret
     found = set[tuple[int, int]]()
     while len(found) < count:
         one, other = sorted((int(vertices * draw.random() ** steep), draw.randrange(vertices)))
@@ -74,7 +74,7 @@ GRAPHS = (
     graph("power_law", 200, any_pairs(200, 1000, 2, steep=4)),
 )
 PROBE = graph("probe", 97, any_pairs(97, 167, 3))
-"""By its prime numbers of vertices and of pairs it is seen whether a program has understood the file."""
+"""Its numbers of vertices and of pairs are prime, so that they show whether a program has read the file."""
 COUNT = 331
 _ORDERS: dict[str, Callable[[int], int]] = {
     "all_equal": lambda _: COUNT // 2,

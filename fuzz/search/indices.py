@@ -1,6 +1,6 @@
-"""Families of indices: labels, offsets and bins, chosen so that threads meet at what they name.
+"""Families of indices: labels, offsets and bins, chosen so that threads collide at the same elements.
 
-A family says where `count` indices below `below` point. Knows recipes and sizes; never an op or a claim.
+A family makes `count` indices below `below`. Knows recipes and sizes; it knows no op and no claim.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ def all_equal(count: int, below: int, seed: int) -> Band:
 
 
 def in_order(count: int, below: int, seed: int) -> Band:
-    """Each index once, as long as there are as many."""
+    """Each index once, if there are as many."""
     return Band(Base("ramp", bits_of(0.0), bits_of(1.0)))
 
 
@@ -43,7 +43,7 @@ def first_or_last(count: int, below: int, seed: int) -> Band:
 
 
 def mostly_last(count: int, below: int, seed: int) -> Band:
-    """Any, and from one of the first on every so-manieth the last."""
+    """Any indices, and at regular distances the last one."""
     first = seed % 4
     last = Edit(first, -1, bits_of(float(below - 1)), every=first + 1)
     return Band(anywhere(count, below, seed).base, (last,))
@@ -56,6 +56,6 @@ FAMILIES: tuple[IndexFamily, ...] = (
 
 
 def indices_recipe(rows: int, cols: int, below: int, choose: Choose) -> Recipe:
-    """Indices of one family, or of two by turns of rows."""
+    """Indices of one family, or of two that alternate row by row."""
     made = [one_of(choose, FAMILIES)(cols, max(below, 1), choose(0, 0xFFFF)) for _ in range(min(rows, 2))]
     return Recipe(rows, cols, tuple(made))

@@ -1,6 +1,6 @@
-"""The file formats in which programs read graphs and lists of numbers; the more a reader checks of one, the earlier.
+"""The file formats in which programs read graphs and lists of numbers, those with the strictest readers first.
 
-Knows text and bytes; which of them a program reads, is found out by whoever runs it.
+Knows text and bytes; kfuzz.commands.inputs detects which format a program reads.
 """
 
 from array import array
@@ -10,7 +10,7 @@ from kfuzz.search.graphs import Graph, NumberList
 
 
 def ecl(one: Graph) -> bytes:
-    """ECL's binary CSR (.egr): how many vertices and edges, where each vertex's begin, where they lead."""
+    """ECL's binary CSR (.egr): the numbers of vertices and edges, where each vertex begins, and the targets."""
     return array("i", [one.vertices, len(one.edges), *one.starts, *(to for _, to in one.edges)]).tobytes()
 
 
@@ -55,4 +55,4 @@ OF_GRAPHS: dict[str, Callable[[Graph], bytes]] = {
     "edges.txt": edges,
 }
 OF_LISTS: dict[str, Callable[[NumberList], bytes]] = {"counted_numbers.txt": counted_numbers, "numbers.txt": numbers}
-"""By the names that such files end in."""
+"""By the endings of their file names."""

@@ -1,6 +1,6 @@
 """Sizes that ordinary trials do not reach: more than 16 bits can count, and more than one turn of a whole grid.
 
-Knows claims and numbers in them; never values, how a kernel is run or what the right answer is.
+Knows claims and numbers in them; it knows no values, runs or right answers.
 """
 
 from collections.abc import Mapping
@@ -19,14 +19,14 @@ from kfuzz.search.turns import number_or_zero
 
 TUNE_TRIES = 4
 OTHERS = 200
-"""The largest size of the other axes there: mostly several warps, since what one warp does alone it does in order."""
+"""The largest size of the other axes: mostly several warps, since one warp alone runs in order."""
 
 
 def large_size(kernel: Kernel, what: Large, choose: Choose) -> tuple[Ground, dict[str, int]] | None:
-    """Launch parameters and sizes; None where the claim has nothing of the kind, or only what takes too long.
+    """Launch parameters and sizes; None if the claim has no such sizes, or only some that take too long.
 
-    `rows`, `elements`: more than 16 bits can count, where the claim has so many. `columns`: the same of one row's
-    elements. `turns`: so many that each block of a full grid takes a second share. `overflow` is search/vast.py's.
+    `rows`, `elements`: more than 16 bits can count. `columns`: more elements in one row than 16 bits can count.
+    `turns`: so many that each block of a full grid takes a second share. search/vast.py has `overflow`.
     """
     found = _find_size(kernel, what, choose)
     if found is None:
@@ -38,9 +38,9 @@ def large_size(kernel: Kernel, what: Large, choose: Choose) -> tuple[Ground, dic
 
 
 def additions(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> int:
-    """So many additions lie on the way of a term into a result, as the claim counts them: about what a thread does.
+    """How many additions lead from a term to a result, by the claim's count: about the work of a thread.
 
-    Where it is silent nothing is known, and the oracle allows what a thread that works alone may do.
+    If the claim is silent, it is the count that the oracle allows: that of one thread that works alone.
     """
 
     def counted() -> int:
@@ -51,22 +51,22 @@ def additions(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) 
 
 
 def _find_size(kernel: Kernel, what: Large, choose: Choose) -> tuple[Ground, dict[str, int]] | None:
-    if what == "overflow" or not kernel.axes:  # asked of nothing tried beyond 2^31 elements; or all sizes are fixed
+    if what == "overflow" or not kernel.axes:  # vast.py found no size beyond 2^31 elements; or all sizes are fixed
         return None
     if what == "columns":
         return _draw_long_rows(kernel, choose)
     if what == "turns":
         return _draw_second_share(kernel, choose)
     if what == "rows" and len(kernel.axes) == 1 and (found := _draw_second_share(kernel, choose)):
-        return found  # more elements than 16 bits can count are tried as such
+        return found  # `elements` covers more elements than 16 bits can count
     tune = most_blocks(kernel) if what == "rows" else {name: min(values) for name, values in kernel.tune.items()}
     return ground_of(kernel, tune), _draw_many(kernel, what, choose)
 
 
 def most_blocks(kernel: Kernel) -> dict[str, int]:
-    """The launch that gives many rows the most blocks, and of these the one of the fewest threads.
+    """The launch that gives many rows the most blocks; among these, the one with the fewest threads.
 
-    One that the claim allows there, and of which a trial may have so many, where there are such.
+    If possible, it is one that the claim allows there and that is not too large for a trial.
     """
     row = row_axis(kernel) or next(iter(kernel.axes))
     axes = {name: min(axis.hi, MANY + 64) if name == row else axis.lo for name, axis in kernel.axes.items()}
@@ -92,7 +92,7 @@ def _blocks(launch: Launch, sizes: Mapping[str, int]) -> int:
 def _draw_many(kernel: Kernel, what: Large, choose: Choose) -> dict[str, int]:
     """More than 2^16 rows of a few columns, or more than 2^16 elements in rows of any length.
 
-    Without an axis of rows it is the first or the last of the axes that 16 bits do not count.
+    Without an axis of rows, it is the first or the last of the axes that 16 bits cannot count.
     """
     axes = {name: axis.lo for name, axis in kernel.axes.items()}
     row = row_axis(kernel) or _beyond_16_bits(kernel)[0 if what == "rows" else -1]
@@ -107,23 +107,23 @@ def _draw_many(kernel: Kernel, what: Large, choose: Choose) -> dict[str, int]:
 
 
 def _draw_few(kernel: Kernel, name: str, choose: Choose) -> int:
-    """The size of another axis: two or three, for in a row of one column a maximum is where it is, whichever row it is.
+    """The size of another axis: two or three, since with one column the place of a maximum is the same in every row.
 
-    The first axis, along which launches grow, is mostly one of heads or of batches that know nothing of one another.
+    The first axis, along which launches grow, mostly counts independent heads or batches.
     """
     is_first = name == next(iter(kernel.axes))
     return kernel.axes[name].near(choose(1, 2) if is_first else choose(2, 3))
 
 
 def _beyond_16_bits(kernel: Kernel) -> list[str]:
-    """The axes that may be longer than 16 bits can count; all of them where there is none."""
+    """The axes that may be longer than 16 bits can count; all axes if there is none."""
     return [name for name, axis in kernel.axes.items() if axis.hi > MANY] or list(kernel.axes)
 
 
 def _draw_long_rows(kernel: Kernel, choose: Choose) -> tuple[Ground, dict[str, int]] | None:
-    """A few rows of more than 2^16 columns, or of more than some larger number that the text of the kernel holds.
+    """A few rows of more than 2^16 columns, or of more than some larger number in the text of the kernel.
 
-    Where there are no rows it is the middle one of three axes that may be so large, as no other large size makes it.
+    Without rows, it is the middle one of three axes, which no other large size makes so large.
     """
     row, names = row_axis(kernel), list(kernel.axes)
     inner = _beyond_16_bits(kernel)[1:-1]
@@ -141,7 +141,7 @@ def _draw_long_rows(kernel: Kernel, choose: Choose) -> tuple[Ground, dict[str, i
 
 
 def _draw_second_share(kernel: Kernel, choose: Choose) -> tuple[Ground, dict[str, int]] | None:
-    """Sizes beyond the one from which on a launch has no more blocks: up to twice that, or to five times on one axis.
+    """Sizes beyond the one at which a launch has all its blocks: up to twice that, or five times with one axis.
 
     A thread may take four elements at a time, but hardly four rows, which are slow.
     """
@@ -167,9 +167,9 @@ def _draw_second_share(kernel: Kernel, choose: Choose) -> tuple[Ground, dict[str
 def full_grid(
     kernel: Kernel, launch: Launch, axes: Mapping[str, int], name: str, tune: Mapping[str, int]
 ) -> int | None:
-    """The least size of an axis, the others as they are, from which on a launch has no more blocks; None without one.
+    """The least size of an axis at which a launch has all its blocks, with the other axes fixed; None without one.
 
-    So it is where a claim bounds its grid, and each block goes on with what lies one grid further.
+    A claim that bounds its grid has one: there each block goes on with the elements one grid further.
     """
     lo, hi = kernel.axes[name].lo, min(kernel.axes[name].hi, MOST_ELEMENTS)
 

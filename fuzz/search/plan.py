@@ -1,7 +1,7 @@
-"""A trial's input, planned from the claim alone: launch parameters, sizes, and hostile values for each role.
+"""Plans a trial's input from the claim alone: launch parameters, sizes, and hostile values for each role.
 
-Everything is decided through a `Choose`: a handful of choices whatever the size, the first of each the simplest.
-Knows claims and planners; never how a kernel is run or what the right answer is.
+A `Choose` makes every decision: a handful of choices whatever the size, the first of each the simplest.
+Knows claims and planners; it knows no runs and no right answers.
 """
 
 import importlib
@@ -51,7 +51,7 @@ def plan_at(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int], ch
 
 
 def takes_any_number(kernel: Kernel) -> bool:
-    """Whether every input is numbers that mean nothing but themselves: no indices, nothing made for one another."""
+    """Whether every input is plain numbers: no indices, and no inputs made for each other."""
     return planner_of(kernel.op) is every_role_by_rows and not kernel.finite and kernel.value_range is None
 
 
@@ -63,7 +63,7 @@ def shapes(kernel: Kernel, axes: Mapping[str, int]) -> dict[str, Shape]:
 
 @cache
 def planner_of(op: str) -> Planner:
-    """The planner of an op, by the folder listing; rows for every role where it has none of its own."""
+    """The planner of an op, found in the folder; without one, rows for every role."""
     if op not in {module.name for module in pkgutil.iter_modules(planners.__path__)}:
         return every_role_by_rows
     found: Planner = importlib.import_module(f"{planners.__name__}.{op}").recipes
@@ -76,7 +76,7 @@ def every_role_by_rows(ground: Ground, wanted: Mapping[str, Shape], choose: Choo
 
 
 def _arrays(ground: Ground, axes: Mapping[str, int], choose: Choose) -> dict[str, Recipe | Values]:
-    """A recipe for every input role, within what the claim says; plain values where there are three dimensions."""
+    """A recipe for every input role, within the claim; plain values for arrays of three dimensions or more."""
     wanted = shapes(ground.kernel, axes)
     found = planner_of(ground.kernel.op)(ground, wanted, choose)
     recipes = {role: _within_claim(ground.kernel, recipe) for role, recipe in found.items()}
@@ -87,7 +87,7 @@ def _arrays(ground: Ground, axes: Mapping[str, int], choose: Choose) -> dict[str
 
 
 def _within_claim(kernel: Kernel, recipe: Recipe) -> Recipe:
-    """The recipe with its values held to what the claim speaks of: `range`, and no infinities where `finite`."""
+    """The recipe with its values inside the claim's `range`, and without infinities if the claim is `finite`."""
     low, high = kernel.value_range or (-FLT_MAX, FLT_MAX)
     if kernel.finite:
         stand_in = {NEG_INF: bits_of(low), POS_INF: bits_of(high)}

@@ -1,6 +1,6 @@
-"""An array of hostile rows: many rows are of all families, one row is of any.
+"""An array of hostile rows: many rows contain all families, one row any of them.
 
-Knows families and where a row has edges; never an op, nor how a kernel is run.
+Knows families and the edges of a row; it knows no op and no runs.
 """
 
 from math import prod
@@ -22,10 +22,9 @@ def rows_and_columns(shape: Shape) -> tuple[int, int]:
 
 
 def rows_recipe(ground: Ground, rows: int, cols: int, choose: Choose) -> Recipe:
-    """Rows that differ by family: one row may be any, many rows are all.
+    """Rows that differ by family: one row is of any family, many rows are of all.
 
-    RowPlan r is a function of start - r: a row is kept when it is the only one left and `start` is lowered as much,
-    which is how Hypothesis shrinks.
+    Row r is a function of start - r, so that Hypothesis can shrink to one row by lowering `start`.
     """
     start, seed = choose(0, len(ROWS) - 1), choose(0, 0xFFFF)
     bands = []

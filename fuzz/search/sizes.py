@@ -1,6 +1,6 @@
-"""How large a trial is: launch parameters and sizes, chosen around the edges that the claim implies.
+"""Chooses how large a trial is: launch parameters and sizes around the edges that the claim implies.
 
-Knows claims and edges; never values, how a kernel is run or what the right answer is.
+Knows claims and edges; it knows no values, runs or right answers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from kfuzz.search.scale import FAR_LARGER, FEW_THREADS, LEAST_CAP, MANY_THREADS,
 from kfuzz.search.turns import least_size, loops, number_or_zero
 
 EVEN_ONCE_IN, SQUARE_ONCE_IN, VECTORS_ONCE_IN = 4, 6, 3
-"""Trials of a matrix in which no axis is small; in the others hardly any has two tiles along each axis."""
+"""Trials of a matrix in which no axis is small: in the other trials, two tiles along each axis are rare."""
 VARIANT_TRIES = 6
 ANOTHER_LAUNCH_ONCE_IN = 2
 HOME_ONCE_IN = 8
@@ -28,7 +28,7 @@ TURNS = (2, 3, 4)
 class Ground:
     """One launch configuration of a kernel, and the widths in which it may divide its work.
 
-    `tuned`: those that the launch makes; `named`: those, larger than any small size, that claim and text name.
+    `tuned`: the widths from the launch. `named`: the widths in claim and text that are larger than any small size.
     """
 
     kernel: Kernel
@@ -51,7 +51,7 @@ def size_of(kernel: Kernel, choose: Choose, budget: int, work: int) -> tuple[Gro
 def make_allowed(ground: Ground, axes: dict[str, int], choose: Choose) -> tuple[Ground, dict[str, int]]:
     """The nearest sizes that the claim's `where` allows: with this launch, or now and then with another one.
 
-    Where none are found near, or those are far larger than what was asked for, those that are known.
+    If there are none nearby, or only far larger ones, it is the known example.
     """
     kernel, where = ground.kernel, ground.kernel.where
     if not where.broken({**axes, **ground.tune}):
@@ -76,8 +76,9 @@ def draw_tune(kernel: Kernel, choose: Choose) -> dict[str, int]:
 
 
 def _draw_small_tune(kernel: Kernel, choose: Choose) -> dict[str, int]:
-    """Launch parameters; seldom such that make more threads than a trial may have whatever its sizes, which are then
-    the least there are: a million threads for one element take as long as thirty trials, and show nothing.
+    """Launch parameters; rarely such as make too many threads for a trial even at the least sizes.
+
+    A million threads for one element take as long as thirty trials, and show nothing.
     """
     least = {name: axis.lo for name, axis in kernel.axes.items()}
     tune = draw_tune(kernel, choose)
@@ -89,7 +90,7 @@ def _draw_small_tune(kernel: Kernel, choose: Choose) -> dict[str, int]:
 
 
 def _draw_another_turn(kernel: Kernel, choose: Choose, budget: int) -> tuple[Ground, dict[str, int]] | None:
-    """A size of the only axis at which the threads of some launch begin another turn, and a launch that has one.
+    """A size of the only axis at which the threads of some launch begin another turn, and that launch.
 
     A kernel with an axis of rows gets there by the widths of its launch, and sees dozens of rows in each trial.
     """
@@ -112,7 +113,7 @@ def _draw_another_turn(kernel: Kernel, choose: Choose, budget: int) -> tuple[Gro
 
 
 def _draw_for_variant(ground: Ground, choose: Choose, budget: int, work: int) -> dict[str, int]:
-    """Sizes for which one variant of the kernel is launched, each as likely as any other, where they are soon found."""
+    """Sizes that launch one variant of the kernel, each variant as likely as any other, if a few tries find them."""
     variants = ground.kernel.variants(ground.tune)
     wanted = one_of(choose, variants) if len(variants) > 1 else None
     axes = _draw_axes(ground, choose, budget, work)
@@ -132,7 +133,7 @@ def elements(kernel: Kernel, axes: Mapping[str, int]) -> int:
     total = kernel.elements
 
     def counted() -> int:
-        if total.names <= axes.keys():  # as nearly always: nothing else has to be worked out
+        if total.names <= axes.keys():  # nearly always: no other size is needed
             return total(axes)
         return total(kernel.sizes(axes, {name: values[0] for name, values in kernel.tune.items()}))
 
@@ -150,7 +151,7 @@ def array_elements(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, i
 
 
 def threads(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> int:
-    """How many threads all launches together have, which is what a trial costs where threads are simulated."""
+    """How many threads all launches have together: the cost of a trial on the cpu device."""
 
     def counted() -> int:
         sizes = kernel.sizes(axes, tune)
@@ -179,9 +180,9 @@ def _draw_axes(ground: Ground, choose: Choose, budget: int, work: int) -> dict[s
 
 
 def _draw_even_axes(ground: Ground, choose: Choose, budget: int, work: int) -> dict[str, int]:
-    """Sizes of which none is small: several tiles along every axis, as far as the budget admits.
+    """Sizes of which none is small: several tiles along every axis, within the budget.
 
-    Now and then all are the same, or all are whole vectors: there a kernel may go another way.
+    Now and then all are equal, or all are whole vectors, for which a kernel may take another path.
     """
     axes = ground.kernel.axes
 
@@ -210,7 +211,7 @@ def _draw_even_axes(ground: Ground, choose: Choose, budget: int, work: int) -> d
 
 
 def row_axis(kernel: Kernel) -> str | None:
-    """The axis that counts rows which have nothing to do with one another, where there is one."""
+    """The axis that counts independent rows, if there is one."""
     first = next(array.shape for array in kernel.arrays.values() if array.reads)
     if kernel.roles.takes_vector and len(first) == 2 and first[0].text in kernel.axes:
         return first[0].text
@@ -218,7 +219,7 @@ def row_axis(kernel: Kernel) -> str | None:
 
 
 def _largest_size(ground: Ground, axes: Mapping[str, int], name: str, cap: int, workers: int, work: int) -> int:
-    """The largest size of an axis, the others as they are, within so many elements, threads and so much work."""
+    """The largest size of an axis within these limits, with the other axes fixed."""
     kernel = ground.kernel
     lo = kernel.axes[name].lo
     hi = min(kernel.axes[name].hi, max(cap, lo))
@@ -235,7 +236,7 @@ def _largest_size(ground: Ground, axes: Mapping[str, int], name: str, cap: int, 
 
 
 def _fits(ground: Ground, axes: Mapping[str, int], cap: int, workers: int, work: int) -> bool:
-    """Whether a trial of this size has no more elements, threads and work than that."""
+    """Whether a trial of this size is within these limits."""
     if elements(ground.kernel, axes) > cap:
         return False
     count = threads(ground.kernel, axes, ground.tune)
@@ -262,7 +263,7 @@ def _draw_size(choose: Choose, axis: Axis, ground: Ground, most: int) -> int:
 
 
 def _draw_times(choose: Choose, few: Sequence[int], most: int) -> int:
-    """How many times a width: a few times, or now and then as many times as any."""
+    """A multiple of a width: a small one, or now and then any."""
     form = choose(0, len(few))
     return few[form] if form < len(few) else choose(1, max(1, most))
 

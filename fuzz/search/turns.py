@@ -1,7 +1,7 @@
-"""How often the threads of a launch go round an array, and from which size on they go round once more.
+"""How often the threads of a launch loop over an array, and at which size they begin another turn.
 
-A loop's second turn is where strides, carried states and lost rescalings show, and a kernel that is launched with a
-thread for each element never takes it. Knows claims and numbers; never values, nor what a loop does.
+A loop's second turn shows wrong strides, carried states and lost rescalings; a kernel with a thread for each element
+never takes it. Knows claims and numbers; it knows no values, and not what a loop does.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ class Loop:
 
 
 def loops(kernel: Kernel) -> tuple[Loop, ...]:
-    """Every launch with each of its arrays of more than one element, those of one shape once; no host function's."""
+    """Every launch, except of host functions, with each of its arrays of variable size; one array for each shape."""
     found: dict[tuple[object, ...], Loop] = {}
     for launch in (one for one in kernel.launches if not one.on_host):
         for name in (arg for arg in launch.args if arg in kernel.arrays):
@@ -34,7 +34,7 @@ def loops(kernel: Kernel) -> tuple[Loop, ...]:
 
 
 def number_or_zero(kernel: Kernel, counted: Callable[[], int]) -> int:
-    """A number of some sizes; 0 where a `where` excludes them and an expression of the claim has no value there."""
+    """A number that depends on sizes; 0 if `where` excludes them and an expression of the claim has no value there."""
     try:
         return counted()
     except (ClaimError, ExpressionError):
@@ -50,7 +50,7 @@ def turns(kernel: Kernel, loop: Loop, sizes: Mapping[str, int]) -> int:
 
 
 def least_size(kernel: Kernel, loop: Loop, tune: Mapping[str, int], wanted: int, lo: int, hi: int) -> int | None:
-    """The least size of a kernel's only axis, of lo to hi, with so many turns; None where even hi has fewer."""
+    """The least size from lo to hi of a kernel's only axis with so many turns; None if even hi has fewer."""
     (axis,) = kernel.axes
 
     def enough(size: int) -> bool:
@@ -58,7 +58,7 @@ def least_size(kernel: Kernel, loop: Loop, tune: Mapping[str, int], wanted: int,
 
     if not enough(hi):
         return None
-    while lo < hi:  # turns grow with the size, but for a claim that is odd; there it is one place where they do
+    while lo < hi:  # turns grow with the size; in an odd claim this finds one place where they do
         middle = (lo + hi) // 2
         lo, hi = (lo, middle) if enough(middle) else (middle + 1, hi)
     return hi

@@ -1,7 +1,7 @@
-"""Sizes beyond 2^31 elements, where an index that is an int overflows: which kernels can be tried there, and at what.
+"""Sizes beyond 2^31 elements, where an index of type int overflows: which kernels can be tried there, and how.
 
-Blocks that have nothing to do with one another can be run a few at a time: what each accesses is the same in a whole
-grid. Knows claims and the text of kernels; never what a kernel accesses.
+A few independent blocks can run alone, since each accesses the same elements as in a whole grid. Knows claims and the
+text of kernels; it does not know what a kernel accesses.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ TURNS = tuple(Band(edits=(Edit(0, -1, bits_of(1.0), every=2 + kind),)) for kind 
 
 
 def vast_size(kernel: Kernel, choose: Choose) -> tuple[dict[str, int], dict[str, int]] | None:
-    """Axes with which an array of the op has more elements than an int counts, and a launch; None where none has."""
+    """Axes that give an array of the op more elements than an int can count, and a launch; None if there are none."""
     if not is_by_block(kernel):
         return None
     most = most_blocks(kernel)
@@ -47,7 +47,7 @@ def vast_size(kernel: Kernel, choose: Choose) -> tuple[dict[str, int], dict[str,
 
 
 def arrays_in_turns(kernel: Kernel, shapes: Mapping[str, Shape]) -> dict[str, Recipe | Values]:
-    """The inputs of these shapes: rows of 0 and 1 in turns, huge ones unfilled; whole numbers are 0."""
+    """The inputs of these shapes: alternating rows of 0 and 1, huge arrays unfilled; integers are 0."""
     made = dict[str, Recipe | Values]()
     for role, shape in shapes.items():
         bands = (Band(),) if role in kernel.roles.integers else TURNS
@@ -60,7 +60,7 @@ def arrays_in_turns(kernel: Kernel, shapes: Mapping[str, Shape]) -> dict[str, Re
 
 
 def _candidates(kernel: Kernel, wanted: int) -> Iterator[dict[str, int]]:
-    """Sizes at which two axes make more than 2^31 elements, the others small; one as near to `wanted` as may be."""
+    """Sizes at which two axes make more than 2^31 elements, the others small; one is near `wanted` if possible."""
     for many, few in permutations(reversed(kernel.axes), 2):
         axes = {name: axis.near(axis.lo + 1) for name, axis in kernel.axes.items()}
         axes[few] = kernel.axes[few].near(wanted)

@@ -1,6 +1,6 @@
-"""Calls that come before the one that counts: what a host function remembers of them must not show in its answer.
+"""Chooses earlier calls of a host function: what it remembers of them must not change its answer.
 
-Knows cases and claims; how a device makes the calls, it does not know.
+Knows cases and claims; it does not know how a device makes the calls.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,9 +13,9 @@ from kfuzz.devices import Job, Probe, is_host, is_python
 from kfuzz.sources.remembering import has_lasting_variables
 
 MOST_ELEMENTS = 1 << 16
-"""Of a case that is called again: a call with more takes long, and remembers nothing else."""
+"""Elements of a case that gets earlier calls: larger calls take long and show nothing more."""
 EVERY = 3
-"""Where nothing in the text outlives a call, one trial in so many is called again all the same."""
+"""If nothing in the text outlives a call, one trial in so many still gets earlier calls."""
 
 
 def earlier_jobs(kernel: Kernel, case: Case, tune: Mapping[str, int], probe: Probe, job: Job) -> tuple[Job, ...]:
@@ -28,7 +28,7 @@ def earlier_jobs(kernel: Kernel, case: Case, tune: Mapping[str, int], probe: Pro
 
 
 def earlier_cases(kernel: Kernel, case: Case, tune: Mapping[str, int]) -> Iterator[Case]:
-    """Cases that the claim speaks of, made of the values of this one; the last has the same sizes."""
+    """Cases within the claim, made from the values of this one; the last has the same sizes."""
     if all(case.axes.values()):
         for sizes in (halves(case), doubles(case)):
             found = next((one for one in sizes if is_claimed(kernel, one, tune)), None)
@@ -38,12 +38,12 @@ def earlier_cases(kernel: Kernel, case: Case, tune: Mapping[str, int]) -> Iterat
 
 
 def halves(case: Case) -> Iterator[Case]:
-    """The case with half of each dimension, or of one."""
+    """The case with each dimension halved, then with one dimension halved."""
     yield from (resize(case, {name: -(-case.axes[name] // 2) for name in names}) for names in dimensions_of(case))
 
 
 def doubles(case: Case) -> Iterator[Case]:
-    """The case with twice of each dimension, or of one."""
+    """The case with each dimension doubled, then with one dimension doubled."""
     yield from (resize(case, {name: 2 * case.axes[name] for name in names}) for names in dimensions_of(case))
 
 
@@ -53,7 +53,7 @@ def dimensions_of(case: Case) -> list[list[str]]:
 
 
 def is_claimed(kernel: Kernel, case: Case, tune: Mapping[str, int]) -> bool:
-    """Whether the claim speaks of these sizes, launched so."""
+    """Whether the claim covers these sizes with this launch."""
     try:
         axes = kernel.axes_of(case.arrays)
     except DoesNotFitError:
@@ -62,7 +62,7 @@ def is_claimed(kernel: Kernel, case: Case, tune: Mapping[str, int]) -> bool:
 
 
 def resize(case: Case, sizes: Mapping[str, int]) -> Case:
-    """The case with dimensions of these sizes: the first part of its values, or those again and again."""
+    """The case with these sizes: the first part of its values, or its values repeated."""
 
     def cut(role: str, array: Values) -> Values:
         for place, name in enumerate(case.dimensions[role]):
@@ -74,6 +74,6 @@ def resize(case: Case, sizes: Mapping[str, int]) -> Case:
 
 
 def reverse_values(case: Case) -> Case:
-    """The case with each array's values in reverse."""
+    """The case with each array's values in reverse order."""
     arrays = {role: array.ravel()[::-1].reshape(array.shape) for role, array in case.arrays.items()}
     return case_of(case.op, arrays, case.dimensions)

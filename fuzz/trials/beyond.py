@@ -1,7 +1,7 @@
-"""Trials beyond 2^31 elements: what a device is asked for, and the few rows of an answer that the oracle judges.
+"""Trials beyond 2^31 elements: what the device runs, and the few rows of an answer that the oracle judges.
 
-All rows of a kind have the same inputs, so that an answer which equals a judged row of its kind bit for bit is judged
-with it. Knows cases, claims and verdicts; never how a device finds the rows that are unlike.
+All rows of a kind have the same inputs, so a row that equals a judged row of its kind bit for bit is judged with it.
+Knows cases, claims and verdicts; it does not know how a device finds rows that differ.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,11 +19,11 @@ from kfuzz.devices.vast import INT_COUNTS, alternate_rows, choose_blocks, is_vas
 from kfuzz.oracle.verdict import Verdict
 
 MOST_ELEMENTS, MOST_ROWS = 1 << 22, 64
-"""Of inputs and answers that are judged: a second, and a few where an op is dear."""
+"""Elements and rows that are judged: this takes a second, or a few seconds for an expensive op."""
 
 
 def sample_blocks(kernel: Kernel, case: Case, job: Job, seed: int) -> Job:
-    """The job as it is run where an array has more than 2^31 elements; as it is where none has, or blocks wait."""
+    """The job with a sample of its blocks, if an array has more than 2^31 elements and blocks are independent."""
     if max(prod(buffer.shape) for buffer in job.buffers) <= INT_COUNTS or not is_by_block(kernel):
         return job
     buffers = tuple(_place_rows(kernel, case, buffer) for buffer in job.buffers)
@@ -32,7 +32,7 @@ def sample_blocks(kernel: Kernel, case: Case, job: Job, seed: int) -> Job:
 
 
 def _place_rows(kernel: Kernel, case: Case, buffer: Buffer) -> Buffer:
-    """An array with where its rows lie, and whether they are made on the device."""
+    """An array with the axis of its rows, and whether the device makes them."""
     array, roles = kernel.arrays[buffer.name], kernel.roles
     is_made = bool(array.reads and is_vast(case.arrays[array.reads]) and array.reads not in roles.integers)
     role = array.writes or array.reads or ""
@@ -42,7 +42,7 @@ def _place_rows(kernel: Kernel, case: Case, buffer: Buffer) -> Buffer:
 
 
 def _most_rows(kernel: Kernel, case: Case, buffers: Sequence[Buffer]) -> int:
-    """So many rows are judged at most: none where one is too long, or needs the whole of a huge array."""
+    """The number of rows to judge: 0 if a row is too long, or depends on the whole of a huge array."""
     whole = [role for role, array in case.arrays.items() if is_vast(array) and role not in kernel.roles.cut]
     if whole or any(one.is_output and (one.rows is None or one.part is not None) for one in buffers):
         return 0
@@ -51,7 +51,7 @@ def _most_rows(kernel: Kernel, case: Case, buffers: Sequence[Buffer]) -> int:
 
 
 def inputs_of_rows(kernel: Kernel, case: Case, rows: Sequence[int]) -> dict[str, NDArray[np.generic]]:
-    """The inputs of these rows, as the kernel holds them."""
+    """The inputs of these rows, in the kernel's element types."""
     return kernel.stored({role: _pick_rows(kernel, role, array, rows) for role, array in case.arrays.items()})
 
 
@@ -66,11 +66,11 @@ def _pick_rows(kernel: Kernel, role: str, array: NDArray[np.float32], rows: Sequ
 
 
 def number_rows(verdict: Verdict, answers: Mapping[str, NDArray[np.generic]], rows: Sequence[int]) -> Verdict:
-    """A verdict on these rows with the numbers that they have among all."""
+    """A verdict on these rows, with the numbers that the rows have in the whole answer."""
     worst, extent = verdict.worst, verdict.extent
     if worst is None or extent is None:
         return verdict
-    each = prod(answers[worst.output].shape[1:-1])  # as the oracle numbers rows: of one place those of a head, say
-    told = tuple(rows[row // each] * each + row % each for row in extent.rows)
+    each = prod(answers[worst.output].shape[1:-1])  # the oracle numbers rows across all leading dimensions
+    numbers = tuple(rows[row // each] * each + row % each for row in extent.rows)
     index = (rows[worst.index[0]], *worst.index[1:])
-    return replace(verdict, worst=replace(worst, index=index), extent=replace(extent, rows=told), picture=None)
+    return replace(verdict, worst=replace(worst, index=index), extent=replace(extent, rows=numbers), picture=None)

@@ -1,6 +1,6 @@
-"""A defect: one thing that is wrong with a kernel, with all the evidence there is; made once, where a trial is judged.
+"""A defect: one thing that is wrong with a kernel, with all its evidence. It is made once, when a trial is judged.
 
-Campaigns, replays and reports hold it as it is. Knows what devices and the oracle say; never what is made of it.
+Campaigns, replays and reports keep it unchanged. Knows findings and verdicts; it knows no output format.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from kfuzz.kinds import Kind, Severity
 from kfuzz.oracle.verdict import Extent, Picture, Worst
 
 WRONG, WRONG_BEYOND = "wrong answers", "wrong answers where there are infinities or NaN"
-"""What answers come of, while no more is known; a kernel that gives the first gives the second, too."""
+"""The causes of wrong answers of which no more is known; a kernel with the first also has the second."""
 
 TITLES = ("BROKEN", "BROKEN", "BROKEN", "UNDEFINED", "UNDEFINED", "NARROW")
 """By rank."""
@@ -25,15 +25,15 @@ def cause_of(kernel: str, name: str) -> str:
 
 
 def is_finite(kernel: str, causes: Sequence[str]) -> bool:
-    """Whether what has these causes shows with numbers alone, as far as that is known."""
+    """Whether a defect with these causes occurs for finite inputs, as far as that is known."""
     return causes[0] != cause_of(kernel, WRONG_BEYOND)
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Where a defect was seen: the kernel and its file, the case in words and in numbers, the launch, the probe.
+    """Where a defect occurred: the kernel and its file, the case in words and in numbers, the launch, the probe.
 
-    `said`: the options by which the kernel has its claim, where that does not stand in its file.
+    `said`: the options that give the kernel its claim, if its file has none.
     """
 
     kernel: str
@@ -51,11 +51,11 @@ class Defect:
     """What is wrong, by the device (`finding`) or by the oracle (`worst` and `extent`), and its bucket.
 
     `bucket` is the same for what looks alike: kernel, kind, diagnosis or the text of the line, and the shape of the
-    error. `fault` is the coarser part of it: without the shape, which changes when a case is made smaller, and the same
-    for an error and a warning. `causes`: what it may come of, the first above all; two defects with one in common are
-    taken for one bug. `ratio`: how many times
-    the bound the worst element is off, where both it and the right answer are numbers. `line` is of the kernel file, or
-    of the header that `header` names.
+    error. `fault` is the bucket without the shape, which changes when a case is made smaller; an error and a warning
+    of the same bug have the same fault. `causes`: possible causes, the likeliest first; two defects with a common
+    cause count as one bug.
+    `ratio`: the error of the worst element in units of the bound, if it and the right answer are numbers. `line` is a
+    line of the kernel file, or of the header that `header` names.
     """
 
     scene: Scene
@@ -80,13 +80,13 @@ class Defect:
     ratio: float | None = None
     causes: tuple[str, ...] = ()
     rank: int = 0
-    """Beside the shape that a host function was written for: the lower, the graver; 0 where that is not known."""
+    """How grave the defect is beside the shape that a host function was written for, 1 the gravest; 0 if unknown."""
     standing: str = ""
-    """What the rank is told by."""
+    """The reason for the rank, in words."""
 
     @property
     def title(self) -> str:
-        """The word in front of it."""
+        """The word in front of the bucket."""
         return "WARNING" if self.severity == "warning" and not self.rank else TITLES[self.rank]
 
     @property
@@ -96,27 +96,27 @@ class Defect:
 
     @property
     def is_placed(self) -> bool:
-        """Whether the device has named the line of what is wrong; the line that a wrong answer is stored by is none."""
+        """Whether the device named the line of the error; the line that stores a wrong answer does not count."""
         return self.finding is not None and self.finding.line is not None
 
     @property
     def is_finite(self) -> bool:
-        """Whether it shows with numbers alone, as far as that is known."""
+        """Whether it occurs for finite inputs, as far as that is known."""
         return is_finite(self.scene.kernel, self.causes)
 
     def is_among(self, known: frozenset[str]) -> bool:
-        """Whether it is one of these buckets, or comes of one of these causes."""
+        """Whether its bucket or one of its causes is in this set."""
         causes = self.causes if self.is_placed else self.causes[:1]
         return not known.isdisjoint([self.bucket, *causes])
 
     @property
     def file(self) -> str:
-        """The header that `line` is in, else the kernel's file; one of ours by its name, wherever it is installed."""
+        """The file that `line` is in: the header or the kernel's file; for a kernel of kfuzz, its name."""
         return self._shown(self.header)
 
     @property
     def other_file(self) -> str:
-        """The same of the line that this one goes with."""
+        """The file of the other line of a pair."""
         return self._shown(self.finding.other_file if self.finding else "")
 
     def _shown(self, header: str) -> str:
@@ -128,5 +128,5 @@ class Defect:
 
     @property
     def where(self) -> str:
-        """The file, and the line where one is known."""
+        """The file, and the line if it is known."""
         return f"{self.file}:{self.line}" if self.line else self.file

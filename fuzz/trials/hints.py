@@ -1,4 +1,4 @@
-"""What a person could have claimed instead: said beside a verdict, where it would have changed it.
+"""Hints beside a verdict: what you could have claimed instead, if it would have changed the verdict.
 
 Knows claims and verdicts; never how a job is run.
 """
@@ -16,11 +16,11 @@ from kfuzz.oracle import Accuracy, Verdict, judge
 ByRole = Mapping[str, NDArray[Any]]
 
 OF_ROUNDING = ("fast exp", "less accurate than claimed", "wrong elements", "exp of another base", "denominator")
-"""Diagnoses that an exp or a division of another kind would explain; so would an atomic that flushes zero elements."""
+"""Diagnoses that another kind of exp or division would explain, or an atomic that flushes denormals to zero."""
 
 
 def add_hints(kernel: Kernel, inputs: ByRole, got: ByRole, accuracy: Accuracy, verdict: Verdict) -> Verdict:
-    """A broken verdict with what the claim could have said in its detail; any other as it is."""
+    """A broken verdict with hints in its detail; any other verdict unchanged."""
     if verdict.status != "broken":
         return verdict
     hints = [keeps] if (keeps := hint_at_finite(kernel, inputs, got, accuracy)) else []
@@ -30,7 +30,7 @@ def add_hints(kernel: Kernel, inputs: ByRole, got: ByRole, accuracy: Accuracy, v
 
 
 def hint_at_finite(kernel: Kernel, inputs: ByRole, got: ByRole, accuracy: Accuracy) -> str:
-    """`[values] finite = true keeps it`, where only rows with -inf are wrong and all others are right."""
+    """The hint at `finite = true`, if only rows with -inf are wrong and all others are right."""
     if kernel.finite or not has_rows(kernel) or any(array.dtype != np.float32 for array in inputs.values()):
         return ""
     masked = np.any([np.isneginf(array.reshape(len(array), -1)).any(axis=1) for array in inputs.values()], axis=0)
@@ -50,6 +50,6 @@ def hint_at_finite(kernel: Kernel, inputs: ByRole, got: ByRole, accuracy: Accura
 
 
 def has_rows(kernel: Kernel) -> bool:
-    """Whether the first dimension of every input and output is the same, so that rows can be judged by themselves."""
+    """Whether every input and output has the same first dimension, so that rows can be judged separately."""
     first = {dimensions[0] for dimensions in (*kernel.roles.inputs.values(), *kernel.roles.outputs.values())}
     return len(first) == 1

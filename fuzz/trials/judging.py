@@ -1,6 +1,6 @@
-"""From what a device saw and what the oracle says to defects: which of it is one bug, and which is an echo of another.
+"""Makes defects from a device's findings and the oracle's verdicts, and leaves out those that another one causes.
 
-Knows findings, verdicts and kernels; never how a job is run.
+Knows findings, verdicts and kernels; it does not know how a job is run.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,11 +21,11 @@ from kfuzz.sources.headers import sources
 from kfuzz.trials.defect import WRONG, WRONG_BEYOND, Defect, Scene, cause_of
 
 PLACED = ("wrong elements", "zero elements", "permuted", "copied input")
-"""Diagnoses of single elements: where these lie is part of the error's shape. A wrong denominator has no place."""
+"""Diagnoses of single elements, whose place is part of the error's shape. A wrong denominator has no place."""
 
 RACING = "answers that depend on the run"
 LONGEST_LINE = 60
-"""So much of a line tells it from the others."""
+"""Characters of a line that a bucket holds: enough to tell lines apart."""
 
 Judged = Sequence[tuple[Run, Verdict]]
 TextOf = Callable[[str], str]
@@ -33,7 +33,7 @@ TextOf = Callable[[str], str]
 
 
 def is_suspect(outcome: Outcome, judged: Judged) -> bool:
-    """Whether there is anything to make a defect of."""
+    """Whether the outcome has a finding or a broken verdict."""
     return bool(outcome.findings) or any(verdict.status == "broken" for _, verdict in judged)
 
 
@@ -42,21 +42,21 @@ def defects_of(kernel: Kernel, case: Case, scene: Scene, outcome: Outcome, judge
     answers = [_add_causes(kernel, case, one) for one in _oracle_defects(kernel, scene, outcome, judged)]
     if is_reference(kernel.op):
         answers = [_make_suspect(one) for one in answers]
-    told = {answer.kind for answer in answers} & {"stateful"}  # a wrong answer says it better than one that differs
-    seen = (one for one in outcome.findings if one.severity == "error" or one.kind not in told)
-    every = [*(device_defect(scene, one, partial(text_of, kernel)) for one in seen), *answers]
+    covered = {answer.kind for answer in answers} & {"stateful"}  # a wrong answer says more than one that differs
+    findings = (one for one in outcome.findings if one.severity == "error" or one.kind not in covered)
+    every = [*(device_defect(scene, one, partial(text_of, kernel)) for one in findings), *answers]
     return tuple({defect.bucket: defect for defect in reversed(every)}.values())[::-1]
 
 
 def _make_suspect(defect: Defect) -> Defect:
-    """What differs from a reference: that is one way to compute the op, and another way may be as right."""
+    """The defect as a suspect: a reference is one way to compute the op, and another way may be right as well."""
     kind: Kind = "suspect"
     bucket = f"{defect.scene.kernel}: {kind}, {defect.sign}"
     return replace(defect, kind=kind, severity="warning", bucket=bucket, fault=bucket, ratio=None)
 
 
 def device_defect(scene: Scene, found: Finding, text: TextOf) -> Defect:
-    """What a device has seen, in a bucket by what the line says where it knows one, else by array and side."""
+    """The defect of a device's finding; its bucket has the text of its line if that is known, else array and side."""
     place, lines = _place(found, text), _lines(found, text)
     fault = ", ".join([f"{scene.kernel}: {found.kind}", *place])
     kind = found.kind if found.severity == "error" else f"{found.kind} (warning)"  # never one bucket with an error
@@ -75,7 +75,7 @@ def device_defect(scene: Scene, found: Finding, text: TextOf) -> Defect:
 
 
 def _place(found: Finding, text: TextOf) -> list[str]:
-    """What tells a finding from others of its kind. A hang has no place: the thread may be anywhere when time is up."""
+    """What distinguishes a finding from others of its kind. A hang has no place: its thread may be anywhere."""
     if found.kind == "hang":
         return []
     if lines := _lines(found, text):
@@ -94,14 +94,14 @@ def _lines(found: Finding, text: TextOf) -> list[str]:
 
 
 def _add_causes(kernel: Kernel, case: Case, defect: Defect) -> Defect:
-    """A wrong answer with what it may come of: a kernel that is wrong for numbers need not be told about infinities."""
+    """A wrong answer with its possible causes: if a kernel is wrong for numbers, infinities are no bug of their own."""
     is_finite = defect.worst is None or _is_finite(kernel, case, defect.worst)
     names = (RACING,) if defect.kind == "race" else (WRONG, WRONG_BEYOND) if is_finite else (WRONG_BEYOND,)
     return replace(defect, causes=tuple(cause_of(kernel.name, name) for name in names))
 
 
 def _is_finite(kernel: Kernel, case: Case, worst: Worst) -> bool:
-    """Whether the inputs of an element are finite: those of its row, where rows go by themselves."""
+    """Whether the inputs of an element are finite: those of its row, if rows are independent."""
     names = kernel.roles.outputs[worst.output]
     for role, own in kernel.roles.inputs.items():
         array = case.arrays[role]
@@ -112,7 +112,7 @@ def _is_finite(kernel: Kernel, case: Case, worst: Worst) -> bool:
 
 
 def text_of(kernel: Kernel, file: str) -> str:
-    """The text of the kernel file, or of one of its headers; empty where that is gone."""
+    """The text of the kernel file, or of one of its headers; empty if the header is gone."""
     if not file:
         return kernel.source
     every = sources(kernel.path, kernel.source, kernel.flags)
@@ -120,7 +120,7 @@ def text_of(kernel: Kernel, file: str) -> str:
 
 
 def _line(source: str, number: int) -> str:
-    """A line by its text, which stays when an edit above changes its number; the second of a text has `#2`."""
+    """A line's text, which stays the same when an edit above changes its number; a repeated text gets `#2`."""
     lines = [" ".join(line.partition("//")[0].split()) for line in source.split("\n")]
     if not 0 < number <= len(lines):  # the source has a #line of its own
         return f"line {number}"
@@ -131,7 +131,7 @@ def _line(source: str, number: int) -> str:
 
 
 def _oracle_defects(kernel: Kernel, scene: Scene, outcome: Outcome, judged: Judged) -> list[Defect]:
-    """What the verdicts say, where it is not merely what something the device found has caused."""
+    """The defects of the verdicts, without those that a finding of the device explains."""
     broken = [(run, verdict) for run, verdict in judged if verdict.status == "broken"]
     broken = [(run, verdict) for run, verdict in broken if not _is_unwritten(kernel, outcome, verdict)]
     if not broken:
@@ -147,7 +147,7 @@ def _oracle_defects(kernel: Kernel, scene: Scene, outcome: Outcome, judged: Judg
 
 
 def _is_unwritten(kernel: Kernel, outcome: Outcome, verdict: Verdict) -> bool:
-    """Whether elements that nobody wrote are enough to explain all the wrong ones."""
+    """Whether the unwritten elements explain all the wrong ones."""
     if verdict.worst is None or verdict.extent is None:
         return False
     arrays = {name for name, array in kernel.arrays.items() if array.writes == verdict.worst.output}
@@ -167,7 +167,7 @@ def _stateful(scene: Scene, judged: Judged, run: Run, verdict: Verdict) -> Defec
 
 
 def _add_right_run(defect: Defect, judged: Judged, verdict: Verdict) -> Defect:
-    """The defect beside a run whose answer is right."""
+    """The defect with the name of a run whose answer is right."""
     right = next(str(run.circumstances) for run, other in judged if other.status != "broken")
     message = f"wrong in the run '{defect.run}', right in '{right}': {_describe_worst(verdict)}"
     return replace(defect, right_run=right, message=message)
@@ -177,7 +177,7 @@ def _stale(scene: Scene, run: Run, verdict: Verdict) -> Defect:
     kind: Kind = "stale"
     bucket = f"{scene.kernel}: {kind}"
     assert run.stale, "the answer is that of an earlier call"
-    message = f"the answer to an input {run.stale.value}, which was asked for just before: {_describe_worst(verdict)}"
+    message = f"the answer of the call before, to an input {run.stale.value}: {_describe_worst(verdict)}"
     return _by_verdict(scene, run, verdict, kind, bucket, bucket, message)
 
 

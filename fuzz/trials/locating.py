@@ -1,6 +1,6 @@
-"""Where a wrong answer was stored: the line of the kernel that wrote the worst element, asked of the device.
+"""Finds the line of the kernel that stored the worst element of a wrong answer, by asking the device.
 
-Knows kernels and devices; never what is wrong with an answer.
+Knows kernels and devices; it does not know what is wrong with an answer.
 """
 
 from dataclasses import replace
@@ -15,7 +15,7 @@ from kfuzz.trials.defect import Defect
 
 
 def locate(defect: Defect, kernel: Kernel, case: Case, device: Device, probe: Probe) -> Defect:
-    """The defect with the line that stored its worst element; as it is where it has a line, or nobody can tell."""
+    """The defect with the line that stored its worst element; unchanged if it has a line or the device cannot tell."""
     worst, extent = defect.worst, defect.extent
     if worst is None or extent is None or defect.line is not None or not isinstance(device, Locating):
         return defect
@@ -28,6 +28,6 @@ def locate(defect: Defect, kernel: Kernel, case: Case, device: Device, probe: Pr
     element = int(np.ravel_multi_index(index[len(index) - len(buffer.shape) :], buffer.shape)) if buffer.shape else 0
     try:
         stored = device.find_store(job, probe, buffer.name, element)
-    except (ClaimError, DeviceError):  # the defect is there all the same
+    except (ClaimError, DeviceError):  # the defect stays without a line
         return defect
     return replace(defect, header=stored[0], line=stored[1]) if stored else defect

@@ -1,6 +1,6 @@
-"""Replay: a kept case, run again through every kernel of its op whose claim admits it.
+"""Replays a kept case on a kernel whose claim admits it.
 
-Knows cases, kernels and trials; never how a case is stored or shown.
+Knows cases, kernels and trials; it does not know how a case is stored or shown.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,17 +21,18 @@ ORDER: tuple[ReplayStatus, ...] = ("not claimed", "kept", "fixed", "warned", "fl
 TRIES = 3
 MOST_TUNES = 4
 LARGE = 1 << 14
-"""Elements from which on a case is replayed in one launch and one manner: what breaks so late breaks by its size."""
+"""A case of at least so many elements is replayed with one launch: such a case breaks a kernel by its size."""
 
 
 @dataclass(frozen=True)
 class Replay:
-    """What became of a case on one kernel.
+    """The result of a case on one kernel.
 
-    `fixed`: the kernel that it once broke now keeps it. `warned`: that shows what it once was warned of, and no error.
-    `flaky`: `broken_runs` of `runs` trials that differ in schedule, poison and alignment alone were broken. `skipped`:
-    the device lacks what the kernel uses. `cannot run`: its claim or source is at fault. `reason` says why a case is
-    not claimed, or not run. `notes`: what the broken trials showed beside their defects, such as what was printed.
+    `fixed`: the kernel that the case once broke now keeps it. `warned`: the kernel shows the warning for which the case
+    was kept, and no error. `flaky`: `broken_runs` of `runs` trials were broken, which differ only in schedule, poison
+    and alignment. `skipped`: the device lacks something that the kernel uses. `cannot run`: the claim or the source is
+    at fault. `reason` says why a case is not claimed, or not run. `notes`: what the broken trials showed beside their
+    defects, such as printed text.
     """
 
     kernel: str
@@ -52,7 +53,7 @@ def replay(
     timeout: float = 10.0,
     tell: Callable[[str], None] = ignore_progress,
 ) -> Replay:
-    """Run a record's case on a kernel as often as it takes to say always, sometimes or never; `tell` as of a trial."""
+    """Run a record's case on a kernel as often as it takes to say always, sometimes or never; report progress."""
     try:
         return _replay_launches(record, kernel, device, tries, timeout, tell)
     except UnsupportedError as error:
@@ -76,7 +77,7 @@ def _replay_launches(
         for probe in probes:
             trials.append(run_trial(kernel, record.case, tune, device, probe, tell))
             if hangs := any(defect.kind == "hang" for defect in trials[-1].defects):
-                break  # it has cost a time-out, and that is enough
+                break  # one time-out is enough
         total += len(trials)
         found = _summarize(kernel, tune, trials, device, warning)
         worst = max(worst, found, key=lambda one: ORDER.index(one.status))
@@ -104,7 +105,7 @@ def _summarize(
 def launches(
     record: Record, kernel: Kernel, tries: int, timeout: float
 ) -> Iterator[tuple[Mapping[str, int], list[Probe]]]:
-    """The tune values to try, each with probes that differ in nothing but their seed."""
+    """The tune values to try, each with probes that differ only in their seed."""
     origin = record.origin
     mine = origin is not None and origin.kernel == kernel.name
     tunes, flavours = _tunes(kernel, record, origin if mine else None), [False, True]
@@ -120,12 +121,12 @@ def launches(
 
 
 def _tunes(kernel: Kernel, record: Record, origin: Origin | None) -> list[dict[str, int]]:
-    """The launch that broke it, where the claim still has it; else the ends of what the claim has."""
+    """The launch that broke the kernel, if the claim still allows it; else the extreme launches of the claim."""
     axes = kernel.axes_of(record.case.arrays)
     if origin is not None and all(origin.tune.get(name) in kernel.tune[name] for name in kernel.tune):
-        his = {name: origin.tune[name] for name in kernel.tune}
-        if not kernel.where.broken({**axes, **his}):
-            return [his]
+        first = {name: origin.tune[name] for name in kernel.tune}
+        if not kernel.where.broken({**axes, **first}):
+            return [first]
     ends = ({min(values), max(values)} for values in kernel.tune.values())
     every = [dict(zip(kernel.tune, values, strict=True)) for values in product(*map(sorted, ends))]
     every = [tune for tune in every if not kernel.where.broken({**axes, **tune})]

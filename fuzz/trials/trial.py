@@ -1,6 +1,6 @@
 """A trial: one case through one kernel on one device, judged. The one place where oracle and devices meet.
 
-Knows kernels, cases, the device protocol and the verdict; never how a case was found or what becomes of a defect.
+Knows kernels, cases, the device protocol and the verdict; it does not know how a case was found or a defect is used.
 """
 
 import re
@@ -38,11 +38,11 @@ Outputs = Mapping[str, NDArray[np.generic]]
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of a trial.
+    """The result of a trial.
 
-    `axes` are the kernel's own. `rows` and `elements` were judged, `reasons` say what was not. `silences`: of values
-    that the case holds and the claim does not speak of (`nan`, `pos_inf`), with which words it could have spoken and
-    been kept. `seconds` maps device and oracle to their time. `ended`: it has ended the process that ran it.
+    `axes` are the kernel's own. `rows` and `elements` were judged; `reasons` say what was not. `silences`: for each
+    special value in the case that the claim does not mention (`nan`, `pos_inf`), the words with which the kernel would
+    have been kept. `seconds` maps device and oracle to their time. `ended`: the trial ended the process that ran it.
     """
 
     kernel: str
@@ -64,7 +64,7 @@ class Trial:
 
     @property
     def left_out(self) -> tuple[Unjudged, ...]:
-        """What was not judged of the trial, and why; the device's notes if it judged nothing."""
+        """What was not judged, and why; the device's notes if nothing was judged."""
         if self.rows or any(isinstance(one, Refusal) for one in self.reasons):
             return self.reasons
         return (*((self.untried,) if self.untried else ()), *self.notes)
@@ -76,7 +76,7 @@ class Trial:
 
 
 class DefectError(AssertionError):
-    """A trial found an error: what a test of one's own raises. Each bucket has a class of its own."""
+    """A trial found an error; `check_trial` raises it. Each bucket has its own subclass."""
 
 
 @cache
@@ -87,13 +87,13 @@ def error_class(bucket: str) -> type[DefectError]:
 
 
 def check_trial(trial: Trial) -> None:
-    """Raise the exception of the trial's first error; nothing where there is none."""
+    """Raise the exception of the trial's first error, if it has one."""
     for defect in trial.errors:
         raise error_class(defect.bucket)(f"{defect.bucket}: {defect.message} [{trial.case}, {dict(trial.tune)}]")
 
 
 def unfit(kernel: Kernel, case: Case) -> str:
-    """Why the kernel's claim does not speak of this case, in a few words; empty where it does."""
+    """Why the kernel's claim does not cover this case, in a few words; empty if it does."""
     if not kernel.computes(case.op, case.dimensions):
         return f"it computes {named(kernel.op)}"
     try:
@@ -123,7 +123,7 @@ def ignore_progress(_: str) -> None:
 
 @dataclass(frozen=True)
 class PreparedTrial:
-    """A case bound to a kernel: what a device has to run."""
+    """A case bound to a kernel, ready for a device to run."""
 
     kernel: Kernel
     case: Case
@@ -134,7 +134,7 @@ class PreparedTrial:
 
 
 def prepare(kernel: Kernel, case: Case, tune: Mapping[str, int], probe: Probe) -> PreparedTrial:
-    """What a device has to run; raises ClaimError where the claim has no such launch."""
+    """Bind a case to a kernel. Raises ClaimError if the claim allows no such launch."""
     bound = kernel.bind(case.arrays, tune)
     job = sample_blocks(kernel, case, bound.job, probe.seed)
     job = replace(job, earlier=earlier_jobs(kernel, case, tune, probe, job))
@@ -149,9 +149,9 @@ def run_trial(
     probe: Probe,
     tell: Callable[[str], None] = ignore_progress,
 ) -> Trial:
-    """Run a case and judge each distinct answer once; raises only what the device and the claim may raise.
+    """Run a case and judge each distinct answer once. Raises only what the device and the claim may raise.
 
-    `tell` is told what is being done, and how far it is: of a huge case that takes a minute.
+    `tell` gets the progress as text: a huge case takes a minute.
     """
     tell(f"running on the {device.name}")
     asked = prepare(kernel, case, tune, probe)
@@ -163,22 +163,22 @@ def run_trial(
 def judge_outcome(
     asked: PreparedTrial, outcome: Outcome, device: str, seconds: float, tell: Callable[[str], None] = ignore_progress
 ) -> Trial:
-    """What an outcome comes to, each distinct answer judged once; for so many seconds the device was waited for."""
+    """Judge each distinct answer of an outcome once; `seconds` is the time that the device took."""
     kernel, case, tune, probe, bound = asked.kernel, asked.case, asked.tune, asked.probe, asked.bound
     ran = time.perf_counter()
     answers = _distinct(kernel, outcome.runs)
     given = kernel.stored(case.arrays) if answers and not asked.job.sampling else {}
-    told = []
+    verdicts = []
     for run, got in answers:
         held = inputs_of_rows(kernel, case, run.rows) if run.rows else given
         claimed = (bound.accuracy, kernel.special, kernel.scalars)
         verdict = judge(kernel.op, held, got, *claimed, lambda done: tell(f"judged {done:.0%}"))
         verdict = add_hints(kernel, held, got, bound.accuracy, verdict)
-        told.append((run, number_rows(verdict, got, run.rows) if run.rows else verdict))
-    reasons = tuple(dict.fromkeys(reason for _, verdict in told for reason in verdict.reasons))
+        verdicts.append((run, number_rows(verdict, got, run.rows) if run.rows else verdict))
+    reasons = tuple(dict.fromkeys(reason for _, verdict in verdicts for reason in verdict.reasons))
     refusals = (outcome.refusal,) if outcome.refusal else ()
     defects: tuple[Defect, ...] = ()
-    if is_suspect(outcome, told):
+    if is_suspect(outcome, verdicts):
         scene = Scene(
             kernel.name,
             shown_path(kernel.path),
@@ -189,7 +189,7 @@ def judge_outcome(
             probe.check,
             kernel.front.said,
         )
-        defects = defects_of(kernel, case, scene, outcome, told)
+        defects = defects_of(kernel, case, scene, outcome, verdicts)
     ended = time.perf_counter()
     return Trial(
         kernel=kernel.name,
@@ -199,10 +199,10 @@ def judge_outcome(
         device=device,
         probe=probe,
         defects=defects,
-        ratio=max((verdict.ratio for _, verdict in told if verdict.status == "kept"), default=0.0),
-        rows=(len(told[0][0].rows) or _rows(kernel, case)) if told else 0,
-        elements=sum(verdict.judged for _, verdict in told[:1]),
-        reasons=(*(_reasons_beyond_int(outcome, bool(told)) if asked.job.sampling else ()), *reasons, *refusals),
+        ratio=max((verdict.ratio for _, verdict in verdicts if verdict.status == "kept"), default=0.0),
+        rows=(len(verdicts[0][0].rows) or _rows(kernel, case)) if verdicts else 0,
+        elements=sum(verdict.judged for _, verdict in verdicts[:1]),
+        reasons=(*(_reasons_beyond_int(outcome, bool(verdicts)) if asked.job.sampling else ()), *reasons, *refusals),
         silences=_silences(kernel, case, bound.accuracy, answers[0][1], reasons) if reasons and given else {},
         untried=outcome.untried,
         notes=outcome.notes,
@@ -212,7 +212,7 @@ def judge_outcome(
 
 
 def _reasons_beyond_int(outcome: Outcome, is_judged: bool) -> tuple[Unjudged, ...]:
-    """What is left out of a job of more than 2^31 elements."""
+    """What was not judged of a job of more than 2^31 elements."""
     reasons: tuple[Unjudged, ...] = ((outcome.untried,) if outcome.untried else ()) + outcome.notes
     return reasons if reasons or is_judged else (ONLY_ACCESSES,)
 
@@ -228,12 +228,12 @@ def _distinct(kernel: Kernel, runs: tuple[Run, ...]) -> list[tuple[Run, Outputs]
 
 
 def _are_same(one: Outputs, other: Outputs) -> bool:
-    """Whether the bits are the same; a device may give the very same array for runs that leave the same."""
+    """Whether the bits are equal; a device may return one array for several runs with equal answers."""
     return all(one[role] is other[role] or one[role].tobytes() == other[role].tobytes() for role in one)
 
 
 def _rows(kernel: Kernel, case: Case) -> int:
-    """How many independent answers an output has: its rows, or its elements where it has no rows."""
+    """How many independent answers an output has: its rows, or its elements if it has no rows."""
     names = next(iter(kernel.roles.outputs.values()))
     return case.axes.get(names[0], 1) if names else 1
 
@@ -241,7 +241,7 @@ def _rows(kernel: Kernel, case: Case) -> int:
 def _silences(
     kernel: Kernel, case: Case, accuracy: Accuracy, got: Outputs, reasons: Iterable[Reason]
 ) -> dict[str, tuple[str, ...]]:
-    """For each special value that the claim is silent of: the words with which it would have been kept here."""
+    """For each special value that the claim does not mention: the words with which the kernel would be kept here."""
     found: dict[str, tuple[str, ...]] = {}
     for why, key in SILENCES.items():
         if any(reason.why is why for reason in reasons):

@@ -1,6 +1,6 @@
-"""Why answers were not judged: the reasons of the oracle, of devices and of kernels, and the one wording of each.
+"""Why answers were not judged: the reasons of the oracle, of devices and of kernels, and the wording of each.
 
-A text among them is a device's note, which only people read.
+A reason that is a text is a device's note, which no code reads.
 """
 
 import re
@@ -11,12 +11,12 @@ from kfuzz.oracle.verdict import Reason
 
 Unjudged = Reason | Refusal | Untried | str
 
-ONLY_ACCESSES = "more than 2^31 elements: a few blocks run, and what they access is looked at, not their answers"
+ONLY_ACCESSES = "more than 2^31 elements: kfuzz runs a few blocks and checks their accesses, not their answers"
 NUMBER = re.compile(r"(?<![\d^])\d+ ")
 
 
 def without_numbers(one: Unjudged) -> Unjudged:
-    """The same without the numbers of one case, so that all cases count as one; the line that refuses stays."""
+    """The reason without the numbers of one case, so that all cases count as one; the line of a refusal stays."""
     match one:
         case Reason():
             return replace(one, count=0)

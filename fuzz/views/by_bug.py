@@ -1,6 +1,6 @@
-"""The findings of a report by bug, and what they come to: what the renderings of a report share.
+"""Groups the findings of a report by bug, and sums them up: the part that all formats share.
 
-Knows the report; it does not know how one is shown.
+Knows the report; it knows no format.
 """
 
 import hashlib
@@ -10,7 +10,7 @@ from kfuzz.views.document import FindingEntry, KernelEntry
 
 
 def by_bug(kernel: KernelEntry) -> list[list[FindingEntry]]:
-    """The findings of each bug, first the one that tells most of it, or the first here if that is in another report."""
+    """The findings of each bug; the first describes it best, or is the first here if that one is in another report."""
     bugs: dict[str, list[FindingEntry]] = {}
     for one in kernel["findings"]:
         bugs.setdefault(one["bug"], []).append(one)
@@ -28,7 +28,7 @@ def errors_of(kernel: KernelEntry) -> list[FindingEntry]:
 
 
 def verdict(kernels: Sequence[KernelEntry]) -> str:
-    """What a report comes to, in a few words."""
+    """The verdict of a report in a few words."""
     broken = [kernel for kernel in kernels if errors_of(kernel)]
     if broken:
         return f"{len(broken)} of {len(kernels)} kernel{'s' * (len(kernels) > 1)} broken"

@@ -1,4 +1,4 @@
-"""What is said of a claim beside its kernel's text: what was read off it, and where the two disagree.
+"""Notes on a claim: what kfuzz read off the kernel's text, and where claim and text disagree.
 
 Knows kernels; no layout.
 """
@@ -9,8 +9,8 @@ from kfuzz.claims.kernel import Kernel
 
 
 def claim_notes(kernel: Kernel) -> Iterator[str]:
-    """A line for each; where they disagree, it begins with `warning`."""
-    for said in kernel.rounding.read_off:
-        value = said.value if said.value.startswith("[") else f'"{said.value}"'
-        yield f"the claim leaves out {said.key}; read off the text: {said.key} = {value}, {said}"
+    """A line for each note; a disagreement begins with `warning`."""
+    for one in kernel.rounding.read_off:
+        value = one.value if one.value.startswith("[") else f'"{one.value}"'
+        yield f"the claim leaves out {one.key}; read off the text: {one.key} = {value}, {one}"
     yield from (f"warning: {doubt}" for doubt in kernel.rounding.doubts)

@@ -1,6 +1,6 @@
-"""A defect as a person reads it: what is wrong, how much of it, the case in words, and the commands to go on with.
+"""The text of a defect: what is wrong, how much of it, the case in words, and the commands that you can run next.
 
-Knows defects and the ways in which they come about: campaigns, replays, smaller cases.
+Knows defects from campaigns, replays and the minimizer.
 """
 
 import shlex
@@ -22,19 +22,19 @@ from kfuzz.views.document import FindingEntry
 LABEL = 10
 WIDTH = 118
 MOST_LINES = 40
-"""Of what a kernel has printed."""
+"""Lines of a kernel's output that are shown."""
 FOUND_LABEL = "found"
 UNLIKE: dict[Kind, str] = {"race": "race", "stateful": "state"}
-"""Kinds of wrong answers that another run has right, and the label of which run it was."""
+"""Kinds for which another run gives a right answer, and the label of the statement that names both runs."""
 COMMANDS = ("file", "replay", "minimize", "paste")
-"""Lines to be copied are never broken."""
+"""Labels of lines for you to copy, which are never wrapped."""
 Statement = tuple[str, str]
 
 
 def failure_text(
     defect: Defect, seen: Statement, case: Path | None = None, is_minimized: bool = False, is_known: bool = False
 ) -> str:
-    """The block for one defect; `seen` says how often it was, and `case` is the file that shows it.
+    """The block for one defect; `seen` says how often it occurred, and `case` is the file that reproduces it.
 
     Its first line is the bucket, which begins with the kernel's name.
     """
@@ -49,7 +49,7 @@ def entry_text(finding: FindingEntry) -> str:
 
 
 def block(title: str, bucket: str, is_known: bool, statements: Iterable[Statement]) -> str:
-    """The bucket, then a line for each statement, wrapped unless it is to be copied."""
+    """The bucket, then a line for each statement, wrapped unless it is there to be copied."""
     lines = [f"{title}  {bucket}" + ("  (known)" if is_known else "")]
     for label, said in statements:
         wrapped = [said] if label in COMMANDS else textwrap.wrap(said, WIDTH - LABEL - 2, break_long_words=False)
@@ -58,20 +58,20 @@ def block(title: str, bucket: str, is_known: bool, statements: Iterable[Statemen
 
 
 def discovery_text(one: Discovery) -> str:
-    """The block for what a campaign has found."""
+    """The block for a discovery of a campaign."""
     seen = occurrence_text(one.first_trial, one.count, one.devices, one.confirmed)
     return failure_text(one.defect, seen, one.path, one.is_minimized, one.is_known)
 
 
 def occurrence_text(first_trial: int, count: int, devices: Sequence[str] = (), confirmed: str = "") -> Statement:
-    """When a campaign found it, and how often; where it had several devices, on which, and what the gpu said."""
+    """When and how often a campaign found it; with several devices, also on which, and whether the GPU confirms it."""
     times = f", {count} times in all" if count > 1 else ""
     who = f", on the {' and the '.join(devices)}; confirmed on the GPU: {confirmed}" if confirmed else ""
     return FOUND_LABEL, f"in trial {first_trial} of this kernel{times}{who}"
 
 
 def replay_texts(found: Replay, record: Record, case: Path | None) -> Iterator[str]:
-    """A block for each defect that a kept case shows, run again."""
+    """A block for each defect that the replay of a kept case shows."""
     is_minimized = record.origin is not None and record.origin.minimized
     for defect in found.defects:
         yield failure_text(defect, ("again", runs_text(found.broken_runs, found.runs)), case, is_minimized)
@@ -80,7 +80,7 @@ def replay_texts(found: Replay, record: Record, case: Path | None) -> Iterator[s
 
 
 def note_text(note: str) -> str:
-    """What was seen beside the defects, line by line, as far as a person reads on."""
+    """A note beside the defects, line by line, cut after MOST_LINES lines."""
     lines = note.rstrip().splitlines()
     left = [f"and {len(lines) - MOST_LINES} lines more"] if len(lines) > MOST_LINES else []
     shown = [*lines[:MOST_LINES], *left]
@@ -116,7 +116,7 @@ def evidence(defect: Defect) -> Iterator[Statement]:
 
 
 def commands(defect: Defect, case: Path, is_minimized: bool) -> Iterator[Statement]:
-    """The file of the case, and the commands to go on with; they name the kernel where they would not find it."""
+    """The file of the case, and the commands for it; they name the kernel if they would not find it."""
     named = kernel_option(Path(defect.scene.path), KERNELS, bool(defect.scene.said))
     option = (f" --kernel {shlex.quote(named)}" if named else "") + (f" {defect.scene.said}" if named else "").rstrip()
     place = shlex.quote(shown_path(case)) + option
@@ -129,10 +129,10 @@ def commands(defect: Defect, case: Path, is_minimized: bool) -> Iterator[Stateme
 
 
 def line_to_paste(case: Path) -> str | None:
-    """The case as a line, where it is a small one: a log that holds it is enough to run it again."""
+    """A small case as one line: a log that contains it is enough to run it again."""
     try:
         return case_line.line_of(case_file.read(case))
-    except CaseError:  # it was removed meanwhile
+    except CaseError:  # it was removed in the meantime
         return None
 
 
@@ -144,7 +144,7 @@ def worst_element(worst: Worst) -> Iterator[Statement]:
 
 
 def error_size(defect: Defect, worst: Worst) -> Iterator[Statement]:
-    """How far outside the worst element lies, in units of its bound; nothing where that is no number."""
+    """How far outside its interval the worst element lies, in units of the bound, if that is a number."""
     if defect.ratio is None:
         return
     if worst.lo == worst.hi:
@@ -152,7 +152,7 @@ def error_size(defect: Defect, worst: Worst) -> Iterator[Statement]:
     elif defect.ratio > 1:
         yield "error", f"{defect.ratio:.3g} x the bound"
     else:
-        yield "error", f"{defect.ratio:.3g} x the bound, alone; not all of the row fit one shared denominator"
+        yield "error", f"{defect.ratio:.3g} x the bound by itself; the elements of the row fit no shared denominator"
 
 
 def extent_text(extent: Extent, rank: int) -> str:
@@ -181,7 +181,7 @@ def pattern_text(pattern: Pattern, is_vector: bool) -> str:
 
 
 def kernel_option(path: Path, library: Path, has_no_claim: bool = False) -> str:
-    """The kernel's path, where `kfuzz replay` in this folder would not find the kernel by itself."""
+    """The kernel's path, if `kfuzz replay` in this folder would not find the kernel by itself."""
     full = path.resolve()
     if has_no_claim:
         return shown_path(path)

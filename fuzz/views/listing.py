@@ -1,6 +1,6 @@
 """The kernels of a folder as a table: for a terminal, as JSON, and as the Markdown in docs/kernels.md.
 
-Knows kernels and how to lay them out; never how they are run.
+Knows kernels and their layout; it does not know how they run.
 """
 
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ def as_json(kernels: Sequence[Kernel]) -> list[dict[str, object]]:
 
 
 def as_table(kernels: Sequence[Kernel]) -> Table:
-    """The list as a person reads it."""
+    """The list as a table for the terminal."""
     table = Table("kernel", "op", "sizes", "tune", "broken on purpose", "last run", box=None, pad_edge=False)
     for kernel in kernels:
         tune = " ".join(f"{name}={values_text(values)}" for name, values in kernel.tune.items())
@@ -62,14 +62,14 @@ def as_table(kernels: Sequence[Kernel]) -> Table:
 
 
 def run_text(kernel: Kernel) -> str:
-    """`912 trials, cpu, 2026-11-20`, and what there is to know beside it."""
+    """`912 trials, cpu, 2026-11-20`, and whether it had findings or the file was edited since."""
     run = last_run(kernel)
     if run is None:
         return "never"
-    told = [f"{run.trials} trials", run.device, run.ended[:10]]
-    told += [f"{run.errors} finding{'s' * (run.errors != 1)}"] if run.errors else []
-    told += [] if run.is_of(kernel) else ["edited since"]
-    return ", ".join(told)
+    parts = [f"{run.trials} trials", run.device, run.ended[:10]]
+    parts += [f"{run.errors} finding{'s' * (run.errors != 1)}"] if run.errors else []
+    parts += [] if run.is_of(kernel) else ["edited since"]
+    return ", ".join(parts)
 
 
 def axes_text(axes: dict[str, Axis]) -> str:
@@ -86,7 +86,7 @@ def axis_text(axis: Axis) -> str:
 
 
 def size_text(size: int) -> str:
-    """A size in digits, or as a power of two where that is what it is and digits hide it."""
+    """A size in digits, or as a power of two if it is a large one."""
     for number, tail in ((size, ""), (size + 1, "-1")):
         if number >= 2**16 and number & (number - 1) == 0:
             return f"2^{number.bit_length() - 1}{tail}"
@@ -98,7 +98,7 @@ def values_text(values: tuple[int, ...]) -> str:
 
 
 def first_sentence(prose: str) -> str:
-    """What the kernel is, in the words of its own file."""
+    """The first sentence of a kernel file's prose."""
     paragraph = " ".join(prose.split("\n\n", maxsplit=1)[0].split())
     return paragraph.split(". ")[0].rstrip(".") + "." if paragraph else ""
 
@@ -119,14 +119,14 @@ def as_markdown(kernels: Sequence[Kernel]) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Text that Markdown leaves as it is inside a table."""
+    """The text with Markdown's special characters escaped, for a table."""
     for char in "\\|*_<":
         text = text.replace(char, f"\\{char}")
     return text
 
 
 def put_table(text: str, table: str) -> str:
-    """The text with the table between its markers; ValueError where it has none."""
+    """The text with the table between its markers. Raises ValueError if it has none."""
     before, opening, rest = text.partition(BEGINS)
     _, closing, after = rest.partition(ENDS)
     if not opening or not closing:

@@ -1,6 +1,6 @@
-"""A campaign while it runs: a table that keeps itself up to date on a terminal, plain lines anywhere else.
+"""Shows a campaign while it runs: a live table on a terminal, plain lines elsewhere.
 
-Knows the events of a campaign; never how it is run.
+Knows the events of a campaign; it does not know how the campaign runs.
 """
 
 import time
@@ -18,14 +18,14 @@ from kfuzz.campaign.events import Event, Found, GaveUp, Tried
 from kfuzz.campaign.state import Discovery
 
 LINE_EVERY = 10.0
-"""Seconds between two lines of progress where there is no terminal."""
+"""Seconds between two lines of progress without a terminal."""
 REFRESH = 4
 HEAD_LINES = 8
 
 
 @dataclass
 class KernelLine:
-    """What is known of a kernel so far."""
+    """The progress of one kernel."""
 
     trials: int = 0
     rows: int = 0
@@ -36,7 +36,7 @@ class KernelLine:
 
 @dataclass
 class Board:
-    """What is known of a campaign so far."""
+    """The progress of a campaign."""
 
     kernels: dict[str, KernelLine]
     max_time: float | None
@@ -73,13 +73,13 @@ class Board:
                 self.kernels[event.kernel].over = event.why
 
     def is_news(self, event: Event) -> bool:
-        """Whether an event is worth a line: not each of the ways in which one bug is seen."""
+        """Whether an event deserves a line: a second sign of the same bug does not."""
         if isinstance(event, Found):
             return self.causes.isdisjoint(event.discovery.causes)
         return isinstance(event, GaveUp)
 
     def left(self) -> str:
-        """How much is still to come."""
+        """How much is left."""
         if self.max_time is not None:
             return f"{max(0.0, self.max_time - self.seconds):.0f} s left"
         if self.max_cases is not None:
@@ -108,21 +108,21 @@ class View(Protocol):
         """Take one event."""
 
     def __enter__(self) -> "View":
-        """Begin to show."""
+        """Start to show the campaign."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Show no more."""
+        """Stop."""
 
 
 def view_of(board: Board, console: Console) -> View:
-    """A table where there is a terminal, lines where there is none."""
+    """A table on a terminal, lines elsewhere."""
     return TableView(board, console) if console.is_terminal else LineView(board, console)
 
 
 class LineView:
-    """A line for each finding, and one for the state of things now and then."""
+    """A line for each finding, and one for the progress now and then."""
 
     def __init__(self, board: Board, console: Console) -> None:
         self.board, self._console, self._next = board, console, LINE_EVERY
@@ -149,7 +149,7 @@ class LineView:
 
 
 class TableView:
-    """A table of the kernels, at most as high as the terminal."""
+    """A table of the kernels, no higher than the terminal."""
 
     def __init__(self, board: Board, console: Console) -> None:
         self.board, self._console = board, console
@@ -175,7 +175,7 @@ class TableView:
 
 
 def event_line(event: Found | GaveUp) -> str:
-    """A finding or an end, in one line."""
+    """A finding, or the end of a kernel's trials, in one line."""
     if isinstance(event, GaveUp):
         return f"{event.kernel}: {event.why.splitlines()[0] if event.why else ''}"
     one = event.discovery
@@ -184,7 +184,7 @@ def event_line(event: Found | GaveUp) -> str:
 
 
 def board_table(board: Board, most: int) -> Table:
-    """The kernels with findings first, then those that come nearest to their bound."""
+    """The kernels with findings first, then those whose errors come nearest to the bound."""
     found = Table(box=None, pad_edge=False, expand=True)
     found.add_column("kernel", no_wrap=True)
     for heading in ("trials", "rows", "worst kept"):

@@ -1,6 +1,6 @@
-"""One report from those of a campaign's parts, as if nobody had divided it; or from campaigns of different kernels.
+"""Joins the reports of a campaign's parts, or of campaigns about different kernels, into one.
 
-Knows reports; never how anything was found, nor where files lie.
+The result is the report that one undivided campaign would have written. Knows reports; it reads no files.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 def merge_reports(parts: Sequence[Document], command: Sequence[str]) -> Document:
-    """The report of all parts together; CaseError where they do not belong to one campaign."""
+    """The report of all parts together. Raises CaseError if they do not belong to one campaign."""
     check_seeds(parts)
     kernels = [_kernel(same) for same in _by_name(kernel for part in parts for kernel in part["kernels"])]
     is_interrupted = any(part["exit_code"] == INTERRUPTED for part in parts)
@@ -47,7 +47,7 @@ def merge_reports(parts: Sequence[Document], command: Sequence[str]) -> Document
 
 
 def check_seeds(parts: Sequence[Document]) -> None:
-    """Raise a CaseError where a trial could be in two parts."""
+    """Raise a CaseError if a trial could be in two parts."""
     counts, seeds = ({read(part) for part in parts} for read in (_count, lambda part: part["seed"]))
     if len(counts) > 1:
         raise CaseError(f"parts of different campaigns: {', '.join(sorted(part['shard'] for part in parts))}")
@@ -57,7 +57,7 @@ def check_seeds(parts: Sequence[Document]) -> None:
         places = [part["shard"] for part in parts]
         for place in places:
             if places.count(place) > 1:
-                raise CaseError(f"part {place} stands there twice")
+                raise CaseError(f"part {place} is given twice")
         return
     names = [kernel["name"] for part in parts for kernel in part["kernels"]]
     for name in names:
@@ -76,7 +76,7 @@ def _count(part: Document) -> int:
 
 
 def _by_name(kernels: Iterable[KernelEntry]) -> list[list[KernelEntry]]:
-    """The entries of each kernel, in the order in which kernels come first."""
+    """The entries of each kernel, in the order in which the kernels first occur."""
     found: dict[str, list[KernelEntry]] = {}
     for kernel in kernels:
         found.setdefault(kernel["name"], []).append(kernel)
@@ -126,7 +126,7 @@ def _add_seconds(same: Sequence[dict[str, float]]) -> dict[str, float]:
 
 
 def _findings(kernel: str, every: list[FindingEntry]) -> list[FindingEntry]:
-    """Each bucket once, as its smallest case shows it; no warning of what is an error in another part."""
+    """Each bucket once, with its smallest case. No warning if another part has an error of the same fault."""
     errors = {one["fault"] for one in every if _is_error(one)}
     reported = [one for one in every if _is_error(one) or one["fault"] not in errors]
     by_bucket = groupby(sorted(reported, key=lambda one: one["bucket"]), key=lambda one: one["bucket"])
@@ -163,7 +163,7 @@ def _finding(same: Sequence[FindingEntry]) -> FindingEntry:
 
 
 def _certainty(confirmed: str) -> int:
-    """The lower, the more it says."""
+    """A lower number is a more certain confirmation."""
     return 0 if confirmed == CONFIRMED else 1 if confirmed == HIDDEN else 2
 
 
@@ -172,7 +172,7 @@ def _is_error(one: FindingEntry) -> bool:
 
 
 def _stop_reason(reasons: Sequence[str]) -> str:
-    """What ended the campaign: what ended each part, or the first of these that ended any."""
+    """Why the campaign stopped: the first of these reasons that stopped a part, else the reason of the first part."""
     return next((why for why in ("interrupted", "max-time", "max-cases") if why in reasons), reasons[0])
 
 

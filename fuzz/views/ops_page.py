@@ -14,9 +14,9 @@ These are the ops that a kernel may claim. `float` is f32, f16, bf16 or f64, eac
 `python -m kfuzz.views.ops_page > docs/ops.md` writes this page.
 
 Special values follow from the formula: an answer may be what an infinity or NaN becomes in it, step by step. There are
-three exceptions. A row of nothing but -inf below a maximum is NaN, or 0 where a claim says `all_neg_inf = "zero"`. NaN
-and +inf are judged only where the op or the claim speaks of them. Where the order of a sum decides, as with an overflow
-on the way or +inf beside -inf, the answer is not judged.
+three exceptions. In an op that subtracts the maximum, a row of only -inf is NaN, or 0 if a claim says
+`all_neg_inf = "zero"`. NaN and +inf are judged only if the op or the claim mentions them. An answer that depends on the
+order of a sum, as with an overflow on the way or +inf beside -inf, is not judged.
 """
 
 
@@ -39,7 +39,7 @@ def _section(op: Op) -> str:
         lines += ["Forms: " + ", ".join(f"`{form}`" for form in op.forms) + ".", ""]
     if op.seldom:
         ways = ", ".join(f"`{form}` (`{called}`)" for form, called in op.seldom.items())
-        lines += [f"Seldom, where a claim or a call in the text says so: {ways}.", ""]
+        lines += [f"Only if a claim or a call in the text says so: {ways}.", ""]
     if said := _names(op):
         lines += [f"A claim may name: {said}.", ""]
     if op.special:

@@ -1,7 +1,7 @@
 """The report as one page for a browser: a single file that needs no network and no other file.
 
-What a person reads first comes first: what voids a pass, then the findings by bug with their source lines, then each
-kernel with its figures. Knows the report and the page's assets; never how anything was found.
+The most important comes first: what the run does not show, then the findings by bug with their source lines, then each
+kernel with its figures. Knows the report and the page's assets; it does not know how anything was found.
 """
 
 import json
@@ -14,10 +14,10 @@ from kfuzz.views.document import Document, FindingEntry, Json, KernelEntry, Smal
 
 ASSETS = Path(__file__).with_name("page_assets")
 LONGEST_SOURCE = 200_000
-"""Characters of a kernel's text that the page carries; of a longer one no line is shown."""
+"""The page shows the lines of a kernel's text only if it has no more characters."""
 NOT_FACTS = ("where", "file")
-LONGER = {"minimize": "minimize, and write a Python file that shows it", "paste": "replay, without the case's file"}
-"""What a command does, where its name alone does not say it."""
+LONGER = {"minimize": "minimize, and write a Python file that reproduces it", "paste": "replay without the case's file"}
+"""What a command does, if its name alone does not say it."""
 
 
 def as_page(runs: Sequence[Document]) -> str:
@@ -25,7 +25,7 @@ def as_page(runs: Sequence[Document]) -> str:
     page = (ASSETS / "page.html").read_text(encoding="utf-8")
     for mark, name in (("/*STYLE*/", "style.css"), ("/*SCRIPT*/", "script.js")):
         page = page.replace(mark, (ASSETS / name).read_text(encoding="utf-8"))
-    # Within a script element only `<` could end it, or begin a comment; in JSON it stands in strings alone.
+    # Within a script element only `<` could end it or begin a comment; in JSON, `<` occurs only in strings.
     text = json.dumps(_content(runs), allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     return page.replace("/*DATA*/", text)
 
@@ -54,7 +54,7 @@ def _facts(run: Document) -> str:
 
 
 def voids(run: Document) -> Iterator[str]:
-    """What keeps this run from saying that a kernel is right."""
+    """Why this run does not show that a kernel is right."""
     if run["stop_reason"] == "interrupted":
         yield "the run was interrupted"
     for kernel in run["kernels"]:
@@ -76,15 +76,15 @@ def voids(run: Document) -> Iterator[str]:
 
 
 def _sizes_not_tried(kernel: KernelEntry) -> str:
-    """Which claimed sizes no judged answer had: `cols beyond 512 of 1048576`; nothing where none was judged."""
+    """The claimed sizes that no judged answer had: `cols beyond 512 of 1048576`; empty if no answer was judged."""
     every = ((name, axis["smallest_tried"], axis["largest_tried"], axis) for name, axis in kernel["sizes"].items())
-    told = []
+    parts = []
     for name, smallest, largest, axis in every:
         if smallest is not None and smallest > axis["least"]:
-            told.append(f"{name} from {axis['least']} to below {smallest}")
+            parts.append(f"{name} from {axis['least']} to below {smallest}")
         if largest is not None and largest < axis["most"]:
-            told.append(f"{name} beyond {largest} of {axis['most']}")
-    return ", ".join(told)
+            parts.append(f"{name} beyond {largest} of {axis['most']}")
+    return ", ".join(parts)
 
 
 def _finding(device: str, kernel: KernelEntry, bug: Sequence[FindingEntry]) -> Json:
@@ -107,12 +107,12 @@ def _finding(device: str, kernel: KernelEntry, bug: Sequence[FindingEntry]) -> J
 
 
 def _facts_of(one: FindingEntry) -> list[list[str]]:
-    """What the terminal says, less what stands elsewhere in the entry."""
+    """The statements of the terminal that are not elsewhere in the entry."""
     return [pair for pair in one["evidence"] if pair[0] not in NOT_FACTS and pair[1] != one["message"]]
 
 
 def _picture(answer: SmallAnswer) -> Json:
-    """An answer as rows of cells; `wrong` says of a place what was wanted, and the interval."""
+    """An answer as rows of cells; `wrong` maps a place to the wanted value and its interval."""
     shape = answer["shape"]
     cols = shape[-1] if shape else 1
     wrong = {}
@@ -150,7 +150,7 @@ def _card(kernel: KernelEntry) -> Json:
 
 
 def _maps(kernel: KernelEntry) -> Iterator[Json]:
-    """The sizes tried, two axes at a time, of three the last by itself; nothing where no answer was judged."""
+    """The sizes tried, two axes at a time, and a last odd one alone; nothing if no answer was judged."""
     axes = [
         {
             "name": name,

@@ -1,6 +1,6 @@
-"""What `kfuzz check` has found of a program: the terminal's text, and the same report that a campaign makes.
+"""The result of `kfuzz check`: the terminal's text, and a report like that of a campaign.
 
-Knows defects and the report's fields; never how a program is run.
+Knows defects and the report's fields; it does not know how a program runs.
 """
 
 from collections.abc import Iterator
@@ -19,12 +19,12 @@ from kfuzz.views.report import finding_entry
 from kfuzz.views.summary import other_sign
 
 MOST_LINES = 12
-"""Of what a program has printed that ends badly."""
+"""Lines of the output of a program that ends with an error."""
 
 
 @dataclass(frozen=True)
 class ProgramReport:
-    """What came of a program under the checker: `discoveries` count the inputs that show each."""
+    """The result of a program under the checker; each discovery counts the inputs that show it."""
 
     name: str
     path: Path
@@ -41,17 +41,17 @@ class ProgramReport:
     launches: int
     discoveries: tuple[Discovery, ...]
     troubles: tuple[str, ...]
-    """Why runs say little: they were not at their end, or end with an error of the program's own."""
+    """Why runs show little: they did not end, or ended with an error of the program's own."""
     is_interrupted: bool = False
 
     @property
     def bugs(self) -> tuple[Bug, ...]:
-        """What was found, by cause."""
+        """The findings by cause."""
         return bugs_of(self.discoveries)
 
     @property
     def exit_code(self) -> int:
-        """130 interrupted, 1 an error was found, 2 a run does not say what it should, else 0."""
+        """130 interrupted, 1 an error was found, 2 a run did not end properly, else 0."""
         if self.is_interrupted:
             return INTERRUPTED
         if any(one.is_error for one in self.discoveries):
@@ -77,7 +77,7 @@ def times(one: Discovery) -> str:
 
 
 def verdict(report: ProgramReport) -> str:
-    """One line for all."""
+    """The verdict in one line."""
     errors = [bug for bug in report.bugs if bug.is_error]
     warnings = len(report.bugs) - len(errors)
     said = f"broken in {len(errors)} way{'s' * (len(errors) > 1)}" if errors else "nothing is broken"
@@ -91,7 +91,7 @@ def verdict(report: ProgramReport) -> str:
 
 
 def last_lines(text: str) -> str:
-    """The end of what a program has printed, on lines of its own."""
+    """The last lines of a program's output, indented."""
     lines = printable(text.rstrip()).splitlines()
     return "\n".join(f"  | {line}" for line in lines[-MOST_LINES:])
 

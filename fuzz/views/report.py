@@ -1,6 +1,6 @@
 """The report kfuzz-report/1: one JSON document that says what a campaign did and found.
 
-Knows campaigns; how they are shown to a person is in failure, summary and junit, which read the same objects.
+Knows campaigns; failure.py and summary.py make the text for people.
 """
 
 from collections.abc import Mapping
@@ -38,20 +38,20 @@ from kfuzz.views.failure import Statement, commands, evidence, occurrence_text
 
 @dataclass(frozen=True)
 class Report:
-    """A campaign that has ended, by which command, on which device and when."""
+    """A campaign that has ended, with its command, device and start."""
 
     result: Result
     command: tuple[str, ...]
     device: str
     started: datetime
     faults: Mapping[Path, ClaimError] = field(default_factory=dict)
-    """Files that were to be fuzzed, and hold no kernel."""
+    """Files that should be fuzzed but hold no kernel."""
     is_collection: bool = False
-    """Of files that somebody has collected: one that does not compile is counted, and no mistake of the campaign."""
+    """The targets are a collection of files: one that does not compile is counted, and is no fault of the campaign."""
 
     @property
     def kernels(self) -> tuple[KernelResult, ...]:
-        """One for each kernel: its progress, and what was found of it."""
+        """The progress and the findings of each kernel."""
         return self.result.kernels
 
     @property

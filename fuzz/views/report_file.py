@@ -1,6 +1,6 @@
-"""A report read back from its file: checked against its declared shape, field by field, before anything uses it.
+"""Reads a report from its file and checks each field against its declared type before anything uses it.
 
-Knows the report's types; never what a field means.
+Knows the report's types; it does not know what a field means.
 """
 
 import json
@@ -16,13 +16,13 @@ MOST_BYTES = 256 << 20
 
 
 def read(path: Path) -> Document:
-    """The report in a file; CaseError, in one line, where it is none of ours or was cut short."""
+    """Read the report in a file. Raises CaseError, in one line, if it is not a report or was cut short."""
     try:
         found = json.loads(read_bytes(path, MOST_BYTES))
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise CaseError(f"{path}: no JSON: {error}") from None
+        raise CaseError(f"{path}: not JSON: {error}") from None
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
-        raise CaseError(f"{path}: no report of kfuzz fuzz --json: schema = {SCHEMA!r} is expected")
+        raise CaseError(f"{path}: not a report that kfuzz --json wrote: expected schema = {SCHEMA!r}")
     add_later_fields(found)
     if wrong := misfit(found, Document, ""):
         raise CaseError(f"{path}: {wrong}")
@@ -30,7 +30,7 @@ def read(path: Path) -> Document:
 
 
 def add_later_fields(found: dict[str, Any]) -> None:
-    """Fill in the fields that reports lack which were written before these fields existed."""
+    """Fill in the fields that are missing from reports written before these fields existed."""
     kernels, unusable = found.get("kernels"), found.get("unusable")
     for kernel in kernels if isinstance(kernels, list) else ():
         findings = kernel.get("findings") if isinstance(kernel, dict) else None
@@ -43,7 +43,7 @@ def add_later_fields(found: dict[str, Any]) -> None:
 
 
 def misfit(value: object, wanted: Any, key: str) -> str:  # noqa: ANN401  a type, of any form
-    """What of a value is not of the declared type, with its place; empty where all of it is."""
+    """The first part of a value that does not have the declared type, with its place; empty if all of it has."""
     origin, inner = get_origin(wanted), get_args(wanted)
     if is_typeddict(wanted):
         return _misfit_of_table(value, wanted, key)
@@ -82,4 +82,4 @@ def _under(key: str, name: str) -> str:
 
 def _mismatch(key: str, value: object) -> str:
     shown = repr(value)
-    return f"{key} = {shown if len(shown) < 60 else shown[:57] + '...'}: not what a report holds there"
+    return f"{key} = {shown if len(shown) < 60 else shown[:57] + '...'}: a report has another type of value there"

@@ -1,8 +1,8 @@
-"""A finding as one Python file: the kernel's text and the bits, run again wherever kfuzz is installed.
+"""Writes a finding as one Python file: the kernel's text and the bits, which runs wherever kfuzz is installed.
 
     text = script(kernel, record)
 
-Knows how to write such a file, and what it calls when it is run.
+The file calls `main` and `unpacked` of this module.
 """
 
 import base64
@@ -96,24 +96,24 @@ def script(kernel: Kernel, record: Record, name: str) -> str:
         f"        seed={origin.seed!r},\n        device=sys.argv[1] if sys.argv[1:] else {origin.device or 'auto'!r},\n"
         f"    )\n)\n"
     )
-    told = [f"KERNEL = {literal(rename_includes(files[0], names))}"]
+    parts = [f"KERNEL = {literal(rename_includes(files[0], names))}"]
     if headers:
         entries = [f"    {header!r}: {literal(one)},\n" for header, one in headers.items()]
-        told += ["", f"HEADERS = {{\n{''.join(entries)}}}"]
-    text = head + "\n".join([*told, "", *body]) + "\n\n" + call
+        parts += ["", f"HEADERS = {{\n{''.join(entries)}}}"]
+    text = head + "\n".join([*parts, "", *body]) + "\n\n" + call
     if len(text) > MOST_BYTES:
         raise CaseError(f"the case needs {len(text)} bytes as a script; at most {MOST_BYTES} are written")
     return text
 
 
 def in_docstring(text: str) -> str:
-    """Text that stands safely inside a docstring."""
+    """Text that is safe inside a docstring."""
     plain = "".join(letter if letter.isprintable() else "?" for letter in " ".join(text.split()))
     return plain.replace("\\", "/").replace('"""', "'''")
 
 
 def literal(source: str) -> str:
-    """A Python literal of the text: raw and readable where it can be."""
+    """A Python literal of the text: raw and readable if possible."""
     if "'''" in source or source.endswith(("'", "\\")) or "\r" in source or "\0" in source:
         return repr(source)
     return f"r'''{source}'''"
@@ -139,7 +139,7 @@ def array_text(role: str, record: Record) -> str:
 
 
 def unpacked(packed: str, shape: tuple[int, ...]) -> Values:
-    """The array of an expression written above."""
+    """The array of an expression that `array_text` wrote."""
     return np.frombuffer(zlib.decompress(base64.b85decode(packed)), np.float32).reshape(shape)
 
 
@@ -156,9 +156,9 @@ def main(
     warning: str = "",
     ending: str = ".cu",
 ) -> int:
-    """Run the case on the kernel, print what is found, and say by the exit code whether it is still broken.
+    """Run the case on the kernel and print the findings; the exit code says whether the kernel is still broken.
 
-    `warning`: the bucket of a warning, where that is what the case shows.
+    `warning`: the bucket of the warning, if the case shows one.
     """
     try:
         with tempfile.TemporaryDirectory(prefix="kfuzz-") as folder:

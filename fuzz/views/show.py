@@ -1,6 +1,6 @@
-"""What a kernel claims, laid out for a person.
+"""The text of a kernel's claim.
 
-Knows how to say a claim in words; never whether it holds.
+Knows how to put a claim into words; it does not know whether the claim holds.
 """
 
 import difflib
@@ -24,7 +24,7 @@ Section = tuple[str, list[tuple[str, str]]]
 
 
 def sections(kernel: Kernel) -> Iterator[Section]:
-    """Every part of the claim: a heading, then names with what is claimed of them."""
+    """Every part of the claim: a heading, then pairs of a name and what the claim says about it."""
     yield "axes", [(name, sizes_of(axis)) for name, axis in kernel.axes.items()]
     yield "tune", [(name, f"any of {values_text(values)}") for name, values in kernel.tune.items()]
     yield "where", [("", condition.text) for condition in kernel.where.conditions]
@@ -33,7 +33,7 @@ def sections(kernel: Kernel) -> Iterator[Section]:
     if kernel.align < 256:
         yield "align", [("", f"bases may be aligned to no more than {kernel.align} bytes")]
     if kernel.warp_synchronous:
-        yield "warps", [("", "the lanes of a warp go in step, as before Volta")]
+        yield "warps", [("", "the lanes of a warp run in step, as before Volta")]
     for number, launch in enumerate(kernel.launches, 1):
         if launch.called:
             yield "call", [*lines_of(launch.called).items(), *home_line(kernel)]
@@ -63,7 +63,7 @@ def sections(kernel: Kernel) -> Iterator[Section]:
 
 
 def home_line(kernel: Kernel) -> list[tuple[str, str]]:
-    """The shape that it was written for, where the claim says it."""
+    """The shape that the kernel was written for, if the claim names one."""
     return [("home", show_sizes(kernel.home, kernel.home))] if kernel.home else []
 
 
@@ -75,7 +75,7 @@ def sizes_of(axis: Axis) -> str:
 
 
 def role_of(array: object) -> str:
-    """Scratch says so, since no arrow does."""
+    """A mark for scratch arrays, which have no arrow."""
     text = str(array)
     if "->" in text or "<-" in text:
         return ""
@@ -106,7 +106,7 @@ def accuracy_lines(kernel: Kernel) -> list[tuple[str, str]]:
 
 
 def count(claimed: ClaimedCounts, silent: str) -> str:
-    """One count, or those of a formula's sums by name."""
+    """One count, or one for each named sum of a formula."""
     if claimed is None:
         return f"left out: {silent}"
     if isinstance(claimed, Expression):
@@ -134,7 +134,7 @@ def values_lines(kernel: Kernel) -> list[tuple[str, str]]:
         if said:
             lines.append((name, words[said]))
     if special.ties != "any":
-        lines.append(("ties", f"of equal elements the {special.ties} is meant"))
+        lines.append(("ties", f"among equal elements, the {special.ties} is the answer"))
     return lines or [("", f"left out: what {shown_op(kernel.op)} claims by default")]
 
 

@@ -1,6 +1,6 @@
-"""What is in a case file, laid out for a person.
+"""The text of a case file.
 
-Knows cases; never a kernel or a device.
+Knows cases; it knows no kernel and no device.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ MOST_VALUES = 64
 
 
 def case_text(record: Record, name: str) -> str:
-    """The case in words, where it comes from, and the bits of short arrays."""
+    """The case in words, its origin, and the bits of short arrays."""
     case = record.case
     lines = [f"{one_line(name)}  {shown_op(case.op)} {case.sizes}  sha256 {case.digest[:16]}"]
     if record.origin:
@@ -28,13 +28,13 @@ def case_text(record: Record, name: str) -> str:
 
 
 def origin_lines(origin: Origin) -> Iterator[tuple[str, str]]:
-    """What the case says of its own past."""
+    """What the case records about the failure for which it was kept."""
     yield "broke", origin.kernel
     yield "bucket", origin.bucket
     yield "seen", origin.message
     yield "launch", " ".join(f"{name}={value}" for name, value in origin.tune.items()) or "-"
     how = ", each access checked" if origin.check else ""
-    yield "probe", f"{origin.runs} runs from seed {origin.seed}{how}, device {origin.device or 'not told'}"
+    yield "probe", f"{origin.runs} runs from seed {origin.seed}{how}, device {origin.device or 'not recorded'}"
     yield "minimized", "yes" if origin.minimized else "no"
 
 

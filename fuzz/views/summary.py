@@ -1,6 +1,6 @@
-"""The end of a campaign on the terminal: what is broken, then a line for each kernel, then one for all.
+"""The end of a campaign on the terminal: the findings, then a line for each kernel, then one for all.
 
-Knows the report and rich's tables; never how anything was found.
+Knows the report and rich's tables; it does not know how anything was found.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,14 +21,14 @@ MOST_BLOCKS, MOST_ALSO, MOST_SIZES = 3, 6, 3
 
 
 def failures(report: Report) -> Iterator[str]:
-    """A block for each new bug, errors before warnings; of a kernel with many, for the first."""
+    """A block for each new bug, errors before warnings; for a kernel with many bugs, only the first few."""
     for kernel in report.kernels:
         yield from blocks([bug for bug in kernel.bugs if bug.is_error and not bug.is_known])
         yield from blocks([bug for bug in kernel.bugs if not bug.is_error and not bug.is_known])
 
 
 def blocks(bugs: Sequence[Bug]) -> Iterator[str]:
-    """What tells most of each bug in full, and what else is seen of it in a line each."""
+    """The finding that describes each bug best in full, and its other signs in a line each."""
     for place, bug in enumerate(bugs[:MOST_BLOCKS]):
         lines = [f"  also      {other_sign(one)}" for one in bug.also[:MOST_ALSO]]
         if more := len(bug.also) - MOST_ALSO:
@@ -43,7 +43,7 @@ def other_sign(one: Discovery) -> str:
 
 
 def troubles(report: Report) -> Iterator[str]:
-    """What kept kernels from being tried to the end; of one kernel all of it, of several a line each."""
+    """Why kernels were not tried to the end; the whole text for one kernel, one line each for several."""
     for kernel in report.kernels:
         if trouble := kernel.progress.error or kernel.progress.retired or kernel.unjudged:
             first, *more = trouble.splitlines()
@@ -52,9 +52,7 @@ def troubles(report: Report) -> Iterator[str]:
 
 
 def notes(report: Report) -> Iterator[str]:
-    """What was read off the texts of the kernels because their claims leave it out, what contradicts a text, and what
-    functions of the host have refused.
-    """
+    """What kfuzz read off the kernels' texts, what contradicts them, and the arguments that host functions refused."""
     for kernel in report.kernels:
         yield from (f"{kernel.kernel.name}: {note}" for note in claim_notes(kernel.kernel))
         if refusals := sorted(map(unjudged_text, kernel.progress.refusals)):
@@ -64,55 +62,55 @@ def notes(report: Report) -> Iterator[str]:
 
 def table(report: Report) -> Table:
     """One line for each kernel."""
-    found = Table("kernel", box=None, pad_edge=False)
+    lines = Table("kernel", box=None, pad_edge=False)
     for heading in ("trials", "rows", "worst kept error"):
-        found.add_column(heading, justify="right")
-    found.add_column("findings")
+        lines.add_column(heading, justify="right")
+    lines.add_column("findings")
     for kernel in report.kernels:
         progress = kernel.progress
         ratio = f"{progress.worst_ratio:.2f} of bound" if progress.rows else "-"
-        found.add_row(kernel.kernel.name, f"{progress.trials}", f"{progress.rows}", ratio, counts(kernel))
-    return found
+        lines.add_row(kernel.kernel.name, f"{progress.trials}", f"{progress.rows}", ratio, counts(kernel))
+    return lines
 
 
 def counts(kernel: KernelResult) -> str:
-    """`2 new, 1 known, 1 warning`; a dash where there is nothing."""
+    """`2 new, 1 known, 1 warning`; a dash if there is nothing."""
     new = len(kernel.news)
     known = sum(bug.is_known for bug in kernel.bugs)
     warnings = sum(not bug.is_error and not bug.is_known for bug in kernel.bugs)
-    told = [f"{new} new" if new else "", f"{known} known" if known else ""]
-    told += [f"{warnings} warning{'s' * (warnings > 1)}" if warnings else ""]
-    told += ["cannot run" if kernel.progress.error else "not judged" if kernel.unjudged else ""]
-    return ", ".join(filter(None, told)) or "-"
+    parts = [f"{new} new" if new else "", f"{known} known" if known else ""]
+    parts += [f"{warnings} warning{'s' * (warnings > 1)}" if warnings else ""]
+    parts += ["cannot run" if kernel.progress.error else "not judged" if kernel.unjudged else ""]
+    return ", ".join(filter(None, parts)) or "-"
 
 
 def verdict(report: Report) -> str:
-    """One line for all."""
+    """The verdict on all kernels, in one line."""
     result = report.result
     seconds = round(result.seconds, 3)
     rate = f"{result.trials / seconds:.0f} trials/s, " if seconds else ""
     broken = [kernel for kernel in report.kernels if kernel.news]
     news = len(result.news)
     if news:
-        said = f"broken: {len(broken)} of {len(report.kernels)} kernels, in {news} way{'s' * (news > 1)}"
+        words = f"broken: {len(broken)} of {len(report.kernels)} kernels, in {news} way{'s' * (news > 1)}"
     elif any(kernel.progress.elements for kernel in report.kernels):
         is_all_new = not any(kernel.discoveries for kernel in report.kernels)
-        said = "nothing is broken" if is_all_new else "nothing new is broken"
+        words = "nothing is broken" if is_all_new else "nothing new is broken"
     else:
-        said = "nothing was tested"
+        words = "nothing was tested"
     amount = f"{result.trials} trials, {result.rows} rows in {seconds:.1f} s ({rate}device {report.device}, "
     stopped = {"max-cases": "", "max-time": ""}.get(result.stop_reason, f"; {result.stop_reason}")
-    return f"{said}: {amount}seed {result.seed}){stopped}{untried_text(report)}{unjudged_text_of_report(report)}"
+    return f"{words}: {amount}seed {result.seed}){stopped}{untried_text(report)}{unjudged_text_of_report(report)}"
 
 
 def unjudged_text_of_report(report: Report) -> str:
-    """Of how many nothing is known for another reason than time, told above."""
+    """How many kernels could not be judged, for a reason other than time."""
     left = sum(bool(kernel.progress.error or kernel.unjudged) for kernel in report.kernels) + len(report.faults)
     return f"; {left} kernel{'s' * (left > 1)} could not be judged, see above" if left else ""
 
 
 def sizes(report: Report) -> Iterator[str]:
-    """Which claimed sizes were not tried; of many kernels, of how many."""
+    """Which claimed sizes were not tried; for many kernels, only their number."""
     judged = [each for each in report.kernels if each.progress.rows]
     lines = [line for each in judged if (line := sizes_line(each))]
     if len(lines) <= MOST_SIZES:
@@ -122,7 +120,7 @@ def sizes(report: Report) -> Iterator[str]:
 
 
 def sizes_line(result: KernelResult) -> str:
-    """`not tried: rows beyond 160 of 65535`; empty where the largest sizes of all axes were."""
+    """`not tried: rows beyond 160 of 65535`; empty if the largest sizes of all axes were tried."""
     axes, largest = result.kernel.axes, result.progress.largest
     beyond = [
         f"{name} beyond {tried} of {size_text(axis.hi)}"
@@ -135,7 +133,7 @@ def sizes_line(result: KernelResult) -> str:
 
 
 def untried_text(report: Report) -> str:
-    """Of how many kernels nothing is known, and what would change that; nothing where each was tried."""
+    """How many kernels were not tried, and what would change that; empty if all were."""
     left = sum(not kernel.progress.trials and not kernel.progress.retired for kernel in report.kernels)
     stop = report.result.stop_reason
     if not left or stop not in ("max-cases", "max-time"):

@@ -1,6 +1,6 @@
-"""What a person or a program reads of times: a table, bars of a terminal, an SVG, and JSON.
+"""The text of a benchmark: a table, bars for a terminal, an SVG, and JSON.
 
-Knows recorded races and text; never how a time is taken.
+Knows recorded races; it does not know how a time is taken.
 """
 
 import json
@@ -23,9 +23,9 @@ Earlier = Mapping[tuple[str, str], tuple[float, tuple[float, ...]]]
 
 
 def table(timed: KernelTimes) -> list[str]:
-    """One line for each contestant and size: rate, fraction of what it is held against, spread, who is ahead.
+    """One line for each contestant and size: rate, fraction of the reference, spread, and which is ahead.
 
-    What that is stands above them, once more where it changes.
+    The heading names the reference, and is repeated where the reference changes.
     """
     lines = [told := heading(next((race for race in timed.races if race.copies), None))]
     for race in timed.races:
@@ -46,13 +46,13 @@ def table(timed: KernelTimes) -> list[str]:
 
 
 def heading(race: Heat | None) -> str:
-    """What stands above the figures of a race."""
+    """The heading above the figures of a race."""
     of, rate = ("copy", "TB/s") if race is None or race.is_of_bytes else (race.measure.name, "TFLOP/s")
     return f"{'size':>14}  {'':<22} {'us':>9} {rate:>7} {'of ' + of:>9} {'spread':>7}"
 
 
 def bars(timed: KernelTimes) -> list[str]:
-    """Fractions of the copy as bars, the kernel and its rivals below one another."""
+    """Fractions of the reference as bars, the rivals below the kernel."""
     lines = []
     for race in timed.races:
         size = size_text(tuple(race.axes.values()))
@@ -110,7 +110,7 @@ def _recorded(race: Heat, one: Recording) -> dict[str, Any]:
 
 
 def read_earlier(text: str) -> Earlier:
-    """What an earlier --json file holds of each kernel and size; ValueError or KeyError where it is none."""
+    """The figures in an earlier --json file by kernel and size. Raises ValueError or KeyError for another file."""
     found = {}
     for kernel in json.loads(text)["kernels"]:
         for race in kernel["sizes"]:
@@ -122,7 +122,7 @@ def read_earlier(text: str) -> Earlier:
 
 
 def compare_figures(every: Sequence[KernelTimes], earlier: Earlier) -> list[str]:
-    """What has become of each fraction since."""
+    """How each fraction has changed since."""
     lines = []
     for timed in every:
         for race in timed.races:

@@ -1,5 +1,5 @@
-"""What an op's inputs are made of, where they are no rows of numbers: one file an op, found by the folder's listing.
+"""How to make the inputs of ops that need more than rows of numbers: one file for each op, found in this folder.
 
 A planner is a module of the op's name with `recipes(ground, wanted, choose)`: a recipe for every input role, of the
-shapes in `wanted`. An op that has none gets hostile rows for every role.
+shapes in `wanted`. An op without a planner gets hostile rows for every role.
 """

@@ -1,6 +1,6 @@
-"""The inputs of an op that answers with places: rows full of ties, and rows below what stands for "less than any".
+"""The inputs of an op that answers with places: rows full of ties, and rows below a number used for "less than any".
 
-Which of equals is named shows only where there are equals: across lanes, across what one lane sees, and at both ends.
+The choice among equals shows only with equals: across lanes, within one lane's elements, and at both ends.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from kfuzz.search.rows import MOST_BANDS, rows_and_columns, rows_recipe
 from kfuzz.search.sizes import Ground
 
 LEVELS = (0.0, -1.0, -6e4, -2e9, -3e38, 1e4)
-"""Where a row lies; most are below a number that a search has been started from."""
+"""Levels of a row; most are below a number from which kernels start their search."""
 
 
 def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict[str, Recipe]:
@@ -24,14 +24,14 @@ def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict
         return {"x": rows_recipe(ground, rows, cols, choose)}
     seed, edges = choose(0, 0xFFFF), columns(cols, ground.widths) or (0,)
     bands = [tie(mix(seed, row), cols, edges) for row in range(max(1, min(rows, MOST_BANDS)))]
-    if ground.kernel.special.nan and once_in(choose, 2):  # more than one in a row: they are equals, too
+    if ground.kernel.special.nan and once_in(choose, 2):  # several in a row: they are equals as well
         first = choose(0, len(bands) - 1)
         bands[first] = Band(bands[first].base, tuple(Edit(col, col, NAN) for col in {edges[0], edges[-1], cols // 2}))
     return {"x": Recipe(rows, cols, tuple(bands))}
 
 
 def tie(bits: int, cols: int, edges: tuple[int, ...]) -> Band:
-    """A row of two or of sixteen values, or one whose maximum stands at two or three places."""
+    """A row of two or of sixteen values, or one whose maximum occurs at two or three places."""
     level = LEVELS[bits % len(LEVELS)]
     step = max(abs(level) * 2.0**-6, 1.0)
     few = Base(("sign", "integer", "normal")[bits // 8 % 3], bits_of(level), bits_of(step), bits >> 8 & 0xFFFF)

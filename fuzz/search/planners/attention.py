@@ -1,7 +1,7 @@
 """The inputs of an attention: scores that are flat, sharp, growing, far below zero, or decided by one key.
 
-What is lost of a running sum shows where scores grow from key to key, what is counted too often where they are flat,
-and where a maximum starts too high, if all scores lie far below it.
+Scores that grow from key to key show what a running sum loses, flat ones show what is counted too often, and scores
+far below zero show a maximum that starts too high.
 """
 
 import math
@@ -39,12 +39,12 @@ OfKeys = Callable[[Shape, int, int], Recipe]
 
 
 def _alike(shape: Shape, base: Base, *edits: Edit) -> Recipe:
-    """Every row made in the same way."""
+    """All rows made in the same way."""
     return Recipe(prod(shape[:-1]), shape[-1], (Band(base, edits),))
 
 
 def _each(shape: Shape, band: Callable[[int], Band]) -> Recipe:
-    """The rows of each head by their number, as far as there may be so many kinds."""
+    """The rows of each head by their number, up to MOST_BANDS kinds."""
     kinds = max(1, min(shape[-2], MOST_BANDS))
     return Recipe(prod(shape[:-1]), shape[-1], tuple(band(row) for row in range(kinds)))
 
@@ -67,7 +67,7 @@ def sharp(wanted: Mapping[str, Shape], seed: int, high: int) -> AttentionRecipes
 
 
 def growing(wanted: Mapping[str, Shape], seed: int, high: int) -> AttentionRecipes:
-    """Each key scores higher than the one before: a running maximum never rests."""
+    """Each key scores higher than the one before: a running maximum changes at every key."""
     step = (0.05, 0.5)[seed % 2]
     keys = _each(wanted["k"], lambda row: Band(constant(step * row)))
     return {"q": _alike(wanted["q"], constant(wanted["q"][-1] ** -0.5)), "k": keys}
@@ -84,7 +84,7 @@ def one_key(wanted: Mapping[str, Shape], seed: int, high: int) -> AttentionRecip
 
 
 def buried(wanted: Mapping[str, Shape], seed: int, high: int) -> AttentionRecipes:
-    """One key lies so far above the others that their values, large as they are, come to next to nothing."""
+    """One key scores so far above the others that their values, though large, contribute next to nothing."""
     return {**_with_one(wanted, high, 40.0), "v": _but_one(wanted["v"], high, 6e4, 1.0)}
 
 
@@ -95,20 +95,20 @@ def _with_one(wanted: Mapping[str, Shape], high: int, score: float) -> Attention
 
 
 def _but_one(shape: Shape, high: int, usual: float, one: float) -> Recipe:
-    """One value in all rows of each head but one; a head is a row here, and its rows follow one another in it."""
+    """One value in all rows of each head but one. A head is one row of the recipe, its rows one after the other."""
     *heads, count, cols = shape
     edit = Edit(high * cols, high * cols + cols - 1, bits_of(one))
     return Recipe(prod(heads), count * cols, (Band(constant(usual), (edit,)),))
 
 
 def far_below(wanted: Mapping[str, Shape], seed: int, high: int) -> AttentionRecipes:
-    """All scores are negative, by more than anything that stands for "none so far"; half of it each, for 16 bits."""
+    """All scores are far below any number used for "none so far"; q and k share the size, to fit in 16 bits."""
     root = (5.5, 32.0, 320.0, 1e3)[seed % 4]
     return {"q": _alike(wanted["q"], noise_of(seed, root, 1e-4 * root)), "k": _alike(wanted["k"], constant(-root))}
 
 
 def masked_start(wanted: Mapping[str, Shape], seed: int, high: int) -> AttentionRecipes:
-    """The first keys count nothing, a tile of them or more, or all: a running maximum is -inf until the others come."""
+    """The first keys, a tile or more or all, count nothing: a running maximum is -inf until the others come."""
     every = wanted["k"][-2]
     first = every if seed % 8 == 7 else min((16, 32, 64, high)[seed % 4], every - 1)
     keys = _each(wanted["k"], lambda row: Band(constant(-math.inf) if row < first else noise_of(seed + row)))
@@ -120,34 +120,34 @@ def plain(shape: Shape, seed: int, high: int) -> Recipe:
 
 
 def numbered(shape: Shape, seed: int, high: int) -> Recipe:
-    """Each key its number."""
+    """Each key has its number."""
     return _each(shape, lambda row: Band(Base("ramp", bits_of(float(row + 1)), bits_of(0.25))))
 
 
 def nearly_constant(shape: Shape, seed: int, high: int) -> Recipe:
-    """A mean of these errs with what they differ by, not with what they are."""
+    """The error of a mean of these is as small as their differences, not as large as they are."""
     return _alike(shape, noise_of(seed, 100.0, 1e-3))
 
 
 def one_large(shape: Shape, seed: int, high: int) -> Recipe:
-    """One that shows what a key counts which should count next to nothing."""
+    """One large value, which shows if a key counts that should count next to nothing."""
     value = (1e4, 6e4, 1e12)[seed % 3]
     return _each(shape, lambda row: Band(constant(value if row == high % MOST_BANDS else 1.0)))
 
 
 SCORES: tuple[Scores, ...] = (flat, usual, growing, one_key, sharp, far_below, falling, masked_start)
 OF_TILES: tuple[Scores, ...] = (usual, growing, one_key, sharp, falling, masked_start, buried, masked_start)
-"""Where there are more keys than a warp has lanes: what is carried from one tile of them to the next."""
+"""For more keys than a warp has lanes: these show what is carried from one tile of keys to the next."""
 VALUES: tuple[OfKeys, ...] = (numbered, plain, one_large, nearly_constant)
 
 
 def _scores_and_values(
     ground: Ground, wanted: Mapping[str, Shape]
 ) -> tuple[tuple[Scores, ...], tuple[OfKeys, ...], tuple[int, ...]]:
-    """The scores and values that show something, and the keys that may be singled out.
+    """The scores and values that show errors at these sizes, and the keys that may be singled out.
 
-    Of more than 2^16 keys each is lost in what their sum may err by, but for one that is made to count: one of those
-    that 16 bits do not. Of so many rows each has to have a q of its own.
+    Among more than 2^16 keys, each is smaller than the bound of their sum, unless it is made to count: one beyond 16
+    bits. With so many rows, each needs its own q.
     """
     rows, keys = wanted["q"][-2], wanted["k"][-2]
     telling = (numbered, plain)

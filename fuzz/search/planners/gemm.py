@@ -1,4 +1,4 @@
-"""The inputs of gemm: matrices that are made for each other, batch after batch, and what is added to their product."""
+"""The inputs of gemm: matrices that are made for each other, batch after batch, and what is added to them."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,17 +14,17 @@ from kfuzz.search.sizes import Ground
 
 LOST_ONCE_IN, HOSTILE_ONCE_IN = 8, 3
 IN_HALVES = tuple(PRODUCTS[form] for form in (0, 1, 2, 3, 5, 8))
-"""The patterns whose numbers half precision holds."""
+"""The patterns with numbers that half precision can represent."""
 
 
 def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict[str, Recipe]:
-    """Two matrices as of sgemm, in each batch the same b; beside them small whole numbers, now and then hostile rows.
+    """Two matrices as for sgemm, with the same b in each batch; the other inputs are small integers, or hostile rows.
 
-    Hostile rows as a and b would make nearly every element of a product infinite or NaN.
+    Hostile rows in a and b would make nearly every element of a product infinite or NaN.
     """
     batch, m, k = wanted["a"]
     rows, n = batch * m, wanted["b"][-1]
-    if once_in(choose, LOST_ONCE_IN):  # each product is lost beside the first, and together they are not
+    if once_in(choose, LOST_ONCE_IN):  # each product is lost beside the first, though their sum is not
         lost, one = bits_of(0.98 * 2.0**-24), bits_of(1.0)
         found = {
             "a": Recipe(rows, k, (Band(Base("constant", lost), (Edit(0, 0, one),)),)),

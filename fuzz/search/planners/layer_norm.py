@@ -1,7 +1,7 @@
 """The inputs of a norm: rows whose mean is huge and whose spread is small, constant ones, and squares that overflow.
 
-A variance by E[x^2] - mean^2 is lost where the mean is large; eps decides where the spread is small, so that a
-misplaced one shows there and nowhere else; n - 1 for n shows in short rows.
+A variance by E[x^2] - mean^2 is lost if the mean is large; eps decides if the spread is small, so that a misplaced one
+shows only there; n - 1 for n shows in short rows.
 """
 
 from collections.abc import Mapping
@@ -48,7 +48,7 @@ def far_off(bits: int, cols: int) -> NormRow:
 
 
 def constant(bits: int, cols: int) -> NormRow:
-    """One of them has a square that is no float, though nothing is left without the mean."""
+    """Equal elements; the square of one of these values is no float, though the deviation is 0."""
     return Base("constant", bits_of((1.0, 2.5e19, 0.1, -77.7, 1e4, 1e-5)[bits % 6])), ()
 
 
@@ -63,7 +63,7 @@ def wide(bits: int, cols: int) -> NormRow:
 
 
 def edges_of_half(bits: int, cols: int) -> NormRow:
-    """The largest half, what is rounded to infinity, the least normal one and the least of all."""
+    """The largest half, one that rounds to infinity, the least normal one and the least one."""
     return Base("constant", bits_of((65504.0, 65519.0, 6.1e-5, 6e-8)[bits % 4])), (Edit(0, -1, bits_of(0.0), every=2),)
 
 

@@ -15,7 +15,7 @@ from kfuzz.search.sizes import Ground
 
 
 def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict[str, Recipe]:
-    """Maxima of any family with sums that go with them; some states are empty, or far below and yet most of the sum."""
+    """Maxima of any family with matching sums; some states are empty, or far below and yet most of the sum."""
     (cols,) = wanted["m"]
     seed = choose(0, 0xFFFF)
     tops, sums = rows_recipe(ground, 1, cols, choose), one_of(choose, totals(seed))
@@ -34,10 +34,10 @@ def totals(seed: int) -> tuple[Band, ...]:
 
 
 def far_below(cols: int, seed: int) -> tuple[Band, Band]:
-    """A row of states of which one has the maximum, and all the others nearly all of the sum.
+    """A row of states in which one has the maximum, and the others have nearly all of the sum.
 
-    Half the time they are a whole number below it, all of them: then nothing is rounded but by exp. The maximum comes
-    first, last or between, so that the heavy ones are joined to it, or it to them.
+    Half the time they all lie a whole number below it, so that only exp rounds. The maximum comes first, last or in
+    between, so that the heavy states are merged into it, or it into them.
     """
     is_whole = seed % 2 == 0
     where = (0, cols - 1, seed % cols)[seed // 128 % 3]
@@ -49,7 +49,7 @@ def far_below(cols: int, seed: int) -> tuple[Band, Band]:
 
 
 def empty_every_other(tops: Band, sums: Band, seed: int) -> tuple[Band, Band]:
-    """A row of states of which every other one is empty, and has a sum that means nothing."""
+    """A row of states in which every other one is empty, with a meaningless sum."""
     first = seed % 2
     return (
         tops._replace(edits=(*tops.edits, Edit(first, -1, NEG_INF, every=2))),

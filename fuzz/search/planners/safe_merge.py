@@ -86,7 +86,7 @@ MEETINGS = len(meetings(0))
 
 
 def merge_inputs(n: int, start: int, seed: int) -> dict[str, Recipe]:
-    """n pairs of states: element i is meeting start - i, so that all of them are met in turn."""
+    """n pairs of states: element i is meeting start - i, so that all meetings occur in turn."""
     every = meetings(seed)
     turn = [every[(start - index) % len(every)] for index in range(min(n, len(every)) or 1)]
     bases = {

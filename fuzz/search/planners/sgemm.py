@@ -20,13 +20,13 @@ def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict
 def products(
     ground: Ground, sizes: tuple[int, int, int], choose: Choose, patterns: Sequence[tuple[Base, Base]]
 ) -> dict[str, Recipe]:
-    """The same of m, k and n, by some of the patterns: the first, the second and the third of all among them."""
+    """The matrices for m, k and n, by some of the patterns, which include the first three of PRODUCTS."""
     m, k, n = sizes
     form, seed = choose(0, len(patterns) - 1), choose(0, 0xFFFF)
     is_large = max(m, n, k) > MANY
     a, b = (Band(base._replace(seed=seed + side)) for side, base in enumerate(patterns[PLAIN if is_large else form]))
     bands_a, bands_b = [a], [b]
-    if is_large:  # no two rows alike, and what lies beyond 16 bits counts most: what wraps there must not go under
+    if is_large:  # no two rows alike, and elements beyond 16 bits count most, so that an index that wraps shows
         beyond = Edit(MANY, -1, bits_of(1e4), "add")
         return {"a": Recipe(m, k, (a._replace(edits=(beyond,)),)), "b": Recipe(k, n, (b,))}
     if form == 0:  # a shifted identity: the product is rows of b, each element numbered
@@ -42,14 +42,14 @@ def products(
             bands_a = put_special(bands_a, m, [(row, step) for step, row, _ in places], bits, seed)
         if side != 0:
             bands_b = put_special(bands_b, k, [(step, col) for step, _, col in places], bits, seed)
-        if side and choose(0, 1):  # 0 times infinity is NaN, which who leaves out zeros never finds
+        if side and choose(0, 1):  # 0 times infinity is NaN, which a kernel that skips zeros misses
             step = places[0][0]
             bands_a[0] = bands_a[0]._replace(edits=(*bands_a[0].edits, Edit(step, step, 0))[-MAX_EDITS:])
     return {"a": Recipe(m, k, tuple(bands_a)), "b": Recipe(k, n, tuple(bands_b))}
 
 
 def special_places(ground: Ground, sizes: tuple[int, int, int], bits: int, count: int) -> list[tuple[int, int, int]]:
-    """So many (step along k, row of a, column of b), no two in one row or column where there are enough of them.
+    """So many (step along k, row of a, column of b), no two in one row or column if there are enough.
 
     Each step is where a tile of some width ends or begins, or where the last one, which may be ragged, would still show
     what the tile before it held: 0 in the padding of one matrix times an infinity left in the other is NaN.
@@ -67,7 +67,7 @@ def special_places(ground: Ground, sizes: tuple[int, int, int], bits: int, count
 
 
 def put_special(bands: list[Band], rows: int, places: list[tuple[int, int]], bits: int, seed: int) -> list[Band]:
-    """The bands of a matrix, one for each of its rows as far as there may be so many, with special values at places."""
+    """The bands of a matrix, one for each row up to MOST_BANDS, with special values at these places."""
     size = max(1, min(rows, MOST_BANDS))
     made = [bands[row % len(bands)] for row in range(size)]
     if len(bands) == 1:
@@ -97,5 +97,5 @@ PRODUCTS: tuple[tuple[Base, Base], ...] = (
 """Pairs of patterns: exact ones first, so that any difference shows; then cancelling, large, denormal ones."""
 PLAIN = 2
 SPECIAL = (POS_INF, NEG_INF, POS_INF, NAN, NEG_INF, 0)
-"""Infinities most of all: NaN spreads through every product, also of those who go wrong."""
+"""Mostly infinities: NaN spreads through every product, and hides errors."""
 PLACES = 4

@@ -1,4 +1,4 @@
-"""The inputs of top_k: those of argmax, whose ties lie at the edge of what is taken, too."""
+"""The inputs of top_k: those of argmax, with ties also at the edge of the selection."""
 
 from kfuzz.search.planners.argmax import recipes
 

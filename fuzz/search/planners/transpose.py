@@ -1,4 +1,4 @@
-"""The input of transpose: any of the 2^32 bit patterns may be moved, and where each came from should show."""
+"""The input of transpose: any of the 2^32 bit patterns, and numbers that show where each element came from."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from kfuzz.search.sizes import Ground
 
 
 def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict[str, Recipe]:
-    """Every element numbered, so that a misplaced one says where it came from; or any bits, NaN among them."""
+    """Every element numbered, so that a misplaced one shows where it came from; or any bits, NaN among them."""
     rows, cols = rows_and_columns(wanted["x"])
     seed = choose(0, 0xFFFFFFFF)
     if once_in(choose, 8):

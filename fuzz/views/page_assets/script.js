@@ -140,7 +140,7 @@ function drawPicture(parent, finding) {
     }
     put(cell, "title", {}, said);
   });
-  put(figure, "p", { class: "legend" }, numbers.length ? `light ${low} … dark ${high}; point at an element for its values` : "no finite value");
+  put(figure, "p", { class: "legend" }, numbers.length ? `light ${low} … dark ${high}; point at an element to see its values` : "no finite value");
 }
 
 function drawHistogram(parent, kernel) {

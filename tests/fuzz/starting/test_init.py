@@ -174,7 +174,7 @@ def test_a_workflow_of_ones_own_is_not_overwritten(project: Path) -> None:
 
 def test_without_answers_it_ends_with_2_and_says_so(project: Path) -> None:
     done = started("")
-    assert (done.exit_code, "nobody answers; --yes" in done.output) == (2, True)
+    assert (done.exit_code, "no answer; --yes" in done.output) == (2, True)
     assert not (project / "pyproject.toml").exists()
 
 

@@ -378,7 +378,9 @@ def test_an_error_that_its_bound_does_not_explain_says_what_does() -> None:
     exact = Worst("y", (0,), 1.0, 2.0, 2.0, 2.0, "3f800000", "40000000")
     assert "error     exact: any difference is wrong" in wrong(exact, 0.0)
     wide = replace(exact, lo=0.5, hi=2.5)
-    assert "error     0.42 x the bound, alone; not all of the row fit one shared denominator" in wrong(wide, 0.42)
+    assert "error     0.42 x the bound by itself; the elements of the row fit no shared denominator" in wrong(
+        wide, 0.42
+    )
     assert "error     7 x the bound" in wrong(wide, 7.0)
     assert "x the bound" not in wrong(wide, None)
 
