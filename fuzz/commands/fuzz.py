@@ -149,8 +149,8 @@ def fuzz(
     kfuzz fuzz answers --claim softmax.toml --out done     a folder of such files
     kfuzz fuzz mypkg.softmax:forward --op softmax          a Python function of arrays
 
-    Exit code: 0 no new finding, 1 a kernel is broken, 2 a kernel could not be judged, 130 interrupted. In every case
-    kfuzz keeps the findings so far.
+    Exit code: 0 no new finding, 1 a kernel is broken, 2 a kernel could not be judged, 130 interrupted.
+    In every case kfuzz keeps the findings so far.
     """
     if part.count > 1 and seed is None:
         raise click.UsageError(f"--shard {part} needs --seed: all parts of a campaign must have the same seed")
