@@ -1,4 +1,4 @@
-"""The verdict: an answer compared with its enclosure, and every accusation certified by balls before it is made."""
+"""The verdict: compares an answer with its enclosure, and certifies every accusation by balls before it is made."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -32,11 +32,11 @@ def judge(
     scalars: Mapping[str, float] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Verdict:
-    """Whether an op's answer is one that a correct kernel with this accuracy may give: `judge(...).check()` asserts it.
+    """Judge whether a correct kernel with this accuracy may give this answer: `judge(...).check()` asserts it.
 
-    `inputs` and `got` map the op's roles to float32 arrays; of an op that is a formula also to float16, float64 and
-    uint16 (the bits of bfloat16), and places to integers. `scalars` are the formula's. A broken verdict is certified by
-    ball arithmetic. `progress` is told which part of the answer has been judged, where that is done in several.
+    `inputs` and `got` map the op's roles to arrays: float32, for most ops also float16, float64 and uint16 (the bits of
+    bfloat16), and integers where the op has them. `scalars` are the formula's. Ball arithmetic certifies a broken
+    verdict. `progress` is called with the share of the answer that has been judged.
     """
     accuracy, special = accuracy or Accuracy(), special or Special()
     for value, kind in ((accuracy, Accuracy), (special, Special)):
@@ -62,27 +62,29 @@ def _judge_rows(
     module: Op, asked: Mapping[str, Floats], answered: Mapping[str, Floats], accuracy: Accuracy, special: Special,
     scalars: Mapping[str, float] | None,
 ) -> dict[str, Verdict]:  # fmt: skip
-    """By the first of the forms that a claim may mean, and only what that breaks by the union of them all."""
+    """Judge by the first form that a claim may mean and, if that breaks, by the union of all forms."""
     forms = module.forms_of(accuracy.form)
     for claim in (*([replace(accuracy, form=forms[0])] if len(forms) > 1 else []), accuracy):
         enclosures = enclose_answers(module, asked, answered, claim, special, scalars)
-        found = {role: _judge_output(module, asked, role, answered[role], enclosures[role]) for role in module.outputs}
-        if all(verdict.status != "broken" for verdict in found.values()):
+        verdicts = {
+            role: _judge_output(module, asked, role, answered[role], enclosures[role]) for role in module.outputs
+        }
+        if all(verdict.status != "broken" for verdict in verdicts.values()):
             break
-    return found
+    return verdicts
 
 
 def enclose_answers(
     module: Op, given: Mapping[str, Floats], answers: Mapping[str, Floats], accuracy: Accuracy, special: Special,
     scalars: Mapping[str, float] | None,
 ) -> dict[str, Enclosure]:  # fmt: skip
-    """The op's enclosures, by the formats that answers are stored in and the dimensions that only they have."""
+    """Enclose the op's outputs in the formats, and with the dimensions, that the answers have."""
     formats = {role: OF_DTYPE[answers[role].dtype] for role, declared in module.outputs.items() if declared.is_float}
     return enclose(module, given, accuracy, special, scalars, formats, answer_sizes(module, answers))
 
 
 def _combine(verdicts: list[Verdict]) -> Verdict:
-    """The first broken verdict, or a kept one where anything was judged, with the sums over all outputs."""
+    """Return the first broken verdict, else a kept one if anything was judged, with the sums over all outputs."""
     first = min(verdicts, key=lambda verdict: GRAVEST.index(verdict.status))
     reasons = tuple(dict.fromkeys(reason for verdict in verdicts for reason in verdict.reasons))
     ratio, judged = max(v.ratio for v in verdicts), sum(v.judged for v in verdicts)
@@ -110,16 +112,16 @@ def _judge_output(module: Op, inputs: Mapping[str, Floats], role: str, answer: F
         return base
     wrong = wrong.copy()
     wrong[worst] = True
-    found = diagnose(module, inputs, role, got, enclosure, wrong, worst)
+    diagnosis = diagnose(module, inputs, role, got, enclosure, wrong, worst)
     want, value = float(enclosure.want[worst]), float(got[worst])
     kind: AnswerKind = "numeric" if enclosure.bits or (np.isfinite(want) and np.isfinite(value)) else "special"
     return replace(
         base,
         status="broken",
         kind=kind,
-        diagnosis=found.label,
-        family=found.family or found.label,
-        detail="; ".join(part for part in (found.detail, together) if part),
+        diagnosis=diagnosis.label,
+        family=diagnosis.family or diagnosis.label,
+        detail="; ".join(part for part in (diagnosis.detail, together) if part),
         region=pattern(wrong[worst[:-1]]).region if wrong.size > 1 else "row",
         worst=_describe(role, worst, answer, enclosure),
         extent=extent(wrong, worst),
@@ -129,14 +131,14 @@ def _judge_output(module: Op, inputs: Mapping[str, Floats], role: str, answer: F
 
 
 def _numbers(answer: Floats, enclosure: Enclosure) -> Doubles:
-    """What is compared: the values, the bit patterns as numbers, or whole numbers as they are."""
+    """The numbers to compare: an answer's values, its bit patterns as numbers, or its integers."""
     if enclosure.bits:
         return np.ascontiguousarray(answer).view(np.uint32).astype(np.float64)
     return values(answer) if answer.dtype in OF_DTYPE else answer.astype(np.float64)
 
 
 def worst_element(got: Doubles, enclosure: Enclosure, comparison: Comparison) -> Index | None:
-    """The element furthest outside that balls certify; doubtful elements come after the clear ones."""
+    """The element furthest outside, as certified by balls; doubtful elements come after the clear ones."""
     for mask in (comparison.broken, comparison.doubtful):
         places = np.flatnonzero(mask)
         for place in places[np.argsort(-comparison.ratio.reshape(-1)[places], kind="stable")]:
@@ -162,13 +164,13 @@ def _describe(role: str, index: Index, answer: Floats, enclosure: Enclosure) -> 
 
 
 def _picture(role: str, answer: Floats, enclosure: Enclosure, wrong: Mask) -> Picture | None:
-    """The whole answer where it is small enough to be looked at."""
+    """The whole answer, if it is small enough to read."""
     if answer.size > MOST_SHOWN:
         return None
     places = [tuple(int(i) for i in place) for place in np.argwhere(wrong)]
-    told = tuple(_describe(role, place, answer, enclosure) for place in places)
+    elements = tuple(_describe(role, place, answer, enclosure) for place in places)
     numbers = values(answer) if answer.dtype in OF_DTYPE else answer.astype(np.float64)
-    return Picture(role, answer.shape, tuple(numbers.ravel().tolist()), told)
+    return Picture(role, answer.shape, tuple(numbers.ravel().tolist()), elements)
 
 
 def _bits(one: NDArray[Any]) -> str:

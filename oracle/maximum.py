@@ -1,7 +1,4 @@
-"""The enclosure of a maximum, which is exact: what row_max and the merged states share.
-
-Knows no op.
-"""
+"""The enclosure of a maximum, which row_max and the merged states share. Knows no op."""
 
 import numpy as np
 from flint import arb
@@ -14,10 +11,11 @@ from kfuzz.oracle.verdict import Reason
 def enclose_maximum(
     x: Doubles, top: Doubles, judged: Mask, reasons: tuple[Reason, ...], ftz: bool, slack: float = 0.0
 ) -> Enclosure:
-    """The maximum `top` of each row of x, give or take `slack`; where denormals are flushed, also what counts as much.
+    """Enclose the maximum `top` of each row of x, give or take `slack`.
 
-    A comparison then takes all denormals for zero: of a row whose maximum is one of them, or zero, any of them may be
-    chosen, whose bits a selection leaves alone, and zero where max.ftz flushes its result. docs/numerics.md#maximum
+    Where denormals are flushed, a comparison takes all denormals for zero. In a row whose maximum is zero or denormal,
+    a kernel may then choose any denormal, whose bits a selection leaves alone, or zero, if max.ftz flushes its result.
+    docs/numerics.md#maximum
     """
     lowest = np.where(np.abs(x) < F32.min_normal, x, 0.0).min(axis=-1, initial=0.0)
     is_zero = (np.abs(top) < F32.min_normal) & ftz

@@ -1,6 +1,6 @@
-"""What functions were seen to err by, on every float, on the cards whose sweeps lie in oracle/function_models.
+"""The measured errors of functions over every float, on the GPUs whose sweeps lie in oracle/function_models.
 
-`python benchmarks/tightness/gpu_functions.py` writes such a file. Knows the files; never which claim asks.
+`python benchmarks/tightness/gpu_functions.py` writes such a file. Knows no claim.
 """
 
 import json
@@ -15,17 +15,17 @@ FILES = Path(__file__).with_name("function_models")
 ROOM = 1.001
 """The sweeps compare with functions of doubles, which are right to a few 2^-53, and keep five decimals."""
 NO_RELATIVE_BOUND = 2.0**12
-"""In u: beyond it, beside its zero, a function is bounded by an absolute error alone."""
+"""In u: where the relative error is larger, near the function's zero, only the absolute error bounds it."""
 
 
 @cache
 def function_models() -> Mapping[str, Mapping[str, FunctionModel]]:
-    """By function and by its name in CUDA, the worst of all cards: `measured()["log"]["logf"]`."""
-    found: dict[str, dict[str, FunctionModel]] = {}
+    """The worst errors of all GPUs, by function and by its name in CUDA: `function_models()["log"]["logf"]`."""
+    models: dict[str, dict[str, FunctionModel]] = {}
     for of, name, model in _read_sweeps():
-        known = found.setdefault(of, {}).get(name, model)
-        found[of][name] = FunctionModel(max(known.a0, model.a0), max(known.absolute, model.absolute))
-    return found
+        known = models.setdefault(of, {}).get(name, model)
+        models[of][name] = FunctionModel(max(known.a0, model.a0), max(known.absolute, model.absolute))
+    return models
 
 
 def _read_sweeps() -> Iterator[tuple[str, str, FunctionModel]]:
@@ -35,7 +35,7 @@ def _read_sweeps() -> Iterator[tuple[str, str, FunctionModel]]:
 
 
 def _model(ranges: list[dict[str, Any]]) -> FunctionModel:
-    """One pair of numbers for all ranges: where a relative error means nothing, the absolute one stands for it."""
+    """One pair of numbers for all ranges; where a relative error means nothing, the absolute one replaces it."""
     relative = [one["relative"] for one in ranges if one["relative"] < NO_RELATIVE_BOUND]
     absolute = [one["absolute"] for one in ranges if one["relative"] >= NO_RELATIVE_BOUND]
     return FunctionModel(max(1.0, *relative) * ROOM, max(absolute, default=0.0) * ROOM)

@@ -1,4 +1,4 @@
-"""What a claim may name in an op's formula: its forms, its sums, the values it may keep narrow, its functions."""
+"""The names that a claim may use from an op's formula: its forms, its sums, its 16-bit values and its functions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from kfuzz.oracle.systems.named import Named
 
 @dataclass(frozen=True)
 class Names:
-    """The names of a formula's sums, with the terms of each, of what it may keep narrow, and of its functions."""
+    """The names of a formula's sums, with the number of terms of each, of its narrow values and of its functions."""
 
     sums: Mapping[str, int]
     narrow_values: tuple[str, ...]
@@ -24,12 +24,12 @@ class Names:
 
 @cache
 def names_of(op: Op) -> Names:
-    """What a claim may name, over all forms."""
+    """The names that a claim may use, over all forms."""
     return names_at(op, op.random_inputs(op.small_sizes(3), np.random.default_rng(2)))
 
 
 def names_at(op: Op, inputs: NamedReals) -> Names:
-    """The same, with the terms that each sum has for these inputs."""
+    """The same names, with the number of terms that each sum has for these inputs."""
     sizes = op.sizes_of(inputs)
     sums: dict[str, int] = {}
     narrow: dict[str, None] = {}
@@ -43,7 +43,7 @@ def names_at(op: Op, inputs: NamedReals) -> Names:
 
 
 def check_names(op: Op, accuracy: Accuracy) -> None:
-    """An error where a claim names a form, a sum, or anything else that the formula does not have."""
+    """Raise an error if a claim names a form, a sum, or anything else that the formula does not have."""
     names = names_of(op)
     sums = (*names.sums, "*")
     named = {

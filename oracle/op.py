@@ -1,7 +1,6 @@
-"""An op: its arrays, its formula over any number system, and the sets of right answers where these are no intervals.
+"""An op: its arrays, its formula over any number system, and the sets of right answers that are not intervals.
 
-`read_op` makes it of a Python file: one in `oracle/ops/`, or a user's own. Knows the system that computes exactly;
-never bounds.
+`read_op` makes an op from a Python file, in `oracle/ops/` or of a user. Knows the exact system; knows no bounds.
 """
 
 import inspect
@@ -27,17 +26,17 @@ from kfuzz.oracle.verdict import Special
 
 NamedReals = Mapping[str, Reals]
 Answers = Callable[[Mapping[str, Floats], Accuracy, Special, Lengths], dict[str, Enclosure]]
-"""A file's `answers(inputs, accuracy, special, sizes)`: the set of right answers of every output."""
+"""A file's `answers(inputs, accuracy, special, sizes)`: the set of right answers for every output."""
 NO_SCALARS: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
 class Op:
-    """What an op's file declares. `formula` gives the exact outputs over any number system.
+    """The declarations of an op's file. `formula` gives the exact outputs over any number system.
 
     `answers`: the sets of right answers, for an op whose bounds do not follow from the formula. `forms`: the ways to
-    compute it that a claim without a form means. `seldom`: other ways, each with the function that a kernel calls if it
-    goes that way; a claim names such a form, or "any" for all of them. `diagnose`: recognises the op's typical errors.
+    compute it that a claim without a form means. `seldom`: rarer ways, each with the function that such a kernel calls;
+    a claim names such a form, or "any" for all of them. `diagnose`: recognises the op's typical errors.
     """
 
     name: str
@@ -75,20 +74,20 @@ class Op:
         return (*self.forms, *self.seldom) or ("",)
 
     def forms_of(self, claimed: str | None) -> tuple[str, ...]:
-        """The forms that a claim may mean; an op without forms has one, without a name."""
+        """The forms that a claim may mean; an op without forms has one form, without a name."""
         if claimed == "any":
             return self.every_form
         return (claimed,) if claimed else self.forms or ("",)
 
     def sizes_of(self, inputs: NamedReals) -> dict[str, int]:
-        """The length of every dimension that inputs have, or that is a number."""
+        """The length of every dimension of the inputs, and of every dimension that is a number."""
         fixed = {d: int(d) for role in self.outputs.values() for d in role.dimensions if d.isdigit()}
         return fixed | {
             d: n for name, role in self.inputs.items() for d, n in zip(role.dimensions, inputs[name].shape, strict=True)
         }
 
     def scalars_of(self, sizes: Lengths, given: Mapping[str, float]) -> dict[str, float]:
-        """Every scalar's value: given, or the op's own default, which may depend on the sizes."""
+        """Every scalar's value: the given one, or the op's default, which may depend on the sizes."""
         unknown = sorted(set(given) - set(self.scalars))
         if unknown:
             raise OracleError(f"{self.name}: scalars has {unknown[0]}: expected {', '.join(self.scalars) or 'none'}")
@@ -113,23 +112,23 @@ class Op:
         scalars: Mapping[str, float],
         derived: frozenset[str] = NO_SCALARS,
     ) -> dict[str, Quantity]:
-        """The formula over one system; N rounds the `derived` scalars as a kernel does that computes them."""
+        """Run the formula over one system; N rounds the `derived` scalars like a kernel that computes them."""
         given = {n: N.input(inputs[n]) if role.is_float else inputs[n] for n, role in self.inputs.items()}
         numbers = {n: N.derived_number(v) if n in derived else N.number(v) for n, v in scalars.items()}
         try:
-            made = self.formula(N, **given, **numbers)
+            results = self.formula(N, **given, **numbers)
         except (ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError) as error:
             raise self._mistake(N, error) from error
-        if not isinstance(made, Mapping):
-            made = {next(iter(self.outputs)): made}
+        if not isinstance(results, Mapping):
+            results = {next(iter(self.outputs)): results}
         for output in self.outputs:
-            if not isinstance(made.get(output), Quantity):
+            if not isinstance(results.get(output), Quantity):
                 missing = f"the formula gives no '{output}' made by N"
                 raise OracleError(f"{self.name}: {missing}; return one value, or {{'{output}': value, ...}}")
-        return dict(made)
+        return dict(results)
 
     def _mistake(self, N: object, error: Exception) -> OracleError:
-        """What the formula's own file did wrong, and on which line."""
+        """The error for a mistake in the formula's file, with its line."""
         if isinstance(error, OracleError):
             return error
         file = self.formula.__code__.co_filename
@@ -140,7 +139,7 @@ class Op:
         return OracleError(f"{place}: the formula cannot be worked out: {type(error).__name__}: {error}")
 
     def compute(self, inputs: NamedReals, scalars: Mapping[str, float], bits: int = 0) -> dict[str, Reals]:
-        """The exact outputs, in float64 or to so many bits by mpmath."""
+        """Compute the exact outputs, in float64 or to so many bits by mpmath."""
         sizes = self.sizes_of(inputs)
         N = Exact(sizes, bits=bits, index=Places(sizes))
         plain = {n: values(inputs[n]) if role.is_float else inputs[n] for n, role in self.inputs.items()}
@@ -149,11 +148,11 @@ class Op:
         return {name: shape_output(value.x, self.outputs[name], sizes) for name, value in made.items()}
 
     def admits(self, sizes: Lengths) -> bool:
-        """Whether the sizes keep the op's rules."""
+        """Whether the sizes obey the op's rules."""
         return all(bool(evaluate(rule, sizes)) for rule in self.where)
 
     def small_sizes(self, n: int) -> dict[str, int]:
-        """Lengths of about n that keep the op's rules; a dimension that is a number has that size."""
+        """Lengths of about n that obey the op's rules; a dimension that is a number has that size."""
         names = list(dict.fromkeys(d for _, role in self.roles for d in role.dimensions))
         fixed = {name: int(name) for name in names if name.isdigit()}
         names = [name for name in names if not name.isdigit()]
@@ -174,7 +173,7 @@ class Op:
 
 
 def read_op(name: str, module: object) -> Op:
-    """The op that a file holds, or an error that says what is wrong with it."""
+    """Read the op from a file's module, or raise an error that says what is wrong with it."""
     table = vars(module)
     formula = table.get("formula")
     if not callable(formula):

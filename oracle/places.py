@@ -1,7 +1,6 @@
-"""Answers that are places: which indices are right for the greatest elements of a row, and which values beside them.
+"""Answers that are places: the right indices, and the right values, of the greatest elements of a row.
 
-Comparisons are exact, so nothing here is an interval of rounding: an index is right or wrong. Knows ranks and ties;
-never which op asks.
+Comparisons are exact, so no set here is an interval: an index is right or wrong. Knows ranks and ties, but no op.
 """
 
 from dataclasses import dataclass
@@ -19,10 +18,10 @@ from kfuzz.oracle.verdict import Reason, Special, Ties, Why
 
 @dataclass(frozen=True)
 class Ranking:
-    """The k greatest elements of every row: their values, and where the claim wants them.
+    """The k greatest elements of every row, in the order that the claim gives.
 
-    `x`: the row's elements; `key`: what they are compared by. `low`: elements that a flushed comparison takes for
-    zero. `order`: the places by rank, ties as claimed.
+    `x`: the row's elements; `key`: the numbers by which they are compared. `low`: elements that a flushed comparison
+    takes for zero. `order`: the places by rank, with ties as claimed.
     """
 
     x: Doubles
@@ -36,11 +35,11 @@ class Ranking:
 
     @classmethod
     def from_input(cls, op: str, given: Floats, k: int | None, special: Special, ftz: bool) -> "Ranking":
-        """The ranking of every row; of all its elements where no k is given."""
+        """Rank the elements of every row; all of them if no k is given."""
         x = values(given)
         cols = x.shape[1]
         if not cols:
-            raise OracleError(f"{op}: inputs['x'].shape={x.shape}: an empty row has no greatest; claim cols >= 1")
+            raise OracleError(f"{op}: inputs['x'].shape={x.shape}: an empty row has no maximum; claim cols >= 1")
         rows = special_rows(x, special, pos_inf_claimed=True)
         k = cols if k is None else k
         key = keys(x, special)
@@ -60,12 +59,15 @@ class Ranking:
 
     @property
     def may_be_low(self) -> Mask:
-        """Ranks at which a flushed comparison sees a zero: any element that counts as one may stand there."""
+        """The ranks at which a flushed comparison sees a zero: any element that counts as zero may have this rank."""
         return np.take_along_axis(self.low, self.order, axis=1)
 
 
 def keys(x: Doubles, special: Special) -> Doubles:
-    """What elements are compared by: themselves, or their ranks where NaN is above all, or under "ignore" below."""
+    """The numbers by which elements are compared: themselves or, beside a NaN, ranks.
+
+    NaN ranks above all, or under "ignore" below all.
+    """
     nan = np.isnan(x)
     if not np.any(nan):
         return x
@@ -74,14 +76,14 @@ def keys(x: Doubles, special: Special) -> Doubles:
 
 
 def order_places(key: Doubles, ties: Ties) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """The places of each row by rank, the greatest first; of equals the first first, or the last."""
+    """The places of each row by rank, the greatest element first; ties by the first place, or by the last."""
     if ties != "last":
         return np.argsort(-key, axis=1, kind="stable")
     return np.asarray(key.shape[1] - 1 - np.argsort(-key[:, ::-1], axis=1, kind="stable"))
 
 
 def enclose_values(ranking: Ranking) -> Enclosure:
-    """The value of each rank; where denormals may be flushed, any that counts as much, or zero."""
+    """Enclose the value of each rank; where denormals may be flushed, any that counts as equal, or zero."""
     top, low = ranking.top, ranking.may_be_low
     flushed = np.where(ranking.low, ranking.x, 0.0)
     least = np.where(low, flushed.min(axis=1, keepdims=True, initial=0.0), top)
@@ -95,7 +97,7 @@ def enclose_values(ranking: Ranking) -> Enclosure:
 
 
 def enclose_places(ranking: Ranking, of_rows: bool = False) -> Enclosure:
-    """The places that may be named for each rank; their least and greatest stand for a set."""
+    """Enclose the right places of each rank; lo and hi are the least and the greatest of them."""
     want = ranking.order.astype(np.float64)
     judged, none = ranking.judged, np.zeros(want.shape)
     parts = (want, *_ends(ranking, want), judged, none, none)
@@ -107,7 +109,7 @@ def enclose_places(ranking: Ranking, of_rows: bool = False) -> Enclosure:
 
 
 def _ends(ranking: Ranking, want: Doubles) -> tuple[Doubles, Doubles]:
-    """The first and the last place of each rank's equals, where the claim leaves open which is meant."""
+    """The first and the last place of the elements that equal each rank's, where the claim leaves ties open."""
     if ranking.ties != "any":
         return want, want
     sought = np.take_along_axis(ranking.key, ranking.order, axis=1)
@@ -128,7 +130,7 @@ def _right_place_by_row(ranking: Ranking, got: Doubles) -> Mask:
 
 
 def right_places(ranking: Ranking, got: Doubles) -> Mask:
-    """Which of an answer's places are right: an element of that rank's value stands there, and none is named twice."""
+    """Which places of an answer are right: the element there has the rank's value, and no place is named twice."""
     cols = ranking.x.shape[1]
     inside = (got >= 0) & (got < cols) & (got == np.floor(got))
     place = np.where(inside, got, 0).astype(np.int64)

@@ -1,7 +1,7 @@
-"""One case and one claim put to an op: the set of right answers for every element of every output.
+"""The set of right answers, for every element of every output, for one case under one claim.
 
-An op that has `answers` gives the sets itself. Any other is run over bands, once for each form that the claim may
-mean, and one row at a time over balls where float64 cannot decide. Knows the number systems; never which op it is.
+An op that has `answers` gives the sets itself. Any other op runs over bands, once for each form that the claim may
+mean, and one row at a time over balls where float64 cannot decide. Knows the number systems, but no op.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -34,7 +34,7 @@ def enclose(
     op: Op, inputs: NamedReals, accuracy: Accuracy, special: Special, scalars: Mapping[str, float] | None = None,
     stored: Mapping[str, Element] | None = None, sizes: Lengths | None = None,
 ) -> dict[str, Enclosure]:  # fmt: skip
-    """The sets of every output: of the claimed form, or the union of all (R8).
+    """Enclose every output: by the claimed form, or by the union of all (R8).
 
     `stored`: the format of each output. `sizes`: the dimensions that only answers have.
     """
@@ -46,7 +46,7 @@ def enclose(
 
 
 class Question:
-    """One case, one claim: the bands of all forms over it, and over single rows of it by balls."""
+    """One case under one claim: the bands of all forms over the case, and balls over single rows of it."""
 
     def __init__(
         self, op: Op, inputs: NamedReals, accuracy: Accuracy, special: Special, scalars: Mapping[str, float],
@@ -74,29 +74,29 @@ class Question:
 
     def _run(self, band: Bands, inputs: NamedReals) -> dict[str, Quantity]:
         with np.errstate(all="ignore"):
-            made = self.op.run(band, inputs, self.sizes, self.scalars, self.derived)
-            return {name: band.store(value, self.stored.get(name, band.f)) for name, value in made.items()}
+            results = self.op.run(band, inputs, self.sizes, self.scalars, self.derived)
+            return {name: band.store(value, self.stored.get(name, band.f)) for name, value in results.items()}
 
     def _parts(
         self, band: Bands, value: Quantity, name: str, only: Lengths | None = None
     ) -> tuple[Reals, Reals, Reals]:
-        """lo, hi, may be NaN, in the output's own shape; masked rows are what the claim or the op says they are."""
+        """lo, hi and whether NaN is possible, in the output's shape; masked rows as claim or op define them."""
         role = self.op.outputs[name]
         full = np.broadcast_shapes(*(part.shape for part in value.parts))
         lo, hi, nan = (np.broadcast_to(part, full) for part in value.parts)
-        said = "zero" if band.all_masked == "zero" else self.op.special.get("all_neg_inf")
-        for mark in band.masked if said else ():
+        word = "zero" if band.all_masked == "zero" else self.op.special.get("all_neg_inf")
+        for mark in band.masked if word else ():
             mask = np.broadcast_to(mark, full) if _fits(mark.shape, full) else np.zeros(full, dtype=np.bool_)
-            is_zero = said == "zero"
+            is_zero = word == "zero"
             end, nan = 0.0 if is_zero else -np.inf, nan & ~mask if is_zero else nan | mask
             lo, hi = np.where(mask, end, lo), np.where(mask, end, hi)
         return tuple(shape_output(part, role, self.sizes, only) for part in (lo, hi, nan))  # type: ignore[return-value]
 
     def enclosure(self, name: str) -> Enclosure:
-        """The union of the forms, element by element; what a claim is silent of is not judged."""
+        """Enclose one output by the union of the forms; elements of which the claim says nothing are not judged."""
         parts = [self._parts(band, made[name], name) for band, made in zip(self.bands, self.results, strict=True)]
         lo, hi, nan = unite(parts)
-        lost = np.isnan(lo) | np.isnan(hi)  # float64 itself overflowed on the way: nothing is known
+        lost = np.isnan(lo) | np.isnan(hi)  # float64 overflowed on the way, so nothing is known
         if np.any(lost):
             lo, hi, nan = np.where(lost, -np.inf, lo), np.where(lost, np.inf, hi), nan | lost
         want = self._want(name)
@@ -132,7 +132,7 @@ class Question:
     # -- rows by themselves, by balls
 
     def slice_inputs(self, name: str, index: Index, keep_last: bool = False) -> tuple[dict[str, Reals], dict[str, int]]:
-        """The inputs that one element's answer needs: its own index along every dimension that falls apart."""
+        """The inputs that one element's answer needs: its own index along every independent dimension."""
         dimensions, apart = self.op.outputs[name].dimensions, independent_dimensions(self.op)[name]
         only = {d: i for d, i in zip(dimensions, index, strict=False) if d in apart}
         if keep_last:
@@ -146,7 +146,7 @@ class Question:
         return cut, only
 
     def exact(self, name: str, index: Index, bits: int) -> Bounds:
-        """One element's set by balls, under the precision that the caller has set."""
+        """Enclose one element by balls, at the precision that the caller has set."""
         parts = []
         for form in self.forms:
             rows, only = self._row_by_balls(name, index, bits, form)
@@ -178,7 +178,7 @@ class Question:
     # -- the joint test
 
     def _joint(self, name: str) -> Callable[[Doubles], Iterator[Clash]] | None:
-        """The test of all elements of a row together, for an output whose last dimension does not fall apart."""
+        """The joint test of a row's elements, for an output whose last dimension is not independent."""
         dimensions, apart = self.op.outputs[name].dimensions, independent_dimensions(self.op)[name]
         if len(dimensions) < 2 or dimensions[-1] in apart:
             return None
@@ -205,7 +205,7 @@ def _fits(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
 
 
 def unite(parts: list[tuple[Reals, Reals, Reals]]) -> tuple[Reals, Reals, Reals]:
-    """The union of sets; the empty interval adds nothing but NaN."""
+    """Return the union of sets; an empty interval adds only NaN."""
     lo, hi, nan = parts[0]
     for other_lo, other_hi, other_nan in parts[1:]:
         lo, hi, nan = np.minimum(lo, other_lo), np.maximum(hi, other_hi), nan | other_nan

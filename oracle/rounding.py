@@ -1,7 +1,6 @@
 """The accuracy that a kernel claims, as counts of roundings and models of its functions.
 
-Knows float32's roundings and the orders of summation; nothing of any op. Relative errors are in units of u = 2^-24.
-Long, for a claim is one thing: each of its fields stands beside the sentence that says what it allows.
+Knows float32's roundings and the orders of summation, but no op. Relative errors are in units of u = 2^-24.
 """
 
 from collections.abc import Mapping
@@ -17,10 +16,10 @@ U = F32.u
 
 @dataclass(frozen=True)
 class Order:
-    """In which order n items are combined into one.
+    """The order in which n items are combined into one.
 
-    "sequential": left to right. "tree": the upper half onto the lower, again and again. "strided": `width` threads
-    each take every width-th item, left to right, then a tree. "random": pairs drawn by `seed`.
+    "sequential": left to right. "tree": the upper half onto the lower, repeatedly. "strided": `width` threads each
+    take every width-th item, left to right, then a tree. "random": random pairs, from `seed`.
     """
 
     kind: Literal["sequential", "tree", "strided", "random"]
@@ -29,7 +28,7 @@ class Order:
 
 
 FAR = 104.0
-"""exp(-104) < 2^-150: beyond this distance from the maximum a term is below half of the least float32.
+"""exp(-104) < 2^-150: beyond this distance from the maximum a term is less than half of the smallest float32.
 
 docs/numerics.md#a4
 """
@@ -39,7 +38,7 @@ docs/numerics.md#a4
 class ExpModel:
     """exp^(t) = e^t (1 + eps) + eta with |eps| <= (a0 + kappa |t|) u; exact at 0 and at -inf.
 
-    `base_two`: the argument is worked out as x log2(e) - m log2(e), which is not x - m rounded, nor 0 at the maximum.
+    `base_two`: the argument is x log2(e) - m log2(e), which is not x - m rounded, and not 0 at the maximum.
     docs/numerics.md#a2, docs/numerics.md#a3, docs/numerics.md#base-2
     """
 
@@ -65,7 +64,7 @@ EXP2_SCALED = ExpModel(5.0, 0.0, base_two=True)
 """`exp2f(fmaf(x, log2e, -m * log2e))`: exp2f as documented, 2 ulp."""
 
 FAST_EXP2_SCALED = ExpModel(4.0, 0.0, base_two=True)
-"""The same by ex2.approx, whose error PTX states as 2^-22 relative at most."""
+"""The same by ex2.approx; PTX documents a relative error of at most 2^-22."""
 
 Divide = Literal["ieee", "reciprocal", "fast", "fast reciprocal"]
 Denominator = Literal["row", "element"]
@@ -74,14 +73,14 @@ Atomics = Literal["none", "global"]
 RoundedSums = Literal["nearest", "directed"]
 
 NARROW_SUMS = {one.name: one for one in FLOATS if one.name in NARROW}
-"""The narrow formats that a kernel may hold its sums in."""
+"""The narrow formats in which a kernel may accumulate."""
 ACCUMULATOR_FORMATS = {F64.name: F64, **NARROW_SUMS}
-"""What sums are held in where a claim says so, by name; else they are held in what is computed in."""
+"""The accumulator formats that a claim may name; otherwise sums have the format in which the kernel computes."""
 ACCUMULATORS = (F32.name, F64.name, "compensated", *NARROW_SUMS, "mma")
-"""The words for what sums are held in."""
+"""The words of a claim for its accumulator."""
 
 DIVIDE_ROUNDINGS: dict[Divide, int] = {"ieee": 1, "reciprocal": 2, "fast": 5, "fast reciprocal": 6}
-"""e / s; e * (1 / s); the same by `__fdividef` or under -prec-div=false, whose quotient errs by 2 ulp."""
+"""e / s; e * (1 / s); the same two by `__fdividef` or under -prec-div=false, whose quotient errs by 2 ulp."""
 
 
 @dataclass(frozen=True)
@@ -111,22 +110,22 @@ def _count_of(counts: "int | Mapping[str, int | None] | None", name: str) -> int
 
 @dataclass(frozen=True)
 class Accuracy:
-    """What is claimed of the rounding; left out, each part is its loosest sound value, but for `denominator`.
+    """The rounding that a kernel claims. A default is the loosest sound value, except for `denominator`.
 
-    `adds`: at most so many additions on any one term's way into a sum (None: as many as the sum has terms).
-    `rescales`: at most so many times a term is multiplied by an exp (None: as many as adds; 0: three-pass).
-    `shift`: "any": what is subtracted never falls, is never below a term that it is subtracted from by more than
-    `shift_slack`, and ends within as much of the true maximum; "running max": every exp is of the difference of two
-    maxima, each of a set of terms that holds the term; "zero": nothing is subtracted, exp is of the term itself.
+    `adds`: the most additions on any term's way into a sum (None: as many as the sum has terms).
+    `rescales`: the most multiplications of a term by an exp (None: as many as adds; 0: three-pass).
+    `shift`: "any": the shift never falls, is never more than `shift_slack` below a term from which it is subtracted,
+    and ends within `shift_slack` of the true maximum; "running max": every exp is of the difference of two maxima, each
+    of a set of terms that contains the term; "zero": nothing is subtracted, and exp is of the term itself.
     `ftz`: denormals are flushed to zero.
-    `atomics`: "global" where a sum passes through atomicAdd on floats in global memory, which flushes denormals.
-    `additions`: "directed" where sums are rounded up, down or toward zero: each addition errs as two do.
-    `denominator`: "row" when all elements of a row are divided by one and the same stored sum.
-    `order`: a named order gives exact counts per element in the place of adds and rescales.
+    `atomics`: "global" if a sum passes through atomicAdd on floats in global memory, which flushes denormals.
+    `additions`: "directed" if sums are rounded up, down or toward zero: each addition then counts as two.
+    `denominator`: "row" if all elements of a row are divided by the same stored sum.
+    `order`: a named order, which gives exact counts for each element instead of adds and rescales.
     `exact_shift`: the shift is the true maximum and x - max is one float32 subtraction: a conformance check.
-    `form`: which of the formula's forms is computed (None: any). `keep`: values held in a narrower format, by name.
-    `operand`: what products of matrices see. `functions`: models of functions other than exp. `shared`: names of
-    which one stored value serves a whole row (None: all). Counts may be given for each named sum.
+    `form`: the formula's form that the kernel computes (None: any). `keep`: values in a narrower format, by name.
+    `operand`: the format of the factors of matrix products. `functions`: models of functions other than exp.
+    `shared`: the values of which one stored copy serves a whole row (None: all). Counts may be given by named sum.
     """
 
     adds: int | Mapping[str, int | None] | None = None
@@ -174,40 +173,40 @@ class Accuracy:
         self._check_shift()
 
     def _check_shift(self) -> None:
-        """An error where what is said of the shift contradicts itself."""
+        """Raise an error if the statements about the shift contradict each other."""
         if self.exact_shift and self.shift_slack:
             raise ValueError(f"exact_shift with shift_slack={self.shift_slack}: an exact shift has no slack")
         if self.exact_shift and self.exp.base_two:
-            raise ValueError("exact_shift with an exp of base 2: x log2(e) - m log2(e) is no difference of floats")
+            raise ValueError("exact_shift with an exp of base 2: x log2(e) - m log2(e) is not a difference of floats")
         if self.shift != "any" and self.shift_slack:
             raise ValueError(f"shift={self.shift!r} with shift_slack={self.shift_slack}: this shift has no slack")
         if self.shift == "zero" and (self.rescales or self.exact_shift):
-            raise ValueError(f"shift='zero' with rescales={self.rescales}: expected 0, for nothing is subtracted")
+            raise ValueError(f"shift='zero' with rescales={self.rescales}: expected 0, because nothing is subtracted")
 
     def for_sum(self, name: str) -> "Accuracy":
-        """The same claim with the counts of one named sum in the place of all; "*" stands for the rest."""
+        """The same claim with the counts of one named sum; "*" gives those of sums that are not named."""
         if not isinstance(self.adds, Mapping) and not isinstance(self.rescales, Mapping):
             return self
         return replace(self, adds=_count_of(self.adds, name), rescales=_count_of(self.rescales, name))
 
     def most(self, terms: int) -> tuple[int, int]:
-        """The additions and rescales of a sum of so many terms: as claimed, or as many as there can be."""
+        """The additions and rescales of a sum of so many terms: as claimed, or the most that are possible."""
         if isinstance(self.adds, Mapping) or isinstance(self.rescales, Mapping):
-            raise ValueError("counts by name: ask for_sum() which sum is meant")
+            raise ValueError("counts by name: choose a sum with for_sum() first")
         adds = terms if self.adds is None else self.adds
         return adds * self.roundings_per_addition, adds if self.rescales is None else self.rescales
 
     @property
     def roundings_per_addition(self) -> int:
-        """As how many additions to nearest one addition counts: a directed one is off by 2 u at most."""
+        """How many roundings to nearest one addition counts as: a directed one errs by at most 2 u."""
         return 2 if self.additions == "directed" else 1
 
     def function(self, name: str) -> FunctionModel:
-        """The model of a function: the claimed one, else the loosest that is documented."""
+        """The model of a function: the claimed one, else the loosest documented one."""
         return self.functions.get(name, LOOSEST[name])
 
     def narrow_format(self, name: str) -> str | None:
-        """The format that a value of this name is held in, where it is narrower."""
+        """The narrower format of the value of this name, if the claim gives one."""
         return self.keep.get(name)
 
     @property
@@ -220,16 +219,16 @@ class Accuracy:
 
     @property
     def subtracts_terms(self) -> bool:
-        """Whether on the whole way of every term only terms are subtracted from terms."""
+        """Whether only terms are subtracted from terms, on the whole way of every term."""
         is_running = self.shift == "running max" and not self.exp.base_two
         return is_running or (self.shift_is_exact and self.rescales == 0)
 
     @property
     def detour(self) -> float:
-        """By how much more than its distance d from the maximum the exponents of a term may add up to, in size.
+        """How far the sizes of a term's exponents may add up beyond its distance d from the maximum.
 
-        With a slack g, what is subtracted begins at the term - g at the lowest and rises to the maximum + g: by
-        d + 2 g, after an exponent of g. A term that is never rescaled has one exponent, of d + g at most.
+        With a slack g, the shift begins at the term - g or above and rises to at most the maximum + g: by d + 2 g,
+        after an exponent of g. A term that is never rescaled has one exponent, of at most d + g.
         docs/numerics.md#shift-slack
         """
         return self.shift_slack * (1 if self.rescales == 0 else 3)
@@ -246,12 +245,12 @@ class Accuracy:
 
     @property
     def flush(self) -> float:
-        """The largest term, or partial sum, that may be flushed to zero on its way (docs/numerics.md#atomics)."""
+        """The largest term or partial sum that may be flushed to zero (docs/numerics.md#atomics)."""
         return F32.min_normal if self.ftz or self.atomics == "global" else 0.0
 
     @property
     def ubar(self) -> float:
-        """u with its second order: -log(1 - k u) <= k ubar for every single factor, whose k is at most `most`.
+        """u with its second order: -log(1 - k u) <= k ubar for every single factor, with k at most `most`.
 
         docs/numerics.md#one-factor
         """

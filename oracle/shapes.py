@@ -1,4 +1,4 @@
-"""The arrays of an op: what a role declares, which sizes follow from it, and how an output gets its shape.
+"""The arrays of an op: the declaration of a role, the sizes that follow from it, and the shape of an output.
 
 Knows no op and no number system.
 """
@@ -22,9 +22,9 @@ Lengths = Mapping[str, int]
 
 @dataclass(frozen=True)
 class Role:
-    """One array of an op: numbers or integers, its dimensions, and the dimension that its integers stay below.
+    """One array of an op: numbers or integers, its dimensions, and the dimension that bounds its integers.
 
-    `is_only_float32`: the op is judged in this type alone; any other array of numbers may be of any float type.
+    `is_only_float32`: the array must be float32; any other array of numbers may be of any float type.
     """
 
     is_float: bool
@@ -38,16 +38,16 @@ class Role:
 
 
 def read_role(op: str, name: str, text: object) -> Role:
-    """A role as an op's file declares it."""
-    found = ROLE.fullmatch(text.strip()) if isinstance(text, str) else None
-    if not found:
-        raise OracleError(f"{op}: {name} = {text!r}: no role; {USAGE}")
-    dimensions = tuple(part.strip() for part in found[2].split(",") if part.strip())
-    return Role(found[1] != "int", dimensions, found[3], found[1] == "float32")
+    """Read a role as an op's file declares it."""
+    match = ROLE.fullmatch(text.strip()) if isinstance(text, str) else None
+    if not match:
+        raise OracleError(f"{op}: {name} = {text!r}: not a role; {USAGE}")
+    dimensions = tuple(part.strip() for part in match[2].split(",") if part.strip())
+    return Role(match[1] != "int", dimensions, match[3], match[1] == "float32")
 
 
 class Places(dict[str, Reals]):
-    """0, 1, ... along each dimension, or the one place that is asked for: made when a formula asks for them."""
+    """0, 1, ... along each dimension, or one chosen index; made when a formula asks for them."""
 
     def __init__(self, sizes: Lengths, only: Lengths | None = None) -> None:
         super().__init__()
@@ -60,12 +60,12 @@ class Places(dict[str, Reals]):
 
 
 def evaluate(text: str, sizes: Lengths) -> Any:  # noqa: ANN401  a number or a truth
-    """The value of an expression over the sizes, from an op's own file."""
+    """Evaluate an expression over the sizes, from an op's file."""
     return eval(text, {"__builtins__": {}, "sqrt": math.sqrt, **sizes})  # noqa: S307  the file is Python itself
 
 
 def shape_output(x: Reals, role: Role, sizes: Lengths, only: Lengths | None = None) -> Reals:
-    """An output without the axes that a reduction keeps; as it is, where the answer alone says how long it is."""
+    """Remove the axes that a reduction keeps from an output; unchanged if only the answer knows its length."""
     if any(dimension not in sizes and not dimension.isdigit() for dimension in role.dimensions):
         return x
     only = only or {}

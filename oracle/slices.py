@@ -1,7 +1,7 @@
-"""Rows judged a slice at a time, so that a large answer takes no more memory than a small one; then one verdict on all.
+"""Judges rows a slice at a time, so that a large answer takes no more memory than a small one, and joins the verdicts.
 
-A verdict on all rows is what those on single rows say together: no row makes a rule looser for another. Knows rows
-and verdicts; nothing of any op's formula.
+The verdict on all rows follows from the verdicts on single rows: no row makes a rule looser for another. Knows rows
+and verdicts, but no formula.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,10 +17,10 @@ from kfuzz.oracle.enclosure import Floats
 from kfuzz.oracle.verdict import Extent, Picture, Reason, Status, Verdict, Worst
 
 MOST_ELEMENTS = 1 << 16
-"""Of the inputs, or of the answer, that are judged at a time; of each the enclosure holds some 500 bytes while it is
-made, and more at a time are slower: they fit no cache."""
+"""The most elements of the inputs, or of the answer, in a slice. The enclosure needs some 500 bytes for each while it
+is made; larger slices are slower, since they do not fit a cache."""
 MOST_SHOWN = 256
-"""Elements of an answer that a person may want to see one by one."""
+"""The most elements of an answer that a person may want to see one by one."""
 GRAVEST: tuple[Status, ...] = ("broken", "kept", "not judged")
 
 RoleArrays = Mapping[str, Floats]
@@ -32,11 +32,11 @@ Part = tuple[RowNumbers, Verdict]
 def split_rows(
     inputs: RoleArrays, answers: RoleArrays, cut: Mapping[str, int], ftz: bool, most: int = MOST_ELEMENTS
 ) -> Iterator[tuple[RowNumbers, RoleArrays, RoleArrays]]:
-    """The rows of each slice, of all arrays that have some; one slice, unless there are too many.
+    """Split all arrays that have rows into slices; a small answer is one slice.
 
-    `cut` names the axis along which an array has rows; without one nothing is cut, and of an array without one every
-    row needs the whole. Where denormals are flushed, rows that hold some are apart: what is read as x or as 0 is no
-    number that is known, and the rules for such numbers are looser.
+    `cut` names the axis along which an array has rows. Every row needs the whole of an array that it does not name.
+    Where denormals are flushed, rows that contain denormals have slices of their own: a number that a kernel may read
+    as x or as 0 is not known, and the rules for such numbers are looser.
     """
     by_row = {role: array for role, array in inputs.items() if role in cut}
     if not by_row:
@@ -53,18 +53,18 @@ def split_rows(
 
 
 def rows_with_denormals(inputs: RoleArrays, cut: Mapping[str, int]) -> NDArray[np.bool_]:
-    """The rows with a number that may be flushed: below the least normal one of the format that is computed in."""
+    """The rows with a number that may be flushed: one below the least normal number of the working format."""
     floats = [np.moveaxis(array, cut[role], 0) for role, array in inputs.items() if array.dtype in OF_DTYPE]
     least = (F64 if any(OF_DTYPE[array.dtype] is F64 for array in floats) else F32).min_normal
-    found = np.zeros(next(array.shape[cut[role]] for role, array in inputs.items()), dtype=np.bool_)
+    rows = np.zeros(next(array.shape[cut[role]] for role, array in inputs.items()), dtype=np.bool_)
     for numbers in map(values, floats):
         low = (np.abs(numbers) < least) & (numbers != 0)
-        found |= low.reshape(len(found), -1).any(axis=1)
-    return found
+        rows |= low.reshape(len(rows), -1).any(axis=1)
+    return rows
 
 
 def _take_rows(arrays: RoleArrays, cut: Mapping[str, int], rows: RowNumbers) -> dict[str, Floats]:
-    """Some rows of all arrays, without a copy where they follow one another."""
+    """Take some rows of all arrays, without a copy if they are adjacent."""
     if not len(rows):
         return dict(arrays)
     place = slice(rows[0], rows[-1] + 1) if rows[-1] - rows[0] == len(rows) - 1 else rows
@@ -72,7 +72,7 @@ def _take_rows(arrays: RoleArrays, cut: Mapping[str, int], rows: RowNumbers) -> 
 
 
 def join_verdicts(parts: Sequence[Part], answer: Floats) -> Verdict:
-    """The verdict on an output: its worst part's, with what is wrong and judged in all of them."""
+    """Join the verdicts on an output's slices: the worst one, with the counts of all."""
     if len(parts) == 1:
         return parts[0][1]
     rows, worst = min(parts, key=lambda part: (GRAVEST.index(part[1].status), -part[1].ratio))
@@ -90,22 +90,22 @@ def join_verdicts(parts: Sequence[Part], answer: Floats) -> Verdict:
     )
 
 
-def _place_in_whole(found: Worst, rows: RowNumbers) -> Worst:
-    """An element of a part, by its place in the whole."""
-    return replace(found, index=(int(rows[found.index[0]]), *found.index[1:]))
+def _place_in_whole(worst: Worst, rows: RowNumbers) -> Worst:
+    """Give an element of a slice its index in the whole answer."""
+    return replace(worst, index=(int(rows[worst.index[0]]), *worst.index[1:]))
 
 
 def _whole_picture(worst: Picture, parts: Sequence[Part], answer: Floats) -> Picture | None:
-    """The whole answer, where it is small enough to be looked at."""
+    """The whole answer, if it is small enough to read."""
     if answer.size > MOST_SHOWN:
         return None
-    told = [_place_in_whole(one, rows) for rows, verdict in parts if verdict.picture for one in verdict.picture.wrong]
-    told.sort(key=lambda one: one.index)
-    return Picture(worst.output, answer.shape, tuple(values(answer).ravel().tolist()), tuple(told))
+    wrong = [_place_in_whole(one, rows) for rows, verdict in parts if verdict.picture for one in verdict.picture.wrong]
+    wrong.sort(key=lambda one: one.index)
+    return Picture(worst.output, answer.shape, tuple(values(answer).ravel().tolist()), tuple(wrong))
 
 
 def _add_reasons(verdicts: Sequence[Verdict]) -> tuple[Reason, ...]:
-    """Each reason once, with the rows or sums of all parts that it holds for."""
+    """Merge equal reasons and add up their counts over all slices."""
     counts: dict[Reason, int] = {}
     for reason in (reason for verdict in verdicts for reason in verdict.reasons):
         alike = replace(reason, count=0)
@@ -115,8 +115,8 @@ def _add_reasons(verdicts: Sequence[Verdict]) -> tuple[Reason, ...]:
 
 def _whole_extent(worst: Extent, parts: Sequence[Part], answer: Floats) -> Extent:
     each = prod(answer.shape[1:-1])  # rows of one place on the axis that is cut: those of a head
-    found = [(rows, verdict.extent) for rows, verdict in parts if verdict.extent]
-    rows = sorted(int(part[row // each]) * each + row % each for part, extent in found for row in extent.rows)
-    more = sum(extent.more_rows for _, extent in found) + max(0, len(rows) - MOST_ROWS)
-    wrong = sum(extent.wrong for _, extent in found)
+    extents = [(rows, verdict.extent) for rows, verdict in parts if verdict.extent]
+    rows = sorted(int(part[row // each]) * each + row % each for part, extent in extents for row in extent.rows)
+    more = sum(extent.more_rows for _, extent in extents) + max(0, len(rows) - MOST_ROWS)
+    wrong = sum(extent.wrong for _, extent in extents)
     return replace(worst, wrong=wrong, elements=answer.size, rows=tuple(rows[:MOST_ROWS]), more_rows=more)

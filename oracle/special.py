@@ -1,4 +1,4 @@
-"""Infinities and NaN among the inputs: which elements are judged, and why the others are not."""
+"""Infinities and NaN among the inputs: which elements are judged, and why others are not."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from kfuzz.oracle.verdict import Reason, Special, Why
 
 @dataclass(frozen=True)
 class Rows:
-    """One mask over the rows each: `plain` has a finite maximum and no NaN; `empty` is nothing but -inf, or nothing."""
+    """Masks over the rows. `plain`: a finite maximum and no NaN; `empty`: only -inf, or no elements."""
 
     plain: Mask
     empty: Mask
@@ -25,7 +25,7 @@ class Rows:
 
 
 def special_rows(x: Doubles, special: Special, pos_inf_claimed: bool = False) -> Rows:
-    """The rows of x sorted by what special values they hold."""
+    """Classify the rows of x by the special values that they contain."""
     has_nan = np.asarray(np.isnan(x).any(axis=-1))
     has_pos_inf = np.asarray((x == np.inf).any(axis=-1))
     empty = np.asarray((x == -np.inf).all(axis=-1))
@@ -43,7 +43,7 @@ def special_rows(x: Doubles, special: Special, pos_inf_claimed: bool = False) ->
 def claimed_elements(
     op: Op, inputs: NamedReals, special: Special, name: str, shape: tuple[int, ...]
 ) -> tuple[Mask, tuple[Reason, ...], Mask]:
-    """The elements of an output that the claim speaks of, the reasons for leaving out others, and what must be NaN."""
+    """The elements of an output that the claim covers, the reasons why others are not judged, and which must be NaN."""
     judged, must = np.ones(shape, dtype=np.bool_), np.zeros(shape, dtype=np.bool_)
     reasons: tuple[Reason, ...] = ()
     for test, word, why in (
@@ -66,7 +66,7 @@ def claimed_elements(
 def elements_reached(
     op: Op, inputs: NamedReals, name: str, test: Callable[[Reals], Mask], shape: tuple[int, ...]
 ) -> Mask:
-    """The elements of an output that a special value may enter: they share its place along what falls apart."""
+    """The elements of an output that a special value may reach: those at its index along independent dimensions."""
     dimensions, apart = op.outputs[name].dimensions, independent_dimensions(op)[name]
     reached = np.zeros(shape, dtype=np.bool_)
     for role, array in inputs.items():

@@ -1,6 +1,6 @@
 """The enclosure of merged (max, sum) states, which max_sum, merge_all and safe_merge share.
 
-Rows are sets of states to be joined into one. Knows no op.
+Each row is a set of states that is joined into one. Knows no op.
 """
 
 from dataclasses import replace
@@ -23,10 +23,10 @@ from kfuzz.oracle.verdict import Reason, Special, Why
 def enclose_states(
     m: Doubles, s: Doubles, accuracy: Accuracy, special: Special, first_exp: bool
 ) -> tuple[Enclosure, Enclosure]:
-    """The enclosures of the joined max and sum of every row: the max is exact, the sum relative to it.
+    """Enclose the joined max and sum of every row: the max is exact, the sum relative to it.
 
-    With a shift g off the maximum, max and sum are off by e^g either way. A sum that may overflow, in the end or on the
-    way there, is not judged. docs/numerics.md#states
+    With a shift g off the maximum, the max is off by g and the sum by a factor e^g, either way. A sum that may
+    overflow, in the end or on its way, is not judged. docs/numerics.md#states
     """
     if accuracy.shift == "zero":
         raise OracleError("shift='zero': a (max, sum) state is relative to its maximum; only softmax may leave it out")
@@ -60,7 +60,7 @@ def enclose_states(
 
 
 def largest_partial(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) -> Doubles:
-    """What a sum may come to on the way, at most: states are joined in any order, a greater maximum perhaps last."""
+    """The largest value of a partial sum: states may be joined in any order, with the greatest maximum last."""
     count = count_roundings(replace(accuracy, shift="any"), m.shape[-1], m, first_exp)  # "running max" counts no more
     growth, g = float(np.max(count.growth(accuracy), initial=0.0)), accuracy.shift_slack
     exponents = np.asarray((1 + accuracy.exp.kappa) * (FAR + g))

@@ -1,6 +1,6 @@
 """The oracle's verdict on one answer, in types that every op and every caller share.
 
-Code asks these types; it never compares their words. Knows no op and no number system.
+Code reads these types and never compares words. Knows no op and no number system.
 """
 
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ Region = Literal["", "row", "head", "tail", "strided", "interior"]
 
 @dataclass(frozen=True)
 class Special:
-    """Which special values a claim speaks of, and what it then promises.
+    """The special values that a claim covers, and what it promises for them.
 
-    None means that the claim is silent, and the op's own default holds. `ties`: which of equal elements is meant by
-    an op that answers with places.
+    None: the claim says nothing, and the op's default holds. `ties`: which of equal elements an op that answers with
+    places must name.
     """
 
     all_neg_inf: Literal["nan", "zero"] = "nan"
@@ -39,11 +39,11 @@ class Special:
 
 
 class AnswerError(AssertionError):
-    """An answer is not kept: it is broken, or nothing of it was judged."""
+    """The answer is broken, or nothing of it was judged."""
 
 
 class Why(Enum):
-    """Why a part of an answer is not judged. The value is its wording, in which `about` stands for a Reason's."""
+    """Why a part of an answer is not judged. The value is the wording; `{about}` is filled in from the Reason."""
 
     NO_ELEMENTS = "the answer has no elements"
     NAN = "rows with NaN: the claim does not speak of NaN"
@@ -64,9 +64,9 @@ class Why(Enum):
 
 @dataclass(frozen=True)
 class Reason:
-    """Why `count` rows, sums or elements of an answer are not judged; 0 leaves the number open.
+    """Why `count` rows, sums or elements of an answer are not judged; 0 if the number is not known.
 
-    `about` is what the wording names: how the kernel divides, or an operation that no rule covers.
+    `about` completes the wording: how the kernel divides, or an operation that no rule covers.
     """
 
     why: Why
@@ -98,7 +98,7 @@ class Worst:
 
 @dataclass(frozen=True)
 class Picture:
-    """A small answer as a whole: every element in memory order, and what is known of the wrong ones."""
+    """A small answer as a whole: every element in memory order, and the details of the wrong ones."""
 
     output: str
     shape: tuple[int, ...]
@@ -108,7 +108,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Pattern:
-    """Where in a row the wrong elements lie: a region, from its first wrong column to the last, `step` apart."""
+    """Where the wrong elements of a row lie: a region, its first and last wrong column, and their distance `step`."""
 
     region: Region
     first: int = 0
@@ -128,7 +128,10 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Extent:
-    """How many elements of an output are wrong, in which rows and where in the worst; `more_rows` are not named."""
+    """How many elements of an output are wrong, in which rows, and where in the worst row.
+
+    `more_rows`: how many further rows have wrong elements.
+    """
 
     wrong: int
     elements: int
@@ -139,10 +142,10 @@ class Extent:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Kept, broken or not judged, with what a person needs to believe it.
+    """Kept, broken or not judged, with the evidence.
 
-    `ratio` is the largest error over its bound among the judged finite elements (1 is the bound itself).
-    `reasons` say what was not judged, and why; kept and broken verdicts have them, too.
+    `ratio` is the largest error over its bound among the judged finite elements; 1 is the bound itself.
+    `reasons` say what was not judged, and why; kept and broken verdicts may have reasons, too.
     """
 
     status: Status
@@ -167,15 +170,16 @@ class Verdict:
         )
 
     def check(self) -> "Verdict":
-        """The verdict itself where it is kept; AnswerError with the reason where it is broken or nothing was judged."""
+        """Return the verdict if it is kept; raise AnswerError if it is broken or nothing was judged."""
         if self.status == "kept":
             return self
         if self.status == "not judged":
             raise AnswerError(f"not judged: {'; '.join(map(str, self.reasons))}")
-        worst, said = self.worst, ": ".join(part for part in (self.diagnosis, self.detail) if part)
+        worst, diagnosis = self.worst, ": ".join(part for part in (self.diagnosis, self.detail) if part)
         if worst is None:
-            raise AnswerError(f"broken: {said}")
+            raise AnswerError(f"broken: {diagnosis}")
         where = f"{worst.output}[{', '.join(map(str, worst.index))}]"
         raise AnswerError(
-            f"broken: {where} is {worst.got:.9g}, wanted {worst.want:.9g} in [{worst.lo:.9g}, {worst.hi:.9g}]; {said}"
+            f"broken: {where} is {worst.got:.9g}, wanted {worst.want:.9g} in [{worst.lo:.9g}, {worst.hi:.9g}]; "
+            f"{diagnosis}"
         )

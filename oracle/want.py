@@ -1,4 +1,4 @@
-"""The exact answer to any number of digits, by mpmath: independent of the tiers that judge."""
+"""The exact answer to any number of digits, by mpmath, independent of the arithmetic that judges."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,11 +11,14 @@ from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.find import find
 
 MOST_DIGITS = 100_000
-"""Every exp takes seconds at so many."""
+"""With more digits every exp takes seconds."""
 
 
 def want(op: str, inputs: Mapping[str, NDArray[Any]], digits: int = 50) -> dict[str, NDArray[np.object_]]:
-    """The op's outputs as mpmath numbers with so many correct digits: 40 guard bits cover the sums of 2^30 terms."""
+    """Return the op's outputs as mpmath numbers with so many correct digits.
+
+    40 guard bits cover the sums of 2^30 terms.
+    """
     module = find(op)
     if not isinstance(digits, int) or not 1 <= digits <= MOST_DIGITS:
         raise OracleError(f"digits={digits!r}: expected an integer from 1 to {MOST_DIGITS}")

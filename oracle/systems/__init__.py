@@ -1,1 +1,1 @@
-"""One number system a file: what a formula may be run over, from exact numbers to a simulated kernel."""
+"""The number systems over which a formula runs, one per file, from exact numbers to a simulated kernel."""

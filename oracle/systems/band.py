@@ -1,9 +1,9 @@
-"""Bands: for every value of a formula, the set of numbers that a correct kernel under a claim may hold there.
+"""Bands: for every value of a formula, the set of numbers that a correct kernel under a claim may compute there.
 
-A set is an interval [lo, hi] of the extended reals, and NaN or not; an empty interval stands for NaN alone. Every
-step holds the operands' sets, rounds or does not (a compiler may contract, a kernel compute more precisely), and errs
-outward. Rounding, sums of two and formats stand here (rules R1, R3, R5, R6, R9 and R16 of docs/formulas.md); each other
-rule has a file in `rules/`.
+A set is an interval [lo, hi] of the extended reals, with or without NaN; an empty interval means NaN alone. Every step
+covers its operands' sets, with and without rounding (a compiler may contract, a kernel may compute more precisely),
+and errs outward. This file has rounding, sums of two and formats (rules R1, R3, R5, R6, R9 and R16 of
+docs/formulas.md); each other rule has a file in `rules/`.
 """
 
 import math
@@ -36,7 +36,7 @@ INF = np.inf
 
 
 class Bands:
-    """The sets of one formula under one claim; `work` is the format that is computed in.
+    """The sets of one formula under one claim; `work` is the format in which the kernel computes.
 
     `least`: the least normal number of the narrowest format that a factor of a matrix product may be in.
     """
@@ -61,15 +61,15 @@ class Bands:
     # -- values
 
     def value(self, lo: Reals, hi: Reals, nan: Reals | bool = False, *how: Any) -> Quantity:  # noqa: ANN401
-        """A set, with the number of the step that made it."""
-        low = np.asarray(lo)  # a number by itself is no array where it is a ball
+        """Make a set, numbered by its step."""
+        low = np.asarray(lo)  # a single ball is not an array yet
         made = Quantity(self, low, low if hi is lo else np.asarray(hi), np.asarray(nan), how=how)
         self.steps += 1
         made.number = self.steps
         return made
 
     def input(self, x: Reals) -> Quantity:
-        """Exact numbers; a denormal may be read as zero where denormals are flushed (R16)."""
+        """Make sets of exact numbers; where denormals are flushed, a kernel may read a denormal as zero (R16)."""
         x = np.asarray(x)
         nan = np.isnan(x)
         ends = self.E.convert(x)
@@ -81,7 +81,7 @@ class Bands:
         return made
 
     def number(self, value: Operand) -> Quantity:
-        """A constant: exact where the format holds it, else it is rounded once, or not at all (R3)."""
+        """Make a constant: exact if the format contains it, else rounded once or not at all (R3)."""
         if isinstance(value, Quantity):
             return value
         x = np.asarray(value, dtype=np.float64)
@@ -91,7 +91,7 @@ class Bands:
         return self.value(self.E.convert(np.minimum(x, rounded)), self.E.convert(np.maximum(x, rounded)))
 
     def derived_number(self, value: float) -> Quantity:
-        """A number that a kernel computes for itself, such as 1 / sqrt(d): it is off by two more roundings (R3)."""
+        """Make a number that a kernel computes, such as 1 / sqrt(d), which errs by two more roundings (R3)."""
         made = self.number(value)
         if math.frexp(abs(value))[0] == 0.5:  # a power of two is exact
             return made
@@ -99,20 +99,20 @@ class Bands:
         return self.value(made.lo - abs(made.lo) * u, made.hi + abs(made.hi) * u)
 
     def index(self, dimension: str, axis: int = -1) -> Reals:
-        """0, 1, ... along a dimension, which is laid along an axis counted from the end."""
+        """0, 1, ... along a dimension, placed along an axis that is counted from the end."""
         return self.indices[dimension].reshape(-1, *(1,) * (-axis - 1))
 
     def size(self, dimension: str) -> int:
         return self.sizes[dimension]
 
     def is_point(self, a: Quantity) -> bool:
-        """Whether the value is exactly known, as an input is: what a derived rule may need."""
+        """Whether the value is exactly known, as an input is; some rules require it."""
         return a.is_point
 
     # -- rounding
 
     def round_once(self, lo: Reals, hi: Reals, nan: Reals | bool, *how: Any) -> Quantity:  # noqa: ANN401
-        """One rounding, or none (R1): the hull of an interval and of what its ends are rounded to."""
+        """Round once or not at all (R1): the hull of an interval and of its rounded ends."""
         with np.errstate(all="ignore"):
             lo, hi = self.E.hull(lo, hi, self.f)
             if self.ftz:
@@ -120,13 +120,13 @@ class Bands:
         return self.value(lo, hi, nan, *how)
 
     def widen(self, lo: Reals, hi: Reals, nan: Reals | bool, k: float, lost: float | Reals, *how: Any) -> Quantity:  # noqa: ANN401
-        """k roundings whose operands need not be these: each relative, and `lost` to underflow.
+        """Widen by k relative roundings, whose operands need not be these, and by `lost` to underflow.
 
-        R6: underflow never changes a sign, and what is exactly zero stays so.
+        R6: underflow never changes a sign, and an exact zero stays zero.
         """
         with np.errstate(all="ignore"):
             lo, hi = self.E.push_outward(lo, hi) if not self.E.eps else (lo, hi)
-            g = k * self.u * (1 + (k + 1) * self.u) + 8 * self.E.eps  # the ends' own operations, too
+            g = k * self.u * (1 + (k + 1) * self.u) + 8 * self.E.eps  # including the operations on the ends
             lo, hi = widen_relative(lo, hi, g)
             if np.any(lost):
                 lo, hi = widen_by_underflow(lo, hi, lost)
@@ -163,7 +163,7 @@ class Bands:
             return *empty_where(lo, hi, must), nan | (clash & ~empty) | must
 
     def exact_sum(self, a: Quantity, b: Quantity) -> tuple[Reals, Reals, Reals]:
-        """The exact sums."""
+        """The set of the exact sum of two."""
         return self._exact_sum(a.lo, a.hi, b.lo, b.hi, a, b)
 
     def neg(self, a: Quantity) -> Quantity:
@@ -176,7 +176,7 @@ class Bands:
     def div(self, a: Quantity, b: Quantity) -> Quantity:
         return division.divide(self, a, b, DIVIDE_ROUNDINGS[self.claim.divide])
 
-    # -- functions, each with its model
+    # -- functions, each with the model of its error
 
     def exp(self, a: Quantity) -> Quantity:
         return exponential.exponential(self, a)
@@ -220,13 +220,13 @@ class Bands:
         return selection.join_last(self, a, b)
 
     def unknown(self, why: str, *sizes: int) -> Quantity:
-        """Anything, and NaN."""
+        """A value of which nothing is known: any number, or NaN."""
         end = np.full(sizes, INF)
         self.note(Reason(Why.UNKNOWN, about=why), end > 0)
         return self.value(self.E.convert(-end), self.E.convert(end), end > 0)
 
     def keep(self, a: Quantity, name: str) -> Quantity:
-        """R9: what a kernel may hold in a narrower format under this name, at a scale of its own: relative."""
+        """R9: a value that a kernel may keep in a narrower format, at its own scale, so that the error is relative."""
         narrow = self.claim.narrow_format(name)
         if narrow is None:
             return a
@@ -241,7 +241,7 @@ class Bands:
         return made
 
     def store(self, a: Quantity, form: Element) -> Quantity:
-        """R5: an output of a format is what the ends are rounded to; every number of the format itself is between."""
+        """R5: round the ends of an output to its format; every number of the format in the set lies between them."""
         if form is self.f:
             return a
         with np.errstate(all="ignore"):
@@ -249,7 +249,7 @@ class Bands:
             lo, hi = empty_where(lo, hi, a.lo > a.hi)
         return self.value(lo, hi, a.nan, "stored", a, form)
 
-    # -- sums, and what a row shares
+    # -- sums, and values that a row shares
 
     def sum(self, a: Quantity, sum: str = "sum", axis: int = -1) -> Quantity:
         return total.total_of(self, a, sum, axis)
@@ -278,5 +278,5 @@ class Bands:
         return average.average(self, e, v, sums)
 
     def note(self, reason: Reason, where: Reals) -> None:
-        """Why some sets hold everything."""
+        """Note why some sets contain everything."""
         self.notes[reason] = self.notes.get(reason, 0) + int(np.sum(where))

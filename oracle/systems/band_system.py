@@ -1,4 +1,4 @@
-"""What a rule may ask of the bands that it makes sets for. A rule knows this page, and not the bands themselves."""
+"""The interface of bands to their rules. A rule knows only this file, not the bands themselves."""
 
 from typing import Any, Protocol
 
@@ -10,11 +10,11 @@ from kfuzz.oracle.verdict import Reason
 
 
 class BandSystem(System, Protocol):
-    """The words of a formula over sets, with the claim they are judged by and the steps that rules are made of.
+    """The words of a formula over sets, with the claim and the steps of which rules are made.
 
-    `f` is the format that a kernel computes in, `u` and `tiny` its rounding and underflow; `E` are the ends of the
-    sets. `least`: the least normal number of the narrowest format that a factor of a matrix product may be in.
-    `masked`: where each shift found nothing but -inf.
+    `f`: the format in which a kernel computes; `u` and `tiny`: its rounding and underflow. `E`: the arithmetic of the
+    sets' ends. `least`: the least normal number of the narrowest format that a factor of a matrix product may be in.
+    `masked`: for each shift, where all its elements are -inf.
     """
 
     claim: Accuracy

@@ -1,7 +1,8 @@
-"""The numbers that the ends of an enclosure are held in, each with a way to err outward only.
+"""The arithmetic of an enclosure's ends, which errs only outward.
 
-Two kinds: numpy's floats, every result pushed outward by more than it may err by, fast; and arb's balls, of which
-the outer end is taken, certain. Trusted of numpy's floats: exp, log, ... within 2^-49 (float64) or 2^-59 (longdouble).
+There are two kinds: numpy's floats, where every result is pushed outward by more than its error, are fast; arb's balls,
+of which the outer end is taken, are certain. kfuzz trusts numpy's exp, log, ... to 2^-49 (float64) or 2^-59
+(longdouble).
 """
 
 import math
@@ -18,7 +19,7 @@ Pair = tuple[Reals, Reals]
 
 
 class Endpoints(Protocol):
-    """What a Bands needs of the numbers that its ends are."""
+    """The operations that bands need on their ends."""
 
     @property
     def eps(self) -> float: ...
@@ -69,14 +70,14 @@ class FloatEnds:
     def __init__(self, dtype: type[np.floating[Any]] = np.float64) -> None:
         self.dtype = dtype
         self.eps = float(np.finfo(dtype).eps)
-        """2^-52 of float64: twice what one operation errs by."""
+        """2^-52 for float64: twice the error of one operation."""
 
     def convert(self, x: Reals) -> Reals:
         return np.asarray(x, dtype=self.dtype)
 
     def push_outward(self, lo: Reals, hi: Reals) -> Pair:
-        """By one unit in the last place of each; zeros and infinities stay."""
-        e = self.dtype(self.eps)  # of the ends' own type: of doubles, 1 + 2^-63 would be 1
+        """Move each end outward by one unit in the last place; zeros and infinities stay."""
+        e = self.dtype(self.eps)  # in the ends' own type: in doubles, 1 + 2^-63 would be 1
         if lo.size and lo.min() >= 0:
             return lo * (1 - e), hi * (1 + e)
         below, above = np.asarray(np.copysign(e, lo)), np.asarray(np.copysign(e, hi))
@@ -87,8 +88,10 @@ class FloatEnds:
         return below, above
 
     def two_sum(self, a: Reals, b: Reals) -> Pair:
-        """The sum of two known numbers: pushed outward only where it was rounded (Knuth's two-sum), so that a tie
-        between two float32 numbers stays one."""
+        """Add two known numbers and push the sum outward only where it was rounded (Knuth's two-sum).
+
+        So a tie between two float32 numbers stays a tie.
+        """
         s = np.asarray(a + b)
         back = s - a
         if np.all(back == b) and np.all(s - back == a):
@@ -98,7 +101,7 @@ class FloatEnds:
         return np.where(is_exact, s, lo), np.where(is_exact, s, hi)
 
     def function(self, name: str, lo: Reals, hi: Reals) -> Pair:
-        """A monotone function of both ends, outward."""
+        """Apply a monotone function to both ends, outward."""
         if self.dtype is not np.float64 and name in ("erf", "erfc"):
             return _erf_of_long(name, lo, hi)
         apply = FUNCTIONS[name]
@@ -114,13 +117,13 @@ class FloatEnds:
         return below * (1 - np.copysign(e, below)), above * (1 + np.copysign(e, above))
 
     def hull(self, lo: Reals, hi: Reals, form: Element) -> Pair:
-        """Each end, or what it is rounded to, whichever lies further out."""
+        """For each end, the outer one of itself and its rounded value."""
         below = form.round(lo)
         above = np.maximum(hi, below if hi is lo else form.round(hi))
         return np.minimum(lo, below, out=below), above
 
     def round_ends(self, lo: Reals, hi: Reals, form: Element) -> Pair:
-        """What the ends are rounded to."""
+        """Round the ends to a format."""
         return form.round(lo), form.round(hi)
 
     def is_nan(self, x: Reals) -> Reals:
@@ -138,22 +141,22 @@ class FloatEnds:
             return np.where(np.isfinite(size), below - size, below), np.where(np.isfinite(size), above + size, above)
 
     def running_sums(self, lo: Reals, hi: Reals) -> Pair:
-        """Sums of all ends up to each, along the last axis."""
+        """The running sums of both ends along the last axis."""
         n = lo.shape[-1]
         size = np.cumsum(np.maximum(np.abs(lo), np.abs(hi)), axis=-1) * (self.eps * n)
         return np.cumsum(lo, axis=-1) - size, np.cumsum(hi, axis=-1) + size
 
     def product(self, a: Reals, b: Reals) -> tuple[Reals, Reals]:
-        """A product of matrices, and how far it may be off, relative to |a| |b|."""
+        """A product of matrices, and its error relative to |a| |b|."""
         return a @ b, np.asarray(self.eps * (a.shape[-1] + 2))
 
     def exp_above(self, exponent: Reals | float) -> Reals:
-        """e^exponent, or more."""
+        """An upper bound of e^exponent."""
         return np.asarray(np.exp(np.asarray(exponent, dtype=self.dtype)) * (1 + self.dtype(16 * self.eps)))
 
 
 def _erf_of_long(name: str, lo: Reals, hi: Reals) -> Pair:
-    """By arb, for numpy has no erf and the C library's is a double's."""
+    """Compute erf or erfc of long doubles by arb: numpy has neither, and the C library's is for doubles."""
     balls = BallEnds()
     with ctx.workprec(100):
         below, above = balls.function(name, balls.convert(lo), balls.convert(hi))
@@ -176,7 +179,7 @@ def _ball(x: float) -> arb:
 
 
 def _below(x: arb) -> float:
-    """The greatest double that is not above."""
+    """The greatest double that is not above x."""
     x = _as_ball(x)
     near = float(x)
     return near if math.isnan(near) or not arb(near) > x else math.nextafter(near, -math.inf)
@@ -190,11 +193,11 @@ LIMITS = (
     {"exp": 0, "erf": -1, "tanh": -1, "erfc": 2, "expm1": -1},
     {"erf": 1, "tanh": 1, "erfc": 0, "rsqrt": 0},
 )
-"""What functions come to at -inf and at +inf, where that is a number."""
+"""The limits of functions at -inf and at +inf, where they are numbers."""
 
 
 def _apply(name: str, x: arb) -> arb:
-    """The function of a number, with its limits at infinity and at the end of its domain, which arb leaves open."""
+    """Apply a function, with its limits at infinity and at the end of its domain, where arb gives none."""
     if x.is_nan():
         return x
     if not x.is_finite():
@@ -215,7 +218,7 @@ BELOW, ABOVE = np.frompyfunc(_below, 1, 1), np.frompyfunc(_above, 1, 1)
 
 
 class BallEnds:
-    """Endpoints as exact arb numbers: what a ball leaves open is given to the outside. Precision is the context's."""
+    """Endpoints as exact arb numbers: the outer end of each ball. The context sets the precision."""
 
     eps = 0.0
 

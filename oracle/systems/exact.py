@@ -1,4 +1,4 @@
-"""The formula itself, in float64 or to any number of digits by mpmath: what is wanted. Nothing is modelled here."""
+"""The formula itself, in float64 or to any number of digits by mpmath, without a model of rounding."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -33,7 +33,7 @@ class Exact:
         return value if isinstance(value, Quantity) else self.input(np.asarray(value))
 
     def index(self, dimension: str, axis: int = -1) -> Reals:
-        """0, 1, ... along a dimension, which is laid along an axis counted from the end."""
+        """0, 1, ... along a dimension, placed along an axis that is counted from the end."""
         return self.indices[dimension].reshape(-1, *(1,) * (-axis - 1))
 
     def size(self, dimension: str) -> int:
@@ -105,7 +105,7 @@ class Exact:
         return self.sum(self.mul(a, b), sum, axis)
 
     def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Quantity:
-        """A B, and what its sums start at."""
+        """A B plus the numbers at which its sums start."""
         product = np.matmul(a.x, b.x)
         for start in starts:
             product = product + start.x
@@ -118,7 +118,7 @@ class Exact:
         return self.value(total)
 
     def shift(self, a: Quantity, axis: int = -1) -> Quantity:
-        """The maximum: what is subtracted below an exp, and cancels again."""
+        """The maximum, which is subtracted inside an exp and cancels."""
         return self.max(a, axis)
 
     def mean_var(

@@ -1,4 +1,4 @@
-"""Arithmetic of pairs of ends: what rounding, underflow and overflow do to an interval. Knows no claim."""
+"""Arithmetic of pairs of ends: the effect of rounding, underflow and overflow on an interval. Knows no claim."""
 
 from typing import Any
 
@@ -12,8 +12,8 @@ INF = np.inf
 
 
 def widen_relative(lo: Reals, hi: Reals, g: float) -> Pair:
-    """By g relative, infinities as they are."""
-    one: Any = np.longdouble(1) if lo.dtype == np.longdouble else 1.0  # of doubles, 1 - g would lose the last of g
+    """Widen an interval by g relative to its ends; infinities stay."""
+    one: Any = np.longdouble(1) if lo.dtype == np.longdouble else 1.0  # in doubles, 1 - g would lose the last of g
     if lo.size and lo.min() >= 0:
         return lo * (one - g), hi * (one + g)
     if lo.dtype == object:
@@ -27,13 +27,13 @@ def widen_relative(lo: Reals, hi: Reals, g: float) -> Pair:
 
 
 def flush(lo: Reals, hi: Reals, least: float) -> Pair:
-    """A denormal becomes zero, or stays (R16)."""
+    """Allow that a denormal becomes zero, or stays (R16)."""
     lo = np.where((lo > 0) & (lo < least), 0.0, np.where((lo < 0) & (lo > -least), -least, lo))
     return lo, np.where((hi < 0) & (hi > -least), 0.0, np.where((hi > 0) & (hi < least), least, hi))
 
 
 def widen_by_underflow(lo: Reals, hi: Reals, lost: Reals | float) -> Pair:
-    """R6: what is not negative stays so, and an exact zero is exact."""
+    """Widen an interval by `lost`; a nonnegative interval stays nonnegative, and an exact zero exact (R6)."""
     if lo.size and lo.min() > 0:
         below = np.asarray(lo - lost)
         return np.maximum(below, 0.0, out=below), hi + lost
@@ -43,13 +43,13 @@ def widen_by_underflow(lo: Reals, hi: Reals, lost: Reals | float) -> Pair:
     if below.dtype == object:
         return np.where(lo >= 0, np.maximum(below, 0.0), below), np.where(hi <= 0, np.minimum(above, 0.0), above)
     for end, crosses in ((below, (lo >= 0) & (below < 0)), (above, (hi <= 0) & (above > 0))):
-        if np.any(crosses):  # few do, and to choose among all of them costs ten times what this does
+        if np.any(crosses):  # few do, and np.where over all elements would cost ten times as much
             end[crosses] = 0.0
     return below, above
 
 
 def _is_far_above(lo: Reals, hi: Reals, lost: Reals | float) -> bool:
-    """Whether no end is moved by so little: it is less than a quarter of their last places."""
+    """Whether `lost` is too little to move any end: less than a quarter of its last place."""
     if lo.dtype != np.float64 or not lo.size or (np.shape(lost) and np.shape(lost) != lo.shape):
         return False
     least = (lost if isinstance(lost, float) else np.max(lost)) * 2.0**55
@@ -57,7 +57,7 @@ def _is_far_above(lo: Reals, hi: Reals, lost: Reals | float) -> bool:
 
 
 def round_overflow(lo: Reals, hi: Reals, form: Element) -> Pair:
-    """From half a place beyond the greatest number on there is infinity."""
+    """Round to infinity whatever lies half a place or more beyond the greatest number."""
     most, beyond = form.max, form.max * (1 + form.u / 2)
     if not (np.any(hi >= beyond) or np.any(lo <= -beyond)):
         return lo, hi
@@ -67,7 +67,7 @@ def round_overflow(lo: Reals, hi: Reals, form: Element) -> Pair:
 
 
 def empty_where(lo: Reals, hi: Reals, must: Reals) -> Pair:
-    """The empty interval where NaN is all there may be."""
+    """The empty interval where only NaN is possible."""
     if not np.any(must):
         return lo, hi
     return np.where(must, INF, lo), np.where(must, -INF, hi)
@@ -120,7 +120,7 @@ def factors(a: Quantity) -> list[Quantity]:
 
 
 def is_power_of_two(a: Quantity) -> bool:
-    """A constant by which a product is exact."""
+    """Whether a is a constant by which every product is exact."""
     if a.lo.ndim or (a.lo is not a.hi and a.lo != a.hi):
         return False
     return bool(np.frexp(abs(float(a.lo)))[0] == 0.5)

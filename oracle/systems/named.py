@@ -1,4 +1,4 @@
-"""The names that a formula uses: of its sums and how many terms each has, of what it may keep narrow, of functions."""
+"""The names that a formula uses for its sums, with their numbers of terms, its narrow values and its functions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,12 +9,12 @@ from kfuzz.oracle.systems.value import Quantity
 
 
 class Named(Exact):
-    """The exact answer, with a note of every name that is asked for."""
+    """The exact answer, with a record of every name that the formula uses."""
 
     def __init__(self, sizes: Mapping[str, int], form: str, index: Mapping[str, Reals]) -> None:
         super().__init__(sizes, form, index=index)
         self.sums: dict[str, int] = {}
-        """By name, the terms of the longest."""
+        """The number of terms of the longest sum of each name."""
         self.narrow_values: dict[str, None] = {}
         self.functions: dict[str, None] = {}
 

@@ -1,8 +1,8 @@
-"""A kernel as it computes: every step of a formula rounded to a format, sums in a chosen order, functions off by noise.
+"""A simulated kernel: every step of a formula rounded to a format, sums in a chosen order, functions with noise.
 
-What enclosures are validated against, in any format and order, with flushed denormals, fused additions, narrow
-operands and tensor-core sums. It shares the formula with the enclosure, so that simulations of other shapes stand
-beside it (`oracle/selfcheck/independent.py`). Knows no bound.
+It validates enclosures in any format and order, with flushed denormals, fused additions, narrow operands and
+tensor-core sums. It shares the formula with the enclosure; `oracle/selfcheck/independent.py` has kernels that do not.
+Knows no bound.
 """
 
 from collections.abc import Mapping, Sequence
@@ -47,13 +47,13 @@ class Simulated(Exact):
         self.accumulator = ACCUMULATOR_FORMATS.get(claim.accumulate, work)
 
     def round(self, x: Reals, form: Element | None = None) -> Reals:
-        """Rounded, and flushed where the claim says so."""
+        """Round to a format, and flush denormals if the claim says so."""
         form = form or self.f
         y = form.round(np.asarray(x, dtype=np.float64))
         return form.flush(y) if self.claim.ftz else y
 
     def round_sum(self, x: Reals) -> Reals:
-        """Rounded to what sums are held in."""
+        """Round to the accumulator's format."""
         if self.claim.accumulate == "mma":
             return self.accumulator.truncate(x)
         return self.round(x, self.accumulator)
@@ -80,7 +80,7 @@ class Simulated(Exact):
         return self.value(self.round(a.x / b.x))
 
     def add_noise(self, y: Reals, units: float) -> Reals:
-        """Within so many u of y: rounded, then moved by up to (units - 1) / 2 last places."""
+        """Return a number within so many u of y: rounded, then moved by up to (units - 1) / 2 last places."""
         most = int((units - 1) // 2)
         y = self.round(y)
         if self.manner.noise == "none" or not most:
@@ -122,7 +122,7 @@ class Simulated(Exact):
     # -- sums
 
     def fold(self, x: Reals) -> Reals:
-        """The last axis in the manner's order."""
+        """Add the last axis up in the manner's order."""
         n = x.shape[-1]
         if n == 0:
             return np.zeros((*x.shape[:-1], 1))
@@ -166,7 +166,7 @@ class Simulated(Exact):
         return x
 
     def _compensated(self, x: Reals) -> Reals:
-        """Kahan's sum, left to right."""
+        """Add up by Kahan's scheme, left to right."""
         s, excess = x[..., :1], np.zeros_like(x[..., :1])
         for place in range(1, x.shape[-1]):
             y = self.round(x[..., place : place + 1] - excess)
@@ -175,7 +175,7 @@ class Simulated(Exact):
         return s
 
     def total(self, x: Reals) -> Reals:
-        """The sum of the last axis, brought back to the working format."""
+        """The sum of the last axis, rounded back to the working format."""
         if self.claim.accumulate == "compensated":
             return self._compensated(x)
         return self.round(self.fold(self.round_sum(x) if self.claim.accumulate in NARROW_SUMS else x))
@@ -190,7 +190,7 @@ class Simulated(Exact):
         return self.value(self.round(total / n))
 
     def sum_products(self, p: Reals) -> Reals:
-        """The sum of products along the last axis: each rounded before, or fused into a sequential sum."""
+        """Add up products along the last axis: each rounded first, or fused into a sequential sum."""
         if self.claim.accumulate == "mma" or not self.manner.fused:
             return self.total(p if self.claim.accumulate in ("mma", F64.name) else self.round(p))
         held = self.round_sum(p[..., :1])
@@ -202,7 +202,7 @@ class Simulated(Exact):
         return self.value(np.moveaxis(self.sum_products(np.moveaxis(a.x * b.x, axis, -1)), -1, axis))
 
     def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Quantity:
-        """Sums in the manner's order, what they start at before the first product."""
+        """Multiply matrices, with sums in the manner's order that begin at the starts."""
         x, y = a.x, b.x
         if self.claim.operand:
             form = FORMATS[self.claim.operand]
@@ -246,7 +246,7 @@ class Simulated(Exact):
         return mean, self.div(self.dot(off, off), self.number(float(n - correction)))
 
     def _welford(self, x: Reals) -> tuple[Reals, Reals]:
-        """Element by element, or Chan's tree."""
+        """Mean and sum of squares, element by element or by Chan's tree."""
         n = x.shape[-1]
 
         def r(value: Reals) -> Reals:

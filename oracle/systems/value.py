@@ -1,4 +1,4 @@
-"""A value of any number system, with the operators that a formula is written in, and what a formula may ask a system.
+"""A value of any number system, with the operators of formulas, and the words that a formula may ask of a system.
 
 Knows no arithmetic: every operator asks the value's own system.
 """
@@ -14,12 +14,12 @@ Operand = Union["Quantity", float, int]
 
 
 class Quantity:
-    """NamedReals of one system, `parts`, and where they came from: `how` is a step's name with its operands.
+    """An array of one system's numbers, `parts`, and its origin: `how` is a step's name with its operands.
 
-    `name`: of the sum that it is made of; `slack`: how much more than one rounding underflow may cost it.
-    `below`: what this is an exponent of, a difference from a shift. `terms`: the exponents, of an exponential.
-    `is_point`: whether each element is known exactly, as an input is; also one that is known to be NaN.
-    `number`: of the steps that its system made, which this was; 0 where it is the same elements elsewhere.
+    `name`: the name of its sum; `slack`: how much more than one rounding underflow may cost it.
+    `below`: for an exponent, the two operands of its difference from a shift. `terms`: the exponents of an exponential.
+    `is_point`: whether each element is known exactly, as an input is, or known to be NaN.
+    `number`: the number of the step that made it; 0 for a view of another value's elements.
     """
 
     __slots__ = ("N", "below", "how", "is_point", "name", "number", "parts", "slack", "terms")
@@ -54,7 +54,7 @@ class Quantity:
 
     @property
     def is_one(self) -> bool:
-        """Whether this is the number 1 for certain: a factor that nobody multiplies by."""
+        """Whether this is certainly the number 1, by which no kernel multiplies."""
         return not self.shape and all(bool(end == 1) for end in self.parts[:2])
 
     @property
@@ -64,7 +64,7 @@ class Quantity:
         parts = [np.swapaxes(np.broadcast_to(part, shape), -1, -2) for part in self.parts]
         return self._like(parts, ("transposed", self))
 
-    def __getitem__(self, place: Any) -> "Quantity":  # noqa: ANN401  whatever numpy takes
+    def __getitem__(self, place: Any) -> "Quantity":  # noqa: ANN401  any index that numpy takes
         shape = self.shape
         return self._like([np.broadcast_to(part, shape)[place] for part in self.parts], ("part", self))
 
@@ -79,11 +79,11 @@ class Quantity:
         return self._like([np.broadcast_to(part, shape).transpose(order) for part in self.parts], ("part", self))
 
     def expanded(self, *sizes: int) -> "Quantity":
-        """The same elements many times, where an axis has one."""
+        """The same elements, repeated along axes of length one."""
         return self._like([np.broadcast_to(part, sizes) for part in self.parts], ("part", self))
 
     def _like(self, parts: list[Reals], how: tuple[Any, ...]) -> "Quantity":
-        """The same elements elsewhere."""
+        """Make a view of the same elements."""
         if len(parts) > 1 and self.parts[0] is self.parts[1]:
             parts[1] = parts[0]
         made = Quantity(self.N, *parts, how=how)
@@ -122,11 +122,11 @@ class Quantity:
 
 
 class System(Protocol):
-    """What a formula may ask: the words in which an op is written.
+    """The words in which an op's formula is written.
 
-    Axes are counted from the end and stay in place, with one element, after a reduction. `sum` names the sum, so that
-    a claim can speak of it; `starts` are what the sums of a product of matrices start at. `index` and `size` are plain
-    integers, for masks. `unknown` is of this shape, and nothing is known of it: what depends on it is not judged.
+    Axes are counted from the end; a reduced axis stays, with one element. `sum` names the sum, so that a claim can
+    refer to it; the sums of a matrix product begin at `starts`. `index` and `size` are plain integers, for masks.
+    `unknown` has the given shape, and nothing is known about it: what depends on it is not judged.
     """
 
     inf: float
@@ -169,7 +169,7 @@ class System(Protocol):
 
 
 WORDS = tuple(word for word, asked in vars(System).items() if callable(asked) and not word.startswith("_"))
-"""What a formula may ask a system."""
+"""The words that a formula may ask of a system."""
 
 Formula = Any
 """A function (N, **inputs and scalars) -> Quantity or {output: Quantity}: its parameters are the op's own."""

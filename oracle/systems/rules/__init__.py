@@ -1,1 +1,1 @@
-"""One rule a file: what plain intervals alone would say too loosely, or could not say at all."""
+"""The rules, one per file, where plain intervals would be too loose or have no answer."""

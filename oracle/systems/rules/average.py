@@ -1,4 +1,4 @@
-"""A mean by weights: rule R11 of docs/formulas.md."""
+"""Weighted means: rule R11 of docs/formulas.md."""
 
 from typing import Any
 
@@ -19,12 +19,12 @@ INF = np.inf
 
 
 def average(N: BandSystem, e: Quantity, v: Quantity, names: tuple[str, str]) -> Quantity:
-    """R11: sum_j e_j v_j / sum_j e_j with one e above and below, so its errors count times |v_j - o| and not |v_j|.
+    """R11: sum_j e_j v_j / sum_j e_j, with the same e in both sums, so that its errors count |v_j - o| and not |v_j|.
 
-    With p the weights, r their errors, R = sum r: it drifts by at most
+    With weights p, their errors r and R = sum r, the mean drifts by at most
     min(sqrt(sum r^2 / p) sqrt(sum p (v - o)^2), sum r |v - o|) / (1 - R).
-    Precondition: v is an input, and the e below is the e above. A kernel may divide first, and round p, or last (R8);
-    e may be kept narrower in the product alone or in both sums (R9).
+    Precondition: v is an input, and e is the same in both sums. A kernel may divide first, and round p, or last (R8);
+    e may be narrower in the product alone or in both sums (R9).
     """
     if not N.is_point(v) or (e.terms is not None and is_recomputed(N, e.terms.is_direct)):
         return _plain_average(N, e, v, names)
@@ -66,7 +66,7 @@ def average(N: BandSystem, e: Quantity, v: Quantity, names: tuple[str, str]) -> 
 
 
 def _plain_average(N: BandSystem, e: Quantity, v: Quantity, names: tuple[str, str]) -> Quantity:
-    """Both ways to divide, by the plain rules: what is divided first is rounded weight by weight."""
+    """The union of both ways to divide, by the plain rules; a division that comes first rounds each weight."""
     s = N.sum(e, names[1])
     last, first = N.div(N.matmul(e, v, names[0]), s), N.matmul(N.div(e, s), v, names[0])
     if N.form in ("divide last", "normalize first"):
@@ -125,7 +125,7 @@ def _drift(
             INF,
         )
 
-    if extra is not None:  # the same exponents stand above and below in an online sum: part of e itself
+    if extra is not None:  # an online kernel has the same exponents in both sums, so they are part of e
         r = r + p * np.minimum(extra, 1.0) * ROUNDINGS_16384
     drift = drifted(r)
     numerator = N.E.exp_above(above.most + k * N.u) - 1
@@ -144,7 +144,7 @@ def _drift(
     lost = above.lost * (1 + np.abs(V).max(axis=-2, keepdims=True, initial=0.0)) + below.lost * np.abs(o + centre)
     if narrow is not None:
         lost = lost + narrow.tiny * (e.terms.lift if e.terms is not None else 1.0) * sum_pairwise(size_v, -2)
-    if is_mma(N, names[0]):  # R14: denormal factors, of weights at any scale that is no smaller
+    if is_mma(N, names[0]):  # R14: denormal factors, of weights at any scale that is not smaller
         lift, as_counted = e.terms.lift if e.terms is not None else 1.0, mma_sizes(N, size_v)
         weighs = as_numbers(~np.asarray(p + r == 0, dtype=np.bool_))
         cut = N.least * lift * (weighs @ as_counted) + (p + r) @ (as_counted - size_v)

@@ -17,7 +17,7 @@ INF = np.inf
 
 
 def divide(N: BandSystem, a: Quantity, b: Quantity, k: float) -> Quantity:
-    """a / b by so many roundings."""
+    """The set of a / b, computed with k roundings."""
     with np.errstate(all="ignore"):
         lo, hi = _inverse(N, b)
         inverse = Quantity(N, lo, hi, b.nan)
@@ -25,9 +25,9 @@ def divide(N: BandSystem, a: Quantity, b: Quantity, k: float) -> Quantity:
         must = is_zero(a) & is_zero(b)
         if np.any(must):
             lo, hi = empty_where(lo, hi, must)
-    lost: Any = N.tiny if N.ftz else max(k, 1) * N.tiny  # what is flushed is so once
+    lost: Any = N.tiny if N.ftz else max(k, 1) * N.tiny  # a result is flushed only once
     if N.claim.divide != "ieee":
-        if "reciprocal" in N.claim.divide:  # 1 / b underflows, and is then multiplied
+        if "reciprocal" in N.claim.divide:  # 1 / b may underflow before it is multiplied
             is_small = N.E.eps and a.lo.size and np.min(a.lo) >= -1 and np.max(a.hi) <= 1
             if not is_small:
                 size = magnitude(a)
@@ -42,10 +42,10 @@ def divide(N: BandSystem, a: Quantity, b: Quantity, k: float) -> Quantity:
 
 
 def may_leave_division(N: BandSystem, b: Quantity) -> Reals:
-    """Where a divisor may lie outside [2^-126, 2^126], so that only IEEE's division is what the claim says.
+    """Where a divisor may lie outside [2^-126, 2^126], so that only IEEE division has the claimed accuracy.
 
-    1 / b is then denormal or infinite, and __fdividef gives 0. A divisor that is sure to overflow is the kernel's
-    own fault, and is judged. docs/numerics.md#division
+    1 / b is then denormal or infinite, and __fdividef gives 0. A divisor that is certain to overflow is the kernel's
+    fault, and is judged. docs/numerics.md#division
     """
     least, most = (np.asarray(end, dtype=np.float64) for end in (b.lo, b.hi))
     end, last = 2.0 ** (N.f.bias - 1), 2.0 ** min(N.f.bias + 1, 1023)
@@ -58,7 +58,7 @@ def may_leave_division(N: BandSystem, b: Quantity) -> Reals:
 
 
 def _inverse(N: BandSystem, b: Quantity) -> Pair:
-    """[1 / hi, 1 / lo]; of a zero that a sum of what is not negative comes to, +inf."""
+    """[1 / hi, 1 / lo]; the inverse of a zero at the lower end of a nonnegative set is +inf."""
     one = N.E.convert(np.asarray(1.0))
     zero = (b.lo <= 0) & (b.hi >= 0)
     if not np.any(zero) and np.all(N.E.is_finite(b.lo)) and np.all(N.E.is_finite(b.hi)):

@@ -17,7 +17,7 @@ INF = np.inf
 
 
 def exp_sum_of(N: BandSystem, e: Quantity, name: str, axis: int) -> Quantity | None:
-    """The sum of exponentials of the inputs themselves, by the counts of `exp_sum`; None where a term is no input."""
+    """The sum of exponentials of inputs, by the counts of `exp_sum`; None if a term is not an input."""
     terms = e.terms
     if not terms.is_direct or axis != -1 or e.how[:1] == ("kept",) or N.f is not F32:
         return None

@@ -1,4 +1,4 @@
-"""Exponentials, of a difference from a shift or of anything else: rule R4 of docs/formulas.md."""
+"""Exponentials, of a difference from a shift or of any other value: rule R4 of docs/formulas.md."""
 
 import math
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ INF = np.inf
 
 
 def exponential(N: BandSystem, a: Quantity) -> Quantity:
-    """R4: exp^(t) = e^t (1 +- (a0 + kappa |t|) u) +- eta, exact at 0 and -inf; below its end no larger."""
+    """R4: exp^(t) = e^t (1 +- (a0 + kappa |t|) u) +- eta, exact at 0 and -inf; it grows no more beyond `far`."""
     if a.below is None:
         return N.value(*_exp(N, a.lo, a.hi, a.lo, a.hi, 0.0, 1.0), a.nan, "exp", a)
     x, top = a.below
@@ -76,17 +76,17 @@ def _reach(N: BandSystem, lo: Reals, hi: Reals, slop: Reals | float) -> Reals:
 
 
 def is_recomputed(N: BandSystem, is_direct: bool) -> bool:
-    """Whether what is divided by may have scores, and a shift, that were computed anew, and were rounded otherwise.
+    """Whether the denominator may use scores, and a shift, that were computed again and rounded differently.
 
-    A score that is no input need not come out alike where a compiler computes it twice: Triton does, for each layout.
+    A computed score need not be the same number if a compiler computes it twice, as Triton does for each layout.
     """
     return N.claim.denominator == "element" and not is_direct
 
 
 def _open_below_nan(a: Quantity, top: Quantity, lo: Reals, hi: Reals) -> tuple[Reals, Reals, Reals]:
-    """The set, NaN alone where nothing but -inf stands below the exp; anything where what is subtracted may be NaN.
+    """Make the set NaN alone where all exponents are -inf, and open it where the shift may be NaN.
 
-    A score may be NaN where the order of its sum decides. The row is NaN for certain only if the score is.
+    A score may be NaN where the order of its sum decides. The row is certainly NaN only if the score is.
     """
     must = (a.lo > a.hi) | np.asarray((top.lo == -INF) & (top.hi == -INF), dtype=np.bool_)
     lo, hi, nan = np.where(must, INF, lo), np.where(must, -INF, hi), a.nan | must
@@ -103,7 +103,7 @@ def _largest(x: Quantity, top: Quantity) -> Reals:
 
 
 def _folded_shift_error(N: BandSystem, x: Quantity, top: Quantity) -> Reals | float:
-    """What exp2(x c - fl(m c)) adds where a shift of scores may be folded into the scale: u |m| whenever m changes."""
+    """The error that exp2(x c - fl(m c)) adds if a shift is folded into the scale: u |m| whenever m changes."""
     if N.claim.shift != "any":
         return 0.0
     most = [N.claim.rescales] if not isinstance(N.claim.rescales, Mapping) else list(N.claim.rescales.values())
@@ -112,12 +112,12 @@ def _folded_shift_error(N: BandSystem, x: Quantity, top: Quantity) -> Reals | fl
 
 
 def far(N: BandSystem) -> float:
-    """From here down e^t is below half of the least number."""
+    """The distance beyond which e^-t is below half of the least number."""
     return -math.log(N.f.tiny) + 0.03
 
 
 def _place(reach: Reals, slop: Reals | float, most: float) -> Reals:
-    """What the difference of a term and a shift `slop` off is rounded by, in u: the power of two at or below it."""
+    """The rounding, in u, of the difference of a term and a shift `slop` off: the power of two at or below it."""
     size = np.asarray(reach + slop, dtype=np.float64)
     size = np.where(np.isfinite(size), size, most) * OPERATIONS_4
     mantissa, power = np.frexp(size)
@@ -134,7 +134,7 @@ def _exp(
     raised: Reals | float,
     can_be_one: bool = True,
 ) -> tuple[Reals, Reals]:
-    """The set of exp^ over [lo, hi] by its ends; the arguments are what exp itself is given."""
+    """The set of exp^ over [lo, hi]; the arguments are the numbers that exp itself receives."""
     model, most = N.claim.exp, far(N)
     eta = N.f.min_normal * ROUNDINGS_16384 if N.ftz else (model.a0 + most * model.kappa) * N.f.tiny
     is_nothing = np.asarray(hi == -INF, dtype=np.bool_)
@@ -161,7 +161,7 @@ def _exp(
 
 
 def _put(value: float, where: Reals, other: Reals) -> Reals:
-    """A value in some places."""
+    """Put a value in some places."""
     return np.where(where, value, other) if np.any(where) else np.asarray(other)
 
 

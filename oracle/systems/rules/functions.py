@@ -11,7 +11,7 @@ INF = np.inf
 
 
 def function(N: BandSystem, name: str, a: Quantity, least: float = -INF, most: float = INF) -> Quantity:
-    """A monotone function of a set: f(t) (1 +- k u) +- what its model and underflow leave open."""
+    """A monotone function of a set: f(t) (1 +- k u) +- the absolute error of its model and of underflow."""
     model = N.claim.function(name)
     with np.errstate(all="ignore"):
         lo, hi = N.E.function(name, a.lo, a.hi)

@@ -1,4 +1,4 @@
-"""What a sum may do to each of its terms, by the counts of a claim: rules R2, R14 to R16 of docs/formulas.md."""
+"""The growth of a sum's terms by rounding, from a claim's counts: rules R2 and R14 to R16 of docs/formulas.md."""
 
 import math
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ exponent; where a factor is 0, so is the product, and it does not count: `counte
 
 @dataclass(frozen=True)
 class Growth:
-    """What a sum may do to each of its terms: e^-g to e^g, g = `each`; `lost` is what underflow takes from all.
+    """The factor of each term, e^-g to e^g with g = `each`, and the loss of the whole sum to underflow, `lost`.
 
-    Under a named order, `each` is an array: the terms' own counts.
+    Under a named order, `each` is an array with a value for each term.
     """
 
     each: Any
@@ -36,14 +36,14 @@ class Growth:
 
 
 def growth(N: BandSystem, name: str, terms: int, products: int = 0, has_exps: bool = False, starts: int = 0) -> Growth:
-    """The counts of one named sum as a growth; each number that it starts at is an addition more."""
+    """The growth of one named sum; each number at which it starts is one more addition."""
     claim = N.claim.for_sum(name)
     adds: Any
     adds, rescales = (float(min(count, 2**40)) for count in claim.most(terms))
     rescales = rescales if has_exps else 0.0
     if claim.order is not None and not has_exps:
         adds = adds_in_order(claim.order, terms)
-        if starts:  # put somewhere on the way of the products, or before them, as terms of the order
+        if starts:  # they join somewhere on the way of the products, or come first, as terms of the order
             adds = np.maximum(adds, adds_in_order(claim.order, terms + starts)[starts:] - starts)
     adds, terms = adds + starts * claim.roundings_per_addition, terms + starts
     u, lost = N.u, products * terms * N.tiny
@@ -72,15 +72,15 @@ def growth(N: BandSystem, name: str, terms: int, products: int = 0, has_exps: bo
     lost += steps(claim) * terms * N.f.min_normal
     lost *= (
         math.exp(min(float(np.max(each, initial=0.0)), 700.0)) * OPERATIONS_4096
-    )  # what underflows early is rounded with the rest
+    )  # an early underflow is rounded with the rest
     return Growth(each * (1 + 4 * u), lost, claim.accumulate == F64.name and N.f is not F64)
 
 
 def steps(claim: Accuracy) -> int:
-    """How many numbers of an addition may be flushed, beside its denormal operands where all are flushed.
+    """How many numbers of an addition may be flushed, besides its denormal operands.
 
-    Its result; of a compensated one the six of an exact addition, and two that keep what is over. An atomic one also
-    flushes what it adds, a partial sum perhaps.
+    These are its result or, in a compensated sum, the six results of an exact addition and two that keep the excess.
+    An atomic addition also flushes the number that it adds, which may be a partial sum.
     """
     if not claim.ftz:
         return 2 if claim.atomics == "global" else 0
@@ -92,14 +92,14 @@ def accumulator(N: BandSystem, name: str) -> Element:
 
 
 def is_mma(N: BandSystem, name: str) -> bool:
-    """Whether a tensor core adds this sum up."""
+    """Whether a tensor core computes this sum."""
     return N.claim.for_sum(name).accumulate == "mma"
 
 
 def mma_sizes(N: BandSystem, size: Reals) -> Reals:
-    """What a tensor core takes the factors of a product for when it lays products side by side (R14).
+    """The sizes that a tensor core assumes for the factors of a product when it aligns products (R14).
 
-    A factor that may be denormal counts as normal; one that is surely 0 leaves no product to be counted.
+    A factor that may be denormal counts as normal; a product with a factor that is certainly 0 does not count.
     """
     finite = np.where(np.asarray(N.E.is_finite(size), dtype=np.bool_), size, 0.0)
     is_zero = np.asarray(finite == 0, dtype=np.bool_)

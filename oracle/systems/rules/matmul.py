@@ -17,7 +17,7 @@ INF = np.inf
 
 
 def operand(N: BandSystem, a: Quantity) -> Quantity:
-    """R13: an operand cut, or rounded, to the multiplier's format."""
+    """R13: cut or round an operand to the multiplier's format."""
     if N.claim.operand is None:
         return a
     form = FORMATS[N.claim.operand]
@@ -34,9 +34,9 @@ def operand(N: BandSystem, a: Quantity) -> Quantity:
 
 
 def matmul(N: BandSystem, a: Quantity, b: Quantity, name: str, starts: Sequence[Quantity] = ()) -> Quantity:
-    """R2 for every element of A B: its centre, and radii by products of absolute values.
+    """R2 for every element of A B: its centre, and a radius by products of absolute values.
 
-    What a sum starts at is a term of it that is no product: it grows as all do, and the sum takes an addition more.
+    A number at which a sum starts is a term that is not a product: it grows as all terms do, and is one more addition.
     """
     a, b = operand(N, a), operand(N, b)
     terms = a.shape[-1]
@@ -84,7 +84,7 @@ def matmul(N: BandSystem, a: Quantity, b: Quantity, name: str, starts: Sequence[
 
 
 def _add_start(N: BandSystem, product: Quantity, start: Quantity, grown: Growth) -> tuple[Reals, Reals, Reals]:
-    """The set of a sum that starts there: not rounded again, for its additions are counted; special values meet."""
+    """Add a start to the set of a sum, without another rounding, since its additions are already counted."""
     with np.errstate(all="ignore"):
         up = N.E.exp_above(grown.most)
         below, above = grow_terms(N, start, up, 1 / up)
@@ -93,14 +93,14 @@ def _add_start(N: BandSystem, product: Quantity, start: Quantity, grown: Growth)
 
 
 def _flushed_products(N: BandSystem, A: Reals, B: Reals) -> Reals:
-    """Products that one denormal factor makes zero."""
+    """The products that become zero because one factor is denormal."""
     least = N.f.min_normal
     low_a, low_b = np.where(least > A, A, 0.0), np.where(least > B, B, 0.0)
     return np.asarray(low_a @ B + A @ low_b)
 
 
 def _centre(N: BandSystem, a: Quantity, odd: Reals) -> tuple[Reals, Reals | None]:
-    """Middle and radius; None for points. What is not finite counts as 0."""
+    """The middle and the radius, which is None for points. Elements that are not finite count as 0."""
     if N.is_point(a):
         return np.where(odd, 0.0, a.lo) if np.any(odd) else a.lo, None
     lo, hi = (np.where(odd, 0.0, end) for end in (a.lo, a.hi)) if np.any(odd) else (a.lo, a.hi)
@@ -111,9 +111,9 @@ def _centre(N: BandSystem, a: Quantity, odd: Reals) -> tuple[Reals, Reals | None
 def _ieee_product(
     N: BandSystem, a: Quantity, b: Quantity, odd_a: Reals, odd_b: Reals, lo: Reals, hi: Reals
 ) -> tuple[Reals, Reals, Reals, Reals]:
-    """IEEE's special values where operands are known numbers, infinities or NaN; open where they are not."""
+    """Apply IEEE's special values where operands are known numbers, infinities or NaN; open other sets."""
     known_a, known_b = _is_known(a), _is_known(b)
-    if N.ftz:  # a flushed denormal times inf is NaN, an unflushed one is inf
+    if N.ftz:  # a flushed denormal times inf is NaN, an unflushed one times inf is inf
         known_a, known_b = known_a & ~_is_low(N, a), known_b & ~_is_low(N, b)
     x, y = _plain(a), _plain(b)
     unknown = ~known_a

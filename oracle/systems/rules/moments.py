@@ -1,4 +1,4 @@
-"""The exact mean and sum of squared deviations of a row, and what a division by its length does to them."""
+"""The exact mean and sum of squared deviations of a row, and their division by its length."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ NO_NUMBER = Reason(Why.NO_RULE)
 
 @dataclass(frozen=True)
 class Moments:
-    """The exact mean and how far it may be off; sum (x - mean)^2 at least and at most; the largest deviation."""
+    """The exact mean and its error; the least and the greatest sum (x - mean)^2; the largest deviation."""
 
     middle: Reals
     wrong: Reals
@@ -32,9 +32,9 @@ class Moments:
 
 
 def moments_of(N: BandSystem, x: Quantity) -> Moments:
-    """The moments of the numbers in a set, and which rows are odd.
+    """The moments of the numbers in a set, and which rows are odd: not finite everywhere.
 
-    Where x is a box of radii r, the mean moves by at most their mean, and the root of the sum of squares, which is the
+    If x is a box of radii r, the mean moves by at most their mean, and the root of the sum of squares, which is the
     length of a projection of x, by at most their length.
     """
     finite = np.asarray(N.E.is_finite(x.lo) & N.E.is_finite(x.hi) & ~np.asarray(x.nan), dtype=np.bool_)
@@ -56,7 +56,7 @@ def moments_of(N: BandSystem, x: Quantity) -> Moments:
 
 
 def moments_of_points(N: BandSystem, points: Reals) -> tuple[Reals, Reals, Reals, Reals]:
-    """The mean and how far it may be off, sum (x - mean)^2 at least and at most, of numbers."""
+    """The mean of numbers, its error, and the least and the greatest sum (x - mean)^2."""
     n = points.shape[-1]
     first = sum_pairwise(points) / n
     off = points - first
@@ -75,14 +75,14 @@ def root_above(N: BandSystem, a: Reals) -> Reals:
 
 
 def open_odd_rows(N: BandSystem, a: Quantity, odd: Reals, name: str) -> Quantity:
-    """R17: nothing is said of rows that hold an infinity or NaN; NaN for certain stays NaN."""
+    """R17: open the sets of rows that contain an infinity or NaN; a certain NaN stays NaN."""
     made = open_where(N, a.lo, a.hi, a.nan, odd & ~np.asarray(a.lo == -INF, dtype=np.bool_), NO_NUMBER, *a.how)
     made.name = name
     return made
 
 
 def divide_by_count(N: BandSystem, a: Quantity, n: int) -> Quantity:
-    """a / n, or a (1 / n)."""
+    """The set of a / n, or of a (1 / n)."""
     if n <= 0:
         return divide(N, a, N.number(float(n)), 1)
     return N.widen(a.lo / n, a.hi / n, a.nan, 0.0 if n & (n - 1) == 0 else 2.0, 2 * N.tiny, "divided by n", a, n)

@@ -1,4 +1,4 @@
-"""Sets that a rule opens to everything where it cannot say what is right, each with its reason."""
+"""Opens sets to everything where a rule cannot say what is right, with the reason."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def open_where(
     reason: Reason,
     *how: Any,  # noqa: ANN401  operands of any kind
 ) -> Quantity:
-    """A set, opened to everything where no rule reaches; `where` may be smaller than the set."""
+    """Make a set, opened to everything where no rule applies; `where` may be smaller than the set."""
     where = np.broadcast_to(where, np.broadcast_shapes(np.shape(where), lo.shape))
     where = np.asarray(where, dtype=np.bool_) & ~np.asarray(lo > hi, dtype=np.bool_)
     if np.any(where):
@@ -36,19 +36,19 @@ def open_where(
 
 
 def any_along(mask: Reals, shape: tuple[int, ...], axis: int) -> Reals:
-    """Whether any of an axis, which stays with one element."""
+    """Whether any element along an axis is true; the axis stays, with one element."""
     if not np.any(mask):
         return np.zeros((), dtype=np.bool_)
     return np.asarray(np.broadcast_to(mask, shape).any(axis=axis, keepdims=True))
 
 
 def odd_elements(N: BandSystem, a: Quantity) -> Reals:
-    """Elements that are no finite number for certain."""
+    """The elements that are not certainly finite."""
     return np.asarray(~(N.E.is_finite(a.lo) & N.E.is_finite(a.hi)) | a.nan, dtype=np.bool_)
 
 
 def cast_back(N: BandSystem, a: Quantity, grown: Growth, held: Element) -> Quantity:
-    """A sum in double is rounded once on its way back."""
+    """Round a sum in double once, to the working format."""
     if not grown.is_cast or held is N.f:
         return a
     return N.round_once(a.lo, a.hi, a.nan, "rounded", a)

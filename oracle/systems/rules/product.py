@@ -26,7 +26,7 @@ INF = np.inf
 
 
 def multiply(N: BandSystem, a: Quantity, b: Quantity) -> Quantity:
-    """A product of two, or of more in any order: relative roundings do not mind, what underflows does."""
+    """A product of two values, or of more in any order: the order matters for underflow, not for relative roundings."""
     lo, hi, nan = exact_product(N, a, b)
     k = 0.0 if is_power_of_two(a) or is_power_of_two(b) else 1.0
     made = N.widen(lo, hi, nan, k, N.tiny, "mul", a, b, k)
@@ -35,7 +35,7 @@ def multiply(N: BandSystem, a: Quantity, b: Quantity) -> Quantity:
 
 
 def exact_product(N: BandSystem, a: Quantity, b: Quantity) -> tuple[Reals, Reals, Reals]:
-    """The exact products."""
+    """The set of the exact product."""
     with np.errstate(all="ignore"):
         nan = a.nan | b.nan
         if a is b and not np.any(a.nan):
@@ -57,11 +57,11 @@ def exact_product(N: BandSystem, a: Quantity, b: Quantity) -> tuple[Reals, Reals
 
 
 def _in_any_order(N: BandSystem, made: Quantity, chain: list[Quantity]) -> Quantity:
-    """Underflow and overflow of a partial product, whichever factors are multiplied first."""
+    """Allow for underflow and overflow of a partial product, in any order of the factors."""
     with np.errstate(all="ignore"):
         sizes = [np.maximum(magnitude(v), 1.0) for v in chain]
         most = most_of(sizes) if len(chain) == 3 else product_of(sizes)
-        if not np.all(N.E.is_finite(most)):  # no partial product of an infinity underflows
+        if not np.all(N.E.is_finite(most)):  # a partial product with an infinity does not underflow
             most = np.where(N.E.is_finite(most), most, 1.0)
         lo, hi = widen_by_underflow(made.lo, made.hi, N.tiny * most)
         nan = made.nan

@@ -1,4 +1,4 @@
-"""Running sums: rule R2 of docs/formulas.md for the sum of all terms up to each."""
+"""Running sums: rule R2 of docs/formulas.md for the sum of the terms up to each element."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from kfuzz.oracle.systems.value import Quantity
 
 
 def running_sum(N: BandSystem, a: Quantity, name: str, exclusive: bool) -> Quantity:
-    """R2 for the sum of all terms up to each; nothing is said from the first on that is not finite."""
+    """R2 for the sum of the terms up to each element; sets are open from the first that is not finite."""
     n = a.shape[-1]
     grown = growth(N, name, n)
     claim = N.claim.for_sum(name)
@@ -39,6 +39,6 @@ def running_sum(N: BandSystem, a: Quantity, name: str, exclusive: bool) -> Quant
 
 
 def shift_right(part: Reals) -> Reals:
-    """One place to the right, a zero first."""
+    """Move the last axis one place to the right, with a zero first."""
     first = np.zeros((*part.shape[:-1], 1), dtype=part.dtype)
     return np.concatenate([first, part[..., :-1]], axis=-1)

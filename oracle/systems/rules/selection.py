@@ -1,4 +1,4 @@
-"""Selections: maxima, masks and elements of an index. They round nothing."""
+"""Selections, which round nothing: maxima, masks and elements at an index."""
 
 import numpy as np
 
@@ -24,14 +24,14 @@ def max_along(N: BandSystem, a: Quantity, axis: int = -1) -> Quantity:
 
 
 def greater_of(N: BandSystem, a: Operand, b: Operand) -> Quantity:
-    """The greater of two. Of NaN and a number either: fmaxf drops the NaN, and a comparison may keep it."""
+    """The greater of two; of NaN and a number either one, since fmaxf drops the NaN and a comparison may keep it."""
     a, b = N.number(a), N.number(b)
     lo = np.maximum(a.lo, b.lo)
     hi = lo if a.lo is a.hi and b.lo is b.hi else np.maximum(a.hi, b.hi)
     nan = a.nan | b.nan
     if not np.any(nan):
         return N.value(lo, hi)
-    lo = np.where(a.nan, np.minimum(lo, b.lo), lo)  # the end of an empty set is no number's: inf stays above
+    lo = np.where(a.nan, np.minimum(lo, b.lo), lo)  # the lower end of an empty set is inf, which stays above
     hi = np.where(a.nan, np.maximum(hi, b.hi), hi)
     return N.value(np.where(b.nan, np.minimum(lo, a.lo), lo), np.where(b.nan, np.maximum(hi, a.hi), hi), nan)
 
@@ -53,7 +53,7 @@ def take_along(N: BandSystem, a: Quantity, index: Reals) -> Quantity:
 
 
 def join_last(N: BandSystem, a: Quantity, b: Quantity) -> Quantity:
-    """One beside the other along the last axis."""
+    """Concatenate two values along the last axis."""
     parts = [[np.broadcast_to(part, v.shape) for part in v.parts] for v in (a, b)]
     lo, hi, nan = (np.concatenate(pair, axis=-1) for pair in zip(*parts, strict=True))
     return N.value(lo, hi, nan, "join", a, b)

@@ -1,4 +1,4 @@
-"""What is subtracted below an exp: rule R10 of docs/formulas.md."""
+"""The shift that is subtracted inside an exp: rule R10 of docs/formulas.md."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ INF = np.inf
 
 @dataclass(frozen=True)
 class Terms:
-    """Exponentials relative to a shift: what a kernel subtracts may be `slop` off the one that is meant.
+    """Exponentials relative to a shift; the shift that a kernel subtracts may be `slop` away from it.
 
-    `reach()`: how large the exponents may be, which few ask; `lift`: e^slop; `is_direct`: of inputs; `plain`: rows of a
-    finite maximum.
+    `reach()`: how large the exponents may be, which is rarely needed; `lift`: e^slop; `is_direct`: exponentials of
+    inputs; `plain`: rows with a finite maximum.
     """
 
     x: Quantity
@@ -32,7 +32,7 @@ class Terms:
 
 
 def shift(N: BandSystem, a: Quantity, axis: int = -1) -> Quantity:
-    """R10: a shift cancels, so any point will do: the maximum of the middles. A kernel's own is at most `slop` off."""
+    """R10: a shift cancels, so any point will do: the maximum of the middles. A kernel's is at most `slop` away."""
     if not a.shape[axis]:
         return N.max(a, axis)
     nan = any_along(a.nan, a.shape, axis)
@@ -56,7 +56,7 @@ def shift(N: BandSystem, a: Quantity, axis: int = -1) -> Quantity:
 
 
 def scale_of(N: BandSystem, s: Quantity) -> tuple[Reals | float, Reals | float]:
-    """What a sum of exponentials is to be multiplied by to be the one that is stored: at least, and at most."""
+    """The least and the greatest factor from a sum of exponentials to the sum that a kernel stores."""
     if s.terms is None:
         return 1.0, 1.0
     with np.errstate(all="ignore"):

@@ -1,7 +1,7 @@
 """The sets of sums, means and sums of products: rules R2 and R3 of docs/formulas.md.
 
-A term is multiplied, on its way, by one factor within 1 +- u for every addition that it takes part in. So a sum lies
-between the sums of its terms times e^-g and e^g, whatever the order.
+Every addition that a term takes part in multiplies it by a factor within 1 +- u. So a sum lies between the sums of its
+terms times e^-g and e^g, in any order.
 """
 
 from typing import Any
@@ -25,7 +25,7 @@ INF = np.inf
 def total_of(
     N: BandSystem, a: Quantity, name: str, axis: int = -1, products: int = 0, beside: Reals | float = 0.0
 ) -> Quantity:
-    """R2: the sum of an axis in any order; `beside` is what it may be off by besides."""
+    """R2: the sum of an axis in any order; `beside` is an additional error."""
     terms = a.shape[axis]
     if a.terms is not None and not products:
         made = exp_sum_of(N, a, name, axis)
@@ -33,10 +33,10 @@ def total_of(
             return made
     grown = growth(N, name, terms, products, a.terms is not None)
     lost: Any = grown.lost + beside
-    if a.terms is not None:  # a rescale scales down what was itself as much larger: docs/numerics.md#lift
+    if a.terms is not None:  # a rescale scales down terms that lay above their shift: docs/numerics.md#lift
         lost = lost * a.terms.lift * (a.terms.lift if N.claim.for_sum(name).rescales != 0 else 1.0)
     if terms == 1 and not products and a.terms is None and N.claim.accumulate not in NARROW_SUMS:
-        # to add zeros to one term changes nothing, but where an addition flushes what it is given
+        # adding zeros to one term changes nothing, unless an addition flushes its operands
         may_vanish = np.maximum(np.abs(a.lo), np.abs(a.hi)) < N.f.min_normal
         lost = np.where(may_vanish, lost, 0.0) if steps(N.claim.for_sum(name)) else 0.0
         grown = Growth(0.0, 0.0, grown.is_cast)
@@ -62,14 +62,14 @@ def total_of(
 
 
 def grow_terms(N: BandSystem, a: Quantity, up: Reals, down: Reals) -> Pair:
-    """The terms of a sum, each end by the factor that takes it further out."""
-    if N.E.eps and np.max(up) < INF:  # to take the further of both is faster than to choose by the sign
+    """Multiply each end of a sum's terms by the factor that takes it further out."""
+    if N.E.eps and np.max(up) < INF:  # taking the outer of both is faster than choosing by the sign
         return np.minimum(a.lo * down, a.lo * up), np.maximum(a.hi * up, a.hi * down)
     return np.where(a.lo >= 0, a.lo * down, a.lo * up), np.where(a.hi >= 0, a.hi * up, a.hi * down)
 
 
 def _special(N: BandSystem, a: Quantity, lo: Reals, hi: Reals, axis: int) -> tuple[Reals, Reals, Reals]:
-    """Infinities of one sign win, of both make NaN, and so does NaN."""
+    """Apply infinities and NaN: infinities of one sign win, infinities of both signs make NaN, and so does NaN."""
     nan = any_along(a.nan, a.shape, axis)
     if np.all(N.E.is_finite(lo)) and np.all(N.E.is_finite(hi)):
         return lo, hi, nan
@@ -87,7 +87,7 @@ def _special(N: BandSystem, a: Quantity, lo: Reals, hi: Reals, axis: int) -> tup
 
 
 def mean_of(N: BandSystem, a: Quantity, name: str, axis: int = -1) -> Quantity:
-    """R3: sum / n, or sum * (1 / n), whose reciprocal is rounded, too; exact where n is a power of two."""
+    """R3: sum / n, or sum * (1 / n) with a rounded reciprocal; exact if n is a power of two."""
     n = a.shape[axis]
     s = total_of(N, a, name, axis)
     k = 0.0 if n & (n - 1) == 0 else 2.0

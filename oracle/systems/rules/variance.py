@@ -1,4 +1,4 @@
-"""The mean and the variance, by the form that is claimed: rules R7 and R8 of docs/formulas.md."""
+"""The mean and the variance, by the claimed form: rules R7 and R8 of docs/formulas.md."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ INF = np.inf
 
 
 def mean_var(N: BandSystem, x: Quantity, names: tuple[str, str], correction: int) -> tuple[Quantity, Quantity]:
-    """The mean and the variance of the last axis, by the form that is claimed: two pass, welford or moments (R8)."""
+    """The mean and the variance of the last axis, by the claimed form: two pass, welford or moments (R8)."""
     n = x.shape[-1]
     if N.form.startswith("welford"):
         mean, squares = welford(N, x, names)
@@ -38,8 +38,8 @@ def mean_var(N: BandSystem, x: Quantity, names: tuple[str, str], correction: int
 def two_pass(N: BandSystem, x: Quantity, mean: Quantity, name: str) -> Quantity:
     """R7: sum (x_j - m)^2 = sum (x_j - mean)^2 + n (mean - m)^2, so the mean's error enters squared, and only once.
 
-    Precondition: x is an input, and m its own computed mean. Elsewhere the plain rule. The step remembers how much the
-    sum may be at most for an m that is better known: of an f64 sum m is not the one that is stored.
+    Precondition: x is an input, and m its own computed mean; otherwise the plain rule applies. The step remembers the
+    greatest sum for an m that becomes better known; it does not for an f64 sum, whose m is not the stored mean.
     """
     if not N.is_point(x):
         off = N.sub(x, mean)

@@ -1,4 +1,4 @@
-"""Running means that are joined pair by pair: rule R12 of docs/formulas.md."""
+"""Running means, joined pair by pair: rule R12 of docs/formulas.md."""
 
 import math
 
@@ -14,15 +14,15 @@ from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, open_where
 from kfuzz.oracle.systems.value import Quantity
 
 UNEVEN, LEVELS = 8.0, 2.0
-"""Welford's means are joined from parts of which the one that is added is at most so many times the other's size, but
-on so many levels, where it may be any."""
+"""When Welford's means are joined, the part that is added is at most UNEVEN times as large as the other, except on
+LEVELS levels, where it may have any size."""
 
 
 def welford(N: BandSystem, x: Quantity, names: tuple[str, str]) -> tuple[Quantity, Quantity]:
-    """R12: running means joined pair by pair: their errors enter through sum w (e_A - e_B)^2, w = n_A n_B / n.
+    """R12: the errors of running means enter through sum w (e_A - e_B)^2, w = n_A n_B / n.
 
-    With T the sum of it over all joins, the sum of squares S is off by at most 3.2 sqrt(S T) + T, beside its own
-    roundings; T <= ((D + 1) H)^2 is derived in docs/formulas.md.
+    With T its sum over all joins, the sum of squares S errs by at most 3.2 sqrt(S T) + T, besides its own roundings;
+    docs/formulas.md derives T <= ((D + 1) H)^2.
     """
     n = x.shape[-1]
     with np.errstate(all="ignore"):
@@ -40,7 +40,7 @@ def welford(N: BandSystem, x: Quantity, names: tuple[str, str]) -> tuple[Quantit
         H = u * (ROUNDINGS_16384 + 4 * steps * u) * (steps * size + 3 * joined) + math.sqrt(n) * steps * lost
         growth = N.E.exp_above(each + 6 * u * (1 + 8 * u))
         e = 3.2 * root_above(N, most) * H + H * H
-        lo = least / growth - e - 4 * lost  # Welford's own products may come out below zero
+        lo = least / growth - e - 4 * lost  # Welford's own products may be below zero
         hi = most * growth + e + 4 * lost
         off = H / math.sqrt(n) + wrong
         most_held = min(accumulator(N, names[1]).max, N.f.max)
