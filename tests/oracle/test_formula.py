@@ -420,7 +420,7 @@ def test_the_page_names_every_word_of_a_formula() -> None:
         ("INPUTS = {}", "no function 'formula(N, ...)'"),
         ("def formula(N, x): return x", "INPUTS is missing"),
         ('INPUTS = {"x": "float"}\nOUTPUTS = {"y": "float[n]"}\ndef formula(N, x): return x',
-         "INPUTS['x'] = 'float': no role"),
+         "INPUTS['x'] = 'float': not a role"),
         ('INPUTS = {"x": "float[n]"}\nOUTPUTS = {"y": "float[n]"}\ndef formula(N, z): return z',
          "formula takes N, z: expected N, x"),
         ("import nothing_at_all", "ModuleNotFoundError"),
