@@ -9,11 +9,11 @@ from kfuzz.oracle.shapes import Role
 
 HEAD = """# The ops
 
-These are the ops that a kernel may claim. `float` is f32, f16, bf16 or f64, each input and output in a type of its own;
-`float32` is f32 alone; `int` is i32 or i64. [formulas.md](formulas.md) says what a formula is and how to write one.
+These are the ops that a kernel may claim. `float` is f32, f16, bf16 or f64, each with its own type;
+`float32` is f32 alone; `int` is i32 or i64. [formulas.md](formulas.md) explains formulas and how to write one.
 `python -m kfuzz.views.ops_page > docs/ops.md` writes this page.
 
-Special values follow from the formula: an answer may be what an infinity or NaN becomes in it, step by step. There are
+Special values follow from the formula: infinities and NaN pass through it, step by step. There are
 three exceptions. In an op that subtracts the maximum, a row of only -inf is NaN, or 0 if a claim says
 `all_neg_inf = "zero"`. NaN and +inf are judged only if the op or the claim mentions them. An answer that depends on the
 order of a sum, as with an overflow on the way or +inf beside -inf, is not judged.
@@ -40,8 +40,8 @@ def _section(op: Op) -> str:
     if op.seldom:
         ways = ", ".join(f"`{form}` (`{called}`)" for form, called in op.seldom.items())
         lines += [f"Only if a claim or a call in the text says so: {ways}.", ""]
-    if said := _names(op):
-        lines += [f"A claim may name: {said}.", ""]
+    if names := _names(op):
+        lines += [f"A claim may name: {names}.", ""]
     if op.special:
         lines += ["Special values: " + ", ".join(f"`{k}` is `{v}`" for k, v in op.special.items()) + ".", ""]
     if op.where:

@@ -1,1 +1,1 @@
-"""One op a file: its exact definition, its enclosure, its special values and its diagnosis."""
+"""The ops, one per file: exact definition, enclosure, special values and diagnosis."""

@@ -1,8 +1,8 @@
-"""argmax: index[i] is where row i has its greatest element, exactly; of equal ones any, unless a claim says which.
+"""argmax: index[i] is the exact place of the greatest element of row i; any of equal ones, unless a claim says which.
 
-`ties = "first"` or `"last"` says which of equal elements is meant. A zero equals the other zero. All -inf is a row of
-equals. NaN is unclaimed by default; claimed, it counts as the greatest, as in torch and numpy; under "ignore" as less
-than any number.
+`ties = "first"` or `"last"` says which of equal elements is right. The two zeros are equal. All elements of an all -inf
+row are equal. NaN is unclaimed by default; if claimed, it counts as the greatest, as in torch and numpy, and under
+"ignore" as less than any number.
 """
 
 from collections.abc import Mapping
@@ -26,6 +26,6 @@ def formula(N: Exact, x: Quantity) -> Quantity:
 
 
 def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Lengths) -> dict[str, Enclosure]:
-    """The set of places where the greatest element stands, as far as ties are left open."""
+    """Every place of the greatest element is right, as far as the claim leaves ties open."""
     ranking = Ranking.from_input("argmax", inputs["x"], 1, special, accuracy.ftz)
     return {"index": enclose_places(ranking, of_rows=True)}

@@ -1,4 +1,4 @@
-"""causal_attention: o = softmax(scale q k^T) v over the keys up to each row's own; the last row sees all."""
+"""causal_attention: o = softmax(scale q k^T) v over the keys up to each row's own; the last row uses all keys."""
 
 from kfuzz.oracle.systems.value import Quantity, System
 

@@ -1,6 +1,6 @@
 """causal_softmax: softmax of scale x over the columns up to each row's own; 0 beyond.
 
-Of a row that sees nothing but -inf the columns beyond are NaN like the rest, or 0 where nobody computes them.
+If a row's own columns are all -inf, the columns beyond are NaN like them, or 0 if the kernel does not compute them.
 """
 
 from kfuzz.oracle.systems.value import Quantity, System

@@ -1,4 +1,4 @@
-"""cross_entropy: loss = log sum_j exp(x_j) - x_label, row by row, in either of the two ways it is computed."""
+"""cross_entropy: loss = log sum_j exp(x_j) - x_label, row by row, in either of two ways."""
 
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System

@@ -1,4 +1,4 @@
-"""dequantize: y = (q - zero) scale, integers of any width with a scale and a zero point a row."""
+"""dequantize: y = (q - zero) scale, integers of any width, with a scale and a zero point for each row."""
 
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System

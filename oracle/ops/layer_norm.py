@@ -1,8 +1,8 @@
-"""layer_norm: y = (x - mean) / sqrt(var + eps) * w + b, row by row; the variance by one of three algorithms.
+"""layer_norm: y = (x - mean) / sqrt(var + eps) * w + b, row by row, with the variance by one of three algorithms.
 
-Of the rest (x - mean) r may be expanded, x r - mean r, or all of it folded: x (r w) + (b - mean (r w)).
+A kernel may expand (x - mean) r to x r - mean r, or fold the rest into x (r w) + (b - mean (r w)).
 
-Under "moments" a row whose mean is large against its spread may come out as anything: E[x^2] - mean^2 cancels.
+Under "moments" any answer may be right for a row whose mean is large against its spread: E[x^2] - mean^2 cancels.
 """
 
 from kfuzz.oracle.systems.value import Quantity, System

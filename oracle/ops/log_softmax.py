@@ -1,6 +1,6 @@
-"""log_softmax: y_i = x_i - log sum_j exp(x_j), row by row, in either of the two ways it is computed.
+"""log_softmax: y_i = x_i - log sum_j exp(x_j), row by row, in either of two ways.
 
-A row of nothing but -inf is NaN; an element of -inf in any other row is -inf. NaN and +inf are unclaimed by default.
+A row that is all -inf gives NaN; an element of -inf in any other row is -inf. NaN and +inf are unclaimed by default.
 """
 
 from kfuzz.oracle.systems.value import Quantity, System

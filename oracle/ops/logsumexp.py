@@ -1,4 +1,4 @@
-"""logsumexp: y = log sum_j exp(x_j), row by row, the maximum taken out.
+"""logsumexp: y = log sum_j exp(x_j), row by row, relative to the maximum.
 
 Of a row of nothing but -inf it is -inf; a kernel that subtracts the maximum all the same has NaN, and that will do.
 Put together from operations on 16-bit tensors, as torch has it, each step may be kept narrow.

@@ -1,6 +1,6 @@
-"""masked_attention: o = softmax(scale q k^T + mask) v, the mask added, -inf where a key is not seen.
+"""masked_attention: o = softmax(scale q k^T + mask) v, with a mask that is added: -inf hides a key.
 
-A row that sees no key is NaN, or zero where the claim says so.
+A row whose keys are all hidden gives NaN, or zero if the claim says so.
 """
 
 from kfuzz.oracle.systems.value import Quantity, System

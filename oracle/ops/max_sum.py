@@ -1,6 +1,6 @@
 """max_sum: m = max x, s = sum_j exp(x_j - m), row by row.
 
-A row of nothing but -inf gives m = -inf and any sum. NaN and +inf are unclaimed by default.
+A row that is all -inf gives m = -inf and any sum. NaN and +inf are unclaimed by default.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ def formula(N: System, x: Quantity) -> dict[str, Quantity]:
 
 
 def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Lengths) -> dict[str, Enclosure]:
-    """The maximum is exact; the sum as `exp_sum` derives it, every term one exp."""
+    """The maximum is exact; the sum has the bound of a sum of exponentials, with one exp per term."""
     x = inputs["x"].astype(np.float64)
     m, s = enclose_states(x, np.ones(x.shape), accuracy.for_sum("sum"), special, first_exp=True)
     return {"m": m, "s": s}

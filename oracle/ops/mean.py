@@ -1,4 +1,4 @@
-"""mean: y = sum_j x_j / n, row by row; or the sum of every x_j / n; or a running mean."""
+"""mean: y = sum_j x_j / n, row by row, or the sum of all x_j / n, or a running mean."""
 
 from kfuzz.oracle.systems.value import Quantity, System
 

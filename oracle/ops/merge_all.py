@@ -1,6 +1,6 @@
-"""merge_all: n (max, sum) states joined into one: m = max m_j, s = sum_j s_j exp(m_j - m).
+"""merge_all: joins n (max, sum) states into one: m = max m_j, s = sum_j s_j exp(m_j - m).
 
-A state whose max is -inf is empty, with any sum. All empty: m = -inf and any sum.
+A state whose max is -inf is empty, with any sum. If all states are empty, m = -inf with any sum.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ def formula(N: System, m: Quantity, s: Quantity) -> dict[str, Quantity]:
 
 
 def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Lengths) -> dict[str, Enclosure]:
-    """One row of states; the sum of an empty state does not count."""
+    """All states form one row; the sum of an empty state does not count."""
     m = inputs["m"].astype(np.float64)[None, :]
     s = np.where(m == -np.inf, 0.0, inputs["s"].astype(np.float64)[None, :])
     top, total = enclose_states(m, s, accuracy.for_sum("sum"), special, first_exp=False)

@@ -1,4 +1,4 @@
-"""rms_norm: y = x / sqrt(mean x^2 + eps) * w, row by row; the product of three in any order."""
+"""rms_norm: y = x / sqrt(mean x^2 + eps) * w, row by row, with the three factors in any order."""
 
 from kfuzz.oracle.systems.value import Quantity, System
 

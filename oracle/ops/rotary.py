@@ -1,4 +1,4 @@
-"""rotary: the two halves of each row turned by given angles: x1 cos - x2 sin, then x2 cos + x1 sin."""
+"""rotary: rotates the two halves of each row by given angles: x1 cos - x2 sin, then x2 cos + x1 sin."""
 
 from kfuzz.oracle.systems.value import Quantity, System
 

@@ -1,7 +1,7 @@
-"""row_max: y = max_j x_j, row by row, exact by value; either zero will do for zero.
+"""row_max: y = max_j x_j, row by row, exact by value; either zero is right for zero.
 
-All -inf gives -inf, any +inf gives +inf. NaN is unclaimed by default; claimed, the row is NaN, or ("ignore", fmaxf's
-way) NaN only where nothing else is there.
+All -inf gives -inf, any +inf gives +inf. NaN is unclaimed by default; if claimed, the row is NaN or, under "ignore", as
+fmaxf does, NaN only if all its elements are NaN.
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ def formula(N: System, x: Quantity) -> Quantity:
 
 
 def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Lengths) -> dict[str, Enclosure]:
-    """The maximum itself; with flushed denormals a denormal maximum may be zero."""
+    """The answer is the maximum itself; if denormals are flushed, a denormal maximum may be zero."""
     x = inputs["x"].astype(np.float64)
     if x.shape[1] == 0:
         raise OracleError(

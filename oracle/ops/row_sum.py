@@ -1,6 +1,6 @@
 """row_sum: y = sum_j x_j, row by row, by IEEE's rules for infinities.
 
--inf stays -inf; NaN and +inf are unclaimed by default; overflow is not judged where the order decides it.
+-inf stays -inf. NaN and +inf are unclaimed by default. Overflow is not judged where the order of additions decides it.
 """
 
 from kfuzz.oracle.diagnosis import sums as diagnosis

@@ -1,6 +1,6 @@
-"""safe_merge: two (max, sum) states joined, elementwise: m = max(m1, m2), s = s1 exp(m1 - m) + s2 exp(m2 - m).
+"""safe_merge: joins two (max, sum) states, elementwise: m = max(m1, m2), s = s1 exp(m1 - m) + s2 exp(m2 - m).
 
-A state whose max is -inf is empty, with any sum, and the other state is the answer. Two empty states: m = -inf
+A state whose max is -inf is empty, with any sum, and the other state is the answer. Two empty states give m = -inf
 and any sum.
 """
 
@@ -29,7 +29,7 @@ def formula(N: System, m1: Quantity, s1: Quantity, m2: Quantity, s2: Quantity) -
 
 
 def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Lengths) -> dict[str, Enclosure]:
-    """Every element is a row of two states; left out, `adds` is the one addition that a merge is."""
+    """Every element is a row of two states; `adds` defaults to 1, the one addition of a merge."""
     m = np.stack([inputs["m1"], inputs["m2"]], axis=-1).astype(np.float64)
     s = np.stack([inputs["s1"], inputs["s2"]], axis=-1).astype(np.float64)
     s = np.where(m == -np.inf, 0.0, s)

@@ -1,4 +1,4 @@
-"""scaled_softmax: softmax of scale x + mask, row by row, as the scores of an attention are normalised."""
+"""scaled_softmax: softmax of scale x + mask, row by row, as attention normalises its scores."""
 
 from kfuzz.oracle.systems.value import Quantity, System
 

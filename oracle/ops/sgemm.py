@@ -1,6 +1,6 @@
-"""sgemm: C = A B, IEEE throughout: 0 * inf is NaN, infinities of both signs are NaN, one sign wins.
+"""sgemm: C = A B by IEEE's rules: 0 * inf is NaN, infinities of both signs give NaN, infinities of one sign win.
 
-+-inf and NaN are claimed by default; overflow is not judged where the order decides it.
++-inf and NaN are claimed by default. Overflow is not judged where the order of additions decides it.
 """
 
 from kfuzz.oracle.diagnosis import matrix as diagnosis

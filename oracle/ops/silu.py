@@ -1,6 +1,6 @@
 """silu: y = x / (1 + exp(-x)), or x times the sigmoid of x, element by element.
 
-A sigmoid that is made of tanh has no relative accuracy far below 0; such a kernel is seldom meant.
+A sigmoid made of tanh has no relative accuracy far below 0, so a claim has to name that form.
 """
 
 from kfuzz.oracle.systems.value import Quantity, System

@@ -1,6 +1,6 @@
 """softmax: y_i = exp(x_i - max x) / sum_j exp(x_j - max x), row by row.
 
-A row of nothing but -inf is NaN (or zero, where the claim says so); NaN and +inf make their whole row NaN.
+A row that is all -inf gives NaN, or zero if the claim says so. NaN and +inf make their whole row NaN.
 """
 
 from kfuzz.oracle.diagnosis import softmax as diagnosis

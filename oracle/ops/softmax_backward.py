@@ -1,4 +1,4 @@
-"""softmax_backward: dx_i = y_i (g_i - sum_j y_j g_j), row by row, the product distributed or not."""
+"""softmax_backward: dx_i = y_i (g_i - sum_j y_j g_j), row by row, with the product distributed or not."""
 
 from kfuzz.oracle.systems.value import Quantity, System
 

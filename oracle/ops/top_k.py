@@ -1,8 +1,8 @@
-"""top_k: the k greatest elements of each row, the greatest first, and where each of them stands; both exactly.
+"""top_k: the k greatest elements of each row, the greatest first, and their places; both exactly.
 
-k is as many as the answer has. Of equal elements any may be named, each place once; `ties = "first"` or `"last"` says
-in which order. NaN is unclaimed by default; claimed, it counts as the greatest, as in torch; under "ignore" as less
-than any number. Where a row has fewer than k elements, the rest of its answer is not judged.
+The answer's length is k. Equal elements may come in any order, each place once; `ties = "first"` or `"last"` fixes the
+order. NaN is unclaimed by default; if claimed, it counts as the greatest, as in torch, and under "ignore" as less than
+any number. If a row has fewer than k elements, the rest of its answer is not judged.
 """
 
 from collections.abc import Mapping
@@ -29,6 +29,6 @@ def formula(N: Exact, x: Quantity) -> dict[str, Quantity]:
 
 
 def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Lengths) -> dict[str, Enclosure]:
-    """The value of each rank, and the places that may be named for it; of every rank where no k is given."""
+    """The right answers are the value of each rank and the places of elements that have it."""
     ranking = Ranking.from_input("top_k", inputs["x"], sizes.get("k"), special, accuracy.ftz)
     return {"values": enclose_values(ranking), "indices": enclose_places(ranking)}

@@ -1,4 +1,4 @@
-"""transpose: y[j, i] = x[i, j], all 2^32 bit patterns, bit for bit."""
+"""transpose: y[j, i] = x[i, j], bit for bit, for all 2^32 bit patterns."""
 
 from collections.abc import Mapping
 
@@ -21,7 +21,7 @@ def formula(N: System, x: Quantity) -> Quantity:
 
 
 def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Lengths) -> dict[str, Enclosure]:
-    """The one bit pattern of each element; patterns below 2^32 are exact in float64."""
+    """One bit pattern is right for each element; float64 represents patterns below 2^32 exactly."""
     bits = np.ascontiguousarray(inputs["x"].T).view(np.uint32).astype(np.float64)
 
     def exact(index: Index, precision: int) -> Bounds:
