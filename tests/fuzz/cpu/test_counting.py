@@ -47,7 +47,7 @@ def kernel_of(body: str, op: str = "row_sum", block: int = 1, before: str = "") 
     return read(parse(KERNELS / "mine.cu", HEAD.format(op=op, out=out, block=block, body=body, before=before)))
 
 
-def counted(counter: Counter, kernel: Kernel, cols: int, values: str = "any") -> RunCounts:
+def count(counter: Counter, kernel: Kernel, cols: int, values: str = "any") -> RunCounts:
     x = np.random.default_rng(1).uniform(1, 2, (2, cols)).astype(np.float32)
     x = {"any": x, "ascending": np.sort(x, axis=1), "descending": -np.sort(-x, axis=1)}[values]
     found = counter.count(kernel.bind({"x": x}, {}).job)
@@ -92,13 +92,13 @@ SUM = "float s = 0; for (int i = 0; i < cols; i++) s += x[i]; y[blockIdx.x] = s;
     ],
 )  # fmt: skip
 def test_additions_are_counted_along_the_path_of_a_term(counter: Counter, body: str, expected: int) -> None:
-    counts = counted(counter, kernel_of(body), 100)
+    counts = count(counter, kernel_of(body), 100)
     assert (adds(counts), adds(counts, "wide_adds"), counts.lost) == (expected, 0, 0)
 
 
 def test_a_run_counts_nothing_from_earlier_runs(counter: Counter) -> None:
     kernel = kernel_of(SUM)
-    found = [counted(counter, kernel, cols).outputs["y"].tolist() for cols in (100, 7, 3000, 100)]
+    found = [count(counter, kernel, cols).outputs["y"].tolist() for cols in (100, 7, 3000, 100)]
     assert [one[0][0] for one in found] == [99, 6, 2999, 99]
     assert found[0] == found[-1]
 
@@ -133,18 +133,18 @@ WELFORD = "float m = 0, n = 0; for (int i = 0; i < cols; i++) { n += 1; m += (x[
 def test_additions_are_counted_by_the_stage_in_which_their_sum_lies(
     counter: Counter, body: str, found: tuple[int, ...]
 ) -> None:
-    assert stages(counted(counter, kernel_of(body), 20)) == found
+    assert stages(count(counter, kernel_of(body), 20)) == found
 
 
 @pytest.mark.parametrize(("weighs", "rescales"), [("x[i]", 0), ("(x[i] + 1)", 1)])
 def test_an_input_that_an_exp_weighs_is_not_rescaled(counter: Counter, weighs: str, rescales: int) -> None:
     body = f"float o = 0; for (int i = 0; i < cols; i++) o += expf(x[i] - 2) * {weighs}; y[blockIdx.x] = o;"
-    counts = counted(counter, kernel_of(body), 9)
+    counts = count(counter, kernel_of(body), 9)
     assert (most(counts, "rescales"), most(counts, "scalings")) == (rescales, 1)
 
 
 def test_additions_in_double_are_counted_separately(counter: Counter) -> None:
-    counts = counted(counter, kernel_of(SUM.replace("float s", "double s")), 100)
+    counts = count(counter, kernel_of(SUM.replace("float s", "double s")), 100)
     assert (adds(counts), adds(counts, "wide_adds")) == (0, 99)
 
 
@@ -162,7 +162,7 @@ def test_a_tree_of_shuffles_adds_its_height(counter: Counter, step: str) -> None
     before = "#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\n"
     tile = "auto tile = cooperative_groups::tiled_partition<32>(cooperative_groups::this_thread_block());"
     body = f"{tile} float s = x[threadIdx.x]; for (int mask = 16; mask; mask /= 2) {step};"
-    counts = counted(counter, kernel_of(f"{body} if (threadIdx.x == 0) y[blockIdx.x] = s;", "row_sum", 32, before), 32)
+    counts = count(counter, kernel_of(f"{body} if (threadIdx.x == 0) y[blockIdx.x] = s;", "row_sum", 32, before), 32)
     assert adds(counts) == 5
 
 
@@ -172,19 +172,19 @@ def test_a_tree_in_shared_memory_adds_its_height(counter: Counter) -> None:
         "for (int half = 16; half; half /= 2) { if (i < half) shared[i] += shared[i + half]; __syncthreads(); }"
         "if (i == 0) y[blockIdx.x] = shared[0];"
     )
-    assert adds(counted(counter, kernel_of(body, "row_sum", 32), 32)) == 5
+    assert adds(count(counter, kernel_of(body, "row_sum", 32), 32)) == 5
 
 
 @pytest.mark.parametrize("function", ["normcdff", "rcbrtf"])
 def test_a_function_that_the_headers_define_in_one_line_is_counted_too(counter: Counter, function: str) -> None:
     body = f"float s = 0.0f; for (int i = 0; i < cols; ++i) {{ s += x[i]; }} y[blockIdx.x] = {function}(s);"
-    counts = counted(counter, kernel_of(body), 8)
+    counts = count(counter, kernel_of(body), 8)
     assert (most(counts, "adds_of_sum"), most(counts, "adds_of_inner")) == (0, 7)
 
 
 def test_vectors_of_four_are_four_numbers(counter: Counter) -> None:
     body = "float4 v = *reinterpret_cast<const float4 *>(x); y[blockIdx.x] = (v.x + v.y) + (v.z + v.w);"
-    assert adds(counted(counter, kernel_of(body), 4)) == 2
+    assert adds(count(counter, kernel_of(body), 4)) == 2
 
 
 ONLINE = (
@@ -197,7 +197,7 @@ ONLINE = (
 @pytest.mark.slow
 @pytest.mark.parametrize(("values", "rescales"), [("ascending", 49), ("descending", 0)])
 def test_rescalings_are_counted_where_the_maximum_rises(counter: Counter, values: str, rescales: int) -> None:
-    counts = counted(counter, kernel_of(ONLINE, "softmax"), 50, values)
+    counts = count(counter, kernel_of(ONLINE, "softmax"), 50, values)
     assert (adds(counts), most(counts, "rescales")) == (49, rescales)
 
 
@@ -214,21 +214,21 @@ def test_rescalings_are_counted_where_the_maximum_rises(counter: Counter, values
 )
 def test_the_way_of_a_division_is_recorded(counter: Counter, divided: str, expected: int) -> None:
     body = ONLINE.replace("expf(x[i] - m) / s;", f"({{ float e = expf(x[i] - m); {divided}; }});")
-    found = flags(counted(counter, kernel_of(body, "softmax"), 9))
+    found = flags(count(counter, kernel_of(body, "softmax"), 9))
     assert found & (QUOTIENT | PRODUCT | FAST | RECIPROCAL) == expected
 
 
 def test_rows_that_are_divided_by_their_own_sums_are_recorded(counter: Counter) -> None:
     own = "float s = 0; for (int j = 0; j < cols; j++) s += expf(x[(i + j) % cols] - m);"
     body = f"float m = 2; for (int i = 0; i < cols; i++) {{ {own} y[blockIdx.x * cols + i] = expf(x[i] - m) / s; }}"
-    assert len(set(counted(counter, kernel_of(body, "softmax"), 40).outputs["y"]["divisor"][0].tolist())) > 1
-    shared = counted(counter, kernel_of(ONLINE, "softmax"), 40).outputs["y"]["divisor"]
+    assert len(set(count(counter, kernel_of(body, "softmax"), 40).outputs["y"]["divisor"][0].tolist())) > 1
+    shared = count(counter, kernel_of(ONLINE, "softmax"), 40).outputs["y"]["divisor"]
     assert [len(set(row.tolist())) for row in shared] == [1, 1]
 
 
 def test_an_exp_without_a_subtraction_is_recorded(counter: Counter) -> None:
-    assert counted(counter, kernel_of(ONLINE, "softmax"), 9).unshifted == 0
-    assert counted(counter, kernel_of(ONLINE.replace("x[i] - m", "x[i]"), "softmax"), 9).unshifted > 0
+    assert count(counter, kernel_of(ONLINE, "softmax"), 9).unshifted == 0
+    assert count(counter, kernel_of(ONLINE.replace("x[i] - m", "x[i]"), "softmax"), 9).unshifted > 0
 
 
 def test_numbers_that_are_swapped_as_integers_keep_their_trails(counter: Counter) -> None:
@@ -239,14 +239,14 @@ __device__ void add(float *p, float v) {
 }
 """
     body = "y[blockIdx.x] = 0; for (int i = 0; i < cols; i++) add(&y[blockIdx.x], x[i]); y[blockIdx.x] += 1e-9f;"
-    counts = counted(counter, kernel_of(body, before=add), 20)
+    counts = count(counter, kernel_of(body, before=add), 20)
     assert counts.lost or adds(counts) == 20
 
 
 def test_numbers_that_are_moved_as_bits_count_as_lost(counter: Counter) -> None:
     body = "float s = 1, t = 0; for (int i = 0; i < cols; i++) { s += x[i]; memcpy(&t, &s, 4); } y[blockIdx.x] = t + 1;"
-    assert counted(counter, kernel_of(body), 9).lost > 0
-    assert counted(counter, kernel_of(body.replace("memcpy(&t, &s, 4)", "t = s")), 9).lost == 0
+    assert count(counter, kernel_of(body), 9).lost > 0
+    assert count(counter, kernel_of(body.replace("memcpy(&t, &s, 4)", "t = s")), 9).lost == 0
 
 
 @pytest.mark.slow

@@ -97,11 +97,11 @@ def test_a_read_beside_a_shared_array_gets_no_value_of_another_kernel() -> None:
                 }"""
     job = job_of(beside, ("beside",), "beside", {"y": "f32[32]"}, block=1)
 
-    def found(before: tuple[Job, ...]) -> list[bytes]:
+    def read_outputs(before: tuple[Job, ...]) -> list[bytes]:
         with CpuDevice() as device:
             return [[run.outputs["y"].tobytes() for run in device.run(one, FAST).runs] for one in (*before, job)][-1]
 
-    assert found(()) == found((job_of(fills, ("fills",), "fills", {"y": "f32[1]"}, block=1),))
+    assert read_outputs(()) == read_outputs((job_of(fills, ("fills",), "fills", {"y": "f32[1]"}, block=1),))
 
 
 def test_the_worker_outlives_writes_far_beside_shared_memory() -> None:

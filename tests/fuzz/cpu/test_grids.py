@@ -58,12 +58,12 @@ def rounds(grid: int, threads: int = 64, shared: int = 0) -> Job:
     return replace(one, buffers=buffers, steps=(replace(one.steps[0], shared=shared),))
 
 
-def ran(device: CpuDevice, one: Job, seconds: float = 20.0) -> Outcome:
+def run(device: CpuDevice, one: Job, seconds: float = 20.0) -> Outcome:
     return device.run(one, Probe(check=True, runs=1, seed=0, timeout=seconds))
 
 
 def errors(device: CpuDevice, one: Job) -> list[Finding]:
-    return [each for each in ran(device, one).findings if each.severity == "error"]
+    return [each for each in run(device, one).findings if each.severity == "error"]
 
 
 def test_a_grid_that_is_not_cooperative_cannot_wait_for_itself(device: CpuDevice) -> None:
@@ -92,7 +92,7 @@ def test_no_current_gpu_holds_more_blocks_than_an_h200(device: CpuDevice) -> Non
 
 
 def test_more_threads_than_this_device_holds_at_once_are_not_judged(device: CpuDevice) -> None:
-    outcome = ran(device, rounds(THREADS_HELD // 1024 + 1, threads=1024))
+    outcome = run(device, rounds(THREADS_HELD // 1024 + 1, threads=1024))
     assert [(one.kind, one.severity) for one in outcome.findings] == [("out-of-memory", "warning")]
     assert str(THREADS_HELD) in outcome.findings[0].message
 
@@ -109,7 +109,7 @@ __global__ void k(float *y) {
 """
     step = Step("k", (2, 1, 1), (32, 1, 1), 0, ("y",), cooperative=True)
     buffers = (Buffer("y", F32, (2,), is_output=True),)
-    outcome = ran(device, Job("k", Path("k.cu"), source, (), 256, buffers, (step,), ("k",)), 1.0)
+    outcome = run(device, Job("k", Path("k.cu"), source, (), 256, buffers, (step,), ("k",)), 1.0)
     assert outcome.findings == ()
     assert any("too slow here" in note for note in outcome.notes)
 
@@ -151,7 +151,7 @@ def test_too_many_blocks_are_not_an_accusation_in_a_score(device: CpuDevice, tmp
     path.write_text(CROWD)
     kernel, options = load(path), ScoreOptions(seed=3, max_cases=2)
     bound = kernel.bind({"x": np.ones((1, 1), np.float32)}, {})
-    assert [each.kind for each in ran(device, bound.job).findings] == ["out-of-memory"]
+    assert [each.kind for each in run(device, bound.job).findings] == ["out-of-memory"]
     control = control_of(kernel, device, options)
     assert (control.trials, control.defects) == (2, ())
     assert score_of(mutants(kernel)[0], kernel, device, options, control).status == "survived"

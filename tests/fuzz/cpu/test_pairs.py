@@ -14,7 +14,7 @@ OF_A_CLASS = 4
 """The number of pairs of each class, at the smallest size, that every test run checks; the rest takes too long."""
 
 
-def chosen() -> Iterator[object]:
+def choose_programs() -> Iterator[object]:
     """Every pair at every size and seed; those that not every test run checks are marked soak."""
     seen = Counter[str]()
     for name in NAMES:
@@ -42,7 +42,7 @@ def test_there_are_enough_programs() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "threads", "seed"), list(chosen()))
+@pytest.mark.parametrize(("name", "threads", "seed"), list(choose_programs()))
 def test_a_program_with_a_bug_has_an_error_and_one_without_has_nothing(
     device: CpuDevice, name: str, threads: int, seed: int
 ) -> None:

@@ -15,14 +15,14 @@ from kfuzz.programs.check import CheckedProgram, Server
 from kfuzz.programs.command_line import parse
 
 
-def listed(name: str) -> tuple[tuple[str, ...], ...]:
+def list_parts(name: str) -> tuple[tuple[str, ...], ...]:
     """The parts of a planted program by name: the right, the wrong and those that are neither."""
     _, *parts = re.split(r"// (?:Right\.|Wrong\.|Neither:)", source(name))
     return tuple(tuple(re.findall(r'is\("(\w+)"\)', part)) for part in parts)
 
 
-RIGHT, WRONG, NEITHER = listed("streams")
-RIGHT_GRAPHS, WRONG_GRAPHS = listed("graphs")
+RIGHT, WRONG, NEITHER = list_parts("streams")
+RIGHT_GRAPHS, WRONG_GRAPHS = list_parts("graphs")
 TELLS = {
     "no_event": " of the launch in line 2",
     "overwritten_too_early": "needs an event and cudaStreamWaitEvent() between line",
@@ -49,7 +49,7 @@ TELLS_OF_GRAPHS = {
 IN_THE_SUITE = ("missing_edge", "copied_beside")
 
 
-def built(name: str, folder: Path) -> Library:
+def build(name: str, folder: Path) -> Library:
     command = parse([str(PLANTED / f"{name}.cu")])
     objects = [compile_source(one, command.flags).object for one in command.sources]
     link(objects, command, folder / name)
@@ -58,12 +58,12 @@ def built(name: str, folder: Path) -> Library:
 
 @pytest.fixture(scope="module")
 def streams(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    return built("streams", tmp_path_factory.mktemp("streams"))
+    return build("streams", tmp_path_factory.mktemp("streams"))
 
 
 @pytest.fixture(scope="module")
 def graphs(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    return built("graphs", tmp_path_factory.mktemp("graphs"))
+    return build("graphs", tmp_path_factory.mktemp("graphs"))
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def server() -> Iterator[Server]:
         yield one
 
 
-def seen(streams: Library, server: Server, which: str, runs: int) -> tuple[Finding, ...]:
+def find_races(streams: Library, server: Server, which: str, runs: int) -> tuple[Finding, ...]:
     program = CheckedProgram(streams, ("streams", which), 20.0, server, lambda _: None)
     found = program.examine(runs, seed=1).findings
     assert {one.exit_code for one in program.printed} <= {0, None}
@@ -90,7 +90,7 @@ def test_there_are_enough_right_and_wrong_parts() -> None:
 
 @pytest.mark.slow
 def test_accesses_that_streams_events_and_the_host_order_are_not_accused(streams: Library, server: Server) -> None:
-    assert [(which, seen(streams, server, which, runs=2)) for which in RIGHT] == [(which, ()) for which in RIGHT]
+    assert [(which, find_races(streams, server, which, runs=2)) for which in RIGHT] == [(which, ()) for which in RIGHT]
 
 
 @pytest.mark.slow
@@ -105,7 +105,7 @@ def test_a_kernel_that_waits_for_the_host_is_not_judged(streams: Library, server
 def test_unordered_accesses_are_a_race_that_names_both_places(streams: Library, server: Server) -> None:
     text = source("streams").splitlines()
     for which in WRONG:
-        found = [one for one in seen(streams, server, which, runs=1) if one.severity == "error"]
+        found = [one for one in find_races(streams, server, which, runs=1) if one.severity == "error"]
         assert {one.kind for one in found} == {"race"}, (which, found)
         (line,) = marked("streams", which)
         kernel = re.match(r"\s*(FILL|ADD)", text[line - 1])
@@ -117,7 +117,9 @@ def test_unordered_accesses_are_a_race_that_names_both_places(streams: Library, 
 
 @pytest.mark.slow
 def test_accesses_that_edges_of_a_graph_order_are_not_accused(graphs: Library, server: Server) -> None:
-    assert [(which, seen(graphs, server, which, runs=2)) for which in RIGHT_GRAPHS] == [(w, ()) for w in RIGHT_GRAPHS]
+    assert [(which, find_races(graphs, server, which, runs=2)) for which in RIGHT_GRAPHS] == [
+        (w, ()) for w in RIGHT_GRAPHS
+    ]
 
 
 @pytest.mark.slow
@@ -125,7 +127,7 @@ def test_accesses_that_edges_of_a_graph_order_are_not_accused(graphs: Library, s
     "which", [pytest.param(one, marks=() if one in IN_THE_SUITE else pytest.mark.soak) for one in WRONG_GRAPHS]
 )
 def test_a_missing_edge_of_a_graph_is_a_race_at_the_node(graphs: Library, server: Server, which: str) -> None:
-    found = [one for one in seen(graphs, server, which, runs=1) if one.severity == "error"]
+    found = [one for one in find_races(graphs, server, which, runs=1) if one.severity == "error"]
     assert {one.kind for one in found} == {"race"}, found
     (line,) = marked("graphs", which)
     of_kernels = [one for one in found if one.calls]

@@ -105,14 +105,14 @@ def device() -> Iterator[CpuDevice]:
         yield one
 
 
-def seen(device: CpuDevice, name: str, in_step: bool) -> Outcome:
+def run_job(device: CpuDevice, name: str, in_step: bool) -> Outcome:
     arguments = {"y": np.zeros(512, np.float32), "x": X}
     job = job_of(TEXT, NAMES, name, arguments, block=256, grid=2)
     one: Job = replace(job, warp_synchronous=in_step)
     return device.run(one, Probe(check=True, runs=4, timeout=5.0))
 
 
-def parted(warps: np.ndarray) -> np.ndarray:
+def ways_part(warps: np.ndarray) -> np.ndarray:
     """The result of ways_part for each warp."""
     lane = np.arange(32)
     s = warps + lane % 5
@@ -120,29 +120,29 @@ def parted(warps: np.ndarray) -> np.ndarray:
     return s[:, lane ^ 1] + s[:, 31:] + 10.0
 
 
-def counted(rows: np.ndarray) -> np.ndarray:
+def count_remainders(rows: np.ndarray) -> np.ndarray:
     """How often each row has each remainder modulo 4."""
     counts = np.zeros_like(rows)
     counts[:, :4] = [[np.count_nonzero(row % 4 == bin_) for bin_ in range(4)] for row in rows]
     return counts
 
 
-def summed(rows: np.ndarray) -> np.ndarray:
+def row_sums(rows: np.ndarray) -> np.ndarray:
     """The sum of each row, in its first place."""
     return np.pad(rows.sum(1, keepdims=True), ((0, 0), (0, 255)))
 
 
 RIGHT = {
-    "tree": summed(ROWS),
+    "tree": row_sums(ROWS),
     "scan_twice": WARPS.cumsum(1).cumsum(1),
-    "ways_part": parted(WARPS),
-    "count_by_tags": counted(ROWS),
+    "ways_part": ways_part(WARPS),
+    "count_by_tags": count_remainders(ROWS),
 }
 
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_lanes_in_step_are_right_in_every_order(device: CpuDevice, name: str) -> None:
-    outcome = seen(device, name, in_step=True)
+    outcome = run_job(device, name, in_step=True)
     assert [(one.kind, one.severity) for one in outcome.findings] == [("race", "warning")]
     assert "since Volta" in outcome.findings[0].message
     assert len(outcome.runs) == 4
@@ -151,19 +151,19 @@ def test_lanes_in_step_are_right_in_every_order(device: CpuDevice, name: str) ->
 
 
 def test_a_claim_on_which_nothing_relies_is_not_reported(device: CpuDevice) -> None:
-    assert seen(device, "tree_of_today", in_step=True).findings == ()
+    assert run_job(device, "tree_of_today", in_step=True).findings == ()
 
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_the_same_code_is_a_race_without_the_claim(device: CpuDevice, name: str) -> None:
-    races = [one for one in seen(device, name, in_step=False).findings if one.kind == "race"]
+    races = [one for one in run_job(device, name, in_step=False).findings if one.kind == "race"]
     assert "error" in {one.severity for one in races}
     assert all("of its warp" in one.message for one in races)
 
 
 @pytest.mark.parametrize(("name", "kind"), [("two_warps", "race"), ("never_written", "uninitialised")])
 def test_bugs_of_lanes_in_step_are_found(device: CpuDevice, name: str, kind: str) -> None:
-    found = seen(device, name, in_step=True).findings
+    found = run_job(device, name, in_step=True).findings
     assert (kind, "error") in {(one.kind, one.severity) for one in found}
     assert not any("of its warp" in one.message for one in found if one.severity == "error")
 

@@ -71,7 +71,7 @@ def in_declaration(node: ast.AnnAssign) -> Iterator[str]:
         yield from (one for first in firsts for one in strings(first))
 
 
-def named(tree: ast.Module, takers: dict[str, set[Place]]) -> Iterator[str]:
+def kinds_in(tree: ast.Module, takers: dict[str, set[Place]]) -> Iterator[str]:
     """The kinds that a file names: in calls, comparisons, unions, declarations and returns."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
@@ -108,7 +108,7 @@ def in_code() -> dict[Path, set[str]]:
     """The kinds that each file names."""
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
     takers = takers_of(list(trees.values()))
-    return {path: set(named(tree, takers)) - OTHER_WORDS for path, tree in trees.items()}
+    return {path: set(kinds_in(tree, takers)) - OTHER_WORDS for path, tree in trees.items()}
 
 
 @pytest.mark.slow
@@ -148,7 +148,7 @@ class Watch:
     ],
 )
 def test_a_kind_without_a_file_is_noticed_wherever_it_is_written(text: str) -> None:
-    assert set(named(ast.parse(text), takers_of([ast.parse(TYPES)]))) == {"rase"}
+    assert set(kinds_in(ast.parse(text), takers_of([ast.parse(TYPES)]))) == {"rase"}
 
 
 @pytest.mark.slow
