@@ -150,7 +150,7 @@ def test_each_file_of_a_folder_is_an_argument(tmp_path: Path) -> None:
     assert "BROKEN  count: out-of-bounds, `__global__ void fill" in found.stdout
     assert "case      count inputs/b.txt" in found.stdout
     assert "seen with 1 of 3 inputs" in found.stdout
-    assert "count inputs/c.txt: it ends with exit code 3 of its own" in found.stdout
+    assert "count inputs/c.txt: the program itself ends with exit code 3" in found.stdout
     assert "left out: -O2" in found.stderr
 
 
@@ -184,7 +184,7 @@ def test_generated_inputs_have_the_format_that_a_program_reads(tmp_path: Path) -
     with closing(Server()) as server:
         made = generate_files(FileReader(library, ("count", "{input}", "64"), 5.0, server))
         assert [one.name for one in made] == [f"{one.name}.counted_numbers.txt" for one in LISTS]
-        with pytest.raises(TargetError, match="of no such file does count make arrays as large as what is in it"):
+        with pytest.raises(TargetError, match="count reads none of these formats"):
             generate_files(FileReader(library, ("count", "no_file"), 5.0, server))
 
 
