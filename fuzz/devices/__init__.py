@@ -1,4 +1,4 @@
-"""The protocol between the search and whatever runs kernels.
+"""The protocol between the search and the devices that run kernels.
 
 A device is given a `Job`, where every size is a number, and a `Probe`, and returns an `Outcome`. It knows nothing of
 claims, cases or the right answer.
@@ -96,13 +96,13 @@ class Locating(Device, Protocol):
 
 @runtime_checkable
 class Ahead(Device, Protocol):
-    """A device that can be asked for jobs ahead, and goes on with the next while its caller looks at the last."""
+    """A device that accepts jobs ahead, and runs the next one while its caller judges the last."""
 
     def ask(self, job: Job, probe: Probe) -> None:
-        """Have a job run; raises nothing."""
+        """Queue a job; raise nothing."""
 
     def answer(self) -> Outcome:
-        """What came of the job that was asked for first, as `run` tells it; `run` itself may be called between."""
+        """Return the outcome of the oldest queued job, as `run` would; `run` itself may be called in between."""
 
     def forget(self) -> None:
-        """Nobody wants to know any more what was asked for."""
+        """Drop all queued jobs."""

@@ -1,4 +1,4 @@
-"""Compiled kernels kept between runs, each in a file named by the hash of all that went into it.
+"""Keeps compiled kernels between runs, each in a file named by the hash of its inputs.
 
 Knows files and hashes; it knows no compiler, and no device.
 """
@@ -18,12 +18,12 @@ from kfuzz.devices import DeviceError
 DIGEST = hashlib.sha256().digest_size
 
 COMPILED = ("cpu", "cubin", "host")
-"""The folders whose files can be made anew at any time, and are removed when there are too many."""
+"""The folders whose files can be compiled again at any time, and are removed when there are too many."""
 MOST = 1 << 30
 """Bytes of them; a campaign over every kernel here takes some 100 MB, and the score of all mutants 200 more."""
 SCRATCH = "building"
 ABANDONED = 900.0
-"""Seconds: three times what a compiler is given."""
+"""Seconds: three times the time limit of a compiler."""
 
 
 def folder() -> Path:
@@ -46,25 +46,25 @@ def key(*parts: str | bytes) -> str:
 
 
 def fetch(name: str) -> bytes | None:
-    """What was saved under this name; None when there is nothing, or when it is not what was saved."""
+    """The content saved under this name; None if there is none or it is damaged."""
     try:
         raw = (folder() / name).read_bytes()
     except OSError:
         return None
-    with contextlib.suppress(OSError):  # a cache may be another's, and only read
-        os.utime(folder() / name)  # so that what is used is not what is removed
+    with contextlib.suppress(OSError):  # the cache may belong to another user and be read-only
+        os.utime(folder() / name)  # files in use are removed last
     content, digest = raw[:-DIGEST], raw[-DIGEST:]
     return content if hashlib.sha256(content).digest() == digest else None
 
 
 def save(name: str, content: bytes) -> None:
-    """`keep` what can be made anew: a folder that cannot be written costs time at the next run and nothing else."""
+    """`keep` content that can be made again: if the folder cannot be written, only the next run's time is lost."""
     with contextlib.suppress(DeviceError):
         keep(name, content)
 
 
 def keep(name: str, content: bytes) -> Path:
-    """Keep content under a name, and say where; a reader sees all of it or nothing. DeviceError where it cannot be."""
+    """Keep content under a name and return its path; a reader sees all of it or nothing. DeviceError on failure."""
     _tidy_once(folder())
     target = folder() / name
     with _explain_failure():
@@ -82,7 +82,7 @@ def keep(name: str, content: bytes) -> Path:
 
 @contextlib.contextmanager
 def _explain_failure() -> Iterator[None]:
-    """Say what can be done about a folder that cannot be written."""
+    """Turn a failure to write the folder into an error that says what to do."""
     try:
         yield
     except OSError as error:
@@ -135,6 +135,6 @@ def _files(where: Path, pattern: str) -> Iterator[tuple[float, int, Path]]:
 
 @functools.cache
 def _tidy_once(where: Path) -> None:
-    """Tidy this folder, once a process."""
+    """Tidy this folder, once per process."""
     with contextlib.suppress(OSError):
         tidy()

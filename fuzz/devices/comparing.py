@@ -1,4 +1,4 @@
-"""What several runs of one job prove together: elements that nobody writes, and results that differ.
+"""Compares several runs of one job: finds elements that are never written, and results that differ.
 
 Knows bits and poisons; it knows no device and no right answer.
 """
@@ -18,7 +18,7 @@ def bits(array: NDArray[np.generic]) -> NDArray[np.generic]:
 
 
 def poison_mask(array: NDArray[np.generic], word: int) -> NDArray[np.bool_]:
-    """Which elements still hold the poison that the array was filled with, word by word."""
+    """A mask of the elements that still hold the poison with which the array was filled."""
     size = array.dtype.itemsize
     whole = np.full(array.nbytes // 4 + 1, word, "<u4").view(np.uint8)[: array.nbytes]
     same: NDArray[np.bool_] = bits(array) == whole.view(f"u{size}")
@@ -26,7 +26,7 @@ def poison_mask(array: NDArray[np.generic], word: int) -> NDArray[np.bool_]:
 
 
 def find_unwritten(job: Job, runs: Sequence[Run], words: Sequence[int]) -> Iterator[Finding]:
-    """Elements of outputs that hold the poison of the run in every run, though the poisons differ."""
+    """Yield a finding for each output with elements that hold the run's own poison in every run."""
     if len(set(words)) < 2:
         return
     for buffer in job.buffers:
@@ -51,7 +51,7 @@ def find_unwritten(job: Job, runs: Sequence[Run], words: Sequence[int]) -> Itera
 
 
 def may_be_unwritten(job: Job, run: Run, word: int) -> bool:
-    """Whether an element of an output still holds the poison: where none does, each is written."""
+    """Whether an element of an output still holds the poison; if none does, every element is written."""
     outputs = (buffer for buffer in job.buffers if buffer.is_output and _is_poisoned(buffer) and nbytes(buffer))
     return any(poison_mask(run.outputs[buffer.name], word).any() for buffer in outputs)
 
@@ -61,7 +61,7 @@ def first_difference(
 ) -> tuple[str, int, int, int] | None:
     """The first element in which two runs differ: output, index and both bit patterns.
 
-    Elements that hold each run's own poison are no difference: they are unwritten, which is a finding of its own.
+    Elements that hold each run's own poison do not count: they are unwritten, which is another finding.
     """
     for buffer in job.buffers:
         if not buffer.is_output:
@@ -79,7 +79,7 @@ def first_difference(
 def difference_mask(
     buffer: Buffer, one: NDArray[np.generic], one_word: int, other: NDArray[np.generic], other_word: int
 ) -> NDArray[np.bool_]:
-    """The elements of an output in which two runs differ, but for those that neither of them wrote."""
+    """A mask of the elements of an output in which two runs differ, except those that neither of them wrote."""
     where: NDArray[np.bool_] = bits(one) != bits(other)
     if _is_poisoned(buffer) and where.any():
         where &= ~(poison_mask(one, one_word) & poison_mask(other, other_word))

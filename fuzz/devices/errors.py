@@ -1,4 +1,4 @@
-"""Why a device has no outcome of a job: the kernel file, the machine, or kfuzz itself is at fault."""
+"""Reasons why a device has no outcome of a job: the kernel file, the machine or kfuzz itself is at fault."""
 
 import traceback
 
@@ -8,7 +8,7 @@ class ClaimError(Exception):
 
 
 class UnsupportedError(ClaimError):
-    """The kernel uses what this device does not have; another device may. It is skipped, and accused of nothing."""
+    """The kernel uses a feature that this device lacks. It is skipped, without a finding; another device may run it."""
 
 
 class MissingError(ClaimError):
@@ -24,16 +24,16 @@ class OutOfMemory(Exception):  # noqa: N818  it is the device's answer, not a fa
 
 
 class TogetherError(Exception):
-    """Of jobs that were begun together one has ended what all of them need: each has to be run by itself."""
+    """One of several jobs that run together has ended the context that all of them need: run each by itself."""
 
 
 class UnexpectedError(DeviceError):
-    """Something went wrong that kfuzz does not know of: its own fault, told in one line; its notes say where."""
+    """A bug of kfuzz itself, reported in one line; its notes hold the traceback."""
 
 
 def wrap_unexpected(error: BaseException) -> UnexpectedError:
-    """An error that nobody has foreseen, in one line, with its traceback as a note."""
-    said = " ".join(str(error).split())[:300]
-    wrapped = UnexpectedError(f"kfuzz itself failed: {type(error).__name__}: {said} (kfuzz --debug shows where)")
+    """Turn an unforeseen error into one line, with its traceback as a note."""
+    words = " ".join(str(error).split())[:300]
+    wrapped = UnexpectedError(f"kfuzz itself failed: {type(error).__name__}: {words} (kfuzz --debug shows where)")
     wrapped.add_note("".join(traceback.format_exception(error)))
     return wrapped

@@ -1,4 +1,4 @@
-"""What a launch may have at most: the numbers that every CUDA card, or the largest of them, shares."""
+"""The limits of a launch that all CUDA GPUs share, or that the largest ones have."""
 
 C_INT_BYTES, INT_MIN, INT_MAX = 4, -(2**31), 2**31 - 1
 """Most kernels take sizes as C ints."""
@@ -6,12 +6,12 @@ C_INT_BYTES, INT_MIN, INT_MAX = 4, -(2**31), 2**31 - 1
 GRID_MAX = (INT_MAX, 65535, 65535)
 BLOCK_MAX = (1024, 1024, 64)
 THREADS_MAX = 1024
-"""Of a block, however its sides are."""
+"""Threads of a block, whatever its shape."""
 
 CLUSTER_MAX = 16
-"""Blocks of a cluster: 8 on any card that has them, 16 on an H100 and its kin that allow it."""
+"""Blocks of a cluster: 8 on any GPU that has clusters, 16 on an H100 and its relatives if the kernel asks for it."""
 
 SHARED_MAX = 227 * 1024
-"""Bytes of dynamic shared memory that a block may opt into, on the cards that allow most."""
+"""Bytes of dynamic shared memory that a block may opt into, on the GPUs that allow the most."""
 STATIC_SHARED_MAX = 48 * 1024
 """Bytes of a static __shared__ array; more must be dynamic."""

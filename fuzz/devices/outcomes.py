@@ -1,4 +1,4 @@
-"""An outcome: the answers of a job's runs, and what a device saw in them."""
+"""An outcome: the answers of a job's runs, and the findings of the device."""
 
 from dataclasses import dataclass, field
 from enum import Enum
@@ -28,7 +28,7 @@ class Finding:
     step: int | None = None
     count: int = 1
     calls: tuple[str, ...] = ()
-    """How it comes there from where the host begins: a function and its line each, the outermost first."""
+    """The call stack, the outermost first: each a function and its line."""
     access: Literal["", "reads", "writes"] = ""
     """What the thread does at `array[index]`, if that is a plain access."""
     in_one_warp: bool = False
@@ -42,7 +42,7 @@ class Circumstances:
     order: str = ""
     """The order in which threads and blocks run, where the device chooses it: "reverse", "shuffled 3"."""
     preempt_one_in: int = 0
-    """Threads change over at one access in so many."""
+    """One access in this many switches to another thread."""
     late_writes: bool = False
     after_calls: bool = False
     """The job's earlier calls come first."""
@@ -74,13 +74,13 @@ class Decoy(Enum):
 
 @dataclass(frozen=True)
 class Run:
-    """What one run of a job left in its outputs, and under which circumstances."""
+    """The outputs of one run of a job, and its circumstances."""
 
     circumstances: Circumstances
     outputs: dict[str, NDArray[np.generic]]
     seconds: float = 0.0
     rows: tuple[int, ...] = ()
-    """Where the outputs are too large to be brought here: which of their rows these are."""
+    """The rows that these outputs are, if the whole outputs are too large to copy."""
     stale: Decoy | None = None
     """The answer is that to the input of the call before, which differs from this run's input so. It names a wrong
     answer.
@@ -105,7 +105,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Outcome:
-    """All that was seen of a job. `runs` is empty where it never came to an end.
+    """The result of one job on one device. `runs` is empty if it never ended.
 
     `stored`: the header, or nothing for the kernel file, and the line that stored the element that was to be watched;
     None where the device cannot tell.

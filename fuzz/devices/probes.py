@@ -1,4 +1,4 @@
-"""A probe: how hard a device looks at one job."""
+"""A probe: how closely a device looks at one job."""
 
 from dataclasses import dataclass
 from typing import TypeVar
@@ -10,14 +10,14 @@ Options = TypeVar("Options")
 
 @dataclass(frozen=True)
 class Probe:
-    """How hard to look at one job.
+    """How closely to look at one job.
 
     `check`: per-access checking (cpu: the check flavour; gpu: compute-sanitizer, if the device was opened with it).
-    `runs`: how many times it runs; each run has its own schedule and poison, drawn from `seed`. If one run leaves in
-    doubt whether every element is written, another follows.
+    `runs`: how many times the job runs; each run has its own schedule and poison, drawn from `seed`. If one run leaves
+    in doubt whether every element is written, another follows.
     `timeout`: seconds, after which the job is a `hang`.
-    `fatal`: kinds that are known to end the process; the device believes one of them without seeing it twice.
-    `options`: what only one device understands, as an instance of that device's own class of options.
+    `fatal`: kinds that end the process and that this kernel is known to have; they need no confirmation.
+    `options`: settings of single devices, each an instance of that device's own class of options.
     """
 
     check: bool = False

@@ -1,6 +1,6 @@
-"""What processes have started: found by the system's own listing, and ended with whoever started them.
+"""Finds the processes that a process has started, in the system's own listing, and ends them with it.
 
-Knows process numbers; never what runs in them.
+Knows process numbers; it does not know what runs in them.
 """
 
 import contextlib
@@ -13,12 +13,12 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 def adopt_orphans() -> None:
-    """Stay the parent of all that this process starts, also where what stands between has ended."""
+    """Become the parent of every descendant whose own parent ends."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def parents() -> dict[int, int]:
-    """Each process and its parent; nothing where there is no /proc."""
+    """Each process and its parent; empty without /proc."""
     found = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError, ValueError, IndexError):
@@ -27,7 +27,7 @@ def parents() -> dict[int, int]:
 
 
 def descendants(pid: int) -> list[int]:
-    """The children of a process, and theirs, the nearest first; none where there is no /proc."""
+    """The children of a process, and their children, the nearest first; empty without /proc."""
     every, found = parents(), [pid]
     for one in found:
         found += [child for child, parent in every.items() if parent == one]
@@ -35,7 +35,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def waiting_time(pid: int) -> float:
-    """Seconds for which a process could have run and had no processor; 0 where the system does not count them."""
+    """Seconds for which a process was ready to run but had no processor; 0 if the system does not count them."""
     try:
         return int(Path(f"/proc/{pid}/schedstat").read_bytes().split()[1]) * 1e-9
     except (OSError, ValueError, IndexError):
@@ -43,14 +43,14 @@ def waiting_time(pid: int) -> float:
 
 
 def end(pids: list[int]) -> None:
-    """Kill these, each if it is still there."""
+    """Kill those of these processes that still exist."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)
 
 
 def children() -> frozenset[int]:
-    """What this process has started, or adopted, and not waited for."""
+    """The processes that this one has started or adopted, and has not waited for."""
     me = os.getpid()
     while True:  # what the system says there is, its listing has to show
         try:
@@ -62,7 +62,7 @@ def children() -> frozenset[int]:
 
 
 def end_children(known: frozenset[int]) -> bool:
-    """End whatever this process has started beside what is known, and wait for it; whether there was anything."""
+    """End all children of this process except the known ones, wait for them, and return whether there were any."""
     found = False
     while fresh := children() - known:
         found = True

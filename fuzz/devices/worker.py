@@ -52,7 +52,7 @@ from kfuzz.kinds import Kind
 
 LENGTH = struct.Struct("<Q")
 NOWHERE = Path()
-"""Of a job on its way: each says where its kernel lies once, with its text."""
+"""The path in a message of a job: the kernel's path is sent once, with its text."""
 PIPE_BYTES = 1 << 20
 """A job and its outcome fit whole, mostly: neither side has to wait while the other one reads."""
 READ_AHEAD = 1 << 16
@@ -61,7 +61,7 @@ COMPILE_TIMEOUT = 300.0
 """Seconds for what comes before a job's own time: nothing of the kernel has run yet."""
 
 MOST_TOGETHER = 8
-"""Jobs that a process is told of before it runs the first of them."""
+"""Jobs that a process receives before it runs the first of them."""
 ClaimWord = Literal["missing", "unsupported", "claim"]
 REFUSED: dict[ClaimWord, type[ClaimError]] = {
     "missing": MissingError,
@@ -72,7 +72,7 @@ TOGETHER = "running beside others"
 """The part of a job's time in which one of several may be the reason for whatever happens."""
 
 LATE = 5.0
-"""Seconds behind a deadline: who is told so much later that it has passed was not running itself."""
+"""Seconds after a deadline: a process that notices it so late was itself not running."""
 
 SIGNALS: dict[signal.Signals, tuple[Kind, str]] = {
     signal.SIGSEGV: ("illegal-address", "an access that the system refused"),
@@ -82,7 +82,7 @@ SIGNALS: dict[signal.Signals, tuple[Kind, str]] = {
     signal.SIGTRAP: ("trap", "a trap"),
     signal.SIGABRT: ("trap", "an abort"),
 }
-"""What a process that ended by a signal tells of the kernel."""
+"""The kind of finding, and its words, for each signal that ends a process."""
 
 
 class Backend(Protocol):
@@ -100,7 +100,7 @@ class Backend(Protocol):
 
 @runtime_checkable
 class FarSighted(Protocol):
-    """A backend that can make use of knowing which jobs come next."""
+    """A backend that can use the jobs that come next."""
 
     def look_ahead(self, coming: Sequence[tuple[Job, Probe]], begin: Callable[[str], None]) -> None:
         """Begin with some of the jobs to come, the next one first; `run` will be called for each in this order.
@@ -134,7 +134,7 @@ class _Request:
     job: Job
     probe: Probe
     is_alone: bool = False
-    """It is not begun together with others."""
+    """It does not run together with others."""
     outcome: Outcome | ClaimError | DeviceError | None = None
     message: list[bytes | memoryview] = field(default_factory=list)
     size: int = 0
@@ -171,25 +171,25 @@ class Worker:
         return _result_of(self._asked.pop())
 
     def ask(self, job: Job, probe: Probe) -> None:
-        """Have a job run; `answer` says what came of it."""
+        """Queue a job; `answer` returns its outcome."""
         self._asked.append(_Request(job, probe))
         if self.pid is not None:
             self._send()
 
     def answer(self) -> Outcome:
-        """What came of the job that was asked for first; raises only ClaimError or DeviceError."""
+        """Return the outcome of the oldest queued job; raise only ClaimError or DeviceError."""
         self._settle(self._asked[0])
         return _result_of(self._asked.popleft())
 
     def first(self, job: Job, probe: Probe) -> Outcome:
-        """Run a job in a process of its own, before all that was asked for."""
+        """Run a job in a new process, before all queued jobs."""
         self._end_process()
         self._asked.appendleft(_Request(job, probe))
         self._settle(self._asked[0])
         return _result_of(self._asked.popleft())
 
     def forget(self) -> None:
-        """Nobody wants to know any more what was asked for."""
+        """Drop all queued jobs."""
         if any(one.size and one.outcome is None for one in self._asked):
             self._end_process()
         self._asked.clear()
@@ -203,7 +203,7 @@ class Worker:
         self._asked.clear()
 
     def _end_process(self) -> None:
-        """End the process alone; what it was sent and has not answered goes to the next."""
+        """End the process; the jobs that it has not answered go to the next one."""
         if self._process is not None:
             self._process.end()
         self._process = None
@@ -218,7 +218,7 @@ class Worker:
         self._end_process()
 
     def _settle(self, one: _Request) -> None:
-        """Find out what comes of a job, the first of those that are not settled."""
+        """Run a job to its outcome; it is the first one without an outcome."""
         try:
             while one.outcome is None:
                 process = self._start()
@@ -227,7 +227,7 @@ class Worker:
         except (ClaimError, DeviceError) as error:
             one.outcome = error
         except BaseException:
-            # Whatever interrupted this (Ctrl-C, say), the process would answer questions nobody asks any more.
+            # Whatever interrupted this (Ctrl-C, say), the process would answer old requests.
             self.close()
             raise
 
@@ -315,7 +315,7 @@ class Worker:
 
 
 def _result_of(one: _Request) -> Outcome:
-    """What came of a job that is settled."""
+    """The outcome of a job, or raise its error."""
     if isinstance(one.outcome, Exception):
         raise one.outcome
     assert one.outcome is not None
@@ -519,7 +519,7 @@ def serve(backend: Backend, requests: "_Incoming", replies: IO[bytes]) -> None:
                 _look_ahead(backend, coming, begin)
             except TogetherError:
                 os._exit(1)  # without a word more to the card: the caller knows which part this was
-            except Exception as error:  # our own fault must not pass for a kernel's
+            except Exception as error:  # a bug of kfuzz must not look like a bug of the kernel
                 _write(replies, _pack(("unexpected", wrap_unexpected(error))))
                 return
         job, probe, _ = coming.popleft()
@@ -528,7 +528,7 @@ def serve(backend: Backend, requests: "_Incoming", replies: IO[bytes]) -> None:
 
 
 def _look_ahead(backend: FarSighted, coming: Iterable[tuple[Job, Probe, bool]], begin: Callable[[str], None]) -> None:
-    """Show the backend the jobs before the first one that is to be run by itself."""
+    """Show the backend the jobs before the first one that must run by itself."""
     several = [(job, probe) for job, probe, _ in itertools.takewhile(lambda one: not one[2], coming)]
     backend.look_ahead(several, lambda _: begin(TOGETHER))
 
@@ -551,14 +551,14 @@ def _read_job(programs: dict[int, _Program], requests: "_Incoming") -> tuple[Job
 
 
 def _run_job(backend: Backend, job: Job, probe: Probe, begin: Callable[[str], None]) -> _Reply:
-    """What becomes of a job."""
+    """Run a job and return the reply."""
     try:
         return "done", backend.run(job, probe, begin), backend.is_spent
     except ClaimError as error:
         return next(word for word, of in REFUSED.items() if isinstance(error, of)), str(error)
     except DeviceError as error:
         return "device", str(error)
-    except Exception as error:  # our own fault must not pass for the kernel's
+    except Exception as error:  # a bug of kfuzz must not look like a bug of the kernel
         return "unexpected", wrap_unexpected(error)
 
 

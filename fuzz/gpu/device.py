@@ -1,4 +1,4 @@
-"""The gpu as the search sees it: jobs go to a worker process, and an accusation has to be repeatable.
+"""The gpu device: it sends jobs to a worker process and confirms findings that end the context.
 
 Knows processes and outcomes; it must not import pycuda.
 """
@@ -14,7 +14,7 @@ from kfuzz.gpu import nvidia, sanitizer
 from kfuzz.gpu.options import GpuOptions
 
 GRACE = 20.0
-"""Seconds that the worker has, past a time-out, to say itself which launch hangs."""
+"""Seconds after a time-out in which the worker may report which launch hangs."""
 
 
 def why_not() -> str | None:
@@ -30,7 +30,7 @@ class GpuDevice:
     """Runs jobs on the first NVIDIA GPU, in a worker process of its own.
 
     `sanitize`: wherever a probe asks for per-access checking, put compute-sanitizer under a replay. It takes seconds,
-    so it is a person who asks for it; a search does so in one case of many, where it is installed (GpuOptions).
+    so only a user asks for it; a search does so in a few cases if it is installed (GpuOptions).
     """
 
     name = "gpu"
@@ -48,17 +48,17 @@ class GpuDevice:
         return self._confirmed(job, probe, lambda: self._worker.run(job, probe))
 
     def ask(self, job: Job, probe: Probe) -> None:
-        """Have a job run."""
+        """Queue a job."""
         self._worker.ask(job, probe)
         self._asked.append((job, probe))
 
     def answer(self) -> Outcome:
-        """What came of the job that was asked for first."""
+        """Return the outcome of the oldest queued job."""
         job, probe = self._asked.popleft()
         return self._confirmed(job, probe, self._worker.answer)
 
     def forget(self) -> None:
-        """Nobody wants to know any more what was asked for."""
+        """Drop all queued jobs."""
         self._worker.forget()
         self._asked.clear()
 
@@ -72,7 +72,7 @@ class GpuDevice:
         if is_doubtful(outcome, probe.fatal):
             outcome = confirm(outcome, lambda: self._worker.first(job, probe), probe.fatal)
         if not self._is_watched(job, probe) or any(found.kind == "hang" for found in outcome.findings):
-            return outcome  # what never ends would not end under the sanitizer either
+            return outcome  # a hang would also hang under the sanitizer
         return sanitizer.watch_replay(job, probe, outcome)
 
     def _is_watched(self, job: Job, probe: Probe) -> bool:

@@ -1,4 +1,4 @@
-"""The NVIDIA driver's own library: whether it is there, what card it has, and memory with a hard edge.
+"""NVIDIA's driver library: whether it is installed, which GPU it has, and memory with unmapped edges.
 
 Knows libcuda through ctypes, for what PyCUDA does not offer: asking without a context, and virtual memory.
 It must not import pycuda.
@@ -32,7 +32,7 @@ ENDED: dict[str, Kind] = {
     "invalid program counter": "trap",
     "hardware stack error": "trap",
 }
-"""The driver's words for what a kernel did to its context, and the kind of finding that it is."""
+"""The driver's words for each error that ends a context, and the kind of finding that it is."""
 
 
 class _Location(ctypes.Structure):
@@ -79,13 +79,13 @@ def error_text(code: int) -> str:
 
 
 def kind_of(said: str) -> Kind | None:
-    """What a kernel did to its context, by what the driver says then; None where it says something else."""
+    """The kind of finding that an error of the driver means; None if it is not one that a kernel causes."""
     return next((kind for words, kind in ENDED.items() if words in said), None)
 
 
 @dataclass(frozen=True)
 class Card:
-    """The card that runs jobs, as far as it can be known without a context."""
+    """The GPU that runs jobs, as far as the driver describes it without a context."""
 
     name: str
     capability: tuple[int, int]
@@ -98,7 +98,7 @@ class Card:
 
 @functools.cache
 def card() -> Card:
-    """The first card that the driver shows; a DeviceError in one line where there is none."""
+    """The first GPU that the driver shows; a DeviceError in one line if there is none."""
     code = library().cuInit(0)
     if code in UNSUITABLE_DRIVER:
         raise DeviceError(f"the NVIDIA driver does not suit this machine: {error_text(code)}; update the driver")
@@ -117,7 +117,7 @@ def card() -> Card:
 
 
 def count() -> int:
-    """How many cards the driver shows."""
+    """The number of GPUs that the driver shows."""
     card()
     number = ctypes.c_int()
     call("cuDeviceGetCount", ctypes.byref(number))
@@ -143,7 +143,7 @@ class Arena:
         self.capacity = 0
 
     def hold(self, nbytes: int) -> None:
-        """Make room for so many bytes, or raise OutOfMemory and stay as it was."""
+        """Grow to at least this many bytes, or raise OutOfMemory and stay unchanged."""
         if nbytes <= self.capacity:
             return
         wanted = max(nbytes - self.capacity, min(max(self.capacity, 32 * MEBIBYTE), GIBIBYTE))
@@ -155,7 +155,7 @@ class Arena:
 
 
 class OwnMemory:
-    """Memory of the card for one array, with nothing mapped on either side as far as an int index reaches.
+    """GPU memory for one array, with nothing mapped on either side as far as an int index reaches.
 
     It needs a current context; `close` gives it back.
     """
@@ -181,13 +181,13 @@ class OwnMemory:
 
 
 def paint(address: int, words: int, word: int, stream: int) -> None:
-    """Write a word over and over, behind what the stream already does."""
+    """Fill memory with a word, after the work already in the stream."""
     given = (ctypes.c_uint64(address), ctypes.c_uint(word), ctypes.c_size_t(words), ctypes.c_void_p(stream))
     call("cuMemsetD32Async", *given)
 
 
 def round_to_pages(nbytes: int) -> int:
-    """So many bytes of the card are taken for as many as are asked for."""
+    """The bytes of GPU memory that an allocation of this size takes."""
     granularity = ctypes.c_size_t()
     call("cuMemGetAllocationGranularity", ctypes.byref(granularity), ctypes.byref(_device_memory()), 0)
     return -(-nbytes // granularity.value) * granularity.value
@@ -198,14 +198,14 @@ def _device_memory() -> _AllocationProp:
 
 
 def _reserve(span: int) -> int:
-    """The first of so many addresses, where nothing is mapped."""
+    """Reserve a span of addresses with nothing mapped, and return the first."""
     address, none = ctypes.c_uint64(), ctypes.c_uint64(0)
     call("cuMemAddressReserve", ctypes.byref(address), ctypes.c_size_t(span), ctypes.c_size_t(0), none, none)
     return address.value
 
 
 def _map(address: int, nbytes: int) -> ctypes.c_uint64:
-    """Memory of the card at these addresses, or OutOfMemory; it is what cuMemRelease is to be given."""
+    """Map GPU memory at these addresses and return the handle for cuMemRelease; OutOfMemory if there is none."""
     handle, begin, size = ctypes.c_uint64(), ctypes.c_uint64(address), ctypes.c_size_t(nbytes)
     call("cuMemCreate", ctypes.byref(handle), size, ctypes.byref(_device_memory()), ctypes.c_uint64(0))
     call("cuMemMap", begin, size, ctypes.c_size_t(0), handle, ctypes.c_uint64(0))

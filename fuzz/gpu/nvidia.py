@@ -1,6 +1,6 @@
-"""NVIDIA's toolchain: where its compiler and its sanitizer lie, what they support, and whether this machine has all.
+"""NVIDIA's toolchain: finds its compiler and its sanitizer, and checks that this machine has all it needs.
 
-Another vendor writes this file, driver.py and machine_code.py anew. It needs no GPU and no context.
+For another vendor, replace this file, driver.py and machine_code.py. It needs no GPU and no context.
 """
 
 import functools
@@ -28,7 +28,7 @@ def find(default: Path = TOOLKIT) -> str:
 
 @functools.cache
 def version(nvcc: str) -> str:
-    """What this nvcc says of itself, to the build."""
+    """The version that this nvcc prints, down to the build."""
     return _output([nvcc, "--version"])
 
 
@@ -48,7 +48,7 @@ def architectures(nvcc: str) -> tuple[str, ...]:
 
 
 def check_architecture(architecture: str) -> None:
-    """A DeviceError where nvcc writes no code for this card."""
+    """Raise a DeviceError if nvcc cannot compile for this GPU."""
     compiler = find()
     if architecture not in architectures(compiler):
         raise DeviceError(
@@ -73,7 +73,7 @@ def find_sanitizer() -> str:
 
 
 def check_machine() -> None:
-    """A DeviceError that names the first thing missing: pycuda, driver, card, nvcc, or a match between them."""
+    """Raise a DeviceError that names the first thing missing: pycuda, driver, card, nvcc, or a match between them."""
     if importlib.util.find_spec("pycuda") is None:
         raise DeviceError("pycuda is not installed: pip install pycuda")
     card, compiler = driver.card(), find()
@@ -82,7 +82,7 @@ def check_machine() -> None:
 
 
 def check_release(card: driver.Card, compiler: str, release: tuple[int, int]) -> None:
-    """A DeviceError where the driver is of an older major version of CUDA than nvcc, whose code it then refuses."""
+    """Raise a DeviceError if the driver is older than nvcc by a major version of CUDA: it would refuse nvcc's code."""
     if card.driver_cuda[0] < release[0]:
         has, needs = (".".join(map(str, version)) for version in (card.driver_cuda, release))
         raise DeviceError(

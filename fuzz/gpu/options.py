@@ -1,4 +1,4 @@
-"""How a GPU looks at one job, beside what a probe says to every device."""
+"""The options of a probe that only the gpu device understands."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""How far a card has come with what it was given. Knows jobs and the numbers of launches; nothing of a card."""
+"""Tracks which launch the GPU has reached. Knows jobs and the numbers of launches; it knows no GPU."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from kfuzz.devices import Job
 
 @dataclass(frozen=True)
 class Reached:
-    """A launch: of the how many-th run, and of which step of which job."""
+    """A launch: the number of its run, its job and its step."""
 
     run: int
     job: Job
@@ -20,17 +20,17 @@ class Reached:
 
 
 class Launches:
-    """What the card was given since it was last waited for. Each launch has a number, which the card writes down."""
+    """The launches since the last wait for the GPU. Each has a number, which the GPU writes when it begins."""
 
     def __init__(self) -> None:
         self._runs, self._every = 0, list[Reached]()
 
     def begin_run(self) -> None:
-        """What is added from here on is of another run."""
+        """Begin the next run."""
         self._runs += 1
 
     def add(self, job: Job, step: int) -> int:
-        """A launch; its number."""
+        """Add a launch and return its number."""
         self._every.append(Reached(self._runs - 1, job, step))
         return len(self._every) - 1
 

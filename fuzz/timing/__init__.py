@@ -1,1 +1,1 @@
-"""How fast a kernel is, counted only where it is right: the protocol, what it is run beside, and what figures mean."""
+"""Measures the speed of kernels that are right: the protocol, the rivals, and the meaning of the figures."""

@@ -34,7 +34,7 @@ from kfuzz.timing.sizes import axes_text, tunes_at
 from kfuzz.trials.trial import run_trial
 
 TRIALS, RUNS, TIMEOUT = 24, 3, 10.0
-"""Of the search, before anything is timed: small cases, hostile values."""
+"""The trials before any timing: small cases, hostile values."""
 UNSEEN = 1 << 20
 """A seed that no set of buffers was filled with while times were taken."""
 
@@ -54,7 +54,7 @@ class KernelTimes:
 def time_kernel(
     kernel: Kernel, sizes: Sequence[Mapping[str, int]], against: Sequence[str], device: Device, tell: Tell
 ) -> KernelTimes:
-    """Times of a kernel that the oracle keeps, beside copies and rivals."""
+    """Time a kernel that passes the oracle, with copies and rivals."""
     tell(f"{kernel.name}: {TRIALS} trials")
     if reason := find_failure(kernel, device):
         return KernelTimes(kernel.name, kernel.op, refused=reason)
@@ -71,7 +71,7 @@ def time_kernel(
 
 
 def find_failure(kernel: Kernel, device: Device) -> str:
-    """What the first trial that is broken has found; empty where all are kept."""
+    """The message of the first broken trial; empty if all trials pass."""
     for index in range(TRIALS):
         attempt = attempt_of(kernel, 0, index)
         trial = run_trial(kernel, attempt.case, attempt.tune, device, probe_of(kernel, 0, index, RUNS, TIMEOUT))

@@ -61,7 +61,7 @@ class ProductCost:
 
 @dataclass(frozen=True)
 class Measure:
-    """What a time is held against: `copy`, `cuBLAS` or `peak`, and how long that takes."""
+    """The yardstick of a time: `copy`, `cuBLAS` or `peak`, and how long that takes."""
 
     name: str
     seconds: float
@@ -165,7 +165,7 @@ def chance_of_no_change(before: Sequence[float], now: Sequence[float], seed: int
 
 
 def describe_change(before: float, now: float, chance: float, of: str = "copy") -> str:
-    """What has become of a fraction, in words."""
+    """Describe in words how a fraction has changed."""
     if abs(now - before) < TIE:
         return "as before"
     word = "faster" if now > before else "slower"

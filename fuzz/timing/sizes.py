@@ -1,6 +1,6 @@
 """Which sizes a kernel is timed at: those that a person names, or small, wide, tall, long and unaligned ones.
 
-Knows claims; never what is done with the sizes.
+Knows claims; it does not know what the sizes are for.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ def sizes_of(kernel: Kernel, named: Sequence[tuple[int, ...]]) -> list[dict[str,
 
 
 def defaults(axes: int) -> tuple[tuple[int, ...], ...]:
-    """Sizes for as many axes."""
+    """The usual sizes for this number of axes."""
     if axes == 1:
         return BY_LENGTH
     return BY_ROW if axes == 2 else ((*[DEEP] * (axes - 3), *[SIDE] * 3)[-axes:],)
@@ -51,10 +51,10 @@ def tunes_at(kernel: Kernel, axes: dict[str, int]) -> Iterator[dict[str, int]]:
 
 
 def size_text(size: Sequence[int]) -> str:
-    """As it is written: 1024x4096."""
+    """A size as the user writes it: 1024x4096."""
     return "x".join(map(str, size))
 
 
 def axes_text(axes: dict[str, int]) -> str:
-    """With their names."""
+    """Sizes with the names of their axes."""
     return " ".join(f"{name}={size}" for name, size in axes.items())
