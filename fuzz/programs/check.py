@@ -25,7 +25,7 @@ from kfuzz.cpu.experiments import CpuRun, Difference, Manner, examine
 from kfuzz.cpu.findings import Lines, Sight, describe_sights
 from kfuzz.cpu.options import Flavour
 from kfuzz.devices import Call, Finding, Job, Outcome, Probe, Run, Step, UnexpectedError, cache, processes
-from kfuzz.programs.messages import OWN_FAULT, ProgramEnd, ProgramRun, Request
+from kfuzz.programs.messages import OWN_FAULT, ProgramEnd, ProgramRun, RequestFiles
 
 Struct = TypeVar("Struct", bound=ctypes.Structure)
 
@@ -61,7 +61,7 @@ class Server:
         with cache.scratch() as folder:
             ask, answer, output, errors = (folder / name for name in ("ask", "answer", "output", "errors"))
             ask.write_bytes(pickle.dumps(request))
-            files = Request(list(words), *map(str, (ask, answer, output, errors)))
+            files = RequestFiles(list(words), *map(str, (ask, answer, output, errors)))
             status = self._status(files, request.seconds * SLACK + GRACE)
             texts = [path.read_bytes()[:MOST_PRINTED].decode(errors="replace") for path in (output, errors)]
             end: ProgramEnd | Finding | None = None
@@ -74,7 +74,7 @@ class Server:
             exit_code = end.exit_code if isinstance(end, ProgramEnd) and end.status == Status.finished else None
             return end, Printed(texts[0], texts[1], exit_code)
 
-    def _status(self, request: Request, seconds: float) -> int | None:
+    def _status(self, request: RequestFiles, seconds: float) -> int | None:
         """The exit status of the process of a run; None if it did not end in time."""
         process = self._start()
         assert process.stdin is not None

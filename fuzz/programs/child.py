@@ -33,7 +33,7 @@ from kfuzz.cpu.backend import limit_process
 from kfuzz.cpu.experiments import Manner
 from kfuzz.devices.layout import POISONS
 from kfuzz.programs.build import load_program
-from kfuzz.programs.messages import OWN_FAULT, ProgramEnd, ProgramRun, Request
+from kfuzz.programs.messages import OWN_FAULT, ProgramEnd, ProgramRun, RequestFiles
 
 MOST_LAUNCHES = 1 << 14
 """Launches that differ from the one right before."""
@@ -106,7 +106,7 @@ def run_alone(words: list[str]) -> None:
 def serve() -> None:
     """Run the request of each line until there is none left. This process is loaded once for all runs."""
     for line in sys.stdin:
-        request = Request(**json.loads(line))
+        request = RequestFiles(**json.loads(line))
         child = os.fork()
         if child == 0:
             answer_request(request)
@@ -115,7 +115,7 @@ def serve() -> None:
         sys.stdout.flush()
 
 
-def answer_request(request: Request) -> None:
+def answer_request(request: RequestFiles) -> None:
     """Run a request in this process, write its answer, and end the process."""
     for number, place in ((0, os.devnull), (1, request.output), (2, request.errors)):
         os.dup2(os.open(place, os.O_RDWR | os.O_CREAT, 0o600), number)

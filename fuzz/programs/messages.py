@@ -10,7 +10,7 @@ OWN_FAULT = 117
 
 
 @dataclass(frozen=True)
-class Request:
+class RequestFiles:
     """The arguments of a run, and the files for the pickled request, its answer and what the program prints."""
 
     words: list[str]
