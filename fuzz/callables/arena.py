@@ -1,4 +1,4 @@
-"""Host memory with a hard edge: what is accessed before its first byte or behind its last ends the process.
+"""Host memory with hard edges: an access before its first byte or after its last ends the process.
 
 Knows the system's pages; it knows no library of arrays.
 """
@@ -15,7 +15,7 @@ from kfuzz.devices import DeviceError
 from kfuzz.devices.layout import ALIGNED, Bytes
 
 OPEN_SIDE = 1 << 20
-"""Bytes on either side that nobody may access."""
+"""Bytes on either side that are protected from every access."""
 LEAST = 1 << 22
 NOT_AT_ALL = 0
 
@@ -59,7 +59,7 @@ class HostStretch:
 
 
 class HostArena:
-    """One stretch of memory between two stretches that nobody may access. It only grows."""
+    """One stretch of memory between two protected stretches. It only grows."""
 
     is_card = False
     is_spent = False
@@ -70,7 +70,7 @@ class HostArena:
         self._maps: list[mmap.mmap] = []
 
     def room(self, nbytes: int, at_end: bool) -> HostStretch:
-        """So many bytes, a multiple of 256, at one of the two edges."""
+        """This many bytes, a multiple of 256, at one of the two edges."""
         if nbytes > len(self._held):
             self._grow(max(nbytes, 2 * len(self._held), LEAST))
         return HostStretch(self._held[len(self._held) - nbytes :] if at_end else self._held[:nbytes])
@@ -84,13 +84,13 @@ class HostArena:
         return bool(self._held.ctypes.data <= address < self._held.ctypes.data + len(self._held))
 
     def settle(self) -> None:
-        """In the host what has returned is done."""
+        """Do nothing: in the host, a call that has returned is finished."""
 
     def _grow(self, nbytes: int) -> None:
         size = -(-nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
         assert mmap.PAGESIZE % ALIGNED == 0, "both edges are multiples of what arrays are placed by"
         whole = mmap.mmap(-1, OPEN_SIDE + size + OPEN_SIDE)
-        self._maps.append(whole)  # arrays over an earlier one may still be held by somebody
+        self._maps.append(whole)  # the callable may still hold arrays over an earlier one
         every = np.frombuffer(whole, np.uint8)
         for start in (every.ctypes.data, every.ctypes.data + OPEN_SIDE + size):
             if self._libc.mprotect(ctypes.c_void_p(start), ctypes.c_size_t(OPEN_SIDE), NOT_AT_ALL):

@@ -1,8 +1,8 @@
 """Runs jobs of Python callables, inside a worker process: the only process that imports their files.
 
-It has neither a reference nor a verdict, so there is none for a callable to find. Which runs there are, and what their
-differences mean, is as for a kernel on a gpu (devices/repeats.py).
-Long, since a call is prepared, made and looked at in one process.
+It has neither a reference nor a verdict, so a callable cannot find one. devices/repeats.py decides on the runs and on
+what their differences mean, as for a kernel on a GPU.
+Long, since one process prepares, makes and checks a call.
 """
 
 import importlib
@@ -45,7 +45,7 @@ from kfuzz.sources.cuda_in_python import builds_cuda
 
 IMITATED_BY_STATE = kinds_with("imitated-by-state")
 NEAR = 2.0**-7
-"""Relative: a thousand times as far as the inputs are apart."""
+"""Relative: about a thousand times the distance of the inputs."""
 
 
 @dataclass(frozen=True)
@@ -65,21 +65,21 @@ class PythonBackend:
         if not memory.is_card:
             for library in libraries().values():
                 os.environ.update(library.environment)
-        warnings.simplefilter("ignore")  # infinities are tried on purpose, and a library warns of each
+        warnings.simplefilter("ignore")  # kfuzz tries infinities on purpose, and a library warns of each
         self._memory, self._guard_all = memory, guard_all
         self._host = HostArena() if memory.is_card else memory
         self._modules = Modules(memory.is_card)
 
     @property
     def is_spent(self) -> bool:
-        """Whether a kernel has ended the card's context."""
+        """Whether a kernel has ended the GPU's context."""
         return self._memory.is_spent
 
     def close(self) -> None:
         """Nothing outlives the process."""
 
     def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
-        """Call as often as the probe says; what comes before the first call is not of the job's time."""
+        """Call as often as the probe asks; work before the first call does not count as the job's time."""
         try:
             return self._run(job, probe, begin)
         except (MemoryError, OutOfMemory):
@@ -99,7 +99,7 @@ class PythonBackend:
             function = self._modules.function(job, call.function)
         if extensions:
             function = extensions.as_on_a_card(function, job.path)
-        # What it returns is put where it would lie if it were handed over: the same is looked at then.
+        # kfuzz puts a returned array where a passed one would be, so that the same checks apply.
         job = replace(job, buffers=tuple(replace(buffer, is_returned=False) for buffer in job.buffers))
         caller = Caller(job, call, function, lender, memory)
         bench, CALLS.has_seen = Bench(caller, memory, probe, begin, interpreter), False
@@ -117,7 +117,7 @@ class PythonBackend:
 
 
 class Bench:
-    """Where a job is called: memory is laid out as for a launch, with other calls before the one that counts."""
+    """Makes the calls of a job: with memory laid out as for a launch, and other calls before the one that counts."""
 
     def __init__(
         self,
@@ -137,14 +137,14 @@ class Bench:
         self._near: NamedArrays = {}
 
     def images(self, runs: Sequence[PlannedRun]) -> list[Bytes]:
-        """Memory for the first image: calls are made one by one."""
+        """Memory for the first image: calls come one by one."""
         size = runs[0].size
         if len(self._sent) < size:
             self._sent = np.empty(size, np.uint8)
         return [self._sent[:size]]
 
     def launch(self, laid: Sequence[PaintedRun]) -> list[RunResult]:
-        """Copy an image to where nothing lies beside it, call, and give back what memory holds then."""
+        """Copy an image to memory with nothing beside it, call, and return the memory's content after the call."""
         return [RunResult(self._call(one.run.job, one.run.plan, one.run.where, one.image)) for one in laid]
 
     def _call(self, job: Job, plan: Arrangement, where: Sequence[Place], image: Bytes) -> Bytes:
@@ -172,7 +172,7 @@ class Bench:
         return back
 
     def _answers(self, job: Job, views: NamedViews, plan: Arrangement) -> NamedArrays:
-        """One call that counts: what it allocates is watched, its inputs may be strided."""
+        """Make a call that counts: its allocations are watched, and its inputs may be strided."""
         call = self.caller.call
         strided: dict[str, Strided] = {}
         if call.any_strides and self._seed % 3:
@@ -198,7 +198,7 @@ class Bench:
 
     @contextmanager
     def _programs(self, caller: Caller, handed: NamedViews, word: int) -> Iterator[None]:
-        """Watch the kernels that an interpreter runs: none of them leaves its arrays."""
+        """Watch the kernels that an interpreter runs for accesses outside their arrays."""
         if self._interpreter is None:
             yield
             return
@@ -210,7 +210,7 @@ class Bench:
 
     @contextmanager
     def _extensions(self, caller: Caller, word: int) -> Iterator[None]:
-        """Have the accesses of CUDA looked at that the callable has built, and the cpu device runs."""
+        """Check the accesses of the CUDA that the callable builds and the cpu device runs."""
         with CALLS.watch(self._probe, word, len(self._echoes)) as findings:
             try:
                 yield
@@ -221,7 +221,7 @@ class Bench:
     def _call_with_decoy(
         self, job: Job, image: Bytes, memory: Stretch, views: NamedViews, number: int
     ) -> EarlierInput | None:
-        """Another input at the same addresses first, and of some trials many times; None where there is no other."""
+        """Call with another input at the same addresses, in some trials many times; None if there is no other input."""
         form = list(Decoy)[number % len(Decoy)]
         decoys = {one.name: decoy_of(one, form) for one in job.buffers if one.content is not None}
         memory.write(image)
@@ -240,18 +240,18 @@ class Bench:
                     returned = quiet.answers(handed, self._sizes(job))
         except (Fault, RefusedError):
             if self._memory.is_spent:
-                raise  # nothing more runs in this process; the input that counts is run in the next
-            return None  # nobody claims this input; the one that counts comes next
+                raise  # nothing more runs in this process; the next one runs the input that counts
+            return None  # the claim does not cover this input; the one that counts comes next
         self.caller.check_earlier(self.caller.earlier)
         return EarlierInput(form, decoys, outputs_of(job, views, returned))
 
     def _call_too_early(
         self, fill: Callable[[int], None], views: NamedViews, before: EarlierInput, outputs: NamedArrays
     ) -> None:
-        """A call in a stream of its own, whose input comes a millisecond later; till then the other one lies there.
+        """Call in a new stream whose input comes a millisecond later; until then the other input is there.
 
-        Who computes in that stream has the right answer, whatever the time. The other input's, or one that changes
-        when it should be there, is that of a stream that waits for nobody.
+        A callable that computes in that stream has the right answer at any time. If it gives the other input's answer,
+        or one that changes after it should be there, it works in a stream that does not wait.
         """
         for name, decoy in before.inputs.items():
             views[name].write(decoy)
@@ -262,7 +262,7 @@ class Bench:
         except (Fault, RefusedError):
             if self._memory.is_spent:
                 raise
-            return  # it has taken the same before
+            return  # it has accepted the same input before
         for name, held in at_last.items():
             changes = name in at_once and not same_bits(at_once[name], held)
             is_others = same_bits(held.reshape(-1), before.outputs[name].reshape(-1))
@@ -274,11 +274,11 @@ class Bench:
                 return
 
     def mark_echoes(self, runs: tuple[Run, ...]) -> tuple[Run, ...]:
-        """The runs, of which those that only repeat the call before say so.
+        """The runs; those that only repeat the answer of the call before are marked as stale.
 
         A sum of elements in reverse is rightly the same. So a repetition counts where another input before has led to
-        another answer, where all inputs have the same one, or where nearly the same input has one that is not near. It
-        only gives a wrong answer its name: nothing is wrong for it.
+        another answer, all inputs have the same one, or nearly the same input has a distant one. It only names the
+        cause of a wrong answer: it is not an error by itself.
         """
         first = runs[0].outputs if runs else {}
         differ = any(not same_bits(run.outputs[name], first[name]) for run in runs[1:] for name in first)
@@ -298,7 +298,7 @@ class Bench:
 
 
 def torch_without_card() -> ModuleType:
-    """What load_inline is where there is no GPU."""
+    """The module that replaces load_inline without a GPU."""
     return importlib.import_module("kfuzz.callables.torch.without_card")
 
 
@@ -309,7 +309,7 @@ def array_of(job: Job, place: Place, image: Bytes) -> NDArray[np.generic]:
 
 
 def outputs_of(job: Job, views: NamedViews, returned: NamedArrays) -> NamedArrays:
-    """What a call left in the outputs that it was handed, and what it returned."""
+    """The outputs of a call: those passed to it and those returned."""
     return {
         one.name: returned[one.name] if one.name in returned else views[one.name].read()
         for one in job.buffers
@@ -326,7 +326,7 @@ def echo_of(outputs: NamedArrays, before: EarlierInput | None) -> Decoy | None:
 
 
 def is_far(outputs: NamedArrays, near: NamedArrays) -> bool:
-    """Whether an answer is another than that to nearly the same input, by more than the inputs differ."""
+    """Whether an answer differs from that to nearly the same input by far more than the inputs differ."""
     for name, other in near.items():
         if not np.issubdtype(other.dtype, np.floating):
             continue
@@ -338,7 +338,7 @@ def is_far(outputs: NamedArrays, near: NamedArrays) -> bool:
 
 
 def is_uniform(array: NDArray[np.generic]) -> bool:
-    """Whether all elements are one value, which says nothing of where it comes from."""
+    """Whether all elements are one value, which does not show where it comes from."""
     every = bits(array)
     return not every.size or bool((every == every[0]).all())
 

@@ -1,6 +1,6 @@
-"""One call of a callable: arrays of its library over our memory go in, what comes out is held against the claim.
+"""One call of a callable: it takes its library's arrays over kfuzz's memory; its results are checked by the claim.
 
-Knows what a call may do wrong, whatever it computes; it knows no right answer.
+Knows what any call may do wrong; it knows no right answer.
 """
 
 import ast
@@ -26,11 +26,11 @@ from kfuzz.devices.repeats import Fault
 from kfuzz.kinds import KINDS
 
 REFUSALS = (ValueError, NotImplementedError, AssertionError)
-"""What a function raises that does not take its arguments, if it raises it itself."""
+"""The exceptions by which a function refuses its arguments, if it raises them itself."""
 GUARD_ALL = re.compile(r"--guard-all|CUDAPluggableAllocator")
-"""What an error says of an allocator that cannot do what torch's own can: it captures no graph, and counts no bytes."""
+"""Matches errors of the guarding allocator, which captures no graphs and counts no bytes, unlike torch's own."""
 STILL_RUNNING = 0.05
-"""Seconds for a thread that the call has left behind."""
+"""Seconds to wait for a thread that the call leaves running."""
 KEPT_ANSWERS = 3
 
 NamedArrays = dict[str, NDArray[np.generic]]
@@ -38,7 +38,7 @@ NamedViews = Mapping[str, LentArray]
 
 
 class RefusedError(Exception):
-    """The callable did not take its arguments, and said so."""
+    """The callable refused its arguments."""
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal)
@@ -47,7 +47,7 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True)
 class EarlierAnswer:
-    """An answer that was given, as its array is held by whoever asked, and the bits that it had then."""
+    """An earlier answer: the array that the caller still holds, and its bits at that time."""
 
     name: str
     value: object
@@ -56,19 +56,19 @@ class EarlierAnswer:
 
 @dataclass
 class Caller:
-    """A callable with what it is called with; `findings` grow with every call."""
+    """A callable with its job and its library; `findings` grow with every call."""
 
     job: Job
     call: PythonCall
     function: Callable[..., Any]
     lender: Lender
     memory: Memory
-    """Where what is handed over lies."""
+    """The memory of the arguments."""
     findings: list[Finding] = field(default_factory=list)
     earlier: list[EarlierAnswer] = field(default_factory=list)
 
     def answers(self, views: NamedViews, sizes: Mapping[str, int]) -> NamedArrays:
-        """What one call returns, by the name of the output; Fault where it does not come to its end."""
+        """The outputs that one call returns, by name; Fault if it does not reach its end."""
         buffers = {buffer.name: buffer for buffer in self.job.buffers}
         threads = set(threading.enumerate())
         values = results(self._call(views, sizes), self.call.returns)
@@ -78,7 +78,7 @@ class Caller:
         found = dict(self._accepted(values, buffers))
         for name, now in self._read_outputs(views, named).items() if at_once else ():
             if not same_bits(at_once[name], now):
-                message = f"{name} changes when the call has returned: it is written in a stream that nobody waits for"
+                message = f"{name} changes when the call has returned: it is written in a stream that no one waits for"
                 self._report(Finding("late-write", message, array=name, step=0))
         self._check_afterwards(threads, named, found)
         return found
@@ -86,9 +86,9 @@ class Caller:
     def call_in_stream(
         self, views: NamedViews, sizes: Mapping[str, int], fill: Callable[[int], None]
     ) -> tuple[NamedArrays, NamedArrays]:
-        """What a call in a stream of its own leaves, whose input is late: in the stream's order, and when all is done.
+        """The outputs of a call in a new stream with a late input: first in stream order, then when all work is done.
 
-        Nothing where the library has no stream to call in.
+        Both are empty if the library has no streams.
         """
         stream = self.lender.stream()
         if stream is None:
@@ -102,13 +102,13 @@ class Caller:
         return at_once, self._read_outputs(views, named)
 
     def _read_outputs(self, views: NamedViews, returned: Mapping[str, object]) -> NamedArrays:
-        """What lies in the outputs now, in those that were handed over and those that were returned."""
+        """The present content of the outputs, both passed and returned."""
         outputs = {buffer.name for buffer in self.job.buffers if buffer.is_output}
         try:
             found = {name: view.read() for name, view in views.items() if name in outputs and name not in returned}
             answers = {name: self.lender.answer(value) for name, value in returned.items()}
         except Exception:
-            self.memory.settle()  # a kernel that has failed is told as what it did, not by who has seen it first
+            self.memory.settle()  # a failed kernel is reported as its own fault, not as the first error after it
             raise
         return found | {name: answer.bits for name, answer in answers.items() if answer is not None}
 
@@ -124,7 +124,7 @@ class Caller:
         except SystemExit as error:
             raise Fault(Finding("trap", f"the callable ends its process: {words_of(error)}", step=0)) from None
         except BaseException as error:
-            self.memory.settle()  # a kernel that has failed on a card is told as what it did
+            self.memory.settle()  # a failed kernel is reported as its own fault
             if type(error).__name__ == "OutOfMemoryError":
                 raise MemoryError from None
             line = line_of(error, file)
@@ -139,7 +139,7 @@ class Caller:
     def _accepted(
         self, values: Sequence[object], buffers: Mapping[str, Buffer]
     ) -> Iterator[tuple[str, NDArray[np.generic]]]:
-        """Each returned array that is what the claim says; Fault where one is not."""
+        """Each returned array that fits the claim; Fault for one that does not."""
         wanted = self.call.returns
         if wanted and len(values) != len(wanted):
             told = f"{len(values)} arrays are returned" if values else "nothing is returned"
@@ -169,7 +169,7 @@ class Caller:
     def _check_afterwards(
         self, threads: set[threading.Thread], values: Mapping[str, object], found: Mapping[str, NDArray[np.generic]]
     ) -> None:
-        """Whether something goes on when the call has returned, or an answer changes with a later call."""
+        """Report what continues after the call has returned, and answers that a later call changes."""
         left = [one for one in threading.enumerate() if one not in threads and one.is_alive()]
         for thread in left:
             self._report(Finding("thread", f"the call leaves a thread running: {thread.name}", step=0))
@@ -183,7 +183,7 @@ class Caller:
         del self.earlier[:-KEPT_ANSWERS]
 
     def check_earlier(self, answers: Sequence[EarlierAnswer]) -> None:
-        """Whether what earlier calls have returned still holds what it held then."""
+        """Report answers of earlier calls that have changed since."""
         for kept in answers:
             now = self.lender.answer(kept.value)
             if now is not None and not same_bits(now.bits, kept.bits):
@@ -191,7 +191,7 @@ class Caller:
                 self._report(Finding("late-write", message, array=kept.name, step=0))
 
     def _report(self, found: Finding) -> None:
-        """Once, as grave as its kind."""
+        """Add a finding once for each kind and array, with the severity of its kind."""
         if all((one.kind, one.array) != (found.kind, found.array) for one in self.findings):
             self.findings.append(replace(found, severity=KINDS[found.kind].severity))
 
@@ -216,7 +216,7 @@ def arguments(call: PythonCall, values: Mapping[str, object]) -> tuple[list[obje
 
 
 def results(returned: object, names: Sequence[str]) -> list[object]:
-    """What was returned, as a list; of a dict what stands under these names, else all that it holds."""
+    """The returned values as a list; of a dict the values of these names, or else all values."""
     if isinstance(returned, Mapping):
         return [returned[name] for name in names] if {*names} <= {*returned} else list(returned.values())
     if isinstance(returned, tuple | list):
@@ -225,12 +225,12 @@ def results(returned: object, names: Sequence[str]) -> list[object]:
 
 
 def is_of_guard_all(error: BaseException | None) -> bool:
-    """Whether an error, or one in whose wake it came, is that of an allocator of ours which cannot do something."""
+    """Whether an error, or one of its causes, comes from a limit of the guarding allocator."""
     return error is not None and (bool(GUARD_ALL.search(str(error))) or is_of_guard_all(error.__context__))
 
 
 def is_refusal(error: BaseException, file: str) -> bool:
-    """Whether the file itself says, by a `raise` or an `assert` of its own, that it does not take its arguments."""
+    """Whether the file itself refuses its arguments, by its own `raise` or `assert`."""
     frames = traceback.extract_tb(error.__traceback__)
     if not (isinstance(error, REFUSALS) and frames and frames[-1].filename == file):
         return False
@@ -239,7 +239,7 @@ def is_refusal(error: BaseException, file: str) -> bool:
 
 
 def describe_misfit(name: str, answer: ReturnedArray, buffer: Buffer) -> str | None:
-    """In words, how a returned array is not what the claim says; dimensions of 1 more or less are no matter."""
+    """How a returned array differs from the claim, in words; None if it fits. Dimensions of 1 do not matter."""
     got, wanted = ([size for size in shape if size != 1] for shape in (answer.bits.shape, buffer.answer))
     is_empty = prod(answer.bits.shape) == 0 == prod(buffer.answer)
     if answer.element == buffer.element.name and (got == wanted or is_empty):

@@ -1,6 +1,6 @@
-"""Memory of a card, for callables: an arena with a hard edge in the context that all libraries of a process share.
+"""GPU memory for callables: an arena with hard edges in the context that all libraries of a process share.
 
-Knows the driver's copies and streams; it knows no library of arrays. No other package is needed for it.
+Knows the driver's copies and streams; it knows no library of arrays. It needs no other package.
 """
 
 import ctypes
@@ -19,14 +19,14 @@ from kfuzz.devices.repeats import Fault
 from kfuzz.gpu import driver
 
 Late = Sequence[tuple[LentArray, Bytes]]
-"""Arrays, and what will be in them."""
+"""Arrays, and their later content."""
 PAUSE_BYTES, PAUSE_TIMES = 64 * driver.MEBIBYTE, 64
-"""What a stream is kept busy with: written so often, it takes a card of 4 TB/s a millisecond."""
+"""The work that keeps a stream busy: so many writes of so many bytes take a GPU of 4 TB/s a millisecond."""
 
 
 @dataclass(frozen=True)
 class CardView:
-    """An array on the card."""
+    """An array on the GPU."""
 
     address: int
     shape: tuple[int, ...]
@@ -57,7 +57,7 @@ class CardView:
 
 @dataclass(frozen=True)
 class CardStretch:
-    """Some of the card's memory."""
+    """A part of the GPU's memory."""
 
     address: int
     nbytes: int
@@ -77,7 +77,7 @@ class CardStretch:
 
 
 class CardArena:
-    """One stretch of the card's memory with nothing mapped on either side, and one beside it."""
+    """One stretch of the GPU's memory with nothing mapped on either side, and a second stretch for other arrays."""
 
     is_card = True
 
@@ -91,13 +91,13 @@ class CardArena:
         self.is_spent = False
 
     def room(self, nbytes: int, at_end: bool) -> CardStretch:
-        """So many bytes, a multiple of 256, at one of the two edges."""
+        """This many bytes, a multiple of 256, at one of the two edges."""
         self._arena.hold(nbytes)
         self._beside = 0
         return CardStretch(self._arena.base + (self._arena.capacity - nbytes if at_end else 0), nbytes)
 
     def beside(self, content: Bytes) -> CardStretch:
-        """Memory of its own with this content, until the next room is asked for."""
+        """Separate memory with this content; it is valid until the next call of `room`."""
         start, self._beside = self._beside, self._beside + -(-len(content) // ALIGNED) * ALIGNED
         self._others.hold(self._beside)
         made = CardStretch(self._others.base + start, len(content))
@@ -109,19 +109,19 @@ class CardArena:
         return self._arena.base <= address < self._arena.base + self._arena.capacity
 
     def settle(self) -> None:
-        """Wait for every stream; Fault where a kernel has ended the context."""
+        """Wait for every stream; raise Fault if a kernel has ended the context."""
         code = driver.library().cuCtxSynchronize()
         if code == driver.SUCCESS:
             return
         self.is_spent = True
-        said = driver.error_text(code)
-        kind = driver.kind_of(said)
+        words = driver.error_text(code)
+        kind = driver.kind_of(words)
         if kind is None:
-            raise DeviceError(f"the card failed: {said} (CUDA error {code})")
-        raise Fault(Finding(kind, f"a kernel that the callable launches: {said}", step=0))
+            raise DeviceError(f"the GPU failed: {words} (CUDA error {code})")
+        raise Fault(Finding(kind, f"a kernel that the callable launches: {words}", step=0))
 
     def fill_late(self, late: Late) -> Callable[[int], None]:
-        """What fills arrays in a stream, a millisecond after all that the stream was given before."""
+        """A function that fills arrays in a stream, a millisecond after all earlier work of that stream."""
         if not self._busy:
             memory = ctypes.c_uint64()
             driver.call("cuMemAlloc_v2", ctypes.byref(memory), ctypes.c_size_t(PAUSE_BYTES))
@@ -143,14 +143,14 @@ class CardArena:
 
 
 def send(address: int, content: NDArray[Any]) -> None:
-    """Copy to the card."""
+    """Copy to the GPU."""
     if content.nbytes:
         held = ctypes.c_void_p(content.ctypes.data)
         driver.call("cuMemcpyHtoD_v2", ctypes.c_uint64(address), held, ctypes.c_size_t(content.nbytes))
 
 
 def fetch(address: int, array: NDArray[Any]) -> NDArray[Any]:
-    """Copy from the card into an array."""
+    """Copy from the GPU into an array."""
     if array.nbytes:
         held = ctypes.c_void_p(array.ctypes.data)
         driver.call("cuMemcpyDtoH_v2", held, ctypes.c_uint64(address), ctypes.c_size_t(array.nbytes))
@@ -159,7 +159,7 @@ def fetch(address: int, array: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class CardBlock:
-    """Memory on the card that a callable has asked for, with poison around it. `held` keeps it."""
+    """GPU memory that a callable allocated, with poison around it. `held` keeps it alive."""
 
     address: int
     nbytes: int
@@ -168,12 +168,12 @@ class CardBlock:
 
 
 def guarded_size(nbytes: int) -> int:
-    """How many bytes to ask for, so that so many have poison on either side."""
+    """The bytes to allocate so that `nbytes` of them have poison on either side."""
     return BESIDE_BYTES + -(-nbytes // 4) * 4 + BESIDE_BYTES
 
 
 def poison_block(whole: int, nbytes: int, word: int, words: str, held: object) -> CardBlock:
-    """Paint memory that begins at `whole`: what the callable is given, and what lies around."""
+    """Paint memory that begins at `whole`: the callable's block, and the guards around it."""
     inside = -(-nbytes // 4)
     ends = BESIDE_BYTES // 4
     for start, count, value in (
@@ -186,7 +186,7 @@ def poison_block(whole: int, nbytes: int, word: int, words: str, held: object) -
 
 
 def find_overwrites(blocks: Sequence[CardBlock], word: int) -> Iterator[Finding]:
-    """A write beside what was allocated: the poison around it has changed."""
+    """A finding for each block that was written beside: the poison around it has changed."""
     good = np.full(BESIDE_BYTES // 4, (word + BESIDE) & 0xFFFFFFFF, np.uint32).view(np.uint8)
     for block in blocks:
         end = block.address + -(-block.nbytes // 4) * 4

@@ -1,6 +1,6 @@
 """Python callables as the search sees them: jobs go to a worker process, and an accusation has to be repeatable.
 
-Knows processes and outcomes; no file of a callable is imported here.
+Knows processes and outcomes; it imports no file of a callable.
 """
 
 from dataclasses import replace
@@ -11,13 +11,13 @@ from kfuzz.devices.confirming import confirm, is_doubtful
 from kfuzz.devices.worker import Worker
 
 GRACE = 60.0
-"""Seconds past a time-out: what a library compiles for a new shape is of no job's time."""
+"""Seconds past a time-out: a library's compilation for a new shape does not count as the job's time."""
 
 
 class PythonDevice:
     """Calls Python callables in one worker process, with arrays in the host's memory or, by name, on the first gpu.
 
-    `guard_all`: there all that torch allocates lies between guards.
+    `guard_all`: on the GPU, guards surround all memory that torch allocates.
     """
 
     def __init__(self, name: str = "cpu", guard_all: bool = False) -> None:

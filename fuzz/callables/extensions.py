@@ -1,7 +1,7 @@
-"""CUDA that a callable has built, on the cpu device: each call of one of its functions is a job of that device.
+"""CUDA that a callable builds, on the cpu device: each call of one of its functions is a job of that device.
 
-What the device sees of the job's accesses is told of the callable, and what the function leaves is what the callable
-goes on with. Knows texts, arrays and jobs; it knows no library.
+The device's findings in the job become the callable's, and the callable continues with the function's results.
+Knows texts, arrays and jobs; it knows no library.
 """
 
 import re
@@ -34,7 +34,7 @@ VARIABLE = re.compile(
     r"(?!(?:using|typedef|template|extern|friend|struct|class|enum|union|static_assert|constexpr|const|static)\b)"
     r"(?!.*\bconst(?:expr)?\b)[\w:]+(?:[\s*&<>,:]+[\w:]+)+\s*(?:\[[^\]]*\]\s*)*(?:=.*)?"
 )
-"""A statement that declares a variable, outside of all functions."""
+"""A statement outside of all functions that declares a variable."""
 SEVERAL = re.compile(r"\b(?P<kind>vector|tuple|pair|array|TensorList)\b")
 OF_WHOLE_CALL = kinds_with("of-whole-call")
 RUNS = 2
@@ -68,7 +68,7 @@ class ExtensionFunction:
 
     @property
     def how(self) -> str:
-        """As what Python gets it."""
+        """The form in which Python gets it."""
         kind = SEVERAL.search(self.returns)
         if kind is None:
             return "nothing" if re.search(r"\bvoid\b", self.returns) else "one"
@@ -88,18 +88,20 @@ class Extension:
         self._shapes: dict[tuple[object, ...], tuple[tuple[str, tuple[int, ...]], ...] | None] = {}
 
     def definition(self, name: str) -> ExtensionFunction:
-        """The function of this name in C++; an UnsupportedError where the text has none with a body."""
+        """The function of this name in C++; UnsupportedError if the text does not define it."""
         for found in re.finditer(rf"\b{re.escape(name)}\s*\(", self._code):
             end = closing_bracket(self._code, found.end() - 1)
             if BODY.match(self._code, end + 1):
                 head = self._code[max(self._code.rfind(mark, 0, found.start()) for mark in ";{}#") + 1 : found.start()]
                 return ExtensionFunction(head, split_commas(self._code[found.end() : end]))
-        raise UnsupportedError(f"{self.path}: {name} is no function of the CUDA text, which the cpu device runs alone")
+        raise UnsupportedError(
+            f"{self.path}: {name} is not a function of the CUDA text, and the cpu device runs nothing else"
+        )
 
     def call(
         self, name: str, args: Sequence[Argument], named: Mapping[str, Argument], calls: "DeviceCalls"
     ) -> CallResult:
-        """One call of a function: the arrays that it returns; those that it was handed are as it leaves them."""
+        """Call a function: the arrays that it returns; it changes the arrays that are passed to it."""
         function = self.functions.get(name, name)
         if function == "[":
             raise UnsupportedError(f"{self.path}: {name} is bound to a lambda; the cpu device calls functions by name")
@@ -122,7 +124,7 @@ class Extension:
         return CallResult(arrays, definition.how)
 
     def _defaults(self, name: str) -> dict[str, str]:
-        """What py::arg gives a value, where a function is bound to a name."""
+        """The default values that py::arg gives to a function's parameters."""
         for one in BOUND.finditer(self.source):
             if one["name"] == name:
                 end = self.source.find(";", one.end())
@@ -132,7 +134,7 @@ class Extension:
         return {}
 
     def _returned_shapes(self, job: Job, calls: "DeviceCalls") -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """Elements and shapes of what it returns, which follow from what it is handed; nothing where it does not."""
+        """Element types and shapes of what it returns; empty if a call shows none."""
         step = job.steps[0]
         key = (
             step.entry,
@@ -146,7 +148,7 @@ class Extension:
 
 
 def result_buffer(number: int, found: str, shape: tuple[int, ...], path: Path) -> Buffer:
-    """A returned array; an UnsupportedError where its elements are none that arrays of a job have."""
+    """The buffer of a returned array; UnsupportedError if a job's arrays cannot have its element type."""
     element = ELEMENTS.get(found)
     if element is None:
         raise UnsupportedError(f"{path}: a tensor of {found} is returned, which the cpu device does not hand to Python")
@@ -154,7 +156,7 @@ def result_buffer(number: int, found: str, shape: tuple[int, ...], path: Path) -
 
 
 def keeps_state(code: str) -> bool:
-    """Whether blanked code has variables that outlive a call, and are no constants."""
+    """Whether blanked code has variables that outlive a call and are not constants."""
     code = re.sub(r"\bnamespace\b[^;{]*\{", "", re.sub(r"^\s*#.*(?:\\\n.*)*", "", code, flags=re.MULTILINE))
     depth, outside = 0, []
     for letter in code:
@@ -167,16 +169,16 @@ def keeps_state(code: str) -> bool:
 
 
 class DeviceCalls:
-    """The cpu device for the functions of extensions, and what is seen of their calls while somebody looks."""
+    """The cpu device for the functions of extensions, and its findings in watched calls."""
 
     def __init__(self) -> None:
         self.probe = Probe(runs=1)
         self.file = Path()
-        """The callable's; a finding in another names that."""
+        """The callable's file; a finding in another file names that file."""
         self.findings: list[Finding] = []
         self.trouble: ClaimError | None = None
         self.has_seen = False
-        """Whether anything was told of any of these calls since somebody set this back."""
+        """Whether any watched call had findings since this was last set to False."""
         self._word = self._turn = 0
         self._device: CpuDevice | None = None
 
@@ -188,9 +190,9 @@ class DeviceCalls:
 
     @contextmanager
     def watch(self, probe: Probe, word: int, turn: int) -> Iterator[list[Finding]]:
-        """Tell what is seen of the calls made meanwhile; a word of 0 is that of a call of which nothing is asked.
+        """Collect the findings of the calls made meanwhile; with a word of 0 the calls are not checked.
 
-        Each call is run in several orders of threads; the callable goes on with the answer of one, in turns.
+        Each call is run in several orders of threads; the callable continues with the answer of one of them, by `turn`.
         """
         self.findings, self.trouble, self._word, self._turn = [], None, word, turn
         self.probe = replace(probe, runs=RUNS) if word else replace(probe, check=False, runs=1)
@@ -201,7 +203,7 @@ class DeviceCalls:
             self.findings = []
 
     def run(self, job: Job) -> dict[str, NDArray[np.generic]]:
-        """What a job leaves in its arrays; Fault where it does not come to its end, and where it throws, a refusal."""
+        """The arrays after a job; Fault if it does not reach its end, RefusedByExtensionError if it throws."""
         outcome = self.device.run(job, self.probe)
         if job.path != self.file:
             outcome = replace(outcome, findings=tuple(name_file(one, str(job.path)) for one in outcome.findings))
@@ -224,7 +226,7 @@ class DeviceCalls:
         return RefusedByExtensionError(f"{path.name}:{refusal.line}: {refusal.words}")
 
     def _end(self, outcome: Outcome) -> Exception:
-        """Why a job has no answer."""
+        """The exception for a job without an answer."""
         errors = [one for one in outcome.findings if one.severity == "error"]
         if errors:
             return Fault(errors[0])
@@ -233,7 +235,7 @@ class DeviceCalls:
         return RefusedByExtensionError("; ".join(outcome.notes) or "not run to its end")
 
     def _in_our_poison(self, array: NDArray[np.generic], name: str, runs: Sequence[Run]) -> NDArray[np.generic]:
-        """An array in which what no run has written holds the poison of all others that a callable gets."""
+        """An array whose unwritten elements hold the same poison as the callable's other arrays."""
         if len(runs) < 2 or not array.nbytes:
             return array
         words = [run.circumstances.poison for run in runs]
@@ -249,12 +251,12 @@ class DeviceCalls:
 
 
 def name_file(found: Finding, file: str) -> Finding:
-    """A finding whose lines are of another file."""
+    """A finding in another file, with that file's name."""
     return replace(found, file=found.file or file, other_file=found.other_file or file)
 
 
 CALLS = DeviceCalls()
-"""Of this process, which makes one call at a time."""
+"""The calls of this process, which makes one at a time."""
 
 
 def build_extension(
@@ -266,7 +268,7 @@ def build_extension(
     is_inline: bool,
     folders: Sequence[str] = (),
 ) -> Extension:
-    """An extension of texts that a Python file has, each line of which stays where the file has it, if it does."""
+    """An extension of a Python file's texts; each line keeps its number in the file, if it has one."""
     known = strings_in(file)
     is_elsewhere = not all(is_mostly_in(text, file) for text in texts if DEVICE_CODE.search(text))
     if is_elsewhere:
@@ -284,14 +286,14 @@ def build_extension(
 
 
 def is_mostly_in(text: str, file: str) -> bool:
-    """Whether most of a text's lines stand in a file."""
+    """Whether most of a text's lines are in a file."""
     theirs = {line.strip() for line in file.split("\n")}
     mine = [line.strip() for line in text.split("\n") if line.strip()]
     return text in strings_in(file) or 2 * sum(line in theirs for line in mine) > len(mine)
 
 
 def fragments(text: str, file: str, known: Mapping[str, tuple[Fragment, ...]]) -> tuple[Fragment, ...]:
-    """The lines of a text with those of the file: of a string that stands in it, else as far as they are alike."""
+    """The lines of a text with their line numbers in the file: exact for a string of the file, else by equal lines."""
     if text in known:
         return known[text]
     theirs = [line.strip() for line in file.split("\n")]

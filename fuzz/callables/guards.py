@@ -1,6 +1,6 @@
-"""The allocator of --guard-all: what was written beside the memory that it gave, or into what was freed.
+"""The allocator of --guard-all: it detects writes beside the memory that it allocated, and writes to freed memory.
 
-guards.cpp does the work, in the process that calls; torch is not needed for it, and nothing of torch is known here.
+guards.cpp does the work in the calling process. It does not need torch, and this module knows nothing of torch.
 """
 
 import ctypes
@@ -22,7 +22,7 @@ def library() -> Path:
 
 
 class RawWrite(ctypes.Structure):
-    """What the guards tell, as guards.cpp has it."""
+    """What the guards report; guards.cpp has the same struct."""
 
     _fields_ = (
         ("bytes", ctypes.c_int64),
@@ -34,7 +34,7 @@ class RawWrite(ctypes.Structure):
 
 
 class Guards:
-    """The allocator, ready for torch or for whoever else calls it."""
+    """The allocator, ready for torch or any other caller."""
 
     def __init__(self, path: Path, hears_of_lending: bool, driver: str = DRIVER) -> None:
         self.library = ctypes.CDLL(str(path))
@@ -43,18 +43,18 @@ class Guards:
             raise DeviceError(f"--guard-all: {driver} has no {missing.decode()}")
 
     def begin(self, word: int) -> None:
-        """Poison of this word in what is allocated from now on."""
+        """Fill what is allocated from now on with this poison."""
         self.library.kfuzz_guards_begin(ctypes.c_uint32(word))
 
     def findings(self) -> Iterator[Finding]:
-        """What was written where nobody may since somebody looked last; nothing where the card has failed."""
+        """Writes to guards and freed memory since the last look; nothing if the GPU has failed."""
         seen = (RawWrite * MOST)()
         for raw in seen[: max(0, min(MOST, self.library.kfuzz_guards_look(seen, MOST)))]:
             yield from describe_write(raw)
 
 
 def describe_write(raw: RawWrite) -> Iterator[Finding]:
-    """A finding. What writes to freed memory may yet be right, where whoever frees it knows that nobody asks for it."""
+    """A finding for one write. A write to freed memory is a warning: it is harmless while the memory is unused."""
     words = f"{raw.bytes} bytes"
     if raw.is_freed:
         message = f"byte {raw.at} of {words} that torch allocates is written after they are freed"

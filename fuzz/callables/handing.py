@@ -1,6 +1,6 @@
-"""What Python hands to a function of CUDA, as C++ takes it: arrays of a job, numbers, and the text of the call.
+"""The arguments that Python passes to a CUDA function, as C++ takes them: arrays, numbers, and the call's text.
 
-Knows C++'s words for arguments; it knows no library and runs nothing.
+Knows how C++ writes arguments; it knows no library and runs nothing.
 """
 
 import re
@@ -17,13 +17,13 @@ C_TYPES: dict[str, tuple[Element, str]] = {
     **{one.library: (one, one.torch.cpp) for one in ELEMENTS.values() if one.torch},
     "bool": (U32, "bool"), "uint8": (U32, "uint8_t"), "int8": (U32, "int8_t"), "int16": (U32, "int16_t"),
 }  # fmt: skip
-"""By torch's names: the element type as which the device gets an array, and the type that a function takes it for."""
+"""By torch's names: the element type of the device's array, and the type in the function's signature."""
 ONE_WORD = 4
 
 
 @dataclass(frozen=True)
 class Tensor:
-    """An array as a callable hands it over: all that lies between its first element and its last, and their places."""
+    """An array as a callable passes it: the memory from its first element to its last, and its sizes and strides."""
 
     dtype: str
     held: NDArray[np.generic]
@@ -37,7 +37,7 @@ Argument = Tensor | None | bool | int | float | str | list["Argument"]
 
 @dataclass
 class CallArguments:
-    """The arguments of one call as C++, what is declared for them, and the arrays that they stand for."""
+    """The arguments of one call as C++, their declarations, and their arrays."""
 
     texts: list[str] = field(default_factory=list)
     declared: list[str] = field(default_factory=list)
@@ -45,11 +45,11 @@ class CallArguments:
     args: list[str | int] = field(default_factory=list)
     buffers: dict[str, Buffer] = field(default_factory=dict)
     places: list[tuple[Tensor, str]] = field(default_factory=list)
-    """The tensors in the order in which they are handed over, and the name of the array of each."""
+    """The tensors in the order of the arguments, each with the name of its array."""
 
 
 def put_back(given: Tensor, left: NDArray[np.generic]) -> None:
-    """Give an array what a function has left in it, where that is another than before."""
+    """Copy a function's result back into an array if the function has changed it."""
     before, now = given.held.reshape(-1), left.reshape(-1).view(np.uint8)[: given.held.nbytes]
     if not np.array_equal(before.view(np.uint8), now):
         before[...] = now.view(before.dtype)
@@ -75,14 +75,14 @@ def translate_arguments(
             raise TypeError(f"incompatible function arguments: {name} is missing")
         else:
             handed.texts.append(parameter.partition("=")[2].strip())
-    if not handed.tensors:  # what it returns is only looked at where tensors go in
+    if not handed.tensors:  # its results are only checked if it takes tensors
         text_for("no_tensor", Tensor("int32", np.zeros(1, np.int32), (1,), (1,), True), handed)
         handed.places.clear()
     return handed
 
 
 def text_for(name: str, value: Argument, handed: CallArguments) -> str:
-    """An argument as C++; numbers are handed over, so that one text does for all."""
+    """An argument as C++; numbers are passed as values, so that one text serves all of them."""
     if isinstance(value, list):
         inner = [text_for(f"{name}_{number}", one, handed) for number, one in enumerate(value)]
         kind = "at::Tensor" if any(isinstance(one, Tensor) for one in value) else "int64_t"
@@ -107,7 +107,7 @@ def text_for(name: str, value: Argument, handed: CallArguments) -> str:
 
 
 def tensor_for(name: str, value: Tensor, handed: CallArguments) -> str:
-    """A tensor as C++: of an array that is handed over twice, the one that is there."""
+    """A tensor as C++; an array that is passed twice is one tensor."""
     for other, known in handed.places:
         if other.held.ctypes.data == value.held.ctypes.data and (other.sizes, other.strides) == (
             value.sizes,
@@ -117,7 +117,7 @@ def tensor_for(name: str, value: Tensor, handed: CallArguments) -> str:
     element, kind = C_TYPES[value.dtype]
     sizes = value.sizes if value.is_dense else (len(value.held),)
     content = np.ascontiguousarray(value.held).reshape(-1)
-    if element is U32:  # of narrow ones, whole words
+    if element is U32:  # narrow elements travel as whole words
         whole = np.zeros(-(-content.nbytes // ONE_WORD) * ONE_WORD, np.uint8)
         whole[: content.nbytes] = content.view(np.uint8)
         content = whole.view(np.uint32)
@@ -136,7 +136,7 @@ def tensor_for(name: str, value: Tensor, handed: CallArguments) -> str:
 
 
 def strided_text(name: str, rank: int) -> str:
-    """A tensor whose elements do not lie one behind the other."""
+    """The C++ of a tensor whose elements are not contiguous."""
     sizes, steps = (", ".join(f"{name}_{what}_{number}" for number in range(rank)) for what in ("of", "step"))
     return f"{name}.as_strided({{{sizes}}}, {{{steps}}})"
 

@@ -1,4 +1,4 @@
-"""What a library of arrays has to offer: its own arrays over our memory, and what its arrays hold.
+"""What a library of arrays must provide: its own arrays over kfuzz's memory, and the content of its arrays.
 
 It knows no library: libraries/ has one file for each.
 """
@@ -17,16 +17,16 @@ from kfuzz.devices.layout import BESIDE, OUTPUT
 from kfuzz.oracle.elements import Element
 
 ITS_OWN = "what it allocates"
-"""The array of such a finding, whatever its size: it is one bug at all sizes."""
+"""The array that such a finding names, without its size: it is one bug at all sizes."""
 BESIDE_BYTES = 4096
 """Bytes of poison on either side of what a callable allocates."""
 
 
 @dataclass(frozen=True)
 class ReturnedArray:
-    """What a callable returned: its bits, copied, and as what.
+    """What a callable returned: a copy of its bits, and its type.
 
-    `is_exact`: it is an array of the library, and nothing derived from one. `address`: where its elements lay.
+    `is_exact`: its type is the library's array type and not a subclass. `address`: where its elements were.
     """
 
     kind: str
@@ -37,31 +37,31 @@ class ReturnedArray:
 
 
 class Allocations(Protocol):
-    """What a callable has allocated while it ran."""
+    """The memory that a callable allocated while it ran."""
 
     def findings(self) -> Iterator[Finding]:
-        """What was written beside it."""
+        """The writes beside it."""
 
 
 class Lender(Protocol):
     """A library of arrays."""
 
     def lend(self, memory: LentArray, element: Element) -> object:
-        """An array of the library over this memory, or, where the library has none that change, a copy."""
+        """An array of the library over this memory, or a copy if the library's arrays cannot change."""
 
     def answer(self, value: object) -> ReturnedArray | None:
-        """What an array of the library holds; None where it is none."""
+        """The content of an array of the library; None for any other value."""
 
     def watch(self, word: int) -> AbstractContextManager[Allocations]:
-        """Have what is allocated meanwhile filled with poison, and surrounded by it, as far as the library allows."""
+        """Surround what is allocated meanwhile with poison, and fill it too, as far as the library allows."""
 
     def stream(self) -> AbstractContextManager[int] | None:
-        """A stream of its own, the current one meanwhile, by its handle; None where the library has none."""
+        """A new stream, which is the current one meanwhile, by its handle; None if the library has no streams."""
 
 
 @dataclass(frozen=True)
 class PoisonedBlock:
-    """Memory that a callable has asked for, with poison around it."""
+    """Memory that a callable allocated, with poison around it."""
 
     whole: NDArray[np.uint8]
     start: int
@@ -74,7 +74,7 @@ class PoisonedBlock:
 
 
 def allocate_block(nbytes: int, word: int, words: str) -> PoisonedBlock:
-    """So many bytes full of the poison of outputs, on a multiple of 64, with the poison of what lies beside around."""
+    """Memory full of the poison of outputs, aligned to 64 bytes, between guards full of the poison of guards."""
     whole = np.zeros(BESIDE_BYTES + -(-nbytes // 64) * 64 + BESIDE_BYTES + 64, np.uint8)
     whole = whole[-whole.ctypes.data % 64 :]
     whole = whole[: len(whole) // 4 * 4]
@@ -86,7 +86,7 @@ def allocate_block(nbytes: int, word: int, words: str) -> PoisonedBlock:
 
 
 def find_overwrites(blocks: list[PoisonedBlock], word: int) -> Iterator[Finding]:
-    """A write beside what was allocated: the poison around it has changed."""
+    """A finding for each block that was written beside: the poison around it has changed."""
     for block in blocks:
         good = np.full(len(block.whole) // 4, word + BESIDE, np.uint32).view(np.uint8)
         wrong = block.whole != good
@@ -96,7 +96,7 @@ def find_overwrites(blocks: list[PoisonedBlock], word: int) -> Iterator[Finding]
 
 
 def describe_overwrites(words: str, at: Sequence[int], nbytes: int) -> Iterator[Finding]:
-    """What it means that bytes beside an allocation have changed: `at` counts from its first byte."""
+    """A finding for changed bytes beside an allocation, if there are any; `at` counts from its first byte."""
     if at:
         side = f"{-at[0]} bytes before" if at[0] < 0 else f"{at[0] - nbytes} bytes behind"
         message = f"write {side} {words} that the callable allocates, {len(at)} bytes in all"

@@ -1,6 +1,6 @@
-"""What a Python library says of itself: how a file that uses it is recognised, and how its arrays are lent and read.
+"""What describes a Python library: how kfuzz recognises a file that uses it, and lends and reads its arrays.
 
-One file in libraries/ describes one library. It is also read where the library is not installed.
+One file in libraries/ describes one library. kfuzz also reads it where the library is not installed.
 """
 
 import importlib
@@ -15,7 +15,7 @@ from kfuzz.devices import Finding
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """The rounding of a library where a claim does not state it, in the words of a claim's [accuracy] table."""
+    """The rounding of a library if a claim does not state it, in the words of a claim's [accuracy] table."""
 
     exp: str | tuple[float, float] = "expf"
     divide: str = "reciprocal"
@@ -24,13 +24,13 @@ class Arithmetic:
 
 
 class LaunchFindings(Protocol):
-    """What an interpreter sees in the kernels of one call."""
+    """The findings of an interpreter in the kernels of one call."""
 
     findings: list[Finding]
 
 
 class Interpreter(Protocol):
-    """Runs a library's kernels where there is no GPU, and looks at each load and store."""
+    """Runs a library's kernels without a GPU, and checks each load and store."""
 
     def watch(self, names: dict[int, str], word: int, file: str) -> AbstractContextManager[LaunchFindings]:
         """Watch the kernels of one call: arrays by their addresses, the poison in what it allocates, its file."""
@@ -48,28 +48,28 @@ class PythonLibrary:
     packages: tuple[str, ...]
     """A file that imports one of these uses the library."""
     rank: int
-    """Of several array libraries that a file imports, its functions take the arrays of the one with the lowest rank."""
+    """If a file imports several array libraries, its functions take the arrays of the one with the lowest rank."""
     lender: Callable[[bool, bool], Lender] | None = None
-    """Opens its arrays, in the host's memory or a GPU's, and all allocations guarded or not."""
+    """Opens its arrays: in the host's memory or a GPU's, and with all allocations guarded or not."""
     arrays: str = ""
     """The array library that its functions take, where it has no arrays of its own."""
     arithmetic: Arithmetic = field(default_factory=Arithmetic)
     decorators: tuple[str, ...] = ()
-    """They make a function a kernel, which is launched and not called."""
+    """They make a function a kernel, which a program launches instead of calling it."""
     probe: Callable[[bool], None] = do_nothing
-    """Uses it once, as little as shows that it works in this environment."""
+    """The smallest use that shows that it works in this environment."""
     extra: str = ""
-    """The extra of kfuzz that installs it; empty where kfuzz itself needs the library."""
+    """The extra of kfuzz that installs it; empty if kfuzz itself needs the library."""
     needs_gpu: bool = False
-    """It runs nothing without one."""
+    """It runs nothing without a GPU."""
     in_host: bool = False
-    """Its arrays lie in the host's memory also where there is a GPU."""
+    """Its arrays are in the host's memory even if there is a GPU."""
     untimed: str = ""
-    """Where its arrays cannot lie in a GPU's memory that kfuzz owns, so that its calls are not timed."""
+    """Why its calls are not timed: its arrays cannot be in GPU memory that kfuzz owns."""
     interpreter: Callable[[], Interpreter] | None = None
-    """Runs its kernels where there is no GPU."""
+    """Runs its kernels without a GPU."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    """What the environment says, where there is no GPU, before a file is imported."""
+    """Environment variables to set before an import, if there is no GPU."""
 
 
 class LateModule:
@@ -83,5 +83,5 @@ class LateModule:
 
 
 def import_late(name: str) -> Any:  # noqa: ANN401  a module of a library without types
-    """A module that not everybody has installed."""
+    """A module that may not be installed."""
     return LateModule(name)

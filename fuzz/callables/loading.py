@@ -1,6 +1,6 @@
-"""A callable from the text of its file: the module is made once for each text, as importing the file would make it.
+"""A callable from the text of its file: kfuzz makes the module once for each text, as an import would.
 
-Knows modules; never what a callable is called with.
+Knows modules; it does not know the arguments of a callable.
 """
 
 import ast
@@ -19,17 +19,17 @@ from kfuzz.devices import ClaimError, Job
 
 KEPT_MODULES = 256
 SEED = 0
-"""Before an object is made: one with weights of its own has the same as that of its reference."""
+"""Set before kfuzz makes an object, so that its own weights are those of its reference."""
 TYPES = "task"
 """The module beside a submission to GPU MODE that names the types of its data; it does not travel with it."""
 BESIDE: list[str] = []
-"""What is in front of Python's path for the sake of the file that was looked at last."""
+"""The folders that were put in front of Python's path for the last file."""
 
 
 class Modules:
-    """The modules that were made, by the path and the text of their files, and the objects of their classes.
+    """The modules made so far, by the path and the text of their files, and the objects of their classes.
 
-    `on_card`: objects are asked to keep what they hold on a card, as torch's modules do.
+    `on_card`: objects move their tensors to the GPU, as torch's modules do.
     """
 
     def __init__(self, on_card: bool = False) -> None:
@@ -38,7 +38,7 @@ class Modules:
         self._on_card = on_card
 
     def function(self, job: Job, name: str) -> Callable[..., Any]:
-        """The function of this name; a ClaimError, in a line, where the file does not come to its end."""
+        """The function of this name; ClaimError, in one line, if the file cannot be run to its end."""
         key = (job.path, job.source)
         if key not in self._made:
             if len(self._made) >= KEPT_MODULES:
@@ -46,24 +46,24 @@ class Modules:
                 self._objects.clear()
             self._made[key] = execute_file(job.path, job.source, len(self._made))
         search_beside(job.path)  # its functions may import, too
-        found = getattr(self._made[key], name, None)
-        if not callable(found):
-            raise ClaimError(f"{job.path}: {name} is no function once the file is imported")
-        if not isinstance(found, type):
-            return found  # type: ignore[no-any-return]  # whatever it is, it can be called
+        function = getattr(self._made[key], name, None)
+        if not callable(function):
+            raise ClaimError(f"{job.path}: {name} is not a function once the file is imported")
+        if not isinstance(function, type):
+            return function  # type: ignore[no-any-return]  # whatever it is, it can be called
         if (*key, name) not in self._objects:
-            self._objects[*key, name] = self._forward_of(job, found, self._made[key])
+            self._objects[*key, name] = self._forward_of(job, function, self._made[key])
         return self._objects[*key, name]
 
     def _forward_of(self, job: Job, of: type, module: ModuleType) -> Callable[..., Any]:
-        """`forward` of an object, which is made of what get_init_inputs says, as KernelBench makes it."""
+        """`forward` of an object, made with the arguments of get_init_inputs, as in KernelBench."""
         inputs = getattr(module, "get_init_inputs", list)
         try:
             if (torch := sys.modules.get("torch")) is not None:
                 torch.manual_seed(SEED)
             made = of(*inputs())
             if callable(getattr(made, "eval", None)):
-                made.eval()  # as the reference is: dropout drops nothing then, and statistics stay
+                made.eval()  # like the reference: dropout drops nothing then, and statistics stay
             if self._on_card and hasattr(made, "cuda"):
                 made = made.cuda()
         except Exception as error:  # whatever its own code raises
@@ -74,7 +74,7 @@ class Modules:
 
 
 def search_beside(path: Path) -> None:
-    """Have found what lies beside a file and in the working folder, and no longer what lies beside another file."""
+    """Let imports find the modules beside this file and in the working folder, not those beside another file."""
     for folder in BESIDE:
         with contextlib.suppress(ValueError):
             sys.path.remove(folder)
@@ -84,13 +84,13 @@ def search_beside(path: Path) -> None:
 
 
 def execute_file(path: Path, source: str, number: int) -> ModuleType:
-    """The file as a module of its own; what lies beside it, and in the working folder, can be imported."""
+    """Run the file as its own module; it can import what is beside it and in the working folder."""
     full = path.resolve()
     search_beside(path)
     module = ModuleType(f"kfuzz_callable_{number}_{path.stem}")
     module.__file__ = str(full)
     sys.modules[module.__name__] = module  # dataclasses and pickle look their own module up
-    # Who asks for the text of a function (Triton does) is given this one, whatever the file holds by now.
+    # Triton asks for the text of a function: it gets this one, even if the file has changed since.
     linecache.cache[str(full)] = (len(source), None, source.splitlines(keepends=True), str(full))
     try:
         supply_types(source)
@@ -106,7 +106,7 @@ def execute_file(path: Path, source: str, number: int) -> ModuleType:
 
 
 class AnyTypes(ModuleType):
-    """A module in which every name is a type that anything is of."""
+    """A module in which every name is the type Any."""
 
     def __getattr__(self, name: str) -> object:
         if name.startswith("__"):
@@ -115,7 +115,7 @@ class AnyTypes(ModuleType):
 
 
 def supply_types(source: str) -> None:
-    """The module of types that a file imports from, where it is not there: they say nothing that a call needs."""
+    """Supply the module of types that a file imports, if it is missing: a call does not need them."""
     asks = any(isinstance(node, ast.ImportFrom) and node.module == TYPES for node in ast.walk(ast.parse(source)))
     if asks and TYPES not in sys.modules and importlib.util.find_spec(TYPES) is None:
         sys.modules[TYPES] = AnyTypes(TYPES)
@@ -131,5 +131,5 @@ def line_of(error: BaseException, file: str) -> int | None:
 
 def words_of(error: BaseException) -> str:
     """An error in one line."""
-    said = " ".join(str(error).split())[:200]
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+    words = " ".join(str(error).split())[:200]
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__

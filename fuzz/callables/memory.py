@@ -1,6 +1,6 @@
-"""Memory that is lent to callables, in the host or on a card: stretches of it, and the arrays in them.
+"""Memory that kfuzz lends to callables, in the host or on a GPU: stretches of it, and the arrays in them.
 
-Knows bytes, shapes and addresses; it knows no library, and nothing of where memory lies.
+Knows bytes, shapes and addresses; it knows no library, and not where memory is.
 """
 
 from typing import Any, Protocol
@@ -11,7 +11,7 @@ from kfuzz.devices.layout import Bytes
 
 
 class LentArray(Protocol):
-    """One array in lent memory, of which a library makes one of its own."""
+    """One array in lent memory; a library makes its own array of it."""
 
     @property
     def address(self) -> int:
@@ -19,7 +19,7 @@ class LentArray(Protocol):
 
     @property
     def host(self) -> NDArray[Any] | None:
-        """The memory itself, where it is the host's."""
+        """The memory itself, if it is the host's."""
 
     def write(self, content: NDArray[Any]) -> None:
         """Give it other elements."""
@@ -38,24 +38,24 @@ class Stretch(Protocol):
         """A copy of it."""
 
     def view(self, array: NDArray[Any], start: int) -> LentArray:
-        """The array that begins at a byte of it, with type, shape and strides of one in the host."""
+        """The array that begins at this byte, with the type, shape and strides of an array in the host."""
 
 
 class Memory(Protocol):
-    """Where what is lent lies."""
+    """The memory that holds the lent arrays."""
 
     is_card: bool
     is_spent: bool
-    """Whether a kernel has ended what all later calls in this process would need."""
+    """Whether a kernel has ended the context that later calls in this process need."""
 
     def room(self, nbytes: int, at_end: bool) -> Stretch:
-        """So many bytes, a multiple of 256, at one of the two edges of all there is."""
+        """This many bytes, a multiple of 256, at one of the two edges of the memory."""
 
     def beside(self, content: Bytes) -> Stretch:
-        """Memory of its own with this content."""
+        """Separate memory with this content."""
 
     def holds(self, address: int) -> bool:
         """Whether an address lies in what `room` gives."""
 
     def settle(self) -> None:
-        """Wait for all that was begun; Fault where a kernel has ended its context meanwhile."""
+        """Wait for all work; raise Fault if a kernel has ended its context meanwhile."""

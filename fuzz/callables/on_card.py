@@ -1,9 +1,9 @@
-"""What `python -m kfuzz.devices.worker kfuzz.callables.on_card` serves: callables with memory of the card."""
+"""What `python -m kfuzz.devices.worker kfuzz.callables.on_card` serves: callables with GPU memory."""
 
 from kfuzz.callables.backend import PythonBackend
 from kfuzz.callables.card import CardArena
 
 
 def backend() -> PythonBackend:
-    """Callables whose arrays lie on the first card."""
+    """Callables whose arrays are on the first GPU."""
     return PythonBackend(CardArena())

@@ -5,5 +5,5 @@ from kfuzz.callables.card import CardArena
 
 
 def backend() -> PythonBackend:
-    """Callables whose arrays lie on the first card, and all that torch allocates there between guards."""
+    """Callables whose arrays are on the first GPU, with guards around all that torch allocates there."""
     return PythonBackend(CardArena(), guard_all=True)

@@ -1,6 +1,6 @@
-"""Opens a library in the process that calls: whether it is installed here, and whether it works here.
+"""Opens a library in the process that calls it: checks that it is installed and works here.
 
-A library that fails in this environment is no fault of the kernel: it cannot be run here.
+A library that fails in this environment is not the kernel's fault: kfuzz cannot run the kernel here.
 """
 
 import importlib.util
@@ -36,7 +36,7 @@ def open_lender(name: str, is_card: bool, guard_all: bool = False) -> Lender:
 
 @cache
 def open_compiler(name: str, is_card: bool) -> Interpreter | None:
-    """A compiler for another library's arrays, by its interpreter where it has one and needs it."""
+    """A compiler for another library's arrays: its interpreter, if it has one and there is no GPU."""
     library = libraries()[name]
     check_installed(library, is_card)
     attempt(library, lambda: library.probe(is_card))
@@ -45,7 +45,7 @@ def open_compiler(name: str, is_card: bool) -> Interpreter | None:
 
 
 def check_installed(library: PythonLibrary, is_card: bool) -> None:
-    """MissingError where the library is not installed, UnsupportedError where it needs a GPU."""
+    """Raise MissingError if the library is not installed, UnsupportedError if it needs a GPU."""
     if not installed_release(library):
         raise MissingError(f"{library.name} is not installed: {install_line(library.extra)}")
     if library.needs_gpu and not is_card:
@@ -53,7 +53,7 @@ def check_installed(library: PythonLibrary, is_card: bool) -> None:
 
 
 def attempt(library: PythonLibrary, use: Callable[[], Opened]) -> Opened:
-    """Use a library; MissingError, with the library's own error, where it does not work in this environment."""
+    """Use a library; raise MissingError, with the library's own error, if it does not work in this environment."""
     try:
         return use()
     except (ClaimError, DeviceError, OutOfMemory, MemoryError, Fault):
@@ -67,7 +67,7 @@ def attempt(library: PythonLibrary, use: Callable[[], Opened]) -> Opened:
 
 
 def installed_release(library: PythonLibrary) -> str:
-    """A library's version, `of unknown version` where it states none, and nothing where it is not installed."""
+    """A library's version; `of unknown version` if it does not state one, and empty if it is not installed."""
     top = library.packages[0].partition(".")[0]
     if importlib.util.find_spec(top) is None:
         return ""

@@ -1,10 +1,10 @@
-"""How a callable's process looks at one job, beside what a probe says to every device."""
+"""How a callable's process treats one job, beyond what a probe tells every device."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class CallableOptions:
-    """`is_second`: it confirms what has ended a process: nothing but the case itself is run in this one."""
+    """`is_second`: this run confirms what ended another process, so it runs only the case itself."""
 
     is_second: bool = False

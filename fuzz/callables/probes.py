@@ -1,6 +1,6 @@
-"""What is done around a call to see what one call alone does not show: other inputs before it, other strides.
+"""Other inputs before a call, and other strides: they show bugs that a single call does not show.
 
-Knows arrays of bits; it knows no library, and no right answer.
+Knows arrays of bits; it knows no library and no right answer.
 """
 
 import random
@@ -14,15 +14,15 @@ from kfuzz.devices.layout import BESIDE
 from kfuzz.oracle.elements import narrow, widen
 
 PRELUDE_EVERY, PRELUDE, PRELUDE_ELEMENTS = 8, 128, 4096
-"""One trial in so many begins with so many calls, where its arrays are no larger."""
+"""One trial in this many begins with this many calls, if its arrays have at most this many elements."""
 LATE_EVERY = 4
-"""One trial in so many on a card is called in a stream of its own, too, with an input that comes late."""
+"""One trial in this many on a GPU also calls in a new stream, with an input that comes late."""
 GAP = 3
-"""Elements from one to the next in a strided array."""
+"""Distance from one element to the next in a strided array."""
 
 
 def decoy_of(buffer: Buffer, form: Decoy) -> NDArray[np.generic]:
-    """Another input of the same shape: what a callable remembers of it is no answer for the real one.
+    """Another input of the same shape: its remembered answer is wrong for the real input.
 
     What is a cache's key by address, shape, first and last element or sum is the same for one of these.
     """
@@ -45,17 +45,17 @@ def decoy_of(buffer: Buffer, form: Decoy) -> NDArray[np.generic]:
 
 
 def has_prelude(seed: int, elements: int) -> bool:
-    """Whether a trial begins with many calls: what is right for a while, and then is not, shows by that."""
+    """Whether a trial begins with many calls, which show a callable that turns wrong after a while."""
     return seed % PRELUDE_EVERY == PRELUDE_EVERY - 1 and elements <= PRELUDE_ELEMENTS
 
 
 def has_late_input(seed: int) -> bool:
-    """Whether a trial is also called before its input is there: what waits for no stream shows by that."""
+    """Whether a trial also calls before its input is there, which shows a callable that ignores its stream."""
     return seed % LATE_EVERY == 0
 
 
 class Strided:
-    """An input whose elements do not lie one behind the other, over memory full of poison."""
+    """An input whose elements are not contiguous, over memory full of poison."""
 
     def __init__(self, content: NDArray[np.generic], word: int, seed: int, memory: Memory) -> None:
         self.form = random.Random(f"strides {seed}").choice(("gaps", "turned"))  # noqa: S311  for coverage
@@ -81,7 +81,7 @@ class Strided:
         return self._array
 
     def find_write(self, name: str) -> Finding | None:
-        """A write between the elements."""
+        """A finding for a write between the elements."""
         if self.form != "gaps" or not self._array.size:
             return None
         size = self._array.dtype.itemsize

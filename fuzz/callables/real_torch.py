@@ -1,4 +1,4 @@
-"""Real torch as a device: extensions are built by it and called with its tensors, on the GPU that it sees.
+"""Real torch as a device: it builds extensions and calls them with its tensors, on the GPU that it sees.
 
 Runs in the caller's process, which imports no torch: a worker process does (torch/extensions.py).
 """
@@ -16,7 +16,7 @@ GRACE = 20.0
 
 
 def check_torch() -> None:
-    """A DeviceError that names the first thing missing: torch, a card, nvcc."""
+    """A DeviceError that names the first missing thing: torch, a GPU, nvcc."""
     if importlib.util.find_spec("torch") is None:
         raise DeviceError("--torch: torch is not installed: pip install torch, or leave --torch out")
     try:

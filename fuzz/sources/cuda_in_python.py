@@ -1,7 +1,7 @@
-"""The CUDA that a Python file holds in its strings, as a text by itself in which each line stays where it is.
+"""The CUDA in the strings of a Python file, as a separate text in which each line keeps its number.
 
-torch's load_inline is handed such strings, and so are CuPy's RawKernel and RawModule and PyCUDA's SourceModule. Knows
-Python's syntax tree; the file is not run for it, and a string that only a run would make is told with its line.
+torch's load_inline takes such strings, as do CuPy's RawKernel and RawModule and PyCUDA's SourceModule. Knows Python's
+syntax tree; it does not run the file, and reports the line of a string that only a run would make.
 """
 
 import ast
@@ -19,21 +19,21 @@ TAKES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "RawModule": (("code",), ("code",)),
     "SourceModule": (("source",), ("source",)),
 }
-"""Who is handed CUDA: the parameters that are it, and all that may be given by position."""
+"""The functions that take CUDA: their parameters for it, and all their positional parameters."""
 FUNCTIONS = ("functions", "name_expressions")
 OPTIONS = ("extra_cuda_cflags", "options")
 END = "// all else of this file is Python"
-"""The last line of what is made here, by which it is known."""
+"""The last line of such a text, which marks it."""
 TORCH = "#include <torch/extension.h>\n"
-"""What load_inline puts in front of each text."""
+"""The line that load_inline puts before each text."""
 DEFINED = re.compile(r"-D\s*(\w+)(?:=(.*))?")
 SAME_TEXT = ("strip", "lstrip", "rstrip", "dedent")
-"""Functions that change nothing of it but blanks."""
+"""Methods that change only the blanks of a text."""
 Scope = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class UnreadableError(Exception):
-    """A text that is not there before the file runs: the line, and how it comes about."""
+    """A text that does not exist before the file runs: its line, and how the file makes it."""
 
     def __init__(self, line: int, how: str) -> None:
         super().__init__(how)
@@ -42,7 +42,7 @@ class UnreadableError(Exception):
 
 @dataclass(frozen=True)
 class HandedCuda:
-    """One call that is handed CUDA: its texts, the functions that are asked for, and options of the compiler."""
+    """One call that takes CUDA: its texts, the functions that it asks for, and compiler options."""
 
     line: int
     texts: tuple[tuple[Fragment, ...], ...]
@@ -51,13 +51,13 @@ class HandedCuda:
     is_torch: bool = False
 
     def has(self, function: str) -> bool:
-        """Whether the function is one of its texts'."""
+        """Whether its texts have the function."""
         every = "".join(piece for text in self.texts for _, piece in text)
         return function in self.functions or re.search(rf"\b{re.escape(function)}\s*\(", every) is not None
 
 
 def has_cuda(source: str) -> bool:
-    """Whether a Python file hands CUDA to somebody who compiles it."""
+    """Whether a Python file passes CUDA to a library that compiles it."""
     return any(word in source for word in TAKES) and bool(calls_in(source))
 
 
@@ -67,14 +67,14 @@ def builds_cuda(source: str) -> bool:
 
 
 def functions_in(source: str, where: str) -> tuple[str, ...]:
-    """What the calls of load_inline ask for by name."""
+    """The functions that the calls of load_inline ask for by name."""
     return tuple(dict.fromkeys(name for one in list_cuda_calls(source, where) for name in one.functions))
 
 
 def cuda_of(source: str, where: str, entry: str, claim: tuple[int, int] | None = None) -> str:
-    """The CUDA that has the function `entry`, on the lines of the Python file; the claim's lines are kept.
+    """The CUDA with the function `entry`, on the lines of the Python file, with the claim's lines.
 
-    What is made here stays as it is.
+    A text that this function made stays as it is.
     """
     if source.rstrip().endswith(END):
         return source
@@ -98,7 +98,7 @@ def cuda_of(source: str, where: str, entry: str, claim: tuple[int, int] | None =
 
 
 def list_cuda_calls(source: str, where: str) -> tuple[HandedCuda, ...]:
-    """Every call that is handed CUDA; a ClaimError with the line of a text that cannot be read."""
+    """Every call that takes CUDA; ClaimError with the line of an unreadable text."""
     try:
         return read_calls(source)
     except UnreadableError as error:
@@ -108,13 +108,13 @@ def list_cuda_calls(source: str, where: str) -> tuple[HandedCuda, ...]:
 
 @lru_cache(maxsize=64)
 def read_calls(source: str) -> tuple[HandedCuda, ...]:
-    """Every call that is handed CUDA; UnreadableError where a text is made by a run."""
+    """Every call that takes CUDA; UnreadableError if only a run makes a text."""
     return tuple(TextReader(source, scopes, call).read_call(name) for call, name, scopes in calls_in(source))
 
 
 @lru_cache(maxsize=64)
 def calls_in(source: str) -> tuple[tuple[ast.Call, str, tuple[Scope, ...]], ...]:
-    """The calls, under whatever name they are imported, and the scopes around each, the outermost first."""
+    """The calls, under any imported name, and the scopes around each, the outermost first."""
     tree = tree_of(source)
     if tree is None:
         return ()
@@ -143,13 +143,13 @@ def last_name(node: ast.expr) -> str:
 
 
 class TextReader:
-    """Reads expressions as they stand at one call: names are what is assigned to them in the scopes around it."""
+    """Reads expressions at one call: a name has the value that the scopes around the call assign to it."""
 
     def __init__(self, source: str, scopes: tuple[Scope, ...], call: ast.Call) -> None:
         self._source, self._scopes, self._call = source, scopes, call
 
     def read_call(self, name: str) -> HandedCuda:
-        """What is handed over."""
+        """The arguments of the call."""
         call = self._call
         texts, by_position = TAKES[name]
         given = dict(zip(by_position, call.args, strict=False))
@@ -165,7 +165,7 @@ class TextReader:
         )
 
     def _words(self, node: ast.expr) -> list[Fragment]:
-        """Strings that are no code; nothing where they are made by a run."""
+        """Strings that are not code; empty if only a run makes them."""
         try:
             found = self._value(node)
             keys = found.keys if isinstance(found, ast.Dict) else getattr(found, "elts", [found])
@@ -203,14 +203,14 @@ class TextReader:
                 raise UnreadableError(node.lineno, f"`{said[:60]}{'...' * (len(said) > 60)}`")
 
     def _value(self, node: ast.expr) -> ast.expr:
-        """What a name stands for."""
+        """The value of a name."""
         seen = 0
         while isinstance(node, ast.Name | ast.Attribute) and seen < 16:
             node, seen = self._assigned_value(node), seen + 1
         return node
 
     def _assigned_value(self, node: ast.Name | ast.Attribute) -> ast.expr:
-        """The one value that a name is given in the nearest scope that gives it one."""
+        """The only value of a name in the nearest scope that assigns it."""
         if isinstance(node, ast.Attribute):
             return self._attribute(node)
         for scope in reversed(self._scopes):
@@ -222,7 +222,7 @@ class TextReader:
         raise UnreadableError(node.lineno, f"`{node.id}`")
 
     def _attribute(self, node: ast.Attribute) -> ast.expr:
-        """What a class has under this name: one by its own name, or the one around the call, by self."""
+        """The value of a class's attribute: of a class by its name, or by self of the class around the call."""
         owner = last_name(node.value)
         around = [scope for scope in self._scopes if isinstance(scope, ast.ClassDef)]
         named = [one for one in ast.walk(self._scopes[0]) if isinstance(one, ast.ClassDef) and one.name == owner]
@@ -235,7 +235,7 @@ class TextReader:
         raise UnreadableError(node.lineno, f"`{ast.unparse(node)}`")
 
     def _argument(self, node: ast.Name, function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.expr:
-        """What the function around is handed, where there is one call of it."""
+        """The argument of the enclosing function, if there is exactly one call of it."""
         tree = self._scopes[0]
         assert isinstance(tree, ast.Module), "the outermost"
         every = list(calls_of(tree, {function.name}))
@@ -257,8 +257,9 @@ def parameters(scope: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
 
 
 def value_in(scope: Scope, name: str, before: int | None = None) -> ast.expr | None:
-    """What a scope gives a name, in front of a line; None where it gives it nothing, UnreadableError where it may be
-    one of several things.
+    """The value that a scope assigns to a name before a line; None if there is none.
+
+    UnreadableError if it may have several values.
     """
     found: ast.expr | None = None
     for target, statement, is_sure in assignments(scope):
@@ -274,7 +275,7 @@ def value_in(scope: Scope, name: str, before: int | None = None) -> ast.expr | N
 
 
 def assignments(scope: Scope) -> Iterator[tuple[str, ast.Assign | ast.AnnAssign | ast.AugAssign, bool]]:
-    """What is assigned in a scope itself, in order; and whether it always is."""
+    """The assignments of a scope itself, in order, and whether each is unconditional."""
 
     def below(statements: Sequence[ast.stmt], is_sure: bool) -> Iterator[tuple[str, ast.stmt, bool]]:
         for one in statements:

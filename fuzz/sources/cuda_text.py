@@ -1,4 +1,4 @@
-"""CUDA C++ as text: comments and literals, in which nothing of the language is to be found, and `#include` lines."""
+"""CUDA C++ as text: comments and literals, which contain no code, and `#include` lines."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.MULT
 
 @dataclass(frozen=True)
 class Include:
-    """One `#include`: where its directive stands in the text, what it names, and whether in quotes."""
+    """One `#include`: the place of its directive in the text, the name, and whether it is in quotes."""
 
     start: int
     end: int
@@ -41,7 +41,7 @@ def blank_non_code(source: str) -> str:
 
 
 def spaces(found: re.Match[str]) -> str:
-    """What stands for a stretch of text that is left out: as long, with the same lines."""
+    """Spaces in place of a removed stretch of text: as long, with the same lines."""
     return re.sub(r"[^\n]", " ", found[0])
 
 
@@ -59,8 +59,8 @@ def includes(source: str) -> tuple[Include, ...]:
 def kernels(code: str) -> Iterator[tuple[str, int]]:
     """Each `__global__` function of blanked code: its name, and where the bracket of its parameters opens.
 
-    Of all brackets of the declaration it is the last that is no attribute's: macros that stand for one come before the
-    name. A macro that stands for `__global__` is looked for, too; one that makes whole functions is not looked into.
+    It is the last bracket of the declaration that is not an attribute's: macros for attributes come before the name.
+    Macros for `__global__` count too; macros that make whole functions are not expanded.
     """
     macros = filter(None, (_WORD_FOR_GLOBAL.match(one[0]) for one in DIRECTIVE.finditer(code)))
     words = "|".join(["__global__", *(one[1] for one in macros)])
@@ -87,7 +87,7 @@ def closing_bracket(text: str, opened: int) -> int:
 
 
 def split_commas(text: str) -> tuple[str, ...]:
-    """The parts between the commas that stand in no bracket of any kind."""
+    """The parts between the commas that are outside of all brackets."""
     return tuple("".join(part).strip() for part in parts(text)) if text.strip() else ()
 
 

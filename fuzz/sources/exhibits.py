@@ -10,7 +10,7 @@
 
 The exhibit reads as the file `NAME.cu`, although no such file exists: the base with its edits, a header that says so,
 and the table `[broken]` in the claim, if the base has one. `kind` may be a list: each of these findings shows the bug.
-Knows texts and edits; never what a claim means.
+Knows texts and edits, not what a claim means.
 """
 
 import json

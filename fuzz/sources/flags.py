@@ -1,6 +1,6 @@
-"""What the compiler flags of a claim come to.
+"""The settings that the compiler flags of a claim make.
 
-Knows nvcc's flags by name; never what a device makes of them.
+Knows nvcc's flags by name, not how a device uses them.
 """
 
 

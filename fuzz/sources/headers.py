@@ -1,6 +1,6 @@
-"""The headers of a kernel file that are its author's: found as a compiler finds them, each once.
+"""The author's own headers of a kernel file: found as a compiler finds them, each once.
 
-Knows text, folders and -I; what is not found so belongs to the compiler or to the toolkit.
+Knows text, folders and -I; any other header belongs to the compiler or to the toolkit.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class SourceFile:
 
 def sources(path: Path, text: str, flags: Sequence[str]) -> tuple[SourceFile, ...]:
     """The kernel file, number 0, and all headers of its author that it includes, in the order of their first use."""
-    if path.suffix == ".py" or ":" in path.name:  # what it imports, Python finds
+    if path.suffix == ".py" or ":" in path.name:  # Python finds its imports
         return (SourceFile(path, text),)
     folders = [Path(flag.removeprefix("-I")) for flag in flags if flag.startswith("-I")]
     found, numbers, at = [SourceFile(path, text)], {path.resolve(): 0}, 0
@@ -52,7 +52,7 @@ def _find_header(include: Include, beside: Path, folders: Sequence[Path]) -> Pat
 
 
 def _read_header(place: Path) -> str | None:
-    """The text of a header; None where it is none, which the compiler will say."""
+    """The text of a header; None if it is unreadable, which the compiler will report."""
     try:
         return place.read_text(encoding="utf-8-sig") if place.stat().st_size <= MOST_BYTES else None
     except (OSError, UnicodeDecodeError):
@@ -60,7 +60,7 @@ def _read_header(place: Path) -> str | None:
 
 
 def rename_includes(source: SourceFile, names: Sequence[str]) -> str:
-    """The text with each include that is known under another name; its lines stay where they are."""
+    """The text with new names for its known includes; its lines keep their numbers."""
     text = source.text
     for include, number in reversed(source.includes):
         text = f'{text[: include.start]}#include "{names[number]}"{text[include.end :]}'

@@ -1,6 +1,6 @@
-"""Strings of a Python file, each piece with the line where it stands, and texts laid out again on such lines.
+"""Strings of a Python file, each piece with its line, and texts laid out on such lines again.
 
-Knows Python's literals; never what is in them.
+Knows Python's literals, not their content.
 """
 
 import ast
@@ -13,12 +13,12 @@ from functools import lru_cache
 ESCAPED = re.compile(r"\\(?:N\{[^}]*\}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|.)|[^\\]", re.DOTALL)
 DEVICE_CODE = re.compile(r"\b__(?:global|device)__\b")
 Fragment = tuple[int, str]
-"""A piece of a text that ends with its line at the latest, and the line of the Python file where it stands."""
+"""A piece of a text that ends with its line at the latest, and its line in the Python file."""
 
 
 @lru_cache(maxsize=64)
 def tree_of(source: str) -> ast.Module | None:
-    """The file's syntax tree; None where it is no Python."""
+    """The file's syntax tree; None if it is not Python."""
     try:
         return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -26,7 +26,7 @@ def tree_of(source: str) -> ast.Module | None:
 
 
 def lay_out(texts: Iterable[tuple[Fragment, ...]], at: int) -> str:
-    """The texts by their lines, beginning with line `at`: what comes too late for its line takes the next."""
+    """The texts by their lines, beginning with line `at`: a piece that is too late for its line takes the next."""
     made: list[str] = []
     for text in sorted((one for one in texts if one), key=lambda one: one[0][0]):
         if made and not made[-1].endswith("\n"):
@@ -44,7 +44,7 @@ def lay_out(texts: Iterable[tuple[Fragment, ...]], at: int) -> str:
 
 
 def pieces(source: str, node: ast.Constant, value: str) -> list[Fragment]:
-    """A string as it stands in the file: its pieces by line, also where escapes make or hide the ends of lines."""
+    """The pieces of a string by their lines in the file, even if escapes make or hide the ends of lines."""
     segment = ast.get_source_segment(source, node) or ""
     found: list[Fragment] = []
     try:
@@ -76,15 +76,15 @@ def literal_pieces(line: int, literal: str) -> Iterator[Fragment]:
 
 
 def pieces_by_line(line: int, value: str) -> list[Fragment]:
-    """A string of which each line stands on a line of its own."""
+    """The pieces of a string whose lines are lines of the file."""
     return [(line + number, piece) for number, piece in enumerate(value.splitlines(keepends=True))]
 
 
 @lru_cache(maxsize=64)
 def strings_in(source: str) -> dict[str, tuple[Fragment, ...]]:
-    """Every string of a Python file that may be code: by what it holds, with its pieces.
+    """Every string of a Python file that may be code: by its value, with its pieces.
 
-    Of an f-string that is what it holds before a run, with the expressions as they are written.
+    The value of an f-string contains its expressions as they are written.
     """
     tree = tree_of(source)
     if tree is None:
@@ -103,6 +103,6 @@ def strings_in(source: str) -> dict[str, tuple[Fragment, ...]]:
 
 
 def device_code_in(source: str) -> str:
-    """All device code in a file's strings, on its lines, as far as the file tells before it runs."""
+    """All device code in a file's strings, on its lines, as far as it is known before a run."""
     texts = [text for value, text in strings_in(source).items() if DEVICE_CODE.search(value)]
     return lay_out(texts, 1)

@@ -1,6 +1,6 @@
-"""Which files have variables that outlive a call of a host function: by their text.
+"""Finds, from its text, whether a file has variables that outlive a call of a host function.
 
-Knows C++ as text alone; a variable that it overlooks is one that a search looks for less often.
+Knows C++ only as text; if it misses a variable, the search tests for its effect less often.
 """
 
 import re

@@ -17,14 +17,14 @@ from kfuzz.callables.aten.term import (
 
 
 def axes_of(x: Term, said: object) -> list[int]:
-    """Axes, counted from the end; none that are said are all."""
+    """Axes, counted from the end; all axes if none is given."""
     every = [said] if isinstance(said, int) else list(said) if isinstance(said, list | tuple) else []
     many = len(x.shape)
     return sorted({axis % many - many for axis in every}) or list(range(-many, 0))
 
 
 def merge_axes(to: Writer, name: str, x: Term, axes: list[int]) -> tuple[Text, int]:
-    """The tensor with all these axes in one, and which that is: a sum over two may add in any order."""
+    """The tensor with all these axes merged into one, and its place: a sum over two axes may add in any order."""
     many = len(x.shape)
     if len(axes) == 1:
         return x.text, axes[0]
@@ -36,7 +36,7 @@ def merge_axes(to: Writer, name: str, x: Term, axes: list[int]) -> tuple[Text, i
 
 
 def drop_axis(text: Text, axis: int) -> Text:
-    """A tensor without an axis that a reduction has left with one element."""
+    """A tensor without the axis of one element that a reduction leaves."""
     return f"{text}[..., 0{', :' * (-axis - 1)}]"
 
 
@@ -65,7 +65,7 @@ def of_squares(word: str, square: Text, name: str, axis: int) -> Text:
 
 
 def finish_reduction(to: Writer, name: str, text: Text, shape: SizeTexts, before: int, reduced: int, axis: int) -> Term:
-    """What is left of a reduction, in the shape that the reference gives it."""
+    """The result of a reduction, in the shape that the reference gives it."""
     if reduced > 1:
         inside = to.keep(name, drop_axis(text if text.startswith("N.") else f"({text})", axis))
         spread = ", ".join(shape)
@@ -117,7 +117,7 @@ def logsumexp(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg
 
 
 def variance(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
-    """By any of the algorithms in use."""
+    """The variance, by any of the usual algorithms."""
     x = tensor(args[0])
     axes = axes_of(x, args[1] if len(args) > 1 else options.get("dim"))
     correction = options.get("correction")
@@ -126,7 +126,7 @@ def variance(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg]
 
 
 def moments(to: Writer, name: str, x: Term, axes: list[int], correction: int) -> tuple[Text, Text]:
-    """The mean and the variance over the last axes, which are one then."""
+    """The mean and the variance over the last axes, merged into one."""
     if axes != list(range(-len(axes), 0)):
         raise UnknownError
     inside, _ = merge_axes(to, name, x, axes)
@@ -165,7 +165,7 @@ def layer_norm(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Ar
 
 
 def scale_and_shift(to: Writer, name: str, text: Text, by: Sequence[Arg], shape: SizeTexts) -> Term:
-    """Times a weight, and a bias more, where there are such."""
+    """Multiply by a weight and add a bias, if there are any."""
     weight, bias = by
     text = text if weight is None else f"{to.keep(f'{name}_normed', text)} * {text_of(weight)}"
     return Term(to.keep(name, text if bias is None else f"{text} + {text_of(bias)}"), shape)
@@ -182,7 +182,7 @@ def rms_norm(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg]
 
 
 def running_sum(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
-    """Of the last axis."""
+    """The running sum along the last axis."""
     del options
     x = tensor(args[0])
     if axes_of(x, args[1]) != [-1]:

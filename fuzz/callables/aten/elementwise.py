@@ -17,7 +17,7 @@ def each(template: str) -> Writing:
 
 
 def product(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
-    """a b; of a tensor with itself it is remembered, since a sum of squares may be contracted."""
+    """a b; it notes the square of a tensor, since a sum of squares may be contracted."""
     del options
     square = text_of(args[0]) if args[0] == args[1] else ""
     return Term(to.keep(name, f"{text_of(args[0])} * {text_of(args[1])}"), shape, square=square)
@@ -49,7 +49,7 @@ LEAST_AND_MOST = (("min", 1), ("max", 2))
 
 
 def gelu(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
-    """In either of torch's two ways."""
+    """gelu, by erf or by tanh, as in torch."""
     x = text_of(args[0])
     if options.get("approximate", "none") == "none":
         return Term(to.keep(name, f"0.5 * {x} * (1.0 + N.erf({x} * 0.7071067811865476))"), shape)
@@ -69,11 +69,11 @@ def silu(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], sh
 
 
 SOFTPLUS = "(N.maximum({0}, 0.0) + N.log(1.0 + N.exp(-abs({0}))))"
-"""log(1 + exp(x)), whatever exp(x) overflows at."""
+"""log(1 + exp(x)), without overflow in exp(x)."""
 
 
 def softplus(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
-    """log(1 + exp(x)); from 20 on torch gives x, which float32 does not tell from it, and double does."""
+    """log(1 + exp(x)); from 20 on torch returns x, which equals it in float32 but not in double."""
     del options
     if list(args[1:]) not in ([], [1], [1, 20]):
         raise UnknownError
@@ -88,7 +88,7 @@ def mish(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], sh
 
 
 def elu(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
-    """scale x above 0, scale alpha (exp(x) - 1) below; of the two terms one is 0 everywhere."""
+    """scale x above 0, scale alpha (exp(x) - 1) below; one of the two terms is always 0."""
     del options
     x = text_of(args[0])
     alpha, scale = (args[place] if len(args) > place else 1 for place in (1, 2))

@@ -6,7 +6,7 @@ from kfuzz.callables.aten.term import Arg, SizeTexts, Term, UnknownError, Writer
 
 
 def triangle(sign: str) -> Writing:
-    """The mask of what lies on one side of a diagonal; of a mask of ones it is all of it."""
+    """The elements on one side of a diagonal, of a tensor or of a mask."""
 
     def rule(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
         del options

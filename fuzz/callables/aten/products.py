@@ -6,7 +6,7 @@ from kfuzz.callables.aten.term import Arg, SizeTexts, Term, UnknownError, Writer
 
 
 def matmul(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
-    """A B; of a softmax and values, their average. Batches that were merged for it are taken apart again."""
+    """A B; for a softmax and values, their average. Merged batches are split again."""
     del options
     a, b = tensor(args[0]), tensor(args[1])
     if a.whole is not None and b.whole is not None and a.whole.shape[:-2] == b.whole.shape[:-2]:
@@ -35,7 +35,7 @@ def times_vector(to: Writer, name: str, args: Sequence[Arg], options: dict[str, 
 
 
 def attention(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
-    """softmax(scale q k^T) v, head by head, where torch has it in one operation."""
+    """softmax(scale q k^T) v, head by head, as torch's single operation."""
     q, k, v = (tensor(one) for one in args[:3])
     flags = [one for one in args[3:] if isinstance(one, bool)] or [bool(options.get("is_causal", False))]
     mask, scale = options.get("attn_mask"), options.get("scale")

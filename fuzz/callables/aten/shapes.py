@@ -7,7 +7,7 @@ from kfuzz.callables.aten.term import Arg, SizeTexts, Term, UnknownError, Writer
 
 
 def view(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
-    """Another shape; where leading dimensions are merged for a product, they are not forgotten."""
+    """Another shape; it keeps the leading dimensions that are merged for a product."""
     del options
     x = args[0]
     if not isinstance(x, Term):
@@ -45,7 +45,7 @@ def permute_axes(to: Writer, name: str, x: Term, order: Sequence[int], shape: Si
 
 
 def transpose(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
-    """Two axes exchanged: of a matrix those that there are."""
+    """Two axes exchanged; for a matrix its only two."""
     del options
     many = len(shape)
     one, other = (whole_number(axis) % many for axis in args[1:3]) if len(args) > 1 else (0, many - 1)
@@ -55,7 +55,7 @@ def transpose(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg
 
 
 def unsqueeze(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
-    """An axis more, or less, with one element."""
+    """One more axis of one element, or one fewer."""
     return view(to, name, args[:1], options, shape)
 
 
@@ -103,7 +103,7 @@ def join(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], sh
 
 
 def full(value: float | None) -> Writing:
-    """A tensor of one number; None where that is the second operand."""
+    """A tensor of one number; None if the number is the second operand."""
 
     def rule(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
         number = text_of(args[1]) if value is None else repr(value)

@@ -1,6 +1,6 @@
-"""Which operation is written by which rule, by the name that it has in a trace.
+"""The rule for each operation, by the operation's name in a trace.
 
-One that is not in the table is `N.unknown`: what depends on it is not judged.
+An operation that is not in the table is `N.unknown`: kfuzz does not judge what depends on it.
 """
 
 from collections.abc import Sequence
@@ -128,13 +128,13 @@ RULES: dict[str, Writing] = {
     **dict.fromkeys(VIEWS, view),
     **{f"_scaled_dot_product_{kind}": attention for kind in ATTENTIONS},
 }
-"""By the name without `aten.`, its overload, and the underscore of what works in place."""
+"""By the name without `aten.`, the overload, and the underscore of an operation in place."""
 
 
 def write_operation(
     to: Writer, op: str, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts
 ) -> Term | None:
-    """One operation as lines of the formula; None, and `N.unknown` in its place, where the table does not have it."""
+    """One operation as lines of the formula; None if it is not in the table; the caller writes `N.unknown`."""
     rule = RULES.get(op) or RULES.get(op.removesuffix("_"))
     try:
         if rule is None:

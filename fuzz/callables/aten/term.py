@@ -1,4 +1,4 @@
-"""What a rule reads and writes: the tensors and numbers of a trace as text, and the lines of the formula.
+"""The input and output of a rule: the tensors and numbers of a trace as text, and the lines of the formula.
 
 Knows no operation.
 """
@@ -34,11 +34,11 @@ Arg = Term | float | int | bool | str | None
 
 
 class UnknownError(Exception):
-    """The table does not have it."""
+    """The table has no rule for these operands."""
 
 
 class Writer:
-    """The lines of a formula. `dims`: for the text of a size the name of the dimension that it is of."""
+    """The lines of a formula. `dims`: the dimension's name for the text of its size."""
 
     def __init__(self, dims: dict[Text, str]) -> None:
         self.dims = dims
@@ -46,7 +46,7 @@ class Writer:
         self.forms: dict[str, tuple[str, ...]] = {}
         self.masked_is_zero = False
         self.is_single = False
-        """Whether an operation is what its rule says in float32, and in float64 another."""
+        """Whether an operation follows its rule in float32 but not in float64."""
 
     def set(self, name: str, text: Text) -> Text:
         """A line that gives a value a name."""
@@ -54,7 +54,7 @@ class Writer:
         return name
 
     def keep(self, name: str, text: Text) -> Text:
-        """A value that the reference holds in a tensor, and a kernel with 16-bit arrays may hold as narrow."""
+        """A value that the reference stores in a tensor, and that a kernel with 16-bit arrays may store as narrow."""
         return self.set(name, f'N.keep({text}, "{name}")')
 
 

@@ -24,7 +24,7 @@ def array_libraries() -> tuple[str, ...]:
 
 
 def array_library_of(packages: Iterable[str], usual: str = USUAL) -> str:
-    """The library whose arrays the functions of a file take that imports these packages."""
+    """The library whose arrays a file's functions take, by the packages that the file imports."""
     best = min(libraries_used_by(packages), key=lambda one: (one.rank, one.name), default=None)
     return usual if best is None else best.arrays or best.name
 

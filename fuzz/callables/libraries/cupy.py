@@ -1,4 +1,4 @@
-"""CuPy: arrays over our memory; what CuPy allocates meanwhile has poison in it and around."""
+"""CuPy: arrays over kfuzz's memory; CuPy's allocations during a call have poison inside and around them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ MOST_BYTES = 64 << 20
 
 
 class PoisonedMemory:
-    """What CuPy has allocated while a callable ran: its own temporaries, too."""
+    """CuPy's allocations during a call, including its own temporaries."""
 
     def __init__(self, word: int) -> None:
         self.word = word
@@ -34,12 +34,12 @@ class PoisonedMemory:
         return held + BESIDE_BYTES
 
     def findings(self) -> Iterator[Finding]:
-        """What was written beside it."""
+        """The writes beside these allocations."""
         yield from card.find_overwrites(self.blocks, self.word)
 
 
 class CupyArrays:
-    """Arrays on the first card."""
+    """Arrays on the first GPU."""
 
     def lend(self, memory: LentArray, element: Element) -> object:
         """An array over the memory."""
@@ -57,14 +57,14 @@ class CupyArrays:
 
     @contextmanager
     def watch(self, word: int) -> Iterator[PoisonedMemory]:
-        """Poison in all that is allocated."""
+        """Put poison into all allocations."""
         made = PoisonedMemory(word)
         with cupy.cuda.using_allocator(made.allocate):
             yield made
 
     @contextmanager
     def stream(self) -> Iterator[int]:
-        """A stream that waits for no other."""
+        """A stream that does not wait for others."""
         made = cupy.cuda.Stream(non_blocking=True)
         with made:
             yield made.ptr

@@ -1,4 +1,4 @@
-"""JAX: its arrays never change, so it is given copies."""
+"""JAX: its arrays never change, so it gets copies."""
 
 import os
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ jax, jnp = import_late("jax"), import_late("jax.numpy")
 
 
 class NoAllocations:
-    """What XLA allocates nobody else sees."""
+    """XLA's allocations, which kfuzz cannot see."""
 
     def findings(self) -> Iterator[Finding]:
         """Nothing."""
@@ -24,7 +24,7 @@ class NoAllocations:
 
 
 class JaxArrays:
-    """Arrays in 64 bits where the claim says so."""
+    """JAX's arrays, in 64 bits if the claim asks for them."""
 
     def __init__(self, platform: str) -> None:
         jax.config.update("jax_platforms", platform)
@@ -37,7 +37,7 @@ class JaxArrays:
         return jnp.array(held if element.is_native else held.view(getattr(jnp, element.library)), copy=True)
 
     def answer(self, value: object) -> ReturnedArray | None:
-        """An array's elements, once they are there."""
+        """An array's elements, as soon as they are computed."""
         if not isinstance(value, jax.Array):
             return None
         array = np.array(value, copy=True, order="C")
@@ -51,18 +51,18 @@ class JaxArrays:
         yield NoAllocations()
 
     def stream(self) -> None:
-        """What it orders by streams nobody else sees."""
+        """None: kfuzz cannot see JAX's streams."""
 
 
 def lender(is_card: bool, guard_all: bool) -> JaxArrays:
-    """JAX on the first card, or on the CPU."""
+    """JAX on the first GPU, or on the CPU."""
     if is_card:
-        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # others want the card's memory, too
+        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # other processes need GPU memory too
     made = JaxArrays("cuda" if is_card else "cpu")
     try:
         jax.devices()
     except RuntimeError as error:
-        raise UnsupportedError(f"this JAX has no GPU; --device cpu is there: {' '.join(str(error).split())}") from None
+        raise UnsupportedError(f"this JAX has no GPU; use --device cpu: {' '.join(str(error).split())}") from None
     return made
 
 

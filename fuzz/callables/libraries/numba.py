@@ -1,4 +1,4 @@
-"""Numba: device arrays over our memory. What a callable allocates is not seen."""
+"""Numba: device arrays over kfuzz's memory. kfuzz does not see a callable's allocations."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ cuda = import_late("numba.cuda")
 
 
 class UnseenAllocations:
-    """What Numba allocates is its own."""
+    """Numba's allocations, which kfuzz does not see."""
 
     def findings(self) -> Iterator[Finding]:
         """Nothing."""
@@ -24,7 +24,7 @@ class UnseenAllocations:
 
 
 class NumbaArrays:
-    """Arrays on the first card."""
+    """Arrays on the first GPU."""
 
     def lend(self, memory: LentArray, element: Element) -> object:
         """An array over the memory."""
@@ -49,7 +49,7 @@ class NumbaArrays:
         yield UnseenAllocations()
 
     def stream(self) -> None:
-        """Each launch names its own; none is the current one."""
+        """None: each launch names its own stream, and there is no current one."""
 
 
 def lender(is_card: bool, guard_all: bool) -> NumbaArrays:

@@ -1,4 +1,4 @@
-"""numpy: arrays over our memory; np.empty and np.empty_like give poison while a callable runs."""
+"""numpy: arrays over kfuzz's memory; np.empty and np.empty_like return poison while a callable runs."""
 
 import functools
 from collections.abc import Callable, Iterator
@@ -19,18 +19,18 @@ MOST_BYTES = 64 << 20
 
 
 class PoisonedArrays:
-    """What np.empty has given while a callable ran."""
+    """The arrays that np.empty returned while a callable ran."""
 
     def __init__(self, word: int) -> None:
         self.word = word
         self.blocks: list[PoisonedBlock] = []
 
     def findings(self) -> Iterator[Finding]:
-        """What was written beside it."""
+        """The writes beside these arrays."""
         yield from find_overwrites(self.blocks, self.word)
 
     def array(self, shape: tuple[int, ...], dtype: np.dtype[Any], order: str) -> NDArray[Any] | None:
-        """An array full of poison; None for what cannot be: objects, and what is very large."""
+        """An array full of poison; None for arrays of objects and very large ones."""
         nbytes = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
         if dtype.hasobject or not 0 < nbytes <= MOST_BYTES:
             return None
@@ -54,7 +54,7 @@ class NumpyArrays:
         return memory.host if element.is_native else memory.host.view(type_of(element))
 
     def answer(self, value: object) -> ReturnedArray | None:
-        """An array's elements; a number of numpy's is an array of one."""
+        """An array's elements; a numpy scalar is an array of one element."""
         if not isinstance(value, np.ndarray | np.generic):
             return None
         array = np.asarray(value)
@@ -69,7 +69,7 @@ class NumpyArrays:
 
     @contextmanager
     def watch(self, word: int) -> Iterator[PoisonedArrays]:
-        """Poison in what np.empty gives."""
+        """Put poison into what np.empty returns."""
         self._active = made = PoisonedArrays(word)
         try:
             yield made

@@ -1,6 +1,6 @@
-"""PyTorch, on a CPU or a card: tensors over our memory; what a callable allocates through the dispatcher is poison.
+"""PyTorch, on a CPU or a GPU: tensors over kfuzz's memory; memory allocated through the dispatcher is poisoned.
 
-ATen's own allocations, those within an operation, are not seen. The only file that imports torch.
+kfuzz does not see ATen's own allocations within an operation.
 """
 
 import functools
@@ -39,7 +39,7 @@ MOST_BYTES = 64 << 20
 
 
 class PoisonedTensors(TorchDispatchMode):  # type: ignore[misc]  # torch is not there where types are checked
-    """What torch.empty and its kin have given while a callable ran: memory of ours, full of poison."""
+    """Gives torch.empty and its kin memory of kfuzz, full of poison, while a callable runs."""
 
     def __init__(self, word: int) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class PoisonedTensors(TorchDispatchMode):  # type: ignore[misc]  # torch is not 
         self.on_card: list[card.CardBlock] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
-        """Run an operation; of one that gives memory without content, give ours."""
+        """Run an operation; replace memory without content by kfuzz's."""
         out = func(*args, **(kwargs or {}))
         if func not in EMPTY or out.device.type not in ("cpu", "cuda") or out.layout != torch.strided:
             return out
@@ -69,13 +69,13 @@ class PoisonedTensors(TorchDispatchMode):  # type: ignore[misc]  # torch is not 
         return held[BESIDE_BYTES : BESIDE_BYTES + nbytes]
 
     def findings(self) -> Iterator[Finding]:
-        """What was written beside it."""
+        """The writes beside these tensors."""
         yield from find_overwrites(self.in_host, self.word)
         yield from card.find_overwrites(self.on_card, self.word)
 
 
 class TorchTensors:
-    """Tensors, on the CPU or the first card."""
+    """Tensors, on the CPU or the first GPU."""
 
     def __init__(self, device: str, watch: Callable[[int], AbstractContextManager[Allocations]]) -> None:
         self._device, self._watch = device, watch
@@ -90,7 +90,7 @@ class TorchTensors:
         return as_tensor(memory.host, element)
 
     def answer(self, value: object) -> ReturnedArray | None:
-        """A tensor's elements, wherever it lies."""
+        """A tensor's elements, on any device."""
         if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
             return None
         element = str(OF_TYPE.get(value.dtype, str(value.dtype).removeprefix("torch.")))
@@ -100,23 +100,23 @@ class TorchTensors:
         return ReturnedArray(type(value).__name__, element, as_array(plain), is_exact, value.data_ptr())
 
     def watch(self, word: int) -> AbstractContextManager[Allocations]:
-        """Poison in what is allocated."""
+        """Put poison into what is allocated."""
         return self._watch(word)
 
     def stream(self) -> AbstractContextManager[int] | None:
-        """A stream that waits for no other."""
+        """A stream that does not wait for others."""
         return use_own_stream() if self._device == "cuda" else None
 
 
 @contextmanager
 def poison_tensors(word: int) -> Iterator[PoisonedTensors]:
-    """Poison in what torch.empty gives."""
+    """Put poison into what torch.empty allocates."""
     with PoisonedTensors(word) as made:
         yield made
 
 
 class SignedView:
-    """An array on the card as torch reads it: it has no unsigned integers but bytes."""
+    """An array on the GPU as torch reads it: its only unsigned integers are bytes."""
 
     def __init__(self, memory: card.CardView) -> None:
         said = memory.__cuda_array_interface__
@@ -125,7 +125,7 @@ class SignedView:
 
 @contextmanager
 def use_own_stream() -> Iterator[int]:
-    """A stream of its own as the current one."""
+    """Make a new stream the current one."""
     made = torch.cuda.Stream()
     with torch.cuda.stream(made):
         yield made.cuda_stream
@@ -133,13 +133,13 @@ def use_own_stream() -> Iterator[int]:
 
 @functools.cache
 def lender(is_card: bool) -> TorchTensors:
-    """Tensors on the first card, or on the CPU."""
+    """Tensors on the first GPU, or on the CPU."""
     if is_card:
         check_card()
     return TorchTensors("cuda" if is_card else "cpu", poison_tensors)
 
 
 def check_card() -> None:
-    """UnsupportedError where torch cannot use a card."""
+    """Raise UnsupportedError if torch cannot use a GPU."""
     if not torch.cuda.is_available():
-        raise UnsupportedError(f"torch {torch.__version__} sees no GPU; --device cpu is there")
+        raise UnsupportedError(f"torch {torch.__version__} sees no GPU; use --device cpu")

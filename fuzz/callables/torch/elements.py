@@ -12,7 +12,7 @@ OF_TYPE = {dtype: one for one, dtype in TYPES.items()}
 
 
 def as_tensor(array: NDArray[Any], element: Element) -> Any:  # noqa: ANN401  torch has no types where they are checked
-    """A tensor over an array's memory; of unsigned words, which torch hardly computes with, as signed ones."""
+    """A tensor over an array's memory; unsigned words become signed, since torch hardly computes with unsigned ones."""
     if element.torch and element.is_native:
         return torch.from_numpy(array)
     signed = torch.from_numpy(array.view(f"<i{element.bytes}"))

@@ -1,7 +1,7 @@
 """PyTorch extensions under PyTorch itself, on its GPU: built by torch.utils.cpp_extension, called with its own tensors.
 
-A second opinion beside the shim: what a function answers, with torch's own allocator and dispatcher below it. No access
-is looked at, and nothing lies between guards. Lives in a worker process alone.
+A second opinion beside the shim: a function's answer with torch's own allocator and dispatcher. It checks no access and
+has no guards. It runs only in a worker process.
 """
 
 import re
@@ -51,7 +51,7 @@ class TorchExtensions:
         """Nothing outlives the process."""
 
     def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
-        """Call the function twice, the second time behind its earlier calls; what it answers is judged elsewhere."""
+        """Call the function twice, the second time after its earlier calls; its answers are judged elsewhere."""
         function = self._function(job)
         begin("running")
         runs, findings = list[Run](), list[Finding]()
@@ -77,7 +77,7 @@ class TorchExtensions:
     def _function(self, job: Job) -> Callable[..., object]:
         call = job.steps[0].entry
         if not (isinstance(call, Call) and call.tensors):
-            raise UnsupportedError(f"{job.path}: it is no function of tensors, which is all that torch itself calls")
+            raise UnsupportedError(f"{job.path}: it is not a function of tensors, and torch itself calls nothing else")
         key = (job.source, job.flags)
         if key not in self._modules:
             self._modules[key] = build_module(job)
@@ -88,7 +88,7 @@ class TorchExtensions:
 
 
 def build_module(job: Job) -> Any:  # noqa: ANN401  an extension module
-    """The extension, built as its users build it; kept from one process to the next."""
+    """The extension, built as its users build it, and cached for later processes."""
     name = f"kfuzz_{cache.key(job.source, *job.flags, torch.__version__)[:24]}"
     folder = cache.folder() / "torch" / name
     folder.mkdir(parents=True, exist_ok=True)
@@ -109,7 +109,7 @@ def build_module(job: Job) -> Any:  # noqa: ANN401  an extension module
 
 
 def call_function(function: Callable[..., object], job: Job) -> dict[str, torch.Tensor]:
-    """What a call leaves in the outputs that it is handed, and returns in the others."""
+    """The outputs of a call: those passed to it, as it leaves them, and those that it returns."""
     call, step = job.steps[0].entry, job.steps[0]
     assert isinstance(call, Call)
     tensors = {one.name: tensor_of(one) for one in job.buffers if not one.is_returned}
@@ -126,7 +126,7 @@ def call_function(function: Callable[..., object], job: Job) -> dict[str, torch.
 
 
 def value_of(text: str, sizes: Mapping[str, int]) -> float | bool | None:
-    """An argument as Python has it: what C++ makes of other words nobody knows here."""
+    """An argument as a Python value; UnsupportedError for any other C++ expression."""
     plain = text.strip()
     if plain in sizes:
         return sizes[plain]
@@ -141,7 +141,7 @@ def value_of(text: str, sizes: Mapping[str, int]) -> float | bool | None:
 
 
 def tensor_of(buffer: Buffer) -> torch.Tensor:
-    """An array on the GPU, with its content, or full of its fill; what nobody fills is as torch.empty gives it."""
+    """An array on the GPU, with its content or fill; without either it is as torch.empty makes it."""
     if buffer.element not in TYPES:
         raise UnsupportedError(f"torch has no {buffer.element}")
     if buffer.content is not None:
@@ -154,14 +154,16 @@ def tensor_of(buffer: Buffer) -> torch.Tensor:
 
 
 def misfits(job: Job, outputs: Mapping[str, torch.Tensor]) -> list[Finding]:
-    """The first output that is not there, or of another size or type than the claim's."""
+    """A finding for the first output that is missing, or of another size or type than in the claim."""
     for buffer in job.buffers:
         if not buffer.is_output:
             continue
         made = outputs.get(buffer.name)
         wanted = f"{buffer.element}[{', '.join(map(str, buffer.answer))}]"
         if made is None:
-            return [Finding("wrong-shape", f"{buffer.name} is not returned; wanted is {wanted}", array=buffer.name)]
+            return [
+                Finding("wrong-shape", f"{buffer.name} is not returned; the claim wants {wanted}", array=buffer.name)
+            ]
         if made.dtype != TYPES[buffer.element] or made.numel() != prod(buffer.answer):
             message = f"{buffer.name} is returned as {made.dtype}{list(made.shape)}, not {wanted}"
             return [Finding("wrong-shape", message, array=buffer.name)]
@@ -169,7 +171,7 @@ def misfits(job: Job, outputs: Mapping[str, torch.Tensor]) -> list[Finding]:
 
 
 def as_output(made: torch.Tensor, buffer: Buffer) -> NDArray[np.generic]:
-    """A tensor as numpy has it; a type that numpy lacks as its bits."""
+    """A tensor as a numpy array; a type that numpy lacks becomes its bits."""
     flat = made.detach().contiguous().cpu().reshape(-1)[: prod(buffer.answer)].reshape(buffer.answer)
     return as_array(flat).view(buffer.element.dtype)
 

@@ -1,6 +1,6 @@
-"""torch on a card under --guard-all: all that torch allocates lies in poison, what its operations ask for, too.
+"""torch on a GPU under --guard-all: poison surrounds all that torch allocates, also within its operations.
 
-Our allocator takes the place of torch's own before the first tensor. Alone knows of both.
+kfuzz's allocator replaces torch's own before the first tensor. Only this file knows both.
 """
 
 import ctypes
@@ -16,7 +16,7 @@ from kfuzz.callables.torch import arrays
 
 @functools.cache
 def lender(is_card: bool) -> arrays.TorchTensors:
-    """Tensors on the first card; torch has asked it for no memory yet."""
+    """Tensors on the first GPU; call it before torch allocates memory there."""
     assert is_card, "on a CPU torch's allocator stays its own"
     arrays.check_card()
     path = guards.library()

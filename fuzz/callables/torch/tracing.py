@@ -1,10 +1,10 @@
-"""Traces a torch reference, and writes what it does as a formula over a number system; a process of its own.
+"""Traces a torch reference and writes its operations as a formula over a number system, in a separate process.
 
     python -m kfuzz.callables.torch.tracing FOLDER
 
-FOLDER holds question.json; formula.py, answer.json and arrays.npz are left there. The file of the reference is run
-here, and nowhere where an answer is judged. Sizes stay symbols, so that one trace is of all of them.
-Long, since of what reads references nothing else imports torch.
+FOLDER holds question.json; the process leaves formula.py, answer.json and arrays.npz there. The file of the reference
+runs here, and never in a process that judges an answer. Sizes stay symbols, so one trace serves all sizes.
+Long, since it is the only reader of references that imports torch.
 """
 
 import ast
@@ -40,11 +40,11 @@ ARITHMETIC = {operator.add: "+", operator.sub: "-", operator.mul: "*", operator.
 PRIMES = [n for n in range(5, 2000) if all(n % by for by in range(2, n))]
 Dims = dict[str, list[str]]
 Steps = Mapping[str, tuple[int, int]]
-"""Of each dimension the least size, and what all are multiples of."""
+"""For each dimension its least size, and a number that divides every size."""
 
 
 class CannotError(Exception):
-    """The reference is none that a formula can be written of."""
+    """kfuzz cannot write a formula for this reference."""
 
 
 def main(folder: Path) -> int:
@@ -54,7 +54,7 @@ def main(folder: Path) -> int:
         answer, arrays = answer_question(asked)
     except CannotError as error:
         answer, arrays = {"error": str(error)}, {}
-    except Exception as error:  # whatever a stranger's file, or torch's tracer on it, may raise: it is told as it is
+    except Exception as error:  # any error of the user's file or of torch's tracer: reported as it is
         answer, arrays = {"error": f"the reference cannot be traced: {words_of(error)}"}, {}
     np.savez(folder / "arrays.npz", **arrays)
     (folder / "answer.json").write_text(json.dumps(answer), encoding="utf-8")
@@ -62,11 +62,11 @@ def main(folder: Path) -> int:
 
 
 def answer_question(asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The formula's text with what it names, and what the reference itself says of some inputs."""
+    """The formula's text with its names, and the reference's own answers for some inputs."""
     for build in ("load", "load_inline"):  # a reference needs no extension, and a submission's takes a minute to build
         setattr(cpp_extension, build, lambda *_, **__: None)
     path, source = Path(asked["path"]), asked["source"]
-    with on_a_card(path) if builds_cuda(source) else nullcontext():  # it may have its inputs there
+    with on_a_card(path) if builds_cuda(source) else nullcontext():  # its inputs may be on a GPU
         module = execute_file(path, source, 0)
     reference, is_module = reference_of(module, asked["reference"])
     if asked["inputs"]:
@@ -75,7 +75,7 @@ def answer_question(asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
         inputs, fixed = inputs_of(module, reference, source)
     try:
         return trace_reference(reference, is_module, asked, inputs, fixed)
-    except Exception:  # a weight may have a size that is not said to be one of the inputs'
+    except Exception:  # a weight may depend on a size that looks like one of the inputs' alone
         every = {name for dims in inputs.values() for name in dims[1:] if not name.isdigit()}
         if every <= set(fixed):
             raise
@@ -87,7 +87,7 @@ def answer_question(asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
 def trace_reference(
     reference: Callable[..., Any], is_module: bool, asked: Mapping[str, Any], inputs: Dims, fixed: dict[str, int]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The same with inputs of these dimensions, of which some have one size alone."""
+    """The formula and answers for inputs of these dimensions, some of which have only one size."""
     fixed = fixed | {name: least for name, (least, most, _) in asked["axes"].items() if least == most}
     steps = {name: asked["axes"].get(name, (1, 0, 1)) for dims in inputs.values() for name in dims}
     steps = {name: (least, multiple) for name, (least, _, multiple) in steps.items() if not name.isdigit()}
@@ -111,10 +111,10 @@ def trace_reference(
 
 
 def reference_of(module: ModuleType, name: str) -> tuple[Callable[..., Any], bool]:
-    """What is called: the function, or `forward` of one object, which is made as KernelBench makes it."""
+    """The function to call, or `forward` of one object, made as KernelBench makes it."""
     found = getattr(module, name, None)
     if not callable(found):
-        raise CannotError(f"{name} is no function once the file is imported")
+        raise CannotError(f"{name} is not a function once the file is imported")
     if not isinstance(found, type):
         return found, False
     torch.manual_seed(SEED)
@@ -126,7 +126,7 @@ def reference_of(module: ModuleType, name: str) -> tuple[Callable[..., Any], boo
 
 
 def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) -> tuple[Dims, dict[str, int]]:
-    """The dimensions of each input, by the names that get_inputs makes them of; what else a module uses is fixed."""
+    """The dimensions of each input, by their names in get_inputs; a size that is also used elsewhere is fixed."""
     tree = ast.parse(source)
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     if "get_inputs" not in functions:
@@ -166,7 +166,7 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
 
 
 def prime_sizes(steps: Steps, fixed: Mapping[str, int], numbers: set[int]) -> dict[str, int]:
-    """A size for each dimension, unlike all others: one symbol is made for each size that there is."""
+    """A different size for each dimension: torch makes one symbol for each distinct size."""
     found, taken = dict(fixed), numbers | set(fixed.values())
     for name, (least, multiple) in steps.items():
         sizes = (prime * multiple for prime in PRIMES if prime * multiple >= least)
@@ -176,7 +176,7 @@ def prime_sizes(steps: Steps, fixed: Mapping[str, int], numbers: set[int]) -> di
 
 
 def sizes_to_compare(sizes: Mapping[str, int], steps: Steps, fixed: Mapping[str, int]) -> list[dict[str, int]]:
-    """Sizes at which the formula is held against the reference: those of the trace, larger ones, and the least."""
+    """Sizes at which kfuzz compares the formula with the reference: those of the trace, larger ones, and the least."""
     larger = {name: size + 6 * steps[name][1] for name, size in sizes.items()}
     least = {name: max(least, multiple) for name, (least, multiple) in steps.items()}
     return [dict(sizes), {**larger, **fixed}, {**least, **fixed}]
@@ -190,10 +190,10 @@ def tensors_of(inputs: Dims, sizes: Mapping[str, int]) -> dict[str, torch.Tensor
 
 
 def list_tensors(results: object) -> list[torch.Tensor]:
-    """The tensors that are returned."""
+    """The returned tensors."""
     every = list(results) if isinstance(results, tuple | list) else [results]
     if not every or not all(isinstance(one, torch.Tensor) for one in every):
-        raise CannotError("it returns no tensor")
+        raise CannotError("it does not return a tensor")
     return every
 
 
@@ -204,11 +204,11 @@ def answers_of(
     given: Mapping[str, torch.Tensor],
     sizes: Mapping[str, int],
 ) -> dict[str, Any]:
-    """What the reference gives, by name."""
+    """The reference's answers, by name."""
     try:
         with torch.no_grad():
             results = list_tensors(reference(*given.values()))
-    except Exception as error:  # whatever torch may say of such shapes
+    except Exception as error:  # any error of torch for such shapes
         at = " ".join(f"{name}={size}" for name, size in sizes.items())
         raise CannotError(
             f"at {at} the reference itself ends with {words_of(error)}; write axes without that"
@@ -217,17 +217,17 @@ def answers_of(
 
 
 def is_stored(node: torch.fx.Node, op: str) -> bool:
-    """Whether a tensor is made narrow only to be returned: then a kernel's own array says so, too."""
+    """Whether a tensor is made narrow only to be returned: then a kernel's own array is narrow too."""
     return op == "_to_copy" and all(user.op == "output" for user in node.users)
 
 
 class Narrowings(TorchDispatchMode):  # type: ignore[misc]  # torch is not there where types are checked
-    """Whether anything was worked out in a type narrower than double."""
+    """Records whether torch computes anything in a type narrower than double."""
 
     seen = False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
-        """Run an operation, and look at what it gives."""
+        """Run an operation, and look at its result."""
         out = func(*args, **(kwargs or {}))
         for one in out if isinstance(out, tuple | list) else [out]:
             if isinstance(one, torch.Tensor) and one.is_floating_point() and one.dtype != torch.float64:
@@ -243,14 +243,14 @@ def widen_inputs(given: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 def in_double(
     reference: Callable[..., Any], given: Mapping[str, torch.Tensor], text: str, write: Callable[..., Any]
 ) -> Callable[..., Any] | None:
-    """The reference with its own numbers in double; None where it is another function there.
+    """The reference with its own numbers in double; None if it is a different function there.
 
-    F.rms_norm's eps goes by the type. What holds numbers of its own in single may not run at all.
+    F.rms_norm's eps depends on the type. A reference with its own single-precision numbers may not run at all.
     """
     wide = copy.deepcopy(reference).double() if isinstance(reference, torch.nn.Module) else reference
     try:
         return wide if write(wide, widen_inputs(given))[0] == text else None
-    except Exception:  # whatever torch says of two types that do not go together
+    except Exception:  # any error of torch for two types that do not go together
         return None
 
 
@@ -263,8 +263,8 @@ def formula_of(
     fixed: set[str],
     title: str,
 ) -> tuple[str, list[str], dict[str, Any], list[str], bool]:
-    """A formula's text, its outputs, its tensors, the operations that nobody knows, and if it is of float32 alone."""
-    # Weights of its own are no inputs: they are taken as they are.
+    """A formula's text, outputs, tensors and unknown operations, and whether it holds in float32 only."""
+    # Its own weights are not inputs: they are constants.
     graph = make_fx(reference, tracing_mode="symbolic", _allow_non_fake_inputs=True)(*given.values())
     read = TraceReader(graph, inputs, sizes, fixed)
     for node in graph.graph.nodes:
@@ -273,7 +273,7 @@ def formula_of(
 
 
 class TraceReader:
-    """Goes through a trace, node by node."""
+    """Reads a trace, node by node."""
 
     def __init__(self, graph: torch.fx.GraphModule, inputs: Dims, sizes: Mapping[str, int], fixed: set[str]) -> None:
         self.graph, self.inputs = graph, inputs
@@ -290,7 +290,7 @@ class TraceReader:
 
     @property
     def outputs(self) -> list[str]:
-        """What the outputs are called."""
+        """The names of the outputs."""
         names = ["y"] if len(self.results) == 1 else [f"y{number}" for number in range(len(self.results))]
         return [name if name not in self.inputs else f"{name}_out" for name in names]
 
@@ -340,14 +340,14 @@ class TraceReader:
         self.add_constant(node, held)
 
     def add_constant(self, node: torch.fx.Node, held: torch.Tensor) -> None:
-        """A tensor that the reference has of its own: its numbers go with the formula."""
+        """A tensor that belongs to the reference: its numbers are stored with the formula."""
         shape = tuple(str(int(size)) for size in held.shape)
         self.constants[node.name] = held.detach().float().cpu().numpy()
         text = f'N.input(CONSTANTS["{node.name}"].astype("f8"))'
         self.values[node] = Term(self.to.set(node.name, text), shape)
 
     def read_size(self, node: torch.fx.Node) -> None:
-        """A number that follows from sizes: as an integer for shapes, as a value of the system where it is computed."""
+        """A number that follows from sizes: an integer in shapes, a value of the number system in computations."""
         value = node.meta["val"]
         if isinstance(value, torch.SymInt):
             text = self.expression(value)
@@ -367,7 +367,7 @@ class TraceReader:
         self.numbers[node] = self.values[node] = made
 
     def read_operation(self, node: torch.fx.Node) -> None:
-        """One operation of torch; what follows from an unknown one by its place in a tuple is unknown, too."""
+        """One operation of torch; the later elements of an operation's tuple are unknown."""
         value = node.meta.get("val")
         if node.target is operator.getitem:
             self.values[node] = self.values[node.args[0]] if node.args[1] == 0 else self.unknown_term(node, value)
@@ -385,7 +385,7 @@ class TraceReader:
         self.values[node] = made or self.unknown_term(node, first, op)
 
     def unknown_term(self, node: torch.fx.Node, value: torch.Tensor, op: str = "") -> Term:
-        """What nobody knows."""
+        """A tensor of unknown values."""
         op = op or str(node.args[0].target).removeprefix("aten.").partition(".")[0]
         if node.users:
             self.unknown.append(op)
@@ -409,7 +409,7 @@ class TraceReader:
         return found if isinstance(found, Term | int | float | str | None) else str(found).removeprefix("torch.")
 
     def text(self, title: str) -> str:
-        """The file of the formula, without the lines that nothing depends on."""
+        """The text of the formula's file, without unused lines."""
         every = [(name, one) for name, one in zip(self.outputs, self.results, strict=True)]
         wanted = {one.text for _, one in every}
         lines: list[str] = []
@@ -447,7 +447,7 @@ class TraceReader:
         return "\n".join([*head, "", "", *body, ""])
 
     def declared_size(self, dimension: str) -> str:
-        """A dimension as the formula declares it: a fixed one by its number."""
+        """A dimension as the formula declares it: a number if it is fixed."""
         return str(self.fixed.get(dimension, dimension))
 
     def output_size(self, size: str, known: Mapping[str, str]) -> str:

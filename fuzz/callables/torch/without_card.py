@@ -1,6 +1,6 @@
 """torch without a GPU, for files that build CUDA: load_inline gives functions of the cpu device, "cuda" is the host.
 
-What such a file asks of a card it gets from the CPU; what no CPU can answer is refused by name, and accuses nobody.
+The CPU answers what such a file asks of a GPU. A question that no CPU can answer is refused by name, not reported.
 """
 
 import functools
@@ -27,15 +27,15 @@ from kfuzz.oracle.elements import BY_LIBRARY
 
 CARD = torch.device("cuda", 0)
 WANTS_A_CARD = re.compile(r"cuda|nvidia|not implemented for", re.IGNORECASE)
-"""What torch says where it would need a card; nothing a callable does wrong."""
+"""torch's words where it needs a GPU; this is not the callable's fault."""
 ENDINGS = (".cu", ".cpp", ".cc", ".cxx")
 
 
 class OnACard(TorchFunctionMode):  # type: ignore[misc]  # torch is not there where types are checked
-    """Tensors of the host as those of a card: who asks hears so, and who asks for a card gets the host."""
+    """Presents the host's tensors as those of a GPU: queries say so, and a request for a GPU gets the host."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
-        """What torch would do with a card."""
+        """Answer as torch would with a GPU."""
         if func in ANSWERS:
             return ANSWERS[func](*args)
         kwargs = {name: on_host(value) for name, value in (kwargs or {}).items()}
@@ -43,7 +43,7 @@ class OnACard(TorchFunctionMode):  # type: ignore[misc]  # torch is not there wh
 
 
 class Address(int):
-    """Where a tensor lies: no number that a kernel of the cpu device can do anything with."""
+    """A tensor's address, which a kernel of the cpu device cannot use."""
 
 
 def data_ptr(tensor: Any) -> int:  # noqa: ANN401  a tensor
@@ -65,27 +65,27 @@ ANSWERS: dict[object, Callable[..., object]] = {
 
 
 def on_host(value: object) -> object:
-    """An argument, with the host for any card."""
+    """An argument, with the host in place of any GPU."""
     if isinstance(value, torch.device) and value.type == "cuda":
         return torch.device("cpu")
     return "cpu" if isinstance(value, str) and (value == "cuda" or value.startswith("cuda:")) else value
 
 
 class DoneAtOnce:
-    """A stream, or an event: work is done when it is asked for."""
+    """A stream or an event: all work is done at once."""
 
     cuda_stream = 0
     stream_id = 0
     device = CARD
 
     def __init__(self, *_: object, **__: object) -> None:
-        """Whatever it is asked to be."""
+        """Ignore all options."""
 
     def __enter__(self) -> "DoneAtOnce":
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Nothing is left to be done."""
+        """Do nothing: all work is done."""
 
     def query(self) -> bool:
         return True
@@ -102,7 +102,7 @@ class DoneAtOnce:
 
 
 class CardAnswers:
-    """What is asked of a card in Python: one of 132 multiprocessors, as an H200 is."""
+    """The properties of a GPU in Python: one of 132 multiprocessors, like an H200."""
 
     name, major, minor = "cpu device", 9, 0
     multi_processor_count, total_memory, warp_size = 132, 1 << 30, 32
@@ -111,13 +111,13 @@ class CardAnswers:
 
 
 def refuse_card(*_: object, **__: object) -> None:
-    """Whatever else needs a card."""
+    """Refuse whatever else needs a GPU."""
     CALLS.trouble = UnsupportedError("torch.cuda is asked for what the cpu device does not have; use --device gpu")
     raise CALLS.trouble
 
 
 def do_nothing(*_: object, **__: object) -> None:
-    """There is nothing to be done."""
+    """Do nothing."""
 
 
 CUDA: dict[str, object] = {
@@ -141,7 +141,7 @@ CUDA: dict[str, object] = {
 
 @contextmanager
 def on_a_card(path: Path) -> Iterator[None]:
-    """Torch as if there were a card, whose CUDA the cpu device runs."""
+    """Make torch act as if there were a GPU, whose CUDA the cpu device runs."""
     loaders = {"load_inline": functools.partial(load_inline, path), "load": functools.partial(load, path)}
     with replace_names(torch.cuda, CUDA), replace_names(cpp_extension, loaders), OnACard():
         yield
@@ -149,7 +149,7 @@ def on_a_card(path: Path) -> Iterator[None]:
 
 @contextmanager
 def replace_names(module: ModuleType, names: Mapping[str, object]) -> Iterator[None]:
-    """A module with other things under these names."""
+    """Replace these names of a module meanwhile."""
     own = {name: getattr(module, name) for name in names}
     vars(module).update(names)
     try:
@@ -159,17 +159,17 @@ def replace_names(module: ModuleType, names: Mapping[str, object]) -> Iterator[N
 
 
 def call_on_a_card(function: Callable[..., Any], path: Path) -> Callable[..., Any]:
-    """A callable with torch so; what its extensions could not do is told, also where it caught that."""
+    """A callable that runs so; raises what its extensions could not do, even if the callable caught it."""
 
     def called(*args: object, **named: object) -> object:
         CALLS.file = path
         try:
             with on_a_card(path):
                 return function(*args, **named)
-        except (RuntimeError, AssertionError, NotImplementedError) as error:  # by which torch says that it has no card
-            told = traceback.extract_tb(error.__traceback__)[-1]
+        except (RuntimeError, AssertionError, NotImplementedError) as error:  # torch raises one of these without a GPU
+            frame = traceback.extract_tb(error.__traceback__)[-1]
             is_refusal = isinstance(error, RefusedByExtensionError)
-            if not is_refusal and WANTS_A_CARD.search(str(error)) and told.filename != str(path.resolve()):
+            if not is_refusal and WANTS_A_CARD.search(str(error)) and frame.filename != str(path.resolve()):
                 CALLS.trouble = UnsupportedError(
                     f"{path}: without a GPU torch says: {' '.join(str(error).split())[:200]}"
                 )
@@ -216,7 +216,7 @@ def load_inline(
 
 
 def load(path: Path, name: str, sources: str | Sequence[str], *_: object, **named: Any) -> BuiltModule:  # noqa: ANN401
-    """The same of files: the first of CUDA under its own lines, and the others behind it."""
+    """A module built from files: the first CUDA file keeps its lines, and the others follow it."""
     options = [*(named.get("extra_cflags") or ()), *(named.get("extra_cuda_cflags") or ())]
     files = [Path(one) for one in as_list(sources) if Path(one).suffix in ENDINGS]
     files.sort(key=lambda one: one.suffix != ".cu")
@@ -233,7 +233,7 @@ def as_list(given: str | Sequence[str] | None) -> list[str]:
 
 
 def calling_file(path: Path) -> str:
-    """The file whose code asks, as far as its text is known."""
+    """The file of the caller's caller, if its text is known."""
     frame = sys._getframe(2)
     file = frame.f_code.co_filename
     return file if linecache.getlines(file) else str(path.resolve())
@@ -258,7 +258,7 @@ def call(extension: Extension, name: str, *args: object, **named: object) -> obj
 
 
 def as_argument(value: object) -> Argument:
-    """An argument as the cpu device takes it; UnsupportedError where it is nothing that C++ is handed here."""
+    """An argument as the cpu device takes it; UnsupportedError for any other."""
     if isinstance(value, torch.Tensor):
         return as_tensor_argument(value)
     if isinstance(value, list | tuple):

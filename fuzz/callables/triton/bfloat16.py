@@ -1,7 +1,7 @@
-"""bfloat16 in Triton's interpreter, which holds it as integers of 16 bits: it adds and multiplies these.
+"""bfloat16 for Triton's interpreter, which stores it as 16-bit integers and adds and multiplies those.
 
-It also cuts where a card rounds. Here a bfloat16 is held as the float32 that it is, and rounded to nearest, ties to
-even, wherever it is made.
+It also truncates where a GPU rounds. Here a bfloat16 is stored as the float32 of its value, and rounded to nearest,
+ties to even, at each operation that makes one.
 """
 
 import ctypes
@@ -46,7 +46,7 @@ def round_to_bfloat16(numbers: Lanes, cut: bool = False) -> Lanes:
 
 
 def install() -> None:
-    """Have the interpreter hold bfloat16 so; what it does with other types stays as it is."""
+    """Make the interpreter store bfloat16 this way; other types are not affected."""
     builder, handle = interpreter.InterpreterBuilder, interpreter.TensorHandle
     dtype_of, is_valid = interpreter._get_np_dtype, interpreter._validate_np_data_size
     binary, cast = builder.binary_op, builder.cast_impl

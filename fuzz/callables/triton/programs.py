@@ -1,7 +1,7 @@
-"""Triton's own interpreter with its memory looked at: each load and store, element by element. Needs no GPU.
+"""Triton's own interpreter with checked memory: each load and store, element by element. Needs no GPU.
 
-It uses what Triton keeps private, so only tested versions are taken, and each launch makes sure that it is seen. Of
-two files that import triton the one that others ask.
+It uses private parts of Triton, so it accepts only tested versions, and each launch checks that it is watched. Of the
+two files that import triton, this is the one that other files use.
 """
 
 import ctypes
@@ -25,15 +25,15 @@ from kfuzz.kinds import Kind
 
 TESTED = ("3.6.",)
 NUMPY = "2.4.0"
-"""From which on an array of one element is no index any more, as which the interpreter's loops use it."""
+"""From this version on an array of one element is not an index, but the interpreter's loops use it as one."""
 UNDEFINED = 113
-"""What a masked lane of integers holds where a load says nothing else."""
+"""The value of a masked lane of integers if the load gives no other."""
 Bits = NDArray[Any]
 
 
 @dataclass(frozen=True)
 class Storage:
-    """Memory that a launch is handed a tensor in."""
+    """The memory of a tensor that a launch takes."""
 
     start: int
     nbytes: int
@@ -42,22 +42,22 @@ class Storage:
 
 @dataclass
 class Programs:
-    """What the programs of one call access; `findings` grow with every launch."""
+    """The accesses of the programs of one call; `findings` grow with every launch."""
 
     names: dict[int, str]
-    """Arrays that were lent, by their addresses."""
+    """Names of the lent arrays, by their addresses."""
     word: int
     file: str
     findings: list[Finding] = field(default_factory=list)
     storages: list[Storage] = field(default_factory=list)
     accessed: dict[tuple[int, int], tuple[Bits, Bits]] = field(default_factory=dict)
-    """By storage and size of element: who wrote each element last, and who read it."""
+    """By storage and element size: the programs that wrote and read each element last."""
     is_ordered: bool = False
-    """Atomics may order programs: what they access besides is not judged."""
+    """Atomics may order programs: then their other accesses are not judged as races."""
     makes_pointers: bool = False
 
     def begin(self, tensors: list[torch.Tensor]) -> None:
-        """A launch begins: what came before it is ordered before it."""
+        """Begin a launch; everything before it is ordered before it."""
         every = {one.untyped_storage().data_ptr(): one for one in tensors}
         self.storages = sorted(
             (
@@ -71,7 +71,7 @@ class Programs:
         self.accessed, self.is_ordered, self.makes_pointers = {}, False, False
 
     def allowed_lanes(self, pointers: Bits, mask: Bits, size: int, is_write: bool, new: Bits | None) -> Bits:
-        """The lanes that access what the launch was handed; the others are told, and left out."""
+        """The lanes that access the launch's tensors; the others are reported and left out."""
         mask = np.broadcast_to(mask, pointers.shape)
         lanes = pointers[mask].astype(np.int64)
         if not lanes.size:
@@ -81,7 +81,7 @@ class Programs:
         which = np.searchsorted(starts, lanes, "right") - 1
         inside = (which >= 0) & (lanes + size <= ends[np.maximum(which, 0)]) if len(starts) else lanes < 0
         if self.makes_pointers and not inside.all():
-            return mask  # it may have come from anywhere, and nobody knows what lies there
+            return mask  # the pointer may come from anywhere, so its memory is unknown
         if not inside.all():
             self._outside(lanes[~inside], which[~inside], size, is_write)
         values = None if new is None else np.broadcast_to(new, pointers.shape)[mask][inside]
@@ -111,7 +111,7 @@ class Programs:
             others |= (readers[at] > 0) & (readers[at] != me)
             held = memory_of(storage, size)[at]
             if new is not None:
-                others &= held != new[chosen].view(held.dtype)  # the same once more changes nothing
+                others &= held != new[chosen].view(held.dtype)  # writing the same value again changes nothing
         if others.any() and not self.is_ordered:
             first = int(at[others][0])
             message = f"{verb(is_write)} {storage.name}[{first}], which another program accesses too, in no order"
@@ -119,7 +119,7 @@ class Programs:
         (writers if is_write else readers)[at] = me
 
     def _poison(self, storage: Storage, at: Bits) -> None:
-        """A read of memory that still holds what kfuzz filled it with: a NaN with a payload, which nobody computes."""
+        """Report a read of memory that still holds kfuzz's poison: a NaN with a payload, which no computation gives."""
         unset = memory_of(storage, 4)[at] == np.uint32(self.word + OUTPUT)
         if unset.any():
             first = int(at[unset][0])
@@ -165,10 +165,12 @@ class Watch:
     def __init__(self) -> None:
         if not triton.__version__.startswith(TESTED):
             wanted = " or ".join(f"{one}x" for one in TESTED)
-            raise ClaimError(f"triton {triton.__version__} is not known here: without a GPU triton {wanted} is wanted")
+            raise ClaimError(
+                f"triton {triton.__version__} is not tested here: without a GPU kfuzz needs triton {wanted}"
+            )
         if np.lib.NumpyVersion(np.__version__) >= NUMPY:
-            told = f"triton {triton.__version__} does not run its loops with numpy {np.__version__}"
-            raise ClaimError(f"{told}: pip install 'numpy<{NUMPY}'")
+            problem = f"triton {triton.__version__} does not run its loops with numpy {np.__version__}"
+            raise ClaimError(f"{problem}: pip install 'numpy<{NUMPY}'")
         self.programs: Programs | None = None
         bfloat16.install()
         builder, grid = interpreter.InterpreterBuilder, interpreter.GridExecutor
@@ -239,7 +241,7 @@ class Watch:
 
 
 def undefined_values(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Bits:
-    """What masked lanes hold: a NaN, or a number that stands for nothing."""
+    """The values of masked lanes: a NaN, or an arbitrary number."""
     return np.full(shape, np.nan if np.issubdtype(dtype, np.floating) else UNDEFINED, dtype)
 
 

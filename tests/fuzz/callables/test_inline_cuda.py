@@ -494,7 +494,7 @@ def test_what_a_function_does_wrong_is_told_and_what_it_refuses_is_raised(
             extension.call("scaled", [tensor(1)], {"z": 1}, calls)
         with pytest.raises(UnsupportedError, match="lambda is bound to a lambda"):
             extension.call("lambda", [tensor(1)], {}, calls)
-        with pytest.raises(UnsupportedError, match="nowhere is no function of the CUDA text"):
+        with pytest.raises(UnsupportedError, match="nowhere is not a function of the CUDA text"):
             extension.call("nowhere", [tensor(1)], {}, calls)
         extension.call("beyond", [tensor(1, 2)], {}, calls)
         assert {one.kind for one in findings} == {"out-of-bounds"}
