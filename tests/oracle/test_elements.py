@@ -173,7 +173,7 @@ def test_no_other_file_spells_out_the_name_of_an_element_type() -> None:
     assert list(names_in(TABLE.read_text(encoding="utf-8")))
 
 
-def test_a_name_that_is_spelled_out_would_be_found() -> None:
+def test_a_literal_name_of_an_element_type_fails_the_check() -> None:
     planted = 'def is_half(array: Array) -> bool:\n    """Of f16."""\n    return array.element.name == "f16"\n'
     assert list(names_in(planted)) == ["3: f16"]
     assert list(names_in(planted.replace('name == "f16"', "bits == 16"))) == []

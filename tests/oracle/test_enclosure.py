@@ -162,7 +162,7 @@ def test_differences_that_are_exact_are_not_rounded() -> None:
 
 
 @given(st.lists(st.integers(-(2**25), 2**25), min_size=2, max_size=5), st.integers(-149, 90))
-def test_where_exponents_are_said_to_be_exact_every_difference_is_a_float32(terms: list[int], power: int) -> None:
+def test_every_difference_of_exact_exponents_is_a_float32(terms: list[int], power: int) -> None:
     m = np.array([terms], dtype="f4").astype(np.float64) * 2.0**power
     differences = m[0][:, None] - m[0][None, :]  # of 26 bits, exact in float64
     are_floats = bool((differences.astype("f4") == differences).all())

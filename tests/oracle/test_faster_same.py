@@ -44,7 +44,7 @@ def test_a_term_grows_by_the_factor_that_takes_it_further_out(g: float) -> None:
         same(hi, np.where(HI >= 0, HI * up, HI * (1 / up)))
 
 
-def test_an_error_is_held_against_the_bound_on_its_side() -> None:
+def test_an_error_is_compared_with_the_bound_on_its_side() -> None:
     lo, want, hi = np.sort(RNG.standard_normal((3, 4000)), axis=0)
     lo[::7], hi[1::7], want[2::7], want[3::7], hi[4::7] = -np.inf, np.inf, lo[2::7], hi[3::7], lo[4::7]
     got = want + RNG.choice([-1.0, 0.0, 1e-9, 1.0], 4000)

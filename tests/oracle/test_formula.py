@@ -280,7 +280,7 @@ def test_the_logarithm_of_nothing_is_minus_infinity_or_nan() -> None:
         assert judge("logsumexp", {"x": x}, {"y": np.float32([answer])}).status == status
 
 
-def test_shared_values_are_found_where_no_element_is_wrong_by_itself() -> None:
+def test_shared_values_show_a_bug_in_no_single_element() -> None:
     x = (normal(1, 400) + 50).astype("f4")
     inputs = {"x": x, "w": np.ones(400, "f4"), "b": np.zeros(400, "f4")}
     y = layer_norm(x.astype("f8"), 1, 0).astype("f4")

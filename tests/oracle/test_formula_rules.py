@@ -246,7 +246,7 @@ def test_one_weight_above_and_below_errs_with_the_spread_of_what_it_weighs() -> 
     assert widths[1] > 20 * widths[0]
 
 
-def test_scores_that_are_computed_anew_for_the_sum_are_rounded_anew() -> None:
+def test_scores_that_are_computed_again_for_the_sum_are_rounded_again() -> None:
     """As Triton on an H200 did for two layouts: a weight e^0.25 above and 1 below gave 128.4 in the place of 100."""
     q = np.full((1, 40, 16), 1000.0, np.float32) + np.float32(RNG.uniform(-0.2, 0.2, (1, 40, 16)))
     k = np.full((1, 2, 16), -1000.0, np.float32)

@@ -326,7 +326,7 @@ def test_a_rescale_in_base_two_may_be_of_other_products() -> None:
     assert status("softmax", x, y, replace(claim, rescales=0)) == "broken"
 
 
-def test_beyond_where_neighbours_are_apart_by_one_nothing_is_said_of_base_two() -> None:
+def test_base_two_is_not_judged_where_neighbours_are_more_than_one_apart() -> None:
     x = np.array([[3e38, 0], [0, -3e38]], "f4")
     for rescales, judged in ((0, 2), (1, 0)):
         claim = replace(THREE_PASS, rescales=rescales, exp=EXP2_SCALED)

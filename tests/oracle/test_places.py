@@ -115,7 +115,7 @@ def test_answers_that_are_no_integers_or_do_not_agree_are_mistakes() -> None:
         ('ties = "first"', 'ties = "second"', "one of"),
     ],
 )
-def test_a_claim_of_places_is_held_against_its_op(before: str, after: str, told: str, tmp_path: Path) -> None:
+def test_a_claim_of_places_is_checked_against_its_op(before: str, after: str, told: str, tmp_path: Path) -> None:
     file = tmp_path / "mine.cu"
     file.write_text((KERNELS / "argmax" / "warp.cu").read_text().replace(before, after))
     with pytest.raises(ClaimError, match=told):

@@ -254,7 +254,7 @@ def test_a_broken_verdict_carries_the_worst_element_with_bits_and_bounds() -> No
         ([0, 0, 0, 0, 1, 0, 1, 1], "tail", "tail, 4..7"),
     ],
 )
-def test_where_the_wrong_elements_lie_is_said(wrong: list[int], word: str, words: str) -> None:
+def test_a_verdict_says_where_the_wrong_elements_lie(wrong: list[int], word: str, words: str) -> None:
     mask = np.array(wrong, dtype=np.bool_)
     assert (pattern(mask).region, str(pattern(mask))) == (word, words)
 
