@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from kfuzz.kinds import Kind
 
-Options = TypeVar("Options")
+OptionsOfDevice = TypeVar("OptionsOfDevice")
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,6 @@ class Probe:
     fatal: tuple[Kind, ...] = ()
     options: tuple[object, ...] = ()
 
-    def option(self, of: type[Options]) -> Options:
+    def option(self, of: type[OptionsOfDevice]) -> OptionsOfDevice:
         """The options of one device, or their defaults."""
         return next((one for one in self.options if isinstance(one, of)), of())

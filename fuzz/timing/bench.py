@@ -17,7 +17,7 @@ from kfuzz.timing.calls import make_subject
 from kfuzz.timing.copies import ClearingClock, copies
 from kfuzz.timing.entrant import (
     Rotation,
-    Subject,
+    TimedSubject,
     answers_of,
     bound_at,
     choose_rows,
@@ -110,7 +110,7 @@ def race(session: graphs.Session, kernel: Kernel, axes: dict[str, int], against:
     )  # fmt: skip
 
 
-def check_timed_answer(session: graphs.Session, entrant: Subject) -> str:
+def check_timed_answer(session: graphs.Session, entrant: TimedSubject) -> str:
     """What is wrong with the answer to numbers that it has not seen, by the very functions that were timed.
 
     They lie where others lay while it was timed: an answer that was kept is the answer to those.

@@ -22,18 +22,18 @@ from kfuzz.devices import ClaimError, DeviceError, PythonCall, is_host, is_pytho
 from kfuzz.devices.layout import POISONS
 from kfuzz.gpu import graphs, hosting
 from kfuzz.timing import rivals
-from kfuzz.timing.entrant import Entrant, Rotation, Subject
+from kfuzz.timing.entrant import Entrant, Rotation, TimedSubject
 from kfuzz.timing.protocol import Contestant, LaunchGraph
 
 ALLOCATES = re.compile(r"\bcudaMalloc|\bat::|\btorch::|\bthrust::device_vector")
 """What is allocated in a host function lies between guards that are painted anew, which would be timed, too."""
 DEFAULT_STREAM = ctypes.c_void_p(0)
 
-CallArguments = tuple[list[object], dict[str, object]]
+HostArguments = tuple[list[object], dict[str, object]]
 """Arguments by position and by name."""
 
 
-def make_subject(session: graphs.Session, arrays: Rotation) -> Subject:
+def make_subject(session: graphs.Session, arrays: Rotation) -> TimedSubject:
     """What the claim says is launched or called, ready to be timed."""
     job = arrays.bound.job
     if is_python(job):
@@ -153,7 +153,7 @@ class CalledFunction:
     def _record(self, launches: int) -> rivals.TorchGraph:
         return rivals.record_graph(self._torch, self._call, self._call_arguments, self._stream, launches)
 
-    def _call(self, handed: CallArguments) -> object:
+    def _call(self, handed: HostArguments) -> object:
         args, named = handed
         try:
             self._answers.append(self._function(*args, **named))
@@ -163,7 +163,7 @@ class CalledFunction:
             raise DeviceError(f"{self.arrays.bound.job.path}: {words_of(error)}") from error
         return self._answers[-1]
 
-    def _lend(self, held: Mapping[str, graphs.DeviceBytes]) -> CallArguments:
+    def _lend(self, held: Mapping[str, graphs.DeviceBytes]) -> HostArguments:
         """What a call over one set of arrays is handed."""
         step = self.arrays.bound.job.steps[0]
         values: dict[str, object] = dict(zip(self._entry.declared, step.args, strict=True))

@@ -94,7 +94,7 @@ def noise(seed: int, role: str) -> NDArray[np.float32]:
     return np.random.default_rng([seed, *role.encode()]).standard_normal(NOISE, np.float32)
 
 
-class Subject(Protocol):
+class TimedSubject(Protocol):
     """What is timed, over its arrays: `graph(n)` is n launches or calls, each with the next set."""
 
     arrays: Rotation

@@ -43,7 +43,7 @@ Lending = tuple[graphs.DeviceBytes, Sequence[int], Element]
 """An array, its shape, and its element type."""
 
 
-class LentArray:
+class BorrowedArray:
     """A kernel's array, as other libraries take it: without a copy."""
 
     def __init__(self, array: graphs.DeviceBytes, shape: Sequence[int], element: Element) -> None:
@@ -110,7 +110,7 @@ LABELS = {"torch": "torch", "compile": "torch.compile", "triton": "Triton"}
 
 def tensor(torch: Any, array: graphs.DeviceBytes, shape: Sequence[int], element: Element) -> Any:  # noqa: ANN401
     """A tensor of the array's own memory. A type that the interface has no name for goes as its bits."""
-    made = torch.as_tensor(LentArray(array, shape, element), device="cuda")
+    made = torch.as_tensor(BorrowedArray(array, shape, element), device="cuda")
     return made if element.is_native else made.view(getattr(torch, element.library))
 
 
