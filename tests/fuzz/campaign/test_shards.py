@@ -109,7 +109,7 @@ def test_a_case_that_is_missing_beside_its_report_is_an_error() -> None:
     campaign("1/2", kernels=KERNELS[:1])
     next(Path("1of2/corpus").rglob("*.json")).unlink()
     done = kfuzz("merge", "1of2/run.json")
-    assert (done.exit_code, "copy the cases of a report with it" in done.stderr) == (2, True)
+    assert (done.exit_code, "copy the cases together with their report" in done.stderr) == (2, True)
 
 
 @pytest.mark.slow

@@ -78,7 +78,7 @@ def test_a_damaged_library_is_built_again(folder: Path, damage: bytes | None) ->
 
 def test_damaged_notes_are_made_again(folder: Path) -> None:
     assert is_right(doubling())
-    (notes,) = (folder / "cpu").glob("*.json")
+    (notes,) = (one for one in (folder / "cpu").glob("*.json") if not one.name.startswith("header-"))
     notes.write_bytes(b"{")
     assert is_right(doubling())
 
