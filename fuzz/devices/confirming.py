@@ -1,7 +1,7 @@
-"""Decides whether a job that ended its process is accused: only of what two processes saw.
+"""Decides whether a job that ended its process is accused: only of a defect that two processes saw.
 
-A busy machine can make a good launch time out once, in the first process or in the one that confirms. So a kind that
-ends a context counts after two looks that agree, whichever they are.
+A busy machine can make a correct launch time out once, in the first process or in the one that confirms. So a kind
+that ends a context counts once any two looks agree.
 """
 
 from collections import Counter
@@ -13,11 +13,11 @@ from kfuzz.kinds import Kind, kinds_with
 
 FATAL = kinds_with("ends-context")
 LOOKS = 3
-"""Processes that run a job at most: two that disagree, and one that decides."""
+"""Most processes that run one job: two that disagree, and one that decides."""
 
 
 def is_doubtful(outcome: Outcome, known: tuple[Kind, ...]) -> bool:
-    """Whether an outcome has a fatal kind that is not already known of the kernel."""
+    """Whether an outcome has a fatal kind that is not already known for the kernel."""
     return not fatal_kinds(outcome) <= {*known}
 
 
@@ -27,9 +27,9 @@ def fatal_kinds(outcome: Outcome) -> set[Kind]:
 
 
 def confirm(first: Outcome, look_again: Callable[[], Outcome], known: tuple[Kind, ...] = ()) -> Outcome:
-    """The last look at a job, repeated in new processes until no fatal kind in it was seen only once.
+    """The last look at a job, repeated in new processes until every fatal kind in it was seen at least twice.
 
-    What only one look showed is a warning.
+    A finding that only one look showed is a warning.
     """
     looks = [first]
     counts = Counter(fatal_kinds(first))

@@ -1,4 +1,4 @@
-"""The C++ compiler of this machine: finds it, asks what it is, and keeps what it has built in the cache."""
+"""The C++ compiler of this machine: finds it, identifies it, and keeps its output in the cache."""
 
 import functools
 import os
@@ -14,9 +14,10 @@ INSTALL = "install a C++ compiler: apt-get install g++ (or dnf install gcc-c++),
 
 
 def find() -> str:
-    """The host's C++ compiler; a DeviceError that says how to get one where there is none.
+    """The host's C++ compiler; if there is none, raise a DeviceError that says how to install one.
 
-    g++ before clang: clang checks no alignment where a struct is copied whole (float4), and loses lines of atomics.
+    It prefers g++ to clang: clang does not check alignment when a whole struct (float4) is copied, and loses the lines
+    of atomics.
     """
     chosen = os.environ.get("CXX")
     for name in [chosen] if chosen else ["g++", "c++", "clang++"]:
@@ -37,7 +38,7 @@ def identity(compiler: str) -> str:
 
 
 def build_library(source: Path) -> Path:
-    """The shared library that one C++ file of kfuzz makes by itself; it needs nothing of the runtime."""
+    """The shared library built from a single C++ file of kfuzz; it needs nothing from the runtime."""
     compiler = find()
     words = [compiler, "-std=c++17", "-O2", "-Wall", "-fPIC", "-shared", str(source), "-ldl"]
 

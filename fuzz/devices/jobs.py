@@ -1,4 +1,4 @@
-"""A job: a kernel bound to one case, where every size is a number. It is all that a device needs to run it."""
+"""A job: a kernel bound to one case, in which every size is a number. It contains all that a device needs."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +13,9 @@ from kfuzz.oracle.elements import Element
 class Buffer:
     """One array of a job. Without content or fill it is poisoned before the first launch.
 
-    `fill` is the bits that every element holds at first. An in-place array has content and is an output. Where an
-    output is only the beginning of the array, `part` is its shape. One that `is_returned` comes from a host
-    function: nobody hands it over.
+    `fill` gives the bits that every element holds at first. An in-place array has content and is an output. If an
+    output is only the beginning of the array, `part` is its shape. If `is_returned`, a host function returns the
+    array, and it is not an argument.
     """
 
     name: str
@@ -27,14 +27,14 @@ class Buffer:
     part: tuple[int, ...] | None = None
     is_returned: bool = False
     rows: int | None = None
-    """Of a job whose arrays are too large to be filled: the axis along which its rows lie, each with an answer of its
-    own; None where all of it enters every answer."""
+    """For a job whose arrays are too large to be filled: the axis along which this array's rows lie, each with an
+    answer of its own; None if the whole array enters every answer."""
     in_turns: bool = False
-    """It is too large to be filled by the host: its rows of 0 and 1 take turns (fuzz/devices/vast.py)."""
+    """The array is too large for the host to fill: its rows of 0 and 1 take turns (fuzz/devices/vast.py)."""
 
     @property
     def answer(self) -> tuple[int, ...]:
-        """The shape of what a run leaves in an output."""
+        """The shape of the answer that a run leaves in an output."""
         return self.shape if self.part is None else self.part
 
 
@@ -43,8 +43,8 @@ class Call:
     """A `__global__` function whose arguments the compiler makes: `softmax<128>(Load{x}, Store{y}, rows, 1.0f)`.
 
     `declared` are the names in the arguments, `float *x`, `int rows`, in the order in which a step gives their values.
-    `on_host`: it is a host function, which is called once, and launches. `tensors`: names that stand for tensors of so
-    many dimensions, for each of which a step gives the array and its sizes.
+    `on_host`: it is a host function, which is called once and launches kernels. `tensors`: the names of tensors and
+    their numbers of dimensions; for each tensor a step gives the array and its sizes.
     """
 
     function: str
@@ -61,10 +61,10 @@ class Call:
 class PythonCall:
     """A function of a Python file, called with arrays of a library.
 
-    `arguments` are names, Python literals, names together, `(x, y)`, or any of these behind `keyword=`; `declared` are
-    the names among them, in the order in which a step gives their values. `returns` are the outputs that it gives
-    back, in this order; the others it is handed. `any_strides`: it also takes inputs whose elements do not lie one
-    behind the other.
+    `arguments` are names, Python literals, tuples of names, `(x, y)`, or any of these after `keyword=`; `declared` are
+    the names among them, in the order in which a step gives their values. `returns` are the outputs that it returns,
+    in this order; the other outputs are arguments. `any_strides`: it also accepts inputs whose elements are not
+    contiguous.
     """
 
     function: str
@@ -72,7 +72,7 @@ class PythonCall:
     declared: tuple[str, ...]
     returns: tuple[str, ...]
     library: str
-    """Whose arrays it takes."""
+    """The library whose arrays it takes."""
     language: str
     """The library that compiles it: that of its arrays, or a compiler for such arrays, such as Triton."""
     any_strides: bool = False
@@ -84,22 +84,22 @@ class PythonCall:
 
 
 Entry = str | Call | PythonCall
-"""What a step launches: a `__global__` function by its C++ name, one with its arguments, or a Python callable."""
+"""The target of a step: a `__global__` function by its C++ name, one with its arguments, or a Python callable."""
 
 
 def names_together(text: str) -> list[str]:
-    """The names in a tuple of them, `(x, y)`; none where it is something else."""
+    """The names in a tuple of names, `(x, y)`; none if the text is something else."""
     names = [name.strip() for name in text.strip("()").split(",") if name.strip()]
     return names if text.startswith("(") and all(map(str.isidentifier, names)) else []
 
 
 def is_host(entry: Entry) -> bool:
-    """Whether it is a function of the host, which launches what it needs."""
+    """Whether it is a host function, which launches the kernels that it needs."""
     return isinstance(entry, PythonCall) or (isinstance(entry, Call) and entry.on_host)
 
 
 def is_python(job: "Job") -> bool:
-    """Whether it is a Python callable that the job calls."""
+    """Whether the job calls a Python callable."""
     return any(isinstance(step.entry, PythonCall) for step in job.steps)
 
 
@@ -122,8 +122,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Sampling:
-    """The part of a job too large to be filled: blocks by number, for a device that simulates threads, and at most so
-    many rows of the answers, for a device that runs whole grids over real arrays.
+    """The part of a job too large to be filled: blocks by number, for a device that simulates threads, and at most
+    `most_rows` rows of the answers, for a device that runs whole grids over real arrays.
     """
 
     blocks: tuple[int, ...]
@@ -132,7 +132,7 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Job:
-    """A kernel bound to one case: all that a device needs to run it."""
+    """A kernel bound to one case, with all that a device needs to run it."""
 
     kernel: str
     path: Path
@@ -142,11 +142,11 @@ class Job:
     buffers: tuple[Buffer, ...]
     steps: tuple[Step, ...]
     entries: tuple[Entry, ...]
-    """Every entry that the kernel's launches name, whatever the sizes: what is compiled together."""
+    """Every entry that the kernel's launches name at any sizes; they are compiled together."""
     sampling: Sampling | None = None
-    """Of a job whose arrays are too large to be filled: which part of it a device runs or reads."""
+    """For a job whose arrays are too large to be filled: the part of it that a device runs or reads."""
     warp_synchronous: bool = False
-    """It counts on the lanes of a warp to go in step, as they did before Volta."""
+    """It relies on the lanes of a warp to run in lockstep, as they did before Volta."""
     earlier: tuple["Job", ...] = ()
-    """Calls of the same host function that come before this one in one of its runs: with other sizes, and at last with
-    other values in the same arrays. Nothing is asked of their answers."""
+    """Calls of the same host function before this one in one of its runs: with other sizes, and the last one with
+    other values in the same arrays. Their answers are not judged."""

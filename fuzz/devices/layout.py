@@ -1,4 +1,4 @@
-"""Where a job's arrays lie in one run, and what lies between them.
+"""The places of a job's arrays in one run, and the memory between them.
 
 An image is all the memory of a run as one array of bytes: guard, array, guard, array, ... Everything that the
 job does not fill is painted with a poison word. Knows bytes and offsets; it knows no device.
@@ -17,13 +17,13 @@ from kfuzz.devices import Buffer, Job
 Bytes = NDArray[np.uint8]
 
 POISONS = (0x7FBADBAD, 0x7E967699, 0xFE96A5C3)
-"""A NaN with a payload, 1e38 and about -1e38: a NaN alone hides where NaN is wanted, and fmaxf drops it.
+"""A NaN with a payload, 1e38 and about -1e38: a NaN alone goes unnoticed where NaN is expected, and fmaxf drops it.
 
-Both halves differ in all three: else a 16-bit answer that is right could be the poison of two runs, and be unwritten.
+Both halves differ in all three: else a correct 16-bit answer could equal the poison of two runs, and seem unwritten.
 """
 
 OUTPUT, SCRATCH, BESIDE, SHARED = range(4)
-"""What is added to a poison word in each kind of memory, so that a copy of one is not taken for another."""
+"""Added to a poison word in each kind of memory, so that a copy from one kind is not mistaken for another."""
 
 GUARD = 16384
 """Bytes between arrays: one step of a block of 1,024 threads that handle 16 bytes each."""
@@ -33,9 +33,9 @@ ALIGNED = 256
 
 @dataclass(frozen=True)
 class Arrangement:
-    """What is special about one run: the order of arrays, the end of memory that they touch, and the poisons.
+    """The settings of one run: the order of arrays, the end of memory that they touch, and the poisons.
 
-    `inside` and `around` give single arrays, or the guards on both sides of them, a poison of their own.
+    `inside` gives single arrays a poison of their own, and `around` the guards on both sides of them.
     """
 
     order: tuple[int, ...]
@@ -44,7 +44,7 @@ class Arrangement:
     shared: int
     inside: Mapping[int, int] = field(default_factory=dict)
     host: int | None = None
-    """The poison of memory that a host function asks for, where it is one of its own."""
+    """The poison of memory that a host function allocates, if it differs from `word`."""
     around: Mapping[int, int] = field(default_factory=dict)
     after_calls: bool = False
     """The job's earlier calls come first."""
@@ -52,7 +52,7 @@ class Arrangement:
 
 @dataclass(frozen=True)
 class Place:
-    """One array in an image: its bytes are [start, stop); of [before, after) it is the nearest array."""
+    """One array in an image: its bytes are [start, stop), and it is the nearest array to all of [before, after)."""
 
     buffer: int
     start: int
@@ -64,8 +64,9 @@ class Place:
 def offsets(job: Job, seed: int) -> tuple[int, ...]:
     """Each base's distance from a multiple of 256, as far as the claim's `align` allows.
 
-    The same in all runs of a trial: a kernel may rightly add in another order at another alignment. Drawn
-    among: all multiples of 256; each array ending at one, so that no over-read stays in its last line; any.
+    They are the same in all runs of a trial: a correct kernel may add in another order at another alignment. One of
+    three manners is drawn: all at multiples of 256; each array ends at one, so that no over-read stays in its last
+    line; any distance.
     """
     draw = random.Random(f"offsets {seed}")  # noqa: S311  places are drawn for coverage, nothing is kept secret
     manner = draw.choice(("aligned", "tight", "any"))
@@ -82,10 +83,10 @@ def offsets(job: Job, seed: int) -> tuple[int, ...]:
 
 
 def distances(job: Job, seed: int) -> list[int]:
-    """The same on the cpu: how far each array lies from a multiple of 256, as the claim says, and mostly no better.
+    """The distances on the cpu device: as aligned as the claim says, and mostly no better.
 
-    The same in all runs of a trial: a kernel may rightly add in another order at another alignment. Every third
-    seed all arrays lie on multiples of 256.
+    They are the same in all runs of a trial: a correct kernel may add in another order at another alignment. For every
+    third seed all arrays lie on multiples of 256.
     """
     draw = random.Random(f"distances {seed}")  # noqa: S311  drawn for coverage, nothing is kept secret
     found = []
@@ -97,9 +98,9 @@ def distances(job: Job, seed: int) -> list[int]:
 
 
 def plans(job: Job, runs: int, seed: int) -> tuple[Arrangement, ...]:
-    """One plan a run: the poisons, the two ends of memory, and the array at that end, each in turn.
+    """One plan per run: the poisons, the two ends of memory, and the array at that end take turns.
 
-    Where a job has earlier calls, they come before the second.
+    If a job has earlier calls, they come before the second run.
     """
     count = sum(not buffer.is_returned for buffer in job.buffers)
     made = []
@@ -122,9 +123,9 @@ def nbytes(buffer: Buffer) -> int:
 
 
 def places(job: Job, plan: Arrangement, distances: Sequence[int]) -> tuple[tuple[Place, ...], int]:
-    """Where each array of a job lies, in the order of addresses, and how many bytes the image has.
+    """The place of each array of a job, in the order of addresses, and the size of the image in bytes.
 
-    At the end of memory no guard follows the last array, at its start none precedes the first.
+    Arrays at the end of memory have no guard after the last; arrays at its start have none before the first.
     """
     spans = []
     cursor = GUARD if plan.at_end else 0
@@ -145,7 +146,7 @@ def places(job: Job, plan: Arrangement, distances: Sequence[int]) -> tuple[tuple
 
 
 def paint_image(image: Bytes, job: Job, plan: Arrangement, where: Sequence[Place]) -> None:
-    """Fill an image: poison everywhere, then what the job says of each array."""
+    """Fill an image: poison everywhere, then each array as the job says."""
     _paint(image, 0, len(image), plan.word + BESIDE)
     for place in where:
         buffer = job.buffers[place.buffer]
@@ -160,7 +161,7 @@ def paint_image(image: Bytes, job: Job, plan: Arrangement, where: Sequence[Place
 
 
 def initial_bytes(buffer: Buffer) -> Bytes | None:
-    """The bytes that an array holds before the first launch; None where nobody says, and poison goes."""
+    """The bytes that an array holds before the first launch; None if the job gives none, so that it is poisoned."""
     if buffer.content is not None:
         return np.ascontiguousarray(buffer.content).reshape(-1).view(np.uint8)
     if buffer.fill is not None:
@@ -169,7 +170,7 @@ def initial_bytes(buffer: Buffer) -> Bytes | None:
 
 
 def _paint(image: Bytes, start: int, stop: int, word: int) -> None:
-    """Write a word over and over from `start` on, the last one as far as it goes."""
+    """Fill bytes from `start` to `stop` with copies of a word; the last copy may be cut off."""
     whole = start + (stop - start) // 4 * 4
     image[start:whole].view(np.uint32)[:] = np.uint32(word)
     if whole < stop:

@@ -30,14 +30,14 @@ class Finding:
     calls: tuple[str, ...] = ()
     """The call stack, the outermost first: each a function and its line."""
     access: Literal["", "reads", "writes"] = ""
-    """What the thread does at `array[index]`, if that is a plain access."""
+    """The thread's access to `array[index]`, if it is a plain access."""
     in_one_warp: bool = False
-    """It is a race between two lanes of one warp."""
+    """The finding is a race between two lanes of one warp."""
 
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What distinguishes one run of a job from the others. Its text names the run in reports."""
+    """The conditions that distinguish one run of a job from the others. Their text names the run in reports."""
 
     order: str = ""
     """The order in which threads and blocks run, where the device chooses it: "reverse", "shuffled 3"."""
@@ -47,7 +47,7 @@ class Circumstances:
     after_calls: bool = False
     """The job's earlier calls come first."""
     poison: int | None = None
-    """What unwritten memory holds."""
+    """The word in unwritten memory."""
     edge: str = ""
     """The array that touches an end of memory."""
     is_at_end: bool = False
@@ -82,8 +82,8 @@ class Run:
     rows: tuple[int, ...] = ()
     """The rows that these outputs are, if the whole outputs are too large to copy."""
     stale: Decoy | None = None
-    """The answer is that to the input of the call before, which differs from this run's input so. It names a wrong
-    answer.
+    """The answer belongs to the input of the previous call, which differs from this run's input in this way; it
+    explains a wrong answer.
     """
 
 
@@ -107,10 +107,10 @@ class Refusal:
 class Outcome:
     """The result of one job on one device. `runs` is empty if it never ended.
 
-    `stored`: the header, or nothing for the kernel file, and the line that stored the element that was to be watched;
-    None where the device cannot tell.
-    `refusal`: a host function did not take the arguments, which is not a defect. `untried`: why it was not run at all.
-    `ended`: it has ended the process that ran it, which costs far more than a run.
+    `stored`: the header (empty for the kernel file) and the line that stored the watched element; None if the device
+    cannot say.
+    `refusal`: a host function did not take the arguments, which is not a defect. `untried`: why the job did not run.
+    `ended`: the job has ended the process that ran it, which costs far more than a run.
     """
 
     runs: tuple[Run, ...] = ()
@@ -121,4 +121,4 @@ class Outcome:
     untried: Untried | None = None
     ended: bool = False
     returned: tuple[tuple[str, tuple[int, ...]], ...] | None = None
-    """Where that was asked: element and shape of each array that a function returns; None where it did not."""
+    """If requested, the element type and shape of each array that a function returns; None if it did not return."""

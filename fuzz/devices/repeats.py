@@ -1,7 +1,7 @@
-"""What a gpu trial does with one job: runs it several times, and tells what the differences mean.
+"""Runs one job several times in a GPU trial, and decides what the differences mean.
 
-Knows memory images, poisons and bits. What launches is passed in, so it knows no CUDA.
-Long, since every experiment is read beside the runs that it compares.
+Knows memory images, poisons and bits. The launcher is passed in, so it knows no CUDA.
+Long because every experiment is read beside the runs that it compares.
 """
 
 import random
@@ -19,15 +19,15 @@ from kfuzz.devices.comparing import bits, difference_mask, find_unwritten
 from kfuzz.devices.layout import OUTPUT, POISONS, Arrangement, Bytes, Place, offsets, paint_image, places, plans
 
 TURNS, MISSES = 24, 4
-"""How often each of two ways to run a job is tried before a difference is put down to what tells them apart, and
-how often all those runs may go astray: another process on the card can overwrite the poison of shared memory.
+"""How often each of two ways to run a job is tried before a difference is attributed to what distinguishes them, and
+how many of all those runs may deviate: another process on the GPU can overwrite the poison of shared memory.
 
-A kernel that merely varies would have to give, 44 of 48 times, the one of its answers that it gave at first under
-the same way. Whatever the chances of its answers, it does so with a chance below 2^-30.
+A kernel that merely varies would have to repeat, in 44 of 48 runs, the answer that it first gave in the same way.
+Whatever the probabilities of its answers, the chance of that is below 2^-30.
 """
 
 
-class Fault(Exception):  # noqa: N818  it is what a kernel did, not an error of this program
+class Fault(Exception):  # noqa: N818  a kernel caused it, not an error of this program
     """A launch that ended the context, or never ended."""
 
     def __init__(self, finding: Finding) -> None:
@@ -37,7 +37,7 @@ class Fault(Exception):  # noqa: N818  it is what a kernel did, not an error of 
 
 @dataclass(frozen=True)
 class Returned:
-    """What a host function left: the arrays that it returned, and what was seen meanwhile."""
+    """The results of a host function: the arrays that it returned, and the findings during the call."""
 
     arrays: Mapping[str, NDArray[np.generic]] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
@@ -48,7 +48,7 @@ NOTHING = Returned()
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """A run that is to be made: of so many steps of a job, by a plan, and where arrays then lie in so many bytes."""
+    """A run to make: the number of steps of a job, the plan, the places of its arrays, and their size in bytes."""
 
     job: Job
     plan: Arrangement
@@ -59,7 +59,7 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class PaintedRun:
-    """A run, and all memory as it is before the first launch."""
+    """A run, and its whole memory before the first launch."""
 
     run: PlannedRun
     image: Bytes
@@ -67,27 +67,27 @@ class PaintedRun:
 
 @dataclass(frozen=True)
 class RunResult:
-    """What a run left: memory, which the next runs overwrite, and what its host functions returned."""
+    """The results of a run: memory, which the next runs overwrite, and what its host functions returned."""
 
     memory: Bytes
     returned: Returned = NOTHING
 
 
 class Launcher(Protocol):
-    """Launches jobs: all that a trial needs of a GPU."""
+    """Launches jobs: everything that a trial needs from a GPU."""
 
     def images(self, runs: Sequence[PlannedRun]) -> list[Bytes]:
-        """Host memory for the images of these runs, to be painted by the caller; of the first ones, where they cannot
+        """Host memory for the images of these runs, which the caller paints; only for the first runs if they cannot
         all be made together.
         """
 
     def launch(self, laid: Sequence[PaintedRun]) -> list[RunResult]:
-        """Make these runs, one after the other; or raise Fault."""
+        """Make these runs one after another, or raise Fault."""
 
 
 @dataclass(frozen=True)
 class GpuRun:
-    """One run of a job, and what it must not have done."""
+    """One run of a job, and the faults that it showed."""
 
     job: Job
     plan: Arrangement
@@ -96,8 +96,8 @@ class GpuRun:
 
 
 def examine(job: Job, probe: Probe, card: Launcher, passes: Sequence[GpuRun] = ()) -> Outcome:
-    """Run a job as often as the probe says, where that has not been done (`passes`), and report every defect that the
-    runs, compared, prove.
+    """Run a job as often as the probe says, unless that is already done (`passes`), and report every defect that a
+    comparison of the runs proves.
     """
     until = time.monotonic() + probe.timeout
     passes = passes or list(make_runs(plan_runs(job, probe), card))
@@ -116,7 +116,7 @@ def examine(job: Job, probe: Probe, card: Launcher, passes: Sequence[GpuRun] = (
     if odd is not None:
         findings.append(_explain(job, passes[0], odd, run, until))
     elif not findings:
-        # The same arrays in all runs: they cross to the caller's process once.
+        # All runs share the same arrays, so that they cross to the caller's process once.
         runs = tuple(replace(one, outputs=runs[0].outputs) for one in runs)
     return Outcome(runs, tuple(findings))
 
@@ -127,8 +127,8 @@ def _circumstances(job: Job, plan: Arrangement) -> Circumstances:
 
 
 def plan_runs(job: Job, probe: Probe) -> list[PlannedRun]:
-    """The runs that a job is looked at by, before any of them is known to differ."""
-    job = replace(job, buffers=tuple(sorted(job.buffers, key=lambda one: one.is_returned)))  # nobody places the last
+    """The runs with which a job is examined before any of them is known to differ."""
+    job = replace(job, buffers=tuple(sorted(job.buffers, key=lambda one: one.is_returned)))  # those have no place
     distances = offsets(job, probe.seed)
     return [_plan_run(job, plan, distances, len(job.steps)) for plan in plans(job, max(probe.runs, 2), probe.seed)]
 
@@ -138,7 +138,7 @@ def _plan_run(job: Job, plan: Arrangement, distances: Sequence[int], steps: int)
 
 
 def make_runs(wanted: Sequence[PlannedRun], card: Launcher) -> Iterator[GpuRun]:
-    """Make runs, of one job or several, as many together as the card takes: it is waited for once for all of them."""
+    """Make runs of one or several jobs, as many together as the GPU takes, with one wait for all of them."""
     while wanted:
         laid = [PaintedRun(run, image) for run, image in zip(wanted, card.images(wanted), strict=False)]
         for one in laid:
@@ -171,7 +171,7 @@ def _look_at(laid: PaintedRun, left: RunResult, seconds: float) -> GpuRun:
 def _find_faults(
     job: Job, where: Sequence[Place], sent: Bytes, back: Bytes, changed: NDArray[np.bool_]
 ) -> Iterator[Finding]:
-    """What the bytes mean that changed and must not have."""
+    """The findings for bytes that changed but must not change."""
     for place in where:
         buffer = job.buffers[place.buffer]
         yield from _find_broken_guards(buffer, place, changed)
@@ -184,7 +184,7 @@ def _array(buffer: Buffer, place: Place, image: Bytes) -> NDArray[np.generic]:
 
 
 def _find_broken_guards(buffer: Buffer, place: Place, changed: NDArray[np.bool_]) -> Iterator[Finding]:
-    """A write beside an array: the changed byte nearest to it says where, as an index of the array."""
+    """Writes beside an array: the changed byte nearest to it gives the place, as an index of the array."""
     size = buffer.element.bytes
     for first, last in ((place.before, place.start), (place.stop, place.after)):
         indices = np.unique((np.flatnonzero(changed[first:last]) + first - place.start) // size)
@@ -223,7 +223,7 @@ def _hex(array: NDArray[np.generic], index: int) -> str:
 
 
 def _distinct_faults(passes: Sequence[GpuRun]) -> Iterator[tuple[Finding, GpuRun]]:
-    """Each kind of fault once for each array and side, from the first run that showed it."""
+    """Each kind of fault once per array and side, from the first run that showed it."""
     seen = set()
     for passed in passes:
         for found in passed.faults:
@@ -234,7 +234,7 @@ def _distinct_faults(passes: Sequence[GpuRun]) -> Iterator[tuple[Finding, GpuRun
 
 
 def _first_step(job: Job, found: Finding, plan: Arrangement, run: Callable[[Arrangement, int], GpuRun]) -> Finding:
-    """The same finding with the step that did it: the first one after which it is there."""
+    """The same finding with the step that caused it: the first one after which it appears."""
     if len(job.steps) == 1:
         return replace(found, step=0)
     for steps in range(1, len(job.steps) + 1):
@@ -244,7 +244,7 @@ def _first_step(job: Job, found: Finding, plan: Arrangement, run: Callable[[Arra
 
 
 def _find_difference(job: Job, left: GpuRun, right: GpuRun) -> tuple[str, int] | None:
-    """The first output and index in which two runs differ, but for elements that neither of them wrote."""
+    """The first output and index in which two runs differ, except for elements that neither of them wrote."""
     for which, buffer in enumerate(job.buffers):
         if not buffer.is_output:
             continue
@@ -257,7 +257,7 @@ def _find_difference(job: Job, left: GpuRun, right: GpuRun) -> tuple[str, int] |
 
 
 def poison_of(buffer: Buffer, which: int, plan: Arrangement) -> int:
-    """The poison that an output holds at first."""
+    """The poison that an output holds before the first launch."""
     if buffer.is_returned and plan.host is not None:
         return plan.host
     return plan.inside.get(which, plan.word)
@@ -268,7 +268,7 @@ def _is_same(job: Job, left: GpuRun, right: GpuRun) -> bool:
 
 
 def _explain(job: Job, first: GpuRun, odd: GpuRun, run: Callable[[Arrangement], GpuRun], until: float) -> Finding:
-    """Why two runs left different bits: what they read and nobody wrote, or else that the kernel varies."""
+    """Why two runs left different bits: they read something that was never written, or else the kernel varies."""
     output, index = _find_difference(job, first, odd) or ("", 0)
     values = f"{_hex(first.run.outputs[output], index)} and {_hex(odd.run.outputs[output], index)}"
     what = f"element {index} of {output} was {values}"
@@ -286,7 +286,7 @@ def _explain(job: Job, first: GpuRun, odd: GpuRun, run: Callable[[Arrangement], 
 
 
 def _list_suspects(job: Job, plan: Arrangement, word: int) -> Iterator[tuple[Finding, Arrangement]]:
-    """Each thing that a right kernel cannot see, changed alone, and what it means if the result follows."""
+    """Each thing that a correct kernel cannot see, changed alone, with the finding if the result changes with it."""
     if job.earlier:
         message = "the result depends on what was called before"
         yield Finding("stateful", message, severity="warning"), replace(plan, after_calls=True)
@@ -310,7 +310,7 @@ def _list_suspects(job: Job, plan: Arrangement, word: int) -> Iterator[tuple[Fin
 def _decides(
     job: Job, plan: Arrangement, other: Arrangement, run: Callable[[Arrangement], GpuRun], until: float
 ) -> bool:
-    """Whether each of two plans, taken in no order that a kernel could follow, has an answer of its own."""
+    """Whether each of two plans, tried in an order that a kernel cannot follow, has an answer of its own."""
     answers = {False: run(plan), True: run(other)}
     if _is_same(job, answers[False], answers[True]):
         return False

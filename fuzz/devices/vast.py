@@ -1,8 +1,8 @@
-"""Arrays of more elements than an int counts: rows of 0 and 1 in turns, which nobody stores.
+"""Arrays of more elements than an int counts: rows of 0 and 1 in turns, which the host never stores.
 
-On the cpu a few blocks run on zeros instead, and where they access memory is all that is looked at: an index that
-overflows 32 bits leaves its array by gigabytes. A card holds the arrays, runs the whole grid, and its answers are
-judged. Knows shapes and block numbers; never what a kernel computes.
+On the cpu device a few blocks run on zeros instead, and only their accesses are checked: an index that overflows
+32 bits misses its array by gigabytes. A GPU holds the arrays and runs the whole grid, and its answers are judged.
+Knows shapes and block numbers; never what a kernel computes.
 """
 
 import random
@@ -14,27 +14,27 @@ from numpy.typing import NDArray
 
 INT_COUNTS = 1 << 31
 LEAST = (1 << 26) + 1
-"""Elements from which on an array is never filled; no case has so many otherwise."""
+"""An array with at least this many elements is never filled; no other case has so many."""
 BLOCKS = 8
 KINDS = 7
-"""Kinds of row, which take turns: a prime, so that what goes wrong every so many rows meets all of them. The same
-number stands in gpu/vast.cu."""
+"""Kinds of row, which take turns: a prime, so that an error that recurs at some stride of rows meets all of them.
+gpu/vast.cu has the same number."""
 
 
 def make_unfilled(shape: Sequence[int]) -> NDArray[np.float32]:
-    """What stands for an array that is never filled: it has its shape, and takes no memory."""
+    """A substitute for an array that is never filled: it has the same shape and takes no memory."""
     return np.broadcast_to(np.float32(0.0), tuple(shape))
 
 
 def is_vast(array: NDArray[np.generic]) -> bool:
-    """Whether an array is one of these: of so many elements, and one number in memory."""
+    """Whether an array is such a substitute: at least LEAST elements, and a single number in memory."""
     return array.size >= LEAST and not any(array.strides)
 
 
 def alternate_rows(shape: Sequence[int], axis: int, rows: Sequence[int]) -> NDArray[np.float32]:
-    """These rows of an array in turns, as they lie along an axis.
+    """These rows of an array whose rows take turns along an axis.
 
-    Row r has 1 in every column that 2 + r mod 7 divides, else 0: so do the sums, places and lengths of rows differ,
+    Row r has 1 in every column that 2 + r mod 7 divides, else 0. The sums, places and lengths of rows therefore differ,
     every format has both numbers, and no sum of 2^24 of them is rounded.
     """
     length = prod(shape) // max(1, shape[axis])
@@ -45,7 +45,7 @@ def alternate_rows(shape: Sequence[int], axis: int, rows: Sequence[int]) -> NDAr
 
 
 def choose_blocks(grid: Sequence[int], seed: int) -> tuple[int, ...]:
-    """Which blocks of a grid run: the last ones, where indices are largest, the first, and some between."""
+    """The blocks of a grid that run: the last ones, where indices are largest, the first, and some between."""
     count = prod(grid)
     draw = random.Random(f"blocks {seed}")  # noqa: S311  drawn for coverage, nothing is kept secret
     late = [count - 1 - draw.randrange(1 + count // 64) for _ in range(2)]

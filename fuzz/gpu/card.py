@@ -1,7 +1,7 @@
-"""Launches jobs on an NVIDIA GPU: the only file that imports pycuda, imported in worker processes alone.
+"""Launches jobs on an NVIDIA GPU: the only file that imports pycuda. Only worker processes import it.
 
-Knows contexts, modules, launches and the driver's errors. What runs mean, experiments.py knows.
-Long, since no other file may import pycuda: it starts a context.
+Knows contexts, modules, launches and the driver's errors; devices/repeats.py knows what the runs mean.
+Long because no other file may import pycuda: it starts a context.
 """
 
 import contextlib
@@ -45,10 +45,10 @@ from kfuzz.gpu.sanitizer import ENDED as REPLAY_ENDED
 KEPT_MODULES = 256
 POINTER = 8
 MOST_PACKED = 32768
-"""Bytes of a launch's arguments: more than any card takes."""
+"""Bytes of a launch's arguments: more than any GPU takes."""
 VOLTA = (7, 0)
 TOGETHER = 4 * driver.MEBIBYTE
-"""Bytes of images that cross together: of larger ones copying is what takes time, and no waiting is saved."""
+"""Most bytes of images that cross together. For larger ones the copying takes the time, so batching saves nothing."""
 SHORTEST_NAP, LONGEST_NAP = 2e-5, 5e-4
 HEARD_EVERY = 1.0
 """Seconds; less than the grace that the caller's process gives (device.GRACE)."""
@@ -58,7 +58,7 @@ BETWEEN = Path(__file__).with_name("between_launches.cu")
 OWN_FUNCTIONS = ("poison_shared", "move")
 MOVE_THREADS, VECTOR = 256, 16
 FOR_BOTH = cuda.host_alloc_flags.DEVICEMAP
-"""Of host memory: the card uses it, too, at the same addresses."""
+"""Flag of host memory that the GPU also uses, at the same addresses."""
 VAST = Path(__file__).with_name("vast.cu")
 
 
@@ -70,13 +70,13 @@ class _LoadedCode:
     module: cuda.Module
     functions: dict[Entry, cuda.Function]
     packs: dict[Entry, cuda.Function]
-    """What makes the arguments of an entry, where C++ does."""
+    """The functions that make the arguments of the entries, where C++ makes them."""
     by_driver: graphs.LoadedFunctions | None
-    """The same once more, for launches that PyCUDA does not have: it does not say what its functions are called."""
+    """The same functions again, for launches that PyCUDA lacks: it does not give the names of its functions."""
 
 
 class GpuCard:
-    """One context on the first card, with one arena in it; `is_spent` once a kernel has ended the context."""
+    """One context on the first GPU, with one arena in it; `is_spent` once a kernel has ended the context."""
 
     def __init__(self) -> None:
         self.card = driver.card()
@@ -103,7 +103,7 @@ class GpuCard:
         self._packed = cuda.mem_alloc(MOST_PACKED)
 
     def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
-        """Look at one job. A fault of the kernel, or a job too large for the card, is in the outcome."""
+        """Examine one job. The outcome reports a fault of the kernel, or a job that is too large for the GPU."""
         self._timeout = min(probe.timeout, vast.MOST_SECONDS) if job.sampling else probe.timeout
         self._begin, self._reported = begin, float("-inf")
         is_made = bool(self._made) and self._made[0][0] is job
@@ -121,7 +121,7 @@ class GpuCard:
             return Outcome(refusal=refused.refusal)
         except Fault as fault:
             self.is_spent = True
-            if job.sampling and fault.finding.kind == "hang":  # with so much to do it may only be slow
+            if job.sampling and fault.finding.kind == "hang":  # so large a job may only be slow
                 return Outcome(untried=Untried.TOO_SLOW, ended=True)
             found = vast.mention_overflow(job, fault.finding) if job.sampling else fault.finding
             return Outcome(findings=(found,), ended=True)
@@ -136,34 +136,34 @@ class GpuCard:
 
     @property
     def place(self) -> str:
-        """Where in this machine the card is."""
+        """The GPU's address on this machine's PCI bus."""
         return str(cuda.Device(0).pci_bus_id())
 
     def room(self, nbytes: int) -> int:
-        """How many bytes of the card are taken for so many."""
+        """How many bytes of GPU memory an array of this size takes."""
         return driver.round_to_pages(nbytes)
 
     def free(self) -> tuple[int, int]:
-        """How many bytes of the card nobody has taken, and how many it has."""
+        """How many bytes of GPU memory are free, and how many there are."""
         free, total = cuda.mem_get_info()
         return int(free), int(total)
 
     def hold(self, nbytes: int) -> driver.OwnMemory:
-        """Memory for one array, by itself."""
+        """Separate memory for one array."""
         return driver.OwnMemory(nbytes)
 
     def paint(self, address: int, words: int, word: int) -> None:
-        """Write a word over and over: more often than PyCUDA counts."""
+        """Write a word many times: more often than PyCUDA can count."""
         driver.paint(address, words, word, self._stream.handle)
 
     def send(self, address: int, content: Bytes) -> None:
-        """Write what the host has, behind all that was asked for before."""
+        """Write the host's bytes, after all earlier work."""
         self._stream.synchronize()
         if len(content):
             cuda.memcpy_htod(address, content)
 
     def fetch(self, address: int, nbytes: int) -> Bytes:
-        """What memory holds once all that was asked for is done."""
+        """The content of memory after all earlier work."""
         self._stream.synchronize()
         content = np.empty(nbytes, np.uint8)
         if nbytes:
@@ -177,7 +177,7 @@ class GpuCard:
         loaded.prepared_async_call((blocks, 1, 1), (threads, 1, 1), self._stream, *arguments)
 
     def launch_at(self, job: Job, addresses: Mapping[str, int], word: int) -> None:
-        """Launch a job's steps on arrays that lie there already, and wait for them."""
+        """Launch a job's steps on arrays that are already in place, and wait for them."""
         program = self._load_program(job)
         self._reached[0] = 0
         launches = Launches()
@@ -200,12 +200,12 @@ class GpuCard:
         return _load(code, self._shared_limit, False)
 
     def close(self) -> None:
-        """Leave the context: with one still pushed, PyCUDA ends the process with an abort."""
+        """Leave the context: while one is still pushed, PyCUDA ends the process with an abort."""
         with contextlib.suppress(cuda.Error):
             self._context.pop()
 
     def images(self, runs: Sequence[PlannedRun]) -> list[Bytes]:
-        """Host memory for the images of these runs, or the first of them, once the card has room for the largest."""
+        """Host memory for the images of these runs, or of the first ones; GPU memory is reserved for the largest."""
         ends = list(itertools.accumulate(run.size for run in runs))
         count = max(1, sum(end <= TOGETHER for end in ends)) if self._is_launched_at_once(runs[0].job) else 1
         self._arena.hold(max(run.size for run in runs[:count]))
@@ -217,8 +217,8 @@ class GpuCard:
         return [self._sent[end - run.size : end] for run, end in zip(runs[:count], ends, strict=False)]
 
     def launch(self, laid: Sequence[PaintedRun]) -> list[RunResult]:
-        """Make runs: send an image, launch steps one by one, and fetch what memory holds then. All is waited for once:
-        processes take turns on the card, and each wait is a turn.
+        """Make runs: send an image, launch the steps one by one, and fetch the memory. It waits once for all runs:
+        processes share the GPU by time slices, and each wait costs one.
         """
         if any(is_host(step.entry) for step in laid[0].run.job.steps):
             return [self._call_host(one) for one in laid]
@@ -236,7 +236,7 @@ class GpuCard:
         return done
 
     def look_ahead(self, coming: Sequence[tuple[Job, Probe]], begin: Callable[[str], None]) -> None:
-        """Make the runs of jobs to come, as far as they may be made together; raises only TogetherError."""
+        """Make the runs of the next jobs, as far as they can be made together; raises only TogetherError."""
         if self._made or len(coming) < 2:
             return
         together: list[tuple[Job, list[PlannedRun]]] = []
@@ -258,7 +258,7 @@ class GpuCard:
         self._made.extend((job, [next(made) for _ in runs]) for job, runs in together)
 
     def _is_tame(self, job: Job, probe: Probe) -> bool:
-        """Whether a job may be run beside others: its kernel has run here, and it is not known to end contexts."""
+        """Whether a job may run together with others: its kernel has run here and is not known to end contexts."""
         code = self._codes.get(_key(job))
         program = self._programs.get(code.digest) if code else None
         if program is None or program.code.has_variables or program.packs:
@@ -280,7 +280,7 @@ class GpuCard:
     def _enqueue(
         self, launches: Launches, one: PaintedRun, left: RunResult, arguments: Sequence[Sequence[int | bytes]]
     ) -> None:
-        """Give the card all that a run is, behind the launches of those before it."""
+        """Put all operations of a run on the stream, after those of the earlier runs."""
         job, word = one.run.job, one.run.plan.shared + SHARED
         program = self._load_program(job)
         if is_small := one.run.size <= TOGETHER:
@@ -293,9 +293,9 @@ class GpuCard:
             try:
                 _launch(program, job, job.steps[number], given, self._stream)
             except (cuda.LogicError, cuda.LaunchError, DeviceError) as error:
-                if driver.kind_of(str(error)):  # what was launched before has ended the context
+                if driver.kind_of(str(error)):  # an earlier launch has ended the context
                     raise self._explain_failure(launches, error) from error
-                self._await(launches)  # nothing of it goes on under the next job
+                self._await(launches)  # none of it may still run during the next job
                 raise ClaimError(f"{launch_words(job, number)}: {_driver_words(error)}") from error
         if is_small:
             self._move(int(left.memory.ctypes.data), self._base(one), one.run.size)
@@ -303,16 +303,16 @@ class GpuCard:
             cuda.memcpy_dtoh_async(left.memory, self._base(one), self._stream)
 
     def _move(self, to: int, out_of: int, nbytes: int) -> None:
-        """Copy an image by a kernel. Processes take turns on the card's engines for copies, too, one by one: what is
-        copied by them waits three times for a turn, and what a kernel copies is done within the turn of the launches.
+        """Copy an image by a kernel. Processes share each copy engine of the GPU by time slices, too: a copy by an
+        engine waits for three time slices, but a copy by a kernel is done within the time slice of the launches.
         """
         vectors = nbytes // VECTOR
         blocks = min(-(-vectors // MOVE_THREADS), 2 * self._multiprocessors)
         self._mover.prepared_async_call((blocks, 1, 1), (MOVE_THREADS, 1, 1), self._stream, to, out_of, vectors)
 
     def _call_host(self, one: PaintedRun) -> RunResult:
-        """Send an image, call host functions, behind earlier calls where the plan says so, and fetch; a hang of theirs
-        is for the caller's process to end.
+        """Send an image, make earlier calls if the plan says so, call the host functions, and fetch the memory. If they
+        hang, the caller's process ends them.
         """
         job, plan, addresses = one.run.job, one.run.plan, self._addresses(one)
         host = self._find_library(job)
@@ -341,13 +341,13 @@ class GpuCard:
         return left
 
     def _send(self, one: PaintedRun) -> None:
-        """Memory as it is before a call, also behind earlier calls: shared memory, too, has poison."""
+        """Set memory to its state before a call, also after earlier calls: shared memory is poisoned, too."""
         self._poison_shared(one.run.plan.shared + SHARED, 0)
         cuda.memcpy_htod_async(self._base(one), one.image, self._stream)
         self._stream.synchronize()
 
     def _is_launched_at_once(self, job: Job) -> bool:
-        """Whether runs may follow one another without a word from this process between them."""
+        """Whether runs may follow one another without work by this process between them."""
         return not any(is_host(step.entry) for step in job.steps) and not self._find_code(job).has_variables
 
     def _find_library(self, job: Job) -> hosting.HostLibrary:
@@ -363,7 +363,7 @@ class GpuCard:
         return known
 
     def _report_running(self) -> float:
-        """The time now. The caller's process hears of it once in a while: each message wakes it up."""
+        """Return the time; tell the caller's process now and then that the job runs. Each message wakes it up."""
         now = time.monotonic()
         if now > self._reported + HEARD_EVERY:
             self._reported = now
@@ -371,16 +371,16 @@ class GpuCard:
         return now
 
     def _poison_shared(self, word: int, launch: int) -> None:
-        """Fill all shared memory, and note which launch is next, for whoever asks how far the card has come.
+        """Fill all shared memory, and record which launch is next, so that the host sees how far the GPU is.
 
-        Twice as many blocks as there are multiprocessors, each fills one, so hardly any is left out.
+        It launches two blocks for each multiprocessor, and each block fills one, so hardly any is left out.
         """
         grid, limit = (2 * self._multiprocessors, 1, 1), self._shared_limit
         given = (_as_int(word), limit // 4, self._reached_at, launch)
         self._poison.prepared_async_call(grid, (1024, 1, 1), self._stream, *given, shared_size=limit)
 
     def _await(self, launches: Launches) -> None:
-        """Wait until the card has done all that it was given; each run has a time-out of its own."""
+        """Wait until the GPU has finished all its work; each run has a time-out of its own."""
         now = began = self._report_running()
         until, run = began + self._timeout, 0
         try:
@@ -393,13 +393,13 @@ class GpuCard:
                 elif now > until:
                     words = reached.words
                     raise Fault(Finding("hang", f"{words} has not ended after {self._timeout:g} s", step=reached.step))
-                # The driver wakes nobody up at a time-out; naps grow with what has been waited for.
+                # The driver's wait has no time-out, so this polls; naps grow with the time waited so far.
                 time.sleep(min(max(SHORTEST_NAP, (now - began) / 8), LONGEST_NAP))
         except cuda.Error as error:
             raise self._explain_failure(launches, error) from error
 
     def _explain_failure(self, launches: Launches, error: Exception) -> Exception:
-        """What has ended the context: the launch that was reached last, or something else than a kernel."""
+        """The error that ended the context: a fault of the last launch reached, or one that no kernel caused."""
         kind, reached = driver.kind_of(str(error)), launches.reached(int(self._reached[0]))
         words = reached.words
         if kind is None:
@@ -407,7 +407,7 @@ class GpuCard:
         return Fault(Finding(kind, f"{words}: {_driver_words(error)}", step=reached.step))
 
     def _load_program(self, job: Job) -> _LoadedCode:
-        """The job's module, loaded; afresh each time where global variables could remember a launch."""
+        """The job's module, loaded; loaded again each time if global variables could remember a launch."""
         code = self._find_code(job)
         program = self._programs.get(code.digest)
         by_driver = needs_driver(job)
@@ -428,7 +428,7 @@ class GpuCard:
         return code
 
     def _check_launches(self, job: Job) -> None:
-        """What the driver would take without a word, or refuse in too few."""
+        """Reject launches that the driver would accept silently, or refuse with too little explanation."""
         program = self._load_program(job)
         for number, step in enumerate(job.steps):
             there = program.code.entries[step.entry]
@@ -458,14 +458,14 @@ class GpuCard:
 
 
 def _key(job: Job) -> tuple[object, ...]:
-    """What a job is compiled of."""
+    """Everything that a job is compiled from."""
     return job.path, job.source, job.flags, job.entries
 
 
 def _place_earlier(
     job: Job, addresses: Mapping[str, int], word: int, lent: list[cuda.DeviceAllocation]
 ) -> Iterator[tuple[Job, Mapping[str, int]]]:
-    """Each earlier call of a job, with its arrays where they lie: in the job's own where they have its sizes."""
+    """Each earlier call of a job, with the places of its arrays: the job's own arrays if the sizes are the same."""
     shapes = [one.shape for one in job.buffers if not one.is_returned]
     for earlier in job.earlier:
         placed = [one for one in earlier.buffers if not one.is_returned]
@@ -488,7 +488,7 @@ def needs_driver(job: Job) -> bool:
 
 
 def _load(code: machine_code.MachineCode, shared_limit: int, by_driver: bool) -> _LoadedCode:
-    """A module and its functions, each opted in to all the shared memory that the card gives a block."""
+    """A module and its functions, each opted in to all the shared memory that the GPU gives a block."""
     module = cuda.module_from_buffer(code.image)
     functions, packs, names = {}, {}, cuda.function_attribute
     for entry, there in code.entries.items():
@@ -508,7 +508,7 @@ def _load(code: machine_code.MachineCode, shared_limit: int, by_driver: bool) ->
 
 
 def _launch(program: _LoadedCode, job: Job, step: Step, arguments: Sequence[int | bytes], stream: cuda.Stream) -> None:
-    """One launch. All of a job go one way: the two copies of a module have variables of their own."""
+    """Launch one step. All steps of a job go the same way: the two copies of a module have separate variables."""
     if not needs_driver(job):
         function = program.functions[step.entry]
         function.prepared_async_call(step.grid, step.block, stream, *arguments, shared_size=step.shared)
@@ -536,7 +536,7 @@ def _arguments(
     packed: cuda.DeviceAllocation,
     stream: cuda.Stream,
 ) -> list[int | bytes]:
-    """What a function is launched with; where C++ makes the arguments, all of them as one string of bytes."""
+    """The arguments of a launch; if C++ makes them, all of them as one string of bytes."""
     given: list[int | bytes] = [addresses[one] if isinstance(one, str) else one for one in step.args]
     pack = program.packs.get(step.entry)
     if pack is None:
@@ -549,7 +549,7 @@ def _arguments(
 
 
 def _driver_words(error: Exception) -> str:
-    """The driver's words, without the function of its own in which it came upon them."""
+    """The driver's words, without the name of the driver function that failed."""
     return str(error).rpartition(" failed: ")[2]
 
 
@@ -559,11 +559,11 @@ def _as_int(word: int) -> int:
 
 
 def _ignore(part: str) -> None:
-    """Tell nobody."""
+    """A progress callback that does nothing."""
 
 
 def backend() -> GpuCard:
-    """What worker.py runs jobs with."""
+    """The backend with which worker.py runs jobs."""
     try:
         return GpuCard()
     except cuda.Error as error:
@@ -579,11 +579,11 @@ def replay(job: Job, probe: Probe) -> None:
     except cuda.Error as error:
         print(f"a launch failed: {error}")
     print(REPLAY_ENDED, flush=True)
-    os._exit(0)  # whatever state the context is in, leaving it is not what is watched
+    os._exit(0)  # leaving the context is not part of what is watched, whatever its state
 
 
 def launch_plainly(job: Job, probe: Probe, context: cuda.Context) -> None:
-    """Launch a job once in memory of exactly its arrays' sizes, poisoned nowhere; raise a cuda.Error where it fails."""
+    """Launch a job once in memory of exactly its arrays' sizes, without poison; raise a cuda.Error if it fails."""
     kept, addresses = [], {}
     for buffer, distance in zip(job.buffers, offsets(job, probe.seed), strict=True):
         memory = cuda.mem_alloc(max(nbytes(buffer), 1) + distance)

@@ -1,8 +1,8 @@
-"""Template arguments that a launch leaves to be deduced: which function of a template it is, as the compiler says.
+"""Template arguments that a launch leaves to be deduced: the compiler says which function of a template it launches.
 
-The address of a template cannot be taken by the arguments of a call. But a function can be declared that has the
-template's own head and parameters, and whose type names the kernel: what is deduced for a call of it is what a launch
-deduces. Knows C++ as text; what is wrong in it nvcc tells.
+The arguments of a call do not give the address of a template. But you can declare a function that has the template's
+head and parameters, and whose type names the kernel: the compiler deduces the same arguments for a call of it as for a
+launch. Knows C++ as text; nvcc reports errors in it.
 """
 
 import re
@@ -23,7 +23,7 @@ UNNAMED = re.compile(r"(?:(?:class|typename)(?:\s*\.\.\.)?|bool|int|unsigned|aut
 
 @dataclass(frozen=True)
 class Template:
-    """A kernel's template: its head and parameters as they stand, its arguments, and the namespaces around it."""
+    """A kernel's template: its head and parameters as written, its arguments, and the namespaces around it."""
 
     head: tuple[str, ...]
     names: tuple[str, ...]
@@ -41,7 +41,7 @@ def is_deduced(source: str, call: Call) -> bool:
 
 
 def declare_kernel(source: str, number: int, call: Call) -> tuple[str, str]:
-    """The function that stands for a template, declared beside it, and the type by which its call names the kernel."""
+    """A function that represents a template, declared beside it, and the type of its call, which names the kernel."""
     template = find_template(source, bare_name(call.function))
     assert template is not None, call
     inside = f"{bare_name(call.function)}<{', '.join(template.names)}>"
@@ -62,7 +62,7 @@ def bare_name(function: str) -> str:
 
 
 def find_template(source: str, name: str) -> Template | None:
-    """The template of a `__global__` function of that name; None where it is none."""
+    """The template of the `__global__` function of that name; None if it is not a template."""
     code = blank_non_code(source)
     for found in re.finditer(rf"\b__global__\b[^;{{}}]*?\b{re.escape(name)}\s*\(", code):
         heads = list(HEAD.finditer(code, 0, found.start()))
@@ -89,7 +89,7 @@ def _closing_angle(code: str, start: int) -> int:
 
 
 def _name_parameter(parameter: str, number: int) -> str:
-    """A template's parameter, with a name where it has none."""
+    """A template's parameter, with a name added if it has none."""
     kind, equals, default = parameter.partition("=")
     kind = kind.strip()
     named = f"{kind} kfuzz_{number}" if UNNAMED.fullmatch(kind) else kind
@@ -97,14 +97,14 @@ def _name_parameter(parameter: str, number: int) -> str:
 
 
 def _argument(parameter: str) -> str:
-    """What stands for a template's parameter in its list of arguments."""
+    """The argument that passes on a template's parameter."""
     kind = parameter.partition("=")[0].strip()
     name = re.findall(r"\w+", kind)[-1]
     return f"{name}..." if "..." in kind else name
 
 
 def _namespaces(before: str) -> tuple[str, ...]:
-    """The namespaces that are open at the end of a text, the outermost first; one without a name is empty."""
+    """The namespaces that are open at the end of a text, the outermost first; an unnamed one is empty."""
     opened: list[str | None] = []
     for mark in re.finditer(r"[{}]", before):
         if mark[0] == "{":

@@ -1,6 +1,6 @@
-"""Measures the error of a device's own float32 exp on the floats in [-104, 0], of exp2 in [-150, 0].
+"""Measures the error of a device's own float32 exp on the floats in [-104, 0], and of exp2 in [-150, 0].
 
-What comes out is a model (a0, kappa) that a claim may name. Knows the sweep and what its numbers mean; which device
+The result is a model (a0, kappa) that a claim may name. Knows the sweep and what its numbers mean; the device that
 runs it is passed in.
 """
 
@@ -19,17 +19,17 @@ LAST = int(np.float32(104.0).view(np.uint32))
 """How many floats lie in [-104, 0): below -104 the exp of a float is less than half the smallest subnormal."""
 
 LAST_OF_BASE_2 = int(np.float32(150.0).view(np.uint32))
-"""The same of exp2, in [-150, 0)."""
+"""The same for exp2, in [-150, 0)."""
 
 A0 = 5
-"""The documented error of expf in u, for which kappa is then the smallest that holds."""
+"""The documented error of expf in u; kappa is the smallest that holds with it."""
 
 FUNCTIONS = {"expf": "exp_sweep<Accurate>", "__expf": "exp_sweep<Fast>", "exp2f": "exp_sweep<Base2>"}
 SWEEPS = tuple((function, flags) for function in FUNCTIONS for flags in ((), ("-ftz=true",)))
-"""All functions, with denormals and without: what a claim can say. exp2f without is ex2.approx.ftz."""
+"""All functions, with and without denormals: all that a claim can name. exp2f without them is ex2.approx.ftz."""
 
 STRIDES = {"gpu": 1, "cpu": 997}
-"""A gpu tries every float in a second; a cpu tries one in so many."""
+"""A GPU tries every float in a second; a CPU tries one float in this many."""
 
 BLOCKS = {"gpu": 2048, "cpu": 4}
 THREADS = 256
@@ -37,7 +37,7 @@ THREADS = 256
 
 @dataclass(frozen=True)
 class ExpSweep:
-    """The worst of one exp over the floats that were tried; errors in u = 2^-24, of subnormal results in 2^-150."""
+    """The worst errors of one exp over the floats tried, in u = 2^-24; those of subnormal results in 2^-150."""
 
     function: str
     flags: tuple[str, ...]
@@ -71,7 +71,7 @@ def measure(device: Device, function: str, flags: tuple[str, ...], stride: int =
 
 
 def last_of(function: str) -> int:
-    """The number of the last float that is tried."""
+    """The number of the last float to try."""
     return LAST_OF_BASE_2 if function == "exp2f" else LAST
 
 
@@ -93,7 +93,7 @@ def _job(function: str, flags: tuple[str, ...], stride: int, blocks: int) -> Job
 
 
 def document(sweeps: Sequence[ExpSweep], measured_on: dict[str, str]) -> dict[str, object]:
-    """The sweeps as a JSON document, with where they were measured."""
+    """The sweeps and the place where they were measured, as a JSON document."""
     return {"schema": SCHEMA, "measured_on": measured_on, "a0": A0, "sweeps": [asdict(sweep) for sweep in sweeps]}
 
 

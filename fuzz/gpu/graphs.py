@@ -1,8 +1,8 @@
-"""Launches that are recorded once and replayed together, by the driver's own library: what times are taken of.
+"""Launches that are recorded once and replayed together by the driver's own library, so that they can be timed.
 
-PyCUDA has no graphs, clusters or cooperative launches, and a rival may use the card in this very process: so it is
-ctypes, and the card's primary context, which all libraries share. Knows memory, modules, streams and graphs; never what
-is launched, or why.
+PyCUDA has no graphs, clusters or cooperative launches, and a rival may use the GPU in the same process. This module
+therefore uses ctypes and the GPU's primary context, which all libraries share. Knows memory, modules, streams and
+graphs; never what is launched, or why.
 """
 
 import ctypes
@@ -24,26 +24,26 @@ MAX_DYNAMIC_SHARED, NON_PORTABLE_CLUSTER = 8, 14
 THREAD_LOCAL, NON_BLOCKING = 1, 1
 END = 0
 COOPERATIVE, CLUSTER_DIMENSION = 2, 4
-"""Of cuLaunchKernelEx's attributes."""
+"""Attributes of cuLaunchKernelEx."""
 PARAMS, PARAMS_SIZE = 1, 2
-"""Of cuLaunchKernel's `extra`: what follows is all arguments together, or how many bytes they are."""
+"""Keys in cuLaunchKernel's `extra`: the next entry is all arguments together, or their size in bytes."""
 MOST_PARAMETERS = 1024
 TRANSFERS_A_CLOCK = 2
 PAGE = 2 << 20
 SPACES = cycle((1, 5, 2, 7, 3))
-"""Pages left free behind one stretch after the other."""
+"""Pages left free after each stretch of memory in turn."""
 
 GridSize = tuple[int, int, int]
 
 
 class Replayable(Protocol):
-    """What can be launched again and again."""
+    """Launches that can be repeated."""
 
     def replay(self) -> None: ...
 
 
 class Session:
-    """The first card's primary context, current in this thread, and one stream in it."""
+    """The first GPU's primary context, current in this thread, and one stream in it."""
 
     def __init__(self) -> None:
         self.card = card()
@@ -62,7 +62,7 @@ class Session:
             call("cuEventCreate", byref(event), c_uint(0))
 
     def seconds(self, graph: Replayable) -> float:
-        """How long one replay takes, from event to event on the card's own clock."""
+        """How long one replay takes, from event to event on the GPU's own clock."""
         begin, end = self._events
         call("cuEventRecord", begin, self.stream)
         graph.replay()
@@ -73,21 +73,21 @@ class Session:
         return taken.value / 1e3
 
     def forget_persisting(self) -> None:
-        """Let nothing stay in the second-level cache on purpose."""
+        """Reset persisting lines of the second-level cache, so that nothing stays there on purpose."""
         call("cuCtxResetPersistingL2Cache")
 
     def wait(self) -> None:
-        """Until all that the context was given is done."""
+        """Wait until the context has finished all its work."""
         call("cuCtxSynchronize")
 
     def graph(self, record: Callable[[], None]) -> "RecordedGraph":
-        """What `record` puts on the stream, as a graph; nothing of it runs now."""
+        """A graph of the work that `record` puts on the stream; none of it runs now."""
         call("cuStreamBeginCapture_v2", self.stream, c_int(THREAD_LOCAL))
         graph, ready = c_void_p(), c_void_p()
         try:
             record()
         except BaseException:
-            with suppress(DeviceError):  # that says no more than that something was wrong before
+            with suppress(DeviceError):  # this error only says that something failed before
                 call("cuStreamEndCapture", self.stream, byref(graph))
             raise
         call("cuStreamEndCapture", self.stream, byref(graph))
@@ -107,16 +107,16 @@ class RecordedGraph:
         call("cuGraphLaunch", self._ready, self._stream)
 
     def __del__(self) -> None:
-        """Give its memory back."""
+        """Free its memory."""
         with suppress(DeviceError):  # a kernel may have ended the context, and all that was in it
             call("cuGraphExecDestroy", self._ready)
 
 
 class DeviceBytes:
-    """A stretch of the card's memory, which begins at a multiple of 256.
+    """A stretch of GPU memory, which begins at a multiple of 256.
 
-    Stretches of one size lie apart by changing numbers of pages, so that an input and its output, apart by a power of
-    two, do not meet in the same banks of memory all the way.
+    The gaps between stretches of one size vary in pages: an input and its output that lay apart by a power of two
+    would always meet in the same banks of memory.
     """
 
     def __init__(self, nbytes: int) -> None:
@@ -126,7 +126,7 @@ class DeviceBytes:
         self.address = address.value
 
     def fill(self, block: NDArray[np.generic]) -> None:
-        """Repeat a block of bytes all over it: the block once, then doubling."""
+        """Fill it with copies of a block of bytes: write the block once, then double it."""
         given = np.ascontiguousarray(block).view(np.uint8).reshape(-1)
         done = min(self.nbytes, given.size)
         self.write(given[:done])
@@ -136,19 +136,19 @@ class DeviceBytes:
             done += more
 
     def write(self, given: NDArray[np.generic]) -> None:
-        """Its first bytes."""
+        """Write its first bytes."""
         if given.nbytes:
             call("cuMemcpyHtoD_v2", c_uint64(self.address), c_void_p(given.ctypes.data), c_size_t(given.nbytes))
 
     def read(self, start: int, nbytes: int) -> NDArray[np.uint8]:
-        """So many of its bytes."""
+        """Read `nbytes` of its bytes."""
         got = np.empty(nbytes, np.uint8)
         if nbytes:
             call("cuMemcpyDtoH_v2", c_void_p(got.ctypes.data), c_uint64(self.address + start), c_size_t(nbytes))
         return got
 
     def __del__(self) -> None:
-        """Give it back."""
+        """Free it."""
         with suppress(DeviceError):
             call("cuMemFree_v2", c_uint64(self.address))
 
@@ -163,20 +163,20 @@ class LoadedFunctions:
         self._shared: dict[str, int] = {}
 
     def function(self, symbol: str, shared: int) -> c_void_p:
-        """A kernel that may be launched with so much dynamic shared memory, in clusters of any size."""
+        """A kernel that may be launched with this much dynamic shared memory, in clusters of any size."""
         if symbol not in self._functions:
             function = c_void_p()
             call("cuModuleGetFunction", byref(function), self._module, symbol.encode())
             if card().capability >= (9, 0):
                 call("cuFuncSetAttribute", function, c_int(NON_PORTABLE_CLUSTER), c_int(1))
             self._functions[symbol] = function
-        if shared > self._shared.get(symbol, 0):  # of 48 KB that need no asking its static arrays have a part
+        if shared > self._shared.get(symbol, 0):  # its static arrays use part of the 48 KB that need no opt-in
             call("cuFuncSetAttribute", self._functions[symbol], c_int(MAX_DYNAMIC_SHARED), c_int(shared))
             self._shared[symbol] = shared
         return self._functions[symbol]
 
     def most_blocks(self, symbol: str, threads: int, shared: int) -> int:
-        """How many blocks of a kernel the card runs at once."""
+        """How many blocks of a kernel the GPU runs at once."""
         each = c_int()
         function = self.function(symbol, shared)
         query = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
@@ -190,14 +190,14 @@ class LoadedFunctions:
 
 
 def new_stream() -> c_void_p:
-    """A stream that waits for no other."""
+    """A stream that does not wait for any other."""
     stream = c_void_p()
     call("cuStreamCreate", byref(stream), c_uint(NON_BLOCKING))
     return stream
 
 
 class _Attribute(ctypes.Structure):
-    """CUlaunchAttribute: which it is, and a value of 64 bytes, of which a cluster's sides take three words."""
+    """CUlaunchAttribute: its id, and a value of 64 bytes; a cluster's sides take three words of it."""
 
     _fields_ = (("id", c_uint), ("unused", c_uint), ("value", c_uint * 16))
 
@@ -225,7 +225,7 @@ def launch(
     cluster: GridSize | tuple[()] = (),
     cooperative: bool = False,
 ) -> None:
-    """One launch; the arguments as they lie in a parameter block."""
+    """Launch a kernel; the arguments are laid out as in a parameter block."""
     given = ctypes.create_string_buffer(arguments, max(len(arguments), 1))
     size = c_size_t(len(arguments))
     extra = (c_void_p * 5)(PARAMS, ctypes.addressof(given), PARAMS_SIZE, ctypes.addressof(size), END)
@@ -235,7 +235,7 @@ def launch(
         call("cuLaunchKernel", function, *map(c_uint, (*grid, *block, shared)), stream, c_void_p(), extra)
         return
     config = _Config((*grid,), (*block,), shared, stream, (_Attribute * len(said))(*said), len(said))
-    if cooperative:  # which a graph does not take with all arguments together
+    if cooperative:  # a graph does not accept such a launch with all arguments together
         places = (c_void_p * MOST_PARAMETERS)(*(ctypes.addressof(given) + one for one in _offsets(function)))
         call("cuLaunchKernelEx", byref(config), function, places, c_void_p())
     else:
@@ -243,7 +243,7 @@ def launch(
 
 
 def _offsets(function: c_void_p) -> Iterator[int]:
-    """Where each parameter of a kernel lies in its parameter block."""
+    """The offset of each parameter of a kernel in its parameter block."""
     offset, size = c_size_t(), c_size_t()
     for number in range(MOST_PARAMETERS):
         if library().cuFuncGetParamInfo(function, c_size_t(number), byref(offset), byref(size)):
@@ -252,7 +252,7 @@ def _offsets(function: c_void_p) -> Iterator[int]:
 
 
 def pack_arguments(values: Sequence[int], sizes: Sequence[int]) -> bytes:
-    """Integers and addresses as a parameter block: each at a multiple of its own size."""
+    """A parameter block of integers and addresses, each at a multiple of its own size."""
     made = bytearray()
     for value, size in zip(values, sizes, strict=True):
         made += bytes(-len(made) % size)
@@ -261,12 +261,12 @@ def pack_arguments(values: Sequence[int], sizes: Sequence[int]) -> bytes:
 
 
 def copy(to: int, out_of: int, nbytes: int, stream: c_void_p) -> None:
-    """A copy on the card, by the driver."""
+    """Copy on the GPU by the driver."""
     call("cuMemcpyDtoDAsync_v2", c_uint64(to), c_uint64(out_of), c_size_t(nbytes), stream)
 
 
 def set_bytes(to: int, pattern: int, width: int, count: int, stream: c_void_p) -> None:
-    """`count` elements of 1, 2 or 4 bytes, all alike."""
+    """Set `count` elements of 1, 2 or 4 bytes to the same bits."""
     name, kind = {1: ("cuMemsetD8Async", ctypes.c_ubyte), 2: ("cuMemsetD16Async", ctypes.c_ushort),
                   4: ("cuMemsetD32Async", c_uint)}[width]  # fmt: skip
     call(name, c_uint64(to), kind(pattern), c_size_t(count), stream)
@@ -274,7 +274,7 @@ def set_bytes(to: int, pattern: int, width: int, count: int, stream: c_void_p) -
 
 @contextmanager
 def session() -> Iterator[Session]:
-    """A session whose work is done when it is left."""
+    """A session that finishes its work when you leave it."""
     opened = Session()
     try:
         yield opened

@@ -1,6 +1,6 @@
-"""Host functions on a GPU: the file compiled by nvcc into a library, with the shim of torch over NVIDIA's own runtime.
+"""Host functions on a GPU: nvcc compiles the file into a library, with a shim of torch over NVIDIA's own runtime.
 
-Knows nvcc, ctypes and what the library offers (host_side/); it runs in a worker process, in whose context memory lies.
+Knows nvcc, ctypes and the library's functions (host_side/). It runs in a worker process, whose context owns the memory.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ COMMON = (
 )
 MOST_SEEN, MOST_RANK = 16, 8
 EarlierCall = tuple[Job, Mapping[str, int]]
-"""A call before the one that counts, and where its arrays lie."""
+"""A call before the one that counts, and the addresses of its arrays."""
 
 
 class HostRefusedError(Exception):
@@ -42,12 +42,12 @@ class HostRefusedError(Exception):
         self.refusal = refusal
 
 
-class HostFault(Exception):  # noqa: N818  it is what a kernel did, not an error of this program
-    """What went wrong in a kernel that a host function launched, in the runtime's words; the context is lost."""
+class HostFault(Exception):  # noqa: N818  a kernel caused it, not an error of this program
+    """A kernel that a host function launched has failed, in the runtime's words; the context is lost."""
 
 
 class GuardReport(ctypes.Structure):
-    """What the guards tell, as memory.cu has it."""
+    """The report of the guards, laid out as the struct in memory.cu."""
 
     _fields_ = (
         ("is_freed", ctypes.c_int32),
@@ -59,7 +59,7 @@ class GuardReport(ctypes.Structure):
 
 
 def compile_library(job: Job, architecture: str) -> Path:
-    """The library of a file and its entries, from the cache where this compiler has seen this very text before."""
+    """The library of a file and its entries, from the cache if this compiler has compiled the same text before."""
     nvidia.check_architecture(architecture)
     parts = [
         nvidia.version(nvidia.find()),
@@ -98,7 +98,7 @@ def _link(job: Job, architecture: str, folder: Path, shim: str) -> bytes:
 
 
 def list_parts(with_torch: bool) -> list[Path]:
-    """What is linked to every library, and to those that use torch."""
+    """The sources that are linked to every library, and to those that use torch."""
     shim = [*sorted(SHIM.glob("*.cpp")), HERE / "reach.cu"]
     return [HERE / "memory.cu", HERE / "endings.cpp", *(one for one in shim if with_torch and one.name != "reach.cpp")]
 
@@ -127,7 +127,7 @@ def _run_nvcc(words: list[str], architecture: str, folder: Path) -> str:
 
 
 def export_function(number: int, entry: Entry) -> str:
-    """The function by which a host function is called: `kfuzz_call_0` takes the addresses of its arguments' values."""
+    """The function that calls a host function: `kfuzz_call_0` takes the addresses of its arguments' values."""
     assert isinstance(entry, Call)
     taken = ""
     for place, declared in enumerate(entry.declared):
@@ -156,7 +156,7 @@ class HostLibrary:
             getattr(self.library, name).restype = ctypes.c_char_p
 
     def close(self) -> None:
-        """Unload it, with all that its variables hold."""
+        """Unload it, and with it the values of its variables."""
         dlclose(self.library._handle)
 
     def run(
@@ -167,9 +167,9 @@ class HostLibrary:
         earlier: Iterable[EarlierCall] | None = None,
         send: Callable[[], None] | None = None,
     ) -> Returned:
-        """Call its functions, fetch what they return, and look at the guards of what they asked for.
+        """Call its functions, fetch what they return, and check the guards of the memory that they allocated.
 
-        Behind earlier calls, if there are any, `send` fills the arrays as at first.
+        After earlier calls, if there are any, `send` fills the arrays as at first.
         """
         library = self.library
         with silence_output():
@@ -177,7 +177,7 @@ class HostLibrary:
             if earlier is not None and send is not None:
                 for job, places in earlier:
                     any(self.call_function(job, number, places) for number in range(len(job.steps)))
-                    if library.kfuzz_synchronized():  # the card takes no arrays of another call then
+                    if library.kfuzz_synchronized():  # the GPU takes no arrays of another call then
                         break
                 if not library.kfuzz_synchronized():
                     library.kfuzz_again()
@@ -206,14 +206,14 @@ class HostLibrary:
         return Returned(arrays, findings)
 
     def call_function(self, job: Job, number: int, addresses: Mapping[str, int]) -> bool:
-        """Whether one of its functions, called over these arrays, has refused its arguments."""
+        """Call one of its functions on these arrays; whether it refused its arguments."""
         step = job.steps[number]
         values = [ctypes.c_int64(addresses[one] if isinstance(one, str) else one) for one in step.args]
         given = (ctypes.c_void_p * max(1, len(values)))(*(ctypes.addressof(one) for one in values))
         return bool(getattr(self.library, f"kfuzz_call_{self.job.entries.index(step.entry)}")(given))
 
     def _fetch_returned(self) -> tuple[dict[str, NDArray[np.generic]], tuple[Finding, ...]]:
-        """The arrays that were returned; those of another type or size than the claim's are a finding."""
+        """The arrays that were returned; one whose type or size differs from the claim's is a finding."""
         wanted = [buffer for buffer in self.job.buffers if buffer.is_returned]
         given = list(self._list_returned())
         if len(given) != len(wanted):
@@ -240,7 +240,7 @@ class HostLibrary:
 
 
 def describe_report(raw: GuardReport) -> Finding:
-    """A finding of what was written beside an array, or into one that was freed."""
+    """A finding about a write beside an array, or into one that was freed."""
     array = f"the {raw.bytes} bytes that line {raw.line} allocates"
     if raw.is_freed:
         return Finding("use-after-free", f"byte {raw.place} of {array} is written after they are freed", line=raw.line)
@@ -251,7 +251,7 @@ def describe_report(raw: GuardReport) -> Finding:
 
 @contextlib.contextmanager
 def silence_output() -> Iterator[None]:
-    """What a host function prints is its own affair."""
+    """Discard what a host function prints."""
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     ours = os.dup(1)
     os.dup2(nowhere, 1)

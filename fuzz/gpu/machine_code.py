@@ -1,6 +1,6 @@
 """Compiles a kernel file to machine code for one NVIDIA architecture, and finds its entries in it.
 
-Knows nvcc and the ELF file that it writes; it needs no GPU, no driver and no pycuda.
+Knows nvcc and the ELF file that it writes; it needs neither a GPU nor a driver nor pycuda.
 """
 
 import os
@@ -33,7 +33,7 @@ ENTRY_LINE = re.compile(r"^launch entry\((\d+)\):\s*error: (.*)$", re.MULTILINE)
 class CodeEntry:
     """A `__global__` function of a cubin: its mangled name, and the bytes that each parameter takes.
 
-    `packed` is how many bytes all parameters take together. `pack` is the function that makes them, where C++ does.
+    `packed` is how many bytes all parameters take together. `pack` is the function that makes them, if C++ does.
     """
 
     symbol: str
@@ -58,10 +58,10 @@ class MachineCode:
 def compile_kernel(
     path: Path, source: str, flags: tuple[str, ...], entries: tuple[Entry, ...], architecture: str
 ) -> MachineCode:
-    """The machine code of a source, from the cache where this compiler has seen this very text before."""
+    """The machine code of a source, from the cache if this compiler has compiled the same text before."""
     nvidia.check_architecture(architecture)
     name = "cubin/" + cache.key(
-        "symbols and code",  # what is kept; older caches hold the code alone
+        "symbols and code",  # the content of an entry; older caches hold the code alone
         nvidia.version(nvidia.find()),
         architecture,
         "\n".join(flags),
@@ -78,9 +78,9 @@ def compile_kernel(
 
 
 def included_texts(path: Path, source: str, flags: tuple[str, ...]) -> Iterator[str]:
-    """Names and texts of the files that a kernel includes, and that they do: beside them, or in a folder of the flags.
+    """Names and texts of the files that a kernel includes, directly or not, from beside them or a folder of the flags.
 
-    What lies in none of these is the compiler's own, or the system's.
+    A file that lies in none of these places belongs to the compiler or the system.
     """
     folders = (path.parent, *(Path(flag.removeprefix("-I")) for flag in flags if flag.startswith("-I")))
     seen: set[Path] = set()
@@ -101,10 +101,10 @@ def included_texts(path: Path, source: str, flags: tuple[str, ...]) -> Iterator[
 def _build(path: Path, source: str, flags: tuple[str, ...], entries: tuple[Entry, ...], architecture: str) -> bytes:
     """The symbols of the entries, a 0, and the cubin.
 
-    A pointer to `block_sum<256>` behind the source makes the compiler instantiate it, and PTX says which symbol that
-    is, so nobody has to mangle a name. The cubin is made without the pointers: an assembler that sees the address of a
-    kernel taken makes other code of it, by a tenth longer than that of the user's own build. `#line` keeps messages and
-    line tables to the lines of the kernel file.
+    A pointer to `block_sum<256>` after the source makes the compiler instantiate it, and PTX gives its symbol, so kfuzz
+    need not mangle names. The cubin is made without the pointers: if a kernel's address is taken, the assembler makes
+    different code for it, a tenth longer than in the user's own build. `#line` keeps messages and line tables to the
+    lines of the kernel file.
     """
     has_calls = any(isinstance(entry, Call) for entry in entries)
     packing = PACK_ARGUMENTS.read_text(encoding="utf-8") + deduced.HELPERS if has_calls else ""
@@ -116,8 +116,8 @@ def _build(path: Path, source: str, flags: tuple[str, ...], entries: tuple[Entry
         text, ptx, cubin = folder / "kernel.cu", folder / "kernel.ptx", folder / "kernel.cubin"
         text.write_text(f'#line 1 "{path.name}"\n{source}\n{pointers}', encoding="utf-8")
         command = [nvidia.find(), f"-arch={architecture}", "-lineinfo", "-w", f"-I{path.parent}", *flags]
-        command += ["--expt-relaxed-constexpr"] if has_calls else []  # what makes an argument may be the host's
-        environment = {**os.environ, "TMPDIR": str(folder)}  # what nvcc leaves when killed is swept with the folder
+        command += ["--expt-relaxed-constexpr"] if has_calls else []  # a host function may make an argument
+        environment = {**os.environ, "TMPDIR": str(folder)}  # files of a killed nvcc go with the folder
 
         def make(made: Path, out_of: Path) -> None:
             words = [*command, f"-{made.suffix[1:]}", "-o", str(made), str(out_of)]
@@ -135,7 +135,7 @@ def _build(path: Path, source: str, flags: tuple[str, ...], entries: tuple[Entry
 
 
 def compiler_words(path: Path, entries: tuple[Entry, ...], words: str) -> str:
-    """The compiler's first error with its line in the kernel file, or the launch that names no kernel."""
+    """The compiler's first error with its line in the kernel file, or the launch that does not name a kernel."""
     named = re.escape(path.name)
     shown = re.search(rf"^{named}(?:\((\d+)\)|:(\d+):\d+):.*?error[^:]*: (.*)$", words, re.MULTILINE)
     if shown:
@@ -147,7 +147,7 @@ def compiler_words(path: Path, entries: tuple[Entry, ...], words: str) -> str:
 
 
 def _declare_pointer(source: str, number: int, entry: Entry) -> str:
-    """A pointer to the entry, by which it is found; and where C++ makes its arguments, a function that does."""
+    """A pointer that gives the entry's symbol and, if C++ makes its arguments, a function that makes them."""
     if isinstance(entry, str):
         return f"__device__ void *{_pointer_name(number)} = (void *)({entry});"
     before, kernel = "", entry.function
@@ -186,7 +186,7 @@ class ElfSection:
 def _read_cubin(
     image: bytes, symbols: Sequence[str], path: Path, entries: tuple[Entry, ...], digest: str
 ) -> MachineCode:
-    """A cubin's kernels, by their symbols, and the parameters of each."""
+    """A cubin's kernels by their symbols, with the parameters of each."""
     sections = list(read_sections(image))
     table = next(section for section in sections if section.kind == SHT_SYMTAB)
     kernels = set(_kernel_symbols(table, sections))
@@ -203,7 +203,7 @@ def _read_cubin(
 
 
 def read_sections(image: bytes) -> Iterator[ElfSection]:
-    """All that a cubin consists of."""
+    """All sections of a cubin."""
     (table,) = struct.unpack_from("<Q", image, 0x28)
     count, names = struct.unpack_from("<HH", image, 0x3C)
     headers = [struct.unpack_from("<IIQQQQIIQQ", image, table + 64 * number) for number in range(count)]

@@ -1,6 +1,6 @@
 """Replays a job under NVIDIA's compute-sanitizer and reads its report as findings.
 
-Knows the tool's words. It must not import pycuda: the replay is a process of its own.
+Knows the tool's words. It must not import pycuda: the replay is a separate process.
 """
 
 import pickle
@@ -22,13 +22,13 @@ from kfuzz.sources.headers import sources
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 OPTIONS = ("--show-backtrace", "no", "--print-limit", "10000")
 SLOWDOWN = 20
-"""How many times the time-out of a plain run a watched one may take."""
+"""How many times the time-out of a plain run a watched run may take."""
 
 ENDED = "the replay ended"
 """The last line that a replay prints, whatever its launches did."""
 
 NEAR = 1 << 20
-"""A wild address further than this from every array is put down to none of them."""
+"""An address further than this from every array is attributed to none of them."""
 
 LINE = re.compile(r"^========= ?(.*)$", re.MULTILINE)
 ARRAY = re.compile(r"^array (\S+) at (0x[0-9a-f]+)$", re.MULTILINE)
@@ -55,7 +55,7 @@ class Complaint:
 
 
 def watch_replay(job: Job, probe: Probe, outcome: Outcome) -> Outcome:
-    """An outcome with what the four tools say of a replay of its job folded in."""
+    """An outcome, with the findings of the four tools on a replay of its job merged in."""
     tool_path = nvidia.find_sanitizer()
     with tempfile.TemporaryDirectory(prefix="kfuzz-sanitizer-") as folder:
         file = Path(folder) / "job"
@@ -70,7 +70,7 @@ def watch_replay(job: Job, probe: Probe, outcome: Outcome) -> Outcome:
 
 
 def _run_tool(tool_path: str, tool: str, file: Path, limit: float) -> tuple[str, str]:
-    """What one tool says of a replay, with the arrays' addresses in front; or why it says nothing."""
+    """One tool's report on a replay, after the arrays' addresses; or why there is none."""
     log = file.with_name(f"{tool}.log")
     command = [tool_path, "--tool", tool, "--log-file", str(log), *OPTIONS]
     if tool == "memcheck":
@@ -88,10 +88,10 @@ def _run_tool(tool_path: str, tool: str, file: Path, limit: float) -> tuple[str,
 
 
 def merge_findings(findings: tuple[Finding, ...], more: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Findings with more of them: one that was known without its line gets it, the others are added.
+    """Both lists of findings in one: a known finding without a line gets its line, and the others are added.
 
-    A hazard is an error where the runs, too, left different bits; a compiler's speculative load can cause one
-    that means nothing, so alone it stays a warning.
+    A hazard is an error if the runs also left different bits. Alone it stays a warning, because a compiler's
+    speculative load can cause a harmless one.
     """
     result = list(findings)
     varies = any(found.kind == "nondeterministic" for found in findings)
@@ -112,7 +112,7 @@ def merge_findings(findings: tuple[Finding, ...], more: tuple[Finding, ...]) -> 
 
 
 def read_report(report: str, job: Job) -> Iterator[Finding]:
-    """The findings of a report that begins with what the replay printed, each place once with its count."""
+    """The findings of a report that begins with the replay's output: each place once, with its count."""
     bases = {name: int(address, 16) for name, address in ARRAY.findall(report)}
     seen: dict[tuple[object, ...], Finding] = {}
     for record in split_complaints(report):
@@ -138,7 +138,7 @@ def split_complaints(report: str) -> Iterator[Complaint]:
 
 
 def _interpret(record: Complaint, job: Job, bases: Mapping[str, int]) -> Finding | None:
-    """What a complaint means; None for the tool's banner, its summary and what is not about the kernel."""
+    """The finding that a complaint means; None for the banner, the summary and complaints not about the kernel."""
     text = record.text
     if access := ACCESS.match(record.head):
         kind: Kind = "misaligned" if "is misaligned" in text else "out-of-bounds"
@@ -179,7 +179,7 @@ def _make_finding(kind: Kind, message: str, text: str, job: Job, severity: Sever
 
 
 def _place_at_array(found: Finding, access: re.Match[str], text: str, job: Job, bases: Mapping[str, int]) -> Finding:
-    """The finding with the array whose bytes are nearest to the address, and the index that it would be."""
+    """The finding with the array whose bytes are nearest to the address, and the index in it."""
     space, verb, size = access.groups()
     words = f"{found.kind} {verb} of {size} bytes of {space} memory"
     where = ADDRESS.search(text)

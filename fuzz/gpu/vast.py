@@ -1,9 +1,9 @@
-"""What a gpu trial does beyond 2^31 elements: real arrays, filled and looked at on the card itself.
+"""GPU trials beyond 2^31 elements: real arrays, filled and examined on the GPU itself.
 
-Each array is mapped by itself, with nothing on either side as far as an int index reaches, so that one which overflows
-faults. Of the answers a row of each kind is brought to the host, and every row that equals none of these bit for bit,
-up to as many as the job says. Knows memory and rows; what launches is passed in, so it knows no CUDA.
-Long, since what is filled, run and looked at are the same arrays.
+Each array is mapped separately, with unmapped addresses on both sides as far as an int index reaches, so that an index
+that overflows causes a fault. The host fetches one row of each kind from the answers, and every row that differs from
+all of these in some bit, up to the job's limit. Knows memory and rows; the launcher is passed in, so it knows no CUDA.
+Long because it fills, runs and examines the same arrays.
 """
 
 import contextlib
@@ -27,15 +27,15 @@ from kfuzz.devices.repeats import Fault
 from kfuzz.devices.vast import INT_COUNTS, KINDS
 
 LEFT = 4
-"""One part in so many of the card is left to whoever else works on it: a trial that finds no room would be told."""
+"""One part in this many of the GPU's memory is left to other processes: a trial without room would be reported."""
 NOWHERE = (1 << 64) - 1
 MOST_SECONDS = 10.0
-"""What takes longer is not tried: a kernel may rightly be slow with so many elements."""
+"""A longer run is not tried: a correct kernel may be slow with so many elements."""
 MANY_BLOCKS, MANY_THREADS, FEW_THREADS = 1 << 13, 512, 32
 
 
 class HeldMemory(Protocol):
-    """Memory of the card for one array: from `base` on, `size` bytes."""
+    """GPU memory for one array: `size` bytes from `base` on."""
 
     @property
     def base(self) -> int: ...
@@ -45,17 +45,17 @@ class HeldMemory(Protocol):
 
 
 class VastCard(Protocol):
-    """All that is needed of a card."""
+    """The operations of a GPU that these trials need."""
 
     @property
     def place(self) -> str:
-        """Where in this machine the card is: no other has the same."""
+        """The GPU's place in this machine, which no other GPU shares."""
 
     def room(self, nbytes: int) -> int:
-        """How many bytes are taken for so many."""
+        """How many bytes an array of this size takes."""
 
     def free(self) -> tuple[int, int]:
-        """How many bytes nobody has taken, and how many the card has."""
+        """How many bytes of GPU memory are free, and how many there are."""
 
     def hold(self, nbytes: int) -> HeldMemory: ...
 
@@ -69,7 +69,7 @@ class VastCard(Protocol):
         """Launch a function of vast.cu."""
 
     def launch_at(self, job: Job, addresses: Mapping[str, int], word: int) -> None:
-        """Launch the job's steps, with that poison in shared memory, and wait for them; or raise Fault."""
+        """Launch the job's steps with this poison in shared memory, and wait for them; or raise Fault."""
 
 
 @dataclass(frozen=True)
@@ -90,13 +90,13 @@ class _PlacedArray:
 
     @property
     def walk(self) -> tuple[int, int, int, int]:
-        """Length of a row, rows, elements that lie together of a row, and bytes of one: what vast.cu is told."""
+        """Length of a row, rows, adjacent elements of a row, and bytes of an element: the arguments for vast.cu."""
         shape, axis = self.buffer.shape, self.buffer.rows or 0
         return prod(shape) // max(1, shape[axis]), shape[axis], prod(shape[axis + 1 :]), self.size
 
 
 def examine_vast(job: Job, probe: Probe, card: VastCard) -> Outcome:
-    """Run a whole grid on real arrays, twice with other poison; what of it nobody can judge is in the notes."""
+    """Run a whole grid on real arrays twice, with different poison; the notes say which rows are not judged."""
     with _reserve_card(card) as is_alone:
         if not is_alone:
             return Outcome(untried=Untried.CARD_IN_USE)
@@ -109,7 +109,7 @@ def examine_vast(job: Job, probe: Probe, card: VastCard) -> Outcome:
             try:
                 passes = [_run(job, probe, card, held, word, rounds) for word in POISONS[:2]]
             except Fault:
-                stack.pop_all()  # the context has ended, and its memory goes with the process
+                stack.pop_all()  # the context has ended; its memory is freed with the process
                 raise
     runs = tuple(run for run, _, _ in passes if run.rows)
     findings = list({(found.kind, found.array): found for _, seen, _ in passes for found in seen}.values())
@@ -118,16 +118,16 @@ def examine_vast(job: Job, probe: Probe, card: VastCard) -> Outcome:
 
 
 def mention_overflow(job: Job, found: Finding) -> Finding:
-    """What a fault may come of where arrays are so large."""
+    """The finding of a fault, with the arrays whose size may have caused it."""
     huge = [buffer.name for buffer in job.buffers if prod(buffer.shape) > INT_COUNTS]
     return replace(found, message=f"{found.message}; {', '.join(huge)}: more elements than an int of 32 bits counts")
 
 
 @contextlib.contextmanager
 def _reserve_card(card: VastCard) -> Iterator[bool]:
-    """Whether nobody else of this user fills the card like this: there is room for one.
+    """Whether no other process of this user fills the GPU in this way: there is room for one.
 
-    The others do not wait: of many kernels the first such trials come at once, and all workers would stand in a line.
+    The others do not wait: many kernels begin such trials at the same time, and all workers would queue.
     """
     with (Path(tempfile.gettempdir()) / f"kfuzz-vast-{os.getuid()}-{card.place}").open("a") as file:
         try:
@@ -151,7 +151,7 @@ def _room_for(buffer: Buffer) -> int:
 def _run(
     job: Job, probe: Probe, card: VastCard, held: Sequence[HeldMemory], word: int, rounds: list[list[int]]
 ) -> tuple[Run, list[Finding], list[str]]:
-    """A run, what it must not have done, and what nobody judges of it; `rounds` are rows that are to be brought."""
+    """A run, its defects, and notes on rows that are not judged; `rounds` lists the rows to fetch."""
     at_end = word == POISONS[0]
     arrays = [
         _PlacedArray(buffer, one, _start_of(one, nbytes(buffer), distance, at_end))
@@ -177,13 +177,13 @@ def _run(
 
 
 def _start_of(held: HeldMemory, size: int, distance: int, at_end: bool) -> int:
-    """Where an array begins: so far from a multiple of 256, at one end of its memory."""
+    """Where an array begins: at this distance from a multiple of 256, at one end of its memory."""
     last = held.base + held.size - size
     return last - (last - distance) % ALIGNED if at_end else held.base + distance % ALIGNED
 
 
 def _fill(card: VastCard, one: _PlacedArray, word: int) -> None:
-    """The guards of an array, and what it holds before the launch."""
+    """Fill the guards of an array, and write its content before the launch."""
     card.paint(one.held.base, one.held.size // 4, word + BESIDE)
     if one.buffer.in_turns:
         card.call("write_turns", MANY_BLOCKS, MANY_THREADS, one.start, *one.walk, one.buffer.element.one)
@@ -200,7 +200,7 @@ def _bytes(array: NDArray[np.generic]) -> Bytes:
 
 
 def _paint(card: VastCard, one: _PlacedArray, word: int) -> None:
-    """A word over and over in an array, the last one as far as it goes."""
+    """Fill an array with copies of a word; the last copy may be cut off."""
     words = nbytes(one.buffer) // 4
     card.paint(one.start, words, word)
     if rest := nbytes(one.buffer) % 4:
@@ -208,7 +208,7 @@ def _paint(card: VastCard, one: _PlacedArray, word: int) -> None:
 
 
 def _find_writes_beside(card: VastCard, one: _PlacedArray, word: int) -> Iterator[Finding]:
-    """A write beside an array, nearest to it: as far as there is memory of the same page."""
+    """The write nearest to an array on each side, within the memory of the same page."""
     end = one.held.base + one.held.size
     for first, last in ((one.held.base, one.start), (one.stop, end)):
         begin = first - first % 4
@@ -222,7 +222,7 @@ def _find_writes_beside(card: VastCard, one: _PlacedArray, word: int) -> Iterato
 
 
 def _find_changed_input(card: VastCard, one: _PlacedArray) -> Iterator[Finding]:
-    """An input that no longer holds what it was given."""
+    """A finding if an input no longer holds its initial content."""
     buffer = one.buffer
     if buffer.is_output:
         return
@@ -243,10 +243,10 @@ def _find_changed_input(card: VastCard, one: _PlacedArray) -> Iterator[Finding]:
 def _choose_rows(
     card: VastCard, outputs: Sequence[_PlacedArray], most: int, rounds: list[list[int]]
 ) -> tuple[tuple[int, ...], int]:
-    """Rows that are to be judged, and how many are like none of these in all outputs, bit for bit.
+    """The rows to judge, and how many rows are not equal to any of these, bit for bit, in all outputs.
 
-    In each round every row that is not settled is compared with one of its kind; of those that are unlike, the first
-    of each kind is one of the next round. What an earlier run has asked for comes first.
+    Each round compares every row that is not settled with one row of its kind. The next round uses the first row of
+    each kind that differs. Rows that an earlier run chose come first.
     """
     count = outputs[0].walk[1]
     if not rounds:
@@ -264,7 +264,7 @@ def _choose_rows(
 
 
 def _take_first(rows: Sequence[int], most: int) -> list[int]:
-    """So many of these rows, and -1 for the others."""
+    """The first `most` of these rows, and -1 for the others."""
     given = itertools.accumulate(row >= 0 for row in rows)
     return [row if number <= most else -1 for row, number in zip(rows, given, strict=True)]
 
@@ -272,7 +272,7 @@ def _take_first(rows: Sequence[int], most: int) -> list[int]:
 def _compare_rows(
     card: VastCard, outputs: Sequence[_PlacedArray], like: Sequence[int], settled: int, unlike: int
 ) -> tuple[int, list[int]]:
-    """How many rows are still unlike, and the first of each kind; -1 where there is none."""
+    """How many rows still differ, and the first of each kind, or -1 if there is none."""
     rows = outputs[0].walk[1]
     with (
         _hold_numbers(card, [row % (1 << 64) for row in like]) as wanted,
@@ -289,7 +289,7 @@ def _compare_rows(
 
 
 def _fetch_rows(card: VastCard, one: _PlacedArray, rows: Sequence[int]) -> NDArray[np.generic]:
-    """Rows of an output."""
+    """Fetch rows of an output."""
     length, count, inner, size = one.walk
     axis = one.buffer.rows or 0
     pieces = [
@@ -303,7 +303,7 @@ def _fetch_rows(card: VastCard, one: _PlacedArray, rows: Sequence[int]) -> NDArr
 
 
 def _find_unwritten(job: Job, runs: Sequence[Run]) -> Iterator[Finding]:
-    """Elements of the rows of both runs that hold each run's own poison."""
+    """Elements that hold each run's own poison, in the rows that both runs fetched."""
     common = sorted(set.intersection(*(set(run.rows) for run in runs))) if len(runs) == 2 else []
     for buffer in job.buffers if common else ():
         if not buffer.is_output or buffer.content is not None or buffer.fill is not None or buffer.rows:
@@ -336,7 +336,7 @@ def _hold_zeros(card: VastCard, count: int) -> Iterator[HeldMemory]:
 
 @contextlib.contextmanager
 def _hold_numbers(card: VastCard, numbers: Sequence[int]) -> Iterator[HeldMemory]:
-    """Numbers of 64 bits on the card."""
+    """64-bit numbers in GPU memory."""
     with _hold_zeros(card, 8 * len(numbers)) as held:
         card.send(held.base, np.array(numbers, np.uint64).view(np.uint8))
         yield held

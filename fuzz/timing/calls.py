@@ -1,7 +1,7 @@
-"""A host function or a Python callable at one size on the card, called as a program calls it, over arrays in rotation.
+"""A host function or a Python callable at one size on the GPU, called as a program calls it, over arrays in rotation.
 
 Knows how such functions are called; never what they are timed against. A callable's file is imported here, into the
-process that takes the times, and runs as any code of the user's does (docs/bench.md says what that means).
+process that takes the times, and runs like any code of the user's (docs/bench.md says what that means).
 """
 
 import ctypes
@@ -26,7 +26,7 @@ from kfuzz.timing.entrant import Entrant, Rotation, TimedSubject
 from kfuzz.timing.protocol import Contestant, LaunchGraph
 
 ALLOCATES = re.compile(r"\bcudaMalloc|\bat::|\btorch::|\bthrust::device_vector")
-"""What is allocated in a host function lies between guards that are painted anew, which would be timed, too."""
+"""Calls that allocate in a host function. kfuzz paints guards around such memory again each time, and would time it."""
 DEFAULT_STREAM = ctypes.c_void_p(0)
 
 HostArguments = tuple[list[object], dict[str, object]]
@@ -34,7 +34,7 @@ HostArguments = tuple[list[object], dict[str, object]]
 
 
 def make_subject(session: graphs.Session, arrays: Rotation) -> TimedSubject:
-    """What the claim says is launched or called, ready to be timed."""
+    """The kernel or function that the claim names, ready to be timed."""
     job = arrays.bound.job
     if is_python(job):
         return CalledFunction(session, arrays)
@@ -43,7 +43,7 @@ def make_subject(session: graphs.Session, arrays: Rotation) -> TimedSubject:
 
 @dataclass(frozen=True)
 class Calls:
-    """Calls one after another. They have come to their end when the card has nothing left to do."""
+    """Calls one after another. They have ended when the GPU has no work left."""
 
     call: Callable[[int], object]
     session: graphs.Session
@@ -58,7 +58,7 @@ class Calls:
 
 
 class HostFunction:
-    """Functions of the host, in a library of their own, which launch what they need."""
+    """Host functions in a library of their own; they launch the kernels that they need."""
 
     def __init__(self, session: graphs.Session, arrays: Rotation) -> None:
         self._session, self.arrays = session, arrays
@@ -72,15 +72,15 @@ class HostFunction:
         self._library.library.kfuzz_begin(ctypes.c_uint32(POISONS[0]))
 
     def contestant(self, tune: Mapping[str, int]) -> Contestant:
-        """What is timed."""
+        """This function, as a contestant in the timing."""
         return Contestant(f"{self.arrays.kernel.name} (calls)", self.graph, tuple(tune.items()))
 
     def graph(self, launches: int) -> LaunchGraph:
-        """So many calls, each with the next set."""
+        """A number of calls, each with the next set."""
         return Calls(self._call, self._session, launches, len(self.arrays.sets))
 
     def deliver_answers(self) -> str:
-        """Its answers lie where they belong."""
+        """Do nothing: its answers are already in place."""
         return ""
 
     def _call(self, which: int) -> None:
@@ -97,7 +97,7 @@ class HostFunction:
 
 
 class CalledFunction:
-    """A function of a Python file: as a graph where torch can record it, else as calls."""
+    """A function of a Python file: as a graph if torch can record it, else as calls."""
 
     def __init__(self, session: graphs.Session, arrays: Rotation) -> None:
         self._session, self.arrays = session, arrays
@@ -111,24 +111,24 @@ class CalledFunction:
         self._function = Modules(on_card=True).function(job, entry.function)
         self._call_arguments = [self._lend(held) for held in arrays.sets]
         self._answers: deque[object] = deque(maxlen=len(arrays.sets))
-        self._call(self._call_arguments[0])  # what it compiles, it has compiled
+        self._call(self._call_arguments[0])  # afterwards everything is compiled
         session.wait()
         self._torch: Any = importlib.import_module("torch") if entry.library == "torch" else None
         if self._torch is not None:
             self._stream = self._torch.cuda.ExternalStream(session.stream.value)
             try:
                 self._record(1)
-            except Exception:  # whatever keeps it from being recorded, such as a copy to the host
+            except Exception:  # anything can keep it from being recorded, such as a copy to the host
                 self._torch = None
                 session.wait()
 
     def contestant(self, tune: Mapping[str, int]) -> Contestant:
-        """What is timed."""
+        """This function, as a contestant in the timing."""
         name = self.arrays.kernel.name
         return Contestant(name if self._torch else f"{name} (calls)", self.graph, tuple(tune.items()))
 
     def graph(self, launches: int) -> LaunchGraph:
-        """So many calls, each with the next set."""
+        """A number of calls, each with the next set."""
         if self._torch:
             return self._record(launches)
         return Calls(
@@ -136,7 +136,7 @@ class CalledFunction:
         )
 
     def deliver_answers(self) -> str:
-        """Put what the last call has returned where the first set's outputs lie; why it cannot be, or nothing."""
+        """Copy the last call's results to the first set's outputs; return why that is impossible, or nothing."""
         values = results(self._answers[-1], self._entry.returns)
         buffers = {buffer.name: buffer for buffer in self.arrays.bound.job.buffers}
         if len(values) < len(self._entry.returns):
@@ -157,14 +157,14 @@ class CalledFunction:
         args, named = handed
         try:
             self._answers.append(self._function(*args, **named))
-        except Exception as error:  # whatever its own code raises
+        except Exception as error:  # the user's code may raise anything
             if "out of memory" in str(error).lower():
                 raise ClaimError(f"{self.arrays.bound.job.path}: too large for this card as it is now") from error
             raise DeviceError(f"{self.arrays.bound.job.path}: {words_of(error)}") from error
         return self._answers[-1]
 
     def _lend(self, held: Mapping[str, graphs.DeviceBytes]) -> HostArguments:
-        """What a call over one set of arrays is handed."""
+        """The arguments of a call over one set of arrays."""
         step = self.arrays.bound.job.steps[0]
         values: dict[str, object] = dict(zip(self._entry.declared, step.args, strict=True))
         for buffer in self.arrays.bound.job.buffers:

@@ -1,6 +1,6 @@
-"""The best that a card's memory does: copies of as many bytes, by several kernels and by the driver.
+"""The best speed of a GPU's memory: copies of the same number of bytes, by several kernels and by the driver.
 
-Between turns copies clear the cache, too. Knows the copies' text and the card; never what is held against them.
+Copies also clear the cache between turns. Knows the copies' text and the GPU; never what is compared with them.
 """
 
 from functools import partial
@@ -17,7 +17,7 @@ SHAPES: tuple[CopyShape, ...] = (
     (256, 4, "STREAMED"), (512, 1, "STREAMED"), (256, 1, "PLAIN"), (512, 2, "PLAIN"), (1024, 1, "PLAIN"),
     (256, 1, "KEPT"),
 )  # fmt: skip
-"""Threads, vectors of 16 bytes a thread, and what caches are told: that all goes first, nothing, that x stays."""
+"""Threads, vectors of 16 bytes per thread, and the hint to caches: evict all of it first, none, or keep x."""
 STREAMED, PLAIN = SHAPES[1], SHAPES[2]
 VECTOR = 16
 
@@ -33,7 +33,7 @@ class CopyKernels:
         self._module = graphs.LoadedFunctions(self._code.image)
 
     def enqueue(self, shape: CopyShape, to: int, source: int, vectors: int) -> None:
-        """Copy so many vectors from one address to another."""
+        """Copy a number of vectors from one address to another."""
         threads, count, _ = shape
         there = self._code.entries[entry_of(shape)]
         arguments = graphs.pack_arguments((to, source, vectors), there.parameters)
@@ -43,11 +43,11 @@ class CopyKernels:
 
 
 class ClearingClock:
-    """The clock of a session, that clears the second-level cache between turns.
+    """The clock of a session; it clears the second-level cache between turns.
 
-    A plain copy through the whole cache puts out what lay there, and a streamed copy of the same bytes marks them as
-    the first to go. Loads and stores that stream never put out what others have left: beside 33 MB of it a streamed
-    softmax of 67 MB took 2 to 3 % longer, for as long as it was repeated, and copies no longer at all.
+    A plain copy through the whole cache evicts the earlier content, and a streamed copy of the same bytes marks them
+    as the first to evict. Streaming loads and stores never evict what others have left: beside 33 MB of it, a streamed
+    softmax of 67 MB took 2 to 3 % longer, for as long as it was repeated, but copies did not take longer.
     """
 
     def __init__(self, session: graphs.Session) -> None:
@@ -59,16 +59,16 @@ class ClearingClock:
         return self._session.seconds(graph)
 
     def clear_cache(self) -> None:
-        """Let nothing that lies in the cache stay there beside what comes."""
+        """Let no earlier content stay in the cache beside the next turn's."""
         self._session.forget_persisting()
         to, source = self._halves
         for shape in (PLAIN, STREAMED):
             self._kernels.enqueue(shape, to.address, source.address, source.nbytes // VECTOR)
-        self._session.wait()  # what is called, and is no graph, may use another stream
+        self._session.wait()  # calls that are not a graph may use another stream
 
 
 def copies(session: graphs.Session, nbytes: int, sets: int) -> list[Contestant]:
-    """Copies that move so many bytes in all, half of them in and half out, over so many sets of buffers."""
+    """Copies that move `nbytes` bytes in all, half of them in and half out, over `sets` sets of buffers."""
     vectors = max(1, nbytes // 2 // VECTOR)
     kernels = CopyKernels(session)
     both = [(graphs.DeviceBytes(VECTOR * vectors), graphs.DeviceBytes(VECTOR * vectors)) for _ in range(sets)]
@@ -95,11 +95,11 @@ def copies(session: graphs.Session, nbytes: int, sets: int) -> list[Contestant]:
 
 
 def name_of(shape: CopyShape) -> str:
-    """What a reader is told of a shape."""
+    """The name of a shape in reports."""
     threads, vectors, loads = shape
     return f"copy {threads}x{vectors}" + (f" {loads.lower()}" if loads != "PLAIN" else "")
 
 
 def entry_of(shape: CopyShape) -> str:
-    """The kernel of a shape, as C++ has it."""
+    """The C++ name of a shape's kernel."""
     return "copy<{}, {}, {}>".format(*shape)

@@ -1,6 +1,6 @@
-"""One kernel at one size on the card: its arrays in rotation, its launches as graphs, and rows of its answers.
+"""One kernel at one size on the GPU: its arrays in rotation, its launches as graphs, and rows of its answers.
 
-Knows claims, jobs and the card; never what is timed against what, nor what is right.
+Knows claims, jobs and the GPU; neither what it is timed against nor which answers are right.
 """
 
 import random
@@ -26,26 +26,26 @@ from kfuzz.timing.figures import Traffic
 from kfuzz.timing.protocol import Contestant, LaunchGraph
 
 NOISE = 1048573
-"""Random numbers that are repeated all over an input: a prime, so that rows differ."""
+"""How many random numbers fill an input by repetition: a prime, so that rows differ."""
 DRAWS = 8
-"""So many sets differ; of hundreds the drawing alone would take seconds."""
+"""How many sets differ: drawing hundreds would take seconds."""
 MOST_JUDGED = 1 << 18
-"""Elements of the answer that are judged: half a second of the oracle's time."""
+"""Most elements of the answer that are judged: half a second of the oracle's time."""
 MOST_ROWS = 64
 LONGEST_ROW = 1 << 24
 PACKED = 4096
 PIECE = 1 << 28
-"""Bytes of an answer that are looked through at a time."""
+"""Bytes of an answer that are searched at a time."""
 
 RoleBytes = dict[str, NDArray[np.generic]]
 JudgedRows = NDArray[np.int64] | None
-"""Which rows are judged; None where an answer is judged whole."""
+"""The rows to judge; None if the whole answer is judged."""
 
 
 class Rotation:
-    """The arrays of a job, in so many sets; inputs hold random numbers, and all else a poison.
+    """The arrays of a job, in several sets; inputs hold random numbers, and all other arrays a poison.
 
-    Another launch of the same kernel needs scratch of its own alone.
+    Another launch of the same kernel needs only scratch of its own.
     """
 
     def __init__(self, kernel: Kernel, bound: Bound, sets: int) -> None:
@@ -68,7 +68,7 @@ class Rotation:
         return not array.reads and not array.writes
 
     def renew(self, which: int, seed: int) -> None:
-        """Other random numbers in the inputs of a set, and poison in its outputs and scratch."""
+        """Put other random numbers into the inputs of a set, and poison into its outputs and scratch."""
         for buffer in self.bound.job.buffers:
             array = self.kernel.arrays[buffer.name]
             block: NDArray[np.generic] = np.array([POISONS[0]], np.uint32)
@@ -77,7 +77,7 @@ class Rotation:
             self.sets[which][buffer.name].fill(block)
 
     def _numbers(self, role: str, buffer: Buffer, seed: int) -> NDArray[np.generic]:
-        """Random numbers as the kernel holds them, within what it claims."""
+        """Random numbers as the kernel holds them, within the values that it claims."""
         low, high = self.kernel.value_range or (-8.0, 8.0)
         numbers = np.clip(noise(seed, role), np.float32(low), np.float32(high))
         sizes = dict(zip(self.kernel.roles.inputs[role], buffer.shape, strict=False))
@@ -95,7 +95,7 @@ def noise(seed: int, role: str) -> NDArray[np.float32]:
 
 
 class TimedSubject(Protocol):
-    """What is timed, over its arrays: `graph(n)` is n launches or calls, each with the next set."""
+    """A kernel or function to time, with its arrays: `graph(n)` is n launches or calls, each with the next set."""
 
     arrays: Rotation
 
@@ -103,7 +103,7 @@ class TimedSubject(Protocol):
     def graph(self, launches: int) -> LaunchGraph: ...
 
     def deliver_answers(self) -> str:
-        """Put the first set's answers where they belong; why they cannot be, or nothing."""
+        """Put the first set's answers where they belong; return why that is impossible, or nothing."""
 
 
 class Entrant:
@@ -120,11 +120,11 @@ class Entrant:
         self._arguments = [[self._pack_step(step, one) for step in job.steps] for one in arrays.sets]
 
     def contestant(self, tune: Mapping[str, int]) -> Contestant:
-        """What is timed."""
+        """This kernel, as a contestant in the timing."""
         return Contestant(self.arrays.kernel.name, self.graph, tuple(tune.items()))
 
     def graph(self, launches: int) -> graphs.RecordedGraph:
-        """So many launches, each on the next set."""
+        """A number of launches, each on the next set."""
 
         def record() -> None:
             for number in range(launches):
@@ -133,7 +133,7 @@ class Entrant:
         return self._session.graph(record)
 
     def deliver_answers(self) -> str:
-        """Its answers lie where they belong."""
+        """Do nothing: its answers are already in place."""
         return ""
 
     def _enqueue(self, which: int) -> None:
@@ -152,7 +152,7 @@ class Entrant:
             )
 
     def _pack_step(self, step: Step, arrays: Mapping[str, graphs.DeviceBytes]) -> bytes:
-        """The arguments of a launch; where C++ makes them, it does so on the card."""
+        """The arguments of a launch; if C++ makes them, it does so on the GPU."""
         there = self._code.entries[step.entry]
         values = [arrays[one].address if isinstance(one, str) else one for one in step.args]
         if there.pack is None:
@@ -165,12 +165,12 @@ class Entrant:
 
 
 def bound_at(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> Bound:
-    """The kernel at these sizes, with inputs that take no memory here."""
+    """The kernel at these sizes, with inputs that use no host memory."""
     return kernel.bind({role: make_unfilled(shape) for role, shape in shapes(kernel, axes).items()}, dict(tune))
 
 
 def traffic_of(kernel: Kernel, job: Job) -> Traffic:
-    """The bytes of its inputs and of its outputs."""
+    """The bytes of the kernel's inputs and outputs."""
     buffers = {buffer.name: nbytes(buffer) for buffer in job.buffers}
     read = sum(size for name, size in buffers.items() if kernel.arrays[name].reads)
     written = sum(size for name, size in buffers.items() if kernel.arrays[name].writes)
@@ -178,7 +178,7 @@ def traffic_of(kernel: Kernel, job: Job) -> Traffic:
 
 
 def lend_inputs(arrays: Rotation) -> list[dict[str, tuple[graphs.DeviceBytes, tuple[int, ...], Element]]]:
-    """Of each set the inputs by role, with shape and element."""
+    """The inputs of each set by role, with shape and element type."""
     buffers = {buffer.name: buffer for buffer in arrays.bound.job.buffers}
     roles = {name: array.reads for name, array in arrays.kernel.arrays.items() if array.reads}
     return [
@@ -188,7 +188,7 @@ def lend_inputs(arrays: Rotation) -> list[dict[str, tuple[graphs.DeviceBytes, tu
 
 
 def find_unwritten_output(arrays: Rotation, which: int) -> str:
-    """Which output of a set still holds the poison in some word; empty where none does."""
+    """The name of an output of a set that still holds the poison in some word; empty if there is none."""
     for buffer in arrays.bound.job.buffers:
         held = arrays.sets[which][buffer.name]
         if buffer.is_output and buffer.fill is None and buffer.part is None:
@@ -200,21 +200,21 @@ def find_unwritten_output(arrays: Rotation, which: int) -> str:
 
 
 def answers_of(arrays: Rotation, which: int, rows: JudgedRows) -> RoleBytes:
-    """The answers in a set, by role: these rows of those that go by row."""
+    """The answers in a set, by role; only these rows of arrays that are judged by row."""
     return {array.writes: _fetch(arrays, which, name, array.writes, rows)
             for name, array in arrays.kernel.arrays.items() if array.writes}  # fmt: skip
 
 
 def inputs_of(arrays: Rotation, which: int, rows: JudgedRows) -> RoleBytes:
-    """The inputs in a set, by role: of those that have a row for each of the answer's, these."""
+    """The inputs in a set, by role; only these rows of inputs that have a row for each row of the answer."""
     return {str(array.reads): _fetch(arrays, which, name, str(array.reads), rows)
             for name, array in arrays.kernel.arrays.items() if array.reads}  # fmt: skip
 
 
 def choose_rows(kernel: Kernel, job: Job, seed: int) -> JudgedRows:
-    """Which rows of an answer are judged, the first and the last among them; None where it is judged whole.
+    """The rows of an answer to judge, the first and the last among them; None if the whole answer is judged.
 
-    Of rows that alone take seconds, one is drawn. ClaimError where the oracle would take too long for even that.
+    If a single row takes seconds, one is drawn. Raises ClaimError if even that takes the oracle too long.
     """
     output = next(buffer for buffer in job.buffers if kernel.arrays[buffer.name].writes)
     largest = max(prod(buffer.shape) for buffer in job.buffers if kernel.arrays[buffer.name].reads)
@@ -234,7 +234,7 @@ def choose_rows(kernel: Kernel, job: Job, seed: int) -> JudgedRows:
 
 
 def _fetch(arrays: Rotation, which: int, name: str, role: str, rows: JudgedRows) -> NDArray[np.generic]:
-    """An array of a set; these rows of it, where it has one for each of the answer's."""
+    """An array of a set; only these rows of it, if it has a row for each row of the answer."""
     buffer = next(buffer for buffer in arrays.bound.job.buffers if buffer.name == name)
     held, dtype = arrays.sets[which][name], buffer.element.dtype
     roles = arrays.kernel.roles

@@ -1,4 +1,4 @@
-"""Matrix products: how much arithmetic they are, what a card does of it at its peak, and cuBLAS, by way of torch.
+"""Matrix products: how much arithmetic they need, a GPU's peak rate for it, and cuBLAS through torch.
 
 Knows ops by name, and shapes; never a kernel.
 """
@@ -29,14 +29,14 @@ BY_CUBLAS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "gemm": lambda given: given["a"] @ given["b"],
     "gemv": lambda given: given["a"] @ given["x"],
 }
-"""The product alone, without what is scaled or added."""
+"""The product alone, without scaling or addition."""
 A_CLOCK = {(8, 0): {F32: 128, F16: 2048, BF16: 2048}, (9, 0): {F32: 256, F16: 4096, BF16: 4096}}
-"""Operations of one multiprocessor in one clock, by the card's capability and the elements of what is multiplied: of
+"""Operations of one multiprocessor in one clock, by the GPU's capability and the element type of the factors: those of
 CUDA cores (CUDA's programming guide, arithmetic throughput), and of tensor cores without sparsity (the data sheets)."""
 
 
 def cost_of(op: str, shapes: Shapes, element: Element, session: graphs.Session) -> ProductCost:
-    """How much arithmetic an op is at these shapes, by role."""
+    """How much arithmetic an op needs at these shapes, by role."""
     if op not in OPERATIONS:
         return ProductCost()
     operations = OPERATIONS[op](shapes)
@@ -45,13 +45,13 @@ def cost_of(op: str, shapes: Shapes, element: Element, session: graphs.Session) 
 
 
 def products(op: str, session: graphs.Session, sets: Sequence[Mapping[str, Lending]]) -> list[Contestant]:
-    """The same product by cuBLAS, where torch is installed, which brings it."""
+    """The same product by cuBLAS, if torch is installed: cuBLAS comes with it."""
     if op not in BY_CUBLAS or importlib.util.find_spec("torch") is None:
         return []
     torch = importlib.import_module("torch")
     stream = torch.cuda.ExternalStream(session.stream.value)
     given = [{role: tensor(torch, *one) for role, one in each.items()} for each in sets]
     with torch.no_grad():
-        BY_CUBLAS[op](given[0])  # what the library sets up, it has set up
+        BY_CUBLAS[op](given[0])  # so that the library has set itself up
     torch.cuda.synchronize()
     return [Contestant("cuBLAS", partial(record_graph, torch, BY_CUBLAS[op], given, stream))]

@@ -1,6 +1,6 @@
-"""How times are taken: buffers in rotation, graphs that last, rounds in turns. The card itself is behind `Clock`.
+"""How times are taken: buffers in rotation, graphs that last, rounds in turns. `Clock` hides the GPU itself.
 
-Why each number is what it is stands in docs/bench.md. Knows nothing of kernels, drivers or what figures mean.
+docs/bench.md gives the reason for each number. Knows nothing of kernels, drivers or what figures mean.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,13 +11,13 @@ from typing import Protocol
 from kfuzz.timing.figures import Recording
 
 CACHES = 8
-"""Buffers of so many second-level caches are gone through before one comes again: warm caches flatter by a half."""
+"""The rotation covers this many second-level caches before a buffer comes again: warm caches flatter by a half."""
 LEAST_GRAPH = 1.5e-3
-"""Seconds that one replay lasts at least: replays of that length agree to 0.2 %, and an event counts 0.5 us."""
+"""Shortest replay in seconds: replays of this length agree to 0.2 %, and an event counts 0.5 us."""
 MOST_NODES = 4096
 WARM_UPS, ROUNDS, REPLAYS = 2, 5, 6
 ROUGHLY = 1.1
-"""An estimate is of a short graph, three times: launches that are so near to the fastest are timed in turns."""
+"""An estimate times a short graph three times; launches within this factor of the fastest are timed in turns."""
 
 
 class LaunchGraph(Protocol):
@@ -27,7 +27,7 @@ class LaunchGraph(Protocol):
 
 
 class Clock(Protocol):
-    """What takes the time of a replay, in seconds, and lets nothing of what went before stay in the cache."""
+    """A clock that times a replay in seconds, and that can clear earlier content from the cache."""
 
     def seconds(self, graph: LaunchGraph) -> float: ...
     def clear_cache(self) -> None: ...
@@ -35,7 +35,7 @@ class Clock(Protocol):
 
 @dataclass(frozen=True)
 class Contestant:
-    """What is timed: `graph(n)` is a graph of n launches, each on the next buffers of the rotation."""
+    """A competitor in the timing: `graph(n)` is a graph of n launches, each on the next buffers of the rotation."""
 
     name: str
     graph: Callable[[int], LaunchGraph]
@@ -48,7 +48,7 @@ def rotation_of(bytes_of_one: int, cache: int) -> int:
 
 
 def launches_of(seconds_of_one: float, sets: int) -> int:
-    """How many launches a graph has: whole rotations, for so long a time, and no more than a graph takes well."""
+    """How many launches a graph has: whole rotations, long enough to time, and no more than a graph handles well."""
     wanted = ceil(LEAST_GRAPH / max(seconds_of_one, 1e-7))
     rotations = max(1, min(ceil(wanted / sets), MOST_NODES // sets))
     return rotations * sets
@@ -61,7 +61,7 @@ def estimate(contestant: Contestant, clock: Clock, sets: int) -> float:
 
 
 def find_fastest(contestants: Sequence[Contestant], clock: Clock, sets: int) -> Contestant:
-    """Of one kernel's launches the one that is fastest; by an estimate, where one is so by far."""
+    """The fastest of one kernel's launches; an estimate suffices if one is fastest by far."""
     if len(contestants) == 1:  # not even an estimate is needed
         return contestants[0]
     seconds = [estimate(one, clock, sets) for one in contestants]
@@ -72,7 +72,7 @@ def find_fastest(contestants: Sequence[Contestant], clock: Clock, sets: int) -> 
 
 
 def time_in_turns(contestants: Sequence[Contestant], clock: Clock, sets: int) -> tuple[Recording, ...]:
-    """Times of all contestants in turns, so that what the card does meanwhile is done to all of them."""
+    """Times of all contestants in turns, so that changes in the GPU's state affect all of them alike."""
     counts = [launches_of(estimate(one, clock, sets), sets) for one in contestants]
     graphs = [one.graph(count) for one, count in zip(contestants, counts, strict=True)]
     for graph in graphs:

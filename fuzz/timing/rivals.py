@@ -1,7 +1,7 @@
-"""What a kernel is timed beside: torch, torch.compile and Triton, where they are installed and know the op.
+"""The rivals that a kernel is timed beside: torch, torch.compile and Triton, if they are installed and know the op.
 
-They are handed the kernel's own arrays, and recorded as graphs by torch itself, which owns what they return. Imports
-torch when it is asked for one, never before. Knows ops by name; never a kernel.
+They use the kernel's own arrays. Torch itself records them as graphs, and owns the arrays that they return. Imports
+torch only when you ask for a rival. Knows ops by name; never a kernel.
 """
 
 import importlib
@@ -19,7 +19,7 @@ from kfuzz.timing.protocol import Contestant
 NAMES = ("torch", "compile", "triton")
 Tensors = Mapping[str, Any]
 RivalCall = Callable[[Any, Tensors], Any]
-"""Of torch and the op's inputs by role."""
+"""A function of torch and the op's inputs by role."""
 
 FUNCTIONS: dict[str, RivalCall] = {
     "softmax": lambda torch, given: torch.softmax(given["x"], -1),
@@ -40,11 +40,11 @@ FUNCTIONS: dict[str, RivalCall] = {
 
 
 Lending = tuple[graphs.DeviceBytes, Sequence[int], Element]
-"""An array, its shape, and its element type."""
+"""An array with its shape and its element type."""
 
 
 class BorrowedArray:
-    """A kernel's array, as other libraries take it: without a copy."""
+    """A kernel's array in the form that other libraries accept, without a copy."""
 
     def __init__(self, array: graphs.DeviceBytes, shape: Sequence[int], element: Element) -> None:
         self._array = array
@@ -55,7 +55,7 @@ class BorrowedArray:
 
 
 class TorchGraph:
-    """A torch.cuda.CUDAGraph that is replayed on a stream of ours."""
+    """A torch.cuda.CUDAGraph that is replayed on kfuzz's stream."""
 
     def __init__(self, torch: Any, graph: Any, stream: Any, kept: object) -> None:  # noqa: ANN401  torch has no types
         self._torch, self._graph, self._stream, self._kept = torch, graph, stream, kept
@@ -67,7 +67,7 @@ class TorchGraph:
 
 
 def check_installed(names: Sequence[str]) -> None:
-    """A DeviceError where one of these is not installed."""
+    """Raise DeviceError if one of these is not installed."""
     for name in names:
         module = "triton" if name == "triton" else "torch"
         if importlib.util.find_spec(module) is None:
@@ -80,9 +80,9 @@ def rivals(
     session: graphs.Session,
     sets: Sequence[Mapping[str, Lending]],
 ) -> tuple[list[Contestant], dict[str, str]]:
-    """Those of the rivals that compute this op, and why others do not, over the same inputs.
+    """The rivals that compute this op over the same inputs, and the reasons why others failed.
 
-    `sets` has these by role, with shape and element.
+    `sets` has the inputs by role, with shape and element type.
     """
     found: list[Contestant] = []
     refused: dict[str, str] = {}
@@ -97,11 +97,11 @@ def rivals(
         try:
             function = compile_rival(torch, name, op, given[0])
             record_graph(torch, function, given[:1], stream, 1)
-        except Exception as error:  # whatever a rival fails of is its own affair, and a size that it does not take
+        except Exception as error:  # a rival may fail in any way, such as at a size it does not accept
             refused[LABELS[name]] = next(iter(str(error).splitlines()), type(error).__name__)
         else:
             found.append(Contestant(LABELS[name], partial(record_graph, torch, function, given, stream)))
-    torch.cuda.empty_cache()  # of what was tried torch keeps the memory, and the copies need as much
+    torch.cuda.empty_cache()  # torch keeps the memory of these trials, and the copies need as much
     return found, refused
 
 
@@ -109,7 +109,7 @@ LABELS = {"torch": "torch", "compile": "torch.compile", "triton": "Triton"}
 
 
 def tensor(torch: Any, array: graphs.DeviceBytes, shape: Sequence[int], element: Element) -> Any:  # noqa: ANN401
-    """A tensor of the array's own memory. A type that the interface has no name for goes as its bits."""
+    """A tensor over the array's own memory. A type without a name in the interface is passed as its bits."""
     made = torch.as_tensor(BorrowedArray(array, shape, element), device="cuda")
     return made if element.is_native else made.view(getattr(torch, element.library))
 
@@ -121,14 +121,14 @@ def knows(name: str, op: str) -> bool:
 
 
 def compile_rival(torch: Any, name: str, op: str, given: Tensors) -> Callable[[Tensors], Any]:  # noqa: ANN401
-    """The op by this rival, called once: what it compiles, it has compiled."""
+    """This rival's function for the op, called once so that it is compiled."""
     call: Callable[[Tensors], Any] = partial(FUNCTIONS[op], torch)
     if name == "triton":
         call = importlib.import_module(f"kfuzz.timing.triton_{op}").call
     elif name == "compile":
         torch._dynamo.reset()  # else the next size is compiled for any size
         call = torch.compile(call, dynamic=False)
-    with torch.no_grad():  # as when it is recorded: else torch.compile compiles again then, and fails in a capture
+    with torch.no_grad():  # as in the recording: else torch.compile compiles again there, and fails in a capture
         call(given)
     torch.cuda.synchronize()
     return call
@@ -141,7 +141,7 @@ def record_graph(
     stream: Any,  # noqa: ANN401
     launches: int,
 ) -> TorchGraph:
-    """So many calls as a graph. As many answers are kept at a time as there are inputs, so that they rotate, too."""
+    """A number of calls as a graph. It keeps as many answers at a time as there are inputs: they rotate, too."""
     graph, answers = torch.cuda.CUDAGraph(), deque[Any](maxlen=len(given))
     with torch.no_grad(), torch.cuda.graph(graph):
         for number in range(launches):
