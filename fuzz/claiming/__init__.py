@@ -1,1 +1,1 @@
-"""What a kernel may claim of its rounding, measured: additions counted at many sizes, and a formula through them."""
+"""Finds a claim for a kernel's rounding: counts additions at many sizes and fits a formula to the counts."""

@@ -1,4 +1,4 @@
-"""A formula through counts: the smallest that is no less than any of them, in the names that a claim has.
+"""Fits a formula to counts: the smallest that is at least each of them, in the names of the claim.
 
 Sums of a few terms such as `ceil_div(cols, threads)` and `ceil_log2(min(cols, threads))`, and a number. Knows integers
 and expressions; never what was counted.
@@ -18,17 +18,17 @@ Numbers = NDArray[np.int64]
 
 WARP = 32
 MULTIPLES = (2, 4, 8)
-"""Of a width: elements that a thread takes at once."""
+"""Widths: elements that a thread takes at once."""
 MOST_TERMS = 4
 BEAM = 200
-"""So many of the best sums are made longer by a term."""
+"""The number of best sums that get another term."""
 TERM_COSTS = 0.02
-"""A term more has to bring a formula nearer to the counts by as much, on average and relative to them."""
+"""Another term must bring a formula this much nearer to the counts, on average and relative to them."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """Sizes, by all names that a formula may use, and what was counted there."""
+    """Sizes, by all names that a formula may use, and the count at these sizes."""
 
     sizes: Sizes
     count: int
@@ -36,7 +36,7 @@ class Point:
 
 @dataclass(frozen=True)
 class CountFormula:
-    """An expression, and by how much it is above the counts on average, relative to them; 0 where it is exact."""
+    """An expression, and its average excess over the counts, relative to them; 0 if it is exact."""
 
     text: str
     excess: float
@@ -63,11 +63,11 @@ def fitted(points: Sequence[Point], axes: Iterable[str], others: Iterable[str], 
 
 
 def searched(columns: Numbers, counts: Numbers) -> Iterator[tuple[float, tuple[int, ...]]]:
-    """Sums of columns with their costs: a beam of the best, each made longer by one."""
+    """Sums of columns with their costs: a beam of the best, each with one more column."""
     beam: list[tuple[int, ...]] = [()]
     for length in range(1, MOST_TERMS + 1):
         longer = sorted({tuple(sorted((*one, i))) for one in beam for i in range(len(columns)) if i not in one})
-        if not longer:  # where few sizes were counted, few columns differ
+        if not longer:  # with counts at few sizes, few columns differ
             return
         costs = np.concatenate(
             [costs_of(columns[np.array(part)].sum(axis=1), counts) for part in in_parts(longer, 20_000)]
@@ -82,7 +82,7 @@ def in_parts(items: list[tuple[int, ...]], most: int) -> Iterator[list[tuple[int
 
 
 def costs_of(sums: Numbers, counts: Numbers) -> NDArray[np.float64]:
-    """How far above the counts each sum lies on average, once a number has lifted it above all of them."""
+    """How far above the counts each sum lies on average, once a constant has raised it above all of them."""
     above = sums - counts
     lifted = above - above.min(axis=1, keepdims=True)
     found: NDArray[np.float64] = (lifted / (counts + 1.0)).mean(axis=1)
@@ -90,7 +90,7 @@ def costs_of(sums: Numbers, counts: Numbers) -> NDArray[np.float64]:
 
 
 def valued(points: Sequence[Point], texts: Iterable[str]) -> dict[str, Numbers]:
-    """The values of each candidate that varies; of those that differ by a number alone, the first."""
+    """The values of each candidate that varies; of those that differ only by a constant, the first."""
     found: dict[bytes, str] = {}
     values: dict[str, Numbers] = {}
     for text in texts:
@@ -107,7 +107,7 @@ def valued(points: Sequence[Point], texts: Iterable[str]) -> dict[str, Numbers]:
 
 
 def candidates(axes: tuple[str, ...], others: tuple[str, ...], numbers: tuple[int, ...]) -> Iterator[str]:
-    """The terms that loops and trees make, the simplest first."""
+    """The terms that loops and trees produce, the simplest first."""
     plain = [*others, *map(str, sorted({*numbers, *(WARP * times for times in (1, *MULTIPLES))}))]
     products = [f"{one} * {other}" for one, other in combinations(others, 2)]
     widths = [*plain, *(f"{times} * {name}" for name in others for times in MULTIPLES), *products]

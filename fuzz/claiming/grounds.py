@@ -1,6 +1,6 @@
-"""At which sizes and launches a kernel's roundings are counted, and on which values.
+"""The sizes, launches and values with which a kernel's roundings are counted.
 
-Knows claims; never what is counted.
+Knows claims; never the counts.
 """
 
 import random
@@ -20,16 +20,16 @@ from kfuzz.search.plan import shapes
 from kfuzz.search.sizes import row_axis
 
 SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 31, 32, 33, 64, 100, 129, 300, 513, 1025, 2049, 5003)
-"""Of the axis along which a kernel adds, beside the edges that its text names."""
+"""Sizes of the axis along which a kernel adds, in addition to the edges that its text names."""
 FEW = (1, 5)
-"""Of the others."""
+"""Sizes of the other axes."""
 MOST_TUNES = 6
 DRAWN, LARGEST = 100, 20_000
-"""So many sizes and launches beside these are drawn, up to so large: a formula has to hold between them, too."""
+"""How many other sizes and launches are drawn, and up to which size: a formula must hold between the edges, too."""
 MOST_ELEMENTS, MOST_THREADS = 1 << 16, 1 << 15
 SEED = 20
 ROWS = 3
-"""Rows of a case, where there are rows: three orders of values; at each of four alignments where it reads vectors."""
+"""Rows of a case, if it has rows: three orders of values; each at four alignments if the kernel reads vectors."""
 VECTORS = re.compile(r"\b(?:float|double|int|uint)[234]\b")
 
 SizesAndTune = tuple[dict[str, int], dict[str, int]]
@@ -47,7 +47,7 @@ def grounds(kernel: Kernel) -> Iterator[SizesAndTune]:
 
 
 def systematic(kernel: Kernel) -> Iterator[SizesAndTune]:
-    """Every edge of each axis beside few of the others; of rows, which do not depend on each other, always as many."""
+    """Every edge of each axis with few sizes of the others; the number of rows is fixed, since rows are independent."""
     edges = sorted({*SIZES, *(n + step for n in named_numbers(kernel) if n <= max(SIZES) for step in (0, 1))})
     summed = summed_axes(kernel)
     for tune, axis in product(some_tunes(kernel), summed):
@@ -60,7 +60,7 @@ def systematic(kernel: Kernel) -> Iterator[SizesAndTune]:
 
 
 def drawn(kernel: Kernel) -> Iterator[SizesAndTune]:
-    """Any sizes and any launch, drawn once and for all; small sizes as often as large ones."""
+    """Any sizes and any launch, drawn with a fixed seed; small sizes as often as large ones."""
     draw = random.Random(SEED)  # noqa: S311  drawn for coverage, nothing is kept secret
     summed = summed_axes(kernel)
     for number in range(DRAWN):
@@ -79,7 +79,7 @@ def summed_axes(kernel: Kernel) -> list[str]:
 
 
 def apart_axes(kernel: Kernel) -> list[str]:
-    """Axes along which nothing of one index enters another's answer, by the op's formula."""
+    """Axes whose indices are independent by the op's formula: no input at one index enters the answer at another."""
     op = find(kernel.op)
     named: dict[str, set[str]] = {}  # the claim's names for each dimension of the op
     for array in kernel.arrays.values():
@@ -93,7 +93,7 @@ def apart_axes(kernel: Kernel) -> list[str]:
 
 
 def rows_beside(kernel: Kernel, size: int) -> dict[str, int]:
-    """How many there are along the axes that are not summed: of rows, or of matrices, one for each order of values."""
+    """Sizes of the axes that are not summed: rows or matrices, one for each order of values."""
     rows = row_axis(kernel)
     if rows is None and (apart := apart_axes(kernel)):
         return {name: nearest(kernel, name, ROWS if name == apart[0] else 2) for name in apart}
@@ -104,7 +104,7 @@ def rows_beside(kernel: Kernel, size: int) -> dict[str, int]:
 
 
 def some_tunes(kernel: Kernel) -> list[dict[str, int]]:
-    """All combinations of tune values; of many the first, the last, and some drawn once and for all."""
+    """All combinations of tune values; if there are many, the first, the last, and some drawn with a fixed seed."""
     every = [dict(zip(kernel.tune, values, strict=True)) for values in product(*kernel.tune.values())]
     if len(every) <= MOST_TUNES:
         return every
@@ -125,9 +125,9 @@ def is_too_much(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]
 
 
 def inputs_of(kernel: Kernel, axes: Mapping[str, int]) -> dict[str, NDArray[np.float32]]:
-    """Values of one size and sign, none like another: ascending rows, descending ones, and shuffled ones in turn.
+    """Values of similar size and one sign, all different: ascending, descending and shuffled rows in turn.
 
-    An online kernel rescales at each step of an ascending row; one that goes through it from its end, of the other.
+    An online kernel rescales at each step of an ascending row; a kernel that reads from the end, of a descending row.
     """
     draw = np.random.default_rng(SEED)
     return {role: ordered(draw, shape) for role, shape in shapes(kernel, axes).items()}
@@ -135,7 +135,7 @@ def inputs_of(kernel: Kernel, axes: Mapping[str, int]) -> dict[str, NDArray[np.f
 
 def ordered(draw: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float32]:
     rows = np.sort(draw.uniform(1, 2, shape).astype(np.float32).reshape(-1, shape[-1]), axis=-1)
-    if len(shape) > 2:  # matrices: their rows ascend, descend, or neither, and so do what they make of other rows
+    if len(shape) > 2:  # matrices: their rows ascend, descend or do neither, and so do the rows that they compute
         matrices = np.sort(rows.reshape(-1, *shape[-2:]), axis=-2)
         matrices[1::3] = matrices[1::3, ::-1]
         matrices[2::3] = draw.permutation(matrices[2::3], axis=-2)

@@ -1,7 +1,7 @@
-"""A claim for a file that has none: what it may be by the text, tried one after the other until one is kept.
+"""A claim for a file that has none: tries the claims that the text allows until the kernel keeps one.
 
-Which claims a text allows stands in guess_kernel, where one kernel is launched, and in guess_host, where a function is
-called that launches what it needs. Knows trials; never how a guess is made.
+The candidates come from guess_kernel, which launches one kernel, and from guess_host, which calls a function that
+makes its own launches. Knows trials; never how a guess is made.
 """
 
 from collections.abc import Iterator
@@ -23,16 +23,16 @@ from kfuzz.trials.trial import run_trial, unfit
 from kfuzz.trials.unjudged import unjudged_text
 
 TRIALS = 24
-"""Of one guess; the first that is not kept ends it."""
+"""Trials of one guess; the first that is not kept ends it."""
 WORDS = {
     "gemm": "sgemm", "matmul": "sgemm", "transpose": "transpose", "log_softmax": "log_softmax", "softmax": "softmax",
     "row_max": "row_max", "max": "row_max", "row_sum": "row_sum", "sum": "row_sum", "norm": "layer_norm",
 }  # fmt: skip
-"""Parts of names that tell an op, the most telling first."""
+"""Parts of names that suggest an op, the most specific first."""
 
 
 def guessed(path: Path, source: str, op: str | None, said: FunctionWords = NOTHING) -> Kernel:
-    """The first claim of those that the text allows which some trials keep; a ClaimError that says what to write."""
+    """The first claim allowed by the text that the trials keep; else a ClaimError that says what to write."""
     where = shown_path(path)
     if op:
         check_op(where, op)
@@ -44,7 +44,7 @@ def guessed(path: Path, source: str, op: str | None, said: FunctionWords = NOTHI
     idle: dict[tuple[Entry, ...], str] = {}
     with CpuDevice() as device:
         for toml in guesses(chosen, where, source, said):
-            try:  # beside its text, which is so compiled once for all guesses
+            try:  # beside its text, so that it is compiled once for all guesses
                 kernel = read(front_matter.beside(path, source, toml, where))
                 trouble = idle.get(kernel.entries) or found_in(kernel, device, seen, idle)
             except ClaimError as error:
@@ -57,14 +57,14 @@ def guessed(path: Path, source: str, op: str | None, said: FunctionWords = NOTHI
 
 
 def check_op(where: str, op: str) -> None:
-    """A ClaimError where the oracle does not know the op, or nobody says it."""
+    """Raise a ClaimError if the op is missing or unknown to the oracle."""
     if op not in op_names():
         told = f"no op {op}; there are {', '.join(op_names())}" if op else "say what it computes: --op softmax"
         raise ClaimError(f"{where}: {told}")
 
 
 def guesses(op: str, where: str, source: str, said: FunctionWords = NOTHING) -> Iterator[str]:
-    """Claims in TOML: of the function that calls the kernels, where that is what people call, else of the kernel."""
+    """Claims in TOML: of the function that calls the kernels if users call that, else of the kernel."""
     hosts = list(host_claims(op, source, said))
     yield from hosts
     if not hosts and said.entry:
@@ -77,16 +77,16 @@ def guesses(op: str, where: str, source: str, said: FunctionWords = NOTHING) -> 
 
 
 def found_in(kernel: Kernel, device: CpuDevice, seen: list[Attempt], idle: dict[tuple[Entry, ...], str]) -> str:
-    """What the first trial that is not kept shows; those that earlier guesses did not keep come first.
+    """The finding of the first trial that is not kept; trials that failed for earlier guesses come first.
 
-    `seen` and `idle` are added to: such a trial, and functions that do not compile, whatever else a claim says.
+    Adds such a trial to `seen`, and functions that do not compile under any claim to `idle`.
     """
     own = (attempt_of(kernel, 1, index) for index in range(TRIALS))
     fit = [one for one in seen if has_launch(kernel, one)]
     judged, unjudged = 0, "no answer of it is judged"
     for index, attempt in enumerate((*fit, *own)):
         probe = Probe(check=index % 4 == 1 or index < len(fit), runs=2, timeout=2.0)
-        kernel.bind(attempt.case.arrays, attempt.tune)  # what is wrong here, another claim may have right
+        kernel.bind(attempt.case.arrays, attempt.tune)  # another claim may be right about this
         try:
             trial = run_trial(kernel, attempt.case, attempt.tune, device, probe)
         except ClaimError as error:
@@ -100,7 +100,7 @@ def found_in(kernel: Kernel, device: CpuDevice, seen: list[Attempt], idle: dict[
 
 
 def has_launch(kernel: Kernel, attempt: Attempt) -> bool:
-    """Whether the claim has the case and the launch of a trial of another."""
+    """Whether the claim allows the case and the launch of another claim's trial."""
     case, tune = attempt.case, attempt.tune
     if unfit(kernel, case) or tune.keys() != kernel.tune.keys():
         return False
@@ -109,6 +109,6 @@ def has_launch(kernel: Kernel, attempt: Attempt) -> bool:
 
 
 def op_of(name: str, source: str) -> str | None:
-    """The op that the names of the file and its functions tell."""
+    """The op that the names of the file and its functions suggest."""
     names = " ".join([name, *entries_of(source), *host_functions_of(source)]).lower()
     return next((op for word, op in WORDS.items() if word in names), None)

@@ -1,6 +1,6 @@
-"""The claim of a Python callable that has none, from its text and from what a person says of it.
+"""The claim of a Python callable that has none, from its text and the user's options.
 
-Its arrays are the op's in their order, in f32; nothing has to confirm that: what it is called with is printed. Knows
+Its arrays are the op's in their order, in f32. No trial confirms that; kfuzz prints the arguments of the call. Knows
 claims as text.
 """
 
@@ -21,7 +21,7 @@ from kfuzz.find.modules import NamedCallable, find_callable
 
 
 def claim_for_python(path: Path, source: str, op: str, said: FunctionWords) -> str:
-    """The claim in TOML of a file as it is."""
+    """The claim in TOML of an unchanged file."""
     return written(FrontMatter(path, source, "", 1, "", {"op": op}, "--op"), roles_of(op), said, {})
 
 
@@ -52,20 +52,20 @@ def kernel_of_module(target: str, op: str, said: FunctionWords, words: str) -> K
 
 
 def source_of(found: NamedCallable, entry: str) -> str:
-    """The text of a file that has the callable among its functions."""
+    """The text of a file whose functions include the callable."""
     if "." not in found.name:
         return f"from {found.module} import {found.name}\n"
     return f"import {found.module}\n\n{entry} = {found.module}.{found.name}\n"
 
 
 def library_of(found: NamedCallable) -> str:
-    """Whose arrays it takes: its own package's, where that is one of arrays, else by what its module imports."""
+    """The library whose arrays it takes: its own package if that has arrays, else one that its module imports."""
     top = found.module.split(".")[0]
     return array_library_of([top], read_text(found.text).library)
 
 
 def written(front: FrontMatter, roles: Roles, said: FunctionWords, known: Mapping[str, str]) -> str:
-    """The claim of one callable: the op's arrays and sizes, and what it is called with."""
+    """The claim of one callable: the op's arrays and sizes, and the arguments of the call."""
     several = {name: of for name, of in said.arguments.items() if len(of) > 1}
     call: dict[str, object] = {**known, **({"entry": said.entry} if said.entry else {})}
     call["given"] = {name: name if name in several else of[0] for name, of in said.arguments.items()}

@@ -1,8 +1,7 @@
-"""Claims for a function of the file that launches what it needs: of PyTorch's tensors, or around several kernels.
+"""Claims for a function that makes its own launches: it takes PyTorch tensors, or calls several kernels.
 
-Its arrays are the op's in their order, what has the name of a size is that size, and what stays of a function of
-tensors has the value that such arguments have most often. Knows text and ops; that a guess is right, trials have to
-show.
+Its arrays are the op's in their order, an argument with the name of a size is that size, and any other argument of a
+function of tensors has its most frequent value. Knows text and ops; trials must show that a guess is right.
 """
 
 import re
@@ -17,24 +16,24 @@ from kfuzz.oracle.elements import I32, I64
 from kfuzz.sources.cuda_text import blank_non_code
 
 ROWS = 4096
-"""Fewer than a kernel by itself is given: memory that the function asks for grows with them."""
+"""Smaller than for a single kernel: the memory that the function allocates grows with them."""
 BOUND = re.compile(r"\bm\.(?:def|impl)\s*\(\s*\"[^\"]*\"\s*,\s*&?\s*(?:\w+::)*(\w+)")
 NOT_FORWARD = re.compile(r"backward|grad|^main$", re.IGNORECASE)
 DIMENSION = re.compile(r"dim|axis", re.IGNORECASE)
 THREADS = re.compile(r"block(?:_?(?:size|dim))?|(?:num_?|n_?)?threads?(?:_?per_?block)?|tpb", re.IGNORECASE)
-"""Names that people give to the threads of a block."""
+"""Common names of the threads in a block."""
 DEFAULT = re.compile(r"\bpy\s*::\s*arg\s*\(\s*\"(\w+)\"\s*\)\s*=\s*((?:\([^()]*\)|[^,)])+)")
 LONGS = re.compile(r"\bdata_ptr\s*<\s*(?:u?int64_t|long(?:\s+long)?)\s*>|\bk(?:Long|Int64)\b")
-"""How a text says that its tensors of integers have 64 bits, as torch's have that nobody asked for."""
+"""Words that show that integer tensors have 64 bits, as torch's do by default."""
 RETURNED = "result_"
-"""So begins the name of an array that a function of tensors returns."""
+"""The prefix of the name of an array that a function of tensors returns."""
 Pairing = tuple[list[tuple[str, str]], list[str]]
-"""Arrays as (name, what the claim says of it), and the arguments."""
+"""Arrays as (name, its text in the claim), and the arguments."""
 
 
 @dataclass(frozen=True)
 class FunctionWords:
-    """What a person has said of a function: which it is, the shape it was written for, and other arguments' values."""
+    """The user's options for a function: its name, its home shape, and the values of other arguments."""
 
     entry: str = ""
     home: tuple[int, ...] = ()
@@ -46,7 +45,7 @@ NOTHING = FunctionWords()
 
 
 def host_claims(op: str, source: str, said: FunctionWords = NOTHING) -> Iterator[str]:
-    """Claims in TOML, the likeliest first; none where the kernel by itself is what people call."""
+    """Claims in TOML, the most likely first; none if users call the kernel itself."""
     roles = replace(roles_of(op), whole=I64 if LONGS.search(source) else I32)
     functions = host_functions_of(source)
     bound = [name for name in BOUND.findall(source) if name in functions]
@@ -64,7 +63,7 @@ def host_claims(op: str, source: str, said: FunctionWords = NOTHING) -> Iterator
 
 
 def entries_for(source: str) -> list[str]:
-    """The functions of tensors that a module is asked for; where it names none, all that take tensors."""
+    """The functions of tensors that a module exports; all that take tensors if it names none."""
     functions = host_functions_of(source)
     bound = [name for name in BOUND.findall(source) if name in functions]
     tensors = [name for name, parameters in functions.items() if any(map(is_tensor, parameters))]
@@ -74,7 +73,7 @@ def entries_for(source: str) -> list[str]:
 def orders(
     roles: Roles, parameters: Sequence[Parameter], known: Mapping[str, tuple[str, ...]] = NOTHING.arguments
 ) -> Iterator[Pairing]:
-    """Which parameter may be which array: inputs before outputs, then outputs before inputs; by const where it is."""
+    """The possible arrays of each parameter: inputs before outputs, then the reverse; by const if it is used."""
     taken = [one for one in parameters if is_tensor(one) or one.is_pointer]
     ins, outs = list(roles.inputs), list(roles.outputs)
     tried = not any(map(is_tensor, taken))
@@ -98,7 +97,7 @@ def orders(
 
 
 def untold(op: str, source: str, said: FunctionWords) -> str:
-    """Why there is no claim of the function that a person has named, and what to say."""
+    """Why there is no claim for the function that the user named, and which options to give."""
     roles, parameters = roles_of(op), host_functions_of(source)[said.entry]
     arrays = [one for one in parameters if is_tensor(one) or one.is_pointer]
     tried = not any(map(is_tensor, arrays))
@@ -111,7 +110,7 @@ def untold(op: str, source: str, said: FunctionWords) -> str:
 
 
 def given_value(known: Mapping[str, tuple[str, ...]], name: str) -> str:
-    """The value of an argument that somebody has said; its own name where there are several."""
+    """The value given for an argument; its own name if there are several."""
     values = known.get(name, ())
     return name if len(values) > 1 else values[0] if values else ""
 
@@ -150,10 +149,10 @@ def written(
 def values_of(
     parameters: Sequence[Parameter], roles: Roles, known: Mapping[str, tuple[str, ...]], tried: bool
 ) -> dict[str, str]:
-    """What each argument that is no array is most likely to be; empty where nobody can tell.
+    """The most likely value of each argument that is not an array; empty if it is unclear.
 
-    Where what is made of it is tried first, more is guessed: the threads of a block, and that sizes come in their
-    order where names do not tell of all, as in (N, C).
+    If trials check the guess first, it may guess more: the threads of a block, and that sizes come in their order if
+    the names do not identify all of them, as in (N, C).
     """
     values = {name_of(one): given_value(known, name_of(one)) or value_of(one) for one in parameters}
     numbers = [name for one in parameters if is_whole(one) and not values[name := name_of(one)]]
@@ -166,7 +165,7 @@ def values_of(
 
 
 def value_of(parameter: Parameter) -> str:
-    """What an argument is that is no size, if its name or its type says so."""
+    """The value of an argument that is not a size, if its name or its type implies one."""
     if "optional" in parameter.text:
         return "c10::nullopt"
     if DIMENSION.fullmatch(name_of(parameter)):
@@ -184,5 +183,5 @@ def dimensions_of(roles: Roles) -> list[str]:
 
 
 def is_tensor(parameter: Parameter) -> bool:
-    """Whether it is a tensor that has to be given."""
+    """Whether it is a tensor without a default."""
     return "Tensor" in parameter.text and "optional" not in parameter.text

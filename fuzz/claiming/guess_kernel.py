@@ -1,7 +1,7 @@
 """Claims for a file of one kernel: its pointers are the op's arrays in their order, its integers the sizes.
 
-How it is launched is read from `<<<>>>` where there is such a line, and guessed where there is none. Knows text and
-ops; that a guess is right, trials have to show.
+The launch is read from a line with `<<<>>>` if there is one, else guessed. Knows text and ops; trials must show that
+a guess is right.
 """
 
 import re
@@ -16,12 +16,12 @@ from kfuzz.sources.cuda_text import blank_non_code, split_commas
 
 ROWS = 65535
 LIMITS = ((1 << 20, ""), (4096, ""), (1024, "{cols} <= threads"), (1024, ""), (256, ""), (32, ""))
-"""How long rows may be, and on what condition; the first that is kept."""
+"""The length of rows, and a condition on it; the first that is kept."""
 VALUES = ("", "\n\n[values]\nrange = [-80, 80]")
-"""Any, or such that exp(x) does not overflow where nothing is subtracted."""
+"""Any values, or a range in which exp(x) does not overflow without a shift."""
 THREADS = (32, 64, 128, 256, 512, 1024)
 SIZE = {"rows": r"rows?|m|batch|b", "cols": r"cols?|n|d|dim|width|len|length|size|hidden"}
-"""Names that people give to the sizes of a matrix."""
+"""Common names of the sizes of a matrix."""
 LAUNCH = re.compile(r"(\w+)\s*(?:<[^<>;]*>)?\s*<<<(.*?)>>>", re.DOTALL)
 DEFINED = re.compile(
     r"#\s*define\s+(\w+)\s+(\d+)\b|\b(?:const|constexpr)\s+(?:int|unsigned|size_t)\s+(\w+)\s*=\s*(\d+)\s*;"
@@ -30,7 +30,7 @@ DEFINED = re.compile(
 
 @dataclass(frozen=True)
 class Function:
-    """The kernel: its name, with which it is launched as an instance of a template where it is one, its parameters."""
+    """The kernel: its name, the name with template arguments by which it is launched, and its parameters."""
 
     name: str
     entry: str
@@ -58,17 +58,17 @@ def function_of(where: str, source: str) -> Function:
 
 
 def instance(parameter: str) -> str:
-    """What a parameter of a template is most likely given: a type is float, and a number is the threads of a block."""
+    """The most likely argument for a template parameter: float for a type, the threads of a block for a number."""
     return "float" if is_type(parameter) else "{threads}"
 
 
 def is_type(parameter: str) -> bool:
-    """Whether a parameter of a template stands for a type."""
+    """Whether a template parameter is a type."""
     return bool(re.match(r"\s*(?:typename|class)\b", parameter))
 
 
 def claims(op: str, function: Function, source: str) -> Iterator[str]:
-    """Claims in TOML, the likeliest first."""
+    """Claims in TOML, the most likely first."""
     roles = roles_of(op)
     pointers = [one for one in function.parameters if one.is_pointer]
     numbers = [name_of(one) for one in function.parameters if not one.is_pointer]
@@ -94,7 +94,7 @@ class Naming:
 
 
 def shapes(roles: Roles, numbers: Sequence[str]) -> Iterator[Naming]:
-    """Which of the numbers may be which dimension; a dimension that is none of them is told by the grid."""
+    """The ways to assign the numbers to dimensions; the grid gives a dimension that is none of them."""
     dimensions = list(dict.fromkeys(name for shape in roles.inputs.values() for name in shape if name != "1"))
     if roles.takes_vector and len(dimensions) == 2 and len(numbers) < 2:
         cols = numbers[0] if numbers else "cols"
@@ -112,13 +112,13 @@ def shapes(roles: Roles, numbers: Sequence[str]) -> Iterator[Naming]:
 
 
 def named(dimension: str, numbers: Sequence[str]) -> str | None:
-    """The number whose name is that of a dimension, or one that people use for it."""
+    """The number with the name of a dimension, or with a common name for it."""
     pattern = re.compile(rf"{re.escape(dimension)}|{SIZE.get(dimension, dimension)}", re.IGNORECASE)
     return next((name for name in numbers if pattern.fullmatch(name)), None)
 
 
 def arrays_of(roles: Roles, shape: Naming, pointers: Sequence[Parameter]) -> str | None:
-    """The op's roles for the pointers: those to const are inputs; None where there are too few or too many."""
+    """The op's roles for the pointers: those to const are inputs; None if there are too few or too many."""
     inputs = [name_of(one) for one in pointers if is_const(one)]
     outputs = [name_of(one) for one in pointers if not is_const(one)]
     in_place = not inputs and len(outputs) == len(roles.inputs) == len(roles.outputs) == 1
@@ -142,9 +142,10 @@ def sizes(shape: Naming, dimensions: Sequence[str]) -> str:
 
 
 def launches(name: str, code: str, shape: Naming, is_single: bool) -> Iterator[tuple[str, str, str]]:
-    """Grid, block and shared memory: as a line of the text has them, then as such kernels are launched.
+    """Grid, block and shared memory: from a line of the text, then as such kernels are usually launched.
 
-    Few blocks before many: one that needs many leaves something unwritten, and one that needs few does not mind more.
+    Few blocks before many: a kernel that needs many leaves outputs unwritten with few, and one that needs few also
+    runs with many.
     """
     for found in LAUNCH.finditer(code):
         parts = split_commas(found[2])
@@ -187,7 +188,7 @@ def claim(op: str, axes: str, where: str, arrays: str, launch: tuple[str, str, s
 
 
 def name_of(parameter: Parameter) -> str:
-    """The name that a parameter is declared by."""
+    """The name of a parameter in its declaration."""
     words = re.findall(r"\w+", re.sub(r"\[.*", "", parameter.text))
     return words[-1] if words else ""
 

@@ -1,7 +1,7 @@
-"""A claim for a file as it is, from its text and from what a person says of it: `--op softmax --entry forward`.
+"""A claim for an unchanged file, from its text and the user's options: `--op softmax --entry forward`.
 
-A function of tensors has its arrays in the op's order, which nothing has to confirm; of any other file the first guess
-that is kept is taken, as in `kfuzz claim`. So nothing is accused of what was guessed wrongly. Knows claims as text.
+A function of tensors has its arrays in the op's order, without a check; for any other file kfuzz takes the first guess
+that is kept, as in `kfuzz claim`. So a wrong guess causes no false positive. Knows claims as text.
 """
 
 import shlex
@@ -30,7 +30,7 @@ SAID_IN_A_FILE = ("op", "entry", "home", "arguments", "accuracy", "values")
 
 @dataclass(frozen=True)
 class Unclaimed:
-    """What is said of files without a claim. `claim`: a file with a claim in TOML, or a part of one."""
+    """The options for files without a claim. `claim`: a file with a claim in TOML, or a part of one."""
 
     op: str = ""
     said: FunctionWords = field(default_factory=FunctionWords)
@@ -40,7 +40,7 @@ class Unclaimed:
 
     @property
     def words(self) -> str:
-        """The options that say this, to be typed again."""
+        """The options as text, to type again."""
         words = ["--claim", shown_path(self.claim)] if self.claim else []
         words += ["--op", self.op] if self.op else []
         words += ["--entry", self.said.entry] if self.said.entry else []
@@ -51,7 +51,7 @@ class Unclaimed:
 
 
 def kernel_with(path: Path, unclaimed: Unclaimed) -> Kernel:
-    """The kernel of a file: by its own claim where it has one, else by what is said and what its text tells."""
+    """The kernel of a file: by its own claim if it has one, else by the options and its text."""
     source = front_matter.text_of(path)
     if front_matter.has_claim(source):
         return load(path)
@@ -80,9 +80,9 @@ def kernel_with(path: Path, unclaimed: Unclaimed) -> Kernel:
 
 
 def means_cuda(path: Path, source: str, said: FunctionWords) -> bool:
-    """Whether the CUDA in a Python file's strings is meant: by the function that is named, or since no torch is there.
+    """Whether the CUDA in a Python file's strings is meant: the named function is not Python's, or torch is missing.
 
-    Where it is, what is called is the Python around it.
+    Otherwise kfuzz calls the Python around it.
     """
     if not has_cuda(source):
         return False
@@ -97,13 +97,13 @@ def means_cuda(path: Path, source: str, said: FunctionWords) -> bool:
 
 
 def only_function(source: str, where: str) -> str:
-    """The function that load_inline is asked for, where that is one; a name that the CUDA in the file tells, else."""
+    """The function requested from load_inline, if it is one; else a name that the CUDA in the file gives."""
     names = functions_in(source, where)
     return names[0] if len(names) == 1 else ""
 
 
 def kernel_named(target: str, unclaimed: Unclaimed | None) -> Kernel:
-    """The kernel of a callable in a module, `mypkg.softmax:forward`; what it computes has to be said."""
+    """The kernel of a callable in a module, `mypkg.softmax:forward`; the op must be given."""
     if unclaimed and unclaimed.claim:
         raise ClaimError(f"{target}: --claim is for files; of a callable in a module say --op, --arg and --home")
     op = unclaimed.op if unclaimed else ""
@@ -116,7 +116,7 @@ def kernel_named(target: str, unclaimed: Unclaimed | None) -> Kernel:
 
 
 def part_of(unclaimed: Unclaimed, values: Mapping[str, object]) -> tuple[str, FunctionWords, str]:
-    """What a part of a claim says, with what is said beside it, and its tables of accuracy and values."""
+    """The op and options of a part of a claim, merged with the command line's, and its accuracy and values tables."""
     where = shown_path(unclaimed.claim or Path())
     if unknown := [key for key in values if key not in SAID_IN_A_FILE]:
         raise ClaimError(f"{where}: {unknown[0]}: a claim for many files may have {', '.join(SAID_IN_A_FILE)}")
@@ -145,20 +145,20 @@ def part_of(unclaimed: Unclaimed, values: Mapping[str, object]) -> tuple[str, Fu
 
 
 def check_entry(path: Path, source: str, op: str, said: FunctionWords) -> None:
-    """A ClaimError that says what is to be said, where the file has several functions."""
+    """Raise a ClaimError that says which option to give, if the file has several functions."""
     where, entries = shown_path(path), entries_for(source)
     if not said.entry and len(entries) > 1:
         raise ClaimError(f"{where}: it has {', '.join(entries)}: say which computes {op}: --entry {entries[0]}")
 
 
 def check_shapes(where: str, said: FunctionWords) -> None:
-    """A ClaimError where more is said than goes with a reference, whose sizes are its own."""
+    """Raise a ClaimError for options that do not go with a reference, which has its own sizes."""
     if said.home or said.only_home:
         raise ClaimError(f"{where}: --home is of an op; beside a reference write axes and home into a claim")
 
 
 def check_home(op: str, said: FunctionWords) -> None:
-    """A ClaimError where the shape that is said does not fit the op."""
+    """Raise a ClaimError if the given shape does not fit the op."""
     sizes = list(dict.fromkeys(size for shape in roles_of(op).inputs.values() for size in shape if size != "1"))
     if said.home and len(said.home) != len(sizes):
         raise ClaimError(f"--home: {op} has the sizes {' x '.join(sizes)}; {len(said.home)} are given")
@@ -167,9 +167,9 @@ def check_home(op: str, said: FunctionWords) -> None:
 
 
 def claim_for(path: Path, source: str, op: str, said: FunctionWords) -> str:
-    """The claim in TOML: of a function that returns tensors by the text alone, else the first guess that is kept.
+    """The claim in TOML: from the text alone for a function that returns tensors, else the first guess that is kept.
 
-    One that is handed its outputs may take them first or last, and would be accused of the wrong order.
+    A function that takes its outputs may take them first or last; a wrong order would cause false positives.
     """
     entries = [said.entry] if said.entry else entries_for(source)
     for toml in host_claims(op, source, said):

@@ -1,4 +1,4 @@
-"""Tries a claim on the cpu device until there is one that the kernel keeps, and what it says of special values.
+"""Tries claims on the cpu device until the kernel keeps one, including the keys for special values.
 
 Knows campaigns and claims as text; never how rounding is counted.
 """
@@ -27,16 +27,16 @@ from kfuzz.oracle.names import names_of
 from kfuzz.trials.trial import run_trial
 
 FEW = 40
-"""Trials that show whether a claim of values is worth trying at length: rows of -inf are among the first."""
+"""Trials that show whether a [values] table is worth a longer test: rows of -inf are among the first."""
 RANGE = "[-80, 80]"
-"""Where nothing is subtracted: exp(80) is 5.5e34, so that thousands of such terms do not overflow."""
+"""The range without a shift: exp(80) is 5.5e34, so thousands of such terms do not overflow."""
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """A claim: the kernel with it, and what there is to say of how it came about.
+    """A proposed claim: the kernel with it, and notes on how it was derived.
 
-    `broken`: what was found though, in the words of the search; empty where the claim was kept in `trials` trials.
+    `broken`: findings in spite of it, in the words of the search; empty if `trials` trials kept the claim.
     """
 
     kernel: Kernel
@@ -46,7 +46,7 @@ class Proposal:
 
 
 def proposed(kernel: Kernel, seed: int = 0, cases: int = 150) -> Proposal:
-    """The tightest claim of its rounding that the kernel keeps; ClaimError where it cannot be run."""
+    """The tightest claim of its rounding that the kernel keeps; ClaimError if it cannot run."""
     bare = with_tables(kernel, {"accuracy": flags_of(kernel), "values": {}})
     rounding = rounding_of(bare)
     best, few = min(firsts(bare, rounding, seed), key=lambda one: len(errors_of(one[1])))
@@ -58,7 +58,7 @@ def proposed(kernel: Kernel, seed: int = 0, cases: int = 150) -> Proposal:
 
 
 def firsts(kernel: Kernel, rounding: ProposedRounding, seed: int) -> Iterator[tuple[Tables, KernelResult]]:
-    """Claims of values from the strongest on, each with what a few trials found; none after one that is kept."""
+    """Tables of values, the strongest first, each with the result of a few trials; stops at the first that is kept."""
     limits = {"range": RANGE} if rounding.is_unshifted else {}
     for narrow, words in product(narrowed(kernel), ({}, {"all_neg_inf": '"zero"'}, {"finite": "true"})):
         tables = {"accuracy": {**rounding.statements, **narrow}, "values": {**words, **limits}}
@@ -69,7 +69,7 @@ def firsts(kernel: Kernel, rounding: ProposedRounding, seed: int) -> Iterator[tu
 
 
 def narrowed(kernel: Kernel) -> Iterator[Statements]:
-    """What the formula may hold in 16 bits: nothing; where arrays are of such numbers, then each value, then all."""
+    """The values that may be kept in 16 bits: none; with 16-bit arrays, then each one, then all."""
     yield {}
     op = find(kernel.op)
     elements = sorted({array.element.name for array in kernel.arrays.values()} & NARROW.keys())
@@ -81,13 +81,13 @@ def narrowed(kernel: Kernel) -> Iterator[Statements]:
 
 
 def tried(kernel: Kernel, tables: Tables, seed: int, cases: int) -> KernelResult:
-    """What so many trials of the kernel with these tables find; nothing is kept."""
+    """The result of `cases` trials of the kernel with these tables; no case is stored."""
     claimed = beside(kernel, tables)
     return run_campaign((claimed,), partial(open_device, "cpu"), Options(seed=seed, max_cases=cases)).kernels[0]
 
 
 def beside(kernel: Kernel, tables: Tables) -> Kernel:
-    """The kernel with these tables, and with its text as it was: that of many claims is compiled once."""
+    """The kernel with these tables and its unchanged text, so that many claims share one compilation."""
     return replace(with_tables(kernel, tables), front=kernel.front)
 
 
@@ -98,7 +98,7 @@ def errors_of(result: KernelResult) -> tuple[str, ...]:
 
 
 def with_words(kernel: Kernel, tables: Tables, seed: int) -> Tables:
-    """The tables with a word for NaN and for +inf where the op claims neither: the first that a few trials keep."""
+    """The tables with a word for NaN and for +inf if the op claims neither: the first word that a few trials keep."""
     for key, value in (("nan", np.nan), ("pos_inf", np.inf)):
         for word in words_for(beside(kernel, tables), key, value):
             spoken = {**tables, "values": {**tables["values"], key: f'"{word}"'}}
@@ -109,7 +109,7 @@ def with_words(kernel: Kernel, tables: Tables, seed: int) -> Tables:
 
 
 def words_for(kernel: Kernel, key: str, value: float) -> tuple[str, ...]:
-    """With which words for a special value one case that has it would be kept; none where the op speaks of it."""
+    """The words for a special value with which one case that has it would be kept; none if the op defines it."""
     axes, tune = next(grounds(kernel))
     inputs = inputs_of(kernel, axes)
     next(iter(inputs.values())).flat[0] = value

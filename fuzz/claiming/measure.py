@@ -1,6 +1,6 @@
-"""How often a kernel rounds, counted at many sizes: what its structure is, as runs of the count flavour show it.
+"""How often a kernel rounds, counted at many sizes with runs of the count flavour.
 
-Knows claims and the counter; never what is made of the counts.
+Knows claims and the counter; never how the counts are used.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,38 +14,38 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.cpu.counting import FAST, PRODUCT, QUOTIENT, STAGES, Counter, RunCounts
 
 SEEDS = (1, 2)
-"""Two places for each array: one as badly aligned as is claimed, one that is well aligned."""
+"""Two places for each array: one with the worst claimed alignment, one well aligned."""
 
 ChosenLaunches = tuple[tuple[int, ...], ...]
-"""The launches of a claim by their places, each with the template arguments that sizes choose."""
+"""The launches of a claim by position, each with the template arguments that the sizes select."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What was counted at some sizes, as the largest over all elements, orders of values and alignments."""
+    """The counts at some sizes: the largest over all elements, orders of values and alignments."""
 
     axes: Mapping[str, int]
     tune: Mapping[str, int]
     sizes: Mapping[str, int]
     launches: ChosenLaunches
     adds: Mapping[str, int]
-    """By stage."""
+    """The largest number of additions in each stage."""
     has_narrow: bool
     has_wide: bool
     """Whether additions are of floats, and whether of doubles."""
     rescales: int
     scalings: int
-    """Those, and the products of an input with an exp."""
+    """The products of a sum with an exp, and those of an input with an exp."""
     flags: int
     divisors: int
-    """The largest number of different values by which the elements of one row were divided."""
+    """The largest number of different divisors in one row."""
     has_exp: bool
     is_unshifted: bool
-    """Every exp is of a number from which nothing was subtracted."""
+    """No exp has an argument from which something was subtracted."""
 
     @property
     def most_adds(self) -> int:
-        """Of any stage."""
+        """The largest count of any stage."""
         return max(self.adds.values())
 
 
@@ -62,7 +62,7 @@ class MeasuredCounts:
 
 
 def measured(kernel: Kernel, counter: Counter) -> MeasuredCounts:
-    """Count at all chosen sizes and launches; ClaimError where the kernel does not compile to be counted."""
+    """Count at all chosen sizes and launches; ClaimError if the kernel does not compile for counting."""
     samples: list[Sample] = []
     for axes, tune in grounds(kernel):
         sample = sampled(kernel, axes, tune, counter)
@@ -73,7 +73,7 @@ def measured(kernel: Kernel, counter: Counter) -> MeasuredCounts:
 
 
 def sampled(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int], counter: Counter) -> Sample | str:
-    """What is counted at these sizes; in words, why nothing is."""
+    """The counts at these sizes, or the reason in words why there are none."""
     counts: list[RunCounts] = []
     for seed in SEEDS:
         bound = kernel.bind(inputs_of(kernel, axes), tune)
@@ -110,7 +110,7 @@ def most(trails: Sequence[NDArray[np.void]], name: str) -> int:
 
 
 def chosen(kernel: Kernel, sizes: Mapping[str, int]) -> ChosenLaunches:
-    """Which of the claim's launches are made at these sizes, each with the template arguments that sizes choose."""
+    """The launches that the claim makes at these sizes, each with the template arguments that the sizes select."""
     return tuple(
         (i, *(one(sizes) for one in launch.holes.values() if not one.names <= kernel.tune.keys()))
         for i, launch in enumerate(kernel.launches)
@@ -119,13 +119,13 @@ def chosen(kernel: Kernel, sizes: Mapping[str, int]) -> ChosenLaunches:
 
 
 def most_divisors(trail: NDArray[np.void]) -> int:
-    """By how many different values the elements of one row were divided."""
+    """The largest number of different divisors in one row of the trail."""
     rows = trail["divisor"].reshape(-1, trail.shape[-1])
     return max(len(set(row.tolist()) - {0}) for row in rows)
 
 
 def split(samples: Sequence[Sample]) -> dict[ChosenLaunches, list[Sample]]:
-    """The samples by which of the kernel's launches they took."""
+    """The samples, grouped by the launches that they made."""
     found: dict[ChosenLaunches, list[Sample]] = {}
     for sample in samples:
         found.setdefault(sample.launches, []).append(sample)
@@ -133,5 +133,5 @@ def split(samples: Sequence[Sample]) -> dict[ChosenLaunches, list[Sample]]:
 
 
 def launches_at(kernel: Kernel, sample: Sample, axis: str, size: int) -> ChosenLaunches:
-    """Which launches are made where one axis of a sample has another size."""
+    """The launches if one axis of a sample has another size."""
     return chosen(kernel, kernel.sizes({**sample.axes, axis: size}, sample.tune))

@@ -1,4 +1,4 @@
-"""What a kernel may claim of its rounding: the table [accuracy], from what was counted and from the text.
+"""Proposes the table [accuracy] for a kernel, from the counts and from its text.
 
 Knows claims and counts; never whether a claim is kept.
 """
@@ -23,11 +23,11 @@ from kfuzz.oracle.find import find
 from kfuzz.search.edges import numbers
 
 LARGEST = 1 << 20
-"""Numbers of the text that are larger are no widths."""
+"""Larger numbers in the text are not widths."""
 MOST_TURNS = 4096
-"""Combinations of sizes at which it is looked which launches are chosen; of more nothing is known."""
+"""The most combinations of sizes at which the choice of launches is examined; beyond that it is unknown."""
 ELEMENTWISE = 8
-"""So many additions in a stage without a sum are of a polynomial, say, or of steps that an op makes of each element."""
+"""This many additions in a stage without a sum may belong to a polynomial or to an op's steps for each element."""
 
 Statements = Mapping[str, str]
 """Keys of a table and their values, as TOML writes them."""
@@ -35,7 +35,7 @@ Statements = Mapping[str, str]
 
 @dataclass(frozen=True)
 class ProposedRounding:
-    """The statements of [accuracy], and in a sentence what they rest on. `is_unshifted`: exp(x) of x itself."""
+    """The statements of [accuracy], and their basis in a sentence. `is_unshifted`: exp(x) of x itself."""
 
     statements: Statements
     remark: str
@@ -43,14 +43,14 @@ class ProposedRounding:
 
 
 def rounding_of(kernel: Kernel) -> ProposedRounding:
-    """What is measured of the rounding, or why it cannot be."""
+    """The rounding as measured, or the reason why it cannot be measured."""
     if kernel.front.is_python:
         why = "what a Python callable adds is done in its library"
         return ProposedRounding(from_text(kernel), f"adds and rescales are left out, for they cannot be counted: {why}")
     counter = Counter()
     try:
         found = measured(kernel, counter)
-    except ClaimError as error:  # whether it compiles as it is, its trials will say
+    except ClaimError as error:  # its trials will show whether it compiles unchanged
         narrow = "halves and bfloat16 do not count"
         why = narrow if narrow in str(error) else "it does not compile with numbers that count for float"
         found = MeasuredCounts((), why)
@@ -67,14 +67,14 @@ def rounding_of(kernel: Kernel) -> ProposedRounding:
 
 
 def said(found: MeasuredCounts) -> str:
-    """Where it was counted."""
+    """The sizes of the counts, in words."""
     largest = {name: max(sample.axes[name] for sample in found.samples) for name in found.samples[0].axes}
     sizes = " ".join(f"{name}={size}" for name, size in largest.items())
     return f"counted in {len(found.samples)} launches of sizes up to {sizes}; no more than the formulas say in any"
 
 
 def counts(kernel: Kernel, found: MeasuredCounts, is_unshifted: bool) -> dict[str, str]:
-    """`adds`, `rescales`, the type of the sum, and whether anything is subtracted below an exp."""
+    """`adds`, `rescales`, the type of the sum, and whether anything is subtracted before an exp."""
     is_wide = any(one.has_wide for one in found.samples) and not any(one.has_narrow for one in found.samples)
     is_known = is_every_launch_seen(kernel, found.samples) and not are_rows_shared_out(kernel)
     told = additions(kernel, found.samples) if is_known else {}
@@ -88,17 +88,17 @@ def counts(kernel: Kernel, found: MeasuredCounts, is_unshifted: bool) -> dict[st
 
 
 def rescaled(is_of_sums: bool, sample: Sample) -> int:
-    """How often an exp scales a sum; of an op whose inputs are sums, such as merge_all, an input as well."""
+    """How often an exp scales a sum; for an op whose inputs are sums, such as merge_all, an input as well."""
     return sample.scalings if is_of_sums else sample.rescales
 
 
 def additions(kernel: Kernel, samples: Sequence[Sample]) -> dict[str, str]:
-    """`adds`: a count for each sum that the op names, one for all where it has one sum; none where it has none."""
+    """`adds`: a count for each sum that the op names, one for all if it has one sum; none if it has none."""
     lying = stages_of(find(kernel.op), kernel.rounding.models.form)
     if not any(lying.values()):
         return {}
     alone = alone_of(kernel, samples)
-    if any(is_elsewhere(sample, alone, lying) for sample in samples):  # sums lie where the formula has none
+    if any(is_elsewhere(sample, alone, lying) for sample in samples):  # sums in stages where the formula has none
         lying = {stage: {"": 0} for stage in STAGES}
     texts = {
         stage: formula(kernel, samples, partial(of_sums, stage, min([*sums.values(), alone.get(stage, 0)])))
@@ -113,12 +113,12 @@ def additions(kernel: Kernel, samples: Sequence[Sample]) -> dict[str, str]:
 
 
 def of_sums(stage: str, after: int, sample: Sample) -> int:
-    """The additions of a stage, less those that come after its sums are whole."""
+    """The additions of a stage, less those after its sums are complete."""
     return sample.adds[stage] - after
 
 
 def alone_of(kernel: Kernel, samples: Sequence[Sample]) -> Mapping[str, int]:
-    """What is added at sizes where every sum has one term; nothing where no such sizes are claimed."""
+    """The additions at sizes where every sum has one term; empty if the claim has no such sizes."""
     axes = summed_axes(kernel)
     found = [sample.adds for sample in samples if all(sample.axes[name] == 1 for name in axes)]
     return {stage: min(one[stage] for one in found) for stage in STAGES} if found else {}
@@ -134,19 +134,19 @@ def quoted(text: str) -> str:
 
 
 def flags_of(kernel: Kernel) -> dict[str, str]:
-    """The compiler flags that are claimed: they are the author's, and no measure of anything."""
+    """The compiler flags that are claimed: they are the author's, and are not measured."""
     return {"flags": json.dumps(list(kernel.flags))} if kernel.flags else {}
 
 
 def from_text(kernel: Kernel) -> dict[str, str]:
-    """What the text says plainly where the claim is silent: fast exps, atomics, flags."""
+    """The values that the text plainly implies for keys missing in the claim: fast exps, atomics, flags."""
     said = {one.key: one.value for one in kernel.rounding.read_off}
     told = {key: value if value.startswith("[") else json.dumps(value) for key, value in said.items() if key != "flags"}
     return {**told, **({"flags": json.dumps([said["flags"]])} if "flags" in said else {}), **flags_of(kernel)}
 
 
 def division(kernel: Kernel, found: MeasuredCounts) -> dict[str, str]:
-    """How the answers of a softmax came to be divided, and whether each row by one sum."""
+    """How a softmax divides its answers, and whether one sum divides each row."""
     if kernel.op != "softmax":
         return {}
     is_fast, is_product = (bool(found.flags & flag) for flag in (FAST, PRODUCT))
@@ -161,44 +161,44 @@ def division(kernel: Kernel, found: MeasuredCounts) -> dict[str, str]:
 
 
 def formula(kernel: Kernel, samples: Sequence[Sample], count: Callable[[Sample], int]) -> str:
-    """One formula for all launches; the larger of several where a kernel chooses its launch by size."""
+    """One formula for all launches; the larger of several if the kernel chooses its launch by size."""
     variants = split(samples)
     widths = positive_everywhere(kernel, samples)
     found = [for_variant(kernel, some, count, widths, len(variants) > 1) for some in variants.values()]
     texts = list(dict.fromkeys(one.text for one in found if one.text != "0")) or ["0"]
     text = texts[0] if len(texts) == 1 else f"max({', '.join(texts)})"
-    if len(text) > LONGEST:  # so many ways to launch that nobody would read it, nor a claim take it
+    if len(text) > LONGEST:  # too many ways to launch: unreadable, and too long for a claim
         text = for_variant(kernel, samples, count, widths, is_one_of=False).text
     return f"max(0, {text})" if is_negative(kernel, text) else text
 
 
 def positive_everywhere(kernel: Kernel, samples: Sequence[Sample]) -> list[str]:
-    """Tune values and derived sizes that are 0 in no launch: a formula may divide by them, whatever launch it is of."""
+    """Tune values and derived sizes that are 0 in no launch: any launch's formula may divide by them."""
     every = [sample.sizes for sample in samples] + [kernel.sizes(*at) for at in least_sizes(kernel)]
     return [name for name in (*kernel.tune, *lets_of_launches(kernel)) if all(sizes[name] > 0 for sizes in every)]
 
 
 def least_sizes(kernel: Kernel) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
-    """The least sizes that are claimed, with every tune."""
+    """The least claimed sizes, with every tune."""
     least = {name: axis.lo for name, axis in kernel.axes.items()}
     yield from ((least, {**least, **tune}) for tune in kernel.tunes(least))
 
 
 def is_negative(kernel: Kernel, text: str) -> bool:
-    """Whether a formula is below 0 at the least sizes that are claimed."""
+    """Whether a formula is below 0 at the least claimed sizes."""
     return any(CountFormula(text, 0.0)(kernel.sizes(*at)) < 0 for at in least_sizes(kernel))
 
 
 def for_variant(
     kernel: Kernel, samples: Sequence[Sample], count: Callable[[Sample], int], others: Sequence[str], is_one_of: bool
 ) -> CountFormula:
-    """The formula of one choice of launches, which is 0 where that choice is not made; `others` may divide."""
+    """The formula of one choice of launches, which is 0 if that choice is not made; `others` may divide."""
     widths = [number for number in numbers(kernel.source) if 2 <= number <= LARGEST]
     points = [Point(sample.sizes, count(sample)) for sample in samples]
     found = fitted(points, summed_axes(kernel), others, {32, *widths})
     if not is_one_of:
         return found
-    is_chosen = []  # 1 where these launches are made and 0 elsewhere, for / rounds down
+    is_chosen = []  # 1 if these launches are made, else 0, since / rounds down
     for axis, (least, most) in reach(kernel, samples[0]).items():
         if least > kernel.axes[axis].lo:
             is_chosen.append(f"min(1, {axis} / {least}) * ")
@@ -209,20 +209,20 @@ def for_variant(
 
 
 def are_rows_shared_out(kernel: Kernel) -> bool:
-    """Whether a sum is cut into parts by how many sums there are: it is counted in few, and many are cut otherwise."""
+    """Whether the split of a sum depends on how many sums there are: counts use few, and many are split differently."""
     summed = set(summed_axes(kernel))
     others = kernel.axes.keys() - summed
     return any(summed & axes and others & axes for axes in map(partial(axes_below, kernel), lets_of_launches(kernel)))
 
 
 def axes_below(kernel: Kernel, name: str) -> set[str]:
-    """The axes that a derived size is made of, by way of others as well."""
+    """The axes that a derived size depends on, directly or through others."""
     names = kernel.let[name].names
     return set(names & kernel.axes.keys()).union(*(axes_below(kernel, one) for one in names & kernel.let.keys()))
 
 
 def lets_of_launches(kernel: Kernel) -> list[str]:
-    """The derived sizes that launches and arrays are made of; those of the claim's own counts are no measure."""
+    """The derived sizes that launches and arrays use; those only in the claim's own counts are excluded."""
     made = [size for array in kernel.arrays.values() for size in array.shape]
     made += [size for one in kernel.launches for size in (*one.grid, *one.block, one.shared)]
     made += [size for one in kernel.launches for size in one.holes.values()]
@@ -233,7 +233,7 @@ def lets_of_launches(kernel: Kernel) -> list[str]:
 
 
 def reach(kernel: Kernel, sample: Sample) -> dict[str, tuple[int, int]]:
-    """From which size of each axis to which the launches of a sample are the ones that are made."""
+    """The range of each axis in which the launches of a sample are made."""
     found = {}
     for name in kernel.axes:
         named = {*turns(kernel, name), sample.axes[name]}
@@ -243,7 +243,7 @@ def reach(kernel: Kernel, sample: Sample) -> dict[str, tuple[int, int]]:
 
 
 def turns(kernel: Kernel, axis: str) -> list[int]:
-    """The sizes of an axis at which other launches may be chosen: its ends, and about each number that is compared."""
+    """The sizes of an axis at which the launches may change: its ends, and around each number in a comparison."""
     claimed = kernel.axes[axis]
     compared = [one for launch in kernel.launches for one in launch.conditionals] + list(kernel.let.values())
     literals = {number for one in compared for number in one.literals}
@@ -252,7 +252,7 @@ def turns(kernel: Kernel, axis: str) -> list[int]:
 
 
 def is_every_launch_seen(kernel: Kernel, samples: Sequence[Sample]) -> bool:
-    """Whether each choice of launches that claimed sizes lead to was counted: of another one nothing is known."""
+    """Whether every choice of launches at claimed sizes was counted; nothing is known about one that was not."""
     if not any(one.conditionals for one in kernel.launches):
         return True
     seen = split(samples).keys()

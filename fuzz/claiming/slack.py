@@ -1,4 +1,4 @@
-"""How much tighter a claim a kernel would stand that does not say how many additions it makes: they are counted once.
+"""How much tighter a claim without `adds` could be: the additions are counted once.
 
 Knows claims, devices and verdicts.
 """
@@ -24,7 +24,7 @@ from kfuzz.oracle.question import enclose
 from kfuzz.search.sizes import row_axis
 
 SIZES = (1000, 300, 32)
-"""Of the longest axis: the first that the claim allows."""
+"""Sizes of the longest axis: the first that the claim allows is used."""
 FEW = 4
 TRIED = 4
 """Inputs of these sizes."""
@@ -32,7 +32,7 @@ TRIED = 4
 
 @dataclass(frozen=True)
 class Slack:
-    """At some sizes: the relative error that the silent claim allows, the additions counted, and what they allow."""
+    """At some sizes: the relative error allowed without `adds`, the counted additions, and the error they allow."""
 
     sizes: str
     allowed: float
@@ -41,7 +41,7 @@ class Slack:
 
 
 def slack_of(kernel: Kernel, device: Device) -> Slack | None:
-    """What a claim of `adds` would gain; None where the claim has one, where it cannot be counted, or gains nothing."""
+    """The gain from a claim of `adds`; None if the claim has one, counting is impossible, or nothing is gained."""
     if kernel.rounding.adds is not None or kernel.front.is_python:
         return None
     axes = axes_for(kernel)
@@ -101,7 +101,7 @@ def width(kernel: Kernel, inputs: Mapping[str, Floats], accuracy: Accuracy) -> f
 
 
 def told(kernel: Kernel, slack: Slack) -> str:
-    """In words, for the author of the claim."""
+    """The gain in words, for the author of the claim."""
     return (
         f"{kernel.name}: the claim leaves adds out, so at {slack.sizes} an error of {percent(slack.allowed)} passes; "
         f"it adds {slack.adds} times there, and with that claimed errors of {percent(slack.shown)} show: "

@@ -1,6 +1,6 @@
-"""In which stage of an op's formula each of its sums lies, as the counter tells stages: which count is of which sum.
+"""The stage of an op's formula in which each of its sums lies, which assigns the counter's counts to sums.
 
-The formula is run over a number system that notes where each sum has gone. Knows formulas; never a kernel.
+Runs the formula over a number system that records where each sum goes. Knows formulas; never a kernel.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,12 +16,12 @@ from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Operand, Quantity
 
 Depths = Mapping[str, int]
-"""Sums by name, each with the additions that are made of it after it is whole, such as that of an eps."""
+"""Sums by name, each with the number of additions to it after it is complete, such as an eps."""
 
 
 @dataclass(frozen=True)
 class Stages:
-    """The sums of a value: that which it is, those that were divided by, and those below a function or in a product."""
+    """The sums of a value: the sum that it is, those that it was divided by, and those in a function or a product."""
 
     sum: Depths = field(default_factory=dict)
     inner: Depths = field(default_factory=dict)
@@ -31,13 +31,13 @@ class Stages:
     ends_in_difference: bool = False
 
     def closed(self) -> "Stages":
-        """The sum that the value is becomes an inner one; a subtraction at its end is no addition to it."""
+        """Turn the value's own sum into an inner one; a subtraction at its end is not an addition to it."""
         less = int(self.ends_in_difference)
         return Stages({}, least(self.inner, {name: depth - less for name, depth in self.sum.items()}), self.divided)
 
 
 def least(*many: Depths) -> Depths:
-    """All the names; of two depths the lesser."""
+    """All the names; the lesser of two depths."""
     found: dict[str, int] = {}
     for depths in many:
         for name, depth in depths.items():
@@ -46,7 +46,7 @@ def least(*many: Depths) -> Depths:
 
 
 def joined(*many: Stages, more: int = 0) -> Stages:
-    """Two values become one by so many additions more."""
+    """Join values into one with `more` additional additions."""
     sums = least(*(one.sum for one in many))
     return Stages(
         {name: depth + more for name, depth in sums.items()},
@@ -77,7 +77,7 @@ def of(value: Quantity) -> Stages:
 
 
 class Staged(Exact):
-    """The exact answer, with a note of where each sum has gone. Long, since each word of a formula has a rule."""
+    """The exact answer, with a record of where each sum goes. Long, since each word of a formula has a rule."""
 
     def number(self, value: Operand) -> Quantity:
         return value if isinstance(value, Quantity) else staged(super().number(value), Stages(is_constant=True))
@@ -148,7 +148,7 @@ class Staged(Exact):
 
 
 def product(s: Stages, t: Stages) -> Stages:
-    """A factor that is a sum becomes an inner one, unless the other is a number, or an exp, which rescales."""
+    """Turn a factor that is a sum into an inner one, unless the other is a number, or an exp, which rescales."""
     if s.is_constant or t.is_constant:
         return t if s.is_constant else s
     if s.is_exponential or t.is_exponential:
@@ -157,12 +157,12 @@ def product(s: Stages, t: Stages) -> Stages:
 
 
 def summed(s: Stages, name: str, more: int = 0) -> Stages:
-    """A sum; what it starts at is `more` additions that no claim counts, as those that are made when it is whole."""
+    """A sum; its start is `more` additions that no claim counts, like those after it is complete."""
     return Stages({**s.sum, name: more}, s.inner, s.divided)
 
 
 def stages_of(op: Op, form: str | None) -> dict[str, dict[str, int]]:
-    """For each stage the sums that lie there in an answer, in the claimed form or in any."""
+    """For each stage, the sums that an answer has there, in the claimed form or in any."""
     sizes = op.small_sizes(3)
     inputs, scalars = op.random_inputs(sizes, np.random.default_rng(2)), op.scalars_of(sizes, {})
     found = Stages()

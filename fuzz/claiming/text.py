@@ -1,4 +1,4 @@
-"""A kernel file with other tables [accuracy] and [values] in its claim; all else stays as its author wrote it.
+"""A kernel file with other tables [accuracy] and [values] in its claim; the rest stays unchanged.
 
 Knows the lines of a front matter; never what a key means.
 """
@@ -11,13 +11,13 @@ from kfuzz.claims.front_matter import comment_of, with_claim
 from kfuzz.claims.kernel import Kernel, read
 
 Tables = Mapping[str, Mapping[str, str]]
-"""By name: keys, and values as TOML writes them."""
+"""Tables by name: their keys, and values as TOML writes them."""
 
 HEADER = re.compile(r"\s*\[\[?\s*(\w+)")
 
 
 def with_tables(kernel: Kernel, tables: Tables) -> Kernel:
-    """The kernel with these tables in the place of those that its claim has; an empty one is left out."""
+    """The kernel with these tables in place of its claim's own; an empty table is left out."""
     if kernel.front.said:
         return read(
             front_matter.beside(kernel.path, kernel.source, toml_with(kernel.front.toml, tables), kernel.front.said)
@@ -31,12 +31,12 @@ def with_tables(kernel: Kernel, tables: Tables) -> Kernel:
 
 
 def claim_of(kernel: Kernel) -> str:
-    """The front matter as it stands in the file, fences and all."""
+    """The front matter as written in the file, with its fences."""
     return with_claim(comment_of(kernel.path), kernel.front.toml)
 
 
 def toml_with(toml: str, tables: Tables) -> str:
-    """The claim's text with tables replaced: they stand in front of the first launch."""
+    """The claim's text with tables replaced: they come before the first launch."""
     kept: list[str] = []
     table = ""
     for line in toml.split("\n"):
@@ -60,5 +60,5 @@ def table_lines(name: str, statements: Mapping[str, str]) -> list[str]:
 
 
 def commented(toml: str, mark: str = "//") -> str:
-    """TOML as it stands in a kernel file."""
+    """TOML as comments of a kernel file."""
     return "\n".join(f"{mark} {line}".rstrip() for line in toml.split("\n"))

@@ -1,1 +1,1 @@
-"""What a kernel file says of itself: its front matter, read, checked and made into numbers."""
+"""The claim of a kernel file: its front matter, read, checked and evaluated."""

@@ -1,6 +1,6 @@
-"""What a claim says of rounding and of special values: the tables [accuracy] and [values].
+"""The claims about rounding and special values: the tables [accuracy] and [values].
 
-Knows which statements exclude one another; never what a bound is.
+Knows which statements exclude each other; never what a bound is.
 """
 
 from collections.abc import Mapping
@@ -44,14 +44,15 @@ from kfuzz.printable import one_line
 from kfuzz.sources.flags import settings_of
 
 PRECISE_SUMS = (F32.name, F64.name, "compensated")
-"""What sums of tensor cores are not."""
+"""Modes of accumulation that tensor cores do not have."""
 
 
 @dataclass(frozen=True)
 class Rounding:
     """The [accuracy] table: two counts that depend on the sizes, and models that do not.
 
-    `read_off`: what the claim leaves out and the text says; `doubts`: where the claim says less than the text does.
+    `read_off`: values taken from the text because the claim leaves them out; `doubts`: where the claim allows less
+    than the text.
     """
 
     adds: ClaimedCounts
@@ -72,7 +73,7 @@ class Domain:
 
 
 def read_rounding(front: FrontMatter, written: WrittenAccuracy, op: Op, names: ClaimNames) -> Rounding:
-    """The [accuracy] table; what it leaves out is what the text says plainly, or else the loosest sound model."""
+    """The [accuracy] table; a missing value comes from the text if it is plain there, else is the loosest sound one."""
     known = names_of(op)
     text = said_in(front.source, front.is_python, set(op.seldom.values()))
     from_text = ("-use_fast_math",) if "flags" in text else ()
@@ -104,12 +105,12 @@ def read_rounding(front: FrontMatter, written: WrittenAccuracy, op: Op, names: C
 
 
 def value_of(text: Mapping[str, Said], key: str, otherwise: str) -> str:
-    """What the text says of a key that is a word."""
+    """The word that the text implies for a key."""
     return text[key].value if key in text else otherwise
 
 
 def contradiction(front: FrontMatter, claimed: object, said: Said) -> str:
-    """In a line, how the claim says less than the text; empty where it does not."""
+    """One line that says how the claim allows less than the text; empty if it does not."""
     less = {
         "__expf": ("expf", "exp2 scaled", "__exp2f scaled"),
         "fast reciprocal": ("ieee", "reciprocal"),
@@ -135,7 +136,7 @@ def is_scaled(claimed: object) -> bool:
 def exp_of(
     front: FrontMatter, written: str | ExpModel | None, is_fast: bool, text: Mapping[str, Said], usual: ExpModel
 ) -> ExpModel:
-    """The model of an exp: as written, else as the text says, else the usual one."""
+    """The model of an exp: from the claim, else from the text, else the usual one."""
     if isinstance(written, ExpModel):
         return written
     if written is None and "exp" in text:
@@ -149,7 +150,7 @@ def exp_of(
 
 
 def read_off(said: str, has_fast_exp: bool) -> ExpModel:
-    """The model that the text says; -use_fast_math makes of powf and exp10f what errs by up to 5 u more of t."""
+    """The model that the text implies; with -use_fast_math, powf and exp10f err by up to 5 u more of t."""
     if said in EXP_MODELS:
         return EXP_MODELS[said]
     a0, kappa = numbers_of(said) or (EXPF.a0, EXPF.kappa)
@@ -164,7 +165,7 @@ def usual_exp(usual: Arithmetic) -> ExpModel:
 def divide_of(
     front: FrontMatter, written: str | None, has_fast_divide: bool, text: Mapping[str, Said], usual: Divide
 ) -> Divide:
-    """How a row is divided by its sum: as written, else the loosest that the flags, the text and the language allow."""
+    """How a row is divided by its sum: from the claim, else the loosest way that flags, text and language allow."""
     is_fast = "divide" in text and text["divide"].value == "fast reciprocal"
     found = written or ("fast reciprocal" if has_fast_divide or is_fast else usual)
     if has_fast_divide and "fast" not in found:
@@ -174,7 +175,7 @@ def divide_of(
 
 
 def shift_of(front: FrontMatter, op: Op, written: WrittenAccuracy) -> Shift:
-    """What is subtracted below exp, and what does not go with it."""
+    """The number subtracted before an exp; refuses keys that contradict it."""
     key = ("accuracy", "shift")
     shift = written.shift or "any"
     if shift != "any" and written.shift_slack:
@@ -187,7 +188,7 @@ def shift_of(front: FrontMatter, op: Op, written: WrittenAccuracy) -> Shift:
 
 
 def read_values(front: FrontMatter, written: WrittenValues, op: Op) -> Domain:
-    """The [values] table; silence is the op's own default."""
+    """The [values] table; a missing key has the op's own default."""
     if written.ties is not None and all(role.is_float for role in op.outputs.values()):
         raise front.error(("values", "ties"), "this op does not answer with places")
     if written.finite and written.all_neg_inf is not None:
@@ -202,7 +203,7 @@ def read_values(front: FrontMatter, written: WrittenValues, op: Op) -> Domain:
 
 
 def accuracy_for(rounding: Rounding, sizes: Mapping[str, int]) -> Accuracy:
-    """The claim's accuracy with its counts worked out for these sizes."""
+    """The claim's accuracy with its counts evaluated at these sizes."""
     return replace(
         rounding.models,
         adds=worked_out(rounding.adds, sizes),

@@ -1,10 +1,10 @@
-"""What a launch hands to its function: names of arrays and sizes, literals, or one line of C++ (`call`).
+"""The arguments of a launch: names of arrays and sizes, literals, or one line of C++ (`call`).
 
     args = ["y", "x", "rows", "1.0f", "nullptr"]
     call = "softmax<128>(Load{x}, Store{y}, rows, cols)"
 
-Where all are arrays and integers they are handed over as they are. Else the compiler makes the arguments from the names
-that are used: it converts a size to float or size_t, and builds structs. Knows C++ as far as a list of arguments goes.
+If all are arrays and integers, they are passed unchanged. Otherwise the compiler makes the arguments from the names
+in them: it converts a size to float or size_t, and builds structs. Knows as much C++ as a list of arguments needs.
 """
 
 import re
@@ -32,7 +32,7 @@ LONG = 8
 
 @dataclass(frozen=True)
 class Arguments:
-    """The arguments of a launch as C++, and the declarations of the names in them, which the device hands over."""
+    """The arguments of a launch as C++, and the declarations of the names in them, which the device passes."""
 
     texts: tuple[str, ...]
     declared: tuple[str, ...]
@@ -41,7 +41,7 @@ class Arguments:
 
 @dataclass(frozen=True)
 class Written:
-    """A launch's function and arguments, as the claim writes them; or those of a function of the host."""
+    """The function and arguments of a launch or of a host function, as the claim writes them."""
 
     function: str
     texts: tuple[str, ...]
@@ -57,7 +57,7 @@ def read_written(
     names: ClaimNames,
     functions: Functions,
 ) -> Written:
-    """`entry` and `args`, or the `call` that stands for both. Without args they are the parameters, by their names."""
+    """`entry` and `args`, or the `call` that replaces both. Without `args`, each parameter takes what has its name."""
     taken = {*arrays, *names}
     constants = {name: text for name, text in names.constants.items() if name not in taken}
     if claim.call is not None:
@@ -77,7 +77,7 @@ def read_written(
 def parameter_names(
     front: FrontMatter, key: KeyPath, entry: str, functions: Functions, known: set[str]
 ) -> tuple[str, ...]:
-    """The parameters of a function, each of which is called as an array or a size of the claim is."""
+    """The parameters of a function, each of which has the name of an array or a size of the claim."""
     names = tuple(one.name for one in functions.get(function_name(entry), ()))
     for name in names:
         if name not in known:
@@ -87,7 +87,7 @@ def parameter_names(
 
 
 def function_name(entry: str) -> str:
-    """The name of the function in an entry: `f` of `space::f<128>`; empty where there is none."""
+    """The name of the function in an entry: `f` in `space::f<128>`; empty if there is none."""
     named = re.match(r"(?:\w+::)*(\w+)\s*(?:<.*>)?$", entry.strip())
     return named[1] if named else ""
 
@@ -109,7 +109,7 @@ def read_call(
 
 
 def opening(text: str) -> int:
-    """Index of the bracket that the last character closes; -1 where there is none."""
+    """Index of the bracket that the last character closes; -1 if there is none."""
     depth = 0
     for index in range(len(text) - 1, -1, -1):
         depth += (text[index] in ")]}") - (text[index] in "([{")
@@ -125,7 +125,7 @@ def uses(texts: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
 
 
 def are_plain(written: Written, parameters: Parameters, arrays: ClaimedArrays) -> bool:
-    """Whether all are arrays for pointers and sizes for integers of 32 or 64 bits: handed over as they are."""
+    """Whether all are arrays for pointers and sizes for integers of 32 or 64 bits, so they are passed unchanged."""
     return (
         not written.is_call
         and not written.on_host
@@ -141,7 +141,7 @@ def is_plain_size(text: str, parameter: Parameter) -> bool:
 
 
 def widths_of(written: Written, parameters: Parameters) -> dict[str, int]:
-    """The bytes of the integers that sizes are passed as, where they are known; of several the fewest."""
+    """The bytes of the integer as which each size is passed, if known; the smallest if there are several."""
     found: dict[str, int] = {}
     for text, one in zip(written.texts, parameters, strict=False):
         if one.bytes and not (one.is_float or one.is_pointer or "bool" in one.text):
@@ -150,7 +150,7 @@ def widths_of(written: Written, parameters: Parameters) -> dict[str, int]:
 
 
 def arguments_of(written: Written, parameters: Parameters, arrays: ClaimedArrays, names: Iterable[str]) -> Arguments:
-    """The arguments for the compiler to make. An array of `args` fits any pointer, as it does where it is plain."""
+    """The arguments for the compiler to make. An array in `args` fits any pointer, as in a plain call."""
     widths = widths_of(written, parameters)
     of_tensors = written.on_host and takes_tensors(parameters)
 
@@ -172,12 +172,12 @@ def arguments_of(written: Written, parameters: Parameters, arrays: ClaimedArrays
 
 
 def takes_tensors(parameters: Parameters) -> bool:
-    """Whether it is a function of torch's tensors."""
+    """Whether the function takes torch's tensors."""
     return any("Tensor" in parameter.text for parameter in parameters)
 
 
 def in_parts(declared: str, name: str, rank: int | None) -> list[str]:
-    """What is handed over for a name: of a tensor of some rank the array, and its sizes."""
+    """The values passed for a name: for a tensor, its array and its sizes."""
     if rank is None:
         return [declared]
     return [f"{declared}_data", *(f"long long {name}_size_{number}" for number in range(rank))]
@@ -186,7 +186,7 @@ def in_parts(declared: str, name: str, rank: int | None) -> list[str]:
 def check_args(
     front: FrontMatter, key: KeyPath, written: Written, parameters: Parameters, arrays: ClaimedArrays
 ) -> None:
-    """There are as many arguments as parameters, and a named array goes to a pointer to its element type."""
+    """Check that there are as many arguments as parameters, and that an array goes to a pointer to its element type."""
     if not (len(parameters) == len(written.texts) or (written.is_call and may_take(len(written.texts), parameters))):
         wanted = ", ".join(parameter.text for parameter in parameters)
         found = f"{len(written.texts)} given; {written.function} takes {len(parameters)}: ({wanted})"
@@ -199,13 +199,13 @@ def check_args(
 
 
 def may_take(count: int, parameters: Parameters) -> bool:
-    """Whether a call may have so many arguments: those that have a default may be left out, a pack is any number."""
+    """Whether a call may have this many arguments: a default may be left out, and a pack is any number."""
     least = sum("=" not in one.text and "..." not in one.text for one in parameters)
     return least <= count and (count <= len(parameters) or any("..." in one.text for one in parameters))
 
 
 def fits(text: str, parameter: Parameter, arrays: ClaimedArrays) -> bool:
-    """Whether the parameter may take it; what is not known of its type is left to the compiler."""
+    """Whether the parameter may take it; the compiler decides if its type is not known."""
     if text in arrays:
         width = arrays[text].element.bytes
         return parameter.bytes in (None, width) if parameter.is_pointer else parameter.bytes is None

@@ -1,4 +1,4 @@
-"""The arrays of a claim, read from the front matter and held against the roles of the op.
+"""The arrays of a claim, read from the front matter and checked against the roles of the op.
 
 Knows how an array is written and which roles an op has; never how an array is filled or placed.
 """
@@ -19,7 +19,7 @@ from kfuzz.oracle.elements import ELEMENTS, F32, FLOATS, I32, I64, Element
 from kfuzz.sources.cuda_text import split_commas
 
 ALIGNMENT = 256
-"""What cudaMalloc guarantees, in bytes."""
+"""The alignment that cudaMalloc guarantees, in bytes."""
 
 ARRAY = re.compile(r"(\w+)\s*\[(.*)\]\s*(?:=\s*([^\s<>]+?))?\s*(?:->\s*(\w+))?\s*(?:<-\s*(\w+))?")
 ROOM = re.compile(r"(.+?)\s+of\s+(.+)", re.DOTALL)
@@ -29,8 +29,8 @@ ROOM = re.compile(r"(.+?)\s+of\s+(.+)", re.DOTALL)
 class Array:
     """An array of the kernel: the role it is read for, the role it is written for, or scratch.
 
-    `fill` is what the host puts into every element before the first launch. `room` is how long the array is along its
-    first dimension, where an output is only its beginning.
+    `fill` is the value that the host writes into every element before the first launch. `room` is the length of the
+    array along its first dimension, if an output is only its beginning.
     """
 
     element: Element
@@ -58,7 +58,7 @@ def read_arrays(front: FrontMatter, written: Mapping[str, str] | None, names: Cl
 
 
 def read_array(front: FrontMatter, key: KeyPath, text: str, names: ClaimNames) -> Array:
-    """An array is "f32[shape]", then "= fill" where the host fills it, then "-> input", "<- output", or both."""
+    """An array is "f32[shape]", then "= fill" if the host fills it, then "-> input", "<- output", or both."""
     parts = ARRAY.fullmatch(text.strip())
     if not parts:
         raise front.error(key, f"no array; write {ARRAY_USAGE}")
@@ -88,7 +88,7 @@ def read_fill(front: FrontMatter, key: KeyPath, text: str | None, element: Eleme
 
 
 def check_roles(front: FrontMatter, roles: Roles, arrays: Mapping[str, Array], axes: Mapping[str, Axis]) -> None:
-    """Each role of the op has one array of its rank, and the inputs' shapes give every axis its size."""
+    """Check that each role has one array of its rank, and that the inputs' shapes give every axis its size."""
     check_each_role_has_one_array(front, roles, arrays)
     check_elements(front, roles, arrays)
     for name, array in arrays.items():
@@ -122,7 +122,7 @@ def check_each_role_has_one_array(front: FrontMatter, roles: Roles, arrays: Mapp
 
 
 def check_elements(front: FrontMatter, roles: Roles, arrays: Mapping[str, Array]) -> None:
-    """What the oracle judges: float32; of a formula, and of what only compares, any float; i32 or i64 for integers."""
+    """Check the types: float32; any float for a formula or an op that only compares; i32 or i64 for integers."""
     for name, array in arrays.items():
         role = array.reads or array.writes
         if role is None:
@@ -140,7 +140,7 @@ def check_elements(front: FrontMatter, roles: Roles, arrays: Mapping[str, Array]
 
 
 def check_rank(front: FrontMatter, key: KeyPath, array: Array, roles: Roles) -> None:
-    """The array has the dimensions of its roles; a row of an op by row may also be a plain vector."""
+    """Check that the array has the dimensions of its roles; the row of an op by row may also be a plain vector."""
     for role, dimensions in roles.dimensions(array.reads, array.writes):
         allowed = [dimensions]
         if roles.takes_vector and len(dimensions) == 2:
@@ -152,7 +152,7 @@ def check_rank(front: FrontMatter, key: KeyPath, array: Array, roles: Roles) -> 
 
 
 def read_align(front: FrontMatter, written: int | None, arrays: Mapping[str, Array]) -> int:
-    """The bytes to which the bases of arrays are aligned."""
+    """The alignment of the arrays' base addresses, in bytes."""
     if written is None:
         return ALIGNMENT
     widest = max(array.element.bytes for array in arrays.values())

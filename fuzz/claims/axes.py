@@ -1,6 +1,6 @@
 """The axes and tune parameters of a claim: the sizes that a kernel takes, and the values of its launch parameters.
 
-Knows how these are written; never what a size is of.
+Knows how these are written; never what a size measures.
 """
 
 import re
@@ -22,7 +22,7 @@ USAGE = (
 
 @dataclass(frozen=True)
 class Axis:
-    """A named size: every multiple of `multiple` from lo to hi, or of these those in `listed` alone."""
+    """A named size: every multiple of `multiple` from lo to hi, or only those in `listed`."""
 
     lo: int
     hi: int
@@ -33,7 +33,7 @@ class Axis:
         return size in self.listed if self.listed else self.lo <= size <= self.hi and size % self.multiple == 0
 
     def near(self, size: int) -> int:
-        """The largest size of the axis that is no larger than this one; the least where there is none."""
+        """The largest size of the axis that is at most this one; the least if there is none."""
         if self.listed:
             return self.listed[max(0, bisect_right(self.listed, size) - 1)]
         size = max(self.lo, min(self.hi, size))
@@ -74,7 +74,7 @@ def parse_axis(place: ClaimPlace) -> Axis:
 
 
 def list_sizes(place: ClaimPlace, sizes: Sequence[object]) -> Axis:
-    """The axis of just these sizes."""
+    """The axis of these sizes alone."""
     listed = sorted({size for size in sizes if type(size) is int and 0 <= size <= INT_MAX})
     if not listed or len(listed) < len(sizes):
         raise place.error(f"{USAGE}; each once, at most {INT_MAX}")

@@ -1,4 +1,4 @@
-"""Whether the blocks of a kernel are independent, so that a few of them alone do what they do in a whole grid.
+"""Whether the blocks of a kernel are independent, so that a few of them alone do the same as in a whole grid.
 
 Knows claims and the text of kernels; never how a block is run.
 """
@@ -15,11 +15,11 @@ TOGETHER = re.compile(
     r"^\s*(?:static\s+|extern\s+)*__(?:device__|managed__)\b[^(){}]*[;=\[{]",
     re.MULTILINE,
 )
-"""Words of kernels whose blocks wait for one another, or leave one another something."""
+"""Words that occur in kernels whose blocks wait for each other or pass data to each other."""
 
 
 def is_by_block(kernel: Kernel) -> bool:
-    """Whether blocks have nothing to do with one another: no scratch, and nothing in the text that joins them."""
+    """Whether blocks are independent: no scratch, and nothing in the text that connects them."""
     arrays = kernel.arrays.values()
     if any(not (array.reads or array.writes) or (array.fill and array.fill.bits) for array in arrays):
         return False

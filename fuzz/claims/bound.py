@@ -1,4 +1,4 @@
-"""A kernel bound to one case and one launch: every number that its claim leaves open, worked out once.
+"""A kernel bound to one case and one launch: every number that its claim leaves open, computed once.
 
 Knows jobs and accuracies; never how a claim is read.
 """
@@ -12,9 +12,9 @@ from kfuzz.oracle.rounding import Accuracy
 
 @dataclass(frozen=True)
 class Bound:
-    """What a device is handed (`job`), and by which accuracy its answer is judged.
+    """The job for a device, and the accuracy by which its answer is judged.
 
-    `axes` are what the shapes of the case mean for the kernel; `sizes` are axes, tune and let together.
+    `axes` are the kernel's axes at the shapes of the case; `sizes` are axes, tune and let together.
     """
 
     axes: Mapping[str, int]

@@ -1,6 +1,6 @@
-"""The claim of a Python file: what it leaves out is filled in from the op and the text, and [call] is read.
+"""The claim of a Python file: reads [call], and fills in missing keys from the op and the text.
 
-Knows which function is meant, and what it is handed; never how it is called.
+Knows the function and its arguments; never how it is called.
 """
 
 import ast
@@ -21,16 +21,16 @@ from kfuzz.devices import ClaimError, PythonCall, names_together
 
 KEY: KeyPath = ("call",)
 USUAL = ("ModelNew", "forward", "custom_kernel", "run", "Model")
-"""What the function is called where a file has several; of a class it is `forward` of one object."""
+"""Names by which the function is known if a file has several; for a class it is `forward` of one object."""
 ANY_SIZE = Axis(1, 65536)
 DIMENSION = ("dim", "axis")
-"""Parameters for which along the last dimension is meant."""
+"""Parameters whose value is the last dimension."""
 OUTPUT = ("out", "output", "y", "o", "dst", "result", "res")
-"""Parameters that are an output which is handed over."""
+"""Parameters that take an output array."""
 
 
 def complete(front: FrontMatter, claim: WrittenClaim, roles: Roles) -> WrittenClaim:
-    """The claim with its axes and arrays: where it has none, the op's own dimensions and roles, in f32."""
+    """The claim with its axes and arrays; the default is the op's own dimensions and roles, in f32."""
     if claim.warp_synchronous is not None:
         raise front.error(("warp_synchronous",), "this is of CUDA; [call] is of a Python function")
     axes = axes_of(claim.arrays, roles) if claim.axes is None else claim.axes
@@ -48,7 +48,7 @@ def arrays_of(roles: Roles) -> dict[str, str]:
 
 
 def axes_of(arrays: Mapping[str, str] | None, roles: Roles) -> dict[str, Axis]:
-    """The sizes that the inputs' dimensions may have; the op's names where the claim has no arrays."""
+    """The sizes that the inputs' dimensions may have; the op's names if the claim has no arrays."""
     names = [size for shape in roles.inputs.values() for size in shape if size != "1"]
     if arrays is not None:
         shapes = [text.partition("[")[2].partition("]")[0] for text in arrays.values() if "->" in text]
@@ -57,7 +57,7 @@ def axes_of(arrays: Mapping[str, str] | None, roles: Roles) -> dict[str, Axis]:
 
 
 def read_callable(front: FrontMatter, claim: WrittenCall, names: ClaimNames, arrays: ClaimedArrays) -> Launch:
-    """The [call] table: which function is called, with what, and which outputs it returns."""
+    """The [call] table: the function to call, its arguments, and the outputs that it returns."""
     text = read_text(front.source)
     if text.error:
         line, message = text.error
@@ -113,7 +113,7 @@ def read_args(
     arrays: ClaimedArrays,
     names: Sequence[str],
 ) -> tuple[str, ...]:
-    """The arguments of the call: arrays, sizes and literals; left out, they follow from the parameters' names."""
+    """The arguments of the call: arrays, sizes and literals; by default they follow from the parameters' names."""
     key = (*KEY, "args")
     if claim.args is None:
         return infer_args(front, claim.given or {}, function, arrays, names)
@@ -131,7 +131,7 @@ def read_args(
 
 
 def check_count(front: FrontMatter, key: KeyPath, function: PythonFunction | None, args: Sequence[str]) -> None:
-    """The function takes so many, where the file says how many it takes."""
+    """Check that the function takes this many arguments, if the file shows how many it takes."""
     if function is None or function.is_variadic:
         return
     named = {name for name in map(keyword_of, args) if name}
@@ -152,7 +152,7 @@ def infer_args(
 ) -> tuple[str, ...]:
     """The inputs in their order; a parameter without a default beyond these is an output or a size of its name.
 
-    What `given` says of a parameter, it has.
+    A parameter in `given` has the value given there.
     """
     inputs = [name for name, array in arrays.items() if array.reads]
     outputs = [name for name, array in arrays.items() if array.writes and not array.reads]
@@ -187,12 +187,12 @@ def infer_args(
         if len(function.parameters) < len(inputs):
             raise front.error((*KEY, "args"), f"missing: {found}; write args = [...]")
         args += left
-    named = [one for one in args if keyword_of(one)]  # what stands behind one of these has to be named, too
+    named = [one for one in args if keyword_of(one)]  # the arguments after one of these must be named, too
     return (*(one for one in args if one not in named), *named, *(f"{name}={value}" for name, value in given.items()))
 
 
 def handed(function: PythonFunction, parameter: str, value: str) -> str:
-    """An argument, by name where it has to be."""
+    """An argument, by name if it must be."""
     return f"{parameter}={value}" if parameter in function.by_name else value
 
 
@@ -206,7 +206,7 @@ def check_given(front: FrontMatter, given: Mapping[str, str], names: Iterable[st
 def read_returns(
     front: FrontMatter, claimed: tuple[str, ...] | None, arrays: ClaimedArrays, used: Iterable[str]
 ) -> tuple[str, ...]:
-    """The outputs that are returned: those that are not handed over, in the order of `arrays`."""
+    """The outputs that are returned: those that are not arguments, in the order of `arrays`."""
     key = (*KEY, "returns")
     written = [name for name, array in arrays.items() if array.writes]
     left = [name for name in written if name not in used]
@@ -218,23 +218,23 @@ def read_returns(
 
 
 def keyword_of(arg: str) -> str:
-    """The name before `=`; empty where there is none."""
+    """The name before `=`; empty if there is none."""
     name, equals, _ = arg.partition("=")
     return name.strip() if equals and name.strip().isidentifier() else ""
 
 
 def value_of(arg: str) -> str:
-    """What is handed over."""
+    """The value of an argument, without its name."""
     return arg.partition("=")[2].strip() if keyword_of(arg) else arg.strip()
 
 
 def values_of(arg: str) -> list[str]:
-    """What is handed over, each for itself where it is a tuple of names: `(x, y)`."""
+    """The values of an argument; each element of a tuple of names such as `(x, y)` is one."""
     return names_together(value_of(arg)) or [value_of(arg)]
 
 
 def is_known(value: str, names: Iterable[str]) -> bool:
-    """Whether it is one of the names, or a literal of Python's."""
+    """Whether it is one of the names, or a Python literal."""
     if value in names:
         return True
     try:
@@ -245,6 +245,6 @@ def is_known(value: str, names: Iterable[str]) -> bool:
 
 
 def lines_of(call: PythonCall) -> Mapping[str, str]:
-    """The [call] table in words, for a person."""
+    """The [call] table in words, for the reader."""
     told = {"entry": call.function, "args": ", ".join(call.arguments), "returns": ", ".join(call.returns)}
     return {**told, "library": call.library, **({"strides": "any"} if call.any_strides else {})}

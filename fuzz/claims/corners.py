@@ -1,4 +1,4 @@
-"""The sizes at which a claim is checked when it is loaded: its corners, where it is likeliest to contradict itself.
+"""The sizes at which a claim is checked when it is loaded: its corners, where it most likely contradicts itself.
 
 Knows axes, tune values and conditions; never what is checked there.
 """
@@ -12,16 +12,16 @@ from kfuzz.claims.launches import Launch
 from kfuzz.claims.where import Where
 
 MOST_TUNES = 64
-"""If the tune values have at most so many combinations, all are tried; otherwise the first and the last."""
+"""If the tune values have at most this many combinations, all are tried; otherwise the first and the last."""
 
 
 def corners(
     where: Where, launches: Sequence[Launch], let: Mapping[str, Expression]
 ) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
-    """The axes and tune values at which a claim is likeliest to contradict itself.
+    """The axes and tune values at which a claim most likely contradicts itself.
 
     Every corner of the axes with every tune value; then the sizes beside each number that a `when` names,
-    since a gap between the variants begins there. Under a `where` it is the sizes nearest to them that it allows.
+    since a gap between the variants begins there. With a `where`, they are the nearest sizes that it allows.
     """
     if not where:
         yield from every_corner(where, launches, let)
@@ -54,9 +54,9 @@ def every_corner(
 
 
 def numbers_in(value: Expression, let: Mapping[str, Expression]) -> frozenset[int]:
-    """The numbers that an expression names, by way of derived sizes as well."""
+    """The numbers in an expression and in the derived sizes that it uses."""
     names, found = set(value.names), value.literals
-    for name, derived in reversed(list(let.items())):  # each needs those before it alone
+    for name, derived in reversed(list(let.items())):  # each needs only those before it
         if name in names:
             names |= derived.names
             found |= derived.literals

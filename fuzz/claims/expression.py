@@ -1,8 +1,8 @@
 """Integer expressions over named sizes, as a claim writes them: `ceil_div(cols, threads) if cols > 64 else 1`.
 
-A condition is a number, too: 1 where it holds, else 0. Knows arithmetic and names; never what the names mean.
+A condition is a number, too: 1 if it holds, else 0. Knows arithmetic and names; never what the names mean.
 Nothing that a kernel file says can hang it: there is no power, literals and values stay below 2^63, and an expression
-is short and flat. It is checked node by node and worked out by functions of this file; Python never evaluates it.
+is short and flat. It is checked node by node and evaluated by functions of this file; Python never evaluates it.
 """
 
 import ast
@@ -16,7 +16,7 @@ from functools import cached_property, lru_cache
 from math import prod
 
 LONGEST, DEEPEST = 1000, 100
-"""Characters of an expression, and how deep its parts may be nested."""
+"""The most characters of an expression, and the deepest nesting of its parts."""
 LARGEST = 2**63 - 1
 GRAMMAR = (
     "integers, names, + - * / %, ceil_div(a, b), ceil_log2(n), min(a, b), max(a, b), comparisons, is_pow2(n), "
@@ -85,8 +85,8 @@ class Expression:
     is_condition: bool = False
 
     def __call__(self, sizes: Mapping[str, int]) -> int:
-        """Its value for these sizes; ExpressionError where it divides by zero or leaves 63 bits."""
-        if (size := sizes.get(self.text)) is not None:  # most are a name alone, and a trial asks for a hundred
+        """Its value for these sizes; ExpressionError if it divides by zero or leaves 63 bits."""
+        if (size := sizes.get(self.text)) is not None:  # most are a single name, and a trial evaluates a hundred
             return size
         try:
             value = int(compiled(self.text)(sizes))
@@ -99,27 +99,27 @@ class Expression:
 
 @dataclass(frozen=True)
 class Total:
-    """A sum of products, worked out at once: a trial asks for dozens of them."""
+    """A sum of products, evaluated at once: a trial needs dozens of them."""
 
     products: tuple[tuple[Expression, ...], ...]
 
     @cached_property
     def text(self) -> str:
-        """The sum as one expression, in Python's own arithmetic without an end."""
+        """The sum as one expression, in Python's unbounded integers."""
         return " + ".join(" * ".join(f"({one.text})" for one in product) or "1" for product in self.products) or "0"
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Those that it reads."""
+        """The names that it reads."""
         return frozenset[str]().union(*(one.names for product in self.products for one in product))
 
     def __call__(self, sizes: Mapping[str, int]) -> int:
-        """Its value; ExpressionError where one of its expressions has none."""
+        """Its value; ExpressionError if one of its expressions has none."""
         with suppress(ZeroDivisionError):
             value = int(compiled(self.text)(sizes))
             if -LARGEST <= value <= LARGEST:
                 return value
-        return sum(prod(one(sizes) for one in product) for product in self.products)  # each is looked at by itself
+        return sum(prod(one(sizes) for one in product) for product in self.products)  # each is checked on its own
 
 
 def show_sizes(sizes: Mapping[str, int], names: Iterable[str]) -> str:
@@ -129,7 +129,7 @@ def show_sizes(sizes: Mapping[str, int], names: Iterable[str]) -> str:
 
 
 def number(text: str, allowed: Iterable[str], conditions: Collection[str] = ()) -> Expression:
-    """An integer expression over the allowed names, some of which may stand for conditions."""
+    """An integer expression over the allowed names, some of which may be conditions."""
     return checked(text, tuple(allowed), conditions)
 
 
@@ -142,7 +142,7 @@ def condition(text: str, allowed: Iterable[str], conditions: Collection[str] = (
 
 
 def checked(text: str, allowed: tuple[str, ...], conditions: Collection[str]) -> Expression:
-    """The expression that a text is; ExpressionError where it is none."""
+    """The text as an expression; ExpressionError if it is not one."""
     body = parsed(text)
     is_condition = check(body, allowed, conditions)
     literals = {int(str(node.value)) for node in ast.walk(body) if isinstance(node, ast.Constant)}
@@ -150,7 +150,7 @@ def checked(text: str, allowed: tuple[str, ...], conditions: Collection[str]) ->
 
 
 def names_of(text: str) -> frozenset[str]:
-    """The names that a text reads, whether or not they are known; ExpressionError where it is no expression."""
+    """The names that a text reads, whether or not they are known; ExpressionError if it is not an expression."""
     return names_in(parsed(text))
 
 
@@ -159,14 +159,14 @@ def names_in(body: ast.expr) -> frozenset[str]:
 
 
 def parsed(text: str) -> ast.expr:
-    """The syntax tree of one expression, which may still hold anything that Python knows."""
+    """The syntax tree of one expression, which may still contain anything in Python's grammar."""
     if len(text) > LONGEST:
         raise ExpressionError(f"{len(text)} characters long; at most {LONGEST}")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # `1if n else 2` is no more than a warning to Python
+            warnings.simplefilter("error")  # Python only warns about `1if n else 2`
             tree = ast.parse(text.strip(), mode="eval")
-            compile(tree, "<claim>", "eval")  # to be warned; nothing runs it
+            compile(tree, "<claim>", "eval")  # for the warnings; nothing runs it
     except SyntaxError as error:
         raise ExpressionError(f"no expression ({error.msg})") from None
     except (RecursionError, MemoryError, ValueError, Warning):
@@ -180,7 +180,7 @@ def parsed(text: str) -> ast.expr:
 
 
 def check(node: ast.expr, allowed: tuple[str, ...], conditions: Collection[str]) -> bool:
-    """Whether the node is a condition and not any number; ExpressionError where it is not in the language."""
+    """Whether the node is a condition and not just a number; ExpressionError if it is not in the language."""
     match node:
         case ast.Constant(value=value) if type(value) is int:
             if value > LARGEST:
@@ -216,7 +216,7 @@ def check(node: ast.expr, allowed: tuple[str, ...], conditions: Collection[str])
 
 
 def check_each(nodes: Iterable[ast.expr], allowed: tuple[str, ...], conditions: Collection[str]) -> list[bool]:
-    """Of each node, whether it is a condition."""
+    """For each node, whether it is a condition."""
     return [check(node, allowed, conditions) for node in nodes]
 
 
@@ -228,7 +228,7 @@ def require_conditions(nodes: Iterable[ast.expr], allowed: tuple[str, ...], cond
 
 
 def wants_condition(node: ast.expr) -> str:
-    """What is wrong where a number stands for a condition."""
+    """The error for a number in the place of a condition."""
     return f"'{ast.unparse(node)}' is a number, where a condition such as n > 0 is wanted"
 
 
@@ -242,12 +242,12 @@ def check_name(name: str, allowed: tuple[str, ...]) -> None:
 
 @lru_cache(maxsize=4096)
 def compiled(text: str) -> Evaluate:
-    """The function that works out a checked expression, kept apart from it so that a claim can be pickled."""
+    """The function that evaluates a checked expression, kept apart from it so that a claim can be pickled."""
     return function_of(ast.parse(text, mode="eval").body)
 
 
 def function_of(node: ast.expr) -> Evaluate:
-    """The function that works out a checked node."""
+    """The function that evaluates a checked node."""
     match node:
         case ast.Constant(value=int(value)):
             return lambda _: value
@@ -280,7 +280,7 @@ def unary(op: ast.unaryop, operand: Evaluate) -> Evaluate:
 
 
 def binary(apply: Callable[[int, int], int], left: Evaluate, right: ast.expr) -> Evaluate:
-    """An operation; one with a literal, as most are, takes it at once."""
+    """An operation; a literal operand, the usual case, is bound at once."""
     if isinstance(right, ast.Constant):
         value = int(str(right.value))
         return lambda sizes: apply(left(sizes), value)
@@ -289,7 +289,7 @@ def binary(apply: Callable[[int, int], int], left: Evaluate, right: ast.expr) ->
 
 
 def call(apply: Callable[..., int], args: list[Evaluate]) -> Evaluate:
-    """A function of the language; of one or two arguments, as most have, without a list of them."""
+    """A function of the language; one or two arguments, the usual case, need no list."""
     if len(args) == 1:
         (only,) = args
         return lambda sizes: apply(only(sizes))

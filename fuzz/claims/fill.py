@@ -1,4 +1,4 @@
-"""What the host fills an array with before the first launch, as the bits of one element: `= 0`, `= -inf`, `= 1.5`.
+"""The value to which the host sets an array before the first launch, as bits of an element: `= 0`, `= -inf`, `= 1.5`.
 
 Knows number formats and decimals; never arrays. A decimal is rounded once, as a C++ compiler rounds a literal of the
 array's own type.
@@ -15,19 +15,19 @@ INTEGER = re.compile(r"-?\d{1,20}")
 
 
 class FillError(ValueError):
-    """The text is no value of the element's type; the message says which values are."""
+    """The text is not a value of the element's type; the message says which values are."""
 
 
 @dataclass(frozen=True)
 class Fill:
-    """A value as the claim writes it, and the bits that an element holds then."""
+    """A value as the claim writes it, and the bits of an element that has it."""
 
     text: str
     bits: int
 
 
 def fill_of(text: str, element: Element) -> Fill:
-    """The fill that a text means for an element type; FillError where the type has no such value."""
+    """The fill that a text means for an element type; FillError if the type has no such value."""
     return Fill(text, float_bits(text, element) if element.is_float else integer_bits(text, element))
 
 
@@ -39,7 +39,7 @@ def integer_bits(text: str, element: Element) -> int:
 
 
 def float_bits(text: str, element: Element) -> int:
-    """Sign, exponent and significand of the nearest float; of two as near, the even one."""
+    """Sign, exponent and significand of the nearest float; if two are equally near, the even one."""
     sign = element.sign_bit if text.startswith("-") else 0
     plain = text.lstrip("+-")
     if plain == "inf":

@@ -1,6 +1,6 @@
-"""What a claim may say of an op that is a formula: form, named sums, narrow values, operands, models, shared values.
+"""The keys of a claim for an op that is a formula: form, named sums, narrow values, operands, models, shared values.
 
-Every name must stand in the formula. Knows the formula's names; never what a bound is.
+Every name must be in the formula. Knows the formula's names; never what a bound is.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +14,7 @@ from kfuzz.oracle.op import Op
 from kfuzz.oracle.rounding import FunctionModel
 
 ClaimedCounts = Expression | Mapping[str, Expression] | None
-"""One count for every sum, or a count for each by name."""
+"""One count for every sum, or one for each sum by name."""
 
 
 def check_scalars(front: FrontMatter, scalars: Mapping[str, float], op: Op) -> None:
@@ -23,7 +23,7 @@ def check_scalars(front: FrontMatter, scalars: Mapping[str, float], op: Op) -> N
 
 
 def literals_of(op: Op, scalars: Mapping[str, float]) -> dict[str, str]:
-    """The op's constants as C++ writes them, for a launch to hand over by name; none that follow from sizes."""
+    """The op's constants as C++ writes them, for a launch to pass by name; without those that follow from sizes."""
     values = {**op.scalars, **scalars}
     return {name: repr(float(value)) for name, value in values.items() if not isinstance(value, str)}
 
@@ -31,7 +31,7 @@ def literals_of(op: Op, scalars: Mapping[str, float]) -> dict[str, str]:
 def read_counts(
     front: FrontMatter, name: str, written: WrittenCounts | None, op: Op, names: ClaimNames
 ) -> ClaimedCounts:
-    """One expression, or a table of them by the names of the op's sums; "*" stands for the rest."""
+    """One expression, or a table of them by the names of the op's sums; "*" means all others."""
     key = ("accuracy", name)
     if written is None:
         return None
@@ -42,7 +42,7 @@ def read_counts(
 
 
 def each_count(name: str, counts: ClaimedCounts) -> Iterator[tuple[KeyPath, Expression]]:
-    """Every count with the key under which it stands."""
+    """Every count with its key."""
     if isinstance(counts, Expression):
         yield ("accuracy", name), counts
     elif counts is not None:
@@ -65,7 +65,7 @@ def read_kept(front: FrontMatter, written: Mapping[str, str], known: tuple[str, 
 def read_models(
     front: FrontMatter, written: Mapping[str, FunctionModel | str], known: tuple[str, ...]
 ) -> dict[str, FunctionModel]:
-    """The errors of the formula's functions; a word that is left is one that the function does not have."""
+    """The errors of the formula's functions; a word in the result is one that the function does not have."""
     key = ("accuracy", "functions")
     check_names_known(front, key, written, known, "function")
     models = {}

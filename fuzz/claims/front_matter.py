@@ -1,6 +1,6 @@
-"""The block of TOML on top of a kernel file, and where each of its keys stands.
+"""The block of TOML at the top of a kernel file, and the line of each of its keys.
 
-It stands in comments: after // in CUDA, after # in Python. Knows the fences, TOML and lines; never what a key means.
+It is written in comments: after // in CUDA, # in Python. Knows the fences, TOML and lines; never what a key means.
 """
 
 import json
@@ -24,20 +24,20 @@ MEANT = re.compile(r"\s*(?://|/\*+|\*|#)?\s*///\s*kernel\s*(?:\*/)?\s*$")
 MEANT_CLOSED = re.compile(r"\s*(?:(?://|\*|#)?\s*///|(?:///\s*)?\*/)\s*$")
 PYTHON = ".py"
 CODE = re.compile(r"^(?:async |def |class |import |from |@|if |try:|with |[\w.]+\s*[=(\[])", re.MULTILINE)
-"""A line of a Python file that is neither a comment nor of a docstring."""
+"""A line of a Python file that is not part of a comment or a docstring."""
 WIDEST = 72
 MOST_LINES, MOST_LETTERS = 400, 1 << 16
 """More than any claim needs, and few enough that finding the line of a mistake takes no time."""
 MOST_BYTES = 16 << 20
 MOST_DOTS = 8
-"""In a key; a claim's own have two. What TOML makes of a key grows with the square of its parts."""
+"""The most parts of a key; a claim's own have two. The parsed key grows with the square of its parts."""
 OF_CUDA = ("host", "launch")
 """Tables that claim a function of CUDA; in a Python file, of the CUDA in its strings."""
 OPAQUE = re.compile(r'''"""(?:\\.|[^\\])*?"""|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|#[^\n]*''', re.DOTALL)
 """Strings and comments."""
 DOTTED = re.compile(rf"(?<![\w-])(?:[\w-]+[ \t]*\.[ \t]*){{{MOST_DOTS + 1}}}")
 MOST_DEPTH = 8
-"""What reads a claim goes down into its tables by calling itself, which Python allows only so often."""
+"""The deepest nesting of tables: the reader of a claim is recursive, and Python limits recursion."""
 
 KeyPath = tuple[str | int, ...]
 
@@ -46,8 +46,8 @@ KeyPath = tuple[str | int, ...]
 class FrontMatter:
     """A kernel file in its parts: `values` is the parsed TOML, `first` the line on which it starts.
 
-    `source` is what the claim is about: of a Python file all of it, or the CUDA in its strings, each line in its place.
-    `said`: the words of a command that the claim comes of, where it does not stand in the file.
+    `source` is the text that the claim describes: all of a Python file, or the CUDA in its strings, on the same lines.
+    `said`: the words of the command that gave the claim, if it is not in the file.
     """
 
     path: Path
@@ -60,12 +60,12 @@ class FrontMatter:
 
     @property
     def is_python(self) -> bool:
-        """Whether it is a file of Python callables; one whose CUDA is claimed is none."""
+        """Whether it is a file of Python callables, and not one whose CUDA has the claim."""
         return is_python_file(self.path) and not any(key in self.values for key in OF_CUDA)
 
     @property
     def whole(self) -> str:
-        """The file's text with the claim on top, wherever that comes from."""
+        """The file's text with the claim on top, wherever the claim comes from."""
         mark = "#" if self.is_python else "//"
         return self.source if not self.said else f"{with_claim(mark, self.toml)}\n{self.source}"
 
@@ -89,29 +89,29 @@ class FrontMatter:
 
 
 def is_python_file(path: Path) -> bool:
-    """Whether a path is that of a Python file, or stands for a callable in a module: `mypkg.softmax:forward`."""
+    """Whether a path is that of a Python file, or names a callable in a module: `mypkg.softmax:forward`."""
     return path.suffix == PYTHON or ":" in path.name
 
 
 def comment_of(path: Path, source: str = "") -> str:
-    """What begins a comment in a kernel file, or in the CUDA that was taken out of one."""
+    """The mark that begins a comment in a kernel file, or in the CUDA taken from one."""
     return "#" if is_python_file(path) and not source.rstrip().endswith(END) else "//"
 
 
 def with_claim(mark: str, toml: str) -> str:
-    """A claim as it stands on top of a file, behind what begins a comment there."""
+    """A claim as it is written at the top of a file, each line after the comment mark."""
     lines = [f"{mark} {line}".rstrip() for line in toml.split("\n")]
     return "\n".join([f"{mark} /// kernel", *lines, f"{mark} ///"])
 
 
 def read(path: Path) -> FrontMatter:
-    """Read a kernel file; ClaimError where its front matter is missing, open or no TOML."""
+    """Read a kernel file; ClaimError if its front matter is missing, unclosed or not TOML."""
     path = exhibits.name_as_kernel(path)
     return parse(path, text_of(path))
 
 
 def text_of(path: Path) -> str:
-    """The text of a kernel file, composed where the file is an exhibit; ClaimError if it is not a text."""
+    """The text of a kernel file, composed if the file is an exhibit; ClaimError if it is not text."""
     if description := exhibits.description_of(path):
         return exhibits.compose(exhibits.read(description))
     try:
@@ -128,7 +128,7 @@ def text_of(path: Path) -> str:
 
 
 def beside(path: Path, source: str, toml: str, said: str) -> FrontMatter:
-    """A kernel file whose claim does not stand in it."""
+    """A kernel file whose claim is not in it."""
     try:
         values = tomllib.loads(toml)
     except (ValueError, RecursionError) as error:
@@ -137,7 +137,7 @@ def beside(path: Path, source: str, toml: str, said: str) -> FrontMatter:
 
 
 def claimed_text(path: Path, source: str, values: Mapping[str, object], claim: tuple[int, int] | None = None) -> str:
-    """What of a file a claim is about: all, or the CUDA in a Python file's strings, with the lines of the claim."""
+    """The part of a file that a claim describes: all, or the CUDA in a Python file's strings and the claim's lines."""
     if not is_python_file(path) or not any(key in values for key in OF_CUDA):
         return source
     entry = lookup(values, ("host", "entry")) or lookup(values, ("launch", 0, "entry"))
@@ -146,7 +146,7 @@ def claimed_text(path: Path, source: str, values: Mapping[str, object], claim: t
 
 @lru_cache(maxsize=1024)
 def parse(path: Path, source: str) -> FrontMatter:
-    """Take the text of a kernel file apart."""
+    """Split the text of a kernel file into its parts."""
     where, mark = shown_path(path), comment_of(path, source)
     opens, closes = f"{mark} /// kernel", f"{mark} ///"
     marks = {"//": "slashes, not in /* */", "#": "#"}[mark]
@@ -195,12 +195,12 @@ def parse(path: Path, source: str) -> FrontMatter:
 
 
 def has_claim(text: str) -> bool:
-    """Whether a text carries a claim, or what was meant for one."""
+    """Whether a text has a claim, or something meant as one."""
     return any(MEANT.match(line) for line in text.splitlines())
 
 
 def head_of(source: str) -> str:
-    """What stands in a Python file above its first statement, but for a docstring: where a claim may stand."""
+    """The text of a Python file above its first statement, except a docstring: the place for a claim."""
     return CODE.split(source, maxsplit=1)[0]
 
 
@@ -227,7 +227,7 @@ def message_of(error: Exception) -> str:
 def lines_of_keys(toml: str) -> dict[KeyPath, int]:
     """For each key, the offset of the line on which its statement starts.
 
-    TOML can be cut after every statement, so the keys that a longer prefix adds stand on the lines added.
+    TOML can be cut after every statement, so the keys that a longer prefix adds are on the added lines.
     """
     found: dict[KeyPath, int] = {}
     lines = toml.split("\n")
@@ -289,7 +289,7 @@ def shown_key(key: KeyPath) -> str:
 
 
 def shown(value: object) -> str:
-    """A value as TOML would write it, cut where it is long."""
+    """A value as TOML would write it, cut if it is long."""
     if isinstance(value, dict):
         text = "{ " + ", ".join(f"{key} = {shown(inner)}" for key, inner in value.items()) + " }" if value else "{}"
     elif isinstance(value, list):
@@ -301,6 +301,6 @@ def shown(value: object) -> str:
 
 
 def shown_path(path: Path) -> str:
-    """The path from the working directory where it lies below it, else as given."""
+    """The path relative to the working directory if it lies below it, else as given."""
     relative = os.path.relpath(path) if path.is_absolute() else str(path)
     return one_line(str(path) if relative.startswith("..") else relative)

@@ -1,4 +1,4 @@
-"""The parts of a job: the shape of each array, the buffers that a device takes, and the launches that are made.
+"""The parts of a job: the shape of each array, the buffers for a device, and the launches.
 
 Knows arrays and launches of a claim at given sizes; never how a job is run.
 """
@@ -24,7 +24,7 @@ Shape = tuple[int, ...]
 
 
 def shapes_of(front: FrontMatter, roles: Roles, arrays: ClaimedArrays, sizes: Sizes) -> dict[str, Shape]:
-    """The shape of every array; each dimension of the op has one size in all of them."""
+    """The shape of every array; a dimension of the op has the same size in all of them."""
     shapes: dict[str, Shape] = {}
     known = {"1": 1}
     for name, array in arrays.items():
@@ -43,7 +43,7 @@ def shapes_of(front: FrontMatter, roles: Roles, arrays: ClaimedArrays, sizes: Si
 
 
 def clash_of(dimensions: Dimensions, shape: Shape, known: dict[str, int]) -> str:
-    """In words, a dimension that another array has in another size; new ones become known."""
+    """In words, a dimension whose size differs in another array; adds new dimensions to `known`."""
     for dimension, size in zip(dimensions, (1,) * (len(dimensions) - len(shape)) + shape, strict=True):
         if known.setdefault(dimension, size) != size:
             return f"{dimension} is {known[dimension]} elsewhere and {size} here"
@@ -53,7 +53,7 @@ def clash_of(dimensions: Dimensions, shape: Shape, known: dict[str, int]) -> str
 def buffer_of(
     front: FrontMatter, name: str, array: Array, shape: Shape, given: Arrays, sizes: Sizes, is_returned: bool
 ) -> Buffer:
-    """An array of the claim as a device takes it; `given` are the inputs as the kernel holds them."""
+    """An array of the claim as a device takes it; `given` are the inputs in the kernel's element types."""
     content = None
     fill = array.fill.bits if array.fill else None
     if array.reads and is_vast(given[array.reads]):
@@ -72,7 +72,7 @@ def steps_of(
     sizes: Sizes,
     shapes: Mapping[str, Shape],
 ) -> tuple[Step, ...]:
-    """The launches whose `when` holds; together they are handed every output."""
+    """The launches whose `when` holds; together they take every output."""
     chosen = [launch for launch in launches if is_chosen(front, launch, sizes)]
     for name, array in arrays.items():
         if array.writes and prod(shapes[name]) and not any(name in (*one.args, *one.returns) for one in chosen):

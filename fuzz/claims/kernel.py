@@ -1,7 +1,7 @@
 """A kernel file and its claim: loading it, the sizes it admits, and binding it to one case.
 
 Knows where kernels lie and what a job is; never what the right answer is, nor how a job is run.
-Long, since a kernel's sizes, its arrays and its jobs are all worked out of the same fields.
+Long, since a kernel's sizes, arrays and jobs are all computed from the same fields.
 """
 
 from collections import Counter
@@ -53,7 +53,7 @@ from kfuzz.sources import exhibits
 
 HOME = Path(__file__).resolve().parent.parent
 KERNELS = next(path for path in (HOME / "kernels", HOME.parent / "kernels") if path.is_dir())
-"""Within the package where it is installed, beside it in a checkout."""
+"""In the installed package, or beside it in a checkout."""
 
 
 class DoesNotFitError(ValueError):
@@ -73,13 +73,13 @@ class Kernel:
     arrays: dict[str, Array]
     align: int
     warp_synchronous: bool
-    """It is of the hardware before Volta, where the lanes of a warp go in step."""
+    """The kernel was written for GPUs before Volta, where the lanes of a warp run in step."""
     launches: tuple[Launch, ...]
     rounding: Rounding
     values: Domain
     broken: Broken | None
     home: Sizes
-    """The shape that a host function was written for; empty where nobody says."""
+    """The shape that a host function was written for; empty if unknown."""
     written: WrittenClaim = field(repr=False)
     front: FrontMatter = field(repr=False)
     scalars: Mapping[str, float] = field(default_factory=dict)
@@ -127,7 +127,7 @@ class Kernel:
 
     @cached_property
     def every_variant(self) -> tuple[LaunchVariant, ...]:
-        """Every launch with every entry that it may name; ClaimError where one has too many."""
+        """Every launch with every entry that it may name; ClaimError if one has too many."""
         listed = {name: axis.listed for name, axis in self.axes.items() if axis.listed}
         ends = {name: (axis.lo, axis.hi) for name, axis in self.axes.items()}
         found: list[LaunchVariant] = []
@@ -161,7 +161,7 @@ class Kernel:
 
     @cached_property
     def elements(self) -> Total:
-        """How many values a case has, inputs and outputs of the op together."""
+        """The number of values in a case, inputs and outputs of the op together."""
         return Total(tuple(array.shape for array in self.arrays.values() if array.reads or array.writes))
 
     def sizes(self, axes: Sizes, tune: Sizes) -> dict[str, int]:
@@ -175,19 +175,19 @@ class Kernel:
         return sizes
 
     def admits(self, axes: Sizes) -> bool:
-        """Whether the claim speaks of these sizes, launched in one way at least."""
+        """Whether the claim covers these sizes with at least one tune."""
         fits = axes.keys() == self.axes.keys() and all(axes[name] in axis for name, axis in self.axes.items())
         return fits and next(self.tunes(axes), None) is not None
 
     def tunes(self, axes: Sizes) -> Iterator[dict[str, int]]:
-        """The values of tune with which these sizes may be launched."""
+        """The tune values with which these sizes may be launched."""
         for values in product(*self.tune.values()):
             tune = dict(zip(self.tune, values, strict=True))
             if not self.where.broken({**axes, **tune}):
                 yield tune
 
     def axes_of(self, inputs: Arrays) -> dict[str, int]:
-        """The axes that the shapes of the op's inputs mean for this kernel, dimension by dimension."""
+        """This kernel's axes, computed from the shapes of the op's inputs, dimension by dimension."""
         read = [array for array in self.arrays.values() if array.reads]
         shapes = [fitted(array, inputs[str(array.reads)].shape, self.roles.takes_vector) for array in read]
         found: dict[str, int] = {}
@@ -200,7 +200,7 @@ class Kernel:
         return axes
 
     def accuracy(self, sizes: Sizes) -> Accuracy:
-        """What is claimed of the rounding at these sizes (axes, tune and let, as `sizes` gives them)."""
+        """The claimed rounding at these sizes (axes, tune and let, as `sizes` returns them)."""
         for name, counts in (("adds", self.rounding.adds), ("rescales", self.rounding.rescales)):
             for place, count in each_count(name, counts):
                 if evaluate(self.front, place, count, sizes) < 0:
@@ -208,16 +208,16 @@ class Kernel:
         return accuracy_for(self.rounding, sizes)
 
     def stored(self, inputs: Arrays) -> dict[str, NDArray[np.generic]]:
-        """A case's numbers as this kernel holds them: rounded to its elements; integers modulo what they stay below."""
+        """A case's numbers as this kernel stores them: rounded to its element types; integers modulo their limit."""
         elements = {str(array.reads): array.element for array in self.arrays.values() if array.reads}
         sizes = {
             d: n for role, dims in self.roles.inputs.items() for d, n in zip(dims, inputs[role].shape, strict=False)
         }
-        with np.errstate(all="ignore"):  # what is beyond a narrow format is infinite there
+        with np.errstate(all="ignore"):  # a number beyond a narrow format becomes infinite
             return {role: self.held(role, given, elements[role], sizes) for role, given in inputs.items()}
 
     def held(self, role: str, given: NDArray[np.generic], element: Element, sizes: Sizes) -> NDArray[np.generic]:
-        """One array of a case as this kernel holds it."""
+        """One array of a case as this kernel stores it."""
         if given.dtype != np.float32:
             raise TypeError(f"{role}: dtype={given.dtype}; the inputs of a case are float32")
         if is_vast(given):
@@ -237,7 +237,7 @@ class Kernel:
         return steps_of(self.front, self.launches, self.arrays, sizes, shapes)
 
     def bind(self, inputs: Arrays, tune: Sizes) -> Bound:
-        """This kernel on these inputs, ready to run; ClaimError where the claim leads to no launch."""
+        """This kernel on these inputs, ready to run; ClaimError if the claim gives no launch."""
         if tune.keys() != self.tune.keys() or any(tune[name] not in self.tune[name] for name in tune):
             raise ValueError(f"tune={dict(tune)}: {self.name} claims {self.tune or 'no tune parameters'}")
         axes = self.axes_of(inputs)
@@ -271,13 +271,13 @@ class Kernel:
 
 
 def load(path: Path | str) -> Kernel:
-    """Read a kernel file; ClaimError, in one line, where its claim is wrong or contradicts itself."""
+    """Read a kernel file; ClaimError, in one line, if its claim is wrong or contradicts itself."""
     return read(front_matter.read(Path(path)))
 
 
 @lru_cache(maxsize=1024)
 def read(front: FrontMatter) -> Kernel:
-    """The kernel that a front matter and the source below it make; of one text one kernel, which is read once."""
+    """The kernel of a front matter and its source; each text is read once."""
     claim = parse_claim(front)
     claim = with_reference(front, claim) if front.is_python else claim
     roles = roles_of(read_op(front, claim.op))
@@ -344,7 +344,7 @@ def discover(folder: Path = KERNELS) -> tuple[Kernel, ...]:
 
 
 def name_of(path: Path) -> str:
-    """`softmax/online_block` for a file of ours, the file's own name for any other."""
+    """`softmax/online_block` for one of kfuzz's own files, the file's name for any other."""
     full = path.resolve()
     if ":" in full.name:  # a callable in a module
         return one_line(full.name)
@@ -352,7 +352,7 @@ def name_of(path: Path) -> str:
 
 
 def fitted(array: Array, shape: Shape, takes_vector: bool) -> Shape:
-    """The shape of an input, with a row added or left out where the kernel's array has, or lacks, one."""
+    """The shape of an input, with the row dimension added or dropped to match the kernel's array."""
     if len(shape) == len(array.shape):
         return shape
     if takes_vector and len(array.shape) == 2 and len(shape) == 1:

@@ -69,7 +69,7 @@ class Key:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words that it may have, where it takes one of a few."""
+        """The words that it accepts, if it takes one of a few."""
         return tuple(map(str, self.parse.words)) if isinstance(self.parse, OneOf) else ()
 
 
@@ -195,7 +195,7 @@ class WrittenCall:
 
 @dataclass(frozen=True)
 class WrittenAccuracy:
-    """The table [accuracy]; None, or nothing, where a key is left out."""
+    """The table [accuracy]; None, or empty, if a key is left out."""
 
     adds: Annotated[
         WrittenCounts | None, Key("at most so many additions on the way of a term into its sum", parse_counts)
@@ -239,7 +239,7 @@ class WrittenAccuracy:
     ] = field(default_factory=dict)
 
     def statement(self, key: str) -> object:
-        """The value of a key that the text of a kernel may speak of as well."""
+        """The value of a key that the text of a kernel may also imply."""
         return vars(self)[key]
 
 
@@ -279,7 +279,7 @@ def parse_launches(place: ClaimPlace) -> tuple[WrittenLaunch, ...]:
 
 
 def parse_host(place: ClaimPlace) -> WrittenHost | None:
-    """The table [host]; None where it is empty."""
+    """The table [host]; None if it is empty."""
     return parse_record(WrittenHost, place) if list(place.items()) else None
 
 

@@ -1,6 +1,6 @@
-"""The launches of a claim, read from the front matter and held against the functions of the source.
+"""The launches of a claim, read from the front matter and checked against the functions of the source.
 
-Knows how a launch is written; never how one is run, nor the limits of a card.
+Knows how a launch is written; never how one is run, nor the limits of a GPU.
 """
 
 import re
@@ -51,8 +51,8 @@ class LaunchKeys:
 class Launch:
     """One launch. `entry` may hold expressions for template arguments, as in `block_sum<{threads}>`: its `holes`.
 
-    `args` are the arrays and sizes that are handed over, to the function or to what C++ makes of them; `widths` the
-    bytes of the integers that sizes are passed as, where it is no C int.
+    `args` are the arrays and sizes that are passed to the function, or to the C++ that makes its arguments; `widths`
+    are the bytes of sizes that are not passed as a C int.
     """
 
     keys: LaunchKeys
@@ -63,7 +63,7 @@ class Launch:
     args: tuple[str, ...]
     when: Expression | None = None
     cluster: tuple[Expression, ...] = ()
-    """How many blocks along each axis make a cluster; empty where there are none."""
+    """The number of blocks in a cluster along each axis; empty without clusters."""
     cooperative: bool = False
     """Whether all blocks run at once."""
     made: Arguments | None = None
@@ -77,12 +77,12 @@ class Launch:
 
     @property
     def conditionals(self) -> tuple[Expression, ...]:
-        """What chooses between launches and between entries."""
+        """The conditions that choose between launches and between entries."""
         return (*((self.when,) if self.when else ()), *self.holes.values())
 
     @cached_property
     def threads(self) -> Total:
-        """How many threads it has."""
+        """The number of its threads."""
         return Total(((*self.grid, *self.block),))
 
     @property
@@ -111,7 +111,7 @@ class Launch:
         return Call(function, self.made.texts, self.made.declared, self.on_host, self.made.tensors)
 
     def variants(self, domain: SizeDomain, where: Where) -> tuple["LaunchVariant", ...]:
-        """Every entry that it may name, as far as `when` and the conditions of `where` allow."""
+        """Every entry that it may name, if `when` and the conditions of `where` allow it."""
         if not self.holes:
             return (LaunchVariant(self, self.entry_with(()), {}),)
         every = values_of(tuple(self.holes.values()), self.when, domain)
@@ -120,14 +120,14 @@ class Launch:
 
 @dataclass(frozen=True)
 class LaunchVariant:
-    """A launch with one of the entries that it may name, and the values of tune and listed axes that this takes."""
+    """A launch with one of its possible entries, and the values of tune and listed axes that select it."""
 
     launch: Launch
     entry: Entry
     few: Sizes
 
     def is_chosen(self, sizes: Sizes) -> bool:
-        """Whether these sizes are launched so."""
+        """Whether these sizes select this variant."""
         return self.launch.is_made(sizes) and (not self.launch.holes or self.launch.entry_for(sizes) == self.entry)
 
 
@@ -143,7 +143,7 @@ def read_launches(
         return (host,)
     written = required(front, ("launch",), claim.launch, EXAMPLE)
     functions: dict[str, Parameters] = {}
-    for one in sources(front.path, front.source, ()):  # those of the headers that stand beside it, too
+    for one in sources(front.path, front.source, ()):  # with the headers beside it
         functions = entries_of(one.text) | functions
     launches = tuple(
         read_launch(front, ("launch", index), one, names, arrays, functions) for index, one in enumerate(written)
@@ -153,14 +153,14 @@ def read_launches(
 
 
 def check_taken(front: FrontMatter, arrays: ClaimedArrays, launches: tuple[Launch, ...]) -> None:
-    """Every array is handed to somebody."""
+    """Check that a launch takes every array."""
     for name in arrays:
         if not any(name in launch.args for launch in launches):
             raise front.error(("arrays", name), f"no launch takes '{name}' in its args")
 
 
 def read_host(front: FrontMatter, claim: WrittenHost, names: ClaimNames, arrays: ClaimedArrays) -> Launch:
-    """The [host] table: a function of the file that launches what it needs itself."""
+    """The [host] table: a function of the file that makes its own launches."""
     key: KeyPath = ("host",)
     functions = host_functions_of(front.source)
     written = replace(read_written(front, key, claim, arrays, names, functions), on_host=True)
@@ -221,7 +221,7 @@ def read_launch(
 def read_cluster(
     front: FrontMatter, keys: LaunchKeys, written: str | None, function: str, names: ClaimNames
 ) -> tuple[Expression, ...]:
-    """The blocks of a cluster: as the claim has them, else as the function's own `__cluster_dims__` does."""
+    """The blocks of a cluster: from the claim, else from the function's own `__cluster_dims__`."""
     if written is not None:
         return read_dimensions(front, keys.cluster, written, names)
     name = re.escape(function.partition("<")[0].strip().rpartition("::")[2])

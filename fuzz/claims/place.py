@@ -1,7 +1,7 @@
 """A value of a front matter under its key, and the parsers of the values that claims write.
 
-A parser takes a place and returns typed data, or raises a ClaimError that names the key. It knows the value alone: what
-other keys say is checked after all are parsed.
+A parser takes a place and returns typed data, or raises a ClaimError that names the key. It knows only this value;
+checks across keys come after all are parsed.
 """
 
 import math
@@ -110,7 +110,7 @@ def parse_constant(place: ClaimPlace) -> float:
 
 
 def number_in(place: ClaimPlace, wanted: str, least: float = -math.inf, most: float = math.inf) -> float:
-    """The number at a place, which is finite and between two ends."""
+    """The number at a place, which must be finite and between two limits."""
     value = place.value
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise place.error(wanted)

@@ -1,4 +1,4 @@
-"""What the text of a Python file tells of its functions: names, parameters, the library of their arrays.
+"""The functions of a Python file, read from its text: names, parameters, the library of their arrays.
 
 Knows Python's syntax tree; the file is not run for it.
 """
@@ -11,13 +11,13 @@ from kfuzz.callables.libraries import array_library_of, language_of, libraries
 from kfuzz.sources.cuda_in_python import has_cuda
 
 OF_A_BENCHMARK = ("get_inputs", "get_init_inputs", "generate_input", "check_implementation", "ref_kernel", "reference")
-"""Functions beside a submission that are not what it submits."""
+"""Functions in a submission's file that are not the submission itself."""
 MODEL = "Model"
-"""How classes begin whose `forward` is what counts: Model, and ModelNew, as submissions to KernelBench have them."""
+"""How the names of classes begin whose `forward` is called: Model and ModelNew, in submissions to KernelBench."""
 
 
 SUBMITTED, SUBMITTED_END = ("ModelNew", "custom_kernel"), "_kernel_impl"
-"""What a submission is called, by KernelBench, GPU MODE and BackendBench."""
+"""The names of a submission in KernelBench, GPU MODE and BackendBench."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ class PythonFunction:
     required: tuple[str, ...]
     optional: tuple[str, ...]
     is_variadic: bool = False
-    """It also takes what it does not name."""
+    """It also takes arguments that it does not name."""
     by_name: frozenset[str] = frozenset()
-    """Parameters that are handed over by their names alone."""
+    """Parameters that can only be passed by name."""
     is_by_name: bool = False
-    """It takes whatever it is handed, and that by name alone: `**inputs`."""
+    """It takes any argument, by name only: `**inputs`."""
     unpacked: tuple[tuple[str, int], ...] = ()
-    """Parameters that it takes apart, `x, y = data`, and into how many."""
+    """Parameters that it unpacks, `x, y = data`, and into how many."""
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -43,25 +43,25 @@ class PythonFunction:
 
 @dataclass(frozen=True)
 class PythonText:
-    """A file as far as it can be read without being run. `error`: why it cannot be, and the line."""
+    """A file as far as it can be read without being run. `error`: why it cannot be read, and the line."""
 
     functions: dict[str, PythonFunction]
     names: frozenset[str]
-    """What its top level defines, assigns or imports."""
+    """The names that its top level defines, assigns or imports."""
     packages: tuple[str, ...]
-    """What it imports, anywhere in it: the first name, and a package of a library (`numba.cuda`)."""
+    """The names that it imports anywhere: the first part, and a package of a library (`numba.cuda`)."""
     error: tuple[int, str] | None = None
     assigned: tuple[str, ...] = ()
-    """What its top level gives a value that may be called: an object, a lambda, a function of another module."""
+    """Top-level names whose value may be callable: an object, a lambda, a function of another module."""
 
     @property
     def public(self) -> tuple[str, ...]:
-        """The functions that a caller may mean."""
+        """The functions that a caller may want."""
         return tuple(name for name in self.functions if not name.startswith("_") and name not in OF_A_BENCHMARK)
 
     @property
     def library(self) -> str:
-        """Whose arrays its functions take, by its imports; numpy's where it imports no library."""
+        """The library whose arrays its functions take, by its imports; numpy if it imports none."""
         return array_library_of(self.packages)
 
     @property
@@ -72,7 +72,7 @@ class PythonText:
 
 @lru_cache(maxsize=256)
 def read_text(source: str) -> PythonText:
-    """What a file's text tells."""
+    """The functions and names in a file's text."""
     try:
         tree = ast.parse(source)
     except SyntaxError as error:
@@ -101,7 +101,7 @@ def read_text(source: str) -> PythonText:
 
 
 def is_submission(source: str) -> bool:
-    """Whether a file has what a benchmark asks for, or hands CUDA to load_inline."""
+    """Whether a file has a function that a benchmark asks for, or passes CUDA to load_inline."""
     text = read_text(source)
     asked = any(name in SUBMITTED or name.endswith(SUBMITTED_END) for name in (*text.functions, *text.assigned))
     return asked or has_cuda(source)

@@ -23,7 +23,7 @@ class ClaimNames:
     every: tuple[str, ...]
     conditions: frozenset[str] = frozenset()
     constants: Mapping[str, str] = field(default_factory=dict)
-    """The op's constants as C++ writes them, which a launch may hand over by name."""
+    """The op's constants as C++ writes them, which a launch may pass by name."""
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.every)
@@ -56,7 +56,7 @@ def checked(
 
 
 def evaluate(front: FrontMatter, key: KeyPath, value: Expression, sizes: Sizes) -> int:
-    """The value at these sizes; a ClaimError that names the key where there is none."""
+    """The value at these sizes; a ClaimError that names the key if there is none."""
     try:
         return value(sizes)
     except ExpressionError as error:

@@ -1,7 +1,7 @@
-"""`op = "reference"`: the formula of a torch reference, which a process of its own traces and writes.
+"""`op = "reference"`: the formula of a torch reference, which a separate process traces and writes.
 
-What torch traced becomes the text of an op like any other, kept among the caches by what it says; before it is
-believed it has to give what the reference gives, at several sizes. Knows files and processes; torch is not imported.
+The trace becomes the text of an op like any other, cached under a hash of its content. kfuzz uses it only if it gives
+the same results as the reference at several sizes. Knows files and processes; torch is not imported.
 """
 
 import base64
@@ -26,18 +26,18 @@ from kfuzz.oracle.judge import judge
 
 OP = "reference"
 BY_REFERENCE = f"{OP} "
-"""How the name of an op begins that was made of a reference; the name of the kernel's file follows."""
+"""The prefix of the name of an op made from a reference; the name of the kernel's file follows."""
 KEY: KeyPath = ("call", "reference")
 USUAL = ("reference", "ref_kernel", "Model")
-"""What a reference is called, where nobody says."""
+"""The usual names of a reference."""
 BESIDE = ("reference.py", "ref.py")
-"""Files beside a submission that hold its reference, where its own does not."""
+"""Files beside a submission that may contain its reference."""
 FOLDER = "references"
 TRACER = "kfuzz.callables.torch.tracing"
 SECONDS = 300.0
 INPUT = re.compile(r"\s*\w+\s*\[([^\]]*)\]\s*->\s*(\w+)")
 PRECISIONS = {"single": np.float32, "double": np.float64}
-"""In which the reference has answered; in double only one that computes in no narrower type."""
+"""The precisions in which the reference answered; double only if it computes in no narrower type."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Reference:
 
 
 def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
-    """The claim, in which a reference stands for the formula that was made of it."""
+    """The claim with its reference replaced by the formula made from it."""
     if claim.op != OP:
         return claim
     reference = reference_of(front, claim.call.reference)
@@ -69,7 +69,7 @@ def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
 
 
 def reference_of(front: FrontMatter, name: str | None) -> Reference:
-    """The one that is named, else the usual one in the file, else in a file beside it."""
+    """The reference with this name, else the usual one in the file, else in a file beside it."""
     files = [(front.path, front.source)]
     for beside in BESIDE:
         path = front.path.resolve().parent / beside
@@ -85,7 +85,7 @@ def reference_of(front: FrontMatter, name: str | None) -> Reference:
 
 
 def question_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) -> dict[str, object]:
-    """The input of the tracer: the file, and the shapes of the inputs where the claim has some."""
+    """The input of the tracer: the file, and the shapes of the inputs if the claim has some."""
     inputs = {}
     for text in (claim.arrays or {}).values():
         if array := INPUT.match(text):
@@ -100,14 +100,14 @@ def question_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) 
 
 
 def tracer_text() -> str:
-    """What the formula's text depends on beside the reference's own: the tracer and its table."""
+    """The texts, besides the reference's own, on which the formula depends: the tracer and its table."""
     callables = Path(__file__).parents[1] / "callables"
     files = *sorted((callables / "aten").glob("*.py")), callables / "torch" / "tracing.py"
     return "".join(path.read_text(encoding="utf-8") for path in files)
 
 
 def traced(front: FrontMatter, question: Mapping[str, object]) -> bytes:
-    """The answer of the tracer, with its arrays, as it is kept; ClaimError where there is no torch."""
+    """The answer of the tracer, with its arrays, as cached; ClaimError without torch."""
     with cache.scratch() as folder:
         (folder / "question.json").write_text(json.dumps(question), encoding="utf-8")
         words = [sys.executable, "-m", TRACER, str(folder)]
@@ -126,7 +126,7 @@ def traced(front: FrontMatter, question: Mapping[str, object]) -> bytes:
 
 
 def placed(front: FrontMatter, answer: Mapping[str, str]) -> Path:
-    """The formula as a file, by what it says: an edit of the kernel beside the reference leaves it what it is."""
+    """The formula as a file named by its content, so an edit of the kernel beside the reference does not change it."""
     arrays = arrays_of(answer, "constant ")
     text = answer["formula"]
     digest = cache.key(text, *(part for name, held in arrays.items() for part in (name, held.tobytes())))[:12]
@@ -142,13 +142,13 @@ def placed(front: FrontMatter, answer: Mapping[str, str]) -> Path:
 
 
 def arrays_of(answer: Mapping[str, str], prefix: str) -> dict[str, np.ndarray]:
-    """The arrays of an answer whose names begin so, without that."""
+    """The arrays of an answer whose names have this prefix, by name without it."""
     with np.load(io.BytesIO(base64.b64decode(answer["arrays"]))) as held:
         return {name.removeprefix(prefix): held[name] for name in held.files if name.startswith(prefix)}
 
 
 def check_agrees(front: FrontMatter, path: Path, answer: Mapping[str, str]) -> None:
-    """A ClaimError where the reference itself, in float32 or in float64, is outside of the formula's bounds."""
+    """Raise a ClaimError if the reference itself, in float32 or float64, is outside the formula's bounds."""
     done = path.with_suffix(".agrees")
     if done.is_file():
         return
@@ -167,7 +167,7 @@ def check_agrees(front: FrontMatter, path: Path, answer: Mapping[str, str]) -> N
 def check_means(
     front: FrontMatter, path: Path, inputs: Mapping[str, np.ndarray], answers: Mapping[str, np.ndarray]
 ) -> None:
-    """The reference's answers at one set of sizes, in one precision, by the bounds of the formula."""
+    """Check the reference's answers at one set of sizes, in one precision, against the bounds of the formula."""
     verdict = judge(str(path), inputs, answers)
     if verdict.status == "broken" and verdict.worst is not None:
         worst = verdict.worst
@@ -180,17 +180,17 @@ def check_means(
 
 
 def is_reference(op: str) -> bool:
-    """Whether an op was made of a reference: what is wrong by it is suspect, and no more."""
+    """Whether an op was made from a reference, so that its findings are only suspect."""
     return Path(op).parent.parent == cache.folder() / FOLDER
 
 
 def named(op: str) -> str:
-    """An op as a case names it: one in a file by the name of that, wherever it lies."""
+    """An op as a case names it: an op in a file by the file's name, wherever it lies."""
     if not op.endswith(".py"):
         return op
     return f"{BY_REFERENCE}{Path(op).stem}" if is_reference(op) else Path(op).name
 
 
 def shown_op(op: str) -> str:
-    """An op as a person reads it: one that was made of a reference is not called by the file of its formula."""
+    """An op as the reader sees it: one made from a reference does not show the file of its formula."""
     return OP if is_reference(op) or op.startswith(BY_REFERENCE) else op

@@ -1,6 +1,6 @@
 """The roles that an op gives to arrays: which are its inputs, which its outputs, and their dimensions.
 
-Knows what an op module of the oracle says of its arrays; never its mathematics.
+Knows the arrays of an op module of the oracle; never its mathematics.
 """
 
 from collections.abc import Mapping
@@ -16,14 +16,14 @@ Dimensions = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Roles:
-    """Role -> names of its dimensions, as in sgemm: a (m, k), b (k, n), c (m, n); one that is a number has that size.
+    """Role -> names of its dimensions, as in sgemm: a (m, k), b (k, n), c (m, n); a number is a fixed size.
 
     `takes_any_float`: arrays with a role may be of any float type. `integers`: roles of whole numbers, each with the
     dimension that it stays below, if any.
-    `rules`: which sizes go together, as claims say it in `where`.
-    `whole`: in what whole numbers are held, where nothing is said.
+    `rules`: conditions on the sizes, written as in `where`.
+    `whole`: the default type of integers.
     `takes_vector`: the op works by row, and one row may also be given as a plain vector.
-    `cut`: the axis of each array along which the op falls apart; an array that is not named is needed whole.
+    `cut`: the axis of each array along which the op can be split; an array without one is needed whole.
     """
 
     op: str
@@ -42,7 +42,7 @@ class Roles:
         return {*self.inputs, *self.outputs} - set(self.integers)
 
     def element(self, role: str) -> Element:
-        """What a kernel's array of this role holds where nothing is said."""
+        """The default element type of a kernel's array with this role."""
         return self.whole if role in self.integers else F32
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""The parsers of the values of [accuracy] and [values] that are neither a word nor an expression.
+"""The parsers of the values of [accuracy] and [values] that are not words or expressions.
 
 Knows which models, compiler flags and numbers there are; never what a bound is.
 """
@@ -72,7 +72,7 @@ def models_by_word(function: str) -> dict[str, FunctionModel]:
 
 
 def function_usage(function: str) -> str:
-    """What a claim may write for a function."""
+    """The values that a claim may give for a function."""
     words = ", ".join(f'"{word}"' for word in models_by_word(function))
     choice = f"{words} or [units, absolute]" if words else "[units, absolute]"
     return f"{choice} is wanted: an error of units 2^-24, at least 1, and an absolute one"
@@ -81,7 +81,7 @@ def function_usage(function: str) -> str:
 def parse_function_model(place: ClaimPlace) -> FunctionModel | str:
     """`log = "__logf"` or `tanh = [187, 0]`: a measured error in u and an absolute one, or a word.
 
-    A word that the function does not have is returned as it is, since the op may not have the function at all.
+    A word that the function does not have is returned unchanged, since the op may not have the function at all.
     """
     function = str(place.key[-1])
     if isinstance(place.value, str):

@@ -1,4 +1,4 @@
-"""The `__global__` functions of a CUDA source, as far as a claim must agree with them.
+"""The `__global__` functions of a CUDA source, in the detail that a claim must agree with.
 
 Knows how C++ writes a parameter list; never what a kernel does.
 """
@@ -26,7 +26,7 @@ NO_NAMES = frozenset({"if", "for", "while", "switch", "catch", "return", "sizeof
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter: its text, whether it is a pointer, the bytes of its scalar where they are known, and its kind."""
+    """One parameter: its text, whether it is a pointer, the bytes of its scalar if known, and its kind."""
 
     text: str
     is_pointer: bool
@@ -35,7 +35,7 @@ class Parameter:
 
     @property
     def name(self) -> str:
-        """What the function calls it; empty where it has no name."""
+        """Its name in the function; empty if it has none."""
         named = re.search(r"(?<=[\s*&])(\w+)\s*(?:\[[^\]]*\]\s*)*$", self.text.partition("=")[0])
         return named[1] if named else ""
 
@@ -54,7 +54,7 @@ def entries_of(source: str) -> dict[str, Parameters]:
 
 
 def host_functions_of(source: str) -> dict[str, Parameters]:
-    """Every function of the source that has a body and is no kernel's, by name; of overloads the first."""
+    """Every function of the source that has a body and is not a kernel, by name; the first of overloads."""
     code = blank_non_code(source)
     found: dict[str, Parameters] = {}
     for named in HOST_FUNCTION.finditer(code):
@@ -68,7 +68,7 @@ def host_functions_of(source: str) -> dict[str, Parameters]:
 
 
 def head_of(code: str, end: int) -> str:
-    """What stands before a name, back to the statement before."""
+    """The text before a name, back to the previous statement."""
     return code[max(code.rfind(mark, 0, end) for mark in ";{}") + 1 : end]
 
 
@@ -85,6 +85,6 @@ def parameter(text: str) -> Parameter:
 
 
 def scalar_of_vector(found: re.Match[str]) -> str:
-    """`float4` is made of `float`; `half2` of `half`; anything else stays what it is."""
+    """`float4` is made of `float`; `half2` of `half`; anything else stays unchanged."""
     scalar = {"uint": "unsigned", "longlong": "long", "ulong": "long", "ulonglong": "long"}.get(found[1], found[1])
     return scalar if scalar in BYTES else found[0]

@@ -1,4 +1,4 @@
-"""The sizes of a claim, read from the front matter: op, axes, tune, let; and what is broken on purpose.
+"""The sizes of a claim, read from the front matter: op, axes, tune, let and broken.
 
 Knows the format of a kernel file; never what is done with a claim. Every mistake is a ClaimError of one line.
 """
@@ -24,7 +24,7 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True)
 class Broken:
-    """What must be found in a kernel that is wrong on purpose, how grave that is, and why it is wrong."""
+    """The finding that kfuzz must report in a kernel that is wrong on purpose, its severity, and the reason."""
 
     kind: Kind
     severity: Severity
@@ -51,7 +51,7 @@ def read_axes(front: FrontMatter, written: Mapping[str, Axis] | None) -> dict[st
 
 
 def check_names(front: FrontMatter, claim: WrittenClaim) -> None:
-    """A name is an identifier and means one thing: an axis, a tune parameter, a let or an array."""
+    """Check that a name is an identifier and means one thing: an axis, a tune parameter, a let or an array."""
     owner: dict[str, str] = {}
     tables = {"axes": claim.axes, "tune": claim.tune, "let": claim.let, "arrays": claim.arrays}
     for section, table in tables.items():
@@ -90,7 +90,7 @@ def names_read(front: FrontMatter, key: KeyPath, text: str) -> frozenset[str]:
 
 
 def conditions_in(let: Mapping[str, Expression]) -> frozenset[str]:
-    """The derived sizes that are conditions: 1 where they hold, else 0."""
+    """The derived sizes that are conditions: 1 if they hold, else 0."""
     return frozenset(name for name, value in let.items() if value.is_condition)
 
 
@@ -108,7 +108,7 @@ def read_home(front: FrontMatter, written: Sizes | None, axes: Mapping[str, Axis
 
 
 def read_broken(front: FrontMatter, written: WrittenBroken | None, is_exhibit: bool) -> Broken | None:
-    """What is wrong on purpose; each of our own exhibits (kernels/broken) has to say it."""
+    """The table [broken]; each of kfuzz's own exhibits (kernels/broken) must have it."""
     if written is None:
         if is_exhibit:
             wanted = f"missing in our folder of broken kernels; write kind = one of {', '.join(KINDS)}, and why"

@@ -1,4 +1,4 @@
-"""Launches as numbers, within the limits that every CUDA card shares.
+"""Launches as numbers, within the limits that all CUDA GPUs share.
 
 Knows the limits of a launch; never what it computes.
 """
@@ -74,7 +74,7 @@ def cluster_of(front: FrontMatter, launch: Launch, grid: LaunchSize, sizes: Size
 def handed(
     arg: str, launch: Launch, arrays: ClaimedArrays, sizes: Sizes, shapes: Mapping[str, tuple[int, ...]]
 ) -> tuple[str | int, ...]:
-    """What is handed over for one name."""
+    """The values passed for one name."""
     if arg not in arrays:
         return (sizes[arg],)
     is_tensor = launch.made is not None and arg in dict(launch.made.tensors)
@@ -84,7 +84,7 @@ def handed(
 def sides_of(
     front: FrontMatter, key: KeyPath, written: tuple[Expression, ...], most: LaunchSize, sizes: Sizes
 ) -> LaunchSize:
-    """Three dimensions, of which those left out are 1."""
+    """Three dimensions; a missing one is 1."""
     values = [evaluate(front, key, size, sizes) for size in written]
     for axis, value, limit in zip("xyz", values, most, strict=False):
         if not 1 <= value <= limit:

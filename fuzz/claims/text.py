@@ -1,6 +1,6 @@
-"""What the text of a kernel says plainly of its rounding: fast functions, exponents in base 2, atomics, directed sums.
+"""Reads from a kernel's text how it rounds, where that is plain: fast functions, base 2, atomics, directed sums.
 
-Knows CUDA's words; never what a claim is, nor what a device makes of them.
+Knows CUDA's words; never what a claim is, nor how a device treats them.
 """
 
 import math
@@ -24,12 +24,12 @@ DIFFERENCE = r"\(([^()]|\([^()]*\))*-([^()]|\([^()]*\))*\)"
 
 
 def difference_times(constant: str) -> str:
-    """Such a constant times a difference, in either order."""
+    """A pattern for this constant times a difference, in either order."""
     return rf"{DIFFERENCE}\s*\*\s*{constant}|{constant}\s*\*\s*\(.*-.*\)"
 
 
 NAMES = {"LOG2_E": r"1\.44269", "LN_2": r"0?\.693147", "LOG10_E": r"0?\.43429448"}
-"""What a constant is called here that a text defines by these decimals under a name of its own."""
+"""kfuzz's name for a constant that a text defines with these decimals under its own name."""
 TIMES_LOG2_E = re.compile(rf"{difference_times(LOG2_E)}|{DIFFERENCE}\s*/\s*{LN_2}", re.IGNORECASE)
 TIMES_LOG10_E = re.compile(difference_times(LOG10_E), re.IGNORECASE)
 CALL_OF_EXP2 = re.compile(r"\bexp2f?\s*(?=\()")
@@ -37,7 +37,7 @@ CALL_OF_EXP10 = re.compile(r"\b(?P<fast>__)?exp10f?\s*(?=\()")
 CALL_OF_POW = re.compile(r"\b(?:std::)?(?P<name>__powf|powf?)\s*(?=\()")
 NUMBER = re.compile(r"(?P<digits>\d+\.\d*|\.\d+)(?P<float>[fF]?)")
 E_TO_SIX_DIGITS = re.compile(r"2\.7182[78]")
-"""What decimals of e begin with that say it to the six digits that every float32 holds."""
+"""The beginning of decimals that give e to the six digits that every float32 has."""
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 FAST_MATH = re.compile(r"\bnvcc\b[^\n]*\s--?use_fast_math\b")
 FAST_MATH_ASKED = re.compile(r"""["']--?use_fast_math["']""")
@@ -46,14 +46,14 @@ PYTHON_ATOMIC = re.compile(r"\b(?:atomic_add|atomic\.add|(?:scatter|index)_add_?
 TENSOR_SUMS = re.compile(
     r"\baccumulator\b[^;<>]*\b(?P<of>float|half|__half)\s*>|\bmma\.sync\.aligned\.[.\w]*?\.(?P<as>f32|f16)\."
 )
-"""The type in which tensor cores add: of a fragment, or the first that the instruction names."""
+"""The type in which tensor cores add: a fragment's, or the first in the instruction's name."""
 DIRECTED = re.compile(r"\b__(?:[fd](?:add|sub)|fmaf|fma)_r[zud]\b")
 LONGEST = 80
 
 
 @dataclass(frozen=True)
 class Said:
-    """What a claim would say (`key` = `value`), the word that says it, and the line where it stands."""
+    """A statement for the claim (`key` = `value`), the word in the text that implies it, and its line."""
 
     key: str
     value: str
@@ -65,9 +65,9 @@ class Said:
 
 
 def said_in(source: str, is_python: bool = False, seldom: Collection[str] = ()) -> dict[str, Said]:
-    """For each key of [accuracy] what the text says, if it says anything plainly.
+    """The value that the text plainly implies for each key of [accuracy], if it does.
 
-    `seldom`: functions that the op's usual forms do not call; a text that does may mean any form.
+    `seldom`: functions that the op's usual forms do not call; a text that calls one may compute any form.
     """
     found: dict[str, Said] = {}
     told = chain(facts_of_python(source) if is_python else facts(source), unusual_calls(source, seldom))
@@ -82,7 +82,7 @@ def said_in(source: str, is_python: bool = False, seldom: Collection[str] = ()) 
 
 
 def looser(key: str, value: str, than: str) -> bool:
-    """Whether one value allows what the other does, and more; of two words for a division, say."""
+    """Whether one value allows everything that the other does, and more; for two words for a division, say."""
     if key == "exp" and (model := numbers_of(value)) and (known := numbers_of(than)):
         return model[::-1] > known[::-1]
     order = ("reciprocal", "fast reciprocal")
@@ -90,7 +90,7 @@ def looser(key: str, value: str, than: str) -> bool:
 
 
 def numbers_of(value: str) -> tuple[float, float] | None:
-    """The two numbers of a model of exp that are said as such; those of "__expf", too."""
+    """The two numbers of a model of exp that is written as numbers, or as "__expf"."""
     if value == "__expf":
         return FAST_EXPF.a0, FAST_EXPF.kappa
     a0, _, kappa = value.strip("[]").partition(", ")
@@ -98,7 +98,7 @@ def numbers_of(value: str) -> tuple[float, float] | None:
 
 
 def facts(source: str) -> Iterator[tuple[int, str, str]]:
-    """Where a key is spoken of, and what is said of it."""
+    """Each place that implies a value: its offset, the key and the value."""
     code = blank_non_code(source)
     for word in re.finditer(r"\b__expf\b", code):
         yield word.start(), "exp", "__expf"
@@ -125,7 +125,7 @@ def facts(source: str) -> Iterator[tuple[int, str, str]]:
 
 
 def facts_of_python(source: str) -> Iterator[tuple[int, str, str]]:
-    """What Python says, or CUDA in its strings: where floats are added up by atomics, in global memory on a card."""
+    """The facts of a Python text or of CUDA in its strings: atomic additions of floats in global memory of a GPU."""
     for word in PYTHON_ATOMIC.finditer(source):
         yield word.start(), "atomics", "global"
     for word in FAST_MATH_ASKED.finditer(source):
@@ -133,12 +133,12 @@ def facts_of_python(source: str) -> Iterator[tuple[int, str, str]]:
     cuda = device_code_in(source)
     begins = [0, *accumulate(len(line) + 1 for line in source.split("\n"))]
     for at, key, value in facts(cuda):
-        if key != "atomics":  # as above, by the word alone
+        if key != "atomics":  # as above, from the word alone
             yield begins[min(cuda.count("\n", 0, at), len(begins) - 2)], key, value
 
 
 def unusual_calls(source: str, functions: Collection[str]) -> Iterator[tuple[int, str, str]]:
-    """Calls of such a function by any of its names: __logf, tl.log2, hlog, lg2.approx in a string, log_softmax."""
+    """Calls of these functions by any of their names: __logf, tl.log2, hlog, lg2.approx in a string, log_softmax."""
     without_comments = COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment[0]), source)
     for name in functions:
         approximation = {"log": "lg2"}.get(name, name)
@@ -147,7 +147,7 @@ def unusual_calls(source: str, functions: Collection[str]) -> Iterator[tuple[int
 
 
 def base_two(code: str) -> Iterator[tuple[int, str, str]]:
-    """Calls of exp2f whose argument is a multiple of log2(e): of a difference, or a difference of such multiples."""
+    """Calls of exp2f whose argument is log2(e) times a difference, or a difference of multiples of log2(e)."""
     called = named_constants(code)
     for call in CALL_OF_EXP2.finditer(code):
         inner = in_known_names(argument(code, call.end()), called)
@@ -158,7 +158,7 @@ def base_two(code: str) -> Iterator[tuple[int, str, str]]:
 
 
 def named_constants(code: str) -> dict[str, str]:
-    """The author's names for log2(e), ln(2) and log10(e), and ours."""
+    """The author's names for log2(e), ln(2) and log10(e), and kfuzz's."""
     return {
         one["name"]: ours
         for ours, decimals in NAMES.items()
@@ -167,15 +167,15 @@ def named_constants(code: str) -> dict[str, str]:
 
 
 def in_known_names(expression: str, called: Mapping[str, str]) -> str:
-    """An expression on one line, with our names for such constants."""
+    """An expression on one line, with kfuzz's names for these constants."""
     one = " ".join(expression.split())
     return re.sub(r"[A-Za-z_]\w*", lambda name: called.get(name[0], name[0]), one)
 
 
 def base_ten(code: str) -> Iterator[tuple[int, str, str]]:
-    """Calls of exp10f of a difference times log10(e): 2 ulp, and that factor is 0.3903 u from what it stands for.
+    """Calls of exp10f of a difference times log10(e): 2 ulp, and the factor is 0.3903 u off its exact value.
 
-    Those of __exp10f err by 2 + 2.95 |t log10(e)| ulp.
+    Calls of __exp10f err by 2 + 2.95 |t log10(e)| ulp.
     """
     called = named_constants(code)
     for call in CALL_OF_EXP10.finditer(code):
@@ -184,7 +184,7 @@ def base_ten(code: str) -> Iterator[tuple[int, str, str]]:
 
 
 def base_e(code: str) -> Iterator[tuple[int, str, str]]:
-    """Calls of powf whose base is e as a constant: its documented 4 ulp, and how far ln of the constant is from 1.
+    """Calls of powf whose base is the constant e: its documented 4 ulp, and the distance of ln(constant) from 1.
 
     __powf is ex2.approx(t lg2.approx(e)): 2^-22 relative from each of the two, and the product is rounded.
     docs/numerics.md#power-of-e
@@ -196,12 +196,12 @@ def base_e(code: str) -> Iterator[tuple[int, str, str]]:
             held = float(number["digits"]) if is_double else float(np.float32(number["digits"]))
             off = math.ceil(abs(math.log(held) - 1) / U * 1000) / 1000
             a0, kappa = (5.0, off + 5) if call["name"] == "__powf" else (5.0 if is_double else 9.0, off)
-            if kappa:  # else pow(M_E, t) of doubles is what every claim allows
+            if kappa:  # else every claim allows it: pow(M_E, t) of doubles
                 yield call.start(), "exp", f"[{a0:g}, {kappa:.6g}]"
 
 
 def constant(code: str, text: str) -> re.Match[str] | None:
-    """The decimal that an expression is, or that the one definition of its name gives it."""
+    """The decimal of an expression, or of the only definition of its name."""
     if re.fullmatch(r"M_Ef?", text):
         return NUMBER.fullmatch("2.7182818284590452354")
     if not re.fullmatch(r"\w+", text) or text[0].isdigit():
@@ -211,7 +211,7 @@ def constant(code: str, text: str) -> re.Match[str] | None:
 
 
 def argument(code: str, at: int) -> str:
-    """What stands between the parenthesis that opens at a place and the one that closes it."""
+    """The text between the parenthesis that opens at an offset and the one that closes it."""
     depth = 0
     for place in range(at, len(code)):
         depth += (code[place] == "(") - (code[place] == ")")
@@ -221,7 +221,7 @@ def argument(code: str, at: int) -> str:
 
 
 def may_be_global_float(code: str, arguments: str) -> bool:
-    """Whether an atomic addition may be one of floats in global memory: not if its cell is declared to be another."""
+    """Whether an atomic addition may be of floats in global memory: not if its cell is declared otherwise."""
     cell = re.match(r"\s*[&*(\s]*(?:\w+\s*(?:->|\.)\s*)*(\w+)", arguments)
     if cell is None:
         return True

@@ -1,8 +1,8 @@
-"""Which values the template arguments of a launch may have: every one is compiled before any size is drawn.
+"""The values that the template arguments of a launch may have: all are compiled before any size is drawn.
 
 An argument is a tune parameter, a listed axis, or an expression whose conditionals choose between a few numbers. The
 expressions are walked with an interval for each axis. A comparison that the intervals do not decide is walked both
-ways, and each way narrows the axis that it compares with a number. So values that never come together are left out.
+ways, and each way narrows the axis that it compares with a number. So values that never occur together are left out.
 Knows expressions; never what an entry is.
 """
 
@@ -15,21 +15,21 @@ from itertools import pairwise, product
 from kfuzz.claims.expression import ARITHMETIC, COMPARISONS, FUNCTIONS, LARGEST, Expression, ceil_log2, is_pow2
 
 MOST_STEPS = 1 << 20
-"""Parts of expressions that are looked at for one launch, on all ways together: about a second."""
+"""The most nodes of expressions to walk for one launch, on all ways together: about a second."""
 FEW = 16
-"""So many values of an expression that is no conditional are all taken: `min(ceil_div(cols, 32), 8)`."""
+"""The most values of an expression without a conditional that are all taken: `min(ceil_div(cols, 32), 8)`."""
 EXAMPLE = "a conditional such as {64 if cols <= 512 else 128}"
 Interval = tuple[int, int]
 EVERY_NUMBER = (-LARGEST, LARGEST)
 
 
 class TooManyError(ValueError):
-    """An expression has more values than are compiled; the message is the expression."""
+    """An expression has too many values to compile; the message is the expression."""
 
 
 @dataclass(frozen=True)
 class SizeDomain:
-    """The sizes of a claim: the ends of each axis, the names that have a few values, and what is derived from them."""
+    """The sizes of a claim: the ends of each axis, the names with a few values, and the sizes derived from them."""
 
     ends: Mapping[str, Interval]
     few: Mapping[str, tuple[int, ...]]
@@ -38,7 +38,7 @@ class SizeDomain:
 
 @dataclass
 class Way:
-    """One way through the conditionals: `plan` are the choices to make, `choices` those made, each of how many."""
+    """One way through the conditionals: `plan` are the choices to make, `choices` those made and their options."""
 
     domain: SizeDomain
     plan: Sequence[int]
@@ -47,17 +47,17 @@ class Way:
     ends: dict[str, Interval] = field(default_factory=dict)
     decided: dict[str, bool] = field(default_factory=dict)
     derived: dict[str, Interval] = field(default_factory=dict)
-    """Of derived sizes, as long as no axis is narrowed further."""
+    """The intervals of derived sizes, valid until an axis is narrowed further."""
 
     def choose(self, count: int) -> int:
-        """One of so many: as planned, else the first."""
+        """Choose one of `count`: as planned, else the first."""
         place = len(self.choices)
         choice = self.plan[place] if place < len(self.plan) else 0
         self.choices.append((choice, count))
         return choice
 
     def value(self, value: Expression) -> int:
-        """The value of an expression on this way; TooManyError where it still has many."""
+        """The value of an expression on this way; TooManyError if it still has many."""
         low, high = self.interval(tree_of(value.text))
         if high - low >= FEW:
             raise TooManyError(value.text)
@@ -87,7 +87,7 @@ class Way:
         return holds, holds
 
     def of_name(self, name: str) -> Interval:
-        """The interval of an axis or of a derived size; of a name with few values, one of them."""
+        """The interval of an axis or of a derived size; one value of a name with few values."""
         if name in self.domain.let:
             if name not in self.derived:
                 found = self.interval(tree_of(self.domain.let[name].text))
@@ -120,7 +120,7 @@ class Way:
         return low != 0 if low == high else self.decide(ast.unparse(node))
 
     def compare(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> bool:
-        """Whether a comparison holds: as the intervals decide, else both, and then the axis in it is narrowed."""
+        """Whether a comparison holds: as the intervals decide, else both ways, each of which narrows its axis."""
         one, other = self.interval(left), self.interval(right)
         known = decide(op, one, other)
         if known is not None:
@@ -134,7 +134,7 @@ class Way:
         return holds
 
     def decide(self, text: str) -> bool:
-        """Either way, but on one way always alike."""
+        """Whether an undecided condition holds; the same on the whole way."""
         if text not in self.decided:
             self.decided[text] = bool(self.choose(2))
         return self.decided[text]
@@ -157,7 +157,7 @@ def tree_of(text: str) -> ast.expr:
 def values_of(
     wanted: Sequence[Expression], when: Expression | None, domain: SizeDomain
 ) -> Iterator[tuple[tuple[int, ...], dict[str, int]]]:
-    """The values that these expressions have together where a condition holds, and those of the names in `few`."""
+    """The combinations of values that these expressions have if a condition holds, and those of the names in `few`."""
     plan: list[int] = []
     steps = iter(range(MOST_STEPS))
     while True:
@@ -175,7 +175,7 @@ def values_of(
 
 
 def combine(op: ast.operator, one: Interval, other: Interval) -> Interval:
-    """The interval of an operation on two."""
+    """The interval of an operation on two intervals."""
     if isinstance(op, ast.Mod):
         low, high = other
         if low < 1:
@@ -189,7 +189,7 @@ def combine(op: ast.operator, one: Interval, other: Interval) -> Interval:
 
 
 def apply(name: str, args: Sequence[Interval]) -> Interval:
-    """The interval of a function of some."""
+    """The interval of a function of intervals."""
     if name == "ceil_log2":
         ((low, high),) = args
         return ceil_log2(max(low, 1)), ceil_log2(max(high, 1))
@@ -201,7 +201,7 @@ def apply(name: str, args: Sequence[Interval]) -> Interval:
 
 
 def decide(op: ast.cmpop, one: Interval, other: Interval) -> bool | None:
-    """Whether a comparison of two intervals holds for all their numbers; None where it does for some."""
+    """Whether a comparison of two intervals holds for all their numbers; None if it holds for some."""
     compare = COMPARISONS[type(op)]
     if isinstance(op, ast.Eq | ast.NotEq):
         if one[0] == one[1] == other[0] == other[1]:
@@ -212,7 +212,7 @@ def decide(op: ast.cmpop, one: Interval, other: Interval) -> bool | None:
 
 
 def within(op: ast.cmpop, bound: int) -> Interval:
-    """The numbers that compare so with a bound."""
+    """The numbers for which a comparison with a bound holds."""
     match op:
         case ast.Lt():
             return -LARGEST, bound - 1

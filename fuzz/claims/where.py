@@ -1,8 +1,8 @@
-"""Which sizes go together: `where`, conditions on axes and tune that hold wherever the kernel may be launched.
+"""The `where` of a claim: conditions on axes and tune that hold wherever the kernel may be launched.
 
     where = ["cols == threads", "is_pow2(cols)", "threads <= cols"]
 
-Knows conditions and sizes, and finds the nearest that hold; never what the sizes are of.
+Knows conditions and sizes, and finds the nearest sizes that satisfy them; never what a size measures.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ class Where:
     def near(self, sizes: Sizes, movable: Sequence[str]) -> dict[str, int] | None:
         """Sizes at which all conditions hold, with only the movable names changed; the first of them sooner.
 
-        The nearest there are of one name, where one is enough. None where none are found.
+        If one name is enough, it moves to the nearest value. None if no sizes are found.
         """
         found = dict(sizes)
         for _ in range(SWEEPS):
@@ -56,7 +56,7 @@ class Where:
         return None
 
     def _moved(self, sizes: Sizes, movable: Iterable[str], most: int) -> Iterator[dict[str, int]]:
-        """The sizes with one name moved, nearest first, where no more than so many conditions are broken then."""
+        """The sizes with one name moved, nearest first, if then at most `most` conditions are broken."""
         names = frozenset[str]().union(*(condition.names for condition in self.broken(sizes)))
         for name in movable:
             for value in self._candidates(name, sizes) if name in names else ():
@@ -114,7 +114,7 @@ def distance(value: int, here: int) -> tuple[float, int]:
 def read_where(
     front: FrontMatter, written: Sequence[str], axes: Mapping[str, Axis], tune: Mapping[str, tuple[int, ...]]
 ) -> Where:
-    """The conditions of a claim; ClaimError where no sizes are found at which all of them hold."""
+    """The conditions of a claim; ClaimError if it finds no sizes at which all of them hold."""
     key, names = ("where",), ClaimNames((*axes, *tune))
     conditions = tuple(checked(front, (*key, i), one, names, expression.condition) for i, one in enumerate(written))
     start = {name: axis.lo for name, axis in axes.items()} | {name: values[0] for name, values in tune.items()}
