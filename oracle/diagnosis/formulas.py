@@ -1,4 +1,4 @@
-"""What a wrong answer of a formula looks like."""
+"""Describe the error in a wrong answer of a formula."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ def diagnose(
     wrong: Mask,
     worst: Index,
 ) -> Diagnosis:
-    """What the error looks like: as the op's own file says, or one wrong step of its formula, or a pattern."""
+    """The diagnosis: from the op's own file, or one wrong step of its formula, or a pattern."""
     if op.diagnose is not None:
         return op.diagnose(inputs, output, got, enclosure, wrong, worst)
     found = explain(op, inputs, output, got, enclosure, wrong)

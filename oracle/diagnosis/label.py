@@ -9,7 +9,7 @@ from kfuzz.oracle.enclosure import Doubles, Enclosure, Floats, Index, Mask
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What the error looks like: a stable label, and a sentence with this case's numbers."""
+    """A description of the error: a stable label, and a sentence with this case's numbers."""
 
     label: str
     detail: str = ""

@@ -1,4 +1,4 @@
-"""What a wrong matrix looks like: sgemm and transpose."""
+"""Describe the error in a wrong matrix: sgemm and transpose."""
 
 from collections.abc import Callable, Mapping
 
@@ -13,7 +13,7 @@ from kfuzz.oracle.rounding import U
 def diagnose(
     inputs: Mapping[str, Floats], output: str, got: Doubles, enclosure: Enclosure, wrong: Mask, worst: Index
 ) -> Diagnosis:
-    """What the wrong elements look like beside the others and beside the inputs."""
+    """Compare the wrong elements with the other elements and with the inputs."""
     want = enclosure.want
     if not enclosure.bits and (~np.isfinite(got[worst]) or ~np.isfinite(want[worst])):
         label = "number where NaN belongs" if np.isnan(want[worst]) else "not finite"
@@ -33,7 +33,7 @@ def diagnose(
 
 
 def _find_changed_bits(got: Doubles, want: Doubles) -> Diagnosis | None:
-    """Bit patterns that were taken for numbers on their way."""
+    """Bit patterns that were treated as numbers on their way."""
     have, right = (bits.astype(np.uint32).view(np.float32) for bits in (got, want))
     if ((have == right) | (np.isnan(have) & np.isnan(right))).all():
         return Diagnosis("same value, other bits", f"{len(got)} elements, NaN or 0, went through arithmetic")
@@ -52,7 +52,7 @@ def _find_move(got: Doubles, want: Doubles, wrong: Mask) -> Diagnosis | None:
 
 
 def _same(a: Doubles, b: Doubles) -> bool:
-    """Equal up to rounding, and not for being all one value."""
+    """Whether they are equal up to rounding, and not merely because all are one value."""
     if len(a) < 2 or len(np.unique(b)) < 2 or not np.isfinite(b).all():
         return False
     return bool((np.abs(a - b) <= 2.0**-20 * np.abs(b)).all())

@@ -1,9 +1,9 @@
-"""A wrong answer of a formula explained by one wrong step: the formula with that step changed gives what was got.
+"""A wrong answer of a formula explained by one wrong step: the formula with that step changed gives the same answer.
 
 Every step of a formula is changed in the ways in which people get it wrong, one at a time, in float64: a term or a
-factor left out or taken twice, n - 1 for n, eps outside the root, a mask that is off by one. An answer is explained
-where, in all of its wrong rows, it is as near to a changed formula as a right one is to the formula itself, and where
-no other change does as well. Knows no op.
+factor left out or used twice, n - 1 for n, eps outside the root, a mask that is off by one. A change explains an answer
+if, in all of its wrong rows, the answer is as near to the changed formula as a right one is to the formula itself, and
+if no other change does as well. This module knows no op.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,26 +20,26 @@ from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Operand, Quantity
 
 MOST_ELEMENTS = 1 << 15
-"""Of an answer that is explained: one that is larger is made smaller first."""
+"""The most elements of an answer to explain: a larger one is minimized first."""
 LEAST_ELEMENTS = 2
-"""Of one alone it could be anything."""
+"""The fewest wrong elements to explain: almost any change would fit a single one."""
 FITS = 0.9
 """The part of the elements of wrong rows that must fit: others may have an error of their own, or none."""
 ROOM = 2.0
-"""An answer is at most so many widths of the interval off a changed one; that is thrice those off the right one."""
+"""How many widths of the interval an answer may be off a changed formula: three times as many as off the right one."""
 
 WrongStep = Callable[[], Any]
 
 
 class StepChange(NamedTuple):
-    """Which step is done wrong, and how: the number of the step, and of its change."""
+    """The wrong step and its change, each by its number."""
 
     step: int
     way: int
 
 
 class WrongSystem(Exact):
-    """The formula in float64 with one step changed; with none, a list of all changes there are."""
+    """The formula in float64 with one step changed; with none changed, it lists all possible changes."""
 
     def __init__(
         self, sizes: Mapping[str, int], form: str, index: Mapping[str, Reals], changed: StepChange | None
@@ -50,9 +50,9 @@ class WrongSystem(Exact):
         self.offered: dict[StepChange, str] = {}
         self.sums_of: dict[int, tuple[Quantity, Quantity]] = {}
         self.alive: list[Quantity] = []
-        """Every value, so that the identity of each is its own."""
+        """Every value, kept alive so that each has an identity of its own."""
 
-    def value(self, x: Reals, *how: Any) -> Quantity:  # noqa: ANN401  as it is there
+    def value(self, x: Reals, *how: Any) -> Quantity:  # noqa: ANN401  as in the base class
         made = super().value(x, *how)
         self.alive.append(made)
         return made
@@ -61,7 +61,7 @@ class WrongSystem(Exact):
         return self.names.get(id(a), otherwise)
 
     def step(self, right: WrongStep, changes: list[tuple[str, WrongStep]]) -> Any:  # noqa: ANN401  a value, or a pair of them
-        """A step of the formula itself, not one inside of another."""
+        """A step of the formula itself, not one inside another step."""
         if self.is_inside:
             return right()
         self.is_inside = True
@@ -199,10 +199,10 @@ class WrongSystem(Exact):
         return made
 
     def _spread(self, a: Quantity, over: Quantity) -> Quantity:
-        """a, in the shape that the step would have."""
+        """a, in the shape of the step's result."""
         return self.value(np.broadcast_to(a.x, np.broadcast_shapes(a.x.shape, over.x.shape)))
 
-    # -- one step each, whatever they are made of
+    # -- one step each, even if they consist of several
 
     def sigmoid(self, a: Quantity) -> Quantity:
         made: Quantity = self.step(lambda: super(WrongSystem, self).sigmoid(a), [])
@@ -226,7 +226,7 @@ def explain(
     enclosure: Enclosure,
     wrong: Mask,
 ) -> Diagnosis | None:
-    """The one change that gives this answer; None where there is none, or where several do."""
+    """The one change that gives this answer; None if there is none, or if several do."""
     if got.size > MOST_ELEMENTS:
         return None
     row_is_wrong = np.broadcast_to(wrong.any(axis=-1, keepdims=True), wrong.shape) if wrong.ndim > 1 else wrong
@@ -249,7 +249,7 @@ def explain(
 
 
 def _explains(made: Doubles, got: Doubles, want: Doubles, width: Doubles, asked: Mask, wrong: Mask) -> bool:
-    """Whether the changed formula gives what was got, where it gives something else than the right one."""
+    """Whether the changed formula gives the kernel's answer wherever it differs from the right formula."""
     return bool((_is_off(made, want, width) & asked & wrong).any()) and _is_near(got, made, want, width, asked)
 
 
@@ -260,7 +260,7 @@ def _evaluate(
     shape: tuple[int, ...],
     changed: StepChange | None,
 ) -> tuple[Doubles, dict[StepChange, str]]:
-    """The output with one step changed, and every change that there is."""
+    """The output with one step changed, and every possible change."""
     sizes = op.sizes_of(inputs)
     N = WrongSystem(sizes, op.forms[0] if op.forms else "", Places(sizes), changed)
     given = {name: N.input(values(inputs[name])) if role.is_float else inputs[name] for name, role in op.inputs.items()}
@@ -273,7 +273,7 @@ def _evaluate(
 
 
 def _room(made: Doubles, want: Doubles, width: Doubles) -> Doubles:
-    """What a right kernel of the changed formula may be off: as much as of the right one, at the size it has."""
+    """How far a right kernel of the changed formula may be off: as far as for the right one, scaled to its size."""
     larger = np.where(want != 0, np.abs(made) / np.abs(want), 1.0)
     return np.asarray(ROOM * width * np.maximum(np.where(np.isfinite(larger), larger, 1.0), 1.0))
 

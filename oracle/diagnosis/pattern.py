@@ -1,4 +1,4 @@
-"""Where in a row the wrong elements lie. Knows masks only."""
+"""Where in a row the wrong elements are. It knows masks only."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,11 +6,11 @@ from numpy.typing import NDArray
 from kfuzz.oracle.verdict import Extent, Pattern
 
 MOST_ROWS = 16
-"""So many of the rows that hold wrong elements are named."""
+"""The most rows with wrong elements that a report names."""
 
 
 def pattern(wrong: NDArray[np.bool_]) -> Pattern:
-    """Where the wrong elements of a row lie."""
+    """Where the wrong elements of a row are."""
     index = np.flatnonzero(wrong)
     n = len(wrong)
     if len(index) == 0:

@@ -1,4 +1,4 @@
-"""What a wrong place looks like, and a wrong value beside one: argmax and top_k."""
+"""Describe a wrong place, and a wrong value beside one: argmax and top_k."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from kfuzz.oracle.enclosure import Doubles, Enclosure, Floats, Index, Mask
 def diagnose(
     inputs: Mapping[str, Floats], output: str, got: Doubles, enclosure: Enclosure, wrong: Mask, worst: Index
 ) -> Diagnosis:
-    """What the worst element looks like beside its own row of inputs."""
+    """Compare the worst element with its own row of inputs."""
     x: Any = values(inputs["x"])
     if enclosure.holds is None:
         return sums.diagnose({"x": x}, sums.MAXIMUM, got, enclosure, wrong, worst)

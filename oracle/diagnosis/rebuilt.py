@@ -1,6 +1,6 @@
-"""Answers of softmax rebuilt with a defect: a diagnosis is given where the rebuilt answer is the one that was got.
+"""Answers of softmax rebuilt with a defect: the diagnosis applies if the rebuilt answer equals the kernel's.
 
-Knows defects of what is subtracted and of what is divided by; never a claim.
+It knows defects of the subtracted shift and of the divisor, but no claims.
 """
 
 from collections.abc import Iterator
@@ -13,10 +13,10 @@ from kfuzz.oracle.enclosure import Doubles, Floats
 from kfuzz.oracle.rounding import U
 
 SPLITS = (32, 64, 128, 256, 512, 1024)
-"""The shares of work (threads, or elements a tile) that a forgotten rescale, or a sum of its own, is looked for in."""
+"""The shares of work (threads, or elements per tile) in which to look for a forgotten rescale or a separate sum."""
 
 EXACT = 8.0 * U
-"""What an exp of 2 ulp, a division and a short sum do where the exponent is known to the bit."""
+"""The error of an exp of 2 ulp, a division and a short sum if the exponent is known to the bit."""
 
 ROUNDED = 64.0 * U
 """The same with a longer sum, and exponents that are rounded."""
@@ -31,7 +31,7 @@ DENORMAL = 2.0**-149
 
 @np.errstate(all="ignore")
 def float32_softmax(row: Doubles, shift: float, ftz: bool) -> Doubles:
-    """What float32 makes of a row when this is subtracted: overflowing and underflowing as there."""
+    """The row that float32 computes if this is subtracted, with its overflow and underflow."""
     t = (row - shift).astype(np.float32)
     e = np.exp(t.astype(np.float64)).astype(np.float32)
     e = np.where(e < F32.min_normal, np.float32(0), e) if ftz else e
@@ -45,7 +45,7 @@ def class_of(y: Doubles) -> Doubles:
 
 
 def shifts(x: Floats, number: int) -> Iterator[tuple[float, str]]:
-    """What may be subtracted by mistake, in words."""
+    """Values that may be subtracted by mistake, in words."""
     row = x[number].astype(np.float64)
     n = len(row)
     yield 0.0, "nothing, or a maximum that starts at 0"
@@ -68,9 +68,9 @@ def neighbours(rows: int, number: int) -> list[int]:
 
 
 def fits_exactly(y: Doubles, row: Doubles, shift: float) -> bool:
-    """Whether an answer is what float32 makes of this shift: the exponents then are known to the bit.
+    """Whether an answer is the one that float32 computes with this shift: the exponents are then known to the bit.
 
-    An exp of 2 ulp errs by 2 denormals where its result is one, and a sum of such by as many for each.
+    An exp of 2 ulp errs by 2 denormals if its result is denormal, and a sum of such by as many for each term.
     """
     with np.errstate(all="ignore"):
         t = (row - shift).astype(np.float32).astype(np.float64)
@@ -84,7 +84,7 @@ def fits_exactly(y: Doubles, row: Doubles, shift: float) -> bool:
 
 
 def find_other_shift(x: Floats, number: int, y: Doubles) -> Diagnosis | None:
-    """Something else than the maximum was subtracted, which shows in how the exponents were rounded."""
+    """A value other than the maximum was subtracted, which shows in the rounding of the exponents."""
     row, top = x[number].astype(np.float64), float(x[number].max())
     if fits_exactly(y, row, top):
         return None

@@ -1,7 +1,7 @@
-"""What a wrong softmax row looks like. The first description that fits the numbers is given.
+"""Describe the error in a wrong softmax row. The first description that fits the numbers is the diagnosis.
 
-All elements of a row share one denominator, so y_i / want_i tells a wrong denominator (one factor for all) from wrong
-elements (factors of their own).
+All elements of a row share one denominator, so y_i / want_i distinguishes a wrong denominator (one factor for all) from
+wrong elements (factors of their own).
 """
 
 from collections.abc import Callable, Mapping
@@ -24,24 +24,24 @@ from kfuzz.oracle.enclosure import Doubles, Enclosure, Floats, Index, Mask, tree
 from kfuzz.oracle.rounding import U
 
 SLIGHT = 64.0
-"""Within so many u an error is one of rounding."""
+"""An error of at most this many u is a rounding error."""
 
 NEAR = 8.0
 """Within this distance of the maximum exp(x - max) is a normal float16, and every exp error is small."""
 
 OVERFLOWS = 80.0
-"""From about here on exp of an element itself overflows, or underflows, and so does not count in the sum."""
+"""From about this size on, exp of an element itself overflows, or underflows and does not count in the sum."""
 
 
 def diagnose_row(
     inputs: Mapping[str, Floats], output: str, got: Doubles, enclosure: Enclosure, wrong: Mask, worst: Index
 ) -> Diagnosis:
-    """What the error of the worst row looks like."""
+    """The diagnosis of the worst row."""
     return diagnose(inputs["x"], got, enclosure, wrong, worst)
 
 
 def diagnose(x: Floats, got: Doubles, enclosure: Enclosure, wrong: Mask, worst: Index) -> Diagnosis:
-    """What the error of the worst element's row looks like."""
+    """The diagnosis of the worst element's row."""
     number = worst[0]
     row, y, want = x[number].astype(np.float64), got[number], enclosure.want[number]
     if np.isnan(want).all():
@@ -80,7 +80,7 @@ def _diagnose_not_finite(x: Floats, number: int, y: Doubles) -> Diagnosis:
     found = None if leads and np.isnan(y).all() else find_overflow(x[number : number + 1], 0, y)
     if found is not None:
         return found
-    if np.isneginf(row).any():  # before another row's maximum: it is the simpler mistake, and gives the same NaNs
+    if np.isneginf(row).any():  # tried before another row's maximum: it is the simpler mistake, and gives the same NaNs
         where = "leading" if leads else "masked"
         return Diagnosis("-inf - -inf", f"a row with {where} -inf has {int(bad.sum())} elements that are no numbers")
     told = f"{int(bad.sum())} of {len(y)} elements are NaN or inf"
@@ -88,12 +88,12 @@ def _diagnose_not_finite(x: Floats, number: int, y: Doubles) -> Diagnosis:
 
 
 def _tolerance(d: Doubles) -> Doubles:
-    """Twice what an accurate exp, the exponent's rounding and a division may do to one element."""
+    """Twice the error that an accurate exp, the exponent's rounding and a division may cause in one element."""
     return (16 + 2 * d) * 2 * U
 
 
 def _exact(d: Doubles) -> Doubles:
-    """What an exp of one ulp, the exponent's rounding and a division do to one element."""
+    """The error that an exp of one ulp, the exponent's rounding and a division cause in one element."""
     return (3 + d) * U
 
 
@@ -109,7 +109,7 @@ def _common_factor(row: Doubles, y: Doubles, want: Doubles, tolerance: Callable[
 
 
 def _diagnose_denominator(x: Floats, want: Doubles, factor: float, enclosure: Enclosure, number: int) -> Diagnosis:
-    """Which mistake in the sum explains 1 / factor, the computed sum over the exact one."""
+    """The mistake in the sum that explains 1 / factor, the computed sum over the exact one."""
     largest = int(want.argmax())
     width = (enclosure.hi[number, largest] - enclosure.lo[number, largest]) / want[largest]
     most = min(float(width), 1e-3) + 16 * U
@@ -136,12 +136,12 @@ def _find_multiple(factor: float, close: float) -> Diagnosis | None:
 
 
 def _find_single_element(want: Doubles, excess: float, close: float) -> Diagnosis | None:
-    """An element that is missing from the sum, or is in it twice; not where one of them would fit any excess."""
+    """An element that is missing from the sum, or counted twice; none if some element would fit any excess."""
     room = close * (1 + abs(excess))
     for sign, label in ((-1, "dropped element"), (1, "counted twice")):
         fits = np.flatnonzero(np.abs(want - sign * excess) <= room)
         alike = np.count_nonzero((want > abs(excess) / 2) & (want < abs(excess) * 2))
-        by_chance = alike * room / abs(excess)  # so many of them fit an excess that has nothing to do with them
+        by_chance = alike * room / abs(excess)  # this many of them fit an unrelated excess by chance
         at_end = len(fits) and (0 in fits or len(want) - 1 in fits)
         is_one_value = len(fits) and np.ptp(want[fits]) <= 4 * U * want[fits].max()
         if len(fits) and abs(excess) > 2 * close and (at_end or is_one_value or by_chance < 1 / 4):
@@ -173,14 +173,14 @@ def _find_padding_or_rescale(row: Doubles, want: Doubles, excess: float, close: 
             np.maximum.at(tops, group, row)
             shares = np.bincount(group, want)
             with np.errstate(over="ignore", invalid="ignore"):
-                missing = shares * np.expm1(top - tops)  # what a partial sum adds when it is not scaled down
+                missing = shares * np.expm1(top - tops)  # the amount that a partial sum adds if it is not scaled down
             if (np.abs(missing - excess) <= close * (1 + abs(excess))).any() and excess > 2 * close:
                 return Diagnosis("missing rescale", f"one partial sum ({label} {width}) was not scaled to the maximum")
     return None
 
 
 def _diagnose_elements(row: Doubles, y: Doubles, want: Doubles, wrong: Mask) -> Diagnosis:
-    """Which mistake in single elements explains them."""
+    """The mistake in single elements that explains them."""
     index = np.flatnonzero(wrong) if wrong.any() else np.arange(len(y))
     if (y[index] == 0).all():
         if (want[index] < F32.min_normal).all():
@@ -199,7 +199,7 @@ def _diagnose_elements(row: Doubles, y: Doubles, want: Doubles, wrong: Mask) -> 
         factor = f"exp(t) is off by a factor of exp({base:.2g} t): too few digits of log2(e)?"
         return Diagnosis("exp of another base", factor)
     slope = _fast_exp(row, y, want)
-    if slope is not None and row[index].max() < row.max():  # which no exp gets wrong
+    if slope is not None and row[index].max() < row.max():  # no exp gets these wrong
         return Diagnosis("fast exp", f"the error grows by {slope:.2g} u per unit of distance: __expf")
     floor = y == y.min()
     if y.min() > 0 and len(np.unique(row[floor])) > 1 and row[floor].max() <= row[~floor].min(initial=np.inf):
@@ -257,7 +257,7 @@ def _largest_error(y: Doubles, want: Doubles) -> float:
 
 
 def _errors(row: Doubles, y: Doubles, want: Doubles) -> tuple[Doubles, Doubles]:
-    """Distance from the maximum, and the error beside the maximum's own, in u, of every element that is normal."""
+    """For every normal element: its distance from the maximum, and its error relative to the maximum's own, in u."""
     normal, top = (want > 2.0**-100) & (y > 0), row.argmax()
     if not normal[top]:
         return np.empty(0), np.empty(0)
@@ -265,7 +265,7 @@ def _errors(row: Doubles, y: Doubles, want: Doubles) -> tuple[Doubles, Doubles]:
 
 
 def _other_base(row: Doubles, y: Doubles, want: Doubles) -> float | None:
-    """The error in proportion to the distance, of one sign, where that explains all of it."""
+    """The error in proportion to the distance, of one sign, if that explains all of it."""
     d, error = _errors(row, y, want)
     if len(np.unique(d)) < 3:
         return None
@@ -274,7 +274,7 @@ def _other_base(row: Doubles, y: Doubles, want: Doubles) -> float | None:
 
 
 def _fast_exp(row: Doubles, y: Doubles, want: Doubles) -> float | None:
-    """The growth of the error with the distance, where that is what explains it."""
+    """The growth of the error with the distance, if that explains the error."""
     d, error = _errors(row, y, want)
     if len(d) < 2 or d.max() < NEAR:
         return None

@@ -1,4 +1,4 @@
-"""What a wrong sum or maximum of a row looks like: row_sum, row_max, max_sum and the merges."""
+"""Describe the error in a wrong sum or maximum of a row: row_sum, row_max, max_sum and the merges."""
 
 from collections.abc import Mapping
 
@@ -10,13 +10,13 @@ from kfuzz.oracle.enclosure import Doubles, Enclosure, Floats, Index, Mask
 from kfuzz.oracle.rounding import U
 
 MAXIMUM = "m"
-"""The output of a state that is its maximum."""
+"""The output of a state that contains its maximum."""
 
 
 def diagnose(
     inputs: Mapping[str, Floats], output: str, got: Doubles, enclosure: Enclosure, wrong: Mask, worst: Index
 ) -> Diagnosis:
-    """What the worst element looks like beside its own row of inputs."""
+    """Compare the worst element with its own row of inputs."""
     y, want = float(got[worst]), float(enclosure.want[worst])
     terms = _terms(inputs, output, worst)
     if np.isnan(want):
@@ -36,7 +36,7 @@ def diagnose(
 def diagnose_maximum(
     inputs: Mapping[str, Floats], output: str, got: Doubles, enclosure: Enclosure, wrong: Mask, worst: Index
 ) -> Diagnosis:
-    """The same of an op whose only output is a maximum, whatever its name."""
+    """The same for an op whose only output is a maximum, under any name."""
     return diagnose(inputs, MAXIMUM, got, enclosure, wrong, worst)
 
 
@@ -55,7 +55,7 @@ def _terms(inputs: Mapping[str, Floats], output: str, worst: Index) -> Doubles:
         sums = np.array([values["s1"][worst], values["s2"][worst]])
     if output == MAXIMUM or not np.isfinite(maxima.max()):
         return maxima
-    sums = np.where(maxima == -np.inf, 0.0, sums)  # an empty state may hold any sum
+    sums = np.where(maxima == -np.inf, 0.0, sums)  # an empty state may have any sum
     return np.asarray(sums * np.exp(maxima - maxima.max()))
 
 
@@ -87,7 +87,7 @@ def _diagnose_sum(y: float, want: float, terms: Doubles, others: Doubles, width:
 
 
 def _find_block(y: float, terms: Doubles, close: float) -> Diagnosis | None:
-    """The sum of one part of the row alone."""
+    """The sum of only one part of the row."""
     place = np.arange(len(terms))
     for width in (size for size in SPLITS if size < len(terms)):
         for words, group in ((f"a part of {width}", place // width), (f"every {width}th element", place % width)):

@@ -1,4 +1,4 @@
-"""What the joint test knows of every value on a tape, and where what is told of one contradicts itself."""
+"""The joint test's knowledge of every value on a tape, and the rows in which it contradicts itself."""
 
 import math
 from collections import Counter
@@ -30,13 +30,13 @@ class Contradiction:
     excess: float
 
     def message(self, row: tuple[int, ...]) -> str:
-        """In words."""
+        """The contradiction in words."""
         where = row[0] if len(row) == 1 else f"[{', '.join(map(str, row))}]"
         return f"elements {self.high} and {self.low} of row {where} cannot have come of the same {self.name!r}"
 
 
 class Boxes:
-    """What is known of every value on the tape beside its own set."""
+    """The narrowed set of every value on the tape."""
 
     def __init__(
         self, band: Bands, tape: list[Quantity], shape: tuple[int, ...], shared: tuple[str, ...] | None
@@ -49,7 +49,7 @@ class Boxes:
         self.last_changes: dict[tuple[str, int], tuple[int, ...]] = {}
 
     def is_useful(self, value: Quantity) -> bool:
-        """Whether the walk back from a value comes to one that a row shares: nothing else can contradict itself."""
+        """Whether the walk back from a value reaches one that a row shares: only those can contradict themselves."""
         if id(value) not in self.leads_to_unknown:
             steps = value.how[1:3] if value.how[:1] and value.how[0] in STEPS else ()
             below = [self.is_useful(operand) for operand in steps if isinstance(operand, Quantity)]
@@ -57,7 +57,7 @@ class Boxes:
         return self.leads_to_unknown[id(value)]
 
     def is_unknown(self, value: Quantity) -> bool:
-        """Whether it is one value to many elements, and not exactly known."""
+        """Whether many elements use this one value and it is not exactly known."""
         return not value.is_point and value.lo.size < math.prod(self.shape) and id(value) in self.sets
 
     def count_unknowns(self, steps: list[Quantity]) -> int:
@@ -68,7 +68,7 @@ class Boxes:
         return self.sets.get(id(value), (value.lo, value.hi))
 
     def has_news(self, what: str, step: Quantity, *sources: Quantity) -> bool:
-        """Whether a step may say more than it said last time: whether what it goes by has been narrowed since."""
+        """Whether a step may narrow more than last time: whether its sources have been narrowed since."""
         now = tuple(self.changes[id(value)] for value in sources)
         is_same = self.last_changes.get((what, id(step))) == now
         self.last_changes[what, id(step)] = now
@@ -81,7 +81,7 @@ class Boxes:
             self.sets[id(value)] = (np.asarray(lo), np.asarray(hi))
 
     def narrow(self, value: Quantity, lo: Reals, hi: Reals) -> None:
-        """Intersect; over the axes along which the value is broadcast all must hold at once."""
+        """Intersect with the value's set; along broadcast axes all intervals must hold at once."""
         if id(value) not in self.sets or value.is_point or not self.is_useful(value):
             return
         E = self.band.E
@@ -112,7 +112,7 @@ class Boxes:
         self._update(value, new_lo, np.maximum(new_lo, new_hi))
 
     def is_shared(self, value: Quantity) -> bool:
-        """Whether the claim has all elements of a row take one value here."""
+        """Whether, by the claim, all elements of a row use one value here."""
         return self.shared is None or value.name in self.shared
 
     def _contradicts(self, lo: Reals, hi: Reals) -> NDArray[np.bool_]:
@@ -122,7 +122,7 @@ class Boxes:
         return np.asarray((lo > hi + room) & E.is_finite(lo) & E.is_finite(hi), dtype=np.bool_)
 
     def _note_contradictions(self, value: Quantity, bad: NDArray[np.bool_], lo: Reals, hi: Reals) -> None:
-        """Note the rows that clash here, and who says what in each."""
+        """Note the rows that clash here, and which elements disagree in each."""
         lead = self.shape[:-1]
         if bad.ndim != len(self.shape) or lo.shape != self.shape:
             return
@@ -135,7 +135,7 @@ class Boxes:
 
 
 def _contradiction(name: str, lo: Reals, hi: Reals) -> Contradiction:
-    """What most elements agree on is the median of what each alone would say."""
+    """The value on which most elements agree is the median of the values that each alone implies."""
     high, low = int(np.nanargmax(lo)), int(np.nanargmin(hi))
     known = np.isfinite(lo) & np.isfinite(hi)
     agreed = float(np.median((lo[known] + hi[known]) / 2)) if np.any(known) else float(lo[high])

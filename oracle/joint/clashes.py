@@ -1,6 +1,6 @@
-"""Rows whose answers cannot all be right together, whichever form the kernel computes by.
+"""Rows whose answers cannot all be right together, in any form that the kernel may compute.
 
-Knows neither op nor claim: the question says, form by form, which rows contradict themselves.
+It knows neither op nor claim: `find` returns, form by form, the rows that contradict themselves.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,13 +14,13 @@ from kfuzz.oracle.joint.boxes import Contradiction
 
 
 class FindContradictions(Protocol):
-    """The rows of an answer that one form's shared values do not fit; by balls if one row is named."""
+    """The rows of an answer that no shared values of one form fit; checked with balls if one row is named."""
 
     def __call__(self, got: Doubles, form: str, row: Index | None = None) -> Mapping[Index, Contradiction]: ...
 
 
 def find_clashes(find: FindContradictions, forms: tuple[str, ...], got: Doubles) -> Iterator[Clash]:
-    """Rows that no form's shared values fit, the worst first, each with a question to the balls."""
+    """Rows that no form's shared values fit, the worst first, each with a function that checks it with balls."""
     first = find(got, forms[0])
     rows = set(first)
     for form in forms[1:]:

@@ -1,8 +1,9 @@
 """The joint test: whether one stored value can serve all elements of a row that share it.
 
-A formula's tape is walked backwards from the answer: every step is inverted over intervals, and at a value that is
-broadcast (a sum, a mean) what its users say is intersected; then forwards again (HC4). An empty intersection: no stored
-value fits. It runs over any ends, floats to find a clash and balls to certify it. Knows no op.
+It walks a formula's tape backwards from the answer: it inverts every step over intervals, and at a value that is
+broadcast (a sum, a mean) it intersects the sets that its users imply; then it walks forwards again (HC4). If an
+intersection is empty, no stored value fits. It runs over any ends: floats to find a clash, balls to certify it. It
+knows no op.
 """
 
 from collections.abc import Callable
@@ -56,7 +57,7 @@ def steps_of(tape: list[Quantity], boxes: Boxes) -> list[Quantity]:
 def contract_tape(
     band: Bands, tape: list[Quantity], out: Quantity, number: Reals, known: Mask, shared: tuple[str, ...] | None
 ) -> dict[tuple[int, ...], Contradiction]:
-    """Backwards and forwards, until nothing more can be said of it."""
+    """Walk backwards and forwards, as often as a further round can narrow more."""
     boxes = Boxes(band, tape, out.shape, shared)
     if np.all(known):
         boxes.narrow(out, number, number)
@@ -73,7 +74,7 @@ def contract_tape(
 
 
 def cut_tape(tape: list[Quantity], boxes: Boxes, out: Quantity, rows: NDArray[np.intp]) -> list[Quantity]:
-    """The steps that are walked, of some places of the answer's first axis alone."""
+    """The steps that are walked, cut to some places of the answer's first axis."""
     made: dict[int, Quantity] = {}
 
     def part(array: Any) -> Any:  # noqa: ANN401  a number, or an array of any kind
@@ -100,7 +101,7 @@ def cut_tape(tape: list[Quantity], boxes: Boxes, out: Quantity, rows: NDArray[np
 def _bound_of_rows(
     known: Callable[[Reals, Reals], Reals], mean: Quantity, rows: NDArray[np.intp], *ends: Reals
 ) -> Reals:
-    """What a step knows of all rows, asked for some."""
+    """A step's bound for all rows, evaluated for some."""
     whole = [end.copy() for end in (mean.lo, mean.hi)]
     for one, end in zip(whole, ends, strict=True):
         one[rows] = end
@@ -108,7 +109,7 @@ def _bound_of_rows(
 
 
 def tape_of(out: Quantity) -> list[Quantity]:
-    """The steps that an answer is made of, in the order in which they were made."""
+    """The steps that produce an answer, in the order in which they were made."""
     found: dict[int, Quantity] = {}
     waiting = [out]
     while waiting:

@@ -1,4 +1,4 @@
-"""The steps of a tape over intervals: what a result says of its operands, and operands of their result."""
+"""The steps of a tape over intervals: from a result to its operands, and from operands to their result."""
 
 from typing import Any
 
@@ -13,12 +13,12 @@ from kfuzz.oracle.systems.rules.moments import divide_by_count
 from kfuzz.oracle.systems.value import Quantity
 
 OF_ROWS = ("squares", "divided by n", "rsqrt", "sqrt")
-"""BandSystem by which one shared value follows from another: they are walked forwards alone."""
+"""Steps by which one shared value follows from another: they are walked forwards only."""
 ONWARD = ("add", "sub", *OF_ROWS)
 
 
 def room_of(band: Bands, value: Quantity) -> tuple[float, Any]:
-    """How far a step's exact result may lie from what is stored of it: relative to the latter, and besides."""
+    """How far a step's exact result may lie from the stored one: relative to the latter, and absolutely."""
     kind = value.how[0]
     form = value.how[2] if kind == "stored" else band.f
     k = {"add": 1.0, "sub": 1.0, "stored": 1.0}.get(kind) or float(
@@ -32,9 +32,9 @@ def room_of(band: Bands, value: Quantity) -> tuple[float, Any]:
 
 
 def before_rounding(band: Bands, value: Quantity, lo: Reals, hi: Reals) -> Pair:
-    """What a step's exact result may have been, given what it was rounded to."""
+    """The exact results of a step that can have been rounded to [lo, hi]."""
     g, lost = room_of(band, value)
-    has_room = g > 2.0**16 * float(band.E.eps)  # a few roundings of these ends are far below what is added anyway
+    has_room = g > 2.0**16 * float(band.E.eps)  # a few roundings of these ends are far below the room added here
     if has_room:
         g, lost = g * ROUNDINGS_4096, lost * ROUNDINGS_4096
     below, above = np.asarray(np.abs(lo)), np.asarray(np.abs(hi))
@@ -51,7 +51,7 @@ def before_rounding(band: Bands, value: Quantity, lo: Reals, hi: Reals) -> Pair:
 
 
 def step_backward(band: Bands, boxes: Boxes, value: Quantity) -> None:
-    """What a step's result says of its operands."""
+    """Narrow a step's operands by its result."""
     kind, a = value.how[0], value.how[1]
     if kind == "stored":
         if boxes.has_news("first", value, value):
@@ -94,14 +94,14 @@ def _second_operand(band: Bands, kind: str, lo: Reals, hi: Reals, al: Reals, ah:
 
 
 def step_forward(band: Bands, boxes: Boxes, value: Quantity) -> None:
-    """What a step's operands say of its result."""
+    """Narrow a step's result by its operands."""
     operands = [operand for operand in value.how[1:3] if isinstance(operand, Quantity)]
     if boxes.has_news("forward", value, *operands):
         boxes.narrow(value, *result_of(band, value, *(boxes.set_of(operand) for operand in operands)))
 
 
 def result_of(band: Bands, value: Quantity, *operands: Pair) -> Pair:
-    """A step's result, of operands in these sets."""
+    """A step's result for operands in these sets."""
     held = [Quantity(band, *pair, np.zeros((), dtype=np.bool_)) for pair in operands]
     match value.how[0]:
         case "add":
@@ -126,13 +126,13 @@ def product(band: Bands, al: Reals, ah: Reals, bl: Reals, bh: Reals) -> Pair:
 
 
 def quotient(band: Bands, al: Reals, ah: Reals, bl: Reals, bh: Reals) -> Pair:
-    """a / b; everything where b holds zero."""
+    """a / b; everything where b contains zero."""
     if np.min(bl) > 0:
         if np.min(al) >= 0:
             return band.E.push_outward(al / bh, ah / bl)
         if bl is bh:
             lo, hi = al / bl, ah / bl
-        elif np.max(bh) < INF:  # to divide twice is faster than to choose by the sign
+        elif np.max(bh) < INF:  # dividing twice is faster than choosing by the sign
             lo, hi = np.minimum(al / bl, al / bh), np.maximum(ah / bl, ah / bh)
         else:
             lo, hi = al / np.where(al < 0, bl, bh), ah / np.where(ah < 0, bh, bl)
@@ -140,7 +140,7 @@ def quotient(band: Bands, al: Reals, ah: Reals, bl: Reals, bh: Reals) -> Pair:
             return band.E.push_outward(lo, hi)
     if bl is bh and np.all(bl != 0):
         lo, hi = al / bl, ah / bl
-        is_turned = bl < 0  # a known divisor of less than zero exchanges the ends
+        is_turned = bl < 0  # a known negative divisor swaps the ends
         if not (np.any(band.E.is_nan(lo)) or np.any(band.E.is_nan(hi))):
             return band.E.push_outward(np.where(is_turned, hi, lo), np.where(is_turned, lo, hi))
         return _outer(band, [lo, hi])
@@ -156,7 +156,7 @@ def _outer(band: Bands, ends: list[Any]) -> Pair:
     lo = hi = ends[0]
     for end in ends[1:]:
         lo, hi = np.minimum(lo, end), np.maximum(hi, end)
-    if band.E.eps and not np.any(np.isnan(lo)):  # of floats, the least is NaN where any is
+    if band.E.eps and not np.any(np.isnan(lo)):  # for floats, the minimum is NaN if any operand is
         return band.E.push_outward(lo, hi)
     unknown = np.asarray(np.any([band.E.is_nan(np.broadcast_to(end, lo.shape)) for end in ends], axis=0))
     lo, hi = band.E.push_outward(np.where(unknown, -INF, lo), np.where(unknown, INF, hi))

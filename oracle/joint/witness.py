@@ -1,9 +1,9 @@
-"""A forward witness: shared values, one choice for each row, of which every element of an answer can have come.
+"""A forward witness: one choice of shared values for each row that can produce every element of an answer.
 
-Contraction never loses a choice that obeys all it goes by, so where one is shown it finds no clash and need not look.
-Of a right answer most rows have one, and a walk forwards costs a fifth of what walks back cost. The choice is guessed
-by least squares; what shows it is intervals. A tape of another kind than is walked here has no witness, and is
-contracted. Knows no op.
+Contraction never excludes a choice that satisfies every step, so in a row with a witness it would find no clash and
+need not run. Most rows of a right answer have one, and a walk forwards costs a fifth of the walks back. The choice is
+guessed by least squares and proved by intervals. A tape of a kind that is not walked here has no witness, and is
+contracted. This module knows no op.
 """
 
 from collections import Counter
@@ -21,9 +21,9 @@ from kfuzz.oracle.systems.intervals import flush
 from kfuzz.oracle.systems.value import Quantity
 
 LEAST_WIDTH = 2.0**-100
-"""docs/formulas.md#shared-values: what a known value may be moved by in a guess; no bound depends on it."""
+"""docs/formulas.md#shared-values: how far a guess may move a known value; no bound depends on it."""
 PRIOR = 1e-3
-"""How little a value's own set says of it, beside one element of the answer."""
+"""The small weight of a value's own set, relative to one element of the answer."""
 
 EXACT: dict[str, Callable[[Reals, Reals], Reals]] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide,
@@ -32,9 +32,10 @@ Sets = dict[int, Pair]
 
 
 def find_rows_without_witness(band: Bands, boxes: Boxes, tape: Sequence[Quantity], out: Quantity, got: Reals) -> Mask:
-    """The rows for which no shared values are found that all its elements can have come of; any that has no number.
+    """The rows without shared values that can produce all their elements, and any row with a NaN.
 
-    Every value that is used twice must be chosen, or two users may mean two values of it: elements that are, have none.
+    Every value that is used twice must be chosen, or two users may assume different values of it. If a value with one
+    number for each element is used twice, no row has a witness.
     """
     nowhere = np.ones(out.shape[:-1], dtype=np.bool_)
     if band.f is not F32 or not band.E.eps:
@@ -73,7 +74,7 @@ def find_rows_without_witness(band: Bands, boxes: Boxes, tape: Sequence[Quantity
 
 
 def middle(value: Quantity) -> Reals:
-    """The middle of a set; 0 where that is no number."""
+    """The middle of a set; 0 if that is not a number."""
     if value.is_point:
         return value.lo
     made = (value.lo + value.hi) / 2
@@ -91,9 +92,9 @@ def _known_set(value: Quantity, sets: Sets) -> Pair:
 def _guess(
     band: Bands, boxes: Boxes, steps: Sequence[Quantity], chosen: Sequence[Quantity], out: Quantity, got: Reals
 ) -> dict[int, Reals]:
-    """The chosen values that the answer speaks for, row by row, by slopes and what each step may err by.
+    """The chosen values that fit the answer best, row by row, from the slopes and each step's possible error.
 
-    Least squares, each element in units of what its own steps may err by: those near 0 know a mean best.
+    Least squares, with each element in units of the possible error of its own steps: elements near 0 fix a mean best.
     """
     if not chosen:
         return {}
@@ -123,7 +124,7 @@ def _guess(
 
 
 def _points(steps: Sequence[Quantity]) -> dict[int, Reals]:
-    """Every step's result where all that it is made of is in the middle of its set, and nothing is rounded."""
+    """Every step's result if each input is in the middle of its set and nothing is rounded."""
     made: dict[int, Reals] = {}
     for value in steps:
         for operand in _operands(value):
@@ -163,7 +164,7 @@ def _factor(value: Quantity, place: int, point: dict[int, Reals]) -> Reals:
 
 
 def _row_result(band: Bands, value: Quantity, sets: Sets) -> Pair:
-    """The set of a value that a row shares, given those that it is made of."""
+    """The set of a value that a row shares, given the sets of its operands."""
     sources = [_known_set(operand, sets) for operand in _operands(value)]
     if value.how[:1] and value.how[0] in STEPS:
         lo, hi = _step_result(band, value, *sources)
@@ -175,7 +176,7 @@ def _row_result(band: Bands, value: Quantity, sets: Sets) -> Pair:
 
 
 def _step_result(band: Bands, value: Quantity, first: Pair, second: Pair | None = None) -> Pair:
-    """What a step may store of operands in these sets: nothing that its inversion would not lead back from."""
+    """The results that a step may store for operands in these sets: only those that its inversion leads back from."""
     second = second or first
     match value.how[0]:
         case "add" | "sub":
@@ -185,7 +186,7 @@ def _step_result(band: Bands, value: Quantity, first: Pair, second: Pair | None 
                 return flush(below, above, band.f.min_normal)
             for end, exact in ((below, lo), (above, hi)):
                 low = np.abs(exact) < band.f.min_normal
-                if low.any():  # a sum of floats is exact there, so that its inversion has no room
+                if low.any():  # a sum of floats is exact there, so its inversion has no room
                     end[low] = np.broadcast_to(exact, end.shape)[low]
             return below, above
         case "mul":
@@ -195,7 +196,7 @@ def _step_result(band: Bands, value: Quantity, first: Pair, second: Pair | None 
         case _:
             lo, hi = first
     g, lost = room_of(band, value)
-    g, lost = g / (1 + g), lost / (1 + g)  # of the exact result, where the other is of what is stored
+    g, lost = g / (1 + g), lost / (1 + g)  # relative to the exact result, not to the stored one
     if np.min(value.lo) >= 0:
         lo = np.maximum(lo, 0.0)
     below, above = np.asarray(np.abs(lo)), np.asarray(np.abs(hi))
@@ -213,7 +214,7 @@ def _sum(first: Pair, second: Pair) -> Pair:
 
 
 def _corners(apply: Callable[[Reals, Reals], Reals], first: Pair, second: Pair) -> Pair:
-    """The least and the most of an operation that is monotone in each operand; NaN, and so no witness, by a zero."""
+    """The least and the most of an operation monotone in each operand; NaN, so no witness, if a divisor may be 0."""
     (al, ah), (bl, bh) = first, second
     if apply is np.divide and not (np.min(bl) > 0 or np.max(bh) < 0):
         return np.full_like(bl, np.nan), np.full_like(bh, np.nan)

@@ -1,1 +1,1 @@
-"""The oracle measured: is every enclosure sound, and does it see planted bugs? Run by `python -m kfuzz.oracle`."""
+"""Measure the oracle: is every enclosure sound, and does it detect planted bugs? Run by `python -m kfuzz.oracle`."""

@@ -1,6 +1,6 @@
 """The algorithms that the self-check simulates, each once, over any number system.
 
-In simulated float32 they are right kernels that every enclosure must hold; over balls and mpmath they give the exact
+In simulated float32 they are right kernels that every enclosure must contain; over balls and mpmath they give the exact
 answer a second time, without a formula. Rows are the leading axes of an array, terms its last axis.
 """
 
@@ -13,7 +13,7 @@ from kfuzz.oracle.rounding import Order
 from kfuzz.oracle.selfcheck.number import Number, Vector
 
 Parts = tuple[Vector, ...]
-"""The fields of an item, one array each: (terms,) of a sum, (maxima, sums) of merged states."""
+"""The fields of an item, one array each: (terms,) for a sum, (maxima, sums) for merged states."""
 
 
 SEQUENTIAL = Order("sequential")
@@ -63,7 +63,7 @@ def _append(left: Parts, right: Parts) -> Parts:
 
 
 def total(N: Number, terms: Vector, order: Order) -> Vector:
-    """The sum of the last axis, held in N's accumulator and brought back."""
+    """The sum of the last axis, computed in N's accumulator and rounded back."""
     A = N.acc
     terms = A.embed(terms) if A is not N else terms
     if N.compensated:
@@ -74,9 +74,9 @@ def total(N: Number, terms: Vector, order: Order) -> Vector:
 
 
 def _kahan(N: Number, a: Parts, b: Parts) -> Parts:
-    """A term added to a (sum, excess) state by Kahan's scheme: the excess is what the sum holds too much.
+    """A term added to a (sum, excess) state by Kahan's scheme: the sum is too large by the excess.
 
-    Between partial sums it would lose as much as a plain addition: what is added is rounded, and that is not kept.
+    Between partial sums it would lose as much as a plain addition: the addend is rounded, and that error is not kept.
     """
     y = N.sub(b[0], a[1])
     t = N.add(a[0], y)
@@ -84,7 +84,7 @@ def _kahan(N: Number, a: Parts, b: Parts) -> Parts:
 
 
 def _exact_join(N: Number, a: Parts, b: Parts) -> Parts:
-    """Two (sum, excess) states added exactly (Knuth's six operations), with the excesses added up apart."""
+    """Two (sum, excess) states added exactly (Knuth's six operations), with the excesses summed separately."""
     t = N.add(a[0], b[0])
     part = N.sub(t, a[0])
     over = N.add(N.sub(a[0], N.sub(t, part)), N.sub(b[0], part))
@@ -106,7 +106,7 @@ def safe_merge(N: Number, a: Parts, b: Parts) -> Parts:
     A = N.acc
     (m1, s1), (m2, s2) = a, b
     m = N.maximum(m1, m2)
-    with np.errstate(invalid="ignore"):  # -inf - -inf of an empty state, which is replaced below
+    with np.errstate(invalid="ignore"):  # -inf - -inf in an empty state, which is replaced below
         e1, e2 = N.exp(N.sub(m1, m)), N.exp(N.sub(m2, m))
         e1, e2 = (A.embed(e1), A.embed(e2)) if A is not N else (e1, e2)
         s = A.add(A.mul(s1, e1), A.mul(s2, e2))
@@ -141,7 +141,7 @@ def three_pass(N: Number, x: Vector, order: Order = TREE) -> Vector:
 
 
 def unshifted(N: Number, x: Vector, order: Order = TREE) -> Vector:
-    """Softmax straight from the formula: exp(x) / sum of exp(x), nothing subtracted."""
+    """Softmax straight from the formula: exp(x) / sum of exp(x), without a shift."""
     e = N.exp(x)
     return N.div(e, total(N, e, order)[..., None])
 

@@ -1,4 +1,4 @@
-"""Softmax by exp2(x log2(e) - m log2(e)), fused and not, in passes and online: sound under its model, and no other."""
+"""Softmax by exp2(x log2(e) - m log2(e)), fused or not, in passes or online: sound under its model only."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -51,7 +51,7 @@ def online(N: Float32, x: Row, fused: bool, of_difference: bool) -> Vector:
 
 
 def unshifted(N: Float32, x: Row) -> Vector:
-    """exp2(x * log2e), nothing subtracted."""
+    """exp2(x * log2e), without a shift."""
     e = N.exp2(N.mul(x, LOG2_E))
     return N.div(e, algorithms.total(N, e, SEQUENTIAL)[:, None])
 
@@ -77,7 +77,7 @@ VARIANTS = (
 
 
 def wrong_bounds() -> Iterator[Tally]:
-    """Claims that say less of such an exponent: these must be violated, or the model is not needed."""
+    """Claims of a smaller error for such an exponent: they must be violated, or the model is not needed."""
     rng = np.random.default_rng(6)
     near, far = (
         (size + rng.standard_normal((20, 257)) * spread).astype(np.float32) for size, spread in ((1e3, 1), (1e7, 8))

@@ -1,4 +1,4 @@
-"""The rows that tolerances need: without them most bugs, and most holes in a bound, stay inactive."""
+"""The rows that test tolerances: without them most bugs, and most holes in a bound, stay inactive."""
 
 from collections.abc import Callable
 from typing import Any
@@ -47,7 +47,7 @@ def _spike(place: Callable[[int], int], height: float) -> Maker:
 
 
 def _tile_high(n: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """The last tile stands 120 above the rest."""
+    """The last tile is 120 above the rest."""
     x = rng.standard_normal(n)
     x[(n - 1) // TILE * TILE :] += 120
     return x
@@ -87,7 +87,7 @@ FAMILIES: dict[str, Maker] = {
 }
 
 NEARLY_CONSTANT = ("biased sum", "steps of one rounding", "tiny 1e-20")
-"""Constant rows but for rounding: each a trap for a bound, while for a planted bug "constant 0.7" stands for all."""
+"""Rows constant up to rounding: each is a trap for a bound; for a planted bug "constant 0.7" represents them all."""
 
 
 def rows(n: int, seed: int, without: tuple[str, ...] = ()) -> Row:

@@ -1,4 +1,4 @@
-"""Is every formula's enclosure sound, and how tight? Simulated kernels of all forms, formats and orders against it."""
+"""Is every formula's enclosure sound and tight? Test it with simulated kernels of all forms, formats and orders."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -27,9 +27,9 @@ CLAIMED = Special(nan="ieee", pos_inf="ieee")
 
 @dataclass
 class FormulaTally:
-    """What came of one op in one format: rows and elements, those outside, and how much of the bound was used.
+    """The result for one op in one format: rows and elements, those outside, and how much of the bound was used.
 
-    `factors` and `far`: bound over error of each batch, its median and its 99th percentile.
+    `factors` and `far`: the median and the 99th percentile of bound over error in each batch.
     """
 
     name: str
@@ -44,7 +44,7 @@ class FormulaTally:
     first: str = ""
 
     def add(self, got: Reals, enclosure: Enclosure, what: str) -> None:
-        """One answer: as numbers, in the enclosure's shape."""
+        """Tally one answer, given as numbers in the enclosure's shape."""
         with np.errstate(all="ignore"):
             inside = np.where(np.isnan(enclosure.want), np.isnan(got), (got >= enclosure.lo) & (got <= enclosure.hi))
             if enclosure.may_be_nan is not None:
@@ -96,19 +96,19 @@ class Setting:
     declared: bool = True
 
     def claim(self, sums: Mapping[str, int]) -> Accuracy:
-        """What this kernel may rightly claim about sums of so many terms."""
+        """The claim that is true of this kernel for sums of this many terms."""
         loose = Accuracy(
             divide="ieee" if self.manner.divide == "ieee" else "reciprocal", rescales=0, ftz=self.ftz,
             accumulate=self.accumulate, form=self.form or None,
         )  # fmt: skip
         if not self.declared:
             return replace(loose, form="any")
-        first = int(self.accumulate == "mma")  # its first products are added to a sum of 0, and cut there, too
+        first = int(self.accumulate == "mma")  # its first products are added to a sum of 0 and truncated there, too
         return replace(loose, adds={name: adds + first for name, adds in depths(self.manner.order, sums).items()})
 
 
 def settings(op: Op, quick: bool) -> Iterator[Setting]:
-    """Every form in every order under every noise, declared and not; then other accumulators and flushing."""
+    """Every form in every order under every noise, declared and undeclared; then other accumulators and flushing."""
     for form in op.every_form:
         for order in ("sequential", "tree") if quick else ORDERS:
             noises = ("ends",) if quick else NOISES
@@ -179,5 +179,5 @@ def formula_ops() -> list[Op]:
 
 
 def formats(quick: bool) -> tuple[Element, ...]:
-    """The formats in which every formula is tried."""
+    """The formats in which every formula is tested."""
     return (F32, BF16) if quick else (F32, F16, BF16, F64)

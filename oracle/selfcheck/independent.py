@@ -1,8 +1,8 @@
-"""Kernels that do not follow a formula, as another person would write them: against its enclosure.
+"""Kernels that do not follow a formula, as another person would write them, tested against its enclosure.
 
-A simulation of the formula itself would share its mistakes. Plain float32 arithmetic of numpy, no number system:
+A simulation of the formula itself would share its mistakes. These use plain float32 arithmetic of numpy:
 attention over blocks of keys with a running maximum (subtracted, or folded into the scale), layer_norm and rms_norm by
-strided threads and by warps whose parts are joined, log_softmax in one pass, a sum by blocks and atomics.
+strided threads and by warps whose parts are combined, log_softmax in one pass, a sum by blocks and atomics.
 """
 
 from collections.abc import Callable
@@ -56,7 +56,7 @@ def _exp2(t: Single) -> Single:
 
 
 def _tree(x: Single) -> Single:
-    """The last axis added up in pairs."""
+    """The last axis summed in pairs."""
     while (n := x.shape[-1]) > 1:
         half = n // 2
         x = np.concatenate([x[..., :half] + x[..., half : 2 * half], x[..., 2 * half :]], axis=-1)
@@ -64,7 +64,7 @@ def _tree(x: Single) -> Single:
 
 
 def _warps(x: Single, lanes: int) -> tuple[Single, Single]:
-    """Mean and sum of squares: every lane by Welford, lanes joined by Chan's formula, as a warp does by shuffles."""
+    """Mean and sum of squares: each lane by Welford, lanes combined by Chan's formula, as a warp does with shuffles."""
     rows, n = x.shape
     mean, squares, count = (np.zeros((rows, lanes), dtype=F) for _ in range(3))
     for column in range(n):
@@ -110,7 +110,7 @@ def _threads(x: Single) -> Single:
 
 
 def strided_rms_norm(inputs: Inputs) -> Single:
-    """rms_norm by 32 threads, x / sqrt(...) in the place of a reciprocal root."""
+    """rms_norm by 32 threads, with x / sqrt(...) instead of a reciprocal root."""
     x, w = (inputs[role].astype(F) for role in "xw")
     return np.asarray(x / np.sqrt(_threads(x * x)[:, None] / F(x.shape[1]) + F(1e-6)) * w)
 
@@ -149,7 +149,7 @@ KERNELS: dict[str, tuple[str, Callable[[Inputs], Single], Callable[[int], Accura
 
 
 def check_kernel(name: str, quick: bool) -> FormulaTally:
-    """One kernel over the inputs of its op."""
+    """Test one kernel on the inputs of its op."""
     op_name, kernel, claim = KERNELS[name]
     op = find(op_name)
     found = FormulaTally(name)

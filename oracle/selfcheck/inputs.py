@@ -1,6 +1,6 @@
-"""Inputs that the enclosures of formulas are tried on: rows that each rule was made for, by the kind of op.
+"""Inputs to test the enclosures of formulas: rows for which each rule was made, by the kind of op.
 
-An op that is new gets normal numbers of several scales; an op that is named here also gets what hurts it.
+A new op gets normal numbers of several scales; an op that is named here also gets inputs that are hard for it.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ InputMaker = Callable[[int, int, bool], Inputs]
 
 
 def moment_rows(n: int, seed: int, narrow: bool) -> Reals:
-    """Rows that a mean and a variance find hard: large means, tiny spreads, spikes, denormals, constants."""
+    """Rows that are hard for a mean and a variance: large means, tiny spreads, spikes, denormals, constants."""
     rng = np.random.default_rng([n, seed])
     place = np.arange(n)
 

@@ -1,4 +1,4 @@
-"""Are the enclosures of (max, sum) states sound? Simulated float32 reductions and merges against them."""
+"""Are the enclosures of (max, sum) states sound? Test them with simulated float32 reductions and merges."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -52,7 +52,7 @@ def _check(
     op: str, inputs: Mapping[str, Floats], answer: tuple[Vector, ...], order: Order, noise: ExpNoise, ftz: bool,
     tally: Tally,
 ) -> None:  # fmt: skip
-    """Tally how maxima and sums lie in their enclosures, under the loosest claim and under the tightest true one."""
+    """Tally where maxima and sums are in their enclosures, under the loosest claim and under the tightest true one."""
     n = max(array.shape[-1] for array in inputs.values())
     height = max(n - 1, 0).bit_length() if order == TREE else max(n - 1, 0)
     loosest = Accuracy(exp=MODELS[noise], ftz=ftz)

@@ -1,7 +1,7 @@
-"""The number systems that every algorithm is written over: mpmath, arb balls, float64, simulated float32.
+"""The number systems for every algorithm: mpmath, arb balls, float64, simulated float32.
 
-A system's numbers live in numpy arrays, elementwise; its arithmetic is its methods, because in float32 with
-flushed denormals `a + b` is not what the hardware does. Knows no algorithm.
+A system's numbers are elements of numpy arrays; its arithmetic is its methods, because in float32 with flushed
+denormals the hardware does not compute `a + b`. This module knows no algorithm.
 """
 
 from collections.abc import Callable
@@ -21,11 +21,11 @@ Vector = NDArray[Any]
 """Numbers of one system: float32, float64, or objects (mpf, arb), which numpy cannot type."""
 
 MIN_NORMAL = F32.min_normal
-"""The smallest normal float32; below it lie the denormals."""
+"""The smallest normal float32; the denormals are below it."""
 
 
 class Number(Protocol):
-    """One number system. `acc` is the system that sums are held in, `settle` brings a sum back."""
+    """One number system. `acc` is the system for sums, `settle` rounds a sum back."""
 
     @property
     def acc(self) -> "Number": ...
@@ -42,7 +42,7 @@ class Number(Protocol):
 
 
 class Ordinary:
-    """What the systems share whose numbers carry their own + - * /."""
+    """The common part of the systems whose numbers have + - * / of their own."""
 
     compensated = False
 
@@ -62,7 +62,7 @@ class Ordinary:
         return np.asarray(a / b)
 
     def maximum(self, a: Vector, b: Vector) -> Vector:
-        return np.where((a >= b) | (a != a), a, b)  # noqa: PLR0124  a NaN wins, on either side
+        return np.where((a >= b) | (a != a), a, b)  # noqa: PLR0124  a NaN on either side wins
 
 
 class Mpmath(Ordinary):
@@ -79,7 +79,7 @@ class Mpmath(Ordinary):
         return self
 
     def embed(self, x: Vector) -> Vector:
-        with np.errstate(invalid="ignore"):  # numpy notices a NaN on its way into an mpf
+        with np.errstate(invalid="ignore"):  # numpy warns of a NaN on its way into an mpf
             return np.asarray(self._of(np.asarray(x, dtype=np.float64).astype(object)), dtype=object)
 
     def exp(self, x: Vector) -> Vector:
@@ -95,7 +95,7 @@ def _divide_or_nan(a: Any, b: Any) -> Any:  # noqa: ANN401  mpf has no static ty
 
 
 class Balls(Ordinary):
-    """arb: every number is a ball that is certain to hold the exact one."""
+    """arb: every number is a ball that certainly contains the exact one."""
 
     def __init__(self, bits: int = 128) -> None:
         self.bits = bits
@@ -151,12 +151,12 @@ ExpNoise = Literal["rounded", "ulp2", "high2", "ends2", "ex2", "documented", "gr
 
 @dataclass(frozen=True)
 class Float32:
-    """float32 as a GPU computes it, with an exp that errs as its model allows.
+    """float32 as a GPU computes it, with an exp whose error is as large as its model allows.
 
     `exp_noise`: "rounded" correctly; "ulp2": up to 2 ulp from that, evenly; "high2": always 2 above;
-    "ends2": always 2 above or below; "ex2": ex2.approx of fl(t log2 e), 2^-22.5 off either way;
-    "documented": `__expf`'s 2 + floor(1.173 |t|) ulp, either way, held at t = -104 below that (docs/numerics.md#a4);
-    "growing": growing on below, which no enclosure here allows: it shows that the assumption is needed.
+    "ends2": always 2 above or below; "ex2": ex2.approx of fl(t log2 e), off by 2^-22.5 either way;
+    "documented": `__expf`'s 2 + floor(1.173 |t|) ulp, either way, constant below t = -104 (docs/numerics.md#a4);
+    "growing": it keeps growing there, which no enclosure here allows: it shows that the assumption is needed.
     """
 
     exp_noise: ExpNoise = "rounded"
@@ -215,7 +215,7 @@ class Float32:
     def _fast_divide(self, a: Vector, b: Vector) -> Vector:
         quotient = self._rounded(np.divide, a, b)
         moved = self._moved(quotient, self._noise.integers(-2, 3, quotient.shape))
-        return self._flush(np.where(a == 0, quotient, moved))  # 0 / s is 0 by every division that was tried on an H200
+        return self._flush(np.where(a == 0, quotient, moved))  # 0 / s is 0 for every division tested on an H200
 
     def exp(self, x: Vector) -> Vector:
         t = self._flush(x)
@@ -230,7 +230,7 @@ class Float32:
         return self._flush(np.where(exact, np.where(t == 0, np.float32(1), np.float32(0)), y))
 
     def exp2(self, x: Vector) -> Vector:
-        """2^x, with the same errors; ex2.approx among them."""
+        """2^x, with the same errors, ex2.approx's included."""
         t = self._flush(x)
         right = np.exp2(t.astype(np.float64))
         if self.exp_noise == "ex2":
@@ -261,7 +261,7 @@ class Float32:
 
     @staticmethod
     def _moved(y: Vector, ulps: Vector) -> Vector:
-        """y, which is not negative, moved by so many units in the last place, and not below 0."""
+        """y, which is not negative, moved by this many units in the last place, but not below 0."""
         bits = np.asarray(y, dtype=np.float32).view(np.int32).astype(np.int64)
         moved = np.clip(bits + ulps, 0, 0x7F7FFFFF)
         return np.where(np.isfinite(y), moved.astype(np.int32).view(np.float32), y)

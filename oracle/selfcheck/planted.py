@@ -1,4 +1,4 @@
-"""Does the verdict see planted bugs? Thirteen of them in a three-pass softmax, beside the tolerances in use.
+"""Does the verdict detect planted bugs? Thirteen in a three-pass softmax, compared with the tolerances in use.
 
 A bug is active on a row when its output differs in bits from the correct kernel's; only active rows count.
 """
@@ -26,7 +26,7 @@ Output = NDArray[np.float32]
 
 
 def correct(x: Row) -> Output:
-    """Three passes, the sum by 256 threads and a tree."""
+    """Three passes, with the sum by 256 threads and a tree."""
     return _softmax(x, x.max(axis=1, keepdims=True))
 
 
@@ -133,7 +133,7 @@ CRITERIA: dict[str, Accuracy | tuple[float, float]] = {
 
 @dataclass
 class Line:
-    """One bug: on how many rows it shows at all, and how many of those each criterion catches."""
+    """One bug: the number of rows on which it is active, and how many of those each criterion catches."""
 
     name: str
     active: int
@@ -142,7 +142,7 @@ class Line:
 
 @np.errstate(all="ignore")
 def count_bugs(n: int, seed: int) -> list[Line]:
-    """Of rows of one size: false alarms on the correct kernel, which is the first line, then every bug."""
+    """For rows of one size: false alarms on the correct kernel, the first line, then every bug."""
     x = rows(n, seed, NEARLY_CONSTANT)
     right, want = correct(x), _want(x)
     answers = {"correct kernel": right, **{name: bug(x) for name, bug in BUGS.items()}}
@@ -165,7 +165,7 @@ def count_bugs(n: int, seed: int) -> list[Line]:
 
 
 def join_lines(parts: Iterable[Sequence[Line]]) -> list[Line]:
-    """The lines of several sizes, added up."""
+    """The lines of several sizes, summed."""
     every: dict[str, Line] = {}
     for line in (line for part in parts for line in part):
         whole = every.setdefault(line.name, Line(line.name, 0, dict.fromkeys(line.caught, 0)))
@@ -176,9 +176,9 @@ def join_lines(parts: Iterable[Sequence[Line]]) -> list[Line]:
 
 
 class OneRow:
-    """Whether a verdict on one row is *broken*: as `judge` has it, without what it then says of the error.
+    """Whether the verdict on one row is *broken*: as `judge` decides it, without the diagnosis.
 
-    What is certain about a row is worked out once for all the answers to it.
+    The certain facts about a row are computed once for all answers to it.
     """
 
     def __init__(self, x: Row, claim: Accuracy) -> None:
@@ -186,7 +186,7 @@ class OneRow:
         self.enclosure = enclose(op, {"x": x}, claim, Special())["y"]
 
     def __call__(self, got: Output) -> bool:
-        """Outside, and certified to be so; or of no sum that all elements could have."""
+        """Whether an element is certified to be outside, or no sum fits all elements."""
         numbers = got.astype(np.float64)
         compared = compare(numbers, self.enclosure)
         if worst_element(numbers, self.enclosure, compared) is not None:
@@ -197,7 +197,7 @@ class OneRow:
 
 @dataclass(frozen=True)
 class Near:
-    """Whether a row is no `allclose` to the exact answer: the rule, and the tolerance, of those we are held against."""
+    """Whether a row fails `allclose` against the exact answer, by the rule and tolerance of the tools compared."""
 
     want: NDArray[np.float64]
     rtol: float

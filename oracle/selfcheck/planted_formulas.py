@@ -1,10 +1,10 @@
-"""Does a formula's verdict see planted bugs? Wrong formulas, simulated as kernels, beside the tolerances in use.
+"""Does a formula's verdict detect planted bugs? Wrong formulas, simulated as kernels, beside the tolerances in use.
 
 A bug is active on a row where its answer differs in bits from the right kernel's; only active rows count. It is plain
-where some element lies beyond the answers of a few right kernels: what they give nobody can tell from right.
+if some element is beyond the answers of a few right kernels: an answer among theirs cannot be called wrong.
 """
 
-# ruff: noqa: ANN401  a formula works in any number system: its words have no one type
+# ruff: noqa: ANN401  a formula works in any number system: its words have no single type
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -29,7 +29,7 @@ from kfuzz.oracle.systems.simulated import KernelManner, Noise, Simulated, SumOr
 
 WrongFormula = Callable[..., Any]
 Undeclared = Mapping[str, Any]
-"""What a kernel of the right formula does that its claim does not say."""
+"""Deviations of a kernel of the right formula that its claim does not mention."""
 IN_HALVES: Undeclared = {"accumulate": F16.name}
 CLOSE = {F32: (1.3e-6, 1e-5), F16: (1e-3, 1e-5), BF16: (1.6e-2, 1e-5)}
 """torch.testing.assert_close's own tolerances, relative and absolute."""
@@ -189,9 +189,9 @@ PLANTED: dict[str, dict[str, WrongFormula | Undeclared]] = {
 
 @dataclass
 class PlantedShare:
-    """One op in one format: rows on which a bug shows, those that each criterion finds, and right rows accused.
+    """One op in one format: rows on which a bug is active, those that each criterion finds, and right rows accused.
 
-    `plain`: how many lie beyond right kernels' answers; `told`: how many of these the last criterion finds.
+    `plain`: how many are beyond right kernels' answers; `told`: how many of these the last criterion finds.
     """
 
     name: str
@@ -238,9 +238,9 @@ PLANTED_IN = KernelManner("strided", "any", seed=3)
 
 
 def declare(op: Op, inputs: Inputs) -> Accuracy:
-    """What an author may say of such a kernel: every sum's additions, and functions as they were measured on a GPU.
+    """The claim of an author for such a kernel: every sum's additions, and functions as measured on a GPU.
 
-    Of exp, too, which a claim of "expf" leaves twice the room: with it 89 % of softmax's f32 rows are seen, not 98 %.
+    This includes exp: a claim of "expf" doubles its room, and then 89 % of softmax's f32 rows are detected, not 98 %.
     """
     names = names_at(op, inputs)
     functions = {name: function_models()[name][f"{name}f"] for name in names.functions if name != "exp"}
@@ -256,7 +256,7 @@ RIGHT_MANNERS = tuple(
 
 
 def _by_row(x: NDArray[Any]) -> NDArray[Any]:
-    """An answer as rows; of one number for each row, rows of one."""
+    """An answer as rows; if it has one number for each row, rows of one element."""
     return x.reshape(len(x), 1) if x.ndim == 1 else x.reshape(-1, x.shape[-1])
 
 
@@ -276,11 +276,11 @@ def _simulate(
 def _count(
     tally: dict[str, int], got: NDArray[np.float64], tight: Enclosure, loose: Enclosure, form: Element, rows: Mask
 ) -> Mask:
-    """Add up, for every criterion, the rows among these that it calls wrong; the rows that the last one does."""
+    """Add up, for every criterion, the rows among these that it calls wrong; return those of the last one."""
     flat = _by_row(got)
     want = tight.want.reshape(flat.shape)
     for name, (rtol, atol) in {"assert_close": CLOSE[form], "1e-3": (1e-3, 1e-3), "1e-2": (1e-2, 1e-2)}.items():
-        close = np.isclose(flat, want, rtol=rtol, atol=atol, equal_nan=True).all(axis=1)  # as others judge
+        close = np.isclose(flat, want, rtol=rtol, atol=atol, equal_nan=True).all(axis=1)  # as other tools judge
         tally[name] += int((~close & rows).sum())
     outside = {name: _outside(flat, held) for name, held in (("any order", loose), ("declared", tight))}
     for name, mask in outside.items():

@@ -1,4 +1,4 @@
-"""Is every enclosure sound? Simulated float32 algorithms against it; one answer outside is a violation."""
+"""Is every enclosure sound? Test it with simulated float32 algorithms; one answer outside is a violation."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -32,10 +32,10 @@ Algorithm = Callable[[Float32, Row], Vector]
 
 @dataclass(frozen=True)
 class Variant:
-    """One algorithm with what it may rightly claim.
+    """One algorithm with a claim that is true of it.
 
-    `by_height`: the sum is a tree, claimed by its height and not as an order. `most`: of values larger than that the
-    algorithm does not speak.
+    `by_height`: the sum is a tree, claimed by its height and not as an order. `most`: the algorithm does not
+    apply to values larger than that.
     """
 
     name: str
@@ -65,14 +65,14 @@ def _unshifted(N: Float32, x: Row) -> Vector:
 
 
 def _lazy(N: Float32, x: Row) -> Vector:
-    """The first element is subtracted from all, the sum then rescaled to the maximum: no running maximum."""
+    """The first element is subtracted from all, then the sum is rescaled to the maximum: no running maximum."""
     first, top = N.embed(x[:, :1]), N.embed(x.max(axis=1, keepdims=True))
     s = N.mul(algorithms.total(N, N.exp(N.sub(N.embed(x), first)), TREE), N.exp(N.sub(first, top))[:, 0])
     return N.div(N.exp(N.sub(N.embed(x), top)), s[:, None])
 
 
 def _off_the_terms(N: Float32, x: Row) -> Vector:
-    """What is subtracted is a little more than the maximum, and so no term: differences are rounded."""
+    """The shift is a little more than the maximum, and so not a term: differences are rounded."""
     e = N.exp(N.sub(N.embed(x), N.embed(x.max(axis=1, keepdims=True) + np.float32(2.0**-20))))
     return N.div(e, algorithms.total(N, e, TREE)[:, None])
 
@@ -122,13 +122,13 @@ class Tally:
     violations: int = 0
 
     def add(self, ratios: Doubles, violations: int) -> None:
-        """One more batch of rows."""
+        """Add one more batch of rows."""
         self.ratios.extend(ratios.tolist())
         self.violations += violations
 
 
 def check(variant: Variant, x: Row, noise: ExpNoise, model: ExpModel, ftz: bool, tally: Tally) -> None:
-    """Run a variant on rows that are judged, and tally how its answers lie in their enclosures."""
+    """Run a variant on rows that are judged, and tally where its answers are in their enclosures."""
     claim = variant.claim_for(x.shape[1])
     claim = replace(claim, exp=replace(model, base_two=claim.exp.base_two), ftz=ftz)
     x = np.where(np.isfinite(x), np.clip(x, -variant.most, variant.most), x).astype(np.float32)
@@ -154,7 +154,7 @@ def usage(got: Doubles, enclosure: Enclosure) -> tuple[Doubles, int]:
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is checked: sizes with all models, sizes with the two extreme ones, small random rows."""
+    """The amount to check: sizes with all models, sizes with the two extreme ones, small random rows."""
 
     sizes: tuple[int, ...]
     long_sizes: tuple[int, ...]
@@ -207,7 +207,7 @@ def _sum_rows(n: int, seed: int) -> NDArray[np.float32]:
 
 
 def sums(plan: Plan) -> Iterator[Tally]:
-    """row_sum in three orders, and sgemm with and without FMA, K in one piece, split and tiled."""
+    """row_sum in three orders, and sgemm with and without FMA, K in one piece, split or tiled."""
     for name, order in (("sequential", SEQUENTIAL), ("tree", TREE), ("strided 256", STRIDED)):
         tally = Tally(f"row_sum {name}")
         for n, seed, ftz in product((1, 2, 7, 33, 256, 1000, 3001), range(plan.sums), (False, True)):

@@ -1,4 +1,4 @@
-"""The self-check as tasks for several processes: each by names and numbers alone, since variants are no data."""
+"""The self-check as tasks for several processes: each is names and numbers only, because variants are not data."""
 
 from collections.abc import Callable
 from functools import partial
