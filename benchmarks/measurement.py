@@ -4,7 +4,7 @@
     python -m benchmarks.FOLDER measure NAME [OPTIONS]   run the script of a section and write data/NAME.json first
 
 A script prints Markdown: text, tables and headings. The data file keeps these as blocks, with the command, the day, the
-commit and the machine. Knows Markdown and JSON; never what a figure means.
+commit and the machine. Knows Markdown and JSON, not the meaning of a figure.
 """
 
 import json
@@ -47,7 +47,7 @@ class Survivors:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What one command measured, when and where; `commit` is empty where it is not known."""
+    """The figures of one command, with the day and the machine; `commit` is empty if it is not known."""
 
     command: str
     date: str
@@ -59,7 +59,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page: the data file, its heading, the script that measures it, and its usual options."""
+    """A part of a page: its data file, its heading, the script that measures it, and the usual options."""
 
     name: str
     title: str
@@ -128,7 +128,7 @@ def machine() -> str:
 
 
 def parse(markdown: str) -> tuple[tuple[Block, ...], tuple[Survivors, ...]]:
-    """What a script printed, as blocks; the list of survivors apart from them. The page has a title of its own."""
+    """The blocks of a script's output, without its title, and apart from them its list of survivors."""
     text, _, tail = markdown.partition(f"## {SURVIVORS}\n")
     blocks: list[Block] = []
     for part in re.split(r"\n{2,}", text.strip("\n")):
@@ -163,7 +163,7 @@ def parse_survivors(text: str) -> Iterator[Survivors]:
 
 
 def as_json(measurement: Measurement) -> str:
-    """The data file: what is empty is left out."""
+    """The text of the data file, without empty fields."""
     fields = asdict(measurement)
     fields["blocks"] = [{key: value for key, value in block.items() if value} for block in fields["blocks"]]
     text = json.dumps({key: value for key, value in fields.items() if value}, ensure_ascii=False, indent=1)

@@ -1,9 +1,9 @@
-"""The page on this folder: `python -m benchmarks.claims` writes it, `... measure NAME` measures a section first."""
+"""The page of this folder: `python -m benchmarks.claims` writes it, `... measure NAME` measures a section first."""
 
 from benchmarks.measurement import Page, Section, main
 
 INTRO = """\
-kfuzz takes the claim out of each kernel and proposes one; the tables compare it with what the author wrote."""
+kfuzz removes the claim of each kernel and proposes a new one; the table compares it with the author's."""
 PAGE = Page(
     "claims",
     "What kfuzz claim proposes",

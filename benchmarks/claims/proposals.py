@@ -1,12 +1,13 @@
-"""What `kfuzz claim` proposes for every correct kernel of ours, beside what its author wrote: a table in Markdown.
+"""The claims that `kfuzz claim` proposes for our correct kernels, compared with the authors' own: a Markdown table.
 
     python -m benchmarks.claims.proposals --jobs 16                  all of them
     python -m benchmarks.claims.proposals softmax/online_block                 some
 
-The whole claim of each kernel is taken out before. *Guessed*: arrays and launch were found from the text alone, given
-the op; else (several kernels in a file, or a parameter of its own) they are kept, and only [accuracy] and [values] are
-found. Each proposal is tried in 150 trials. A ratio is the proposed count over the author's, the least and the largest
-of many sizes and launches up to 2^26; where one of the two counts each sum by itself, of the longest.
+The whole claim of each kernel is removed first. *Guessed*: kfuzz finds the arrays and the launch from the text alone,
+given the op. *Kept*: it keeps the author's (several kernels in a file, or a parameter of its own) and finds only
+[accuracy] and [values]. Each proposal is tried in 150 trials. A ratio is the proposed count over the author's, the
+least and the largest of many sizes and launches up to 2^26; if one of the two counts each sum separately, the longest
+sum's.
 """
 
 import argparse
@@ -32,7 +33,7 @@ TWICE = 2.0
 
 
 def main() -> int:
-    """Print the table; 1 where a proposal is not kept, or more than twice the author's."""
+    """Print the table; return 1 if a proposal is broken, or has a count of more than twice the author's."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--jobs", type=int, default=1, help="so many side by side")
     parser.add_argument("names", nargs="*")
@@ -57,7 +58,7 @@ def main() -> int:
 
 
 def compared(name: str) -> tuple[str, str, bool, float]:
-    """A line of the table; whether the proposal is kept, with counts no more than twice the author's; and its time."""
+    """A line of the table; whether the proposal is kept, with counts of at most twice the author's; and its time."""
     began = time.monotonic()
     kernel = load(KERNELS / f"{name}.cu")
     without = without_claim(kernel)
@@ -68,7 +69,7 @@ def compared(name: str) -> tuple[str, str, bool, float]:
 
 
 def without_claim(kernel: Kernel) -> Kernel | None:
-    """The kernel with a claim that is guessed from its text; None where there is none."""
+    """The kernel with a claim that is guessed from its text; None if there is none."""
     text = re.sub(r"// /// kernel\n.*?\n// ///\n", "", kernel.source, flags=re.DOTALL)
     try:
         return guessed(kernel.path, text, kernel.op)
@@ -99,7 +100,7 @@ def text(counts: ClaimedCounts) -> str:
 
 
 def ratios(kernel: Kernel, found: Proposal, key: str) -> tuple[float, float]:
-    """The least and the largest ratio of the two counts; 1 where both are 0."""
+    """The least and the largest ratio of the two counts; 1 if both are 0."""
     author, other = count(kernel, key), count(found.kernel, key)
     if author is None or other is None:
         return 1.0, 1.0
@@ -115,7 +116,7 @@ def counted(
     other: Expression | Mapping[str, Expression],
     theirs: Sizes,
 ) -> list[tuple[int, int]]:
-    """Both counts at these sizes: sum by sum where both name the same sums, else of the longest sums."""
+    """Both counts at these sizes: sum by sum if both name the same sums, else of the longest sums."""
     if isinstance(author, Mapping) and isinstance(other, Mapping) and author.keys() == other.keys():
         return [(author[name](ours), other[name](theirs)) for name in author]
     return [(longest(author, ours), longest(other, theirs))]

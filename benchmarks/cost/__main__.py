@@ -1,9 +1,9 @@
-"""The page on this folder: `python -m benchmarks.cost` writes it, `... measure NAME` measures a section first."""
+"""The page of this folder: `python -m benchmarks.cost` writes it, `... measure NAME` measures a section first."""
 
 from benchmarks.measurement import Page, Section, main
 
 INTRO = """\
-How long checked runs take beside unchecked ones, and where the time of a trial goes."""
+How long checked runs take compared with unchecked ones, and where the time of a trial goes."""
 PAGE = Page(
     "cost",
     "What it costs",

@@ -1,7 +1,7 @@
-"""Whole programs and large files, in figures: `python -m benchmarks.cost.as_they_are`.
+"""Measure whole programs and large files: `python -m benchmarks.cost.as_they_are`.
 
-What a checked run of a whole program costs beside the same without checks, how long a large file compiles, and how soon
-an extension has its first trial. All by processor time, but for what is said to be of the wall.
+It measures the cost of a checked run of a whole program compared with an unchecked one, the time to compile a large
+file, and the time to the first trial of an extension. All times are processor time unless they are called wall time.
 """
 
 import os
@@ -31,7 +31,7 @@ PROGRAMS = {
     "sort_by_rounds": (),
     "last_block_adds_up": (),
 }
-"""With their arguments, where they take any."""
+"""The programs, with their arguments if they take any."""
 TIMES = 3
 LINES = 5000
 HELPER = """\
@@ -60,7 +60,7 @@ LOCALS = "  std::vector<float> values(32);\n  std::map<std::string, int> sizes;\
 def main() -> None:
     """Measure, and print the page."""
     print("# Files as they are, in figures\n")
-    print("Processor seconds, the least of three.\n")
+    print("Processor seconds, the least of three runs.\n")
     with tempfile.TemporaryDirectory() as folder:
         programs(Path(folder))
         large_file(Path(folder))
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def programs(folder: Path) -> None:
-    """A table of programs: a run of main with each access checked, beside one without checks."""
+    """A table of programs: a run of main with each access checked, compared with one without checks."""
     print("| program | unchecked, s | checked, s | ratio | thread-steps a second, checked |\n|---|---:|---:|---:|---:|")
     for name, arguments in PROGRAMS.items():
         fast, slow = (least(folder, name, arguments, flavour) for flavour in ("fast", "check"))
@@ -88,7 +88,7 @@ def least(folder: Path, name: str, arguments: tuple[str, ...], flavour: Flavour)
 
 
 def large_file(folder: Path) -> None:
-    """How long a program compiles whose host code has thousands of lines."""
+    """The time to compile a program whose host code has thousands of lines."""
     helpers = [HELPER.format(n=n, what=LAUNCH if n % 10 == 0 else CLEAR) for n in range(LINES // HELPER.count("\n"))]
     calls = "".join(f"  sum += helper_{n}(values, sizes);\n" for n in range(len(helpers)))
     text = f"{TOP}{''.join(helpers)}int main() {{\n{LOCALS}{calls}  return sum != 0;\n}}\n"
@@ -102,7 +102,7 @@ def large_file(folder: Path) -> None:
 
 
 def first_trial(folder: Path) -> None:
-    """How soon an extension has had its first trial, once its library is in the cache."""
+    """The time to the first trial of an extension whose library is in the cache."""
     path = folder / "softmax_rows.cu"
     text = (TESTS / "extensions" / "softmax_rows.cu").read_text()
     path.write_text(re.sub(r"// /// kernel.*?// ///\n", "", text, flags=re.DOTALL))
@@ -117,7 +117,7 @@ def first_trial(folder: Path) -> None:
 
 
 def processor_seconds(command: list[str], folder: Path) -> float:
-    """What a command and all that it starts take of the processor."""
+    """The processor time of a command and of all processes that it starts."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, cwd=folder, capture_output=True, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,10 +1,10 @@
-"""Right callables of torch, Triton, CuPy and JAX, in many trials: who is accused, and what a trial's time goes to.
+"""Many trials of correct callables of torch, Triton, CuPy and JAX: how many are accused, and where the time goes.
 
     python -m benchmarks.cost.callables gpu [TRIALS] [JOBS] [SECONDS] [SEED]
 
 It prints tables. It runs TRIALS trials in all (default: 20,000), or as many as SECONDS
-allow; a library that is not installed is left out. Exit code 1 where one is accused.
-Long, since every library's callables stand here as they are written.
+allow; a library that is not installed is left out. Exit code 1 if one is accused.
+The file is long because it holds the source of every library's callables.
 """
 
 import importlib.util
@@ -27,11 +27,11 @@ from kfuzz.trials.unjudged import unjudged_text
 
 ELEMENTS = 1 << 12
 WIDTHS = {"numpy": 1, "torch": 8, "triton": 6, "cupy": 2, "jax": 2}
-"""How the processes are shared out: a library's callables go to so many of them."""
+"""The number of processes that run each library's callables."""
 SHARE = {"numpy": 4, "torch": 9, "triton": 6, "cupy": 4, "jax": 1}
-"""How many trials a callable has, against the others': JAX compiles each shape anew."""
+"""The relative number of trials of a callable: JAX compiles each shape separately."""
 SHOWN = 3
-"""Accusations of one callable that are printed."""
+"""The number of accusations of one callable that are printed."""
 NARROW = ("f32", "f16", "bf16")
 
 ROWS = {
@@ -45,9 +45,9 @@ ROWS = {
         'flags = ["-ftz=true"]',
     ),
 }
-"""The arrays of an op, and what is claimed of it where arrays are narrow."""
+"""The arrays of an op, and its claim for narrow arrays."""
 TF32 = 'exp = "__exp2f scaled"\naccumulate = "mma"\noperand = "tf32"'
-"""torch's attention of float32 on a card multiplies by tensor cores."""
+"""On a GPU, torch's attention of float32 multiplies on tensor cores."""
 AXES = {"heads": "1..4", "rows": "1..64", "keys": "1..96", "d": "1..64", "dv": "1..64", "cols": "1..4096"}
 FEW = {"rows": "[1, 3, 64]", "cols": "[1, 2, 33, 1000]", "heads": "[2]", "keys": "[1, 17]", "d": "[1, 16]", "dv": "[8]"}
 
@@ -160,7 +160,7 @@ TEXTS = {"torch": TORCH, "triton": TRITON, "cupy": CUPY, "jax": JAX, "numpy": NU
 
 @dataclass(frozen=True)
 class One:
-    """A callable to be tried: whose, of which op, of which type."""
+    """A callable to test: its library, its op and its element type."""
 
     library: str
     op: str
@@ -172,9 +172,9 @@ class One:
 
     @property
     def is_tame(self) -> bool:
-        """Whether infinities are left out: rms_norm on a card, whose NaN docs/found.md tells of, and attention.
+        """Whether infinities are left out: for attention, and for rms_norm on a GPU, whose NaN docs/found.md describes.
 
-        Of a row of nothing but -inf torch's attention makes zero or NaN, as it happens which of its ways is taken.
+        For a row of only -inf, torch's attention gives zero or NaN, depending on the way that it chooses.
         """
         return self.library == "torch" and self.op in ("attention", "rms_norm")
 
@@ -207,7 +207,7 @@ class One:
 
 @dataclass(frozen=True)
 class Tried:
-    """What came of a callable's trials. `first`: seconds of the first, with what is imported for it."""
+    """The results of a callable's trials. `first`: seconds of the first one, including its imports."""
 
     one: One
     trials: int = 0
@@ -222,7 +222,7 @@ class Tried:
 
 
 def every(device: str) -> list[One]:
-    """All that is installed, and works on the device."""
+    """All callables that are installed and work on the device."""
     found = []
     for library, texts in TEXTS.items():
         if importlib.util.find_spec(library) is None or (library == "cupy" and device == "cpu"):
@@ -250,7 +250,7 @@ def tried(work: tuple[Sequence[One], Sequence[int], int, str, str, float]) -> li
 
 
 def trials_of(one: One, many: tuple[int, int], device: PythonDevice, path: Path, until: float, left: int) -> Tried:
-    """A callable's trials, with where their time went; `left` callables share the time that the first one leaves."""
+    """A callable's trials, and where their time went; `left` callables share the time that the first one leaves."""
     path.write_text(one.text(device.name), encoding="utf-8")
     elements, worst, first, calling, judging, done = 0, 0.0, 0.0, 0.0, 0.0, 0
     seed, count = many
@@ -283,7 +283,7 @@ def trials_of(one: One, many: tuple[int, int], device: PythonDevice, path: Path,
 
 
 def shared_out(ones: Sequence[One], trials: int, jobs: int) -> Iterator[tuple[list[One], list[int]]]:
-    """The callables of each process, and how many trials each has: of one library alone, which is imported once."""
+    """The callables of each process, with their numbers of trials: all of one library, which is imported once."""
     whole = sum(SHARE[one.library] for one in ones)
     many = sum(WIDTHS[library] for library in {one.library for one in ones})
     for library, group in groupby(ones, key=lambda one: one.library):

@@ -1,7 +1,7 @@
-"""What it costs to look at every access: `python -m benchmarks.cost.check_speed`.
+"""Measure the cost of checking every access: `python -m benchmarks.cost.check_speed`.
 
-Every kernel that is right, at sizes at which a run takes milliseconds: the time of a run in which every access is
-checked beside one in which none is, and how many accesses are checked in a second. Meant for cores that are idle.
+It runs every correct kernel at sizes at which a run takes milliseconds, and compares the time of a run in which every
+access is checked with one in which no access is; it also counts the accesses checked per second. Use idle cores.
 """
 
 import argparse
@@ -26,21 +26,21 @@ from kfuzz.devices.layout import POISONS
 from kfuzz.search.plan import shapes
 
 SIDE = {1: 1 << 14, 2: 96, 3: 48}
-"""Of an array with so many axes, at first; it is doubled along one axis after the other."""
+"""The first size of an array with so many axes; it doubles along one axis after the other."""
 LEAST, LONGEST, MOST = 0.006, 20.0, 1 << 22
-"""Seconds of a run without checks that are enough; of one with checks; elements of all arrays."""
+"""Enough seconds of a run without checks, and with checks; the most elements of all arrays."""
 REPEATS = 9
 SELDOM = 1 << 20
-"""Threads change over so seldom that it takes no time, which has accesses counted."""
+"""Switches between threads are so rare that they take no time; this setting makes the checker count accesses."""
 AIM, RATE = 4.0, 15.0
-"""At most so many times as long; at least so many millions of accesses a second."""
+"""The aims: at most so many times as long, and at least so many million accesses per second."""
 BUSY = 500_000
-"""Accesses of a kernel whose time is that of its accesses."""
+"""The number of accesses from which they determine the time of a kernel."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one kernel: seconds of its fastest run of either flavour, and how many accesses one makes."""
+    """One kernel: the seconds of its fastest run of either flavour, and the number of accesses of a run."""
 
     name: str
     sizes: str
@@ -54,7 +54,7 @@ class Cost:
 
     @property
     def rate(self) -> float:
-        """Millions of accesses in a second."""
+        """Million accesses per second."""
         return self.accesses / self.check / 1e6
 
 
@@ -74,7 +74,7 @@ def main() -> None:
 
 
 def cost_of(name: str) -> Cost:
-    """What one kernel costs."""
+    """The cost of one kernel."""
     kernel = load(KERNELS / f"{name}.cu")
     runtime = Runtime(toolchain.build_runtime())
     sizes = grown(kernel, runtime)
@@ -88,14 +88,14 @@ def cost_of(name: str) -> Cost:
 
 
 def grown(kernel: Kernel, runtime: Runtime) -> dict[str, int]:
-    """Sizes at which a run without checks takes long enough to be told, or the largest that fit."""
+    """Sizes at which a run without checks takes long enough to measure, or the largest that fit."""
     side = SIDE.get(len(kernel.axes), 8)
     chosen = {name: axis.near(side) for name, axis in kernel.axes.items()}
     sizes = fitting(kernel, chosen)
     for round_ in range(40):
         job = job_at(kernel, sizes)
         one = laid_out(job, "fast")
-        if min(seconds(one, runtime) for _ in range(2)) >= LEAST:  # the first of all has pages to map
+        if min(seconds(one, runtime) for _ in range(2)) >= LEAST:  # the first run maps pages
             break
         name = list(kernel.axes)[round_ % len(kernel.axes)]
         chosen = {**chosen, name: kernel.axes[name].near(2 * chosen[name])}
@@ -132,7 +132,7 @@ def laid_out(job: Job, flavour: Flavour) -> PlacedJob:
 
 
 def seconds(one: PlacedJob, runtime: Runtime) -> float:
-    """How long a run takes; by the wall's clock, since that of the processor may tick but every few milliseconds."""
+    """The wall time of a run: the processor's clock may tick only every few milliseconds."""
     began = time.perf_counter()
     done = one.run(runtime, Manner(Schedule.forward, POISONS[0]), LONGEST)
     assert done.status == Status.finished, done
@@ -140,18 +140,18 @@ def seconds(one: PlacedJob, runtime: Runtime) -> float:
 
 
 def page(costs: list[Cost]) -> Iterator[str]:
-    """All of them in a table, the dearest first."""
+    """A table of all kernels, the largest ratio first."""
     yield "# What it costs to look at every access"
     yield ""
-    yield "The time of a run in which every access is checked,"
-    yield f"beside one in which none is: the least of {REPEATS} turns each. An access is a load, store or atomic."
+    yield "The time of a run in which every access is checked, compared with"
+    yield f"one in which no access is: the least of {REPEATS} turns each. An access is a load, store or atomic."
     yield ""
     ratios = [one.ratio for one in costs]
     within, busy = sum(one <= AIM for one in ratios), [one.rate for one in costs if one.accesses >= BUSY]
     fast = sum(one >= RATE for one in busy)
-    yield f"Of {len(costs)} kernels {within} take at most {AIM:g} times as long; in the median they take"
-    yield f"{median(ratios):.1f} times as long, the dearest {max(ratios):.1f}. Of the {len(busy)} that make half a"
-    yield f"million accesses and more {fast} check {RATE:g} million in a second and more"
+    yield f"{within} of {len(costs)} kernels take at most {AIM:g} times as long; the median is"
+    yield f"{median(ratios):.1f} times as long, the largest ratio {max(ratios):.1f}. {len(busy)} kernels make half a"
+    yield f"million accesses or more; {fast} of them check {RATE:g} million or more per second"
     if busy:
         yield f"(the least {min(busy):.0f}, the median {median(busy):.0f})."
     yield ""

@@ -1,14 +1,13 @@
-"""Trials a second of a campaign on a cluster of this machine, by the number of its processes or cards.
+"""Trials per second of a campaign on a cluster of this machine, by the number of its processes or GPUs.
 
     python -m benchmarks.cost.cluster_speed processes --workers 1,2,4
     python -m benchmarks.cost.cluster_speed cards --workers 1,2,4 --each 16
 
-They are counted in the middle of a campaign, from when each kernel has had 320 until it has had its --trials: while all
-are at work, after the large cases, before those of compute-sanitizer. A card has several processes, which share it:
-each plans and judges for itself, and a process does that at its own core's speed. So a card has its share of the cores,
-too: one of two runs on half of them. Cores that share memory and clock are slower when all are busy, whoever keeps them
-so; therefore `cards` says in the end how many cases the same cores plan by themselves, with no card, no cluster and no
-caller.
+They are counted in the middle of a campaign, between the 320th trial of each kernel and its last (--trials): while all
+processes work, after the large cases and before those of compute-sanitizer. Several processes share a GPU; each plans
+and judges for itself, at the speed of its own core. So a GPU has its share of the cores, too: one of two GPUs uses half
+of them. Cores that share memory and clock are slower when all are busy, for whatever reason; therefore `cards` also
+prints how many cases the same cores plan by themselves, without a GPU, a cluster or a caller.
 """
 
 import argparse
@@ -42,28 +41,28 @@ from kfuzz.find.device import lane_of
 from kfuzz.one_thread import NAMES
 
 FIRST, WARM = 2, 320
-"""Trials of each kernel that every process runs first, and before the count begins: a process has a device and kernels
-by then, and all large cases are done but one."""
+"""Trials of each kernel that every process runs before the count begins: by then a process has a device and kernels,
+and all large cases but one are done."""
 MORE = 62
-"""And after it ends, so that nobody is idle while it lasts."""
+"""Trials after the count ends, so that no process is idle during the count."""
 START_SECONDS, PLAN_SECONDS = 15.0, 10.0
-"""By then all processes have started; so long they plan."""
+"""The seconds after which all processes have started, and the seconds for which they plan."""
 ONE_THREAD = dict.fromkeys(NAMES, "1")
 
 
 def processes(counts: list[int], trials: int) -> None:
-    """Trials a second of the same kernels, by the number of processes."""
+    """Print the trials per second of the same kernels, by the number of processes."""
     by_number(counts, "processes", trials, lambda count: operated([Workers(count)]), "cpu")
 
 
 def cards(counts: list[int], each: int, trials: int, device: str) -> None:
-    """Trials a second on the gpu, by the number of cards; so many processes and as many cores for each."""
+    """Print the trials per second on the gpu, by the number of GPUs, with `each` processes and cores for each GPU."""
     cores = sorted(os.sched_getaffinity(0), key=lambda core: (siblings(core), core))
     of_a_card = len(cores) // max(counts)
     shares = [tuple(cores[card * of_a_card :][:of_a_card]) for card in range(max(counts))]
 
     def some(count: int) -> AbstractContextManager[str]:
-        os.sched_setaffinity(0, cores[: count * of_a_card])  # of the scheduler, too
+        os.sched_setaffinity(0, cores[: count * of_a_card])  # the scheduler's, too
         return operated([Workers(each, ("--resources", "GPU=1"), str(card), shares[card]) for card in range(count)])
 
     by_number(counts, "cards", trials, some, device)
@@ -74,14 +73,14 @@ def cards(counts: list[int], each: int, trials: int, device: str) -> None:
 
 
 def planned(cores: Sequence[int]) -> float:
-    """Cases a second that these cores plan, each by itself."""
+    """Cases per second that these cores plan, each by itself."""
     began = time.monotonic() + START_SECONDS
     with get_context("spawn").Pool(len(cores)) as pool:
         return sum(pool.map(partial(_planned, began), cores, chunksize=1)) / PLAN_SECONDS
 
 
 def _planned(began: float, core: int) -> int:
-    """What one core does of it, of trials that are neither small nor large."""
+    """The part of one core, with trials that are neither small nor large."""
     os.sched_setaffinity(0, {core})
     done = 0
     turns = ((index, kernel) for index in cycle(range(WARM, 3 * WARM)) for kernel in RIGHT)
@@ -93,15 +92,15 @@ def _planned(began: float, core: int) -> int:
 
 
 def siblings(core: int) -> int:
-    """The first of those that are one core in truth, whose halves no two cards are to have."""
+    """The first thread of this physical core; two GPUs must not share a physical core."""
     told = Path(f"/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list").read_text()
     return int(re.split("[,-]", told)[0])
 
 
 @dataclass(frozen=True)
 class Workers:
-    """Some processes of a cluster: how many, the words for a resource that they declare, the card that they see, and
-    the cores that they have, where not all.
+    """Some processes of a cluster: their number, the options for a resource that they declare, the GPU that they see,
+    and their cores if they do not have all.
     """
 
     count: int
@@ -112,7 +111,7 @@ class Workers:
 
 @contextmanager
 def operated(every: Sequence[Workers]) -> Iterator[str]:
-    """A scheduler and its workers, started as somebody does who operates a cluster; the scheduler's address."""
+    """A scheduler and its workers, started as an operator of a cluster starts them; yields the scheduler's address."""
     with tempfile.TemporaryDirectory() as temporary, ExitStack() as stack:
         file = Path(temporary) / "scheduler.json"
 
@@ -148,7 +147,7 @@ def by_number(
 
 
 def rate(address: str, device: str, trials: int) -> float:
-    """Trials a second of a campaign, from when there were some of each kernel until so many, as they are done."""
+    """Trials per second of a campaign, counted between two numbers of trials of each kernel."""
     with connect(address) as cluster, tempfile.TemporaryDirectory() as temporary:
         for each, how in ((FIRST, everywhere), (trials + MORE, partial(noting, Path(temporary)))):
             options = Options(seed=int(SEED), max_cases=each * len(RIGHT))
@@ -166,13 +165,13 @@ def rate(address: str, device: str, trials: int) -> float:
 def noting(
     folder: Path, cluster: Cluster, streams: Sequence[Iterator[Errand | None]], until: float | None
 ) -> Generator[tuple[int, Sequence[Any]], None, None]:
-    """Have errands done as ever; each worker notes when it has done how many trials, for they are told in order."""
+    """Run errands as usual; each worker notes its completed trials with the time, since results arrive in order."""
     return spread(cluster, [(one and replace(one, work=partial(noted, one.work, folder)) for one in stream)
                             for stream in streams], until)  # fmt: skip
 
 
 def noted(work: Work[Any, Any], folder: Path, device: Device, task: object) -> list[Any]:
-    """What a worker does."""
+    """The work of a worker."""
     ends = list(work(device, task))
     with (folder / str(os.getpid())).open("a") as file:
         file.write(f"{time.monotonic()} {sum(isinstance(end, TrialEnd) for end in ends)}\n")
@@ -182,7 +181,7 @@ def noted(work: Work[Any, Any], folder: Path, device: Device, task: object) -> l
 def everywhere(
     cluster: Cluster, streams: Sequence[Iterator[Errand | None]], _: float | None
 ) -> Generator[tuple[int, Sequence[Any]], None, None]:
-    """Have each errand done by every worker: then each has opened its device, and has loaded the kernels."""
+    """Run each errand on every worker, so that each opens its device and loads the kernels."""
     client = cluster.client
     workers = list(client.nthreads())
     for number, stream in enumerate(streams):

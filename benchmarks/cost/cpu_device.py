@@ -1,7 +1,7 @@
-"""How fast the cpu device is: `python -m benchmarks.cost.cpu_device`. Prints what was reached beside what is aimed at.
+"""Measure the speed of the cpu device, and print it beside the aims: `python -m benchmarks.cost.cpu_device`.
 
-Thread-steps: one CUDA thread going on to its next barrier or shuffle. Trials: a job of three launches, sent to a
-worker process and back. Everything is the best of several measurements on one core, since others may use the machine.
+Thread-steps: one CUDA thread runs to its next barrier or shuffle. Trials: a job of three launches, sent to a
+worker process and back. Each figure is the best of several measurements on one core, since others may use the machine.
 """
 
 import os
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def thread_steps(device: CpuDevice) -> Iterator[str]:
-    """Millions of thread-steps a second, by kind and block size."""
+    """Million thread-steps per second, by kind and block size."""
     for entry, threads, target in (
         ("barriers", 32, 0),
         ("barriers", 256, 80),
@@ -78,7 +78,7 @@ def fastest_run(device: CpuDevice, job: Job, check: bool) -> float:
 
 
 def trials(device: CpuDevice) -> Iterator[str]:
-    """Trials and runs a second of three launches with up to 2,000 elements, with all that a trial costs."""
+    """Trials and runs per second of three launches with up to 2,000 elements, including every cost of a trial."""
     kernel = load(KERNELS / "softmax" / "grid_three_launches.cu")
     generator = np.random.default_rng(7)
     jobs = []
@@ -91,7 +91,7 @@ def trials(device: CpuDevice) -> Iterator[str]:
 
 
 def seconds_of(device: CpuDevice, jobs: list[Job], runs: int) -> float:
-    """How long it takes to run these jobs, one after the other."""
+    """The seconds to run these jobs, one after the other."""
     began = time.perf_counter()
     for job in jobs:
         device.run(job, Probe(runs=runs))
@@ -99,7 +99,7 @@ def seconds_of(device: CpuDevice, jobs: list[Job], runs: int) -> float:
 
 
 def bound(kernel: Kernel, axes: dict[str, int], tune: dict[str, int]) -> Job:
-    """A job of this kernel with normal input and the first launch parameters where none are given."""
+    """A job of this kernel with normal input, and the first launch parameters if none are given."""
     generator = np.random.default_rng(7)
     chosen = {name: tune.get(name, values[len(values) // 2]) for name, values in kernel.tune.items()}
     inputs = {
@@ -128,7 +128,7 @@ def compile_times() -> Iterator[str]:
 
 
 def aimed(target: float, unit: str = "") -> str:
-    """A target in words, where there is one."""
+    """A target in words, if there is one."""
     return f" (aim: {target:g}{unit})" if target else ""
 
 

@@ -1,8 +1,9 @@
-"""What a kernel costs that ends its process: `python -m benchmarks.cost.crashes [--device gpu] [--cases 300]`.
+"""Measure the cost of kernels that end their process: `python -m benchmarks.cost.crashes [--device gpu] [--cases 300]`.
 
-Every broken kernel whose claim says that it accesses what it may not is fuzzed by itself, for so many trials, as a
-person would type it: seconds from the command to its end, what was found, and whether the kernel was given up. An
-illegal access ends a card's context for good, so each such trial costs a process of its own (fuzz/campaign/danger.py).
+It fuzzes every broken kernel whose claim declares an illegal access, by itself, for so many trials, with the command
+that a person would type: seconds from the command to its end, the findings, and whether kfuzz gave the kernel up. An
+illegal access ends the context of a GPU for good, so each such trial costs a process of its own
+(fuzz/campaign/danger.py).
 """
 
 import argparse
@@ -22,7 +23,7 @@ AIM = 20.0
 
 
 class Cost(NamedTuple):
-    """What came of one campaign."""
+    """The result of one campaign."""
 
     kernel: str
     seconds: float
@@ -32,7 +33,7 @@ class Cost(NamedTuple):
 
 
 def cost(kernel: str, device: str, cases: int) -> Cost:
-    """Fuzz one kernel, in a folder that is gone afterwards."""
+    """Fuzz one kernel, in a temporary folder."""
     with tempfile.TemporaryDirectory() as out:
         words = ["fuzz", kernel, "--device", device, "--max-cases", str(cases), "--seed", "7", "--out", out]
         files = ["--corpus", f"{out}/corpus", "--json", f"{out}/run.json"]

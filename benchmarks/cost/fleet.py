@@ -1,10 +1,10 @@
-"""Thousands of kernel files through `kfuzz fuzz DIR --cluster` on a LocalCluster, killed in the middle and resumed.
+"""Run `kfuzz fuzz DIR --cluster` on thousands of kernel files on a LocalCluster, killed in the middle and resumed.
 
     python -m benchmarks.cost.fleet --count 1000 --workers 16
 
 The files are mutants of our kernels, as a model or a script would generate them: some do not compile, most are wrong.
-The caller is killed with SIGKILL when half of the files have been tried; the same command goes on, and what it says in
-the end is compared with a campaign that nobody killed.
+The caller is killed with SIGKILL when half of the files have been tried; the same command then goes on, and its final
+report is compared with that of a campaign that was not killed.
 """
 
 import argparse
@@ -35,7 +35,7 @@ LOCAL: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": None}
 
 
 def generated(folder: Path, count: int) -> None:
-    """So many kernel files, each a mutant, beside the headers of its kernel; of a kernel some, of all operators."""
+    """Write so many mutants as files next to the headers of their kernels; some of each kernel, by all operators."""
     for header in KERNELS.rglob("*.cuh"):
         to = folder / header.relative_to(KERNELS)
         to.parent.mkdir(parents=True, exist_ok=True)
@@ -52,21 +52,21 @@ def _some(every: Sequence[Mutant]) -> Sequence[Mutant]:
 
 
 def command(target: list[str], address: str, out: Path, *limits: str) -> list[str]:
-    """What a person would type."""
+    """The command that a person would type."""
     files = ["--out", str(out), "--corpus", str(out / "corpus"), "--json", str(out / "run.json")]
     place = ["--cluster", address, "--device", "cpu", "--seed", SEED]
     return [sys.executable, "-m", "kfuzz", "fuzz", *target, *place, *files, *limits]
 
 
 def run(words: list[str]) -> float:
-    """Run a command to its end; how many seconds it took."""
+    """Run a command to its end; return its seconds."""
     began = time.monotonic()
     subprocess.run(words, stdout=subprocess.DEVNULL, check=False)
     return time.monotonic() - began
 
 
 def report(out: Path) -> dict[str, Any]:
-    """The report of a campaign, by kernel, without what a clock says."""
+    """The report of a campaign, by kernel, without times."""
     document = json.loads((out / "run.json").read_text())
     return {
         one["name"]: (one["trials"], one["error"], one["stopped"], [found["bucket"] for found in one["findings"]])
@@ -75,7 +75,7 @@ def report(out: Path) -> dict[str, Any]:
 
 
 def tried(out: Path) -> int:
-    """How many kernels the state of a campaign has a trial of, or gave up."""
+    """The number of kernels in the state of a campaign that have a trial or were given up."""
     if not (out / STATE).exists():
         return 0
     kernels = json.loads((out / STATE).read_text())["kernels"]
@@ -83,17 +83,17 @@ def tried(out: Path) -> int:
 
 
 def killed(words: list[str], out: Path, at: int) -> float:
-    """Run a command until its state has so many kernels, and kill it as nobody can help; seconds that it had."""
+    """Run a command until its state has so many kernels, and kill it with SIGKILL; return its seconds."""
     began = time.monotonic()
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         while process.poll() is None and tried(out) < at:
-            time.sleep(LOOK_SECONDS)  # another process writes the file, and tells nobody
+            time.sleep(LOOK_SECONDS)  # another process writes the file, without notice
         os.kill(process.pid, signal.SIGKILL)
     return time.monotonic() - began
 
 
 def files(count: int, workers: int, cases: int) -> None:
-    """A folder of generated files, killed in the middle, resumed, and beside it one that nobody killed."""
+    """Run a campaign on generated files that is killed and resumed, and one that is not killed, and compare them."""
     with tempfile.TemporaryDirectory() as temporary, LocalCluster(n_workers=workers, **LOCAL) as cluster:
         folder = Path(temporary) / "generated"
         generated(folder, count)
@@ -110,7 +110,7 @@ def files(count: int, workers: int, cases: int) -> None:
         print(told, flush=True)
         run(command(target, cluster.scheduler_address, whole, *limits))
         other = report(whole)
-        print("the same as of a campaign that nobody killed" if table == other else "NOT the same as of one unkilled:")
+        print("the same as of a campaign that was not killed" if table == other else "NOT the same as of one unkilled:")
         for name in sorted(one for one in table if table[one] != other.get(one)):
             print(f"  {name}: {table[name]}, unkilled {other.get(name)}")
         sys.exit(len(table) != count or table != other)

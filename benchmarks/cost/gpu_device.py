@@ -1,4 +1,4 @@
-"""Trials a second on one GPU process, and where the time goes: python benchmarks/cost/gpu_device.py [TRIALS]
+"""Trials per second of one GPU process, and where the time goes: python benchmarks/cost/gpu_device.py [TRIALS]
 
 Three launches a run (softmax/grid_three_launches), n <= 2000, all cheap probes on, every answer judged.
 """
@@ -65,7 +65,7 @@ def run_trials(device: GpuDevice, attempts: list[Attempt]) -> list[Job]:
 
 
 def inside_the_worker(jobs: list[Job]) -> dict[str, float]:
-    """Microseconds of each part of one run: painting memory, what the card does, looking at what came back."""
+    """Microseconds of each part of one run: painting memory, the work of the GPU, and checking the results."""
     card = importlib.import_module("kfuzz.gpu.card").backend()
     parts: dict[str, float] = defaultdict(float)
     for job in jobs:  # compile, load, grow
@@ -92,7 +92,7 @@ def inside_the_worker(jobs: list[Job]) -> dict[str, float]:
 
 
 def _unheard(part: str) -> None:
-    """Tell nobody."""
+    """A progress callback that does nothing."""
 
 
 def main(count: int) -> None:

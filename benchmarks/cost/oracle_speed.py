@@ -1,7 +1,7 @@
-"""How fast is a verdict? One softmax row judged, against mpmath at 200 bits, in one run.
+"""The speed of a verdict on one softmax row, compared with mpmath at 200 bits.
 
 A row of 1e7 must be judged in under 2 GB; mpmath is timed on at most 1e5 elements and taken as linear beyond. Then
-formulas, against the same in numpy's float64: seconds are a machine's own, and how many times as long is less so.
+formulas, compared with numpy's float64: seconds depend on the machine, their ratio depends on it less.
 """
 
 import resource
@@ -54,7 +54,7 @@ def seconds_of_mpmath(n: int) -> float:
 
 
 def layer_norm(inputs: Arrays) -> Doubles:
-    """The same in float64, as one would write it."""
+    """The same in float64, as a person would write it."""
     x, w, b = (inputs[role].astype(np.float64) for role in "xwb")
     mean, var = x.mean(axis=1, keepdims=True), x.var(axis=1, keepdims=True)
     return np.asarray((x - mean) / np.sqrt(var + 1e-5) * w + b)
@@ -85,7 +85,7 @@ FORMULAS: dict[str, tuple[str, dict[str, tuple[int, ...]], Callable[[Arrays], Do
 
 
 def of_formula(name: str) -> str:
-    """The best of some runs of each, in turns, so that both meet the machine as it is."""
+    """The best of some runs of each, in turns, so that both meet the same state of the machine."""
     op, shapes, plain, claim = FORMULAS[name]
     draw = np.random.default_rng(1)
     inputs = {role: draw.standard_normal(shape).astype(np.float32) for role, shape in shapes.items()}

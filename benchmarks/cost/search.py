@@ -1,8 +1,8 @@
-"""How fast the search is on the cpu, a core, and where the time goes: python benchmarks/cost/search.py [SECONDS]
+"""The speed of the search on the cpu for one core, and where the time goes: python benchmarks/cost/search.py [SECONDS]
 
 A campaign of one process over every correct kernel, after a short one that compiles them. Shares are of processor
-and waiting time alike; what is not generation, device or oracle is bookkeeping. Where others use the machine, the rate
-by processor time (of this process and its worker together) is the one to look at.
+and waiting time alike; all but generation, device and oracle is bookkeeping. If others use the machine, look at the
+rate by processor time (of this process and its worker together).
 """
 
 import resource
@@ -17,7 +17,7 @@ from kfuzz.cpu.device import CpuDevice
 
 PARTS = ("generation", "device", "oracle")
 AIM = 300
-"""Trials a second on one core, over the mix of all correct kernels."""
+"""Trials per second on one core, over the mix of all correct kernels."""
 
 
 def main() -> None:
@@ -38,13 +38,13 @@ def main() -> None:
 
 
 def _processor_seconds() -> float:
-    """Of this process and of those that it has started and that have ended."""
+    """The processor time of this process and of its children that have ended."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def _told(results: Sequence[KernelResult], seconds: float, processor: float) -> Iterator[str]:
-    """What was reached beside what is aimed at, and where the time of a trial goes."""
+    """The rates beside the aims, and where the time of a trial goes."""
     trials = sum(one.progress.trials for one in results)
     yield f"{trials / seconds:.0f} trials/s, {trials / processor:.0f} by processor time (aim: {AIM})"
     parts = {part: sum(one.progress.seconds.get(part, 0.0) for one in results) for part in PARTS}

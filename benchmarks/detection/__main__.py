@@ -1,10 +1,10 @@
-"""The page on this folder: `python -m benchmarks.detection` writes it, `... measure NAME` measures a section first."""
+"""The page of this folder: `python -m benchmarks.detection` writes it, `... measure NAME` measures a section first."""
 
 from benchmarks.measurement import Page, Section, main
 
 INTRO = """\
-How many planted bugs kfuzz finds, how soon, on which device, and which right code it accuses. A mutant is a right
-kernel with one planted bug."""
+How many planted bugs kfuzz finds, how soon, on which device, and which correct code it accuses. A mutant is a
+correct kernel with one planted bug."""
 PAGE = Page(
     "detection",
     "What kfuzz finds",

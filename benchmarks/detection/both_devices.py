@@ -1,8 +1,8 @@
-"""Wrong extensions on both devices, with a GPU.
+"""Run wrong and correct extensions on both devices.
 
     python -m benchmarks.detection.both_devices 16
 
-Which findings both devices see, and which only one; and that neither accuses a right one.
+It shows which findings both devices see and which only one sees, and whether either accuses a correct extension.
 """
 
 import sys
@@ -19,15 +19,15 @@ from kfuzz.find.device import open_device
 from kfuzz.gpu import driver, hosting
 
 MOST, RIGHT, CONTEXTS, MOST_FILES = 30, 20, 10, 200
-"""Trials of a wrong one and of a right one, processes that share the card, and more than there are files."""
+"""Trials of a wrong one and of a correct one, processes that share the GPU, and a bound on the number of files."""
 NOTHING = "-"
 Seen = tuple[list[str], str]
-"""The kinds of errors, and why it could not be run."""
+"""The kinds of errors, and why it could not run."""
 Both = dict[Path, tuple[Seen, Seen]]
 
 
 def main(jobs: int, names: Sequence[str]) -> int:
-    """Try them on both devices, those of these names or all, and print the page; to standard error, each row as soon
+    """Try those of these names, or all, on both devices and print the page; each row goes to standard error as soon
     as it is known.
     """
     right, wrong = extensions()
@@ -39,11 +39,11 @@ def main(jobs: int, names: Sequence[str]) -> int:
         ThreadPoolExecutor(MOST_FILES) as waiting,
     ):
         wrong += [with_its_bug(path, Path(folder)) for path in right if OUTLIVES in path.read_text(encoding="utf-8")]
-        contexts.submit(abs, 0).result()  # its processes are forked before there are threads
+        contexts.submit(abs, 0).result()  # its processes are forked before threads exist
         if names:
             right, wrong = ([path for path in some if path.stem in names] for some in (right, wrong))
         counts = dict.fromkeys(wrong, MOST) | dict.fromkeys(right, RIGHT)
-        pool.submit(seen, "compile", next(iter(counts)), 0).result()  # with what all of them share
+        pool.submit(seen, "compile", next(iter(counts)), 0).result()  # with the parts that all of them share
         built = {path: pool.submit(seen, "compile", path, 0) for path in counts}
         on_cpu = {path: pool.submit(seen, "cpu", path, count) for path, count in counts.items()}
 
@@ -88,36 +88,34 @@ def seen(device: str, path: Path, count: int) -> Seen:
 
 
 def prepare(path: Path) -> None:
-    """Compile it for the card, which several processes do at once."""
+    """Compile it for the GPU; several processes do this at once."""
     kernel = kernel_of(path)
     attempt = attempt_of(kernel, 1, 0, BUDGET)
     hosting.compile_library(kernel.bind(attempt.case.arrays, attempt.tune).job, driver.card().architecture)
 
 
 def head(right: int, wrong: int) -> None:
-    """What was done."""
+    """Print the head of the page."""
     print("# Extensions on both devices\n")
     print(
         "`python -m benchmarks.detection.both_devices` writes this page: every extension of the tests, the same cases"
     )
-    print(
-        f"on the cpu and on a {driver.card().name}, {MOST} trials of each of {wrong} wrong ones and {RIGHT} of each of"
-    )
-    print(f"each of {right} right ones; no torch on either.\n")
+    print(f"on the cpu and on an {driver.card().name}: {MOST} trials of each of {wrong} wrong ones and {RIGHT} of")
+    print(f"each of {right} correct ones, without torch on either.\n")
     print("| wrong extension | both | the cpu alone | the gpu alone |\n|---|---|---|---|")
 
 
 def row(path: Path, on_cpu: Seen, on_gpu: Seen) -> str:
-    """What the devices see of an extension."""
+    """The findings of each device in an extension."""
     cpu, gpu = set(on_cpu[0]), set(on_gpu[0])
     shown = [", ".join(sorted(one)) or NOTHING for one in (cpu & gpu, cpu - gpu, gpu - cpu)]
     return f"| {path.stem} | {' | '.join(shown)} |"
 
 
 def foot(right: Sequence[Path], both: Both) -> None:
-    """The right ones, and what could not be run."""
+    """Print the correct ones, and those that could not run."""
     accused = [path.stem for path in right if any(kinds for kinds, _ in both[path])]
-    print(f"\nOf {len(right)} right extensions accused: {', '.join(accused) or 'none'}.")
+    print(f"\nAccused, of {len(right)} correct extensions: {', '.join(accused) or 'none'}.")
     for path, each in both.items():
         for device, (_, why) in zip(("cpu", "gpu"), each, strict=True):
             if why:

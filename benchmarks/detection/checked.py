@@ -1,7 +1,7 @@
-"""Right kernels in trials that check each access: `python -m benchmarks.detection.checked [TRIALS] [--jobs 16]`.
+"""Run correct kernels in trials that check each access: `python -m benchmarks.detection.checked [TRIALS] [--jobs 16]`.
 
-A campaign checks every sixth trial; these are those, of one that is six times as long, of every kernel that is right.
-Prints how far it has come, who is accused, and the sum. Exit code 1 where one is accused.
+A campaign checks every sixth trial; this script runs those trials of a campaign that is six times as long, for every
+correct kernel. It prints its progress, the accused kernels, and the sum. Exit code 1 if a kernel is accused.
 """
 
 import argparse
@@ -28,7 +28,7 @@ TOLD_EVERY = 10.0
 
 @dataclass(frozen=True)
 class Part:
-    """What came of some trials of a kernel."""
+    """The results of some trials of a kernel."""
 
     trials: int
     rows: int
@@ -38,7 +38,7 @@ class Part:
 
 
 def main() -> int:
-    """Run them all, or those that there is time for, and print what came of it."""
+    """Run all trials, or as many as time allows, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("trials", nargs="?", type=int, default=200_000)
     parser.add_argument("--jobs", type=int, default=1, help="processes side by side")
@@ -74,7 +74,7 @@ def device() -> CpuDevice:
 
 
 def parts(kernels: list[Kernel], trials: int, seed: int, jobs: int, ends: float) -> Iterator[Part]:
-    """So many trials, a few of each kernel in turn; no more of them once time is up."""
+    """So many trials, a few of each kernel in turn, until the time is up."""
     given = quotas(len(kernels), trials)
     work = (
         (kernel, seed, first, min(first + AT_ONCE, most or 0))

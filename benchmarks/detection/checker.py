@@ -1,10 +1,10 @@
-"""Which bugs of the planted programs the checker finds.
+"""Count the bugs of the planted programs that the checker finds.
 
     python -m benchmarks.detection.checker [--threads 64,256] [--seeds 3]
 
-Every program is run without its bug and with it. Found: an error of the kind that its file names; by a warning: only
-that; accused: a program without a bug of which anything is told but that its atomics come in any order. tools.py runs
-the same programs under compute-sanitizer.
+Every program is run without its bug and with it. Found: an error of the kind that its file names; by a warning: only a
+warning of that kind; accused: any finding in a program without a bug, except that its atomics come in any order.
+tools.py runs the same programs under compute-sanitizer.
 """
 
 import argparse
@@ -28,7 +28,7 @@ Counts = dict[str, Counter[str]]
 
 
 def main() -> None:
-    """Run all of them; print each program that went wrong, then a table of classes and one of sizes of blocks."""
+    """Run all of them; print each unexpected result, then a table of classes and one of block sizes."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--threads", default="64,128,256,512,1024")
     parser.add_argument("--seeds", type=int, default=3)
@@ -46,7 +46,7 @@ def main() -> None:
 
 @dataclass(frozen=True)
 class Asked:
-    """A pair of programs, and how it is run."""
+    """A pair of programs, and how to run it."""
 
     threads: int
     name: str
@@ -54,12 +54,12 @@ class Asked:
 
 
 def mixed(names: tuple[str, ...]) -> list[str]:
-    """The names in an order in which the first so many are of every class."""
+    """The names in an order that mixes the classes from the start."""
     return sorted(names, key=lambda name: hashlib.sha256(name.encode()).digest())
 
 
 def every(asked: list[Asked], jobs: int) -> Iterator[tuple[Asked, str, float]]:
-    """Each program without its bug and with it, what comes of it, and how long that takes."""
+    """Each program without its bug and with it, its verdict, and its seconds."""
     devices, free = [CpuDevice() for _ in range(jobs)], SimpleQueue[CpuDevice]()
     for one in devices:
         free.put(one)
@@ -81,7 +81,7 @@ def every(asked: list[Asked], jobs: int) -> Iterator[tuple[Asked, str, float]]:
 
 
 def timed(device: Device, asked: Asked, has_bug: bool) -> tuple[Asked, str, float]:
-    """What comes of one of a pair; told at once where it is not as it should be."""
+    """The verdict on one program of a pair; an unexpected one is printed at once."""
     began = time.perf_counter()
     verdict = judged(device, planted_programs.program(asked.name), has_bug, asked.threads, asked.seed)
     if verdict not in ("found", "silent"):
@@ -90,7 +90,7 @@ def timed(device: Device, asked: Asked, has_bug: bool) -> tuple[Asked, str, floa
 
 
 def judged(device: Device, one: Program, has_bug: bool, threads: int, seed: int) -> str:
-    """found, warned, missed; accused or silent; or that it could not be run."""
+    """The verdict: found, warned or missed; accused or silent; or not run."""
     timeout = 1.0 if has_bug and one.finds == "hang" else 20.0
     try:
         outcome = device.run(
@@ -109,7 +109,7 @@ def judged(device: Device, one: Program, has_bug: bool, threads: int, seed: int)
 
 
 def table(title: str, rows: Counts) -> Iterator[str]:
-    """Rows in the words of Markdown, with their sum."""
+    """A Markdown table with its sum."""
     yield f"| {title} | with a bug | by an error | by a warning | missed | without one | accused | not run | seconds |"
     yield "|---" * 9 + "|"
     total = Counter[str]()

@@ -1,12 +1,12 @@
-"""A small corpus from a score: cases, each minimized, that together kill every mutant again which an error killed.
+"""Build a small corpus from a score: minimized cases that together kill every mutant that an error killed.
 
     python -m benchmarks.detection.cover --score DIR --build FOLDER     add cases for the mutants that survive it
     python -m benchmarks.detection.cover --score DIR --measure FOLDER   count what its cases kill, and how fast
 
-Greedy, of a few kernels at a time: the trial that killed most of the mutants that are left is minimized on one of them,
-and all that the small case kills, in whatever kernel of its op, are left no more. Then thinned: every case goes whose
-mutants the others kill too. What kills is a replay of the case as a plain pytest does it, so that whoever brings one of
-these bugs back is told by the plain tests.
+It is greedy, for a few kernels at a time: it minimizes the trial that killed most of the remaining mutants on one of
+them, and drops all mutants that the small case kills, in any kernel of its op. Then it removes every case whose mutants
+the others kill too. A kill is a replay of the case as a plain pytest does it, so the plain tests report these bugs if
+they come back.
 """
 
 import argparse
@@ -36,7 +36,7 @@ from kfuzz.trials.replay import LARGE, replay
 from kfuzz.trials.trial import run_trial
 
 SECONDS, MOST_RUNS = 30.0, 2000
-"""For each case that is minimized."""
+"""The budget for each case that is minimized."""
 KERNELS_AT_A_TIME, MEASURED_AT_A_TIME = 4, 16
 
 
@@ -58,7 +58,7 @@ Choice = tuple[Record, tuple[Dead, ...]]
 
 @dataclass(frozen=True)
 class Cover:
-    """The cases that were chosen for an op, how many mutants they kill, and what no case kills again."""
+    """The cases chosen for an op, how many mutants they kill, and the mutants that no case kills again."""
 
     op: str
     chosen: tuple[Choice, ...]
@@ -93,13 +93,13 @@ def cover(op: str, dead: list[Dead], options: ScoreOptions) -> Cover:
 
 
 def thin(chosen: Sequence[Choice]) -> tuple[Record, ...]:
-    """What is left of the cases of an op."""
+    """The remaining cases of an op."""
     with CpuDevice() as device:
         return thinned(chosen, lambda record, one: is_killed_by(record, one.kernel, device))
 
 
 def thinned(chosen: Sequence[Choice], is_killed: Callable[[Record, Dead], bool]) -> tuple[Record, ...]:
-    """The cases without those whose mutants the others kill too; those that were chosen for least go first."""
+    """The cases without those whose mutants the others kill too; those chosen for the fewest mutants go first."""
     kept = dict(enumerate(chosen))
     for place in sorted(kept, key=lambda at: (len(kept[at][1]), -chosen[at][0].case.elements)):
         _, struck = kept.pop(place)
@@ -117,7 +117,7 @@ def thinned(chosen: Sequence[Choice], is_killed: Callable[[Record, Dead], bool])
 
 
 def _records(dead: Dead, device: Device, options: ScoreOptions) -> list[Record]:
-    """The case that killed a mutant: as small as it gets, and as it was where it is small enough to be kept."""
+    """The case that killed a mutant: minimized, and also unchanged if it is small enough to keep."""
     index = dead.score.trials - 1
     attempt = attempt_of(dead.original, options.seed, index)
     probe = probe_of(dead.original, options.seed, index, RUNS, TIMEOUT)
@@ -136,7 +136,7 @@ def _records(dead: Dead, device: Device, options: ScoreOptions) -> list[Record]:
 
 
 def _named(record: Record, score: Score) -> Record:
-    """The record under a bucket of its own: several mutants of a kernel may look alike and need different cases."""
+    """The record in a bucket of its own: several mutants of a kernel may look alike and need different cases."""
     assert record.origin is not None
     bucket = f"{record.origin.bucket}, mutant {score.operator} {score.key[:6]}"
     return replace(record, origin=replace(record.origin, bucket=bucket))
@@ -158,7 +158,7 @@ def left_by(folder: Path, dead: Sequence[Dead], pool: ProcessPoolExecutor) -> li
 
 
 def records_in(folder: Path) -> list[Record]:
-    """Every case of a folder, where there is one."""
+    """Every case of a folder, if it exists."""
     return [entry.record for entry in corpus.entries([folder]) if entry.record] if folder.exists() else []
 
 
@@ -182,7 +182,7 @@ def replay_all(records: Sequence[Record]) -> int:
 
 
 def dead_of(folder: Path) -> tuple[ScoreOptions, list[Dead]]:
-    """What a score asked for, and the mutants that an error killed in it."""
+    """The options of a score, and the mutants that an error killed in it."""
     options, scores = scores_in(folder)
     kernels = {kernel.name: kernel for kernel in discover() if kernel.broken is None}
     every = {one.key: one for kernel in kernels.values() for one in mutants(kernel)}
@@ -201,7 +201,7 @@ def _parts(dead: list[Dead]) -> list[tuple[str, list[Dead]]]:
 
 
 def build(into: Path, dead: list[Dead], options: ScoreOptions, pool: ProcessPoolExecutor) -> None:
-    """Cover every op by a few kernels at a time, thin what that gives, and save it."""
+    """Cover every op by a few kernels at a time, thin the result, and save it."""
     work = _parts(dead)
     chosen: dict[str, list[Choice]] = {}
     for done in pool.map(cover, *zip(*work, strict=True), [options] * len(work)):
@@ -216,7 +216,7 @@ def build(into: Path, dead: list[Dead], options: ScoreOptions, pool: ProcessPool
 
 
 def main() -> None:
-    """Build a corpus if asked to, and say what the corpus that is there is worth."""
+    """Build a corpus if asked to, and print how much the existing corpus kills."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--score", type=Path, required=True)
     where = parser.add_mutually_exclusive_group(required=True)

@@ -1,8 +1,8 @@
-"""Which broken kernel each device and each rule in use elsewhere sees: tables in Markdown, from one run of each.
+"""Tables in Markdown of the broken kernels that each device and each rule in use elsewhere finds, from one run of each.
 
     python -m benchmarks.detection.exhibits [cpu] [gpu] [sanitize] [rivals]
 
-Each of these is measured and kept in data/exhibits; gpu and sanitize need a GPU. The tables show all that is kept.
+Each of these is measured and kept in data/exhibits; gpu and sanitize need a GPU. The tables show all kept results.
 """
 
 import json
@@ -28,7 +28,7 @@ FOLDER = Path(__file__).with_name("data") / "exhibits"
 DEVICES = ("cpu", "gpu", "sanitize")
 MOST_TRIALS = {"cpu": 600, "gpu": 600, "sanitize": 2}
 AT_ONCE = {"gpu": 14, "sanitize": 8}
-"""Processes; elsewhere as many as there are cores."""
+"""Number of processes; otherwise one for each core."""
 FURTHER = 20
 """Trials after the first error in which the named kind may still turn up."""
 SIZED = 8
@@ -36,24 +36,24 @@ SIZED = 8
 SEED, TIMEOUT = 0, 2.0
 WARNING = " (warning)"
 
-HEAD = """# Who sees which broken kernel
+HEAD = """# Which device sees which broken kernel
 
 Every kernel of `kernels/broken/` has one defect, and its front matter names the finding that must be reported for it.
 
 ## Our devices
 
-A cell lists what the first trials of a campaign showed (seed 0), each with the number of the trial that was first to
-show it; the named finding in bold. Some defects leave no trace in a GPU's results: a barrier or a fence that the
-hardware happens not to need, a read beside a shared array whose value is not used. Those the cpu device sees.
+A cell lists the findings of the first trials of a campaign (seed 0), each with the number of the first trial that
+shows it; the named finding is in bold. Some defects leave no trace in a GPU's results: a barrier or a fence that the
+hardware happens not to need, or a read next to a shared array whose value is not used. The cpu device finds those.
 """
 OTHERS = """
 ## The rules in use elsewhere
 
-The same kernels, on the cpu device, by the inputs and tolerances of
-[the run of every bug](#every-bug-of-29-kernels-and-the-rules-in-use-elsewhere): the launch at which each
-rule first rejects an answer, - where it accepts all of them, nothing where it is not asked, for its tolerances are for
-float32. A launch that crashes or never ends counts as rejected. *gpuemu, adversarial values* is left out: it rejects
-every kernel, right ones too.
+The same kernels, on the cpu device, with the inputs and tolerances of
+[the run of every bug](#every-bug-of-29-kernels-and-the-rules-in-use-elsewhere). A cell has the launch at
+which each rule first rejects an answer, - if it accepts all of them, and nothing if it is not asked because its
+tolerances are for float32. A launch that crashes or never ends counts as rejected. *gpuemu, adversarial values* is left
+out: it rejects every kernel, correct ones too.
 """
 LEFT_OUT = "gpuemu, adversarial values"
 
@@ -61,7 +61,7 @@ Seen = dict[str, int]
 
 
 def seen_by(manner: str, kernel: Kernel) -> Seen:
-    """Each kind of error that the first trials showed, with the number of the trial that was first."""
+    """Each kind of error that the first trials show, with the number of the first such trial."""
     with closing(open_device("gpu" if manner == "sanitize" else manner, sanitize=manner == "sanitize")) as device:
         return search(manner, kernel, device)
 
@@ -77,7 +77,7 @@ def rejected_by(kernel: Kernel) -> Seen:
 
 
 def search(manner: str, kernel: Kernel, device: Device) -> Seen:
-    """Try until the named kind is seen, or a while after another error, or often enough."""
+    """Run trials until one shows the named kind, for a while after another error, or up to a limit."""
     found: Seen = {}
     named = kernel.broken.kind if kernel.broken else ""
     for index in range(MOST_TRIALS[manner]):
@@ -95,7 +95,7 @@ def search(manner: str, kernel: Kernel, device: Device) -> Seen:
 
 
 def measured(manner: str) -> dict[str, Seen]:
-    """What every broken kernel shows on one device, or to the rivals; Ctrl-C ends it, and what is done is kept."""
+    """The findings in every broken kernel on one device, or by the rivals; Ctrl-C ends it and keeps finished work."""
     one = rejected_by if manner == "rivals" else partial(seen_by, manner)
     found: dict[str, Seen] = {}
     with ProcessPoolExecutor(AT_ONCE.get(manner, os.cpu_count()), mp_context=get_context("spawn")) as pool:
@@ -110,7 +110,7 @@ def measured(manner: str) -> dict[str, Seen]:
 
 
 def as_table(columns: dict[str, dict[str, Seen]]) -> str:
-    """One row a kernel; the named kind first, in bold, then what else was seen."""
+    """One row a kernel; the named kind first, in bold, then other findings."""
     lines = [f"| kernel | named | {' | '.join(columns)} |", f"|{'---|' * (len(columns) + 2)}"]
     for kernel in discover():
         if not kernel.broken:
@@ -129,7 +129,7 @@ def cell(seen: Seen | None, named: str) -> str:
 
 
 def rival_table(seen: dict[str, Seen]) -> str:
-    """One row a kernel, and one for all of them."""
+    """One row for each kernel, and one for all of them."""
     names = [rival.name for rival in RIVALS if rival.name != LEFT_OUT]
     broken = [kernel.name for kernel in discover() if kernel.broken]
     asked = [name for name in broken if seen.get(name)]
@@ -143,14 +143,14 @@ def rival_table(seen: dict[str, Seen]) -> str:
 
 
 def document() -> str:
-    """The page that holds the tables, from what each device and the rivals have shown."""
+    """The page with the tables, from the results of each device and of the rivals."""
     files = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in FOLDER.glob("*.json")}
     ours = {name: files[name] for name in DEVICES if name in files}
     return f"{HEAD}\n{as_table(ours)}\n{OTHERS}\n{rival_table(files['rivals'])}\n"
 
 
 def main(*manners: str) -> None:
-    """Measure what was asked for, keep it, and print the tables of all that is kept."""
+    """Measure what the command line names, keep it, and print the tables of all kept results."""
     for manner in manners:
         text = json.dumps(measured(manner), indent=1, sort_keys=True) + "\n"
         (FOLDER / f"{manner}.json").write_text(text, encoding="utf-8")

@@ -1,6 +1,6 @@
-"""The extensions of the tests, as a list: right ones, wrong ones, and how each is tried.
+"""The extensions of the tests, as a list: correct ones, wrong ones, and how each is tried.
 
-Knows where they lie and what stands at their top; never what they compute.
+Knows where they lie and what their first lines declare, not what they compute.
 """
 
 import re
@@ -22,7 +22,7 @@ SECONDS = 10.0
 
 
 def extensions() -> tuple[list[Path], list[Path]]:
-    """Right ones and wrong ones."""
+    """The correct ones and the wrong ones."""
     every = list_kernel_files(HERE)
     wrong = [one for one in every if one.name.startswith("wrong_") or one.parent.name == "ranked"]
     return [one for one in every if one not in wrong], wrong
@@ -30,7 +30,7 @@ def extensions() -> tuple[list[Path], list[Path]]:
 
 @cache
 def kernel_of(path: Path) -> Kernel:
-    """The kernel of an extension: by its claim, or by the op that its top names."""
+    """The kernel of an extension: by its claim, or by the op that its first lines name."""
     said = re.search(r"^// op: (\w+)$", text_of(path), re.MULTILINE)
     return kernel_with(path, Unclaimed(said[1] if said else ""))
 

@@ -1,8 +1,8 @@
-"""Every kernel of kernels/broken: how soon its defect is found, and how small the case is made that shows it.
+"""How soon kfuzz finds the defect of each kernel of kernels/broken, and how small it makes the case that shows it.
 
     python -m benchmarks.detection.found_and_small [--jobs 16] [--seeds 10] [--trials 300] [KERNEL...]
 
-For each seed the trials of a campaign are run until one shows the kind of defect that the kernel says it has; that
+For each seed, the trials of a campaign run until one shows the kind of defect that the kernel declares; that
 very case, not a smaller one found later, is then minimized. Prints a table in Markdown.
 """
 
@@ -29,7 +29,7 @@ HEAD = f"| {' | '.join(TITLES)} |\n{'|---' * len(TITLES)}|"
 
 Catch = tuple[Quarry, Minimized]
 SLOWEST = ("broken/grid_65535_rows", "broken/index_overflow", "broken/never_meets_its_end")
-"""Those that are begun with, so that nobody waits for them at the end."""
+"""The kernels that start first, so that no process waits for them at the end."""
 
 
 def main() -> None:
@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def caught(kernel: Kernel, seed: int, trials: int, device: str) -> Catch | None:
-    """The first trial from a seed that shows the kernel's defect, and what is left of it; None where none does."""
+    """The first trial from a seed that shows the kernel's defect, and its minimized case; None if no trial does."""
     assert kernel.broken
     with closing(open_device(device)) as at:
         quarry = hunt(kernel, kernel.broken.kind, seed, at, trials, kernel.broken.severity)

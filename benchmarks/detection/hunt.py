@@ -1,6 +1,6 @@
 """A hunt: the trials of one kernel, in a campaign's order, until one shows what is wrong with it.
 
-Knows schedules and trials; never what becomes of the defect.
+Knows schedules and trials, not what happens to the defect.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ RUNS, TIMEOUT = 3, 5.0
 
 @dataclass(frozen=True)
 class Quarry:
-    """What a hunt has found: the first trial that failed in that way, `trials` after its beginning."""
+    """The result of a hunt: the first trial that failed in that way, `trials` after its beginning."""
 
     trials: int
     failure: Failure
@@ -27,7 +27,7 @@ class Quarry:
 def hunt(
     kernel: Kernel, kind: str, seed: int, device: Device, most: int, severity: Severity = "error"
 ) -> Quarry | None:
-    """The first of `most` trials that shows a defect of this kind and severity; None where none does."""
+    """The first of `most` trials that shows a defect of this kind and severity; None if no trial does."""
     for index in range(most):
         attempt, probe = attempt_of(kernel, seed, index), probe_of(kernel, seed, index, RUNS, TIMEOUT)
         trial = run_trial(kernel, attempt.case, attempt.tune, device, probe)

@@ -1,6 +1,6 @@
-"""Folders of programs that say whether they are right: how the public suites say it, by name or by their first lines.
+"""Folders of labelled programs: the public suites label a program by its name or by its first lines.
 
-Knows layouts and labels; never what a checker made of a program.
+Knows layouts and labels, not the verdict of a checker.
 """
 
 import re
@@ -30,14 +30,14 @@ WORDS_OF_BARRIER = re.compile(r"barrier may be reached|barrier divergence|diverg
 WORDS_OF_BOUNDS = re.compile(r"out[- ]of[- ]bounds|beyond the end|null pointer", re.IGNORECASE)
 OF_ANOTHER = re.compile(r"might not hold|assertion|invariant|postcondition|requires", re.IGNORECASE)
 UNORDERED = frozenset({RACE, BARRIER})
-"""What suites about the order of accesses judge: their arrays may hold anything."""
+"""The kinds that suites about the order of accesses judge: their arrays may hold anything."""
 THREADS = 64
-"""Of a block, where a program leaves it open."""
+"""The threads of a block if a program leaves them open."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """A file with a main(), the words that this is given, and where its headers lie."""
+    """A file with a main(), the words that main() gets, and the folders of its headers."""
 
     path: Path
     words: tuple[str, ...]
@@ -46,7 +46,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Labelled:
-    """A program, what its label says is wrong with it, and how it is run. Only kinds that are `judged` count at all.
+    """A program, the bugs that its label names, and how to run it. Only kinds that are `judged` count at all.
 
     `classes` are finer names of the same, for the table.
     """
@@ -57,7 +57,7 @@ class Labelled:
     runs: Program | Callable[[], Iterator[Job]]
     judged: frozenset[str] | None = None
     excluded: str = ""
-    """Why it is not run."""
+    """The reason why it is not run."""
 
 
 def hirace(folder: Path, words: tuple[str, ...], include: tuple[Path, ...]) -> Iterator[Labelled]:
@@ -104,7 +104,7 @@ def gpuverify(folder: Path, words: tuple[str, ...], include: tuple[Path, ...]) -
 def plain(folder: Path, words: tuple[str, ...], include: tuple[Path, ...]) -> Iterator[Labelled]:
     """Whole programs, labelled by their names (`_raceBug`, `race_`, `norace_`) or first lines (`//pass`, `//xfail`).
 
-    And kernels alone with `// finds: race` on top, as in tests/data/planted/programs: without their bug and with it.
+    Also kernels alone with `// finds: race` on top, as in tests/data/planted/programs: without their bug and with it.
     """
     for path in _files(folder):
         text = path.read_text(encoding="utf-8", errors="replace")
@@ -167,7 +167,7 @@ def _size(options: str, name: str) -> tuple[int, int, int]:
 
 
 def _said(first: str, head: str) -> tuple[frozenset[str], str]:
-    """What a file of GPUVerify's says is wrong with it; or why that is no matter of a checker of runs."""
+    """The bug that a file of GPUVerify's declares; or why a checker of runs cannot judge it."""
     if "xfail" not in first:
         return frozenset(), ""
     if not re.search(r"BOOGIE_ERROR|NOT_ALL_VERIFIED", first):

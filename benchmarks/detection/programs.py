@@ -1,6 +1,6 @@
-"""Programs of others, made to run on the cpu device: whole ones, and kernels alone with arrays made for them.
+"""Other people's programs on the cpu device: whole ones, and single kernels with arrays made for them.
 
-Knows how they are put together; never what is right or wrong about one.
+Knows how to build them, not what is right or wrong about one.
 """
 
 import re
@@ -31,7 +31,7 @@ CONTRACT = """
 #define __enabled() true
 #line 1 "kernel.cu"
 """
-"""GPUVerify's annotations, as far as they say which inputs there are: what violates one is no input."""
+"""GPUVerify's annotations that restrict the inputs: values that violate one are not an input."""
 EXCLUDES = re.compile(r"\b__(?:requires|assume)\b")
 ARRAY_WORDS = 1 << 16
 FEW = 7
@@ -46,7 +46,7 @@ def has_main(path: Path, include: Iterable[Path]) -> bool:
 
 
 def program(path: Path, include: Iterable[Path]) -> Library:
-    """The program that a file is, built as `kfuzz check` does it."""
+    """The program of a file, built as `kfuzz check` does it."""
     command = parse([str(path), *(f"-I{one.resolve()}" for one in include)])
     objects = [compile_source(one, command.flags).object for one in command.sources]
     with cache.scratch() as folder:
@@ -57,14 +57,14 @@ def program(path: Path, include: Iterable[Path]) -> Library:
 def kernels(
     path: Path, grid: tuple[int, int, int], block: tuple[int, int, int], flags: tuple[str, ...], in_step: bool
 ) -> Iterator[Job]:
-    """A job for every kernel and every kind of input: arrays in which threads meet, and such as keep them apart.
+    """A job for every kernel and every kind of input: arrays in which threads meet, and arrays that keep them apart.
 
-    `in_step`: they are of hardware whose warps go in step.
+    `in_step`: they are for hardware whose warps run in step.
     """
     text = path.read_text(encoding="utf-8", errors="replace")
     for name, parameters in entries_of(text).items():
         if re.search(rf"template\s*<[^;{{}}]*>\s*(?:extern\s+\S+\s+)?__global__[^;{{}}]*\b{name}\s*\(", text):
-            continue  # nobody says of what
+            continue  # the file does not say of what
         for kind in ("apart", "alike", "small"):
             one = _kernel(path, text, name, parameters, grid, block, flags, kind)
             yield replace(one, warp_synchronous=in_step)

@@ -3,7 +3,7 @@
     python -m benchmarks.detection.results --out score --jobs 2
 
 With `--per-operator 1` it plants one bug of each sort in each kernel, and leaves the rivals out.
-It keeps what is done in --out and does not do it again. It prints Markdown.
+It keeps finished work in --out and does not repeat it. It prints Markdown.
 """
 
 import argparse
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def provenance() -> dict[str, str]:
-    """What these figures are true of."""
+    """The machine and versions of these figures."""
     compiler = subprocess.run([host_compiler.find(), "--version"], capture_output=True, text=True, check=True).stdout
     words = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     model = next((line.partition(": ")[2] for line in words if line.startswith("model name")), platform.machine())
@@ -72,13 +72,13 @@ def provenance() -> dict[str, str]:
 
 
 def tell(progress: HowFar) -> None:
-    """A line now and then."""
+    """Print a progress line now and then."""
     if progress.done % 50 == 0 or progress.done == progress.total:
         print(f"{progress.done} of {progress.total} mutants, {progress.left:.0f} s left", file=sys.stderr)
 
 
 def rivals(kernels: Sequence[Kernel], report: ScoreReport, kept: Path, jobs: int) -> list[Tally]:
-    """Every rival on every mutant that compiles; what was kept, where there is something."""
+    """Every rival on every mutant that compiles, or the results kept by an earlier run."""
     if kept.exists():
         return [Tally(**one) for one in json.loads(kept.read_text(encoding="utf-8"))]
     names = {kernel.name for kernel in kernels}
@@ -101,14 +101,14 @@ def rivals(kernels: Sequence[Kernel], report: ScoreReport, kept: Path, jobs: int
 def page(
     report: ScoreReport, tallies: list[Tally], known: tuple[ReviewedReason, ...], without: Sequence[str]
 ) -> Iterator[str]:
-    """All of it in Markdown, line by line."""
+    """The page in Markdown, line by line."""
     total = figures(report.scores.values(), known)
-    yield "The run is a function of the seed and of the sources.\n"
+    yield "The seed and the sources determine the run.\n"
     yield from (f"- {name}: {value}" for name, value in provenance().items())
-    yield f"- seed {report.options.seed}, {report.options.max_cases} trials for each mutant at most\n"
+    yield f"- seed {report.options.seed}, at most {report.options.max_cases} trials for each mutant\n"
     yield "## Mutants\n"
     yield from summary(report, total, known)
-    yield f"\nNo mutant is made of {', '.join(without)}: they include other kernels here, and are no more than that."
+    yield f"\nNo mutant is made of {', '.join(without)}: they only include other kernels here."
     if tallies:
         yield "\n## Rivals\n"
         yield from rival_part(report, tallies, known)
@@ -124,7 +124,7 @@ def page(
 
 
 def summary(report: ScoreReport, total: Figures, known: tuple[ReviewedReason, ...]) -> Iterator[str]:
-    """The figures that count."""
+    """The main figures."""
     left = total.compiled - total.equivalent
     strict = total.counts["killed"] / max(1, left)
     trials = sum(control.trials for control in report.controls.values())
@@ -132,7 +132,7 @@ def summary(report: ScoreReport, total: Figures, known: tuple[ReviewedReason, ..
     made = f"{len(operators())} operators make of {len(report.controls)} correct kernels"
     most = report.options.per_operator
     count = f"{len(report.scores)} mutants"
-    some = f"{count}, {most} of each sort and kernel at most," if most else f"All {count}"
+    some = f"{count}, at most {most} of each sort and kernel," if most else f"All {count}"
     yield f"{some} that {made}; {total.compiled} of them"
     yield f"compile ({total.counts['stillborn']} are stillborn).\n"
     yield "| | |"
@@ -148,14 +148,12 @@ def summary(report: ScoreReport, total: Figures, known: tuple[ReviewedReason, ..
     yield f"| equivalent: no bit differs where the claim speaks, and a reason is written down | {total.equivalent} |"
     yield f"| unmutated kernels accused, in {trials} trials | {len(accused_controls(report))} |"
     yield f"| seconds of one process, compiling included | {seconds:.0f} |"
-    yield "\nA warning is a race in which all write the same value, or a barrier that threads reach at different"
-    yield f"places: the mutation made it, and {same} of these {total.counts['warned']} mutants gave their kernel's own"
-    yield "answers, bit for bit, in every run."
-    yield "*Within the claim* are mutants of which every answer is one that the claim allows, as the reason shows; they"
-    yield "count as not killed. So do those *out of reach*: wrong only where no trial comes, or hardly any."
-    for score in (
-        wrongly_excused(report.scores.values(), known) if not most else ()
-    ):  # that asks for all mutants of a line
+    yield "\nA warning is a race in which all threads write the same value, or a barrier that threads reach at"
+    yield f"different places. The mutation made it, and {same} of these {total.counts['warned']} mutants gave their"
+    yield "kernel's own answers, bit for bit, in every run."
+    yield "Mutants *within the claim* give only answers that the claim allows, as the reason shows; they count as"
+    yield "not killed. So do those *out of reach*: they are wrong only where hardly any trial comes, or none."
+    for score in wrongly_excused(report.scores.values(), known) if not most else ():  # needs all mutants of a line
         yield f"\nA reason says that it survives, and it does not: {_changed(score)}"
     idle = idle_operators(report, known)
     for why in dict.fromkeys(idle.values()):
@@ -163,15 +161,15 @@ def summary(report: ScoreReport, total: Figures, known: tuple[ReviewedReason, ..
 
 
 def rival_part(report: ScoreReport, tallies: list[Tally], known: tuple[ReviewedReason, ...]) -> Iterator[str]:
-    yield "The same mutants and device, and those of the kernels that are in float32 throughout, as the rules'"
-    yield "tolerances are; rules rebuilt from their published descriptions, sizes cut down to what a processor can"
-    yield "simulate. Each rival is also credited for every launch that crashes or hangs, and is asked only about sizes"
-    yield "and value ranges that the kernel claims. Accused is a correct kernel of which an answer is rejected; a"
-    yield "mutant counts as found where it is rejected on an input on which its correct kernel is accepted. Mutants"
-    yield "that never end are credited to each rival without being run. Our seconds include compiling, theirs do not."
-    yield "Where a description leaves something open, the choice is ours: the cases that LeetGPU-like authors pick by"
-    yield "hand, the tolerance that gpuemu gives an op, llm.c's 1e-1 for matrices, and that flashinfer-bench rejects a"
-    yield "NaN on one side.\n"
+    yield "The same mutants and device, and the kernels that use float32 throughout, like the rules' tolerances. The"
+    yield "rules are rebuilt from their published descriptions, and the sizes are cut down to what a processor can"
+    yield "simulate. Each rival is also credited for every launch that crashes or hangs, and is asked only about"
+    yield "sizes and value ranges that the kernel claims. A correct kernel counts as accused if one of its answers"
+    yield "is rejected; a mutant counts as found if it is rejected on an input on which its correct kernel is"
+    yield "accepted. Mutants that never end are credited to each rival without being run. The seconds of kfuzz"
+    yield "include compiling, those of the rivals do not. Where a description leaves something open, we chose: the"
+    yield "cases that LeetGPU-like authors pick by hand, the tolerance that gpuemu gives an op, llm.c's 1e-1 for"
+    yield "matrices, and that flashinfer-bench rejects a NaN on one side.\n"
     yield from rival_table(report, tallies, known)
     yield ""
     for rival in RIVALS:
@@ -180,7 +178,7 @@ def rival_part(report: ScoreReport, tallies: list[Tally], known: tuple[ReviewedR
 
 
 def rival_table(report: ScoreReport, tallies: list[Tally], known: tuple[ReviewedReason, ...]) -> Iterator[str]:
-    """Detection and false alarms, ours first, of the kernels that rivals are asked about."""
+    """Detection and false alarms on the kernels that rivals are asked about, kfuzz first."""
     names = {one.kernel for one in tallies}
     own = [one for one in report.scores.values() if one.kernel in names]
     mine = [one for one in own if standing(one, known) not in ("stillborn", "equivalent")]
@@ -206,17 +204,17 @@ def rival_table(report: ScoreReport, tallies: list[Tally], known: tuple[Reviewed
 
 
 def only_theirs(report: ScoreReport, tallies: list[Tally]) -> Iterator[str]:
-    """What a rival has found and we have not."""
+    """The mutants that a rival finds and kfuzz does not."""
     missed = {score.key: score for score in survivors(report)}
     theirs = [one for one in tallies if one.apart and one.key in missed]
-    yield f"\nMutants that a rival has found and kfuzz has not: {len({one.key for one in theirs})}."
+    yield f"\nMutants that a rival finds and kfuzz does not: {len({one.key for one in theirs})}."
     for one in theirs:
         score = missed[one.key]
         yield f"- {one.rival}: {_changed(score)}"
 
 
 def killers(report: ScoreReport) -> Iterator[str]:
-    """By which kind of finding, and after how many trials."""
+    """The kills by kind of finding, and by number of trials."""
     dead = [score for score in report.scores.values() if score.status in ("killed", "warned")]
     yield "| finding | errors | warnings |"
     yield "|---|---:|---:|"
@@ -243,7 +241,7 @@ def table(what: str, rows: dict[str, Figures], words: dict[str, str] | None = No
 
 
 def survivor_part(report: ScoreReport, known: tuple[ReviewedReason, ...]) -> Iterator[str]:
-    """The mutants that are left, under the reason that is the same for all of them."""
+    """The surviving mutants, grouped by reason."""
     for where in ("unexplained", "out of reach", "within the claim", "equivalent"):
         some = [score for score in survivors(report) if standing(score, known) == where]
         yield f"### {where.capitalize()}: {len(some)}\n"

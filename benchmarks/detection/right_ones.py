@@ -1,9 +1,9 @@
-"""Right extensions and right programs, in many trials: how many are accused.
+"""Count the accusations in many trials of correct extensions and correct programs.
 
     python -m benchmarks.detection.right_ones [TRIALS] [JOBS] [DEVICE]
 
-So many trials in all, 50,000 where nothing is said; every tenth is a run of a program, on the cpu device. Exit code 1
-where one is accused.
+TRIALS is the total, 50,000 by default; every tenth is a run of a program, on the cpu device. Exit code 1 if one is
+accused.
 """
 
 import os
@@ -26,13 +26,13 @@ PROGRAMS = Path(__file__).parents[2] / "tests" / "data" / "programs"
 AT_ONCE = 250
 RUNS = 25
 TOLD_AT = 50
-"""So many pieces of work, and it is said how far it has come."""
+"""The number of pieces of work; after each the progress is printed."""
 Counted = tuple[str, int, int, list[str]]
-"""Of what, how many trials, how many elements judged, and the accusations."""
+"""The subject, its trials, its judged elements, and its accusations."""
 
 
 def main(count: int, jobs: int, device: str) -> int:
-    """Run them all, and print what came of it."""
+    """Run them all, and print the results."""
     right, _ = extensions()
     programs = sorted(PROGRAMS.glob("*.cu")) if device == "cpu" else []
     each = -(-count * (9 if programs else 10) // 10 // len(right) // AT_ONCE) * AT_ONCE

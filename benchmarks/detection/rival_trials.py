@@ -1,4 +1,4 @@
-"""Runs rivals on kernels and mutants, on the cpu device: who rejects what, after how many trials, in what time."""
+"""Runs rivals on kernels and mutants, on the cpu device: what each rejects, after how many trials and seconds."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from kfuzz.mutating.mutate import Mutant, as_kernel
 USUAL = 256
 TIMEOUT = 0.5
 CRASHES = ("hang", "trap", "illegal-address", "misaligned")
-"""What a person at a GPU cannot overlook: the launch fails, or never ends."""
+"""The findings that a person at a GPU cannot overlook: the launch fails, or never ends."""
 AT_A_TIME = 24
 
 
@@ -40,7 +40,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Question:
-    """An input with the reference's answer to it."""
+    """An input with the reference's answer."""
 
     inputs: Inputs
     want: Mapping[str, np.ndarray]
@@ -48,7 +48,7 @@ class Question:
 
 
 def questions(rival: Rival, kernel: Kernel) -> list[Question]:
-    """What a rival asks of a kernel, with the launches that it tries."""
+    """The questions of a rival to a kernel, with the launches that it tries."""
     asked = []
     for inputs in rival.inputs(kernel):
         every = list(kernel.tunes(kernel.axes_of(inputs)))
@@ -79,7 +79,7 @@ def tally(rival: Rival, asked: Sequence[Question], kernel: Kernel, key: str, dev
 def _answer(
     kernel: Kernel, inputs: Inputs, tune: Mapping[str, int], device: Device, kept: dict[str, Floats] | None
 ) -> dict[str, Floats] | None:
-    """The outputs of one launch; None where it crashed. What nobody wrote is 1e38, or what was there before."""
+    """The outputs of one launch; None if it crashed. Unwritten elements are 1e38, or their former value."""
     outcome = device.run(kernel.bind(inputs, tune).job, Probe(False, 2, 0, TIMEOUT))
     if len(outcome.runs) < 2 or any(found.kind in CRASHES for found in outcome.findings):
         return None
@@ -94,7 +94,7 @@ def _answer(
 
 
 def batch(kernel: Kernel, mutants: tuple[Mutant, ...]) -> list[Tally]:
-    """All rivals on some mutants of a kernel, or on the kernel itself where there are none."""
+    """All rivals on some mutants of a kernel, or on the kernel itself if there are none."""
     found = []
     with CpuDevice() as device:
         for rival in RIVALS:

@@ -1,9 +1,9 @@
 """The acceptance rules that are in use today, each rebuilt from its published description, on our mutants.
 
-A rival is a set of inputs and a rule that accepts or rejects an answer. Each is given more than it has: sizes that the
-kernel claims where its own are not claimed, values within a claimed range, whole answers from memory that was filled
+A rival is a set of inputs and a rule that accepts or rejects an answer. Each gets more than it has: sizes that the
+kernel claims if its own are not claimed, values within a claimed range, whole answers from memory that was filled
 with 1e38 before, and credit for every launch that crashes or never ends. Sizes are cut down to what a processor can
-simulate; the rules are not touched. Long, since every rule stands beside the others that it is compared with.
+simulate; the rules are not touched. The file is long because it keeps all compared rules together.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -31,7 +31,7 @@ MATRICES = ("sgemm", "gemm", "attention", "causal_attention")
 """The ops of which a rival picks three sizes."""
 BATCH = 2
 APART = 7919
-"""Places by which the values of one input lie behind those of the one before: two that were equal would hide a swap."""
+"""The shift between the values of one input and the next: two equal inputs would hide a swap."""
 
 
 def are_asked(kernel: Kernel) -> bool:
@@ -62,7 +62,7 @@ def reference(
 ) -> dict[str, NDArray[np.floating]]:
     """What a framework computes for an op, in its own way and in this precision; top_k keeps so many.
 
-    Of the ops that are formulas it is the formula in double precision, rounded: more than a rival has.
+    For ops that are formulas it is the formula in double precision, rounded: more than a rival has.
     """
     with np.errstate(all="ignore"):
         op = find(kernel.op)
@@ -199,7 +199,7 @@ def opinfo(kernel: Kernel) -> Iterator[Inputs]:
 
 
 def hand_picked(kernel: Kernel) -> Iterator[Inputs]:
-    """What a person writes down: 1 2 3, one element, equal ones, negative ones, large ones, a mixture, random ones."""
+    """Cases as people write them: 1 2 3, one element, equal, negative, large, mixed and random ones."""
     shapes = [(1, 3), (1, 1), (1, 8), (4, 4), (2, 3), (16, 100)]
     products = [(2, 2, 2), (1, 1, 3), (3, 2, 1), (4, 4, 4), (2, 3, 4)]
     draws: list[Draw] = [
@@ -222,7 +222,7 @@ def flashinfer_bench(kernel: Kernel) -> Iterator[Inputs]:
 
 
 def flashinfer_bench_accepts(_: str, got: Floats, want: NDArray[np.floating]) -> bool:
-    """Rejects where the error is above 1e-2 and above 1e-2 of the reference, or got is NaN and the reference is not."""
+    """Rejects if the error is above 1e-2 and above 1e-2 of the reference, or if got is NaN and the reference is not."""
     with np.errstate(all="ignore"):
         error = np.abs(got - want)
         wrong = (error > 1e-2) & (error / (np.abs(want) + 1e-8) > 1e-2)

@@ -1,10 +1,10 @@
-"""What the checker makes of a folder of labelled programs that lies outside of the repository.
+"""Run the checker on a folder of labelled programs from outside the repository.
 
     python -m benchmarks.detection.suites --layout hirace DIR --input graph.egr --include DIR/../indigo_include
 
 Layouts: hirace (labels in names, graph files), scor (race_*, norace_*), gpuverify (//pass, //xfail) and plain: any of
-these on whole programs, and this repository's pairs. Every program is run under three orders of threads and blocks, and
-errors and warnings are counted apart. `--words` are the words for main(); {input} stands for the input file.
+these on whole programs, and this repository's pairs. Every program runs under three orders of threads and blocks, and
+errors and warnings are counted separately. `--words` are the words for main(); {input} stands for the input file.
 """
 
 import argparse
@@ -25,14 +25,14 @@ from kfuzz.programs.check import CheckedProgram, Server
 
 RUNS, SECONDS = 3, 20.0
 Place = tuple[CpuDevice, Server]
-"""Where one program runs at a time."""
+"""The place where one program runs at a time."""
 Seen = tuple[list[Finding], str]
-"""What a run shows, or why it counts for nothing."""
+"""The findings of a run, or why it does not count."""
 
 
 @dataclass(frozen=True)
 class Told:
-    """What was told of a program: the kinds that errors and warnings are of; or why it could not be run."""
+    """The kinds of errors and warnings that a program got; or why it could not run."""
 
     program: Labelled
     errors: frozenset[str]
@@ -48,7 +48,7 @@ class Told:
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Run a folder, and print what was found, missed and accused."""
+    """Run a folder, and print the found, missed and accused programs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--layout", choices=LAYOUTS, required=True)
     parser.add_argument("folder", type=Path)
@@ -80,13 +80,13 @@ def words_of(words: str | None, file: Path | None) -> tuple[str, ...]:
 
 
 def nearby(folder: Path) -> Iterator[Path]:
-    """Folders of headers in the folder or beside it, by their names."""
+    """Folders of headers in the folder or next to it, by their names."""
     for place in (folder, folder.parent):
         yield from sorted(one for one in place.glob("*include*") if one.is_dir())
 
 
 def every(programs: Iterable[Labelled], seed: int, jobs: int) -> Iterator[Told]:
-    """What is told of each, so many at once."""
+    """The findings in each program, with so many running at once."""
     free: SimpleQueue[Place] = SimpleQueue()
     made = [(CpuDevice(), Server()) for _ in range(jobs)]
     for one in made:
@@ -109,7 +109,7 @@ def every(programs: Iterable[Labelled], seed: int, jobs: int) -> Iterator[Told]:
 
 
 def told_of(place: Place, one: Labelled, seed: int) -> Told:
-    """Run all that a program is, and add up what is told."""
+    """Run every part of a program, and collect the findings."""
     began, findings, why_not = time.perf_counter(), list[Finding](), one.excluded
     try:
         if not why_not:
@@ -129,7 +129,7 @@ def told_of(place: Place, one: Labelled, seed: int) -> Told:
 
 
 def seen_of(place: Place, one: Labelled, seed: int) -> Iterator[Seen]:
-    """What each run of a program, or each call of a kernel, shows."""
+    """The findings of each run of a program, or of each call of a kernel."""
     device, server = place
     if not isinstance(one.runs, Program):
         for job in one.runs():
@@ -147,7 +147,7 @@ def seen_of(place: Place, one: Labelled, seed: int) -> Iterator[Seen]:
 
 
 def of_a_kernel(one: Labelled, job: Job, outcome: Outcome) -> Seen:
-    """The findings that a label could be about; or why the call counts for nothing."""
+    """The findings that a label could name; or why the call does not count."""
     lines = job.source.partition('#line 1 "kernel.cu"\n')[2].splitlines()
     for each in outcome.findings:
         if each.kind == "trap" and each.line and EXCLUDES.search("".join(lines[each.line - 1 : each.line])):
@@ -159,7 +159,7 @@ def of_a_kernel(one: Labelled, job: Job, outcome: Outcome) -> Seen:
 
 
 def judged_of(one: Labelled, outcome: Outcome) -> list[Finding]:
-    """What is told that a label could be about."""
+    """The findings that a label could name."""
     told = [each for each in outcome.findings if each.kind != "nondeterministic"]
     if one.judged is not None and ANY not in one.wrong:
         judged = set[str]().union(*(TOLD_AS[label] for label in one.judged | one.wrong))
@@ -172,7 +172,7 @@ def first_line(error: BaseException) -> str:
 
 
 def table(told: list[Told], seconds: float) -> list[str]:
-    """Found and missed for each label, accused of each kind, and all programs that went wrong or not at all."""
+    """Found and missed for each label, accused of each kind, and all programs with an unexpected result or none."""
     ran = [one for one in told if not one.why_not]
     lines = [f"{'':24}{'programs':>9}{'by errors':>11}{'by warnings':>13}{'missed':>8}"]
     for label in sorted({label for one in ran for label in one.program.wrong}):
@@ -213,7 +213,7 @@ def row(title: str, told: list[Told], label: str) -> str:
 
 
 def how(one: Told, label: str) -> str:
-    """missed, by a warning, or nothing where an error says it."""
+    """missed, by a warning, or empty if an error finds it."""
     if one.says(label, True):
         return ""
     return "by a warning" if one.says(label, False) else "missed"

@@ -1,10 +1,10 @@
-"""The planted programs under compute-sanitizer's four tools.
+"""Run the planted programs under compute-sanitizer's four tools.
 
     python -m benchmarks.detection.tools [--threads 64] [--jobs 16]
 
-Needs a GPU. Each program is run without its bug and with it, many in one process, since a tool takes seconds to start;
-what a tool says is put down to the program whose kernel it names. By an error, by a warning: as the tool itself says.
-The cpu device runs the same programs for the columns beside it.
+Needs a GPU. Each program runs without its bug and with it, many in one process, since a tool takes seconds to start;
+a report of a tool counts for the program whose kernel it names, as an error or a warning, as the tool itself says. The
+cpu device runs the same programs for the other columns.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from kfuzz.gpu import driver, machine_code, nvidia, sanitizer
 SEED = 0
 BOTH = ("right", "bug")
 SILENT_FOR = 15.0
-"""Seconds without a job's end, after which its process is ended, and others go on behind it."""
+"""Seconds without the end of a job after which its process is ended; another process runs the remaining jobs."""
 FLUSHED_AFTER = 5.0
 NAMED = re.compile(r"pair_\w+?_(?:bug|right)")
 ENTRY = re.compile(r"\bk(?=\s*\()")
@@ -42,11 +42,11 @@ HEAD = (
 )
 
 Told = dict[str, set[tuple[str, bool]]]
-"""Of each kernel the kinds that were told, and whether as an error."""
+"""The kinds that were reported for each kernel, and whether as an error."""
 
 
 def main() -> None:
-    """Run all of them, print what went otherwise than it should, then a table of classes."""
+    """Run all of them, print the unexpected results, then a table of classes."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--threads", type=int, default=64)
     parser.add_argument("--jobs", type=int, default=1, help="processes side by side")
@@ -75,7 +75,7 @@ def job_of(name: str, has_bug: bool, threads: int) -> Job:
 
 
 def compiled(jobs: list[Job], side_by_side: int, until: float) -> list[Job]:
-    """Those that nvcc takes, and has compiled into the cache by then."""
+    """The jobs that nvcc accepts, compiled into the cache."""
 
     def is_compiled(job: Job) -> bool:
         try:
@@ -121,7 +121,7 @@ class Watching:
     seconds: dict[str, float] = field(default_factory=dict)
 
     def run(self) -> None:
-        """All of them; a new process behind each that fails, or does not end."""
+        """Run all of them, with a new process after each that fails or does not end."""
         file = self.folder / "jobs"
         file.write_bytes(pickle.dumps(self.jobs))
         first = 0
@@ -135,7 +135,7 @@ class Watching:
                 self.read(log.read_text(encoding="utf-8", errors="replace"))
 
     def last_of(self, command: list[str], first: int) -> int:
-        """The last job that a process has come to."""
+        """The last job that a process has started."""
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
         assert process.stdout is not None
         last, began, rest, out, patience = first - 1, time.monotonic(), b"", process.stdout.fileno(), self.left
@@ -143,14 +143,14 @@ class Watching:
             *lines, rest = (rest + said).split(b"\n")
             for line in lines:
                 if line.startswith(b"job "):
-                    if last >= first:  # before it the process was starting
+                    if last >= first:  # before it, the process was starting
                         now = time.monotonic()
                         self.took(last, now - began)
                         began = now
                     last = int(line.split()[1])
             patience = min(SILENT_FOR, self.left)
         last = max(last, first)
-        if patience == SILENT_FOR:  # else it was only short of time
+        if patience == SILENT_FOR:  # otherwise it only lacked time
             self.took(last, time.monotonic() - began)
         ended(process)
         process.stdout.close()
@@ -166,14 +166,14 @@ class Watching:
         self.seconds[name] = self.seconds.get(name, 0.0) + seconds
 
     def read(self, said: str) -> None:
-        """Put down what the tool says to the kernels that it names."""
+        """Assign the reports of the tool to the kernels that they name."""
         for record in sanitizer.split_complaints(said):
             if (kind := kind_of(record)) and (named := NAMED.search(record.text)):
                 self.told[named[0]].add(kind)
 
 
 def ended(process: subprocess.Popen[bytes]) -> None:
-    """End a watched process, if it has not ended; its tool writes down what it has seen when it does."""
+    """End a watched process, if it has not ended; its tool then writes its reports."""
     for pid in processes.descendants(process.pid):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
@@ -185,7 +185,7 @@ def ended(process: subprocess.Popen[bytes]) -> None:
 
 
 def kind_of(record: sanitizer.Complaint) -> tuple[str, bool] | None:
-    """What a complaint is of, and whether it is an error."""
+    """The kind of a complaint, and whether it is an error."""
     if sanitizer.ACCESS.match(record.head):
         return ("misaligned" if "is misaligned" in record.text else "out-of-bounds"), True
     if sanitizer.UNWRITTEN.match(record.head):
@@ -198,7 +198,7 @@ def kind_of(record: sanitizer.Complaint) -> tuple[str, bool] | None:
 
 
 def watched(jobs: list[Job], side_by_side: int, ends: float) -> tuple[Told, dict[str, float]]:
-    """What the four tools say of each, and how long they take; of those that all four have come to the end of."""
+    """The reports of the four tools on each program that all four have finished, and their seconds."""
     parts = max(1, side_by_side // len(sanitizer.TOOLS))
     with tempfile.TemporaryDirectory(prefix="kfuzz-tools-") as place, ThreadPoolExecutor(side_by_side) as pool:
         every_one = []
@@ -219,7 +219,7 @@ def watched(jobs: list[Job], side_by_side: int, ends: float) -> tuple[Told, dict
 
 
 def table(told: Told, seconds: dict[str, float], asked: list[Asked], side_by_side: int) -> Iterator[str]:
-    """A row a class, and their sum."""
+    """A row for each class, and their sum."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for name in (one.name for one in asked):
         one, row = planted_programs.program(name), counts[planted_programs.program(name).group]
@@ -241,7 +241,7 @@ def table(told: Told, seconds: dict[str, float], asked: list[Asked], side_by_sid
 
 
 def verdict_of(finds: str, kinds: set[tuple[str, bool]]) -> str:
-    """found, warned or missed, by what is to be found."""
+    """found, warned or missed, by the kinds to be found."""
     wanted = next(kinds_ for kinds_ in TOLD_AS.values() if finds in kinds_)
     severities = {severe for kind, severe in kinds if kind in wanted}
     return "found" if True in severities else "warned" if severities else "missed"

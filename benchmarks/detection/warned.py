@@ -1,9 +1,9 @@
-"""What only a warning tells of: `python -m benchmarks.detection.warned [--cases 20] [--only reduce/] [OPERATOR ...]`.
+"""Mutants with only a warning: `python -m benchmarks.detection.warned [--cases 20] [--only reduce/] [OPERATOR ...]`.
 
-Every mutant of the kernels (by these operators alone) is searched until an error, as in a score. Of those that show
-none, each warning that their kernel does not show is put down by its reason; a mutant with several counts where the
-gravest is. Equal writes leave no order in which anybody reads anything else; what has another reason is printed, to be
-looked at.
+Every mutant of the kernels (by these operators alone) is searched until an error, as in a score. For those without an
+error, each warning that their kernel does not show is sorted by its reason; a mutant with several counts under the
+gravest. With equal writes, a read gives the same value in any order; a warning with another reason is printed for
+review.
 """
 
 import argparse
@@ -41,12 +41,12 @@ class Noting:
         return outcome
 
     def close(self) -> None:
-        """End the device that it stands before."""
+        """Close the device that it wraps."""
         self._device.close()
 
 
 def reason_of(warning: Finding) -> str:
-    """Which of the reasons a warning's words give."""
+    """The reason that a warning's text gives."""
     if warning.kind == "race" and "every write left the same value" in warning.message:
         return EQUAL
     if warning.kind == "divergent-barrier":
@@ -79,12 +79,12 @@ def main() -> None:
                     where = f"{mutant.kernel}:{mutant.line}: {mutant.operator}: {mutant.before} -> {mutant.after}"
                     print(f"{where}: {reason}", file=sys.stderr, flush=True)
     except KeyboardInterrupt:
-        pass  # what there is
+        pass  # all of them
     print("\n".join(table(tally, searched)))
 
 
 def searched_ones(kernel: Kernel, own: list[Mutant], options: ScoreOptions) -> Iterator[tuple[Mutant, str, str | None]]:
-    """Each mutant, what became of it, and the gravest reason of its warnings where it shows no error."""
+    """Each mutant, its result, and the gravest reason of its warnings if it shows no error."""
     if not own:
         return
     device = Noting(CpuDevice())
@@ -102,7 +102,7 @@ def searched_ones(kernel: Kernel, own: list[Mutant], options: ScoreOptions) -> I
 
 
 def table(tally: Counter[str], searched: Counter[str]) -> Iterator[str]:
-    """A row a reason."""
+    """A row for each reason."""
     yield f"{searched.total()} mutants: {', '.join(f'{count} {status}' for status, count in searched.most_common())}."
     yield ""
     yield "| told by warnings alone, for | mutants |"

@@ -1,9 +1,9 @@
-"""The page on this folder: `python -m benchmarks.speed` writes it, `... measure NAME` measures a section first."""
+"""The page of this folder: `python -m benchmarks.speed` writes it, `... measure NAME` measures a section first."""
 
 from benchmarks.measurement import Page, Section, main
 
 INTRO = """\
-The kernels that come with kfuzz, beside PyTorch, torch.compile and Triton, by the protocol of
+The kernels that come with kfuzz, compared with PyTorch, torch.compile and Triton by the protocol of
 [bench.md](../../docs/bench.md)."""
 PAGE = Page(
     "speed",

@@ -1,8 +1,8 @@
-"""How fast the kernels are on this GPU, beside torch, torch.compile and Triton: `python -m benchmarks.speed.kernels`.
+"""Time the kernels on this GPU, and torch, torch.compile and Triton: `python -m benchmarks.speed.kernels`.
 
-Every figure is one of `kfuzz bench`: of kernels that the oracle keeps, by the protocol of docs/bench.md. All that is
-compiled is compiled first, side by side, and while times are taken nothing else is done. What was recorded is written
-size by size, so that a run that is ended has all that it has done.
+Every figure is one of `kfuzz bench`: for kernels that the oracle keeps, by the protocol of docs/bench.md. Everything is
+compiled first, side by side, and nothing else runs while times are taken. The records are written size by size, so an
+interrupted run keeps all that it has done.
 """
 
 import argparse
@@ -40,7 +40,7 @@ ROWS = (
 )  # fmt: skip
 SIXTEEN = ROWS[: ROWS.index((1024, 131071))]
 QUACK = {256: ".57", 1024: ".79", 4096: ".86 to .90", 8192: ".86 to .90", 16384: ".86 to .90"}
-"""By columns, the part of an H100's peak that QuACK publishes for its bfloat16 softmax."""
+"""The fraction of an H100's peak that QuACK publishes for its bfloat16 softmax, by columns."""
 LADDER = ("naive_block", "online_block", "online_block_vec4", "cached_block", "dispatch", "fastest")
 LONG = ((65536, 1024), (8192, 16384), (1024, 131072))
 NORMS = ((65536, 1024), (32768, 4096), (8192, 16384))
@@ -63,20 +63,21 @@ KERNELS: tuple[tuple[str, tuple[tuple[int, ...], ...], tuple[str, ...]], ...] = 
 HEAD = """# How fast the kernels here are
 
 Measured on an {card}: CUDA {cuda}, nvcc {nvcc}{libraries}. Each figure is the
-median of 30 graph replays over rotated buffers, in turns with its rivals and with copies in the same run
-([docs/bench.md](../docs/bench.md)), and stands only where the oracle keeps what was timed. A fraction is of the best
-of those copies, beside it of the best that asks no cache to keep what it reads; a part of the peak is of what the pins
-of the memory move; half of the replays lie within the spread. Under 1 % it is a tie.
+median of 30 graph replays over rotated buffers, taken in turns with its rivals and with copies in the same run
+([docs/bench.md](../docs/bench.md)). A kernel has a figure only if the oracle keeps its answers. *Fraction*
+is the fraction of the best of those copies, and *of plain copies* that of the best copy that does not ask the cache to
+keep what it reads; *of peak* refers to the bandwidth of the memory pins; half of the replays lie within the spread. A
+difference under 1 % is a tie.
 """
 BESIDE_QUACK = """
-QuACK publishes its softmax in bfloat16 as parts of an H100's peak: the last column. A part of the peak hardly changes
-from one card to another of its kind, but this is another card, and it was not timed here.
+QuACK publishes its softmax in bfloat16 as fractions of an H100's peak: the last column. Such a fraction hardly
+changes from one GPU to another of its kind, but an H100 is another GPU, and QuACK was not timed here.
 """
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A kernel of the page, its sizes, and its rivals; or a rung of the ladder, which has none."""
+    """A kernel of the page with its sizes and its rivals; or a rung of the ladder, which has no rivals."""
 
     name: str
     sizes: tuple[tuple[int, ...], ...]
@@ -119,29 +120,29 @@ def main() -> None:
 
 
 def prepared(every: Sequence[Entry]) -> dict[str, str]:
-    """Why a kernel is not kept, by name, empty where it is. Meanwhile compilers fill their caches for the rivals."""
+    """Why each kernel is not kept, by name, or empty. Meanwhile compilers fill their caches for the rivals."""
     with ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), initializer=alone) as pool:
         reasons = {entry.name: pool.submit(reason_against, entry) for entry in every}
         for entry in every:
             for size in entry.sizes:
                 pool.submit(compile_rivals, entry, size)
-        compile_rivals(every[0], every[0].sizes[0])  # what a process does once, this one has then done
+        compile_rivals(every[0], every[0].sizes[0])  # so this process has done its one-time work
         return {name: reason.result() for name, reason in reasons.items()}
 
 
 def alone() -> None:
-    """Before torch is imported: a process compiles by itself, since many do."""
+    """Run before torch is imported: each process compiles by itself, since there are many."""
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
 
 
 def reason_against(entry: Entry) -> str:
-    """Why a kernel is not kept; empty where it is."""
+    """The reason why a kernel is not kept; empty if it is kept."""
     with closing(GpuDevice()) as device:
         return find_failure(entry.kernel(), device)
 
 
 def compile_rivals(entry: Entry, size: tuple[int, ...]) -> None:
-    """Have rivals compile what they compile for a size; if they fail of it, they will again when they are timed."""
+    """Let rivals compile for a size; if they fail, they fail again when they are timed."""
     kernel = entry.kernel()
     torch: Any = importlib.import_module("torch")
     elements = {array.reads: array.element for array in kernel.arrays.values() if array.reads}
@@ -153,11 +154,11 @@ def compile_rivals(entry: Entry, size: tuple[int, ...]) -> None:
                     given = {role: torch.zeros(of_role[role], dtype=getattr(torch, element.library), device="cuda")
                              for role, element in elements.items()}  # fmt: skip
                     compile_rival(torch, name, kernel.op, given)
-                torch.cuda.empty_cache()  # others compile beside this process, and the card is one
+                torch.cuda.empty_cache()  # other processes compile at the same time, and there is one GPU
 
 
 def timed(card: Session, entry: Entry) -> Iterator[KernelTimes]:
-    """A kernel's figures, once again with each size."""
+    """A kernel's figures, again after each size."""
     kernel, heats = entry.kernel(), list[Heat]()
     for axes in sizes_of(kernel, entry.sizes):
         began = monotonic()
@@ -169,7 +170,7 @@ def timed(card: Session, entry: Entry) -> Iterator[KernelTimes]:
 
 
 def write(folder: Path, done: dict[tuple[str, bool], KernelTimes], peak: float, every: Sequence[Entry]) -> None:
-    """The page, and all that was recorded; what is left out is said."""
+    """Write the page and all records; the page names what is left out."""
     card, made_with = driver.card().name, versions()
     libraries = "".join(f", {name} {made_with[name]}" for name in ("torch", "triton") if name in made_with)
     head = HEAD.format(card=card, cuda=made_with["cuda"], nvcc=made_with["nvcc"], libraries=libraries)
@@ -177,20 +178,20 @@ def write(folder: Path, done: dict[tuple[str, bool], KernelTimes], peak: float, 
     if ladder := [one for (_, is_rung), one in done.items() if is_rung]:
         parts.append(rungs(ladder))
     if left := [words for entry in every if (words := left_out(entry, done.get((entry.name, entry.is_rung))))]:
-        parts.append(f"The run was ended before these were timed: {'; '.join(left)}.\n")
+        parts.append(f"The run ended before these were timed: {'; '.join(left)}.\n")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "page.md").write_text("\n".join(parts), encoding="utf-8")
     (folder / "speed.json").write_text(as_document(list(done.values()), card, made_with), encoding="utf-8")
 
 
 def left_out(entry: Entry, one: KernelTimes | None) -> str:
-    """The sizes of a kernel that have not been timed, in words."""
+    """The sizes of a kernel that were not timed, in words."""
     sizes = entry.sizes[len(one.races) if one else 0 :]
     return f"`{entry.name}` {', '.join(map(size_text, sizes))}" if sizes else ""
 
 
 def section(one: KernelTimes, peak: float) -> str:
-    """A table of one kernel: a line a size, a column a rival."""
+    """A table of one kernel: a line for each size, a column for each rival."""
     rivals = list(dict.fromkeys(rival.name for heat in one.races for rival in heat.rivals))
     published = QUACK if one.kernel.endswith("_bf16") else {}
     names = ["size", "best copy TB/s", "fraction", "of plain copies", "spread", "of peak", *rivals, "standing"]
@@ -221,7 +222,7 @@ def row(heat: Heat, rivals: list[str], peak: float) -> str:
 
 
 def rungs(every: list[KernelTimes]) -> str:
-    """Kernels at one and the same size: what each step from naive to fastest brings."""
+    """Kernels at the same size: the gain of each step from naive to fastest."""
     lines = ["## What each step brings", "", "| kernel | size | us | fraction of copy |", "|---|---|---:|---:|"]
     for one in every:
         heat = one.races[0]

@@ -1,9 +1,9 @@
-"""The page on this folder: `python -m benchmarks.tightness` writes it, `... measure NAME` measures a section first."""
+"""The page of this folder: `python -m benchmarks.tightness` writes it, `... measure NAME` measures a section first."""
 
 from benchmarks.measurement import Page, Section, main
 
 INTRO = """\
-How far the bounds lie from the errors that right kernels make, and how far two right devices differ."""
+How far the bounds lie from the errors that correct kernels make, and how far two correct devices differ."""
 PAGE = Page(
     "tightness",
     "How tight the bounds are",

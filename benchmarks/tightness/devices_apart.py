@@ -1,9 +1,9 @@
-"""How far apart two devices' answers lie, in floats from one to the other.
+"""Measure the distance between two devices' answers, in floats from one to the other.
 
     python benchmarks/tightness/devices_apart.py gpu cpu [TRIALS]
 
-Every correct kernel, the same cases and launches on both. Both answers are judged: to differ is no fault as long as
-both lie in the enclosure.
+Every correct kernel runs with the same cases and launches on both. Both answers are judged: a difference is not an
+error if both lie in the enclosure.
 """
 
 import sys
@@ -63,7 +63,7 @@ def compared(kernel: Kernel, names: tuple[str, str], trials: int) -> Apart:
 
 
 def compared_once(kernel: Kernel, devices: list[Device], index: int, total: Apart) -> Apart:
-    """The total with one more trial; one that either device does not finish, or finds fault with, counts as broken."""
+    """The total with one more trial; it counts as broken if a device does not finish it or reports an error."""
     attempt, probe = (
         attempt_of(kernel, SEED, index, BUDGET),
         replace(probe_of(kernel, SEED, index, 2, 10.0), check=False),

@@ -1,10 +1,10 @@
-"""Every op that is a formula: how tight its bounds are, that right kernels are inside, and which planted bugs are seen.
+"""Ops that are formulas: how tight their bounds are, if correct kernels are inside, and which planted bugs are found.
 
     python -m benchmarks.tightness.formulas [--jobs 16] [--seeds 2]
 
-Simulated kernels of every form, format and order of addition, with the claim that fits them and with the one that says
-nothing, and a few kernels that follow no formula. "Bound / largest error" is of each answer's worst element, and of
-those the median; the other two are of all elements that err at all, of which some err by hardly anything.
+Simulated kernels of every form, format and order of addition, with the claim that fits them and with the claim that
+says nothing, and a few kernels that follow no formula. "Bound / largest error" takes the worst element of each answer,
+and the median of these; the other two take all elements with an error, some of which are hardly wrong.
 """
 
 import argparse
@@ -29,13 +29,13 @@ from kfuzz.oracle.shapes import Places
 from kfuzz.oracle.systems.simulated import KernelManner, Simulated, SumOrder
 
 STORED = ("f32", "f16", "bf16", "f64")
-BUGS = """The share of the rows on which a bug shows that each rule calls wrong. A bug shows where a bit of the answer
-differs from the right kernel's; on a plain row some element lies beyond the answers of eight right kernels,
-whose sums go other ways and whose functions err otherwise. On the other rows nobody can be sure. "Declared"
-is a claim with every sum's additions, and every function's error as it was measured on a GPU. For what is
-seen least, still tighter ones change nothing: where a row is large, an eps beside the root moves it by less
-than its own sum may err, and where one key has nearly all the weight, neither a scale that is off by 1e-3
-nor narrow weights show beyond what scores may err by."""
+BUGS = """The share of the rows on which a bug shows that each rule calls wrong. A bug shows if a bit of the answer
+differs from the correct kernel's. On a plain row some element lies beyond the answers of eight correct kernels,
+which add in other orders and whose functions have other errors; on the other rows no rule can be certain.
+"Declared" is a claim with every sum's additions, and every function's error as it was measured on a GPU. For the
+rarest detections, still tighter errors change nothing: if a row is large, an eps beside the root moves it by less
+than the error of its own sum, and if one key has nearly all the weight, neither a scale that is off by 1e-3
+nor narrow weights show beyond the error of the scores."""
 LITERATURE = "V-ABFT gives 7 to 20 times the error in f32, 48 to 158 times in bf16"
 
 
@@ -58,7 +58,7 @@ def of_bugs(name: str, form: str) -> PlantedShare:
 
 
 def running_means(n: int, order: SumOrder) -> tuple[int, str, float, float, float]:
-    """A variance by Welford or Chan on rows of mean 0: bound over error, and what R12 was before it was sharpened."""
+    """A variance by Welford or Chan on rows of mean 0: bound over error, and R12 before it was sharpened."""
     x = np.random.default_rng(n).standard_normal((200, n)).astype(np.float32)
     adds = depth(order, n)
     claim = Accuracy(adds=adds, form="welford", divide="ieee")
@@ -141,7 +141,7 @@ def main() -> None:
         tight = [pool.submit(task) for task in ops]
         planted = [pool.submit(task) for task in bugs]
         mean = [pool.submit(task) for task in means]
-        print(f"\n## How tight\n\nBeside it, from the literature: {LITERATURE}.\n")
+        print(f"\n## How tight\n\nFor comparison, from the literature: {LITERATURE}.\n")
         print("\n".join(tightness(one.result() for one in tight)), flush=True)
         print("\n## Running means at mean 0\n\nA variance by Welford or Chan, 200 rows of N(0, 1).\n")
         print(

@@ -1,6 +1,6 @@
-"""Which atomics flush denormals, by type, place and instruction: python benchmarks/tightness/gpu_atomics.py [cpu]
+"""Find which atomics flush denormals, by type, place and instruction: python benchmarks/tightness/gpu_atomics.py [cpu]
 
-Prints the table of docs/numerics.md#atomics. Without `cpu` on a GPU; with it what the cpu device makes of the same.
+Prints the table of docs/numerics.md#atomics. It runs on a GPU; with `cpu`, on the cpu device.
 """
 
 import sys
@@ -28,14 +28,14 @@ ON_THE_CPU = ("float", "double")
 
 PAIRS = {"operand in the cell": (0.75, 0.0), "operand added": (0.0, 0.75), "negative operand": (-0.75, -0.0),
          "result of denormals": (0.75, -0.25), "result of normals": (1.5, -1.0)}  # fmt: skip
-"""In units of the least normal number: what is in the cell, and what is added; each should leave a denormal."""
+"""The value in the cell and the value added, in units of the least normal number; each pair should leave a denormal."""
 SIGNED = 2
-"""The pair that shows what becomes of a sign."""
+"""The pair that shows what happens to a sign."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What one operation left and gave back for every pair, in units of the least normal number."""
+    """The values that one operation left and returned for every pair, in units of the least normal number."""
 
     kind: str
     how: str
@@ -45,7 +45,7 @@ class Seen:
 
 
 def exact(how: str) -> NDArray[np.float64]:
-    """What the operation leaves where nothing is flushed."""
+    """The value that the operation leaves if nothing is flushed."""
     a, b = (np.array(column) for column in zip(*PAIRS.values(), strict=True))
     match how:
         case "Exchange":
@@ -81,7 +81,7 @@ def seen(device: Device, kind: str, how: str, place: int) -> Seen:
 
 
 def row(one: Seen) -> str:
-    """One line of the table: what is flushed, and whether what comes back is what was in the cell."""
+    """One line of the table: what is flushed, and whether the operation returns the former value of the cell."""
     first = np.array([a for a, _ in PAIRS.values()])
     same = "" if one.how == "Red" else ("as it was" if (one.before == first).all() else f"{one.before.tolist()}")
     lost = [name for name, left, right in zip(PAIRS, one.after, exact(one.how), strict=True) if left != right]

@@ -1,8 +1,8 @@
-"""The error of every function that a formula may name, on all 2^32 floats and all 16-bit numbers of this card.
+"""Measure every function that a formula may name, on all 2^32 floats and all 16-bit numbers of this GPU.
 
     python benchmarks/tightness/gpu_functions.py --into oracle/function_models [--stride 1] [--device gpu]
 
-Writes one file, named after the card and its CUDA version, that the oracle's models read.
+It writes one file, named after the GPU and its CUDA version, that the oracle's models read.
 """
 
 import argparse
@@ -35,7 +35,7 @@ FUNCTIONS = {
     "__logf": ("log", "FastLog"), "__fdividef": ("reciprocal", "FastReciprocal"),
     "tanh.approx": ("tanh", "ApproximateTanh"), "sqrt.approx": ("sqrt", "ApproximateSqrt"),
 }  # fmt: skip
-"""By its name in CUDA: the function that it stands for, and its name in the CUDA file."""
+"""By the name in CUDA: the mathematical function, and its name in the CUDA file."""
 
 NARROW = {
     "hexp": ("NarrowExp", np.exp), "hexp2": ("NarrowExp2", np.exp2), "hlog": ("NarrowLog", np.log),
@@ -45,9 +45,9 @@ NARROW = {
 }  # fmt: skip
 
 ENDS = (0, 0x00800000, 0x1F800000, 0x39800000, 0x3F000000, 0x3F800000, 0x40000000, 0x42800000, 0x4B800000, 0x7F800000)
-"""Bits of 0, 2^-126, 2^-64, 2^-12, 1/2, 1, 2, 64, 2^24 and infinity: what lies between two of them is a range."""
+"""Bits of 0, 2^-126, 2^-64, 2^-12, 1/2, 1, 2, 64, 2^24 and infinity: two neighbours bound a range."""
 NEAR_ONE = (0x3F000000, 0x3F800000)
-"""Where ranges begin in which a logarithm has its zero: its error is an absolute one there."""
+"""The starts of the ranges in which a logarithm has its zero: there its error is absolute."""
 RANGES = tuple((sign + a, sign + b - 1) for sign in (0, 1 << 31) for a, b in itertools.pairwise(ENDS))
 
 
@@ -71,7 +71,7 @@ def swept(device: Device, name: str, flags: tuple[str, ...], stride: int) -> dic
 
 
 def of_range(first: int, last: int, got: dict[str, Any]) -> dict[str, Any]:
-    """The worst of all blocks; what is zero is left out, and an absolute error where no function is near a zero."""
+    """The worst of all blocks, without zeros, and without absolute errors where no function is near a zero."""
     worst = int(np.argmax(got["relative"]))
     counted = {role: int(got[role].sum()) for role in ("flushed", "odd")}
     counted |= {"denormal": round(float(got["denormal"].max()), 3)}
@@ -92,7 +92,7 @@ def run(
     device: Device, entry: str, flags: tuple[str, ...], buffers: tuple[Buffer, ...], grid: tuple[int, int, int],
     args: tuple[str | int, ...],
 ) -> dict[str, Any]:  # fmt: skip
-    """What one launch left."""
+    """The output of one launch."""
     step = Step(entry, grid, (THREADS, 1, 1), 0, args)
     source = APPROXIMATIONS if "Approximate" in entry else SOURCE
     text = source.read_text(encoding="utf-8")
@@ -148,7 +148,7 @@ def narrow(device: Device, name: str, kind: str, form: Element) -> dict[str, Any
 
 
 def measured(device: Device, stride: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """All functions, those of 16 bits apart; what a device does not have is left out, and said."""
+    """All functions, with those of 16 bits apart; functions that a device lacks are left out and named."""
     wide, small = [], []
     for flags in ((), ("-ftz=true",)):
         of_flags = [one for name in FUNCTIONS for one in tried(f"{name} {flags}", swept, device, name, flags, stride)]
@@ -188,7 +188,7 @@ def main() -> None:
 
 
 def card(device: str) -> dict[str, str]:
-    """Which card this is, its driver and the CUDA version."""
+    """The name of the GPU, its driver and the CUDA version."""
     if device == "cpu":
         return {"card": "cpu", "driver": "", "cuda": "0"}
     asked = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]

@@ -1,8 +1,8 @@
-"""How the tensor cores add: python benchmarks/tightness/gpu_tensor_cores.py [cpu]
+"""Measure how the tensor cores add: python benchmarks/tightness/gpu_tensor_cores.py [cpu]
 
 Prints the tables of docs/numerics.md#tensor-cores: how many bits below the largest term of a block are kept, whether
-what is below them is cut or rounded, how many products are added at once, and how the sum is brought to its format;
-what exponent a product has whose factors are denormal or 0; and, on a GPU, how many blocks of all kinds of numbers the
+the lower bits are cut or rounded, how many products are added at once, and how the sum is brought to its format; the
+exponent of a product whose factors are denormal or 0; and, on a GPU, how many blocks of all kinds of numbers the
 cpu device adds up in another way.
 """
 
@@ -102,7 +102,7 @@ def added_at_once(device: Device, unit: Unit) -> int:
 
 
 def manner(exact: float, got: float, step: float) -> str:
-    """What was done to a number between two of the steps that are kept."""
+    """The treatment of a number between two of the steps that are kept."""
     down = np.trunc(exact / step) * step
     return "cut" if got == down else "rounded" if got == np.rint(exact / step) * step else f"{got!r} for {exact!r}"
 
@@ -175,7 +175,7 @@ def of_all_kinds(unit: Unit, rng: np.random.Generator, count: int) -> tuple[Real
     a, b = np.where(kind == 3, large, a), np.where(kind == 3, tiny, b)
     a, b = np.where(kind == 4, drawn(low - span, low + 3), a), np.where(kind == 4, drawn(low - span, low + 3), b)
     a, b = np.where(kind == 5, 0.0, a), np.where(kind == 5, drawn(-6, 5), b)
-    for later in range(1, TERMS, 2):  # what is largest may go again, so that what it cut is seen
+    for later in range(1, TERMS, 2):  # the largest may cancel, so that the bits that it cut show
         back = rng.random(count) < 0.5
         a[back, later], b[back, later] = -a[back, later - 1], b[back, later - 1]
     c = rng.choice([0.0, 1.0], count) * drawn(-34, 6)[:, 0]

@@ -1,9 +1,9 @@
-"""Each language's arithmetic (fuzz/callables/libraries) held against what its compiler does, on this machine's GPU.
+"""Compare each language's arithmetic (fuzz/callables/libraries) with its compiler's, on this machine's GPU.
 
     python -m benchmarks.tightness.languages triton|torch|cupy|jax
 
-A softmax in the language answers hostile cases; judged by its own arithmetic all have to be kept, and by CUDA's
-accurate functions those of a language that has others are not.
+A softmax in the language answers hostile cases. All must be kept under its own arithmetic; under CUDA's accurate
+functions, those of a language with other functions are not.
 """
 
 import importlib
@@ -46,7 +46,7 @@ def answers(language: str) -> Callable[[Floats], Floats]:
 
 
 def main(language: str) -> int:
-    """Count what is kept and what is broken, by each arithmetic."""
+    """Count the kept and the broken cases under each arithmetic."""
     kernel = load(TRITON / "softmax.py")
     every = (attempt_of(kernel, 11, index, BUDGET).case.arrays["x"].copy() for index in range(CASES))
     inputs = [x for x in every if not (np.isnan(x).any() or np.isposinf(x).any())]

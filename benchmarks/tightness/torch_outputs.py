@@ -1,8 +1,8 @@
-"""What torch answers on a GPU to the rows of tests/helpers/torch_rows.py.
+"""Record torch's answers on a GPU to the rows of tests/helpers/torch_rows.py.
 
     python benchmarks/tightness/torch_outputs.py tests/data/torch_outputs.json
 
-Answers are kept as hexadecimal bits, one text for each op, format and way to compute it; and
+It keeps the answers as hexadecimal bits, one text for each op, format and way to compute it;
 tests/oracle/test_torch_outputs.py judges them.
 """
 

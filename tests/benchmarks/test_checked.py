@@ -1,4 +1,4 @@
-"""The benchmark of checked trials counts what it runs, and accuses who is wrong."""
+"""The benchmark of checked trials counts what it runs, and names the kernel that it accuses."""
 
 from benchmarks.detection.checked import part_of
 from kfuzz.claims.kernel import KERNELS, load

@@ -1,4 +1,4 @@
-"""The rivals: each accepts what is right and rejects what is plainly wrong, and has the hole it is known for."""
+"""The rivals: each accepts correct answers and rejects plainly wrong ones, and has the gap that it is known for."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""benchmarks/detection/suites.py on folders of labelled programs: found, missed, accused, cannot run."""
+"""benchmarks/detection/suites.py on folders of labelled programs: found, missed, accused, could not run."""
 
 import struct
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Python's reading of abi.h against the compiler's: every size, offset, number and constant."""
+"""Python's reading of abi.h agrees with the compiler's: every size, offset, number and constant."""
 
 import ast
 import ctypes

@@ -1,4 +1,4 @@
-"""__half and __nv_bfloat16 on the cpu device: every operation rounds once, as fractions say; and their other words."""
+"""__half and __nv_bfloat16 on the cpu device: every operation rounds once, as exact fractions show."""
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction

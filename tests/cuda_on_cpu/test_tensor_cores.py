@@ -1,4 +1,4 @@
-"""nvcuda::wmma on the cpu device: kinds and shapes, how sums are cut, and what may not be done."""
+"""nvcuda::wmma on the cpu device: kinds and shapes, how sums are cut, and what is not allowed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the cpu device has of the CUDA toolkit: cub's reductions, tiles larger than a warp, directed rounding."""
+"""The parts of the CUDA toolkit on the cpu device: cub's reductions, tiles larger than a warp, directed rounding."""
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction

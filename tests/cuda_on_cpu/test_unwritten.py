@@ -1,4 +1,4 @@
-"""Inputs that nobody writes are checked without a memory of their readers, and lose no finding by it.
+"""Inputs that no thread writes are checked without a record of their readers, and no finding is lost.
 
 What a run takes for unwritten is a guess; the partner of each test is one in which it is wrong.
 """

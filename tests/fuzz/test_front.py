@@ -1,4 +1,4 @@
-"""`import kfuzz`: six names, each documented and typed, and nothing is loaded before it is asked for."""
+"""`import kfuzz`: six names, each documented and typed, and nothing is loaded before it is used."""
 
 import ast
 import inspect

@@ -1,4 +1,4 @@
-"""Every kernel of kernels/broken: its defect is found within so many trials, and made as small as is said here."""
+"""Every kernel of kernels/broken: its defect is found within so many trials, and minimized to the size given here."""
 
 from collections.abc import Iterator
 from math import inf

@@ -1,4 +1,4 @@
-"""Every kernel on the cpu device: a correct one is never accused, a broken one is found as what it is.
+"""Every kernel on the cpu device: a correct one is never accused, a broken one is found with its kind.
 
 The trials are the search's own, from fixed seeds. Beside them stands a second opinion that owes nothing to the
 oracle: the exact answer by mpmath, and the first-order error bound of the counts that the claim declares.

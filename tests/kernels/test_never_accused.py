@@ -1,4 +1,4 @@
-"""Classes of false alarm: of each, files that are right are not accused, and the same with a bug is found.
+"""Classes of false positives: correct files of each are not accused, and the same files with a bug are found.
 
 | class                              | a right file beside a wrong one                                            |
 |------------------------------------|-----------------------------------------------------------------------------|

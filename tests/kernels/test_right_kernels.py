@@ -1,4 +1,4 @@
-"""Right kernels as people write them, none of ours: they are kept; a step from each, which makes it wrong, is found."""
+"""Correct kernels as people write them, none of ours, are kept; one small change that makes each wrong is found."""
 
 from collections.abc import Iterator
 from pathlib import Path

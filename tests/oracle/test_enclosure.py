@@ -1,4 +1,4 @@
-"""The enclosure: the same in float64 and in balls, wide enough for what is right, too narrow for what is not."""
+"""The enclosure: the same in float64 and in balls, wide enough for correct answers, too narrow for wrong ones."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What is done without choosing element by element, for speed, is bit for bit what choosing gives."""
+"""Fast paths that do not choose element by element give bit for bit the same result as choosing."""
 
 import numpy as np
 import pytest

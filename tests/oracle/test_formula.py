@@ -1,4 +1,4 @@
-"""Ops that are formulas, as a user meets them: verdicts in every format, forms, scalars, integers, ops of one's own."""
+"""Ops that are formulas, as a user meets them: verdicts in every format, forms, scalars, integers, ops of your own."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Each rule of docs/formulas.md: with it a right kernel is inside, and switched off it is not."""
+"""Each rule of docs/formulas.md: with it a correct kernel is inside, and without it the kernel is not."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace

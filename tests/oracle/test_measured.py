@@ -1,4 +1,4 @@
-"""Function models: what was measured on cards is within what is documented, and a claim may ask for it by name."""
+"""Function models: errors measured on GPUs are within the documented ones, and a claim may name a measured model."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""docs/numerics.md, lemma by lemma: a right float32 kernel is kept, and lies outside what is left without the lemma."""
+"""docs/numerics.md, lemma by lemma: a correct float32 kernel is kept, and lies outside without the lemma."""
 
 from dataclasses import replace
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Right kernels by methods that no formula's text has: the forms that a claim may mean hold their answers."""
+"""Correct kernels by methods that no formula's text has: the forms that a claim may name contain their answers."""
 
 import math
 from collections.abc import Callable, Mapping

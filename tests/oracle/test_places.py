@@ -1,4 +1,4 @@
-"""Answers that are places: which indices argmax and top_k may name, ties and NaN by claim, and claims of such ops."""
+"""Answers that are places: the indices that argmax and top_k may give, ties and NaN by claim, claims of such ops."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Rows judged a slice at a time: the same verdict as all at once, in the memory of one slice."""
+"""Rows judged a slice at a time: the same verdict as for all at once, in the memory of one slice."""
 
 import tracemalloc
 from dataclasses import replace

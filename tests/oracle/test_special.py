@@ -1,4 +1,4 @@
-"""Special values: what each op promises for -inf, NaN, +inf, zeros, empty and one-element rows."""
+"""Special values: the promise of each op for -inf, NaN, +inf, zeros, empty and one-element rows."""
 
 import numpy as np
 import pytest

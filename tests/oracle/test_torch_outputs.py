@@ -1,4 +1,4 @@
-"""What torch answered on an H200 to rows at the edges of each format, judged by claims that say hardly anything.
+"""torch's answers on an H200 to rows at the edges of each format, judged by claims that say hardly anything.
 
 Kernels that nobody here wrote: an answer that is right must be kept. benchmarks/tightness/torch_outputs.py made them.
 """

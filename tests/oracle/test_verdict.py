@@ -1,4 +1,4 @@
-"""Verdicts: certified, with the worst element, the extent and a diagnosis that names the right mistake and no other."""
+"""Verdicts: certified, with the worst element, the extent, and a diagnosis that names the right mistake only."""
 
 from collections.abc import Callable
 

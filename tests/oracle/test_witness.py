@@ -1,4 +1,4 @@
-"""A witness: a right answer nearly always has one, a wrong one never, and no clash is lost by asking for it."""
+"""A witness: a correct answer nearly always has one, a wrong one never, and asking for it loses no clash."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What the pages say is so: sessions give the output shown, commands exist, Python runs, links lead somewhere."""
+"""The pages are true: sessions give the output shown, commands exist, Python runs, links lead somewhere."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""docs/formats.md against files of today: every field that is written stands there, and every one there is written."""
+"""docs/formats.md agrees with the files that kfuzz writes: the page has every field, and every field is written."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""docs/kernel-file.md: its examples are claims, its wrong ones are refused in its words, and it leaves out no key."""
+"""docs/kernel-file.md: its examples are claims, its wrong ones get the errors shown, and it leaves out no key."""
 
 import json
 import re

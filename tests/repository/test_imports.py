@@ -1,4 +1,4 @@
-"""Who may import whom: the oracle no search, one file pycuda and one Dask; neither files nor rooms form circles."""
+"""Allowed imports: no search in the oracle, one file with pycuda and one with Dask, no circles of files or rooms."""
 
 import ast
 from collections.abc import Iterator

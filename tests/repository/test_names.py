@@ -1,4 +1,4 @@
-"""One name, one thing: no two classes or names of types in kfuzz are called alike, whatever room they stand in."""
+"""One name, one thing: no two classes or type names in kfuzz are the same, in whatever room."""
 
 import ast
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""No code reads back the words of a message, a reason or a note: what they say is a typed value beside them."""
+"""No code reads back the words of a message, a reason or a note: a typed value beside them has the meaning."""
 
 import ast
 from collections.abc import Iterator

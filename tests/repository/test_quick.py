@@ -1,4 +1,4 @@
-"""The count that keeps `make quick` quick: it sees what a test costs, and names those that cost too much."""
+"""The count that keeps `make quick` quick: it measures the cost of each test, and names those that cost too much."""
 
 import os
 import subprocess

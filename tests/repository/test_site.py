@@ -1,4 +1,4 @@
-"""The documentation as a site: strict links, a page a finding, and nothing that is fetched; completion."""
+"""The documentation as a site: strict links, a page for each finding, nothing fetched; completion."""
 
 import importlib
 import importlib.util

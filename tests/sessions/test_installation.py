@@ -1,4 +1,4 @@
-"""The line that installs kfuzz: what doctor, a repro.py and the README print does install it."""
+"""The installation line that doctor, a repro.py and the README print installs kfuzz."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Whatever goes wrong, foreseen or not, is one line and exit code 2: exit code 1 says that a kernel is broken."""
+"""Any failure, foreseen or not, is one line and exit code 2: exit code 1 means that a kernel is broken."""
 
 import os
 import pickle

@@ -1,4 +1,4 @@
-"""A newcomer with the installed wheel and an empty folder: a bug is found, made small, fixed, and kept out."""
+"""A newcomer with the installed wheel and an empty folder: a bug is found, minimized, fixed, and kept out."""
 
 from pathlib import Path
 

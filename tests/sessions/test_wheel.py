@@ -1,4 +1,4 @@
-"""The wheel: one top-level name, every file of ours and no other, and at peace with what lies beside it."""
+"""The wheel: one top-level name, every file of ours and no other, and no conflict with other packages."""
 
 import zipfile
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Host functions that are called several times in a run: what outlives a call must not show in a later one's answer.
+"""Host functions that are called several times in a run: leftovers of a call must not change a later answer.
 
 Pairs of a right file and the same with a bug stand in extensions/pairs, under the class "what outlives a call".
 """

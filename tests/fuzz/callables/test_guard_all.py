@@ -1,4 +1,4 @@
-"""The allocator under torch of --guard-all, over a driver of the host's memory; and, on a card, under torch itself."""
+"""The allocator of --guard-all under torch, with a driver of the host's memory; and, on a GPU, with torch itself."""
 
 import ctypes
 from collections.abc import Iterator

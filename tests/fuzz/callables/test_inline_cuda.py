@@ -1,4 +1,4 @@
-"""CUDA in the strings of Python files: read without running them, and run whole where torch is there.
+"""CUDA in the strings of Python files: read without running them, and run whole if torch is installed.
 
 Each submission is as people write it; its wrong twins differ in a word or a line, and are found at that line.
 """

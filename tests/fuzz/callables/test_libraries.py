@@ -1,4 +1,4 @@
-"""Python libraries: what each says of itself is complete, and one that does not work here is no fault of a kernel."""
+"""Python libraries: the description of each is complete, and a library that does not work here accuses no kernel."""
 
 import os
 import subprocess

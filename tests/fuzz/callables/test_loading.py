@@ -1,4 +1,4 @@
-"""How the file of a callable is made a module."""
+"""The file of a callable is loaded as a module."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A torch reference as an op: its formula is as tight as the one that is written by hand, and accuses nobody."""
+"""A torch reference as an op: its formula is as tight as a handwritten one, and accuses no correct kernel."""
 
 import os
 import subprocess

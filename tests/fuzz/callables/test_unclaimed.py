@@ -1,4 +1,4 @@
-"""Files without a claim: what is said on the command line, and what their text tells, makes one."""
+"""Files without a claim: the command line and the text of the file make a claim."""
 
 import json
 import random

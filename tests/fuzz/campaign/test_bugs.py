@@ -1,4 +1,4 @@
-"""Bugs: one headline for one cause, whatever the seed, told by a small case; a baseline knows them by cause."""
+"""Bugs: one headline for one cause, whatever the seed, shown by a small case; a baseline knows them by cause."""
 
 import json
 from dataclasses import replace

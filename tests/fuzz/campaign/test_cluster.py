@@ -1,4 +1,4 @@
-"""Campaigns on a Dask cluster: the same findings for any number of workers, whoever is lost, and in the same order."""
+"""Campaigns on a Dask cluster: the same findings in the same order for any number of workers, even if some are lost."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""Processes that run the blocks of a campaign: told in order, and nobody idle meanwhile."""
+"""Processes that run the blocks of a campaign: results arrive in order, and no process is idle meanwhile."""
 
 import time
 from collections.abc import Iterator

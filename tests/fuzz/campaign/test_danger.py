@@ -1,4 +1,4 @@
-"""Kernels that end their process: the crash is told, then kept clear of, and nothing behind it is lost."""
+"""Kernels that end their process: the crash is reported, later trials avoid it, and no later finding is lost."""
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""Several devices in one campaign: what each finds is what it finds alone, and a finding says who has seen it."""
+"""Several devices in one campaign: each finds what it finds alone, and a finding names the devices that saw it."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Parts of a campaign: no trial is in two, each is in one, and their reports together are that of the whole."""
+"""Parts of a campaign: each trial is in exactly one, and their reports together are that of the whole."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A campaign state of the version before this one is read as what it says."""
+"""A campaign state of the previous version is read with the same meaning."""
 
 import json
 import re

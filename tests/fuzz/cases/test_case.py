@@ -1,4 +1,4 @@
-"""Cases and their files: bits survive, damage is one clear error, a stranger's file can do nothing else."""
+"""Cases and their files: bits survive, damage is one clear error, and a stranger's file can do no harm."""
 
 import json
 import multiprocessing

@@ -1,4 +1,4 @@
-"""The corpus and its replay: one file a bucket, nothing lost, and a status that says what became of each case."""
+"""The corpus and its replay: one file a bucket, nothing lost, and a status for each case."""
 
 import multiprocessing
 from collections.abc import Iterator

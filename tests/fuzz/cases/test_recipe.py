@@ -1,4 +1,4 @@
-"""Recipes: the same bits everywhere and for ever, and words that a person can read."""
+"""Recipes: the same bits everywhere and always, in words that a person can read."""
 
 import hashlib
 

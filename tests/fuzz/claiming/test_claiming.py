@@ -1,4 +1,4 @@
-"""What is proposed for a claim: formulas that no count is above, a claim that is kept, and why where there is none."""
+"""Proposed claims: formulas that bound every count, a claim that is kept, and the reason if there is none."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What a claim leaves out is read off the kernel's text, and what it denies there is told with its line."""
+"""The kernel's text fills in what a claim leaves out, and contradictions are reported with their line."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Integer expressions: what they mean, what is refused, and that nothing written in them can hang."""
+"""Integer expressions: their meaning, which are refused, and that none can hang."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Claims of ops that are formulas: forms, named sums, models, ops of one's own; and such kernels on the cpu."""
+"""Claims of ops that are formulas: forms, named sums, models, ops of your own; and such kernels on the cpu."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A kernel file is read, or refused in one line: file, line, key = value, what was found, what is allowed."""
+"""A kernel file is read, or refused in one line: file, line, key = value, the mistake, the allowed values."""
 
 import os
 import pickle

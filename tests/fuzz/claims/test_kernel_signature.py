@@ -1,4 +1,4 @@
-"""The `__global__` functions of a source, as a claim's entries and args are held against them."""
+"""The `__global__` functions of a source, compared with a claim's entries and args."""
 
 from pathlib import Path
 

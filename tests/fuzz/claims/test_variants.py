@@ -1,4 +1,4 @@
-"""Which template arguments a launch may have: all that occur, hardly any other, and never without an end."""
+"""The template arguments that a launch may have: all that occur, hardly any others, and always finitely many."""
 
 from itertools import product
 

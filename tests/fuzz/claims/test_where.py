@@ -1,4 +1,4 @@
-"""Sizes that go together: what `where`, powers of two and lists admit is all that is drawn, tried and kept."""
+"""Sizes that belong together: kfuzz draws, tries and keeps only what `where`, powers of two and lists admit."""
 
 import random
 from collections.abc import Iterator

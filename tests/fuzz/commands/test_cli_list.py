@@ -1,4 +1,4 @@
-"""`kfuzz list`, `kfuzz show`, `kfuzz doctor`: what they print, where, and their exit codes."""
+"""`kfuzz list`, `kfuzz show`, `kfuzz doctor`: what they print, on which stream, and their exit codes."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""`--help` teaches: what a command does, an example of it, and the default of each option."""
+"""`--help` teaches: the purpose of a command, an example, and the default of each option."""
 
 from collections.abc import Iterator
 

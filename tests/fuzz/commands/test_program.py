@@ -1,4 +1,4 @@
-"""The program itself: signals at any moment, a reader that goes, streams that are closed, a folder that is removed."""
+"""The program itself: signals at any moment, a reader that closes, closed streams, a removed folder."""
 
 import json
 import multiprocessing

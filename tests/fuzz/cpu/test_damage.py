@@ -1,4 +1,4 @@
-"""Damage that a kernel does to memory of others reaches no other job: it is reported, or at least harmless."""
+"""Damage that a kernel does to others' memory reaches no other job: it is reported, or at least harmless."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Host functions on the cpu device: what they launch and allocate, what they must not touch, how they refuse."""
+"""Host functions on the cpu device: their launches and allocations, what they must not touch, and how they refuse."""
 
 from collections.abc import Iterator
 from pathlib import Path

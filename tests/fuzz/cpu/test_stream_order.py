@@ -1,4 +1,4 @@
-"""Accesses that streams, events and the host order are no findings; accesses that they do not order are races."""
+"""Accesses that streams, events and the host order are not findings; accesses that they do not order are races."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Code from before Volta that relies on lanes in step is a race, unless the claim says that it relies on them."""
+"""Code from before Volta that relies on lanes in step has a race, unless the claim declares that it relies on them."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What a launch hands over: scalars of every type, literals, and what one line of C++ makes of arrays and sizes."""
+"""The arguments of a launch: scalars of every type, literals, and the arrays and sizes in one line of C++."""
 
 from collections.abc import Iterator
 from pathlib import Path

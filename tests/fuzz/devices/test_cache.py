@@ -1,4 +1,4 @@
-"""The cache stays small, and what a killed process has left in it goes."""
+"""The cache stays small, and leftovers of a killed process are removed."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Processes of our own: however they are, they are gone when their caller has ended them."""
+"""Processes of our own: whatever their state, they are gone when their caller has ended them."""
 
 import contextlib
 import os

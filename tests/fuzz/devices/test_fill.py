@@ -1,4 +1,4 @@
-"""What the host fills an array with arrives in its bits, on outputs and scratch alike."""
+"""The host's fill of an array arrives bit for bit, on outputs and scratch alike."""
 
 import struct
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Memory of kfuzz's own processes: what is freed is kept for the next array, and not mapped and cleared anew."""
+"""Memory of kfuzz's own processes: freed memory is kept for the next array, and not mapped and cleared again."""
 
 import subprocess
 import sys

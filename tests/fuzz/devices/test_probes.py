@@ -1,4 +1,4 @@
-"""A probe: what only one device understands is that device's own."""
+"""A probe: what only one device understands belongs to that device."""
 
 from kfuzz.cpu.questions import CpuQuestion
 from kfuzz.devices import Probe

@@ -1,4 +1,4 @@
-"""What a gpu trial concludes from its runs. The card is a stand-in: memory is a numpy array, a kernel a function."""
+"""What a gpu trial concludes from its runs. The GPU is a stand-in: memory is a numpy array, a kernel a function."""
 
 import itertools
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Worker processes: whatever a kernel does, the caller lives on, is told what happened, and nothing is left behind."""
+"""Worker processes: whatever a kernel does, the caller survives, learns what happened, and nothing is left over."""
 
 import os
 import signal

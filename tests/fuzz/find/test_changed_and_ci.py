@@ -1,4 +1,4 @@
-"""What runs in CI: the action's steps, kernels that a change touches, GitHub's summary, GitLab's file."""
+"""CI: the action's steps, kernels that a change touches, GitHub's summary, GitLab's file."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""[tool.kfuzz]: what a project sets once holds in every folder of it, and a mistake in it is one line."""
+"""[tool.kfuzz]: a project's settings hold in every folder of it, and a mistake in them is one line."""
 
 from pathlib import Path
 

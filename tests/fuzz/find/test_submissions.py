@@ -1,4 +1,4 @@
-"""Submissions that are one JSON file: a claim by their definition, reference and sources beside it, and errors."""
+"""Submissions that are one JSON file: a claim by their definition, the reference and sources beside it, and errors."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`kfuzz fuzz --watch`: what changes is run again, headers included, and Ctrl-C loses nothing."""
+"""`kfuzz fuzz --watch`: changed files run again, also after a changed header, and Ctrl-C loses nothing."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What the gpu device says without a GPU, and what it takes to accuse a kernel that ended its process."""
+"""What the gpu device says without a GPU, and what it needs to accuse a kernel that ended its process."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The sweep that measures an exp: what it reports of right and of wrong ones, on the cpu device."""
+"""The sweep that measures an exp: its report on right and on wrong ones, on the cpu device."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The gpu device on a real card: what it must name, and what it must never accuse."""
+"""The gpu device on a real GPU: what it must name, and what it must never accuse."""
 
 import itertools
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Compiling for a GPU, on a machine that needs none: entries, errors, the cache."""
+"""Compiling for a GPU on a machine without one: entries, errors, the cache."""
 
 import os
 import re

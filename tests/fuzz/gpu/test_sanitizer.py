@@ -1,4 +1,4 @@
-"""Reading compute-sanitizer's reports: what version 2025.3.1 said of tests/data/planted/gpu_faults.cu on an H200."""
+"""compute-sanitizer's reports, as version 2025.3.1 wrote them for tests/data/planted/gpu_faults.cu on an H200."""
 
 import time
 from pathlib import Path

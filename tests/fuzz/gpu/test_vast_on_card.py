@@ -1,4 +1,4 @@
-"""Beyond 2^31 elements on a card: what is made of the rows, here on small memory of the host, and on a real card."""
+"""Beyond 2^31 elements on a GPU: how rows are made, with little memory of the host and on a real GPU."""
 
 import fcntl
 import itertools

@@ -1,4 +1,4 @@
-"""Minimize: smaller, the same bucket, by real runs; what is kept when it is interrupted, and how often it fails."""
+"""Minimize: smaller, the same bucket, by real runs; what an interruption keeps, and how often the case fails."""
 
 from collections.abc import Iterator
 from dataclasses import replace

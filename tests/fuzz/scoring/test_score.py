@@ -1,4 +1,4 @@
-"""The score: what becomes of a mutant, what a run keeps, and that neither can be wrong in silence."""
+"""The score: the result of each mutant, what a run keeps, and that neither can be wrong in silence."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""A corpus made smaller: no kill is lost, and a case that no mutant speaks of stays."""
+"""A corpus made smaller: no kill is lost, and a case without mutants stays."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Generated graphs and lists: what each holds, and that every format says the same of it."""
+"""Generated graphs and lists: the contents of each, the same in every format."""
 
 from array import array
 from itertools import pairwise

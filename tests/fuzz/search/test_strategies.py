@@ -1,4 +1,4 @@
-"""Strategies: what they draw is claimed, hostile and cheap; what they shrink to, a person can read."""
+"""Strategies: they draw claimed, hostile and cheap values, and shrink to values that a person can read."""
 
 import math
 import pkgutil

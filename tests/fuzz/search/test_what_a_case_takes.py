@@ -1,4 +1,4 @@
-"""No case of a campaign takes more than 2 GB or 10 s of a processor: the largest of every kernel, measured."""
+"""No case of a campaign needs more than 2 GB or 10 s of a processor: the largest of every kernel, measured."""
 
 import json
 import subprocess

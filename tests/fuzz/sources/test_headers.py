@@ -1,4 +1,4 @@
-"""A kernel's own headers: found, translated, compiled and told by their names, and carried by repro.py."""
+"""A kernel's own headers: found, translated, compiled and reported by their names, and carried by repro.py."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""`kfuzz init`: what it sees, what it writes, and that nothing of a person's is ever changed."""
+"""`kfuzz init`: what it finds, what it writes, and that it never changes a person's files."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""How times are taken and what is made of them, on recorded numbers and a clock that is handed in."""
+"""How times are taken and evaluated, on recorded numbers and a clock that the test passes in."""
 
 import json
 from collections.abc import Iterator

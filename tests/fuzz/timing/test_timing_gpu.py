@@ -1,4 +1,4 @@
-"""Times on a card: figures that agree, and kernels that would fool a protocol."""
+"""Times on a GPU: figures that agree, and kernels that would fool a protocol."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

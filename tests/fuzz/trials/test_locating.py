@@ -1,4 +1,4 @@
-"""The line that stored a wrong answer, and what a kernel printed: told by campaigns, replays and repro.py."""
+"""The line that stored a wrong answer, and a kernel's own output: reported by campaigns, replays and repro.py."""
 
 import subprocess
 import sys

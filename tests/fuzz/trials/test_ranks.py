@@ -1,4 +1,4 @@
-"""Ranks of findings: what is wrong at the shape that a function was written for, and what at others alone."""
+"""Ranks of findings: errors at the shape that a function was written for, and errors at other shapes only."""
 
 import re
 import subprocess

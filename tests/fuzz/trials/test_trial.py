@@ -1,4 +1,4 @@
-"""Trials: where the device's findings and the oracle's verdicts become defects, and buckets that hold still."""
+"""Trials: the device's findings and the oracle's verdicts become defects, in buckets that do not change."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The report as a page, as SARIF and in the words of CI services: valid whatever a file or a kernel is called."""
+"""The report as a page, as SARIF and for CI services: valid whatever the name of a file or a kernel."""
 
 import json
 import os

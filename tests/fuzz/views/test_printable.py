@@ -1,4 +1,4 @@
-"""What strangers write is printed as text: no name, line, case or message moves a cursor or turns writing round."""
+"""Strangers' text is printed as text: no name, line, case or message moves a cursor or turns writing round."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The report, and what is rendered from it: failure text, summary, JUnit, progress."""
+"""The report and its views: failure text, summary, JUnit, progress."""
 
 import io
 import json

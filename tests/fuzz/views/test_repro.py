@@ -1,4 +1,4 @@
-"""repro.py: one file that shows a finding wherever kfuzz is installed, and says so by its exit code."""
+"""repro.py: one file that shows a finding wherever kfuzz is installed, and reports it by its exit code."""
 
 import ast
 import os
