@@ -1,11 +1,13 @@
-# Everything is set up from nothing: Python 3.11 or newer and g++ are all that a machine needs.
+# Sets up everything from nothing: a machine needs Python 3.11 or newer, g++ and make.
 PYTHON ?= python3
 BIN := .venv/bin
-# A tenth of the time of the tests would go into compiling the same Python again.
+# Without this, a tenth of the tests' time goes into compiling the same Python again.
 unexport PYTHONDONTWRITEBYTECODE
+# Many tests wait for a process of their own: one worker more than processors keeps all processors at work.
+export PYTEST_XDIST_AUTO_NUM_WORKERS ?= $(shell expr $$(nproc) + 1)
 PYTEST = $(BIN)/python -m pytest -q -n auto --dist loadfile
 
-fuzz: .venv/ready                 ## fuzz every kernel for a minute, on all devices there are
+fuzz: .venv/ready                 ## fuzz every kernel for a minute, on every device of this machine
 	$(BIN)/kfuzz fuzz --max-time 60s
 
 test: .venv/ready                 ## the tests
@@ -14,7 +16,7 @@ test: .venv/ready                 ## the tests
 quick: .venv/ready                ## the tests that a change usually breaks, in a minute
 	$(PYTEST) -m "not slow and not soak and not gpu"
 
-check: .venv/ready                ## lint, types, and that no two things have one name
+check: .venv/ready                ## lint, types, and a test that no two things share a name
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	rm -rf .venv/types && mkdir -p .venv/types/kfuzz
@@ -27,7 +29,7 @@ soak: .venv/ready                 ## the long proofs
 	$(BIN)/kfuzz fuzz --device cpu --max-cases 100000
 	$(PYTEST) -m soak
 
-docs: .venv/docs                  ## the documentation as a site, in build/site: open index.html, no network is needed
+docs: .venv/docs                  ## the documentation as a site in build/site: open index.html; it needs no network
 	$(BIN)/python docs/site.py build/site
 
 .venv/docs: .venv/ready
