@@ -98,7 +98,7 @@ class PythonBackend:
         with extensions.on_a_card(job.path) if extensions else nullcontext():
             function = self._modules.function(job, call.function)
         if extensions:
-            function = extensions.as_on_a_card(function, job.path)
+            function = extensions.call_on_a_card(function, job.path)
         # kfuzz puts a returned array where a passed one would be, so that the same checks apply.
         job = replace(job, buffers=tuple(replace(buffer, is_returned=False) for buffer in job.buffers))
         caller = Caller(job, call, function, lender, memory)
