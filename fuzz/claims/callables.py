@@ -49,7 +49,7 @@ def arrays_of(roles: Roles) -> dict[str, str]:
 
 def axes_of(arrays: Mapping[str, str] | None, roles: Roles) -> dict[str, Axis]:
     """The sizes that the inputs' dimensions may have; the op's names if the claim has no arrays."""
-    names = [size for shape in roles.inputs.values() for size in shape if size != "1"]
+    names = [size for shape in roles.inputs.values() for size in shape if size.isidentifier()]
     if arrays is not None:
         shapes = [text.partition("[")[2].partition("]")[0] for text in arrays.values() if "->" in text]
         names = [size.strip() for shape in shapes for size in shape.split(",") if size.strip().isidentifier()]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from triton.runtime import interpreter
 
 from kfuzz.callables.triton import bfloat16
-from kfuzz.devices import ClaimError, DeviceError, Finding
+from kfuzz.devices import DeviceError, Finding, MissingError
 from kfuzz.devices.layout import OUTPUT, POISONS
 from kfuzz.kinds import Kind
 
@@ -165,12 +165,12 @@ class Watch:
     def __init__(self) -> None:
         if not triton.__version__.startswith(TESTED):
             wanted = " or ".join(f"{one}x" for one in TESTED)
-            raise ClaimError(
+            raise MissingError(
                 f"triton {triton.__version__} is not tested here: without a GPU kfuzz needs triton {wanted}"
             )
         if np.lib.NumpyVersion(np.__version__) >= NUMPY:
             problem = f"triton {triton.__version__} does not run its loops with numpy {np.__version__}"
-            raise ClaimError(f"{problem}: pip install 'numpy<{NUMPY}'")
+            raise MissingError(f"{problem}: pip install 'numpy<{NUMPY}'")
         self.programs: Programs | None = None
         bfloat16.install()
         builder, grid = interpreter.InterpreterBuilder, interpreter.GridExecutor
