@@ -24,6 +24,7 @@ from kfuzz.devices import ClaimError, Device, DeviceError, Probe, UnsupportedErr
 from kfuzz.find.device import lanes_of_caller, names_of, open_device, resolve_device
 from kfuzz.find.project import Kernels, kernels_below, kernels_for, read_all
 from kfuzz.gpu import driver
+from kfuzz.oracle.plural import plural
 from kfuzz.sources.exhibits import name_as_kernel
 from kfuzz.trials.replay import replay
 from kfuzz.trials.trial import unfit
@@ -180,7 +181,7 @@ class FuzzItem(Item):
         if progress.retired and not progress.trials:
             pytest.skip(progress.retired)
         if not progress.trials:
-            spent = f"{cases} cases" if cases else f"{seconds:.1f} s"
+            spent = plural(cases, "case") if cases else f"{seconds:.1f} s"
             more = "--kfuzz-cases" if cases else "--kfuzz-time"
             raise CaseError(f"{self.kernel.name}: nothing was tested in {spent}; increase {more}")
 

@@ -82,7 +82,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     if not config.getoption("--kfuzz"):
         return None
     cases, device = config.getoption("--kfuzz-cases"), config.getoption("--kfuzz-device")
-    how_long = f"{cases} cases of each kernel" if cases else f"for {config.getoption('--kfuzz-time')}"
+    how_long = f"each kernel, --kfuzz-cases {cases}" if cases else f"for {config.getoption('--kfuzz-time')}"
     return f"kfuzz: fuzzing {how_long}, device {device}, --kfuzz-seed {config.getoption('--kfuzz-seed')}"
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from kfuzz.oracle.elements import BF16, F16, F32, Element, store, values
 from kfuzz.oracle.enclosure import compare
 from kfuzz.oracle.op import Op
+from kfuzz.oracle.plural import plural
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.selfcheck.formulas import CLAIMED, check
@@ -110,7 +111,7 @@ def _simulations(op: Op, form: Element) -> AdmissionCheck:
         tally = check(op, form, quick=True)
     outside = tally.outside + tally.clashes
     tight = f", bound {np.median(tally.factors):.3g} x the error" if tally.factors else ""
-    figures = f"{tally.rows} rows, {outside} outside{tight}"
+    figures = f"{plural(tally.rows, 'row')}, {outside} outside{tight}"
     return AdmissionCheck(f"simulated kernels in {form.name} are inside", not outside, figures)
 
 

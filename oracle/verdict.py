@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal, get_args
 
+from kfuzz.oracle.plural import plural
+
 Status = Literal["kept", "broken", "not judged"]
 AnswerKind = Literal["", "numeric", "special"]
 SpecialRow = Literal["row", "ieee", "ignore"]
@@ -58,7 +60,7 @@ class Why(Enum):
     DIVIDED = "quotients beyond what divide = '{about}' is for"
     ODD_STATE = "sums over a state with a finite max and no positive finite sum: unclaimed"
     EMPTY_STATES = "sums of nothing but empty states: unclaimed"
-    NO_SUCH_RANK = "ranks beyond the end of their row"
+    NO_SUCH_RANK = "ranks beyond the end of the row"
     UNKNOWN = "{about}"
 
 
@@ -75,7 +77,10 @@ class Reason:
 
     def __str__(self) -> str:
         words = self.why.value.format(about=self.about)
-        return f"{self.count} {words}" if self.count else words
+        if not self.count or self.why is Why.UNKNOWN:
+            return f"{self.count} {words}" if self.count else words
+        several, _, rest = words.partition(" ")  # a wording that is counted begins with its noun
+        return f"{plural(self.count, several.removesuffix('s'))} {rest}"
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from kfuzz.callables.lending import ITS_OWN, describe_overwrites
 from kfuzz.devices import DeviceError, Finding, host_compiler
+from kfuzz.oracle.plural import plural
 
 SOURCE = Path(__file__).with_name("guards.cpp")
 DRIVER = "libcuda.so.1"
@@ -55,10 +56,12 @@ class Guards:
 
 def describe_write(raw: RawWrite) -> Iterator[Finding]:
     """A finding for one write. A write to freed memory is a warning: it is harmless while the memory is unused."""
-    words = f"{raw.bytes} bytes"
+    words = plural(raw.bytes, "byte")
     if raw.is_freed:
         message = f"byte {raw.at} of {words} that torch allocates is written after they are freed"
         yield Finding("use-after-free", message, "warning", array=ITS_OWN, count=raw.count)
         return
     for found in describe_overwrites(words, [raw.at], raw.bytes):
-        yield replace(found, message=f"{found.message.rpartition(', ')[0]}, {raw.count} bytes in all", count=raw.count)
+        yield replace(
+            found, message=f"{found.message.rpartition(', ')[0]}, {plural(raw.count, 'byte')} in all", count=raw.count
+        )

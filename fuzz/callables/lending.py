@@ -15,6 +15,7 @@ from kfuzz.callables.memory import LentArray
 from kfuzz.devices import Finding
 from kfuzz.devices.layout import BESIDE, OUTPUT
 from kfuzz.oracle.elements import Element
+from kfuzz.oracle.plural import plural
 
 ITS_OWN = "what it allocates"
 """The array that such a finding names, without its size: it is one bug at all sizes."""
@@ -98,6 +99,6 @@ def find_overwrites(blocks: list[PoisonedBlock], word: int) -> Iterator[Finding]
 def describe_overwrites(words: str, at: Sequence[int], nbytes: int) -> Iterator[Finding]:
     """A finding for changed bytes beside an allocation, if there are any; `at` counts from its first byte."""
     if at:
-        side = f"{-at[0]} bytes before" if at[0] < 0 else f"{at[0] - nbytes} bytes behind"
-        message = f"write {side} {words} that the callable allocates, {len(at)} bytes in all"
+        side = f"{plural(-at[0], 'byte')} before" if at[0] < 0 else f"{plural(at[0] - nbytes, 'byte')} behind"
+        message = f"write {side} {words} that the callable allocates, {plural(len(at), 'byte')} in all"
         yield Finding("out-of-bounds", message, array=ITS_OWN, index=at[0], count=len(at))

@@ -7,6 +7,7 @@ from kfuzz.campaign.bugs import Bug, bugs_of
 from kfuzz.campaign.schedule import WHOLE, Shard
 from kfuzz.campaign.state import Discovery, Progress
 from kfuzz.claims.kernel import Kernel
+from kfuzz.oracle.plural import plural
 
 StopReason = Literal["max-cases", "max-time", "interrupted", "no kernel can go on"]
 
@@ -47,7 +48,7 @@ class KernelResult:
             return ""
         messages = (one.defect.message for one in self.discoveries)
         why = "; ".join(dict.fromkeys([*progress.not_judged, *messages]))
-        return f"no answer of its {progress.trials} trials was judged" + (f": {why}" if why else "")
+        return f"no answer of its {plural(progress.trials, 'trial')} was judged" + (f": {why}" if why else "")
 
 
 def _importance(one: Discovery) -> tuple[bool, bool, int, str]:

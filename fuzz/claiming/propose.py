@@ -20,6 +20,7 @@ from kfuzz.cpu.counting import FAST, PRODUCT, QUOTIENT, STAGES, Counter
 from kfuzz.devices import ClaimError
 from kfuzz.oracle.elements import F64
 from kfuzz.oracle.find import find
+from kfuzz.oracle.plural import plural
 from kfuzz.search.edges import numbers
 
 LARGEST = 1 << 20
@@ -70,7 +71,8 @@ def said(found: MeasuredCounts) -> str:
     """The sizes of the counts, in words."""
     largest = {name: max(sample.axes[name] for sample in found.samples) for name in found.samples[0].axes}
     sizes = " ".join(f"{name}={size}" for name, size in largest.items())
-    return f"counted in {len(found.samples)} launches of sizes up to {sizes}; no more than the formulas say in any"
+    launches = plural(len(found.samples), "launch", "launches")
+    return f"counted in {launches} of sizes up to {sizes}; no more than the formulas say in any"
 
 
 def counts(kernel: Kernel, found: MeasuredCounts, is_unshifted: bool) -> dict[str, str]:

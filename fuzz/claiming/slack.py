@@ -20,6 +20,7 @@ from kfuzz.oracle import Accuracy, judge
 from kfuzz.oracle.arrays import check_inputs
 from kfuzz.oracle.enclosure import Floats
 from kfuzz.oracle.find import find
+from kfuzz.oracle.plural import plural
 from kfuzz.oracle.question import enclose
 from kfuzz.search.sizes import row_axis
 
@@ -104,7 +105,7 @@ def told(kernel: Kernel, slack: Slack) -> str:
     """The gain in words, for the author of the claim."""
     return (
         f"{kernel.name}: the claim leaves adds out, so at {slack.sizes} an error of {percent(slack.allowed)} passes; "
-        f"it adds {slack.adds} times there, and with that claimed errors of {percent(slack.shown)} show: "
+        f"it adds {plural(slack.adds, 'time')} there, and with that claimed errors of {percent(slack.shown)} show: "
         f"kfuzz claim {shown_path(kernel.path)}"
     )
 

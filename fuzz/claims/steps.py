@@ -13,6 +13,7 @@ from kfuzz.claims.launches import Launch
 from kfuzz.claims.reading import Sizes, at, evaluate
 from kfuzz.devices import Step
 from kfuzz.devices.limits import BLOCK_MAX, C_INT_BYTES, CLUSTER_MAX, GRID_MAX, SHARED_MAX, THREADS_MAX
+from kfuzz.oracle.plural import plural
 
 LaunchSize = tuple[int, int, int]
 """x, y and z of a grid or a block."""
@@ -34,11 +35,11 @@ def step_of(
     key = launch.keys.launch
     block = sides_of(front, (*key, "block"), launch.block, BLOCK_MAX, sizes)
     if prod(block) > THREADS_MAX:
-        found = f"{prod(block)} threads {at(sizes)}; a block has at most {THREADS_MAX}"
+        found = f"{plural(prod(block), 'thread')} {at(sizes)}; a block has at most {THREADS_MAX}"
         raise front.error((*key, "block"), found)
     shared = evaluate(front, (*key, "shared"), launch.shared, sizes)
     if not 0 <= shared <= SHARED_MAX:
-        raise front.error((*key, "shared"), f"{shared} bytes {at(sizes)}; a block has 0 to {SHARED_MAX}")
+        raise front.error((*key, "shared"), f"{plural(shared, 'byte')} {at(sizes)}; a block has 0 to {SHARED_MAX}")
     for arg in launch.args:
         width = launch.widths.get(arg, C_INT_BYTES)
         if arg not in arrays and not -(1 << 8 * width - 1) <= sizes[arg] < 1 << 8 * width - 1:
@@ -63,7 +64,7 @@ def cluster_of(front: FrontMatter, launch: Launch, grid: LaunchSize, sizes: Size
     place = launch.keys.cluster
     cluster = sides_of(front, place, launch.cluster, (CLUSTER_MAX,) * 3, sizes)
     if prod(cluster) > CLUSTER_MAX:
-        raise front.error(place, f"{prod(cluster)} blocks {at(sizes)}; a cluster has at most {CLUSTER_MAX}")
+        raise front.error(place, f"{plural(prod(cluster), 'block')} {at(sizes)}; a cluster has at most {CLUSTER_MAX}")
     for axis, blocks, side in zip("xyz", grid, cluster, strict=True):
         if blocks % side:
             found = f"the grid has {blocks} blocks along {axis} {at(sizes)}; it is a multiple of the cluster's {side}"

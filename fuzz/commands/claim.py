@@ -15,6 +15,7 @@ from kfuzz.devices import ClaimError
 from kfuzz.exit_codes import FOUND
 from kfuzz.find.project import has_claim
 from kfuzz.find.targets import find_one
+from kfuzz.oracle.plural import plural
 
 
 @click.command(short_help="Propose what a kernel may claim, measured from its runs.")
@@ -59,9 +60,11 @@ def claim(ctx: click.Context, target: str, op: str | None, max_cases: int, seed:
     click.echo(claim_of(found.kernel))
     click.echo(f"{found.remark}", err=True)
     if found.broken:
-        click.echo(f"the kernel does not keep it in {found.trials} trials: {'; '.join(found.broken)}", err=True)
+        click.echo(
+            f"the kernel does not keep it in {plural(found.trials, 'trial')}: {'; '.join(found.broken)}", err=True
+        )
         ctx.exit(FOUND)
-    click.echo(f"kept in {found.trials} trials on the cpu device; read it before you use it", err=True)
+    click.echo(f"kept in {plural(found.trials, 'trial')} on the cpu device; read it before you use it", err=True)
 
 
 def kernel_without_claim(path: Path, op: str | None) -> Kernel:

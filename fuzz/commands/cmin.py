@@ -12,6 +12,7 @@ from kfuzz.commands.replay import DEFAULT
 from kfuzz.find.device import open_device
 from kfuzz.find.errors import TargetError
 from kfuzz.find.project import kernels_below
+from kfuzz.oracle.plural import plural
 from kfuzz.scoring.thin import killers_of_mutants, redundant_cases
 
 
@@ -45,7 +46,7 @@ def cmin(folder: Path, targets: tuple[str, ...], delete: bool, device: str) -> N
     with closing(open_device(device)) as opened:
         for mutant, cases in killers_of_mutants(records, kernels, opened):
             killers[mutant.key] = cases
-            click.echo(f"\r{len(killers)} planted bugs tried, at {mutant.kernel} ", err=True, nl=False)
+            click.echo(f"\r{plural(len(killers), 'planted bug')} tried, at {mutant.kernel} ", err=True, nl=False)
     click.echo("", err=True)
     killed = sum(bool(cases) for cases in killers.values())
     needless = redundant_cases(killers, lambda place: records[place].case.elements)
@@ -54,5 +55,5 @@ def cmin(folder: Path, targets: tuple[str, ...], delete: bool, device: str) -> N
         if delete:
             corpus.delete(entries[place].path)
     word = "deleted" if delete else "redundant"
-    click.echo(f"{len(records) - len(needless)} of {len(records)} cases are found to suffice: they detect the same "
-               f"{killed} of {len(killers)} planted bugs; {len(needless)} {word}")  # fmt: skip
+    click.echo(f"{len(records) - len(needless)} of {plural(len(records), 'case')} suffice to detect the same "
+               f"{killed} of {plural(len(killers), 'planted bug')}; {len(needless)} {word}")  # fmt: skip

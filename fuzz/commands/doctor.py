@@ -28,6 +28,7 @@ from kfuzz.exit_codes import COULD_NOT
 from kfuzz.find.device import NAMES, open_device
 from kfuzz.gpu import driver, exp_model, nvidia
 from kfuzz.installation import install_line
+from kfuzz.oracle.plural import plural
 
 PYPROJECT = Path(__file__).resolve().parent.parent.parent / "pyproject.toml"
 SPECIMEN = KERNELS / "softmax" / "three_pass_thread.cu"
@@ -158,7 +159,7 @@ def run_specimen(device: Device) -> str:
     if outcome.findings or not outcome.runs:
         said = outcome.findings[0].message if outcome.findings else "no answer"
         raise DeviceError(f"{kernel.name} should run without a finding: {said}")
-    return f"runs kernels: {kernel.name} was kept in {len(outcome.runs)} runs"
+    return f"runs kernels: {kernel.name} was kept in {plural(len(outcome.runs), 'run')}"
 
 
 def python() -> Check:

@@ -22,6 +22,7 @@ from kfuzz.devices import ClaimError
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED
 from kfuzz.find.errors import TargetError
 from kfuzz.find.project import kernels_below
+from kfuzz.oracle.plural import plural
 from kfuzz.starting import settings
 from kfuzz.starting.ci_file import PLACES, ci_text, installation, service_of, top_of
 from kfuzz.starting.claims import put_claim
@@ -117,8 +118,8 @@ def give_claim(path: Path, began: SetUp) -> None:
 def verdict(found: Proposal) -> str:
     """The result of the trials of a proposal."""
     if found.broken:
-        return f"not kept in {found.trials} trials: {'; '.join(found.broken)}"
-    return f"kept in {found.trials} trials"
+        return f"not kept in {plural(found.trials, 'trial')}: {'; '.join(found.broken)}"
+    return f"kept in {plural(found.trials, 'trial')}"
 
 
 def set_up(kernels: tuple[Kernel, ...], began: SetUp) -> None:
@@ -165,8 +166,7 @@ def write_cases(kernels: tuple[Kernel, ...], corpus: Path, began: SetUp) -> None
                 tried, found = tried + 1, found + (case is not None)
                 paths |= {keep_case(case, kernel, corpus)} if case is not None else set()
     if paths:
-        plural = "s that find" if len(paths) > 1 else " that finds"
-        began.written.append(f"{corpus}: {len(paths)} case{plural} {found} of {tried} planted bugs")
+        began.written.append(f"{corpus}: {plural(len(paths), 'case')} for {found} of {plural(tried, 'planted bug')}")
 
 
 def write_ci(corpus: str, began: SetUp) -> None:

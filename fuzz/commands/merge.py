@@ -12,6 +12,7 @@ from kfuzz.claims.front_matter import shown_path
 from kfuzz.commands.documents import ReportFiles, format_options
 from kfuzz.commands.fuzz import FOLDER
 from kfuzz.exit_codes import COULD_NOT
+from kfuzz.oracle.plural import plural
 from kfuzz.printable import printable
 from kfuzz.views import report_file
 from kfuzz.views.by_bug import errors_of, verdict
@@ -82,4 +83,4 @@ def move_case(finding: FindingEntry, beside: Path, folder: Path | None) -> None:
 def result_lines(found: Document) -> list[str]:
     """A line for each new error, and the verdict."""
     lines = [f"BROKEN  {one['bucket']}" for kernel in found["kernels"] for one in errors_of(kernel)]
-    return [*lines, f"{verdict(found['kernels'])} ({found['trials']} trials, seed {found['seed']})"]
+    return [*lines, f"{verdict(found['kernels'])} ({plural(found['trials'], 'trial')}, seed {found['seed']})"]

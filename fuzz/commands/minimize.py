@@ -29,6 +29,7 @@ from kfuzz.find.project import Kernels, kernels_below, kernels_for
 from kfuzz.minimizing.minimize import Failure, Minimized, failure_of, record_of
 from kfuzz.minimizing.minimize import minimize as make_smaller
 from kfuzz.minimizing.subject import Subject
+from kfuzz.oracle.plural import plural
 from kfuzz.printable import one_line
 from kfuzz.views.failure import failure_text
 from kfuzz.views.report import write
@@ -145,5 +146,5 @@ def again_text(found: Minimized) -> str:
     if not found.again:
         return "not tried with other schedules, poisons and alignments: interrupted"
     if found.failing == found.again:
-        return f"always: {found.again} of {found.again} times, with other schedules, poisons and alignments"
-    return f"{found.failing} of {found.again} times, with other schedules, poisons and alignments"
+        return f"always: {found.again} of {plural(found.again, 'time')}, with other schedules, poisons and alignments"
+    return f"{found.failing} of {plural(found.again, 'time')}, with other schedules, poisons and alignments"

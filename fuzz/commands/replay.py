@@ -31,6 +31,7 @@ from kfuzz.exit_codes import COULD_NOT, FOUND, NOTHING_NEW
 from kfuzz.find.device import open_device
 from kfuzz.find.errors import TargetError
 from kfuzz.find.project import kernels_below, kernels_for, kernels_of_op
+from kfuzz.oracle.plural import plural
 from kfuzz.printable import one_line, printable
 from kfuzz.trials.replay import Replay
 from kfuzz.trials.replay import replay as replay_record
@@ -100,9 +101,7 @@ def replay(
                     screen.print("", text, "", sep="\n", markup=False, highlight=False, soft_wrap=True)
     ran = sum(statuses[status] for status in ("kept", "fixed", "warned", "flaky", "broken"))
     counts = ", ".join(f"{count} {status}" for status, count in statuses.items())
-    screen.print(
-        f"{len(found)} case{'s' * (len(found) != 1)} on the {opened.name}: {counts}", markup=False, highlight=False
-    )
+    screen.print(f"{plural(len(found), 'case')} on the {opened.name}: {counts}", markup=False, highlight=False)
     if statuses["broken"] or statuses["flaky"]:
         ctx.exit(FOUND)
     could_not = statuses["damaged"] or statuses["cannot run"] or kernels.faults or not ran
@@ -150,7 +149,7 @@ def replay_with_progress(
     if record.case.is_vast or record.case.elements < HUGE:
         return replay_record(record, kernel, device)
     what = f"{shown_path(entry.path)}  {kernel.name}"
-    how = f"{record.case.elements} elements, in one launch, may take a minute"
+    how = f"{plural(record.case.elements, 'element')}, in one launch, may take a minute"
     screen.print(f"{'running':<15} {what}  ({how})", markup=False, highlight=False, soft_wrap=True)
     with screen.status(escape(kernel.name)) as status:
         return replay_record(record, kernel, device, tell=lambda doing: status.update(escape(f"{kernel.name} {doing}")))

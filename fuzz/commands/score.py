@@ -10,6 +10,7 @@ from kfuzz.commands.options import console, kernels_named, print_faults
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED
 from kfuzz.find.device import open_device
 from kfuzz.find.errors import TargetError
+from kfuzz.oracle.plural import plural
 from kfuzz.scoring.figures import accused_controls, as_json, score_lines
 from kfuzz.scoring.run import HowFar, run_score
 from kfuzz.scoring.survivors import reasons
@@ -30,7 +31,7 @@ class ScoreProgress:
     def __call__(self, progress: HowFar) -> None:
         """Show that one more mutant is done."""
         left = f"{progress.left / 60:.0f} min" if progress.left >= 90 else f"{progress.left:.0f} s"
-        line = f"{progress.done} of {progress.total} mutants, {left} left; at {progress.score.kernel}"
+        line = f"{progress.done} of {plural(progress.total, 'mutant')}, {left} left; at {progress.score.kernel}"
         if self._console.is_terminal:
             self._status.update(line)
         elif time.monotonic() - self._last >= LINE_EVERY or progress.done == progress.total:

@@ -13,6 +13,7 @@ from kfuzz.cpu.questions import CpuQuestion
 from kfuzz.devices import ClaimError, DeviceError, Job, Outcome, Probe, Step, host_compiler
 from kfuzz.devices.limits import BLOCK_MAX, GRID_MAX, SHARED_MAX, THREADS_MAX
 from kfuzz.devices.worker import Worker
+from kfuzz.oracle.plural import plural
 
 SLACK, GRACE = 6.0, 20.0
 """The worker itself measures processor time and can name the line that hangs. Wall time is longer if other processes
@@ -97,6 +98,8 @@ def check_launch(job: Job, step: Step) -> None:
     threads = step.block[0] * step.block[1] * step.block[2]
     fits = all(1 <= size <= limit for size, limit in zip(step.block, BLOCK_MAX, strict=True))
     if not fits or threads > THREADS_MAX:
-        raise ClaimError(f"{where}: block {step.block}: {threads} threads; at most {THREADS_MAX}, {BLOCK_MAX} a side")
+        raise ClaimError(
+            f"{where}: block {step.block}: {plural(threads, 'thread')}; at most {THREADS_MAX}, {BLOCK_MAX} a side"
+        )
     if not 0 <= step.shared <= SHARED_MAX:
-        raise ClaimError(f"{where}: {step.shared} bytes of dynamic shared memory; at most {SHARED_MAX}")
+        raise ClaimError(f"{where}: {plural(step.shared, 'byte')} of dynamic shared memory; at most {SHARED_MAX}")

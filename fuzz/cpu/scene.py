@@ -8,6 +8,7 @@ from kfuzz.cpu.abi import BufferFlags, RawBuffer, RawFinding, RawLaunched, RawRu
 from kfuzz.cpu.compiler import Library
 from kfuzz.cpu.unit import locate, text_at
 from kfuzz.devices import Job, is_host
+from kfuzz.oracle.plural import plural
 
 WORD = 4
 ALLOCATED = re.compile(
@@ -77,12 +78,12 @@ def read_scene(job: Job, library: Library, run: RawRun) -> RunScene:
 def _describe_allocation(raw: RawBuffer, library: Library) -> ArrayInRun:
     """An array with the name that it has in the line of its allocation."""
     if raw.flags & BufferFlags.is_of_earlier_call:
-        return ArrayInRun("an argument of an earlier call", WORD, f"its {raw.bytes} bytes")
+        return ArrayInRun("an argument of an earlier call", WORD, f"its {plural(raw.bytes, 'byte')}")
     allocations = ALLOCATED.findall(text_at(library.files, raw.line))
     name = allocations[0] if len(allocations) == 1 else None  # of several in one line, it may be any
     line, freed_line = (describe_line(library, number) for number in (raw.line, raw.freed_line))
     freed = f" and {freed_line} frees" if raw.flags & BufferFlags.is_freed else ""
-    shown = f"the {raw.bytes} bytes that {line} allocates"
+    shown = f"the {plural(raw.bytes, 'byte')} that {line} allocates"
     return ArrayInRun((name[0] or name[1]) if name else f"memory of {line}", WORD, shown, freed, raw.bytes)
 
 

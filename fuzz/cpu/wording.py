@@ -6,6 +6,7 @@ from signal import Signals
 from kfuzz.cpu.abi import Place, RawFinding, Refused, Relation, Traits, Work
 from kfuzz.cpu.scene import WORD, RunScene, coordinates, describe_line
 from kfuzz.cpu.sights import sight_type
+from kfuzz.oracle.plural import plural
 
 WORK = {
     Work.copy: "a copy",
@@ -119,13 +120,30 @@ class Wording(Mapping[str, str]):
     def outside(self) -> str:
         """The array that the access missed."""
         if self._raw.place != Place.buffer:
-            return f"{self._raw.offset} bytes from its start, outside the array"
+            return f"{plural(self._raw.offset, 'byte')} from its start, outside the array"
         array = self._scene.arrays[self._raw.place_number]
         return f"outside {array.shown}{array.freed if has_been_freed(self._raw, self._scene) else ''}"
 
     @property
     def bytes(self) -> str:
         return str(self._raw.bytes)
+
+    @property
+    def size(self) -> str:
+        return plural(self._raw.bytes, "byte")
+
+    @property
+    def threads(self) -> str:
+        return plural(self._raw.detail, "thread")
+
+    @property
+    def others(self) -> str:
+        return plural(self._raw.detail, "other")
+
+    @property
+    def blocks_wait(self) -> str:
+        """How many blocks, with their verb."""
+        return plural(self._raw.detail, "block waits", "blocks wait")
 
     @property
     def detail(self) -> str:
@@ -156,7 +174,7 @@ class Wording(Mapping[str, str]):
     def refusal(self) -> str:
         """The reason why a GPU refuses the launch."""
         grid, block = ("x".join(map(str, size)) for size in (self._launch.grid, self._launch.block))
-        shared = f", {self._launch.shared} bytes of shared memory" if self._launch.shared else ""
+        shared = f", {plural(self._launch.shared, 'byte')} of shared memory" if self._launch.shared else ""
         return f"{REFUSALS[self._launch.refused]} (grid {grid}, block {block}{shared})"
 
 
@@ -170,7 +188,7 @@ def place_of(raw: RawFinding, scene: RunScene) -> tuple[str | None, int | None]:
     if raw.place == Place.global_variable:
         return scene.library.variables[raw.place_number][0], raw.offset // (raw.bytes or WORD)
     if raw.place == Place.heap:
-        return f"an array of {raw.place_number} bytes from malloc", raw.offset // (raw.bytes or WORD)
+        return f"an array of {plural(raw.place_number, 'byte')} from malloc", raw.offset // (raw.bytes or WORD)
     if raw.place == Place.dynamic_shared:
         names = scene.library.dynamic_shared
         return names[0] if len(names) == 1 else "dynamic shared memory", raw.offset // (raw.bytes or WORD)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kfuzz.devices import Buffer, Finding, Job, Run
 from kfuzz.devices.layout import nbytes
+from kfuzz.oracle.plural import plural
 
 
 def bits(array: NDArray[np.generic]) -> NDArray[np.generic]:
@@ -43,7 +44,7 @@ def find_unwritten(job: Job, runs: Sequence[Run], words: Sequence[int]) -> Itera
             span = f"{missing[0]}" if len(missing) == 1 else f"{missing[0]} to {missing[-1]}"
             yield Finding(
                 "unwritten",
-                f"{len(missing)} of {never.size} elements of {buffer.name} are never written: {span}",
+                f"never written: {len(missing)} of {plural(never.size, 'element')} of {buffer.name}: {span}",
                 array=buffer.name,
                 index=int(missing[0]),
                 count=len(missing),

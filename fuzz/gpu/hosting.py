@@ -20,6 +20,7 @@ from kfuzz.devices import Call, ClaimError, Entry, Finding, Job, Refusal, cache,
 from kfuzz.devices.repeats import Returned
 from kfuzz.gpu import machine_code, nvidia
 from kfuzz.oracle.elements import BY_TORCH_NUMBER
+from kfuzz.oracle.plural import plural
 from kfuzz.sources.remembering import has_lasting_variables
 
 HERE = Path(__file__).with_name("host_side")
@@ -241,11 +242,11 @@ class HostLibrary:
 
 def describe_report(raw: GuardReport) -> Finding:
     """A finding about a write beside an array, or into one that was freed."""
-    array = f"the {raw.bytes} bytes that line {raw.line} allocates"
+    array = f"the {plural(raw.bytes, 'byte')} that line {raw.line} allocates"
     if raw.is_freed:
         return Finding("use-after-free", f"byte {raw.place} of {array} is written after they are freed", line=raw.line)
-    where = f"byte {raw.place}" if raw.place >= 0 else f"{-raw.place} bytes before it"
-    message = f"write beside {array}: {where}, {raw.count} bytes in all"
+    where = f"byte {raw.place}" if raw.place >= 0 else f"{plural(-raw.place, 'byte')} before it"
+    message = f"write beside {array}: {where}, {plural(raw.count, 'byte')} in all"
     return Finding("out-of-bounds", message, line=raw.line)
 
 

@@ -17,6 +17,7 @@ from kfuzz.devices import Buffer, Finding, Job, Outcome, Probe
 from kfuzz.devices.layout import nbytes
 from kfuzz.gpu import nvidia
 from kfuzz.kinds import Kind, Severity
+from kfuzz.oracle.plural import plural
 from kfuzz.sources.headers import sources
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
@@ -181,7 +182,7 @@ def _make_finding(kind: Kind, message: str, text: str, job: Job, severity: Sever
 def _place_at_array(found: Finding, access: re.Match[str], text: str, job: Job, bases: Mapping[str, int]) -> Finding:
     """The finding with the array whose bytes are nearest to the address, and the index in it."""
     space, verb, size = access.groups()
-    words = f"{found.kind} {verb} of {size} bytes of {space} memory"
+    words = f"{found.kind} {verb} of {plural(int(size), 'byte')} of {space} memory"
     where = ADDRESS.search(text)
     near: tuple[int, Buffer, int] | None = None
     for buffer in job.buffers if where and space == "global" else ():

@@ -25,6 +25,7 @@ from kfuzz.devices import Buffer, Circumstances, Finding, Job, Outcome, Probe, R
 from kfuzz.devices.layout import ALIGNED, BESIDE, OUTPUT, POISONS, SCRATCH, Bytes, nbytes, offsets
 from kfuzz.devices.repeats import Fault
 from kfuzz.devices.vast import INT_COUNTS, KINDS
+from kfuzz.oracle.plural import plural
 
 LEFT = 4
 """One part in this many of the GPU's memory is left to other processes: a trial without room would be reported."""
@@ -173,7 +174,7 @@ def _run(
     run = Run(circumstances, answers, seconds, rows)
     if not rows:
         return run, findings, ["answers of so large a row, or that need a whole huge array, are not judged"]
-    return run, findings, [f"{left} rows are like none of those judged"] if left else []
+    return run, findings, [f"{plural(left, 'row')} of a content that no judged row has"] if left else []
 
 
 def _start_of(held: HeldMemory, size: int, distance: int, at_end: bool) -> int:
@@ -319,8 +320,9 @@ def _find_unwritten(job: Job, runs: Sequence[Run]) -> Iterator[Finding]:
                 never &= (got == painted.reshape(length, size)).all(axis=1)
             missing += [row * length + int(place) for place in np.flatnonzero(never)]
         if missing:
-            what = f"{len(missing)} elements of {buffer.name}, in {len(common)} rows that were looked at"
-            told = f"{what}, are never written: from {missing[0]} on"
+            looked_at = plural(len(common), "row")
+            what = f"{plural(len(missing), 'element')} of {buffer.name}, in {looked_at} that were looked at"
+            told = f"never written: {what}, from {missing[0]} on"
             yield Finding("unwritten", told, array=buffer.name, index=missing[0], count=len(missing))
 
 

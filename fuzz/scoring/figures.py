@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 
 from kfuzz.mutating.mutate import operators, python_operators
+from kfuzz.oracle.plural import plural
 from kfuzz.scoring.run import ScoreReport
 from kfuzz.scoring.survivors import ReviewedReason, Standing, reason_for, standing, wrongly_excused
 from kfuzz.scoring.trials import Control, Score
@@ -96,7 +97,7 @@ def sentences(report: ScoreReport, known: tuple[ReviewedReason, ...]) -> Iterato
     if not total.compiled:
         yield f"{len(report.scores)} bugs were seeded, none of which compiles: there is no score"
         return
-    yield f"{len(report.scores)} bugs were seeded into {kernels} kernel{'s' * (kernels != 1)}, one at a time"
+    yield f"kfuzz seeded {plural(len(report.scores), 'bug')} into {plural(kernels, 'kernel')}, one at a time"
     if counts["stillborn"]:
         yield f"{counts['stillborn']} of them do not compile"
     if total.equivalent:
@@ -105,7 +106,7 @@ def sentences(report: ScoreReport, known: tuple[ReviewedReason, ...]) -> Iterato
     if not total.killed:
         yield f"none of the {left} others was found"
         return
-    soon = f"half of these within {total.median:g} trial{'s' * (total.median != 1)}"
+    soon = f"half of these within {total.median:g} {'trial' if total.median == 1 else 'trials'}"
     yield f"{total.killed} of the {left} others were found ({total.rate:.1%}), {soon}"
     if counts["warned"]:
         warned = [score for score in report.scores.values() if score.status == "warned"]
@@ -147,9 +148,8 @@ def score_lines(report: ScoreReport, known: tuple[ReviewedReason, ...]) -> Itera
     yield from sentences(report, known)
     trials = sum(control.trials for control in report.controls.values())
     accused = accused_controls(report)
-    kernels = f"the kernel{'s' * (len(report.controls) != 1)} without a seeded bug"
     outcome = f"{len(accused)} of {len(report.controls)} with findings" if accused else "no findings"
-    yield f"{kernels}: {outcome}, in {trials} trials"
+    yield f"without a seeded bug: {outcome}, in {plural(trials, 'trial')}"
     for control in accused:
         yield from (f"  {defect}" for defect in control.defects)
     for score in survivors(report):

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kfuzz.devices import ClaimError
+from kfuzz.oracle.plural import plural
 from kfuzz.printable import one_line
 
 SUFFIX = ".toml"
@@ -118,7 +119,9 @@ def compose(exhibit: Exhibit) -> str:
     for number, edit in enumerate(exhibit.edits, 1):
         count = text.count(edit.old) if edit.old else 0
         if count != 1:
-            raise ClaimError(f"{exhibit.path}: edit {number}: its old text occurs {count} times in the base, not once")
+            raise ClaimError(
+                f"{exhibit.path}: edit {number}: its old text occurs {plural(count, 'time')} in the base, not once"
+            )
         text = text.replace(edit.old, edit.new)
     if CLAIM_END in text:
         text = text.replace(CLAIM_END, f"\n{broken_table(exhibit)}{CLAIM_END}", 1)

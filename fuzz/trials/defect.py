@@ -19,6 +19,15 @@ TITLES = ("BROKEN", "BROKEN", "BROKEN", "UNDEFINED", "UNDEFINED", "NARROW")
 """By rank."""
 
 
+WARNING_MARK = " (warning)"
+"""Distinguishes the bucket of a warning from that of an error with the same fault."""
+
+
+def plain_bucket(bucket: str) -> str:
+    """The bucket for a reader who is told beside it that it is a warning."""
+    return bucket.replace(WARNING_MARK, "", 1)
+
+
 def cause_of(kernel: str, name: str) -> str:
     """A cause of a kernel's defects."""
     return f"{kernel}: {name}"

@@ -15,10 +15,11 @@ from kfuzz.claims.references import is_reference
 from kfuzz.devices import Finding, Outcome, Run
 from kfuzz.kinds import Kind
 from kfuzz.oracle import Verdict
+from kfuzz.oracle.plural import plural
 from kfuzz.oracle.verdict import Worst
 from kfuzz.printable import one_line
 from kfuzz.sources.headers import sources
-from kfuzz.trials.defect import WRONG, WRONG_BEYOND, Defect, Scene, cause_of
+from kfuzz.trials.defect import WARNING_MARK, WRONG, WRONG_BEYOND, Defect, Scene, cause_of
 
 PLACED = ("wrong elements", "zero elements", "permuted", "copied input")
 """Diagnoses of single elements, whose place is part of the error's shape. A wrong denominator has no place."""
@@ -59,7 +60,7 @@ def device_defect(scene: Scene, found: Finding, text: TextOf) -> Defect:
     """The defect of a device's finding; its bucket has the text of its line if that is known, else array and side."""
     place, lines = _place(found, text), _lines(found, text)
     fault = ", ".join([f"{scene.kernel}: {found.kind}", *place])
-    kind = found.kind if found.severity == "error" else f"{found.kind} (warning)"  # never one bucket with an error
+    kind = found.kind if found.severity == "error" else f"{found.kind}{WARNING_MARK}"  # never one bucket with an error
     return Defect(
         scene=scene,
         kind=found.kind,
@@ -217,4 +218,4 @@ def _describe_worst(verdict: Verdict) -> str:
     where = f"{worst.output}[{', '.join(map(str, worst.index))}]"
     got = f"{worst.got:.9g} (0x{worst.got_bits})"
     allowed = f"{worst.want:.9g} in [{worst.lo:.9g}, {worst.hi:.9g}]"
-    return f"{where} is {got}, wanted {allowed}; {said}; {extent.wrong} of {extent.elements} elements wrong"
+    return f"{where} is {got}, wanted {allowed}; {said}; {extent.wrong} of {plural(extent.elements, 'element')} wrong"

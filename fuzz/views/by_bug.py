@@ -6,6 +6,7 @@ Knows the report; it knows no format.
 import hashlib
 from collections.abc import Sequence
 
+from kfuzz.oracle.plural import plural
 from kfuzz.views.document import FindingEntry, KernelEntry
 
 
@@ -31,7 +32,7 @@ def verdict(kernels: Sequence[KernelEntry]) -> str:
     """The verdict of a report in a few words."""
     broken = [kernel for kernel in kernels if errors_of(kernel)]
     if broken:
-        return f"{len(broken)} of {len(kernels)} kernel{'s' * (len(kernels) > 1)} broken"
+        return f"{len(broken)} of {plural(len(kernels), 'kernel')} broken"
     if not any(kernel["rows"] for kernel in kernels):
         return "nothing was tested"
     return "nothing new is broken" if any(kernel["findings"] for kernel in kernels) else "nothing is broken"

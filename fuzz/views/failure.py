@@ -14,8 +14,9 @@ from kfuzz.cases.case import CaseError, Record
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import KERNELS
 from kfuzz.kinds import Kind
+from kfuzz.oracle.plural import plural
 from kfuzz.oracle.verdict import Extent, Pattern, Worst
-from kfuzz.trials.defect import Defect
+from kfuzz.trials.defect import Defect, plain_bucket
 from kfuzz.trials.replay import Replay
 from kfuzz.views.document import FindingEntry
 
@@ -50,7 +51,7 @@ def entry_text(finding: FindingEntry) -> str:
 
 def block(title: str, bucket: str, is_known: bool, statements: Iterable[Statement]) -> str:
     """The bucket, then a line for each statement, wrapped unless it is there to be copied."""
-    lines = [f"{title}  {bucket}" + ("  (known)" if is_known else "")]
+    lines = [f"{title}  {plain_bucket(bucket)}" + ("  (known)" if is_known else "")]
     for label, said in statements:
         wrapped = [said] if label in COMMANDS else textwrap.wrap(said, WIDTH - LABEL - 2, break_long_words=False)
         lines += [f"  {label if row == 0 else '':<{LABEL}}{part}" for row, part in enumerate(wrapped)]
@@ -82,14 +83,16 @@ def replay_texts(found: Replay, record: Record, case: Path | None) -> Iterator[s
 def note_text(note: str) -> str:
     """A note beside the defects, line by line, cut after MOST_LINES lines."""
     lines = note.rstrip().splitlines()
-    left = [f"and {len(lines) - MOST_LINES} lines more"] if len(lines) > MOST_LINES else []
+    left = [f"and {plural(len(lines) - MOST_LINES, 'line')} more"] if len(lines) > MOST_LINES else []
     shown = [*lines[:MOST_LINES], *left]
     return "\n".join(f"  {'note' if row == 0 else '':<{LABEL}}{line}" for row, line in enumerate(shown))
 
 
 def runs_text(broken: int, runs: int) -> str:
     """How often: `always`, or so many times of so many."""
-    return f"always ({runs} of {runs} runs)" if broken == runs else f"flaky: {broken} of {runs} runs"
+    return (
+        f"always ({runs} of {plural(runs, 'run')})" if broken == runs else f"flaky: {broken} of {plural(runs, 'run')}"
+    )
 
 
 def evidence(defect: Defect) -> Iterator[Statement]:
@@ -164,7 +167,7 @@ def extent_text(extent: Extent, rank: int) -> str:
     if len(rows) + more == 1:
         return f"{count}, all in row {rows[0]}, {pattern}"
     named = ", ".join(map(str, rows[:8])) + (", ..." if len(rows) + more > 8 else "")
-    return f"{count}, in {len(rows) + more} rows ({named}); in the worst one {pattern}"
+    return f"{count}, in {plural(len(rows) + more, 'row')} ({named}); in the worst one {pattern}"
 
 
 def pattern_text(pattern: Pattern, is_vector: bool) -> str:

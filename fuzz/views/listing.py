@@ -14,6 +14,7 @@ from kfuzz.claims.axes import Axis
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import KERNELS, Kernel, kernel_files, load
 from kfuzz.devices import ClaimError
+from kfuzz.oracle.plural import plural
 
 BEGINS = "<!-- kernels -->"
 ENDS = "<!-- /kernels -->"
@@ -66,8 +67,8 @@ def run_text(kernel: Kernel) -> str:
     run = last_run(kernel)
     if run is None:
         return "never"
-    parts = [f"{run.trials} trials", run.device, run.ended[:10]]
-    parts += [f"{run.errors} finding{'s' * (run.errors != 1)}"] if run.errors else []
+    parts = [plural(run.trials, "trial"), run.device, run.ended[:10]]
+    parts += [plural(run.errors, "finding")] if run.errors else []
     parts += [] if run.is_of(kernel) else ["edited since"]
     return ", ".join(parts)
 

@@ -4,7 +4,7 @@ Knows the events of a campaign; it does not know how the campaign runs.
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol
@@ -16,6 +16,8 @@ from rich.text import Text
 
 from kfuzz.campaign.events import Event, Found, GaveUp, Tried
 from kfuzz.campaign.state import Discovery
+from kfuzz.oracle.plural import plural
+from kfuzz.trials.defect import plain_bucket
 
 LINE_EVERY = 10.0
 """Seconds between two lines of progress without a terminal."""
@@ -29,7 +31,6 @@ class KernelLine:
 
     trials: int = 0
     rows: int = 0
-    ratio: float = 0.0
     found: list[str] = field(default_factory=list)
     over: str = ""
 
@@ -64,7 +65,6 @@ class Board:
             case Tried():
                 line, self.current = self.kernels[event.kernel], event.kernel
                 line.trials, line.rows = line.trials + 1, line.rows + event.rows
-                line.ratio = max(line.ratio, event.ratio)
             case Found(discovery):
                 self.found.append(discovery)
                 self.causes.update(discovery.causes)
@@ -83,20 +83,17 @@ class Board:
         if self.max_time is not None:
             return f"{max(0.0, self.max_time - self.seconds):.0f} s left"
         if self.max_cases is not None:
-            return f"{max(0, self.max_cases - self.trials)} cases left"
+            return f"{plural(max(0, self.max_cases - self.trials), 'case')} left"
         return "until Ctrl-C"
 
     def head(self) -> str:
         """The campaign in one line."""
-        rows, ratio = (sum(line.rows for line in self.kernels.values()), max_ratio(self.kernels.values()))
+        rows = sum(line.rows for line in self.kernels.values())
         seconds = max(self.seconds, 1e-3)
-        rates = f"{self.trials} trials ({self.trials / seconds:.0f}/s), {rows} rows ({rows / seconds:.0f}/s)"
-        found = f"{len(self.found)} finding{'s' * (len(self.found) != 1)}"
-        return f"{rates}, worst kept error {ratio:.2f} of its bound, {found}, {self.left()}"
-
-
-def max_ratio(lines: Iterable[KernelLine]) -> float:
-    return max((line.ratio for line in lines), default=0.0)
+        trials, judged = plural(self.trials, "trial"), plural(rows, "row")
+        rates = f"{trials} ({self.trials / seconds:.0f}/s), {judged} ({rows / seconds:.0f}/s)"
+        found = plural(len(self.found), "finding")
+        return f"{rates}, {found}, {self.left()}"
 
 
 class View(Protocol):
@@ -180,22 +177,22 @@ def event_line(event: Found | GaveUp) -> str:
         return f"{event.kernel}: {event.why.splitlines()[0] if event.why else ''}"
     one = event.discovery
     what = "known" if one.is_known else one.defect.severity
-    return f"{what}: {one.defect.bucket} (trial {one.first_trial})"
+    return f"{what}: {plain_bucket(one.defect.bucket)} (trial {one.first_trial})"
 
 
 def board_table(board: Board, most: int) -> Table:
-    """The kernels with findings first, then those whose errors come nearest to the bound."""
+    """The kernels with findings first, then the one that runs."""
     found = Table(box=None, pad_edge=False, expand=True)
     found.add_column("kernel", no_wrap=True)
-    for heading in ("trials", "rows", "worst kept"):
+    for heading in ("trials", "rows"):
         found.add_column(heading, justify="right", no_wrap=True)
     found.add_column("findings", no_wrap=True, overflow="ellipsis", ratio=1)
-    order = sorted(board.kernels.items(), key=lambda item: (not item[1].found, -item[1].ratio, item[0]))
+    order = sorted(board.kernels.items(), key=lambda item: (not item[1].found, item[0] != board.current, item[0]))
     for name, line in order[: max(most, 1)]:
         count = f"{len(line.found)}: " if len(line.found) > 1 else ""
         told = count + "; ".join(line.found) if line.found else line.over.split("\n")[0]
         style = "red" if line.found else "bold" if name == board.current else ""
-        found.add_row(name, str(line.trials), str(line.rows), f"{line.ratio:.2f}", Text(told), style=style)
+        found.add_row(name, str(line.trials), str(line.rows), Text(told), style=style)
     if len(order) > max(most, 1):
         found.add_row(f"and {len(order) - max(most, 1)} more")
     return found

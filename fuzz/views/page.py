@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 
+from kfuzz.oracle.plural import plural
+from kfuzz.trials.defect import plain_bucket
 from kfuzz.views.by_bug import by_bug, errors_of, verdict
 from kfuzz.views.document import Document, FindingEntry, Json, KernelEntry, SmallAnswer
 
@@ -48,7 +50,8 @@ def _content(runs: Sequence[Document]) -> Json:
 
 def _facts(run: Document) -> str:
     return (
-        f"{run['trials']} trials of {len(run['kernels'])} kernels, {run['rows']} rows judged, "
+        f"{plural(run['trials'], 'trial')} of {plural(len(run['kernels']), 'kernel')}, "
+        f"{plural(run['rows'], 'row')} judged, "
         f"{run['seconds']:.1f} s on the {run['device']}, seed {run['seed']}, {run['started']}"
     )
 
@@ -96,6 +99,7 @@ def _finding(device: str, kernel: KernelEntry, bug: Sequence[FindingEntry]) -> J
     lines = [line for file, line in places if line is not None and PurePath(file).name == own]  # of the text shown
     return {
         **{name: table[name] for name in taken},
+        "bucket": plain_bucket(one["bucket"]),
         "kernel": kernel["name"],
         "lines": list(dict.fromkeys(lines)),
         "picture": _picture(one["picture"]) if one["picture"] else None,
@@ -138,7 +142,7 @@ def _card(kernel: KernelEntry) -> Json:
     return {
         "name": kernel["name"],
         "state": state,
-        "says": f"{state}: {kernel['op']}, {kernel['trials']} trials, {kernel['rows']} rows{found}",
+        "says": f"{state}: {kernel['op']}, {plural(kernel['trials'], 'trial')}, {plural(kernel['rows'], 'row')}{found}",
         "worst": f"{kernel['worst_ratio']:.3g}",
         "ratios": kernel["ratios"],
         "maps": list(_maps(kernel)),

@@ -12,6 +12,7 @@ from kfuzz.campaign.bugs import Bug, bugs_of
 from kfuzz.campaign.state import RATIO_STEPS, Discovery
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
+from kfuzz.oracle.plural import plural
 from kfuzz.printable import printable
 from kfuzz.views.document import Document, KernelEntry
 from kfuzz.views.failure import FOUND_LABEL, failure_text
@@ -80,13 +81,14 @@ def verdict(report: ProgramReport) -> str:
     """The verdict in one line."""
     errors = [bug for bug in report.bugs if bug.is_error]
     warnings = len(report.bugs) - len(errors)
-    said = f"broken in {len(errors)} way{'s' * (len(errors) > 1)}" if errors else "nothing is broken"
+    said = f"broken in {plural(len(errors), 'way')}" if errors else "nothing is broken"
     if not errors and not report.finished:
         said = "nothing was tested"
     said = f"interrupted, {said} so far" if report.is_interrupted else said
-    said += f", {warnings} warning{'s' * (warnings > 1)}" if warnings else ""
+    said += f", {plural(warnings, 'warning')}" if warnings else ""
     inputs = f"{report.inputs} inputs, " if report.inputs > 1 else ""
-    work = f"{inputs}{report.runs} runs, {report.launches} launches, {report.thread_steps} thread steps"
+    launches = plural(report.launches, "launch", "launches")
+    work = f"{inputs}{plural(report.runs, 'run')}, {launches}, {plural(report.thread_steps, 'thread step')}"
     return f"{report.name}: {said}: {work} in {report.seconds:.1f} s (seed {report.seed})"
 
 

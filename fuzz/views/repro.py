@@ -26,6 +26,7 @@ from kfuzz.devices.vast import is_vast
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.find.device import NAMES, open_device
 from kfuzz.installation import install_line
+from kfuzz.oracle.plural import plural
 from kfuzz.sources.headers import rename_includes, sources
 from kfuzz.trials.replay import replay
 from kfuzz.views.failure import replay_texts
@@ -194,5 +195,5 @@ def _run(path: Path, name: str, arrays: Mapping[str, Values | Recipe], origin: O
     for text in replay_texts(replace(found, defects=tuple(here)), record, None):
         print(text, end="\n\n")
     if not found.defects:
-        print(f"kept: {name} gives a right answer in {found.runs} runs on the device {device.name}")
+        print(f"kept: {name} gives a right answer in {plural(found.runs, 'run')} on the device {device.name}")
     return FOUND if found.defects else NOTHING_NEW

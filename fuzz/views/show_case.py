@@ -9,6 +9,7 @@ import numpy as np
 
 from kfuzz.cases.case import Origin, Record, Values
 from kfuzz.claims.references import shown_op
+from kfuzz.oracle.plural import plural
 from kfuzz.printable import one_line
 
 MOST_VALUES = 64
@@ -34,7 +35,10 @@ def origin_lines(origin: Origin) -> Iterator[tuple[str, str]]:
     yield "seen", origin.message
     yield "launch", " ".join(f"{name}={value}" for name, value in origin.tune.items()) or "-"
     how = ", each access checked" if origin.check else ""
-    yield "probe", f"{origin.runs} runs from seed {origin.seed}{how}, device {origin.device or 'not recorded'}"
+    yield (
+        "probe",
+        f"{plural(origin.runs, 'run')} from seed {origin.seed}{how}, device {origin.device or 'not recorded'}",
+    )
     yield "minimized", "yes" if origin.minimized else "no"
 
 

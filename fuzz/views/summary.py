@@ -11,6 +11,7 @@ from kfuzz.campaign.bugs import Bug
 from kfuzz.campaign.result import KernelResult
 from kfuzz.campaign.state import Discovery
 from kfuzz.claims.front_matter import shown_path
+from kfuzz.oracle.plural import plural
 from kfuzz.trials.unjudged import unjudged_text
 from kfuzz.views.claims import claim_notes
 from kfuzz.views.failure import discovery_text
@@ -63,13 +64,12 @@ def notes(report: Report) -> Iterator[str]:
 def table(report: Report) -> Table:
     """One line for each kernel."""
     lines = Table("kernel", box=None, pad_edge=False)
-    for heading in ("trials", "rows", "worst kept error"):
+    for heading in ("trials", "rows"):
         lines.add_column(heading, justify="right")
     lines.add_column("findings")
     for kernel in report.kernels:
         progress = kernel.progress
-        ratio = f"{progress.worst_ratio:.2f} of bound" if progress.rows else "-"
-        lines.add_row(kernel.kernel.name, f"{progress.trials}", f"{progress.rows}", ratio, counts(kernel))
+        lines.add_row(kernel.kernel.name, f"{progress.trials}", f"{progress.rows}", counts(kernel))
     return lines
 
 
@@ -79,7 +79,7 @@ def counts(kernel: KernelResult) -> str:
     known = sum(bug.is_known for bug in kernel.bugs)
     warnings = sum(not bug.is_error and not bug.is_known for bug in kernel.bugs)
     parts = [f"{new} new" if new else "", f"{known} known" if known else ""]
-    parts += [f"{warnings} warning{'s' * (warnings > 1)}" if warnings else ""]
+    parts += [plural(warnings, "warning") if warnings else ""]
     parts += ["cannot run" if kernel.progress.error else "not judged" if kernel.unjudged else ""]
     return ", ".join(filter(None, parts)) or "-"
 
@@ -92,13 +92,14 @@ def verdict(report: Report) -> str:
     broken = [kernel for kernel in report.kernels if kernel.news]
     news = len(result.news)
     if news:
-        words = f"broken: {len(broken)} of {len(report.kernels)} kernels, in {news} way{'s' * (news > 1)}"
+        words = f"broken: {len(broken)} of {plural(len(report.kernels), 'kernel')}, in {plural(news, 'way')}"
     elif any(kernel.progress.elements for kernel in report.kernels):
         is_all_new = not any(kernel.discoveries for kernel in report.kernels)
         words = "nothing is broken" if is_all_new else "nothing new is broken"
     else:
         words = "nothing was tested"
-    amount = f"{result.trials} trials, {result.rows} rows in {seconds:.1f} s ({rate}device {report.device}, "
+    trials, rows = plural(result.trials, "trial"), plural(result.rows, "row")
+    amount = f"{trials}, {rows} in {seconds:.1f} s ({rate}device {report.device}, "
     stopped = {"max-cases": "", "max-time": ""}.get(result.stop_reason, f"; {result.stop_reason}")
     return f"{words}: {amount}seed {result.seed}){stopped}{untried_text(report)}{unjudged_text_of_report(report)}"
 
@@ -106,7 +107,7 @@ def verdict(report: Report) -> str:
 def unjudged_text_of_report(report: Report) -> str:
     """How many kernels could not be judged, for a reason other than time."""
     left = sum(bool(kernel.progress.error or kernel.unjudged) for kernel in report.kernels) + len(report.faults)
-    return f"; {left} kernel{'s' * (left > 1)} could not be judged, see above" if left else ""
+    return f"; {plural(left, 'kernel')} could not be judged, see above" if left else ""
 
 
 def sizes(report: Report) -> Iterator[str]:
@@ -138,4 +139,4 @@ def untried_text(report: Report) -> str:
     stop = report.result.stop_reason
     if not left or stop not in ("max-cases", "max-time"):
         return ""
-    return f"; {left} of {len(report.kernels)} kernels were not tried at all: give more --{stop}"
+    return f"; {left} of {plural(len(report.kernels), 'kernel')} not tried at all: give more --{stop}"

@@ -9,6 +9,7 @@ from kfuzz.oracle.diagnosis.label import Diagnosis
 from kfuzz.oracle.diagnosis.mutated import explain
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Index, Mask
 from kfuzz.oracle.op import Op
+from kfuzz.oracle.plural import plural
 
 
 def diagnose(
@@ -32,5 +33,7 @@ def diagnose(
     if not np.isfinite(got[worst]):
         return Diagnosis("not finite", f"{got[worst]:g} where {want[worst]:g} belongs")
     if (got[wrong] == 0).all():
-        return Diagnosis("all zero" if (got == 0).all() else "zero elements", f"{int(wrong.sum())} elements are 0")
-    return Diagnosis("wrong elements", f"{int(wrong.sum())} of {wrong.size} elements")
+        return Diagnosis(
+            "all zero" if (got == 0).all() else "zero elements", f"0 in {plural(int(wrong.sum()), 'element')}"
+        )
+    return Diagnosis("wrong elements", f"{int(wrong.sum())} of {plural(wrong.size, 'element')}")

@@ -7,6 +7,7 @@ import numpy as np
 from kfuzz.oracle.diagnosis.label import Diagnosis
 from kfuzz.oracle.elements import BF16, F16, F32
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Floats, Index, Mask
+from kfuzz.oracle.plural import plural
 from kfuzz.oracle.rounding import U
 
 
@@ -21,12 +22,14 @@ def diagnose(
     if enclosure.bits and (passed := _find_changed_bits(got[wrong], want[wrong])) is not None:
         return passed
     if (got[wrong] == 0).all():
-        return Diagnosis("all zero" if (got == 0).all() else "zero elements", f"{int(wrong.sum())} elements are 0")
+        return Diagnosis(
+            "all zero" if (got == 0).all() else "zero elements", f"0 in {plural(int(wrong.sum()), 'element')}"
+        )
     moved = _find_move(got, want, wrong)
     if moved is not None:
         return moved
     return (
-        Diagnosis("wrong elements", f"{int(wrong.sum())}")
+        Diagnosis("wrong elements", plural(int(wrong.sum()), "element"))
         if enclosure.bits
         else _product(inputs, got, enclosure, worst)
     )
@@ -36,9 +39,9 @@ def _find_changed_bits(got: Doubles, want: Doubles) -> Diagnosis | None:
     """Bit patterns that were treated as numbers on their way."""
     have, right = (bits.astype(np.uint32).view(np.float32) for bits in (got, want))
     if ((have == right) | (np.isnan(have) & np.isnan(right))).all():
-        return Diagnosis("same value, other bits", f"{len(got)} elements, NaN or 0, went through arithmetic")
+        return Diagnosis("same value, other bits", f"arithmetic changed {plural(len(got), 'element')}, NaN or 0")
     if ((have == 0) & (np.abs(right) < F32.min_normal)).all():
-        return Diagnosis("flush to zero", f"{len(got)} denormal elements are 0")
+        return Diagnosis("flush to zero", f"0 in place of {plural(len(got), 'denormal element')}")
     return None
 
 

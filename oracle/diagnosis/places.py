@@ -9,6 +9,7 @@ from kfuzz.oracle.diagnosis import sums
 from kfuzz.oracle.diagnosis.label import Diagnosis
 from kfuzz.oracle.elements import values
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Floats, Index, Mask
+from kfuzz.oracle.plural import plural
 
 
 def diagnose(
@@ -20,7 +21,9 @@ def diagnose(
         return sums.diagnose({"x": x}, sums.MAXIMUM, got, enclosure, wrong, worst)
     row, place, want = x[worst[0]], float(got[worst]), int(enclosure.want[worst])
     if not 0 <= place < len(row):
-        return Diagnosis("no place of the row", f"{place:g} where {want} belongs; the row has {len(row)} elements")
+        return Diagnosis(
+            "no place of the row", f"{place:g} where {want} belongs; the row has {plural(len(row), 'element')}"
+        )
     found = int(place)
     if found in np.atleast_1d(got[worst[0]])[: worst[-1] if len(worst) > 1 else 0]:
         return Diagnosis("a place twice", f"{found} is named for two ranks")

@@ -21,6 +21,7 @@ from kfuzz.oracle.diagnosis.rebuilt import (
 )
 from kfuzz.oracle.elements import BF16, F16, F32
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Floats, Index, Mask, tree_sum
+from kfuzz.oracle.plural import plural
 from kfuzz.oracle.rounding import U
 
 SLIGHT = 64.0
@@ -67,7 +68,9 @@ def diagnose(x: Floats, got: Doubles, enclosure: Enclosure, wrong: Mask, worst: 
 def _diagnose_missing_nan(y: Doubles) -> Diagnosis:
     if np.isfinite(y).all() and np.allclose(y * len(y), 1, rtol=1e-3, atol=0):
         return Diagnosis("finite sentinel", "a row that should be NaN is uniform: a finite value stands for -inf")
-    return Diagnosis("number where NaN belongs", f"{int(np.isfinite(y).sum())} of {len(y)} elements are numbers")
+    return Diagnosis(
+        "number where NaN belongs", f"numbers in {int(np.isfinite(y).sum())} of {plural(len(y), 'element')}"
+    )
 
 
 def _diagnose_not_finite(x: Floats, number: int, y: Doubles) -> Diagnosis:
@@ -82,8 +85,10 @@ def _diagnose_not_finite(x: Floats, number: int, y: Doubles) -> Diagnosis:
         return found
     if np.isneginf(row).any():  # tried before another row's maximum: it is the simpler mistake, and gives the same NaNs
         where = "leading" if leads else "masked"
-        return Diagnosis("-inf - -inf", f"a row with {where} -inf has {int(bad.sum())} elements that are no numbers")
-    told = f"{int(bad.sum())} of {len(y)} elements are NaN or inf"
+        return Diagnosis(
+            "-inf minus -inf", f"a row with {where} -inf has NaN or inf in {plural(int(bad.sum()), 'element')}"
+        )
+    told = f"NaN or inf in {int(bad.sum())} of {plural(len(y), 'element')}"
     return find_overflow(x, number, y) or Diagnosis("not finite", told)
 
 
@@ -129,9 +134,9 @@ def _diagnose_denominator(x: Floats, want: Doubles, factor: float, enclosure: En
 def _find_multiple(factor: float, close: float) -> Diagnosis | None:
     for times in range(2, 33):
         if abs(1 / factor / times - 1) <= close:
-            return Diagnosis(f"denominator x{times}", f"the sum is {times} times too large", "denominator xk")
+            return Diagnosis(f"denominator x{times}", f"the sum is {times} times too large", "denominator multiplied")
         if abs(factor / times - 1) <= close:
-            return Diagnosis(f"denominator /{times}", f"the sum is {times} times too small", "denominator /k")
+            return Diagnosis(f"denominator /{times}", f"the sum is {times} times too small", "denominator divided")
     return None
 
 
@@ -161,7 +166,7 @@ def _find_padding_or_rescale(row: Doubles, want: Doubles, excess: float, close: 
     share = np.exp(-top) / tree_sum(np.exp(row - top)) if top > -700 else np.inf
     times = excess / share
     if 0.5 < times < 4096 and abs(times - round(times)) * share <= close and share > 8 * close:
-        return Diagnosis("padding counted", f"{round(times)} zeros were counted as elements")
+        return Diagnosis("padding counted", f"the sum counts {plural(round(times), 'zero')} as elements")
     for width in SPLITS:
         for label, group in (
             ("every", np.arange(len(row)) % width),
@@ -184,10 +189,10 @@ def _diagnose_elements(row: Doubles, y: Doubles, want: Doubles, wrong: Mask) -> 
     index = np.flatnonzero(wrong) if wrong.any() else np.arange(len(y))
     if (y[index] == 0).all():
         if (want[index] < F32.min_normal).all():
-            return Diagnosis("flush to zero", f"{len(index)} denormal results are 0")
-        return Diagnosis("zero elements", f"{len(index)} of {len(y)} elements are 0")
+            return Diagnosis("flush to zero", f"0 in place of {plural(len(index), 'denormal result')}")
+        return Diagnosis("zero elements", f"0 in {len(index)} of {plural(len(y), 'element')}")
     if (y[index] == row[index]).all():
-        return Diagnosis("copied input", f"{len(index)} elements are the input's")
+        return Diagnosis("copied input", f"the input's value in {plural(len(index), 'element')}")
     moved = _find_move(y, want, index)
     if moved is not None:
         return moved
@@ -203,11 +208,11 @@ def _diagnose_elements(row: Doubles, y: Doubles, want: Doubles, wrong: Mask) -> 
         return Diagnosis("fast exp", f"the error grows by {slope:.2g} u per unit of distance: __expf")
     floor = y == y.min()
     if y.min() > 0 and len(np.unique(row[floor])) > 1 and row[floor].max() <= row[~floor].min(initial=np.inf):
-        return Diagnosis("exponent clamped", f"{int(floor.sum())} distant elements all are {y.min():g}")
+        return Diagnosis("exponent clamped", f"{y.min():g} in {plural(int(floor.sum()), 'distant element')}")
     if (off := _largest_error(y[index], want[index])) <= SLIGHT:
         counted = f"off by up to {off:.3g} u = 2^-24: more roundings, or larger ones, than the claim counts"
         return Diagnosis("less accurate than claimed", counted)
-    return Diagnosis("wrong elements", f"{len(index)} of {len(y)} elements")
+    return Diagnosis("wrong elements", f"{len(index)} of {plural(len(y), 'element')}")
 
 
 def _find_move(y: Doubles, want: Doubles, index: NDArray[np.intp]) -> Diagnosis | None:

@@ -23,7 +23,7 @@ def diagnose(
         return Diagnosis("number where NaN belongs", f"{y:g}")
     if not np.isfinite(y):
         if np.isneginf(terms).any() and np.isnan(y):
-            return Diagnosis("-inf - -inf", "NaN in a row with -inf")
+            return Diagnosis("-inf minus -inf", "NaN in a row with -inf")
         return Diagnosis("not finite", f"{y:g} where {want:.9g} belongs")
     if output == MAXIMUM:
         return _diagnose_maximum(y, want, terms)
@@ -77,7 +77,7 @@ def _diagnose_sum(y: float, want: float, terms: Doubles, others: Doubles, width:
         return Diagnosis("another row's sum", f"{y:.9g} is what another row adds up to")
     for times in range(2, 33):
         if want and abs(y - times * want) <= times * close:
-            return Diagnosis(f"sum x{times}", f"the sum is {times} times too large", "sum xk")
+            return Diagnosis(f"sum x{times}", f"the sum is {times} times too large", "sum multiplied")
     for sign, label in ((-1, "dropped element"), (1, "counted twice")):
         fits = np.flatnonzero(np.abs(off - sign * terms) <= close)
         if len(fits) and abs(off) > 2 * close:

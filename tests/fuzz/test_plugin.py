@@ -32,7 +32,7 @@ def project(folder: Path, source: str = MINE) -> Path:
     """A folder with a kernel, and a case that breaks it."""
     (folder / "mine.cu").write_text(source)
     case = case_of("softmax", {"x": np.array([[-np.inf, 0.0]], np.float32)})
-    origin = Origin("mine", "mine: special, -inf - -inf", "special", "y is NaN", "cpu", {"threads": 32})
+    origin = Origin("mine", "mine: special, -inf minus -inf", "special", "y is NaN", "cpu", {"threads": 32})
     place = folder / "tests" / "corpus" / "softmax"
     place.mkdir(parents=True)
     case_file.write(place / "mine-special.json", Record(case, origin))
@@ -59,7 +59,7 @@ def test_a_kept_case_fails_until_the_kernel_is_right(tmp_path: Path) -> None:
     project(tmp_path)
     broken = run(tmp_path)
     assert broken.returncode == 1
-    assert "BROKEN  mine: special, -inf - -inf" in broken.stdout
+    assert "BROKEN  mine: special, -inf minus -inf" in broken.stdout
     assert "kfuzz replay tests/corpus/softmax/mine-special.json" in broken.stdout
     assert "Traceback" not in broken.stdout
     (tmp_path / "mine.cu").write_text(FIXED)
@@ -86,7 +86,7 @@ def test_fuzzing_is_one_item_for_each_kernel_and_finds_the_bug(tmp_path: Path) -
     done = run(tmp_path, "--kfuzz", "--kfuzz-cases", "40", "--kfuzz-seed", "1", "--junitxml", "junit.xml")
     assert done.returncode == 1
     assert "1 failed, 3 passed" in done.stdout
-    assert "BROKEN  mine: special, -inf - -inf" in done.stdout
+    assert "BROKEN  mine: special, -inf minus -inf" in done.stdout
     assert list((tmp_path / "tests" / "corpus" / "softmax").glob("mine-special-*.json"))
     tree = ET.parse(tmp_path / "junit.xml")  # noqa: S314  our own file
     assert {case.get("classname") for case in tree.iter("testcase")} == {"mine.cu", "right.cu"}
@@ -109,10 +109,10 @@ def test_two_kernels_of_one_name_are_named_by_their_folders(tmp_path: Path) -> N
         place.mkdir()
         (place / "mine.cu").write_text(MINE)
     done = run(tmp_path, "--kfuzz", "--kfuzz-time", "8s", "--kfuzz-seed", "1")
-    assert "BROKEN  one/mine: special, -inf - -inf" in done.stdout
-    assert "BROKEN  other/mine: special, -inf - -inf" in done.stdout
+    assert "BROKEN  one/mine: special, -inf minus -inf" in done.stdout
+    assert "BROKEN  other/mine: special, -inf minus -inf" in done.stdout
     folder = tmp_path / "tests" / "corpus" / "softmax"
-    assert {path.name.partition("-special")[0] for path in folder.glob("*-special-inf-inf-*")} == {
+    assert {path.name.partition("-special")[0] for path in folder.glob("*-special-inf-minus-inf-*")} == {
         "one-mine",
         "other-mine",
     }

@@ -115,7 +115,7 @@ def test_check_is_for_what_is_kept() -> None:
     with pytest.raises(AnswerError, match=r"^broken: y\[\d+\] is .*, wanted .* in \[.*\]; "):
         judge("row_sum", {"x": X}, {"y": X.sum(axis=1) + 1}).check()
     nothing = {"x": np.full((1, 2), np.nan, "f4")}
-    with pytest.raises(AnswerError, match=r"^not judged: 1 rows with NaN"):
+    with pytest.raises(AnswerError, match=r"^not judged: 1 row with NaN"):
         judge("row_sum", nothing, {"y": np.zeros(1, "f4")}).check()
 
 

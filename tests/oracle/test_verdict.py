@@ -155,7 +155,7 @@ INF, NAN = float("inf"), float("nan")
 @pytest.mark.parametrize(
     ("label", "x", "y"),
     [
-        ("-inf - -inf", row(-INF, 1, 2), row(NAN, NAN, NAN)),
+        ("-inf minus -inf", row(-INF, 1, 2), row(NAN, NAN, NAN)),
         ("0/0", row(-200, -201), row(NAN, NAN)),
         ("overflow", row(200, 201), row(NAN, NAN)),
         ("overflow", row(-INF, 5, 201), row(0, 0, NAN)),

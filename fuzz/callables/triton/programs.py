@@ -22,6 +22,7 @@ from kfuzz.callables.triton import bfloat16
 from kfuzz.devices import DeviceError, Finding, MissingError
 from kfuzz.devices.layout import OUTPUT, POISONS
 from kfuzz.kinds import Kind
+from kfuzz.oracle.plural import plural
 
 TESTED = ("3.6.",)
 NUMPY = "2.4.0"
@@ -94,7 +95,7 @@ class Programs:
     def _outside(self, lanes: Bits, which: Bits, size: int, is_write: bool) -> None:
         near = self.storages[max(int(which[0]), 0)] if self.storages else Storage(0, 0, "anything")
         index = (int(lanes[0]) - near.start) // size
-        message = f"{verb(is_write)} {near.name}[{index}], which has {near.nbytes // size} elements"
+        message = f"{verb(is_write)} {near.name}[{index}], which has {plural(near.nbytes // size, 'element')}"
         self._report("out-of-bounds", message, near.name, index, len(lanes))
 
     def _inside(self, storage: Storage, lanes: Bits, chosen: Bits, size: int, is_write: bool, new: Bits | None) -> None:

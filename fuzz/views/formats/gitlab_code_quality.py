@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from kfuzz.trials.defect import plain_bucket
 from kfuzz.views.by_bug import by_bug, fingerprint
 from kfuzz.views.document import Document
 from kfuzz.views.format import InFile, ServiceFormat
@@ -18,7 +19,7 @@ def as_code_quality(documents: Sequence[Document]) -> str:
             severity = "minor" if finding["severity"] == "warning" else "critical"
             issues.append(
                 {
-                    "description": f"{finding['bucket']}: {finding['message']}",
+                    "description": f"{plain_bucket(finding['bucket'])}: {finding['message']}",
                     "check_name": f"kfuzz/{finding['kind']}",
                     "fingerprint": fingerprint(finding),
                     "severity": "info" if finding["known"] else severity,

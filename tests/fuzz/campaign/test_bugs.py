@@ -19,7 +19,7 @@ from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.kinds import Kind
 from kfuzz.oracle.verdict import Worst
-from kfuzz.trials.defect import WRONG, WRONG_BEYOND, Defect, Scene, cause_of
+from kfuzz.trials.defect import WRONG, WRONG_BEYOND, Defect, Scene, cause_of, plain_bucket
 from kfuzz.trials.replay import replay
 from kfuzz.views.formats.json_text import as_json
 from kfuzz.views.formats.junit_xml import as_junit
@@ -153,7 +153,7 @@ def test_a_warning_has_a_block_a_place_a_case_and_a_command_like_an_error(tmp_pa
     path = bug.headline.path
     assert path is not None
     text = next(failures(report))
-    assert text.startswith(f"WARNING  {bug.headline.defect.bucket}")
+    assert text.startswith(f"WARNING  {plain_bucket(bug.headline.defect.bucket)}")
     assert f"  where     {bug.headline.defect.where}" in text
     for command in ("replay", "minimize"):
         assert f"kfuzz {command} {path}" in text

@@ -44,8 +44,11 @@ WRONG = {
     "cooperates_too_widely": ("launch-refused", "a cooperative grid of more blocks than are resident at once"),
     "asks_for_too_much": ("launch-refused", "more dynamic shared memory than the kernel is allowed"),
     "allows_another": ("launch-refused", "61440 bytes of shared memory"),
-    "copies_too_much": ("out-of-bounds", f"the host writes {8 * N} bytes from y[0] on, where only {4 * N} are left"),
-    "sets_too_much": ("out-of-bounds", "the host writes 20 bytes from small[0] on, where only 16 are left"),
+    "copies_too_much": (
+        "out-of-bounds",
+        f"{8 * N} bytes from y[0] on, where the array has only {4 * N} left",
+    ),
+    "sets_too_much": ("out-of-bounds", "the host writes 20 bytes from small[0] on, where the array has only 16 left"),
     "faults": ("trap", "the host function ends with SIGSEGV"),
 }
 CHECKED = {

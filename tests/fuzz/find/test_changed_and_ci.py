@@ -131,7 +131,7 @@ def test_the_action_fuzzes_all_and_makes_a_corpus_smaller(project: Path) -> None
     names = {entry["name"] for entry in json.loads((project / "report/report.json").read_text())["kernels"]}
     assert names == {"one", "two", "bad"}
     pruned = ran("Fuzz", project, mode="prune")
-    assert (pruned.returncode, "cases are found to suffice" in pruned.stdout) == (0, True), pruned.stderr
+    assert (pruned.returncode, "cases suffice" in pruned.stdout) == (0, True), pruned.stderr
 
 
 def test_the_action_names_its_folder(project: Path) -> None:

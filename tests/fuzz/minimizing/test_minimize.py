@@ -197,7 +197,7 @@ def test_for_another_kernel_any_error_will_do(cpu: CpuDevice) -> None:
     record = Record(case_of("softmax", {"x": np.array([[-np.inf, 1, 2]], np.float32)}), origin)
     found = failure_of(record, LEADING, cpu)
     assert found is not None
-    assert found.defect.bucket == "broken/leading_neg_inf: special, -inf - -inf"
+    assert found.defect.bucket == "broken/leading_neg_inf: special, -inf minus -inf"
 
 
 def test_every_file_of_the_folder_is_a_pass_with_a_place_of_its_own() -> None:

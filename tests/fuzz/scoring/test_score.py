@@ -146,7 +146,7 @@ def test_every_mutant_gets_a_score_and_the_control_its_trials(whole: ScoreReport
     assert whole.controls[KERNEL.name].trials == FEW.max_cases
     assert figures(whole.scores.values(), ()).rate > 0.9
     lines = list(score_lines(whole, ()))
-    assert lines[0] == f"{len(whole.scores)} bugs were seeded into 1 kernel, one at a time"
+    assert lines[0] == f"kfuzz seeded {len(whole.scores)} bugs into 1 kernel, one at a time"
     assert any(
         re.match(r"\d+ of the \d+ others were found \(\d+\.\d%\), half of these within \d+", line) for line in lines
     )
@@ -305,10 +305,10 @@ def test_the_command_scores_a_kernel_and_says_how_it_went(tmp_path: Path) -> Non
     asked = ["score", "reduce/warp_max_down", "--max-cases", "2", "--out", str(tmp_path)]
     result = CliRunner().invoke(main, asked)
     assert result.exit_code == 0, result.output
-    assert "bugs were seeded into 1 kernel, one at a time" in result.output
-    assert "the kernel without a seeded bug: no findings, in 2 trials" in result.output
+    assert "bugs into 1 kernel, one at a time" in result.output
+    assert "without a seeded bug: no findings, in 2 trials" in result.output
     piped = CliRunner().invoke(main, [*asked, "--json", "-"])
-    assert "bugs were seeded" in piped.stderr
+    assert "kfuzz seeded" in piped.stderr
     assert json.loads(piped.stdout)["max_cases"] == 2
 
 

@@ -31,7 +31,7 @@ from kfuzz.views.document import Document, FindingEntry, KernelEntry
 from kfuzz.views.failure import discovery_text, extent_text, failure_text, kernel_option, replay_texts
 from kfuzz.views.formats.json_text import as_json
 from kfuzz.views.formats.junit_xml import as_junit
-from kfuzz.views.live import Board, KernelLine, LineView, TableView, board_table, view_of
+from kfuzz.views.live import Board, KernelLine, LineView, TableView, board_table, event_line, view_of
 from kfuzz.views.report import Report
 from kfuzz.views.report_file import misfit
 from kfuzz.views.summary import counts, failures, table, troubles, verdict
@@ -118,7 +118,7 @@ def test_a_failure_says_all_that_is_promised(found: Report) -> None:
     assert extent is not None
     assert one.path is not None
     for said in (
-        "BROKEN  broken/leading_neg_inf: special, -inf - -inf",
+        "BROKEN  broken/leading_neg_inf: special, -inf minus -inf",
         f"y[{worst.index[0]}, {worst.index[1]}] is nan (0x{worst.got_bits})",
         f"(0x{worst.want_bits}), in [",
         f"{extent.wrong} of {extent.elements}, ",
@@ -264,7 +264,7 @@ def test_kernels_that_nobody_tried_are_no_part_of_what_is_said_to_be_right(found
     short = replace(found.result, kernels=(right, idle), stop_reason="max-time")
     told = verdict(replace(found, result=short))
     assert told.startswith("nothing is broken")
-    assert told.endswith("; 1 of 2 kernels were not tried at all: give more --max-time")
+    assert told.endswith("; 1 of 2 kernels not tried at all: give more --max-time")
     assert "not tried" not in verdict(replace(found, result=replace(short, kernels=(right, given_up))))
     assert "not tried" not in verdict(replace(found, result=replace(short, stop_reason="interrupted")))
 
@@ -322,6 +322,20 @@ def discovered(result: Result) -> Discovery:
     return replace(one, defect=replace(one.defect, scene=scene, bucket="a: special, NaN"))
 
 
+def test_a_warning_is_named_a_warning_once(found: Report) -> None:
+    one = an_error(found)
+    bucket = "mine: uninitialised (warning), `a = b;`"
+    quiet = replace(one, defect=replace(one.defect, severity="warning", bucket=bucket))
+    assert discovery_text(quiet).splitlines()[0] == "WARNING  mine: uninitialised, `a = b;`"
+    assert event_line(Found(quiet)).startswith("warning: mine: uninitialised, `a = b;` (trial ")
+
+
+def test_the_terminal_shows_no_share_of_a_bound_that_looks_like_trouble(found: Report) -> None:
+    """An answer that uses all of its bound is right; `1.00 of bound` read like a finding."""
+    assert "bound" not in printed(table(found))
+    assert "bound" not in board(Clock()).head()
+
+
 def test_without_a_terminal_progress_is_a_line_now_and_then(result: Result) -> None:
     clock, stream = Clock(), io.StringIO()
     with view_of(board(clock), Console(file=stream, width=200)) as view:
@@ -333,9 +347,7 @@ def test_without_a_terminal_progress_is_a_line_now_and_then(result: Result) -> N
         view(GaveUp("b", "did not end\nmore"))
     lines = stream.getvalue().splitlines()
     assert [line[:9] for line in lines] == ["[ 10.0 s]", "[ 20.0 s]", "[ 24.0 s]", "[ 24.0 s]"]
-    assert lines[0].endswith(
-        "11 trials (1/s), 55 rows (6/s), worst kept error 0.25 of its bound, 0 findings, 50 s left"
-    )
+    assert lines[0].endswith("11 trials (1/s), 55 rows (6/s), 0 findings, 50 s left")
     assert "error: a: special, NaN (trial " in lines[2]
     assert lines[3].endswith("b: did not end")
 
@@ -356,14 +368,14 @@ def test_on_a_terminal_it_is_a_table_that_goes_away(result: Result) -> None:
 
 def test_the_table_holds_80_columns_and_keeps_its_figures(result: Result) -> None:
     shown = board(Clock())
-    shown.kernels = {name: KernelLine(123_456, 12_345_678, 0.99) for name in ("softmax/online_block_shuffle", "mine")}
+    shown.kernels = {name: KernelLine(123_456, 12_345_678) for name in ("softmax/online_block_shuffle", "mine")}
     shown.kernels["mine"].found = [f"race, `shared[{place}] = value;`" for place in range(12)]
     stream = io.StringIO()
     Console(file=stream, width=80).print(board_table(shown, 9))
     lines = stream.getvalue().splitlines()
     assert max(map(len, lines)) <= 80
-    assert lines[0].split() == ["kernel", "trials", "rows", "worst", "kept", "findings"]
-    assert lines[1].split()[:4] == ["mine", "123456", "12345678", "0.99"]
+    assert lines[0].split() == ["kernel", "trials", "rows", "findings"]
+    assert lines[1].split()[:3] == ["mine", "123456", "12345678"]
     assert "12: race, `s" in lines[1]
 
 

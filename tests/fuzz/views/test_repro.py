@@ -27,7 +27,7 @@ LEADING = load(KERNELS / "broken" / "leading_neg_inf.cu")
 CASE = case_of("softmax", {"x": np.array([[-np.inf, -0.0, 1e-40]], np.float32)})
 
 
-def record(case: Case = CASE, bucket: str = "broken/leading_neg_inf: special, -inf - -inf", **more: str) -> Record:
+def record(case: Case = CASE, bucket: str = "broken/leading_neg_inf: special, -inf minus -inf", **more: str) -> Record:
     said = {"kernel": LEADING.name, "bucket": bucket, "kind": "special", "message": "y is NaN", "device": "cpu", **more}
     return Record(case, Origin(**said, tune={"threads": 1}, runs=2))  # type: ignore[arg-type]  # texts
 
@@ -45,7 +45,7 @@ def run(text: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess
 def test_it_prints_the_finding_and_ends_with_1(tmp_path: Path) -> None:
     done = run(repro.script(LEADING, record(), "repro.py"), tmp_path)
     assert (done.returncode, done.stderr) == (1, "")
-    assert "BROKEN  broken/leading_neg_inf: special, -inf - -inf" in done.stdout
+    assert "BROKEN  broken/leading_neg_inf: special, -inf minus -inf" in done.stdout
     assert "y is" not in done.stdout
     assert "x[0, 0] is nan" in done.stdout or "y[0, 0] is nan" in done.stdout
     assert "always (" in done.stdout
