@@ -80,7 +80,9 @@ def run_lanes(
     try:
         for lane_number, item in ends:
             if isinstance(item, TrialEnd):
-                ledgers[lane_number].take(item)
+                if ledgers[lane_number].take(item) and options.stop_at_first:
+                    stop = "first-finding"
+                    break
             else:
                 ledgers[lane_number].end(item)
                 if item.why == "time":

@@ -11,7 +11,7 @@ from kfuzz.campaign.result import KernelResult, Result, StopReason
 from kfuzz.campaign.state import Discovery, Progress
 
 Amount = TypeVar("Amount", int, float)
-STOPS: tuple[StopReason, ...] = ("interrupted", "max-time", "max-cases", "no kernel can go on")
+STOPS: tuple[StopReason, ...] = ("interrupted", "first-finding", "max-time", "max-cases", "no kernel can go on")
 
 
 def join_results(results: Sequence[Result], names: Sequence[str]) -> Result:

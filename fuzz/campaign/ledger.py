@@ -135,14 +135,15 @@ class Ledger:
         """The result of each kernel."""
         return tuple(map(KernelResult, self.kernels, self.progress))
 
-    def take(self, trial: TrialEnd) -> None:
-        """Count a trial and keep its findings: first the cases, then the state, then report them.
+    def take(self, trial: TrialEnd) -> bool:
+        """Count a trial and keep its findings: first the cases, then the state, then report them. True if it shows an
+        error that is new.
 
         A trial is counted whole or, if anything interrupts, not at all: it is then run again.
         """
         kernel, progress = self.kernels[trial.kernel], self.progress[trial.kernel].copy()
         if progress.retired:
-            return
+            return False
         sightings = [self._note_defect(progress, trial, shown) for shown in trial.defects]
         _add_trial(progress, trial)
         progress.retired = _reason_to_stop(progress)
@@ -161,6 +162,8 @@ class Ledger:
         self.listen(Tried(kernel.name, trial.index, trial.rows, trial.elements, trial.ratio, self.trials, seconds))
         if progress.retired:
             self.listen(GaveUp(kernel.name, progress.retired))
+        new = (progress.discoveries[one.bucket] for one in sightings if one.is_new)
+        return any(one.is_error and not one.is_known for one in new)
 
     def end(self, item: BlockEnd) -> None:
         """Note the end of a block, and why it ended early if it did."""

@@ -14,7 +14,7 @@ class Options:
     `corpus`: where cases that fail are kept. `out`: where the campaign keeps its state, from which it can resume.
     `known`: buckets and causes that are not news (a baseline). `other_shapes`: a failure only at other shapes than the
     one that a function was written for is an error too. `shard`: which part of the campaign this is; `max_cases` counts
-    the cases of all parts together.
+    the cases of all parts together. `stop_at_first`: the first error that is not known ends the campaign.
     """
 
     seed: int = 0
@@ -29,3 +29,4 @@ class Options:
     known: frozenset[str] = frozenset()
     other_shapes: bool = True
     shard: Shard = WHOLE
+    stop_at_first: bool = False

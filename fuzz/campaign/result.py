@@ -9,7 +9,7 @@ from kfuzz.campaign.state import Discovery, Progress
 from kfuzz.claims.kernel import Kernel
 from kfuzz.oracle.plural import plural
 
-StopReason = Literal["max-cases", "max-time", "interrupted", "no kernel can go on"]
+StopReason = Literal["max-cases", "max-time", "first-finding", "interrupted", "no kernel can go on"]
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from kfuzz.commands.completing import TARGET
 from kfuzz.commands.options import console, kernels_named, parse_shape, print_faults
 from kfuzz.devices import DeviceError
 from kfuzz.exit_codes import COULD_NOT, FOUND
@@ -37,7 +38,7 @@ def parse_sizes(
 
 
 @click.command(short_help="Measure how fast a kernel is, if it is right.")
-@click.argument("targets", metavar="KERNEL...", nargs=-1, required=True)
+@click.argument("targets", type=TARGET, metavar="KERNEL...", nargs=-1, required=True)
 @click.option("--size", "named", multiple=True, callback=parse_sizes, metavar="1024x4096",
               help="Sizes of the axes, in their order. You can repeat it. Default: five usual sizes.")  # fmt: skip
 @click.option("--against", callback=parse_rivals, default="", metavar="RIVALS",

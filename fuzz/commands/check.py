@@ -15,6 +15,7 @@ from rich.status import Status
 
 from kfuzz.campaign.state import Discovery
 from kfuzz.claims.front_matter import shown_path
+from kfuzz.commands.completing import FILE_NAME
 from kfuzz.commands.documents import ReportFiles, format_options
 from kfuzz.commands.inputs import GENERATED, FileReader, files_of, generate_files, with_input
 from kfuzz.commands.nvcc import LINES_OF_NVCC
@@ -47,7 +48,7 @@ class WithArguments(click.Command):
 @click.command(
     cls=WithArguments, short_help="Run a whole CUDA program under the checker.", context_settings=LINES_OF_NVCC
 )
-@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="PROGRAM... [-- ARGUMENT...]")
+@click.argument("words", nargs=-1, type=FILE_NAME, metavar="PROGRAM... [-- ARGUMENT...]")
 @click.option("--runs", type=click.IntRange(1), default=3, show_default=True,
               help="Number of runs, each with another order of threads.")  # fmt: skip
 @click.option(

@@ -10,6 +10,7 @@ from kfuzz.claiming.keep import proposed
 from kfuzz.claiming.text import claim_of
 from kfuzz.claims.front_matter import is_python_file, shown_path, text_of
 from kfuzz.claims.kernel import Kernel, load
+from kfuzz.commands.completing import OP, TARGET
 from kfuzz.commands.options import console
 from kfuzz.devices import ClaimError
 from kfuzz.exit_codes import FOUND
@@ -19,8 +20,8 @@ from kfuzz.oracle.plural import plural
 
 
 @click.command(short_help="Propose what a kernel may claim, measured from its runs.")
-@click.argument("target", metavar="KERNEL")
-@click.option("--op", help="The op that a file without a claim computes. Default: guessed from its names.")
+@click.argument("target", type=TARGET, metavar="KERNEL")
+@click.option("--op", type=OP, help="The op that a file without a claim computes. Default: guessed from its names.")
 @click.option(
     "--max-cases",
     type=click.IntRange(1),

@@ -7,6 +7,7 @@ import click
 
 from kfuzz.cases import corpus
 from kfuzz.claims.front_matter import shown_path
+from kfuzz.commands.completing import TARGET
 from kfuzz.commands.options import device_option, kernels_named, print_faults
 from kfuzz.commands.replay import DEFAULT
 from kfuzz.find.device import open_device
@@ -18,7 +19,7 @@ from kfuzz.scoring.thin import killers_of_mutants, redundant_cases
 
 @click.command(short_help="Find redundant cases, and delete them.")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=DEFAULT)
-@click.option("--kernel", "targets", multiple=True, metavar="TARGET",
+@click.option("--kernel", "targets", multiple=True, type=TARGET, metavar="TARGET",
               help="Measure on this kernel: a name, a glob, a .cu file or a folder. You can repeat it. "
               "Default: all kernels below this folder.")  # fmt: skip
 @click.option("--delete", is_flag=True, help="Delete the redundant cases. Default: only print them.")

@@ -4,12 +4,13 @@ from difflib import get_close_matches
 
 import click
 
+from kfuzz.commands.completing import KIND
 from kfuzz.find.errors import TargetError
 from kfuzz.kinds import KINDS
 
 
 @click.command()
-@click.argument("kind", required=False)
+@click.argument("kind", type=KIND, required=False)
 def explain(kind: str | None) -> None:
     """Explain a KIND of finding: what it means, how kfuzz knows, and what to do.
 

@@ -26,6 +26,7 @@ from kfuzz.cases.case import CaseError
 from kfuzz.claiming.infer import Unclaimed
 from kfuzz.claims.kernel import kernel_files
 from kfuzz.commands.closing_words import advise, show
+from kfuzz.commands.completing import TARGET
 from kfuzz.commands.documents import FILE, ReportFiles, format_options, service_option, write_for_service
 from kfuzz.commands.options import (
     Screen,
@@ -60,7 +61,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 @click.command(short_help="Search for inputs that break kernels.")
-@click.argument("targets", nargs=-1, metavar="[TARGET]...")
+@click.argument("targets", nargs=-1, type=TARGET, metavar="[TARGET]...")
 @device_option
 @click.option(
     "--max-time",
@@ -74,6 +75,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
     help="Stop after this many cases on each device. The same seed then always gives the same result. "
     "Default: no limit.",
 )
+@click.option("--stop-at-first", is_flag=True, help="Stop at the first error that is not in the baseline.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Seed of the cases. Default: random, and printed.")
 @click.option("--shard", "part", type=parse_shard, metavar="I/N", default="1/1",
               show_default=True,
@@ -117,6 +119,7 @@ def fuzz(
     device: str,
     max_time: float | None,
     max_cases: int | None,
+    stop_at_first: bool,
     seed: int | None,
     part: Shard,
     jobs: int | None,
@@ -187,6 +190,7 @@ def fuzz(
         known=corpus.read_baseline(baseline) if baseline else frozenset(),
         other_shapes=unclaimed is None or unclaimed.shapes == "any",
         shard=part,
+        stop_at_first=stop_at_first,
     )
     corpus.check_writable(folder)
     screen = console(to_stderr=outputs.uses_stdout)

@@ -16,6 +16,7 @@ from kfuzz.commands.bench import bench
 from kfuzz.commands.check import check
 from kfuzz.commands.claim import claim
 from kfuzz.commands.cmin import cmin
+from kfuzz.commands.completion import completion
 from kfuzz.commands.doctor import doctor
 from kfuzz.commands.explain import explain
 from kfuzz.commands.fuzz import fuzz
@@ -130,5 +131,6 @@ for command in (
     check,
     bench,
     nvcc,
+    completion,
 ):
     main.add_command(command)

@@ -1,34 +1,48 @@
 """`kfuzz list`: the kernels that come with kfuzz. Knows options and streams; kfuzz.views makes the text."""
 
 import json
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import click
 
-from kfuzz.commands.options import console
+from kfuzz.claims.kernel import Kernel
+from kfuzz.commands.completing import TARGET
+from kfuzz.commands.options import console, print_faults
 from kfuzz.exit_codes import COULD_NOT
 from kfuzz.find.errors import TargetError
+from kfuzz.find.project import read_all
+from kfuzz.find.targets import find, suggest
 from kfuzz.printable import printable
 from kfuzz.views import listing
 from kfuzz.views.report import write
 
 
 @click.command("list", short_help="Show the kernels that come with kfuzz.")
+@click.argument("patterns", nargs=-1, type=TARGET, metavar="[PATTERN]...")
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON. Default: a table.")
 @click.option("--into", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
               help="Write the table as Markdown between the markers in this file.")  # fmt: skip
 @click.pass_context
-def list_kernels(ctx: click.Context, as_json: bool, into: Path | None) -> None:
+def list_kernels(ctx: click.Context, patterns: tuple[str, ...], as_json: bool, into: Path | None) -> None:
     """Show the kernels that come with kfuzz: what each computes (its op), its sizes and its launch parameters.
+
+    PATTERN is an op, a part of a name or a glob; a .cu or .py file or a folder shows your own kernels. Default: all.
 
     "Last run" is the last search on this machine, by kfuzz fuzz or pytest --kfuzz. kfuzz show KERNEL shows all of one
     kernel; kfuzz doctor shows which devices work.
 
     \b
     kfuzz list                           a table
+    kfuzz list softmax                   the kernels of one op, or with this word in their name
+    kfuzz list 'broken/*race*' mine.cu   those that a glob finds, and one of your own
     kfuzz list --json                    the same as JSON
     """
     kernels, errors = listing.read_folder()
+    if patterns:
+        kernels = tuple({kernel.path: kernel for one in patterns for kernel in matching(one, kernels)}.values())
+        errors = ()
     if into:
         text = into.read_text(encoding="utf-8")
         try:
@@ -43,3 +57,18 @@ def list_kernels(ctx: click.Context, as_json: bool, into: Path | None) -> None:
         click.echo(printable(str(unreadable)), err=True)
     if errors or not kernels:
         ctx.exit(COULD_NOT)
+
+
+def matching(pattern: str, kernels: Sequence[Kernel]) -> Sequence[Kernel]:
+    """The kernels of this op, with this in their name, or in this file or folder."""
+    if Path(pattern).exists():
+        found = read_all(find(pattern))
+        print_faults(found)
+        return found.usable
+    is_glob = any(letter in pattern for letter in "*?[")
+    wanted = pattern if is_glob else f"*{pattern.removesuffix('.cu')}*"
+    chosen = [one for one in kernels if one.op == pattern or fnmatchcase(one.name, wanted)]
+    if not chosen:
+        near = suggest(pattern, [one.name for one in kernels])
+        raise TargetError(f"{pattern}: no kernel, op, file or folder of that name{near}")
+    return chosen

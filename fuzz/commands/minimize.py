@@ -13,6 +13,7 @@ from kfuzz.cases import case_file, corpus
 from kfuzz.cases.case import CaseError, Record
 from kfuzz.claiming.infer import Unclaimed
 from kfuzz.claims.kernel import Kernel
+from kfuzz.commands.completing import TARGET
 from kfuzz.commands.options import (
     console,
     device_option,
@@ -41,6 +42,7 @@ from kfuzz.views.repro import script
 @click.option(
     "--kernel",
     "target",
+    type=TARGET,
     metavar="TARGET",
     help="The kernel that the case breaks: a name or a .cu file. Default: the kernel that the case names.",
 )

@@ -19,6 +19,7 @@ from rich.console import Console
 from kfuzz.campaign.schedule import Shard
 from kfuzz.claiming.guess_host import FunctionWords
 from kfuzz.claiming.infer import Unclaimed, kernel_named, kernel_with
+from kfuzz.commands.completing import OP
 from kfuzz.devices import ClaimError
 from kfuzz.find.device import NAMES
 from kfuzz.find.modules import is_callable
@@ -131,7 +132,7 @@ def unclaimed_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 UNCLAIMED = (
-    click.option("--op", metavar="OP", help="The op that a file without a claim computes, such as softmax."),
+    click.option("--op", type=OP, metavar="OP", help="The op that a file without a claim computes, such as softmax."),
     click.option("--entry", default="", metavar="NAME", help="The function to call, if the file has several."),
     click.option("--home", callback=parse_shape, metavar="SIZES",
                  help="The shape that it was written for, such as 16x1024."),

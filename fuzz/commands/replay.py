@@ -18,6 +18,7 @@ from kfuzz.cases.case import Record
 from kfuzz.claiming.infer import Unclaimed
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import Kernel
+from kfuzz.commands.completing import FILE_NAME, TARGET
 from kfuzz.commands.options import (
     console,
     device_option,
@@ -43,8 +44,8 @@ HUGE = 1 << 22
 
 
 @click.command(short_help="Run kept cases again.")
-@click.argument("places", nargs=-1, metavar="[PATH|LINE]...")
-@click.option("--kernel", "targets", multiple=True, metavar="TARGET",
+@click.argument("places", nargs=-1, type=FILE_NAME, metavar="[PATH|LINE]...")
+@click.option("--kernel", "targets", multiple=True, type=TARGET, metavar="TARGET",
               help="Replay only on this kernel: a name, a glob, a .cu file or a folder. You can repeat it. "
               "Default: all kernels below this folder, and the one that the case once broke.")  # fmt: skip
 @unclaimed_options

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from kfuzz.commands.completing import TARGET
 from kfuzz.commands.options import console, kernels_named, print_faults
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED
 from kfuzz.find.device import open_device
@@ -48,7 +49,7 @@ class ScoreProgress:
 
 
 @click.command(short_help="Count how many planted bugs the search finds.")
-@click.argument("targets", metavar="[KERNEL]...", nargs=-1)
+@click.argument("targets", type=TARGET, metavar="[KERNEL]...", nargs=-1)
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Number of processes.")
 @click.option(
     "--max-cases", type=click.IntRange(1), default=300, show_default=True, help="Number of trials for each planted bug."

@@ -7,6 +7,7 @@ import click
 from kfuzz.cases import case_file
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import load
+from kfuzz.commands.completing import OP, TARGET
 from kfuzz.commands.options import console
 from kfuzz.find.targets import find_one
 from kfuzz.find.template import template as template_for
@@ -17,8 +18,8 @@ from kfuzz.views.show_case import case_text
 
 
 @click.command(short_help="Show a kernel's claim, a case, or a template.")
-@click.argument("target", metavar="KERNEL|CASE", required=False)
-@click.option("--template", is_flag=False, flag_value="softmax", metavar="[OP]",
+@click.argument("target", type=TARGET, metavar="KERNEL|CASE", required=False)
+@click.option("--template", is_flag=False, flag_value="softmax", type=OP, metavar="[OP]",
               help="Print a working kernel file that computes OP, to start from. Default OP: softmax.")  # fmt: skip
 def show(target: str | None, template: str | None) -> None:
     """Show what a kernel claims, or what is in a case.

@@ -3,6 +3,7 @@
 Knows the kernels folder and the file system; never the content of a kernel file.
 """
 
+from collections.abc import Iterable
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -39,10 +40,10 @@ def find(target: str, folder: Path = KERNELS) -> tuple[Path, ...]:
     return files
 
 
-def suggest(target: str, names: dict[str, Path]) -> str:
+def suggest(target: str, names: Iterable[str]) -> str:
     """The closest name, or how to list all names."""
     tails = {name.rpartition("/")[2]: name for name in names}
-    near = get_close_matches(target, [*names, *tails], 1)
+    near = get_close_matches(target, [*tails.values(), *tails], 1)
     return f", did you mean {tails.get(near[0], near[0])}?" if near else "; see kfuzz list"
 
 

@@ -173,7 +173,9 @@ def _is_error(one: FindingEntry) -> bool:
 
 def _stop_reason(reasons: Sequence[str]) -> str:
     """Why the campaign stopped: the first of these reasons that stopped a part, else the reason of the first part."""
-    return next((why for why in ("interrupted", "max-time", "max-cases") if why in reasons), reasons[0])
+    return next(
+        (why for why in ("interrupted", "first-finding", "max-time", "max-cases") if why in reasons), reasons[0]
+    )
 
 
 def _exit_code(kernels: Sequence[KernelEntry], unusable: Collection[str]) -> int:

@@ -19,6 +19,7 @@ from kfuzz.views.listing import size_text
 from kfuzz.views.report import Report
 
 MOST_BLOCKS, MOST_ALSO, MOST_SIZES = 3, 6, 3
+STOPS = {"max-cases": "", "max-time": "", "first-finding": "; stopped at the first finding"}
 
 
 def failures(report: Report) -> Iterator[str]:
@@ -100,7 +101,7 @@ def verdict(report: Report) -> str:
         words = "nothing was tested"
     trials, rows = plural(result.trials, "trial"), plural(result.rows, "row")
     amount = f"{trials}, {rows} in {seconds:.1f} s ({rate}device {report.device}, "
-    stopped = {"max-cases": "", "max-time": ""}.get(result.stop_reason, f"; {result.stop_reason}")
+    stopped = STOPS.get(result.stop_reason, f"; {result.stop_reason}")
     return f"{words}: {amount}seed {result.seed}){stopped}{untried_text(report)}{unjudged_text_of_report(report)}"
 
 

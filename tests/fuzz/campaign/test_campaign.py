@@ -192,6 +192,16 @@ def test_the_case_of_a_wrong_kernel_is_on_disk_before_it_is_reported(tmp_path: P
     assert result.trials == 120
 
 
+def test_a_campaign_may_stop_at_its_first_finding() -> None:
+    options = Options(seed=1, max_cases=60, stop_at_first=True)
+    result = run_campaign([LEADING], CpuDevice, options)
+    assert (result.stop_reason, len(result.news), result.trials < 60) == ("first-finding", 1, True)
+    known = frozenset(one.defect.bucket for one in run_campaign([LEADING], CpuDevice, Options(seed=1, max_cases=60))
+                      .kernels[0].discoveries)  # fmt: skip
+    again = run_campaign([LEADING], CpuDevice, replace(options, known=known))
+    assert (again.stop_reason, again.trials) == ("max-cases", 60)
+
+
 @pytest.mark.slow
 def test_a_case_that_was_kept_breaks_the_kernel_again(tmp_path: Path) -> None:
     run_campaign([LEADING], CpuDevice, Options(seed=1, max_cases=60, corpus=tmp_path))

@@ -37,6 +37,25 @@ def test_list_has_a_line_for_every_kernel() -> None:
     assert [line.split()[0] for line in lines[1:]] == [name_of(path) for path in kernel_files()]
 
 
+@pytest.mark.parametrize(
+    ("patterns", "expected"),
+    [(["gemv"], "gemv"), (["broken/*race*"], "^broken/.*race"), (["online_warp", "row_sum"], "online_warp|row_sum")],
+)
+def test_list_shows_the_kernels_that_a_pattern_names(patterns: list[str], expected: str) -> None:
+    shown = json.loads(kfuzz("list", *patterns, "--json").stdout)
+    assert 0 < len(shown) < len(kernel_files()) / 2
+    assert all(re.search(expected, one["name"]) or one["op"] in patterns for one in shown)
+
+
+def test_list_shows_a_file_of_your_own_and_a_wrong_word_is_a_proposal(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.cu"
+    mine.write_text(text_of(KERNELS / "softmax" / "online_warp.cu"))
+    assert [one["name"] for one in json.loads(kfuzz("list", str(mine), "--json").stdout)] == ["mine"]
+    wrong = kfuzz("list", "onlin_block")
+    assert wrong.exit_code == 2
+    assert "did you mean softmax/online_block?" in wrong.stderr
+
+
 def test_list_as_json_is_what_the_files_say() -> None:
     result = kfuzz("list", "--json")
     assert result.exit_code == 0
