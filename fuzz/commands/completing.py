@@ -16,7 +16,7 @@ from kfuzz.kinds import KINDS
 from kfuzz.oracle.find import op_names
 
 
-class Word(click.ParamType):
+class Word(click.ParamType[str]):
     """A text, of which the shell knows the usual values; where none begins so, it completes files."""
 
     name = "text"

@@ -36,7 +36,7 @@ def list_kernels(ctx: click.Context, patterns: tuple[str, ...], as_json: bool, i
     \b
     kfuzz list                           a table
     kfuzz list softmax                   the kernels of one op, or with this word in their name
-    kfuzz list 'broken/*race*' mine.cu   those that a glob finds, and one of your own
+    kfuzz list 'broken/*barrier*' mine.cu   those that a glob finds, and one of your own
     kfuzz list --json                    the same as JSON
     """
     kernels, errors = listing.read_folder()
