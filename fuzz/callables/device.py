@@ -1,21 +1,29 @@
-"""Python callables as the search sees them: jobs go to a worker process, and an accusation has to be repeatable.
+"""Python callables as the search sees them: jobs go to worker processes, and an accusation has to be repeatable.
 
-Knows processes and outcomes; it imports no file of a callable.
+Each file has a process of its own: what it patches, sets or registers reaches no other file. Such a process is a fork
+of one that has imported the file's library and nothing else. Knows processes and outcomes; it imports no file of a
+callable.
 """
 
+from collections import OrderedDict
 from dataclasses import replace
+from pathlib import Path
 
+from kfuzz.callables.libraries import libraries
 from kfuzz.callables.options import CallableOptions
-from kfuzz.devices import Job, Outcome, Probe
+from kfuzz.devices import Job, Outcome, Probe, PythonCall
 from kfuzz.devices.confirming import confirm, is_doubtful
+from kfuzz.devices.nursery import Nursery
 from kfuzz.devices.worker import Worker
 
 GRACE = 60.0
 """Seconds past a time-out: a library's compilation for a new shape does not count as the job's time."""
+KEPT = 4
+"""Files whose processes stay: a campaign comes back to each file after a few trials of the others."""
 
 
 class PythonDevice:
-    """Calls Python callables in one worker process, with arrays in the host's memory or, by name, on the first gpu.
+    """Calls Python callables in worker processes, with arrays in the host's memory or, by name, on the first gpu.
 
     `guard_all`: on the GPU, guards surround all memory that torch allocates.
     """
@@ -23,18 +31,50 @@ class PythonDevice:
     def __init__(self, name: str = "cpu", guard_all: bool = False) -> None:
         self.name = name
         module = ("on_guarded_card" if guard_all else "on_card") if name == "gpu" else "backend"
-        self._worker = Worker(f"kfuzz.callables.{module}", grace=GRACE)
+        self._module = f"kfuzz.callables.{module}"
+        self._workers: OrderedDict[tuple[Path, str], Worker] = OrderedDict()
+        self._nurseries: dict[tuple[str, ...], Nursery] = {}
 
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job; one that ends its process is run again in a new one before it is accused."""
         if job.sampling:
             return Outcome()  # a library has no blocks to leave out
-        outcome = self._worker.run(job, probe)
-        if self._worker.pid is None and is_doubtful(outcome, probe.fatal):
+        worker = self._worker_for(job)
+        outcome = worker.run(job, probe)
+        if worker.pid is None and is_doubtful(outcome, probe.fatal):
             second = replace(probe, options=(CallableOptions(is_second=True),))
-            return confirm(outcome, lambda: self._worker.run(job, second), probe.fatal)
+            return confirm(outcome, lambda: worker.run(job, second), probe.fatal)
         return outcome
 
+    def _worker_for(self, job: Job) -> Worker:
+        """The process of the job's file; the processes of the files that were called last are kept."""
+        key = (job.path, job.source)
+        if key not in self._workers:
+            while len(self._workers) >= KEPT:
+                self._workers.popitem(last=False)[1].close()
+            nursery = self._nursery_for(job)
+            self._workers[key] = Worker(self._module, GRACE, start=nursery.start, imports_files=True)
+        self._workers.move_to_end(key)
+        return self._workers[key]
+
+    def _nursery_for(self, job: Job) -> Nursery:
+        """The process that has imported the library of the job's file."""
+        call = job.steps[0].entry
+        assert isinstance(call, PythonCall), "other jobs go to other devices"
+        used = [libraries()[name] for name in dict.fromkeys((call.library, call.language))]
+        packages = tuple(one.packages[0] for one in used if self.name == "cpu" or one.forks_with_gpu)
+        if packages not in self._nurseries:
+            variables = {} if self.name == "gpu" else {
+                name: value for one in libraries().values() for name, value in one.environment.items()
+            }  # fmt: skip
+            self._nurseries[packages] = Nursery(packages, variables)
+        return self._nurseries[packages]
+
     def close(self) -> None:
-        """End the worker."""
-        self._worker.close()
+        """End the workers."""
+        for worker in self._workers.values():
+            worker.close()
+        for nursery in self._nurseries.values():
+            nursery.close()
+        self._workers.clear()
+        self._nurseries.clear()

@@ -62,6 +62,8 @@ class PythonLibrary:
     """The extra of kfuzz that installs it; empty if kfuzz itself needs the library."""
     needs_gpu: bool = False
     """It runs nothing without a GPU."""
+    forks_with_gpu: bool = False
+    """A process that has only imported it may be forked and then use a GPU: its import does not touch the GPU."""
     in_host: bool = False
     """Its arrays are in the host's memory even if there is a GPU."""
     untimed: str = ""

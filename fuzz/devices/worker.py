@@ -68,6 +68,8 @@ REFUSED: dict[ClaimWord, type[ClaimError]] = {
     "unsupported": UnsupportedError,
     "claim": ClaimError,
 }
+COMPILING = "compiling"
+"""What comes before a job's own time."""
 TOGETHER = "running beside others"
 """The part of a job's time in which one of several may be the reason for whatever happens."""
 
@@ -140,6 +142,53 @@ class _Request:
     size: int = 0
 
 
+class Started(Protocol):
+    """A process that serves a backend, from the side of its caller; `reap` waits for its end."""
+
+    pid: int
+    returncode: int | None
+    stdin: IO[bytes] | None
+    stdout: IO[bytes] | None
+
+    def poll(self) -> int | None:
+        """The status with which it has ended; None if it runs."""
+
+    def kill(self) -> None:
+        """End it."""
+
+    def reap(self) -> int:
+        """Wait for its end; return its status."""
+
+
+class CommandProcess(subprocess.Popen[bytes]):
+    """A process of a command."""
+
+    def reap(self) -> int:
+        """Wait for its end. Popen's `wait` takes a lock, which an interrupt within `poll` leaves taken."""
+        if self.returncode is None:
+            try:
+                self.returncode = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+            except ChildProcessError:  # somebody else has waited for it
+                self.returncode = -signal.SIGKILL
+        return self.returncode
+
+
+def start_command(module: str) -> Started:
+    """Start a process that serves the backend of a module, from nothing."""
+    return CommandProcess(
+        [sys.executable, "-m", "kfuzz.devices.worker", module],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment(),
+        start_new_session=True,  # Ctrl-C reaches the caller alone, and a compiler dies with its worker
+    )
+
+
+def environment() -> dict[str, str]:
+    """The variables of a worker: what we can import, it can."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
 class Worker:
     """One process that runs jobs; a job that ends the process becomes a finding, and the next gets a new process.
 
@@ -147,11 +196,20 @@ class Worker:
     a process was lost, a spare one is kept ready.
 
     `grace`: how many seconds past its time-out a job may go on before the process is killed. A backend that keeps
-    time itself, and can say more about what hangs, is given some.
+    time itself, and can say more about what hangs, is given some. `start` starts a process. `imports_files`: it imports
+    the file of a job, and a file that ends the process then cannot be run; no call of it was at fault.
     """
 
-    def __init__(self, module: str, grace: float = 0.0, slack: float = 1.0) -> None:
+    def __init__(
+        self,
+        module: str,
+        grace: float = 0.0,
+        slack: float = 1.0,
+        start: Callable[[str], Started] = start_command,
+        imports_files: bool = False,
+    ) -> None:
         self._module, self._grace, self._slack = module, grace, slack
+        self._start_process, self._imports_files = start, imports_files
         self._process: _Process | None = None
         self._spare: _Process | None = None
         self._is_lossy = False
@@ -235,9 +293,9 @@ class Worker:
         if self._process is not None and self._process.popen.poll() is None:
             return self._process
         self._end_process()
-        process, self._spare = self._spare or _Process(self._module), None
+        process, self._spare = self._spare or _Process(self._start_process(self._module)), None
         if self._is_lossy:
-            self._spare = _Process(self._module)
+            self._spare = _Process(self._start_process(self._module))
         self._process = process
         if (reply := process.receive(time.monotonic() + START_TIMEOUT)) != ("begun", ""):
             self._end_process()
@@ -280,7 +338,7 @@ class Worker:
 
     def _await(self, process: "_Process", one: _Request) -> Outcome | None:
         """What comes of a job that was sent; None where it and others have to be sent again, to be run alone."""
-        deadline, part = time.monotonic() + COMPILE_TIMEOUT, "compiling"
+        deadline, part = time.monotonic() + COMPILE_TIMEOUT, COMPILING
         patience = Patience(process.popen.pid)
         while True:
             reply = process.receive(deadline)
@@ -293,6 +351,8 @@ class Worker:
                     self._separate()
                     return None
                 self._end_process()
+                if part == COMPILING and self._imports_files:
+                    raise ClaimError(_describe_failed_import(one.job.path, reply))
                 if isinstance(reply, int):
                     return Outcome(findings=(_describe_end(reply, part),), ended=True)
                 return _report_hang(one.probe, part)
@@ -345,14 +405,8 @@ class Patience:
 class _Process:
     """A process that runs jobs, from the caller's side: it is ended with its caller at the latest."""
 
-    def __init__(self, module: str) -> None:
-        self.popen = subprocess.Popen(
-            [sys.executable, "-m", "kfuzz.devices.worker", module],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # what we can import, it can
-            start_new_session=True,  # Ctrl-C reaches the caller alone, and a compiler dies with its worker
-        )
+    def __init__(self, started: Started) -> None:
+        self.popen = started
         for pipe in (self.popen.stdin, self.popen.stdout):
             assert pipe is not None
             with contextlib.suppress(OSError):  # the system allows a user only so many large ones
@@ -375,7 +429,7 @@ class _Process:
         except TimeoutError:
             return None
         except EOFError:
-            return _reap(self.popen)
+            return self.popen.reap()
         return reply
 
 
@@ -452,28 +506,18 @@ def _write(pipe: IO[bytes], parts: list[bytes | memoryview]) -> None:
     pipe.flush()
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: Started) -> None:
     """Kill a process and all that it has started, and wait for it: no orphan, no zombie, no open pipe."""
     started = processes.descendants(process.pid) if process.poll() is None else []
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.kill()
     processes.end(started)  # those that have left its group; to stop it first would leave it so, if this one is killed
-    _reap(process)
+    process.reap()
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             with contextlib.suppress(OSError):
                 pipe.close()
-
-
-def _reap(process: subprocess.Popen[bytes]) -> int:
-    """The status of a process that ends. Popen's `wait` takes a lock, which an interrupt within `poll` leaves taken."""
-    if process.returncode is None:
-        try:
-            process.returncode = os.waitstatus_to_exitcode(os.waitpid(process.pid, 0)[1])
-        except ChildProcessError:  # somebody else has waited for it
-            process.returncode = -signal.SIGKILL
-    return process.returncode
 
 
 def _describe_failed_start(module: str) -> str:
@@ -482,10 +526,17 @@ def _describe_failed_start(module: str) -> str:
 
 
 def _report_hang(probe: Probe, part: str) -> Outcome:
-    if part == "compiling":
+    if part == COMPILING:
         raise ClaimError(f"the kernel did not compile within {COMPILE_TIMEOUT:g} s")
     message = f"not ended after {probe.timeout:g} s, {part}; the process was killed"
     return Outcome(findings=(Finding("hang", message),), ended=True)
+
+
+def _describe_failed_import(path: Path, status: int | None) -> str:
+    if status is None:
+        return f"{path}: the file was not imported within {COMPILE_TIMEOUT:g} s"
+    how = f"exit status {status}" if status >= 0 else signal.Signals(-status).name
+    return f"{path}: the file cannot be imported: it ends its process ({how})"
 
 
 def _describe_end(status: int, part: str) -> Finding:

@@ -121,5 +121,6 @@ LIBRARY = PythonLibrary(
     lender,
     arithmetic=Arithmetic(exp=(5.04, 0.0)),  # numpy states 2.52 ulp for its float32 exp
     in_host=True,
+    forks_with_gpu=True,
     untimed="the host's memory",
 )

@@ -14,4 +14,6 @@ def lender(is_card: bool, guard_all: bool) -> Lender:
     return made
 
 
-LIBRARY = PythonLibrary("torch", ("torch",), 0, lender, probe=lambda _: torch.zeros(1) + 1, extra="torch")
+LIBRARY = PythonLibrary(
+    "torch", ("torch",), 0, lender, probe=lambda _: torch.zeros(1) + 1, extra="torch", forks_with_gpu=True
+)

@@ -1,0 +1,99 @@
+"""One file, one process: nothing that a file of a callable does reaches another file."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kfuzz.callables.device import PythonDevice
+from kfuzz.cases.case import case_of
+from kfuzz.claims.kernel import load
+from kfuzz.devices import ClaimError, MissingError, Probe
+from kfuzz.devices.nursery import ForkedProcess, Nursery
+from kfuzz.devices.worker import CommandProcess
+from kfuzz.trials.trial import Trial, run_trial
+
+X = np.linspace(-3, 3, 12, dtype=np.float32).reshape(3, 4)
+RIGHT = "import numpy as np\ndef f(x):\n    return x.sum(1)\n"
+THREADED = "import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\n"
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[PythonDevice]:
+    opened = PythonDevice()
+    yield opened
+    opened.close()
+
+
+def trial_of(folder: Path, name: str, text: str, device: PythonDevice, op: str = "row_sum") -> Trial:
+    path = folder / f"{name}.py"
+    path.write_text(f'# /// kernel\n# op = "{op}"\n# ///\n{text}')
+    return run_trial(load(path), case_of(op, {"x": X}), {}, device, Probe(runs=2))
+
+
+def test_what_one_file_patches_and_sets_does_not_reach_the_next(tmp_path: Path, device: PythonDevice) -> None:
+    patches = "np.sum = lambda *_: None\n"
+    told = "import os, sys\nos.environ['KFUZZ_SEEN'] = '1'\nsys.modules['json'] = None\n"
+    trial_of(tmp_path, "patches", f"{RIGHT}{patches}{told}", device)
+    asks = "import os, json\ndef f(x):\n    return np.sum(x, 1) * ('KFUZZ_SEEN' not in os.environ)\n"
+    found = trial_of(tmp_path, "asks", f"import numpy as np\n{asks}", device)
+    assert found.defects == ()
+    assert found.elements == 3
+
+
+def test_a_file_keeps_its_process_while_another_is_called(tmp_path: Path, device: PythonDevice) -> None:
+    """So that a campaign that goes round its files imports each of them once, not once a round."""
+    counts = f"import os\nopen({str(tmp_path / 'imports')!r}, 'a').write('once ')\n{RIGHT}"
+    for _ in range(2):
+        trial_of(tmp_path, "counts", counts, device)
+        trial_of(tmp_path, "other", RIGHT, device)
+    assert (tmp_path / "imports").read_text() == "once "
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("import sys\nsys.exit(3)\n", "wrong.py:5: the file cannot be imported: SystemExit: 3"),
+        ("import os\nos._exit(3)\n", "wrong.py: the file cannot be imported: it ends its process (exit status 3)"),
+        ("import os\nos.abort()\n", "wrong.py: the file cannot be imported: it ends its process (SIGABRT)"),
+    ],
+)
+def test_a_file_that_ends_its_process_when_it_is_imported_is_a_line(
+    text: str, told: str, tmp_path: Path, device: PythonDevice
+) -> None:
+    with pytest.raises(ClaimError) as error:
+        trial_of(tmp_path, "wrong", f"{text}{RIGHT}", device)
+    assert told in str(error.value)
+    assert trial_of(tmp_path, "right", RIGHT, device).defects == ()
+
+
+@pytest.mark.parametrize(("package", "how"), [("json", ForkedProcess), ("package_with_a_thread", CommandProcess)])
+def test_a_process_of_several_threads_is_never_forked(
+    package: str, how: type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "package_with_a_thread.py").write_text(THREADED)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    nursery = Nursery([package], {})
+    started = nursery.start("no_such_backend")
+    assert started.stdin
+    assert started.stdout
+    assert type(started) is how
+    assert b"no_such_backend" in started.stdout.read()
+    assert started.reap() == 0
+    started.stdin.close()
+    started.stdout.close()
+    nursery.close()
+
+
+@pytest.mark.slow
+def test_what_one_file_does_to_torch_does_not_reach_the_next(tmp_path: Path, device: PythonDevice) -> None:
+    patches = "torch.softmax = lambda x, dim: x\ntorch.set_default_dtype(torch.float64)\n"
+    text = "import torch\ndef f(x):\n    return torch.softmax(x * torch.ones(1), -1)\n"
+    try:
+        trial_of(tmp_path, "patches", f"{text}{patches}", device, "softmax")
+        found = trial_of(tmp_path, "asks", text, device, "softmax")
+    except MissingError as error:
+        pytest.skip(str(error))
+    assert found.defects == ()
