@@ -226,7 +226,10 @@ class Bands:
         return self.value(self.E.convert(-end), self.E.convert(end), end > 0)
 
     def keep(self, a: Quantity, name: str) -> Quantity:
-        """R9: a value that a kernel may keep in a narrower format, at its own scale, so that the error is relative."""
+        """R9: a value that a kernel may keep in a narrower format, at its own scale, so that the error is relative.
+
+        Beyond the narrower format it is infinite in a kernel that keeps it there, and a number in one that does not.
+        """
         narrow = self.claim.narrow_format(name)
         if narrow is None:
             return a
@@ -235,6 +238,10 @@ class Bands:
             lo, hi = widen_relative(a.lo, a.hi, form.u)
             lost = form.tiny * (a.terms.lift if a.terms is not None else 1.0)
             lo, hi = widen_by_underflow(lo, hi, lost)
+            beyond = form.max * (1 + form.u / 2)
+            if a.terms is None and (np.any(hi >= beyond) or np.any(lo <= -beyond)):
+                inside = lo <= hi
+                lo, hi = np.where((lo <= -beyond) & inside, -INF, lo), np.where((hi >= beyond) & inside, INF, hi)
         made = self.value(lo, hi, a.nan, "kept", a, form)
         made.terms = a.terms
         made.name = name

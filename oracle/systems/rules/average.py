@@ -8,11 +8,17 @@ from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.ends import sum_pairwise
-from kfuzz.oracle.systems.room import BALL_MEAN, NO_OVERFLOW_OF_WEIGHTS, OPERATIONS_4M, OPERATIONS_4096, ROUNDINGS_16384
+from kfuzz.oracle.systems.room import BALL_MEAN, OPERATIONS_4M, OPERATIONS_4096, ROUNDINGS_16384
 from kfuzz.oracle.systems.rules.exponential import is_recomputed
 from kfuzz.oracle.systems.rules.growth import accumulator, growth, is_mma, mma_sizes
 from kfuzz.oracle.systems.rules.moments import NO_NUMBER, root_above
 from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, as_numbers, open_where
+from kfuzz.oracle.systems.rules.partial import (
+    largest_weights,
+    products_may_overflow,
+    sum_may_overflow,
+    sum_must_overflow,
+)
 from kfuzz.oracle.systems.value import Quantity
 
 INF = np.inf
@@ -54,8 +60,7 @@ def average(N: BandSystem, e: Quantity, v: Quantity, names: tuple[str, str]) -> 
         p, r = middle / s, np.maximum(hi - middle, middle - lo) / s * OPERATIONS_4096
         o, rad = _drift(N, p, r, V, n, names, e, u_kept, narrow)
         rad = np.where(has_weight, rad, INF)
-        weigh, lifted = (p if N.form == "normalize first" else hi), e.terms.lift if e.terms is not None else 1.0
-        over = (weigh @ np.abs(V)) * lifted >= accumulator(N, names[0]).max * NO_OVERFLOW_OF_WEIGHTS
+        over = _may_overflow(N, e, p, V, names)
     lo, hi = o - rad, o + rad
     nan = np.broadcast_to(~has_weight, lo.shape)
     lo, hi = np.where(must, INF, lo), np.where(must, -INF, hi)
@@ -63,6 +68,20 @@ def average(N: BandSystem, e: Quantity, v: Quantity, names: tuple[str, str]) -> 
     made = open_where(N, lo, hi, nan | must, open_, NO_NUMBER, "average", e, v)
     made = open_where(N, made.lo, made.hi, made.nan, over & ~open_, ORDER_DECIDES, "average", e, v)
     return N.widen(made.lo, made.hi, made.nan, _division(N), 2 * N.tiny, "average", e, v)
+
+
+def _may_overflow(N: BandSystem, e: Quantity, p: Reals, V: Reals, names: tuple[str, str]) -> Reals:
+    """Where a partial sum of e v, or of e, may overflow; a weight that is divided first is never rescaled."""
+    n, first, size = e.shape[-1], N.form == "normalize first", np.abs(V)
+    above, below = (growth(N, name, n, products, True) for name, products in zip(names, (1, 0), strict=True))
+    grown = N.E.exp_above(above.most)
+    weights = p if first else largest_weights(N, e, names[0])
+    over = products_may_overflow(N, weights, size, grown, accumulator(N, names[0]))
+    if above.is_cast:  # a sum in double may be cast before it is divided
+        over = over | products_may_overflow(N, p if first else largest_weights(N, e, None), size, grown, N.f)
+    least, grown = sum_pairwise(np.maximum(e.lo, 0.0)), N.E.exp_above(below.most)
+    over = over & ~sum_must_overflow(N, e, least)
+    return over | sum_may_overflow(N, e, least, grown, names[1], -1, accumulator(N, names[1]))
 
 
 def _plain_average(N: BandSystem, e: Quantity, v: Quantity, names: tuple[str, str]) -> Quantity:

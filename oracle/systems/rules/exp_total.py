@@ -9,7 +9,9 @@ from kfuzz.oracle.elements import F32
 from kfuzz.oracle.rounding import NARROW_SUMS
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.room import SUM_ROUND
-from kfuzz.oracle.systems.rules.opening import open_where
+from kfuzz.oracle.systems.rules.growth import growth
+from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, open_where
+from kfuzz.oracle.systems.rules.partial import sum_may_overflow
 from kfuzz.oracle.systems.value import Quantity
 from kfuzz.oracle.verdict import Reason, Why
 
@@ -44,6 +46,12 @@ def exp_sum_of(N: BandSystem, e: Quantity, name: str, axis: int) -> Quantity | N
         for reason in base_two.reasons(beyond):
             N.note(replace(reason, count=0), beyond)
         lo, hi = np.where(beyond, -INF, lo), np.where(beyond, INF, hi)
+    grown = N.E.exp_above(growth(N, name, x.shape[-1], 0, True).most)
+    over = plain[..., None] & ~beyond & sum_may_overflow(N, e, lo, grown, name, axis, N.f)
+    if np.any(over):
+        N.note(ORDER_DECIDES, over)
+        lo, hi = np.where(over, -INF, lo), np.where(over, INF, hi)
+    beyond = beyond | over
     vanish = plain[..., None] & np.asarray(lo <= 0, dtype=np.bool_) & ~beyond
     made = open_where(N, lo, hi, ~plain[..., None] | beyond, vanish, Reason(Why.SUM_UNDERFLOWS), "sum", e)
     made.name = name

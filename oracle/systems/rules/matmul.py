@@ -7,9 +7,10 @@ import numpy as np
 
 from kfuzz.oracle.elements import FORMATS, TF32, Reals
 from kfuzz.oracle.systems.band_system import BandSystem
-from kfuzz.oracle.systems.room import BALL_POINT, NO_OVERFLOW, OPERATIONS_4096
+from kfuzz.oracle.systems.room import BALL_POINT, NO_OVERFLOW, OPERATIONS_4096, ROUNDINGS_16384
 from kfuzz.oracle.systems.rules.growth import Growth, accumulator, growth, is_mma, mma_sizes
 from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, as_numbers, cast_back, odd_elements, open_where
+from kfuzz.oracle.systems.rules.partial import largest_weights, products_may_overflow
 from kfuzz.oracle.systems.rules.total import grow_terms
 from kfuzz.oracle.systems.value import Quantity
 
@@ -38,9 +39,10 @@ def matmul(N: BandSystem, a: Quantity, b: Quantity, name: str, starts: Sequence[
 
     A number at which a sum starts is a term that is not a product: it grows as all terms do, and is one more addition.
     """
+    e = a
     a, b = operand(N, a), operand(N, b)
     terms = a.shape[-1]
-    grown = growth(N, name, terms, products=1, starts=len(starts))
+    grown = growth(N, name, terms, products=1, has_exps=e.terms is not None, starts=len(starts))
     odd_a, odd_b = odd_elements(N, a), odd_elements(N, b)
     any_odd = np.any(odd_a) or np.any(odd_b)
     ca, ra = _centre(N, a, odd_a)
@@ -52,7 +54,8 @@ def matmul(N: BandSystem, a: Quantity, b: Quantity, name: str, starts: Sequence[
             A = A + ra
         if rb is not None:
             B = B + rb
-        g = N.E.exp_above(grown.each) - 1 + own
+        more, times = _rescaled(N, e, name)
+        g = N.E.exp_above(grown.each + more) - 1 + own
         size, _ = N.E.product(A, B)
         if is_mma(N, name):
             radius = N.E.product(mma_sizes(N, A) * g, mma_sizes(N, B))[0]
@@ -65,12 +68,15 @@ def matmul(N: BandSystem, a: Quantity, b: Quantity, name: str, starts: Sequence[
         lost: Any = grown.lost + terms * N.tiny
         if N.ftz:
             lost = lost + 2 * terms * N.f.min_normal + _flushed_products(N, A, B)
-        radius = radius * OPERATIONS_4096 + lost
+        radius = radius * OPERATIONS_4096 + lost * times
         size = size * OPERATIONS_4096 + radius
         for start in starts:
             most = np.maximum(np.abs(start.lo), np.abs(start.hi)) * N.E.exp_above(grown.most)
             size = size + np.where(np.asarray(N.E.is_finite(most), dtype=np.bool_), most, 0.0)
         over = size >= accumulator(N, name).max * NO_OVERFLOW
+        if e.terms is not None:
+            held, grow = accumulator(N, name), N.E.exp_above(grown.most)
+            over = over | products_may_overflow(N, largest_weights(N, e, name), B, grow, held)
     lo, hi, nan = centre - radius, centre + radius, np.zeros(centre.shape, dtype=np.bool_)
     if any_odd:
         lo, hi, nan, open_ = _ieee_product(N, a, b, odd_a, odd_b, lo, hi)
@@ -81,6 +87,15 @@ def matmul(N: BandSystem, a: Quantity, b: Quantity, name: str, starts: Sequence[
     made = cast_back(N, made, grown, accumulator(N, name))
     made.name = name
     return made
+
+
+def _rescaled(N: BandSystem, e: Quantity, name: str) -> tuple[Reals | float, Reals | float]:
+    """What a product of exponentials adds to a sum: to each term's growth (R10), and to underflow, as a factor."""
+    if e.terms is None:
+        return 0.0, 1.0
+    if N.claim.for_sum(name).rescales == 0:
+        return 0.0, e.terms.lift
+    return N.u * ROUNDINGS_16384 * e.terms.reach(), e.terms.lift * e.terms.lift  # docs/numerics.md#lift
 
 
 def _add_start(N: BandSystem, product: Quantity, start: Quantity, grown: Growth) -> tuple[Reals, Reals, Reals]:

@@ -16,6 +16,7 @@ from kfuzz.oracle.systems.room import NO_OVERFLOW, OPERATIONS_4096, ROUNDINGS_16
 from kfuzz.oracle.systems.rules.exp_total import exp_sum_of
 from kfuzz.oracle.systems.rules.growth import Growth, accumulator, growth, is_mma, mma_sizes, steps
 from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, any_along, cast_back, open_where
+from kfuzz.oracle.systems.rules.partial import sum_may_overflow
 from kfuzz.oracle.systems.rules.product import exact_product
 from kfuzz.oracle.systems.value import Quantity
 
@@ -55,6 +56,9 @@ def total_of(
         size = np.maximum(np.abs(lo), np.abs(hi))
         size = sum_pairwise(np.where(N.E.is_finite(size), size, 0.0), axis) + lost
         over = size >= accumulator(N, name).max * NO_OVERFLOW
+        if a.terms is not None:
+            most = np.max(up, axis=axis, keepdims=True) if np.ndim(up) else up
+            over = over | sum_may_overflow(N, a, below, most, name, axis, accumulator(N, name))
     made = open_where(N, below, above, nan, over, ORDER_DECIDES, "sum", a)
     made = cast_back(N, made, grown, accumulator(N, name))
     made.name = name
