@@ -93,8 +93,8 @@ def check(
     kfuzz check bfs.cu --inputs generated -- {input} 256
     make NVCC="kfuzz nvcc" && kfuzz check ./scan --json scan.json
 
-    Exit code: 0 nothing is broken, 1 something is broken, 2 the program could not be run to its end or ends with an
-    error of its own, 130 interrupted.
+    Exit code: 0 nothing is broken, 1 something is broken, 2 the program could not be run to its end, launched no kernel
+    or ends with an error of its own, 130 interrupted.
     """
     screen = console(to_stderr=outputs.uses_stdout)
     seed = secrets.randbelow(1 << 16) if seed is None else seed

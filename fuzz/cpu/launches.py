@@ -7,9 +7,13 @@ import re
 from collections.abc import Iterator
 
 from kfuzz.devices import ClaimError
+from kfuzz.sources.cuda_text import closing_bracket
 
 TextEdit = tuple[int, int, str]
 NAME = re.compile(r"(?:::\s*)?(?:\w+\s*(?:<[^<>;{}]*>\s*)?::\s*)*(?:\w+\s*##\s*)*\w+\s*$")
+BREAKS = " \t\n\\"
+"""Spaces, and the ends of lines in a macro."""
+NULL = re.compile(r"[,(][ \t\n\\]*(?P<null>NULL)(?=[ \t\n\\]*[,)])")
 OPENS, CLOSES = "([{", ")]}"
 UNCHECKED = '__attribute__((no_sanitize("thread", "undefined")))'
 
@@ -22,7 +26,7 @@ def translate_launches(code: str, source: str, path: object, every: str) -> Iter
     for opened in (one.start() for one in re.finditer("<<<", code)):
         start, closed = find_callee(code, opened), find_closing(code, opened + 3, ">>>")
         arguments = find_closing(code, closed + 3, "(") if closed >= 0 else -1
-        if start < 0 or arguments < 0 or code[closed + 3 : arguments].strip(" \t\n\\"):
+        if start < 0 or arguments < 0 or code[closed + 3 : arguments].strip(BREAKS):
             line = code.count("\n", 0, opened) + 1
             raise ClaimError(
                 f"{path}:{line}: kfuzz does not understand this launch; write kernel<<<grid, block>>>(arguments)"
@@ -31,6 +35,7 @@ def translate_launches(code: str, source: str, path: object, every: str) -> Iter
         yield start, opened + 3, f"::cuda_on_cpu::Launch(__LINE__, {line_breaks(source[start:opened])}"
         of = f"{cluster_setting(name, every)}.of({address_lambda(name)}, {call_lambda(name)})"
         yield closed, arguments, f"){of}{line_breaks(source[closed:arguments])}"
+        yield from replace_nulls(code, arguments)
 
 
 def cluster_setting(name: str, every: str) -> str:
@@ -51,6 +56,15 @@ def call_lambda(name: str) -> str:
     return f"[&](auto... cuda_on_cpu_given) {UNCHECKED} {{ {name}(cuda_on_cpu_given...); }}"
 
 
+def replace_nulls(code: str, opened: int) -> Iterator[TextEdit]:
+    """Edits for each argument NULL of a launch: g++'s NULL is a long, which does not convert to a pointer."""
+    end = closing_bracket(code, opened)
+    for one in NULL.finditer(code, opened, end + 1):
+        depth = sum((letter in OPENS) - (letter in CLOSES) for letter in code[opened : one.start()])
+        if depth == (code[one.start()] not in OPENS):
+            yield *one.span("null"), "::cuda_on_cpu::Null{}"
+
+
 def line_breaks(text: str) -> str:
     """The line breaks of a replaced text, escaped within a macro."""
     return ("\\\n" if "\\\n" in text else "\n") * text.count("\n")
@@ -69,7 +83,7 @@ def find_closing(code: str, start: int, wanted: str) -> int:
 
 def find_callee(code: str, end: int) -> int:
     """The start of the name of the launched kernel, with template arguments and brackets; -1 if there is none."""
-    at = len(code[:end].rstrip())
+    at = len(code[:end].rstrip(BREAKS))
     if at and code[at - 1] == ")":
         return find_opening(code, at, "()")
     if at and code[at - 1] == ">":

@@ -3,6 +3,7 @@
 Knows only source text. Every edit keeps the lines where they are, so that messages name lines of the `.cu` file.
 """
 
+import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,10 +11,10 @@ from itertools import accumulate
 from pathlib import Path
 
 from kfuzz.cpu import refused_by_nvcc
-from kfuzz.cpu.host_functions import disable_checks, find_device_words
+from kfuzz.cpu.host_functions import NO_TYPE, disable_checks, find_device_words
 from kfuzz.cpu.launches import TextEdit, translate_launches
 from kfuzz.cpu.ptx import translate_statements
-from kfuzz.cpu.reach import blank_out, find_unreached
+from kfuzz.cpu.reach import blank_out, find_functions, find_macros, find_unreached
 from kfuzz.cpu.toolchain import HEADERS
 from kfuzz.devices import UnsupportedError
 from kfuzz.sources.cuda_text import blank_non_code, kernels
@@ -69,9 +70,20 @@ _UNSUPPORTED = (
         "this part of libcu++ (cuda::)",
     ),
     (r"\b(?:cutlass|cute)\s*::", "CUTLASS"),
-    (r"\bcurand(?:State|_)\w*|\bcurand[A-Z]\w*\s*\(", "cuRAND"),
-    (r"\b(?:cublas|cufft|cusparse|cusolver|cudnn|nccl)[A-Z]\w*\s*\(", "this library of CUDA's"),
+    (r"\bcurand(?:State|_)\w*", "cuRAND"),
 )
+_LIBRARY_CALL = re.compile(
+    r"(?<![\w.:])(?<!->)(?P<name>(?P<library>cublas|cufft|cusparse|cusolver|cudnn|nccl|curand|npp|nvjpeg|nvrtc|"
+    r"cu(?=Init\b|Device|Ctx|Module|Launch|Mem|Stream|Event|Func|Link|Library|Occupancy|Graph))[A-Z]\w*)\s*\("
+)
+"""A call of a function of one of CUDA's libraries; the driver API is `cu` alone."""
+_LIBRARIES = {
+    "cublas": "cuBLAS", "cufft": "cuFFT", "cusparse": "cuSPARSE", "cusolver": "cuSOLVER", "cudnn": "cuDNN",
+    "nccl": "NCCL", "curand": "cuRAND", "npp": "NPP", "nvjpeg": "nvJPEG", "nvrtc": "NVRTC", "cu": "CUDA's driver API",
+}  # fmt: skip
+_LIBRARY_HEADER = re.compile(r"(?:cu|nccl|npp|nv)\w*")
+_DECLARED = rf"\b{NO_TYPE}\w[\w:<>]*[\s*&]+(?:\w+\s*::\s*)*%s\s*[=;,)({{\[]"
+"""A declaration of a function, a variable or a parameter of this name."""
 _TOOLKIT = re.compile(
     r"^[ \t]*#[ \t]*include[ \t]*<((?:cub|thrust|cuda|cutlass|cute|nv)/[^>\n]*|cuda_(?:pipeline|awbarrier)\w*\.h|"
     r"cu(?:blas|rand|fft|solver|sparse|dnn)\w*\.h|nccl\.h|cuda_profiler_api\.h|nvtx3?/[^>\n]*|nvToolsExt\.h)>",
@@ -111,8 +123,9 @@ def translate(
         codes = _split_again(blank_out("\n".join(codes), idle), whole)
     ptx = [list(translate_statements(text, code)) for text, code in zip(texts, codes, strict=True)]
     codes = [_blank(code, parts) for code, parts in zip(codes, ptx, strict=True)]
+    defined = _find_defined(codes)
     for one, code in zip(files, codes, strict=True):
-        check_supported(code, one.path, with_host)
+        check_supported(code, one.path, with_host, defined)
     every, words = "\n".join(codes), find_device_words(codes)
     constants = _names(_CONSTANT, every)
     refused_by_nvcc.check_texts(codes, [one.path for one in files], constants)
@@ -171,9 +184,14 @@ def _is_there(header: str) -> bool:
     return any((room / header).exists() for room in HEADERS)
 
 
-def check_supported(code: str, path: Path, with_host: bool = False) -> None:
-    """Raise an UnsupportedError that names the first feature of blanked code that the cpu device lacks."""
-    for at, feature in sorted(_find_unsupported(code, _UNSUPPORTED if with_host else (*_UNSUPPORTED, *_OF_HOST))):
+def check_supported(code: str, path: Path, with_host: bool = False, defined: frozenset[str] | None = None) -> None:
+    """Raise an UnsupportedError that names the first feature of blanked code that the cpu device lacks.
+
+    `defined` are the functions and macros of all files; without it, only this code counts.
+    """
+    known = _find_defined([code]) if defined is None else defined
+    unsupported = [*_find_unsupported(code, _UNSUPPORTED if with_host else (*_UNSUPPORTED, *_OF_HOST))]
+    for at, feature in sorted([*unsupported, *_find_library_calls(code, known)]):
         line = code.count("\n", 0, at) + 1
         raise UnsupportedError(f"{path}:{line}: the cpu device does not have {feature}{ON_A_GPU}")
 
@@ -182,6 +200,26 @@ def _find_unsupported(code: str, unsupported: Iterable[tuple[str, str]]) -> Iter
     for pattern, feature in unsupported:
         if match := re.search(pattern, code):
             yield match.start(), feature
+
+
+def _find_library_calls(code: str, defined: frozenset[str]) -> Iterator[tuple[int, str]]:
+    """Calls of functions of CUDA's libraries that neither the files nor the headers of the cpu device declare."""
+    for call in _LIBRARY_CALL.finditer(code):
+        name = call["name"]
+        if name not in defined and name not in _library_functions() and not re.search(_DECLARED % name, code):
+            yield call.start(), f"{name}(), a function of {_LIBRARIES[call['library']]}"
+
+
+def _find_defined(codes: Sequence[str]) -> frozenset[str]:
+    return frozenset(one.name for code in codes for one in (*find_macros(code), *find_functions(code)))
+
+
+@functools.cache
+def _library_functions() -> frozenset[str]:
+    """The functions of CUDA's libraries that the headers of the cpu device declare or define."""
+    headers = (path for room in HEADERS for path in room.rglob("*") if _LIBRARY_HEADER.match(path.name))
+    texts = (path.read_text(encoding="utf-8") for path in headers if path.is_file())
+    return frozenset(one["name"] for text in texts for one in _LIBRARY_CALL.finditer(text))
 
 
 def _declare_shared(match: re.Match[str]) -> str:

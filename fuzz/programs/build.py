@@ -37,6 +37,7 @@ from kfuzz.devices.host_compiler import environment, find, identity
 from kfuzz.devices.limits import STATIC_SHARED_MAX
 from kfuzz.printable import printable
 from kfuzz.programs.command_line import Command, NvccSource
+from kfuzz.sources.cuda_text import blank_non_code, includes
 from kfuzz.sources.headers import SourceFile, sources
 
 FRONT = 1
@@ -44,6 +45,8 @@ FRONT = 1
 NOTES = ".kfuzz_notes"
 MOST_FILES = (1 << 31) // LINES_A_FILE - 1
 MAIN = re.compile(r"\bmain\s*\(")
+TORCH = re.compile(r"(?:torch|ATen|c10|pybind11)/")
+"""Headers of PyTorch and of its extensions."""
 BEGIN = f"""#!/bin/sh
 # A program for the cpu device of kfuzz, made by kfuzz nvcc: run it, or check it with `kfuzz check`.
 exec {shlex.quote(sys.executable)} -m kfuzz.programs.child "$0" "$@"
@@ -95,6 +98,15 @@ def _are_unchanged(included: list[tuple[str, str]]) -> bool:
 def _build_unit(source: NvccSource, text: str, flags: Sequence[str]) -> Unit:
     """The unit of a whole file; if it uses something that the cpu device lacks, only of what main reaches."""
     files = sources(source.path, text, flags)
+    if any(TORCH.match(include.name) for one in files for include in includes(one.text)):
+        if MAIN.search(blank_non_code(text)):
+            raise ClaimError(
+                f"{source.path}: this program needs PyTorch's C++ library, which kfuzz check does not have"
+            )
+        raise ClaimError(
+            f"{source.path}: this is an extension of PyTorch, not a program; "
+            f"kfuzz fuzz {source.path} --op OP checks its functions"
+        )
     names = [KERNEL_NAME, *map(header_name, range(1, len(files)))]
     try:
         done = _translate(files, names, None)

@@ -52,12 +52,12 @@ class ProgramReport:
 
     @property
     def exit_code(self) -> int:
-        """130 interrupted, 1 an error was found, 2 a run did not end properly, else 0."""
+        """130 interrupted, 1 an error was found, 2 a run did not end properly or launched nothing, else 0."""
         if self.is_interrupted:
             return INTERRUPTED
         if any(one.is_error for one in self.discoveries):
             return FOUND
-        return COULD_NOT if self.troubles or not self.finished else NOTHING_NEW
+        return COULD_NOT if self.troubles or not self.finished or not self.launches else NOTHING_NEW
 
 
 def blocks(report: ProgramReport) -> Iterator[str]:
@@ -84,6 +84,8 @@ def verdict(report: ProgramReport) -> str:
     said = f"broken in {plural(len(errors), 'way')}" if errors else "nothing is broken"
     if not errors and not report.finished:
         said = "nothing was tested"
+    elif not errors and not report.launches:
+        said = "nothing was judged, since the program launched no kernel"
     said = f"interrupted, {said} so far" if report.is_interrupted else said
     said += f", {plural(warnings, 'warning')}" if warnings else ""
     inputs = f"{report.inputs} inputs, " if report.inputs > 1 else ""

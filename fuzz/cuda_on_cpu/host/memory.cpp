@@ -140,14 +140,17 @@ CUDA_ON_CPU_API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attr
   return cudaSuccess;
 }
 
-CUDA_ON_CPU_API cudaError_t cudaHostRegister(void *, size_t, unsigned int flags) {
-  return flags & cudaHostAllocMapped ? returns(cudaErrorNotSupported) : cudaSuccess;
-}
+// Copies do not differ for registered memory. Kernels cannot reach it: cudaHostGetDevicePointer says so.
+CUDA_ON_CPU_API cudaError_t cudaHostRegister(void *, size_t, unsigned int) { return cudaSuccess; }
 CUDA_ON_CPU_API cudaError_t cudaHostUnregister(void *) { return cudaSuccess; }
 CUDA_ON_CPU_API cudaError_t cudaMemPrefetchAsync(const void *, size_t, int, cudaStream_t) { return cudaSuccess; }
 CUDA_ON_CPU_API cudaError_t cudaMemAdvise(const void *, size_t, cudaMemoryAdvise, int) { return cudaSuccess; }
 CUDA_ON_CPU_API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *, size_t, unsigned int) {
   return is_stream(stream) ? cudaSuccess : returns(cudaErrorInvalidResourceHandle);
+}
+CUDA_ON_CPU_API cudaError_t cuda_on_cpu_device_pointer(void **to, void *memory) {
+  *to = memory;
+  return is_host_visible(device_array_at(memory)) ? cudaSuccess : returns(cudaErrorNotSupported);
 }
 CUDA_ON_CPU_API cudaError_t cudaHostGetFlags(unsigned int *flags, void *memory) {
   *flags = cudaHostAllocMapped;

@@ -47,6 +47,28 @@ const Attribute attributes[] = {
     {cudaDevAttrMaxSharedMemoryPerBlockOptin, 227 * kilobyte},
     {cudaDevAttrMaxBlocksPerMultiprocessor, 32},
     {cudaDevAttrMemoryPoolsSupported, 1},
+    {cudaDevAttrMaxPitch, 0x7fffffff},
+    {cudaDevAttrTextureAlignment, 512},
+    {cudaDevAttrGpuOverlap, 1},
+    {cudaDevAttrKernelExecTimeout, 0},
+    {cudaDevAttrEccEnabled, 0},
+    {cudaDevAttrPciBusId, 0},
+    {cudaDevAttrPciDeviceId, 0},
+    {cudaDevAttrPciDomainId, 0},
+    {cudaDevAttrTccDriver, 0},
+    {cudaDevAttrAsyncEngineCount, 1},
+    {cudaDevAttrStreamPrioritiesSupported, 1},
+    {cudaDevAttrGlobalL1CacheSupported, 1},
+    {cudaDevAttrLocalL1CacheSupported, 1},
+    {cudaDevAttrIsMultiGpuBoard, 0},
+    {cudaDevAttrHostNativeAtomicSupported, 0},
+    {cudaDevAttrSingleToDoublePrecisionPerfRatio, 2},
+    {cudaDevAttrPageableMemoryAccess, 0},
+    {cudaDevAttrComputePreemptionSupported, 1},
+    {cudaDevAttrCanUseHostPointerForRegisteredMem, 1},
+    {cudaDevAttrHostRegisterSupported, 1},
+    {cudaDevAttrPageableMemoryAccessUsesHostPageTables, 0},
+    {cudaDevAttrDirectManagedMemAccessFromHost, 0},
 };
 
 int value_of(cudaDeviceAttr attribute) {
@@ -121,6 +143,13 @@ CUDA_ON_CPU_API cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit) {
 CUDA_ON_CPU_API cudaError_t cudaDeviceCanAccessPeer(int *can, int, int) {
   *can = 0;
   return cudaSuccess;
+}
+// There is one device, so no device has a peer.
+CUDA_ON_CPU_API cudaError_t cudaDeviceEnablePeerAccess(int, unsigned int) { return returns(cudaErrorInvalidDevice); }
+CUDA_ON_CPU_API cudaError_t cudaDeviceDisablePeerAccess(int) { return returns(cudaErrorInvalidDevice); }
+CUDA_ON_CPU_API cudaError_t cudaDeviceGetP2PAttribute(int *value, cudaDeviceP2PAttr, int, int) {
+  *value = 0;
+  return returns(cudaErrorInvalidDevice);
 }
 CUDA_ON_CPU_API cudaError_t cudaDriverGetVersion(int *version) {
   *version = 13000;

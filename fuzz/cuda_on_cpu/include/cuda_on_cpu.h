@@ -1,9 +1,18 @@
 // CUDA C++ for the host compiler: the environment of a kernel file on the cpu device. Every kernel is compiled with
 // this header before it, as nvcc includes cuda_runtime.h.
 #pragma once
+#ifndef CUDA_ON_CPU_COUNT
+// CUDA's own (arithmetic.h), which a file may overload. The C library's have other names, which nothing uses.
+static inline float fmaxf(float a, float b);
+static inline float fminf(float a, float b);
+#define fmaxf cuda_on_cpu_fmaxf_of_the_host
+#define fminf cuda_on_cpu_fminf_of_the_host
+#endif
+#include <math.h>
+#undef fmaxf
+#undef fminf
 #include <float.h>
 #include <limits.h>
-#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

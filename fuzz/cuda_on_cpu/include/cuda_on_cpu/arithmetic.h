@@ -48,8 +48,13 @@ static inline long long llmax(long long a, long long b) { return a > b ? a : b; 
 static inline long long llmin(long long a, long long b) { return a < b ? a : b; }
 static inline unsigned long long ullmax(unsigned long long a, unsigned long long b) { return a > b ? a : b; }
 static inline unsigned long long ullmin(unsigned long long a, unsigned long long b) { return a < b ? a : b; }
+#ifdef CUDA_ON_CPU_COUNT
 #define fmaxf(a, b) cuda_on_cpu::max_number<float>(a, b)
 #define fminf(a, b) cuda_on_cpu::min_number<float>(a, b)
+#else
+static inline float fmaxf(float a, float b) { return cuda_on_cpu::max_number<float>(a, b); }
+static inline float fminf(float a, float b) { return cuda_on_cpu::min_number<float>(a, b); }
+#endif
 
 static inline float __frsqrt_rn(float a) { return static_cast<float>(1.0 / sqrt(static_cast<double>(a))); }
 static inline float __saturatef(float a) { return a > 0.0f ? (a < 1.0f ? a : 1.0f) : 0.0f; }

@@ -8,6 +8,14 @@
 
 #include <stddef.h>
 
+// The guards of CUDA's headers, for which other headers look (NVIDIA's helper_cuda.h).
+#define __CUDA_RUNTIME_H__
+#define __CUDA_RUNTIME_API_H__
+#define __DRIVER_TYPES_H__
+#define __DEVICE_TYPES_H__
+#define __VECTOR_TYPES_H__
+#define __VECTOR_FUNCTIONS_H__
+
 typedef enum cudaError {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
@@ -65,7 +73,15 @@ enum cudaFuncAttribute {
   cudaFuncAttributeNonPortableClusterSizeAllowed = 14
 };
 enum cudaSharedCarveout { cudaSharedmemCarveoutDefault = -1, cudaSharedmemCarveoutMaxShared = 100, cudaSharedmemCarveoutMaxL1 = 0 };
-enum cudaLimit { cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize };
+enum cudaLimit {
+  cudaLimitStackSize,
+  cudaLimitPrintfFifoSize,
+  cudaLimitMallocHeapSize,
+  cudaLimitDevRuntimeSyncDepth,
+  cudaLimitDevRuntimePendingLaunchCount,
+  cudaLimitMaxL2FetchGranularity,
+  cudaLimitPersistingL2CacheSize
+};
 enum cudaComputeMode { cudaComputeModeDefault, cudaComputeModeExclusive, cudaComputeModeProhibited, cudaComputeModeExclusiveProcess };
 enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice, cudaMemoryTypeManaged };
 enum cudaMemoryAdvise {
@@ -113,6 +129,10 @@ struct cudaMemPoolProps {
 #define cudaHostAllocMapped 2
 #define cudaHostAllocWriteCombined 4
 #define cudaHostRegisterDefault 0
+#define cudaHostRegisterPortable 1
+#define cudaHostRegisterMapped 2
+#define cudaHostRegisterIoMemory 4
+#define cudaHostRegisterReadOnly 8
 #define cudaMemAttachGlobal 1
 #define cudaMemAttachHost 2
 #define cudaMemAttachSingle 4
@@ -130,6 +150,7 @@ struct cudaMemPoolProps {
 #define cudaDeviceScheduleSpin 1
 #define cudaDeviceScheduleYield 2
 #define cudaDeviceScheduleBlockingSync 4
+#define cudaDeviceBlockingSync 4
 #define cudaDeviceMapHost 8
 #define cudaOccupancyDefault 0
 #define CUDART_CB
@@ -169,28 +190,56 @@ enum cudaDeviceAttr {
   cudaDevAttrMaxSharedMemoryPerBlock = 8,
   cudaDevAttrTotalConstantMemory = 9,
   cudaDevAttrWarpSize = 10,
+  cudaDevAttrMaxPitch = 11,
   cudaDevAttrMaxRegistersPerBlock = 12,
   cudaDevAttrClockRate = 13,
+  cudaDevAttrTextureAlignment = 14,
+  cudaDevAttrGpuOverlap = 15,
   cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrKernelExecTimeout = 17,
   cudaDevAttrIntegrated = 18,
   cudaDevAttrCanMapHostMemory = 19,
   cudaDevAttrComputeMode = 20,
   cudaDevAttrConcurrentKernels = 31,
+  cudaDevAttrEccEnabled = 32,
+  cudaDevAttrPciBusId = 33,
+  cudaDevAttrPciDeviceId = 34,
+  cudaDevAttrTccDriver = 35,
   cudaDevAttrMemoryClockRate = 36,
   cudaDevAttrGlobalMemoryBusWidth = 37,
   cudaDevAttrL2CacheSize = 38,
   cudaDevAttrMaxThreadsPerMultiProcessor = 39,
+  cudaDevAttrAsyncEngineCount = 40,
   cudaDevAttrUnifiedAddressing = 41,
+  cudaDevAttrPciDomainId = 50,
   cudaDevAttrComputeCapabilityMajor = 75,
   cudaDevAttrComputeCapabilityMinor = 76,
+  cudaDevAttrStreamPrioritiesSupported = 78,
+  cudaDevAttrGlobalL1CacheSupported = 79,
+  cudaDevAttrLocalL1CacheSupported = 80,
   cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
   cudaDevAttrMaxRegistersPerMultiprocessor = 82,
   cudaDevAttrManagedMemory = 83,
+  cudaDevAttrIsMultiGpuBoard = 84,
+  cudaDevAttrHostNativeAtomicSupported = 86,
+  cudaDevAttrSingleToDoublePrecisionPerfRatio = 87,
+  cudaDevAttrPageableMemoryAccess = 88,
   cudaDevAttrConcurrentManagedAccess = 89,
+  cudaDevAttrComputePreemptionSupported = 90,
+  cudaDevAttrCanUseHostPointerForRegisteredMem = 91,
   cudaDevAttrCooperativeLaunch = 95,
   cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
+  cudaDevAttrHostRegisterSupported = 99,
+  cudaDevAttrPageableMemoryAccessUsesHostPageTables = 100,
+  cudaDevAttrDirectManagedMemAccessFromHost = 101,
   cudaDevAttrMaxBlocksPerMultiprocessor = 106,
   cudaDevAttrMemoryPoolsSupported = 115
+};
+enum cudaDeviceP2PAttr {
+  cudaDevP2PAttrPerformanceRank = 1,
+  cudaDevP2PAttrAccessSupported,
+  cudaDevP2PAttrNativeAtomicSupported,
+  cudaDevP2PAttrCudaArrayAccessSupported
 };
 
 struct cudaDeviceProp {
@@ -290,6 +339,7 @@ CUDA_ON_CPU_RUNTIME cudaStreamAttachMemAsync(cudaStream_t stream, void *memory, 
 CUDA_ON_CPU_RUNTIME cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes, CUDA_ON_CPU_LINE);
 CUDA_ON_CPU_RUNTIME cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes,
                                         cudaStream_t stream = 0, CUDA_ON_CPU_LINE);
+CUDA_ON_CPU_RUNTIME cuda_on_cpu_device_pointer(void **to, void *memory);
 CUDA_ON_CPU_RUNTIME cudaHostGetFlags(unsigned int *flags, void *memory);
 
 // Pools of memory: all memory comes from one place, and pool attributes do not change that.
@@ -340,6 +390,9 @@ CUDA_ON_CPU_RUNTIME cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config);
 CUDA_ON_CPU_RUNTIME cudaDeviceSetLimit(cudaLimit limit, size_t value);
 CUDA_ON_CPU_RUNTIME cudaDeviceGetLimit(size_t *value, cudaLimit limit);
 CUDA_ON_CPU_RUNTIME cudaDeviceCanAccessPeer(int *can, int device, int peer);
+CUDA_ON_CPU_RUNTIME cudaDeviceEnablePeerAccess(int peer, unsigned int flags);
+CUDA_ON_CPU_RUNTIME cudaDeviceDisablePeerAccess(int peer);
+CUDA_ON_CPU_RUNTIME cudaDeviceGetP2PAttribute(int *value, cudaDeviceP2PAttr attribute, int device, int peer);
 CUDA_ON_CPU_RUNTIME cudaDriverGetVersion(int *version);
 CUDA_ON_CPU_RUNTIME cudaRuntimeGetVersion(int *version);
 CUDA_ON_CPU_RUNTIME cudaProfilerStart();

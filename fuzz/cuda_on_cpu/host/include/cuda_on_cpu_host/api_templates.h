@@ -41,8 +41,7 @@ inline cudaError_t cudaHostAlloc(T **to, size_t bytes, unsigned int, CUDA_ON_CPU
 }
 template <class T>
 inline cudaError_t cudaHostGetDevicePointer(T **to, void *memory, unsigned int) {
-  *to = static_cast<T *>(memory);
-  return cudaSuccess;
+  return cuda_on_cpu_device_pointer(reinterpret_cast<void **>(to), memory);
 }
 template <class T>
 inline cudaError_t cudaMallocPitch(T **to, size_t *pitch, size_t width, size_t height, CUDA_ON_CPU_LINE) {

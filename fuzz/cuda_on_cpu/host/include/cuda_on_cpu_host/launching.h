@@ -10,6 +10,15 @@ namespace cuda_on_cpu {
 
 struct Tag {};
 
+// The argument NULL: converts to each parameter's own type.
+struct Null {
+  const void *value = nullptr;
+  template <class T>
+  constexpr operator T() const {
+    return T();
+  }
+};
+
 // The address of a kernel, if its name alone says which instance it is.
 template <class T, class... Parameter>
 auto kernel_named(T, void (*kernel)(Parameter...)) {

@@ -1,0 +1,135 @@
+"""Habits of public programs: what they take from CUDA's headers, and how they write calls and launches."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kfuzz.cpu.translate import translate
+from kfuzz.devices import ClaimError, UnsupportedError
+from kfuzz.programs.build import compile_source
+from kfuzz.programs.command_line import parse
+from kfuzz.sources.headers import SourceFile
+
+HABITS = """
+#include <cstdio>
+#include <cstdlib>
+#include <builtin_types.h>
+#include <cuComplex.h>
+#include <driver_functions.h>
+#if defined(__CUDA_RUNTIME_H__) || defined(__DRIVER_TYPES_H__)
+template <class T> void check(T result, const char *what) {
+  if (result) { printf("%s: %s\\n", what, cudaGetErrorName(result)); exit(1); }
+}
+#define checkCudaErrors(call) check((call), #call)
+#endif
+void cublasCheck(cudaError_t status, const char *file, int) { if (status) { printf("%s\\n", file); exit(2); } }
+#define cublasCheck(status) { cublasCheck((status), __FILE__, __LINE__); }
+inline __host__ __device__ float2 fminf(float2 a, float2 b) { return make_float2(fminf(a.x, b.x), fminf(a.y, b.y)); }
+
+__global__ void least(float2 *y, const float *scale, int n) {
+  if (threadIdx.x < n) y[threadIdx.x] = fminf(y[threadIdx.x], make_float2(2.0f, scale ? *scale : umin(3u, 4u)));
+}
+__global__ void multiply(cuComplex *z) { z[threadIdx.x] = cuCmulf(z[threadIdx.x], make_cuComplex(0, 1)); }
+#define LAUNCH(n)   \\
+  least             \\
+      <<<1, n>>>    \\
+      (y, NULL, n)
+
+int main() {
+  float2 *y;
+  cuComplex *z;
+  int can = 1;
+  checkCudaErrors(cudaMalloc(&y, 8 * sizeof *y));
+  cublasCheck(cudaMalloc((void **)&z, 8 * sizeof *z));
+  float2 host[8];
+  for (int i = 0; i < 8; i++) host[i] = make_float2(i, 8 - i);
+  checkCudaErrors(cudaHostRegister(host, sizeof host, cudaHostRegisterMapped));
+  checkCudaErrors(cudaMemcpy(y, host, sizeof host, cudaMemcpyHostToDevice));
+  checkCudaErrors(cudaMemcpy(z, host, sizeof host, cudaMemcpyHostToDevice));
+  LAUNCH(8);
+  multiply<<<1, 8>>>(z);
+  checkCudaErrors(cudaMemcpy(host, y, sizeof host, cudaMemcpyDeviceToHost));
+  if (host[1].x != 1 || host[1].y != 3 || host[7].x != 2 || host[7].y != 1) return 3;
+  cuComplex turned[8];
+  checkCudaErrors(cudaMemcpy(turned, z, sizeof turned, cudaMemcpyDeviceToHost));
+  if (cuCrealf(turned[2]) != -6 || cuCimagf(turned[2]) != 2) return 4;
+  if (cudaDeviceEnablePeerAccess(1, 0) != cudaErrorInvalidDevice) return 5;
+  if (cudaDeviceGetP2PAttribute(&can, cudaDevP2PAttrAccessSupported, 0, 1) == cudaSuccess || can) return 6;
+  cudaGetLastError();
+  return 0;
+}
+"""
+
+
+def check(path: Path) -> subprocess.CompletedProcess[str]:
+    """Check a program by one run."""
+    words = [sys.executable, "-m", "kfuzz", "check", str(path), "--runs", "1", "--seed", "1"]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+def refusal(text: str) -> str:
+    """Why a program is refused; empty if it is not."""
+    try:
+        translate([SourceFile(Path("mine.cu"), text)], ["mine.cu"], with_host=True)
+    except UnsupportedError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.slow
+def test_a_program_may_use_what_public_programs_take_from_cudas_headers(tmp_path: Path) -> None:
+    (tmp_path / "habits.cu").write_text(HABITS)
+    done = check(tmp_path / "habits.cu")
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert "nothing is broken: 1 runs, 2 launches" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_program_that_launches_no_kernel_is_not_judged(tmp_path: Path) -> None:
+    (tmp_path / "idle.cu").write_text(
+        "__global__ void k() {}\nint main(int n, char **) { if (n > 9)\n k<<<1, 1>>>(); }\n"
+    )
+    done = check(tmp_path / "idle.cu")
+    assert done.returncode == 2
+    assert "idle: nothing was judged, since the program launched no kernel: 1 runs, 0 launches" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "void cufftCheck(int status) {}\nint main() { cufftCheck(0); }",
+        "#define cusolverTry(call) call\nint main() { cusolverTry(0); }",
+        "struct Plan { void cufftRun(); };\nint main() { Plan().cufftRun(); }",
+        "namespace mine { void cuStep(int); }\nint main() { mine::cuStep(1); }",
+        "int ncclRank(int);\nint main() { return ncclRank(0); }",
+        "int main() { auto cuTile = [](int n) { return n; }; return cuTile(0); }",
+    ],
+)
+def test_a_function_of_the_users_own_may_be_named_like_one_of_a_library(text: str) -> None:
+    assert refusal(text) == ""
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        ("cufftPlan1d(0)", "cufftPlan1d(), a function of cuFFT"),
+        ("ncclAllReduce(0)", "ncclAllReduce(), a function of NCCL"),
+        ("cuModuleLoad(0, 0)", "cuModuleLoad(), a function of CUDA's driver API"),
+    ],
+)
+def test_a_function_of_a_library_that_is_not_there_is_named(call: str, told: str) -> None:
+    assert refusal(f"void cufftCheck(int);\nint main() {{\n  cufftCheck({call});\n}}") == (
+        f"mine.cu:3: the cpu device does not have {told}; run this kernel with --device gpu"
+    )
+
+
+def test_code_for_pytorch_is_refused_in_a_line_that_says_what_to_run(tmp_path: Path) -> None:
+    path = tmp_path / "rows.cu"
+    path.write_text("#include <torch/extension.h>\nPYBIND11_MODULE(rows, m) {}\n")
+    with pytest.raises(ClaimError, match=r"extension of PyTorch, not a program; kfuzz fuzz .*rows\.cu --op OP checks"):
+        compile_source(parse([str(path)]).sources[0], ())
+    path.write_text("#include <torch/extension.h>\nint main() {}\n")
+    with pytest.raises(ClaimError, match=r"rows\.cu: this program needs PyTorch's C\+\+ library"):
+        compile_source(parse([str(path)]).sources[0], ())
