@@ -83,7 +83,7 @@ def test_a_program_may_use_what_public_programs_take_from_cudas_headers(tmp_path
     (tmp_path / "habits.cu").write_text(HABITS)
     done = check(tmp_path / "habits.cu")
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
-    assert "nothing is broken: 1 runs, 2 launches" in done.stdout
+    assert "nothing is broken: 1 run, 2 launches" in done.stdout
 
 
 @pytest.mark.slow
@@ -93,7 +93,7 @@ def test_a_program_that_launches_no_kernel_is_not_judged(tmp_path: Path) -> None
     )
     done = check(tmp_path / "idle.cu")
     assert done.returncode == 2
-    assert "idle: nothing was judged, since the program launched no kernel: 1 runs, 0 launches" in done.stdout
+    assert "idle: nothing was judged, since the program launched no kernel: 1 run, 0 launches" in done.stdout
 
 
 @pytest.mark.parametrize(
