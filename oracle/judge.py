@@ -127,6 +127,7 @@ def _judge_output(module: Op, inputs: Mapping[str, Floats], role: str, answer: F
         extent=extent(wrong, worst),
         picture=_picture(role, answer, enclosure, wrong),
         tier="arb",
+        is_joint=bool(together),
     )
 
 

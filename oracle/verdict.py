@@ -167,6 +167,8 @@ class Verdict:
     extent: Extent | None = None
     picture: Picture | None = None
     tier: str = "float64"
+    is_joint: bool = False
+    """Each element lies in its own interval, but no right computation gives all of them together."""
 
     def __bool__(self) -> bool:
         raise TypeError(

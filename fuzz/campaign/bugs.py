@@ -14,10 +14,17 @@ T = TypeVar("T")
 
 VAGUE = {
     "denominator": 1, "wrong sum": 1, "wrong max": 1, "less accurate than claimed": 1, "number where NaN belongs": 1,
+    "0/0": 1, "overflow": 1,
     "wrong elements": 2, "zero elements": 2, "all zero": 2, "permuted": 2,
-    "not finite": 3, "sum of 0": 3, "0/0": 3, "overflow": 3,
+    "not finite": 3, "sum of 0": 3,
 }  # fmt: skip
 """Diagnoses that describe the answer rather than the mistake; the higher the number, the less they tell."""
+
+
+FAINT = 2.0
+"""Below this multiple of the bound, an error tells of the mistake only where no larger one does: a softmax whose tree
+misses a lane gave 7e5 x and 1.5 x the bound, and the diagnosis of the latter was "less accurate than claimed".
+"""
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,8 @@ def _bug(group: Sequence[Discovery]) -> Bug:
 
 def _order_of(one: Discovery) -> tuple[object, ...]:
     defect = one.defect
-    facts = (defect.kind, defect.diagnosis, defect.finding is None, defect.is_finite, defect.line is not None)
+    faint = faintness(defect.ratio, defect.is_joint)
+    facts = (defect.kind, defect.diagnosis, defect.finding is None, defect.is_finite, faint, defect.line is not None)
     return report_order(one.is_error, *facts, one.first_trial, one.count, defect.bucket)
 
 
@@ -79,17 +87,23 @@ def report_order(
     diagnosis: str,
     is_answer: bool,
     is_finite: bool,
+    faint: int,
     has_line: bool,
     first_trial: int,
     count: int,
     bucket: str,
 ) -> tuple[object, ...]:
     """The key that sorts the most telling discovery of a bug to the front: first a device's own finding, then a wrong
-    answer to finite numbers whose diagnosis names the mistake, then an early and frequent one.
+    answer to finite numbers that is far outside and whose diagnosis names the mistake, then an early and frequent one.
     """
     vague = VAGUE.get(diagnosis, 0)
-    how = (is_answer, is_answer and not is_finite, vague, kind == "special", not has_line)
+    how = (is_answer, is_answer and not is_finite, faint, vague, kind == "special", not has_line)
     return not is_error, *how, first_trial, -count, bucket
+
+
+def faintness(ratio: float | None, is_joint: bool) -> int:
+    """2 for an answer that only its row makes impossible, 1 for one just outside its interval, else 0."""
+    return 2 if is_joint else int(ratio is not None and ratio < FAINT)
 
 
 def group_by_cause(items: Sequence[T], causes_of: Callable[[T], Iterable[str]]) -> list[list[T]]:

@@ -63,7 +63,8 @@ class Defect:
     error. `fault` is the bucket without the shape, which changes when a case is made smaller; an error and a warning
     of the same bug have the same fault. `causes`: possible causes, the likeliest first; two defects with a common
     cause count as one bug.
-    `ratio`: the error of the worst element in units of the bound, if it and the right answer are numbers. `line` is a
+    `ratio`: the error of the worst element in units of the bound, if it and the right answer are numbers and it lies
+    outside its own interval. `line` is a
     line of the kernel file, or of the header that `header` names.
     """
 
@@ -87,6 +88,8 @@ class Defect:
     extent: Extent | None = None
     picture: Picture | None = None
     ratio: float | None = None
+    is_joint: bool = False
+    """Each element lies in its own interval, but no right computation gives all of them together."""
     causes: tuple[str, ...] = ()
     rank: int = 0
     """How grave the defect is beside the shape that a host function was written for, 1 the gravest; 0 if unknown."""

@@ -205,7 +205,8 @@ def _by_verdict(scene: Scene, run: Run, verdict: Verdict, kind: Kind, bucket: st
         worst=verdict.worst,
         extent=verdict.extent,
         picture=verdict.picture,
-        ratio=verdict.ratio if verdict.kind == "numeric" else None,
+        ratio=verdict.ratio if verdict.kind == "numeric" and not verdict.is_joint else None,
+        is_joint=verdict.is_joint,
     )
 
 
@@ -218,4 +219,5 @@ def _describe_worst(verdict: Verdict) -> str:
     where = f"{worst.output}[{', '.join(map(str, worst.index))}]"
     got = f"{worst.got:.9g} (0x{worst.got_bits})"
     allowed = f"{worst.want:.9g} in [{worst.lo:.9g}, {worst.hi:.9g}]"
+    allowed += ", where it lies, but not together with its row" if verdict.is_joint else ""
     return f"{where} is {got}, wanted {allowed}; {said}; {extent.wrong} of {plural(extent.elements, 'element')} wrong"

@@ -22,6 +22,8 @@ from kfuzz.views.document import FindingEntry
 
 LABEL = 10
 WIDTH = 118
+JUST_OUTSIDE = 1.01
+"""Below this multiple of the bound three digits would show 1, which reads like no error."""
 MOST_LINES = 40
 """Lines of a kernel's output that are shown."""
 FOUND_LABEL = "found"
@@ -148,14 +150,16 @@ def worst_element(worst: Worst) -> Iterator[Statement]:
 
 def error_size(defect: Defect, worst: Worst) -> Iterator[Statement]:
     """How far outside its interval the worst element lies, in units of the bound, if that is a number."""
-    if defect.ratio is None:
+    if defect.is_joint:
+        yield "error", "in its interval by itself; no right computation gives this together with the rest of the row"
+    elif defect.ratio is None:
         return
-    if worst.lo == worst.hi:
+    elif worst.lo == worst.hi:
         yield "error", "exact: any difference is wrong"
-    elif defect.ratio > 1:
-        yield "error", f"{defect.ratio:.3g} x the bound"
+    elif defect.ratio < JUST_OUTSIDE:
+        yield "error", "just outside its interval"
     else:
-        yield "error", f"{defect.ratio:.3g} x the bound by itself; the elements of the row fit no shared denominator"
+        yield "error", f"{defect.ratio:.3g} x the bound"
 
 
 def extent_text(extent: Extent, rank: int) -> str:

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import groupby
 from typing import TypeVar
 
-from kfuzz.campaign.bugs import group_by_cause, report_order
+from kfuzz.campaign.bugs import faintness, group_by_cause, report_order
 from kfuzz.campaign.explain import CONFIRMED, HIDDEN
 from kfuzz.cases.case import CaseError
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
@@ -139,8 +139,11 @@ def _findings(kernel: str, every: list[FindingEntry]) -> list[FindingEntry]:
 
 
 def _headline_order(kernel: str, one: FindingEntry) -> tuple[object, ...]:
-    is_answer = one["worst"] is not None
-    shown = (one["kind"], one["diagnosis"], is_answer, is_finite(kernel, one["causes"]), one["line"] is not None)
+    worst = one["worst"]
+    ratio = None if worst is None or worst["ratio"] is None else float(worst["ratio"])
+    faint = faintness(ratio, worst is not None and ratio is None and one["kind"] == "numeric")
+    has_line, is_number = one["line"] is not None, is_finite(kernel, one["causes"])
+    shown = (one["kind"], one["diagnosis"], worst is not None, is_number, faint, has_line)
     return report_order(_is_error(one), *shown, one["first_trial"], one["count"], one["bucket"])
 
 

@@ -50,6 +50,18 @@ def test_the_headline_is_what_tells_most() -> None:
     assert [one.defect.bucket for one in bug.also] == ["k: vague", "k: infinite"]
 
 
+def test_a_faint_error_does_not_lead_a_bug_that_also_shows_plainly() -> None:
+    """A softmax whose maximum tree misses a lane was led by `exponent clamped, 0.815 x the bound`."""
+    joint = discovery("k: joint", WRONG, diagnosis="exponent clamped")
+    faint = discovery("k: faint", WRONG, diagnosis="fast exp")
+    plain = discovery("k: plain", WRONG, diagnosis="wrong elements")
+    joint = replace(joint, defect=replace(joint.defect, is_joint=True))
+    faint = replace(faint, defect=replace(faint.defect, ratio=1.5))
+    plain = replace(plain, first_trial=9, defect=replace(plain.defect, ratio=7e5))
+    (bug,) = bugs_of([joint, faint, plain])
+    assert [one.defect.bucket for one in bug.every] == ["k: plain", "k: faint", "k: joint"]
+
+
 @pytest.mark.parametrize("vague", sorted(VAGUE))
 def test_a_vague_diagnosis_does_not_become_the_headline(vague: str) -> None:
     early, late = discovery("k: a", WRONG, diagnosis=vague), discovery("k: b", WRONG, diagnosis="denominator x2")

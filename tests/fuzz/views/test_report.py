@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import os
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -379,20 +380,20 @@ def test_the_table_holds_80_columns_and_keeps_its_figures(result: Result) -> Non
     assert "12: race, `s" in lines[1]
 
 
-def wrong(worst: Worst, ratio: float | None) -> str:
+def wrong(worst: Worst, ratio: float | None, is_joint: bool = False) -> str:
     scene = Scene("mine", "mine.cu", "row_max rows=1", 1, {"rows": 1}, {}, False)
     defect = Defect(scene, "numeric", "error", "mine: numeric", "mine: numeric", "so", worst=worst,
                     extent=Extent(1, 1, (0,), Pattern("row")), ratio=ratio, causes=("mine: numeric",))  # fmt: skip
+    defect = replace(defect, is_joint=is_joint)
     return failure_text(defect, ("again", "always"))
 
 
 def test_an_error_that_its_bound_does_not_explain_says_what_does() -> None:
     exact = Worst("y", (0,), 1.0, 2.0, 2.0, 2.0, "3f800000", "40000000")
-    assert "error     exact: any difference is wrong" in wrong(exact, 0.0)
+    assert "error     exact: any difference is wrong" in wrong(exact, math.inf)
     wide = replace(exact, lo=0.5, hi=2.5)
-    assert "error     0.42 x the bound by itself; the elements of the row fit no shared denominator" in wrong(
-        wide, 0.42
-    )
+    assert "error     in its interval by itself; no right computation" in wrong(wide, None, is_joint=True)
+    assert "error     just outside its interval" in wrong(wide, 1.004)
     assert "error     7 x the bound" in wrong(wide, 7.0)
     assert "x the bound" not in wrong(wide, None)
 
