@@ -37,6 +37,7 @@ class Op:
     `answers`: the sets of right answers, for an op whose bounds do not follow from the formula. `forms`: the ways to
     compute it that a claim without a form means. `seldom`: rarer ways, each with the function that such a kernel calls;
     a claim names such a form, or "any" for all of them. `diagnose`: recognises the op's typical errors.
+    `ignores_nan`: a kernel may compute the op without the NaNs among its inputs, as fmaxf does.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Op:
     where: tuple[str, ...]
     special: Mapping[str, str]
     diagnose: Diagnose | None
+    ignores_nan: bool = False
 
     @property
     def roles(self) -> tuple[tuple[str, Role], ...]:
@@ -194,4 +196,5 @@ def read_op(name: str, module: object) -> Op:
         inputs=roles["INPUTS"], outputs=roles["OUTPUTS"], scalars=scalars,
         forms=tuple(table.get("FORMS", ())), seldom=dict(table.get("SELDOM", {})),
         where=tuple(table.get("WHERE", ())), special=dict(table.get("SPECIAL", {})), diagnose=table.get("diagnose"),
+        ignores_nan=bool(table.get("IGNORES_NAN", False)),
     )  # fmt: skip

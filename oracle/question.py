@@ -22,7 +22,7 @@ from kfuzz.oracle.names import check_names
 from kfuzz.oracle.op import NamedReals, Op
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.shapes import Lengths, Places, shape_output
-from kfuzz.oracle.special import claimed_elements
+from kfuzz.oracle.special import check_special, claimed_elements
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import BallEnds
 from kfuzz.oracle.systems.exact import Exact
@@ -38,6 +38,7 @@ def enclose(
 
     `stored`: the format of each output. `sizes`: the dimensions that only answers have.
     """
+    check_special(op, special)
     if op.answers is not None:
         check_names(op, accuracy)
         return op.answers(inputs, accuracy, special, op.sizes_of(inputs) | dict(sizes or {}))

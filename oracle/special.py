@@ -2,14 +2,29 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 
 from kfuzz.oracle.apart import independent_dimensions
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.enclosure import Doubles, Mask
+from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.op import NamedReals, Op
-from kfuzz.oracle.verdict import Reason, Special, Why
+from kfuzz.oracle.verdict import NanRow, Reason, Special, Why
+
+NOT_IGNORED = "a NaN cannot be left out of this op; only maxima and places leave it out, as fmaxf does"
+
+
+def words_for_nan(op: Op) -> tuple[NanRow, ...]:
+    """What a kernel of this op may do with NaN: leave it out only if the op has a meaning for that."""
+    return tuple(word for word in get_args(NanRow) if word != "ignore" or op.ignores_nan)
+
+
+def check_special(op: Op, special: Special) -> None:
+    """Raise an error if a claim ignores NaN and the op has no answer for a row without its NaNs."""
+    if special.nan is not None and special.nan not in words_for_nan(op):
+        raise OracleError(f"{op.name}: nan={special.nan!r}: expected {' or '.join(words_for_nan(op))}: {NOT_IGNORED}")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from kfuzz.oracle.plural import plural
 
 Status = Literal["kept", "broken", "not judged"]
 AnswerKind = Literal["", "numeric", "special"]
-SpecialRow = Literal["row", "ieee", "ignore"]
+SpecialRow = Literal["row", "ieee"]
+NanRow = Literal[SpecialRow, "ignore"]
 Ties = Literal["any", "first", "last"]
 Region = Literal["", "row", "head", "tail", "strided", "interior"]
 
@@ -25,14 +26,14 @@ class Special:
     """
 
     all_neg_inf: Literal["nan", "zero"] = "nan"
-    nan: SpecialRow | None = None
+    nan: NanRow | None = None
     pos_inf: SpecialRow | None = None
     ties: Ties = "any"
 
     def __post_init__(self) -> None:
-        words = get_args(SpecialRow)
         known: dict[str, tuple[str | None, ...]] = {
-            "all_neg_inf": ("nan", "zero"), "nan": (None, *words), "pos_inf": (None, *words), "ties": get_args(Ties),
+            "all_neg_inf": ("nan", "zero"), "nan": (None, *get_args(NanRow)),
+            "pos_inf": (None, *get_args(SpecialRow)), "ties": get_args(Ties),
         }  # fmt: skip
         for name, allowed in known.items():
             value = getattr(self, name)

@@ -39,6 +39,7 @@ from kfuzz.oracle.rounding import (
     RoundedSums,
     Shift,
 )
+from kfuzz.oracle.special import NOT_IGNORED, words_for_nan
 from kfuzz.oracle.verdict import Special
 from kfuzz.printable import one_line
 from kfuzz.sources.flags import settings_of
@@ -193,6 +194,8 @@ def read_values(front: FrontMatter, written: WrittenValues, op: Op) -> Domain:
         raise front.error(("values", "ties"), "this op does not answer with places")
     if written.finite and written.all_neg_inf is not None:
         raise front.error(("values", "all_neg_inf"), "finite = true leaves -inf out, so such a row is not claimed")
+    if written.nan is not None and written.nan not in words_for_nan(op):
+        raise front.error(("values", "nan"), f"{' or '.join(words_for_nan(op))} is wanted; {NOT_IGNORED}")
     special = Special(
         all_neg_inf=written.all_neg_inf or "nan",
         nan=written.nan,

@@ -50,7 +50,7 @@ from kfuzz.oracle.rounding import (
     RoundedSums,
     Shift,
 )
-from kfuzz.oracle.verdict import SpecialRow, Ties
+from kfuzz.oracle.verdict import NanRow, SpecialRow, Ties
 
 T = TypeVar("T")
 AllNegInf = Literal["nan", "zero"]
@@ -252,7 +252,7 @@ class WrittenValues:
     all_neg_inf: Annotated[
         AllNegInf | None, Key("what a row of nothing but -inf becomes", OneOf(get_args(AllNegInf)))
     ] = None
-    nan: Annotated[SpecialRow | None, Key("what a NaN in a row does", OneOf(get_args(SpecialRow)))] = None
+    nan: Annotated[NanRow | None, Key("what a NaN in a row does", OneOf(get_args(NanRow)))] = None
     pos_inf: Annotated[SpecialRow | None, Key("what +inf in a row does", OneOf(get_args(SpecialRow)))] = None
     ties: Annotated[Ties | None, Key("which of equal elements is meant", OneOf(get_args(Ties)))] = None
 

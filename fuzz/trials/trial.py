@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ from kfuzz.claims.references import named
 from kfuzz.devices import Device, Job, Outcome, Probe, Refusal, Run, Untried
 from kfuzz.devices.vast import is_vast
 from kfuzz.oracle import Accuracy, judge
+from kfuzz.oracle.find import find
+from kfuzz.oracle.special import words_for_nan
 from kfuzz.oracle.verdict import Reason, SpecialRow, Why
 from kfuzz.trials.again import earlier_jobs
 from kfuzz.trials.beyond import inputs_of_rows, number_rows, sample_blocks
@@ -245,7 +247,8 @@ def _silences(
     found: dict[str, tuple[str, ...]] = {}
     for why, key in SILENCES.items():
         if any(reason.why is why for reason in reasons):
-            claims = {word: replace(kernel.special, **{key: word}) for word in get_args(SpecialRow)}
+            words: tuple[Any, ...] = words_for_nan(find(kernel.op)) if key == "nan" else get_args(SpecialRow)
+            claims = {word: replace(kernel.special, **{key: word}) for word in words}
             given = kernel.stored(case.arrays)
             verdicts = {w: judge(kernel.op, given, got, accuracy, said, kernel.scalars) for w, said in claims.items()}
             found[key] = tuple(word for word, verdict in verdicts.items() if verdict.status == "kept")

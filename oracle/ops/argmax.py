@@ -18,6 +18,7 @@ from kfuzz.oracle.verdict import Special
 
 INPUTS = {"x": "float[rows, cols]"}
 OUTPUTS = {"index": "int[rows]"}
+IGNORES_NAN = True
 diagnose = diagnosis.diagnose
 
 

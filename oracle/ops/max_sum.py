@@ -17,6 +17,7 @@ from kfuzz.oracle.verdict import Special
 
 INPUTS = {"x": "float32[rows, cols]"}
 OUTPUTS = {"m": "float32[rows]", "s": "float32[rows]"}
+IGNORES_NAN = True
 diagnose = diagnosis.diagnose
 
 

@@ -17,6 +17,7 @@ from kfuzz.oracle.verdict import Special
 
 INPUTS = {"m": "float32[n]", "s": "float32[n]"}
 OUTPUTS = {"m": "float32[1]", "s": "float32[1]"}
+IGNORES_NAN = True
 diagnose = diagnosis.diagnose
 
 

@@ -20,6 +20,7 @@ from kfuzz.oracle.verdict import Special
 
 INPUTS = {"x": "float32[rows, cols]"}
 OUTPUTS = {"y": "float32[rows]"}
+IGNORES_NAN = True
 diagnose = diagnosis.diagnose_maximum
 
 

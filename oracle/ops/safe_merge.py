@@ -19,6 +19,7 @@ from kfuzz.oracle.verdict import Special
 
 INPUTS = {"m1": "float32[n]", "s1": "float32[n]", "m2": "float32[n]", "s2": "float32[n]"}
 OUTPUTS = {"m": "float32[n]", "s": "float32[n]"}
+IGNORES_NAN = True
 diagnose = diagnosis.diagnose
 
 

@@ -20,6 +20,7 @@ from kfuzz.oracle.verdict import Special
 
 INPUTS = {"x": "float[rows, cols]"}
 OUTPUTS = {"values": "float[rows, k]", "indices": "int[rows, k]"}
+IGNORES_NAN = True
 diagnose = diagnosis.diagnose
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kfuzz.oracle import Accuracy, Special, judge
+from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.verdict import Reason, Status, Why
 
 INF, NAN = np.inf, np.nan
@@ -23,7 +24,6 @@ SOFTMAX: list[tuple[Row, Row, Special, Status]] = [
     ([NAN, 0], [NAN, NAN], Special(nan="row"), "kept"),
     ([NAN, 0], [0, 1], Special(nan="row"), "broken"),
     ([NAN, 0], [NAN, NAN], Special(nan="ieee"), "kept"),
-    ([NAN, 0], [NAN, NAN], Special(nan="ignore"), "kept"),
     ([INF, 0], [1, 0], Special(), "not judged"),
     ([INF, 0], [NAN, NAN], Special(pos_inf="row"), "kept"),
     ([INF, 0], [1, 0], Special(pos_inf="ieee"), "broken"),
@@ -282,3 +282,13 @@ def test_where_denormals_are_flushed_any_of_them_may_be_taken_for_the_maximum(
         {"y": np.array([got], "f4")} if op == "row_max" else {"m": np.array([got], "f4"), "s": np.array([3], "f4")}
     )
     assert judge(op, {"x": x}, outputs, accuracy=Accuracy(ftz=ftz)).status == status
+
+
+@pytest.mark.parametrize("op", ["softmax", "row_sum", "gelu"])
+def test_a_formula_has_no_answer_without_its_nans(op: str) -> None:
+    x = np.array([[NAN, 0]], np.float32)
+    y = np.zeros(1, np.float32) if op == "row_sum" else x
+    with pytest.raises(OracleError, match=f"{op}: nan='ignore': expected row or ieee: a NaN cannot be left out"):
+        judge(op, {"x": x}, {"y": y}, special=Special(nan="ignore"))
+    with pytest.raises(ValueError, match="pos_inf='ignore': expected one of None, row, ieee"):
+        Special(pos_inf="ignore")  # type: ignore[arg-type]

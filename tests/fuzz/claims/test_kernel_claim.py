@@ -399,11 +399,17 @@ def test_compiler_flags_are_part_of_the_rounding(
 
 
 def test_values_say_which_inputs_are_claimed(tmp_path: Path) -> None:
-    said = '[values]\n// range = [-80, 80]\n// nan = "row"\n// pos_inf = "ignore"\n// all_neg_inf = "zero"'
+    said = '[values]\n// range = [-80, 80]\n// nan = "row"\n// pos_inf = "ieee"\n// all_neg_inf = "zero"'
     kernel = load(written(tmp_path, replaced(('[accuracy]\n// adds = "chunks + 5"', said))))
-    assert kernel.special == Special(all_neg_inf="zero", nan="row", pos_inf="ignore")
+    assert kernel.special == Special(all_neg_inf="zero", nan="row", pos_inf="ieee")
     assert kernel.value_range == (-80.0, 80.0)
     assert not kernel.finite
+
+
+def test_a_claim_that_leaves_nan_out_is_refused_for_an_op_that_has_no_answer_then(tmp_path: Path) -> None:
+    said = '[values]\n// nan = "ignore"'
+    with pytest.raises(ClaimError, match=r'\.cu:\d+: values\.nan = "ignore": row or ieee is wanted; a NaN cannot'):
+        load(written(tmp_path, replaced(('[accuracy]\n// adds = "chunks + 5"', said))))
 
 
 def test_lets_may_stand_in_any_order(tmp_path: Path) -> None:
