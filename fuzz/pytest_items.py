@@ -23,9 +23,11 @@ from kfuzz.commands.options import parse_duration
 from kfuzz.devices import ClaimError, Device, DeviceError, Probe, UnsupportedError
 from kfuzz.find.device import lanes_of_caller, names_of, open_device, resolve_device
 from kfuzz.find.project import Kernels, kernels_below, kernels_for, read_all
+from kfuzz.find.settings import corpus_for
 from kfuzz.gpu import driver
 from kfuzz.oracle.plural import plural
 from kfuzz.sources.exhibits import name_as_kernel
+from kfuzz.starting.settings import CORPUS
 from kfuzz.trials.replay import replay
 from kfuzz.trials.trial import unfit
 from kfuzz.views.failure import replay_texts
@@ -163,7 +165,7 @@ class FuzzItem(Item):
         select_device(self.config)
         lanes = lanes_of_caller(str(self.config.getoption("--kfuzz-device")))
         device = names_of(lanes)
-        folder = self.config.rootpath / str(self.config.getini("kfuzz_corpus"))
+        folder = corpus_folder(self.config)
         options = Options(seed=self.config.getoption("--kfuzz-seed"), max_cases=cases, max_time=seconds, corpus=folder)
         started = datetime.now(UTC)
         result = search([self.kernel], lanes, options)
@@ -187,6 +189,12 @@ class FuzzItem(Item):
 
     def reportinfo(self) -> tuple[Path, None, str]:
         return self.path, None, f"fuzz {self.kernel.name}"
+
+
+def corpus_folder(config: pytest.Config) -> Path:
+    """The folder for cases: by pytest's settings, else by kfuzz's."""
+    named = config.getini("kfuzz_corpus") or corpus_for(config.rootpath) or CORPUS
+    return config.rootpath / str(named)
 
 
 def share_of_time(session: pytest.Session) -> float:

@@ -41,7 +41,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--kfuzz-seed", type=int, metavar="N", help="seed of the cases; default: random, and printed")
     kernels = "globs from rootdir of the kernels to replay on and to fuzz; default: every .cu and .py file with a claim"
     parser.addini("kfuzz_kernels", kernels, type="linelist", default=[])
-    parser.addini("kfuzz_corpus", "folder for cases that --kfuzz finds", default="tests/corpus")
+    corpus = "folder for cases that --kfuzz finds; default: corpus of kfuzz.toml, else tests/corpus"
+    parser.addini("kfuzz_corpus", corpus, default="")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -3,6 +3,7 @@
 Knows questions and messages; kfuzz.starting finds and writes the files.
 """
 
+import json
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from kfuzz.devices import ClaimError
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED
 from kfuzz.find.errors import TargetError
 from kfuzz.find.project import kernels_below
+from kfuzz.find.settings import FILE, settings_in
 from kfuzz.oracle.plural import plural
 from kfuzz.starting import settings
 from kfuzz.starting.ci_file import PLACES, ci_text, installation, service_of, top_of
@@ -54,7 +56,7 @@ def init(ctx: click.Context, yes: bool) -> None:
     """Look at the project in this folder and set it up: claims, settings, first cases, the file for CI.
 
     Before each step kfuzz asks. It overwrites nothing: it puts a claim on top of a kernel file, adds settings to
-    pyproject.toml, and leaves files that exist as they are. To find a claim, it compiles kernels and runs them on the
+    kfuzz.toml, and leaves files that exist as they are. To find a claim, it compiles kernels and runs them on the
     cpu device with your rights.
 
     \b
@@ -134,21 +136,22 @@ def set_up(kernels: tuple[Kernel, ...], began: SetUp) -> None:
 
 
 def write_settings(kernels: tuple[Kernel, ...], corpus: str, began: SetUp) -> None:
-    """Add to pyproject.toml what it does not set."""
-    path = Path(settings.FILE)
-    added = dict(settings.additions([Path(shown_path(kernel.path)) for kernel in kernels], corpus))
-    if other := settings.rival(Path()):
-        value = added.pop(settings.PYTEST)["kfuzz_corpus"]
-        began.by_hand.append(f"{other}: kfuzz_corpus = {value}; pytest reads this file, not {path}")
+    """Add to kfuzz.toml what it does not set; to settings in another file, you add it."""
+    path = Path(FILE)
+    added = settings.additions([Path(shown_path(kernel.path)) for kernel in kernels], corpus)
+    found = settings_in(Path())
+    if found and found.path.name != FILE:
+        missing = ", ".join(f"{key} = {json.dumps(value)}" for key, value in added.items() if key not in found.values)
+        if missing:
+            began.by_hand.append(f"{found.path}: [tool.kfuzz]: {missing}")
+        return
     before = path.read_text(encoding="utf-8") if path.exists() else ""
     after = settings.with_settings(before, added)
     if after is None:
-        began.by_hand.append(
-            f"{path}: tool.kfuzz and {settings.PYTEST}; it is written in a way that init cannot add to"
-        )
-    elif after != before and began.may(f"{path}: set kernels and corpus for kfuzz and pytest?"):
+        began.by_hand.append(f"{path}: kernels and corpus; it is written in a way that init cannot add to")
+    elif after != before and began.may(f"{path}: set kernels and corpus?"):
         atomic.write(path.resolve(), after.encode())
-        began.written.append(f"{path}: [tool.kfuzz] and kfuzz_corpus for pytest")
+        began.written.append(f"{path}: which kernels there are, and where cases are kept")
 
 
 def write_cases(kernels: tuple[Kernel, ...], corpus: Path, began: SetUp) -> None:

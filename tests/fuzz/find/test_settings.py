@@ -1,4 +1,4 @@
-"""[tool.kfuzz]: a project's settings hold in every folder of it, and a mistake in them is one line."""
+"""kfuzz.toml or [tool.kfuzz]: settings hold in every folder of a project, and a mistake in them is one line."""
 
 from pathlib import Path
 
@@ -35,6 +35,28 @@ def test_a_folder_is_found_by_any_of_its_names(tmp_path: Path, target: str) -> N
 @pytest.mark.parametrize("target", ["a**b", "/absolute", "softmax/*"])
 def test_what_is_no_file_of_the_project_stays_as_it_is(tmp_path: Path, target: str) -> None:
     assert read_settings(project(tmp_path, f'kernels = ["{target}"]'), KNOWN) == {"kernels": [target]}
+
+
+@pytest.mark.parametrize("shared", ["", "[project]\nname = 'p'\n"])
+def test_kfuzz_toml_holds_below_its_folder_and_below_other_tools_files(tmp_path: Path, shared: str) -> None:
+    (tmp_path / "kfuzz.toml").write_text('kernels = ["cuda"]\ndevice = "cpu"\n')
+    below = tmp_path / "cuda"
+    below.mkdir()
+    if shared:
+        (below / "pyproject.toml").write_text(shared)
+    assert read_settings(below, KNOWN) == {"kernels": [str(below)], "device": "cpu"}
+
+
+def test_settings_in_two_files_of_one_folder_are_one_line(tmp_path: Path) -> None:
+    (project(tmp_path, 'device = "cpu"') / "kfuzz.toml").write_text("seed = 3\n")
+    with pytest.raises(TargetError, match=r"there are settings in pyproject.toml too; move its \[tool.kfuzz\] here"):
+        read_settings(tmp_path, KNOWN)
+
+
+def test_a_mistake_in_kfuzz_toml_names_it(tmp_path: Path) -> None:
+    (tmp_path / "kfuzz.toml").write_text("max-tim = 3\n")
+    with pytest.raises(TargetError, match="kfuzz.toml: max-tim: there is no such option, did you mean max-time"):
+        read_settings(tmp_path, KNOWN)
 
 
 def test_a_folder_without_a_file_has_none(tmp_path: Path) -> None:

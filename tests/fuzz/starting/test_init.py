@@ -19,7 +19,7 @@ from kfuzz.starting.ci_file import PLACES, ci_text
 from kfuzz.starting.claims import put_claim, with_claim
 from kfuzz.starting.first_cases import finds_bug, first_cases, keep_case, sample_mutants
 from kfuzz.starting.look import find_gpu_code
-from kfuzz.starting.settings import additions, corpus_for, rival, with_settings
+from kfuzz.starting.settings import additions, corpus_for, with_settings
 
 GOOD = KERNELS / "reduce" / "warp_sum_down.cu"
 SOFTMAX = KERNELS / "softmax" / "online_block.cu"
@@ -87,49 +87,44 @@ def test_a_file_that_was_changed_meanwhile_is_left_alone(tmp_path: Path) -> None
     assert path.read_text() == "new"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "[project]\nname = 'a'",
-        "[tool.pytest.ini_options]\ntestpaths = ['tests']\n\n[tool.other]\nx = 1\n",
-        "[tool.kfuzz] # ours\ndevice = 'cpu'\n",
-        '[tool.black]\nline-length = 3\n[tool."pytest".ini_options]\nx = "y"\n',
-    ],
-)
+@pytest.mark.parametrize("text", ["", "device = 'cpu' # ours", "corpus = 'c'\n"])
 def test_settings_are_added_and_none_is_changed(text: str) -> None:
     made = with_settings(text, ADDED)
-    assert made is not None or '"pytest"' in text
-    if made is not None:
-        found = tomllib.loads(made)["tool"]
-        assert found["kfuzz"]["kernels"] == ["csrc", "more"]
-        assert found["pytest"]["ini_options"]["kfuzz_corpus"] == "tests/corpus"
-        assert [line for line in text.splitlines() if line not in made.splitlines()] == []
-        assert with_settings(made, ADDED) == made
+    assert made is not None
+    assert tomllib.loads(made) == {"kernels": ["csrc", "more"], "corpus": "tests/corpus", **tomllib.loads(text)}
+    assert made.startswith(text)
+    assert with_settings(made, ADDED) == made
 
 
-@pytest.mark.parametrize(
-    "text", ["[tool.kfuzz]\nkernels = ['x']\ncorpus = 'c'\n[tool.pytest.ini_options]\nkfuzz_corpus = 'c'\n"]
-)
-def test_what_is_set_stays_as_it_is(text: str) -> None:
-    assert with_settings(text, ADDED) == text
-
-
-@pytest.mark.parametrize("text", ["tool = { kfuzz = {} }\n", "tool.kfuzz = 3\n", "a ="])
+@pytest.mark.parametrize("text", ["[table]\nx = 1\n", "a ="])
 def test_what_cannot_be_added_to_is_left_to_the_person(text: str) -> None:
     assert with_settings(text, ADDED) is None
 
 
-def test_cases_are_kept_where_pytest_looks_and_a_rival_of_pyproject_is_noticed(tmp_path: Path) -> None:
-    assert (corpus_for(tmp_path), rival(tmp_path)) == ("tests/corpus", "")
+def test_cases_are_kept_where_pytest_looks(tmp_path: Path) -> None:
+    assert corpus_for(tmp_path) == "tests/corpus"
     (tmp_path / "pyproject.toml").write_text('[tool.pytest.ini_options]\ntestpaths = ["checks/", "more"]\n')
     assert corpus_for(tmp_path) == "checks/corpus"
     (tmp_path / "pyproject.toml").write_text('[tool.pytest.ini_options]\ntestpaths = ["$(rm -r x)"]\n')
     assert corpus_for(tmp_path) == "tests/corpus"
-    (tmp_path / "tox.ini").write_text("[tox]\n")
-    assert rival(tmp_path) == ""
-    (tmp_path / "tox.ini").write_text("[tox]\n[pytest]\n")
-    assert rival(tmp_path) == "tox.ini"
+
+
+def test_settings_in_the_older_place_are_completed_by_hand(project: Path) -> None:
+    text = "[tool.kfuzz]\nkernels = ['csrc']\n"
+    (project / "pyproject.toml").write_text(text)
+    done = started("n\nn\n")
+    assert '[tool.kfuzz]: corpus = "tests/corpus"' in done.output
+    assert ((project / "pyproject.toml").read_text(), (project / "kfuzz.toml").exists()) == (text, False)
+
+
+def test_a_colleague_without_kfuzz_runs_pytest_as_before(project: Path) -> None:
+    """A key of kfuzz in pytest's settings is an error there under --strict-config, else a warning."""
+    (project / "pyproject.toml").write_text("[tool.pytest.ini_options]\naddopts = '--strict-config'\n")
+    (project / "test_a.py").write_text("def test_a(): pass\n")
+    assert started("y\nn\nn\n").exit_code == 0
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:kfuzz"]
+    done = subprocess.run(words, cwd=project, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("service", PLACES)
@@ -155,8 +150,8 @@ def test_settings_and_ci_are_written_once_and_what_is_there_stays(project: Path)
     (project / "pyproject.toml").write_text("[project]\nname = 'p' # mine\n")
     done = started("y\nn\ny\n")
     assert done.exit_code == 0, done.output
-    assert (project / "pyproject.toml").read_text().startswith("[project]\nname = 'p' # mine\n")
-    assert tomllib.loads((project / "pyproject.toml").read_text())["tool"]["kfuzz"]["kernels"] == ["csrc"]
+    assert (project / "pyproject.toml").read_text() == "[project]\nname = 'p' # mine\n"
+    assert tomllib.loads((project / "kfuzz.toml").read_text()) == {"kernels": ["csrc"], "corpus": "tests/corpus"}
     assert "kfuzz replay tests/corpus" in (project / PLACES["github"]).read_text()
     before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
     again = started("n\n")  # only first cases are still missing
@@ -175,7 +170,7 @@ def test_a_workflow_of_ones_own_is_not_overwritten(project: Path) -> None:
 def test_without_answers_it_ends_with_2_and_says_so(project: Path) -> None:
     done = started("")
     assert (done.exit_code, "no answer; --yes" in done.output) == (2, True)
-    assert not (project / "pyproject.toml").exists()
+    assert not (project / "kfuzz.toml").exists()
 
 
 def test_a_folder_without_kernels_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
