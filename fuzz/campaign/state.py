@@ -133,7 +133,7 @@ def read_state(out: Path | None, seed: int, kernels: Sequence[Kernel], shard: Sh
     if out is None or not (out / STATE).exists():
         return [Progress() for _ in kernels]
     reader = Reader(out / STATE)
-    document = reader.parse(read_bytes(out / STATE, MAX_STATE_BYTES))
+    document = _document(out / STATE)
     if document.get("schema") == FORMER:
         try:
             document = to_version_7(document)
@@ -145,7 +145,9 @@ def read_state(out: Path | None, seed: int, kernels: Sequence[Kernel], shard: Sh
         reader.fail("seed", f"{document.get('seed')}, and this campaign has {seed}; give that seed or another folder")
     if document.get("shard") != str(shard):
         reader.fail("shard", f"{document.get('shard')}, and this campaign has {shard}; give another folder")
-    tables = reader.table("kernels", document.get("kernels"))
+    tables = document.get("kernels")
+    if not isinstance(tables, dict):
+        raise _damaged(out / STATE, "kernels: an object is expected")
     return [_decode(reader, kernel, tables.get(kernel.name)) for kernel in kernels]
 
 
@@ -153,9 +155,23 @@ def seed_of_state(out: Path) -> int | None:
     """The seed of the campaign whose state lies in `out`; None if there is none."""
     for place in (out / STATE, *sorted(out.glob(f"*/{STATE}"))):  # each of several devices has a state of its own
         if place.exists():
-            reader = Reader(place)
-            return reader.integer("seed", reader.parse(read_bytes(place, MAX_STATE_BYTES)).get("seed"), 0, MAX_SEED)
+            seed = _document(place).get("seed")
+            if not isinstance(seed, int) or not 0 <= seed <= MAX_SEED:
+                raise _damaged(place, f"seed: {seed!r}")
+            return seed
     return None
+
+
+def _document(path: Path) -> dict[str, object]:
+    """The state in a file; a CaseError that says what to do if it is damaged."""
+    try:
+        return Reader(path).parse(read_bytes(path, MAX_STATE_BYTES))
+    except CaseError as error:
+        raise _damaged(path, str(error).removeprefix(f"{path}: ")) from None
+
+
+def _damaged(path: Path, why: str) -> CaseError:
+    return CaseError(f"{path}: not the state of a campaign ({why}); remove this file, or give another --out")
 
 
 def _hash(kernel: Kernel) -> str:

@@ -20,6 +20,7 @@ from kfuzz.campaign import last_run
 from kfuzz.campaign.explain import search
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.schedule import WHOLE, Shard, quotas, trial_count
+from kfuzz.campaign.sole_use import sole_use
 from kfuzz.campaign.state import seed_of_state
 from kfuzz.cases import corpus
 from kfuzz.cases.case import CaseError
@@ -180,6 +181,7 @@ def fuzz(
             "--sanitize has no effect on the cpu device, which always checks every access in some of the trials",
             err=True,
         )
+    ctx.with_resource(sole_use(out))
     options = Options(
         seed=choose_seed(seed, out),
         max_cases=max_cases,

@@ -22,7 +22,7 @@ from kfuzz.campaign.events import Event, Found, GaveUp, Tried
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.result import Result
 from kfuzz.campaign.schedule import BLOCKS, LARGE, Block, attempt_of, is_check, probe_of, quotas, rounds
-from kfuzz.campaign.state import STATE
+from kfuzz.campaign.state import STATE, seed_of_state
 from kfuzz.cases import case_file, corpus
 from kfuzz.cases.case import CaseError
 from kfuzz.claims.kernel import Kernel, discover, load
@@ -288,6 +288,8 @@ def test_a_campaign_of_another_seed_is_not_resumed(tmp_path: Path, scan: Kernel)
     ("damage", "words"),
     [
         (lambda text: text[:40], "not JSON"),
+        (lambda _: "[]", "remove this file, or give another --out"),
+        (lambda _: '{"schema": "kfuzz-campaign/7", "seed": 0, "shard": "1/1", "kernels": 3}', "kernels: an object"),
         (lambda text: text.replace("kfuzz-campaign/7", "kfuzz-campaign/9"), "schema: 'kfuzz-campaign/9'"),
         (lambda text: text.replace('"next"', '"after"'), "'next': not the state of a campaign"),
     ],
@@ -298,6 +300,14 @@ def test_a_damaged_state_is_one_clear_line(damage, words: str, tmp_path: Path, s
     with pytest.raises(CaseError) as error:
         run_campaign([scan], Softmax, Options(max_cases=3, out=tmp_path))
     assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"seed": "x"}', '{"seed": -1}'])
+def test_the_seed_of_a_damaged_state_is_one_line_that_says_what_to_do(text: str, tmp_path: Path) -> None:
+    (tmp_path / STATE).write_text(text)
+    with pytest.raises(CaseError, match="remove this file, or give another --out") as error:
+        seed_of_state(tmp_path)
     assert "\n" not in str(error.value)
 
 

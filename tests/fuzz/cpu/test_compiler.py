@@ -161,3 +161,11 @@ def test_translation_keeps_every_line_where_it_is() -> None:
     assert done.dynamic_shared == ("s",)
     assert len(blank_non_code(text)) == len(text)
     assert "x[]" not in blank_non_code(text)
+
+
+def test_a_header_that_is_missed_is_named_with_its_line(tmp_path: Path) -> None:
+    """A missing header alone is no error: the kernel may not need it."""
+    from_header = '#include "nowhere.h"\n' + DOUBLES.replace("{", "{ helper();", 1)
+    words = r'\.cu:1: "nowhere.h" is not found: put it beside the kernel; without it: .*helper'
+    with CpuDevice() as device, pytest.raises(ClaimError, match=words):
+        device.run(doubling(from_header), Probe())
