@@ -1,7 +1,7 @@
 """Adds settings to a project's kfuzz.toml: it adds lines, changes none, and reads the result back to prove it.
 
-A file of kfuzz's own: in the file of another tool a colleague without kfuzz would get that tool's errors about a key that
-it does not know. Knows TOML as text; never what a setting means.
+The file is kfuzz's own: without kfuzz installed, pytest reports a key of ours in its settings as unknown. Knows TOML as
+text; never what a setting means.
 """
 
 import json

@@ -55,7 +55,7 @@ def test_settings_in_two_files_of_one_folder_are_one_line(tmp_path: Path) -> Non
 
 def test_a_mistake_in_kfuzz_toml_names_it(tmp_path: Path) -> None:
     (tmp_path / "kfuzz.toml").write_text("max-tim = 3\n")
-    with pytest.raises(TargetError, match="kfuzz.toml: max-tim: there is no such option, did you mean max-time"):
+    with pytest.raises(TargetError, match=r"kfuzz\.toml: max-tim: there is no such option, did you mean max-time"):
         read_settings(tmp_path, KNOWN)
 
 
