@@ -70,12 +70,17 @@ _UNSUPPORTED = (
         "this part of libcu++ (cuda::)",
     ),
     (r"\b(?:cutlass|cute)\s*::", "CUTLASS"),
-    (r"\bcurand(?:State|_)\w*", "cuRAND"),
+    (
+        r"\bcurandState(?!(?:_t|XORWOW(?:_t)?|Philox4_32_10(?:_t)?)?\b)\w+|\bcurandDirectionVectors\w*|"
+        r"\bcurand_(?!(?:init|uniform[24]?|uniform2?_double|normal[24]?|normal2?_double|log_normal2?|log_normal_double)\b)\w+\s*\(",
+        "this part of cuRAND",
+    ),
 )
-_LIBRARY_CALL = re.compile(
+_LIBRARY_NAME = re.compile(
     r"(?<![\w.:])(?<!->)(?P<name>(?P<library>cublas|cufft|cusparse|cusolver|cudnn|nccl|curand|npp|nvjpeg|nvrtc|"
-    r"cu(?=Init\b|Device|Ctx|Module|Launch|Mem|Stream|Event|Func|Link|Library|Occupancy|Graph))[A-Z]\w*)\s*\("
+    r"cu(?=Init\b|Device|Ctx|Module|Launch|Mem|Stream|Event|Func|Link|Library|Occupancy|Graph))[A-Z]\w*)"
 )
+_LIBRARY_CALL = re.compile(_LIBRARY_NAME.pattern + r"\s*\(")
 """A call of a function of one of CUDA's libraries; the driver API is `cu` alone."""
 _LIBRARIES = {
     "cublas": "cuBLAS", "cufft": "cuFFT", "cusparse": "cuSPARSE", "cusolver": "cuSOLVER", "cudnn": "cuDNN",
@@ -219,7 +224,7 @@ def _library_functions() -> frozenset[str]:
     """The functions of CUDA's libraries that the headers of the cpu device declare or define."""
     headers = (path for room in HEADERS for path in room.rglob("*") if _LIBRARY_HEADER.match(path.name))
     texts = (path.read_text(encoding="utf-8") for path in headers if path.is_file())
-    return frozenset(one["name"] for text in texts for one in _LIBRARY_CALL.finditer(text))
+    return frozenset(one["name"] for text in texts for one in _LIBRARY_NAME.finditer(text))
 
 
 def _declare_shared(match: re.Match[str]) -> str:

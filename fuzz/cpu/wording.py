@@ -16,6 +16,7 @@ WORK = {
     Work.allocation: "cudaMallocAsync",
     Work.freeing: "cudaFreeAsync",
     Work.operation: "an operation of torch",
+    Work.library: "a library's function",
 }
 """Names for work other than a kernel's threads that accesses memory."""
 

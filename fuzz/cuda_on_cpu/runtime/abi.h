@@ -132,7 +132,7 @@ enum Assume : uint32_t {
 };
 
 // The kinds of work that the host starts (work.h).
-enum class Work : uint32_t { kernel, copy, set, host, callback, allocation, freeing, operation };
+enum class Work : uint32_t { kernel, copy, set, host, callback, allocation, freeing, operation, library };
 
 enum class Place : uint32_t { nowhere, buffer, static_shared, dynamic_shared, global_variable, heap };
 

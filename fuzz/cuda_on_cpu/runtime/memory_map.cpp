@@ -120,6 +120,19 @@ void mark_as_laid(const Buffer &b) {
 
 void host_has_written(uintptr_t address, uintptr_t bytes) { set_initialised(memory_map.buffers, address, bytes, true); }
 
+uintptr_t first_unwritten(uintptr_t address, uintptr_t bytes) {
+  bool shared;
+  const Region *region = region_of(address, shared);
+  if (!region) return 0;
+  for (uintptr_t word = address & ~uintptr_t{3}, end = address + bytes; word < end; word += 4) {
+    const Cell &cell = *region->cell(word);
+    uint32_t missing = cell.addressable() & ~cell.initialised();
+    for (uint32_t i = 0; missing && i < 4; i++)
+      if (missing >> i & 1 && word + i >= address && word + i < end) return word + i;
+  }
+  return 0;
+}
+
 bool map_memory(const Run &the_run, uintptr_t library_start, uintptr_t library_end) {
   Region &dynamic = marked.of_resident[0].dynamic_array;
   if (!memory_map.buffers.cells && !map_shadow(memory_map.buffers, arena_start(), arena_bytes())) return false;

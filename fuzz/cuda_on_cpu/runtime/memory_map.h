@@ -25,6 +25,8 @@ void mark_array(const Buffer &buffer);
 void unmark_array(const Buffer &buffer);
 void mark_as_laid(const Buffer &buffer);
 void host_has_written(uintptr_t address, uintptr_t bytes);
+// The first byte of a range in an array that nothing has written; 0 if there is none.
+uintptr_t first_unwritten(uintptr_t address, uintptr_t bytes);
 void forget_memory();                          // all of it, with what is remembered of its accesses
 void forget_library_memory(const Module &module);  // it is being unloaded
 

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 from paths import DATA
+from program_runs import built
 
 from kfuzz.commands.inputs import FileReader, generate_files
 from kfuzz.devices import ClaimError, Finding
 from kfuzz.find.errors import TargetError
-from kfuzz.programs.build import compile_source, link, load_program
+from kfuzz.programs.build import compile_source, load_program
 from kfuzz.programs.check import CheckedProgram, Server
 from kfuzz.programs.command_line import parse
 from kfuzz.search.graphs import LISTS
@@ -34,14 +35,6 @@ def said(name: str, what: str) -> list[str]:
     """The words after `// what: ` at the top of a program."""
     found = re.search(rf"^// {what}: (.*)$", (PROGRAMS / f"{name}.cu").read_text(), re.MULTILINE)
     return found[1].split() if found else []
-
-
-def built(folder: Path, *words: str) -> Path:
-    """The program that nvcc makes with these words."""
-    command = parse(words)
-    objects = [compile_source(one, command.flags).object for one in command.sources]
-    link(objects, command, folder / "program")
-    return folder / "program"
 
 
 def seen(program: Path, *arguments: str, runs: int = 3, timeout: float = 60.0) -> tuple[CheckedProgram, list[Finding]]:
