@@ -26,7 +26,8 @@ def list_variables(library: Path) -> set[str]:
     ran = subprocess.run(["objdump", "-t", "-C", str(library)], capture_output=True, text=True, check=True)
     found = re.findall(r" O (?:\.bss|\.data|\.tbss|\.tdata)\s+[0-9a-f]+\s+(.*)", ran.stdout)
     names = {one.removeprefix(".hidden ").strip() for one in found}
-    return {one for one in names if not re.match(r"guard variable|completed\.|__dso_handle|__TMC_END__|DW\.ref|__cpu_", one)}
+    of_the_compiler = r"guard variable|completed\.|__dso_handle|__TMC_END__|DW\.ref|__cpu_"
+    return {one for one in names if not re.match(of_the_compiler, one)}
 
 
 def find_strays(library: Path, texts: str) -> set[str]:
