@@ -29,6 +29,7 @@ from kfuzz.devices import ClaimError, Device, DeviceError, Probe
 from kfuzz.kinds import kinds_with
 from kfuzz.minimizing.minimize import Failure, minimize, point_at_worst, record_of
 from kfuzz.minimizing.subject import subject_of
+from kfuzz.phases import Phase, Stage, announce
 from kfuzz.search.scale import CHECK_BUDGET
 from kfuzz.trials.trial import run_trial
 
@@ -70,14 +71,18 @@ def explain_bugs(result: Result, lanes: Sequence[Lane], options: Options) -> Res
         with closing(_Devices(lanes)) as devices:
             for place, kernel in enumerate(result.kernels):
                 if kernel.news:
+                    announce(Phase(Stage.EXPLAINING, kernel.kernel.name))
                     one = _replace_discoveries(kernel, _find_causes(kernel, result.seed, options, devices, until))
                     kernels[place] = one
                     bugs = [bug for bug in one.bugs if _needs_small_case(bug)][:left]
                     left -= len(bugs)
-                    small = (_shrink_bug(kernel, bug, result.seed, options, devices, until) for bug in bugs)
+                    small = _shrink_bugs(kernel, bugs, result.seed, options, devices, until)
                     kernels[place] = one = _replace_discoveries(one, small)
+                    if kernel.kernel.home:
+                        announce(Phase(Stage.RANKING, kernel.kernel.name))
                     kernels[place] = one = _replace_discoveries(one, _rank_errors(one, options, devices.checking))
                     if len(lanes) > 1:
+                        announce(Phase(Stage.CONFIRMING, kernel.kernel.name))
                         confirmed = _confirm_errors(one, result.seed, options, devices)
                         kernels[place] = _replace_discoveries(one, confirmed)
     except (CaseError, ClaimError, DeviceError, KeyboardInterrupt):
@@ -152,6 +157,15 @@ def _rank_errors(one: KernelResult, options: Options, device: Device) -> Iterato
 
 def _needs_small_case(bug: Bug) -> bool:
     return bug.is_error and not bug.is_known and bug.headline.defect.kind not in HAVE_ONE_CAUSE
+
+
+def _shrink_bugs(
+    of: KernelResult, bugs: Sequence[Bug], seed: int, options: Options, devices: _Devices, until: float
+) -> Iterator[Discovery]:
+    """The headlines of these bugs with small cases."""
+    for number, bug in enumerate(bugs, 1):
+        announce(Phase(Stage.SHRINKING, bug.headline.defect.bucket, number, len(bugs)))
+        yield _shrink_bug(of, bug, seed, options, devices, until)
 
 
 def _shrink_bug(of: KernelResult, bug: Bug, seed: int, options: Options, devices: _Devices, until: float) -> Discovery:

@@ -18,6 +18,7 @@ from kfuzz.claims.signature import entries_of, host_functions_of
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import ClaimError, Entry, Probe
 from kfuzz.oracle.find import op_names
+from kfuzz.phases import Phase, Stage, announce
 from kfuzz.search.plan import Attempt
 from kfuzz.trials.trial import run_trial, unfit
 from kfuzz.trials.unjudged import unjudged_text
@@ -43,7 +44,8 @@ def guessed(path: Path, source: str, op: str | None, said: FunctionWords = NOTHI
     seen: list[Attempt] = []
     idle: dict[tuple[Entry, ...], str] = {}
     with CpuDevice() as device:
-        for toml in guesses(chosen, where, source, said):
+        for number, toml in enumerate(guesses(chosen, where, source, said), 1):
+            announce(Phase(Stage.GUESSING, where, number))
             try:  # beside its text, so that it is compiled once for all guesses
                 kernel = read(front_matter.beside(path, source, toml, where))
                 trouble = idle.get(kernel.entries) or found_in(kernel, device, seen, idle)

@@ -12,6 +12,7 @@ from itertools import product
 import numpy as np
 
 from kfuzz.campaign.campaign import run_campaign
+from kfuzz.campaign.events import Event, Tried
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.result import KernelResult
 from kfuzz.cases.case import case_of
@@ -24,6 +25,7 @@ from kfuzz.find.device import open_device
 from kfuzz.oracle.elements import NARROW
 from kfuzz.oracle.find import find
 from kfuzz.oracle.names import names_of
+from kfuzz.phases import Phase, Stage, announce
 from kfuzz.trials.trial import run_trial
 
 FEW = 40
@@ -82,8 +84,13 @@ def narrowed(kernel: Kernel) -> Iterator[Statements]:
 
 def tried(kernel: Kernel, tables: Tables, seed: int, cases: int) -> KernelResult:
     """The result of `cases` trials of the kernel with these tables; no case is stored."""
-    claimed = beside(kernel, tables)
-    return run_campaign((claimed,), partial(open_device, "cpu"), Options(seed=seed, max_cases=cases)).kernels[0]
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Tried):
+            announce(Phase(Stage.TESTING, kernel.name, event.total, cases))
+
+    claimed, options = beside(kernel, tables), Options(seed=seed, max_cases=cases)
+    return run_campaign((claimed,), partial(open_device, "cpu"), options, listen).kernels[0]
 
 
 def beside(kernel: Kernel, tables: Tables) -> Kernel:

@@ -21,6 +21,7 @@ from kfuzz.devices import ClaimError
 from kfuzz.oracle.elements import F64
 from kfuzz.oracle.find import find
 from kfuzz.oracle.plural import plural
+from kfuzz.phases import Phase, Stage, announce
 from kfuzz.search.edges import numbers
 
 LARGEST = 1 << 20
@@ -49,6 +50,7 @@ def rounding_of(kernel: Kernel) -> ProposedRounding:
         why = "what a Python callable adds is done in its library"
         return ProposedRounding(from_text(kernel), f"adds and rescales are left out, for they cannot be counted: {why}")
     counter = Counter()
+    announce(Phase(Stage.COUNTING, kernel.name))
     try:
         found = measured(kernel, counter)
     except ClaimError as error:  # its trials will show whether it compiles unchanged

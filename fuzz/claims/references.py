@@ -23,6 +23,7 @@ from kfuzz.claims.python_text import read_text
 from kfuzz.devices import cache
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.judge import judge
+from kfuzz.phases import Phase, Stage, announce
 
 OP = "reference"
 BY_REFERENCE = f"{OP} "
@@ -108,6 +109,7 @@ def tracer_text() -> str:
 
 def traced(front: FrontMatter, question: Mapping[str, object]) -> bytes:
     """The answer of the tracer, with its arrays, as cached; ClaimError without torch."""
+    announce(Phase(Stage.TRACING, front.path.name))
     with cache.scratch() as folder:
         (folder / "question.json").write_text(json.dumps(question), encoding="utf-8")
         words = [sys.executable, "-m", TRACER, str(folder)]

@@ -28,6 +28,7 @@ from kfuzz.programs.check import CheckedProgram, Server
 from kfuzz.programs.command_line import parse
 from kfuzz.trials.defect import Defect, Scene
 from kfuzz.trials.judging import device_defect
+from kfuzz.views.phases import show_phases
 from kfuzz.views.program import ProgramReport, blocks, document, last_lines, verdict
 
 LINE_EVERY = 10.0
@@ -98,7 +99,8 @@ def check(
     """
     screen = console(to_stderr=outputs.uses_stdout)
     seed = secrets.randbelow(1 << 16) if seed is None else seed
-    library, path = build_program(words)
+    with show_phases(console(to_stderr=True)):
+        library, path = build_program(words)
     given: tuple[str, ...] = ctx.obj
     chosen = [*(["--inputs", str(inputs)] if inputs else []), *(["--warp-synchronous"] if warp_synchronous else [])]
     again = shlex.join(["kfuzz", "check", *words, *chosen, "--seed", str(seed), *(["--", *given] if given else [])])

@@ -17,6 +17,7 @@ from kfuzz.exit_codes import FOUND
 from kfuzz.find.project import has_claim
 from kfuzz.find.targets import find_one
 from kfuzz.oracle.plural import plural
+from kfuzz.views.phases import show_phases
 
 
 @click.command(short_help="Propose what a kernel may claim, measured from its runs.")
@@ -55,7 +56,7 @@ def claim(ctx: click.Context, target: str, op: str | None, max_cases: int, seed:
     """
     path = find_one(target)
     screen = console(to_stderr=True)
-    with screen.status("counting additions, then testing"):
+    with show_phases(screen):
         kernel = load(path) if has_claim(path) else kernel_without_claim(path, op)
         found = proposed(kernel, seed, max_cases)
     click.echo(claim_of(found.kernel))

@@ -12,8 +12,10 @@ from kfuzz.campaign.campaign import Lane
 from kfuzz.claiming.slack import slack_of, told
 from kfuzz.claims.kernel import Kernel
 from kfuzz.exit_codes import NOTHING_NEW
+from kfuzz.phases import Phase, Stage, announce
 from kfuzz.printable import printable
 from kfuzz.views import report, summary
+from kfuzz.views.phases import show_phases
 
 MOST_ADVICE = 4
 TRY_NEXT = "broken/leading_neg_inf"
@@ -41,7 +43,8 @@ def advise(kernels: tuple[Kernel, ...], lane: Lane, screen: Console) -> None:
     silent = [kernel for kernel in kernels if kernel.rounding.adds is None][:MOST_ADVICE]
     if not silent:
         return
-    with closing(lane.make_device()) as opened:
+    with show_phases(screen), closing(lane.make_device()) as opened:
         for kernel in silent:
+            announce(Phase(Stage.MEASURING, kernel.name))
             if slack := slack_of(kernel, opened):
                 screen.print(told(kernel, slack), markup=False, highlight=False, soft_wrap=True)

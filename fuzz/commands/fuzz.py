@@ -49,10 +49,12 @@ from kfuzz.find.project import Kernels, read_all
 from kfuzz.find.targets import find
 from kfuzz.find.watch import changes
 from kfuzz.gpu.device import why_not
+from kfuzz.phases import Stage, listening
 from kfuzz.views import report
 from kfuzz.views.failure import discovery_text
 from kfuzz.views.formats.json_text import as_json
 from kfuzz.views.live import Board, KernelLine, view_of
+from kfuzz.views.phases import show_phases
 
 DEFAULT_SECONDS = 60.0
 WATCHED_CASES = 40
@@ -166,7 +168,9 @@ def fuzz(
         raise click.UsageError(
             "--op and --claim need a TARGET, and do not work with --watch: put the claim into the file instead"
         )
-    kernels = Kernels((), {}) if watch else select_kernels(targets, since, unclaimed)
+    screen = console(to_stderr=outputs.uses_stdout)
+    with show_phases(screen):  # a claim that is guessed, or a reference that is traced, takes some time
+        kernels = Kernels((), {}) if watch else select_kernels(targets, since, unclaimed)
     print_faults(kernels)
     if unclaimed and len(kernels.usable) == 1 and kernels.usable[0].front.said:
         click.echo(
@@ -195,7 +199,6 @@ def fuzz(
         stop_at_first=stop_at_first,
     )
     corpus.check_writable(folder)
-    screen = console(to_stderr=outputs.uses_stdout)
     is_part = ctx.get_parameter_source("part") is not ParameterSource.DEFAULT
     is_collection = unclaimed is not None and any(map(os.path.isdir, targets))
 
@@ -278,15 +281,17 @@ def campaign(kernels: Kernels, place: Workplace, options: Options, screen: Conso
     count = f"{len(chosen)} kernels" if len(chosen) != 1 else chosen[0].name
     jobs = f"{options.jobs} jobs, " if options.jobs > 1 else ""
     part = f", part {options.shard}" if options.shard != WHOLE else ""
-    screen.print(f"fuzzing {count} on the {place} ({jobs}seed {options.seed}{part})", markup=False, highlight=False)
+    loads = Stage.COMPILING if any(not kernel.front.is_python for kernel in chosen) else Stage.LOADING
+    began = f"fuzzing {count} on the {place} ({jobs}seed {options.seed}{part}); {loads.value}"
+    screen.print(began, markup=False, highlight=False)
     if slow := sorted({one.library for kernel in chosen for one in kernel.entries if isinstance(one, PythonCall)}):
         screen.print(f"each process first imports {', '.join(slow)}, which may take some seconds", highlight=False)
     each = trial_count(chosen, quotas(len(chosen), options.max_cases), options.shard)
     most = None if each is None else each * len(place.lanes)
-    board = Board({kernel.name: KernelLine() for kernel in chosen}, options.max_time, most)
+    board = Board({kernel.name: KernelLine() for kernel in chosen}, options.max_time, most, loads=loads)
     started = datetime.now(UTC)
     try:
-        with view_of(board, screen) as view:
+        with view_of(board, screen) as view, listening(view.show_phase):
             result = search(chosen, place.lanes, options, view, place.spread, is_part)
     except (CaseError, DeviceError):
         for one in board.found:

@@ -30,6 +30,7 @@ from kfuzz.starting.ci_file import PLACES, ci_text, installation, service_of, to
 from kfuzz.starting.claims import put_claim
 from kfuzz.starting.first_cases import first_cases, keep_case
 from kfuzz.starting.look import DESCRIPTIONS, find_gpu_code
+from kfuzz.views.phases import show_phases
 
 SEED, TRIALS = 0, 150
 """For the test of a proposed claim, as in kfuzz claim."""
@@ -100,7 +101,7 @@ def give_claim(path: Path, began: SetUp) -> None:
         return
     try:
         read = path.read_bytes()
-        with console(to_stderr=True).status(f"{where}: counting, then testing"):
+        with show_phases(console(to_stderr=True)):
             found = proposed(guessed(path, read.decode("utf-8-sig"), None), SEED, TRIALS)
     except ClaimError as error:
         click.echo(f"{error}")

@@ -29,6 +29,7 @@ from kfuzz.cpu.unit import KERNEL_NAME, Files, Unit, build_unit, build_whole_uni
 from kfuzz.devices import ClaimError, Job, cache, is_host
 from kfuzz.devices.host_compiler import environment, find, identity
 from kfuzz.devices.limits import STATIC_SHARED_MAX
+from kfuzz.phases import Phase, Stage, announce
 from kfuzz.printable import printable
 
 Notes = dict[str, Any]
@@ -110,6 +111,7 @@ def _read_notes(name: str) -> Notes | None:
 
 def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit, name: str) -> Notes:
     """Compile and link. Keep the library first and then its notes, since a library without notes does not count."""
+    announce(Phase(Stage.COMPILING, job.path.name))
     before, with_host = _front(job, unit), bool(_front(job, unit))
     copies = build_objects(compiler, flavour, before)
     header = precompile_front(compiler, flavour, chosen, before)

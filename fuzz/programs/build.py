@@ -35,6 +35,7 @@ from kfuzz.cpu.unit import KERNEL_NAME, LINES_A_FILE, Files, Unit, header_name, 
 from kfuzz.devices import ClaimError, UnsupportedError, cache
 from kfuzz.devices.host_compiler import environment, find, identity
 from kfuzz.devices.limits import STATIC_SHARED_MAX
+from kfuzz.phases import Phase, Stage, announce
 from kfuzz.printable import printable
 from kfuzz.programs.command_line import Command, NvccSource
 from kfuzz.sources.cuda_text import blank_non_code, includes
@@ -79,6 +80,7 @@ def compile_source(source: NvccSource, flags: Sequence[str], flavour: Flavour = 
     name = f"cpu/object-{cache.key(*parts)[:32]}"
     raw = cache.fetch(f"{name}.json")
     if raw is None or cache.fetch(f"{name}.o") is None or not _are_unchanged(json.loads(raw)):
+        announce(Phase(Stage.COMPILING, source.path.name))
         raw = _compile(compiler, source.path, unit, chosen, flavour, name)
     files = [*(one.path for one in unit.files), *(Path(one) for one, _ in json.loads(raw))]
     return ObjectFile(cache.folder() / f"{name}.o", tuple(dict.fromkeys(files)))

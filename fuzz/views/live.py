@@ -17,12 +17,15 @@ from rich.text import Text
 from kfuzz.campaign.events import Event, Found, GaveUp, Tried
 from kfuzz.campaign.state import Discovery
 from kfuzz.oracle.plural import plural
+from kfuzz.phases import Phase, Stage
 from kfuzz.trials.defect import plain_bucket
 
 LINE_EVERY = 10.0
 """Seconds between two lines of progress without a terminal."""
 REFRESH = 4
 HEAD_LINES = 8
+AFTER = (Stage.EXPLAINING, Stage.SHRINKING, Stage.RANKING, Stage.CONFIRMING)
+"""The steps that follow the search. Where a kernel is compiled, the board knows from its first trial."""
 
 
 @dataclass
@@ -43,10 +46,12 @@ class Board:
     max_time: float | None
     max_cases: int | None
     clock: Callable[[], float] = time.monotonic
+    loads: Stage = Stage.COMPILING
     began: float = field(init=False)
     found: list[Discovery] = field(default_factory=list)
     causes: set[str] = field(default_factory=set)
     current: str = ""
+    explaining: Phase | None = None
 
     def __post_init__(self) -> None:
         self.began = self.clock()
@@ -72,6 +77,18 @@ class Board:
             case GaveUp():
                 self.kernels[event.kernel].over = event.why
 
+    @property
+    def phase(self) -> Phase:
+        """What the campaign does now; it compiles until each kernel has run or was given up."""
+        if self.explaining is not None:
+            return self.explaining
+        ready = sum(bool(line.trials or line.over) for line in self.kernels.values())
+        if ready == len(self.kernels):
+            return Phase(Stage.SEARCHING)
+        if len(self.kernels) == 1:
+            return Phase(self.loads, next(iter(self.kernels)))
+        return Phase(self.loads, "", ready, len(self.kernels))
+
     def is_news(self, event: Event) -> bool:
         """Whether an event deserves a line: a second sign of the same bug does not."""
         if isinstance(event, Found):
@@ -93,7 +110,7 @@ class Board:
         trials, judged = plural(self.trials, "trial"), plural(rows, "row")
         rates = f"{trials} ({self.trials / seconds:.0f}/s), {judged} ({rows / seconds:.0f}/s)"
         found = plural(len(self.found), "finding")
-        return f"{rates}, {found}, {self.left()}"
+        return f"{self.phase}; {rates}, {found}, {self.left()}"
 
 
 class View(Protocol):
@@ -103,6 +120,9 @@ class View(Protocol):
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
+
+    def show_phase(self, phase: Phase) -> None:
+        """Show a phase that this process announces."""
 
     def __enter__(self) -> "View":
         """Start to show the campaign."""
@@ -136,6 +156,14 @@ class LineView:
     def _say(self, text: str) -> None:
         self._console.print(f"[{self.board.seconds:5.1f} s] {text}", markup=False, highlight=False, soft_wrap=True)
 
+    def show_phase(self, phase: Phase) -> None:
+        """Print a line when a step after the search begins."""
+        if phase.step in AFTER:
+            is_news = self.board.explaining is None or self.board.explaining.step != phase.step
+            self.board.explaining = phase
+            if is_news:
+                self._say(f"{phase}")
+
     def __enter__(self) -> "LineView":
         return self
 
@@ -157,6 +185,10 @@ class TableView:
         self.board.take(event)
         if is_news and not isinstance(event, Tried):
             self._console.print(event_line(event), markup=False, highlight=False, soft_wrap=True)
+
+    def show_phase(self, phase: Phase) -> None:
+        """Show it in the head of the table."""
+        self.board.explaining = phase if phase.step in AFTER else self.board.explaining
 
     def __enter__(self) -> "TableView":
         self._live.start()

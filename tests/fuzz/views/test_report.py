@@ -24,6 +24,7 @@ from kfuzz.claims.kernel import KERNELS, discover
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Untried
 from kfuzz.oracle.verdict import Extent, Pattern, Worst
+from kfuzz.phases import Phase, Stage, announce, listening
 from kfuzz.printable import printable
 from kfuzz.trials.defect import Defect, Scene
 from kfuzz.trials.replay import Replay
@@ -33,6 +34,7 @@ from kfuzz.views.failure import discovery_text, extent_text, failure_text, kerne
 from kfuzz.views.formats.json_text import as_json
 from kfuzz.views.formats.junit_xml import as_junit
 from kfuzz.views.live import Board, KernelLine, LineView, TableView, board_table, event_line, view_of
+from kfuzz.views.phases import PhaseLines
 from kfuzz.views.report import Report
 from kfuzz.views.report_file import misfit
 from kfuzz.views.summary import counts, failures, table, troubles, verdict
@@ -351,6 +353,49 @@ def test_without_a_terminal_progress_is_a_line_now_and_then(result: Result) -> N
     assert lines[0].endswith("11 trials (1/s), 55 rows (6/s), 0 findings, 50 s left")
     assert "error: a: special, NaN (trial " in lines[2]
     assert lines[3].endswith("b: did not end")
+
+
+def test_a_campaign_says_its_phase_from_the_first_second() -> None:
+    """A minute of g++ was silent, and so was the minute in which cases are made small."""
+    stream, shown = io.StringIO(), board(Clock())
+    with view_of(shown, Console(file=stream, width=200)) as view:
+        assert shown.phase == Phase(Stage.COMPILING, "", 0, 2)
+        view(tried())
+        assert str(shown.phase) == "compiling 1 of 2"
+        view(GaveUp("b", "it does not compile"))
+        assert str(shown.phase) == "searching"
+        for number in (1, 2):
+            view.show_phase(Phase(Stage.SHRINKING, "a: race", number, 2))
+        view.show_phase(Phase(Stage.COMPILING, "a.cu"))
+    assert [line[10:] for line in stream.getvalue().splitlines()] == [
+        "b: it does not compile",
+        "shrinking 1 of 2: a: race",
+    ]
+    assert shown.head().startswith("shrinking 2 of 2: a: race; ")
+
+
+def test_a_log_has_one_line_for_each_step_and_a_few_while_it_lasts() -> None:
+    stream, clock = io.StringIO(), Clock()
+    say = PhaseLines(Console(file=stream, width=200), clock)
+    for second in range(25):
+        clock.now = second
+        say(Phase(Stage.TESTING, "mine", second, 150))
+    say(Phase(Stage.COMPILING, "mine.cu"))
+    assert stream.getvalue().splitlines() == [
+        "[  0.0 s] testing the claim 0 of 150: mine",
+        "[ 10.0 s] testing the claim 10 of 150: mine",
+        "[ 20.0 s] testing the claim 20 of 150: mine",
+        "[ 24.0 s] compiling: mine.cu",
+    ]
+
+
+def test_a_phase_that_no_command_listens_to_is_nothing() -> None:
+    heard: list[Phase] = []
+    announce(Phase(Stage.SEARCHING))
+    with listening(heard.append):
+        announce(Phase(Stage.COUNTING))
+    announce(Phase(Stage.SEARCHING))
+    assert heard == [Phase(Stage.COUNTING)]
 
 
 def test_on_a_terminal_it_is_a_table_that_goes_away(result: Result) -> None:
