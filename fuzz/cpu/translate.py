@@ -13,6 +13,7 @@ from pathlib import Path
 from kfuzz.cpu import refused_by_nvcc
 from kfuzz.cpu.host_functions import NO_TYPE, disable_checks, find_device_words
 from kfuzz.cpu.launches import TextEdit, translate_launches
+from kfuzz.cpu.line_words import find_makers, replace_line_words
 from kfuzz.cpu.ptx import translate_statements
 from kfuzz.cpu.reach import blank_out, find_functions, find_macros, find_unreached
 from kfuzz.cpu.toolchain import HEADERS
@@ -135,6 +136,9 @@ def translate(
     constants = _names(_CONSTANT, every)
     refused_by_nvcc.check_texts(codes, [one.path for one in files], constants)
     edits = [[*parts, *_find_edits(code)] for code, parts in zip(codes, ptx, strict=True)]
+    makers = find_makers(codes)
+    for file, code, some in zip(files, codes, edits, strict=True):
+        some.extend(replace_line_words(code, file.path, makers))
     if with_host:
         shares = bool(_SHARES_WITH_HOST.search(every)) and not _OTHER_THREADS.search(every)
         for file, code, text, some in zip(files, codes, texts, edits, strict=True):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from kfuzz.cpu.line_words import LINES_A_FILE
 from kfuzz.cpu.options import Flavour
 from kfuzz.cpu.translate import Translation, translate
 from kfuzz.devices import Call, ClaimError, Entry, Job, is_host
@@ -20,8 +21,6 @@ from kfuzz.sources.headers import SourceFile, sources
 KERNEL_NAME, ENTRIES_NAME = "kernel.cu", "claimed entries"
 COUNT_FROM_HERE = '#include "cuda_on_cpu/count_from_here.h"'
 TORCH = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10|pybind11)/", re.MULTILINE)
-LINES_A_FILE = 1_000_000
-"""The lines of header number 3 begin at 3,000,001."""
 Files = Mapping[int, SourceFile]
 """Files by number; 0 is the kernel file, which is meant if no file is named."""
 

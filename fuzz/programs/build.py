@@ -4,6 +4,7 @@ An object is an ordinary one of g++, which ar and ld accept, with notes in an ad
 it does not know what a run of a program shows.
 """
 
+import contextlib
 import fcntl
 import json
 import re
@@ -15,7 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kfuzz.claims.front_matter import shown_path
 from kfuzz.cpu.compiler import UNINITIALISED, Library, dependencies, digest_of, empty_files
+from kfuzz.cpu.line_words import LINES_A_FILE
 from kfuzz.cpu.options import HOST_LIBRARIES, LINK, Flags, Flavour
 from kfuzz.cpu.toolchain import (
     FRONTS,
@@ -31,7 +34,7 @@ from kfuzz.cpu.toolchain import (
     words_after_front,
 )
 from kfuzz.cpu.translate import ON_A_GPU, Translation, translate
-from kfuzz.cpu.unit import KERNEL_NAME, LINES_A_FILE, Files, Unit, header_name, restore_file_names
+from kfuzz.cpu.unit import KERNEL_NAME, Files, Unit, header_name, restore_file_names
 from kfuzz.devices import ClaimError, UnsupportedError, cache
 from kfuzz.devices.host_compiler import environment, find, identity
 from kfuzz.devices.limits import STATIC_SHARED_MAX
@@ -76,7 +79,15 @@ def compile_source(source: NvccSource, flags: Sequence[str], flavour: Flavour = 
     unit = _build_unit(source, text, flags)
     compiler, chosen = find(), Flags(tuple(flags), flush_denormals=False)
     words = option_words(compiler, flavour, chosen, with_host=True)
-    parts = [identity(compiler), own_digest(), *words, unit.text, *unit.texts[1:], str(source.path.resolve())]
+    parts = [
+        identity(compiler),
+        own_digest(),
+        *words,
+        unit.text,
+        *unit.texts[1:],
+        str(source.path),
+        str(source.path.resolve()),
+    ]
     name = f"cpu/object-{cache.key(*parts)[:32]}"
     raw = cache.fetch(f"{name}.json")
     if raw is None or cache.fetch(f"{name}.o") is None or not _are_unchanged(json.loads(raw)):
@@ -128,9 +139,22 @@ def _translate(files: Sequence[SourceFile], names: Sequence[str], entries: tuple
         raise UnsupportedError(str(error).removesuffix(ON_A_GPU)) from None
 
 
+def _known_files() -> Path:
+    """A file with the paths of all files that have a number, one on each line."""
+    return cache.folder() / "cpu" / "files"
+
+
+def _name_file(place: re.Match[str]) -> str:
+    """The author's file and line for a line of an object, which the linker names."""
+    number, line = divmod(int(place[1]), LINES_A_FILE)
+    with contextlib.suppress(OSError, IndexError):
+        return f"{shown_path(Path(_known_files().read_text(encoding='utf-8').splitlines()[number - 1]))}:{line}"
+    return f"line {line}"
+
+
 def _number_files(paths: Sequence[str]) -> list[int]:
     """The number of each file, which stands for it in the line numbers of every object, in all builds."""
-    known = cache.folder() / "cpu" / "files"
+    known = _known_files()
     known.parent.mkdir(parents=True, exist_ok=True)
     with known.open("a+", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -152,6 +176,7 @@ def _compile(compiler: str, path: Path, unit: Unit, chosen: Flags, flavour: Flav
         for front in (str(header), FRONTS[FRONT]):  # the second in case the precompiled one is damaged
             command = [
                 *(compiler, *option_words(compiler, flavour, flags_before_front(chosen), with_host=True), "-pipe"),
+                f"-fmacro-prefix-map={KERNEL_NAME}={path}",  # __FILE__ in macros; line_words.py has the others
                 *("-include", front, *words_after_front(chosen, folder), *INCLUDES),
                 *("-iquote", str(folder), "-iquote", str(path.parent), "-idirafter", str(empty)),
                 *("-MMD", "-MF", str(depends), "-c", "-x", "c++", str(unit.write(folder)), "-o", str(made)),
@@ -238,7 +263,8 @@ def _run(command: list[str], folder: Path) -> None:
                 "none of these files has a main(); kfuzz check runs a whole program, and kfuzz fuzz a kernel"
             )
         errors = [one for one in lines if "undefined reference" in one or "error" in one] or lines
-        raise ClaimError(printable("\n".join(errors[:12])))
+        place = rf"\S*\b{re.escape(KERNEL_NAME)}:(\d+)"
+        raise ClaimError(printable(re.sub(place, _name_file, "\n".join(errors[:12]))))
 
 
 def is_program(path: Path) -> bool:
@@ -275,6 +301,7 @@ def load_program(program: Path, flavour: Flavour = "check") -> Library:
         flavour=flavour,
         anchor_offset=layout["anchor"],
         shared_arrays=tuple((one, offset, size) for one, offset, size in layout["shared"]),
+        static_shared=tuple((place, size) for place, size in layout["of_kernels"]),
         variables=tuple((one, offset, size, one in constants) for one, offset, size in layout["variables"]),
         uninitialised=tuple((line, name) for one in notes for line, name in one["uninitialised"]),
         dynamic_shared=tuple(dict.fromkeys(name for one in notes for name in one["dynamic"])),
