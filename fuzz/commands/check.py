@@ -1,5 +1,6 @@
 """`kfuzz check`: a whole CUDA program under the checker. kfuzz.programs builds and runs it."""
 
+import re
 import secrets
 import shlex
 import sys
@@ -23,6 +24,7 @@ from kfuzz.commands.options import Screen, console, parse_duration
 from kfuzz.cpu.compiler import Library
 from kfuzz.devices import cache
 from kfuzz.exit_codes import READER_GONE
+from kfuzz.printable import printable
 from kfuzz.programs.build import compile_source, is_program, link, load_program
 from kfuzz.programs.check import CheckedProgram, Server
 from kfuzz.programs.command_line import parse
@@ -186,12 +188,29 @@ def defects_of(asked: CheckPlan, program: CheckedProgram) -> Iterator[Defect]:
 
 def troubles_of(program: CheckedProgram) -> Iterator[str]:
     """Why the runs of a program show less than they could."""
+    if program.refusal:
+        yield f"{command_text(program.words)}: cannot run: {program.refusal}"
     if program.stopped:
         yield f"{command_text(program.words)}: {program.stopped}; give it less to do, or a longer --timeout"
     codes = [one.exit_code for one in program.printed if one.exit_code is not None]
     if codes and all(codes):
+        ended = own_end(program.printed[0].errors, codes[0])
         said = last_lines(program.printed[0].output + program.printed[0].errors)
-        yield f"{command_text(program.words)}: the program itself ends with exit code {codes[0]}\n{said}".rstrip()
+        yield f"{command_text(program.words)}: the program itself ends {ended}\n{said}".rstrip()
+
+
+UNCAUGHT = re.compile(r"terminate called after throwing an instance of '(?P<type>.*)'(?:\n +what\(\): +(?P<what>.*))?")
+"""What the C++ library prints when no handler takes an exception."""
+ASSERTED = re.compile(r"^assertion failed: .*", re.MULTILINE)
+
+
+def own_end(errors: str, exit_code: int) -> str:
+    """How a program ended itself, in one line, with its own message."""
+    if thrown := UNCAUGHT.search(errors):
+        words = ": ".join(filter(None, (thrown["type"], thrown["what"])))
+        return printable(f"by an exception, {words} (exit code {exit_code})")
+    asserted = ASSERTED.search(errors)
+    return printable(f"with exit code {exit_code}{f': {asserted[0]}' if asserted else ''}")
 
 
 def command_text(words: Sequence[str]) -> str:

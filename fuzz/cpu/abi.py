@@ -55,6 +55,10 @@ class RawSharedArray(Structure):
     """A static __shared__ array."""
 
 
+class RawStaticShared(Structure):
+    """A kernel with static __shared__ arrays of its own."""
+
+
 class RawVariable(Structure):
     """A variable with static storage that is not in shared memory."""
 
@@ -90,8 +94,8 @@ class RawRun(Structure):
 MIRRORS: dict[str, type[Structure]] = {
     one.__name__.removeprefix("Raw"): one
     for one in (
-        RawEntry, RawModule, RawSharedArray, RawVariable, RawBuffer, RawArgument, RawStep, RawGiven, RawLaunched,
-        RawFinding, RawRun,
+        RawEntry, RawModule, RawSharedArray, RawStaticShared, RawVariable, RawBuffer, RawArgument, RawStep, RawGiven,
+        RawLaunched, RawFinding, RawRun,
     )
 }  # fmt: skip
 for _name, _mirror in MIRRORS.items():
@@ -137,6 +141,9 @@ class LoadedLibrary:
         self.module = RawModule.in_dll(self._handle, "cuda_on_cpu_module")
         self.shared = (RawSharedArray * max(1, len(library.shared_arrays)))(
             *(RawSharedArray(offset, size, name == GUARD) for name, offset, size in library.shared_arrays)
+        )
+        self.static_shared = (RawStaticShared * max(1, len(library.static_shared)))(
+            *(RawStaticShared(place, size) for place, size in library.static_shared)
         )
         self.variables = (RawVariable * max(1, len(library.variables)))(
             *(RawVariable(offset, size, constant) for _, offset, size, constant in library.variables)

@@ -109,6 +109,8 @@ class PlacedJob:
             variables=program.loaded.variables,
             thread_local_anchor_offset=library.anchor_offset,
             shared_array_count=len(library.shared_arrays),
+            static_shared=program.loaded.static_shared,
+            static_shared_count=len(library.static_shared),
             variable_count=len(library.variables),
             check=program.flavour == "check",
             flush_denormals=library.flush_denormals,

@@ -52,6 +52,8 @@ class Library:
     flavour: Flavour
     anchor_offset: int
     shared_arrays: tuple[tuple[str, int, int], ...]
+    static_shared: tuple[tuple[int, int], ...]
+    """The place of each kernel with static __shared__ arrays of its own, and their bytes."""
     """Name, offset and bytes of every static __shared__ array in the library's thread-local block."""
     variables: tuple[tuple[str, int, int, bool], ...]
     """Name, offset and bytes of every other variable with static storage, and whether it is __constant__."""
@@ -93,6 +95,7 @@ def build_library(job: Job, flavour: Flavour) -> Library:
         flavour=flavour,
         anchor_offset=notes["anchor"],
         shared_arrays=tuple((one, offset, size) for one, offset, size in notes["shared"]),
+        static_shared=tuple((place, size) for place, size in notes["of_kernels"]),
         variables=tuple((one, offset, size, one in unit.constants) for one, offset, size in notes["variables"]),
         uninitialised=tuple((line, one) for line, one in notes["uninitialised"]),
         dynamic_shared=unit.dynamic_shared,

@@ -8,6 +8,7 @@ import functools
 import os
 import re
 import subprocess
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -160,16 +161,9 @@ def words_after_front(chosen: Flags, folder: Path) -> list[str]:
 
 def read_layout(path: Path) -> dict[str, Any]:
     """Read the places of static __shared__ arrays, which are thread-local symbols, and of all other variables."""
-    command = ["readelf", "--symbols", "--wide", "--demangle", str(path)]
-    listing = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(path.parent))
-    if listing.returncode:
-        raise DeviceError(f"readelf failed: {listing.stderr.strip()}; install binutils")
     places: dict[str, tuple[int, int]] = {}
     variables = []
-    for line in listing.stdout.splitlines():
-        words = line.split(maxsplit=7)
-        if len(words) < 8 or words[6] == "UND":
-            continue
+    for words in _symbols(path, "--demangle"):
         if words[3] == "TLS":
             places[words[7]] = (int(words[1], 16), int(words[2], 0))
         elif words[3] == "OBJECT" and words[2] != "0":
@@ -179,4 +173,30 @@ def read_layout(path: Path) -> dict[str, Any]:
         (GUARD if name.startswith(GUARD) else name.rpartition("::")[2], offset, size)
         for name, (offset, size) in places.items()
     ]
-    return {"anchor": anchor, "shared": shared, "variables": sorted(set(variables))}
+    of_kernels = _add_up_shared(path) if shared else []
+    return {"anchor": anchor, "shared": shared, "of_kernels": of_kernels, "variables": sorted(set(variables))}
+
+
+def _symbols(path: Path, *options: str) -> Iterator[list[str]]:
+    """The symbols that a library defines, as readelf's columns."""
+    command = ["readelf", "--symbols", "--wide", *options, str(path)]
+    listing = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(path.parent))
+    if listing.returncode:
+        raise DeviceError(f"readelf failed: {listing.stderr.strip()}; install binutils")
+    rows = (line.split(maxsplit=7) for line in listing.stdout.splitlines())
+    return (words for words in rows if len(words) == 8 and words[6] != "UND")
+
+
+def _add_up_shared(path: Path) -> list[tuple[int, int]]:
+    """The place of each function that declares static __shared__ arrays itself, and their bytes."""
+    rows = list(_symbols(path))
+    arrays = {words[7]: int(words[2], 0) for words in rows if words[3] == "TLS"}
+    bytes_at: dict[int, int] = {}
+    for words in rows:
+        name = words[7]
+        if words[3] == "FUNC":
+            encoded = name[2:] if name.startswith("_Z") else f"{len(name)}{name}"
+            inside = f"_ZZ{encoded}E"
+            if total := sum(size for array, size in arrays.items() if array.startswith(inside)):
+                bytes_at[int(words[1], 16)] = total
+    return sorted(bytes_at.items())

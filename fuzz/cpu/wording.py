@@ -25,8 +25,8 @@ REFUSALS = {
     Refused.large_grid: "a grid of more than 2^31-1 x 65535 x 65535 blocks",
     Refused.empty_block: "a block without threads",
     Refused.large_block: "a block of more than 1024 threads, or 64 along z",
-    Refused.shared_memory: "more dynamic shared memory than the kernel is allowed: 48 KB, or the limit that "
-    "cudaFuncSetAttribute sets",
+    Refused.shared_memory: "more shared memory than the kernel is allowed: 48 KB with its static arrays, or the limit "
+    "that cudaFuncSetAttribute sets",
     Refused.not_resident: "a cooperative grid of more blocks than are resident at once",
     Refused.cluster: "a grid that is not a multiple of its clusters, or a cluster of more than 8 blocks that the "
     "kernel is not allowed",

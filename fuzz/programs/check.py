@@ -18,13 +18,15 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
+from kfuzz.claims.front_matter import shown_path
 from kfuzz.cpu.abi import Assume, RawBuffer, RawFinding, RawLaunched, RawRun, Status
 from kfuzz.cpu.backend import uninitialised_local
 from kfuzz.cpu.compiler import Library
 from kfuzz.cpu.experiments import CpuRun, Difference, Manner, examine
-from kfuzz.cpu.findings import Lines, Sight, describe_sights
+from kfuzz.cpu.findings import Lines, describe_sights
 from kfuzz.cpu.options import Flavour
-from kfuzz.devices import Call, Finding, Job, Outcome, Probe, Run, Step, UnexpectedError, cache, processes
+from kfuzz.cpu.unit import locate
+from kfuzz.devices import Call, Job, Outcome, Probe, Refusal, Run, Step, UnexpectedError, cache, processes
 from kfuzz.programs.messages import OWN_FAULT, ProgramEnd, ProgramRun, RequestFiles
 
 Struct = TypeVar("Struct", bound=ctypes.Structure)
@@ -56,21 +58,24 @@ class Server:
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
 
-    def run(self, request: ProgramRun, words: tuple[str, ...]) -> tuple[ProgramEnd | Finding | None, Printed]:
-        """Run a program, and return how it ended and what it printed. None stands for a process that was too slow."""
+    def run(self, request: ProgramRun, words: tuple[str, ...]) -> tuple[ProgramEnd | str | None, Printed]:
+        """Run a program, and return how it ended and what it printed.
+
+        None stands for a process that was too slow, and words for one that ended past the checker.
+        """
         with cache.scratch() as folder:
             ask, answer, output, errors = (folder / name for name in ("ask", "answer", "output", "errors"))
             ask.write_bytes(pickle.dumps(request))
             files = RequestFiles(list(words), *map(str, (ask, answer, output, errors)))
             status = self._status(files, request.seconds * SLACK + GRACE)
             texts = [path.read_bytes()[:MOST_PRINTED].decode(errors="replace") for path in (output, errors)]
-            end: ProgramEnd | Finding | None = None
+            end: ProgramEnd | str | None = None
             if answer.is_file():
                 end = pickle.loads(answer.read_bytes())  # noqa: S301  the same user wrote it
             elif status == OWN_FAULT:
                 raise UnexpectedError(f"kfuzz itself failed: {texts[1].strip().splitlines()[-1]}")
             elif status is not None:
-                end = finding_of_status(status)
+                end = describe_status(status)
             exit_code = end.exit_code if isinstance(end, ProgramEnd) and end.status == Status.finished else None
             return end, Printed(texts[0], texts[1], exit_code)
 
@@ -127,6 +132,8 @@ class CheckedProgram:
     launches: int = 0
     stopped: str = ""
     """The reason why a run did not end, if that is not a finding."""
+    refusal: str = ""
+    """The reason why kfuzz cannot run the program to its end."""
 
     def __post_init__(self) -> None:
         self._lines = Lines(self.library)
@@ -150,17 +157,27 @@ class CheckedProgram:
         if end is None:
             self.stopped = f"a run did not end after {self.timeout:g} s of processor time: it was waiting"
             return CpuRun(manner, None, (), Status.timed_out, self.timeout, 0.0, text)
-        if isinstance(end, Finding):
-            return CpuRun(manner, None, (Sight(end, None, False),), Status.stopped, 0.0, 0.0, text)
+        if isinstance(end, str):
+            self.refusal = end
+            return CpuRun(manner, None, (), Status.refused, 0.0, 0.0, text)
         self.thread_steps += end.thread_steps
         self.seconds += end.seconds
         self.launches = max(self.launches, end.launches)
         if end.status == Status.timed_out:
             self.stopped = f"a run did not end after {self.timeout:g} s of processor time"
+        if end.refusal is not None:
+            self.refusal = self._say(end.refusal)
         raw, findings = rebuild_run(end), read_structs(end.findings, RawFinding)
         sights = tuple(describe_sights(findings, self._job, self.library, self._lines, raw))
         run = Run(manner.circumstances, {}, end.seconds) if end.status == Status.finished else None
         return CpuRun(manner, run, sights, end.status, end.seconds, end.block_seconds, text)
+
+    def _say(self, refusal: Refusal) -> str:
+        """The words of a refusal, with the author's file and line if they are known."""
+        if refusal.line is None:
+            return refusal.words
+        path, line = locate(self.library.files, refusal.line)
+        return f"{shown_path(path)}:{line}: {refusal.words}"
 
     def differ(self, left: CpuRun, right: CpuRun) -> Difference | None:
         """The difference between what two runs print, in any order of lines, if repeating each run prints the same.
@@ -196,10 +213,10 @@ def job_of(library: Library, name: str) -> Job:
     return Job(name, Path(name), text, (), 256, (), (step,), (call,))
 
 
-def finding_of_status(status: int) -> Finding:
-    """The finding that a program ended its process."""
-    how = f"by {signal.Signals(-status).name}" if status < 0 else f"with exit status {status}, past the checker"
-    return Finding("trap", f"the program ended its process {how}")
+def describe_status(status: int) -> str:
+    """How a process ended past the checker. That proves nothing about the program: it may have run out of memory."""
+    how = f"by {signal.Signals(-status).name}" if status < 0 else f"with exit status {status}"
+    return f"its process ended {how}, past the checker" + (", as without memory" if status == -signal.SIGKILL else "")
 
 
 def rebuild_run(end: ProgramEnd) -> RawRun:

@@ -31,6 +31,7 @@ from kfuzz.cpu.abi import (
 )
 from kfuzz.cpu.backend import limit_process
 from kfuzz.cpu.experiments import Manner
+from kfuzz.devices import Refusal
 from kfuzz.devices.layout import POISONS
 from kfuzz.programs.build import load_program
 from kfuzz.programs.messages import OWN_FAULT, ProgramEnd, ProgramRun, RequestFiles
@@ -60,6 +61,8 @@ def run_main(request: ProgramRun, words: list[str]) -> ProgramEnd:
         thread_local_anchor_offset=library.anchor_offset,
         step_count=1,
         shared_array_count=len(library.shared_arrays),
+        static_shared=loaded.static_shared,
+        static_shared_count=len(library.static_shared),
         variable_count=len(library.variables),
         schedule=manner.schedule,
         poison=manner.poison,
@@ -91,6 +94,7 @@ def run_main(request: ProgramRun, words: list[str]) -> ProgramEnd:
         raw.block_ms / 1000,
         raw.thread_steps,
         raw.launched_count,
+        Refusal(raw.refusal.decode(errors="replace"), raw.refusal_line or None) if raw.refusal else None,
     )
 
 

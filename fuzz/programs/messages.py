@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from kfuzz.cpu.compiler import Library
 from kfuzz.cpu.experiments import Manner
+from kfuzz.devices import Refusal
 
 OWN_FAULT = 117
 """The exit status of a process in which kfuzz itself failed."""
@@ -42,3 +43,5 @@ class ProgramEnd:
     block_seconds: float
     thread_steps: int
     launches: int
+    refusal: Refusal | None = None
+    """Why kfuzz cannot run the program any further, which is not a defect."""

@@ -24,6 +24,9 @@ inline void moves(const void *address, size_t bytes, Move move, const Asked &by,
   if (run->check) checker_moves(reinterpret_cast<uintptr_t>(address), bytes, move, by.pc, !work.host_waits());
 }
 
+// An H200's. More than that no program can ask of it.
+constexpr uint64_t memory_of_card = uint64_t{141} * 1000 * 1000 * 1000;
+
 inline bool is_host_visible(const Buffer *b) { return b && b->flags & is_host_visible_memory; }
 
 }  // namespace cuda_on_cpu

@@ -75,13 +75,7 @@ void leave_host() {
   forget_operations();
   if (in_host()) enter_host(false);
   speak();
-}
-
-// The end of a program: by itself, by exit(), or by an exception or signal without a handler.
-void end_program(int code) {
-  report_unseen_refusals();
-  run->exit_code = code;
-  stop_run(Status::finished);
+  if (run->is_program && run->status == Status::finished) report_unseen_refusals();
 }
 
 Within::Within() : was_in_host_(in_host()) {

@@ -39,6 +39,20 @@ Allowance *allowance_of(const void *kernel) {
   return nullptr;
 }
 
+uint64_t static_shared_of(const void *kernel) {
+  uint64_t place = reinterpret_cast<uintptr_t>(kernel) - library_start(*run->module);
+  for (uint32_t i = 0; i < run->static_shared_count; i++)
+    if (run->static_shared[i].kernel == place) return run->static_shared[i].bytes;
+  return 0;
+}
+
+// Without an allowance static and dynamic arrays share the plain limit; an allowance is of dynamic memory alone.
+uint64_t shared_left(const void *kernel) {
+  uint64_t allowed = dynamic_shared_allowed(kernel), of_arrays = kernel ? static_shared_of(kernel) : 0;
+  uint64_t most = (allowed > plain_dynamic_shared ? most_dynamic_shared : plain_dynamic_shared) - of_arrays;
+  return allowed < most ? allowed : most;
+}
+
 Refused why_refused(dim3 grid, dim3 block, size_t shared, const void *kernel) {
   uint64_t threads = uint64_t{block.x} * block.y * block.z;
   if (!grid.x || !grid.y || !grid.z) return Refused::empty_grid;
@@ -46,7 +60,7 @@ Refused why_refused(dim3 grid, dim3 block, size_t shared, const void *kernel) {
   if (!threads) return Refused::empty_block;
   if (threads > most_threads || block.x > most_threads || block.y > most_threads || block.z > most_z)
     return Refused::large_block;
-  if (shared > dynamic_shared_allowed(kernel)) return Refused::shared_memory;
+  if (shared > shared_left(kernel)) return Refused::shared_memory;
   return Refused::no;
 }
 
@@ -193,6 +207,8 @@ cudaError_t captured_launch(Taken taken, const KernelType *type) {
 }
 
 cudaError_t launched(const Callee &callee, const LaunchAsked &asked) {
+  if (run->is_program && !in_host())
+    host_refuses("a kernel launches a kernel (dynamic parallelism), which the cpu device does not have", asked.line);
   dim3 grid = asked.grid, block = asked.block;
   if (!is_stream(asked.stream)) return returns(cudaErrorInvalidResourceHandle);
   Refused why = why_refused(grid, block, asked.shared, callee.kernel);
@@ -282,7 +298,7 @@ CUDA_ON_CPU_API cudaError_t cuda_on_cpu_launch_by_address(const void *kernel, di
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_set_attribute(const void *kernel, cudaFuncAttribute attribute, int value) {
   bool of_shared = attribute == cudaFuncAttributeMaxDynamicSharedMemorySize;
   if (!of_shared && attribute != cudaFuncAttributeNonPortableClusterSizeAllowed) return cudaSuccess;
-  if (of_shared && (value < 0 || static_cast<uint64_t>(value) > most_dynamic_shared)) return returns(cudaErrorInvalidValue);
+  if (of_shared && (value < 0 || static_cast<uint64_t>(value) + static_shared_of(kernel) > most_dynamic_shared)) return returns(cudaErrorInvalidValue);
   Allowance *known = allowance_of(kernel);
   if (!known && launches.allowance_count == most_allowances) return returns(cudaErrorInvalidValue);
   if (!known) *(known = &launches.allowances[launches.allowance_count++]) = {kernel, plain_dynamic_shared, false};
@@ -298,6 +314,7 @@ CUDA_ON_CPU_API cudaError_t cuda_on_cpu_get_attributes(cudaFuncAttributes *attri
   attributes->maxThreadsPerBlock = most_threads;
   attributes->numRegs = 32;
   attributes->ptxVersion = attributes->binaryVersion = 90;
+  attributes->sharedSizeBytes = static_shared_of(kernel);
   attributes->maxDynamicSharedSizeBytes = static_cast<int>(dynamic_shared_allowed(kernel));
   return cudaSuccess;
 }
@@ -307,7 +324,8 @@ CUDA_ON_CPU_API cudaError_t cuda_on_cpu_blocks_per_multiprocessor(int *blocks, c
   constexpr size_t all_shared = 228 << 10, reserved = 1 << 10;
   *blocks = 0;
   if (block < 1 || block > static_cast<int>(most_threads)) return returns(cudaErrorInvalidValue);
-  if (shared > dynamic_shared_allowed(kernel)) return cudaSuccess;
+  if (shared > shared_left(kernel)) return cudaSuccess;
+  shared += static_shared_of(kernel);
   int by_threads = resident_threads / ((block + 31) / 32 * 32);
   int by_shared = static_cast<int>(all_shared / (shared + reserved));
   *blocks = by_threads < resident_blocks ? by_threads : resident_blocks;

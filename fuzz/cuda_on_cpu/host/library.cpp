@@ -32,7 +32,12 @@ INSTEAD_OF("malloc", void *, either_malloc, size_t bytes) {
 
 INSTEAD_OF("free", void, either_free, void *memory) { cuda_on_cpu_delete(memory, 0); }
 
-INSTEAD_OF("exit", void, host_exit, int code) {
-  cuda_on_cpu_host_exits(code);
-  __builtin_unreachable();
-}
+#define EXIT(symbol, name)                  \
+  INSTEAD_OF(symbol, void, name, int code) { \
+    cuda_on_cpu_host_exits(code);            \
+    __builtin_unreachable();                 \
+  }
+EXIT("exit", host_exit)
+EXIT("_exit", host_exit_at_once)
+EXIT("_Exit", host_exit_at_once_too)
+EXIT("quick_exit", host_exit_quickly)

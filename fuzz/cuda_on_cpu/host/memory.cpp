@@ -1,4 +1,5 @@
 // Device memory for host functions: allocated after the job's arrays, freed, and queried.
+#include <cstdio>
 #include <cstring>
 
 #include "../runtime/arena.h"
@@ -81,6 +82,16 @@ void free_at_once(void *memory) {
 
 using namespace cuda_on_cpu;
 
+// A program need not ask whether it was given memory that every card of this size has: it cannot run here.
+[[noreturn]] static void refuse_to_allocate(size_t bytes, int line) {
+  char words[160];
+  if (run->buffer_count == run->buffer_capacity)
+    snprintf(words, sizeof words, "it holds more than %u arrays at once", run->buffer_capacity);
+  else
+    snprintf(words, sizeof words, "needs %zu bytes more for an array; the cpu device has %zu left", bytes, static_cast<size_t>(arena_left(*run)));
+  host_refuses(words, line);
+}
+
 static cudaError_t allocated(void **to, size_t bytes, CudaOnCpuMemory kind, int line) {
   *to = nullptr;
   if (!bytes) return cudaSuccess;
@@ -96,7 +107,8 @@ static cudaError_t allocated(void **to, size_t bytes, CudaOnCpuMemory kind, int 
     run->buffers[run->buffer_count++] = b;
     if (run->check) mark_array(b);
   } else if (!placed_again(b)) {
-    return returns(cudaErrorMemoryAllocation);
+    if (bytes > memory_of_card || !run->is_program) return returns(cudaErrorMemoryAllocation);
+    refuse_to_allocate(bytes, line);
   }
   *to = b.address;
   return cudaSuccess;

@@ -45,6 +45,11 @@ struct SharedArray {
   uint64_t is_guard;  // not an array: g++'s note that the constructors of one have run; they are empty, as CUDA requires
 };
 
+// The bytes of all __shared__ arrays that a kernel declares itself, and the place of the kernel in the library.
+struct StaticShared {
+  uint64_t kernel, bytes;
+};
+
 // A variable with static storage that is not in shared memory: __device__, __managed__, __constant__, or the library's own.
 struct Variable {
   uint64_t offset, bytes;  // from the start of the library
@@ -210,6 +215,9 @@ struct Run {
   // A whole program prints and ends by itself.
   uint32_t is_program;
   int32_t exit_code;
+  // Of the kernels that host functions launch.
+  const StaticShared *static_shared;
+  uint32_t static_shared_count;
 };
 
 }  // namespace cuda_on_cpu

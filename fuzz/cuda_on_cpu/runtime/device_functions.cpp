@@ -63,7 +63,7 @@ CUDA_ON_CPU_API void cuda_on_cpu_assertion_failed(const char *expression, int li
     char words[256];
     if (run->is_program) {
       fprintf(stderr, "assertion failed: %s\n", expression);
-      abort_host(line);
+      end_program(aborted);
     }
     snprintf(words, sizeof words, "assertion failed: %s", expression);
     host_refuses(words, line);

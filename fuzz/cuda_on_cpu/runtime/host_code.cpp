@@ -1,7 +1,5 @@
 #include "host_code.h"
 
-#include <signal.h>
-
 #include <cstdio>
 
 #include "block.h"
@@ -35,9 +33,9 @@ void host_refuses(const char *why, int line) {
   stop_run(Status::refused);
 }
 
-void abort_host(int line) {
-  if (Finding *f = report(Kind::host_fault, 0, static_cast<uint32_t>(line))) f->detail = SIGABRT;
-  stop_run(Status::stopped);
+void end_program(int code) {
+  run->exit_code = code;
+  stop_run(Status::finished);
 }
 
 }  // namespace cuda_on_cpu

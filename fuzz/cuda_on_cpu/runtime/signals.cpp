@@ -114,6 +114,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
     if (--watch.looks_left) return;
   }
   watch.in_kernels = false;
+  if (number == SIGABRT && run->is_program && in_host()) end_program(aborted);
   uintptr_t address = reinterpret_cast<uintptr_t>(info->si_addr);
   uint64_t place = place_in_library(program_counter(context));
   if (in_host() && !place) place = place_of_caller(context);

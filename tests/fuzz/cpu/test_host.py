@@ -42,7 +42,7 @@ WRONG = {
         "an empty grid (grid 0x1x1, block 256x1x1); the host does not check the error",
     ),
     "cooperates_too_widely": ("launch-refused", "a cooperative grid of more blocks than are resident at once"),
-    "asks_for_too_much": ("launch-refused", "more dynamic shared memory than the kernel is allowed"),
+    "asks_for_too_much": ("launch-refused", "more shared memory than the kernel is allowed"),
     "allows_another": ("launch-refused", "61440 bytes of shared memory"),
     "copies_too_much": (
         "out-of-bounds",

@@ -14,6 +14,7 @@ import pytest
 from paths import DATA
 from program_runs import built
 
+from kfuzz.commands.check import own_end
 from kfuzz.commands.inputs import FileReader, generate_files
 from kfuzz.devices import ClaimError, Finding
 from kfuzz.find.errors import TargetError
@@ -196,7 +197,8 @@ def test_generated_inputs_make_threads_meet(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_exit_of_a_program_is_reported_and_is_not_a_finding(tmp_path: Path) -> None:
     (tmp_path / "own.cu").write_text(
-        "#include <chrono>\n#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n#include <stdexcept>\n"
+        "#include <cassert>\n#include <chrono>\n#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n"
+        "#include <stdexcept>\n#include <unistd.h>\n"
         "__global__ void spin(int *a) { while (*(volatile int *)a == 0) {} }\n"
         "int main(int argc, char **argv) {\n"
         "  int *a;\n"
@@ -204,6 +206,9 @@ def test_the_exit_of_a_program_is_reported_and_is_not_a_finding(tmp_path: Path) 
         '  if (!strcmp(what, "exits")) exit(5);\n'
         '  if (!strcmp(what, "counts")) for (volatile int i = 0; i < 1 << 26; i++) {}\n'
         '  if (!strcmp(what, "throws")) throw std::runtime_error("no such file");\n'
+        '  if (!strcmp(what, "aborts")) abort();\n'
+        '  if (!strcmp(what, "asserts")) assert(argc == 1);\n'
+        '  if (!strcmp(what, "leaves")) _exit(6);\n'
         '  if (!strcmp(what, "works")) for (volatile int i = 0;; i++) {}\n'
         "  cudaMalloc(&a, 4);\n"
         "  cudaMemset(a, 0, 4);\n"
@@ -217,8 +222,15 @@ def test_the_exit_of_a_program_is_reported_and_is_not_a_finding(tmp_path: Path) 
     one, findings = seen(program, "exits")
     assert ([printed.exit_code for printed in one.printed], findings) == ([5, 5, 5], [])
     one, findings = seen(program, "throws")
-    assert [(each.kind, each.severity) for each in findings] == [("trap", "error")]
-    assert "no such file" in one.printed[0].errors
+    assert ([printed.exit_code for printed in one.printed], findings) == ([134, 134, 134], [])
+    assert own_end(one.printed[0].errors, 134) == "by an exception, std::runtime_error: no such file (exit code 134)"
+    one, findings = seen(program, "aborts")
+    assert ([printed.exit_code for printed in one.printed], findings) == ([134, 134, 134], [])
+    one, findings = seen(program, "asserts")
+    assert ([printed.exit_code for printed in one.printed], findings) == ([134, 134, 134], [])
+    assert own_end(one.printed[0].errors, 134) == "with exit code 134: assertion failed: argc == 1"
+    one, findings = seen(program, "leaves")
+    assert ([printed.exit_code for printed in one.printed], findings) == ([6, 6, 6], [])
     by_itself = subprocess.run([program, "counts"], capture_output=True, text=True, check=False)
     assert (by_itself.returncode, by_itself.stderr) == (0, "")
     one, findings = seen(program, "works", timeout=0.3)

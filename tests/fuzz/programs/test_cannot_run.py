@@ -1,0 +1,65 @@
+"""Programs that kfuzz cannot run: one line says why, and nothing in them is reported as a defect."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from kfuzz.devices import Finding
+from kfuzz.programs.build import compile_source, link, load_program
+from kfuzz.programs.check import CheckedProgram, Server, describe_status
+from kfuzz.programs.command_line import parse
+
+
+def check(folder: Path, text: str, *arguments: str, runs: int = 2) -> tuple[CheckedProgram, list[Finding]]:
+    """A program of this text after its runs, and their findings."""
+    (folder / "own.cu").write_text(text)
+    command = parse([str(folder / "own.cu")])
+    link([compile_source(one, command.flags).object for one in command.sources], command, folder / "program")
+    with closing(Server()) as server:
+        words = (str(folder / "program"), *arguments)
+        one = CheckedProgram(load_program(folder / "program"), words, 60.0, server, lambda _: None)
+        return one, list(one.examine(runs, seed=1).findings)
+
+
+@pytest.mark.slow
+def test_a_kernel_that_launches_a_kernel_is_refused(tmp_path: Path) -> None:
+    one, findings = check(
+        tmp_path,
+        "__global__ void child(int *a) { a[threadIdx.x] += 1; }\n"
+        "__global__ void parent(int *a) {\n"
+        "  if (threadIdx.x == 0) for (int i = 0; i < 32; i++) a[i] = i;\n"
+        "  __syncthreads();\n"
+        "  if (threadIdx.x == 0) child<<<1, 32>>>(a);\n"
+        "}\n"
+        "int main() { int *a; cudaMalloc(&a, 128); parent<<<1, 32>>>(a); return cudaDeviceSynchronize(); }\n",
+    )
+    assert findings == []
+    assert one.refusal.endswith(
+        "own.cu:5: a kernel launches a kernel (dynamic parallelism), which the cpu device does not have"
+    )
+
+
+def test_a_process_that_is_killed_proves_nothing() -> None:
+    assert describe_status(-9) == "its process ended by SIGKILL, past the checker, as without memory"
+    assert describe_status(3) == "its process ended with exit status 3, past the checker"
+
+
+@pytest.mark.slow
+def test_static_shared_memory_counts_beside_dynamic(tmp_path: Path) -> None:
+    text = (
+        "template <int n> __global__ void sum(int *a) {\n"
+        "  extern __shared__ int d[];\n"
+        "  __shared__ int s[n];\n"
+        "  s[threadIdx.x] = d[threadIdx.x] = 1;\n"
+        "  a[threadIdx.x] = s[threadIdx.x] + d[threadIdx.x];\n"
+        "}\n"
+        "int main(int argc, char **argv) {\n"
+        "  int *a;\n"
+        "  cudaMalloc(&a, 128);\n"
+        "  sum<1024><<<1, 32, argc > 1 ? 45 << 10 : 44 << 10>>>(a);\n"
+        "  return cudaDeviceSynchronize();\n"
+        "}\n"
+    )
+    assert check(tmp_path, text)[1] == []
+    assert [one.kind for one in check(tmp_path, text, "more")[1]] == ["launch-refused"]
