@@ -58,7 +58,7 @@ def _add_trial(progress: Progress, trial: TrialEnd) -> None:
         sizes = octaves(trial.axes)
         progress.tried[sizes] = progress.tried.get(sizes, 0) + 1
     progress.worst_ratio = max(progress.worst_ratio, trial.ratio)
-    if trial.rows:
+    if trial.rows and all(shown.defect.worst is None for shown in trial.defects):
         progress.ratios[min(int(trial.ratio * RATIO_STEPS), RATIO_STEPS - 1)] += 1
     for reason in trial.reasons:
         match reason:

@@ -130,11 +130,25 @@ def _describe(raw: RawFinding, scene: RunScene, lines: Lines) -> Sight:
         calls=() if left_behind else _calls(raw, launch, scene, lines, of_host),
         access=_access(raw) if sight.kind in WITH_ACCESS and not left_behind else "",
         in_one_warp="is_race" in sight.traits and raw.relation == Relation.in_one_warp,
+        **_other_thread(raw, launch) if "is_race" in sight.traits and not of_host else {},
     )
     if "of_claim" in sight.traits:
         return Sight(_without_lines(finding), sight.doubt, True)
     race = _race(raw) if "is_race" in sight.traits else None
     return Sight(finding, sight.doubt, not left_behind, "is_partial" in sight.traits, race)
+
+
+def _other_thread(raw: RawFinding, launch: LaunchShape) -> dict[str, tuple[int, int, int]]:
+    """The other thread of a race and the launch, if both threads are in one."""
+    if raw.relation in (Relation.in_other_work, Relation.in_other_node):
+        return {}
+    other = raw.other_block if raw.relation == Relation.in_other_blocks else raw.block
+    return {
+        "other_thread": coordinates(raw.other_thread, launch.block),
+        "other_block": coordinates(other, launch.grid),
+        "grid": launch.grid,
+        "block_size": launch.block,
+    }
 
 
 def _access(raw: RawFinding) -> Literal["", "reads", "writes"]:

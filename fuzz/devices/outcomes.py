@@ -33,6 +33,12 @@ class Finding:
     """The thread's access to `array[index]`, if it is a plain access."""
     in_one_warp: bool = False
     """The finding is a race between two lanes of one warp."""
+    other_thread: tuple[int, int, int] | None = field(default=None, compare=False)
+    other_block: tuple[int, int, int] | None = field(default=None, compare=False)
+    """The other thread of a race within one launch, and its block."""
+    grid: tuple[int, int, int] | None = field(default=None, compare=False)
+    block_size: tuple[int, int, int] | None = field(default=None, compare=False)
+    """The launch of such a race."""
 
 
 @dataclass(frozen=True)

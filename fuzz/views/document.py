@@ -51,6 +51,17 @@ class SmallAnswer(TypedDict):
     wrong: list[WorstElement]
 
 
+class RacingThreads(TypedDict):
+    """The launch of a race, and its two threads, each with its block."""
+
+    grid: list[int]
+    block_size: list[int]
+    thread: list[int]
+    block: list[int]
+    other_thread: list[int]
+    other_block: list[int]
+
+
 class FindingEntry(TypedDict):
     """One bucket: what is wrong, how it was seen, and which file holds the case that shows it.
 
@@ -93,6 +104,7 @@ class FindingEntry(TypedDict):
     worst: RatedElement | None
     extent: WrongPart | None
     picture: SmallAnswer | None
+    threads: RacingThreads | None
     evidence: list[list[str]]
     commands: list[list[str]]
 

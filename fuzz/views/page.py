@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 
+from kfuzz.kinds import KINDS
 from kfuzz.oracle.plural import plural
 from kfuzz.trials.defect import plain_bucket
 from kfuzz.views.by_bug import by_bug, errors_of, verdict
@@ -18,6 +19,8 @@ ASSETS = Path(__file__).with_name("page_assets")
 LONGEST_SOURCE = 200_000
 """The page shows the lines of a kernel's text only if it has no more characters."""
 NOT_FACTS = ("where", "file")
+STATES = ("broken", "not run", "kept")
+"""In the order of the table: what needs your attention comes first."""
 LONGER = {"minimize": "minimize, and write a Python file that reproduces it", "paste": "replay without the case's file"}
 """What a command does, if its name alone does not say it."""
 
@@ -42,7 +45,8 @@ def _content(runs: Sequence[Document]) -> Json:
         "good": all(run["exit_code"] == 0 for run in runs),
         "voids": [said for run in runs for said in voids(run)],
         "findings": [_finding(run["device"], kernel, bug) for run, kernel, bug in bugs],
-        "kernels": list(map(_card, kernels)),
+        "kernels": sorted(map(_card, kernels), key=lambda card: STATES.index(str(card["state"]))),
+        "kinds": {kind: KINDS[kind].page for kind in sorted({one[2][0]["kind"] for one in bugs})},
         "sources": {kernel["name"]: _lines(kernel) for kernel in kernels if kernel["findings"]},
         "foot": " | ".join(" ".join(run["command"]) for run in runs),
     }
@@ -103,6 +107,7 @@ def _finding(device: str, kernel: KernelEntry, bug: Sequence[FindingEntry]) -> J
         "kernel": kernel["name"],
         "lines": list(dict.fromkeys(lines)),
         "picture": _picture(one["picture"]) if one["picture"] else None,
+        "threads": one["threads"],
         "in_file": one["line"] is not None,
         "facts": [*_facts_of(one), ["device", device]],
         "commands": [[LONGER.get(label, label), said] for label, said in one["commands"] if label not in NOT_FACTS],
@@ -143,6 +148,8 @@ def _card(kernel: KernelEntry) -> Json:
         "name": kernel["name"],
         "state": state,
         "says": f"{state}: {kernel['op']}, {plural(kernel['trials'], 'trial')}, {plural(kernel['rows'], 'row')}{found}",
+        "op": kernel["op"],
+        "rows": kernel["rows"],
         "worst": f"{kernel['worst_ratio']:.3g}",
         "ratios": kernel["ratios"],
         "maps": list(_maps(kernel)),

@@ -19,7 +19,7 @@ from kfuzz.cases.case import CaseError
 from kfuzz.claims.axes import Axis
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.references import shown_op
-from kfuzz.devices import ClaimError
+from kfuzz.devices import ClaimError, Finding
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.oracle.verdict import Extent, Picture, Worst
 from kfuzz.views.claims import claim_notes
@@ -27,6 +27,7 @@ from kfuzz.views.document import (
     Document,
     FindingEntry,
     KernelEntry,
+    RacingThreads,
     SizesTogether,
     SizesTried,
     SmallAnswer,
@@ -165,6 +166,7 @@ def finding_entry(one: Discovery, bug: str) -> FindingEntry:
         "worst": {**_element(defect.worst), "ratio": _number(defect.ratio)} if defect.worst else None,
         "extent": _extent(defect.extent) if defect.extent else None,
         "picture": _picture(defect.picture) if defect.picture else None,
+        "threads": _threads(defect.finding) if defect.finding else None,
         "evidence": [list(pair) for pair in (*evidence(defect), _occurrence(one))],
         "commands": [list(pair) for pair in (commands(defect, one.path, one.is_minimized) if one.path else ())],
     }
@@ -194,6 +196,22 @@ def _extent(extent: Extent) -> WrongPart:
         "rows": list(extent.rows),
         "more_rows": extent.more_rows,
         "pattern": str(extent.pattern),
+    }
+
+
+def _threads(found: Finding) -> RacingThreads | None:
+    """The threads of a race, if the device named both and their launch."""
+    grid, size, thread, block = found.grid, found.block_size, found.thread, found.block
+    other, other_block = found.other_thread, found.other_block
+    if not (grid and size and thread and block and other and other_block):
+        return None
+    return {
+        "grid": list(grid),
+        "block_size": list(size),
+        "thread": list(thread),
+        "block": list(block),
+        "other_thread": list(other),
+        "other_block": list(other_block),
     }
 
 

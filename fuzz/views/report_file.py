@@ -37,6 +37,7 @@ def add_later_fields(found: dict[str, Any]) -> None:
         for finding in findings if isinstance(findings, list) else ():
             if isinstance(finding, dict) and "severity" in finding and "bucket" in finding:
                 finding.setdefault("fault", finding["bucket"])
+                finding.setdefault("threads", None)
                 finding.setdefault("title", "WARNING" if finding["severity"] == "warning" else "BROKEN")
     if isinstance(unusable, list):
         found.setdefault("unusable_files", list(map(str, unusable)))

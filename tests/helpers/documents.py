@@ -16,7 +16,7 @@ def finding(**changes: object) -> FindingEntry:
         "tune": {}, "check": True, "where": "mine.cu:3", "file": "mine.cu", "line": 3,
         "other_file": "mine.cu", "other_line": 5,
         "message": "thread 1 reads shared[0]", "words": "softmax rows=1 cols=5", "detail": "", "worst": None,
-        "extent": None, "picture": None, "evidence": [["seen", "thread 1 reads shared[0]"]],
+        "extent": None, "picture": None, "threads": None, "evidence": [["seen", "thread 1 reads shared[0]"]],
         "commands": [["replay", "kfuzz replay a.json"]],
     }  # fmt: skip
     bucket = changes.get("bucket", found["bucket"])

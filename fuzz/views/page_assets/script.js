@@ -47,6 +47,7 @@ function drawBody(finding) {
   const body = put(finding.node, "div", { class: "body" });
   const left = put(body, "div"), right = put(body, "div");
   drawSource(left, finding);
+  if (finding.threads) drawThreads(right, finding.threads);
   if (finding.picture) drawPicture(right, finding);
   drawFacts(right, finding);
   const commands = put(body, "div", { class: "wide" });
@@ -81,6 +82,8 @@ function drawSource(parent, finding) {
 
 function drawFacts(parent, finding) {
   const list = put(parent, "dl");
+  put(list, "dt", {}, "kind");
+  put(put(list, "dd"), "a", { href: `#kind-${finding.kind}` }, `what ${finding.kind} means`);
   for (const [label, said] of finding.facts) {
     put(list, "dt", {}, label);
     put(list, "dd", label === "case" ? { class: "mono" } : {}, said);
@@ -140,13 +143,55 @@ function drawPicture(parent, finding) {
     }
     put(cell, "title", {}, said);
   });
-  put(figure, "p", { class: "legend" }, numbers.length ? `light ${low} … dark ${high}; point at an element to see its values` : "no finite value");
+  drawScale(figure, low, high, numbers.length);
+}
+
+// The colours of a picture with the values that they stand for, in either theme.
+function drawScale(figure, low, high, count) {
+  const legend = put(figure, "p", { class: "legend scale" });
+  if (!count) return legend.append("no finite value");
+  if (low === high) return legend.append(`every finite element is ${low}; point at an element to see its values`);
+  legend.append(`${low} `);
+  put(legend, "span", { class: "ramp", role: "img", "aria-label": `colours from ${low} to ${high}` });
+  legend.append(` ${high}; point at an element to see its values`);
+}
+
+// A race: its block, or both blocks, as rows of warps, with the two threads marked and named.
+const MOST_LANES = 32, MOST_WARPS = 8;
+function drawThreads(parent, threads) {
+  const [bx, by, bz] = threads.block_size, lanes = bx * by * bz;
+  const number = ([x, y, z]) => x + bx * (y + by * z), name = at => lanes === bx ? `${at[0]}` : `(${at.join(", ")})`;
+  const blockName = at => threads.grid[1] * threads.grid[2] === 1 ? `${at[0]}` : `(${at.join(", ")})`;
+  const same = `${threads.block}` === `${threads.other_block}`;
+  const size = 11, shown = [[threads.block, [[threads.thread, "one"]]]];
+  if (same) shown[0][1].push([threads.other_thread, "other"]); else shown.push([threads.other_block, [[threads.other_thread, "other"]]]);
+  const figure = put(parent, "figure", { class: "threads" });
+  put(figure, "figcaption", {}, `launch of ${plural(threads.grid[0] * threads.grid[1] * threads.grid[2], "block")} of ${plural(lanes, "thread")}`);
+  for (const [block, marks] of shown) {
+    const marked = marks.map(([at, role]) => [number(at), role, at]);
+    const warps = [...new Set(marked.map(([place]) => Math.floor(place / MOST_LANES)))].sort((a, b) => a - b);
+    const width = 74 + MOST_LANES * size, height = warps.length * (size + 5) + 4;
+    const said = marked.map(([, , at]) => `thread ${name(at)}`).join(" and ");
+    const svg = put(figure, "svg", { class: "picture", width, height, viewBox: `0 0 ${width} ${height}`, role: "img",
+      "aria-label": `block ${blockName(block)}: ${said}` });
+    warps.forEach((warp, row) => {
+      const y = 2 + row * (size + 5);
+      put(svg, "text", { x: 0, y: y + size - 1 }, `warp ${warp}`);
+      for (let lane = 0; lane < MOST_LANES && warp * MOST_LANES + lane < lanes; lane++) {
+        const mark = marked.find(([place]) => place === warp * MOST_LANES + lane);
+        const cell = put(svg, "rect", { x: 72 + lane * size, y, width: size - 1, height: size, class: mark ? `lane ${mark[1]}` : "lane" });
+        put(cell, "title", {}, `block ${blockName(block)}, thread ${mark ? name(mark[2]) : warp * MOST_LANES + lane}`);
+        if (mark) put(svg, "text", { x: 72 + lane * size + size / 2 - 0.5, y: y + size - 2, "text-anchor": "middle", class: "letter" }, mark[1] === "one" ? "A" : "B");
+      }
+    });
+    put(figure, "p", { class: "legend" }, `block ${blockName(block)}: ${marked.map(([, role, at]) => `${role === "one" ? "A" : "B"} is thread ${name(at)}`).join(", ")}`);
+  }
 }
 
 function drawHistogram(parent, kernel) {
   const counts = kernel.ratios, width = 190, height = 92, top = Math.max(...counts, 1), step = (width - 10) / counts.length;
   const figure = put(parent, "figure");
-  put(figure, "figcaption", {}, "error as a share of its bound");
+  put(figure, "figcaption", {}, "kept trials by their error as a share of its bound; all of it is still right");
   const total = counts.reduce((sum, count) => sum + count, 0);
   const svg = put(figure, "svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img",
     "aria-label": `Largest error of each of ${total} kept trials as a share of its bound; the worst is ${kernel.worst}` });
@@ -233,19 +278,80 @@ function drawTime(parent, kernel) {
   put(figure, "p", { class: "legend" }, said);
 }
 
-function drawCards() {
-  const cards = byId("cards");
-  for (const kernel of data.kernels) {
-    const card = put(cards, "article", { class: "card" });
-    put(card, "h3", {}, kernel.name);
-    put(card, "p", { class: kernel.state === "kept" ? "ok" : kernel.state === "broken" ? "bad" : "" }, kernel.says);
-    const plots = put(card, "div", { class: "plots" });
-    if (kernel.ratios.some(Boolean)) drawHistogram(plots, kernel);
-    for (const map of kernel.maps) drawSizes(plots, map);
-    if (kernel.firsts.length) drawFirsts(plots, kernel);
-    drawTime(plots, kernel);
-    for (const note of kernel.notes) put(card, "p", { class: "legend" }, note);
+// One row for each kernel; its figures are drawn in a second row when it is opened.
+function drawTable() {
+  const table = byId("table"), rows = [];
+  const head = put(put(table, "thead"), "tr");
+  for (const [title, kind] of [["kernel", ""], ["state", ""], ["op", ""], ["trials", "figure"], ["rows", "figure"], ["findings", ""]])
+    put(head, "th", { scope: "col", class: kind }, title);
+  const body = put(table, "tbody");
+  data.kernels.forEach((kernel, place) => {
+    const row = put(body, "tr", { class: kernel.state.replace(" ", "-"), id: `kernel-${place}` });
+    const button = put(put(row, "th", { scope: "row" }), "button", { type: "button", class: "fold", "aria-expanded": "false" }, kernel.name);
+    put(row, "td", { class: kernel.state === "kept" ? "ok" : kernel.state === "broken" ? "bad" : "" }, kernel.state);
+    put(row, "td", {}, kernel.op);
+    put(row, "td", { class: "figure" }, kernel.trials.toLocaleString("en"));
+    put(row, "td", { class: "figure" }, kernel.rows.toLocaleString("en"));
+    const links = put(row, "td", { class: "links" });
+    for (const finding of findings.filter(one => one.kernel === kernel.name))
+      put(links, "a", { href: `#finding-${finding.place}` }, finding.bucket.replace(`${kernel.name}: `, ""));
+    for (const note of kernel.notes) put(links, "span", { class: "legend" }, note.split("\n")[0]);
+    const more = put(body, "tr", { class: "more", hidden: "" }), cell = put(more, "td", { colspan: 6 });
+    const open = shown => {
+      more.hidden = !shown;
+      button.setAttribute("aria-expanded", shown);
+      if (shown && !cell.firstChild) drawKernel(cell, kernel);
+    };
+    button.addEventListener("click", () => open(more.hidden));
+    rows.push(open);
+  });
+  if (rows.length === 1) rows[0](true);
+}
+
+function drawKernel(cell, kernel) {
+  put(cell, "p", { class: "legend" }, kernel.says);
+  const plots = put(cell, "div", { class: "plots" });
+  if (kernel.ratios.some(Boolean)) drawHistogram(plots, kernel);
+  for (const map of kernel.maps) drawSizes(plots, map);
+  if (kernel.firsts.length) drawFirsts(plots, kernel);
+  drawTime(plots, kernel);
+  for (const note of kernel.notes) put(cell, "p", { class: "legend" }, note);
+}
+
+// The page of each kind that occurs: headings, lists, code and paragraphs of its Markdown, set as text.
+function drawKinds() {
+  for (const [kind, page] of Object.entries(data.kinds)) {
+    byId("kinds").hidden = false;
+    const details = put(byId("kinds"), "details", { class: "kind", id: `kind-${kind}` });
+    put(details, "summary", {}, kind);
+    for (const block of page.split(/\n\n+/)) drawBlock(details, block.trim());
   }
+}
+
+function drawBlock(parent, block) {
+  if (!block || block.startsWith("# ")) return;
+  if (block.startsWith("```")) put(parent, "pre", {}, block.replace(/^```.*\n?|```$/g, ""));
+  else if (block.startsWith("#")) put(parent, "h3", {}, block.replace(/^#+ /, ""));
+  else if (block.startsWith("- ")) {
+    const list = put(parent, "ul");
+    for (const item of block.split(/\n(?=- )/)) drawWords(put(list, "li"), item.slice(2));
+  } else drawWords(put(parent, "p"), block);
+}
+
+function drawWords(parent, text) {
+  text.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").split("`").forEach((part, place) => {
+    if (place % 2) put(parent, "code", {}, part); else parent.append(part);
+  });
+}
+
+// A link leads to what is folded: unfold it, and undo a filter that hides it.
+function follow() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!(target instanceof HTMLDetailsElement)) return;
+  target.hidden = false;
+  target.open = true;
+  target.scrollIntoView({ block: "start" });
+  target.firstChild.focus({ preventScroll: true });
 }
 
 // -- the head, the filters, the keyboard ------------------------------------------------------------------------------
@@ -307,7 +413,11 @@ function listen() {
     if (event.key === "k") step(-1);
     if (event.key === "o" && document.activeElement.tagName === "SUMMARY") document.activeElement.click();
   });
-  addEventListener("beforeprint", () => findings.forEach(finding => { if (!finding.node.hidden) finding.node.open = true; }));
+  addEventListener("hashchange", follow);
+  addEventListener("beforeprint", () => { // a body is drawn when its finding is opened, and that event comes too late
+    for (const finding of findings) if (!finding.node.hidden) { finding.node.open = true; drawBody(finding); }
+    for (const details of document.querySelectorAll("#voids details, .kind")) details.open = true;
+  });
 }
 
 drawHead();
@@ -317,4 +427,6 @@ fill("kernel", findings.map(finding => finding.kernel));
 listen();
 filter();
 if (findings.length === 1) findings[0].node.open = true; // of several, all are to be seen at once
-drawCards();
+drawTable();
+drawKinds();
+follow();

@@ -185,3 +185,25 @@ def test_a_case_of_an_error_is_written_as_it_always_was(tmp_path: Path) -> None:
     path = result.news[0].headline.path
     assert path is not None
     assert '"severity"' not in path.read_text()
+
+
+@pytest.mark.slow
+def test_a_broken_trial_is_no_trial_that_used_nothing_of_its_bound() -> None:
+    """The page drew a bar at 0 for a kernel whose every answer is wrong."""
+    result = campaign("leading_neg_inf", 1)
+    progress = result.kernels[0].progress
+    broken = sum(one.count for one in result.kernels[0].discoveries if one.defect.worst is not None)
+    assert broken
+    assert sum(progress.ratios) <= progress.trials - max(one.count for one in result.kernels[0].discoveries)
+
+
+@pytest.mark.slow
+def test_a_race_names_both_threads_and_their_launch() -> None:
+    entries = document(Report(campaign("missing_barrier", 1), (), "cpu", datetime(2026, 1, 1, tzinfo=UTC)))["kernels"][
+        0
+    ]
+    threads = [one["threads"] for one in entries["findings"] if one["kind"] == "race" and one["threads"]]
+    assert threads
+    for one in threads:
+        assert (one["thread"], one["block"]) != (one["other_thread"], one["other_block"])
+        assert all(at < most for at, most in zip(one["other_thread"], one["block_size"], strict=True))

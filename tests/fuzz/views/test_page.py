@@ -117,6 +117,12 @@ def test_what_voids_a_pass_is_told_and_a_whole_run_has_nothing_of_it() -> None:
     assert "mine: no answer was judged: too large" in told[3]
 
 
+def test_a_page_holds_the_pages_of_the_kinds_that_occur() -> None:
+    kinds = json.loads(json.dumps(data_of(as_page([report(kernel(findings=[finding()]))]))["kinds"]))
+    assert list(kinds) == ["race"]
+    assert "## What to do" in kinds["race"]
+
+
 def test_sarif_has_a_rule_a_place_and_a_fingerprint_that_survives_edits() -> None:
     run = json.loads(as_sarif([report(kernel(findings=[finding()]))]))["runs"][0]
     moved = json.loads(as_sarif([report(kernel(findings=[finding(line=30, where="mine.cu:30")]))]))["runs"][0]

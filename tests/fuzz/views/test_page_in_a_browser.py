@@ -94,7 +94,7 @@ def test_of_three_findings_cause_and_line_are_above_the_fold(browser: "Chrome", 
 def test_a_kernels_figures_are_drawn_and_named(browser: "Chrome", tmp_path: Path) -> None:
     opened(browser, tmp_path, report(kernel(findings=[finding()])))
     names = [
-        one.get_attribute("aria-label").split(":")[0] for one in browser.find_elements("css selector", ".card svg")
+        one.get_attribute("aria-label").split(":")[0] for one in browser.find_elements("css selector", ".more svg")
     ]
     assert names == [
         "Largest error of each of 60 kept trials as a share of its bound; the worst is 0.5",
@@ -102,7 +102,7 @@ def test_a_kernels_figures_are_drawn_and_named(browser: "Chrome", tmp_path: Path
         "Trials to find",
         "Time by part",
     ]
-    edges = browser.find_elements("css selector", ".card .edge title")
+    edges = browser.find_elements("css selector", ".more .edge title")
     told = [one.get_attribute("textContent") for one in edges]
     assert told == ["n = 1: tried", "n = 9: tried", "mine: race, `return shared[0];` in trial 3"]
 
@@ -133,6 +133,72 @@ def test_what_is_printed_is_open_and_without_controls(browser: "Chrome", tmp_pat
     assert not browser.find_element("id", "filters").is_displayed()
     assert all(one.is_displayed() for one in browser.find_elements("css selector", ".command code"))
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_what_is_printed_has_the_content_of_each_finding(browser: "Chrome", tmp_path: Path) -> None:
+    """Findings that are opened only for the printer were empty: their bodies are drawn after that event."""
+    some = [finding(bucket=name, case="a.json", message=f"cause of {name}") for name in ("a", "b")]
+    opened(browser, tmp_path, report(kernel(findings=some)))
+    browser.execute_script("document.documentElement.dataset.theme = 'dark'; dispatchEvent(new Event('beforeprint'))")
+    assert len(browser.find_elements("css selector", ".finding .source")) == 2
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    white = "return getComputedStyle(document.documentElement).backgroundColor"
+    assert browser.execute_script(white) == "rgb(255, 255, 255)"
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_links_lead_from_a_kernel_to_a_finding_and_from_there_to_its_kind(browser: "Chrome", tmp_path: Path) -> None:
+    other = finding(bucket="mine: hang", kind="hang")
+    kernels = (kernel(name="right"), kernel(findings=[finding(), other]), kernel(name="odd", error="no claim"))
+    opened(browser, tmp_path, report(*kernels))
+    rows = browser.find_elements("css selector", "tbody tr:not(.more)")
+    assert [one.text.split()[0] for one in rows] == ["mine", "odd", "right"]  # what needs attention comes first
+    browser.find_element("link text", "hang").click()
+    waited_for(browser, lambda: bool(browser.find_element("id", "finding-1").get_attribute("open")))
+    browser.find_element("link text", "what hang means").click()
+    waited_for(browser, lambda: bool(browser.find_element("id", "kind-hang").get_attribute("open")))
+    assert "What to do" in browser.find_element("id", "kind-hang").text
+
+
+def test_a_table_holds_eighty_one_kernels_and_draws_figures_when_asked(browser: "Chrome", tmp_path: Path) -> None:
+    opened(browser, tmp_path, report(*(kernel(name=f"softmax/kernel_{number}") for number in range(81))))
+    assert len(browser.find_elements("css selector", "tbody tr:not(.more)")) == 81
+    assert browser.find_elements("css selector", "tbody svg") == []
+    assert max(row.rect["height"] for row in browser.find_elements("css selector", "tbody tr:not(.more)")) < 40
+    browser.find_element("css selector", ".fold").click()
+    assert len(browser.find_elements("css selector", "tbody svg")) == 3
+
+
+def test_the_threads_of_a_race_are_drawn_in_their_launch(browser: "Chrome", tmp_path: Path) -> None:
+    threads = {"grid": [4, 1, 1], "block_size": [128, 1, 1], "thread": [1, 0, 0], "block": [0, 0, 0],
+               "other_thread": [64, 0, 0], "other_block": [0, 0, 0]}  # fmt: skip
+    opened(browser, tmp_path, report(kernel(findings=[finding(threads=threads)])))
+    figure = browser.find_element("css selector", ".threads")
+    assert figure.text.splitlines()[0] == "launch of 4 blocks of 128 threads"
+    assert "block 0: A is thread 1, B is thread 64" in figure.text
+    assert [one.text for one in figure.find_elements("css selector", "svg text:not(.letter)")] == ["warp 0", "warp 2"]
+    apart = {**threads, "other_block": [3, 0, 0]}
+    opened(browser, tmp_path, report(kernel(findings=[finding(threads=apart)])))
+    assert "block 3: B is thread 64" in browser.find_element("css selector", ".threads").text
+
+
+@pytest.mark.parametrize(("got", "said"), [([2.0, 2.0], "every finite element is 2;"), ([1.0, 9.0], "1 9;")])
+def test_the_legend_of_a_picture_holds_in_both_themes(
+    browser: "Chrome", tmp_path: Path, got: list[float], said: str
+) -> None:
+    """It was `light 2 ... dark 2`, and in the dark theme the other way round."""
+    picture = {"output": "y", "shape": [1, 2], "got": got, "wrong": []}
+    opened(browser, tmp_path, report(kernel(findings=[finding(picture=picture)])))
+    legend = browser.find_element("css selector", ".scale").text
+    assert " ".join(legend.split()).startswith(said)
+
+
+def test_the_focus_ring_of_a_finding_lies_inside_of_it(browser: "Chrome", tmp_path: Path) -> None:
+    """Outside, `content-visibility` would cut it off."""
+    opened(browser, tmp_path, report(kernel(findings=[finding(bucket="a"), finding(bucket="b")])))
+    browser.find_element("css selector", "body").send_keys("j")
+    offset = "return getComputedStyle(document.activeElement).outlineOffset"
+    assert browser.execute_script(offset) == "-2px"
 
 
 def test_text_from_files_is_text(browser: "Chrome", tmp_path: Path) -> None:
