@@ -3,7 +3,6 @@
 Knows only source text. Every edit keeps the lines where they are, so that messages name lines of the `.cu` file.
 """
 
-import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from pathlib import Path
 from kfuzz.cpu import refused_by_nvcc
 from kfuzz.cpu.host_functions import NO_TYPE, disable_checks, find_device_words
 from kfuzz.cpu.launches import TextEdit, translate_launches
+from kfuzz.cpu.libraries import LIBRARY_CALL, describe, is_declared_by_us
 from kfuzz.cpu.line_words import find_makers, replace_line_words
 from kfuzz.cpu.ptx import translate_statements
 from kfuzz.cpu.reach import blank_out, find_functions, find_macros, find_unreached
@@ -77,17 +77,6 @@ _UNSUPPORTED = (
         "this part of cuRAND",
     ),
 )
-_LIBRARY_NAME = re.compile(
-    r"(?<![\w.:])(?<!->)(?P<name>(?P<library>cublas|cufft|cusparse|cusolver|cudnn|nccl|curand|npp|nvjpeg|nvrtc|"
-    r"cu(?=Init\b|Device|Ctx|Module|Launch|Mem|Stream|Event|Func|Link|Library|Occupancy|Graph))[A-Z]\w*)"
-)
-_LIBRARY_CALL = re.compile(_LIBRARY_NAME.pattern + r"\s*\(")
-"""A call of a function of one of CUDA's libraries; the driver API is `cu` alone."""
-_LIBRARIES = {
-    "cublas": "cuBLAS", "cufft": "cuFFT", "cusparse": "cuSPARSE", "cusolver": "cuSOLVER", "cudnn": "cuDNN",
-    "nccl": "NCCL", "curand": "cuRAND", "npp": "NPP", "nvjpeg": "nvJPEG", "nvrtc": "NVRTC", "cu": "CUDA's driver API",
-}  # fmt: skip
-_LIBRARY_HEADER = re.compile(r"(?:cu|nccl|npp|nv)\w*")
 _DECLARED = rf"\b{NO_TYPE}\w[\w:<>]*[\s*&]+(?:\w+\s*::\s*)*%s\s*[=;,)({{\[]"
 """A declaration of a function, a variable or a parameter of this name."""
 _TOOLKIT = re.compile(
@@ -115,10 +104,12 @@ def translate(
     names: Sequence[str] = (),
     entries: Iterable[str] | None = None,
     with_host: bool = False,
+    refuses_libraries: bool = True,
 ) -> Translation:
     """Replace CUDA's own words in a kernel file and its headers; `names` are the new names of the headers.
 
-    With `entries`, leave out definitions that none of them reaches. With host functions, translate launches too.
+    With `entries`, leave out definitions that none of them reaches. With host functions, translate launches too. A call
+    of a library that is not there is refused unless the caller lets the compiler say whether it counts.
     UnsupportedError names a feature that the cpu device lacks, ClaimError one that nvcc refuses.
     """
     whole = [rename_includes(one, names) for one in files]
@@ -129,7 +120,7 @@ def translate(
         codes = _split_again(blank_out("\n".join(codes), idle), whole)
     ptx = [list(translate_statements(text, code)) for text, code in zip(texts, codes, strict=True)]
     codes = [_blank(code, parts) for code, parts in zip(codes, ptx, strict=True)]
-    defined = _find_defined(codes)
+    defined = _find_defined(codes) if refuses_libraries else None
     for one, code in zip(files, codes, strict=True):
         check_supported(code, one.path, with_host, defined)
     every, words = "\n".join(codes), find_device_words(codes)
@@ -196,11 +187,11 @@ def _is_there(header: str) -> bool:
 def check_supported(code: str, path: Path, with_host: bool = False, defined: frozenset[str] | None = None) -> None:
     """Raise an UnsupportedError that names the first feature of blanked code that the cpu device lacks.
 
-    `defined` are the functions and macros of all files; without it, only this code counts.
+    `defined` are the functions and macros of all files; with it, other functions of CUDA's libraries count.
     """
-    known = _find_defined([code]) if defined is None else defined
     unsupported = [*_find_unsupported(code, _UNSUPPORTED if with_host else (*_UNSUPPORTED, *_OF_HOST))]
-    for at, feature in sorted([*unsupported, *_find_library_calls(code, known)]):
+    calls = [] if defined is None else _find_library_calls(code, defined)
+    for at, feature in sorted([*unsupported, *calls]):
         line = code.count("\n", 0, at) + 1
         raise UnsupportedError(f"{path}:{line}: the cpu device does not have {feature}{ON_A_GPU}")
 
@@ -213,22 +204,14 @@ def _find_unsupported(code: str, unsupported: Iterable[tuple[str, str]]) -> Iter
 
 def _find_library_calls(code: str, defined: frozenset[str]) -> Iterator[tuple[int, str]]:
     """Calls of functions of CUDA's libraries that neither the files nor the headers of the cpu device declare."""
-    for call in _LIBRARY_CALL.finditer(code):
+    for call in LIBRARY_CALL.finditer(code):
         name = call["name"]
-        if name not in defined and name not in _library_functions() and not re.search(_DECLARED % name, code):
-            yield call.start(), f"{name}(), a function of {_LIBRARIES[call['library']]}"
+        if name not in defined and not is_declared_by_us(name) and not re.search(_DECLARED % name, code):
+            yield call.start(), describe(name)
 
 
 def _find_defined(codes: Sequence[str]) -> frozenset[str]:
     return frozenset(one.name for code in codes for one in (*find_macros(code), *find_functions(code)))
-
-
-@functools.cache
-def _library_functions() -> frozenset[str]:
-    """The functions of CUDA's libraries that the headers of the cpu device declare or define."""
-    headers = (path for room in HEADERS for path in room.rglob("*") if _LIBRARY_HEADER.match(path.name))
-    texts = (path.read_text(encoding="utf-8") for path in headers if path.is_file())
-    return frozenset(one["name"] for text in texts for one in _LIBRARY_NAME.finditer(text))
 
 
 def _declare_shared(match: re.Match[str]) -> str:

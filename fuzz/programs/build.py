@@ -18,6 +18,7 @@ from typing import Any
 
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.cpu.compiler import UNINITIALISED, Library, dependencies, digest_of, empty_files
+from kfuzz.cpu.libraries import find_missing
 from kfuzz.cpu.line_words import LINES_A_FILE
 from kfuzz.cpu.options import HOST_LIBRARIES, LINK, Flags, Flavour
 from kfuzz.cpu.toolchain import (
@@ -59,7 +60,7 @@ LIBRARY_AT = 4096
 """The place of the shared library in a program file, after the lines for the shell."""
 CUDA = "#define __NVCC__ 1\n#define __CUDACC_VER_BUILD__ 0\n"
 """The first lines of a file that nvcc compiles itself."""
-NOT_CUDA = "#undef __CUDACC__\n#undef __CUDA_ARCH__\n"
+NOT_CUDA = "#include <not_cuda.h>\n"
 """The first lines of a file that nvcc passes to the host's compiler."""
 
 
@@ -76,7 +77,15 @@ def compile_source(source: NvccSource, flags: Sequence[str], flavour: Flavour = 
     text = _text(source.path)
     if source.language == "c":
         return _compile_c(source.path, text, flags)
-    unit = _build_unit(source, text, flags)
+    try:
+        return _compile_unit(source, _build_unit(source, text, flags, None), flags, flavour)
+    except UnsupportedError:
+        if not MAIN.search(text):
+            raise
+        return _compile_unit(source, _build_unit(source, text, flags, ("main",)), flags, flavour)
+
+
+def _compile_unit(source: NvccSource, unit: Unit, flags: Sequence[str], flavour: Flavour) -> ObjectFile:
     compiler, chosen = find(), Flags(tuple(flags), flush_denormals=False)
     words = option_words(compiler, flavour, chosen, with_host=True)
     parts = [
@@ -108,8 +117,8 @@ def _are_unchanged(included: list[tuple[str, str]]) -> bool:
     return all(digest_of(Path(one)) == digest for one, digest in included)
 
 
-def _build_unit(source: NvccSource, text: str, flags: Sequence[str]) -> Unit:
-    """The unit of a whole file; if it uses something that the cpu device lacks, only of what main reaches."""
+def _build_unit(source: NvccSource, text: str, flags: Sequence[str], entries: tuple[str, ...] | None) -> Unit:
+    """The unit of a whole file, or only of what the entries reach."""
     files = sources(source.path, text, flags)
     if any(TORCH.match(include.name) for one in files for include in includes(one.text)):
         if MAIN.search(blank_non_code(text)):
@@ -121,12 +130,7 @@ def _build_unit(source: NvccSource, text: str, flags: Sequence[str]) -> Unit:
             f"kfuzz fuzz {source.path} --op OP checks its functions"
         )
     names = [KERNEL_NAME, *map(header_name, range(1, len(files)))]
-    try:
-        done = _translate(files, names, None)
-    except UnsupportedError:
-        if not MAIN.search(text):
-            raise
-        done = _translate(files, names, ("main",))
+    done = _translate(files, names, entries)
     front = CUDA if source.language == "cu" else NOT_CUDA
     numbers = tuple(_number_files([str(one.path.resolve()) for one in files]))
     return Unit(files, done.texts, "", done.dynamic_shared, done.constants, done.kernels, front, numbers)
@@ -134,7 +138,7 @@ def _build_unit(source: NvccSource, text: str, flags: Sequence[str]) -> Unit:
 
 def _translate(files: Sequence[SourceFile], names: Sequence[str], entries: tuple[str, ...] | None) -> Translation:
     try:
-        return translate(files, names, entries, with_host=True)
+        return translate(files, names, entries, with_host=True, refuses_libraries=False)
     except UnsupportedError as error:
         raise UnsupportedError(str(error).removesuffix(ON_A_GPU)) from None
 
@@ -185,7 +189,10 @@ def _compile(compiler: str, path: Path, unit: Unit, chosen: Flags, flavour: Flav
             if not done.returncode:
                 break
         if done.returncode:
-            raise ClaimError(_complaint(done.stderr, unit))
+            complaint = _complaint(done.stderr, unit)
+            if missing := find_missing(complaint):
+                raise UnsupportedError(missing)
+            raise ClaimError(complaint)
         unset = sorted({(int(line), one) for line, one in UNINITIALISED.findall(done.stderr)})
         _attach_notes(made, unit, unset, folder)
         included = [one for one in dependencies(depends) if HOME not in one.parents and folder not in one.parents]

@@ -45,6 +45,8 @@ CUDA_LIBRARIES = re.compile(r"(?:cu|nv|nccl)\w*|cuda\w*|cudart_static|pthread|dl
 """Libraries that kfuzz replaces or that g++ links anyway; the linker reports functions that are missing."""
 LANGUAGES = {".cu": "cu", ".cpp": "c++", ".cc": "c++", ".cxx": "c++", ".C": "c++", ".c": "c"}
 LINKED = frozenset({".o", ".a", ".so", ".obj", ".lo"})
+OPENMP = "-Xcompiler -fopenmp"
+"""Without this flag, g++ runs OpenMP's regions by one thread, which is one of the ways to run them."""
 STANDARD = re.compile(r"(?:c|gnu)\+\+([12]\d)")
 OLDEST_STANDARD = 17
 """The language standard of the cpu device's headers."""
@@ -110,6 +112,7 @@ def parse(words: Sequence[str]) -> Command:
         else:
             values[name].append(value)
     flags, idle = _flags(values)
+    linked += ["-lgomp"] * (OPENMP in idle)
     return Command(
         sources=tuple(sources),
         linked=tuple(linked),

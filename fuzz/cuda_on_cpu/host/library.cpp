@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define HIDDEN extern "C" __attribute__((visibility("hidden")))
 #define IMPORT extern "C" __attribute__((visibility("default")))
@@ -16,6 +17,8 @@ IMPORT void *cuda_on_cpu_malloc(uint64_t bytes);
 IMPORT bool cuda_on_cpu_is_on_host();
 IMPORT void cuda_on_cpu_host_exits(int code);
 IMPORT void *cuda_on_cpu_host_malloc(size_t bytes);
+IMPORT int64_t cuda_on_cpu_clock();
+IMPORT int64_t cuda_on_cpu_host_clock();
 IMPORT void cuda_on_cpu_delete(void *memory, int line);
 
 INSTEAD_OF("printf", int, either_printf, const char *format, ...) {
@@ -31,6 +34,10 @@ INSTEAD_OF("malloc", void *, either_malloc, size_t bytes) {
 }
 
 INSTEAD_OF("free", void, either_free, void *memory) { cuda_on_cpu_delete(memory, 0); }
+
+INSTEAD_OF("clock", clock_t, either_clock) {
+  return static_cast<clock_t>(cuda_on_cpu_is_on_host() ? cuda_on_cpu_host_clock() : cuda_on_cpu_clock());
+}
 
 #define EXIT(symbol, name)                  \
   INSTEAD_OF(symbol, void, name, int code) { \

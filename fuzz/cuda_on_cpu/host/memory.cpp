@@ -202,4 +202,9 @@ CUDA_ON_CPU_API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemP
     memcpy(value, attribute == cudaMemPoolAttrReleaseThreshold ? &pool->release_threshold : &used, sizeof used);
   return cudaSuccess;
 }
+CUDA_ON_CPU_API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t, const cudaMemAccessDesc *asked, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (asked[i].location.type == cudaMemLocationTypeDevice && asked[i].location.id) return returns(cudaErrorInvalidDevice);
+  return cudaSuccess;
+}
 CUDA_ON_CPU_API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) { return cudaSuccess; }

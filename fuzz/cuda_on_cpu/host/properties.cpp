@@ -1,5 +1,6 @@
 // The device that host functions see: one GPU of compute capability 9.0, with the limits that launches have to meet.
 #include <cstring>
+#include <initializer_list>
 
 #include "../runtime/arena.h"
 #include "host.h"
@@ -77,6 +78,32 @@ int value_of(cudaDeviceAttr attribute) {
   return -1;
 }
 
+// As documented for compute capability 9.0.
+void set_sizes_of_textures(cudaDeviceProp &p) {
+  constexpr int side1 = 131072, side2 = 65536, side3 = 16384, side_of_layers = 32768, layers = 2048, layers_of_cubes = 2046;
+  constexpr int linear1 = 1 << 28;
+  p.textureAlignment = p.surfaceAlignment = 512;
+  p.texturePitchAlignment = 32;
+  p.maxTexture1D = p.maxTexture2D[0] = side1;
+  p.maxTexture2D[1] = side2;
+  p.maxTexture1DMipmap = p.maxTexture2DMipmap[0] = p.maxTexture2DMipmap[1] = side_of_layers;
+  p.maxTexture1DLinear = linear1;
+  p.maxTexture2DLinear[0] = p.maxTexture2DLinear[1] = side1;
+  p.maxTexture2DLinear[2] = 2 * (1 << 20);
+  p.maxTexture2DGather[0] = p.maxTexture2DGather[1] = side_of_layers;
+  for (int axis = 0; axis < 3; axis++) p.maxTexture3D[axis] = p.maxSurface3D[axis] = side3;
+  p.maxTexture3DAlt[0] = p.maxTexture3DAlt[1] = side3 / 2;
+  p.maxTexture3DAlt[2] = 2 * side3;
+  p.maxTextureCubemap = p.maxTextureCubemapLayered[0] = p.maxSurfaceCubemap = p.maxSurfaceCubemapLayered[0] = side_of_layers;
+  p.maxTextureCubemapLayered[1] = p.maxSurfaceCubemapLayered[1] = layers_of_cubes;
+  for (int *size : {p.maxTexture1DLayered, p.maxTexture2DLayered, p.maxTexture2DLayered + 1, p.maxSurface1DLayered, p.maxSurface2DLayered, p.maxSurface2DLayered + 1})
+    *size = side_of_layers;
+  p.maxTexture1DLayered[1] = p.maxTexture2DLayered[2] = p.maxSurface1DLayered[1] = p.maxSurface2DLayered[2] = layers;
+  p.maxSurface1D = side_of_layers;
+  p.maxSurface2D[0] = side1;
+  p.maxSurface2D[1] = side2;
+}
+
 cudaError_t first_device(int device) { return device ? returns(cudaErrorInvalidDevice) : cudaSuccess; }
 
 }  // namespace
@@ -122,7 +149,12 @@ CUDA_ON_CPU_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int devic
   p->maxThreadsPerMultiProcessor = value_of(cudaDevAttrMaxThreadsPerMultiProcessor);
   p->maxBlocksPerMultiProcessor = value_of(cudaDevAttrMaxBlocksPerMultiprocessor);
   p->asyncEngineCount = 1;
-  p->globalL1CacheSupported = p->localL1CacheSupported = 1;
+  p->globalL1CacheSupported = p->localL1CacheSupported = p->streamPrioritiesSupported = p->deviceOverlap = 1;
+  p->computePreemptionSupported = p->canUseHostPointerForRegisteredMem = p->hostRegisterSupported = p->memoryPoolsSupported = p->clusterLaunch = 1;
+  p->singleToDoublePrecisionPerfRatio = value_of(cudaDevAttrSingleToDoublePrecisionPerfRatio);
+  p->reservedSharedMemPerBlock = kilobyte;
+  p->persistingL2CacheMaxSize = p->accessPolicyMaxWindowSize = 2048 * kilobyte;
+  set_sizes_of_textures(*p);
   return cudaSuccess;
 }
 

@@ -2,7 +2,7 @@
 // this header before it, as nvcc includes cuda_runtime.h.
 #pragma once
 #ifndef CUDA_ON_CPU_COUNT
-// CUDA's own (arithmetic.h), which a file may overload. The C library's have other names, which nothing uses.
+// CUDA's own (arithmetic.h), which a file may overload. The C library's have other names here.
 static inline float fmaxf(float a, float b);
 static inline float fminf(float a, float b);
 #define fmaxf cuda_on_cpu_fmaxf_of_the_host
@@ -18,6 +18,8 @@ static inline float fminf(float a, float b);
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "cuda_on_cpu/names_of_the_host.h"
 
 #include <cfloat>
 #include <climits>

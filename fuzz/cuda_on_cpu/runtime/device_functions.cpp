@@ -2,6 +2,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <ctime>
 
 #include "host_code.h"
 
@@ -23,6 +24,16 @@ struct Printed {
   int used;
 };
 PerProcess<Printed> last_printed;
+
+// How often a thread has read the clock. A wait ends after this many reads, and what a thread measures does not depend on
+// the order of threads. Threads that share a place start again from 0.
+struct Clocks {
+  static constexpr uint32_t places = 1024, ticks_a_read = 1000;
+  struct {
+    uint64_t whose, reads;
+  } of[places];
+};
+PerRun<Clocks> clocks;
 
 }  // namespace
 
@@ -52,6 +63,15 @@ CUDA_ON_CPU_API int cuda_on_cpu_printf(const char *format, ...) {
   va_end(values);
   return length;
 }
+
+CUDA_ON_CPU_API int64_t cuda_on_cpu_clock() {
+  auto thread = static_cast<uint64_t>(block.current);
+  auto &clock = clocks.of[(block.number * 31 + thread) % Clocks::places];
+  uint64_t whose = block.number * max_threads + thread + 1;
+  if (clock.whose != whose) clock = {whose, 0};
+  return static_cast<int64_t>(++clock.reads * Clocks::ticks_a_read);
+}
+CUDA_ON_CPU_API int64_t cuda_on_cpu_host_clock() { return clock(); }
 
 CUDA_ON_CPU_API void cuda_on_cpu_trap(int line) {
   report(Kind::trap, 0, static_cast<uint32_t>(line));

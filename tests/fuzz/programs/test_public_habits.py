@@ -31,6 +31,11 @@ inline __host__ __device__ float2 fminf(float2 a, float2 b) { return make_float2
 __global__ void least(float2 *y, const float *scale, int n) {
   if (threadIdx.x < n) y[threadIdx.x] = fminf(y[threadIdx.x], make_float2(2.0f, scale ? *scale : umin(3u, 4u)));
 }
+__global__ void wait(int ticks, long long *ended) {
+  const clock_t start = clock();
+  while (clock() - start < ticks) {}
+  *ended = clock64();
+}
 __global__ void multiply(cuComplex *z) { z[threadIdx.x] = cuCmulf(z[threadIdx.x], make_cuComplex(0, 1)); }
 #define LAUNCH(n)   \\
   least             \\
@@ -51,6 +56,7 @@ int main() {
   LAUNCH(8);
   multiply<<<1, 8>>>(z);
   checkCudaErrors(cudaMemcpy(host, y, sizeof host, cudaMemcpyDeviceToHost));
+  wait<<<1, 1>>>(100000000, (long long *)y);
   if (host[1].x != 1 || host[1].y != 3 || host[7].x != 2 || host[7].y != 1) return 3;
   cuComplex turned[8];
   checkCudaErrors(cudaMemcpy(turned, z, sizeof turned, cudaMemcpyDeviceToHost));
@@ -83,7 +89,24 @@ def test_a_program_may_use_what_public_programs_take_from_cudas_headers(tmp_path
     (tmp_path / "habits.cu").write_text(HABITS)
     done = check(tmp_path / "habits.cu")
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
-    assert "nothing is broken: 1 run, 2 launches" in done.stdout
+    assert "nothing is broken: 1 run, 3 launches" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_file_for_the_hosts_compiler_may_define_functions_of_cudas_language(tmp_path: Path) -> None:
+    path = tmp_path / "helper.cpp"
+    path.write_text(
+        "#include <cmath>\n#include <cuda_runtime.h>\n#ifndef __CUDACC__\n"
+        "inline float fminf(float a, float b) { return a < b ? a : b; }\n"
+        "static unsigned umin(unsigned a, unsigned b) { return a < b ? a : b; }\n"
+        "inline float rsqrtf(float x) { return 1 / std::sqrt(x); }\n#endif\n"
+        "float least(float a, unsigned n) { return fminf(a, std::fmaxf(rsqrtf(a), fmaxf(umin(n, 2), 0))); }\n"
+    )
+    assert compile_source(parse([str(path)]).sources[0], ()).object.is_file()
+
+
+def test_openmp_links_its_library_and_runs_by_one_thread() -> None:
+    assert parse(["-Xcompiler=-fopenmp", "a.cu"]).linked == ("-lgomp",)
 
 
 @pytest.mark.slow
@@ -114,15 +137,27 @@ def test_a_function_of_the_users_own_may_be_named_like_one_of_a_library(text: st
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        ("cufftPlan1d(0)", "cufftPlan1d(), a function of cuFFT"),
-        ("ncclAllReduce(0)", "ncclAllReduce(), a function of NCCL"),
-        ("cuModuleLoad(0, 0)", "cuModuleLoad(), a function of CUDA's driver API"),
+        ("cufftPlan1d(0)", "cufftPlan1d, a part of cuFFT"),
+        ("ncclAllReduce(0)", "ncclAllReduce, a part of NCCL"),
+        ("cuModuleLoad(0, 0)", "cuModuleLoad, a part of CUDA's driver API"),
     ],
 )
 def test_a_function_of_a_library_that_is_not_there_is_named(call: str, told: str) -> None:
     assert refusal(f"void cufftCheck(int);\nint main() {{\n  cufftCheck({call});\n}}") == (
         f"mine.cu:3: the cpu device does not have {told}; run this kernel with --device gpu"
     )
+
+
+@pytest.mark.slow
+def test_what_only_an_inactive_or_unreached_line_takes_from_a_library_does_not_count(tmp_path: Path) -> None:
+    path, helper = tmp_path / "device.cu", "#if CUDART_VERSION < 5000\nvoid ask() { cuInit(0); }\n#endif\n"
+    path.write_text(f"{helper}int idle(cufftHandle plan) {{ return cufftDestroy(plan); }}\nint main() {{}}\n")
+    assert compile_source(parse([str(path)]).sources[0], ()).object.is_file()
+    path.write_text(f"{helper}int main() {{ cufftHandle plan; }}\n")
+    with pytest.raises(
+        UnsupportedError, match=r"device\.cu:4: the cpu device does not have cufftHandle, a part of cuFFT"
+    ):
+        compile_source(parse([str(path)]).sources[0], ())
 
 
 def test_code_for_pytorch_is_refused_in_a_line_that_says_what_to_run(tmp_path: Path) -> None:

@@ -47,7 +47,8 @@ using ::cuda_on_cpu_printf;
 #define free(memory) cuda_on_cpu_free(memory, __builtin_LINE())
 #endif
 
-static inline long long clock64() { return 0; }
+CUDA_ON_CPU_IMPORT int64_t cuda_on_cpu_clock();
+static inline long long clock64() { return cuda_on_cpu_clock(); }
 #ifndef CUDA_ON_CPU_HOST
 #define clock() static_cast<clock_t>(clock64())
 #endif

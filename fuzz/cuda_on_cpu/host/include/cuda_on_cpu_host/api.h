@@ -123,6 +123,12 @@ struct cudaMemPoolProps {
   size_t maxSize;
 };
 
+enum cudaMemAccessFlags { cudaMemAccessFlagsProtNone = 0, cudaMemAccessFlagsProtRead = 1, cudaMemAccessFlagsProtReadWrite = 3 };
+struct cudaMemAccessDesc {
+  cudaMemLocation location;
+  cudaMemAccessFlags flags;
+};
+
 // Macros, as in CUDA: a literal 0 is a stream, too.
 #define cudaHostAllocDefault 0
 #define cudaHostAllocPortable 1
@@ -242,20 +248,35 @@ enum cudaDeviceP2PAttr {
   cudaDevP2PAttrCudaArrayAccessSupported
 };
 
+typedef struct CUuuid_st {
+  char bytes[16];
+} cudaUUID_t;
+
 struct cudaDeviceProp {
   char name[256];
+  cudaUUID_t uuid;
   size_t totalGlobalMem, sharedMemPerBlock;
   int regsPerBlock, warpSize;
   size_t memPitch;
   int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3], clockRate;
   size_t totalConstMem;
-  int major, minor, multiProcessorCount, integrated, canMapHostMemory, computeMode, concurrentKernels;
-  int memoryClockRate, memoryBusWidth, l2CacheSize, maxThreadsPerMultiProcessor, asyncEngineCount, unifiedAddressing;
+  int major, minor;
+  size_t textureAlignment, texturePitchAlignment;
+  int multiProcessorCount, integrated, canMapHostMemory, computeMode;
+  int maxTexture1D, maxTexture1DMipmap, maxTexture1DLinear, maxTexture2D[2], maxTexture2DMipmap[2], maxTexture2DLinear[3], maxTexture2DGather[2];
+  int maxTexture3D[3], maxTexture3DAlt[3], maxTextureCubemap, maxTexture1DLayered[2], maxTexture2DLayered[3], maxTextureCubemapLayered[2];
+  int maxSurface1D, maxSurface2D[2], maxSurface3D[3], maxSurface1DLayered[2], maxSurface2DLayered[3], maxSurfaceCubemap, maxSurfaceCubemapLayered[2];
+  size_t surfaceAlignment;
+  int concurrentKernels;
+  int memoryClockRate, memoryBusWidth, l2CacheSize, persistingL2CacheMaxSize, maxThreadsPerMultiProcessor, asyncEngineCount, unifiedAddressing;
   size_t sharedMemPerMultiprocessor;
-  int regsPerMultiprocessor, managedMemory, concurrentManagedAccess, cooperativeLaunch;
-  size_t sharedMemPerBlockOptin;
-  int maxBlocksPerMultiProcessor, pciBusID, pciDeviceID, pciDomainID, kernelExecTimeoutEnabled, deviceOverlap, ECCEnabled;
-  int globalL1CacheSupported, localL1CacheSupported;
+  int regsPerMultiprocessor, managedMemory, concurrentManagedAccess, cooperativeLaunch, cooperativeMultiDeviceLaunch;
+  size_t sharedMemPerBlockOptin, reservedSharedMemPerBlock;
+  int maxBlocksPerMultiProcessor, accessPolicyMaxWindowSize, pciBusID, pciDeviceID, pciDomainID, kernelExecTimeoutEnabled, deviceOverlap, ECCEnabled;
+  int globalL1CacheSupported, localL1CacheSupported, streamPrioritiesSupported, tccDriver, isMultiGpuBoard, multiGpuBoardGroupID;
+  int hostNativeAtomicSupported, singleToDoublePrecisionPerfRatio, pageableMemoryAccess, computePreemptionSupported;
+  int canUseHostPointerForRegisteredMem, pageableMemoryAccessUsesHostPageTables, directManagedMemAccessFromHost;
+  int hostRegisterSupported, memoryPoolsSupported, clusterLaunch;
 };
 
 struct cudaFuncAttributes {
@@ -350,6 +371,7 @@ CUDA_ON_CPU_RUNTIME cudaMemPoolCreate(cudaMemPool_t *pool, const cudaMemPoolProp
 CUDA_ON_CPU_RUNTIME cudaMemPoolDestroy(cudaMemPool_t pool);
 CUDA_ON_CPU_RUNTIME cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value);
 CUDA_ON_CPU_RUNTIME cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value);
+CUDA_ON_CPU_RUNTIME cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc *asked, size_t count);
 CUDA_ON_CPU_RUNTIME cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes);
 
 // Order.
