@@ -58,8 +58,12 @@ _OF_HOST = (
 """Features of host code."""
 _UNSUPPORTED = (
     (r"\basm\b|\b__asm__\b|\b__asm\b", "inline PTX (asm)"),
-    (r"\btexture\s*<|\bcudaTextureObject_t\b|\btex[123]D\w*\s*[<(]", "textures"),
-    (r"\bsurface\s*<|\bcudaSurfaceObject_t\b|\bsurf[123]D\w*\s*[<(]", "surfaces"),
+    (r"\btexture\s*<", "texture references, which CUDA 12 removed: use texture objects"),
+    (r"\bsurface\s*<", "surface references, which CUDA 12 removed: use surface objects"),
+    (
+        r"\bcuda(?:Malloc|Free|Get)Mipmapped\w*|\b(?:tex|surf)Cubemap\w*|\btex[123]D\w*(?:Grad|gather)\b|\bcuda(?:Bind|Unbind)Texture\w*",
+        "this part of textures and surfaces",
+    ),
     (r"\bcudaLaunch(?!HostFunc|Kernel\b|KernelExC?\b|CooperativeKernel\b)\w*\s*\(", "launches through the runtime API"),
     (
         r"\bcudaGraph(?:AddMem(?:Alloc|Free)Node|AddNode|Conditional\w*|ExternalSemaphores\w*)\s*\(",

@@ -493,7 +493,7 @@ def test_what_the_cache_shall_keep_lies_in_an_array(device: CpuDevice) -> None:
 
 UNSUPPORTED = {
     'asm volatile("mbarrier.inval.b64 [%0];");': "inline PTX",
-    "cudaTextureObject_t t = 0;": "textures",
+    "texture<float> t;": "texture references",
     "other<<<1, 1>>>(y);": "launches in the source",
 }
 

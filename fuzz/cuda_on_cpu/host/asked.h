@@ -27,6 +27,12 @@ inline void moves(const void *address, size_t bytes, Move move, const Asked &by,
 // An H200's. More than that no program can ask of it.
 constexpr uint64_t memory_of_card = uint64_t{141} * 1000 * 1000 * 1000;
 
+// From copies.cpp: cudaMemcpy3D. From textures.cpp: an array as plain memory, with a place in it in bytes, and whether the
+// array has what is asked for; false if there is no such array.
+cudaError_t copy_in_slices(const cudaMemcpy3DParms &asked_for, const Asked &by);
+bool lay_out_array(cudaArray_const_t array, cudaPos &at, cudaPitchedPtr &as, size_t &element);
+bool array_holds(cudaArray_const_t array, const cudaPos &at, const cudaExtent &extent);
+
 inline bool is_host_visible(const Buffer *b) { return b && b->flags & is_host_visible_memory; }
 
 }  // namespace cuda_on_cpu

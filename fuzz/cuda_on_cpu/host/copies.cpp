@@ -117,13 +117,20 @@ static Copied in_slices(const cudaMemcpy3DParms &asked, const Asked &by) {
   return {at(asked.dstPtr, asked.dstPos), asked.dstPtr.pitch, at(asked.srcPtr, asked.srcPos), asked.srcPtr.pitch,
           extent.width, extent.height, asked.kind, by, extent.depth, slice(asked.dstPtr), slice(asked.srcPtr)};
 }
-static cudaError_t copied(const cudaMemcpy3DParms &asked, const Asked &by) {
-  bool fits = asked.extent.width <= asked.dstPtr.pitch && asked.extent.width <= asked.srcPtr.pitch;
-  return asked.srcArray || asked.dstArray || !fits ? returns(cudaErrorInvalidValue) : copied(in_slices(asked, by));
+// Where an array takes part, widths count its elements.
+cudaError_t copy_in_slices(const cudaMemcpy3DParms &asked, const Asked &by) {
+  cudaMemcpy3DParms plain = asked;
+  size_t to = 0, from = 0;
+  if (asked.dstArray && !lay_out_array(asked.dstArray, plain.dstPos, plain.dstPtr, to)) return returns(cudaErrorInvalidValue);
+  if (asked.srcArray && !lay_out_array(asked.srcArray, plain.srcPos, plain.srcPtr, from)) return returns(cudaErrorInvalidValue);
+  if (to || from) plain.extent.width *= to ? to : from;
+  bool fits = plain.extent.width <= plain.dstPtr.pitch && plain.extent.width <= plain.srcPtr.pitch && (!to || !from || to == from) &&
+              (!to || array_holds(asked.dstArray, plain.dstPos, plain.extent)) && (!from || array_holds(asked.srcArray, plain.srcPos, plain.extent));
+  return fits ? copied(in_slices(plain, by)) : returns(cudaErrorInvalidValue);
 }
 
 cudaError_t copy_on(cudaStream_t stream, const cudaMemcpy3DParms &asked_for, int line, const void *back) {
-  return copied(asked_for, asked(line, back, stream, false));
+  return copy_in_slices(asked_for, asked(line, back, stream, false));
 }
 cudaError_t set_on(cudaStream_t stream, const cudaMemsetParams &f, int line, const void *back) {
   if (f.elementSize != 1 && f.elementSize != 2 && f.elementSize != 4) return returns(cudaErrorInvalidValue);
@@ -176,10 +183,10 @@ CUDA_ON_CPU_API cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cuda
   return set_3d(to, value, extent, ASKED(stream, false));
 }
 CUDA_ON_CPU_API cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *asked_for, int line) {
-  return copied(*asked_for, ASKED(nullptr, true));
+  return copy_in_slices(*asked_for, ASKED(nullptr, true));
 }
 CUDA_ON_CPU_API cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *asked_for, cudaStream_t stream, int line) {
-  return copied(*asked_for, ASKED(stream, false));
+  return copy_in_slices(*asked_for, ASKED(stream, false));
 }
 
 // Symbols are variables of the library, which the host could reach, too: the copy is all that is needed.

@@ -49,6 +49,7 @@ static inline float fminf(float a, float b);
 #include "cuda_on_cpu/math_functions.h"
 #include "cuda_on_cpu/ptx_table.h"
 #include "cuda_on_cpu/entry.h"
+#include "cuda_on_cpu/textures.h"
 #ifdef CUDA_ON_CPU_COUNT
 #include "cuda_on_cpu/counted_functions.h"
 #endif

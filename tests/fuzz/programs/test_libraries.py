@@ -57,6 +57,13 @@ def test_products_are_right_and_nothing_is_accused(server: Server, programs: dic
     assert [one.output for one in right.printed] == ["wrong: 0, line 0\n"] * 2
 
 
+def test_textures_and_surfaces_are_right_and_nothing_is_accused(server: Server, programs: dict[str, Path]) -> None:
+    right, findings = run(server, programs["images"], runs=2)
+    assert findings == []
+    counts = re.findall(r"(?:linear|mode \d:|memory|solid|surface) (\d+)", right.printed[0].output)
+    assert counts == ["0"] * 8, right.printed[0].output
+
+
 @pytest.mark.parametrize(
     ("name", "bug", "kind", "words"),
     [
@@ -68,13 +75,20 @@ def test_products_are_right_and_nothing_is_accused(server: Server, programs: dic
         ("random", "too many", "out-of-bounds", "// the host's generator"),
         ("random", "not waited for", "race", "cudaMemcpy(here, there"),
         ("random", "not started", "uninitialised", "curandState state = states[i];"),
+        ("images", "uninitialised", "uninitialised", "// the sample"),
+        ("images", "freed", "use-after-free", "// the sample"),
+        ("images", "destroyed", "illegal-address", "// the sample"),
+        ("images", "too long", "out-of-bounds", "out[i] = tex1Dfetch"),
+        ("images", "beyond the edge", "out-of-bounds", "// the write"),
+        ("images", "elements for bytes", "misaligned", "surf2Dread(&value"),
+        ("images", "race", "race", "// the read"),
     ],
 )
 def test_a_bug_is_found_through_a_call_of_a_library(
     server: Server, programs: dict[str, Path], name: str, bug: str, kind: str, words: str
 ) -> None:
     _, findings = run(server, programs[name], bug, runs=1)
-    errors = {(one.kind, one.line) for one in findings if one.severity == "error"}
+    errors = {(one.kind, line) for one in findings if one.severity == "error" for line in (one.line, one.other_line)}
     assert (kind, line_of(name, words)) in errors, findings
 
 
@@ -152,6 +166,8 @@ def test_random_words_are_those_of_curand(server: Server, programs: dict[str, Pa
         ("cublasStrsm(handle);", r"cublasStrsm\(\), a function of cuBLAS"),
         ("curand_poisson(&state, 3.0);", "this part of cuRAND"),
         ("curandStateMRG32k3a state;", "this part of cuRAND"),
+        ("texture<float, 2> image;", "texture references, which CUDA 12 removed: use texture objects"),
+        ("cudaMallocMipmappedArray(&array);", "this part of textures and surfaces"),
     ],
 )
 def test_a_library_that_is_not_there_is_refused_in_one_line(tmp_path: Path, call: str, words: str) -> None:

@@ -4,6 +4,7 @@
 // Long, since CUDA also declares all of it in one header.
 #pragma once
 #include "../../../include/cuda_on_cpu/language.h"
+#include "../../../include/cuda_on_cpu/texture_types.h"
 #include "../../../include/cuda_on_cpu/vectors.h"
 
 #include <stddef.h>
@@ -169,7 +170,6 @@ typedef struct CudaOnCpuGraph *cudaGraph_t;
 typedef struct CudaOnCpuGraphExec *cudaGraphExec_t;
 typedef struct CudaOnCpuGraphNode *cudaGraphNode_t;
 typedef struct CudaOnCpuPool *cudaMemPool_t;
-typedef struct CudaOnCpuArray *cudaArray_t;  // such an array cannot be made here
 enum cudaGraphNodeType {
   cudaGraphNodeTypeKernel,
   cudaGraphNodeTypeMemcpy,
