@@ -28,19 +28,17 @@ API = {
     "kfuzz.trials.trial": "",
 }
 """What people import, and of it only these members where some are named."""
-ORDER = [
-    "tutorial",
-    "glossary",
-    "kernel-file",
-    "pytest",
-    "ci",
-    "limits",
-    "cpu-device",
-    "numerics",
-    "architecture",
-    "formats",
-    "kernels",
-]
+GROUPS = {
+    "Start": ["tutorial", "glossary"],
+    "Use": ["kernel-file", "formulas", "callables", "pytest", "ci", "bench", "cluster"],
+    "Understand": ["limits", "cpu-device", "numerics", "found"],
+    "Look up": ["ops", "kernels", "formats"],
+    "Inside": ["architecture"],
+}
+"""The pages of docs/ by what you want to do; a page that is in no group comes under `More`."""
+SCHEMES = (("(prefers-color-scheme: light)", "default", "weather-night", "Dark"),
+           ("(prefers-color-scheme: dark)", "slate", "weather-sunny", "Light"))  # fmt: skip
+"""When each colour scheme is used by itself, and the button that leads to the other."""
 LINK = re.compile(r"\[([^\]]+)\]\((?!https?://|#|mailto:)([^)\s#]+)(#[^)\s]*)?\)")
 SHIM = re.compile(r'<script src="https://[^"]*/iframe-worker/shim"></script>')
 """What the theme would fetch to search a site that is opened from disk; we have our own."""
@@ -103,8 +101,9 @@ def where(link: str, folder: Path) -> str:
 def configuration(source: Path, package: Path, site: Path) -> dict[str, object]:
     """What MkDocs is told: the order of pages, search, and nothing from anywhere else."""
     there = {path.stem for path in source.glob("*.md")}
-    chosen = [name for name in ORDER if name in there]
-    rest = sorted(there - {*ORDER, "index", "api"} - {Path(name).stem for name in BESIDE})
+    groups = {title: [f"{name}.md" for name in names if name in there] for title, names in GROUPS.items()}
+    placed = {name for names in GROUPS.values() for name in names} | {"index", "api"}
+    groups["More"] = [f"{name}.md" for name in sorted(there - placed - {Path(one).stem for one in BESIDE})]
     findings = sorted((source / "findings").glob("*.md"))
     python = {"paths": [str(package)], "options": {"heading_level": 2, "show_source": False}}
     return {
@@ -113,12 +112,20 @@ def configuration(source: Path, package: Path, site: Path) -> dict[str, object]:
         "site_dir": str(site),
         "strict": True,
         "use_directory_urls": False,
-        "theme": {"name": "material", "font": False, "features": ["navigation.indexes", "content.code.copy"]},
+        "theme": {
+            "name": "material",
+            "font": False,
+            "features": ["navigation.indexes", "navigation.sections", "content.code.copy"],
+            "palette": [
+                {"media": media, "scheme": scheme, "toggle": {"icon": f"material/{icon}", "name": f"{other} colours"}}
+                for media, scheme, icon, other in SCHEMES
+            ],
+        },
         "plugins": ["search", "offline", {"mkdocstrings": {"handlers": {"python": python}}}],
         "markdown_extensions": ["admonition", "pymdownx.highlight", "pymdownx.superfences", "tables", "toc"],
         "nav": [
             {"kfuzz": "index.md"},
-            *(f"{name}.md" for name in [*chosen, *rest]),
+            *({title: pages} for title, pages in groups.items() if pages),
             {"Findings": [f"findings/{path.name}" for path in findings]},
             {"API": "api.md"},
             {"Project": [name for name in BESIDE if Path(name).stem in there]},

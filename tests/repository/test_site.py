@@ -46,6 +46,17 @@ def test_the_site_is_built_strictly_and_fetches_nothing(tmp_path: Path) -> None:
         assert not re.search(r'<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)="https?:', path.read_text()), path
 
 
+def test_the_pages_are_grouped_and_the_site_has_a_dark_scheme(site: ModuleType, tmp_path: Path) -> None:
+    pages = [path.stem for path in (ROOT / "docs").glob("*.md")]
+    for name in [*pages, "newly_written"]:
+        (tmp_path / f"{name}.md").touch()
+    made = site.configuration(tmp_path, tmp_path, tmp_path)
+    groups = {title: names for entry in made["nav"] for title, names in entry.items() if isinstance(names, list)}
+    assert groups["More"] == ["newly_written.md"]  # every page of docs/ has a group
+    assert {name for names in groups.values() for name in names} >= {f"{name}.md" for name in pages}
+    assert [one["scheme"] for one in made["theme"]["palette"]] == ["default", "slate"]
+
+
 def test_a_link_leads_to_a_page_of_the_site_or_becomes_a_name(site: ModuleType, tmp_path: Path) -> None:
     text = "[a](limits.md#x) [b](../README.md) [c](../benchmarks/README.md) [d](https://example.org) [e](#here)"
     site.write(tmp_path / "page.md", text, ROOT / "docs")
