@@ -17,6 +17,7 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Ahead, ClaimError, Device, Outcome, Probe, UnsupportedError
 from kfuzz.kinds import Kind
 from kfuzz.search.scale import BUDGET
+from kfuzz.search.vast import Rung
 from kfuzz.trials.defect import Defect
 from kfuzz.trials.locating import locate
 from kfuzz.trials.trial import PreparedTrial, Trial, judge_outcome, prepare
@@ -65,7 +66,9 @@ class TrialEnd:
     device: str
     probe: Probe
     axes: Mapping[str, int]
-    """The kernel's own axes, if anything was judged."""
+    """The kernel's own axes, if the whole answer was judged."""
+    rung: str
+    """The size near a power of two that was tried; empty if it is none."""
     rows: int
     elements: int
     ratio: float
@@ -100,6 +103,7 @@ class _QueuedTrial:
     timeout: float
     planning_seconds: float
     prepared: PreparedTrial | ClaimError
+    rung: Rung | None = None
 
 
 def run_block(orders: Orders, device: Device, block: Block, known: dict[str, int]) -> Ends:
@@ -218,7 +222,7 @@ def _begin_trial(
         return _QueuedTrial(block, index, number, timeout, 0.0, error)
     if ahead:
         ahead.ask(trial.job, probe)
-    return _QueuedTrial(block, index, number, timeout, time.perf_counter() - began, trial)
+    return _QueuedTrial(block, index, number, timeout, time.perf_counter() - began, trial, attempt.rung)
 
 
 def _run(device: Device, one: _QueuedTrial) -> Callable[[], Outcome]:
@@ -263,7 +267,8 @@ def _trial_end(one: _QueuedTrial, kernel: Kernel, trial: Trial, known: dict[str,
         number=one.number,
         device=trial.device,
         probe=trial.probe,
-        axes=trial.axes if trial.rows else {},
+        axes=trial.axes if trial.rows and not one.rung else {},
+        rung=str(one.rung) if one.rung and not trial.untried else "",
         rows=trial.rows,
         elements=trial.elements,
         ratio=trial.ratio,

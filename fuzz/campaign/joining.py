@@ -43,6 +43,7 @@ def _join_progress(every: Sequence[Progress], names: Sequence[str]) -> Progress:
         reasons=set().union(*(one.reasons for one in every)),
         refusals=set().union(*(one.refusals for one in every)),
         untried=set().union(*(one.untried for one in every)),
+        rungs=set().union(*(one.rungs for one in every)),
         silences=_shared_silences(one.silences for one in every),
         seconds=_sums(one.seconds for one in every),
         smallest=_extremes([one.smallest for one in every], min),

@@ -57,6 +57,8 @@ def _add_trial(progress: Progress, trial: TrialEnd) -> None:
     if trial.axes:
         sizes = octaves(trial.axes)
         progress.tried[sizes] = progress.tried.get(sizes, 0) + 1
+    if trial.rung:
+        progress.rungs.add(trial.rung)
     progress.worst_ratio = max(progress.worst_ratio, trial.ratio)
     if trial.rows and all(shown.defect.worst is None for shown in trial.defects):
         progress.ratios[min(int(trial.ratio * RATIO_STEPS), RATIO_STEPS - 1)] += 1

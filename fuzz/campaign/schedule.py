@@ -14,8 +14,9 @@ from kfuzz.devices import Probe, PythonCall
 from kfuzz.gpu.options import GpuOptions
 from kfuzz.kinds import Kind
 from kfuzz.search.choose import seed_of, seeded_choices
-from kfuzz.search.plan import Attempt, plan
+from kfuzz.search.plan import Attempt, plan, plan_rung
 from kfuzz.search.scale import BUDGET, CHECK_BUDGET, CHECK_WORK, OF_ELEMENTS, WORK, Large
+from kfuzz.search.vast import ELEMENTS, Rung, rungs
 
 FIRST_BUDGET, TRIALS_A_DOUBLING = 64, 2
 """Cases start small and may double after this many trials: a bug that small cases show is found at once, and small."""
@@ -37,6 +38,9 @@ LARGE: dict[int, Large] = {
 """Sizes that ordinary trials do not reach: rare, since so many rows take as long as a hundred other trials."""
 OVERFLOW_EVERY = 8 * LARGE_EVERY
 """More than 2^31 elements are rarer still: they take a GPU a second or two and leave no room for another process."""
+RUNG_FIRST, RUNG_EVERY, MOST_RUNGS = 305, 20, 96
+"""The trials that climb the ladder of sizes (search/vast.py), each rung once; other large ones have other numbers."""
+BEYOND_INT = Rung(ELEMENTS, 31)
 LARGE_TIMEOUT = 3
 """How many times longer than others such a trial may take on the device: with its judging, at most 10 seconds."""
 MOST_PROGRAMS = 16
@@ -91,7 +95,9 @@ def attempt_of(kernel: Kernel, seed: int, index: int, budget: int = BUDGET) -> A
     if is_check(index):
         most, work = min(most, CHECK_BUDGET), CHECK_WORK
     large = large_of(index) if budget >= BUDGET else None
-    return plan(kernel, seeded_choices(seed_of(seed, kernel.name, index)), most, work, large)
+    choose = seeded_choices(seed_of(seed, kernel.name, index))
+    rung = {"overflow": BEYOND_INT, "rung": rung_of(kernel, index)}.get(large) if large else None
+    return (rung and plan_rung(kernel, rung, choose)) or plan(kernel, choose, most, work, large)
 
 
 def is_interpreted(kernel: Kernel) -> bool:
@@ -132,7 +138,20 @@ def is_large(index: int) -> bool:
 def large_of(index: int) -> Large | None:
     """What a trial has that ordinary trials do not reach; None for an ordinary trial."""
     what = LARGE.get(index % LARGE_EVERY)
+    if what is None and _place_on_ladder(index) is not None:
+        return "rung"
     return None if what == "overflow" and index % OVERFLOW_EVERY >= LARGE_EVERY else what
+
+
+def rung_of(kernel: Kernel, index: int) -> Rung | None:
+    """The rung of a trial on the ladder; None if it is not on it, or all rungs have been tried."""
+    place, every = _place_on_ladder(index), rungs(kernel)
+    return every[place] if place is not None and place < len(every) else None
+
+
+def _place_on_ladder(index: int) -> int | None:
+    place, between = divmod(index % AGAIN - RUNG_FIRST, RUNG_EVERY)
+    return place if not between and 0 <= place < MOST_RUNGS else None
 
 
 def is_for_hardware(index: int) -> bool:

@@ -72,7 +72,8 @@ class Progress:
 
     `next` is the number of its next trial; `retired` says why there is none. `error`: its claim or source is at
     fault. `reasons`: what was not judged, and why, in words. `refusals`: how host functions refused their arguments.
-    `untried`: why cases of more than 2^31 elements were not run. `silences`: for `nan` and `pos_inf`, if the claim
+    `untried`: why cases whose arrays are too large to be filled were not run. `rungs`: the sizes near powers of two
+    that were tried (search/vast.py). `silences`: for `nan` and `pos_inf`, if the claim
     leaves them out, the words that would have kept every trial. `ratios`: a histogram, in equal steps, of how near
     judged trials came to their bound. `seconds`: where the time went. `smallest` and `largest`: for each axis, the
     extreme sizes at which an answer was judged; `tried`: the number of trials for each combination of sizes, in
@@ -90,6 +91,7 @@ class Progress:
     reasons: set[str] = field(default_factory=set)
     refusals: set[Refusal] = field(default_factory=set)
     untried: set[Untried] = field(default_factory=set)
+    rungs: set[str] = field(default_factory=set)
     silences: dict[str, list[str]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     smallest: dict[str, int] = field(default_factory=dict)
@@ -185,6 +187,7 @@ def _encode(kernel: Kernel, progress: Progress) -> dict[str, object]:
         "reasons": sorted(progress.reasons),
         "refusals": [asdict(one) for one in sorted(progress.refusals, key=refusal_text)],
         "untried": sorted(one.name for one in progress.untried),
+        "rungs": sorted(progress.rungs),
         "sha256": _hash(kernel),
     }
 
@@ -211,6 +214,7 @@ def _decode(reader: Reader, kernel: Kernel, value: object) -> Progress:
         result.reasons = set(result.reasons)
         result.refusals = {_refusal(reader.table(key, one)) for one in reader.items(key, table["refusals"], 10_000)}
         result.untried = {Untried[str(name)] for name in reader.items(key, table["untried"], 10_000)}
+        result.rungs = set(map(str, reader.items(key, table["rungs"], 10_000)))
         result.fatal = [(number, kind) for number, kind in result.fatal]
         every = [_discovery(reader.table(key, item)) for item in reader.items(key, table["discoveries"], 10_000)]
         result.discoveries = {one.defect.bucket: one for one in every}

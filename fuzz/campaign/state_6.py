@@ -9,7 +9,14 @@ from typing import Any
 from kfuzz.devices import Untried
 
 REFUSAL = re.compile(r"refused: (?:line (?P<line>\d+): )?(?P<words>.*)", re.DOTALL)
-UNTRIED = {f"not tried beyond 2^31 elements: {one.value}": one.name for one in Untried}
+UNTRIED = {
+    f"not tried beyond 2^31 elements: {words}": one.name
+    for one, words in (
+        (Untried.DOES_NOT_FIT, "the arrays do not fit on the card as it is now"),
+        (Untried.CARD_IN_USE, "another such trial had the card"),
+        (Untried.TOO_SLOW, "it had not ended after ten seconds, and may only be slow"),
+    )
+}
 STRIDED = re.compile(r"every (?P<step>\d+)th from (?P<first>\d+)")
 SPAN = re.compile(r"(?P<region>head|tail|interior), (?P<first>\d+)(?:\.\.(?P<last>\d+))?")
 
@@ -29,6 +36,7 @@ def _progress(table: dict[str, Any]) -> dict[str, Any]:
         "reasons": [one for one in table["reasons"] if one not in typed],
         "refusals": [{"words": one["words"], "line": int(one["line"]) if one["line"] else None} for one in refusals],
         "untried": untried,
+        "rungs": [],
         "discoveries": [{**one, "defect": _defect(one["defect"])} for one in table["discoveries"]],
     }
 

@@ -39,7 +39,8 @@ from kfuzz.oracle.find import op_names
 from kfuzz.printable import one_line
 
 SCHEMA = "kfuzz-case/1"
-TURNS = "kfuzz-turns/1"
+TURNS, EARLIER_TURNS = "kfuzz-turns/2", "kfuzz-turns/1"
+"""The pattern of arrays in turns; the earlier one, in which all patterns began with 1, is read as this one."""
 """The rule that gives the rows of an array that is never filled; another rule gets another name."""
 MAX_LITERAL = 4096
 """Most elements of an array that are written out; a larger array needs a recipe or a sidecar."""
@@ -226,7 +227,7 @@ class Reader:
 
     def vast(self, key: str, entry: dict[str, object], shape: tuple[int, ...]) -> Values:
         """An array that is too large ever to be filled."""
-        if entry["in_turns"] != TURNS or prod(shape) < LEAST:
+        if entry["in_turns"] not in (TURNS, EARLIER_TURNS) or prod(shape) < LEAST:
             self.fail(f"{key}.in_turns", f"'{TURNS}' is expected, and a shape of at least {LEAST} elements")
         return make_unfilled(shape)
 

@@ -38,6 +38,7 @@ BufferFlags, Schedule, Status, Place, Refused, Relation, Traits, Assume, Work = 
     )
 )  # fmt: skip
 MOST_GIVEN, MOST_ALLOCATIONS = ABI.constants["max_given"], ABI.constants["max_buffers"]
+TOUCHED_BYTES = ABI.constants["touched_bytes"]
 FINDING_CAPACITY = 64
 MOST_LAUNCHES = 4096
 """The runtime records this many launches by host functions in one run."""

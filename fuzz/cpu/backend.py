@@ -9,7 +9,7 @@ import math
 import resource
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +21,7 @@ from kfuzz.cpu.abi import (
     MOST_ALLOCATIONS,
     MOST_GIVEN,
     MOST_LAUNCHES,
+    TOUCHED_BYTES,
     Assume,
     BufferFlags,
     LoadedLibrary,
@@ -42,11 +43,11 @@ from kfuzz.cpu.experiments import CpuRun, Manner, examine
 from kfuzz.cpu.findings import Lines, Sight, describe_sights
 from kfuzz.cpu.options import Flavour
 from kfuzz.cpu.questions import CpuQuestion
+from kfuzz.cpu.sampled import WrittenElements, examine_sample
 from kfuzz.cpu.scene import locate_line
 from kfuzz.devices import Buffer, ClaimError, Finding, Job, Outcome, Probe, Refusal, Run, is_host
 from kfuzz.devices.layout import POISONS, distances, nbytes
 from kfuzz.devices.processes import adopt_orphans
-from kfuzz.devices.vast import INT_COUNTS
 from kfuzz.oracle.elements import BY_TORCH_NUMBER
 
 MEMORY_LIMIT = 40 << 30
@@ -57,8 +58,6 @@ NO_ANSWER = (Status.timed_out, Status.too_large, Status.refused, Status.crowded)
 """A run that follows earlier calls and ends like this says nothing about the job, so the job then runs alone."""
 MOST_LIBRARIES = 256
 """Twice as many as a campaign over our own kernels uses: it needs each again a few blocks of trials later."""
-MOST_SECONDS = 2.0
-"""The limit for a job whose arrays are not filled: every page that it writes takes memory."""
 SPENT_AFTER = 2000
 """Loads after which the process is replaced: unloading frees most of the memory that loading took, but not all."""
 
@@ -100,7 +99,6 @@ class PlacedJob:
         self._left: dict[str, NDArray[np.generic]] = {}
         self._is_asked = False
         library = program.loaded.library
-        blocks = job.sampling.blocks if job.sampling else ()
         self._run = RawRun(
             watched_buffer=-1,
             module=ctypes.pointer(program.loaded.module),
@@ -120,8 +118,6 @@ class PlacedJob:
             buffer_capacity=len(self._buffers),
             launched=self._launched,
             launched_capacity=len(self._launched),
-            only_blocks=(ctypes.c_uint64 * max(1, len(blocks)))(*blocks),
-            only_block_count=len(blocks),
         )
 
     def _fill_in(self, raw: RawBuffer, buffer: Buffer, distance: int) -> None:
@@ -131,6 +127,11 @@ class PlacedJob:
         raw.element_bytes = 4
         if buffer.content is not None:
             raw.content, raw.flags = self._address_of(buffer.content), raw.flags | BufferFlags.has_content
+        elif buffer.in_turns:
+            shape, axis = buffer.shape, buffer.rows or 0
+            raw.fill, raw.element_bytes = buffer.element.one, buffer.element.bytes
+            raw.turn_rows, raw.turn_inner = shape[axis], math.prod(shape[axis + 1 :])
+            raw.flags |= BufferFlags.is_initialised | BufferFlags.is_in_turns
         elif buffer.fill is not None:
             raw.fill, raw.element_bytes = buffer.fill, buffer.element.bytes
             raw.flags |= BufferFlags.is_initialised
@@ -220,34 +221,40 @@ class PlacedJob:
         """The number of accesses of the last run, if it checked each of them and threads took turns."""
         return int(self._run.accesses)
 
+    def all_addresses(self) -> dict[str, int]:
+        """The addresses of all arrays in the last run."""
+        return {one.name: int(raw.address) for raw, one in zip(self._buffers, self._placed, strict=False)}
+
     def addresses(self) -> dict[str, int]:
         """The addresses of the outputs of the last run, where they still lie."""
         buffers = zip(self._buffers, self._placed, strict=False)
         return {buffer.name: int(raw.address) for raw, buffer in buffers if buffer.is_output}
 
-    def find_overflows(self, runtime: Runtime, seconds: float) -> Outcome:
-        """Run a few blocks once and briefly, and report their accesses outside arrays that are too large to fill."""
+    def examine_sample(self, runtime: Runtime, seconds: float) -> Outcome:
+        """Run a few blocks of a job whose arrays are too large to be filled (sampled.py)."""
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         before = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
         try:
-            done = self.run(runtime, Manner(Schedule.forward, 0), min(seconds, MOST_SECONDS))
+            return examine_sample(self.job, _PlacedBlocks(self, runtime), seconds)
         finally:
             resource.setrlimit(resource.RLIMIT_AS, before)
-        lost = [(one.finding, raw) for one, raw in zip(done.sights, self._findings, strict=False)]
-        far = [(finding, raw.address) for finding, raw in lost if finding.kind == "illegal-address"]
-        return Outcome(findings=tuple(self._locate(finding, address) for finding, address in far))
 
-    def _locate(self, finding: Finding, address: int) -> Finding:
-        """The finding with its array, if the address results from an index that does not fit into 32 bits."""
-        for raw, buffer in zip(self._buffers, self.job.buffers, strict=False):
-            index, size = (address - int(raw.address)) // buffer.element.bytes, math.prod(buffer.shape)
-            meant = index + (1 << 32)
-            if size > INT_COUNTS and index < 0 <= meant < size:
-                thread, _, _ = finding.message.partition(" accesses")
-                words = f"{thread} accesses {buffer.name}[{index}], which is {meant} in an int of 32 bits"
-                return replace(finding, message=words, array=buffer.name, index=index)
-        return finding
+    def run_block(self, runtime: Runtime, block: int, seconds: float) -> CpuRun:
+        """Run one block of a job whose arrays are too large to be filled."""
+        self._run.only_blocks = (ctypes.c_uint64 * 1)(block)
+        self._run.only_block_count = 1
+        return self.run(runtime, Manner(Schedule.forward, POISONS[0]), seconds)
+
+    def addresses_of_faults(self) -> list[int]:
+        """The address of each sight of the last run."""
+        return [raw.address for raw in self._findings[: self._run.finding_count]]
+
+    def read_written(self) -> dict[str, WrittenElements]:
+        """The elements of each output, of those that the last run touched, that no longer hold poison."""
+        touched = self._run.touched[: self._run.touched_count]
+        placed = zip(self._placed, self._buffers, strict=False)
+        return {one.name: _read_written(one, int(raw.address), touched) for one, raw in placed if one.is_output}
 
     def find_store(self, runtime: Runtime, watch: tuple[str, int], seconds: float) -> tuple[str, int] | None:
         """The file and line that store an element, in a run in forward order."""
@@ -302,6 +309,43 @@ class PlacedJob:
 def element_of(raw: RawGiven) -> str:
     """The name of the element type of a returned array."""
     return str(BY_TORCH_NUMBER.get(raw.type, f"type {raw.type} of torch"))
+
+
+class _PlacedBlocks:
+    """The blocks of a placed job, each of which runs alone."""
+
+    def __init__(self, placed: PlacedJob, runtime: Runtime) -> None:
+        self._placed, self._runtime = placed, runtime
+
+    def run_block(self, block: int, seconds: float) -> CpuRun:
+        return self._placed.run_block(self._runtime, block, seconds)
+
+    def addresses_of_faults(self) -> list[int]:
+        return self._placed.addresses_of_faults()
+
+    def addresses(self) -> dict[str, int]:
+        return self._placed.all_addresses()
+
+    def read_written(self) -> dict[str, WrittenElements]:
+        return self._placed.read_written()
+
+
+def _read_written(buffer: Buffer, address: int, touched: Sequence[int]) -> WrittenElements:
+    size, end = buffer.element.bytes, address + nbytes(buffer)
+    poison = np.frombuffer(POISONS[0].to_bytes(4, "little"), np.uint8)
+    places, values = [np.zeros(0, np.int64)], [np.zeros(0, buffer.element.dtype)]
+    for piece in sorted(touched):
+        first, last = max(piece, address), min(piece + TOUCHED_BYTES, end)
+        first += -(first - address) % max(size, 4)  # an element at the seam of two pieces is left out
+        count = max(0, last - first) // max(size, 4) * max(size, 4)
+        if not count:
+            continue
+        held = np.ctypeslib.as_array((ctypes.c_ubyte * count).from_address(first))
+        changed = (held.reshape(-1, 4) != poison).reshape(-1, size).any(axis=1)
+        at = np.flatnonzero(changed)
+        places.append((first - address) // size + at)
+        values.append(held.view(buffer.element.dtype)[at])
+    return WrittenElements(np.concatenate(places), np.concatenate(values))
 
 
 def note_earlier_calls(sight: Sight) -> Sight:
@@ -367,7 +411,7 @@ class CpuBackend:
             bound[flavour] = PlacedJob(job, self._program(job, flavour), probe.seed)
             begin("running")
             if job.sampling:
-                return bound[flavour].find_overflows(self._runtime, probe.timeout)
+                return bound[flavour].examine_sample(self._runtime, probe.timeout)
             if question.returned:
                 return bound[flavour].find_returned(self._runtime, probe.timeout)
             if question.watch:

@@ -94,11 +94,12 @@ class Run:
 
 
 class Untried(Enum):
-    """Why a device did not run a job of more than 2^31 elements."""
+    """Why a device did not run a job whose arrays are too large to be filled."""
 
     DOES_NOT_FIT = "the arrays do not fit on the card as it is now"
     CARD_IN_USE = "another such trial had the card"
-    TOO_SLOW = "it had not ended after ten seconds, and may only be slow"
+    TOO_SLOW = "it had not ended after a few seconds, and may only be slow"
+    TOUCHES_TOO_MUCH = "a block touches more than 512 MB"
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
-"""Arrays of more elements than an int counts: rows of 0 and 1 in turns, which the host never stores.
+"""Arrays of up to 2^32 elements and more: rows of 0 and 1 in turns, which the host never stores as a whole.
 
-On the cpu device a few blocks run on zeros instead, and only their accesses are checked: an index that overflows
-32 bits misses its array by gigabytes. A GPU holds the arrays and runs the whole grid, and its answers are judged.
-Knows shapes and block numbers; never what a kernel computes.
+On the cpu device a few blocks run, and only the memory that they touch is filled: an index that overflows 32 bits
+misses its array by gigabytes, and the rows that a block writes are judged. A GPU holds the arrays and runs the whole
+grid. Knows shapes and block numbers; never what a kernel computes.
 """
 
 import random
@@ -13,12 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 INT_COUNTS = 1 << 31
-LEAST = (1 << 26) + 1
-"""An array with at least this many elements is never filled; no other case has so many."""
-BLOCKS = 8
+LEAST = 1 << 15
+"""An array of fewer elements is always filled."""
+BLOCKS = 10
 KINDS = 7
 """Kinds of row, which take turns: a prime, so that an error that recurs at some stride of rows meets all of them.
-gpu/vast.cu has the same number."""
+gpu/vast.cu and cuda_on_cpu/runtime/vast.cpp have the same number."""
+LATE = np.array([0, 1, 1, 0, 1, 0, 1])
+"""For each kind, how many columns its pattern has gone ahead: rows of one column differ, too, and no shift of the kinds
+leaves them as they are."""
 
 
 def make_unfilled(shape: Sequence[int]) -> NDArray[np.float32]:
@@ -34,20 +37,20 @@ def is_vast(array: NDArray[np.generic]) -> bool:
 def alternate_rows(shape: Sequence[int], axis: int, rows: Sequence[int]) -> NDArray[np.float32]:
     """These rows of an array whose rows take turns along an axis.
 
-    Row r has 1 in every column that 2 + r mod 7 divides, else 0. The sums, places and lengths of rows therefore differ,
-    every format has both numbers, and no sum of 2^24 of them is rounded.
+    Row r of kind k = r mod 7 has 1 in every column c for which 2 + k divides c + LATE[k], else 0. The sums, places and
+    lengths of rows therefore differ, every format has both numbers, and no sum of 2^24 of them is rounded.
     """
     length = prod(shape) // max(1, shape[axis])
-    kinds = np.arange(length) % np.arange(2, 2 + KINDS)[:, None] == 0
+    kinds = (np.arange(length) + LATE[:, None]) % np.arange(2, 2 + KINDS)[:, None] == 0
     made = kinds.astype(np.float32)[np.asarray(rows) % KINDS]
     others = [size for place, size in enumerate(shape) if place != axis]
     return np.ascontiguousarray(np.moveaxis(made.reshape(len(made), *others), 0, axis))
 
 
 def choose_blocks(grid: Sequence[int], seed: int) -> tuple[int, ...]:
-    """The blocks of a grid that run: the last ones, where indices are largest, the first, and some between."""
+    """The blocks of a grid that run: the last ones, where indices are largest, the first ones, and some between."""
     count = prod(grid)
     draw = random.Random(f"blocks {seed}")  # noqa: S311  drawn for coverage, nothing is kept secret
     late = [count - 1 - draw.randrange(1 + count // 64) for _ in range(2)]
     some = [draw.randrange(count) for _ in range(3)]
-    return tuple(dict.fromkeys([count - 1, *late, 0, *some, max(0, count - 2)]))[:BLOCKS]
+    return tuple(dict.fromkeys([count - 1, *late, 0, max(0, count - 2), min(1, count - 1), *some]))[:BLOCKS]

@@ -1,4 +1,4 @@
-"""GPU trials beyond 2^31 elements: real arrays, filled and examined on the GPU itself.
+"""GPU trials of up to 2^32 elements and more: real arrays, filled and examined on the GPU itself.
 
 Each array is mapped separately, with unmapped addresses on both sides as far as an int index reaches, so that an index
 that overflows causes a fault. The host fetches one row of each kind from the answers, and every row that differs from
@@ -121,6 +121,8 @@ def examine_vast(job: Job, probe: Probe, card: VastCard) -> Outcome:
 def mention_overflow(job: Job, found: Finding) -> Finding:
     """The finding of a fault, with the arrays whose size may have caused it."""
     huge = [buffer.name for buffer in job.buffers if prod(buffer.shape) > INT_COUNTS]
+    if not huge:
+        return found
     return replace(found, message=f"{found.message}; {', '.join(huge)}: more elements than an int of 32 bits counts")
 
 

@@ -26,7 +26,7 @@ def large_size(kernel: Kernel, what: Large, choose: Choose) -> tuple[Ground, dic
     """Launch parameters and sizes; None if the claim has no such sizes, or only some that take too long.
 
     `rows`, `elements`: more than 16 bits can count. `columns`: more elements in one row than 16 bits can count.
-    `turns`: so many that each block of a full grid takes a second share. search/vast.py has `overflow`.
+    `turns`: so many that each block of a full grid takes a second share. search/vast.py has `overflow` and `rung`.
     """
     found = _find_size(kernel, what, choose)
     if found is None:
@@ -51,7 +51,7 @@ def additions(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) 
 
 
 def _find_size(kernel: Kernel, what: Large, choose: Choose) -> tuple[Ground, dict[str, int]] | None:
-    if what == "overflow" or not kernel.axes:  # vast.py found no size beyond 2^31 elements; or all sizes are fixed
+    if what in ("overflow", "rung") or not kernel.axes:  # vast.py found no such size; or all sizes are fixed
         return None
     if what == "columns":
         return _draw_long_rows(kernel, choose)

@@ -23,7 +23,7 @@ from kfuzz.search.large import large_size
 from kfuzz.search.rows import rows_and_columns, rows_recipe
 from kfuzz.search.scale import BUDGET, WORK, Large
 from kfuzz.search.sizes import Ground, ground_of, make_allowed, size_of
-from kfuzz.search.vast import arrays_in_turns, vast_size
+from kfuzz.search.vast import Rung, arrays_in_turns, vast_size
 
 Planner = Callable[[Ground, Mapping[str, Shape], Choose], dict[str, Recipe]]
 
@@ -34,15 +34,23 @@ class Attempt:
 
     case: Case
     tune: Mapping[str, int]
+    rung: Rung | None = None
 
 
 def plan(kernel: Kernel, choose: Choose, budget: int = BUDGET, work: int = WORK, large: Large | None = None) -> Attempt:
     """A case that the claim admits, of the size that `kfuzz.search.sizes` chooses, or `kfuzz.search.large`."""
-    if large == "overflow" and (vast := vast_size(kernel, choose)):
-        return Attempt(case_of(kernel.op, arrays_in_turns(kernel, shapes(kernel, vast[0]))), vast[1])
     ground, axes = (large and large_size(kernel, large, choose)) or size_of(kernel, choose, budget, work)
     ground, axes = make_allowed(ground, axes, choose)
     return Attempt(case_of(kernel.op, _arrays(ground, axes, choose)), ground.tune)
+
+
+def plan_rung(kernel: Kernel, rung: Rung, choose: Choose) -> Attempt | None:
+    """A case of a size near a power of two; None if the claim admits none that can be tried."""
+    found = vast_size(kernel, rung, choose)
+    if found is None:
+        return None
+    axes, tune = found
+    return Attempt(case_of(kernel.op, arrays_in_turns(kernel, shapes(kernel, axes))), tune, rung)
 
 
 def plan_at(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int], choose: Choose) -> Attempt:

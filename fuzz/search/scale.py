@@ -5,8 +5,6 @@ All planners take their limits from here. Knows numbers; it knows no kernel.
 
 from typing import Literal
 
-from kfuzz.devices.vast import INT_COUNTS
-
 # an ordinary trial
 BUDGET = 1 << 16
 """Elements of one trial's inputs and outputs, unless more are asked for."""
@@ -26,7 +24,7 @@ A launch for rows of millions has no short rows nearby.
 """
 
 # a large trial
-Large = Literal["rows", "elements", "columns", "turns", "overflow"]
+Large = Literal["rows", "elements", "columns", "turns", "overflow", "rung"]
 MANY = 1 << 16
 LONGEST = 1 << 18
 """Columns of the longest rows that kfuzz tries."""
@@ -44,9 +42,7 @@ tries the same sizes."""
 OF_ELEMENTS: frozenset[Large] = frozenset({"elements", "rows", "columns"})
 """Kinds that only need many elements: a GPU runs them quickly, and detects as much as the cpu device."""
 
-# a trial beyond 2^31 elements
-MARGIN = INT_COUNTS // 32
-"""Elements beyond 2^31: enough that some of the last blocks have no others."""
+# a trial whose arrays are too large to be filled
 MOST_ADDITIONS = 1 << 20
 """Of one thread: a block does them in a second or two, also on a GPU."""
 OF_EACH_ROW = 1 << 15

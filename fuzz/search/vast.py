@@ -1,49 +1,91 @@
-"""Sizes beyond 2^31 elements, where an index of type int overflows: which kernels can be tried there, and how.
+"""Sizes near powers of two up to 2^32: a ladder, of which each rung is tried once.
 
-A few independent blocks can run alone, since each accesses the same elements as in a whole grid. Knows claims and the
-text of kernels; it does not know what a kernel accesses.
+Just beyond such a size a number becomes too large for its type: 24 bits of a float or of __mul24, an int or an
+unsigned of 32 bits that counts elements or bytes. A few independent blocks can run alone, since each accesses the same
+elements as in a whole grid. Knows claims and the text of kernels; it does not know what a kernel accesses.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import permutations
 from math import prod
 
 from kfuzz.cases.case import Values
-from kfuzz.cases.recipe import Band, Edit, Recipe, bits_of
+from kfuzz.cases.recipe import MAX_ELEMENTS, Band, Edit, Recipe, bits_of
 from kfuzz.claims.blocks import is_by_block
 from kfuzz.claims.jobs import Shape
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError
-from kfuzz.devices.vast import INT_COUNTS, KINDS, LEAST, make_unfilled
+from kfuzz.devices.vast import KINDS, LATE, LEAST, make_unfilled
 from kfuzz.search.choose import Choose, one_of
 from kfuzz.search.large import additions, most_blocks
-from kfuzz.search.scale import MARGIN, MOST_ADDITIONS, OF_EACH_ROW
+from kfuzz.search.scale import MOST_ADDITIONS, OF_EACH_ROW
 
-TURNS = tuple(Band(edits=(Edit(0, -1, bits_of(1.0), every=2 + kind),)) for kind in range(KINDS))
+POWERS = (16, 20, 23, 24, 29, 30, 31, 32)
+"""Their numbers of bits are those of types, and of a float's digits; bytes of four overflow two powers earlier."""
+BEYOND = 1 << 14
+"""So far beyond: several blocks have no others."""
+ELEMENTS = "elements"
+TURNS = tuple(
+    Band(edits=(Edit((2 + kind - int(LATE[kind])) % (2 + kind), -1, bits_of(1.0), every=2 + kind),))
+    for kind in range(KINDS)
+)
 """The rows of `in_turns`, for arrays that are small enough to be filled."""
 
 
-def vast_size(kernel: Kernel, choose: Choose) -> tuple[dict[str, int], dict[str, int]] | None:
-    """Axes that give an array of the op more elements than an int can count, and a launch; None if there are none."""
+@dataclass(frozen=True)
+class Rung:
+    """A size just below or just beyond a power of two: of an axis, or of the largest array in elements."""
+
+    of: str
+    power: int
+    is_beyond: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.of} {'beyond' if self.is_beyond else 'below'} 2^{self.power}"
+
+
+def rungs(kernel: Kernel) -> tuple[Rung, ...]:
+    """The rungs that a claim allows: first those beyond a power of two, where defects begin."""
+    if not is_by_block(kernel):
+        return ()
+    most = {name: axis.hi for name, axis in kernel.axes.items()} | {ELEMENTS: prod(a.hi for a in kernel.axes.values())}
+    every = [Rung(of, power, is_beyond) for is_beyond in (True, False) for power in POWERS for of in most]
+    return tuple(one for one in every if most[one.of] > (1 << one.power) + (BEYOND if one.is_beyond else 0))
+
+
+def vast_size(kernel: Kernel, rung: Rung, choose: Choose) -> tuple[dict[str, int], dict[str, int]] | None:
+    """Axes and a launch of this rung; None if there are none."""
     if not is_by_block(kernel):
         return None
     most = most_blocks(kernel)
-    row = choose(0, 7)
     every = []
-    for axes in _candidates(kernel, OF_EACH_ROW + row):
+    for axes in _candidates(kernel, rung, choose):
         found = kernel.where.near({**axes, **most}, tuple(kernel.tune)) if kernel.where else {**axes, **most}
         if found is None:
             continue
         tune = {name: found[name] for name in kernel.tune}
         try:
-            sizes = kernel.sizes(axes, tune)
-            shapes = kernel.shapes(sizes)
-            is_large = max(map(prod, shapes.values())) > INT_COUNTS and kernel.admits(axes)
-            if is_large and len(kernel.steps(sizes, shapes)) == 1 and additions(kernel, axes, tune) <= MOST_ADDITIONS:
+            if _is_on_rung(kernel, rung, axes, tune) and additions(kernel, axes, tune) <= MOST_ADDITIONS:
                 every.append((axes, tune))
         except ClaimError:
             continue
     return one_of(choose, every) if every else None
+
+
+def _is_on_rung(kernel: Kernel, rung: Rung, axes: Mapping[str, int], tune: Mapping[str, int]) -> bool:
+    """Whether the sizes are allowed, lie on the right side of the rung, and take one launch on huge arrays."""
+    sizes = kernel.sizes(axes, tune)
+    shapes = kernel.shapes(sizes)
+    elements = {name: prod(shape) for name, shape in shapes.items()}
+    size = max(elements.values()) if rung.of == ELEMENTS else axes[rung.of]
+    inputs = [elements[name] for name, array in kernel.arrays.items() if array.reads and name in elements]
+    return (
+        (size > 1 << rung.power) == rung.is_beyond
+        and (max(inputs) >= LEAST or max(elements.values()) > MAX_ELEMENTS)
+        and kernel.admits(axes)
+        and len(kernel.steps(sizes, shapes)) == 1
+    )
 
 
 def arrays_in_turns(kernel: Kernel, shapes: Mapping[str, Shape]) -> dict[str, Recipe | Values]:
@@ -59,12 +101,19 @@ def arrays_in_turns(kernel: Kernel, shapes: Mapping[str, Shape]) -> dict[str, Re
     return made
 
 
-def _candidates(kernel: Kernel, wanted: int) -> Iterator[dict[str, int]]:
-    """Sizes at which two axes make more than 2^31 elements, the others small; one is near `wanted` if possible."""
+def _candidates(kernel: Kernel, rung: Rung, choose: Choose) -> Iterator[dict[str, int]]:
+    """Sizes of a rung: one axis is large, or two make many elements together; the others are small."""
+    if rung.of != ELEMENTS:
+        axes = {name: axis.near(axis.lo + choose(2, 4)) for name, axis in kernel.axes.items()}
+        wanted = (1 << rung.power) + (BEYOND + choose(0, 63) if rung.is_beyond else -1 - choose(0, 7))
+        yield {**axes, rung.of: kernel.axes[rung.of].near(wanted)}
+        return
+    wanted = (1 << rung.power) * 33 // 32 if rung.is_beyond else (1 << rung.power) - 1
+    row = OF_EACH_ROW + choose(0, 7)
     for many, few in permutations(reversed(kernel.axes), 2):
         axes = {name: axis.near(axis.lo + 1) for name, axis in kernel.axes.items()}
-        axes[few] = kernel.axes[few].near(wanted)
-        axes[many] = kernel.axes[many].near((INT_COUNTS + MARGIN) // max(1, axes[few]) + 1)
+        axes[few] = kernel.axes[few].near(row)
+        axes[many] = kernel.axes[many].near(wanted // max(1, axes[few]) + rung.is_beyond)
         yield axes
-        square = int((INT_COUNTS + MARGIN) ** 0.5) + 1
+        square = int(wanted**0.5) + rung.is_beyond
         yield {**axes, many: kernel.axes[many].near(square), few: kernel.axes[few].near(square)}

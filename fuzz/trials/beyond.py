@@ -1,4 +1,4 @@
-"""Trials beyond 2^31 elements: what the device runs, and the few rows of an answer that the oracle judges.
+"""Trials whose arrays are too large to be filled: what the device runs, and the rows that the oracle judges.
 
 All rows of a kind have the same inputs, so a row that equals a judged row of its kind bit for bit is judged with it.
 Knows cases, claims and verdicts; it does not know how a device finds rows that differ.
@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.cases.case import Case
+from kfuzz.cases.recipe import MAX_ELEMENTS
 from kfuzz.claims.blocks import is_by_block
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Buffer, Job, Sampling
-from kfuzz.devices.vast import INT_COUNTS, alternate_rows, choose_blocks, is_vast
+from kfuzz.devices.vast import alternate_rows, choose_blocks, is_vast
 from kfuzz.oracle.verdict import Verdict
 
 MOST_ELEMENTS, MOST_ROWS = 1 << 22, 64
@@ -23,8 +24,9 @@ MOST_ELEMENTS, MOST_ROWS = 1 << 22, 64
 
 
 def sample_blocks(kernel: Kernel, case: Case, job: Job, seed: int) -> Job:
-    """The job with a sample of its blocks, if an array has more than 2^31 elements and blocks are independent."""
-    if max(prod(buffer.shape) for buffer in job.buffers) <= INT_COUNTS or not is_by_block(kernel):
+    """The job with a sample of its blocks, if its arrays are too large to be filled and blocks are independent."""
+    is_large = case.is_vast or max(prod(buffer.shape) for buffer in job.buffers) > MAX_ELEMENTS
+    if not is_large or not is_by_block(kernel):
         return job
     buffers = tuple(_place_rows(kernel, case, buffer) for buffer in job.buffers)
     most = _most_rows(kernel, case, buffers)

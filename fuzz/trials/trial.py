@@ -204,7 +204,7 @@ def judge_outcome(
         ratio=max((verdict.ratio for _, verdict in verdicts if verdict.status == "kept"), default=0.0),
         rows=(len(verdicts[0][0].rows) or _rows(kernel, case)) if verdicts else 0,
         elements=sum(verdict.judged for _, verdict in verdicts[:1]),
-        reasons=(*(_reasons_beyond_int(outcome, bool(verdicts)) if asked.job.sampling else ()), *reasons, *refusals),
+        reasons=(*(_reasons_of_sample(outcome, bool(verdicts)) if asked.job.sampling else ()), *reasons, *refusals),
         silences=_silences(kernel, case, bound.accuracy, answers[0][1], reasons) if reasons and given else {},
         untried=outcome.untried,
         notes=outcome.notes,
@@ -213,8 +213,8 @@ def judge_outcome(
     )
 
 
-def _reasons_beyond_int(outcome: Outcome, is_judged: bool) -> tuple[Unjudged, ...]:
-    """What was not judged of a job of more than 2^31 elements."""
+def _reasons_of_sample(outcome: Outcome, is_judged: bool) -> tuple[Unjudged, ...]:
+    """What was not judged of a job whose arrays are too large to be filled."""
     reasons: tuple[Unjudged, ...] = ((outcome.untried,) if outcome.untried else ()) + outcome.notes
     return reasons if reasons or is_judged else (ONLY_ACCESSES,)
 

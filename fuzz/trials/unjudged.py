@@ -11,7 +11,7 @@ from kfuzz.oracle.verdict import Reason
 
 Unjudged = Reason | Refusal | Untried | str
 
-ONLY_ACCESSES = "more than 2^31 elements: kfuzz runs a few blocks and checks their accesses, not their answers"
+ONLY_ACCESSES = "arrays too large to be filled: kfuzz runs a few blocks, and no block writes a whole row alone"
 NUMBER = re.compile(r"(?<![\d^])\d+ ")
 
 
@@ -33,7 +33,7 @@ def unjudged_text(one: Unjudged) -> str:
         case Refusal():
             return f"refused: {refusal_text(one)}"
         case Untried():
-            return f"not tried beyond 2^31 elements: {one.value}"
+            return f"a size near a power of two was not tried: {one.value}"
     return str(one)
 
 

@@ -143,6 +143,7 @@ class KernelEntry(TypedDict):
     rows: int
     sizes: dict[str, SizesTried]
     tried: list[SizesTogether]
+    rungs: list[str]
     worst_ratio: float
     ratios: list[int]
     error: str

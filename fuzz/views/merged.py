@@ -94,6 +94,7 @@ def _kernel(same: Sequence[KernelEntry]) -> KernelEntry:
         "rows": sum(one["rows"] for one in same),
         "sizes": {name: _size([one["sizes"][name] for one in same]) for name in same[0]["sizes"]},
         "tried": _tried(each for one in same for each in one["tried"]),
+        "rungs": sorted({rung for one in same for rung in one["rungs"]}),
         "worst_ratio": max(one["worst_ratio"] for one in same),
         "ratios": [sum(counts) for counts in zip(*(one["ratios"] for one in same), strict=True)],
         "error": first(lambda one: one["error"]),

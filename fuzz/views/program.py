@@ -112,6 +112,7 @@ def document(report: ProgramReport) -> Document:
         "rows": report.finished,
         "sizes": {},
         "tried": [],
+        "rungs": [],
         "worst_ratio": 0.0,
         "ratios": [0] * RATIO_STEPS,
         "error": "",

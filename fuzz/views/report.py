@@ -104,6 +104,7 @@ def _kernel(result: KernelResult) -> KernelEntry:
             for name, axis in kernel.axes.items()
         },
         "tried": _tried(progress.tried),
+        "rungs": sorted(progress.rungs),
         "worst_ratio": progress.worst_ratio,
         "ratios": list(progress.ratios),
         "error": progress.error,

@@ -3,7 +3,7 @@
 Knows the report and rich's tables; it does not know how anything was found.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.table import Table
 
@@ -130,8 +130,18 @@ def sizes_line(result: KernelResult) -> str:
         if (tried := largest.get(name, 0)) < axis.hi
     ]
     why = "; ".join(sorted(one.value for one in result.progress.untried))
-    more = f"; beyond 2^31 elements: {why}" if why else ""
+    more = f"; tried near powers of two: {rungs}" if (rungs := rungs_text(result.progress.rungs)) else ""
+    more += f"; some sizes near powers of two were not: {why}" if why else ""
     return f"not tried: {result.kernel.name}: {', '.join(beyond)}{more}" if beyond else ""
+
+
+def rungs_text(rungs: Iterable[str]) -> str:
+    """`rows 2^16 2^20, elements 2^31`: the powers of two near which sizes were tried, of each axis."""
+    powers: dict[str, set[int]] = {}
+    for rung in rungs:
+        of, _, power = rung.partition(" ")
+        powers.setdefault(of, set()).add(int(power.rpartition("^")[2]))
+    return ", ".join(f"{of} {' '.join(f'2^{one}' for one in sorted(every))}" for of, every in sorted(powers.items()))
 
 
 def untried_text(report: Report) -> str:

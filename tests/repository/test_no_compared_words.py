@@ -17,7 +17,7 @@ READERS = {
 }  # fmt: skip
 EXCEPTIONS = {
     "fuzz/callables/guards.py": "it rewords the sentence of another device",
-    "fuzz/cpu/backend.py": "it rewords the sentence of a sight",
+    "fuzz/cpu/sampled.py": "it rewords the sentence of a sight",
     "fuzz/trials/defect.py": "it leaves out the kernel's name, which it knows",
 }
 

@@ -67,6 +67,7 @@ static bool run_once(Run *the_run) {
   take_back_stacks();
   unmap_shared_of_residents();
   enter_shared_of(0);
+  if (!is_vast(*run)) release_vast_buffers();
   if (!(is_vast(*run) ? place_vast_buffers(*run) : place_buffers(*run)) || static_shared_bytes() + shared_red_zone > static_shared_capacity) {
     run->status = Status::too_large;
     return true;

@@ -66,6 +66,7 @@ enum BufferFlags : uint32_t {
   is_of_earlier_call = 64,  // an argument of an earlier call that is not an array of the call that counts
   is_taken_as_unwritten = 128,  // of the run before the last, or of this one (unwritten.h)
   is_written = 256,             // unset by a write
+  is_in_turns = 512,            // too large to be filled: rows of 0 and 1 in turns (vast.h)
 };
 
 struct Buffer {
@@ -78,6 +79,7 @@ struct Buffer {
   uint32_t distance;  // distance of its address from a multiple of 256
   char *address;      // out: where it lay
   uint32_t line, freed_line;  // out, where a host function allocates it
+  uint64_t turn_rows, turn_inner;  // of an array in turns: how many rows, and adjacent elements of one row
 };
 
 struct Argument {
@@ -188,7 +190,7 @@ struct Run {
   uint32_t timeout_ms;         // of processor time
   int32_t watched_buffer;      // check only: -1, or the buffer with the byte whose last writer is wanted
   uint64_t watched_offset;
-  const uint64_t *only_blocks;  // only these steps run, and no buffer is filled: they are too large (vast.h)
+  const uint64_t *only_blocks;  // only these blocks run, and buffers are filled where they are touched (vast.h)
   uint32_t only_block_count;
   Finding *findings;
   uint32_t finding_capacity;
@@ -218,6 +220,10 @@ struct Run {
   // Of the kernels that host functions launch.
   const StaticShared *static_shared;
   uint32_t static_shared_count;
+  // The addresses of the touched pieces of buffers that are filled where they are touched (vast.h).
+  const uint64_t *touched;
+  uint32_t touched_count;
 };
+constexpr uint32_t touched_bytes = 65536;  // of one piece
 
 }  // namespace cuda_on_cpu

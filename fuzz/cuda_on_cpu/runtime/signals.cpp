@@ -15,6 +15,7 @@
 #include "report.h"
 #include "stacks.h"
 #include "state.h"
+#include "vast.h"
 
 namespace cuda_on_cpu {
 
@@ -113,9 +114,17 @@ static void on_signal(int number, siginfo_t *info, void *context) {
     look_whether_it_comes_on();
     if (--watch.looks_left) return;
   }
+  uintptr_t address = reinterpret_cast<uintptr_t>(info->si_addr);
+  if (number == SIGSEGV && is_vast(*run)) {
+    Touch touch = touch_vast_buffer(*run, address);
+    if (touch == Touch::filled) return;
+    if (touch == Touch::too_many) {
+      watch.in_kernels = false;
+      stop_run(Status::too_large);
+    }
+  }
   watch.in_kernels = false;
   if (number == SIGABRT && run->is_program && in_host()) end_program(aborted);
-  uintptr_t address = reinterpret_cast<uintptr_t>(info->si_addr);
   uint64_t place = place_in_library(program_counter(context));
   if (in_host() && !place) place = place_of_caller(context);
   // In the runtime, without a checked access: then it is in the barrier or collective that the thread last reached.

@@ -1,6 +1,7 @@
-// Buffers with more elements than an int can count: address space that is zero wherever nothing has been stored.
+// Buffers that are too large to be filled: address space, of which a piece is filled when a thread first touches it.
 //
-// Around each lies the same amount of forbidden memory: an index that has overflowed 32 bits leads there.
+// Around each buffer lies forbidden memory of the same amount as an int counts: an index that has overflowed 32 bits leads
+// there. The pieces that were touched stay until the next run, so that the caller can read the answers in them.
 #pragma once
 #include "abi.h"
 
@@ -8,7 +9,13 @@ namespace cuda_on_cpu {
 
 static inline bool is_vast(const Run &run) { return run.only_block_count; }
 
-// Until the run ends. False when the system does not give that much address space.
+// False when the system does not give that much address space.
 bool place_vast_buffers(Run &run);
+
+// What a page fault at this address means: `filled`: the thread may go on; `too_many`: the run touches more pieces than fit.
+enum class Touch { none, filled, too_many };
+Touch touch_vast_buffer(Run &run, uintptr_t address);
+
+void release_vast_buffers();
 
 }  // namespace cuda_on_cpu

@@ -18,6 +18,7 @@ from kfuzz.oracle.verdict import Pattern
 from kfuzz.trials.unjudged import unjudged_text
 
 REFUSALS = {Refusal("takes at most columns"), Refusal("ValueError: few columns", 9)}
+WORDS_OF_6 = {Untried.TOO_SLOW: "it had not ended after ten seconds, and may only be slow"}
 PATTERNS = [Pattern("row"), Pattern(""), Pattern("head", 0, 3), Pattern("interior", 7, 7), Pattern("strided", 3, 0, 4)]
 
 
@@ -36,9 +37,9 @@ def as_version_6(text: str, progress: Progress) -> str:
     """The state as version 6 wrote it: a list of reasons in words, and patterns in words."""
     document = json.loads(text)
     for table in document["kernels"].values():
-        typed = (*progress.refusals, *progress.untried)
-        table["reasons"] = sorted([*table["reasons"], *map(unjudged_text, typed)])
-        del table["refusals"], table["untried"]
+        untried = [f"not tried beyond 2^31 elements: {WORDS_OF_6[one]}" for one in progress.untried]
+        table["reasons"] = sorted([*table["reasons"], *map(unjudged_text, progress.refusals), *untried])
+        del table["refusals"], table["untried"], table["rungs"]
         for one in table["discoveries"]:
             del one["defect"]["right_run"]
             if one["defect"]["extent"]:

@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 from seldom import is_seldom
 
-from kfuzz.campaign.schedule import LARGE, attempt_of, probe_of
+from kfuzz.campaign.schedule import BEYOND_INT, LARGE, attempt_of, probe_of
 from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
 from kfuzz.cpu.device import CpuDevice
@@ -236,7 +236,7 @@ def test_of_answers_that_never_repeat_so_many_are_judged_and_the_rest_is_said() 
 
     outcome, trial, _ = told(varies)
     assert len(outcome.runs[0].rows) <= 16
-    assert [note.partition(" ")[2] for note in outcome.notes][:1] == ["rows are like none of those judged"]
+    assert [note.partition(" ")[2] for note in outcome.notes][:1] == ["rows of a content that no judged row has"]
     assert trial.reasons == outcome.notes
 
 
@@ -323,12 +323,12 @@ def test_the_functions_for_a_card_do_what_they_say(axis: int, size: int) -> None
         assert not left["odd"].any()
 
 
-RIGHT = [kernel for kernel in discover() if kernel.broken is None and vast_size(kernel, seeded_choices(1))]
+RIGHT = [kernel for kernel in discover() if kernel.broken is None and vast_size(kernel, BEYOND_INT, seeded_choices(1))]
 
 
 @pytest.mark.parametrize("kernel", RIGHT, ids=lambda kernel: kernel.name)
 def test_every_kernel_is_asked_for_rows_of_which_inputs_are_known(kernel: Kernel) -> None:
-    axes, tune = vast_size(kernel, seeded_choices(3)) or ({}, {})
+    axes, tune = vast_size(kernel, BEYOND_INT, seeded_choices(3)) or ({}, {})
     assert axes
     case = attempt_of(kernel, 3, AT).case
     job = sample_blocks(kernel, case, kernel.bind(case.arrays, tune).job, 1)

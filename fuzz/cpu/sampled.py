@@ -1,0 +1,197 @@
+"""A job whose arrays are too large to be filled: a few of its blocks run, each alone.
+
+Arrays are address space, of which the runtime fills the pieces that a block touches (cuda_on_cpu/runtime/vast.h). An
+access far outside is a fault. The rows that a block writes whole are its answer, which the oracle judges. Two blocks
+that write the same elements show an index that has wrapped around into its own array.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.cpu.abi import Status
+from kfuzz.cpu.experiments import CpuRun
+from kfuzz.devices import Buffer, Circumstances, Finding, Job, Outcome, Run, Untried
+from kfuzz.devices.layout import POISONS
+from kfuzz.devices.vast import INT_COUNTS
+
+MOST_SECONDS = 2.0
+"""For all blocks of a job together, of processor time."""
+FARTHEST = 1 << 16
+"""An index that wraps around moves by a multiple of this many bytes."""
+ElementNumbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class WrittenElements:
+    """The elements of an output that a block has written: their places, in order, and what they hold."""
+
+    places: ElementNumbers
+    values: NDArray[np.generic]
+
+
+class BlockRunner(Protocol):
+    """A job in memory of which single blocks can be run."""
+
+    def run_block(self, block: int, seconds: float) -> CpuRun: ...
+
+    def addresses_of_faults(self) -> Sequence[int]:
+        """The address of each sight of the last run."""
+
+    def addresses(self) -> Mapping[str, int]:
+        """Where each array lies."""
+
+    def read_written(self) -> dict[str, WrittenElements]:
+        """What the last run wrote to each output."""
+
+
+def examine_sample(job: Job, runner: BlockRunner, seconds: float) -> Outcome:
+    """Run the chosen blocks, one after the other, and report their faults, their answers and what two of them share."""
+    assert job.sampling is not None
+    left = min(seconds, MOST_SECONDS)
+    findings: dict[tuple[str, int | None, str | None], Finding] = {}
+    written: dict[int, dict[str, WrittenElements]] = {}
+    untried = None
+    for block in job.sampling.blocks:
+        done = runner.run_block(block, left)
+        left -= done.seconds
+        for found in _find_faults(job, runner, done):
+            findings.setdefault((found.kind, found.line, found.array), found)
+        if done.status == Status.finished:
+            written[block] = runner.read_written()
+        elif done.status == Status.too_large:
+            untried = Untried.TOUCHES_TOO_MUCH
+        if left <= 0 or done.status == Status.timed_out:
+            untried = Untried.TOO_SLOW
+            break
+    if findings:
+        return Outcome(findings=tuple(findings.values()))
+    wrapped = _find_wrapped(job, runner, written, left) if left > 0 else None
+    if wrapped:
+        return Outcome(findings=(wrapped,))
+    run = _answer(job, written)
+    return Outcome((run,) if run else (), untried=untried)
+
+
+def _find_faults(job: Job, runner: BlockRunner, done: CpuRun) -> list[Finding]:
+    seen = zip(done.sights, runner.addresses_of_faults(), strict=False)
+    return [
+        _locate(job, runner.addresses(), one.finding, address)
+        for one, address in seen
+        if one.finding.kind == "illegal-address"
+    ]
+
+
+def _locate(job: Job, places: Mapping[str, int], finding: Finding, address: int) -> Finding:
+    """The finding with its array, if the address results from an index that does not fit into 32 bits."""
+    for buffer in job.buffers:
+        index, size = (address - places[buffer.name]) // buffer.element.bytes, math.prod(buffer.shape)
+        meant = index + (1 << 32)
+        if size > INT_COUNTS and index < 0 <= meant < size:
+            thread, _, _ = finding.message.partition(" accesses")
+            words = f"{thread} accesses {buffer.name}[{index}], which is {meant} in an int of 32 bits"
+            return replace(finding, message=words, array=buffer.name, index=index)
+    return finding
+
+
+def _find_wrapped(
+    job: Job, runner: BlockRunner, written: Mapping[int, Mapping[str, WrittenElements]], seconds: float
+) -> Finding | None:
+    """Blocks that write what an earlier block writes, although the others lie in order, as far apart as 0 and 1.
+
+    Either the two write different values, which is a race. Or each of at least two such blocks has a partner that
+    writes exactly the same: a kernel that computes each element once has none, and one that computes some elements
+    twice does not do so at a distance of many blocks.
+    """
+    count = math.prod(job.steps[0].grid)
+    for buffer in filter(_starts_poisoned, job.buffers):
+        size = math.prod(buffer.shape)
+        held = {block: one[buffer.name] for block, one in written.items() if len(one[buffer.name].places)}
+        if 0 not in held or 1 not in held:
+            continue
+        first = {block: int(one.places[0]) for block, one in held.items()}
+        if (apart := first[1] - first[0]) <= 0:
+            continue
+        moved = {block: first[0] + apart * block - at for block, at in first.items() if first[0] + apart * block < size}
+        far = {block: by for block, by in moved.items() if by and by * buffer.element.bytes % FARTHEST == 0}
+        if len(far) < 2 or sum(by == 0 for by in moved.values()) < 3:
+            continue
+        clashes = [
+            _compare_with_partner(runner, held[block], (first[block] - first[0]) / apart, count, buffer, seconds)
+            for block in far
+        ]
+        if "different" in clashes or set(clashes) == {"equal"}:
+            block = max(far)
+            place = f"{buffer.name}[{first[block]}]"
+            told = (
+                f"block {block} writes {place} and what follows, as an earlier block does; by the order of the other "
+            )
+            told += f"blocks it begins at [{first[block] + far[block]}], {far[block]} elements later"
+            return Finding("race", told, array=buffer.name, index=first[block] + far[block])
+    return None
+
+
+def _compare_with_partner(
+    runner: BlockRunner, held: WrittenElements, number: float, count: int, buffer: Buffer, seconds: float
+) -> Literal["", "equal", "different"]:
+    """How the elements of a block agree with those that the block or the two blocks of this number write."""
+    for partner in {math.floor(number), math.ceil(number)}:
+        if not 0 <= partner < count or runner.run_block(partner, seconds).status != Status.finished:
+            continue
+        other = runner.read_written()[buffer.name]
+        if np.array_equal(other.places, held.places) and other.values.tobytes() == held.values.tobytes():
+            return "equal"
+        _, mine, its = np.intersect1d(held.places, other.places, return_indices=True)
+        if held.values[mine].tobytes() != other.values[its].tobytes():
+            return "different"
+    return ""
+
+
+def _answer(job: Job, written: Mapping[int, Mapping[str, WrittenElements]]) -> Run | None:
+    """The rows that single blocks have written whole, in every output; None if there are none to judge."""
+    assert job.sampling is not None
+    outputs = [buffer for buffer in job.buffers if buffer.is_output]
+    most = job.sampling.most_rows
+    if not most or any(one.rows is None or not _starts_poisoned(one) for one in outputs):
+        return None
+    rows: dict[int, int] = {}
+    for block, arrays in written.items():
+        whole = [_whole_rows(buffer, arrays[buffer.name]) for buffer in outputs]
+        common = sorted(set.intersection(*map(set, whole)))
+        rows |= dict.fromkeys([*common[:1], *common[-1:]], block)
+    if not rows:
+        return None
+    chosen = sorted(rows)[-most:]
+    answers = {one.name: _pick_rows(one, chosen, [written[rows[row]][one.name] for row in chosen]) for one in outputs}
+    return Run(Circumstances("each block alone", poison=POISONS[0]), answers, rows=tuple(chosen))
+
+
+def _starts_poisoned(buffer: Buffer) -> bool:
+    """Whether it is an output that holds nothing but poison at first: what differs was written."""
+    is_placed = buffer.is_output and not buffer.is_returned
+    return is_placed and buffer.content is None and buffer.fill is None
+
+
+def _rows_of(buffer: Buffer, places: ElementNumbers) -> ElementNumbers:
+    axis = buffer.rows or 0
+    return places // math.prod(buffer.shape[axis + 1 :]) % buffer.shape[axis]
+
+
+def _whole_rows(buffer: Buffer, written: WrittenElements) -> list[int]:
+    """The rows of which every element was written."""
+    axis = buffer.rows or 0
+    length = math.prod(buffer.shape) // max(1, buffer.shape[axis])
+    rows, counts = np.unique(_rows_of(buffer, written.places), return_counts=True)
+    return [int(row) for row in rows[counts == length]]
+
+
+def _pick_rows(buffer: Buffer, rows: Sequence[int], written: Sequence[WrittenElements]) -> NDArray[np.generic]:
+    """These rows, each from what its block has written."""
+    axis = buffer.rows or 0
+    each = [one.values[_rows_of(buffer, one.places) == row] for row, one in zip(rows, written, strict=True)]
+    made = np.stack(each).reshape(len(rows), *buffer.shape[:axis], *buffer.shape[axis + 1 :])
+    return np.ascontiguousarray(np.moveaxis(made, 0, axis))

@@ -1,0 +1,94 @@
+"""Sizes near powers of two up to 2^32: each rung is tried once, and what begins there is found without a GPU."""
+
+from pathlib import Path
+
+import pytest
+
+from kfuzz.campaign.schedule import (
+    LARGE,
+    LARGE_EVERY,
+    MOST_RUNGS,
+    RUNG_EVERY,
+    RUNG_FIRST,
+    attempt_of,
+    large_of,
+    probe_of,
+    rung_of,
+)
+from kfuzz.claims.kernel import KERNELS, Kernel, load
+from kfuzz.cpu.device import CpuDevice
+from kfuzz.search.choose import seeded_choices
+from kfuzz.search.plan import plan_rung
+from kfuzz.search.vast import ELEMENTS, Rung, rungs
+from kfuzz.trials.trial import Trial, run_trial
+
+RIGHT = KERNELS / "softmax" / "three_pass_thread.cu"
+BOTH = "    y += row * cols;\n    x += row * cols;\n"
+EXHIBITS = {
+    "__mul24": (
+        BOTH.replace("row * cols", "__mul24(row, cols)"),
+        ("illegal-address", Rung("rows", 23)),
+        Rung("rows", 20),
+    ),
+    "a row number in a float": (
+        BOTH.replace("x += row *", "x += static_cast<size_t>(static_cast<float>(row)) *"),
+        ("numeric", Rung("rows", 24)),
+        Rung("rows", 24, is_beyond=False),
+    ),
+    "bytes in an unsigned, read alone": (
+        "    y += row * cols;\n"
+        "    const unsigned at = 4 * row * cols;\n"
+        "    x = reinterpret_cast<const float *>(reinterpret_cast<const char *>(x) + at);\n",
+        ("numeric", Rung(ELEMENTS, 30)),
+        Rung(ELEMENTS, 29),
+    ),
+    "elements in an unsigned": (
+        "    const unsigned first = row * cols;\n    y += first;\n    x += first;\n",
+        ("race", Rung(ELEMENTS, 32)),
+        Rung(ELEMENTS, 31),
+    ),
+}
+
+
+def try_rung(kernel: Kernel, rung: Rung, device: CpuDevice) -> Trial:
+    attempt = plan_rung(kernel, rung, seeded_choices(7))
+    assert attempt is not None
+    return run_trial(kernel, attempt.case, attempt.tune, device, probe_of(kernel, 1, RUNG_FIRST, 3, 30.0))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXHIBITS)
+def test_what_begins_beyond_a_power_of_two_is_found_there_and_not_before(name: str, tmp_path: Path) -> None:
+    wrong, (kind, found_at), silent_at = EXHIBITS[name]
+    source = RIGHT.read_text()
+    assert BOTH in source
+    (tmp_path / "wrong.cu").write_text(source.replace(BOTH, wrong))
+    kernel = load(tmp_path / "wrong.cu")
+    assert {found_at, silent_at} <= set(rungs(kernel))
+    with CpuDevice() as device:
+        found, silent = (try_rung(kernel, rung, device) for rung in (found_at, silent_at))
+        right = try_rung(load(RIGHT), found_at, device)
+    assert {(defect.kind, defect.severity) for defect in found.defects} == {(kind, "error")}
+    assert (silent.defects, right.defects) == ((), ())
+    assert min(silent.rows, right.rows) > 0
+    if kind == "race":
+        assert "as an earlier block does" in found.defects[0].message
+
+
+def test_a_ladder_has_the_rungs_that_the_claim_reaches_those_beyond_first() -> None:
+    every = rungs(load(RIGHT))
+    assert len(set(every)) == len(every) <= MOST_RUNGS
+    assert Rung("cols", 29) in every
+    assert Rung("cols", 31) not in every
+    beyond = [one.is_beyond for one in every]
+    assert beyond == sorted(beyond, reverse=True)
+    assert rungs(load(KERNELS / "softmax" / "grid_three_launches.cu")) == ()  # its blocks pass data to each other
+
+
+def test_each_rung_has_one_trial_of_a_campaign_and_no_other_large_one() -> None:
+    kernel = load(RIGHT)
+    indices = range(RUNG_FIRST, RUNG_FIRST + RUNG_EVERY * MOST_RUNGS, RUNG_EVERY)
+    assert [rung for index in range(4096) if (rung := rung_of(kernel, index))] == list(rungs(kernel))
+    assert {large_of(index) for index in indices} == {"rung"}
+    assert not {index % LARGE_EVERY for index in indices} & set(LARGE)
+    assert attempt_of(kernel, 1, RUNG_FIRST).rung == rungs(kernel)[0]
