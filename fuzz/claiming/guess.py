@@ -17,7 +17,8 @@ from kfuzz.claims.kernel import Kernel, read
 from kfuzz.claims.signature import entries_of, host_functions_of
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import ClaimError, Entry, Probe
-from kfuzz.oracle.find import op_names
+from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.find import find, op_names
 from kfuzz.phases import Phase, Stage, announce
 from kfuzz.search.plan import Attempt
 from kfuzz.trials.trial import run_trial, unfit
@@ -59,8 +60,13 @@ def guessed(path: Path, source: str, op: str | None, said: FunctionWords = NOTHI
 
 
 def check_op(where: str, op: str) -> None:
-    """Raise a ClaimError if the op is missing or unknown to the oracle."""
-    if op not in op_names():
+    """Raise a ClaimError if the op is missing or unknown to the oracle, or its file is no op."""
+    if op.endswith(".py"):
+        try:
+            find(op)
+        except OracleError as error:
+            raise ClaimError(f"{where}: {error}") from None
+    elif op not in op_names():
         told = f"no op {op}; there are {', '.join(op_names())}" if op else "say what it computes: --op softmax"
         raise ClaimError(f"{where}: {told}")
 

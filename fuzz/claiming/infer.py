@@ -4,6 +4,8 @@ A function of tensors has its arrays in the op's order, without a check; for any
 that is kept, as in `kfuzz claim`. So a wrong guess causes no false positive. Knows claims as text.
 """
 
+import json
+import re
 import shlex
 import tomllib
 from collections.abc import Mapping
@@ -24,6 +26,9 @@ from kfuzz.devices import ClaimError
 from kfuzz.installation import install_line
 from kfuzz.sources.cuda_in_python import cuda_of, functions_in, has_cuda, list_cuda_calls
 
+ENDING = ".py"
+"""Of an op in a file of its own."""
+OP_FILE = re.compile(r"""^\s*op\s*=\s*(["']([^"'\n]+\.py)["'])""", re.MULTILINE)
 SAID_IN_A_FILE = ("op", "entry", "home", "arguments", "accuracy", "values")
 """Keys of a claim for many files, each of which has its own function and arrays."""
 
@@ -56,13 +61,13 @@ def kernel_with(path: Path, unclaimed: Unclaimed) -> Kernel:
     if front_matter.has_claim(source):
         return load(path)
     toml, said = "", unclaimed.said
-    op, is_python = unclaimed.op, is_python_file(path)
+    op, is_python = place_op(unclaimed.op, Path()), is_python_file(path)
     if unclaimed.claim:
-        toml = front_matter.text_of(unclaimed.claim)
+        toml = with_placed_op(front_matter.text_of(unclaimed.claim), unclaimed.claim.parent)
         values = front_matter.beside(path, source, toml, unclaimed.words).values
         if "host" in values or "launch" in values or (is_python and ("call" in values or "arrays" in values)):
             return read(front_matter.beside(path, source, toml, unclaimed.words))
-        op, said, toml = part_of(unclaimed, values)
+        op, said, toml = part_of(replace(unclaimed, op=op), values)
     if is_python and op == OP:
         check_shapes(shown_path(path), said)
         return read(front_matter.beside(path, source, claim_by_reference(said) + toml, unclaimed.words))
@@ -77,6 +82,19 @@ def kernel_with(path: Path, unclaimed: Unclaimed) -> Kernel:
         check_entry(path, source, op, said)
         claim = claim_for(path, source, op, said)
     return read(front_matter.beside(path, source, claim + toml, unclaimed.words))
+
+
+def place_op(op: str, folder: Path) -> str:
+    """An op in a file, `./my_op.py`, by its whole path: it lies in this folder, and not beside the kernel."""
+    return str((folder / op).resolve()) if op.endswith(ENDING) else op
+
+
+def with_placed_op(toml: str, folder: Path) -> str:
+    """A claim whose op, if it is a file, is named by its whole path."""
+    found = OP_FILE.search(toml)
+    if found is None:
+        return toml
+    return f"{toml[: found.start(1)]}{json.dumps(place_op(found[2], folder))}{toml[found.end(1) :]}"
 
 
 def means_cuda(path: Path, source: str, said: FunctionWords) -> bool:
@@ -106,7 +124,7 @@ def kernel_named(target: str, unclaimed: Unclaimed | None) -> Kernel:
     """The kernel of a callable in a module, `mypkg.softmax:forward`; the op must be given."""
     if unclaimed and unclaimed.claim:
         raise ClaimError(f"{target}: --claim is for files; of a callable in a module say --op, --arg and --home")
-    op = unclaimed.op if unclaimed else ""
+    op = place_op(unclaimed.op, Path()) if unclaimed else ""
     check_op(target, op)
     assert unclaimed, "it says the op"
     check_home(op, unclaimed.said)

@@ -97,9 +97,9 @@ def list_powers_of_two(place: ClaimPlace, value: dict[str, object]) -> Axis:
 
 
 def parse_tune(place: ClaimPlace) -> tuple[int, ...]:
-    """The values of a tune parameter."""
-    value = place.value
-    if not isinstance(value, list) or not all(type(item) is int and 0 <= item <= INT_MAX for item in value):
+    """The values of a tune parameter; an argument of a Python function may be negative, such as dim = [1, -1]."""
+    value, least = place.value, -INT_MAX if place.front.is_python else 0
+    if not isinstance(value, list) or not all(type(item) is int and least <= item <= INT_MAX for item in value):
         raise place.error("a list of integers that fit an int is wanted, such as [32, 64, 128]")
     if not value:
         raise place.error("an empty list leaves no way to launch; name at least one value")
