@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.callables.arena import HostArena
-from kfuzz.callables.calling import Caller, NamedArrays, NamedViews, RefusedError
+from kfuzz.callables.calling import Caller, GpuSeen, NamedArrays, NamedViews, RefusedError
 from kfuzz.callables.card import CardArena
 from kfuzz.callables.extensions import CALLS
 from kfuzz.callables.libraries import libraries
@@ -36,7 +36,7 @@ from kfuzz.callables.probes import (
     has_prelude,
     same_bits,
 )
-from kfuzz.devices import Decoy, Finding, Job, Outcome, OutOfMemory, Probe, PythonCall, Run
+from kfuzz.devices import Decoy, Finding, Job, OtherLibraryError, Outcome, OutOfMemory, Probe, PythonCall, Run
 from kfuzz.devices.comparing import bits
 from kfuzz.devices.layout import Arrangement, Bytes, Place, plans
 from kfuzz.devices.repeats import Fault, PaintedRun, PlannedRun, RunResult, examine
@@ -58,17 +58,17 @@ class EarlierInput:
 
 
 class PythonBackend:
-    """The modules and the memory of this process."""
+    """The modules and the memory of this process. `imitates`: a file of torch sees a GPU, although there is none."""
 
-    def __init__(self, memory: Memory, guard_all: bool = False) -> None:
+    def __init__(self, memory: Memory, guard_all: bool = False, imitates: bool = False) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if not memory.is_card:
             for library in libraries().values():
                 os.environ.update(library.environment)
         warnings.simplefilter("ignore")  # kfuzz tries infinities on purpose, and a library warns of each
-        self._memory, self._guard_all = memory, guard_all
+        self._memory, self._guard_all, self._imitates = memory, guard_all, imitates
         self._host = HostArena() if memory.is_card else memory
-        self._modules = Modules(memory.is_card)
+        self._modules, self._has_answered = Modules(memory.is_card), False
 
     @property
     def is_spent(self) -> bool:
@@ -94,17 +94,23 @@ class PythonBackend:
         interpreter = None
         if call.language != call.library:  # opened before the file is imported
             interpreter = open_compiler(call.language, memory.is_card)
-        extensions = torch_without_card() if not memory.is_card and builds_cuda(job.source) else None
+        imitates = self._imitates or interpreter is not None or builds_cuda(job.source)
+        extensions = (
+            torch_without_card() if imitates and not memory.is_card and libraries()[call.library].imitates_gpu else None
+        )
         with extensions.on_a_card(job.path) if extensions else nullcontext():
             function = self._modules.function(job, call.function)
         if extensions:
             function = extensions.call_on_a_card(function, job.path)
         # kfuzz puts a returned array where a passed one would be, so that the same checks apply.
         job = replace(job, buffers=tuple(replace(buffer, is_returned=False) for buffer in job.buffers))
-        caller = Caller(job, call, function, lender, memory)
+        gpu: GpuSeen = "real" if self._memory.is_card else "imitated" if extensions else "missing"
+        caller = Caller(job, call, function, lender, memory, gpu)
+        caller.has_answered = self._has_answered
         bench, CALLS.has_seen = Bench(caller, memory, probe, begin, interpreter), False
         try:
             outcome = examine(job, probe, bench)
+            self._has_answered = True
         except RefusedError as error:
             return Outcome(refusal=error.refusal)
         except Fault as fault:
@@ -232,13 +238,13 @@ class Bench:
         handed = {name: view for name, view in views.items() if name not in self.caller.call.returns}
         elements = sum(prod(buffer.shape) for buffer in job.buffers)
         again = PRELUDE if number == 0 and self._interpreter is None and has_prelude(self._seed, elements) else 0
-        quiet = replace(self.caller, findings=[], earlier=[])
+        quiet = replace(self.caller, findings=[])  # its answers are looked at again, too: buffers may take turns
         returned: NamedArrays = {}
         try:
             for _ in range(1 + again):
                 with self._programs(quiet, handed, 0), self._extensions(quiet, 0):
                     returned = quiet.answers(handed, self._sizes(job))
-        except (Fault, RefusedError):
+        except (Fault, RefusedError, OtherLibraryError):
             if self._memory.is_spent:
                 raise  # nothing more runs in this process; the next one runs the input that counts
             return None  # the claim does not cover this input; the one that counts comes next

@@ -6,22 +6,36 @@ Knows what any call may do wrong; it knows no right answer.
 import ast
 import linecache
 import re
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.callables.extensions import RefusedByExtensionError
 from kfuzz.callables.lending import Lender, ReturnedArray
-from kfuzz.callables.loading import line_of, words_of
+from kfuzz.callables.libraries import libraries
 from kfuzz.callables.memory import LentArray, Memory
 from kfuzz.callables.probes import same_bits
-from kfuzz.devices import Buffer, ClaimError, DeviceError, Finding, Job, PythonCall, Refusal, names_together
+from kfuzz.callables.raising import find_lack, is_in, is_raised_by_statement, line_of, raising_module, words_of
+from kfuzz.devices import (
+    Buffer,
+    ClaimError,
+    DeviceError,
+    Finding,
+    Job,
+    NeedsGpuError,
+    OtherLibraryError,
+    PythonCall,
+    Refusal,
+    UnsupportedError,
+    names_together,
+)
 from kfuzz.devices.repeats import Fault
 from kfuzz.kinds import KINDS
 
@@ -31,8 +45,12 @@ GUARD_ALL = re.compile(r"--guard-all|CUDAPluggableAllocator")
 """Matches errors of the guarding allocator, which captures no graphs and counts no bytes, unlike torch's own."""
 STILL_RUNNING = 0.05
 """Seconds to wait for a thread that the call leaves running."""
-KEPT_ANSWERS = 3
+KEPT_ANSWERS, LEAST_KEPT, KEPT_BYTES = 8, 3, 64 << 20
+"""Earlier answers that are looked at again after later calls: with 8 of them, so many buffers that take turns are seen.
+Large answers are fewer."""
 
+GpuSeen = Literal["real", "imitated", "missing"]
+"""What the callable sees when it asks for a GPU."""
 NamedArrays = dict[str, NDArray[np.generic]]
 NamedViews = Mapping[str, LentArray]
 
@@ -64,6 +82,9 @@ class Caller:
     lender: Lender
     memory: Memory
     """The memory of the arguments."""
+    gpu: GpuSeen = "real"
+    has_answered: bool = False
+    """A call of this file has returned, so that it takes the library's arrays."""
     findings: list[Finding] = field(default_factory=list)
     earlier: list[EarlierAnswer] = field(default_factory=list)
 
@@ -118,7 +139,9 @@ class Caller:
         arrays = {name: self.lender.lend(view, elements[name]) for name, view in views.items()}
         args, named = arguments(self.call, {**sizes, **arrays})
         try:
-            return self.function(*args, **named)
+            answer = self.function(*args, **named)
+            self.has_answered = True
+            return answer
         except (KeyboardInterrupt, MemoryError, Fault, ClaimError, DeviceError):
             raise
         except SystemExit as error:
@@ -132,6 +155,14 @@ class Caller:
                 raise RefusedError(Refusal(str(error), error.line or line)) from None
             if is_of_guard_all(error):
                 raise RefusedError(Refusal(f"not under --guard-all: {words_of(error)}", line)) from None
+            if self.gpu != "real" and (lack := find_lack(error)) is not None:
+                if lack.is_of_input and self.gpu == "imitated":
+                    raise RefusedError(Refusal(lack.words, line)) from None
+                of = NeedsGpuError if self.gpu == "missing" else UnsupportedError
+                raise of(f"{self.job.path}: {lack.words}") from None
+            if self.call.is_guess and not self.has_answered and isinstance(error, TypeError | AttributeError):
+                words = f"{self.job.path}: it takes no arrays of {self.call.library}: {words_of(error)}"
+                raise OtherLibraryError(words) from None
             if is_refusal(error, file):
                 raise RefusedError(Refusal(words_of(error), line)) from None
             raise Fault(Finding("exception", words_of(error), line=line, step=0)) from None
@@ -180,7 +211,10 @@ class Caller:
                 message = f"{name} changes when the call has returned, by a thread of its own"
                 self._report(Finding("late-write", message, array=name, step=0))
         self.check_earlier(self.earlier[: -len(found) or None])
-        del self.earlier[:-KEPT_ANSWERS]
+        while len(self.earlier) > KEPT_ANSWERS or (
+            len(self.earlier) > LEAST_KEPT and bytes_of(self.earlier) > KEPT_BYTES
+        ):
+            del self.earlier[0]
 
     def check_earlier(self, answers: Sequence[EarlierAnswer]) -> None:
         """Report answers of earlier calls that have changed since."""
@@ -194,6 +228,11 @@ class Caller:
         """Add a finding once for each kind and array, with the severity of its kind."""
         if all((one.kind, one.array) != (found.kind, found.array) for one in self.findings):
             self.findings.append(replace(found, severity=KINDS[found.kind].severity))
+
+
+def bytes_of(answers: Sequence[EarlierAnswer]) -> int:
+    """The memory that the bits of answers take."""
+    return sum(one.bits.nbytes for one in answers)
 
 
 def arguments(call: PythonCall, values: Mapping[str, object]) -> tuple[list[object], dict[str, object]]:
@@ -230,12 +269,25 @@ def is_of_guard_all(error: BaseException | None) -> bool:
 
 
 def is_refusal(error: BaseException, file: str) -> bool:
-    """Whether the file itself refuses its arguments, by its own `raise` or `assert`."""
+    """Whether the file, or a package that it uses, refuses its arguments by a `raise` or `assert` of its own.
+
+    What an array library or Python's own raises is no refusal: the file has called it wrongly.
+    """
     frames = traceback.extract_tb(error.__traceback__)
-    if not (isinstance(error, REFUSALS) and frames and frames[-1].filename == file):
+    if not (isinstance(error, REFUSALS) and frames):
         return False
-    at = linecache.getline(file, frames[-1].lineno or 0)[frames[-1].colno or 0 :]
+    last = frames[-1]
+    if last.filename != file:
+        module = raising_module(error)
+        return not is_of_library(module) and is_raised_by_statement(error)
+    at = linecache.getline(file, last.lineno or 0)[last.colno or 0 :]
     return isinstance(error, AssertionError) or at.startswith("raise")
+
+
+def is_of_library(module: str) -> bool:
+    """Whether a module is an array library's, Python's or kfuzz's."""
+    tops = tuple(package.partition(".")[0] for one in libraries().values() for package in one.packages)
+    return is_in(module, (*tops, "kfuzz")) or module.partition(".")[0] in sys.stdlib_module_names
 
 
 def describe_misfit(name: str, answer: ReturnedArray, buffer: Buffer) -> str | None:

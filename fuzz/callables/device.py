@@ -11,13 +11,15 @@ from pathlib import Path
 
 from kfuzz.callables.libraries import libraries
 from kfuzz.callables.options import CallableOptions
-from kfuzz.devices import Job, Outcome, Probe, PythonCall
+from kfuzz.devices import Job, NeedsGpuError, OtherLibraryError, Outcome, Probe, PythonCall
 from kfuzz.devices.confirming import confirm, is_doubtful
 from kfuzz.devices.nursery import Nursery
 from kfuzz.devices.worker import Worker
 
 GRACE = 60.0
 """Seconds past a time-out: a library's compilation for a new shape does not count as the job's time."""
+AS_ON_CARD = "kfuzz.callables.as_on_card"
+"""Serves files that ask for a GPU where there is none."""
 KEPT = 4
 """Files whose processes stay: a campaign comes back to each file after a few trials of the others."""
 
@@ -33,14 +35,28 @@ class PythonDevice:
         module = ("on_guarded_card" if guard_all else "on_card") if name == "gpu" else "backend"
         self._module = f"kfuzz.callables.{module}"
         self._workers: OrderedDict[tuple[Path, str], Worker] = OrderedDict()
+        self._libraries: dict[tuple[Path, str], str] = {}
+        """The libraries of files that did not take the arrays of the first one."""
+        self._imitating: set[tuple[Path, str]] = set()
         self._nurseries: dict[tuple[str, ...], Nursery] = {}
 
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job; one that ends its process is run again in a new one before it is accused."""
         if job.sampling:
             return Outcome()  # a library has no blocks to leave out
+        job = with_library(job, self._libraries.get((job.path, job.source)))
+        try:
+            outcome = self._worker_for(job).run(job, probe)
+        except NeedsGpuError:
+            if self.name == "gpu" or not self._imitate_gpu(job):
+                raise
+            return self.run(job, probe)
+        except OtherLibraryError:
+            if not call_of(job).others:
+                raise
+            self._take_next_library(job)
+            return self.run(job, probe)
         worker = self._worker_for(job)
-        outcome = worker.run(job, probe)
         if worker.pid is None and is_doubtful(outcome, probe.fatal):
             second = replace(probe, options=(CallableOptions(is_second=True),))
             return confirm(outcome, lambda: worker.run(job, second), probe.fatal)
@@ -53,14 +69,30 @@ class PythonDevice:
             while len(self._workers) >= KEPT:
                 self._workers.popitem(last=False)[1].close()
             nursery = self._nursery_for(job)
-            self._workers[key] = Worker(self._module, GRACE, start=nursery.start, imports_files=True)
+            module = AS_ON_CARD if key in self._imitating else self._module
+            self._workers[key] = Worker(module, GRACE, start=nursery.start, imports_files=True)
         self._workers.move_to_end(key)
         return self._workers[key]
 
+    def _imitate_gpu(self, job: Job) -> bool:
+        """Give the job's file a new process, in which it sees a GPU; False if it has one, or has arrays of no torch."""
+        key = (job.path, job.source)
+        call = call_of(job)
+        if key in self._imitating or not libraries()[call.library].imitates_gpu:
+            return False
+        self._imitating.add(key)
+        self._workers.pop(key).close()
+        return True
+
+    def _take_next_library(self, job: Job) -> None:
+        """Give the job's file a new process, and arrays of the next library."""
+        key = (job.path, job.source)
+        self._libraries[key] = call_of(job).others[0]
+        self._workers.pop(key).close()
+
     def _nursery_for(self, job: Job) -> Nursery:
         """The process that has imported the library of the job's file."""
-        call = job.steps[0].entry
-        assert isinstance(call, PythonCall), "other jobs go to other devices"
+        call = call_of(job)
         used = [libraries()[name] for name in dict.fromkeys((call.library, call.language))]
         packages = tuple(one.packages[0] for one in used if self.name == "cpu" or one.forks_with_gpu)
         if packages not in self._nurseries:
@@ -78,3 +110,21 @@ class PythonDevice:
             nursery.close()
         self._workers.clear()
         self._nurseries.clear()
+
+
+def call_of(job: Job) -> PythonCall:
+    """The call of a job."""
+    call = job.steps[0].entry
+    assert isinstance(call, PythonCall), "other jobs go to other devices"
+    return call
+
+
+def with_library(job: Job, library: str | None) -> Job:
+    """A job with arrays of another library, and only those to try next that come after it."""
+    call = call_of(job)
+    if library is None or library not in call.others:
+        return job
+    language = library if libraries()[call.language].arrays != library else call.language
+    others = call.others[call.others.index(library) + 1 :]
+    entry = replace(call, library=library, language=language, others=others)
+    return replace(job, steps=(replace(job.steps[0], entry=entry), *job.steps[1:]))

@@ -68,6 +68,10 @@ class PythonLibrary:
     """Its arrays are in the host's memory even if there is a GPU."""
     untimed: str = ""
     """Why its calls are not timed: its arrays cannot be in GPU memory that kfuzz owns."""
+    imitates_gpu: bool = False
+    """Its arrays in the host's memory can say that they are on a GPU, to a file that asks for one."""
+    of_gpu: tuple[str, ...] = ()
+    """Its modules that only work with a GPU: what one of them raises without a GPU says nothing about the kernel."""
     interpreter: Callable[[], Interpreter] | None = None
     """Runs its kernels without a GPU."""
     environment: Mapping[str, str] = field(default_factory=dict)

@@ -9,13 +9,13 @@ import importlib.util
 import linecache
 import os
 import sys
-import traceback
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from kfuzz.devices import ClaimError, Job
+from kfuzz.callables.raising import find_lack, line_of, words_of
+from kfuzz.devices import ClaimError, Job, NeedsGpuError, UnsupportedError
 
 KEPT_MODULES = 256
 SEED = 0
@@ -44,7 +44,7 @@ class Modules:
             if len(self._made) >= KEPT_MODULES:
                 self._made.clear()
                 self._objects.clear()
-            self._made[key] = execute_file(job.path, job.source, len(self._made))
+            self._made[key] = execute_file(job.path, job.source, len(self._made), self._on_card)
         search_beside(job.path)  # its functions may import, too
         function = getattr(self._made[key], name, None)
         if not callable(function):
@@ -66,7 +66,10 @@ class Modules:
                 made.eval()  # like the reference: dropout drops nothing then, and statistics stay
             if self._on_card and hasattr(made, "cuda"):
                 made = made.cuda()
+        except UnsupportedError:
+            raise
         except Exception as error:  # whatever its own code raises
+            check_has_gpu(error, job.path, self._on_card)
             at = line_of(error, str(job.path.resolve()))
             where = f"{job.path}:{at}" if at else str(job.path)
             raise ClaimError(f"{where}: no {of.__name__} can be made: {words_of(error)}") from None
@@ -83,7 +86,14 @@ def search_beside(path: Path) -> None:
         sys.path.insert(0, folder)
 
 
-def execute_file(path: Path, source: str, number: int) -> ModuleType:
+def check_has_gpu(error: BaseException, path: Path, on_card: bool) -> None:
+    """Raise NeedsGpuError if an error of the file says that there is no GPU."""
+    lack = None if on_card else find_lack(error)
+    if lack is not None:
+        raise NeedsGpuError(f"{path}: {lack.words}") from None
+
+
+def execute_file(path: Path, source: str, number: int, on_card: bool = False) -> ModuleType:
     """Run the file as its own module; it can import what is beside it and in the working folder."""
     full = path.resolve()
     search_beside(path)
@@ -95,10 +105,11 @@ def execute_file(path: Path, source: str, number: int) -> ModuleType:
     try:
         supply_types(source)
         exec(compile(source, str(full), "exec"), vars(module))  # noqa: S102  it is what the user asks for
-    except (KeyboardInterrupt, MemoryError):
+    except (KeyboardInterrupt, MemoryError, UnsupportedError):
         raise
     except BaseException as error:
         del sys.modules[module.__name__]
+        check_has_gpu(error, path, on_card)
         at = line_of(error, str(full))
         where = f"{path}:{at}" if at else str(path)
         raise ClaimError(f"{where}: the file cannot be imported: {words_of(error)}") from None
@@ -119,17 +130,3 @@ def supply_types(source: str) -> None:
     asks = any(isinstance(node, ast.ImportFrom) and node.module == TYPES for node in ast.walk(ast.parse(source)))
     if asks and TYPES not in sys.modules and importlib.util.find_spec(TYPES) is None:
         sys.modules[TYPES] = AnyTypes(TYPES)
-
-
-def line_of(error: BaseException, file: str) -> int | None:
-    """The last line of a file that an error came through."""
-    if isinstance(error, SyntaxError) and error.filename == file:
-        return error.lineno
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
-    return lines[-1] if lines else None
-
-
-def words_of(error: BaseException) -> str:
-    """An error in one line."""
-    words = " ".join(str(error).split())[:200]
-    return f"{type(error).__name__}: {words}" if words else type(error).__name__

@@ -14,7 +14,7 @@ import numpy as np
 from kfuzz.callables.lending import Lender
 from kfuzz.callables.libraries import libraries
 from kfuzz.callables.library import Interpreter, PythonLibrary
-from kfuzz.callables.loading import words_of
+from kfuzz.callables.raising import words_of
 from kfuzz.devices import ClaimError, DeviceError, MissingError, OutOfMemory, UnsupportedError
 from kfuzz.devices.repeats import Fault
 from kfuzz.installation import install_line

@@ -61,7 +61,7 @@ def source_of(found: NamedCallable, entry: str) -> str:
 def library_of(found: NamedCallable) -> str:
     """The library whose arrays it takes: its own package if that has arrays, else one that its module imports."""
     top = found.module.split(".")[0]
-    return array_library_of([top], read_text(found.text).library)
+    return array_library_of([top], array_library_of(read_text(found.text).packages))
 
 
 def written(front: FrontMatter, roles: Roles, said: FunctionWords, known: Mapping[str, str]) -> str:
@@ -89,7 +89,7 @@ def written(front: FrontMatter, roles: Roles, said: FunctionWords, known: Mappin
         "[call]",
         f'entry   = "{launch.called.function}"',
         f"args    = [{', '.join(front_matter.shown(one) for one in launch.called.arguments)}]",
-        f'library = "{launch.called.library}"',
+        *([] if launch.called.is_guess else [f'library = "{launch.called.library}"']),
     ]
     if home:
         lines.append(f"home    = {{ {', '.join(f'{name} = {size}' for name, size in home.items())} }}")

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import cast
 
-from kfuzz.callables.libraries import libraries
 from kfuzz.callables.library import Arithmetic
 from kfuzz.claims.expression import Expression
 from kfuzz.claims.formula_claims import (
@@ -20,7 +19,7 @@ from kfuzz.claims.formula_claims import (
 )
 from kfuzz.claims.front_matter import FrontMatter, shown_path
 from kfuzz.claims.keys import WrittenAccuracy, WrittenValues
-from kfuzz.claims.python_text import read_text
+from kfuzz.claims.loaded import used_libraries
 from kfuzz.claims.reading import ClaimNames
 from kfuzz.claims.rounding_values import EXP_MODELS
 from kfuzz.claims.text import Said, numbers_of, said_in
@@ -80,7 +79,7 @@ def read_rounding(front: FrontMatter, written: WrittenAccuracy, op: Op, names: C
     from_text = ("-use_fast_math",) if "flags" in text else ()
     flags = from_text if written.flags is None else written.flags
     settings = settings_of(flags)
-    usual = libraries()[read_text(front.source).language].arithmetic if front.is_python else Arithmetic()
+    usual = used_libraries(front.path, front.source).arithmetic if front.is_python else Arithmetic()
     has_fast_divide = settings.get("prec-div", "true") == "false"
     models = Accuracy(
         exp=exp_of(front, written.exp, "use_fast_math" in settings, text, usual_exp(usual)),

@@ -14,6 +14,7 @@ from kfuzz.claims.axes import Axis
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, shown_path
 from kfuzz.claims.keys import WrittenCall, WrittenClaim
 from kfuzz.claims.launches import Launch, LaunchKeys
+from kfuzz.claims.loaded import used_libraries
 from kfuzz.claims.python_text import SUBMITTED_END, PythonFunction, PythonText, read_text
 from kfuzz.claims.reading import ClaimNames
 from kfuzz.claims.roles import Roles
@@ -72,9 +73,20 @@ def read_callable(front: FrontMatter, claim: WrittenCall, names: ClaimNames, arr
         if name not in used and name not in returns:
             what = "is an input" if array.reads else "is scratch"
             raise front.error((*KEY, "args"), f"'{name}' {what} and is not handed over")
-    library = claim.library or text.library
-    language = text.language if libraries()[text.language].arrays else library
-    call = PythonCall(entry, args, used, returns, library, language, claim.strides == "any", claim.stream == "current")
+    libs = used_libraries(front.path, front.source)
+    library = claim.library or libs.arrays
+    call = PythonCall(
+        entry,
+        args,
+        used,
+        returns,
+        library,
+        language=libs.language if libraries()[libs.language].arrays else library,
+        any_strides=claim.strides == "any",
+        in_stream=claim.stream == "current",
+        is_guess=libs.is_guess and not claim.library,
+        others=() if claim.library else libs.others,
+    )
     one = expression.number("1", ())
     return Launch(
         keys=LaunchKeys(KEY, (*KEY, "entry")),

@@ -7,7 +7,7 @@ import ast
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from kfuzz.callables.libraries import array_library_of, language_of, libraries
+from kfuzz.callables.libraries import libraries
 from kfuzz.sources.cuda_in_python import has_cuda
 
 OF_A_BENCHMARK = ("get_inputs", "get_init_inputs", "generate_input", "check_implementation", "ref_kernel", "reference")
@@ -58,16 +58,6 @@ class PythonText:
     def public(self) -> tuple[str, ...]:
         """The functions that a caller may want."""
         return tuple(name for name in self.functions if not name.startswith("_") and name not in OF_A_BENCHMARK)
-
-    @property
-    def library(self) -> str:
-        """The library whose arrays its functions take, by its imports; numpy if it imports none."""
-        return array_library_of(self.packages)
-
-    @property
-    def language(self) -> str:
-        """The library that compiles its functions, by its imports."""
-        return language_of(self.packages)
 
 
 @lru_cache(maxsize=256)

@@ -11,6 +11,14 @@ class UnsupportedError(ClaimError):
     """The kernel uses a feature that this device lacks. It is skipped, without a finding; another device may run it."""
 
 
+class NeedsGpuError(UnsupportedError):
+    """A Python file asks for a GPU where there is none: it may run in a process that answers as if there were one."""
+
+
+class OtherLibraryError(UnsupportedError):
+    """A Python file does not take arrays of this library: it may take another one's."""
+
+
 class MissingError(ClaimError):
     """The kernel needs a library that is not installed here, or that does not work in this environment."""
 

@@ -78,6 +78,10 @@ class PythonCall:
     any_strides: bool = False
     in_stream: bool = False
     """It computes in the current stream."""
+    is_guess: bool = False
+    """The file does not say which library's arrays it takes: what it imports does."""
+    others: tuple[str, ...] = ()
+    """Libraries to try next if the first call rejects the type of its arrays."""
 
     def __str__(self) -> str:
         return f"{self.function}({', '.join(self.arguments)})"

@@ -40,6 +40,8 @@ from kfuzz.devices import (
     Finding,
     Job,
     MissingError,
+    NeedsGpuError,
+    OtherLibraryError,
     Outcome,
     Probe,
     TogetherError,
@@ -62,8 +64,10 @@ COMPILE_TIMEOUT = 300.0
 
 MOST_TOGETHER = 8
 """Jobs that a process receives before it runs the first of them."""
-ClaimWord = Literal["missing", "unsupported", "claim"]
+ClaimWord = Literal["needs-gpu", "other-library", "missing", "unsupported", "claim"]
 REFUSED: dict[ClaimWord, type[ClaimError]] = {
+    "needs-gpu": NeedsGpuError,
+    "other-library": OtherLibraryError,
     "missing": MissingError,
     "unsupported": UnsupportedError,
     "claim": ClaimError,
@@ -124,7 +128,8 @@ class _Program:
 
 _Reply = (
     tuple[Literal["done"], Outcome, bool]
-    | tuple[Literal["missing", "unsupported", "claim", "device", "begun"], str]
+    | tuple[ClaimWord, str]
+    | tuple[Literal["device", "begun"], str]
     | tuple[Literal["unexpected"], UnexpectedError]
 )
 
@@ -359,19 +364,19 @@ class Worker:
             if reply[0] == "begun":
                 deadline = time.monotonic() + one.probe.timeout * self._slack + self._grace
                 part = str(reply[1])
-            elif reply[0] == "missing" or reply[0] == "unsupported" or reply[0] == "claim":
-                raise REFUSED[reply[0]](reply[1])
             elif reply[0] == "device":
                 self._end_process()
                 raise DeviceError(reply[1])
             elif reply[0] == "unexpected":
                 self._end_process()
                 raise reply[1]
-            else:
+            elif reply[0] == "done":
                 if reply[2]:
                     self._is_lossy = self._is_lossy or reply[1].ended
                     self._end_process()
                 return reply[1]
+            else:
+                raise REFUSED[reply[0]](reply[1])
 
 
 def _result_of(one: _Request) -> Outcome:

@@ -16,8 +16,9 @@ from typing import Any
 from kfuzz.callables.calling import arguments, describe_misfit, results
 from kfuzz.callables.card import CardView
 from kfuzz.callables.libraries import libraries
-from kfuzz.callables.loading import Modules, words_of
+from kfuzz.callables.loading import Modules
 from kfuzz.callables.opening import open_lender
+from kfuzz.callables.raising import words_of
 from kfuzz.devices import ClaimError, DeviceError, PythonCall, is_host, is_python
 from kfuzz.devices.layout import POISONS
 from kfuzz.gpu import graphs, hosting

@@ -15,5 +15,14 @@ def lender(is_card: bool, guard_all: bool) -> Lender:
 
 
 LIBRARY = PythonLibrary(
-    "torch", ("torch",), 0, lender, probe=lambda _: torch.zeros(1) + 1, extra="torch", forks_with_gpu=True
+    "torch",
+    ("torch",),
+    0,
+    lender,
+    probe=lambda _: torch.zeros(1) + 1,
+    extra="torch",
+    forks_with_gpu=True,
+    imitates_gpu=True,
+    # torch._utils stands in for the classes that a build without CUDA lacks
+    of_gpu=("torch.cuda", "torch._inductor", "torch._dynamo", "torch._utils"),
 )

@@ -19,6 +19,7 @@ LIBRARY = PythonLibrary(
     # exp becomes an ex2.approx of a product, a division a div.full, and each thread divides by a sum of its own
     arithmetic=Arithmetic(exp="__expf", divide="fast reciprocal", denominator="element"),
     decorators=("triton.jit", "triton.autotune", "triton.heuristics"),
+    of_gpu=("triton",),
     interpreter=interpreter,
     environment={"TRITON_INTERPRET": "1"},  # torch imports Triton, which reads it then
     extra="triton",

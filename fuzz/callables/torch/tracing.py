@@ -29,7 +29,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from kfuzz.callables.aten.elementwise import POWERS
 from kfuzz.callables.aten.table import write_operation
 from kfuzz.callables.aten.term import Arg, Term, Writer
-from kfuzz.callables.loading import SEED, execute_file, words_of
+from kfuzz.callables.loading import SEED, execute_file
+from kfuzz.callables.raising import words_of
 from kfuzz.callables.torch.elements import OF_TYPE, as_array
 from kfuzz.callables.torch.without_card import on_a_card
 from kfuzz.oracle.elements import NARROW

@@ -39,6 +39,8 @@ class OnACard(TorchFunctionMode):  # type: ignore[misc]  # torch is not there wh
         if func in ANSWERS:
             return ANSWERS[func](*args)
         kwargs = {name: on_host(value) for name, value in (kwargs or {}).items()}
+        if isinstance(kwargs.get("device"), int):
+            kwargs["device"] = "cpu"  # the number of a GPU
         return func(*map(on_host, args), **kwargs)
 
 
@@ -54,6 +56,7 @@ def data_ptr(tensor: Any) -> int:  # noqa: ANN401  a tensor
 
 ANSWERS: dict[object, Callable[..., object]] = {
     torch.Tensor.is_cuda.__get__: lambda tensor: True,
+    torch.Tensor.is_cpu.__get__: lambda tensor: False,
     torch.Tensor.device.__get__: lambda tensor: CARD,
     torch.Tensor.get_device: lambda tensor: 0,
     torch.Tensor.cuda: lambda tensor, *_: tensor,
@@ -101,13 +104,20 @@ class DoneAtOnce:
     synchronize = wait_stream = wait_event = record = wait = _done
 
 
-class CardAnswers:
+class CardProperties:
     """The properties of a GPU in Python: one of 132 multiprocessors, like an H200."""
 
     name, major, minor = "cpu device", 9, 0
     multi_processor_count, total_memory, warp_size = 132, 1 << 30, 32
     max_threads_per_multi_processor, shared_memory_per_block = 2048, 48 << 10
     shared_memory_per_block_optin, regs_per_multiprocessor = 227 << 10, 1 << 16
+    shared_memory_per_multiprocessor, is_integrated, is_multi_gpu_board = 228 << 10, 0, 0
+    L2_cache_size = 50 << 20
+
+    def __getattr__(self, name: str) -> None:
+        if not name.startswith("__"):
+            refuse_card()
+        raise AttributeError(name)
 
 
 def refuse_card(*_: object, **__: object) -> None:
@@ -125,17 +135,25 @@ CUDA: dict[str, object] = {
     "device_count": lambda: 1,
     "current_device": lambda: 0,
     "get_device_capability": lambda *_: (9, 0),
-    "get_device_name": lambda *_: CardAnswers.name,
-    "get_device_properties": lambda *_: CardAnswers,
+    "get_device_name": lambda *_: CardProperties.name,
+    "get_device_properties": lambda *_: CardProperties(),
+    "is_initialized": lambda: True,
+    "is_bf16_supported": lambda *_, **__: True,
+    "is_current_stream_capturing": lambda: False,
+    "get_arch_list": lambda: ["sm_90"],
+    "mem_get_info": lambda *_: (CardProperties.total_memory, CardProperties.total_memory),
+    **dict.fromkeys(("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved"),
+                    lambda *_: 0),
     "current_stream": DoneAtOnce,
     "default_stream": DoneAtOnce,
     "Stream": DoneAtOnce,
     "Event": DoneAtOnce,
     "stream": nullcontext,
     "device": nullcontext,
+    "device_of": nullcontext,
     "_lazy_init": refuse_card,
     **dict.fromkeys(("init", "synchronize", "empty_cache", "set_device", "set_stream", "manual_seed",
-                     "manual_seed_all"), do_nothing),
+                     "manual_seed_all", "reset_peak_memory_stats"), do_nothing),
 }  # fmt: skip
 
 
@@ -143,7 +161,13 @@ CUDA: dict[str, object] = {
 def on_a_card(path: Path) -> Iterator[None]:
     """Make torch act as if there were a GPU, whose CUDA the cpu device runs."""
     loaders = {"load_inline": functools.partial(load_inline, path), "load": functools.partial(load, path)}
-    with replace_names(torch.cuda, CUDA), replace_names(cpp_extension, loaders), OnACard():
+    defaults = {"set_default_device": do_nothing}
+    with (
+        replace_names(torch.cuda, CUDA),
+        replace_names(cpp_extension, loaders),
+        replace_names(torch, defaults),
+        OnACard(),
+    ):
         yield
 
 

@@ -1,12 +1,12 @@
 """Triton's own interpreter with checked memory: each load and store, element by element. Needs no GPU.
 
 It uses private parts of Triton, so it accepts only tested versions, and each launch checks that it is watched. Of the
-two files that import triton, this is the one that other files use.
+files that import triton, this is the one that other files use.
 """
 
 import ctypes
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
@@ -18,7 +18,7 @@ import triton
 from numpy.typing import NDArray
 from triton.runtime import interpreter
 
-from kfuzz.callables.triton import bfloat16
+from kfuzz.callables.triton import bfloat16, without_card
 from kfuzz.devices import DeviceError, Finding, MissingError
 from kfuzz.devices.layout import OUTPUT, POISONS
 from kfuzz.kinds import Kind
@@ -174,6 +174,7 @@ class Watch:
             raise MissingError(f"{problem}: pip install 'numpy<{NUMPY}'")
         self.programs: Programs | None = None
         bfloat16.install()
+        without_card.install()
         builder, grid = interpreter.InterpreterBuilder, interpreter.GridExecutor
         self._real = {name: getattr(builder, name) for name in ("create_masked_load", "create_masked_store")}
         self._launch = grid.__call__
@@ -206,8 +207,7 @@ class Watch:
         if interpreter.InterpreterBuilder.create_masked_load is not self._ours:
             raise DeviceError("Triton's interpreter is not looked at: something has replaced its loads and stores")
         if self.programs is not None:
-            tensors = [one for one in (*given, *named.values()) if isinstance(one, torch.Tensor)]
-            self.programs.begin(tensors)
+            self.programs.begin(list(tensors_in((*given, *named.values()))))
         return self._launch(executor, *given, **named)
 
     def _load(self, builder: Any, pointers: Any, mask: Any, other: Any, *rest: Any) -> Any:  # noqa: ANN401
@@ -239,6 +239,17 @@ class Watch:
             return real(*given, **named)
 
         return marked
+
+
+def tensors_in(given: Iterable[object]) -> Iterator[torch.Tensor]:
+    """The tensors among a launch's arguments: also in tuples, in descriptors, and of another type than they were."""
+    for one in given:
+        if isinstance(one, torch.Tensor):
+            yield one
+        elif isinstance(one, tuple | list):
+            yield from tensors_in(one)
+        elif (base := getattr(one, "base", None)) is not None:
+            yield from tensors_in((base,))
 
 
 def undefined_values(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Bits:

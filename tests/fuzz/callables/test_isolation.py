@@ -4,19 +4,14 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
+from small_callables import RIGHT, trial_of
 
 from kfuzz.callables.device import PythonDevice
-from kfuzz.cases.case import case_of
-from kfuzz.claims.kernel import load
-from kfuzz.devices import ClaimError, MissingError, Probe
+from kfuzz.devices import ClaimError, MissingError
 from kfuzz.devices.nursery import ForkedProcess, Nursery
 from kfuzz.devices.worker import CommandProcess
-from kfuzz.trials.trial import Trial, run_trial
 
-X = np.linspace(-3, 3, 12, dtype=np.float32).reshape(3, 4)
-RIGHT = "import numpy as np\ndef f(x):\n    return x.sum(1)\n"
 THREADED = "import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\n"
 
 
@@ -25,12 +20,6 @@ def device() -> Iterator[PythonDevice]:
     opened = PythonDevice()
     yield opened
     opened.close()
-
-
-def trial_of(folder: Path, name: str, text: str, device: PythonDevice, op: str = "row_sum") -> Trial:
-    path = folder / f"{name}.py"
-    path.write_text(f'# /// kernel\n# op = "{op}"\n# ///\n{text}')
-    return run_trial(load(path), case_of(op, {"x": X}), {}, device, Probe(runs=2))
 
 
 def test_what_one_file_patches_and_sets_does_not_reach_the_next(tmp_path: Path, device: PythonDevice) -> None:
