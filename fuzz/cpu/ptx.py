@@ -30,6 +30,12 @@ _COPY = re.compile(
     r"\[%0\], \[%1\], (?P<bytes>%2|4|8|16)(?:, (?P<given>%[23]))?;?"
 )
 _WAIT = re.compile(r"cp\.async\.wait_(?:all|group (?P<but>%0|\d+));?")
+_BLOCK = re.compile(r"^\{\s*(.*?)\s*\}$")
+_REGISTERS = re.compile(r"\.reg \.([busf](?:32|64)) ([\w, ]+);")
+_REGISTER_TYPES = {
+    "b32": "unsigned int", "u32": "unsigned int", "s32": "int", "f32": "float",
+    "b64": "unsigned long long", "u64": "unsigned long long", "s64": "long long", "f64": "double",
+}  # fmt: skip
 _OPERAND = re.compile(r'\s*"[^"]*"\s*\(')
 
 
@@ -66,7 +72,25 @@ def _call(inside: str) -> str | None:
         return _atomic_update(update, operands)
     meant = parse_form(instruction, operands)
     one = expression(meant.instruction, list(meant.operands))
-    return f"::cuda_on_cpu::ptx_until([&](bool &{DONE}) {{ {one}; }})" if one and meant.is_loop else one
+    if one is None:
+        return _sequence(instruction, operands)
+    return f"::cuda_on_cpu::ptx_until([&](bool &{DONE}) {{ {one}; }})" if meant.is_loop else one
+
+
+def _sequence(text: str, operands: list[str]) -> str | None:
+    """Several instructions, with registers of their own, as a lambda; None if one of them is not in the table."""
+    body = _BLOCK.sub(r"\1", text)
+    registers = [(kind, name) for kind, names in _REGISTERS.findall(body) for name in re.findall(r"\w+", names)]
+    every = list(operands)
+    for _, name in registers:
+        body = re.sub(rf"(?<![\w.%]){name}(?![\w.])", f"%{len(every)}", body)
+        every.append(f"cuda_on_cpu_{name}")
+    parts = [one.strip() for one in re.sub(r"\.reg [^;]*;", "", body).split(";") if one.strip()]
+    calls = [expression(one, every) for one in parts]
+    if len(parts) + len(registers) < 2 or None in calls:
+        return None
+    declared = "".join(f"{_REGISTER_TYPES[kind]} cuda_on_cpu_{name}{{}}; " for kind, name in registers)
+    return f"[&] {{ {declared}{'; '.join(one for one in calls if one)}; }}()"
 
 
 def _plain_access(match: re.Match[str], operands: list[str]) -> str | None:

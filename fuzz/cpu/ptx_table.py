@@ -8,7 +8,7 @@ import re
 _FTZ = r"(?:\.ftz)?"
 _INT = r"(?:[usb]32|[usb]64)"
 _EVERY = r"(?:[usbf](?:8|16|32|64))"
-_CACHE = r"(?:\.(?:ca|cs|lu|wb|L[12]::\w+))*"
+_CACHE = r"(?:\.(?:ca|cg|cs|lu|wb|L[12]::\w+))*"
 _SHARED = r"(?:\.shared(?:::cta)?)?"
 _ALIGNED = r"(?:\.aligned)?"
 _C = "::cuda_on_cpu::"
@@ -39,6 +39,7 @@ EXPRESSIONS = (
     (r"not\.b(?:32|64)", "{0} = ~({1})"),
     (r"popc\.b32", "{0} = __popc({1})"),
     (r"clz\.b32", "{0} = __clz({1})"),
+    (r"vabsdiff4\.u32\.u32\.u32\.add", "{0} = __vsadu4({1}, {2}) + ({3})"),
     (r"brev\.b32", "{0} = __brev({1})"),
     (r"prmt\.b32", "{0} = __byte_perm({1}, {2}, {3})"),
     (r"lop3\.b32", f"{{0}} = {_C}ptx_lop3({{1}}, {{2}}, {{3}}, {{4}})"),
@@ -160,5 +161,7 @@ def _operand(word: str, operands: list[str]) -> str | None:
         return SPECIAL.get(place[2:])
     if place.startswith("%"):
         number = place[1:]
-        return operands[int(number)] if number.isdigit() and int(number) < len(operands) else None
+        if not number.isdigit():  # as an asm without operands writes it
+            return SPECIAL.get(number)
+        return operands[int(number)] if int(number) < len(operands) else None
     return place if re.fullmatch(r"-?\d+|0[xX][0-9a-fA-F]+", place) else None

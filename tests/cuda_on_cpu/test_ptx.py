@@ -160,6 +160,30 @@ def test_single_instructions_do_what_they_say(device: CpuDevice) -> None:
     np.testing.assert_array_equal(outcome.runs[0].outputs["y"], stored + majority)
 
 
+SEQUENCES = r"""
+__global__ void sequences(float *y, const float *x) {
+    int sum = threadIdx.x, taken;
+    unsigned int start, stop;
+    asm volatile("bar.sync 0;\n" "mov.u32 %0, %%clock;\n" : "=r"(start) : : "memory");
+    asm volatile("{.reg .s32 val, more;\n"
+                 " ld.global.cg.b32 val, [%1];\n"
+                 " mov.s32 more, 2;\n"
+                 " mad.lo.s32 %0, val, more, %0;}\n" : "+r"(sum) : "l"(x + threadIdx.x));
+    asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(taken) : "r"(0x01ff0302u), "r"(0x0200ff04u), "r"(sum));
+    asm volatile("mov.u32 %0, %clock;" : "=r"(stop));
+    y[threadIdx.x] = taken - sum == 1 + 255 + 252 + 2 && stop > start ? sum : -1;
+}
+"""
+
+
+@pytest.mark.slow
+def test_several_instructions_in_one_statement_have_registers_of_their_own(device: CpuDevice) -> None:
+    x = np.arange(32, dtype=np.int32) * 5
+    outcome = run(device, SEQUENCES, "sequences", {"y": "f32[32]", "x": x.view(np.float32)}, block=32)
+    assert outcome.findings == ()
+    np.testing.assert_array_equal(outcome.runs[0].outputs["y"], 10 * np.arange(32) + np.arange(32))
+
+
 @pytest.mark.slow
 def test_barriers_with_numbers_order_those_who_come_to_them(device: CpuDevice) -> None:
     x = np.arange(256, dtype=np.float32)
