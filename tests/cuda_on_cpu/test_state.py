@@ -17,8 +17,10 @@ OF_THE_ABI = {
     "cuda_on_cpu_static_shared",
 }
 """What the code of kernels reads by name."""
-OTHERS = {"run", "current", "all_"}
-"""The current run itself, the current stream of each thread of the host, and the list of the run's parts."""
+OTHERS = {"run", "all_"}
+"""The current run itself, and the list of the run's parts."""
+OF_HOST_THREADS = {"current", "last_error", "is_inside_runtime", "has_signal_stack"}
+"""What each thread of the host has of its own."""
 
 
 def list_variables(library: Path) -> set[str]:
@@ -32,7 +34,7 @@ def list_variables(library: Path) -> set[str]:
 
 def find_strays(library: Path, texts: str) -> set[str]:
     """The variables of the library that no file declares as a part of the run's or the process's state."""
-    declared = {*DECLARATION.findall(texts), *OF_THE_ABI, *OTHERS}
+    declared = {*DECLARATION.findall(texts), *OF_THE_ABI, *OTHERS, *OF_HOST_THREADS}
     return {one for one in list_variables(library) if one.rpartition("::")[2] not in declared}
 
 

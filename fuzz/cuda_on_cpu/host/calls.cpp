@@ -19,8 +19,9 @@ namespace cuda_on_cpu {
 
 namespace {
 
+thread_local cudaError_t last_error;  // each thread of the host has its own
+
 struct HostCall {
-  cudaError_t last_error;
   int silenced[2] = {-1, -1};  // the original standard output and error
 };
 PerRun<HostCall> call;
@@ -61,7 +62,7 @@ void call_host(const Step &step) {
   void *args[max_args];
   uint64_t values[max_args];
   bind_arguments(step, args, values);
-  call.last_error = cudaSuccess;
+  last_error = cudaSuccess;
   silence();
   enter_host(true);
   step.entry->invoke(args);
@@ -87,7 +88,7 @@ Within::~Within() {
 }
 
 cudaError_t returns(cudaError_t error) {
-  if (error != cudaSuccess && error != cudaErrorNotReady) call.last_error = error;
+  if (error != cudaSuccess && error != cudaErrorNotReady) last_error = error;
   return error;
 }
 
@@ -96,15 +97,17 @@ cudaError_t returns(cudaError_t error) {
 using namespace cuda_on_cpu;
 
 CUDA_ON_CPU_API cudaError_t cudaGetLastError() {
-  cudaError_t error = call.last_error;
-  call.last_error = cudaSuccess;
+  Alone alone;
+  cudaError_t error = last_error;
+  last_error = cudaSuccess;
   refusals_are_seen();
   return error;
 }
 
 CUDA_ON_CPU_API cudaError_t cudaPeekAtLastError() {
+  Alone alone;
   refusals_are_seen();
-  return call.last_error;
+  return last_error;
 }
 
 CUDA_ON_CPU_API void cuda_on_cpu_host_refuses(const char *why, int line) { host_refuses(why, line); }

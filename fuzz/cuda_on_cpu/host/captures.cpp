@@ -124,14 +124,17 @@ static cudaError_t begun(cudaStream_t stream, Graph *graph, const cudaGraphNode_
 }
 
 CUDA_ON_CPU_API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  Alone alone;
   return begun(stream, nullptr, nullptr, 0);
 }
 CUDA_ON_CPU_API cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *before,
                                                           const cudaGraphEdgeData *, size_t count, cudaStreamCaptureMode) {
+  Alone alone;
   return graph ? begun(stream, graph, before, count) : returns(cudaErrorInvalidValue);
 }
 
 CUDA_ON_CPU_API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
+  Alone alone;
   Capture *own = capture_of(stream);
   *graph = nullptr;
   if (!own || !own->is_origin) return returns(own ? cudaErrorStreamCaptureUnmatched : cudaErrorIllegalState);
@@ -152,11 +155,13 @@ static cudaStreamCaptureStatus status_of(const Capture *own) {
 }
 
 CUDA_ON_CPU_API cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status) {
+  Alone alone;
   *status = status_of(capture_of(stream));
   return cudaSuccess;
 }
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_capture_info(cudaStream_t stream, cudaStreamCaptureStatus *status, unsigned long long *id,
                                                      cudaGraph_t *graph, const cudaGraphNode_t **last, size_t *count) {
+  Alone alone;
   const Capture *own = capture_of(stream);
   *status = status_of(own);
   if (id) *id = own ? static_cast<unsigned long long>(own - captures.at) + 1 : 0;
@@ -166,6 +171,7 @@ CUDA_ON_CPU_API cudaError_t cuda_on_cpu_capture_info(cudaStream_t stream, cudaSt
   return cudaSuccess;
 }
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_set_captured(cudaStream_t stream, cudaGraphNode_t *nodes, size_t count, unsigned int flags) {
+  Alone alone;
   Capture *own = capture_of(stream);
   if (!own) return returns(cudaErrorIllegalState);
   if (flags & cudaStreamSetCaptureDependencies) own->last_count = 0;

@@ -142,33 +142,41 @@ cudaError_t set_on(cudaStream_t stream, const cudaMemsetParams &f, int line, con
 using namespace cuda_on_cpu;
 
 CUDA_ON_CPU_API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, int line) {
+  Alone alone;
   return copied({to, 0, from, 0, bytes, 1, kind, ASKED(nullptr, true)});
 }
 CUDA_ON_CPU_API cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream, int line) {
+  Alone alone;
   return copied({to, 0, from, 0, bytes, 1, kind, ASKED(stream, false)});
 }
 CUDA_ON_CPU_API cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                                          size_t height, cudaMemcpyKind kind, int line) {
+  Alone alone;
   if (width > to_pitch || width > from_pitch) return returns(cudaErrorInvalidPitchValue);
   return copied({to, to_pitch, from, from_pitch, width, height, kind, ASKED(nullptr, true)});
 }
 CUDA_ON_CPU_API cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                                               size_t height, cudaMemcpyKind kind, cudaStream_t stream, int line) {
+  Alone alone;
   if (width > to_pitch || width > from_pitch) return returns(cudaErrorInvalidPitchValue);
   return copied({to, to_pitch, from, from_pitch, width, height, kind, ASKED(stream, false)});
 }
 static unsigned int byte_of(int value) { return static_cast<unsigned char>(value); }
 CUDA_ON_CPU_API cudaError_t cudaMemset(void *to, int value, size_t bytes, int line) {
+  Alone alone;
   return set({to, 0, byte_of(value), bytes, 1, ASKED(nullptr, true)});
 }
 CUDA_ON_CPU_API cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream, int line) {
+  Alone alone;
   return set({to, 0, byte_of(value), bytes, 1, ASKED(stream, false)});
 }
 CUDA_ON_CPU_API cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height, int line) {
+  Alone alone;
   if (width > pitch) return returns(cudaErrorInvalidPitchValue);
   return set({to, pitch, byte_of(value), width, height, ASKED(nullptr, true)});
 }
 CUDA_ON_CPU_API cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream, int line) {
+  Alone alone;
   if (width > pitch) return returns(cudaErrorInvalidPitchValue);
   return set({to, pitch, byte_of(value), width, height, ASKED(stream, false)});
 }
@@ -177,15 +185,19 @@ static cudaError_t set_3d(const cudaPitchedPtr &to, int value, const cudaExtent 
   return set({to.ptr, to.pitch, byte_of(value), extent.width, extent.height, by, 1, extent.depth, to.pitch * to.ysize});
 }
 CUDA_ON_CPU_API cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent, int line) {
+  Alone alone;
   return set_3d(to, value, extent, ASKED(nullptr, true));
 }
 CUDA_ON_CPU_API cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t stream, int line) {
+  Alone alone;
   return set_3d(to, value, extent, ASKED(stream, false));
 }
 CUDA_ON_CPU_API cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *asked_for, int line) {
+  Alone alone;
   return copy_in_slices(*asked_for, ASKED(nullptr, true));
 }
 CUDA_ON_CPU_API cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *asked_for, cudaStream_t stream, int line) {
+  Alone alone;
   return copy_in_slices(*asked_for, ASKED(stream, false));
 }
 
@@ -215,21 +227,25 @@ static cudaError_t with_symbol_again(void *arguments) { return with_symbol(*stat
 
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_to_symbol(void *symbol, size_t room, const void *from, size_t bytes, size_t offset,
                                                   const cudaStream_t *stream, int line) {
+  Alone alone;
   if (offset > room || bytes > room - offset) return returns(cudaErrorInvalidValue);
   return with_symbol({static_cast<char *>(symbol) + offset, from, bytes, true, ASKED(stream ? *stream : nullptr, !stream)});
 }
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_from_symbol(void *to, const void *symbol, size_t room, size_t bytes, size_t offset,
                                                     const cudaStream_t *stream, int line) {
+  Alone alone;
   if (offset > room || bytes > room - offset) return returns(cudaErrorInvalidValue);
   return with_symbol({to, static_cast<const char *>(symbol) + offset, bytes, false, ASKED(stream ? *stream : nullptr, !stream)});
 }
 
 CUDA_ON_CPU_API cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes, int line) {
+  Alone alone;
   if (to_device || from_device) return returns(cudaErrorInvalidDevice);
   return copied({to, 0, from, 0, bytes, 1, cudaMemcpyDeviceToDevice, ASKED(nullptr, true)});
 }
 CUDA_ON_CPU_API cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes,
                                                 cudaStream_t stream, int line) {
+  Alone alone;
   if (to_device || from_device) return returns(cudaErrorInvalidDevice);
   return copied({to, 0, from, 0, bytes, 1, cudaMemcpyDeviceToDevice, ASKED(stream, false)});
 }

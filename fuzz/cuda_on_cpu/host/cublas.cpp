@@ -124,6 +124,7 @@ void require_types(std::initializer_list<cudaDataType> types, int line) {
 }  // namespace cuda_on_cpu
 
 CUDA_ON_CPU_API cublasStatus_t cublasCreate(cublasHandle_t *handle) {
+  Alone alone;
   if (!handle) return CUBLAS_STATUS_INVALID_VALUE;
   for (CudaOnCpuBlas &one : handles.at) {
     if (one.is_alive) continue;
@@ -136,20 +137,24 @@ CUDA_ON_CPU_API cublasStatus_t cublasCreate(cublasHandle_t *handle) {
 }
 // It waits for the device, as cuBLAS's own does.
 CUDA_ON_CPU_API cublasStatus_t cublasDestroy(cublasHandle_t handle) {
+  Alone alone;
   if (!is_handle(handle)) return CUBLAS_STATUS_NOT_INITIALIZED;
   handle->is_alive = false;
   cudaDeviceSynchronize();
   return CUBLAS_STATUS_SUCCESS;
 }
 CUDA_ON_CPU_API cublasStatus_t cublasGetVersion(cublasHandle_t, int *version) {
+  Alone alone;
   *version = CUBLAS_VERSION;
   return CUBLAS_STATUS_SUCCESS;
 }
 CUDA_ON_CPU_API cublasStatus_t cublasGetProperty(libraryPropertyType type, int *value) {
+  Alone alone;
   *value = type == MAJOR_VERSION ? CUBLAS_VER_MAJOR : 0;
   return CUBLAS_STATUS_SUCCESS;
 }
 CUDA_ON_CPU_API cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void *, size_t) {
+  Alone alone;
   return is_handle(handle) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
 }
 CUDA_ON_CPU_API const char *cublasGetStatusString(cublasStatus_t status) { return words_of(status).words; }
@@ -172,27 +177,35 @@ SETTING(cublasSetMathMode, cublasGetMathMode, cublasMath_t, math)
 SETTING(cublasSetAtomicsMode, cublasGetAtomicsMode, cublasAtomicsMode_t, atomics)
 
 CUDA_ON_CPU_API cublasStatus_t cublasSetVector(int n, int element, const void *x, int x_step, void *y, int y_step, int line) {
+  Alone alone;
   return moved(n, element, x, x_step, y, y_step, cudaMemcpyHostToDevice, nullptr, true, line);
 }
 CUDA_ON_CPU_API cublasStatus_t cublasSetVectorAsync(int n, int element, const void *x, int x_step, void *y, int y_step, cudaStream_t stream, int line) {
+  Alone alone;
   return moved(n, element, x, x_step, y, y_step, cudaMemcpyHostToDevice, stream, false, line);
 }
 CUDA_ON_CPU_API cublasStatus_t cublasGetVector(int n, int element, const void *x, int x_step, void *y, int y_step, int line) {
+  Alone alone;
   return moved(n, element, x, x_step, y, y_step, cudaMemcpyDeviceToHost, nullptr, true, line);
 }
 CUDA_ON_CPU_API cublasStatus_t cublasGetVectorAsync(int n, int element, const void *x, int x_step, void *y, int y_step, cudaStream_t stream, int line) {
+  Alone alone;
   return moved(n, element, x, x_step, y, y_step, cudaMemcpyDeviceToHost, stream, false, line);
 }
 CUDA_ON_CPU_API cublasStatus_t cublasSetMatrix(int rows, int columns, int element, const void *a, int lda, void *b, int ldb, int line) {
+  Alone alone;
   return moved_matrix(rows, columns, element, a, lda, b, ldb, cudaMemcpyHostToDevice, nullptr, true, line);
 }
 CUDA_ON_CPU_API cublasStatus_t cublasSetMatrixAsync(int rows, int columns, int element, const void *a, int lda, void *b, int ldb, cudaStream_t stream, int line) {
+  Alone alone;
   return moved_matrix(rows, columns, element, a, lda, b, ldb, cudaMemcpyHostToDevice, stream, false, line);
 }
 CUDA_ON_CPU_API cublasStatus_t cublasGetMatrix(int rows, int columns, int element, const void *a, int lda, void *b, int ldb, int line) {
+  Alone alone;
   return moved_matrix(rows, columns, element, a, lda, b, ldb, cudaMemcpyDeviceToHost, nullptr, true, line);
 }
 CUDA_ON_CPU_API cublasStatus_t cublasGetMatrixAsync(int rows, int columns, int element, const void *a, int lda, void *b, int ldb, cudaStream_t stream, int line) {
+  Alone alone;
   return moved_matrix(rows, columns, element, a, lda, b, ldb, cudaMemcpyDeviceToHost, stream, false, line);
 }
 
@@ -224,6 +237,7 @@ CUDA_ON_CPU_API cublasStatus_t cublasSgemmEx(cublasHandle_t handle, cublasOperat
                                              const float *alpha, const void *a, cudaDataType a_type, int lda, const void *b,
                                              cudaDataType b_type, int ldb, const float *beta, void *c, cudaDataType c_type, int ldc,
                                              int line) {
+  Alone alone;
   return product(handle, of_a, of_b, {m, n, k, 1}, alpha, {a, a_type, lda, 0, false}, {b, b_type, ldb, 0, false}, beta,
                  {c, c_type, ldc, 0, false}, CUBLAS_COMPUTE_32F, BY);
 }
@@ -231,6 +245,7 @@ CUDA_ON_CPU_API cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperati
                                             const void *alpha, const void *a, cudaDataType a_type, int lda, const void *b,
                                             cudaDataType b_type, int ldb, const void *beta, void *c, cudaDataType c_type, int ldc,
                                             cublasComputeType_t compute, cublasGemmAlgo_t, int line) {
+  Alone alone;
   return product(handle, of_a, of_b, {m, n, k, 1}, alpha, {a, a_type, lda, 0, false}, {b, b_type, ldb, 0, false}, beta,
                  {c, c_type, ldc, 0, false}, compute, BY);
 }
@@ -240,6 +255,7 @@ CUDA_ON_CPU_API cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle,
                                                           long long b_stride, const void *beta, void *c, cudaDataType c_type, int ldc,
                                                           long long c_stride, int batches, cublasComputeType_t compute,
                                                           cublasGemmAlgo_t, int line) {
+  Alone alone;
   return product(handle, of_a, of_b, {m, n, k, batches}, alpha, {a, a_type, lda, a_stride, false}, {b, b_type, ldb, b_stride, false},
                  beta, {c, c_type, ldc, c_stride, false}, compute, BY);
 }
@@ -248,6 +264,7 @@ CUDA_ON_CPU_API cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle, cublas
                                                    const void *const b[], cudaDataType b_type, int ldb, const void *beta,
                                                    void *const c[], cudaDataType c_type, int ldc, int batches,
                                                    cublasComputeType_t compute, cublasGemmAlgo_t, int line) {
+  Alone alone;
   return product(handle, of_a, of_b, {m, n, k, batches}, alpha, {a, a_type, lda, 0, true}, {b, b_type, ldb, 0, true}, beta,
                  {c, c_type, ldc, 0, true}, compute, BY);
 }

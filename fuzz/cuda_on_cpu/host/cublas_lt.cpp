@@ -87,24 +87,28 @@ bool fits(const Matrix &one, int64_t rows, int64_t columns) {
 }  // namespace
 
 CUDA_ON_CPU_API cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle) {
+  Alone alone;
   *handle = the_handle();
   return CUBLAS_STATUS_SUCCESS;
 }
-CUDA_ON_CPU_API cublasStatus_t cublasLtDestroy(cublasLtHandle_t) { return CUBLAS_STATUS_SUCCESS; }
+CUDA_ON_CPU_API cublasStatus_t cublasLtDestroy(cublasLtHandle_t) { Alone alone; return CUBLAS_STATUS_SUCCESS; }
 CUDA_ON_CPU_API size_t cublasLtGetVersion() { return CUBLAS_VERSION; }
 CUDA_ON_CPU_API const char *cublasLtGetStatusString(cublasStatus_t status) { return cublasGetStatusString(status); }
 CUDA_ON_CPU_API const char *cublasLtGetStatusName(cublasStatus_t status) { return cublasGetStatusName(status); }
 
 CUDA_ON_CPU_API cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *to, cublasComputeType_t compute, cudaDataType scale) {
+  Alone alone;
   return made(to, {compute, scale, CUBLASLT_POINTER_MODE_HOST, CUBLAS_OP_N, CUBLAS_OP_N, CUBLAS_OP_N, CUBLAS_FILL_MODE_FULL,
                    CUBLASLT_EPILOGUE_DEFAULT, nullptr, -1, nullptr, 0});
 }
 CUDA_ON_CPU_API cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t desc) {
+  Alone alone;
   free(desc);
   return CUBLAS_STATUS_SUCCESS;
 }
 CUDA_ON_CPU_API cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc, cublasLtMatmulDescAttributes_t attribute,
                                                               const void *value, size_t bytes, int line) {
+  Alone alone;
   int32_t ignored;
   switch (attribute) {
     case CUBLASLT_MATMUL_DESC_COMPUTE_TYPE: return set(desc->compute, value, bytes);
@@ -126,14 +130,17 @@ CUDA_ON_CPU_API cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc
 
 CUDA_ON_CPU_API cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *to, cudaDataType type, uint64_t rows, uint64_t columns,
                                                           int64_t ld) {
+  Alone alone;
   return made(to, {type, rows, columns, ld, CUBLASLT_ORDER_COL, 1, 0});
 }
 CUDA_ON_CPU_API cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) {
+  Alone alone;
   free(layout);
   return CUBLAS_STATUS_SUCCESS;
 }
 CUDA_ON_CPU_API cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout, cublasLtMatrixLayoutAttribute_t attribute,
                                                                 const void *value, size_t bytes, int line) {
+  Alone alone;
   switch (attribute) {
     case CUBLASLT_MATRIX_LAYOUT_TYPE: return set(layout->type, value, bytes);
     case CUBLASLT_MATRIX_LAYOUT_ORDER: return set(layout->order, value, bytes);
@@ -147,19 +154,22 @@ CUDA_ON_CPU_API cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLa
 }
 
 // Preferences choose among algorithms, which all compute the same here.
-CUDA_ON_CPU_API cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *to) { return made(to, {0}); }
+CUDA_ON_CPU_API cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *to) { Alone alone; return made(to, {0}); }
 CUDA_ON_CPU_API cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t preference) {
+  Alone alone;
   free(preference);
   return CUBLAS_STATUS_SUCCESS;
 }
 CUDA_ON_CPU_API cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t, cublasLtMatmulPreferenceAttributes_t,
                                                                     const void *, size_t) {
+  Alone alone;
   return CUBLAS_STATUS_SUCCESS;
 }
 CUDA_ON_CPU_API cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t,
                                                               cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
                                                               cublasLtMatmulPreference_t, int wanted,
                                                               cublasLtMatmulHeuristicResult_t results[], int *found) {
+  Alone alone;
   if (wanted < 1) return CUBLAS_STATUS_INVALID_VALUE;
   results[0] = {};
   results[0].wavesCount = 1;
@@ -172,6 +182,7 @@ CUDA_ON_CPU_API cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtM
                                               const void *beta, const void *c, cublasLtMatrixLayout_t c_layout, void *d,
                                               cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t *, void *, size_t,
                                               cudaStream_t stream, int line) {
+  Alone alone;
   if (!is_lt_handle(handle)) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (!desc || !alpha || !beta || !a_layout || !b_layout || !c_layout || !d_layout) return CUBLAS_STATUS_INVALID_VALUE;
   if (desc->mode != CUBLASLT_POINTER_MODE_HOST && desc->mode != CUBLASLT_POINTER_MODE_DEVICE) refuse("the pointer mode", desc->mode, line);

@@ -134,49 +134,60 @@ bool waits_for(const Node *node, const Node *on) {
 }  // namespace
 
 CUDA_ON_CPU_API cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned int) {
+  Alone alone;
   *graph = made<Graph>();
   return cudaSuccess;
 }
 CUDA_ON_CPU_API cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t graph) {
+  Alone alone;
   *clone = graph ? copy_of(graph) : nullptr;
   return *clone ? cudaSuccess : returns(cudaErrorInvalidValue);
 }
 CUDA_ON_CPU_API cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  Alone alone;
   if (!graph) return returns(cudaErrorInvalidValue);
   destroy(graph);
   return cudaSuccess;
 }
 CUDA_ON_CPU_API cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
+  Alone alone;
   if (!node) return returns(cudaErrorInvalidValue);
   remove(node);
   return cudaSuccess;
 }
 CUDA_ON_CPU_API cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *found, cudaGraphNode_t original, cudaGraph_t clone) {
+  Alone alone;
   *found = nullptr;
   for (size_t i = 0; clone && i < clone->count; i++)
     if (clone->nodes[i]->original == original) *found = clone->nodes[i];
   return *found ? cudaSuccess : returns(cudaErrorInvalidValue);
 }
 CUDA_ON_CPU_API cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType *type) {
+  Alone alone;
   if (!node) return returns(cudaErrorInvalidValue);
   *type = node->work->again.type;
   return cudaSuccess;
 }
 CUDA_ON_CPU_API cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count) {
+  Alone alone;
   return nodes_that(graph, nodes, count, [](const Node *) { return true; });
 }
 CUDA_ON_CPU_API cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count) {
+  Alone alone;
   return nodes_that(graph, nodes, count, [](const Node *node) { return !node->before_count; });
 }
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_nodes_before(cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *count) {
+  Alone alone;
   return node ? nodes_that(node->graph, nodes, count, [&](const Node *other) { return waits_for(node, other); })
               : returns(cudaErrorInvalidValue);
 }
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_nodes_behind(cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *count) {
+  Alone alone;
   return node ? nodes_that(node->graph, nodes, count, [&](const Node *other) { return waits_for(other, node); })
               : returns(cudaErrorInvalidValue);
 }
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_graph_edges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *count) {
+  Alone alone;
   if (!graph || !count) return returns(cudaErrorInvalidValue);
   return listed(count, from && to ? *count : 0, [&](auto list) {
     for (size_t i = 0; i < graph->count; i++)
@@ -185,6 +196,7 @@ CUDA_ON_CPU_API cudaError_t cuda_on_cpu_graph_edges(cudaGraph_t graph, cudaGraph
   });
 }
 CUDA_ON_CPU_API cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned int) {
+  Alone alone;
   FILE *file = graph ? fopen(path, "w") : nullptr;
   if (!file) return returns(cudaErrorInvalidValue);
   fputs("digraph {\n", file);
@@ -197,6 +209,7 @@ CUDA_ON_CPU_API cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char
 }
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
                                                          size_t count) {
+  Alone alone;
   for (size_t i = 0; i < count; i++)
     if (!graph || !is_in(graph, from[i]) || !is_in(graph, to[i]) || from[i] == to[i]) return returns(cudaErrorInvalidValue);
   for (size_t i = 0; i < count; i++) depend(to[i], from[i]);
@@ -204,6 +217,7 @@ CUDA_ON_CPU_API cudaError_t cuda_on_cpu_add_dependencies(cudaGraph_t graph, cons
 }
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_remove_dependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
                                                             size_t count) {
+  Alone alone;
   for (size_t i = 0; i < count; i++)
     if (!graph || !is_in(graph, to[i]) || !waits_for(to[i], from[i])) return returns(cudaErrorInvalidValue);
   for (size_t i = 0; i < count; i++) remove_dependency(to[i], from[i]);
@@ -235,21 +249,26 @@ NODE(EventWaitNode, cudaEvent_t event) {
 
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_set_kernel_node(cudaGraphExec_t exec, cudaGraphNode_t node, const cudaKernelNodeParams *asked,
                                                         int line) {
+  Alone alone;
   const void *frame = __builtin_frame_address(0);
   return exchanged(exec, node, [&](const Wanted &at) { return add_kernel(at, *asked, line, frame); });
 }
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_set_copy_node(cudaGraphExec_t exec, cudaGraphNode_t node, const cudaMemcpy3DParms *asked, int line) {
+  Alone alone;
   const void *back = __builtin_return_address(0);
   return exchanged(exec, node, [&](const Wanted &at) { return add_copy(at, *asked, line, back); });
 }
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_set_memset_node(cudaGraphExec_t exec, cudaGraphNode_t node, const cudaMemsetParams *asked, int line) {
+  Alone alone;
   const void *back = __builtin_return_address(0);
   return exchanged(exec, node, [&](const Wanted &at) { return add_set(at, *asked, line, back); });
 }
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_set_host_node(cudaGraphExec_t exec, cudaGraphNode_t node, const cudaHostNodeParams *asked) {
+  Alone alone;
   return exchanged(exec, node, [&](const Wanted &at) { return add_host(at, *asked); });
 }
 CUDA_ON_CPU_API cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child) {
+  Alone alone;
   return exec ? exchanged(exec, node, [&](const Wanted &at) { return add_child(at, child); }) : returns(cudaErrorInvalidValue);
 }
 
@@ -269,6 +288,7 @@ GETTER(cudaGraphChildGraphNodeGetGraph, cudaGraphNodeTypeGraph, child, graph)
 // Of what may be said of a launch, clusters alone are seen here.
 CUDA_ON_CPU_API cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID attribute,
                                                             const cudaLaunchAttributeValue *value) {
+  Alone alone;
   if (!node || node->work->again.type != cudaGraphNodeTypeKernel) return returns(cudaErrorInvalidValue);
   if (attribute != cudaLaunchAttributeClusterDimension) return cudaSuccess;
   ClusterSides cluster = {{value->clusterDim.x, value->clusterDim.y, value->clusterDim.z}};

@@ -219,24 +219,29 @@ cudaError_t replace_work_in(CudaOnCpuGraphExec *exec, const Node *node, Shared *
 }  // namespace cuda_on_cpu
 
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_instantiate(cudaGraphExec_t *exec, cudaGraph_t graph) {
+  Alone alone;
   *exec = graph ? instantiated(graph) : nullptr;
   return *exec ? cudaSuccess : returns(cudaErrorInvalidValue);
 }
 CUDA_ON_CPU_API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info) {
+  Alone alone;
   cudaGraphExecUpdateResultInfo told = {};
   cudaError_t error = updated(exec, graph, told.result);
   if (info) *info = told;
   return error;
 }
 CUDA_ON_CPU_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
+  Alone alone;
   if (!exec) return returns(cudaErrorInvalidValue);
   destroy_exec(exec);
   return cudaSuccess;
 }
 CUDA_ON_CPU_API cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) {
+  Alone alone;
   return exec ? cudaSuccess : returns(cudaErrorInvalidValue);
 }
 CUDA_ON_CPU_API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+  Alone alone;
   if (!exec || !is_stream(stream)) return returns(cudaErrorInvalidValue);
   if (!is_captured(stream)) return done_on(timeline_of(stream), exec);
   Again again;
@@ -245,12 +250,14 @@ CUDA_ON_CPU_API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t s
 }
 
 CUDA_ON_CPU_API cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned int is_enabled) {
+  Alone alone;
   Node *own = node_in(exec, node);
   if (!own) return returns(cudaErrorInvalidValue);
   own->is_off = !is_enabled;
   return cudaSuccess;
 }
 CUDA_ON_CPU_API cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned int *is_enabled) {
+  Alone alone;
   const Node *own = node_in(exec, node);
   if (!own) return returns(cudaErrorInvalidValue);
   *is_enabled = !own->is_off;

@@ -74,13 +74,19 @@ static bool run_once(Run *the_run) {
   }
   if (run->check && !checker_prepare(*run, library_start(*run->module), library_end(*run->module))) return false;
   uint32_t float_control = read_float_control();
+  begin_host_threads();
+  note_in_host(false);
+  way_out.thread = pthread_self();
   start_timer(run->timeout_ms);
   if (!sigsetjmp(way_out.buffer, 0)) {  // handlers do not block signals (SA_NODEFER), so there is no mask to restore
+    way_out.is_open = true;
     enter_kernels();
     launch_all();
   }
+  way_out.is_open = false;
   leave_kernels();
   leave_host();
+  note_in_host(true);
   enter_shared_of(0);
   checker_finish();
   if (run->check && run->watched_buffer >= 0)

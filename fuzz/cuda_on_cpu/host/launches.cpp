@@ -287,15 +287,18 @@ CUDA_ON_CPU_API void cuda_on_cpu_note_kernel(const void *kernel, const KernelTyp
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_host_launch(dim3 grid, dim3 block, size_t shared, cudaStream_t stream, const void *kernel,
                                                     void (*invoke)(void **), void *context, const Keeping *keeping, int line,
                                                     bool cooperative, ClusterSides cluster) {
+  Alone alone;
   return launched({kernel, invoke, context, keeping, nullptr},
                   {grid, block, shared, stream, line, cooperative, cluster, __builtin_frame_address(0)});
 }
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_launch_by_address(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
                                                           cudaStream_t stream, int line, bool cooperative, ClusterSides cluster) {
+  Alone alone;
   return launch_by_address(kernel, arguments, {grid, block, shared, stream, line, cooperative, cluster, __builtin_frame_address(0)});
 }
 
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_set_attribute(const void *kernel, cudaFuncAttribute attribute, int value) {
+  Alone alone;
   bool of_shared = attribute == cudaFuncAttributeMaxDynamicSharedMemorySize;
   if (!of_shared && attribute != cudaFuncAttributeNonPortableClusterSizeAllowed) return cudaSuccess;
   if (of_shared && (value < 0 || static_cast<uint64_t>(value) + static_shared_of(kernel) > most_dynamic_shared)) return returns(cudaErrorInvalidValue);
@@ -310,6 +313,7 @@ CUDA_ON_CPU_API cudaError_t cuda_on_cpu_set_attribute(const void *kernel, cudaFu
 }
 
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_get_attributes(cudaFuncAttributes *attributes, const void *kernel) {
+  Alone alone;
   *attributes = {};
   attributes->maxThreadsPerBlock = most_threads;
   attributes->numRegs = 32;
@@ -320,6 +324,7 @@ CUDA_ON_CPU_API cudaError_t cuda_on_cpu_get_attributes(cudaFuncAttributes *attri
 }
 
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_blocks_per_multiprocessor(int *blocks, const void *kernel, int block, size_t shared) {
+  Alone alone;
   constexpr int resident_threads = 2048, resident_blocks = 32;
   constexpr size_t all_shared = 228 << 10, reserved = 1 << 10;
   *blocks = 0;

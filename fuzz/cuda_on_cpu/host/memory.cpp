@@ -115,11 +115,13 @@ static cudaError_t allocated(void **to, size_t bytes, CudaOnCpuMemory kind, int 
 }
 
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_allocate(void **to, size_t bytes, CudaOnCpuMemory kind, int line) {
+  Alone alone;
   return allocated(to, bytes, kind, line);
 }
 
 // The memory is available to later work on this stream.
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_allocate_on(void **to, size_t bytes, cudaStream_t stream, int line) {
+  Alone alone;
   if (!is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
   if (is_captured(stream)) return returns(cudaErrorStreamCaptureUnsupported);
   cudaError_t error = allocated(to, bytes, cuda_on_cpu_device_memory, line);
@@ -131,17 +133,19 @@ CUDA_ON_CPU_API cudaError_t cuda_on_cpu_allocate_on(void **to, size_t bytes, cud
   return cudaSuccess;
 }
 
-CUDA_ON_CPU_API cudaError_t cudaFree(void *memory, int line) { return freed(memory, ASKED(nullptr, true)); }
-CUDA_ON_CPU_API cudaError_t cudaFreeHost(void *memory, int line) { return freed(memory, ASKED(nullptr, true)); }
-CUDA_ON_CPU_API cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream, int line) { return freed(memory, ASKED(stream, false)); }
+CUDA_ON_CPU_API cudaError_t cudaFree(void *memory, int line) { Alone alone; return freed(memory, ASKED(nullptr, true)); }
+CUDA_ON_CPU_API cudaError_t cudaFreeHost(void *memory, int line) { Alone alone; return freed(memory, ASKED(nullptr, true)); }
+CUDA_ON_CPU_API cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream, int line) { Alone alone; return freed(memory, ASKED(stream, false)); }
 
 CUDA_ON_CPU_API cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *all) {
+  Alone alone;
   *all = arena_bytes();
   *free_bytes = arena_left(*run);
   return cudaSuccess;
 }
 
 CUDA_ON_CPU_API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *memory) {
+  Alone alone;
   *attributes = {cudaMemoryTypeUnregistered, cudaInvalidDeviceId, nullptr, const_cast<void *>(memory)};
   const Buffer *b = device_array_at(memory);
   if (!b) return cudaSuccess;
@@ -153,18 +157,21 @@ CUDA_ON_CPU_API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attr
 }
 
 // Copies do not differ for registered memory. Kernels cannot reach it: cudaHostGetDevicePointer says so.
-CUDA_ON_CPU_API cudaError_t cudaHostRegister(void *, size_t, unsigned int) { return cudaSuccess; }
-CUDA_ON_CPU_API cudaError_t cudaHostUnregister(void *) { return cudaSuccess; }
-CUDA_ON_CPU_API cudaError_t cudaMemPrefetchAsync(const void *, size_t, int, cudaStream_t) { return cudaSuccess; }
-CUDA_ON_CPU_API cudaError_t cudaMemAdvise(const void *, size_t, cudaMemoryAdvise, int) { return cudaSuccess; }
+CUDA_ON_CPU_API cudaError_t cudaHostRegister(void *, size_t, unsigned int) { Alone alone; return cudaSuccess; }
+CUDA_ON_CPU_API cudaError_t cudaHostUnregister(void *) { Alone alone; return cudaSuccess; }
+CUDA_ON_CPU_API cudaError_t cudaMemPrefetchAsync(const void *, size_t, int, cudaStream_t) { Alone alone; return cudaSuccess; }
+CUDA_ON_CPU_API cudaError_t cudaMemAdvise(const void *, size_t, cudaMemoryAdvise, int) { Alone alone; return cudaSuccess; }
 CUDA_ON_CPU_API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *, size_t, unsigned int) {
+  Alone alone;
   return is_stream(stream) ? cudaSuccess : returns(cudaErrorInvalidResourceHandle);
 }
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_device_pointer(void **to, void *memory) {
+  Alone alone;
   *to = memory;
   return is_host_visible(device_array_at(memory)) ? cudaSuccess : returns(cudaErrorNotSupported);
 }
 CUDA_ON_CPU_API cudaError_t cudaHostGetFlags(unsigned int *flags, void *memory) {
+  Alone alone;
   *flags = cudaHostAllocMapped;
   return is_host_visible(device_array_at(memory)) ? cudaSuccess : returns(cudaErrorInvalidValue);
 }
@@ -175,23 +182,28 @@ struct CudaOnCpuPool {
 static PerRun<CudaOnCpuPool> the_pool;
 
 CUDA_ON_CPU_API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device) {
+  Alone alone;
   *pool = &the_pool;
   return device ? returns(cudaErrorInvalidDevice) : cudaSuccess;
 }
-CUDA_ON_CPU_API cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device) { return cudaDeviceGetDefaultMemPool(pool, device); }
+CUDA_ON_CPU_API cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device) { Alone alone; return cudaDeviceGetDefaultMemPool(pool, device); }
 CUDA_ON_CPU_API cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t) {
+  Alone alone;
   return device ? returns(cudaErrorInvalidDevice) : cudaSuccess;
 }
 CUDA_ON_CPU_API cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const cudaMemPoolProps *) {
+  Alone alone;
   *pool = &the_pool;
   return cudaSuccess;
 }
-CUDA_ON_CPU_API cudaError_t cudaMemPoolDestroy(cudaMemPool_t) { return cudaSuccess; }
+CUDA_ON_CPU_API cudaError_t cudaMemPoolDestroy(cudaMemPool_t) { Alone alone; return cudaSuccess; }
 CUDA_ON_CPU_API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value) {
+  Alone alone;
   if (attribute == cudaMemPoolAttrReleaseThreshold) memcpy(&pool->release_threshold, value, sizeof pool->release_threshold);
   return cudaSuccess;
 }
 CUDA_ON_CPU_API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value) {
+  Alone alone;
   uint64_t used = 0;
   for (uint32_t i = run->job_buffer_count; i < run->buffer_count; i++)
     if (!(run->buffers[i].flags & is_freed)) used += run->buffers[i].bytes;
@@ -203,8 +215,9 @@ CUDA_ON_CPU_API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemP
   return cudaSuccess;
 }
 CUDA_ON_CPU_API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t, const cudaMemAccessDesc *asked, size_t count) {
+  Alone alone;
   for (size_t i = 0; i < count; i++)
     if (asked[i].location.type == cudaMemLocationTypeDevice && asked[i].location.id) return returns(cudaErrorInvalidDevice);
   return cudaSuccess;
 }
-CUDA_ON_CPU_API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) { return cudaSuccess; }
+CUDA_ON_CPU_API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) { Alone alone; return cudaSuccess; }

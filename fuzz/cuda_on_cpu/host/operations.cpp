@@ -52,6 +52,7 @@ bool is_in_operation() { return operations.nested; }
 CUDA_ON_CPU_API cudaStream_t cuda_on_cpu_current_stream() { return current; }
 CUDA_ON_CPU_API void cuda_on_cpu_set_current_stream(cudaStream_t stream) { current = stream; }
 CUDA_ON_CPU_API cudaStream_t cuda_on_cpu_pool_stream(int is_urgent) {
+  Alone alone;
   cudaStream_t &one = operations.pool[is_urgent][operations.taken[is_urgent]++ % pool_size];
   if (!one) cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
   return one;
@@ -94,4 +95,4 @@ CUDA_ON_CPU_API void cuda_on_cpu_operation_ends() {
 }
 
 // A tensor's memory goes back to torch's allocator without waiting.
-CUDA_ON_CPU_API void cuda_on_cpu_release(void *memory) { free_at_once(memory); }
+CUDA_ON_CPU_API void cuda_on_cpu_release(void *memory) { Alone alone; free_at_once(memory); }

@@ -141,35 +141,40 @@ Working::~Working() {
 }  // namespace cuda_on_cpu
 
 // The meaning of stream 0, and of no stream: set by nvcc's -default-stream.
-CUDA_ON_CPU_API void cuda_on_cpu_stream_0(int is_per_thread) { handles.stream_0 = is_per_thread ? per_thread_stream : legacy_stream; }
+CUDA_ON_CPU_API void cuda_on_cpu_stream_0(int is_per_thread) { Alone alone; handles.stream_0 = is_per_thread ? per_thread_stream : legacy_stream; }
 
 // Only cudaGetLastError reports a launch that was refused; an error within a kernel ends the run at once.
-CUDA_ON_CPU_API cudaError_t cudaDeviceSynchronize() { return waited_for_all(); }
-CUDA_ON_CPU_API cudaError_t cudaThreadSynchronize() { return waited_for_all(); }
+CUDA_ON_CPU_API cudaError_t cudaDeviceSynchronize() { Alone alone; return waited_for_all(); }
+CUDA_ON_CPU_API cudaError_t cudaThreadSynchronize() { Alone alone; return waited_for_all(); }
 
-CUDA_ON_CPU_API cudaError_t cudaStreamCreate(cudaStream_t *stream) { return made_stream(stream, cudaStreamDefault); }
-CUDA_ON_CPU_API cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags) { return made_stream(stream, flags); }
+CUDA_ON_CPU_API cudaError_t cudaStreamCreate(cudaStream_t *stream) { Alone alone; return made_stream(stream, cudaStreamDefault); }
+CUDA_ON_CPU_API cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags) { Alone alone; return made_stream(stream, flags); }
 CUDA_ON_CPU_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int) {
+  Alone alone;
   return made_stream(stream, flags);
 }
 CUDA_ON_CPU_API cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  Alone alone;
   if (!is_own(stream) || !stream->is_alive) return returns(cudaErrorInvalidResourceHandle);
   stream->is_alive = false;
   end_timeline(stream->timeline);
   return cudaSuccess;
 }
 CUDA_ON_CPU_API cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int *flags) {
+  Alone alone;
   if (!is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
   *flags = is_own(stream) ? stream->flags : cudaStreamDefault;
   return cudaSuccess;
 }
 CUDA_ON_CPU_API cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority) {
+  Alone alone;
   *priority = 0;
   return known(is_stream(stream));
 }
-CUDA_ON_CPU_API cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return waited(stream); }
-CUDA_ON_CPU_API cudaError_t cudaStreamQuery(cudaStream_t stream) { return waited(stream); }
+CUDA_ON_CPU_API cudaError_t cudaStreamSynchronize(cudaStream_t stream) { Alone alone; return waited(stream); }
+CUDA_ON_CPU_API cudaError_t cudaStreamQuery(cudaStream_t stream) { Alone alone; return waited(stream); }
 CUDA_ON_CPU_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags) {
+  Alone alone;
   if (!is_stream(stream) || !event || !event->is_alive) return returns(cudaErrorInvalidResourceHandle);
   if (is_captured(stream) && flags & cudaEventWaitExternal) return capture(stream, cudaGraphNodeTypeWaitEvent, wait_again, event);
   if (event->captured.capture) return capture_wait(stream, event->captured);
@@ -177,29 +182,34 @@ CUDA_ON_CPU_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t
   return cudaSuccess;
 }
 CUDA_ON_CPU_API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t called, void *data, unsigned int) {
+  Alone alone;
   if (!is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
   if (is_captured(stream)) return returns(cudaErrorStreamCaptureUnsupported);
   return called_back(stream, [&] { called(stream, cudaSuccess, data); });
 }
 CUDA_ON_CPU_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t called, void *data) {
+  Alone alone;
   if (!is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
   if (is_captured(stream)) return capture(stream, cudaGraphNodeTypeHost, call_again, HostCall{called, data});
   return called_back(stream, [&] { called(data); });
 }
 CUDA_ON_CPU_API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
+  Alone alone;
   *least = 0;
   *greatest = -5;
   return cudaSuccess;
 }
 
-CUDA_ON_CPU_API cudaError_t cudaEventCreate(cudaEvent_t *event) { return made(event, handles.events); }
-CUDA_ON_CPU_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int) { return made(event, handles.events); }
+CUDA_ON_CPU_API cudaError_t cudaEventCreate(cudaEvent_t *event) { Alone alone; return made(event, handles.events); }
+CUDA_ON_CPU_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int) { Alone alone; return made(event, handles.events); }
 CUDA_ON_CPU_API cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  Alone alone;
   if (!event || !event->is_alive) return returns(cudaErrorInvalidResourceHandle);
   event->is_alive = false;
   return cudaSuccess;
 }
 CUDA_ON_CPU_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  Alone alone;
   if (!event || !event->is_alive || !is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
   event->captured.capture = nullptr;
   if (is_captured(stream)) {
@@ -211,14 +221,16 @@ CUDA_ON_CPU_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stre
   return cudaSuccess;
 }
 CUDA_ON_CPU_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags) {
+  Alone alone;
   bool is_node = event && event->is_alive && flags & cudaEventRecordExternal && is_captured(stream);
   return is_node ? capture(stream, cudaGraphNodeTypeEventRecord, record_again, event) : cudaEventRecord(event, stream);
 }
-CUDA_ON_CPU_API cudaError_t cudaEventQuery(cudaEvent_t event) { return waited(event); }
-CUDA_ON_CPU_API cudaError_t cudaEventSynchronize(cudaEvent_t event) { return waited(event); }
+CUDA_ON_CPU_API cudaError_t cudaEventQuery(cudaEvent_t event) { Alone alone; return waited(event); }
+CUDA_ON_CPU_API cudaError_t cudaEventSynchronize(cudaEvent_t event) { Alone alone; return waited(event); }
 
 // No time passes here: between two events lie as many milliseconds as there were recordings, never 0.
 CUDA_ON_CPU_API cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  Alone alone;
   if (!start || !end || !start->recorded || !end->recorded) return returns(cudaErrorInvalidResourceHandle);
   *milliseconds = static_cast<float>(static_cast<int64_t>(end->recorded - start->recorded));
   return cudaSuccess;

@@ -109,17 +109,20 @@ cudaError_t first_device(int device) { return device ? returns(cudaErrorInvalidD
 }  // namespace
 
 CUDA_ON_CPU_API cudaError_t cudaGetDeviceCount(int *count) {
+  Alone alone;
   *count = 1;
   return cudaSuccess;
 }
 CUDA_ON_CPU_API cudaError_t cudaGetDevice(int *device) {
+  Alone alone;
   *device = 0;
   return cudaSuccess;
 }
-CUDA_ON_CPU_API cudaError_t cudaSetDevice(int device) { return first_device(device); }
-CUDA_ON_CPU_API cudaError_t cudaSetDeviceFlags(unsigned int) { return cudaSuccess; }
+CUDA_ON_CPU_API cudaError_t cudaSetDevice(int device) { Alone alone; return first_device(device); }
+CUDA_ON_CPU_API cudaError_t cudaSetDeviceFlags(unsigned int) { Alone alone; return cudaSuccess; }
 
 CUDA_ON_CPU_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device) {
+  Alone alone;
   if (device) return returns(cudaErrorInvalidDevice);
   *p = {};
   strcpy(p->name, "kfuzz cpu device");
@@ -159,34 +162,39 @@ CUDA_ON_CPU_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int devic
 }
 
 CUDA_ON_CPU_API cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device) {
+  Alone alone;
   *value = value_of(attribute);
   return *value < 0 ? returns(cudaErrorInvalidValue) : first_device(device);
 }
 
-CUDA_ON_CPU_API cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
-CUDA_ON_CPU_API cudaError_t cudaThreadExit() { return cudaDeviceSynchronize(); }
-CUDA_ON_CPU_API cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
-CUDA_ON_CPU_API cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
-CUDA_ON_CPU_API cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
+CUDA_ON_CPU_API cudaError_t cudaDeviceReset() { Alone alone; return cudaDeviceSynchronize(); }
+CUDA_ON_CPU_API cudaError_t cudaThreadExit() { Alone alone; return cudaDeviceSynchronize(); }
+CUDA_ON_CPU_API cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { Alone alone; return cudaSuccess; }
+CUDA_ON_CPU_API cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { Alone alone; return cudaSuccess; }
+CUDA_ON_CPU_API cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { Alone alone; return cudaSuccess; }
 CUDA_ON_CPU_API cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit) {
+  Alone alone;
   *value = 8 << 20;
   return cudaSuccess;
 }
 CUDA_ON_CPU_API cudaError_t cudaDeviceCanAccessPeer(int *can, int, int) {
+  Alone alone;
   *can = 0;
   return cudaSuccess;
 }
 // There is one device, so no device has a peer.
-CUDA_ON_CPU_API cudaError_t cudaDeviceEnablePeerAccess(int, unsigned int) { return returns(cudaErrorInvalidDevice); }
-CUDA_ON_CPU_API cudaError_t cudaDeviceDisablePeerAccess(int) { return returns(cudaErrorInvalidDevice); }
+CUDA_ON_CPU_API cudaError_t cudaDeviceEnablePeerAccess(int, unsigned int) { Alone alone; return returns(cudaErrorInvalidDevice); }
+CUDA_ON_CPU_API cudaError_t cudaDeviceDisablePeerAccess(int) { Alone alone; return returns(cudaErrorInvalidDevice); }
 CUDA_ON_CPU_API cudaError_t cudaDeviceGetP2PAttribute(int *value, cudaDeviceP2PAttr, int, int) {
+  Alone alone;
   *value = 0;
   return returns(cudaErrorInvalidDevice);
 }
 CUDA_ON_CPU_API cudaError_t cudaDriverGetVersion(int *version) {
+  Alone alone;
   *version = 13000;
   return cudaSuccess;
 }
-CUDA_ON_CPU_API cudaError_t cudaRuntimeGetVersion(int *version) { return cudaDriverGetVersion(version); }
-CUDA_ON_CPU_API cudaError_t cudaProfilerStart() { return cudaSuccess; }
-CUDA_ON_CPU_API cudaError_t cudaProfilerStop() { return cudaSuccess; }
+CUDA_ON_CPU_API cudaError_t cudaRuntimeGetVersion(int *version) { Alone alone; return cudaDriverGetVersion(version); }
+CUDA_ON_CPU_API cudaError_t cudaProfilerStart() { Alone alone; return cudaSuccess; }
+CUDA_ON_CPU_API cudaError_t cudaProfilerStop() { Alone alone; return cudaSuccess; }

@@ -138,24 +138,28 @@ void make_normals(const Wanted<T> &w) {
 
 }  // namespace
 
-CUDA_ON_CPU_API curandStatus_t curandCreateGenerator(curandGenerator_t *to, curandRngType_t type, int line) { return made(to, type, false, line); }
-CUDA_ON_CPU_API curandStatus_t curandCreateGeneratorHost(curandGenerator_t *to, curandRngType_t type, int line) { return made(to, type, true, line); }
+CUDA_ON_CPU_API curandStatus_t curandCreateGenerator(curandGenerator_t *to, curandRngType_t type, int line) { Alone alone; return made(to, type, false, line); }
+CUDA_ON_CPU_API curandStatus_t curandCreateGeneratorHost(curandGenerator_t *to, curandRngType_t type, int line) { Alone alone; return made(to, type, true, line); }
 CUDA_ON_CPU_API curandStatus_t curandDestroyGenerator(curandGenerator_t generator) {
+  Alone alone;
   if (!is_generator(generator)) return CURAND_STATUS_NOT_INITIALIZED;
   for (CudaOnCpuGenerator *&one : generators.at)
     if (one == generator) free(one), one = nullptr;
   return CURAND_STATUS_SUCCESS;
 }
 CUDA_ON_CPU_API curandStatus_t curandGetVersion(int *version) {
+  Alone alone;
   *version = CUDART_VERSION;
   return CURAND_STATUS_SUCCESS;
 }
 CUDA_ON_CPU_API curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t stream) {
+  Alone alone;
   if (!is_generator(generator)) return CURAND_STATUS_NOT_INITIALIZED;
   generator->stream = stream;
   return CURAND_STATUS_SUCCESS;
 }
 CUDA_ON_CPU_API curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator, unsigned long long seed) {
+  Alone alone;
   if (!is_generator(generator)) return CURAND_STATUS_NOT_INITIALIZED;
   generator->seed = seed;
   generator->next = 0;
@@ -163,27 +167,33 @@ CUDA_ON_CPU_API curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerato
   return CURAND_STATUS_SUCCESS;
 }
 CUDA_ON_CPU_API curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned long long offset) {
+  Alone alone;
   if (!is_generator(generator)) return CURAND_STATUS_NOT_INITIALIZED;
   generator->next = offset;
   generator->is_started = false;
   return CURAND_STATUS_SUCCESS;
 }
 CUDA_ON_CPU_API curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrdering_t order) {
+  Alone alone;
   if (!is_generator(generator)) return CURAND_STATUS_NOT_INITIALIZED;
   return order >= CURAND_ORDERING_PSEUDO_BEST && order <= CURAND_ORDERING_PSEUDO_DYNAMIC ? CURAND_STATUS_SUCCESS : CURAND_STATUS_OUT_OF_RANGE;
 }
 CUDA_ON_CPU_API curandStatus_t curandGenerateSeeds(curandGenerator_t generator) {
+  Alone alone;
   return is_generator(generator) ? CURAND_STATUS_SUCCESS : CURAND_STATUS_NOT_INITIALIZED;
 }
 
 #define BY asked(line, __builtin_return_address(0), is_generator(generator) ? generator->stream : nullptr, false)
 CUDA_ON_CPU_API curandStatus_t curandGenerate(curandGenerator_t generator, unsigned int *to, size_t count, int line) {
+  Alone alone;
   return generated<uint32_t>(generator, to, count, 0, 0, make_words, BY);
 }
 CUDA_ON_CPU_API curandStatus_t curandGenerateUniform(curandGenerator_t generator, float *to, size_t count, int line) {
+  Alone alone;
   return generated<float>(generator, to, count, 0, 0, make_uniforms, BY);
 }
 CUDA_ON_CPU_API curandStatus_t curandGenerateUniformDouble(curandGenerator_t generator, double *to, size_t count, int line) {
+  Alone alone;
   return generated<double>(generator, to, count, 0, 0, make_uniforms_of_53_bits, BY);
 }
 // Normals come in pairs, as in cuRAND.

@@ -181,6 +181,7 @@ bool array_holds(cudaArray_const_t array, const cudaPos &at, const cudaExtent &e
 
 // Called by kernels.
 CUDA_ON_CPU_API void cuda_on_cpu_image(unsigned long long object, bool is_surface, Image *to, int line) {
+  Alone alone;
   if (const Object *one = object_at(object, is_surface)) {
     *to = one->image;
     return;
@@ -190,6 +191,7 @@ CUDA_ON_CPU_API void cuda_on_cpu_image(unsigned long long object, bool is_surfac
   end_thread();
 }
 CUDA_ON_CPU_API void cuda_on_cpu_outside_surface(int64_t bytes, bool writes, int line) {
+  Alone alone;
   if (Finding *f = report(Kind::outside_surface, 0, static_cast<uint32_t>(line))) {
     f->bytes = static_cast<uint32_t>(bytes);
     f->writes = writes;
@@ -198,25 +200,30 @@ CUDA_ON_CPU_API void cuda_on_cpu_outside_surface(int64_t bytes, bool writes, int
   end_thread();
 }
 CUDA_ON_CPU_API void cuda_on_cpu_misaligned_in_surface(const void *at, uint32_t bytes, int line) {
+  Alone alone;
   report_misaligned_at_line(reinterpret_cast<uintptr_t>(at), bytes, static_cast<uint32_t>(line));
 }
 
 CUDA_ON_CPU_API cudaChannelFormatDesc cuda_on_cpu_channels(int x, int y, int z, int w, cudaChannelFormatKind kind) { return {x, y, z, w, kind}; }
 CUDA_ON_CPU_API cudaError_t cudaMallocArray(cudaArray_t *array, const cudaChannelFormatDesc *channels, size_t width, size_t height,
                                             unsigned int flags, int line) {
+  Alone alone;
   return made_array(array, channels, {width, height, 0}, flags, line);
 }
 CUDA_ON_CPU_API cudaError_t cudaMalloc3DArray(cudaArray_t *array, const cudaChannelFormatDesc *channels, cudaExtent extent,
                                               unsigned int flags, int line) {
+  Alone alone;
   return made_array(array, channels, extent, flags, line);
 }
 CUDA_ON_CPU_API cudaError_t cudaFreeArray(cudaArray_t array, int line) {
+  Alone alone;
   if (!array) return cudaSuccess;
   if (!is_array(array)) return returns(cudaErrorInvalidValue);
   array->is_alive = false;
   return cudaFree(array->memory, line);
 }
 CUDA_ON_CPU_API cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc *channels, cudaExtent *extent, unsigned int *flags, cudaArray_t array) {
+  Alone alone;
   if (!is_array(array)) return returns(cudaErrorInvalidResourceHandle);
   if (channels) *channels = array->channels;
   if (extent) *extent = array->extent;
@@ -224,36 +231,44 @@ CUDA_ON_CPU_API cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc *channels, cu
   return cudaSuccess;
 }
 CUDA_ON_CPU_API cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc *channels, cudaArray_const_t array) {
+  Alone alone;
   if (!is_array(array)) return returns(cudaErrorInvalidResourceHandle);
   *channels = array->channels;
   return cudaSuccess;
 }
 
 CUDA_ON_CPU_API cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes, cudaMemcpyKind kind, int line) {
+  Alone alone;
   return copied_linear(to, x, y, const_cast<void *>(from), bytes, true, kind, ASKED(nullptr, true));
 }
 CUDA_ON_CPU_API cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y, size_t bytes, cudaMemcpyKind kind, int line) {
+  Alone alone;
   return copied_linear(from, x, y, to, bytes, false, kind, ASKED(nullptr, true));
 }
 CUDA_ON_CPU_API cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
                                                 size_t height, cudaMemcpyKind kind, int line) {
+  Alone alone;
   return copied_rows(to, {x, y, width, height}, const_cast<void *>(from), pitch, true, kind, ASKED(nullptr, true));
 }
 CUDA_ON_CPU_API cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width,
                                                   size_t height, cudaMemcpyKind kind, int line) {
+  Alone alone;
   return copied_rows(from, {x, y, width, height}, to, pitch, false, kind, ASKED(nullptr, true));
 }
 CUDA_ON_CPU_API cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
                                                      size_t height, cudaMemcpyKind kind, cudaStream_t stream, int line) {
+  Alone alone;
   return copied_rows(to, {x, y, width, height}, const_cast<void *>(from), pitch, true, kind, ASKED(stream, false));
 }
 CUDA_ON_CPU_API cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width,
                                                        size_t height, cudaMemcpyKind kind, cudaStream_t stream, int line) {
+  Alone alone;
   return copied_rows(from, {x, y, width, height}, to, pitch, false, kind, ASKED(stream, false));
 }
 
 CUDA_ON_CPU_API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture, const cudaResourceDesc *resource, const cudaTextureDesc *how,
                                                     const cudaResourceViewDesc *view, int line) {
+  Alone alone;
   if (!texture || !resource || !how) return returns(cudaErrorInvalidValue);
   if (view) host_refuses("kfuzz: views of resources do not run on the cpu device", line);
   if (how->sRGB) host_refuses("kfuzz: textures of sRGB colours do not run on the cpu device", line);
@@ -268,8 +283,9 @@ CUDA_ON_CPU_API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture
   if ((image.filters && !gives_floats) || (image.reads_as_fraction && image.bytes == 4)) return returns(cudaErrorInvalidValue);
   return made_object(texture, image, false);
 }
-CUDA_ON_CPU_API cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture) { return destroyed(texture, false); }
+CUDA_ON_CPU_API cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture) { Alone alone; return destroyed(texture, false); }
 CUDA_ON_CPU_API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *surface, const cudaResourceDesc *resource) {
+  Alone alone;
   if (!surface || !resource || resource->resType != cudaResourceTypeArray || !is_array(resource->res.array.array) ||
       !(resource->res.array.array->flags & cudaArraySurfaceLoadStore))
     return returns(cudaErrorInvalidValue);
@@ -277,4 +293,4 @@ CUDA_ON_CPU_API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *surface
   describe(image, resource->res.array.array->channels);
   return made_object(surface, image, true);
 }
-CUDA_ON_CPU_API cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) { return destroyed(surface, true); }
+CUDA_ON_CPU_API cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) { Alone alone; return destroyed(surface, true); }

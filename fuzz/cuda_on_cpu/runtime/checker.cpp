@@ -447,6 +447,8 @@ void checker_atomic(uintptr_t address, uint32_t bytes, const Strength &strength,
 // The host's own accesses are recorded only where it acts in a stream's place: whatever it starts later comes after it.
 void checker_host_access(uintptr_t address, uint32_t bytes, bool writes, uintptr_t pc) {
   if (!is_host_visible(address) || !pthread_equal(watched.main_thread, pthread_self())) return;
+  Alone alone;
+  if (!checker.watches_host) return;
   end_of_read();
   checker_moves(address, bytes, writes ? Move::writes : Move::reads, pc - memory_map.library_start, piece_now().what == Work::callback);
 }

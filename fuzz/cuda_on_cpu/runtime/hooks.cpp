@@ -7,6 +7,7 @@
 #include "block.h"
 #include "checker.h"
 #include "common_access.h"
+#include "host_code.h"
 #include "plain_hooks.h"
 #include "report.h"
 
@@ -18,12 +19,12 @@ namespace {
 
 void looked_at(const void *p, uint32_t bytes, Access kind, uintptr_t pc) {
   auto address = reinterpret_cast<uintptr_t>(p);
-  if (checker.active) return checker_access(address, bytes, kind, pc);
-  if (checker.watches_host) checker_host_access(address, bytes, kind == Access::write || kind == Access::volatile_write, pc);
+  if (!in_host() && checker.active) return checker_access(address, bytes, kind, pc);
+  if (in_host() && checker.watches_host) checker_host_access(address, bytes, kind == Access::write || kind == Access::volatile_write, pc);
 }
 
 __attribute__((always_inline)) inline void access(const void *p, uint32_t bytes, Access kind, uintptr_t pc) {
-  if (turn_is_over()) take_turn(pc, __builtin_frame_address(0));
+  if (!in_host() && turn_is_over()) take_turn(pc, __builtin_frame_address(0));
   looked_at(p, bytes, kind, pc);
 }
 
@@ -46,7 +47,7 @@ void range(const char *p, uint64_t bytes, Access kind, uintptr_t pc) {
 extern "C" void cuda_on_cpu_long_way_of(const void *p, uint32_t what, uintptr_t pc, const void *frame) {
   uint32_t bytes = what & plain_bytes;
   if (reinterpret_cast<uintptr_t>(p) % bytes) return report_misaligned(reinterpret_cast<uintptr_t>(p), bytes, pc);
-  if (what & plain_is_turn) take_turn(pc, frame);
+  if (what & plain_is_turn && !in_host()) take_turn(pc, frame);
   looked_at(p, bytes, what & plain_writes ? Access::write : Access::read, pc);
 }
 KEEPS_VECTORS(cuda_on_cpu_long_way, cuda_on_cpu_long_way_of)
@@ -70,13 +71,13 @@ CUDA_ON_CPU_API void __tsan_read_range(const char *p, uint64_t bytes) { range(p,
 CUDA_ON_CPU_API void __tsan_write_range(const char *p, uint64_t bytes) { range(p, bytes, Access::write, CALLER); }
 // From module.cpp, for the copies in a kernel's source.
 CUDA_ON_CPU_API void *cuda_on_cpu_copy(char *to, const char *from, uint64_t bytes, void *pc) {
-  if (!checker.active && !checker.watches_host) return memmove(to, from, bytes);
+  if (!(in_host() ? checker.watches_host : checker.active)) return memmove(to, from, bytes);
   range(from, bytes, Access::read, reinterpret_cast<uintptr_t>(pc));
   range(to, bytes, Access::write, reinterpret_cast<uintptr_t>(pc));
   return memmove(to, from, bytes);
 }
 CUDA_ON_CPU_API void *cuda_on_cpu_set(char *to, int value, uint64_t bytes, void *pc) {
-  if (!checker.active && !checker.watches_host) return memset(to, value, bytes);
+  if (!(in_host() ? checker.watches_host : checker.active)) return memset(to, value, bytes);
   range(to, bytes, Access::write, reinterpret_cast<uintptr_t>(pc));
   return memset(to, value, bytes);
 }
@@ -101,11 +102,11 @@ CUDA_ON_CPU_API void __tsan_vptr_read(void *p) { aligned_access(p, 8, Access::re
 
 // From atomic.h: the atomic functions themselves are not instrumented; they announce what they access.
 CUDA_ON_CPU_API void cuda_on_cpu_turn() {
-  if (turn_is_over()) take_turn(CALLER, __builtin_frame_address(0));
+  if (!in_host() && turn_is_over()) take_turn(CALLER, __builtin_frame_address(0));
 }
 
 CUDA_ON_CPU_API void cuda_on_cpu_atomic(const void *p, uint32_t bytes, uint32_t what, void *pc) {
-  if (!checker.active) return;
+  if (in_host() || !checker.active) return;
   uintptr_t address = reinterpret_cast<uintptr_t>(p), from = reinterpret_cast<uintptr_t>(pc);
   if (address % bytes) report_misaligned(address, bytes, from);
   Strength strength = {what & atomic_of_block ? Scope::block : Scope::device, (what & atomic_reads) != 0, (what & atomic_writes) != 0,
@@ -117,7 +118,7 @@ CUDA_ON_CPU_API void cuda_on_cpu_atomic(const void *p, uint32_t bytes, uint32_t 
 }
 
 CUDA_ON_CPU_API void cuda_on_cpu_fence(int of_block) {
-  if (checker.active) checker_fence(of_block ? Scope::block : Scope::device);
+  if (!in_host() && checker.active) checker_fence(of_block ? Scope::block : Scope::device);
 }
 
 // The part of UBSan's interface that -fsanitize=bounds,alignment,integer-divide-by-zero needs.

@@ -1,6 +1,10 @@
 #include "host_code.h"
 
+#include <pthread.h>
+#include <signal.h>
+
 #include <cstdio>
+#include <cstdlib>
 
 #include "block.h"
 #include "report.h"
@@ -10,10 +14,12 @@ namespace cuda_on_cpu {
 
 namespace {
 
-struct HostCode {
-  bool is_running;
+struct OneAtATime {
+  pthread_mutex_t mutex;
 };
-PerRun<HostCode> host_code;
+PerProcess<OneAtATime> one_at_a_time;
+
+thread_local bool has_signal_stack;
 
 // The caller reads it after the run.
 struct Refusal {
@@ -23,8 +29,31 @@ PerProcess<Refusal> refusal;
 
 }  // namespace
 
-bool in_host() { return host_code.is_running; }
-void note_in_host(bool is) { host_code.is_running = is; }
+__thread bool is_inside_runtime;
+
+void note_in_host(bool is) { is_inside_runtime = !is; }
+
+// A run that ended early may have left it locked.
+void begin_host_threads() {
+  pthread_mutexattr_t recursive;
+  pthread_mutexattr_init(&recursive);
+  pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_init(&one_at_a_time.mutex, &recursive);
+  pthread_mutexattr_destroy(&recursive);
+  has_signal_stack = true;  // signals.cpp gave it one
+}
+
+Alone::Alone() {
+  if (!has_signal_stack) {
+    stack_t stack = {};
+    stack.ss_size = 64 << 10;
+    stack.ss_sp = malloc(stack.ss_size);  // as long as the thread, and no program has many
+    has_signal_stack = stack.ss_sp && !sigaltstack(&stack, nullptr);
+  }
+  pthread_mutex_lock(&one_at_a_time.mutex);
+}
+
+Alone::~Alone() { pthread_mutex_unlock(&one_at_a_time.mutex); }
 
 void host_refuses(const char *why, int line) {
   snprintf(refusal.why, sizeof refusal.why, "%s", why);

@@ -3,8 +3,20 @@
 
 namespace cuda_on_cpu {
 
-bool in_host();
+// Whether the current thread of the process runs kernels or the runtime's own code. Of any other thread it is false: a
+// program may have several, and they go on while one of them runs a kernel.
+extern __thread bool is_inside_runtime __attribute__((tls_model("initial-exec")));  // the access hooks ask at each access
+static inline bool in_host() { return !is_inside_runtime; }
 void note_in_host(bool is);
+
+// One thread at a time calls the runtime: every function of the API begins with one of these.
+class Alone {
+ public:
+  Alone();
+  ~Alone();
+  Alone(const Alone &) = delete;
+};
+void begin_host_threads();  // before each run
 
 // A host function does not accept these arguments, on this line or, if it is 0, on an unknown one. This is not a defect.
 // None of its own code runs after this.

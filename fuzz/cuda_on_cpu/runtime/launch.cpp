@@ -1,5 +1,7 @@
 #include "launch.h"
 
+#include <unistd.h>
+
 #include "block.h"
 #include "checker.h"
 #include "grid.h"
@@ -27,6 +29,10 @@ void call_kernel() { current.step->entry->invoke(current.kernel_args); }
 
 void stop_run(Status status) {
   run->status = status;
+  if (!pthread_equal(pthread_self(), way_out.thread)) {
+    pthread_kill(way_out.thread, way_out_signal);
+    for (;;) pause();
+  }
   siglongjmp(way_out.buffer, 1);
 }
 

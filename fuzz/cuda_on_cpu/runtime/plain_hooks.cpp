@@ -6,6 +6,7 @@
 #include "plain_hooks.h"
 
 #include "common_access.h"
+#include "host_code.h"
 #include "stacks.h"
 #include "unwritten.h"
 
@@ -15,9 +16,12 @@ namespace {
 
 inline void long_way(const void *p, uint32_t what, uintptr_t pc) { cuda_on_cpu_long_way(p, what, pc, __builtin_frame_address(0)); }
 
-// The host's accesses also come here: each returns as soon as it is known to be the host's.
+inline void access_by_host(const void *p, uint32_t what, uintptr_t pc) {
+  if (checker.watches_host) long_way(p, what, pc);
+}
+
 inline void access_out_of_turn(const void *p, uint32_t what, uintptr_t pc) {
-  if (checker.active || checker.watches_host) return long_way(p, what, pc);
+  if (checker.active) return long_way(p, what, pc);
   checker.until_turn = 1;
 }
 
@@ -34,6 +38,7 @@ __attribute__((noinline)) void unsettled_access(const void *p, uintptr_t pc) {
 template <uint32_t size, bool writes>
 inline void access_of_words(const void *p, uintptr_t pc) {
   uintptr_t address = reinterpret_cast<uintptr_t>(p);
+  if (in_host()) return access_by_host(p, size | (writes ? plain_writes : 0), pc);
   if (__builtin_expect(address % size, 0)) return long_way(p, size | (writes ? plain_writes : 0), pc);
   if (turn_is_over()) return access_out_of_turn(p, size | (writes ? plain_writes : 0) | plain_is_turn, pc);
   checker.last_pc = pc;
@@ -51,6 +56,7 @@ inline void access_of_words(const void *p, uintptr_t pc) {
 template <uint32_t size, bool writes>
 inline void access_of_a_part(const void *p, uintptr_t pc) {
   uintptr_t address = reinterpret_cast<uintptr_t>(p);
+  if (in_host()) return access_by_host(p, size | (writes ? plain_writes : 0), pc);
   if (__builtin_expect(address % size, 0)) return long_way(p, size | (writes ? plain_writes : 0), pc);
   if (turn_is_over()) return access_out_of_turn(p, size | (writes ? plain_writes : 0) | plain_is_turn, pc);
   checker.last_pc = pc;

@@ -11,6 +11,7 @@
 #include "block.h"
 #include "checker.h"
 #include "memory_map.h"
+#include "launch.h"
 #include "library_image.h"
 #include "report.h"
 #include "stacks.h"
@@ -74,7 +75,7 @@ static uintptr_t program_counter(void *context) {
 // The place in the kernel: the signal's own address, or the last checked access if it came inside the runtime.
 static uint64_t place_in_library(uintptr_t pc) {
   uintptr_t start = library_start(*run->module), end = library_end(*run->module);
-  if (pc < start || pc >= end) pc = run->check ? checker_last_pc() : 0;
+  if (pc < start || pc >= end) pc = run->check && !in_host() ? checker_last_pc() : 0;
   return pc ? pc - start + 1 : 0;  // reports subtract one, as for return addresses
 }
 
@@ -101,6 +102,12 @@ static Kind kind_of(int number, uintptr_t address) {
   if (faults)
     return is_stack_guard(address) ? Kind::stack_overflow : Kind::illegal_address;
   return Kind::signal;
+}
+
+static void on_way_out(int) {
+  if (!way_out.is_open) return;
+  watch.in_kernels = way_out.is_open = false;
+  siglongjmp(way_out.buffer, 1);
 }
 
 static void on_signal(int number, siginfo_t *info, void *context) {
@@ -150,7 +157,10 @@ bool install_signal_handlers() {
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGPROF})
     if (sigaction(number, &action, nullptr)) return false;
-  return true;
+  struct sigaction leave = {};
+  leave.sa_handler = on_way_out;
+  leave.sa_flags = SA_ONSTACK | SA_NODEFER;
+  return !sigaction(way_out_signal, &leave, nullptr);
 }
 
 void enter_kernels() { watch.in_kernels = true; }
