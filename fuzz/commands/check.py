@@ -5,7 +5,7 @@ import secrets
 import shlex
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ from kfuzz.commands.inputs import GENERATED, FileReader, files_of, generate_file
 from kfuzz.commands.nvcc import LINES_OF_NVCC
 from kfuzz.commands.options import Screen, console, parse_duration
 from kfuzz.cpu.compiler import Library
-from kfuzz.devices import cache
+from kfuzz.devices import Finding, cache
 from kfuzz.exit_codes import READER_GONE
 from kfuzz.printable import printable
 from kfuzz.programs.build import compile_source, is_program, link, load_program
@@ -147,14 +147,18 @@ def run_inputs(asked: CheckPlan, screen: Screen) -> ProgramReport:
                     if len(asked.lists) > 1
                     else command_text(words)
                 )
-                teller = RunProgress(screen, status, what)
+                teller = RunProgress(screen, status, what, asked.library.files[0].path)
                 program = CheckedProgram(asked.library, words, asked.timeout, server, teller, asked.warp_synchronous)
+                program.report_finding = teller.report_finding
                 programs.append(program)
-                shown_here = {defect.bucket: defect for defect in reversed(list(defects_of(asked, program)))}
-                for defect in reversed(shown_here.values()):
-                    known = found.get(defect.bucket)
-                    one = Discovery(defect, number, number, 1, False, None, devices=("cpu",))
-                    found[defect.bucket] = replace(known, count=known.count + 1) if known else one
+                findings: Sequence[Finding] = ()
+                try:
+                    findings = program.examine(asked.runs, asked.seed).findings
+                except KeyboardInterrupt:
+                    findings = program.certain
+                    raise
+                finally:
+                    add_discoveries(found, list(defects_of(asked, program, findings)), number)
         except KeyboardInterrupt:
             is_interrupted = True
     return ProgramReport(
@@ -177,12 +181,21 @@ def run_inputs(asked: CheckPlan, screen: Screen) -> ProgramReport:
     )
 
 
-def defects_of(asked: CheckPlan, program: CheckedProgram) -> Iterator[Defect]:
-    """The defects that the runs with one list of arguments show."""
+def add_discoveries(found: dict[str, Discovery], defects: Sequence[Defect], number: int) -> None:
+    """Add the defects that the input of this number shows."""
+    shown_here = {defect.bucket: defect for defect in reversed(defects)}
+    for defect in reversed(shown_here.values()):
+        known = found.get(defect.bucket)
+        one = Discovery(defect, number, number, 1, False, None, devices=("cpu",))
+        found[defect.bucket] = replace(known, count=known.count + 1) if known else one
+
+
+def defects_of(asked: CheckPlan, program: CheckedProgram, findings: Iterable[Finding]) -> Iterator[Defect]:
+    """The defects that these findings of a program with one list of arguments are."""
     texts = {str(one.path): one.text for one in asked.library.files.values()}
     own = str(asked.library.files[0].path)
     scene = Scene(asked.path.stem, own, command_text(program.words), 0, {}, {}, True)
-    for finding in program.examine(asked.runs, asked.seed).findings:
+    for finding in findings:
         yield device_defect(scene, finding, lambda file: texts.get(file or own, ""))
 
 
@@ -225,8 +238,17 @@ class RunProgress:
     screen: Screen
     status: Status
     what: str
+    own: Path
+    """The file of a finding that names none."""
     told: float = field(default_factory=time.monotonic)
     count: int = 0
+
+    def report_finding(self, finding: Finding) -> None:
+        """Show an error as soon as a run sees it; the report at the end has the rest."""
+        path = Path(finding.file) if finding.file else self.own
+        where = f"{shown_path(path)}:{finding.line}: " if finding.line else ""
+        line = f"found {finding.kind}: {where}{finding.message}"
+        self.screen.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def __call__(self, manner: str) -> None:
         """Show that a run begins."""

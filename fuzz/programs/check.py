@@ -12,6 +12,7 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
@@ -23,14 +24,17 @@ from kfuzz.cpu.abi import Assume, RawBuffer, RawFinding, RawLaunched, RawRun, St
 from kfuzz.cpu.backend import uninitialised_local
 from kfuzz.cpu.compiler import Library
 from kfuzz.cpu.experiments import CpuRun, Difference, Manner, examine
-from kfuzz.cpu.findings import Lines, describe_sights
+from kfuzz.cpu.findings import Lines, Sight, describe_sights
 from kfuzz.cpu.options import Flavour
 from kfuzz.cpu.unit import locate
-from kfuzz.devices import Call, Job, Outcome, Probe, Refusal, Run, Step, UnexpectedError, cache, processes
+from kfuzz.devices import Call, Finding, Job, Outcome, Probe, Refusal, Run, Step, UnexpectedError, cache, processes
+from kfuzz.programs.child import read_live_run
 from kfuzz.programs.messages import OWN_FAULT, ProgramEnd, ProgramRun, RequestFiles
 
 Struct = TypeVar("Struct", bound=ctypes.Structure)
 
+LOOK_EVERY = 2.0
+"""Seconds between two looks at what a run has found so far."""
 SLACK, GRACE = 6.0, 20.0
 """A run may take SLACK times its time-out plus GRACE seconds of wall time, since it may sleep or share the CPU."""
 MOST_PRINTED = 1 << 20
@@ -58,16 +62,20 @@ class Server:
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
 
-    def run(self, request: ProgramRun, words: tuple[str, ...]) -> tuple[ProgramEnd | str | None, Printed]:
+    def run(
+        self, request: ProgramRun, words: tuple[str, ...], watch: Callable[[ProgramEnd], object] = lambda _: None
+    ) -> tuple[ProgramEnd | str | None, Printed]:
         """Run a program, and return how it ended and what it printed.
 
-        None stands for a process that was too slow, and words for one that ended past the checker.
+        None stands for a process that was too slow, and words for one that ended past the checker. `watch` takes what a
+        run that still goes on, or that is interrupted, has shown so far.
         """
         with cache.scratch() as folder:
             ask, answer, output, errors = (folder / name for name in ("ask", "answer", "output", "errors"))
+            live = folder / "live"
             ask.write_bytes(pickle.dumps(request))
-            files = RequestFiles(list(words), *map(str, (ask, answer, output, errors)))
-            status = self._status(files, request.seconds * SLACK + GRACE)
+            files = RequestFiles(list(words), *map(str, (ask, answer, output, errors, live)))
+            status = self._status(files, request.seconds * SLACK + GRACE, lambda: _watch_live(live, watch))
             texts = [path.read_bytes()[:MOST_PRINTED].decode(errors="replace") for path in (output, errors)]
             end: ProgramEnd | str | None = None
             if answer.is_file():
@@ -79,7 +87,7 @@ class Server:
             exit_code = end.exit_code if isinstance(end, ProgramEnd) and end.status == Status.finished else None
             return end, Printed(texts[0], texts[1], exit_code)
 
-    def _status(self, request: RequestFiles, seconds: float) -> int | None:
+    def _status(self, request: RequestFiles, seconds: float, look: Callable[[], None]) -> int | None:
         """The exit status of the process of a run; None if it did not end in time."""
         process = self._start()
         assert process.stdin is not None
@@ -87,12 +95,19 @@ class Server:
         try:
             process.stdin.write(json.dumps(asdict(request)).encode() + b"\n")
             process.stdin.flush()
-            if select.select([process.stdout], [], [], seconds)[0] and (line := process.stdout.readline()):
-                return int(line)
+            end = time.monotonic() + seconds
+            while (left := end - time.monotonic()) > 0:
+                if select.select([process.stdout], [], [], min(left, LOOK_EVERY))[0]:
+                    if line := process.stdout.readline():
+                        return int(line)
+                    break
+                look()
         except BaseException:
             self.close()
+            look()
             raise
         self.close()
+        look()
         return None
 
     def _start(self) -> subprocess.Popen[bytes]:
@@ -135,6 +150,11 @@ class CheckedProgram:
     refusal: str = ""
     """The reason why kfuzz cannot run the program to its end."""
 
+    report_finding: Callable[[Finding], None] = lambda _: None
+    """Takes each certain error as soon as it is seen."""
+    certain: list[Finding] = field(default_factory=list)
+    """The certain errors of all runs so far, also of one that was interrupted."""
+
     def __post_init__(self) -> None:
         self._lines = Lines(self.library)
         self._job = job_of(self.library, self.words[0])
@@ -151,7 +171,7 @@ class CheckedProgram:
         self.report_progress(str(manner.circumstances))
         in_step = Assume.warps_in_step if self.warp_synchronous else 0
         request = ProgramRun(self.library, replace(manner, assume=manner.assume | in_step), self.timeout)
-        end, printed = self.server.run(request, self.words)
+        end, printed = self.server.run(request, self.words, self._see_certain)
         self.printed.append(printed)
         text = "\n".join(printed.lines)
         if end is None:
@@ -167,10 +187,23 @@ class CheckedProgram:
             self.stopped = f"a run did not end after {self.timeout:g} s of processor time"
         if end.refusal is not None:
             self.refusal = self._say(end.refusal)
-        raw, findings = rebuild_run(end), read_structs(end.findings, RawFinding)
-        sights = tuple(describe_sights(findings, self._job, self.library, self._lines, raw))
+        sights = self._see_certain(end)
         run = Run(manner.circumstances, {}, end.seconds) if end.status == Status.finished else None
         return CpuRun(manner, run, sights, end.status, end.seconds, end.block_seconds, text)
+
+    def _see_certain(self, end: ProgramEnd) -> tuple[Sight, ...]:
+        """The sights of a run; the errors that no experiment can take back are reported at once, each of them once."""
+        raw, findings = rebuild_run(end), read_structs(end.findings, RawFinding)
+        sights = tuple(describe_sights(findings, self._job, self.library, self._lines, raw))
+        known = {place_of(one) for one in self.certain}
+        for sight in sights:
+            one = sight.finding
+            is_certain = one.severity == "error" and one.kind != "hang" and (sight.doubt is None or one.kind == "race")
+            if is_certain and sight.precise and place_of(one) not in known:
+                known.add(place_of(one))
+                self.certain.append(one)
+                self.report_finding(one)
+        return sights
 
     def _say(self, refusal: Refusal) -> str:
         """The words of a refusal, with the author's file and line if they are known."""
@@ -189,6 +222,11 @@ class CheckedProgram:
         again = [self.run_once("check", one.manner, 0.0) for one in (left, right)]
         is_same = all(find_difference(one, other) is None for one, other in zip((left, right), again, strict=True))
         return difference if is_same else None
+
+
+def _watch_live(live: Path, watch: Callable[[ProgramEnd], object]) -> None:
+    if shown := read_live_run(live):
+        watch(shown)
 
 
 def find_difference(left: CpuRun, right: CpuRun) -> Difference | None:
@@ -211,6 +249,11 @@ def job_of(library: Library, name: str) -> Job:
     text = "\n".join(one.text for one in library.files.values())
     step = Step(call, (1, 1, 1), (1, 1, 1), 0, ())
     return Job(name, Path(name), text, (), 256, (), (step,), (call,))
+
+
+def place_of(finding: Finding) -> tuple[object, ...]:
+    """The kind of a finding and its lines."""
+    return finding.kind, finding.file, finding.line, finding.other_file, finding.other_line
 
 
 def describe_status(status: int) -> str:

@@ -4,8 +4,10 @@ That is how a program file runs by itself. Without arguments, this reads a reque
 the exit status of the process that ran it. Knows the runtime's structs; check.py knows what they mean.
 """
 
+import contextlib
 import ctypes
 import json
+import mmap
 import os
 import pickle
 import sys
@@ -40,18 +42,54 @@ MOST_LAUNCHES = 1 << 14
 """Launches that differ from the one right before."""
 
 
-def run_main(request: ProgramRun, words: list[str]) -> ProgramEnd:
+class LiveRun(ctypes.Structure):
+    """The structs that a run fills in, which a second process may read meanwhile."""
+
+    _fields_ = (
+        ("raw", RawRun),
+        ("findings", RawFinding * FINDING_CAPACITY),
+        ("buffers", RawBuffer * MOST_ALLOCATIONS),
+        ("launched", RawLaunched * MOST_LAUNCHES),
+    )
+
+
+def make_live_run(path: str) -> LiveRun:
+    """The structs of a run in a new file."""
+    with open(path, "w+b") as file:
+        file.truncate(ctypes.sizeof(LiveRun))
+        return LiveRun.from_buffer(mmap.mmap(file.fileno(), ctypes.sizeof(LiveRun)))
+
+
+def read_live_run(path: Path) -> ProgramEnd | None:
+    """What a run in another process has shown so far; None before it begins."""
+    with contextlib.suppress(OSError, ValueError):
+        live = LiveRun.from_buffer_copy(path.read_bytes())
+        raw = live.raw
+        return ProgramEnd(
+            bytes(memoryview(live.findings)[: raw.finding_count]),
+            bytes(memoryview(live.buffers)[: raw.buffer_count]),
+            bytes(memoryview(live.launched)[: raw.launched_count]),
+            Status.stopped,
+            0,
+            0.0,
+            0.0,
+            raw.thread_steps,
+            raw.launched_count,
+        )
+    return None
+
+
+def run_main(request: ProgramRun, words: list[str], live: LiveRun) -> ProgramEnd:
     """Run main once with these arguments."""
     library, manner = request.library, request.manner
     limit_process()
     runtime = Runtime(toolchain.build_runtime())
     loaded = LoadedLibrary(library)
     given = (ctypes.c_char_p * (len(words) + 1))(*(os.fsencode(one) for one in words), None)
-    buffers, launched = (RawBuffer * MOST_ALLOCATIONS)(), (RawLaunched * MOST_LAUNCHES)()
-    findings = (RawFinding * FINDING_CAPACITY)()
+    buffers, launched, findings = live.buffers, live.launched, live.findings
     step = RawStep(entry=loaded.entries["main"].raw, arg_count=2, on_host=1)
     step.args = arguments([(-1, len(words)), (-1, ctypes.addressof(given))])
-    raw = RawRun(
+    live.raw = RawRun(
         watched_buffer=-1,
         module=ctypes.pointer(loaded.module),
         buffers=buffers,
@@ -81,6 +119,7 @@ def run_main(request: ProgramRun, words: list[str]) -> ProgramEnd:
         launched_capacity=len(launched),
         is_program=True,
     )
+    raw = live.raw
     began = time.process_time()
     runtime.run(raw)
     loaded.function("cuda_on_cpu_program_flush", ())()
@@ -100,7 +139,7 @@ def run_main(request: ProgramRun, words: list[str]) -> ProgramEnd:
 
 def run_alone(words: list[str]) -> None:
     """Run a program once in forward order, as when its user starts it."""
-    end = run_main(ProgramRun(load_program(Path(words[0])), Manner(0, POISONS[0]), 0.0), words)
+    end = run_main(ProgramRun(load_program(Path(words[0])), Manner(0, POISONS[0]), 0.0), words, LiveRun())
     if end.findings:
         sys.stderr.write(f"kfuzz: this run has findings; kfuzz check {words[0]} shows them\n")
         sys.stderr.flush()
@@ -125,7 +164,7 @@ def answer_request(request: RequestFiles) -> None:
         os.dup2(os.open(place, os.O_RDWR | os.O_CREAT, 0o600), number)
     try:
         wanted: ProgramRun = pickle.loads(Path(request.ask).read_bytes())  # noqa: S301  the same user wrote it
-        Path(request.answer).write_bytes(pickle.dumps(run_main(wanted, request.words)))
+        Path(request.answer).write_bytes(pickle.dumps(run_main(wanted, request.words, make_live_run(request.live))))
         os._exit(0)
     except BaseException:
         traceback.print_exc()

@@ -19,6 +19,8 @@ class RequestFiles:
     answer: str
     output: str
     errors: str
+    live: str
+    """The structs of the run while it lasts, which both processes map."""
 
 
 @dataclass(frozen=True)

@@ -181,7 +181,6 @@ bool array_holds(cudaArray_const_t array, const cudaPos &at, const cudaExtent &e
 
 // Called by kernels.
 CUDA_ON_CPU_API void cuda_on_cpu_image(unsigned long long object, bool is_surface, Image *to, int line) {
-  Alone alone;
   if (const Object *one = object_at(object, is_surface)) {
     *to = one->image;
     return;
@@ -191,7 +190,6 @@ CUDA_ON_CPU_API void cuda_on_cpu_image(unsigned long long object, bool is_surfac
   end_thread();
 }
 CUDA_ON_CPU_API void cuda_on_cpu_outside_surface(int64_t bytes, bool writes, int line) {
-  Alone alone;
   if (Finding *f = report(Kind::outside_surface, 0, static_cast<uint32_t>(line))) {
     f->bytes = static_cast<uint32_t>(bytes);
     f->writes = writes;
@@ -200,7 +198,6 @@ CUDA_ON_CPU_API void cuda_on_cpu_outside_surface(int64_t bytes, bool writes, int
   end_thread();
 }
 CUDA_ON_CPU_API void cuda_on_cpu_misaligned_in_surface(const void *at, uint32_t bytes, int line) {
-  Alone alone;
   report_misaligned_at_line(reinterpret_cast<uintptr_t>(at), bytes, static_cast<uint32_t>(line));
 }
 
