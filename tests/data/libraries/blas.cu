@@ -126,6 +126,27 @@ static int halves(cublasHandle_t handle) {
   return bad;
 }
 
+// Two calls in a graph that is launched three times.
+static int in_a_graph(cublasHandle_t handle) {
+  float *x, numbers[] = {1, 2, 3, 4}, alpha = 2;
+  cudaStream_t stream;
+  cudaGraph_t graph;
+  cudaGraphExec_t launched;
+  cudaMalloc(&x, sizeof numbers);
+  cudaMemcpy(x, numbers, sizeof numbers, cudaMemcpyHostToDevice);
+  cudaStreamCreate(&stream);
+  CHECK(cublasSetStream(handle, stream));
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+  CHECK(cublasSscal(handle, 4, &alpha, x, 1));
+  CHECK(cublasSscal(handle, 4, &alpha, x, 1));
+  cudaStreamEndCapture(stream, &graph);
+  cudaGraphInstantiate(&launched, graph, 0);
+  for (int i = 0; i < 3; i++) cudaGraphLaunch(launched, stream);
+  cudaStreamSynchronize(stream);
+  cudaMemcpy(numbers, x, sizeof numbers, cudaMemcpyDeviceToHost);
+  return numbers[0] != 64 || numbers[3] != 256;
+}
+
 static double gelu(double x) { return 0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))); }
 
 // gelu(A^T B + bias), on the default stream.
@@ -176,7 +197,7 @@ int main(int argc, char **argv) {
   int bad = products(argc > 1 ? argv[1] : "");
   cublasHandle_t handle;
   CHECK(cublasCreate(&handle));
-  bad += halves(handle) + with_epilogue();
+  bad += halves(handle) + in_a_graph(handle) + with_epilogue();
   CHECK(cublasDestroy(handle));
   printf("wrong: %d, line %d\n", bad, line_of_failure);
   return argc == 1 && (bad || line_of_failure);

@@ -162,8 +162,8 @@ def test_random_words_are_those_of_curand(server: Server, programs: dict[str, Pa
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        ("cufftExecC2C(plan, data, data, CUFFT_FORWARD);", r"cufftExecC2C\(\), a function of cuFFT"),
-        ("cublasStrsm(handle);", r"cublasStrsm\(\), a function of cuBLAS"),
+        ("cufftDestroy(0);", "cufftDestroy, a part of cuFFT"),
+        ("cublasStrsm(0);", "cublasStrsm, a part of cuBLAS"),
         ("curand_poisson(&state, 3.0);", "this part of cuRAND"),
         ("curandStateMRG32k3a state;", "this part of cuRAND"),
         ("texture<float, 2> image;", "texture references, which CUDA 12 removed: use texture objects"),
