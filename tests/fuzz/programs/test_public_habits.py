@@ -17,7 +17,12 @@ HABITS = """
 #include <cstdlib>
 #include <builtin_types.h>
 #include <cuComplex.h>
+#include <cublas_v2.h>
+#include <curand.h>
 #include <driver_functions.h>
+#if !defined(CUBLAS_API_H_) || !defined(CURAND_H_)
+#error "helper_cuda.h looks for these guards"
+#endif
 #if defined(__CUDA_RUNTIME_H__) || defined(__DRIVER_TYPES_H__)
 template <class T> void check(T result, const char *what) {
   if (result) { printf("%s: %s\\n", what, cudaGetErrorName(result)); exit(1); }

@@ -2,6 +2,8 @@
 //
 // Matrices lie column by column. The last parameter is the line of the call.
 #pragma once
+#define CUBLAS_API_H_  // for which other headers look (NVIDIA's helper_cuda.h)
+#define CUBLAS_V2_H_
 #include "../library_types.h"
 #include "api.h"
 

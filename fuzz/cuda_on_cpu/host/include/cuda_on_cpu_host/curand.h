@@ -1,5 +1,6 @@
 // The part of cuRAND's host functions that the cpu device has (../../random.cpp): XORWOW and Philox4x32-10.
 #pragma once
+#define CURAND_H_  // for which other headers look (NVIDIA's helper_cuda.h)
 #include "api.h"
 
 typedef enum curandStatus {
