@@ -199,7 +199,7 @@ class Ledger:
             return _Sighting(defect.bucket)
         is_known = defect.is_among(self.options.known)
         path, trouble = None, None
-        if defect.kind not in BLAMES_DEVICE and not is_known:
+        if defect.kind not in BLAMES_DEVICE and not is_known and not defect.silenced:
             try:
                 path = self._keep_case(trial, defect, seen.case)
             except CaseError as error:  # a defect whose case cannot be kept is reported all the same

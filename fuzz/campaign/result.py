@@ -27,8 +27,13 @@ class KernelResult:
     @property
     def bugs(self) -> tuple[Bug, ...]:
         """The discoveries by cause; if a fault is an error in some trials and a warning in others, only the error."""
-        every = self.progress.discoveries.values()
+        every = [one for one in self.progress.discoveries.values() if not one.defect.silenced]
         return bugs_of(one for one in every if one.is_error or not self.progress.is_error(one.defect.fault))
+
+    @property
+    def silenced(self) -> tuple[Discovery, ...]:
+        """The discoveries that a comment in the source silences."""
+        return tuple(one for one in self.progress.discoveries.values() if one.defect.silenced)
 
     @property
     def news(self) -> tuple[Bug, ...]:

@@ -28,10 +28,12 @@ from kfuzz.printable import printable
 from kfuzz.programs.build import compile_source, is_program, link, load_program
 from kfuzz.programs.check import CheckedProgram, Server
 from kfuzz.programs.command_line import parse
+from kfuzz.sources.silences import check_silences
 from kfuzz.trials.defect import Defect, Scene
 from kfuzz.trials.judging import device_defect
 from kfuzz.views.phases import show_phases
 from kfuzz.views.program import ProgramReport, blocks, document, last_lines, verdict
+from kfuzz.views.silenced import silence_texts
 
 LINE_EVERY = 10.0
 """Seconds between two lines of progress without a terminal."""
@@ -103,6 +105,8 @@ def check(
     seed = secrets.randbelow(1 << 16) if seed is None else seed
     with show_phases(console(to_stderr=True)):
         library, path = build_program(words)
+    for one in library.files.values():
+        check_silences(one.path, one.text, ())
     given: tuple[str, ...] = ctx.obj
     chosen = [*(["--inputs", str(inputs)] if inputs else []), *(["--warp-synchronous"] if warp_synchronous else [])]
     again = shlex.join(["kfuzz", "check", *words, *chosen, "--seed", str(seed), *(["--", *given] if given else [])])
@@ -113,6 +117,8 @@ def check(
     try:
         for text in (*blocks(found), *found.troubles):
             screen.print(text, "", sep="\n", markup=False, highlight=False, soft_wrap=True)
+        for line in silence_texts(found.silenced):
+            screen.print(line, markup=False, highlight=False, soft_wrap=True)
         screen.print(verdict(found), markup=False, highlight=False, soft_wrap=True)
     finally:
         outputs.write([document(found)])

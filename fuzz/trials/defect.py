@@ -91,6 +91,8 @@ class Defect:
     is_joint: bool = False
     """Each element lies in its own interval, but no right computation gives all of them together."""
     causes: tuple[str, ...] = ()
+    silenced: str = ""
+    """The reason that a comment on its line gives for silencing it."""
     rank: int = 0
     """How grave the defect is beside the shape that a host function was written for, 1 the gravest; 0 if unknown."""
     standing: str = ""

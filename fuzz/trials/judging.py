@@ -19,6 +19,7 @@ from kfuzz.oracle.plural import plural
 from kfuzz.oracle.verdict import Worst
 from kfuzz.printable import one_line
 from kfuzz.sources.headers import sources
+from kfuzz.sources.silences import Silence, silences_in
 from kfuzz.trials.defect import WARNING_MARK, WRONG, WRONG_BEYOND, Defect, Scene, cause_of
 
 PLACED = ("wrong elements", "zero elements", "permuted", "copied input")
@@ -39,13 +40,15 @@ def is_suspect(outcome: Outcome, judged: Judged) -> bool:
 
 
 def defects_of(kernel: Kernel, case: Case, scene: Scene, outcome: Outcome, judged: Judged) -> tuple[Defect, ...]:
-    """Every defect of a trial, the device's first; one for each bucket."""
-    answers = [_add_causes(kernel, case, one) for one in _oracle_defects(kernel, scene, outcome, judged)]
+    """Every defect of a trial, the device's first; one for each bucket. What is silenced explains no wrong answer."""
+    text = partial(text_of, kernel)
+    loud = replace(outcome, findings=tuple(one for one in outcome.findings if not silence_of(one, text)))
+    answers = [_add_causes(kernel, case, one) for one in _oracle_defects(kernel, scene, loud, judged)]
     if is_reference(kernel.op):
         answers = [_make_suspect(one) for one in answers]
     covered = {answer.kind for answer in answers} & {"stateful"}  # a wrong answer says more than one that differs
     findings = (one for one in outcome.findings if one.severity == "error" or one.kind not in covered)
-    every = [*(device_defect(scene, one, partial(text_of, kernel)) for one in findings), *answers]
+    every = [*(device_defect(scene, one, text) for one in findings), *answers]
     return tuple({defect.bucket: defect for defect in reversed(every)}.values())[::-1]
 
 
@@ -58,7 +61,10 @@ def _make_suspect(defect: Defect) -> Defect:
 
 def device_defect(scene: Scene, found: Finding, text: TextOf) -> Defect:
     """The defect of a device's finding; its bucket has the text of its line if that is known, else array and side."""
-    place, lines = _place(found, text), _lines(found, text)
+    place, lines, silence = _place(found, text), _lines(found, text), silence_of(found, text)
+    if silence:
+        found = replace(found, severity="warning")
+        place = [*place, "silenced"]
     fault = ", ".join([f"{scene.kernel}: {found.kind}", *place])
     kind = found.kind if found.severity == "error" else f"{found.kind}{WARNING_MARK}"  # never one bucket with an error
     return Defect(
@@ -71,8 +77,18 @@ def device_defect(scene: Scene, found: Finding, text: TextOf) -> Defect:
         header=found.file,
         line=found.line,
         finding=found,
+        silenced=silence.reason if silence else "",
         causes=tuple(sorted(f"{scene.kernel}: {line}" for line in lines)) or (fault,),
     )
+
+
+def silence_of(found: Finding, text: TextOf) -> Silence | None:
+    """The comment that silences a finding of a device, at one of its lines."""
+    for file, line in ((found.file, found.line), (found.other_file, found.other_line)):
+        for silence in silences_in(text(file)) if line is not None else ():
+            if silence.kind == found.kind and silence.line == line:
+                return silence
+    return None
 
 
 def _place(found: Finding, text: TextOf) -> list[str]:

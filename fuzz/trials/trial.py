@@ -25,6 +25,7 @@ from kfuzz.oracle import Accuracy, judge
 from kfuzz.oracle.find import find
 from kfuzz.oracle.special import words_for_nan
 from kfuzz.oracle.verdict import Reason, SpecialRow, Why
+from kfuzz.sources.silences import check_silences
 from kfuzz.trials.again import earlier_jobs
 from kfuzz.trials.beyond import inputs_of_rows, number_rows, sample_blocks
 from kfuzz.trials.defect import Defect, Scene
@@ -137,6 +138,7 @@ class PreparedTrial:
 
 def prepare(kernel: Kernel, case: Case, tune: Mapping[str, int], probe: Probe) -> PreparedTrial:
     """Bind a case to a kernel. Raises ClaimError if the claim allows no such launch."""
+    check_silences(kernel.path, kernel.source, tuple(kernel.flags))
     bound = kernel.bind(case.arrays, tune)
     job = sample_blocks(kernel, case, bound.job, probe.seed)
     job = replace(job, earlier=earlier_jobs(kernel, case, tune, probe, job))

@@ -126,6 +126,15 @@ class SizesTogether(TypedDict):
     trials: int
 
 
+class SilencedFinding(TypedDict):
+    """A finding that a comment in the source silences; its count is 0 if the comment silenced nothing."""
+
+    kind: Kind
+    where: str
+    reason: str
+    count: int
+
+
 class KernelEntry(TypedDict):
     """One kernel: how often it was tried, how near to its bound it came, what was found of it.
 
@@ -151,6 +160,7 @@ class KernelEntry(TypedDict):
     unjudged: str
     not_judged: list[str]
     notes: list[str]
+    silenced: list[SilencedFinding]
     seconds: dict[str, float]
     source: str | None
     findings: list[FindingEntry]

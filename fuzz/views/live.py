@@ -70,7 +70,7 @@ class Board:
             case Tried():
                 line, self.current = self.kernels[event.kernel], event.kernel
                 line.trials, line.rows = line.trials + 1, line.rows + event.rows
-            case Found(discovery):
+            case Found(discovery) if not discovery.defect.silenced:
                 self.found.append(discovery)
                 self.causes.update(discovery.causes)
                 self.kernels[discovery.defect.scene.kernel].found.append(discovery.defect.sign)
@@ -92,7 +92,8 @@ class Board:
     def is_news(self, event: Event) -> bool:
         """Whether an event deserves a line: a second sign of the same bug does not."""
         if isinstance(event, Found):
-            return self.causes.isdisjoint(event.discovery.causes)
+            one = event.discovery
+            return not one.defect.silenced and self.causes.isdisjoint(one.causes)
         return isinstance(event, GaveUp)
 
     def left(self) -> str:

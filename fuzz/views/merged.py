@@ -16,6 +16,7 @@ from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.trials.defect import is_finite
 from kfuzz.views.document import Document, FindingEntry, KernelEntry, SizesTogether, SizesTried
 from kfuzz.views.failure import FOUND_LABEL, occurrence_text
+from kfuzz.views.silenced import join_silenced
 
 T = TypeVar("T")
 
@@ -101,6 +102,7 @@ def _kernel(same: Sequence[KernelEntry]) -> KernelEntry:
         "stopped": first(lambda one: one["stopped"]),
         "unjudged": "" if is_judged else first(lambda one: one["unjudged"]),
         "not_judged": sorted({reason for one in same for reason in one["not_judged"]}),
+        "silenced": join_silenced(same),
         "seconds": _add_seconds([one["seconds"] for one in same]),
         "source": first(lambda one: one["source"]),
         "findings": _findings(same[0]["name"], [finding for one in same for finding in one["findings"]]),

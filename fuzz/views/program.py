@@ -14,9 +14,10 @@ from kfuzz.claims.front_matter import shown_path
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.oracle.plural import plural
 from kfuzz.printable import printable
-from kfuzz.views.document import Document, KernelEntry
+from kfuzz.views.document import Document, KernelEntry, SilencedFinding
 from kfuzz.views.failure import FOUND_LABEL, failure_text
 from kfuzz.views.report import finding_entry
+from kfuzz.views.silenced import entries_of
 from kfuzz.views.summary import other_sign
 
 MOST_LINES = 12
@@ -48,7 +49,14 @@ class ProgramReport:
     @property
     def bugs(self) -> tuple[Bug, ...]:
         """The findings by cause."""
-        return bugs_of(self.discoveries)
+        return bugs_of(one for one in self.discoveries if not one.defect.silenced)
+
+    @property
+    def silenced(self) -> list[SilencedFinding]:
+        """What comments in the source silence, and those that silence nothing."""
+        return entries_of(
+            [one for one in self.discoveries if one.defect.silenced], {shown_path(self.path): self.source}
+        )
 
     @property
     def exit_code(self) -> int:
@@ -120,9 +128,10 @@ def document(report: ProgramReport) -> Document:
         "unjudged": "; ".join(report.troubles),
         "not_judged": [],
         "notes": [],
+        "silenced": report.silenced,
         "seconds": {"runs": round(report.seconds, 3)},
         "source": report.source if report.discoveries else None,
-        "findings": [finding_entry(one, bug_of[one.defect.bucket]) for one in report.discoveries],
+        "findings": [finding_entry(one, bug_of[one.defect.bucket]) for bug in report.bugs for one in bug.every],
     }
     for finding in entry["findings"]:
         finding["commands"] = [["again", report.again]]

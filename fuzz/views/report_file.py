@@ -34,6 +34,8 @@ def add_later_fields(found: dict[str, Any]) -> None:
     kernels, unusable = found.get("kernels"), found.get("unusable")
     for kernel in kernels if isinstance(kernels, list) else ():
         findings = kernel.get("findings") if isinstance(kernel, dict) else None
+        if isinstance(kernel, dict):
+            kernel.setdefault("silenced", [])
         for finding in findings if isinstance(findings, list) else ():
             if isinstance(finding, dict) and "severity" in finding and "bucket" in finding:
                 finding.setdefault("fault", finding["bucket"])

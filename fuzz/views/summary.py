@@ -17,6 +17,7 @@ from kfuzz.views.claims import claim_notes
 from kfuzz.views.failure import discovery_text
 from kfuzz.views.listing import size_text
 from kfuzz.views.report import Report
+from kfuzz.views.silenced import silence_texts, silenced_findings
 
 MOST_BLOCKS, MOST_ALSO, MOST_SIZES = 3, 6, 3
 STOPS = {"max-cases": "", "max-time": "", "first-finding": "; stopped at the first finding"}
@@ -57,6 +58,7 @@ def notes(report: Report) -> Iterator[str]:
     """What kfuzz read off the kernels' texts, what contradicts them, and the arguments that host functions refused."""
     for kernel in report.kernels:
         yield from (f"{kernel.kernel.name}: {note}" for note in claim_notes(kernel.kernel))
+        yield from (f"{kernel.kernel.name}: {note}" for note in silence_texts(silenced_findings(kernel)))
         if refusals := sorted(map(unjudged_text, kernel.progress.refusals)):
             more = f", and {len(refusals) - 1} more, see --json" if len(refusals) > 1 else ""
             yield f"{kernel.kernel.name}: some arguments are {refusals[0]}{more}"

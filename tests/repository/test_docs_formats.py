@@ -13,6 +13,8 @@ from paths import ROOT
 from kfuzz.cases import case_file
 from kfuzz.cases.case import Origin, Record, case_of
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe
+from kfuzz.claims.front_matter import text_of
+from kfuzz.claims.kernel import KERNELS
 from kfuzz.commands.group import main
 from kfuzz.devices.vast import LEAST, make_unfilled
 
@@ -76,11 +78,14 @@ def cases() -> list[object]:
 
 @pytest.fixture(scope="session")
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> tuple[object, object]:
-    """Report and state of a campaign: errors, races, a claim silent of NaN, one against its text, and a bad file."""
+    """Report and state of a campaign: errors, races, a claim silent of NaN, one against its text, a bad file."""
     folder = tmp_path_factory.mktemp("campaign")
     (folder / "bad.cu").write_text("// /// kernel\n// ///\n")
-    targets = ["tail_dropped", "missing_barrier", "warp_max_xor", "fast_exp_undeclared", str(folder / "bad.cu")]
-    options = ["--device", "cpu", "--jobs", "1", "--max-cases", "300", "--seed", "1"]
+    quiet = text_of(KERNELS / "softmax" / "online_warp.cu") + "// kfuzz: allow hang: it silences nothing\n"
+    (folder / "quiet.cu").write_text(quiet)
+    files = [str(folder / "quiet.cu"), str(folder / "bad.cu")]
+    targets = ["tail_dropped", "missing_barrier", "warp_max_xor", "fast_exp_undeclared", *files]
+    options = ["--device", "cpu", "--jobs", "1", "--max-cases", "375", "--seed", "1"]
     places = ["--corpus", str(folder / "corpus"), "--out", str(folder / "out"), "--json", str(folder / "report.json")]
     assert CliRunner().invoke(main, ["fuzz", *targets, *options, *places]).exit_code == 1
     return json.loads((folder / "report.json").read_text()), json.loads((folder / "out" / "state.json").read_text())
