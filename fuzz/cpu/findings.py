@@ -113,8 +113,10 @@ def _describe(raw: RawFinding, scene: RunScene, lines: Lines) -> Sight:
         other = _torch_line(raw.other_work, scene.launches[raw.other_launched], lines)
     is_after_free = raw.place == Place.buffer and has_been_freed(raw, scene)
     (file, line), (other_file, other) = (locate_line(scene.library, number) for number in (line, other))
+    is_freed_meanwhile = sight.kind == "race" and Work.freeing in (raw.work, raw.other_work)
+    is_after_free = is_freed_meanwhile or (is_after_free and sight.kind == "out-of-bounds")
     finding = Finding(
-        kind="use-after-free" if is_after_free and sight.kind == "out-of-bounds" else sight.kind,
+        kind="use-after-free" if is_after_free else sight.kind,
         message=message(raw, scene),
         severity=sight.severity,
         line=line,

@@ -198,7 +198,9 @@ class CheckedProgram:
         known = {place_of(one) for one in self.certain}
         for sight in sights:
             one = sight.finding
-            is_certain = one.severity == "error" and one.kind != "hang" and (sight.doubt is None or one.kind == "race")
+            is_certain = (
+                one.severity == "error" and one.kind != "hang" and (sight.doubt is None or sight.race is not None)
+            )
             if is_certain and sight.precise and place_of(one) not in known:
                 known.add(place_of(one))
                 self.certain.append(one)
