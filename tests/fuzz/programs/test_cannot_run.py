@@ -40,6 +40,17 @@ def test_a_kernel_that_launches_a_kernel_is_refused(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
+def test_memory_that_is_not_there_ends_the_run_and_is_no_finding(tmp_path: Path) -> None:
+    one, findings = check(
+        tmp_path,
+        "__global__ void set(float *a) { a[threadIdx.x] = 1; }\n"
+        "int main() { float *a; cudaMalloc(&a, 1 << 30); set<<<1, 32>>>(a); return cudaDeviceSynchronize(); }\n",
+    )
+    assert findings == []
+    assert "own.cu:2: needs 1073741824 bytes more for an array; the cpu device has " in one.refusal
+
+
 def test_a_process_that_is_killed_proves_nothing() -> None:
     assert describe_status(-9) == "its process ended by SIGKILL, past the checker, as without memory"
     assert describe_status(3) == "its process ended with exit status 3, past the checker"
