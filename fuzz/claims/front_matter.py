@@ -158,7 +158,7 @@ def parse(path: Path, source: str) -> FrontMatter:
         if near is not None:
             raise ClaimError(f"{where}:{near + 1}: {shown(lines[near])}: did you mean '{opens}'? {plain}")
         how = f"a kernel file carries its claim in comments between '{opens}' and '{closes}'"
-        more = "" if mark == "#" else "; 'kfuzz show --template' prints one to start from"
+        more = "" if mark == "#" else f"; kfuzz claim {where} finds one, kfuzz show --template prints one to start from"
         raise ClaimError(f"{where}:1: no front matter: {how}{more}")
     start = fences[0] + 1
     if len(fences) > 1:

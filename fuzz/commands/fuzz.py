@@ -25,6 +25,7 @@ from kfuzz.campaign.state import seed_of_state
 from kfuzz.cases import corpus
 from kfuzz.cases.case import CaseError
 from kfuzz.claiming.infer import Unclaimed
+from kfuzz.claims.front_matter import text_of
 from kfuzz.claims.kernel import kernel_files
 from kfuzz.commands.closing_words import advise, show
 from kfuzz.commands.completing import TARGET
@@ -40,6 +41,7 @@ from kfuzz.commands.options import (
     print_faults,
     unclaimed_options,
 )
+from kfuzz.commands.own_files import check_instead, claim_instead, file_without_claim, is_program, own_targets
 from kfuzz.commands.workplace import Workplace, cluster_option, workplace_for
 from kfuzz.devices import DeviceError, PythonCall
 from kfuzz.exit_codes import COULD_NOT, INTERRUPTED, NOTHING_NEW, READER_GONE
@@ -142,7 +144,8 @@ def fuzz(
     """Search for inputs that break kernels, and keep one small case for each way in which they break.
 
     TARGET is the name of a kernel, a glob, a .cu or .py file, a callable in a module (mypkg.softmax:forward), or a
-    folder. Default: every correct kernel that comes with kfuzz. kfuzz compiles kernels and runs them with your rights.
+    folder. Default: the kernels of the settings (kfuzz.toml), else those below this folder, else every correct kernel
+    that comes with kfuzz. A program with a main and no claim runs as in kfuzz check. kfuzz compiles kernels and runs them with your rights.
     A kept case is only data.
 
     \b
@@ -168,6 +171,11 @@ def fuzz(
         raise click.UsageError(
             "--op and --claim need a TARGET, and do not work with --watch: put the claim into the file instead"
         )
+    targets = targets or own_targets(Path())
+    if unclaimed is None and not watch and (path := file_without_claim(targets)):
+        if is_program(text_of(path)):
+            ctx.exit(check_instead(ctx, path))
+        unclaimed = claim_instead(path)
     screen = console(to_stderr=outputs.uses_stdout)
     with show_phases(screen):  # a claim that is guessed, or a reference that is traced, takes some time
         kernels = Kernels((), {}) if watch else select_kernels(targets, since, unclaimed)
