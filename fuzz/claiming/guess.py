@@ -5,9 +5,11 @@ makes its own launches. Knows trials; never how a guess is made.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from kfuzz.campaign.schedule import attempt_of
+from kfuzz.claiming.bug import Bug, Failure, find_likeliest
 from kfuzz.claiming.guess_host import NOTHING, FunctionWords, host_claims, untold
 from kfuzz.claiming.guess_kernel import claims, function_of
 from kfuzz.claiming.text import commented
@@ -33,8 +35,28 @@ WORDS = {
 """Parts of names that suggest an op, the most specific first."""
 
 
+@dataclass(frozen=True)
+class Guess:
+    """A claim for a file that has none, and what breaks it, if it fits the file but the kernel does not keep it."""
+
+    kernel: Kernel
+    bug: Bug | None = None
+
+
 def guessed(path: Path, source: str, op: str | None, said: FunctionWords = NOTHING) -> Kernel:
     """The first claim allowed by the text that the trials keep; else a ClaimError that says what to write."""
+    found = guess(path, source, op, said)
+    if found.bug:
+        where = shown_path(path)
+        raise ClaimError(
+            f"{where}: no guess of how it computes {found.kernel.op} is kept; the likeliest fits, but for what looks "
+            f"like a bug: {found.bug}; kfuzz claim {where} prints its claim"
+        )
+    return found.kernel
+
+
+def guess(path: Path, source: str, op: str | None, said: FunctionWords = NOTHING) -> Guess:
+    """The first claim that the trials keep; else the likeliest that fits ordinary cases; else a ClaimError."""
     where = shown_path(path)
     if op:
         check_op(where, op)
@@ -44,6 +66,7 @@ def guessed(path: Path, source: str, op: str | None, said: FunctionWords = NOTHI
     first = ""
     seen: list[Attempt] = []
     idle: dict[tuple[Entry, ...], str] = {}
+    failed: list[tuple[Kernel, Failure]] = []
     with CpuDevice() as device:
         for number, toml in enumerate(guesses(chosen, where, source, said), 1):
             announce(Phase(Stage.GUESSING, where, number))
@@ -53,10 +76,20 @@ def guessed(path: Path, source: str, op: str | None, said: FunctionWords = NOTHI
             except ClaimError as error:
                 trouble = str(error)
             if not trouble:
-                return read(front_matter.parse(path, f"{OPENS}\n{commented(toml)}\n{CLOSES}\n{source}"))
-            first = first or trouble
+                return Guess(in_file(path, toml, source))
+            if isinstance(trouble, Failure):
+                failed.append((kernel, trouble))
+            first = first or str(trouble)
+        if likeliest := find_likeliest(failed, device):
+            kernel, bug = likeliest
+            return Guess(in_file(path, kernel.front.toml, source), bug)
     told = f"; the likeliest fails: {first}" if first else ""
     raise ClaimError(f"{where}: no guess of how it computes {chosen} is kept{told}; write its claim")
+
+
+def in_file(path: Path, toml: str, source: str) -> Kernel:
+    """The kernel as it is once the claim is at the top of its file."""
+    return read(front_matter.parse(path, f"{OPENS}\n{commented(toml)}\n{CLOSES}\n{source}"))
 
 
 def check_op(where: str, op: str) -> None:
@@ -84,8 +117,10 @@ def guesses(op: str, where: str, source: str, said: FunctionWords = NOTHING) -> 
         yield from claims(op, function_of(where, source), source)
 
 
-def found_in(kernel: Kernel, device: CpuDevice, seen: list[Attempt], idle: dict[tuple[Entry, ...], str]) -> str:
-    """The finding of the first trial that is not kept; trials that failed for earlier guesses come first.
+def found_in(
+    kernel: Kernel, device: CpuDevice, seen: list[Attempt], idle: dict[tuple[Entry, ...], str]
+) -> str | Failure:
+    """The finding of the first trial that is not kept, empty if all are; trials that failed for earlier guesses first.
 
     Adds such a trial to `seen`, and functions that do not compile under any claim to `idle`.
     """
@@ -102,7 +137,7 @@ def found_in(kernel: Kernel, device: CpuDevice, seen: list[Attempt], idle: dict[
             raise
         if trial.errors:
             seen.append(attempt)
-            return trial.errors[0].message
+            return Failure(attempt, trial.errors[0])
         judged, unjudged = judged + trial.elements, next(map(unjudged_text, trial.reasons), unjudged)
     return "" if judged else unjudged
 

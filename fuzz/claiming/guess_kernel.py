@@ -5,10 +5,18 @@ a guess is right.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from kfuzz.claiming.launch_text import (
+    LAUNCH,
+    WARP,
+    block_sizes,
+    constants_of,
+    shared_extent,
+    told_launches,
+)
 from kfuzz.claims.roles import Roles, roles_of
 from kfuzz.claims.signature import Parameter, entries_of
 from kfuzz.devices import ClaimError
@@ -17,15 +25,23 @@ from kfuzz.sources.cuda_text import blank_non_code, split_commas
 ROWS = 65535
 LIMITS = ((1 << 20, ""), (4096, ""), (1024, "{cols} <= threads"), (1024, ""), (256, ""), (32, ""))
 """The length of rows, and a condition on it; the first that is kept."""
-VALUES = ("", "\n\n[values]\nrange = [-80, 80]")
-"""Any values, or a range in which exp(x) does not overflow without a shift."""
+VALUES = ("", '\n\n[values]\nall_neg_inf = "zero"', "\n\n[values]\nrange = [-80, 80]")
+"""Any values, zeros for a row of -inf, or a range in which exp(x) does not overflow without a shift."""
+ORDINARY = (VALUES[0], VALUES[2])
 THREADS = (32, 64, 128, 256, 512, 1024)
 SIZE = {"rows": r"rows?|m|batch|b", "cols": r"cols?|n|d|dim|width|len|length|size|hidden"}
 """Common names of the sizes of a matrix."""
-LAUNCH = re.compile(r"(\w+)\s*(?:<[^<>;]*>)?\s*<<<(.*?)>>>", re.DOTALL)
-DEFINED = re.compile(
-    r"#\s*define\s+(\w+)\s+(\d+)\b|\b(?:const|constexpr)\s+(?:int|unsigned|size_t)\s+(\w+)\s*=\s*(\d+)\s*;"
-)
+VECTORS = re.compile(r"\b(?:float|double|int|uint)([24])\b")
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Grid, block and shared memory in the words of a claim, and the values of `threads`, if it has that name."""
+
+    grid: str
+    block: str
+    shared: str
+    threads: tuple[int, ...] = THREADS
 
 
 @dataclass(frozen=True)
@@ -35,6 +51,15 @@ class Function:
     name: str
     entry: str
     parameters: tuple[Parameter, ...]
+
+
+@dataclass(frozen=True)
+class Naming:
+    """The names of the axes, the kernel's own, by the op's dimensions; `rows` is the one that counts rows, if any."""
+
+    axes: tuple[str, ...]
+    dimensions: dict[str, str]
+    rows: str | None
 
 
 def function_of(where: str, source: str) -> Function:
@@ -72,25 +97,36 @@ def claims(op: str, function: Function, source: str) -> Iterator[str]:
     roles = roles_of(op)
     pointers = [one for one in function.parameters if one.is_pointer]
     numbers = [name_of(one) for one in function.parameters if not one.is_pointer]
-    code = blank_non_code(source)
-    for values, shape, (longest, condition) in product(VALUES, shapes(roles, numbers), LIMITS):
+    places = {place: name_of(one) for place, one in enumerate(function.parameters) if not one.is_pointer}
+    is_single = all(dimensions == ("1",) for dimensions in roles.outputs.values())
+    every = VALUES if has_all_neg_inf(op) else ORDINARY
+    for values, shape, step, (longest, condition) in product(every, shapes(roles, numbers), steps(source), LIMITS):
         if (arrays := arrays_of(roles, shape, pointers)) is None:
             continue
-        axes = ", ".join(f'{name} = "1..{ROWS if name == shape.rows else longest}"' for name in shape.axes)
-        where = f'where  = ["{condition.format(cols=shape.axes[-1])}"]\n' if condition else ""
-        is_single = all(dimensions == ("1",) for dimensions in roles.outputs.values())
-        for launch in launches(function.name, code, shape, is_single):
-            if not condition or "threads" in launch[1]:
-                yield claim(op, axes, where, arrays, launch, function) + values
+        for launch in dict.fromkeys(launches(function.name, source, places, shape, is_single)):
+            if condition and not re.fullmatch(r"threads|\d+", launch.block):
+                continue
+            most = {name: ROWS if name == shape.rows else longest for name in shape.axes}
+            axes = ", ".join(f"{name} = {sizes_of_axis(most[name], step, name, shape)}" for name in shape.axes)
+            rule = condition.format(cols=shape.axes[-1]).replace("threads", launch.block)
+            yield claim(op, axes, f'where  = ["{rule}"]\n' if rule else "", arrays, launch, function) + values
 
 
-@dataclass(frozen=True)
-class Naming:
-    """The names of the axes, the kernel's own, by the op's dimensions; `rows` is the one that counts rows, if any."""
+def has_all_neg_inf(op: str) -> bool:
+    """Whether a row of nothing but -inf has no answer by the formula, so that kernels choose zeros or NaN."""
+    return "softmax" in op or "attention" in op
 
-    axes: tuple[str, ...]
-    dimensions: dict[str, str]
-    rows: str | None
+
+def steps(source: str) -> tuple[int, ...]:
+    """What the length of rows may have to be a multiple of: 1, and the elements of a vector that the text reads."""
+    return tuple(dict.fromkeys([1, *sorted(int(one) for one in VECTORS.findall(blank_non_code(source)))]))
+
+
+def sizes_of_axis(most: int, step: int, name: str, shape: Naming) -> str:
+    """The sizes of an axis as a claim writes them."""
+    if step == 1 or name != shape.axes[-1]:
+        return f'"1..{most}"'
+    return f"{{ min = {step}, max = {most}, multiple = {step} }}"
 
 
 def shapes(roles: Roles, numbers: Sequence[str]) -> Iterator[Naming]:
@@ -141,49 +177,73 @@ def sizes(shape: Naming, dimensions: Sequence[str]) -> str:
     return ", ".join(name for name in found if name) or "1"
 
 
-def launches(name: str, code: str, shape: Naming, is_single: bool) -> Iterator[tuple[str, str, str]]:
+def launches(name: str, source: str, places: Mapping[int, str], shape: Naming, is_single: bool) -> Iterator[Launch]:
     """Grid, block and shared memory: from a line of the text, then as such kernels are usually launched.
 
     Few blocks before many: a kernel that needs many leaves outputs unwritten with few, and one that needs few also
-    runs with many.
+    runs with many. The block is any, if the text asks for its size; then what shared arrays hold, and what the text
+    names.
     """
-    for found in LAUNCH.finditer(code):
-        parts = split_commas(found[2])
-        if found[1] == name and len(parts) >= 2:
-            yield plain(parts[0], code), plain(parts[1], code), plain(parts[2], code) if len(parts) > 2 else "0"
-    last, first = shape.axes[-1], shape.axes[0]
-    grids = [f"ceil_div({first}, threads)", f"ceil_div({first}, threads / 32)", first]
-    grids = ["1"] if is_single else grids
-    blocks = ["threads"]
+    for told in told_launches(name, places, shape.axes, source):
+        yield Launch(*told)
+    code = blank_non_code(source)
+    first = shape.axes[0]
     if re.search(r"\bthreadIdx\s*\.\s*y\b", code):
-        pairs = [(first, last), *((one, other) for one in shape.axes for other in shape.axes if one != other)]
-        widths = ("32, 32", "16, 16", "32, 8", "8, 8")
-        for block, (rows, cols) in product(widths, dict.fromkeys(pairs)):
-            wide, high = block.split(", ")
-            yield f"ceil_div({cols}, {wide}), ceil_div({rows}, {high})", block, "0"
+        yield from launches_of_squares(shape, block_sides(code))
         return
-    shared = ("4 * threads", "8 * threads", f"4 * {last}", f"4 * {last} + 4 * threads")
-    for grid, block, memory in product(grids, blocks, shared if "extern __shared__" in code else ("0",)):
-        yield grid, block, memory
+    sizes = block_sizes(code)
+    if asks := "blockDim" in code or not sizes:
+        yield from launches_of_blocks("threads", THREADS, first, is_single, shape, code)
+        if few := tuple(one for one in THREADS if one <= shared_extent(code)):
+            yield from launches_of_blocks("threads", few, first, is_single, shape, code)
+    for size in dict.fromkeys([*sizes, *((WARP,) if asks or is_of_warps(code) else ())]):
+        yield from launches_of_blocks(str(size), THREADS, first, is_single, shape, code)
 
 
-def plain(text: str, code: str) -> str:
-    """A host expression in the words of a claim: named constants by their values, sizeof(float) as 4."""
-    known = {found[1] or found[3]: found[2] or found[4] for found in DEFINED.finditer(code)}
-    text = re.sub(r"sizeof\s*\(\s*(?:float|int|unsigned)\s*\)", "4", text.removeprefix("dim3"))
-    text = re.sub(r"\b\w+\b", lambda word: known.get(word[0], word[0]), text).strip()
-    return text[1:-1] if text.startswith("(") and text.endswith(")") else text
+def is_of_warps(code: str) -> bool:
+    """Whether the lanes of a warp exchange values."""
+    return "__shfl" in code or "this_thread_block" in code
 
 
-def claim(op: str, axes: str, where: str, arrays: str, launch: tuple[str, str, str], function: Function) -> str:
+def launches_of_blocks(
+    block: str, threads: tuple[int, ...], first: str, is_single: bool, shape: Naming, code: str
+) -> Iterator[Launch]:
+    """The launches with blocks of one size: with few blocks or many, and with each usual dynamic shared memory."""
+    warps = f"{block} / 32" if block == "threads" else str(max(1, int(block) // WARP))
+    grids = ["1"] if is_single else [f"ceil_div({first}, {block})", f"ceil_div({first}, {warps})", first]
+    last = shape.axes[-1]
+    shared = (f"4 * {block}", f"8 * {block}", f"4 * {last}", f"4 * {last} + 4 * {block}")
+    for grid, memory in product(grids, shared if "extern __shared__" in code else ("0",)):
+        yield Launch(grid, block, memory, threads)
+
+
+def launches_of_squares(shape: Naming, sides: Sequence[str]) -> Iterator[Launch]:
+    """The launches with blocks of two dimensions, each of which covers one of the sizes."""
+    first, last = shape.axes[0], shape.axes[-1]
+    pairs = [(first, last), *((one, other) for one in shape.axes for other in shape.axes if one != other)]
+    for block, (rows, cols) in product(sides, dict.fromkeys(pairs)):
+        wide, high = block.split(", ")
+        yield Launch(f"ceil_div({cols}, {wide}), ceil_div({rows}, {high})", block, "0")
+
+
+def block_sides(code: str) -> list[str]:
+    """The usual blocks of two dimensions, those of the text's named numbers first."""
+    tiles = [value for value in constants_of(code).values() if value in (4, 8, 16, 32)]
+    return list(dict.fromkeys([*(f"{one}, {one}" for one in tiles), "32, 32", "16, 16", "32, 8", "8, 8"]))
+
+
+def claim(op: str, axes: str, where: str, arrays: str, launch: Launch, function: Function) -> str:
     """The claim in TOML."""
-    grid, block, shared = launch
-    used = " ".join((*launch, function.entry))
-    tune = f"tune   = {{ threads = {list(THREADS)} }}\n" if "threads" in used else ""
+    used = " ".join((launch.grid, launch.block, launch.shared, function.entry))
+    threads = launch.threads
+    if "{threads}" in function.entry and re.fullmatch(r"\d+", launch.block):
+        threads = (int(launch.block),)
+    tune = f"tune   = {{ threads = {list(threads)} }}\n" if "threads" in used else ""
     args = ", ".join(f'"{name_of(one)}"' for one in function.parameters)
     return (
         f'op     = "{op}"\naxes   = {{ {axes} }}\n{tune}{where}arrays = {{ {arrays} }}\n\n[[launch]]\n'
-        f'entry  = "{function.entry}"\ngrid   = "{grid}"\nblock  = "{block}"\nshared = "{shared}"\nargs   = [{args}]'
+        f'entry  = "{function.entry}"\ngrid   = "{launch.grid}"\nblock  = "{launch.block}"\n'
+        f'shared = "{launch.shared}"\nargs   = [{args}]'
     )
 
 

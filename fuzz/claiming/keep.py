@@ -16,7 +16,9 @@ from kfuzz.campaign.events import Event, Tried
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.result import KernelResult
 from kfuzz.cases.case import case_of
+from kfuzz.claiming.bug import Bug
 from kfuzz.claiming.grounds import grounds, inputs_of
+from kfuzz.claiming.guess import Guess
 from kfuzz.claiming.propose import ProposedRounding, Statements, flags_of, quoted, rounding_of
 from kfuzz.claiming.text import Tables, with_tables
 from kfuzz.claims.kernel import Kernel
@@ -25,6 +27,7 @@ from kfuzz.find.device import open_device
 from kfuzz.oracle.elements import NARROW
 from kfuzz.oracle.find import find
 from kfuzz.oracle.names import names_of
+from kfuzz.oracle.plural import plural
 from kfuzz.phases import Phase, Stage, announce
 from kfuzz.trials.trial import run_trial
 
@@ -39,12 +42,33 @@ class Proposal:
     """A proposed claim: the kernel with it, and notes on how it was derived.
 
     `broken`: findings in spite of it, in the words of the search; empty if `trials` trials kept the claim.
+    `bug`: what breaks the claim, if the claim fits and the kernel looks wrong.
     """
 
     kernel: Kernel
     remark: str
     trials: int
     broken: tuple[str, ...]
+    bug: Bug | None = None
+
+    @property
+    def verdict(self) -> str:
+        """The result of the trials in a sentence."""
+        if self.bug:
+            return f"this looks like a bug: {self.bug}"
+        if self.broken:
+            return f"not kept in {plural(self.trials, 'trial')}: {'; '.join(self.broken)}"
+        return f"kept in {plural(self.trials, 'trial')}"
+
+
+def proposed_for(guess: Guess, seed: int = 0, cases: int = 150) -> Proposal:
+    """The tightest claim for a guess; for one that a bug breaks, the guess with its rounding as measured."""
+    if not guess.bug:
+        return proposed(guess.kernel, seed, cases)
+    rounding = rounding_of(with_tables(guess.kernel, {"accuracy": {}}))
+    kernel = with_tables(guess.kernel, {"accuracy": rounding.statements})
+    signs = tuple(one.bucket for one in guess.bug.defects)
+    return Proposal(kernel, rounding.remark, 0, signs, guess.bug)
 
 
 def proposed(kernel: Kernel, seed: int = 0, cases: int = 150) -> Proposal:

@@ -23,6 +23,7 @@ from kfuzz.oracle.find import find
 from kfuzz.oracle.plural import plural
 from kfuzz.phases import Phase, Stage, announce
 from kfuzz.search.edges import numbers
+from kfuzz.sources.flags import settings_of
 
 LARGEST = 1 << 20
 """Larger numbers in the text are not widths."""
@@ -154,6 +155,7 @@ def division(kernel: Kernel, found: MeasuredCounts) -> dict[str, str]:
     if kernel.op != "softmax":
         return {}
     is_fast, is_product = (bool(found.flags & flag) for flag in (FAST, PRODUCT))
+    is_fast |= settings_of(kernel.flags).get("prec-div") == "false"  # counted without the flags
     words = {
         (False, False): "ieee",
         (False, True): "reciprocal",

@@ -4,25 +4,27 @@ from pathlib import Path
 
 import click
 
-from kfuzz.claiming.guess import guessed, op_of
+from kfuzz.claiming.bug import IF_NOT_A_BUG
+from kfuzz.claiming.guess import Guess, guess, op_of
+from kfuzz.claiming.guess_host import FunctionWords
 from kfuzz.claiming.infer import Unclaimed, kernel_with
-from kfuzz.claiming.keep import proposed
+from kfuzz.claiming.keep import proposed_for
 from kfuzz.claiming.text import claim_of
 from kfuzz.claims.front_matter import is_python_file, shown_path, text_of
-from kfuzz.claims.kernel import Kernel, load
+from kfuzz.claims.kernel import load
 from kfuzz.commands.completing import OP, TARGET
 from kfuzz.commands.options import console
 from kfuzz.devices import ClaimError
 from kfuzz.exit_codes import FOUND
 from kfuzz.find.project import has_claim
 from kfuzz.find.targets import find_one
-from kfuzz.oracle.plural import plural
 from kfuzz.views.phases import show_phases
 
 
 @click.command(short_help="Propose what a kernel may claim, measured from its runs.")
 @click.argument("target", type=TARGET, metavar="KERNEL")
 @click.option("--op", type=OP, help="The op that a file without a claim computes. Default: guessed from its names.")
+@click.option("--entry", default="", metavar="NAME", help="The function to call, if the file has several.")
 @click.option(
     "--max-cases",
     type=click.IntRange(1),
@@ -32,7 +34,7 @@ from kfuzz.views.phases import show_phases
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the cases.")
 @click.pass_context
-def claim(ctx: click.Context, target: str, op: str | None, max_cases: int, seed: int) -> None:
+def claim(ctx: click.Context, target: str, op: str | None, entry: str, max_cases: int, seed: int) -> None:
     """Propose a claim that the kernel keeps, as tight as its structure allows.
 
     KERNEL is a .cu or .py file, or the name of a kernel that comes with kfuzz. kfuzz runs the kernel at many sizes and
@@ -41,8 +43,9 @@ def claim(ctx: click.Context, target: str, op: str | None, max_cases: int, seed:
     put it at the top of the file.
 
     If the file has no claim, kfuzz guesses the op, the arrays and the launch from the text, and takes the first guess
-    that the kernel keeps. In a PyTorch extension, or a file with several kernels, it uses the function that launches
-    them; without one, write down yourself how the kernels work together.
+    that the kernel keeps. If it keeps none, but one fits but for what looks like a bug, kfuzz prints that one and the
+    bug. In a PyTorch extension, or a file with several kernels, it uses the function that launches them; without one,
+    write down yourself how the kernels work together.
 
     For a Python callable kfuzz counts nothing. It proposes the arrays, the call, and what happens with -inf, NaN and
     +inf. You have to name the op.
@@ -57,24 +60,25 @@ def claim(ctx: click.Context, target: str, op: str | None, max_cases: int, seed:
     path = find_one(target)
     screen = console(to_stderr=True)
     with show_phases(screen):
-        kernel = load(path) if has_claim(path) else kernel_without_claim(path, op)
-        found = proposed(kernel, seed, max_cases)
+        made = Guess(load(path)) if has_claim(path) else guess_for(path, op, entry)
+        found = proposed_for(made, seed, max_cases)
     click.echo(claim_of(found.kernel))
     click.echo(f"{found.remark}", err=True)
-    if found.broken:
-        click.echo(
-            f"the kernel does not keep it in {plural(found.trials, 'trial')}: {'; '.join(found.broken)}", err=True
-        )
+    if found.bug:
+        click.echo(f"{found.verdict}\n{IF_NOT_A_BUG}", err=True)
         ctx.exit(FOUND)
-    click.echo(f"kept in {plural(found.trials, 'trial')} on the cpu device; read it before you use it", err=True)
+    if found.broken:
+        click.echo(f"the kernel does not keep it: {found.verdict}", err=True)
+        ctx.exit(FOUND)
+    click.echo(f"{found.verdict} on the cpu device; read it before you use it", err=True)
 
 
-def kernel_without_claim(path: Path, op: str | None) -> Kernel:
+def guess_for(path: Path, op: str | None, entry: str) -> Guess:
     """A kernel with a claim made for it: for Python from its op and its text, for CUDA guessed and tested."""
     source = text_of(path)
     if not is_python_file(path):
-        return guessed(path, source, op)
+        return guess(path, source, op, FunctionWords(entry))
     chosen = op or op_of(path.stem, source)
     if chosen is None:
         raise ClaimError(f"{shown_path(path)}: say what it computes: --op softmax")
-    return kernel_with(path, Unclaimed(chosen))
+    return Guess(kernel_with(path, Unclaimed(chosen, FunctionWords(entry))))

@@ -145,8 +145,8 @@ def fuzz(
 
     TARGET is the name of a kernel, a glob, a .cu or .py file, a callable in a module (mypkg.softmax:forward), or a
     folder. Default: the kernels of the settings (kfuzz.toml), else those below this folder, else every correct kernel
-    that comes with kfuzz. A program with a main and no claim runs as in kfuzz check. kfuzz compiles kernels and runs them with your rights.
-    A kept case is only data.
+    that comes with kfuzz. A program with a main and no claim runs as in kfuzz check. kfuzz compiles kernels and runs
+    them with your rights. A kept case is only data.
 
     \b
     kfuzz fuzz mine.cu                          one minute on your own kernel

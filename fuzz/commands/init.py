@@ -12,8 +12,9 @@ from pathlib import Path
 import click
 
 from kfuzz.cases import atomic
-from kfuzz.claiming.guess import guessed
-from kfuzz.claiming.keep import Proposal, proposed
+from kfuzz.claiming.bug import IF_NOT_A_BUG
+from kfuzz.claiming.guess import guess
+from kfuzz.claiming.keep import proposed_for
 from kfuzz.claiming.text import claim_of
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import Kernel
@@ -64,6 +65,8 @@ def init(ctx: click.Context, yes: bool) -> None:
     kfuzz init          ask before each step
     kfuzz init --yes    do everything
 
+    A kernel that looks wrong gets its claim too, and a line that says what is wrong with it.
+
     Exit code: 0 done, 1 a kernel is broken whatever it claims, 2 no kernel here can be judged.
     """
     began = SetUp(is_asked=not yes)
@@ -102,27 +105,25 @@ def give_claim(path: Path, began: SetUp) -> None:
     try:
         read = path.read_bytes()
         with show_phases(console(to_stderr=True)):
-            found = proposed(guessed(path, read.decode("utf-8-sig"), None), SEED, TRIALS)
+            found = proposed_for(guess(path, read.decode("utf-8-sig"), None), SEED, TRIALS)
     except ClaimError as error:
         click.echo(f"{error}")
         began.by_hand.append(f"{where}: a claim; kfuzz claim --help, docs/kernel-file.md")
         return
-    click.echo(f"{claim_of(found.kernel)}\n{where}: {verdict(found)}")
+    click.echo(f"{claim_of(found.kernel)}\n{where}: {found.verdict}")
     if found.broken:
         began.broken.append(where)
+    if found.bug:
+        click.echo(IF_NOT_A_BUG)
+        began.by_hand.append(f"{where}: {found.bug.defects[0].sign}: repair it; kfuzz fuzz {where} shows it")
+    elif found.broken:
         began.by_hand.append(f"{where}: is the kernel wrong, or what the claim says of arrays and launch?")
-    elif began.may(f"{where}: put this claim on top of it?"):
+        return
+    if began.may(f"{where}: put this claim on top of it?"):
         if put_claim(path, read, claim_of(found.kernel)):
             began.written.append(f"{where}: its claim; read it, it is yours now")
         else:
             began.by_hand.append(f"{where}: it changed in the meantime and stays as it is; run kfuzz init again")
-
-
-def verdict(found: Proposal) -> str:
-    """The result of the trials of a proposal."""
-    if found.broken:
-        return f"not kept in {plural(found.trials, 'trial')}: {'; '.join(found.broken)}"
-    return f"kept in {plural(found.trials, 'trial')}"
 
 
 def set_up(kernels: tuple[Kernel, ...], began: SetUp) -> None:
@@ -164,7 +165,7 @@ def write_cases(kernels: tuple[Kernel, ...], corpus: Path, began: SetUp) -> None
     tried = found = 0
     paths: set[Path] = set()
     with closing(CpuDevice()) as device, console(to_stderr=True).status("") as status:
-        for kernel in kernels:
+        for kernel in (one for one in kernels if shown_path(one.path) not in began.broken):
             for mutant, case in first_cases(kernel, device):
                 status.update(f"{kernel.name}: a planted bug in line {mutant.line}")
                 tried, found = tried + 1, found + (case is not None)
