@@ -104,8 +104,8 @@ def claims(op: str, function: Function, source: str) -> Iterator[str]:
         if (arrays := arrays_of(roles, shape, pointers)) is None:
             continue
         for launch in dict.fromkeys(launches(function.name, source, places, shape, is_single)):
-            if condition and not re.fullmatch(r"threads|\d+", launch.block):
-                continue
+            if condition and (launch.block == str(WARP) or not re.fullmatch(r"threads|\d+", launch.block)):
+                continue  # rows of a warp are the last limit, after any number of warps was tried
             most = {name: ROWS if name == shape.rows else longest for name in shape.axes}
             axes = ", ".join(f"{name} = {sizes_of_axis(most[name], step, name, shape)}" for name in shape.axes)
             rule = condition.format(cols=shape.axes[-1]).replace("threads", launch.block)
@@ -210,7 +210,8 @@ def launches_of_blocks(
 ) -> Iterator[Launch]:
     """The launches with blocks of one size: with few blocks or many, and with each usual dynamic shared memory."""
     warps = f"{block} / 32" if block == "threads" else str(max(1, int(block) // WARP))
-    grids = ["1"] if is_single else [f"ceil_div({first}, {block})", f"ceil_div({first}, {warps})", first]
+    grids = [f"ceil_div({first}, {block})", *([f"ceil_div({first}, {warps})"] if warps != "1" else []), first]
+    grids = ["1"] if is_single else grids
     last = shape.axes[-1]
     shared = (f"4 * {block}", f"8 * {block}", f"4 * {last}", f"4 * {last} + 4 * {block}")
     for grid, memory in product(grids, shared if "extern __shared__" in code else ("0",)):
