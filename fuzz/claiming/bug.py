@@ -6,6 +6,7 @@ threads at least. Knows trials and verdicts; never how a guess is made.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 
 from kfuzz.campaign.schedule import attempt_of
 from kfuzz.claiming.grounds import inputs_of, is_too_much
@@ -30,12 +31,12 @@ ENOUGH = 0.5
 LOOKED = 12
 """The most claims to examine: the likeliest come first."""
 TRIALS = 8
-MOST_SIGNS = 3
+MOST_SIGNS, WIDEST = 3, 300
 IF_NOT_A_BUG = "if it was never meant for such an input, write that into axes, where or [values] of the claim"
 
 
 @dataclass(frozen=True)
-class Failure:
+class FailedGuess:
     """The trial that broke a guess, and its first error."""
 
     attempt: Attempt
@@ -46,7 +47,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Bug:
+class LikelyBug:
     """What breaks a claim that fits: the defects of some trials, one for each bucket, and the first of these trials."""
 
     attempt: Attempt
@@ -55,7 +56,7 @@ class Bug:
     def __str__(self) -> str:
         one = self.defects[0]
         place = f"{one.file}:{one.line}: " if one.line else ""
-        said = one.message.partition("; ")[0]
+        said = shorten(one.message, WIDEST, placeholder=" ...")
         more = (
             f"; also {'; '.join(each.sign for each in self.defects[1 : MOST_SIGNS + 1])}"
             if len(self.defects) > 1
@@ -64,7 +65,7 @@ class Bug:
         return f"{place}{one.sign}: {said} ({one.scene.words}){more}"
 
 
-def find_likeliest(failed: Sequence[tuple[Kernel, Failure]], device: Device) -> tuple[Kernel, Bug] | None:
+def find_likeliest(failed: Sequence[tuple[Kernel, FailedGuess]], device: Device) -> tuple[Kernel, LikelyBug] | None:
     """Of claims that trials broke, the one that gets most ordinary cases right, the first of several; None if few."""
     best, most = None, 0.0
     for kernel, failure in distinct(failed):
@@ -76,9 +77,9 @@ def find_likeliest(failed: Sequence[tuple[Kernel, Failure]], device: Device) -> 
     return (best[0], bug_of(*best, device)) if best and most >= ENOUGH else None
 
 
-def distinct(failed: Sequence[tuple[Kernel, Failure]]) -> Iterator[tuple[Kernel, Failure]]:
+def distinct(failed: Sequence[tuple[Kernel, FailedGuess]]) -> Iterator[tuple[Kernel, FailedGuess]]:
     """The first claim of each layout and launch: others only allow fewer sizes or values."""
-    seen = set()
+    seen: set[tuple[object, ...]] = set()
     for kernel, failure in failed:
         layout = (tuple(map(str, kernel.arrays.values())), str(kernel.launches), str(kernel.tune))
         if layout not in seen and len(seen) < LOOKED:
@@ -126,7 +127,7 @@ def is_right(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int], d
     return any(judge(kernel.op, given, answer, *claimed).status == "kept" for answer in answers)
 
 
-def bug_of(kernel: Kernel, failure: Failure, device: Device) -> Bug:
+def bug_of(kernel: Kernel, failure: FailedGuess, device: Device) -> LikelyBug:
     """The failure of a claim, and what else breaks it in a few trials."""
     found = {failure.defect.bucket: failure.defect}
     for index in range(TRIALS):
@@ -135,4 +136,4 @@ def bug_of(kernel: Kernel, failure: Failure, device: Device) -> Bug:
         for defect in run_trial(kernel, attempt.case, attempt.tune, device, probe).errors:
             found.setdefault(defect.bucket, defect)
     placed = sorted(found.values(), key=lambda one: not one.is_placed)
-    return Bug(failure.attempt, tuple(placed))
+    return LikelyBug(failure.attempt, tuple(placed))

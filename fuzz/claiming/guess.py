@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kfuzz.campaign.schedule import attempt_of
-from kfuzz.claiming.bug import Bug, Failure, find_likeliest
+from kfuzz.claiming.bug import FailedGuess, LikelyBug, find_likeliest
 from kfuzz.claiming.guess_host import NOTHING, FunctionWords, host_claims, untold
 from kfuzz.claiming.guess_kernel import claims, function_of
 from kfuzz.claiming.text import commented
@@ -40,7 +40,7 @@ class Guess:
     """A claim for a file that has none, and what breaks it, if it fits the file but the kernel does not keep it."""
 
     kernel: Kernel
-    bug: Bug | None = None
+    bug: LikelyBug | None = None
 
 
 def guessed(path: Path, source: str, op: str | None, said: FunctionWords = NOTHING) -> Kernel:
@@ -66,7 +66,7 @@ def guess(path: Path, source: str, op: str | None, said: FunctionWords = NOTHING
     first = ""
     seen: list[Attempt] = []
     idle: dict[tuple[Entry, ...], str] = {}
-    failed: list[tuple[Kernel, Failure]] = []
+    failed: list[tuple[Kernel, FailedGuess]] = []
     with CpuDevice() as device:
         for number, toml in enumerate(guesses(chosen, where, source, said), 1):
             announce(Phase(Stage.GUESSING, where, number))
@@ -77,7 +77,7 @@ def guess(path: Path, source: str, op: str | None, said: FunctionWords = NOTHING
                 trouble = str(error)
             if not trouble:
                 return Guess(in_file(path, toml, source))
-            if isinstance(trouble, Failure):
+            if isinstance(trouble, FailedGuess):
                 failed.append((kernel, trouble))
             first = first or str(trouble)
         if likeliest := find_likeliest(failed, device):
@@ -119,7 +119,7 @@ def guesses(op: str, where: str, source: str, said: FunctionWords = NOTHING) -> 
 
 def found_in(
     kernel: Kernel, device: CpuDevice, seen: list[Attempt], idle: dict[tuple[Entry, ...], str]
-) -> str | Failure:
+) -> str | FailedGuess:
     """The finding of the first trial that is not kept, empty if all are; trials that failed for earlier guesses first.
 
     Adds such a trial to `seen`, and functions that do not compile under any claim to `idle`.
@@ -137,7 +137,7 @@ def found_in(
             raise
         if trial.errors:
             seen.append(attempt)
-            return Failure(attempt, trial.errors[0])
+            return FailedGuess(attempt, trial.errors[0])
         judged, unjudged = judged + trial.elements, next(map(unjudged_text, trial.reasons), unjudged)
     return "" if judged else unjudged
 

@@ -35,7 +35,7 @@ VECTORS = re.compile(r"\b(?:float|double|int|uint)([24])\b")
 
 
 @dataclass(frozen=True)
-class Launch:
+class GuessedLaunch:
     """Grid, block and shared memory in the words of a claim, and the values of `threads`, if it has that name."""
 
     grid: str
@@ -177,7 +177,9 @@ def sizes(shape: Naming, dimensions: Sequence[str]) -> str:
     return ", ".join(name for name in found if name) or "1"
 
 
-def launches(name: str, source: str, places: Mapping[int, str], shape: Naming, is_single: bool) -> Iterator[Launch]:
+def launches(
+    name: str, source: str, places: Mapping[int, str], shape: Naming, is_single: bool
+) -> Iterator[GuessedLaunch]:
     """Grid, block and shared memory: from a line of the text, then as such kernels are usually launched.
 
     Few blocks before many: a kernel that needs many leaves outputs unwritten with few, and one that needs few also
@@ -185,7 +187,7 @@ def launches(name: str, source: str, places: Mapping[int, str], shape: Naming, i
     names.
     """
     for told in told_launches(name, places, shape.axes, source):
-        yield Launch(*told)
+        yield GuessedLaunch(told[0], told[1], told[2])
     code = blank_non_code(source)
     first = shape.axes[0]
     if re.search(r"\bthreadIdx\s*\.\s*y\b", code):
@@ -207,7 +209,7 @@ def is_of_warps(code: str) -> bool:
 
 def launches_of_blocks(
     block: str, threads: tuple[int, ...], first: str, is_single: bool, shape: Naming, code: str
-) -> Iterator[Launch]:
+) -> Iterator[GuessedLaunch]:
     """The launches with blocks of one size: with few blocks or many, and with each usual dynamic shared memory."""
     warps = f"{block} / 32" if block == "threads" else str(max(1, int(block) // WARP))
     grids = [f"ceil_div({first}, {block})", *([f"ceil_div({first}, {warps})"] if warps != "1" else []), first]
@@ -215,16 +217,16 @@ def launches_of_blocks(
     last = shape.axes[-1]
     shared = (f"4 * {block}", f"8 * {block}", f"4 * {last}", f"4 * {last} + 4 * {block}")
     for grid, memory in product(grids, shared if "extern __shared__" in code else ("0",)):
-        yield Launch(grid, block, memory, threads)
+        yield GuessedLaunch(grid, block, memory, threads)
 
 
-def launches_of_squares(shape: Naming, sides: Sequence[str]) -> Iterator[Launch]:
+def launches_of_squares(shape: Naming, sides: Sequence[str]) -> Iterator[GuessedLaunch]:
     """The launches with blocks of two dimensions, each of which covers one of the sizes."""
     first, last = shape.axes[0], shape.axes[-1]
     pairs = [(first, last), *((one, other) for one in shape.axes for other in shape.axes if one != other)]
     for block, (rows, cols) in product(sides, dict.fromkeys(pairs)):
         wide, high = block.split(", ")
-        yield Launch(f"ceil_div({cols}, {wide}), ceil_div({rows}, {high})", block, "0")
+        yield GuessedLaunch(f"ceil_div({cols}, {wide}), ceil_div({rows}, {high})", block, "0")
 
 
 def block_sides(code: str) -> list[str]:
@@ -233,7 +235,7 @@ def block_sides(code: str) -> list[str]:
     return list(dict.fromkeys([*(f"{one}, {one}" for one in tiles), "32, 32", "16, 16", "32, 8", "8, 8"]))
 
 
-def claim(op: str, axes: str, where: str, arrays: str, launch: Launch, function: Function) -> str:
+def claim(op: str, axes: str, where: str, arrays: str, launch: GuessedLaunch, function: Function) -> str:
     """The claim in TOML."""
     used = " ".join((launch.grid, launch.block, launch.shared, function.entry))
     threads = launch.threads

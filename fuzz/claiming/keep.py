@@ -16,7 +16,7 @@ from kfuzz.campaign.events import Event, Tried
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.result import KernelResult
 from kfuzz.cases.case import case_of
-from kfuzz.claiming.bug import Bug
+from kfuzz.claiming.bug import LikelyBug
 from kfuzz.claiming.grounds import grounds, inputs_of
 from kfuzz.claiming.guess import Guess
 from kfuzz.claiming.propose import ProposedRounding, Statements, flags_of, quoted, rounding_of
@@ -49,7 +49,7 @@ class Proposal:
     remark: str
     trials: int
     broken: tuple[str, ...]
-    bug: Bug | None = None
+    bug: LikelyBug | None = None
 
     @property
     def verdict(self) -> str:

@@ -23,6 +23,7 @@ from kfuzz.find.targets import find
 from kfuzz.oracle.find import op_names
 from kfuzz.sources.cuda_text import blank_non_code
 from kfuzz.starting.look import sorts_of
+from kfuzz.views.phases import show_phases
 
 MAIN = re.compile(r"\bint\s+main\s*\(|\bauto\s+main\s*\(")
 MOST_NAMES = 6
@@ -102,7 +103,7 @@ def claim_instead(path: Path) -> Unclaimed:
         raise ClaimError(f"{where}: {what} without a claim; say what it computes: {how}, of {', '.join(op_names())}")
     if is_extension:  # the claim of a function of tensors is not tried otherwise, and here even its op is a guess
         try:
-            with console(to_stderr=True).status(f"{where}: no claim; trying {op}"):
+            with show_phases(console(to_stderr=True)):
                 guessed(path, text, op)
         except ClaimError as error:
             raise ClaimError(f"{error}; if it computes {op}: {how}") from None
