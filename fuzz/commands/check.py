@@ -28,11 +28,12 @@ from kfuzz.printable import printable
 from kfuzz.programs.build import compile_source, is_program, link, load_program
 from kfuzz.programs.check import CheckedProgram, Server
 from kfuzz.programs.command_line import parse
+from kfuzz.programs.sampling import NOTHING_SAMPLED, USUAL_SAMPLING
 from kfuzz.sources.silences import check_silences
 from kfuzz.trials.defect import Defect, Scene
 from kfuzz.trials.judging import device_defect
 from kfuzz.views.phases import show_phases
-from kfuzz.views.program import ProgramReport, blocks, document, last_lines, verdict
+from kfuzz.views.program import ProgramReport, blocks, document, last_lines, sampling_notes, verdict
 from kfuzz.views.silenced import silence_texts
 
 LINE_EVERY = 10.0
@@ -70,6 +71,10 @@ class WithArguments(click.Command):
 @click.option("--warp-synchronous", is_flag=True,
               help="The program is for GPUs before Volta: the lanes of a warp run in step, without "
               "__syncwarp().")  # fmt: skip
+@click.option("--whole", is_flag=True,
+              help="Check every block of every launch in full. Default: of a large launch, once a run has made "
+              "64 million accesses, a sample of the blocks; the others are checked for their bounds, and where they "
+              "access what the sample has accessed.")  # fmt: skip
 @format_options("check")
 @click.pass_context
 def check(
@@ -80,6 +85,7 @@ def check(
     timeout: float,
     seed: int | None,
     warp_synchronous: bool,
+    whole: bool,
     outputs: ReportFiles,
 ) -> None:
     """Build a CUDA program for the cpu device, run its main, and check every memory access of its kernels.
@@ -108,14 +114,15 @@ def check(
     for one in library.files.values():
         check_silences(one.path, one.text, ())
     given: tuple[str, ...] = ctx.obj
-    chosen = [*(["--inputs", str(inputs)] if inputs else []), *(["--warp-synchronous"] if warp_synchronous else [])]
+    flags = {"--warp-synchronous": warp_synchronous, "--whole": whole}
+    chosen = [*(["--inputs", str(inputs)] if inputs else []), *(flag for flag, is_set in flags.items() if is_set)]
     again = shlex.join(["kfuzz", "check", *words, *chosen, "--seed", str(seed), *(["--", *given] if given else [])])
     own = (str(path.with_suffix("")), *given)
     lists = tuple(lists_of(library, own, inputs, timeout))
-    asked = CheckPlan(library, path, lists, runs, timeout, seed, warp_synchronous, again)
+    asked = CheckPlan(library, path, lists, runs, timeout, seed, warp_synchronous, whole, again)
     found = run_inputs(asked, console(to_stderr=True))
     try:
-        for text in (*blocks(found), *found.troubles):
+        for text in (*blocks(found), *found.troubles, *sampling_notes(found.sampled)):
             screen.print(text, "", sep="\n", markup=False, highlight=False, soft_wrap=True)
         for line in silence_texts(found.silenced):
             screen.print(line, markup=False, highlight=False, soft_wrap=True)
@@ -136,6 +143,7 @@ class CheckPlan:
     timeout: float
     seed: int
     warp_synchronous: bool
+    whole: bool
     again: str
 
 
@@ -154,7 +162,10 @@ def run_inputs(asked: CheckPlan, screen: Screen) -> ProgramReport:
                     else command_text(words)
                 )
                 teller = RunProgress(screen, status, what, asked.library.files[0].path)
-                program = CheckedProgram(asked.library, words, asked.timeout, server, teller, asked.warp_synchronous)
+                sampling = None if asked.whole else USUAL_SAMPLING
+                program = CheckedProgram(
+                    asked.library, words, asked.timeout, server, teller, asked.warp_synchronous, sampling
+                )
                 program.report_finding = teller.report_finding
                 programs.append(program)
                 findings: Sequence[Finding] = ()
@@ -181,6 +192,7 @@ def run_inputs(asked: CheckPlan, screen: Screen) -> ProgramReport:
         finished=sum(printed.exit_code is not None for one in programs for printed in one.printed),
         thread_steps=sum(one.thread_steps for one in programs),
         launches=sum(one.launches for one in programs),
+        sampled=sum((one.sampled for one in programs), NOTHING_SAMPLED),
         discoveries=tuple(found.values()),
         troubles=tuple(trouble for one in programs for trouble in troubles_of(one)),
         is_interrupted=is_interrupted,

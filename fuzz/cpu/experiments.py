@@ -47,6 +47,8 @@ class Manner:
     missing_lane: int = 0
     after_calls: bool = False
     """Whether the job's earlier calls run first."""
+    whole: bool = False
+    """Whether every block of a program's launches is checked in full, and not only a sample of large ones."""
 
     @property
     def circumstances(self) -> Circumstances:
@@ -104,7 +106,7 @@ class Examination:
     def run(self, manner: Manner, flavour: Flavour | None = None) -> CpuRun:
         """Run the job once in this manner."""
         if self.turns:
-            manner, flavour = replace(manner, preempt_one_in=self.turns), "check"
+            manner, flavour = replace(manner, preempt_one_in=self.turns, whole=True), "check"
         done = self.run_once(flavour or self.flavour, manner, max(self.seconds, 0.001))
         self.seconds -= done.seconds
         return done
@@ -242,7 +244,7 @@ def _run_with_turns(trial: Examination, passes: list[CpuRun]) -> list[CpuRun]:
     where accesses are checked.
     """
     trial.seconds = trial.probe.timeout
-    turns = trial.run(replace(passes[-1].manner, preempt_one_in=FINE), "check")
+    turns = trial.run(replace(passes[-1].manner, preempt_one_in=FINE, whole=True), "check")
     if turns.status == Status.timed_out:
         return [*passes[:-1], _add_time(trial, passes[-1] if _has_lines(passes[-1]) else turns)]
     trial.flavour, trial.turns, trial.seconds = "check", FINE, trial.probe.timeout

@@ -30,6 +30,7 @@ from kfuzz.cpu.unit import locate
 from kfuzz.devices import Call, Finding, Job, Outcome, Probe, Refusal, Run, Step, UnexpectedError, cache, processes
 from kfuzz.programs.child import read_live_run
 from kfuzz.programs.messages import OWN_FAULT, ProgramEnd, ProgramRun, RequestFiles
+from kfuzz.programs.sampling import NOTHING_SAMPLED, USUAL_SAMPLING, BlockSampling, SampledShare
 
 Struct = TypeVar("Struct", bound=ctypes.Structure)
 
@@ -141,10 +142,14 @@ class CheckedProgram:
     server: Server
     report_progress: Callable[[str], None]
     warp_synchronous: bool = False
+    sampling: BlockSampling | None = USUAL_SAMPLING
+    """The launches of which only a sample of blocks is checked in full; None: no launch."""
     printed: list[Printed] = field(default_factory=list)
     thread_steps: int = 0
     seconds: float = 0.0
     launches: int = 0
+    sampled: SampledShare = NOTHING_SAMPLED
+    """The share of the run that sampled most."""
     stopped: str = ""
     """The reason why a run did not end, if that is not a finding."""
     refusal: str = ""
@@ -170,7 +175,8 @@ class CheckedProgram:
         """Run the program once, in a process of its own."""
         self.report_progress(str(manner.circumstances))
         in_step = Assume.warps_in_step if self.warp_synchronous else 0
-        request = ProgramRun(self.library, replace(manner, assume=manner.assume | in_step), self.timeout)
+        manner = replace(manner, assume=manner.assume | in_step, whole=manner.whole or self.sampling is None)
+        request = ProgramRun(self.library, manner, self.timeout, self.sampling or USUAL_SAMPLING)
         end, printed = self.server.run(request, self.words, self._see_certain)
         self.printed.append(printed)
         text = "\n".join(printed.lines)
@@ -183,6 +189,7 @@ class CheckedProgram:
         self.thread_steps += end.thread_steps
         self.seconds += end.seconds
         self.launches = max(self.launches, end.launches)
+        self.sampled = max(self.sampled, end.sampled, key=lambda one: one.blocks - one.in_full)
         if end.status == Status.timed_out:
             self.stopped = f"a run did not end after {self.timeout:g} s of processor time"
         if end.refusal is not None:

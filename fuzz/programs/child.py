@@ -37,6 +37,7 @@ from kfuzz.devices import Refusal
 from kfuzz.devices.layout import POISONS
 from kfuzz.programs.build import load_program
 from kfuzz.programs.messages import OWN_FAULT, ProgramEnd, ProgramRun, RequestFiles
+from kfuzz.programs.sampling import SampledShare
 
 MOST_LAUNCHES = 1 << 14
 """Launches that differ from the one right before."""
@@ -118,6 +119,8 @@ def run_main(request: ProgramRun, words: list[str], live: LiveRun) -> ProgramEnd
         launched=launched,
         launched_capacity=len(launched),
         is_program=True,
+        accesses_in_full=request.sampling.accesses_in_full,
+        sampled_from=0 if manner.whole else request.sampling.sampled_from,
     )
     raw = live.raw
     began = time.process_time()
@@ -134,6 +137,7 @@ def run_main(request: ProgramRun, words: list[str], live: LiveRun) -> ProgramEnd
         raw.thread_steps,
         raw.launched_count,
         Refusal(raw.refusal.decode(errors="replace"), raw.refusal_line or None) if raw.refusal else None,
+        SampledShare(raw.sampled_launches, raw.sampled_blocks, raw.blocks_in_full, raw.blocks_in_part),
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from kfuzz.cpu.compiler import Library
 from kfuzz.cpu.experiments import Manner
 from kfuzz.devices import Refusal
+from kfuzz.programs.sampling import NOTHING_SAMPLED, USUAL_SAMPLING, BlockSampling, SampledShare
 
 OWN_FAULT = 117
 """The exit status of a process in which kfuzz itself failed."""
@@ -30,6 +31,7 @@ class ProgramRun:
     library: Library
     manner: Manner
     seconds: float
+    sampling: BlockSampling = USUAL_SAMPLING
 
 
 @dataclass(frozen=True)
@@ -47,3 +49,4 @@ class ProgramEnd:
     launches: int
     refusal: Refusal | None = None
     """Why kfuzz cannot run the program any further, which is not a defect."""
+    sampled: SampledShare = NOTHING_SAMPLED

@@ -14,6 +14,7 @@ from kfuzz.claims.front_matter import shown_path
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.oracle.plural import plural
 from kfuzz.printable import printable
+from kfuzz.programs.sampling import SampledShare
 from kfuzz.views.document import Document, KernelEntry, SilencedFinding
 from kfuzz.views.failure import FOUND_LABEL, failure_text
 from kfuzz.views.report import finding_entry
@@ -41,6 +42,7 @@ class ProgramReport:
     finished: int
     thread_steps: int
     launches: int
+    sampled: SampledShare
     discoveries: tuple[Discovery, ...]
     troubles: tuple[str, ...]
     """Why runs show little: they did not end, or ended with an error of the program's own."""
@@ -102,6 +104,17 @@ def verdict(report: ProgramReport) -> str:
     return f"{report.name}: {said}: {work} in {report.seconds:.1f} s (seed {report.seed})"
 
 
+def sampling_notes(share: SampledShare) -> Iterator[str]:
+    """A line that says how many blocks were checked, if not all were checked in full."""
+    if share.in_full < share.blocks:
+        launches = f"{share.launches:,} launch{'es' * (share.launches > 1)}"
+        met = f", {share.in_part:,} where they access the same memory," * (share.in_part > 0)
+        yield (
+            f"of {share.blocks:,} blocks of {launches} {share.in_full:,} were checked in full{met} "
+            "and all for their bounds; --whole checks all in full"
+        )
+
+
 def last_lines(text: str) -> str:
     """The last lines of a program's output, indented."""
     lines = printable(text.rstrip()).splitlines()
@@ -127,7 +140,7 @@ def document(report: ProgramReport) -> Document:
         "stopped": "",
         "unjudged": "; ".join(report.troubles),
         "not_judged": [],
-        "notes": [],
+        "notes": list(sampling_notes(report.sampled)),
         "silenced": report.silenced,
         "seconds": {"runs": round(report.seconds, 3)},
         "source": report.source if report.discoveries else None,

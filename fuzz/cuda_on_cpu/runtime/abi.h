@@ -223,6 +223,12 @@ struct Run {
   // The addresses of the touched pieces of buffers that are filled where they are touched (vast.h).
   const uint64_t *touched;
   uint32_t touched_count;
+  // Of a large launch only a sample of blocks is checked in full (sampling.h).
+  uint64_t accesses_in_full;   // once a run has made so many, launches are sampled
+  uint32_t sampled_from;       // launches of so many blocks; 0: none
+  // out: of the launches that were sampled, and their blocks: those checked in full, and those with accesses of words
+  // that these had accessed
+  uint64_t sampled_launches, sampled_blocks, blocks_in_full, blocks_in_part;
 };
 constexpr uint32_t touched_bytes = 65536;  // of one piece
 

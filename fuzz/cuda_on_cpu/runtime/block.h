@@ -70,6 +70,8 @@ struct Block {
   uint32_t polls;       // consecutive polls since something in the block last made progress
   uint32_t polls_in_all;  // since it last began to run
   bool has_left;        // other threads must run: this one only polls, or it is another block's turn
+  bool is_light;        // checked lightly (light_checks.h)
+  bool has_met;         // a lightly checked block has accessed a word that another block has accessed
   NamedBarrier named[named_barriers];
   Cluster *cluster;     // null: no other block is in it, and the kernel has not asked for it
   uint32_t rank;        // in its cluster

@@ -15,6 +15,7 @@
 #include "heap.h"
 #include "held_races.h"
 #include "late_writes.h"
+#include "light_checks.h"
 #include "memory_map.h"
 #include "ordering.h"
 #include "report.h"
@@ -156,7 +157,7 @@ void check_against_write(const Cell &cell, uintptr_t word, const Seen &s, uint32
     hold_guessed_read(met);
   else
     hold_race(met);
-  if (!s.writes) show_before_write(word);
+  if (!s.writes && !checker.is_light) show_before_write(word);
 }
 
 void check_against_reader(const Trace &reader, const Seen &s, uint32_t mask, bool shared) {
@@ -233,6 +234,18 @@ bool reaches_remote(const Seen &s) {
   return rank == no_rank || checker_remote_access(rank, {s.address, s.bytes, s.writes, trace_of(s, Trace::whole)});
 }
 
+// In a block that is checked lightly. False: the access is to be checked like any other.
+bool is_fine_lightly(const Region &region, const Seen &s, bool shared) {
+  if (!shared) {
+    if (is_uncontested(region, s.address, s.bytes, s.writes)) return true;
+    block.has_met = true;
+    return false;
+  }
+  uintptr_t outside = first_outside(region, s.address, s.bytes);
+  if (outside && !is_constructor_guard(outside)) report_outside(s);
+  return true;
+}
+
 void check(const Seen &s) {
   bool shared;
   const Region *region = region_of(s.address, shared);
@@ -251,6 +264,7 @@ void check(const Seen &s) {
       return;
   }
   if (s.writes && region == &memory_map.variables && is_constant(s.address)) report_access(Kind::constant_written, s);
+  if (checker.is_light && is_fine_lightly(*region, s, shared)) return;
   check_cells(*region, s, shared);
 }
 
@@ -262,7 +276,17 @@ bool are_warps_in_step() { return run->assume & warps_in_step; }
 void draw_turn() {
   uint64_t below = run->late_writes || are_warps_in_step() ? 1 : 2 * uint64_t{run->preempt_one_in};
   checker.until_turn = below ? 1 + static_cast<uint32_t>((random_bits() >> 32) * below >> 32) : ~0u;
+  checker.drawn += checker.until_turn;
   if (below) run->accesses += checker.until_turn;
+}
+
+// Of a block that is checked lightly: only so that a thread which waits for another does not wait for ever.
+constexpr uint32_t light_turn = 1 << 16;
+
+void take_light_turn() {
+  end_of_read();
+  checker.until_turn = light_turn;
+  if (run->preempt_one_in) yield();
 }
 
 // Reading one place again and again.
@@ -283,6 +307,7 @@ void take_turn(uintptr_t pc, const void *frame) {
     checker.until_turn = 1;
     return;
   }
+  if (checker.is_light) return take_light_turn();
   constexpr uint64_t blocks_change_once_in = 64;
   end_of_read();
   draw_turn();
@@ -300,7 +325,7 @@ void take_turn(uintptr_t pc, const void *frame) {
 // After an atomic that may have let this thread into a place for one thread, others must come along while it is there.
 void turn_behind_update() {
   constexpr uint32_t often = 3, seldom = 64, first = 256;
-  if (!run->preempt_one_in || !is_drawn(checker.updates < first ? often : seldom)) return;
+  if (!run->preempt_one_in || checker.is_light || !is_drawn(checker.updates < first ? often : seldom)) return;
   checker.updates++;
   run->accesses -= checker.until_turn - 1;
   checker.until_turn = 1;
@@ -364,6 +389,15 @@ void checker_starts_launch(uint32_t bytes) {
   if (!has_work()) order_launch();
   map_dynamic_shared(bytes);
 }
+
+void checker_goes_lightly(bool lightly) {
+  if (checker.is_light == lightly) return;
+  checker.is_light = lightly;
+  if (lightly) checker.until_turn_in_full = checker.until_turn;
+  checker.until_turn = lightly ? light_turn : checker.until_turn_in_full;
+}
+
+uint64_t checker_accesses_in_full() { return checker.drawn - (checker.is_light ? checker.until_turn_in_full : checker.until_turn); }
 
 void checker_ends_launch() { settle_all_races(); }
 void checker_starts_block(BlockOrdering &starting) {

@@ -30,6 +30,11 @@ void checker_has_moved();
 void checker_starts_launch(uint32_t dynamic_shared_bytes);
 void checker_ends_launch();
 
+// The block that runs now is checked lightly, or in full. How many accesses of kernels have called a hook in full,
+// counted from any start.
+void checker_goes_lightly(bool lightly);
+uint64_t checker_accesses_in_full();
+
 // From the scheduler: what orders accesses.
 void checker_starts_block(BlockOrdering &block);
 void checker_resumes_block(BlockOrdering &block);

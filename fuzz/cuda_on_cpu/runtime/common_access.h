@@ -16,9 +16,12 @@ struct CheckerState {
   uint32_t until_turn = 1;  // after this many accesses another thread may run
   bool has_turns;
   bool active;          // while kernels run: the constructors of a library that is being loaded call the hooks, too
+  bool is_light;        // the running block is checked lightly (light_checks.h)
   bool has_updated;     // another block must run at the next turn
   bool watches_host;    // while the host runs, and there is work that it has not waited for
   uint32_t updates;     // after this place another block ran, in this launch
+  uint32_t until_turn_in_full;  // while a block is checked lightly: what `until_turn` was before
+  uint64_t drawn;       // the sum of all `until_turn` of blocks that are checked in full
   uintptr_t strong_read;  // the place last read by an atomic or as volatile: a thread that waits, waits for it
 };
 

@@ -16,6 +16,7 @@
 #include "memory_map.h"
 #include "ordering.h"
 #include "report.h"
+#include "sampling.h"
 #include "shared_memory.h"
 #include "signals.h"
 #include "stacks.h"
@@ -65,6 +66,7 @@ struct Grid {
   uint32_t limit;
   uint32_t cluster_size, parked;  // blocks that wait for others of their cluster
   bool limited_by_card, last_only_polls, starts_next;
+  uint32_t waiting_in_full;  // blocks in `waiting` that are checked in full, in a launch that may be sampled
   uint64_t next_position, starts_in_all, progress_before, in_vain;
   const Step *step;
   Index *block_index;
@@ -149,7 +151,7 @@ void show_block(uint64_t number) {
                   static_cast<uint32_t>(number / grid.step->grid[0] / grid.step->grid[1])};
 }
 
-void start(uint32_t number, uint64_t block_number) {
+void start(uint32_t number, uint64_t block_number, bool lightly) {
   grid.loaded = number;
   enter_shared_of(number);
   forget_copies_of(number);
@@ -157,8 +159,11 @@ void start(uint32_t number, uint64_t block_number) {
   poison_shared(grid.step->shared);
   note_block_start();
   begin_block(block_number);
+  block.is_light = lightly;
   show_block(block_number);
-  if (run->check) checker_starts_block(*residents.at[number].ordering);
+  if (!run->check) return;
+  checker_goes_lightly(lightly);
+  checker_starts_block(*residents.at[number].ordering);
 }
 
 void resume(uint32_t number) {
@@ -175,15 +180,19 @@ void resume(uint32_t number) {
     restore_warps(r.warps);
     show_block(block.number);
   }
-  if (run->check) checker_resumes_block(*r.ordering);
+  if (run->check) {
+    checker_goes_lightly(block.is_light);
+    checker_resumes_block(*r.ordering);
+  }
   if (block.cluster) release_from_cluster_barrier();
 }
 
 // The blocks of a cluster begin together; the first in the schedule runs.
-uint32_t start_blocks(uint64_t number) {
+uint32_t start_blocks(const Start &next) {
   uint32_t first = take_unused();
+  uint64_t number = next.block;
   if (grid.cluster_size == 1) {
-    start(first, number);
+    start(first, number, next.lightly);
     return first;
   }
   if (run->only_block_count) number = cluster_of_block(number);
@@ -200,7 +209,7 @@ uint32_t start_blocks(uint64_t number) {
     c.member[rank].resident = resident;
     c.member[rank].block = in_grid;
     c.member[rank].ordering = residents.at[resident].ordering;
-    start(resident, in_grid);
+    start(resident, in_grid, false);
     block.cluster = &c;
     block.rank = rank;
     save();
@@ -229,7 +238,9 @@ void leave(uint32_t number) {
     block.cluster->member[block.rank].is_parked = true;
     grid.parked++;
   } else {
-    (block.at_grid_barrier == block.live ? grid.at_barrier : grid.waiting).push(number);
+    bool at_barrier = block.at_grid_barrier == block.live;
+    (at_barrier ? grid.at_barrier : grid.waiting).push(number);
+    grid.waiting_in_full += !at_barrier && !block.is_light;
   }
 }
 
@@ -264,9 +275,10 @@ uint32_t card_limit() {
   return static_cast<uint32_t>((each ? each : 1) * multiprocessors);
 }
 
-bool can_start() {
+bool can_start(const BlockOrder &order) {
   uint32_t resident = grid.waiting.count + grid.at_barrier.count + grid.parked;
   if (grid.next_position == grid.starts_in_all || resident + grid.cluster_size > grid.limit) return false;
+  if (next_starts_lightly(order, grid.next_position) && grid.waiting_in_full) return false;
   if (grid.waiting.count && !grid.last_only_polls && resident >= residents_by_turns) return false;
   uint64_t stacks = uint64_t{resident + grid.cluster_size} * static_cast<uint64_t>(block.size);
   if (!has_stacks_for(stacks) || !prepare_residents(grid.cluster_size)) {
@@ -349,7 +361,7 @@ const Step *running_step() { return grid.step; }
 void run_grid(const Step &the_step, const BlockOrder &order_of_starts, Index *index) {
   grid.step = &the_step;
   grid.block_index = index;
-  grid.waiting.count = grid.at_barrier.count = grid.unused_count = grid.used_count = grid.parked = 0;
+  grid.waiting.count = grid.waiting_in_full = grid.at_barrier.count = grid.unused_count = grid.used_count = grid.parked = 0;
   grid.cluster_size = size_of_cluster(the_step);
   grid.limit = has_place_for_residents() ? card_limit() : 1;
   grid.limited_by_card = grid.limit > 1 && grid.limit <= max_residents;
@@ -359,13 +371,15 @@ void run_grid(const Step &the_step, const BlockOrder &order_of_starts, Index *in
   grid.next_position = grid.in_vain = 0;
   grid.progress_before = turns.progress;
   grid.starts_in_all = order_of_starts.count;
+  begin_sampling(the_step, grid.starts_in_all);
   for (run->blocks_done = 0; run->blocks_done < grid.starts_in_all * grid.cluster_size;) {
     uint32_t number;
-    if ((grid.starts_next || !grid.waiting.count) && can_start()) {
-      number = start_blocks(order_of_starts.at(grid.next_position++));
+    if ((grid.starts_next || !grid.waiting.count) && can_start(order_of_starts)) {
+      number = start_blocks(next_start(order_of_starts, grid.next_position++));
     } else if (grid.waiting.count) {
       number = grid.waiting.pop();
       resume(number);
+      if (grid.waiting_in_full && !block.is_light) grid.waiting_in_full--;
     } else if (grid.parked) {
       report_stuck_cluster();
     } else if (grid.next_position == grid.starts_in_all && !run->blocks_done) {
@@ -383,13 +397,16 @@ void run_grid(const Step &the_step, const BlockOrder &order_of_starts, Index *in
       if (run->check) checker_ends_block();
       run->blocks_done++;
       turns.progress++;
+      count_ended_block();
       end_block(number);
       continue;
     }
     grid.last_only_polls = only_polls();
+    if (grid.last_only_polls) check_all_that_start();
     leave(number);
     look_whether_anything_comes_on();
   }
+  end_sampling();
   enter_shared_of(0);
   if (grid.used_count > 1) unmap_shared_of_residents();
 }

@@ -22,8 +22,8 @@ struct Messages {
 PerRun<Messages> messages;
 
 uint64_t slot(uintptr_t address, uint32_t to_block) {
-  uint64_t mixed = (address ^ uint64_t{to_block} << 40) * 0x9E3779B97F4A7C15ull;
-  for (uint64_t i = mixed >> 20;; i++) {
+  uint64_t mixed = (address + to_block * 0xC2B2AE3D27D4EB4Full) * 0x9E3779B97F4A7C15ull;
+  for (uint64_t i = mixed >> 32;; i++) {
     Message &m = messages.table[i & (messages.capacity - 1)];
     if (!m.address || (m.address == address && m.to_block == to_block)) return i & (messages.capacity - 1);
   }

@@ -7,6 +7,7 @@
 
 #include "common_access.h"
 #include "host_code.h"
+#include "light_checks.h"
 #include "stacks.h"
 #include "unwritten.h"
 
@@ -34,6 +35,13 @@ __attribute__((noinline)) void unsettled_access(const void *p, uintptr_t pc) {
   if (!common_access<size, writes>(address, pc)) long_way(p, size | (writes ? plain_writes : 0), pc);
 }
 
+// In a block that is not in the sample.
+template <uint32_t size, bool writes>
+__attribute__((noinline)) void access_lightly(const void *p, uintptr_t pc) {
+  uintptr_t address = reinterpret_cast<uintptr_t>(p);
+  if (!light_access<size, writes>(address) && !is_on_first_stacks(address)) long_way(p, size | (writes ? plain_writes : 0), pc);
+}
+
 // Accesses of whole words.
 template <uint32_t size, bool writes>
 inline void access_of_words(const void *p, uintptr_t pc) {
@@ -42,6 +50,7 @@ inline void access_of_words(const void *p, uintptr_t pc) {
   if (__builtin_expect(address % size, 0)) return long_way(p, size | (writes ? plain_writes : 0), pc);
   if (turn_is_over()) return access_out_of_turn(p, size | (writes ? plain_writes : 0) | plain_is_turn, pc);
   checker.last_pc = pc;
+  if (checker.is_light) return access_lightly<size, writes>(p, pc);
   if (memory_map.buffers.holds(address)) {
     if (!writes && (!code_looks_itself || checker.has_turns) && is_in_unwritten_line(address)) return;
     if (size == 4 && own_word<writes, false>(memory_map.buffers, address, pc)) return;
@@ -60,6 +69,7 @@ inline void access_of_a_part(const void *p, uintptr_t pc) {
   if (__builtin_expect(address % size, 0)) return long_way(p, size | (writes ? plain_writes : 0), pc);
   if (turn_is_over()) return access_out_of_turn(p, size | (writes ? plain_writes : 0) | plain_is_turn, pc);
   checker.last_pc = pc;
+  if (checker.is_light) return access_lightly<size, writes>(p, pc);
   if (!writes && is_in_unwritten_line(address)) return;
   if (!part_access<size, writes>(address, pc) && !is_on_first_stacks(address)) long_way(p, size | (writes ? plain_writes : 0), pc);
 }

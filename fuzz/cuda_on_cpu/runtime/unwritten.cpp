@@ -45,11 +45,11 @@ PerRun<Guesses> guesses;
   stop_run(Status::stopped);
 }
 
-// What the host does outside of kernels calls no hook.
+// What the host does outside of kernels calls no hook, and lightly checked blocks use the lines for themselves.
 bool are_all_kernels(const Run &run) {
   for (uint32_t i = 0; i < run.step_count; i++)
     if (run.steps[i].on_host) return false;
-  return !run.is_program && !run.first_counted;
+  return !run.is_program && !run.first_counted && !run.sampled_from;
 }
 
 bool may_guess(const Buffer &b) { return b.flags & has_content && !(b.flags & (is_output | is_written)); }

@@ -11,8 +11,10 @@ namespace cuda_on_cpu {
 // For every line of 64 bytes of the arena. The generated code looks here first (include/cuda_on_cpu/settled_reads.h).
 enum class Line : uint8_t {
   other,
+  contested,           // for a lightly checked block (light_checks.h): every access is checked
   unwritten_at_turns,  // where another thread may run at any access: the hook must be called
-  unwritten,
+  unwritten,           // a read needs no hook
+  uncontested,         // for a lightly checked block: neither does a write
 };
 constexpr uint32_t line_shift = 6, arena_shift = 30;
 constexpr uint64_t lines_of_arena = uint64_t{1} << (arena_shift - line_shift);
@@ -29,7 +31,7 @@ extern "C" __attribute__((visibility("default"))) Line cuda_on_cpu_lines[lines_o
 
 static inline bool is_in_unwritten_line(uintptr_t address) {
   uint64_t offset = address - usual_arena;
-  return offset >> arena_shift == 0 && cuda_on_cpu_lines[offset >> line_shift] != Line::other;
+  return offset >> arena_shift == 0 && cuda_on_cpu_lines[offset >> line_shift] >= Line::unwritten_at_turns;
 }
 
 // Before a checked run, once its arrays have their places.

@@ -1,0 +1,34 @@
+"""The launches of a program of which only a sample of blocks is checked in full (runtime/sampling.h)."""
+
+from dataclasses import astuple, dataclass
+
+
+@dataclass(frozen=True)
+class BlockSampling:
+    """The launches of which only a sample of blocks is checked in full.
+
+    Once a run has made `accesses_in_full` accesses in its kernels, those with `sampled_from` blocks or more.
+    """
+
+    accesses_in_full: int = 1 << 26
+    sampled_from: int = 64
+
+
+USUAL_SAMPLING = BlockSampling()
+
+
+@dataclass(frozen=True)
+class SampledShare:
+    """The sampled launches of a run, their blocks, and how many of these were checked in full and in part."""
+
+    launches: int = 0
+    blocks: int = 0
+    in_full: int = 0
+    in_part: int = 0
+
+    def __add__(self, other: "SampledShare") -> "SampledShare":
+        """The share of two runs together."""
+        return SampledShare(*(one + two for one, two in zip(astuple(self), astuple(other), strict=True)))
+
+
+NOTHING_SAMPLED = SampledShare()
