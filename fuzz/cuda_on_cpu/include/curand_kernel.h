@@ -98,10 +98,6 @@ CUDA_ON_CPU_INLINE uint4 curand4(curandStatePhilox4_32_10 *s) {
 
 #define CUDA_ON_CPU_DISTRIBUTIONS(State)                                                                       \
   CUDA_ON_CPU_INLINE float curand_uniform(State *s) { return cuda_on_cpu::uniform(curand(s)); }                \
-  CUDA_ON_CPU_INLINE double curand_uniform_double(State *s) {                                                  \
-    unsigned int x = curand(s), y = curand(s);                                                                 \
-    return cuda_on_cpu::uniform(x, y);                                                                         \
-  }                                                                                                            \
   CUDA_ON_CPU_INLINE float2 curand_normal2(State *s) {                                                         \
     unsigned int x = curand(s), y = curand(s);                                                                 \
     return cuda_on_cpu::normals(x, y);                                                                         \
@@ -143,6 +139,12 @@ CUDA_ON_CPU_INLINE uint4 curand4(curandStatePhilox4_32_10 *s) {
 CUDA_ON_CPU_DISTRIBUTIONS(curandStateXORWOW)
 CUDA_ON_CPU_DISTRIBUTIONS(curandStatePhilox4_32_10)
 #undef CUDA_ON_CPU_DISTRIBUTIONS
+
+CUDA_ON_CPU_INLINE double curand_uniform_double(curandStateXORWOW *s) {
+  unsigned int x = curand(s), y = curand(s);
+  return cuda_on_cpu::uniform(x, y);
+}
+CUDA_ON_CPU_INLINE double curand_uniform_double(curandStatePhilox4_32_10 *s) { return cuda_on_cpu::uniform_of_word(curand(s)); }
 
 CUDA_ON_CPU_INLINE float4 curand_uniform4(curandStatePhilox4_32_10 *s) {
   uint4 x = curand4(s);

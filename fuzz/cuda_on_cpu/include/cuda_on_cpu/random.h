@@ -61,12 +61,13 @@ CUDA_ON_CPU_INLINE uint4 philox(uint4 c, uint2 key) {
   return c;
 }
 
-// In (0, 1], from 32 bits and from 53.
+// In (0, 1], from 32 bits and from 53; Philox makes a double of 32 bits.
 CUDA_ON_CPU_INLINE float uniform(uint32_t x) { return static_cast<float>(x) * 0x1p-32f + 0x1p-33f; }
 CUDA_ON_CPU_INLINE double uniform(uint32_t x, uint32_t y) {
   uint64_t z = uint64_t{x} ^ uint64_t{y} << 21;
   return static_cast<double>(z) * 0x1p-53 + 0x1p-54;
 }
+CUDA_ON_CPU_INLINE double uniform_of_word(uint32_t x) { return static_cast<double>(x) * 0x1p-32 + 0x1p-32; }
 
 // By Box and Muller: the sine first, then the cosine. (In single precision a GPU takes its fast sine: the last digits differ.)
 CUDA_ON_CPU_INLINE float2 normals(uint32_t x, uint32_t y) {
