@@ -36,10 +36,8 @@ def main() -> None:
     print("# Large launches\n")
     print("Processor seconds of one run, first with every block checked in full, then with a sample of the blocks:")
     print("in forward order, and in a shuffled one in which threads take turns.\n")
-    print(
-        "A program with 0 blocks stays below 64 million accesses and is not sampled: its ratios show how much a busy machine"
-    )
-    print("adds.\n")
+    print("A program with 0 blocks stays below 64 million accesses and is not sampled: its ratios show how much a busy")
+    print("machine adds.\n")
     columns = (
         "program",
         "blocks",
