@@ -36,7 +36,18 @@ from kfuzz.callables.probes import (
     has_prelude,
     same_bits,
 )
-from kfuzz.devices import Decoy, Finding, Job, OtherLibraryError, Outcome, OutOfMemory, Probe, PythonCall, Run
+from kfuzz.devices import (
+    Decoy,
+    Finding,
+    Job,
+    OtherLibraryError,
+    Outcome,
+    OutOfMemory,
+    Probe,
+    PythonCall,
+    Run,
+    machine_memory,
+)
 from kfuzz.devices.comparing import bits
 from kfuzz.devices.layout import Arrangement, Bytes, Place, plans
 from kfuzz.devices.repeats import Fault, PaintedRun, PlannedRun, RunResult, examine
@@ -62,6 +73,7 @@ class PythonBackend:
 
     def __init__(self, memory: Memory, guard_all: bool = False, imitates: bool = False) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        self._most_bytes = machine_memory.limit_process()
         if not memory.is_card:
             for library in libraries().values():
                 os.environ.update(library.environment)
@@ -84,6 +96,10 @@ class PythonBackend:
             return self._run(job, probe, begin)
         except (MemoryError, OutOfMemory):
             message = "too large for this machine as it is now"
+            if self._most_bytes is not None and not self._memory.is_card:
+                message = (
+                    f"it needs more than {self._most_bytes / (1 << 30):.1f} GiB, its share of this machine's memory"
+                )
             return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))
 
     def _run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:

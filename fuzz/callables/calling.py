@@ -43,6 +43,8 @@ REFUSALS = (ValueError, NotImplementedError, AssertionError)
 """The exceptions by which a function refuses its arguments, if it raises them itself."""
 GUARD_ALL = re.compile(r"--guard-all|CUDAPluggableAllocator")
 """Matches errors of the guarding allocator, which captures no graphs and counts no bytes, unlike torch's own."""
+NO_MEMORY = "DefaultCPUAllocator: "
+"""torch's own words for it on a CPU, in a RuntimeError."""
 STILL_RUNNING = 0.05
 """Seconds to wait for a thread that the call leaves running."""
 KEPT_ANSWERS, LEAST_KEPT, KEPT_BYTES = 8, 3, 64 << 20
@@ -148,7 +150,7 @@ class Caller:
             raise Fault(Finding("trap", f"the callable ends its process: {words_of(error)}", step=0)) from None
         except BaseException as error:
             self.memory.settle()  # a failed kernel is reported as its own fault
-            if type(error).__name__ == "OutOfMemoryError":
+            if type(error).__name__ == "OutOfMemoryError" or NO_MEMORY in str(error):
                 raise MemoryError from None
             line = line_of(error, file)
             if isinstance(error, RefusedByExtensionError):

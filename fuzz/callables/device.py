@@ -13,6 +13,7 @@ from kfuzz.callables.libraries import libraries
 from kfuzz.callables.options import CallableOptions
 from kfuzz.devices import Job, NeedsGpuError, OtherLibraryError, Outcome, Probe, PythonCall
 from kfuzz.devices.confirming import confirm, is_doubtful
+from kfuzz.devices.machine_memory import LIMIT, resident_bytes
 from kfuzz.devices.nursery import Nursery
 from kfuzz.devices.worker import Worker
 
@@ -27,11 +28,13 @@ KEPT = 4
 class PythonDevice:
     """Calls Python callables in worker processes, with arrays in the host's memory or, by name, on the first gpu.
 
-    `guard_all`: on the GPU, guards surround all memory that torch allocates.
+    `guard_all`: on the GPU, guards surround all memory that torch allocates. `most_bytes`: the host's memory that one
+    process may take; on a GPU it is not limited.
     """
 
-    def __init__(self, name: str = "cpu", guard_all: bool = False) -> None:
+    def __init__(self, name: str = "cpu", guard_all: bool = False, most_bytes: int | None = None) -> None:
         self.name = name
+        self._most_bytes = None if name == "gpu" else most_bytes
         module = ("on_guarded_card" if guard_all else "on_card") if name == "gpu" else "backend"
         self._module = f"kfuzz.callables.{module}"
         self._workers: OrderedDict[tuple[Path, str], Worker] = OrderedDict()
@@ -66,6 +69,7 @@ class PythonDevice:
         """The process of the job's file; the processes of the files that were called last are kept."""
         key = (job.path, job.source)
         if key not in self._workers:
+            self._drop_large()
             while len(self._workers) >= KEPT:
                 self._workers.popitem(last=False)[1].close()
             nursery = self._nursery_for(job)
@@ -90,13 +94,21 @@ class PythonDevice:
         self._libraries[key] = call_of(job).others[0]
         self._workers.pop(key).close()
 
+    def _drop_large(self) -> None:
+        """End the processes that hold more than their part of what one process may take."""
+        for key, worker in list(self._workers.items()):
+            held = resident_bytes(worker.pid) if worker.pid is not None else 0
+            if self._most_bytes is not None and held > self._most_bytes // KEPT:
+                self._workers.pop(key).close()
+
     def _nursery_for(self, job: Job) -> Nursery:
         """The process that has imported the library of the job's file."""
         call = call_of(job)
         used = [libraries()[name] for name in dict.fromkeys((call.library, call.language))]
         packages = tuple(one.packages[0] for one in used if self.name == "cpu" or one.forks_with_gpu)
         if packages not in self._nurseries:
-            variables = {} if self.name == "gpu" else {
+            variables = {} if self._most_bytes is None else {LIMIT: str(self._most_bytes)}
+            variables |= {} if self.name == "gpu" else {
                 name: value for one in libraries().values() for name, value in one.environment.items()
             }  # fmt: skip
             self._nurseries[packages] = Nursery(packages, variables)

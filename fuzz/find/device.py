@@ -15,6 +15,7 @@ from kfuzz.callables.real_torch import NAME, RealTorch, check_torch
 from kfuzz.campaign.campaign import Lane
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Ahead, Device, DeviceError, Job, Locating, Outcome, Probe, is_python
+from kfuzz.devices.machine_memory import share_of
 from kfuzz.gpu.device import GpuDevice, why_not
 
 NAMES = ("auto", "cpu", "gpu")
@@ -29,8 +30,8 @@ class NamedDevice:
     Each is started with its first job: to fuzz callables alone you need neither g++ nor nvcc.
     """
 
-    def __init__(self, name: str, sanitize: bool = False, guard_all: bool = False) -> None:
-        self.name, self._sanitize, self._guard_all = name, sanitize, guard_all
+    def __init__(self, name: str, sanitize: bool = False, guard_all: bool = False, share: int = 1) -> None:
+        self.name, self._sanitize, self._guard_all, self._share = name, sanitize, guard_all, share
         self._of_cuda: Ahead | None = None
         self._of_python: Device | None = None
         self._pending: deque[tuple[Job, Probe]] = deque()
@@ -38,7 +39,7 @@ class NamedDevice:
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job on the device that can; raise only ClaimError or DeviceError."""
         if is_python(job):
-            self._of_python = self._of_python or PythonDevice(self.name, self._guard_all)
+            self._of_python = self._of_python or PythonDevice(self.name, self._guard_all, share_of(self._share))
             return self._of_python.run(job, probe)
         return self._cuda().run(job, probe)
 
@@ -84,14 +85,14 @@ class NamedDevice:
         self.close()
 
 
-def open_device(name: str, sanitize: bool = False, guard_all: bool = False) -> Device:
+def open_device(name: str, sanitize: bool = False, guard_all: bool = False, share: int = 1) -> Device:
     """The device of this name; `auto` is the gpu if there is one that works, else the cpu.
 
     `sanitize` lets a gpu check each access when a probe asks for it; the cpu always can. `guard_all` puts kfuzz's own
-    allocator under torch on a gpu.
+    allocator under torch on a gpu. `share`: how many such devices share the machine's memory.
     """
     check_guard_all(resolve_device(name), guard_all)
-    return NamedDevice(resolve_device(name), sanitize, guard_all)
+    return NamedDevice(resolve_device(name), sanitize, guard_all, share)
 
 
 def check_guard_all(device: str, guard_all: bool) -> None:
@@ -124,7 +125,7 @@ def lanes_for(name: str, jobs: int | None, sanitize: bool = False, guard_all: bo
 
 def lane_of(name: str, jobs: int, sanitize: bool = False, guard_all: bool = False) -> Lane:
     """A lane of `jobs` processes on one device."""
-    return Lane(name, partial(open_device, name, sanitize, guard_all), jobs)
+    return Lane(name, partial(open_device, name, sanitize, guard_all, max(1, jobs)), jobs)
 
 
 def lane_of_torch() -> Lane:

@@ -9,6 +9,7 @@ from small_callables import RIGHT, trial_of
 
 from kfuzz.callables.device import PythonDevice
 from kfuzz.devices import ClaimError, MissingError
+from kfuzz.devices.machine_memory import LEAST, machine_bytes, share_of
 from kfuzz.devices.nursery import ForkedProcess, Nursery
 from kfuzz.devices.worker import CommandProcess
 
@@ -56,6 +57,25 @@ def test_a_file_that_ends_its_process_when_it_is_imported_is_a_line(
         trial_of(tmp_path, "wrong", f"{text}{RIGHT}", device)
     assert told in str(error.value)
     assert trial_of(tmp_path, "right", RIGHT, device).defects == ()
+
+
+@pytest.mark.parametrize(
+    "when", ["np.ones(1 << 32, np.uint8)\ndef f(x):\n", "def f(x):\n    np.ones(1 << 32, np.uint8)\n"]
+)
+def test_a_file_that_needs_more_than_its_share_of_memory_is_told_so_and_others_go_on(when: str, tmp_path: Path) -> None:
+    limited = PythonDevice(most_bytes=3 << 30)
+    large = trial_of(tmp_path, "large", f"import numpy as np\n{when}    return x.sum(1)\n", limited)
+    right = trial_of(tmp_path, "right", RIGHT, limited)
+    limited.close()
+    assert [(one.kind, one.severity) for one in large.defects] == [("out-of-memory", "warning")]
+    assert "it needs more than 3.0 GiB, its share" in large.defects[0].message
+    assert right.defects == ()
+    assert right.elements == 3
+
+
+def test_shares_of_memory_are_together_less_than_all() -> None:
+    assert share_of(1) < machine_bytes()
+    assert share_of(10**6) == LEAST
 
 
 @pytest.mark.parametrize(("package", "how"), [("json", ForkedProcess), ("package_with_a_thread", CommandProcess)])
