@@ -38,6 +38,7 @@ class Op:
     compute it that a claim without a form means. `seldom`: rarer ways, each with the function that such a kernel calls;
     a claim names such a form, or "any" for all of them. `diagnose`: recognises the op's typical errors.
     `ignores_nan`: a kernel may compute the op without the NaNs among its inputs, as fmaxf does.
+    `steps`: of an op made from a reference, the values that the reference stores in tensors of its inputs' type.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Op:
     special: Mapping[str, str]
     diagnose: Diagnose | None
     ignores_nan: bool = False
+    steps: tuple[str, ...] = ()
 
     @property
     def roles(self) -> tuple[tuple[str, Role], ...]:
@@ -196,5 +198,5 @@ def read_op(name: str, module: object) -> Op:
         inputs=roles["INPUTS"], outputs=roles["OUTPUTS"], scalars=scalars,
         forms=tuple(table.get("FORMS", ())), seldom=dict(table.get("SELDOM", {})),
         where=tuple(table.get("WHERE", ())), special=dict(table.get("SPECIAL", {})), diagnose=table.get("diagnose"),
-        ignores_nan=bool(table.get("IGNORES_NAN", False)),
+        ignores_nan=bool(table.get("IGNORES_NAN", False)), steps=tuple(table.get("STEPS", ())),
     )  # fmt: skip

@@ -88,8 +88,7 @@ class Question:
         word = "zero" if band.all_masked == "zero" else self.op.special.get("all_neg_inf")
         for mark in band.masked if word else ():
             mask = np.broadcast_to(mark, full) if _fits(mark.shape, full) else np.zeros(full, dtype=np.bool_)
-            is_zero = word == "zero"
-            end, nan = 0.0 if is_zero else -np.inf, nan & ~mask if is_zero else nan | mask
+            end, nan = -np.inf if word == "-inf or nan" else 0.0, nan & ~mask if word == "zero" else nan | mask
             lo, hi = np.where(mask, end, lo), np.where(mask, end, hi)
         return tuple(shape_output(part, role, self.sizes, only) for part in (lo, hi, nan))  # type: ignore[return-value]
 

@@ -21,6 +21,10 @@ class Arithmetic:
     divide: str = "reciprocal"
     denominator: str = "row"
     ftz: bool = False
+    flushed: tuple[str, ...] = ()
+    """The element types whose denormals it may take for zero."""
+    functions: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Its functions that err by more than the documented ones of CUDA: in units of 2^-24, and absolutely."""
 
 
 class LaunchFindings(Protocol):

@@ -3,7 +3,7 @@
 Knows which statements exclude each other; never what a bound is.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -23,7 +23,7 @@ from kfuzz.claims.loaded import used_libraries
 from kfuzz.claims.reading import ClaimNames
 from kfuzz.claims.rounding_values import EXP_MODELS
 from kfuzz.claims.text import Said, numbers_of, said_in
-from kfuzz.oracle.elements import F16, F32, F64
+from kfuzz.oracle.elements import F16, F32, F64, NARROW, Element
 from kfuzz.oracle.find import find
 from kfuzz.oracle.names import names_of
 from kfuzz.oracle.op import Op
@@ -35,6 +35,7 @@ from kfuzz.oracle.rounding import (
     Denominator,
     Divide,
     ExpModel,
+    FunctionModel,
     RoundedSums,
     Shift,
 )
@@ -72,7 +73,9 @@ class Domain:
     range: tuple[float, float] | None = None
 
 
-def read_rounding(front: FrontMatter, written: WrittenAccuracy, op: Op, names: ClaimNames) -> Rounding:
+def read_rounding(
+    front: FrontMatter, written: WrittenAccuracy, op: Op, names: ClaimNames, elements: Iterable[Element]
+) -> Rounding:
     """The [accuracy] table; a missing value comes from the text if it is plain there, else is the loosest sound one."""
     known = names_of(op)
     text = said_in(front.source, front.is_python, set(op.seldom.values()))
@@ -81,6 +84,12 @@ def read_rounding(front: FrontMatter, written: WrittenAccuracy, op: Op, names: C
     settings = settings_of(flags)
     usual = used_libraries(front.path, front.source).arithmetic if front.is_python else Arithmetic()
     has_fast_divide = settings.get("prec-div", "true") == "false"
+    kept = read_kept(front, written.keep, known.narrow_values)
+    narrow = max((one for one in elements if one.name in NARROW), key=lambda one: one.u, default=None)
+    if narrow is not None and not kept:
+        kept = {name: narrow.name for name in op.steps if name in known.narrow_values}
+    usual_models = {name: FunctionModel(*usual.functions[name]) for name in known.functions if name in usual.functions}
+    is_flushed = usual.ftz or (narrow is not None and narrow.name in usual.flushed)
     models = Accuracy(
         exp=exp_of(front, written.exp, "use_fast_math" in settings, text, usual_exp(usual)),
         divide=divide_of(front, written.divide, has_fast_divide, text, cast(Divide, usual.divide)),
@@ -90,11 +99,11 @@ def read_rounding(front: FrontMatter, written: WrittenAccuracy, op: Op, names: C
         denominator=written.denominator or cast(Denominator, usual.denominator),
         shift=shift_of(front, op, written),
         shift_slack=written.shift_slack,
-        ftz=settings.get("ftz", "false") == "true" or (usual.ftz and "ftz" not in settings),
+        ftz=settings.get("ftz", "false") == "true" or (is_flushed and "ftz" not in settings),
         form=read_form(front, written.form, op) or (text["form"].value if "form" in text else None),
         operand=written.operand,
-        keep=read_kept(front, written.keep, known.narrow_values),
-        functions=read_models(front, written.functions, known.functions),
+        keep=kept,
+        functions=usual_models | read_models(front, written.functions, known.functions),
         shared=read_shared(front, written.shared, tuple(known.sums)),
     )
     adds = read_counts(front, "adds", written.adds, op, names)

@@ -27,6 +27,7 @@ from kfuzz.claims.front_matter import FrontMatter
 from kfuzz.claims.jobs import Arrays, Shape, buffer_of, shapes_of, steps_of
 from kfuzz.claims.keys import WrittenClaim, parse_claim
 from kfuzz.claims.launches import Launch, LaunchVariant, read_launches
+from kfuzz.claims.op_rules import check_op_rules
 from kfuzz.claims.reading import ClaimNames, Sizes, at, evaluate
 from kfuzz.claims.references import named, with_reference
 from kfuzz.claims.roles import Dimensions, Roles, roles_of
@@ -294,6 +295,7 @@ def read(front: FrontMatter) -> Kernel:
     names = ClaimNames((*axes, *claim.tune, *let), conditions_in(let), literals_of(op, claim.scalars))
     arrays = read_arrays(front, claim.arrays, names)
     check_roles(front, roles, arrays, axes)
+    check_op_rules(front, op, axes, claim.tune, where, arrays)
     launches = (
         (read_callable(front, claim.call, names, arrays),)
         if front.is_python
@@ -311,7 +313,7 @@ def read(front: FrontMatter) -> Kernel:
         align=read_align(front, claim.align, arrays),
         warp_synchronous=bool(claim.warp_synchronous),
         launches=launches,
-        rounding=read_rounding(front, claim.accuracy, op, names),
+        rounding=read_rounding(front, claim.accuracy, op, names, [one.element for one in arrays.values()]),
         values=read_values(front, claim.values, op),
         broken=read_broken(front, claim.broken, is_exhibit=name_of(front.path).startswith("broken/")),
         home=read_home(front, home, axes),

@@ -50,6 +50,12 @@ def hint_at_finite(kernel: Kernel, inputs: ByRole, got: ByRole, accuracy: Accura
 
 
 def has_rows(kernel: Kernel) -> bool:
-    """Whether every input and output has the same first dimension, so that rows can be judged separately."""
-    first = {dimensions[0] for dimensions in (*kernel.roles.inputs.values(), *kernel.roles.outputs.values())}
-    return len(first) == 1
+    """Whether every array is cut into the op's independent rows by its first axis, so that some can be left out."""
+    every = {**kernel.roles.inputs, **kernel.roles.outputs}
+    is_whole = all(
+        len(array.shape) == len(every[role])
+        for array in kernel.arrays.values()
+        for role in (array.reads, array.writes)
+        if role
+    )
+    return is_whole and all(kernel.roles.cut.get(role) == 0 for role in every)

@@ -146,7 +146,11 @@ def _least_squares(A: Sequence[Reals], off: Reals) -> Reals:
     odd = ~(np.isfinite(G).all(axis=(-2, -1)) & np.isfinite(right).all(axis=-1))
     if odd.any():
         G[odd], right[odd] = np.eye(len(A)), 0.0
-    return np.asarray(np.linalg.solve(G, right[..., None])[..., 0])
+    try:
+        solved = np.linalg.solve(G, right[..., None])
+    except np.linalg.LinAlgError:  # two columns of one direction, so large that the prior is lost beside them
+        solved = np.linalg.pinv(G, hermitian=True) @ right[..., None]
+    return np.asarray(solved[..., 0])
 
 
 def _factor(value: Quantity, place: int, point: dict[int, Reals]) -> Reals:

@@ -181,6 +181,9 @@ class Bands:
     def exp(self, a: Quantity) -> Quantity:
         return exponential.exponential(self, a)
 
+    def expm1(self, a: Quantity) -> Quantity:
+        return functions.function(self, "expm1", a, -1.0)
+
     def log(self, a: Quantity) -> Quantity:
         return functions.function_over_positive(self, "log", a)
 

@@ -118,7 +118,7 @@ class FloatEnds:
 
     def hull(self, lo: Reals, hi: Reals, form: Element) -> Pair:
         """For each end, the outer one of itself and its rounded value."""
-        below = form.round(lo)
+        below = np.asarray(form.round(lo))
         above = np.maximum(hi, below if hi is lo else form.round(hi))
         return np.minimum(lo, below, out=below), above
 

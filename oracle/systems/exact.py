@@ -61,6 +61,9 @@ class Exact:
     def exp(self, a: Quantity) -> Quantity:
         return self._apply("exp", a)
 
+    def expm1(self, a: Quantity) -> Quantity:
+        return self._apply("expm1", a)
+
     def log(self, a: Quantity) -> Quantity:
         return self._apply("log", a)
 
@@ -143,7 +146,7 @@ class Exact:
 
 
 FAST: dict[str, Callable[[Reals], Reals]] = {
-    "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "tanh": np.tanh, "erf": ERF,
+    "exp": np.exp, "expm1": np.expm1, "log": np.log, "sqrt": np.sqrt, "tanh": np.tanh, "erf": ERF,
 }  # fmt: skip
 
 
@@ -165,6 +168,6 @@ def _mpmath(bits: int) -> dict[str, Callable[..., Reals]]:
         return a / b if b != 0 else context.nan if a == 0 or a != a else context.sign(a) * context.inf  # noqa: PLR0124
 
     return {
-        "of": each(context.mpf), "exp": each(context.exp), "log": each(log), "sqrt": each(root),
-        "tanh": each(context.tanh), "erf": each(context.erf), "div": each(divide_or_nan, 2),
+        "of": each(context.mpf), "exp": each(context.exp), "expm1": each(context.expm1), "log": each(log),
+        "sqrt": each(root), "tanh": each(context.tanh), "erf": each(context.erf), "div": each(divide_or_nan, 2),
     }  # fmt: skip

@@ -13,6 +13,7 @@ INF = np.inf
 
 def widen_relative(lo: Reals, hi: Reals, g: float) -> Pair:
     """Widen an interval by g relative to its ends; infinities stay."""
+    lo, hi = np.asarray(lo), np.asarray(hi)  # one ball is not an array
     one: Any = np.longdouble(1) if lo.dtype == np.longdouble else 1.0  # in doubles, 1 - g would lose the last of g
     if lo.size and lo.min() >= 0:
         return lo * (one - g), hi * (one + g)
@@ -34,6 +35,7 @@ def flush(lo: Reals, hi: Reals, least: float) -> Pair:
 
 def widen_by_underflow(lo: Reals, hi: Reals, lost: Reals | float) -> Pair:
     """Widen an interval by `lost`; a nonnegative interval stays nonnegative, and an exact zero exact (R6)."""
+    lo, hi = np.asarray(lo), np.asarray(hi)
     if lo.size and lo.min() > 0:
         below = np.asarray(lo - lost)
         return np.maximum(below, 0.0, out=below), hi + lost

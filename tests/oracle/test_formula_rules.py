@@ -558,3 +558,20 @@ def test_a_sum_that_starts_at_an_infinity_or_nan_ends_there() -> None:
     made = N.matmul(N.input(one), N.input(one), "k", both)
     assert outside(N, made, np.full((1, 1), np.nan)) == 0
     assert outside(N, made, np.full((1, 1), np.inf)) == 1
+
+
+@pytest.mark.parametrize("claim", [Accuracy(), Accuracy(ftz=True, divide="fast"), Accuracy(keep={"n": "f16"})])
+def test_a_single_number_is_a_set_like_any_other(claim: Accuracy) -> None:
+    """A scale such as 1 / sqrt(d) has no axes; one ball is not an array, and has no size."""
+
+    def numbers(N: Bands) -> list[Quantity]:
+        a, b = N.number(0.3), N.number(-2.5)
+        some = [a + b, a - b, a * b, a * b * a, a / b, -a, abs(b), N.keep(a * b, "n"), N.maximum(a, b), N.store(a, F16)]
+        return [*some, *(f(a * a) for f in (N.exp, N.log, N.sqrt, N.rsqrt, N.tanh, N.erf, N.sigmoid))]
+
+    with ctx.workprec(128), np.errstate(all="ignore"):
+        balls = numbers(Bands(claim, {}, ends=BallEnds()))
+        for one, ball in zip(numbers(Bands(claim, {})), balls, strict=True):
+            assert float(ball.lo) >= one.lo
+            assert float(ball.hi) <= one.hi
+            assert ball.lo.shape == one.lo.shape == ()

@@ -10,7 +10,7 @@ from kfuzz.oracle.elements import F32
 from kfuzz.oracle.find import find
 from kfuzz.oracle.joint.boxes import Boxes
 from kfuzz.oracle.joint.contraction import contract, contract_tape, tape_of
-from kfuzz.oracle.joint.witness import find_rows_without_witness
+from kfuzz.oracle.joint.witness import _least_squares, find_rows_without_witness
 from kfuzz.oracle.names import names_at
 from kfuzz.oracle.question import Question
 from kfuzz.oracle.selfcheck.formulas import Setting, simulate
@@ -81,3 +81,10 @@ def test_a_claim_of_no_shared_value_has_no_witness() -> None:
     band, out, got = ASKED["layer_norm"]
     tape = tape_of(out)
     assert find_rows_without_witness(band, Boxes(band, tape, out.shape, ("mean",)), tape, out, got).all()
+
+
+def test_two_columns_of_one_direction_end_no_judgement() -> None:
+    """1e12 squared leaves nothing of the prior, so that the matrix of the normal equations is singular."""
+    columns = [np.full((2, 4), 1e12, np.float32), np.full((2, 4), 1e12, np.float32)]
+    moved = _least_squares(columns, np.full((2, 4), 2e12, np.float32))
+    np.testing.assert_allclose(moved.sum(axis=-1), 2, rtol=1e-3)

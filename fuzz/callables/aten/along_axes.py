@@ -90,7 +90,7 @@ def softmax(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg],
 
 def safe_softmax(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """A softmax whose rows of nothing but -inf are zero."""
-    to.masked_is_zero = True
+    to.all_masked = to.all_masked or "zero"
     return softmax(to, name, args, options, shape)
 
 
@@ -112,7 +112,11 @@ def logsumexp(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg
     axes = axes_of(x, args[1] if len(args) > 1 else options.get("dim"))
     inside, axis = merge_axes(to, name, x, axes)
     m = to.set(f"{name}_m", f"N.shift({inside}, axis={axis})")
-    text = f'({m} + N.log(N.sum(N.exp({inside} - {m}), "{name}", axis={axis})))'
+    below = to.step(f"{name}_below", f"{inside} - {m}")
+    e = to.step(f"{name}_e", f"N.exp({below})")
+    total = to.step(f"{name}_s", f'N.sum({e}, "{name}", axis={axis})')
+    log = to.step(f"{name}_log", f"N.log({total})")
+    text = f"({m} + {log})"
     return finish_reduction(to, name, text, shape, len(x.shape), len(axes), axis)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kfuzz.callables.aten.term import Arg, SizeTexts, Term, UnknownError, Writer, Writing, text_of
+from kfuzz.callables.aten.term import Arg, SizeTexts, Term, Text, UnknownError, Writer, Writing, text_of
 
 
 def each(template: str) -> Writing:
@@ -23,8 +23,9 @@ def product(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg],
     return Term(to.keep(name, f"{text_of(args[0])} * {text_of(args[1])}"), shape, square=square)
 
 
-POWERS = {2: "{0} * {0}", 3: "{0} * {0} * {0}", 4: "({0} * {0}) * ({0} * {0})", 0.5: "N.sqrt({0})", 1: "{0}",
+POWERS = {2: "{0} * {0}", 3: "{1} * {0}", 4: "{1} * {1}", 0.5: "N.sqrt({0})", 1: "{0}",
           -0.5: "N.rsqrt({0})", -1: "1.0 / {0}"}  # fmt: skip
+"""By the exponent: `{0}` is the base, and `{1}` its square, which torch rounds to a 16-bit type by itself."""
 
 
 def power(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
@@ -33,8 +34,9 @@ def power(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], s
     exponent = args[1]
     if not isinstance(exponent, int | float) or exponent not in POWERS:
         raise UnknownError
-    square = text_of(args[0]) if exponent == 2 else ""
-    return Term(to.keep(name, POWERS[exponent].format(text_of(args[0]))), shape, square=square)
+    x = text_of(args[0])
+    twice = to.step(f"{name}_twice", f"{x} * {x}") if exponent in (3, 4) else ""
+    return Term(to.keep(name, POWERS[exponent].format(x, twice)), shape, square=x if exponent == 2 else "")
 
 
 def clamp(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
@@ -70,15 +72,25 @@ def silu(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], sh
 
 SOFTPLUS = "(N.maximum({0}, 0.0) + N.log(1.0 + N.exp(-abs({0}))))"
 """log(1 + exp(x)), without overflow in exp(x)."""
+STEEP = "((N.maximum({0}, 80.0) - 80.0) + N.log(1.0 + N.exp(N.minimum({0}, 80.0))))"
+"""The same as it is written, below an overflow of exp(x)."""
+LEAST_THRESHOLD = 17
+"""log(1 + exp(-17)) is 4.1e-8: from there on less than half of the last place of a float32 x."""
 
 
 def softplus(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
-    """log(1 + exp(x)); from 20 on torch returns x, which equals it in float32 but not in double."""
+    """log(1 + exp(beta x)) / beta; above a threshold torch returns x, which equals it in float32 but not in double."""
     del options
-    if list(args[1:]) not in ([], [1], [1, 20]):
+    beta, threshold = (args[place] if len(args) > place else usual for place, usual in ((1, 1), (2, 20)))
+    if not isinstance(beta, int | float) or not isinstance(threshold, int | float):
+        raise UnknownError
+    if not beta > 0 or threshold < LEAST_THRESHOLD:
         raise UnknownError
     to.is_single = True
-    return Term(to.keep(name, SOFTPLUS.format(text_of(args[0]))), shape)
+    x = text_of(args[0]) if beta == 1 else to.set(f"{name}_scaled", f"{text_of(args[0])} * {beta!r}")
+    to.forms["softplus"] = ("softplus by max", "softplus by exp")
+    text = f"({STEEP.format(x)} if 'softplus by exp' in N.form else {SOFTPLUS.format(x)})"
+    return Term(to.keep(name, text if beta == 1 else f"{text} / {beta!r}"), shape)
 
 
 def mish(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
@@ -87,15 +99,36 @@ def mish(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], sh
     return Term(to.keep(name, f"{text_of(args[0])} * N.tanh({SOFTPLUS.format(text_of(args[0]))})"), shape)
 
 
+def minus_one(to: Writer, text: Text) -> Text:
+    """exp(t) - 1, which a kernel computes as it is written or by expm1, whose error is relative to the difference."""
+    to.forms["expm1"] = ("exp(x) - 1", "expm1(x)")
+    return f"(N.expm1({text}) if 'expm1(x)' in N.form else N.exp({text}) - 1.0)"
+
+
+def expm1(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """exp(x) - 1."""
+    del options
+    return Term(to.keep(name, minus_one(to, text_of(args[0]))), shape)
+
+
 def elu(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
-    """scale x above 0, scale alpha (exp(x) - 1) below; one of the two terms is always 0."""
+    """scale x above 0, scale alpha (exp(input_scale x) - 1) below; one of the two terms is always 0."""
     del options
     x = text_of(args[0])
-    alpha, scale = (args[place] if len(args) > place else 1 for place in (1, 2))
-    if len(args) > 3 and args[3] != 1:
+    alpha, scale, within = (args[place] if len(args) > place else 1 for place in (1, 2, 3))
+    if not isinstance(within, int | float) or not within > 0:
         raise UnknownError
-    below = f"{text_of(alpha)} * {text_of(scale)} * (N.exp(N.minimum({x}, 0.0)) - 1.0)"
+    least = f"N.minimum({x}, 0.0)" if within == 1 else f"N.minimum({x}, 0.0) * {within!r}"
+    below = f"{text_of(alpha)} * {text_of(scale)} * {minus_one(to, least)}"
     return Term(to.keep(name, f"N.maximum({x}, 0.0) * {text_of(scale)} + {below}"), shape)
+
+
+def celu(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """x above 0, alpha (exp(x / alpha) - 1) below."""
+    alpha = args[1] if len(args) > 1 else 1.0
+    if not isinstance(alpha, int | float) or not alpha > 0:
+        raise UnknownError
+    return elu(to, name, (args[0], alpha, 1, 1 / alpha), options, shape)
 
 
 def leaky_relu(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:

@@ -50,5 +50,6 @@ def attention(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg
             raise UnknownError
         seen = f'N.index("{keys}") <= N.index("{rows}", axis=-2)'
         scores = to.set(f"{name}_seen", f"N.where({seen}, {scores}, -N.inf)")
-    e = to.keep(f"{name}_e", f"N.exp({scores} - N.shift({scores}))")
+    e = to.step(f"{name}_e", f"N.exp({scores} - N.shift({scores}))")
+    to.all_masked = "zero or nan"  # torch's kernels for a CPU and for a GPU give 0, and the formula NaN
     return Term(to.keep(name, f'N.average({e}, {v.text}, ("{name}_pv", "{name}_row"))'), shape)

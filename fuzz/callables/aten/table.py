@@ -21,9 +21,11 @@ from kfuzz.callables.aten.along_axes import (
     variance,
 )
 from kfuzz.callables.aten.elementwise import (
+    celu,
     clamp,
     each,
     elu,
+    expm1,
     gelu,
     leaky_relu,
     mish,
@@ -61,11 +63,12 @@ RULES: dict[str, Writing] = {
     "maximum": each("N.maximum({0}, {1})"),
     "minimum": each("N.minimum({0}, {1})"),
     "log1p": each("N.log(1.0 + {0})"),
-    "expm1": each("N.exp({0}) - 1.0"),
+    "expm1": expm1,
     "softplus": softplus,
     "log_sigmoid_forward": each("N.minimum({0}, 0.0) - N.log(1.0 + N.exp(-abs({0})))"),
     "mish": mish,
     "elu": elu,
+    "celu": celu,
     "leaky_relu": leaky_relu,
     "hardtanh": clamp,
     "hardswish": each("{0} * N.minimum(N.maximum({0} + 3.0, 0.0), 6.0) / 6.0"),
@@ -139,6 +142,8 @@ def write_operation(
     try:
         if rule is None:
             raise UnknownError
-        return rule(to, name, args, options, shape)
+        made = rule(to, name, args, options, shape)
     except (UnknownError, IndexError, TypeError, ValueError, AttributeError):
         return None
+    to.steps[name] = None
+    return made

@@ -44,7 +44,10 @@ class Writer:
         self.dims = dims
         self.lines: list[tuple[str, Text]] = []
         self.forms: dict[str, tuple[str, ...]] = {}
-        self.masked_is_zero = False
+        self.all_masked = ""
+        """What a row of nothing but -inf gives, if not NaN: "zero", or "zero or nan"."""
+        self.steps: dict[str, None] = {}
+        """The values that the reference itself stores in tensors of its inputs' type."""
         self.is_single = False
         """Whether an operation follows its rule in float32 but not in float64."""
 
@@ -56,6 +59,11 @@ class Writer:
     def keep(self, name: str, text: Text) -> Text:
         """A value that the reference stores in a tensor, and that a kernel with 16-bit arrays may store as narrow."""
         return self.set(name, f'N.keep({text}, "{name}")')
+
+    def step(self, name: str, text: Text) -> Text:
+        """A value that torch stores in a tensor within one operation, as narrow as the operation's result."""
+        self.steps[name] = None
+        return self.keep(name, text)
 
 
 Writing = Callable[[Writer, str, Sequence[Arg], dict[str, Arg], SizeTexts], Term]

@@ -1,10 +1,15 @@
 """PyTorch: its tensors over kfuzz's memory, on a CPU or a GPU (torch/arrays.py, torch/guards.py)."""
 
 from kfuzz.callables.lending import Lender
-from kfuzz.callables.library import PythonLibrary, import_late
+from kfuzz.callables.library import Arithmetic, PythonLibrary, import_late
+from kfuzz.oracle.elements import BF16
 
 arrays, guards = import_late("kfuzz.callables.torch.arrays"), import_late("kfuzz.callables.torch.guards")
 torch = import_late("torch")
+
+
+ERF_OF_GELU = 6.83e-7
+"""docs/numerics.md#torch-on-a-cpu: the largest absolute error of the polynomial that torch's CPU gelu has for erf."""
 
 
 def lender(is_card: bool, guard_all: bool) -> Lender:
@@ -25,4 +30,5 @@ LIBRARY = PythonLibrary(
     imitates_gpu=True,
     # torch._utils stands in for the classes that a build without CUDA lacks
     of_gpu=("torch.cuda", "torch._inductor", "torch._dynamo", "torch._utils"),
+    arithmetic=Arithmetic(flushed=(BF16.name,), functions={"erf": (5.0, ERF_OF_GELU)}),
 )

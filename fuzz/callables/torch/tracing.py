@@ -440,7 +440,10 @@ class TraceReader:
         head += ["import numpy as np", ""] if self.constants or "np" in wanted else []
         head += [f"INPUTS = {inputs!r}", f"OUTPUTS = {outputs!r}"]
         head += [f"FORMS = {forms!r}"] if forms else []
-        head += ['SPECIAL = {"all_neg_inf": "zero"}'] if self.to.masked_is_zero else []
+        used = {part for name, text in self.to.lines if name in wanted for part in names_in(text) if part != name}
+        steps = tuple(name for name, _ in self.to.lines if name in self.to.steps and name in used)
+        head += [f"STEPS = {steps!r}"] if steps else []
+        head += [f'SPECIAL = {{"all_neg_inf": "{self.to.all_masked}"}}'] if self.to.all_masked else []
         if self.constants:
             head.append('CONSTANTS = dict(np.load(Path(__file__).with_suffix(".npz")))')
         results = ", ".join(f'"{name}": {one.text}' for name, one in every)

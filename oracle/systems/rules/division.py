@@ -57,6 +57,17 @@ def may_leave_division(N: BandSystem, b: Quantity) -> Reals:
     return np.asarray(small | (np.maximum(most, -least) > end) & ~((least > last) & positive))
 
 
+def may_be_negative_zero(N: BandSystem, b: Quantity) -> Reals:
+    """Where a set begins at a zero that may be -0, whose inverse is -inf; a sum of exponentials never is.
+
+    Balls have no signed zero, so that they certify nothing there.
+    """
+    if b.terms is not None:
+        return np.zeros((), dtype=np.bool_)
+    zero = np.asarray(b.lo == 0, dtype=np.bool_)
+    return zero if not N.E.eps else zero & np.signbit(b.lo)
+
+
 def _inverse(N: BandSystem, b: Quantity) -> Pair:
     """[1 / hi, 1 / lo]; the inverse of a zero at the lower end of a nonnegative set is +inf."""
     one = N.E.convert(np.asarray(1.0))
@@ -69,4 +80,6 @@ def _inverse(N: BandSystem, b: Quantity) -> Pair:
     positive = b.lo >= 0
     lo = np.where(zero, np.where(positive & (b.hi > 0), lo, np.where(positive, INF, -INF)), lo)
     hi = np.where(zero, INF, hi)
+    if np.any(negative := may_be_negative_zero(N, b)):
+        lo = np.where(negative, -INF, lo)
     return empty_where(lo, hi, b.lo > b.hi)

@@ -5,6 +5,7 @@ import numpy as np
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.intervals import empty_where, widen_by_underflow, widen_relative
 from kfuzz.oracle.systems.room import ROUNDINGS_256
+from kfuzz.oracle.systems.rules.division import may_be_negative_zero
 from kfuzz.oracle.systems.value import Quantity
 
 INF = np.inf
@@ -29,6 +30,10 @@ def function(N: BandSystem, name: str, a: Quantity, least: float = -INF, most: f
 def function_over_positive(N: BandSystem, name: str, a: Quantity, least: float = -INF) -> Quantity:
     """A function that is NaN below zero."""
     below = (a.lo < 0) & (a.lo <= a.hi)
+    if name == "rsqrt" and np.any(negative := may_be_negative_zero(N, a)):  # 1 / sqrt(-0) is -inf
+        zero = N.E.convert(np.zeros(()))
+        made = function_over_positive(N, name, Quantity(N, np.where(negative, zero, a.lo), a.hi + zero, a.nan), least)
+        return N.value(np.where(negative, -INF, made.lo), np.where(negative, INF, made.hi), made.nan, name, a)
     if not np.any(below):
         return function(N, name, a, least)
     zero = N.E.convert(np.zeros(()))

@@ -1,0 +1,101 @@
+"""torch's CPU functions lie within the formula that is made of them: one number of each that once lay outside.
+
+The numbers are torch 2.13's, from sweeps over float32 and all 16-bit numbers.
+"""
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kfuzz.callables.aten.table import write_operation
+from kfuzz.callables.aten.term import Arg, Term, Writer
+from kfuzz.callables.libraries import libraries
+from kfuzz.claims.kernel import load
+from kfuzz.oracle.elements import F32, FORMATS, Element, Reals
+from kfuzz.oracle.judge import judge
+from kfuzz.oracle.rounding import Accuracy, FunctionModel
+from kfuzz.oracle.systems.band import Bands
+
+
+def enclose(op: str, x: float, claim: Accuracy, *args: Arg, stored: Element = F32) -> tuple[float, float]:
+    """The set of one operation at one number: over all forms of the formula that is written of it."""
+    to = Writer({})
+    made = write_operation(to, op, "y", [Term("x", ("n",)), *args], {}, ("n",))
+    assert made is not None
+    ends = []
+    for form in product(*to.forms.values()):
+        N = Bands(claim, {}, form=", ".join(form))
+        names: dict[str, Any] = {"N": N, "np": np, "x": N.input(np.array([x]))}
+        with np.errstate(all="ignore"):
+            for name, text in to.lines:
+                names[name] = eval(text, names)  # noqa: S307  the formula's own lines
+            value = N.store(names[made.text], stored)
+        ends.append((float(value.lo[0]), float(value.hi[0])))
+    return min(lo for lo, _ in ends), max(hi for _, hi in ends)
+
+
+TORCH = Accuracy(functions={n: FunctionModel(*m) for n, m in libraries()["torch"].arithmetic.functions.items()})
+
+ANSWERS: list[tuple[str, tuple[Arg, ...], float, float, float]] = [
+    ("elu", (), -16.731327056884766, -1.0, -0.9999995),
+    ("elu", (0.5,), -16.712656021118164, -0.5, -0.4999995),
+    ("expm1", (), -16.925312042236328, -1.0, -0.9999995),
+    ("celu", (2.0,), -1.0, -0.7869386672973633, -0.78694),
+    ("softplus", (), 9.176153182983398, 9.176257133483887, 9.17626),
+    ("softplus", (2.0,), 0.5, 0.6566308736801147, 0.65664),
+    ("gelu", (), -3.4481635093688965, -0.0009720378438942134, -0.000971),
+    ("reciprocal", (), -0.0, -np.inf, 1.0),
+    ("rsqrt", (), -0.0, -np.inf, np.nan),
+]
+"""An operation, its other operands, a number, torch's answer there, and a wrong one."""
+
+
+@pytest.mark.parametrize(("op", "args", "x", "got", "wrong"), ANSWERS)
+def test_torch_is_not_accused_of_its_own_functions(
+    op: str, args: tuple[Arg, ...], x: float, got: float, wrong: float
+) -> None:
+    lo, hi = enclose(op, x, TORCH, *args)
+    assert lo <= got <= hi
+    if x:
+        assert not lo <= wrong <= hi
+
+
+def test_gelu_by_another_erf_is_accused_as_ever() -> None:
+    """The polynomial is torch's own; a kernel of another library has CUDA's documented erf."""
+    lo, hi = enclose("gelu", -3.4481635093688965, Accuracy())
+    assert not lo <= -0.0009720378438942134 <= hi
+
+
+def answers_of_steps(x: Reals, form: Element) -> dict[str, Reals]:
+    return {
+        "x / (1 + x.abs())": form.round(x / form.round(1 + np.abs(x))),
+        "x ** 3": form.round(form.round(x * x) * x),
+    }
+
+
+@pytest.mark.slow  # torch is imported, and a trace made
+@pytest.mark.parametrize("kind", ["f16", "bf16"])
+@pytest.mark.parametrize("text", ["x / (1 + x.abs())", "x ** 3"])
+def test_each_step_of_a_reference_may_be_as_narrow_as_its_tensors(text: str, kind: str, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    path = tmp_path / "theirs.py"
+    arrays = f'x = "{kind}[rows, cols] -> x", y = "{kind}[rows, cols] <- y"'
+    claim = f'# /// kernel\n# op = "reference"\n# arrays = {{ {arrays} }}\n# ///\n'
+    path.write_text(f"{claim}import torch\n\n\ndef reference(x):\n    return {text}\n\n\nforward = reference\n")
+    kernel = load(path)
+    form = FORMATS[kind]
+    x = form.round(np.random.default_rng(1).uniform(0.01, 3, (8, 64)))
+    got = answers_of_steps(x, form)[text]
+    accuracy = kernel.accuracy(kernel.sizes({"rows": 8, "cols": 64}, {}))
+    assert set(accuracy.keep.values()) == {kind}
+    for scale, status in ((1.0, "kept"), (1 + 16 * form.u, "broken")):
+        held = {role: as_stored(v, kind) for role, v in (("x", x), ("y", form.round(got * scale)))}
+        verdict = judge(kernel.op, {"x": held["x"]}, {"y": held["y"]}, accuracy, kernel.special)
+        assert verdict.status == status
+
+
+def as_stored(x: Reals, kind: str) -> Any:  # noqa: ANN401  f16, or the bits of bf16
+    return x.astype(np.float16) if kind == "f16" else (x.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
