@@ -6,6 +6,7 @@ Knows schedules and trials; never who asks for a block, nor what a campaign make
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
 from typing import Literal
@@ -14,7 +15,8 @@ from kfuzz.campaign.danger import is_free, number_of, rules_of
 from kfuzz.campaign.schedule import WHOLE, Block, Shard, attempt_of, is_for_hardware, is_large, probe_of
 from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices import Ahead, ClaimError, Device, Outcome, Probe, UnsupportedError
+from kfuzz.devices import Ahead, ClaimError, Device, DeviceError, Outcome, Probe, UnsupportedError
+from kfuzz.devices.errors import wrap_unexpected
 from kfuzz.kinds import Kind
 from kfuzz.search.scale import BUDGET
 from kfuzz.search.vast import Rung
@@ -209,6 +211,17 @@ def _numbers(orders: Orders, block: Block) -> Iterator[tuple[int, int, float] | 
             yield index, number, min(orders.timeout, max(LEAST_TIMEOUT, left / 4))
 
 
+@contextmanager
+def errors_of_one_kernel(index: int) -> Iterator[None]:
+    """Turn an unforeseen error while a case is made or judged into one of its kernel, so that the others go on."""
+    try:
+        yield
+    except (ClaimError, DeviceError):
+        raise
+    except Exception as error:
+        raise ClaimError(f"trial {index}: {wrap_unexpected(error)}; this kernel is not tried further") from error
+
+
 def _begin_trial(
     orders: Orders, ahead: Ahead | None, block: Block, index: int, number: int, timeout: float
 ) -> _QueuedTrial:
@@ -216,8 +229,9 @@ def _begin_trial(
     kernel, fatal = orders.kernels[block.kernel], tuple(dict.fromkeys(kind for _, kind in block.fatal))
     probe = probe_of(kernel, orders.seed, number, orders.runs, timeout, fatal)
     try:
-        attempt = attempt_of(kernel, orders.seed, number, orders.budget)
-        trial = prepare(kernel, attempt.case, attempt.tune, probe)
+        with errors_of_one_kernel(index):
+            attempt = attempt_of(kernel, orders.seed, number, orders.budget)
+            trial = prepare(kernel, attempt.case, attempt.tune, probe)
     except ClaimError as error:
         return _QueuedTrial(block, index, number, timeout, 0.0, error)
     if ahead:
@@ -243,7 +257,8 @@ def _finish_trial(
             raise one.prepared
         began = time.perf_counter()
         outcome = answer()
-        trial = judge_outcome(one.prepared, outcome, device.name, time.perf_counter() - began)
+        with errors_of_one_kernel(one.index):
+            trial = judge_outcome(one.prepared, outcome, device.name, time.perf_counter() - began)
     except UnsupportedError as error:
         yield BlockEnd(block, "unsupported", str(error))
         return
