@@ -43,6 +43,8 @@ class UsedLibraries:
             divide=max((one.divide for one in every), key=len),
             denominator=min(one.denominator for one in every),
             ftz=any(one.ftz for one in every),
+            flushed=tuple(dict.fromkeys(name for one in every for name in one.flushed)),
+            functions={name: model for one in every for name, model in one.functions.items()},
         )
 
 

@@ -63,6 +63,15 @@ def test_torch_is_not_accused_of_its_own_functions(
         assert not lo <= wrong <= hi
 
 
+def test_a_claim_of_a_torch_function_has_torchs_erf_unless_it_says_another(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    arrays = 'arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }'
+    text = "# ///\nimport torch\n\n\ndef forward(x):\n    return torch.nn.functional.gelu(x)\n"
+    for said, model in (("", TORCH.functions["erf"]), ('# functions = { erf = "erff" }\n', FunctionModel(5.0))):
+        path.write_text(f'# /// kernel\n# op = "gelu"\n# {arrays}\n#\n# [accuracy]\n{said}{text}')
+        assert load(path).rounding.models.functions == {"erf": model}
+
+
 def test_gelu_by_another_erf_is_accused_as_ever() -> None:
     """The polynomial is torch's own; a kernel of another library has CUDA's documented erf."""
     lo, hi = enclose("gelu", -3.4481635093688965, Accuracy())
