@@ -46,7 +46,7 @@ static void look_whether_it_comes_on() {
   bool begun = watch.blocks_begun != watch.blocks_before;
   bool ended = turns.threads_ended > watch.ended_before;
   bool arrived = run->thread_steps == watch.steps_before && block.arrived > watch.arrived_before;
-  bool at_work = run->is_program && in_host();  // a program may take this long
+  bool at_work = run->is_program && (in_host() || !block.live);  // a program, a copy or cuBLAS may take this long
   watch.still_looks = begun || ended || arrived || at_work ? 0 : watch.still_looks + 1;
   watch.blocks_before = watch.blocks_begun;
   watch.steps_before = run->thread_steps;

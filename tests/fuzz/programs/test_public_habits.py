@@ -115,6 +115,21 @@ def test_openmp_links_its_library_and_runs_by_one_thread() -> None:
 
 
 @pytest.mark.slow
+def test_a_long_call_of_a_library_is_no_hang(tmp_path: Path) -> None:
+    (tmp_path / "long.cu").write_text(
+        "#include <cublas_v2.h>\nint main() {\n  const int n = 2000;\n  const float one = 1;\n  float *a;\n"
+        "  cublasHandle_t handle;\n  cublasCreate(&handle);\n  cudaMalloc(&a, 4 * n * n);\n"
+        "  cudaMemset(a, 0, 4 * n * n);\n"
+        "  for (int i = 0; i < 100; i++)\n"
+        "    cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a, n, a, n, &one, a, n);\n}\n"
+    )
+    words = [sys.executable, "-m", "kfuzz", "check", "long.cu", "--runs", "1", "--seed", "1", "--timeout", "0.4s"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert "a run did not end after 0.4 s" in done.stdout
+    assert "hang" not in done.stdout
+
+
+@pytest.mark.slow
 def test_a_program_that_launches_no_kernel_is_not_judged(tmp_path: Path) -> None:
     (tmp_path / "idle.cu").write_text(
         "__global__ void k() {}\nint main(int n, char **) { if (n > 9)\n k<<<1, 1>>>(); }\n"
