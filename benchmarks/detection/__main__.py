@@ -30,6 +30,7 @@ PAGE = Page(
             (),
         ),
         Section("checker", "Bugs in planted programs", "checker", ("--threads", "64,256,512,1024")),
+        Section("public", "Public programs, run as they are", "public", ()),
         Section("both_devices", "Wrong extensions on both devices", "both_devices", ("16",)),
     ),
 )
