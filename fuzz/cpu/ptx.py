@@ -33,9 +33,10 @@ _WAIT = re.compile(r"cp\.async\.wait_(?:all|group (?P<but>%0|\d+));?")
 _BLOCK = re.compile(r"^\{\s*(.*?)\s*\}$")
 _REGISTERS = re.compile(r"\.reg \.([busf](?:32|64)) ([\w, ]+);")
 _REGISTER_TYPES = {
-    "b32": "unsigned int", "u32": "unsigned int", "s32": "int", "f32": "float",
-    "b64": "unsigned long long", "u64": "unsigned long long", "s64": "long long", "f64": "double",
-}  # fmt: skip
+    f"{letter}{bits}": name
+    for letter, names in {**_TYPES, "b": _TYPES["u"]}.items()
+    for bits, name in zip((32, 64), names, strict=True)
+}
 _OPERAND = re.compile(r'\s*"[^"]*"\s*\(')
 
 

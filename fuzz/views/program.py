@@ -107,7 +107,7 @@ def verdict(report: ProgramReport) -> str:
 def sampling_notes(share: SampledShare) -> Iterator[str]:
     """A line that says how many blocks were checked, if not all were checked in full."""
     if share.in_full < share.blocks:
-        launches = f"{share.launches:,} launch{'es' * (share.launches > 1)}"
+        launches = plural(share.launches, "launch", "launches")
         met = f", {share.in_part:,} where they access the same memory," * (share.in_part > 0)
         yield (
             f"of {share.blocks:,} blocks of {launches} {share.in_full:,} were checked in full{met} "

@@ -13,13 +13,14 @@ import pytest
 from numpy.typing import NDArray
 from seldom import LONG, ONE_A_FAMILY, is_seldom
 
+from kfuzz.campaign.schedule import BEYOND_INT
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Probe
 from kfuzz.oracle.elements import F32
 from kfuzz.oracle.rounding import Accuracy, U
 from kfuzz.search.choose import seed_of, seeded_choices
-from kfuzz.search.plan import plan
+from kfuzz.search.plan import plan, plan_rung
 from kfuzz.search.scale import Large
 from kfuzz.timing.sizes import tunes_at
 from kfuzz.trials.trial import Trial, run_trial
@@ -79,7 +80,9 @@ def trials(kernel: Kernel, device: CpuDevice, timeout: float = 10.0) -> Iterator
     large: Mapping[int, Large] = {4: "elements", 5: "rows", 6: "overflow"}
     number = 0
     while True:
-        attempt = plan(kernel, seeded_choices(seed_of("numeric", kernel.name, number)), large=large.get(number))
+        choose = seeded_choices(seed_of("numeric", kernel.name, number))
+        beyond = plan_rung(kernel, BEYOND_INT, choose) if number == 6 else None
+        attempt = beyond or plan(kernel, choose, large=large.get(number))
         check = number % 2 == 1 and number not in large
         yield run_trial(kernel, attempt.case, attempt.tune, device, Probe(check=check, seed=number, timeout=timeout))
         number += 1
