@@ -79,11 +79,11 @@ def test_a_launch_is_sampled_once_the_run_has_made_its_accesses_in_full(library:
     [
         ("first", "race", "IN-SHARED", None),
         ("last", "race", "IN-SHARED", None),
-        ("shares", "race", "SHARED-WRITTEN", None),
+        pytest.param("shares", "race", "SHARED-WRITTEN", None, marks=pytest.mark.soak),
         ("peeks", "race", "SHARED-READ", None),
         ("outside", "out-of-bounds", "OUTSIDE", "thread 7 "),
-        ("outside-shared", "out-of-bounds", "OUTSIDE-SHARED", "thread 31 "),
-        ("null", "illegal-address", "NULL", "thread 9 "),
+        pytest.param("outside-shared", "out-of-bounds", "OUTSIDE-SHARED", "thread 31 ", marks=pytest.mark.soak),
+        pytest.param("null", "illegal-address", "NULL", "thread 9 ", marks=pytest.mark.soak),
         ("unwritten", "uninitialised", "UNWRITTEN", None),
         ("stops", "trap", "TRAP", "thread "),
     ],
@@ -104,7 +104,7 @@ def test_only_whole_finds_a_race_within_a_block_that_is_not_in_the_sample(librar
     assert ("race", line_of("IN-SHARED")) in {(one.kind, one.line) for one in findings}
 
 
-@pytest.mark.parametrize("runs", [1, 3])
+@pytest.mark.parametrize("runs", [1, pytest.param(3, marks=pytest.mark.soak)])
 def test_blocks_that_wait_for_others_are_checked_whole(library: Library, runs: int) -> None:
     done, findings = check(library, "waits", blocks=512, runs=runs)
     assert findings == []

@@ -48,6 +48,7 @@ EXHIBITS = {
         Rung(ELEMENTS, 31),
     ),
 }
+IN_THE_SUITE = ("__mul24", "elements in an unsigned")
 
 
 def try_rung(kernel: Kernel, rung: Rung, device: CpuDevice) -> Trial:
@@ -57,7 +58,9 @@ def try_rung(kernel: Kernel, rung: Rung, device: CpuDevice) -> Trial:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", EXHIBITS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=() if one in IN_THE_SUITE else pytest.mark.soak) for one in EXHIBITS]
+)
 def test_what_begins_beyond_a_power_of_two_is_found_there_and_not_before(name: str, tmp_path: Path) -> None:
     wrong, (kind, found_at), silent_at = EXHIBITS[name]
     source = RIGHT.read_text()

@@ -206,7 +206,7 @@ def test_no_axis_of_a_product_is_small_now_and_then() -> None:
     assert sum(all(size > 32 and size % 4 == 0 for size in attempt.case.axes.values()) for attempt in attempts) >= 5
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_zero_meets_infinity_in_a_product() -> None:
     """In at least 1 of 50 attempts, as a definition asks that knows no other products but of numbers."""
 
