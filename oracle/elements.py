@@ -6,6 +6,7 @@ formats in float64, which holds every number of the narrower formats exactly.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -23,23 +24,33 @@ class TorchType:
     number: int
 
 
+Specials = Literal["ieee", "last", "minus zero", "none"]
+
+
 @dataclass(frozen=True)
 class Element:
     """One element type; a case, a claim and a message call it by its name.
 
-    `bits`: of one element, including the sign. `exponent`: how many bits are the exponent; 0 in an integer.
-    `dtype`: how numpy stores it. `library`: its name in numpy, ml_dtypes, torch and JAX. `c_types`: its names in CUDA;
-    kfuzz writes the first, and reads them all. `torch`: None where torch's C++ has no such type.
+    `kind`: a "power" is a float without sign, fraction and zero: a power of two. `bits`: of one element, including the
+    sign. `exponent`: how many bits are the exponent; 0 in an integer. `dtype`: how numpy stores it; a type that numpy
+    lacks is stored as its bits, and a narrow one names itself in its dtype, because many types have 8 bits.
+    `library`: its name in numpy, ml_dtypes, torch and JAX. `c_types`: its names in CUDA; kfuzz writes the first, and
+    reads them all. `torch`: None where torch's C++ has no such type. `triton`: its name in Triton.
+    `specials`: the bits that are no number: "ieee": those with the largest exponent are infinities and NaNs; "last":
+    the largest of each sign is NaN; "minus zero": -0 is NaN; "none". `more_bias`: how far the bias is from IEEE's.
     """
 
     name: str
-    kind: Literal["float", "signed", "unsigned"]
+    kind: Literal["float", "power", "signed", "unsigned"]
     bits: int
     exponent: int
     dtype: np.dtype[Any]
     library: str
     c_types: tuple[str, ...]
-    torch: TorchType | None
+    torch: TorchType | None = None
+    triton: str = ""
+    specials: Specials = "ieee"
+    more_bias: int = 0
 
     def __str__(self) -> str:
         return self.name
@@ -51,12 +62,17 @@ class Element:
     @property
     def is_float(self) -> bool:
         """Whether it is a float and not an integer."""
-        return self.kind == "float"
+        return self.exponent > 0
 
     @property
     def is_native(self) -> bool:
         """Whether numpy computes with it; another type is stored as its bits."""
         return self.dtype.name == self.library
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether it has at most 8 bits and each code is looked up: one element takes one byte, unless it is packed."""
+        return self.bits <= 8
 
     @property
     def bytes(self) -> int:
@@ -85,42 +101,53 @@ class Element:
         """The largest integer that it holds."""
         return (1 << self.bits) - 1 + self.least_integer
 
-    # Floats: a sign, the exponent, and a fraction, as IEEE 754 has them.
+    # Floats: a sign, the exponent, and a fraction, as IEEE 754 has them. A power has the exponent alone.
 
     @property
     def p(self) -> int:
         """Significant bits, including the hidden one."""
-        return self.bits - self.exponent
+        return 1 if self.kind == "power" else self.bits - self.exponent
 
     @property
     def bias(self) -> int:
         """What is added to an exponent before it is stored."""
-        return (1 << (self.exponent - 1)) - 1
+        return (1 << (self.exponent - 1)) - 1 + self.more_bias
 
     @property
     def least(self) -> int:
-        """The exponent of the smallest normal number."""
-        return 1 - self.bias
+        """The exponent of the smallest normal number; a power has no zero and no denormals."""
+        return -self.bias if self.kind == "power" else 1 - self.bias
 
     @property
     def sign_bit(self) -> int:
-        """The bits of -0."""
-        return 1 << (self.bits - 1)
+        """The bits of -0; of a power, which has no sign, the end of its bits."""
+        return 1 << (self.bits if self.kind == "power" else self.bits - 1)
 
     @property
     def one(self) -> int:
         """The bits of 1."""
-        return self.bias << (self.p - 1)
+        return 1 if not self.exponent else self.bias << (self.p - 1)
+
+    @property
+    def has_infinity(self) -> bool:
+        """Whether one of its bit patterns is infinity."""
+        return self.is_float and self.specials == "ieee"
 
     @property
     def infinity(self) -> int:
-        """The bits of infinity; greater bit patterns are NaNs."""
-        return ((1 << self.exponent) - 1) << (self.p - 1)
+        """The bits of infinity; greater bit patterns are NaNs. Of a type without infinity, those after the largest."""
+        if self.has_infinity:
+            return ((1 << self.exponent) - 1) << (self.p - 1)
+        return self.sign_bit - (self.specials == "last")
 
     @property
-    def nan(self) -> int:
-        """The bits of the quiet NaN without a payload."""
-        return self.infinity | 1 << (self.p - 2)
+    def nan(self) -> int | None:
+        """The bits of the quiet NaN without a payload; None where there is no NaN."""
+        if not self.is_float or self.specials == "none":
+            return None
+        if self.specials == "minus zero":
+            return self.sign_bit
+        return self.infinity | 1 << (self.p - 2) if self.has_infinity else self.infinity
 
     @property
     def u(self) -> float:
@@ -140,17 +167,44 @@ class Element:
     @property
     def max(self) -> float:
         """The largest finite number."""
-        return float((2 - 2.0 ** (1 - self.p)) * 2.0**self.bias)
+        if not self.is_float:
+            return float(self.largest_integer)
+        field, rest = divmod(self.infinity - 1, 1 << (self.p - 1))
+        return float((1 + rest * 2.0 ** (1 - self.p)) * 2.0 ** (field - self.bias))
+
+    @cached_property
+    def numbers(self) -> NDArray[np.float64]:
+        """The number of each code of a narrow type, infinity and NaN included."""
+        codes = np.arange(1 << self.bits)
+        if not self.is_float:
+            return np.where(codes > self.largest_integer, codes - (1 << self.bits), codes).astype(np.float64)
+        sign, size = np.divmod(codes, self.sign_bit)
+        field, rest = np.divmod(size, 1 << (self.p - 1))
+        is_normal = (field > 0) | (self.kind == "power")
+        exponent = np.where(is_normal, field, 1) - self.bias
+        found = np.ldexp(rest + is_normal * 2.0 ** (self.p - 1), exponent - self.p + 1)
+        if self.has_infinity:
+            found = np.where(size == self.infinity, np.inf, np.where(size > self.infinity, np.nan, found))
+        elif self.specials == "last":
+            found = np.where(size == self.infinity, np.nan, found)
+        return np.where(codes == self.nan, np.nan, np.where(sign > 0, -found, found))
 
     def round(self, x: Reals) -> Reals:
-        """Round to the nearest, ties to even. A sum that float64 has already rounded is rounded twice."""
+        """Round to the nearest, ties to even. A sum that float64 has already rounded is rounded twice.
+
+        Beyond the largest number lies infinity, or NaN where there is none, or, without NaN, the largest number.
+        """
         with np.errstate(all="ignore"):
             if self.is_native:
                 return x.astype(self.dtype).astype(x.dtype)
+            if not self.is_float:
+                return np.clip(np.rint(x), self.least_integer, self.largest_integer)
             step = self._steps(x)
             y = np.ldexp(np.rint(np.ldexp(x, -step)), step)
-            y = np.where(np.abs(y) > self.max, np.copysign(np.inf, x), y)
-            return np.where(np.isfinite(x), y, x)
+            beyond = np.inf if self.has_infinity else np.nan if self.nan else self.max
+            y = np.where(np.abs(y) > self.max, np.copysign(beyond, x), y)
+            y = np.where(np.isfinite(x), y, np.copysign(beyond, x))
+            return np.where(np.isnan(x), self.max if self.specials == "none" else x, y)
 
     def truncate(self, x: Reals) -> Reals:
         """Round toward zero, like a multiplier that drops the last bits."""
@@ -172,22 +226,69 @@ class Element:
         return np.where(np.abs(x) < self.min_normal, np.copysign(0.0, x), x)
 
 
-F32 = Element("f32", "float", 32, 8, np.dtype(np.float32), "float32", ("float",), TorchType("float", 6))
-F64 = Element("f64", "float", 64, 11, np.dtype(np.float64), "float64", ("double",), TorchType("double", 7))
-F16 = Element("f16", "float", 16, 5, np.dtype(np.float16), "float16", ("__half", "half"), TorchType("c10::Half", 5))
-BF16 = Element(
-    "bf16", "float", 16, 8, np.dtype(np.uint16), "bfloat16", ("__nv_bfloat16",), TorchType("c10::BFloat16", 15)
+F32 = Element("f32", "float", 32, 8, np.dtype(np.float32), "float32", ("float",), TorchType("float", 6), "fp32")
+F64 = Element("f64", "float", 64, 11, np.dtype(np.float64), "float64", ("double",), TorchType("double", 7), "fp64")
+F16 = Element(
+    "f16", "float", 16, 5, np.dtype(np.float16), "float16", ("__half", "half"), TorchType("c10::Half", 5), "fp16"
 )
-I32 = Element("i32", "signed", 32, 0, np.dtype(np.int32), "int32", ("int", "int32_t"), TorchType("int", 3))
-I64 = Element("i64", "signed", 64, 0, np.dtype(np.int64), "int64", ("int64_t", "long"), TorchType("int64_t", 4))
-U32 = Element("u32", "unsigned", 32, 0, np.dtype(np.uint32), "uint32", ("unsigned", "uint32_t"), None)
-TF32 = Element("tf32", "float", 19, 8, np.dtype(np.float32), "tf32", ("wmma::precision::tf32",), None)
+BF16 = Element(
+    "bf16", "float", 16, 8, np.dtype(np.uint16), "bfloat16", ("__nv_bfloat16",), TorchType("c10::BFloat16", 15), "bf16"
+)
+I32 = Element("i32", "signed", 32, 0, np.dtype(np.int32), "int32", ("int", "int32_t"), TorchType("int", 3), "int32")
+I64 = Element(
+    "i64", "signed", 64, 0, np.dtype(np.int64), "int64", ("int64_t", "long"), TorchType("int64_t", 4), "int64"
+)
+U32 = Element("u32", "unsigned", 32, 0, np.dtype(np.uint32), "uint32", ("unsigned", "uint32_t"), None, "uint32")
+TF32 = Element("tf32", "float", 19, 8, np.dtype(np.float32), "tf32", ("wmma::precision::tf32",))
 """The part of a float32 that tensor cores read; it is not the type of any array."""
 
-ELEMENTS = {one.name: one for one in (F32, F64, F16, BF16, I32, I64, U32)}
+
+def _coded(name: str) -> np.dtype[Any]:
+    """A byte for each code, in a dtype of its own: that of a record with one field."""
+    return np.dtype([(name, np.uint8)])
+
+
+I8 = Element(
+    "i8", "signed", 8, 0, np.dtype(np.int8), "int8", ("int8_t", "signed char", "char"), TorchType("int8_t", 1), "int8"
+)
+U8 = Element(
+    "u8", "unsigned", 8, 0, np.dtype(np.uint8), "uint8", ("uint8_t", "unsigned char"), TorchType("uint8_t", 0), "uint8"
+)
+BOOL = Element("bool", "unsigned", 1, 0, np.dtype(np.bool_), "bool", ("bool",), TorchType("bool", 11), "int1")
+I4 = Element("i4", "signed", 4, 0, _coded("i4"), "int4", ("cutlass::int4b_t",))
+U4 = Element("u4", "unsigned", 4, 0, _coded("u4"), "uint4", ("cutlass::uint4b_t",))
+E4M3 = Element(
+    "e4m3", "float", 8, 4, _coded("e4m3"), "float8_e4m3fn", ("__nv_fp8_e4m3",),
+    TorchType("c10::Float8_e4m3fn", 24), "float8e4nv", "last",
+)  # fmt: skip
+E5M2 = Element(
+    "e5m2", "float", 8, 5, _coded("e5m2"), "float8_e5m2", ("__nv_fp8_e5m2",),
+    TorchType("c10::Float8_e5m2", 23), "float8e5",
+)  # fmt: skip
+E4M3FNUZ = Element(
+    "e4m3fnuz", "float", 8, 4, _coded("e4m3fnuz"), "float8_e4m3fnuz", ("__hip_fp8_e4m3_fnuz",),
+    TorchType("c10::Float8_e4m3fnuz", 26), "float8e4b8", "minus zero", 1,
+)  # fmt: skip
+E5M2FNUZ = Element(
+    "e5m2fnuz", "float", 8, 5, _coded("e5m2fnuz"), "float8_e5m2fnuz", ("__hip_fp8_e5m2_fnuz",),
+    TorchType("c10::Float8_e5m2fnuz", 25), "float8e5b16", "minus zero", 1,
+)  # fmt: skip
+E8M0 = Element(
+    "e8m0", "power", 8, 8, _coded("e8m0"), "float8_e8m0fnu", ("__nv_fp8_e8m0",),
+    TorchType("c10::Float8_e8m0fnu", 44), "", "last",
+)  # fmt: skip
+E2M3 = Element("e2m3", "float", 6, 2, _coded("e2m3"), "float6_e2m3fn", ("__nv_fp6_e2m3",), specials="none")
+E3M2 = Element("e3m2", "float", 6, 3, _coded("e3m2"), "float6_e3m2fn", ("__nv_fp6_e3m2",), specials="none")
+E2M1 = Element("e2m1", "float", 4, 2, _coded("e2m1"), "float4_e2m1fn", ("__nv_fp4_e2m1",), specials="none")
+
+EVERY = (
+    F32, F64, F16, BF16, I32, I64, U32, I8, U8, BOOL, I4, U4,
+    E4M3, E5M2, E4M3FNUZ, E5M2FNUZ, E8M0, E2M3, E3M2, E2M1,
+)  # fmt: skip
+ELEMENTS = {one.name: one for one in EVERY}
 """The types that an array may have, by name."""
 FLOATS = tuple(one for one in ELEMENTS.values() if one.is_float)
-FORMATS = {one.name: one for one in (*FLOATS, TF32)}
+FORMATS = {one.name: one for one in sorted((*FLOATS, TF32), key=lambda one: one.is_narrow) if one.kind == "float"}
 """The formats that a number may be rounded to, by name."""
 NARROW = {name: one for name, one in FORMATS.items() if one.p < F32.p}
 """The formats that are narrower than float32."""
@@ -197,6 +298,8 @@ BY_LIBRARY = {one.library: one for one in ELEMENTS.values()}
 BY_TORCH_NUMBER = {one.torch.number: one for one in ELEMENTS.values() if one.torch}
 OF_DTYPE = {one.dtype: one for one in FLOATS}
 """The float type of an array, by its dtype: uint16 holds the bits of bfloat16."""
+BY_DTYPE = {one.dtype: one for one in ELEMENTS.values()}
+"""The element type of an array, by its dtype."""
 
 
 def element_of(name: str) -> Element:
@@ -211,9 +314,16 @@ def element_of_dtype(dtype: np.dtype[Any]) -> Element | None:
 
 
 def values(array: NDArray[Any]) -> NDArray[np.float64]:
-    """The numbers that an array of floats holds, exactly."""
-    element = OF_DTYPE.get(array.dtype)
+    """The numbers that an array of floats, or of codes, holds, exactly."""
+    element = OF_DTYPE.get(array.dtype) or BY_DTYPE.get(array.dtype)
+    if element and element.is_narrow and not element.is_native:
+        return np.asarray(element.numbers[codes_of(array) & len(element.numbers) - 1])
     return (array if element is None else widen(array, element)).astype(np.float64)
+
+
+def codes_of(array: NDArray[Any]) -> NDArray[np.uint8]:
+    """The codes that an array of a narrow type holds."""
+    return np.ascontiguousarray(array).view(np.uint8).reshape(array.shape)
 
 
 def store(x: NDArray[np.float64], element: Element) -> NDArray[Any]:
@@ -221,7 +331,21 @@ def store(x: NDArray[np.float64], element: Element) -> NDArray[Any]:
     with np.errstate(all="ignore"):
         if element.is_native:
             return x.astype(element.dtype)
+        if element.is_narrow:
+            return encode(element.round(x), element)
         return narrow(element.round(x).astype(carrier_of(element).dtype), element)
+
+
+def encode(x: NDArray[np.float64], element: Element) -> NDArray[Any]:
+    """Numbers of a narrow type as an array of their codes; -0 is 0 where there is no -0, and NaN needs a code."""
+    order = np.argsort(element.numbers, kind="stable")  # NaNs are last, and 0 comes before -0
+    place = np.searchsorted(element.numbers[order], x)
+    codes = order[np.minimum(place, len(order) - 1)]
+    if element.is_float and element.kind != "power":
+        minus = np.signbit(x) & (x == 0) & (element.specials != "minus zero")
+        codes = np.where(minus, element.sign_bit, codes)
+        codes = np.where(np.isnan(x), element.nan if element.nan is not None else element.infinity - 1, codes)
+    return codes.astype(np.uint8).view(element.dtype).reshape(x.shape)
 
 
 def carrier_of(element: Element) -> Element:

@@ -72,7 +72,7 @@ Shift = Literal["any", "running max", "zero"]
 Atomics = Literal["none", "global"]
 RoundedSums = Literal["nearest", "directed"]
 
-NARROW_SUMS = {one.name: one for one in FLOATS if one.name in NARROW}
+NARROW_SUMS = {one.name: one for one in FLOATS if one.name in NARROW and not one.is_narrow}
 """The narrow formats in which a kernel may accumulate."""
 ACCUMULATOR_FORMATS = {F64.name: F64, **NARROW_SUMS}
 """The accumulator formats that a claim may name; otherwise sums have the format in which the kernel computes."""

@@ -42,16 +42,25 @@ def float_bits(text: str, element: Element) -> int:
     """Sign, exponent and significand of the nearest float; if two are equally near, the even one."""
     sign = element.sign_bit if text.startswith("-") else 0
     plain = text.lstrip("+-")
-    if plain == "inf":
+    if plain == "inf" and element.has_infinity:
         return sign | element.infinity
-    if plain == "nan":
+    if plain == "nan" and element.nan is not None:
         return sign | element.nan
     if not DECIMAL.fullmatch(text):
-        raise FillError(f"a fill of {element} is a decimal number, inf, -inf or nan")
+        raise FillError(f"a fill of {element} is {known_fills(element)}")
     bits = nearest(abs(Fraction(text)), element)
     if bits >= element.infinity:
-        raise FillError(f"beyond the largest {element}; write inf for infinity")
+        raise FillError(f"beyond the largest {element}{'; write inf for infinity' * element.has_infinity}")
+    if element.kind == "power" and (sign or not Fraction(text)):
+        raise FillError(f"a fill of {element} is {known_fills(element)}")
     return sign | bits
+
+
+def known_fills(element: Element) -> str:
+    """What a fill of a float type may be."""
+    decimal = "a decimal number" if element.kind != "power" else "a decimal number above 0"
+    nan = " or nan" * (element.nan is not None)
+    return f"{decimal}{', inf, -inf' * element.has_infinity}{nan}"
 
 
 def nearest(value: Fraction, element: Element) -> int:
@@ -63,4 +72,4 @@ def nearest(value: Fraction, element: Element) -> int:
         exponent -= 1
     exponent = max(exponent, element.least)
     significand = round(value / Fraction(2) ** (exponent - element.p + 1))
-    return ((exponent - element.least) << (element.p - 1)) + significand
+    return ((exponent - element.least) << (element.p - 1)) + significand - (element.kind == "power")

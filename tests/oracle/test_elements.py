@@ -29,9 +29,11 @@ from kfuzz.oracle.elements import (
 )
 
 EACH = pytest.mark.parametrize("element", ELEMENTS.values(), ids=str)
-EACH_FLOAT = pytest.mark.parametrize("element", FLOATS, ids=str)
-EACH_FORMAT = pytest.mark.parametrize("element", FORMATS.values(), ids=str)
-NAMES = ELEMENTS.keys() | FORMATS.keys()
+WIDE = [one for one in FLOATS if not one.is_narrow]
+EACH_FLOAT = pytest.mark.parametrize("element", WIDE, ids=str)
+EACH_FORMAT = pytest.mark.parametrize("element", [*WIDE, TF32], ids=str)
+EACH_NARROW = pytest.mark.parametrize("element", [one for one in ELEMENTS.values() if one.is_narrow], ids=str)
+NAMES = (ELEMENTS.keys() | FORMATS.keys()) - {"bool"}  # a word of Python, and of C++
 SOURCES = [*sorted((ROOT / "oracle").rglob("*.py")), *sorted((ROOT / "fuzz").rglob("*.py"))]
 TABLE = ROOT / "oracle" / "elements.py"
 
@@ -56,13 +58,14 @@ def some_bits(element: Element) -> list[int]:
 
 @EACH
 def test_a_row_agrees_with_numpy(element: Element) -> None:
-    assert element.bytes * 8 == element.bits
-    assert element.is_float == (element.exponent > 0)
+    assert element.bytes == -(-element.bits // 8)
+    assert element.is_float == (element.kind in ("float", "power"))
     if not element.is_native:
-        assert element.dtype.kind == "u"
+        assert element.dtype.kind == ("V" if element.is_narrow else "u")
         return
     assert element_of_dtype(np.dtype(element.library)) is element
-    assert element.dtype.kind == {"float": "f", "signed": "i", "unsigned": "u"}[element.kind]
+    kinds = {"float": "f", "signed": "i", "unsigned": "u" if element.bits > 1 else "b"}
+    assert element.dtype.kind == kinds[element.kind]
     if element.is_float:
         facts = np.finfo(element.dtype)
         assert (element.p, element.least) == (facts.nmant + 1, facts.minexp)
@@ -72,7 +75,7 @@ def test_a_row_agrees_with_numpy(element: Element) -> None:
         special = np.array([1, np.inf, -0.0], element.dtype).view(unsigned).tolist()
         assert special == [element.one, element.infinity, element.sign_bit]
         assert np.isnan(np.array(element.nan, unsigned).view(element.dtype))
-    else:
+    elif element.bits > 1:
         limits = np.iinfo(element.dtype)
         assert (element.least_integer, element.largest_integer) == (limits.min, limits.max)
 
@@ -125,10 +128,10 @@ def test_a_library_that_has_the_type_agrees(element: Element) -> None:
     kind = np.dtype(getattr(library, element.library))
     assert element_of_dtype(kind) is element
     assert kind.itemsize == element.bytes
-    bits = np.arange(1 << element.bits, dtype=element.dtype)
+    bits = np.arange(1 << element.bits, dtype=f"<u{element.bytes}").view(element.dtype)
     with np.errstate(invalid="ignore"):  # signalling NaNs
         np.testing.assert_array_equal(values(bits), bits.view(kind).astype(np.float64))
-    assert float(library.finfo(kind).max) == element.max
+    assert float((library.finfo if element.is_float else library.iinfo)(kind).max) == element.max
 
 
 @EACH
@@ -141,8 +144,9 @@ def test_torch_has_the_type_under_the_name_of_the_row(element: Element) -> None:
 def test_torch_numbers_are_those_of_the_header() -> None:
     text = (ROOT / "fuzz/cuda_on_cpu/host/torch/include/kfuzz_torch/elements.h").read_text(encoding="utf-8")
     listed = {cpp: int(number) for cpp, number in re.findall(r"X\(\w+, ([\w:]+), (\d+), \w+\)", text)}
-    rows = [one.torch for one in ELEMENTS.values() if one.torch]
-    assert {row.cpp: row.number for row in rows}.items() <= listed.items()
+    rows = {one.torch.cpp: one.torch.number for one in ELEMENTS.values() if one.torch}
+    assert {cpp: number for cpp, number in rows.items() if cpp in listed}.items() <= listed.items()
+    assert {cpp for cpp in rows if cpp not in listed} <= {one for one in rows if one.startswith("c10::Float8")}
 
 
 def test_no_fact_tells_two_types_apart_that_must_differ() -> None:
@@ -151,7 +155,71 @@ def test_no_fact_tells_two_types_apart_that_must_differ() -> None:
     assert len({one.dtype for one in FLOATS}) == len(FLOATS), "an array of floats is known by its dtype"
     spelled = [name for one in every for name in one.c_types]
     assert len(set(spelled)) == len(spelled)
-    assert all(carrier_of(one).is_native for one in FLOATS)
+    assert len({one.dtype for one in every}) == len(every)
+    assert all(carrier_of(one).is_native for one in FLOATS if not one.is_narrow)
+
+
+# The narrow types: each code, and the facts that a table of all codes shows
+
+FACTS = {  # s e m and bias, largest, least above 0, codes that are NaN, codes that are infinite
+    "e4m3": (4, 3, 7, 448, Fraction(1, 2**9), {0x7F, 0xFF}, set()),
+    "e5m2": (5, 2, 15, 57344, Fraction(1, 2**16), {0x7D, 0x7E, 0x7F, 0xFD, 0xFE, 0xFF}, {0x7C, 0xFC}),
+    "e4m3fnuz": (4, 3, 8, 240, Fraction(1, 2**10), {0x80}, set()),
+    "e5m2fnuz": (5, 2, 16, 57344, Fraction(1, 2**17), {0x80}, set()),
+    "e8m0": (8, 0, 127, 2**127, Fraction(1, 2**127), {0xFF}, set()),
+    "e2m3": (2, 3, 1, Fraction(15, 2), Fraction(1, 8), set(), set()),
+    "e3m2": (3, 2, 3, 28, Fraction(1, 16), set(), set()),
+    "e2m1": (2, 1, 1, 6, Fraction(1, 2), set(), set()),
+}
+
+
+def number_of(code: int, name: str) -> Fraction:
+    """The number of a finite code, by its fields."""
+    exponent, fraction, bias, *_ = FACTS[name]
+    sign, field, rest = code >> (exponent + fraction), code >> fraction & (1 << exponent) - 1, code % (1 << fraction)
+    whole = field > 0 or name == "e8m0"
+    size = (whole + Fraction(rest, 1 << fraction)) * Fraction(2) ** (max(field, not whole) - bias)
+    return -size if sign else size
+
+
+@EACH_NARROW
+def test_each_code_has_its_number(element: Element) -> None:
+    if not element.is_float:
+        least = -(1 << element.bits - 1) if element.kind == "signed" else 0
+        wanted = [(code - least) % (1 << element.bits) + least for code in range(1 << element.bits)]
+        assert element.numbers.tolist() == wanted
+        return
+    *_, nans, infinite = FACTS[element.name]
+    for code, number in enumerate(element.numbers.tolist()):
+        if code in nans or code in infinite:
+            assert np.isnan(number) if code in nans else abs(number) == np.inf
+        else:
+            assert Fraction(number) == number_of(code, element.name)
+
+
+@EACH_NARROW
+def test_the_largest_the_least_and_the_bits_of_one_are_those_of_the_codes(element: Element) -> None:
+    finite = element.numbers[np.isfinite(element.numbers)]
+    assert element.max == finite.max()
+    assert element.numbers[element.one] == 1
+    if element.is_float:
+        *_, largest, least, nans, infinite = FACTS[element.name]
+        assert (Fraction(element.max), Fraction(float(finite[finite > 0].min()))) == (largest, least)
+        assert 2 * Fraction(element.tiny) == least
+        assert (element.nan in nans) if nans else element.nan is None
+        assert element.has_infinity == bool(infinite)
+        assert element.numbers[element.infinity - 1] == element.max
+
+
+@EACH_NARROW
+def test_an_array_of_codes_knows_its_type(element: Element) -> None:
+    codes = np.arange(1 << element.bits, dtype=np.uint8)
+    array = codes.astype(element.dtype) if element.bits == 1 else codes.view(element.dtype)
+    np.testing.assert_array_equal(values(array), element.numbers)
+    np.testing.assert_array_equal(values(array.reshape(2, -1)[:, ::-1].T), element.numbers.reshape(2, -1)[:, ::-1].T)
+    again = values(store(values(array), element))
+    np.testing.assert_array_equal(again, element.numbers)
+    np.testing.assert_array_equal(np.signbit(again), np.signbit(element.numbers) & ~np.isnan(again))
 
 
 @pytest.mark.parametrize("element", [*ELEMENTS.values(), TF32], ids=str)

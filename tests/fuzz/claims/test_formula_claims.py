@@ -31,7 +31,7 @@ def test_a_claim_speaks_of_a_formulas_own_names(tmp_path: Path) -> None:
         ('// functions = { tanh = "tanhf" }', "the formula has no function of this name; it has rsqrt"),
         ('// functions = { rsqrt = "fast" }', '"1 / sqrtf measured" or [units, absolute] is wanted'),
         ('// shared = "mean"', 'a list of names is wanted, such as ["mean", "var"]'),
-        ('// operand = "f8"', "one of f16, bf16, tf32 is wanted"),
+        ('// operand = "f8"', "one of f16, bf16, tf32, e4m3, "),
     ],
 )
 def test_a_name_that_the_formula_lacks_is_a_mistake_of_the_claim(tmp_path: Path, accuracy: str, message: str) -> None:
