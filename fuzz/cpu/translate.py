@@ -58,6 +58,7 @@ _OF_HOST = (
 """Features of host code."""
 _UNSUPPORTED = (
     (r"\basm\b|\b__asm__\b|\b__asm\b", "inline PTX (asm)"),
+    (r"\bthread_local\b|\b__thread\b", "thread_local variables: __shared__ arrays have their place"),
     (r"\btexture\s*<", "texture references, which CUDA 12 removed: use texture objects"),
     (r"\bsurface\s*<", "surface references, which CUDA 12 removed: use surface objects"),
     (

@@ -13,7 +13,9 @@ import pickle
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 from kfuzz.cpu import toolchain
 from kfuzz.cpu.abi import (
@@ -80,8 +82,12 @@ def read_live_run(path: Path) -> ProgramEnd | None:
     return None
 
 
-def run_main(request: ProgramRun, words: list[str], live: LiveRun) -> ProgramEnd:
-    """Run main once with these arguments."""
+def run_main(request: ProgramRun, words: list[str], live: LiveRun, close: Callable[[ProgramEnd], NoReturn]) -> NoReturn:
+    """Run main once with these arguments. `close` takes how it ended, and ends this process.
+
+    Where another thread of the program ends it, the first one may be anywhere: then `close` is called by a thread of
+    the runtime's own.
+    """
     library, manner = request.library, request.manner
     limit_process()
     runtime = Runtime(toolchain.build_runtime())
@@ -124,15 +130,41 @@ def run_main(request: ProgramRun, words: list[str], live: LiveRun) -> ProgramEnd
     )
     raw = live.raw
     began = time.process_time()
+
+    def close_run() -> None:
+        loaded.function("cuda_on_cpu_program_flush", ())()
+        close(read_end(live, time.process_time() - began))
+
+    when_closed = ctypes.CFUNCTYPE(None)(or_fail(close_run))
+    raw.when_closed = ctypes.cast(when_closed, ctypes.c_void_p)
     runtime.run(raw)
-    loaded.function("cuda_on_cpu_program_flush", ())()
+    close_run()
+    raise AssertionError("the process has ended")
+
+
+def or_fail(act: Callable[[], None]) -> Callable[[], None]:
+    """The same, but an exception ends the process, since a thread of the runtime's own has no caller in Python."""
+
+    def guarded() -> None:
+        try:
+            act()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(OWN_FAULT)
+
+    return guarded
+
+
+def read_end(live: LiveRun, seconds: float) -> ProgramEnd:
+    """How a run has ended that took so much processor time."""
+    raw, findings, buffers, launched = live.raw, live.findings, live.buffers, live.launched
     return ProgramEnd(
         bytes(memoryview(findings)[: raw.finding_count]),
         bytes(memoryview(buffers)[: raw.buffer_count]),
         bytes(memoryview(launched)[: raw.launched_count]),
         raw.status,
         raw.exit_code,
-        time.process_time() - began,
+        seconds,
         raw.block_ms / 1000,
         raw.thread_steps,
         raw.launched_count,
@@ -143,11 +175,14 @@ def run_main(request: ProgramRun, words: list[str], live: LiveRun) -> ProgramEnd
 
 def run_alone(words: list[str]) -> None:
     """Run a program once in forward order, as when its user starts it."""
-    end = run_main(ProgramRun(load_program(Path(words[0])), Manner(0, POISONS[0]), 0.0), words, LiveRun())
-    if end.findings:
-        sys.stderr.write(f"kfuzz: this run has findings; kfuzz check {words[0]} shows them\n")
-        sys.stderr.flush()
-    os._exit(end.exit_code & 255 if end.status == Status.finished else 1)  # without running destructors again
+
+    def close(end: ProgramEnd) -> NoReturn:
+        if end.findings:
+            sys.stderr.write(f"kfuzz: this run has findings; kfuzz check {words[0]} shows them\n")
+            sys.stderr.flush()
+        os._exit(end.exit_code & 255 if end.status == Status.finished else 1)  # without running destructors again
+
+    run_main(ProgramRun(load_program(Path(words[0])), Manner(0, POISONS[0]), 0.0), words, LiveRun(), close)
 
 
 def serve() -> None:
@@ -166,10 +201,14 @@ def answer_request(request: RequestFiles) -> None:
     """Run a request in this process, write its answer, and end the process."""
     for number, place in ((0, os.devnull), (1, request.output), (2, request.errors)):
         os.dup2(os.open(place, os.O_RDWR | os.O_CREAT, 0o600), number)
+
+    def close(end: ProgramEnd) -> NoReturn:
+        Path(request.answer).write_bytes(pickle.dumps(end))
+        os._exit(0)
+
     try:
         wanted: ProgramRun = pickle.loads(Path(request.ask).read_bytes())  # noqa: S301  the same user wrote it
-        Path(request.answer).write_bytes(pickle.dumps(run_main(wanted, request.words, make_live_run(request.live))))
-        os._exit(0)
+        run_main(wanted, request.words, make_live_run(request.live), close)
     except BaseException:
         traceback.print_exc()
         os._exit(OWN_FAULT)

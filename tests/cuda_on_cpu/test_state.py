@@ -19,7 +19,7 @@ OF_THE_ABI = {
 """What the code of kernels reads by name."""
 OTHERS = {"run", "all_"}
 """The current run itself, and the list of the run's parts."""
-OF_HOST_THREADS = {"current", "last_error", "is_inside_runtime", "has_signal_stack"}
+OF_HOST_THREADS = {"current", "last_error", "is_inside_runtime", "has_signal_stack", "open_calls"}
 """What each thread of the host has of its own."""
 
 

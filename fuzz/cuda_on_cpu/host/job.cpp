@@ -50,6 +50,29 @@ static bool prepare_memory() {
 
 using namespace cuda_on_cpu;
 
+// After a run, however it ended.
+static void close_run() {
+  way_out.is_open = false;
+  leave_kernels();
+  leave_host();
+  note_in_host(true);
+  enter_shared_of(0);
+  checker_finish();
+  if (run->check && run->watched_buffer >= 0)
+    run->watched_pc = checker_stored_by(reinterpret_cast<uintptr_t>(run->buffers[run->watched_buffer].address) + run->watched_offset);
+  stop_timer();
+  run->printed = printed();
+  if (!is_vast(*run)) {
+    check_guards(*run);
+    check_inputs(*run);
+  }
+}
+
+static void close_program() {
+  close_run();
+  run->when_closed();
+}
+
 static bool run_once(Run *the_run) {
   run = the_run;
   run->finding_count = 0;
@@ -76,6 +99,7 @@ static bool run_once(Run *the_run) {
   if (run->check && !checker_prepare(*run, library_start(*run->module), library_end(*run->module))) return false;
   uint32_t float_control = read_float_control();
   begin_host_threads();
+  if (run->is_program && !prepare_closing(close_program)) return false;
   note_in_host(false);
   way_out.thread = pthread_self();
   start_timer(run->timeout_ms);
@@ -84,21 +108,9 @@ static bool run_once(Run *the_run) {
     enter_kernels();
     launch_all();
   }
-  way_out.is_open = false;
-  leave_kernels();
-  leave_host();
-  note_in_host(true);
-  enter_shared_of(0);
-  checker_finish();
-  if (run->check && run->watched_buffer >= 0)
-    run->watched_pc = checker_stored_by(reinterpret_cast<uintptr_t>(run->buffers[run->watched_buffer].address) + run->watched_offset);
-  stop_timer();
+  if (run->is_program) wait_for_other_threads();
+  close_run();
   write_float_control(float_control);
-  run->printed = printed();
-  if (!is_vast(*run)) {
-    check_guards(*run);
-    check_inputs(*run);
-  }
   return true;
 }
 

@@ -36,8 +36,14 @@ struct Registration {
 
 }  // namespace
 
-// Flushes pending output: the process ends without the destructors that would do it.
+// Flushes pending output: the process ends without the destructors that would do it. A thread that a fault has stopped
+// may hold the lock of the standard output for ever.
 CUDA_ON_CPU_API void cuda_on_cpu_program_flush() {
+  if (ftrylockfile(stdout)) {
+    fflush_unlocked(stdout);
+    return;
+  }
+  funlockfile(stdout);
   std::cout.flush();
   std::clog.flush();
   fflush(nullptr);

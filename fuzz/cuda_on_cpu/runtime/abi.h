@@ -217,6 +217,7 @@ struct Run {
   // A whole program prints and ends by itself.
   uint32_t is_program;
   int32_t exit_code;
+  void (*when_closed)();  // where another thread than its first one ends it: called by a third, and does not return
   // Of the kernels that host functions launch.
   const StaticShared *static_shared;
   uint32_t static_shared_count;

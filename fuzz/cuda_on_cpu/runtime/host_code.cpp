@@ -1,8 +1,12 @@
 #include "host_code.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 
@@ -16,10 +20,20 @@ namespace {
 
 struct OneAtATime {
   pthread_mutex_t mutex;
+  std::atomic<pid_t> holder;  // the thread in a call of the runtime, or 0
 };
 PerProcess<OneAtATime> one_at_a_time;
 
 thread_local bool has_signal_stack;
+thread_local uint32_t open_calls;  // how often this thread holds the lock
+
+struct End {
+  std::atomic<bool> is_claimed;
+  std::atomic<pthread_t> claimant;
+  sem_t is_to_be_closed;
+  void (*close)();
+};
+PerProcess<End> end_of_program;
 
 // The caller reads it after the run.
 struct Refusal {
@@ -41,6 +55,60 @@ void begin_host_threads() {
   pthread_mutex_init(&one_at_a_time.mutex, &recursive);
   pthread_mutexattr_destroy(&recursive);
   has_signal_stack = true;  // signals.cpp gave it one
+  open_calls = 0;
+  one_at_a_time.holder = 0;
+  end_of_program.is_claimed = false;
+}
+
+bool is_end_claimed() { return end_of_program.is_claimed; }
+
+void stop_thread() {
+  for (;;) pause();
+}
+
+void claim_end() {
+  if (!end_of_program.is_claimed.exchange(true))
+    end_of_program.claimant = pthread_self();
+  else if (!pthread_equal(end_of_program.claimant, pthread_self()))
+    stop_thread();
+}
+
+// It has no other signal handler's work to do, and waits for whoever is in a call of the runtime.
+static void *close_when_asked(void *) {
+  sem_wait(&end_of_program.is_to_be_closed);
+  pthread_mutex_lock(&one_at_a_time.mutex);
+  end_of_program.close();
+  return nullptr;
+}
+
+bool prepare_closing(void (*close)()) {
+  end_of_program.close = close;
+  sem_init(&end_of_program.is_to_be_closed, 0, 0);
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread;
+  bool is_there = !pthread_create(&thread, nullptr, close_when_asked, nullptr);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return is_there;
+}
+
+static void leave_call() {
+  if (!--open_calls) one_at_a_time.holder = 0;
+  pthread_mutex_unlock(&one_at_a_time.mutex);
+}
+
+void let_other_thread_close() {
+  while (open_calls) leave_call();
+  sem_post(&end_of_program.is_to_be_closed);
+  stop_thread();
+}
+
+void wait_for_other_threads() { pthread_mutex_lock(&one_at_a_time.mutex); }
+
+bool pass_to_thread_in_call(int signal_number) {
+  pid_t holder = one_at_a_time.holder;
+  return !open_calls && holder && !syscall(SYS_tgkill, getpid(), holder, signal_number);
 }
 
 Alone::Alone() {
@@ -51,11 +119,16 @@ Alone::Alone() {
     has_signal_stack = stack.ss_sp && !sigaltstack(&stack, nullptr);
   }
   pthread_mutex_lock(&one_at_a_time.mutex);
+  if (!open_calls++) one_at_a_time.holder = gettid();
+  if (!is_end_claimed() || pthread_equal(end_of_program.claimant, pthread_self())) return;
+  leave_call();
+  stop_thread();
 }
 
-Alone::~Alone() { pthread_mutex_unlock(&one_at_a_time.mutex); }
+Alone::~Alone() { leave_call(); }
 
 void host_refuses(const char *why, int line) {
+  if (run->is_program) claim_end();
   snprintf(refusal.why, sizeof refusal.why, "%s", why);
   run->refusal = refusal.why;
   run->refusal_line = static_cast<uint32_t>(line);
@@ -63,6 +136,7 @@ void host_refuses(const char *why, int line) {
 }
 
 void end_program(int code) {
+  claim_end();
   run->exit_code = code;
   stop_run(Status::finished);
 }

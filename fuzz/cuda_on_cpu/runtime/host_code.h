@@ -17,6 +17,19 @@ class Alone {
   Alone(const Alone &) = delete;
 };
 void begin_host_threads();  // before each run
+// A signal of the process may reach any thread: one that makes no call passes it on to the one that does, if there is one.
+bool pass_to_thread_in_call(int signal_number);
+
+// Any thread of a program may end it. The first that claims the end has it; a later one stops here for ever, as every
+// thread does that calls the runtime once the end is claimed.
+void claim_end();
+bool is_end_claimed();
+[[noreturn]] void stop_thread();
+// Where a program is ended by another thread than the one that began it, a thread of the runtime's own closes the run.
+// `close` is called when no other thread is in a call of the runtime. False if the system gives no thread.
+bool prepare_closing(void (*close)());
+[[noreturn]] void let_other_thread_close();
+void wait_for_other_threads();  // which are in a call of the runtime; from then on none enters one
 
 // A host function does not accept these arguments, on this line or, if it is 0, on an unknown one. This is not a defect.
 // None of its own code runs after this.

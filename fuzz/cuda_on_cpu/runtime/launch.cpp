@@ -5,6 +5,7 @@
 #include "block.h"
 #include "checker.h"
 #include "grid.h"
+#include "host_code.h"
 #include "report.h"
 #include "shared_memory.h"
 #include "state.h"
@@ -28,8 +29,10 @@ PerRun<Launch> current;
 void call_kernel() { current.step->entry->invoke(current.kernel_args); }
 
 void stop_run(Status status) {
+  if (run->is_program) claim_end();
   run->status = status;
   if (!pthread_equal(pthread_self(), way_out.thread)) {
+    if (run->is_program) let_other_thread_close();
     pthread_kill(way_out.thread, way_out_signal);
     for (;;) pause();
   }

@@ -20,7 +20,7 @@ struct WayOut {
 };
 extern PerRun<WayOut> way_out;
 
-// By it another thread of a program ends the run.
+// By it another thread than the one that began it ends the run of a host function.
 constexpr int way_out_signal = SIGSTKFLT;
 
 // The values that a step passes, and pointers to them as cuLaunchKernel takes them.

@@ -4,6 +4,8 @@
 // The kernels see `extern const uint3 threadIdx`, and the scheduler rewrites the storage at every switch. For each
 // thread it *is* a constant, so the compiler may keep it in a register or on the thread's own stack across a barrier,
 // and the access hooks ignore it. Hidden symbols: one load, relative to the instruction.
+#include <link.h>
+
 #include "abi.h"
 
 #define HIDDEN extern "C" __attribute__((visibility("hidden")))
@@ -28,14 +30,36 @@ struct ThreadLocalIndex {
 };
 
 extern "C" __attribute__((visibility("default"))) char *cuda_on_cpu_static_shared;
+CUDA_ON_CPU_API void *cuda_on_cpu_thread_local_of_others(void *index);
+static unsigned long own_number();
 HIDDEN void *__tls_get_addr(ThreadLocalIndex *index);
-void *__tls_get_addr(ThreadLocalIndex *index) { return cuda_on_cpu_static_shared + index->offset; }
+void *__tls_get_addr(ThreadLocalIndex *index) {
+  static const unsigned long own = own_number();
+  // std::call_once and std::async use thread-local variables of the C++ library.
+  return index->module == own ? cuda_on_cpu_static_shared + index->offset : cuda_on_cpu_thread_local_of_others(index);
+}
 
 static char *anchor() { return &cuda_on_cpu_anchor; }
 
 CUDA_ON_CPU_API Module cuda_on_cpu_module;
 Module cuda_on_cpu_module = {&cuda_on_cpu_thread,   &cuda_on_cpu_block, &cuda_on_cpu_block_dim,
                              &cuda_on_cpu_grid_dim, anchor,             nullptr};
+
+// The dynamic linker's number for this library's thread-local memory.
+static unsigned long own_number() {
+  unsigned long number = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info *library, size_t, void *to) {
+        for (int i = 0; i < library->dlpi_phnum; i++) {
+          const auto &part = library->dlpi_phdr[i];
+          bool holds = reinterpret_cast<uintptr_t>(&cuda_on_cpu_module) - library->dlpi_addr - part.p_vaddr < part.p_memsz;
+          if (part.p_type == PT_LOAD && holds) *static_cast<unsigned long *>(to) = library->dlpi_tls_modid;
+        }
+        return 0;
+      },
+      &number);
+  return number;
+}
 
 HIDDEN void cuda_on_cpu_register(Entry *entry);
 void cuda_on_cpu_register(Entry *entry) {

@@ -29,6 +29,9 @@ char *cuda_on_cpu_dynamic_shared =
 
 using namespace cuda_on_cpu;
 
+extern "C" void *__tls_get_addr(void *index);
+CUDA_ON_CPU_API void *cuda_on_cpu_thread_local_of_others(void *index) { return __tls_get_addr(index); }
+
 CUDA_ON_CPU_API bool cuda_on_cpu_is_shared(const void *p) {
   auto is_within = [p](const char *start, uint64_t bytes) {
     return reinterpret_cast<uintptr_t>(p) - reinterpret_cast<uintptr_t>(start) < bytes;

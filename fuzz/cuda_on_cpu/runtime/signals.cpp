@@ -111,6 +111,11 @@ static void on_way_out(int) {
 }
 
 static void on_signal(int number, siginfo_t *info, void *context) {
+  if (run->is_program && is_end_claimed() && watch.in_kernels) {
+    if (number == SIGPROF) return;
+    claim_end();
+  }
+  if (number == SIGPROF && pass_to_thread_in_call(number)) return;
   if (!watch.in_kernels) {
     if (number == SIGPROF) return;  // the run had just ended
     signal(number, SIG_DFL);
@@ -130,6 +135,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
       stop_run(Status::too_large);
     }
   }
+  if (run->is_program) claim_end();
   watch.in_kernels = false;
   if (number == SIGABRT && run->is_program && in_host()) end_program(aborted);
   uint64_t place = place_in_library(program_counter(context));

@@ -3,12 +3,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <thread>
 #include <vector>
 
 constexpr int n = 300, threads = 8;
 static float sums[threads];
 static const char *wrong = "";
+static std::once_flag once;
+static int times;
 
 __global__ void add(float *a, float x, bool races, bool traps) {
   __shared__ float tile[64];
@@ -21,6 +24,7 @@ __global__ void add(float *a, float x, bool races, bool traps) {
 
 static void work(int me) {
   bool is_wrong = me == 5;
+  std::call_once(once, [] { times++; });
   std::vector<float> all(n);
   for (int i = 0; i < n; i++) all[i] = static_cast<float>(i);
   if (is_wrong && !strcmp(wrong, "exit")) exit(7);
@@ -44,5 +48,5 @@ int main(int argc, char **argv) {
   for (std::thread &one : all) one.join();
   for (int me = 0; me < threads; me++)
     if (sums[me] != 4.0f * n * static_cast<float>(me)) printf("thread %d has %g\n", me, sums[me]);
-  return cudaGetLastError();
+  return times == 1 ? cudaGetLastError() : 100 + times;
 }

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kfuzz.devices import Finding
+from kfuzz.devices import Finding, UnsupportedError
 from kfuzz.programs.build import compile_source, link, load_program
 from kfuzz.programs.check import CheckedProgram, Server, describe_status
 from kfuzz.programs.command_line import parse
@@ -49,6 +49,11 @@ def test_memory_that_is_not_there_ends_the_run_and_is_no_finding(tmp_path: Path)
     )
     assert findings == []
     assert "own.cu:2: needs 1073741824 bytes more for an array; the cpu device has " in one.refusal
+
+
+def test_thread_local_variables_of_the_host_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match=r"own\.cu:1: the cpu device does not have thread_local variables"):
+        check(tmp_path, "thread_local int mine = 3;\nint main() { return mine; }\n")
 
 
 def test_a_process_that_is_killed_proves_nothing() -> None:
