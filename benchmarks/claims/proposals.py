@@ -105,12 +105,12 @@ def ratios(kernel: Kernel, found: Proposal, key: str) -> tuple[float, float]:
     if author is None or other is None:
         return 1.0, 1.0
     every = [(kernel.sizes(axes, tune), found.kernel.sizes(axes, tune)) for axes, tune in sizes(kernel)]
-    pairs = [pair for ours, theirs in every for pair in counted(author, ours, other, theirs)]
+    pairs = [pair for ours, theirs in every for pair in count_words(author, ours, other, theirs)]
     each = [new / old if old else 1.0 + new for old, new in pairs]
     return min(each), max(each)
 
 
-def counted(
+def count_words(
     author: Expression | Mapping[str, Expression],
     ours: Sizes,
     other: Expression | Mapping[str, Expression],

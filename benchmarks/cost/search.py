@@ -34,7 +34,7 @@ def main() -> None:
     for one in sorted(result.kernels, key=lambda one: one.progress.trials / max(_spent(one), 1e-9)):
         print(_line(one.kernel.name, [one], _spent(one)))
     print(_line("all", list(result.kernels), result.seconds))
-    print("\n".join(_told(result.kernels, result.seconds, processor)))
+    print("\n".join(_summary(result.kernels, result.seconds, processor)))
 
 
 def _processor_seconds() -> float:
@@ -43,7 +43,7 @@ def _processor_seconds() -> float:
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
-def _told(results: Sequence[KernelResult], seconds: float, processor: float) -> Iterator[str]:
+def _summary(results: Sequence[KernelResult], seconds: float, processor: float) -> Iterator[str]:
     """The rates beside the aims, and where the time of a trial goes."""
     trials = sum(one.progress.trials for one in results)
     yield f"{trials / seconds:.0f} trials/s, {trials / processor:.0f} by processor time (aim: {AIM})"

@@ -127,15 +127,15 @@ def _records(dead: Dead, device: Device, options: ScoreOptions) -> list[Record]:
     for defect in trial.errors[:1]:
         failure = Failure(point_at_worst(subject, defect), defect, probe.runs)
         small = minimize(failure, device, MOST_RUNS, SECONDS)
-        found.append(_named(record_of(small, device.name), dead.score))
+        found.append(_with_own_bucket(record_of(small, device.name), dead.score))
         told = (dead.original.name, defect.bucket, defect.kind, defect.message, device.name)
         origin = Origin(*told, dict(attempt.tune), probe.check, probe.runs, probe.seed)
         if attempt.case.recipes or attempt.case.elements <= MAX_LITERAL:
-            found.append(_named(Record(attempt.case, origin), dead.score))
+            found.append(_with_own_bucket(Record(attempt.case, origin), dead.score))
     return found
 
 
-def _named(record: Record, score: Score) -> Record:
+def _with_own_bucket(record: Record, score: Score) -> Record:
     """The record in a bucket of its own: several mutants of a kernel may look alike and need different cases."""
     assert record.origin is not None
     bucket = f"{record.origin.bucket}, mutant {score.operator} {score.key[:6]}"

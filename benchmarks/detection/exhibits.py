@@ -94,7 +94,7 @@ def search(manner: str, kernel: Kernel, device: Device) -> Seen:
     return found
 
 
-def measured(manner: str) -> dict[str, Seen]:
+def measure_exhibits(manner: str) -> dict[str, Seen]:
     """The findings in every broken kernel on one device, or by the rivals; Ctrl-C ends it and keeps finished work."""
     one = rejected_by if manner == "rivals" else partial(seen_by, manner)
     found: dict[str, Seen] = {}
@@ -152,7 +152,7 @@ def document() -> str:
 def main(*manners: str) -> None:
     """Measure what the command line names, keep it, and print the tables of all kept results."""
     for manner in manners:
-        text = json.dumps(measured(manner), indent=1, sort_keys=True) + "\n"
+        text = json.dumps(measure_exhibits(manner), indent=1, sort_keys=True) + "\n"
         (FOLDER / f"{manner}.json").write_text(text, encoding="utf-8")
     print(document(), end="")
 

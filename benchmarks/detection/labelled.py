@@ -90,7 +90,7 @@ def gpuverify(folder: Path, words: tuple[str, ...], include: tuple[Path, ...]) -
         options = next((line for line in lines[:4] if re.search(r"--(?:blockDim|gridDim|local_size)", line)), "")
         block, grid = _size(options, "blockDim|local_size"), _size(options, "gridDim|num_groups")
         flags = (*re.findall(r"(?<=\s)-D\w+(?:=\S+)?", options), *(f"-I{one.resolve()}" for one in include))
-        wrong, excluded = _said(first, head)
+        wrong, excluded = _declared_bug(first, head)
         yield Labelled(
             _name(path, folder),
             wrong,
@@ -166,7 +166,7 @@ def _size(options: str, name: str) -> tuple[int, int, int]:
     return x, y, z
 
 
-def _said(first: str, head: str) -> tuple[frozenset[str], str]:
+def _declared_bug(first: str, head: str) -> tuple[frozenset[str], str]:
     """The bug that a file of GPUVerify's declares; or why a checker of runs cannot judge it."""
     if "xfail" not in first:
         return frozenset(), ""

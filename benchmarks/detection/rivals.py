@@ -108,7 +108,7 @@ def _by_hand(op: str, given: Mapping[str, NDArray[np.floating]], kept: int) -> d
 # -- inputs ----------------------------------------------------------------------------------------------------------
 
 
-def made(kernel: Kernel, shapes: Shapes, products: Products, draws: list[Draw]) -> Iterator[Inputs]:
+def draw_inputs(kernel: Kernel, shapes: Shapes, products: Products, draws: list[Draw]) -> Iterator[Inputs]:
     """Inputs of these sizes, as far as the kernel claims them, by each draw; sums of states are 1 or more."""
     sizes: list[tuple[int, ...]] = list(products if kernel.op in MATRICES else shapes)
     seen = set()
@@ -170,7 +170,7 @@ def allclose(rtol: float, atol: float) -> Accepts:
 
 def kernelbench(kernel: Kernel) -> Iterator[Inputs]:
     """Five random tensors of one shape, torch.rand."""
-    return made(kernel, [(4, 16384)], [(48, 48, 48)], [uniform(seed, 0.0, 1.0) for seed in range(5)])
+    return draw_inputs(kernel, [(4, 16384)], [(48, 48, 48)], [uniform(seed, 0.0, 1.0) for seed in range(5)])
 
 
 def llm_c(kernel: Kernel) -> Iterator[Inputs]:
@@ -182,7 +182,7 @@ def llm_c(kernel: Kernel) -> Iterator[Inputs]:
         values[np.arange(len(values)), generator.integers(0, values.shape[1], len(values))] *= 20
         return values.reshape(shape)
 
-    return made(kernel, [(3, 12565)], [(48, 48, 48)], [draw])
+    return draw_inputs(kernel, [(3, 12565)], [(48, 48, 48)], [draw])
 
 
 def llm_c_accepts(op: str, got: Floats, want: NDArray[np.floating]) -> bool:
@@ -195,7 +195,7 @@ def opinfo(kernel: Kernel) -> Iterator[Inputs]:
     """The sample shapes of S = 5 and M = 10, values uniform in [-9, 9]."""
     shapes = [(1, 5), (5, 5), (50, 5), (5, 10), (10, 5), (1, 1), (25, 5)]
     products = [(5, 5, 5), (5, 5, 10), (10, 5, 5), (1, 5, 10), (10, 10, 5), (1, 1, 5)]
-    return made(kernel, shapes, products, [uniform(0, -9.0, 9.0)])
+    return draw_inputs(kernel, shapes, products, [uniform(0, -9.0, 9.0)])
 
 
 def hand_picked(kernel: Kernel) -> Iterator[Inputs]:
@@ -211,14 +211,14 @@ def hand_picked(kernel: Kernel) -> Iterator[Inputs]:
         lambda shape: np.where(np.arange(np.prod(shape)) % 2, 10.0, -10.0).reshape(shape),
         normal(0),
     ]
-    yield from made(kernel, shapes, products, draws)
-    yield from made(kernel, [(1, 10000)], [(32, 48, 40)], [normal(1)])
+    yield from draw_inputs(kernel, shapes, products, draws)
+    yield from draw_inputs(kernel, [(1, 10000)], [(32, 48, 40)], [normal(1)])
 
 
 def flashinfer_bench(kernel: Kernel) -> Iterator[Inputs]:
     """Workloads as served models have them: few rows, hidden sizes and slices of vocabularies, normal values."""
     shapes = [(1, 4096), (7, 1024), (34, 128), (1, 16032)]
-    return made(kernel, shapes, [(1, 128, 256), (7, 64, 256), (34, 64, 128)], [normal(0), normal(1, 3.0)])
+    return draw_inputs(kernel, shapes, [(1, 128, 256), (7, 64, 256), (34, 64, 128)], [normal(0), normal(1, 3.0)])
 
 
 def flashinfer_bench_accepts(_: str, got: Floats, want: NDArray[np.floating]) -> bool:
@@ -236,7 +236,7 @@ def boundary(kernel: Kernel) -> Iterator[Inputs]:
     """Sizes at and beside the powers of two, normal values."""
     shapes = [(rows, cols) for cols in EDGES for rows in (1, 5)]
     products = [(m, n, k) for m, n, k in zip(EDGES[:12], EDGES[11::-1], EDGES[2:14], strict=True)]
-    return made(kernel, shapes, products, [normal(0)])
+    return draw_inputs(kernel, shapes, products, [normal(0)])
 
 
 def adversarial(kernel: Kernel) -> Iterator[Inputs]:
@@ -257,7 +257,7 @@ def adversarial(kernel: Kernel) -> Iterator[Inputs]:
         lambda shape: np.where(np.arange(np.prod(shape)) % 2, big, -big).reshape(shape),
         *(edited(normal(0), value) for value in (big, -big, np.inf, -np.inf, np.nan)),
     ]
-    return made(kernel, [(4, 64), (3, 257)], [(16, 16, 16), (17, 33, 9)], draws)
+    return draw_inputs(kernel, [(4, 64), (3, 257)], [(16, 16, 16), (17, 33, 9)], draws)
 
 
 ABSOLUTE = {"softmax": 1e-5, "row_max": 1e-6, "row_sum": 1e-3, "transpose": 0.0, "sgemm": 1e-3}

@@ -92,23 +92,23 @@ def every(programs: Iterable[Labelled], seed: int, jobs: int) -> Iterator[Told]:
     for one in made:
         free.put(one)
 
-    def judged(one: Labelled) -> Told:
+    def judge_program(one: Labelled) -> Told:
         place = free.get()
         try:
-            return told_of(place, one, seed)
+            return run_parts(place, one, seed)
         finally:
             free.put(place)
 
     try:
         with ThreadPoolExecutor(jobs) as pool:
-            yield from pool.map(judged, programs)
+            yield from pool.map(judge_program, programs)
     finally:
         for device, server in made:
             device.close()
             server.close()
 
 
-def told_of(place: Place, one: Labelled, seed: int) -> Told:
+def run_parts(place: Place, one: Labelled, seed: int) -> Told:
     """Run every part of a program, and collect the findings."""
     began, findings, why_not = time.perf_counter(), list[Finding](), one.excluded
     try:

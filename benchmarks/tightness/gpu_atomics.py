@@ -60,7 +60,7 @@ def entry(kind: str, how: str, place: int) -> str:
     return f"one<{kind}, {how}, {'true' if place else 'false'}>"
 
 
-def seen(device: Device, kind: str, how: str, place: int) -> Seen:
+def try_operation(device: Device, kind: str, how: str, place: int) -> Seen:
     """One operation, tried on every pair."""
     unit, count = 2.0 ** LEAST_NORMAL[kind], len(PAIRS)
     a, b = (np.array(column) * unit for column in zip(*PAIRS.values(), strict=True))
@@ -98,7 +98,7 @@ def main() -> None:
         print("| type | operation | memory | flushed | -0.75 becomes | what it gives back |\n|---|---|---|---|---|---|")
         for kind, how, place in (*ADDITIONS, *OTHERS):
             if not on_cpu or kind in ON_THE_CPU:
-                print(row(seen(device, kind, how, place)), flush=True)
+                print(row(try_operation(device, kind, how, place)), flush=True)
 
 
 if __name__ == "__main__":

@@ -147,7 +147,7 @@ def narrow(device: Device, name: str, kind: str, form: Element) -> dict[str, Any
     }  # fmt: skip
 
 
-def measured(device: Device, stride: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def measure_functions(device: Device, stride: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """All functions, with those of 16 bits apart; functions that a device lacks are left out and named."""
     wide, small = [], []
     for flags in ((), ("-ftz=true",)):
@@ -177,7 +177,7 @@ def main() -> None:
     parser.add_argument("--device", default="gpu")
     asked = parser.parse_args()
     with closing(open_device(asked.device)) as device:
-        wide, small = measured(device, asked.stride)
+        wide, small = measure_functions(device, asked.stride)
         on = card(asked.device)
     document = {"schema": "kfuzz-functions/1", "measured_on": on | {"day": str(date.today())}, "stride": asked.stride,
                 "functions": wide, "narrow": small}  # fmt: skip

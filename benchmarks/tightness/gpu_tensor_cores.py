@@ -162,26 +162,33 @@ def of_all_kinds(unit: Unit, rng: np.random.Generator, count: int) -> tuple[Real
     low, span = np.log2(unit.operand.min_normal), unit.operand.p - 1
     high = min(-low, 12.0)
 
-    def drawn(least: float, most: float) -> Reals:
+    def draw_reals(least: float, most: float) -> Reals:
         sign = rng.choice([-1.0, 1.0], (count, TERMS))
         return sign * rng.uniform(1, 2, (count, TERMS)) * 2.0 ** rng.integers(int(least), int(most) + 1, (count, TERMS))
 
     kind = rng.integers(0, 8, (count, TERMS)) * (rng.random((count, 1)) < 0.8)
-    a, b = drawn(-6, 5), drawn(-6, 5)
-    large = drawn(-low - 8 if unit.operand is not F16 else 4, -low - 1 if unit.operand is not F16 else high)
-    tiny = np.where(kind == 1, drawn(low - span, low - 1), np.where(kind == 2, 0.0, drawn(low, low + 6)))
+    a, b = draw_reals(-6, 5), draw_reals(-6, 5)
+    large = draw_reals(-low - 8 if unit.operand is not F16 else 4, -low - 1 if unit.operand is not F16 else high)
+    tiny = np.where(kind == 1, draw_reals(low - span, low - 1), np.where(kind == 2, 0.0, draw_reals(low, low + 6)))
     a, b = np.where(kind == 1, tiny, a), np.where(kind == 1, large, b)
     a, b = np.where(kind == 2, large, a), np.where(kind == 2, 0.0, b)
     a, b = np.where(kind == 3, large, a), np.where(kind == 3, tiny, b)
-    a, b = np.where(kind == 4, drawn(low - span, low + 3), a), np.where(kind == 4, drawn(low - span, low + 3), b)
-    a, b = np.where(kind == 5, 0.0, a), np.where(kind == 5, drawn(-6, 5), b)
+    a, b = (
+        np.where(kind == 4, draw_reals(low - span, low + 3), a),
+        np.where(kind == 4, draw_reals(low - span, low + 3), b),
+    )
+    a, b = np.where(kind == 5, 0.0, a), np.where(kind == 5, draw_reals(-6, 5), b)
     for later in range(1, TERMS, 2):  # the largest may cancel, so that the bits that it cut show
         back = rng.random(count) < 0.5
         a[back, later], b[back, later] = -a[back, later - 1], b[back, later - 1]
-    c = rng.choice([0.0, 1.0], count) * drawn(-34, 6)[:, 0]
+    c = rng.choice([0.0, 1.0], count) * draw_reals(-34, 6)[:, 0]
     if unit.operand is not F16:  # an eighth of the blocks add up to denormal floats
         deep = rng.random(count) < 0.125
-        a[deep], b[deep], c[deep] = drawn(-80, -71)[deep], drawn(-77, -61)[deep], drawn(-151, -126)[deep, 0]
+        a[deep], b[deep], c[deep] = (
+            draw_reals(-80, -71)[deep],
+            draw_reals(-77, -61)[deep],
+            draw_reals(-151, -126)[deep, 0],
+        )
         c[deep] *= rng.choice([0.0, 1.0], deep.sum())
     return unit.operand.round(a), unit.operand.round(b), unit.sum.round(c)
 

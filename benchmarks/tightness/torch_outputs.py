@@ -48,7 +48,7 @@ def bits(x: Any) -> str:  # noqa: ANN401  a tensor
     return str(x.cpu().contiguous().view(torch.int32 if x.element_size() == 4 else torch.int16).numpy().tobytes().hex())
 
 
-def given(op: str, kind: str) -> Given:
+def inputs_on_gpu(op: str, kind: str) -> Given:
     """The inputs on the GPU, by their bits."""
     made = {}
     for role, array in inputs(op, kind).items():
@@ -60,7 +60,7 @@ def given(op: str, kind: str) -> Given:
 
 def attention(op: str, kind: str) -> dict[str, str]:
     """Attention by every way that torch has for this format."""
-    g, found = given(op, kind), {}
+    g, found = inputs_on_gpu(op, kind), {}
     q, k, v = (g[role][None] for role in "qkv")
     for name, backend in BACKENDS.items():
         try:
@@ -77,7 +77,7 @@ def main() -> None:
     answers: dict[str, Any] = {}
     for kind in FORMAT_NAMES:
         for op, call in OPS.items():
-            made = call(given(op, kind))
+            made = call(inputs_on_gpu(op, kind))
             answers[f"{op} {kind}"] = [bits(one) for one in made] if isinstance(made, tuple) else bits(made)
         for op in ("attention", "causal_attention"):
             answers |= attention(op, kind)

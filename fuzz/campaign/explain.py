@@ -106,14 +106,14 @@ class _Devices:
 
     def of(self, one: Discovery) -> Device:
         """The device that showed the smallest case of a discovery."""
-        return self.named(one.devices[0] if one.devices else "")
+        return self.device_named(one.devices[0] if one.devices else "")
 
     @property
     def checking(self) -> Device:
         """The device that checks each access, or the only one."""
-        return self.named(CPU)
+        return self.device_named(CPU)
 
-    def named(self, name: str) -> Device:
+    def device_named(self, name: str) -> Device:
         """The device of this name, or the first one."""
         lane = next((lane for lane in self._lanes if lane.name == name), self._lanes[0])
         if lane.name not in self._open:
@@ -197,7 +197,9 @@ def _confirm_errors(one: KernelResult, seed: int, options: Options, devices: _De
         elif each.defect.kind in HAVE_ONE_CAUSE or each.is_known:
             yield replace(each, confirmed=NOT_RUN)
         else:
-            yield replace(each, confirmed=_confirm(one.kernel, each, seed, options, devices.named(devices.first)))
+            yield replace(
+                each, confirmed=_confirm(one.kernel, each, seed, options, devices.device_named(devices.first))
+            )
 
 
 def _confirm(kernel: Kernel, one: Discovery, seed: int, options: Options, device: Device) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.cases.recipe import MAX_ELEMENTS, Recipe, describe
-from kfuzz.claims.references import BY_REFERENCE, named, shown_op
+from kfuzz.claims.references import BY_REFERENCE, name_in_case, shown_op
 from kfuzz.claims.roles import Dimensions, Roles, roles_of
 from kfuzz.devices.vast import is_vast, make_unfilled
 from kfuzz.kinds import Severity
@@ -157,7 +157,7 @@ def case_of(op: str, arrays: Mapping[str, Values | Recipe], dimensions: Mapping[
             values = source if is_vast(source) else np.array(source, order="C")
         shaped[role] = _fit_rank(op, role, values, wanted, roles)
         _bind_axes(op, role, shaped[role].shape, wanted, axes)
-    return Case(named(op), axes, shaped, recipes, roles.inputs)
+    return Case(name_in_case(op), axes, shaped, recipes, roles.inputs)
 
 
 def _fit_rank(op: str, role: str, values: Values, wanted: tuple[str, ...], roles: Roles) -> Values:

@@ -39,7 +39,7 @@ SizesAndTune = tuple[dict[str, int], dict[str, int]]
 def grounds(kernel: Kernel) -> Iterator[SizesAndTune]:
     """Sizes and launches to count at: each axis in turn, for some values of tune; then any."""
     seen = set()
-    for axes, tune in (*systematic(kernel), *drawn(kernel)):
+    for axes, tune in (*systematic(kernel), *draw_sizes(kernel)):
         key = (*axes.items(), *tune.items())
         if key not in seen and not kernel.where.broken({**axes, **tune}) and not is_too_much(kernel, axes, tune):
             seen.add(key)
@@ -59,7 +59,7 @@ def systematic(kernel: Kernel) -> Iterator[SizesAndTune]:
                 )
 
 
-def drawn(kernel: Kernel) -> Iterator[SizesAndTune]:
+def draw_sizes(kernel: Kernel) -> Iterator[SizesAndTune]:
     """Any sizes and any launch, drawn with a fixed seed; small sizes as often as large ones."""
     draw = random.Random(SEED)  # noqa: S311  drawn for coverage, nothing is kept secret
     summed = summed_axes(kernel)

@@ -22,7 +22,7 @@ from kfuzz.find.modules import NamedCallable, find_callable
 
 def claim_for_python(path: Path, source: str, op: str, said: FunctionWords) -> str:
     """The claim in TOML of an unchanged file."""
-    return written(FrontMatter(path, source, "", 1, "", {"op": op}, "--op"), roles_of(op), said, {})
+    return claim_text(FrontMatter(path, source, "", 1, "", {"op": op}, "--op"), roles_of(op), said, {})
 
 
 def claim_by_reference(said: FunctionWords) -> str:
@@ -30,7 +30,7 @@ def claim_by_reference(said: FunctionWords) -> str:
     call: dict[str, object] = {"entry": said.entry} if said.entry else {}
     call |= {"given": {name: of[0] for name, of in said.arguments.items()}} if said.arguments else {}
     lines = [f'op = "{OP}"', *(["", "[call]"] if call else [])]
-    return "\n".join([*lines, *(f"{key} = {front_matter.shown(one)}" for key, one in call.items())])
+    return "\n".join([*lines, *(f"{key} = {front_matter.as_toml(one)}" for key, one in call.items())])
 
 
 def kernel_of_module(target: str, op: str, said: FunctionWords, words: str) -> Kernel:
@@ -45,9 +45,9 @@ def kernel_of_module(target: str, op: str, said: FunctionWords, words: str) -> K
     if function is not None:
         parameters = ", ".join([*function.required, *(f"{name}=None" for name in function.optional)])
         stands_for = replace(front, source=f"def {entry}({parameters}{', **_' * function.is_variadic}): ...")
-        toml = written(stands_for, roles, said, known)
+        toml = claim_text(stands_for, roles, said, known)
     else:
-        toml = written(front, roles, said, known)
+        toml = claim_text(front, roles, said, known)
     return read(front_matter.beside(path, front.source, toml, words))
 
 
@@ -64,7 +64,7 @@ def library_of(found: NamedCallable) -> str:
     return array_library_of([top], array_library_of(read_text(found.text).packages))
 
 
-def written(front: FrontMatter, roles: Roles, said: FunctionWords, known: Mapping[str, str]) -> str:
+def claim_text(front: FrontMatter, roles: Roles, said: FunctionWords, known: Mapping[str, str]) -> str:
     """The claim of one callable: the op's arrays and sizes, and the arguments of the call."""
     several = {name: of for name, of in said.arguments.items() if len(of) > 1}
     call: dict[str, object] = {**known, **({"entry": said.entry} if said.entry else {})}
@@ -79,7 +79,7 @@ def written(front: FrontMatter, roles: Roles, said: FunctionWords, known: Mappin
     ranges = {name: f'"{axis}"' for name, axis in kernel.axes.items()}
     if said.only_home:
         ranges = {name: f"[{size}]" for name, size in home.items()}
-    arrays = [f"{name} = {front_matter.shown(str(array))}" for name, array in kernel.arrays.items()]
+    arrays = [f"{name} = {front_matter.as_toml(str(array))}" for name, array in kernel.arrays.items()]
     lines = [
         f'op     = "{roles.op}"',
         f"axes   = {{ {', '.join(f'{name} = {given}' for name, given in ranges.items())} }}",
@@ -88,7 +88,7 @@ def written(front: FrontMatter, roles: Roles, said: FunctionWords, known: Mappin
         "",
         "[call]",
         f'entry   = "{launch.called.function}"',
-        f"args    = [{', '.join(front_matter.shown(one) for one in launch.called.arguments)}]",
+        f"args    = [{', '.join(front_matter.as_toml(one) for one in launch.called.arguments)}]",
         *([] if launch.called.is_guess else [f'library = "{launch.called.library}"']),
     ]
     if home:

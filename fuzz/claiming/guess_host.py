@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
-from kfuzz.claiming.guess_kernel import LIMITS, VALUES, is_const, name_of, named
+from kfuzz.claiming.guess_kernel import LIMITS, VALUES, is_const, name_of, number_named
 from kfuzz.claims.roles import Roles, roles_of
 from kfuzz.claims.signature import Parameter, entries_of, host_functions_of
 from kfuzz.oracle.elements import I32, I64
@@ -57,9 +57,9 @@ def host_claims(op: str, source: str, said: FunctionWords = NOTHING) -> Iterator
     known = {**{name: value for name, value in usual.items() if not DIMENSION.fullmatch(name)}, **said.arguments}
     for name in every:
         for arrays, args in orders(roles, functions[name], known):
-            yield from written(op, roles, name, arrays, args, said, is_row=False)
+            yield from claim_texts(op, roles, name, arrays, args, said, is_row=False)
             if roles.takes_vector and "cols" in args and "rows" not in args:
-                yield from written(op, roles, name, arrays, args, said, is_row=True)
+                yield from claim_texts(op, roles, name, arrays, args, said, is_row=True)
 
 
 def entries_for(source: str) -> list[str]:
@@ -115,7 +115,7 @@ def given_value(known: Mapping[str, tuple[str, ...]], name: str) -> str:
     return name if len(values) > 1 else values[0] if values else ""
 
 
-def written(
+def claim_texts(
     op: str, roles: Roles, name: str, arrays: list[tuple[str, str]], args: list[str], said: FunctionWords, is_row: bool
 ) -> Iterator[str]:
     """The claims of one function, for sizes from large to small; of a single row, or of rows."""
@@ -158,7 +158,7 @@ def values_of(
     numbers = [name for one in parameters if is_whole(one) and not values[name := name_of(one)]]
     threads = {name: "256" for name in numbers if tried and THREADS.fullmatch(name)}
     numbers, sizes = [name for name in numbers if name not in threads], dimensions_of(roles)
-    by_name = {name: next((size for size in sorted(sizes) if named(size, [name])), "") for name in numbers}
+    by_name = {name: next((size for size in sorted(sizes) if number_named(size, [name])), "") for name in numbers}
     if tried and len(numbers) == len(sizes) and {*by_name.values()} != {*sizes}:
         by_name = dict(zip(numbers, sizes, strict=True))
     return {**values, **threads, **by_name}

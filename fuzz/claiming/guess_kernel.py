@@ -14,8 +14,8 @@ from kfuzz.claiming.launch_text import (
     WARP,
     block_sizes,
     constants_of,
+    launches_as_sizes,
     shared_extent,
-    told_launches,
 )
 from kfuzz.claims.roles import Roles, roles_of
 from kfuzz.claims.signature import Parameter, entries_of
@@ -137,7 +137,7 @@ def shapes(roles: Roles, numbers: Sequence[str]) -> Iterator[Naming]:
         yield Naming(("rows", cols), {"rows": "rows", "cols": cols}, "rows")
         yield Naming((cols,), {"cols": cols}, None)
         return
-    by_name = {dimension: named(dimension, numbers) for dimension in dimensions}
+    by_name = {dimension: number_named(dimension, numbers) for dimension in dimensions}
     orders = [by_name] if None not in by_name.values() else []
     orders.append(dict(zip(dimensions, (*numbers, *dimensions[len(numbers) :]), strict=False)))
     for order in orders:
@@ -147,7 +147,7 @@ def shapes(roles: Roles, numbers: Sequence[str]) -> Iterator[Naming]:
             yield Naming(tuple(found.values()), found, rows)
 
 
-def named(dimension: str, numbers: Sequence[str]) -> str | None:
+def number_named(dimension: str, numbers: Sequence[str]) -> str | None:
     """The number with the name of a dimension, or with a common name for it."""
     pattern = re.compile(rf"{re.escape(dimension)}|{SIZE.get(dimension, dimension)}", re.IGNORECASE)
     return next((name for name in numbers if pattern.fullmatch(name)), None)
@@ -186,7 +186,7 @@ def launches(
     runs with many. The block is any, if the text asks for its size; then what shared arrays hold, and what the text
     names.
     """
-    for told in told_launches(name, places, shape.axes, source):
+    for told in launches_as_sizes(name, places, shape.axes, source):
         yield GuessedLaunch(told[0], told[1], told[2])
     code = blank_non_code(source)
     first = shape.axes[0]

@@ -149,7 +149,9 @@ def part_of(unclaimed: Unclaimed, values: Mapping[str, object]) -> tuple[str, Fu
     for name in ("accuracy", "values"):
         table = values.get(name, {})
         if isinstance(table, dict) and table:
-            tables += f"\n\n[{name}]\n" + "\n".join(f"{key} = {front_matter.shown(one)}" for key, one in table.items())
+            tables += f"\n\n[{name}]\n" + "\n".join(
+                f"{key} = {front_matter.as_toml(one)}" for key, one in table.items()
+            )
     return (
         unclaimed.op or str(values.get("op", "")),
         FunctionWords(

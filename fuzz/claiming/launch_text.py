@@ -75,7 +75,9 @@ def shared_extent(code: str) -> int:
     return max((size for one in SHARED.findall(code) if (size := number_of(one, known))), default=0)
 
 
-def told_launches(name: str, numbers: Mapping[int, str], axes: Sequence[str], text: str) -> Iterator[tuple[str, ...]]:
+def launches_as_sizes(
+    name: str, numbers: Mapping[int, str], axes: Sequence[str], text: str
+) -> Iterator[tuple[str, ...]]:
     """Grid, block and shared memory of each launch of a kernel, in the kernel's own names of its sizes.
 
     `numbers`: the parameters that are numbers, by their places. A name of the caller's that no argument explains is

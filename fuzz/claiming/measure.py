@@ -61,7 +61,7 @@ class MeasuredCounts:
         return int(np.bitwise_or.reduce([0, *(sample.flags for sample in self.samples)]))
 
 
-def measured(kernel: Kernel, counter: Counter) -> MeasuredCounts:
+def measure(kernel: Kernel, counter: Counter) -> MeasuredCounts:
     """Count at all chosen sizes and launches; ClaimError if the kernel does not compile for counting."""
     samples: list[Sample] = []
     for axes, tune in grounds(kernel):

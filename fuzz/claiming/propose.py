@@ -12,7 +12,7 @@ from math import prod
 
 from kfuzz.claiming.formula import CountFormula, Point, fitted
 from kfuzz.claiming.grounds import summed_axes
-from kfuzz.claiming.measure import MeasuredCounts, Sample, chosen, launches_at, measured, split
+from kfuzz.claiming.measure import MeasuredCounts, Sample, chosen, launches_at, measure, split
 from kfuzz.claiming.stages import stages_of
 from kfuzz.claims.expression import LONGEST
 from kfuzz.claims.kernel import Kernel
@@ -53,7 +53,7 @@ def rounding_of(kernel: Kernel) -> ProposedRounding:
     counter = Counter()
     announce(Phase(Stage.COUNTING, kernel.name))
     try:
-        found = measured(kernel, counter)
+        found = measure(kernel, counter)
     except ClaimError as error:  # its trials will show whether it compiles unchanged
         narrow = "halves and bfloat16 do not count"
         why = narrow if narrow in str(error) else "it does not compile with numbers that count for float"
@@ -67,10 +67,10 @@ def rounding_of(kernel: Kernel) -> ProposedRounding:
         return ProposedRounding({}, "nothing is added, and no exp is taken: there is nothing to claim")
     is_unshifted = kernel.op == "softmax" and all(one.is_unshifted for one in found.samples)
     statements = {**counts(kernel, found, is_unshifted), **from_text(kernel), **division(kernel, found)}
-    return ProposedRounding(statements, said(found), is_unshifted)
+    return ProposedRounding(statements, describe_sizes(found), is_unshifted)
 
 
-def said(found: MeasuredCounts) -> str:
+def describe_sizes(found: MeasuredCounts) -> str:
     """The sizes of the counts, in words."""
     largest = {name: max(sample.axes[name] for sample in found.samples) for name in found.samples[0].axes}
     sizes = " ".join(f"{name}={size}" for name, size in largest.items())

@@ -101,7 +101,7 @@ def width(kernel: Kernel, inputs: Mapping[str, Floats], accuracy: Accuracy) -> f
     return found
 
 
-def told(kernel: Kernel, slack: Slack) -> str:
+def describe_slack(kernel: Kernel, slack: Slack) -> str:
     """The gain in words, for the author of the claim."""
     return (
         f"{kernel.name}: the claim leaves adds out, so at {slack.sizes} an error of {percent(slack.allowed)} passes; "

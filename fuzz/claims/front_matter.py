@@ -72,13 +72,13 @@ class FrontMatter:
     def error(self, key: KeyPath, found: str) -> ClaimError:
         """One line: file, line, key = value, what was found and what is allowed."""
         value = lookup(self.values, key)
-        written = "" if value is None else f" = {shown(value)}"
+        written = "" if value is None else f" = {as_toml(value)}"
         line = "" if self.said else f"{self.line(key)}:"
         return ClaimError(f"{shown_path(self.path)}:{line} {shown_key(key)}{written}: {found}")
 
     def statement(self, key: KeyPath) -> str:
         """A key and its value as they are written: `exp = "expf"`."""
-        return f"{key[-1]} = {shown(lookup(self.values, key))}"
+        return f"{key[-1]} = {as_toml(lookup(self.values, key))}"
 
     def line(self, key: KeyPath) -> int:
         """The line on which the statement of this key starts, or of the nearest key around it."""
@@ -156,7 +156,7 @@ def parse(path: Path, source: str) -> FrontMatter:
     if not fences:
         near = next((number for number, line in enumerate(lines) if MEANT.match(line)), None)
         if near is not None:
-            raise ClaimError(f"{where}:{near + 1}: {shown(lines[near])}: did you mean '{opens}'? {plain}")
+            raise ClaimError(f"{where}:{near + 1}: {as_toml(lines[near])}: did you mean '{opens}'? {plain}")
         how = f"a kernel file carries its claim in comments between '{opens}' and '{closes}'"
         more = "" if mark == "#" else f"; kfuzz claim {where} finds one, kfuzz show --template prints one to start from"
         raise ClaimError(f"{where}:1: no front matter: {how}{more}")
@@ -167,13 +167,13 @@ def parse(path: Path, source: str) -> FrontMatter:
     if end is None:
         near = next((number for number in range(start, len(lines)) if MEANT_CLOSED.match(lines[number])), None)
         if near is not None:
-            raise ClaimError(f"{where}:{near + 1}: {shown(lines[near])}: did you mean '{closes}'? {plain}")
+            raise ClaimError(f"{where}:{near + 1}: {as_toml(lines[near])}: did you mean '{closes}'? {plain}")
         raise ClaimError(f"{where}:{start}: '{opens}' is never closed; end the front matter with a line '{closes}'")
     if end - start > MOST_LINES:
         raise ClaimError(f"{where}:{start}: front matter of {end - start} lines; at most {MOST_LINES}")
     for number in range(start, end):
         if lines[number] != mark and not lines[number].startswith(f"{mark} "):
-            found = f"{shown(lines[number])}: inside the front matter every line starts with '{mark} '"
+            found = f"{as_toml(lines[number])}: inside the front matter every line starts with '{mark} '"
             raise ClaimError(f"{where}:{number + 1}: {found}")
     toml = "\n".join(line[len(mark) + 1 :] for line in lines[start:end])
     if len(toml) > MOST_LETTERS:
@@ -288,12 +288,12 @@ def shown_key(key: KeyPath) -> str:
     return one_line(text) or "front matter"
 
 
-def shown(value: object) -> str:
+def as_toml(value: object) -> str:
     """A value as TOML would write it, cut if it is long."""
     if isinstance(value, dict):
-        text = "{ " + ", ".join(f"{key} = {shown(inner)}" for key, inner in value.items()) + " }" if value else "{}"
+        text = "{ " + ", ".join(f"{key} = {as_toml(inner)}" for key, inner in value.items()) + " }" if value else "{}"
     elif isinstance(value, list):
-        text = "[" + ", ".join(shown(inner) for inner in value) + "]"
+        text = "[" + ", ".join(as_toml(inner) for inner in value) + "]"
     else:
         text = json.dumps(value, ensure_ascii=False, default=str)
     text = one_line(text)

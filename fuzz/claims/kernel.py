@@ -29,7 +29,7 @@ from kfuzz.claims.keys import WrittenClaim, parse_claim
 from kfuzz.claims.launches import Launch, LaunchVariant, read_launches
 from kfuzz.claims.op_rules import check_op_rules
 from kfuzz.claims.reading import ClaimNames, Sizes, at, evaluate
-from kfuzz.claims.references import named, with_reference
+from kfuzz.claims.references import name_in_case, with_reference
 from kfuzz.claims.roles import Dimensions, Roles, roles_of
 from kfuzz.claims.sizes import (
     Broken,
@@ -119,7 +119,7 @@ class Kernel:
 
     def computes(self, op: str, dimensions: Mapping[str, Dimensions]) -> bool:
         """Whether an op as a case names it, with arrays of these dimensions, is this kernel's."""
-        return op == named(self.op) and dict(dimensions) == self.roles.inputs
+        return op == name_in_case(self.op) and dict(dimensions) == self.roles.inputs
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
@@ -215,9 +215,9 @@ class Kernel:
             d: n for role, dims in self.roles.inputs.items() for d, n in zip(dims, inputs[role].shape, strict=False)
         }
         with np.errstate(all="ignore"):  # a number beyond a narrow format becomes infinite
-            return {role: self.held(role, given, elements[role], sizes) for role, given in inputs.items()}
+            return {role: self.store_array(role, given, elements[role], sizes) for role, given in inputs.items()}
 
-    def held(self, role: str, given: NDArray[np.generic], element: Element, sizes: Sizes) -> NDArray[np.generic]:
+    def store_array(self, role: str, given: NDArray[np.generic], element: Element, sizes: Sizes) -> NDArray[np.generic]:
         """One array of a case as this kernel stores it."""
         if given.dtype != np.float32:
             raise TypeError(f"{role}: dtype={given.dtype}; the inputs of a case are float32")

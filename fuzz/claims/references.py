@@ -64,7 +64,7 @@ def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
     answer = json.loads(raw)
     if "error" in answer:
         raise front.error(("op",), f"{reference.name} in {shown_path(reference.path)}: {answer['error']}")
-    formula = placed(front, answer)
+    formula = write_formula(front, answer)
     check_agrees(front, formula, answer)
     return replace(claim, op=str(formula))
 
@@ -127,7 +127,7 @@ def traced(front: FrontMatter, question: Mapping[str, object]) -> bytes:
         return json.dumps(answer).encode()
 
 
-def placed(front: FrontMatter, answer: Mapping[str, str]) -> Path:
+def write_formula(front: FrontMatter, answer: Mapping[str, str]) -> Path:
     """The formula as a file named by its content, so an edit of the kernel beside the reference does not change it."""
     arrays = arrays_of(answer, "constant ")
     text = answer["formula"]
@@ -186,7 +186,7 @@ def is_reference(op: str) -> bool:
     return Path(op).parent.parent == cache.folder() / FOLDER
 
 
-def named(op: str) -> str:
+def name_in_case(op: str) -> str:
     """An op as a case names it: an op in a file by the file's name, wherever it lies."""
     if not op.endswith(".py"):
         return op

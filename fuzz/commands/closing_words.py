@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from kfuzz.campaign.campaign import Lane
-from kfuzz.claiming.slack import slack_of, told
+from kfuzz.claiming.slack import describe_slack, slack_of
 from kfuzz.claims.kernel import Kernel
 from kfuzz.exit_codes import NOTHING_NEW
 from kfuzz.phases import Phase, Stage, announce
@@ -47,4 +47,4 @@ def advise(kernels: tuple[Kernel, ...], lane: Lane, screen: Console) -> None:
         for kernel in silent:
             announce(Phase(Stage.MEASURING, kernel.name))
             if slack := slack_of(kernel, opened):
-                screen.print(told(kernel, slack), markup=False, highlight=False, soft_wrap=True)
+                screen.print(describe_slack(kernel, slack), markup=False, highlight=False, soft_wrap=True)

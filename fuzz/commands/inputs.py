@@ -32,7 +32,7 @@ class FileReader:
     timeout: float
     server: Server
 
-    def given(self, file: Path) -> tuple[str, ...]:
+    def arguments_with(self, file: Path) -> tuple[str, ...]:
         """The program's arguments with this file."""
         return with_input(self.words, file)
 
@@ -86,7 +86,7 @@ def _write_file(folder: Path, name: str, content: bytes) -> Path:
 def _has_understood(reader: FileReader, probe: Path, is_graph: bool) -> bool:
     """Whether the program launches kernels, and makes arrays of as many elements as the file has."""
     manner = Manner(0, POISONS[0])
-    end, _ = reader.server.run(ProgramRun(reader.library, manner, reader.timeout), reader.given(probe))
+    end, _ = reader.server.run(ProgramRun(reader.library, manner, reader.timeout), reader.arguments_with(probe))
     if not isinstance(end, ProgramEnd) or not end.launches:
         return False
     sizes = [one.bytes for one in read_structs(end.buffers, RawBuffer) if one.bytes]

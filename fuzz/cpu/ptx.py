@@ -62,10 +62,10 @@ def _call(inside: str) -> str | None:
     if instruction.rstrip(";") == "cp.async.commit_group":
         return "cuda_on_cpu_async_commit()"
     if wait := _WAIT.fullmatch(instruction):
-        return f"cuda_on_cpu_async_wait({_named(wait['but'] or '0', operands)})"
+        return f"cuda_on_cpu_async_wait({_operand(wait['but'] or '0', operands)})"
     if copy := _COPY.fullmatch(instruction):
         words = [f"%{i}" for i in range(2)] + [copy["bytes"], *([copy["given"]] if copy["given"] else [])]
-        return f"::cuda_on_cpu::ptx_cp_async({', '.join(_named(one, operands) for one in words)})"
+        return f"::cuda_on_cpu::ptx_cp_async({', '.join(_operand(one, operands) for one in words)})"
     plain = _SPACE.sub("", instruction)
     if access := _ACCESS.fullmatch(plain):
         return _plain_access(access, operands)
@@ -123,7 +123,7 @@ def _atomic_update(match: re.Match[str], operands: list[str]) -> str | None:
     return f"{operands[0]} = {call}" if gives else call
 
 
-def _named(word: str, operands: list[str]) -> str:
+def _operand(word: str, operands: list[str]) -> str:
     """The expression for `%2`, or a number itself."""
     return operands[int(word[1:])] if word.startswith("%") and int(word[1:]) < len(operands) else word
 

@@ -43,11 +43,11 @@ def additions(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) 
     If the claim is silent, it is the count that the oracle allows: that of one thread that works alone.
     """
 
-    def counted() -> int:
+    def count_terms() -> int:
         sizes = kernel.sizes(axes, tune)
         return 1 + sum(max(0, count(sizes)) for _, count in each_count("adds", kernel.rounding.adds))
 
-    return number_or_zero(kernel, counted)
+    return number_or_zero(kernel, count_terms)
 
 
 def _find_size(kernel: Kernel, what: Large, choose: Choose) -> tuple[Ground, dict[str, int]] | None:

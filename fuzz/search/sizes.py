@@ -132,32 +132,32 @@ def elements(kernel: Kernel, axes: Mapping[str, int]) -> int:
     """How many values a case of this size has, inputs and outputs of the op together."""
     total = kernel.elements
 
-    def counted() -> int:
+    def count_elements() -> int:
         if total.names <= axes.keys():  # nearly always: no other size is needed
             return total(axes)
         return total(kernel.sizes(axes, {name: values[0] for name, values in kernel.tune.items()}))
 
-    return number_or_zero(kernel, counted)
+    return number_or_zero(kernel, count_elements)
 
 
 def array_elements(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> int:
     """How many values all arrays of the kernel have, scratch among them."""
 
-    def counted() -> int:
+    def count_array_elements() -> int:
         sizes = kernel.sizes(axes, tune)
         return sum(prod(size(sizes) for size in array.shape) for array in kernel.arrays.values())
 
-    return number_or_zero(kernel, counted)
+    return number_or_zero(kernel, count_array_elements)
 
 
 def threads(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> int:
     """How many threads all launches have together: the cost of a trial on the cpu device."""
 
-    def counted() -> int:
+    def count_threads() -> int:
         sizes = kernel.sizes(axes, tune)
         return sum(launch.threads(sizes) for launch in kernel.launches if launch.is_made(sizes))
 
-    return number_or_zero(kernel, counted)
+    return number_or_zero(kernel, count_threads)
 
 
 def _draw_axes(ground: Ground, choose: Choose, budget: int, work: int) -> dict[str, int]:

@@ -85,7 +85,7 @@ class Rotation:
             sizes |= dict(zip(dimensions, shapes(self.kernel, self.bound.axes)[other], strict=False))
         if role in self.kernel.roles.integers:
             numbers *= np.float32(sizes.get(self.kernel.roles.integers[role], 100))
-        return self.kernel.held(role, numbers, buffer.element, sizes)
+        return self.kernel.store_array(role, numbers, buffer.element, sizes)
 
 
 @lru_cache(maxsize=2 * DRAWS)

@@ -126,14 +126,14 @@ class Defect:
     @property
     def file(self) -> str:
         """The file that `line` is in: the header or the kernel's file; for a kernel of kfuzz, its name."""
-        return self._shown(self.header)
+        return self._path_of(self.header)
 
     @property
     def other_file(self) -> str:
         """The file of the other line of a pair."""
-        return self._shown(self.finding.other_file if self.finding else "")
+        return self._path_of(self.finding.other_file if self.finding else "")
 
-    def _shown(self, header: str) -> str:
+    def _path_of(self, header: str) -> str:
         if header:
             return shown_path(Path(header))
         ending = Path(self.scene.path).suffix

@@ -18,7 +18,7 @@ from kfuzz.claims.bound import Bound
 from kfuzz.claims.expression import show_sizes
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import DoesNotFitError, Kernel
-from kfuzz.claims.references import named
+from kfuzz.claims.references import name_in_case
 from kfuzz.devices import Device, Job, Outcome, Probe, Refusal, Run, Untried
 from kfuzz.devices.vast import is_vast
 from kfuzz.oracle import Accuracy, judge
@@ -98,7 +98,7 @@ def check_trial(trial: Trial) -> None:
 def unfit(kernel: Kernel, case: Case) -> str:
     """Why the kernel's claim does not cover this case, in a few words; empty if it does."""
     if not kernel.computes(case.op, case.dimensions):
-        return f"it computes {named(kernel.op)}"
+        return f"it computes {name_in_case(kernel.op)}"
     try:
         axes = kernel.axes_of(case.arrays)
     except DoesNotFitError as error:

@@ -26,7 +26,7 @@ def _masked(n: int, rng: np.random.Generator) -> NDArray[np.float64]:
     return x
 
 
-def _kept(first: float, last: float) -> Maker:
+def _between_shares(first: float, last: float) -> Maker:
     """Numbers between these two shares of the row, -inf before and after."""
 
     def make(n: int, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -67,8 +67,8 @@ FAMILIES: dict[str, Maker] = {
     "descending": lambda n, rng: np.linspace(5, -30, n),
     "denormal outputs": lambda n, rng: np.where(np.arange(n) == n // 2, 0.0, rng.uniform(-104, -86, n)),
     "masked": _masked,
-    "leading -inf": _kept(0.5, 1),
-    "trailing -inf": _kept(0, 0.5),
+    "leading -inf": _between_shares(0.5, 1),
+    "trailing -inf": _between_shares(0, 0.5),
     "spike last": _spike(lambda n: n - 1, 12),
     "spike first": _spike(lambda n: 0, 12),
     "spike in the middle": _spike(lambda n: n // 2, 12),

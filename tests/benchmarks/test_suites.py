@@ -66,7 +66,7 @@ __global__ void k(int *y) {
 """
 
 
-def told(capsys: pytest.CaptureFixture[str], *words: str) -> list[list[str]]:
+def run_main(capsys: pytest.CaptureFixture[str], *words: str) -> list[list[str]]:
     main(list(words))
     return [line.split() for line in capsys.readouterr().out.splitlines()]
 
@@ -85,7 +85,7 @@ def test_whole_programs_that_read_files_are_judged_by_their_names(
         (tmp_path / "programs" / f"{name}.cu").write_text(KERNEL.format(more=more, add=add))
     (tmp_path / "programs" / "broken.cu").write_text(KERNEL.format(more="", add="nonsense;"))
     (tmp_path / "numbers").write_bytes(struct.pack("101i", 100, *range(100)))
-    lines = told(capsys, "--layout", "hirace", str(tmp_path / "programs"), "--input", str(tmp_path / "numbers"))
+    lines = run_main(capsys, "--layout", "hirace", str(tmp_path / "programs"), "--input", str(tmp_path / "numbers"))
     assert ["out-of-bounds", "1", "1", "0", "0"] in lines
     assert ["race", "1", "1", "0", "0"] in lines
     assert ["anything", "wrong", "1", "0", "0"] in lines
@@ -98,7 +98,7 @@ def test_programs_about_scopes_are_judged_by_the_first_word_of_their_names(
 ) -> None:
     (tmp_path / "norace_interblock_fence_raw.cu").write_text(SCOPED.format(fence="__threadfence"))
     (tmp_path / "race_interblock_blkfence_raw.cu").write_text(SCOPED.format(fence="__threadfence_block"))
-    lines = told(capsys, "--layout", "scor", str(tmp_path))
+    lines = run_main(capsys, "--layout", "scor", str(tmp_path))
     assert ["race", "1", "1", "0", "0"] in lines
     assert ["anything", "wrong", "1", "0", "0"] in lines
 
@@ -116,7 +116,7 @@ def test_kernels_without_a_main_are_given_arrays_and_what_they_require(
         (tmp_path / name / "kernel.cu").write_text(ALONE.format(first=first, more="", index=index))
     (tmp_path / "in_step").mkdir()
     (tmp_path / "in_step" / "kernel.cu").write_text(IN_STEP)
-    lines = told(capsys, "--layout", "gpuverify", str(tmp_path))
+    lines = run_main(capsys, "--layout", "gpuverify", str(tmp_path))
     assert ["any", "error", "1", "1", "0", "0"] in lines
     assert ["anything", "wrong", "2", "0", "1"] in lines  # that lanes go in step is told of by a warning
     assert [line[:3] for line in lines if "COMMAND_LINE_ERROR" in " ".join(line)] == [["not", "run,", "1:"]]

@@ -21,7 +21,7 @@ TICKS = 100
 """Of /proc/PID/stat in a second, on every Linux."""
 
 
-def held(pid: int | None) -> int:
+def peak_memory(pid: int | None) -> int:
     """The most bytes that a process has held."""
     status = Path(f"/proc/{pid}/status").read_text()
     return 1024 * int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1])
@@ -49,7 +49,7 @@ def main(file: str, ballast: int = 0) -> None:
                 "case": f"{what}: {attempt.case.sizes}",
                 "seconds": seconds,
                 "judge": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
-                "worker": held(pid),
+                "worker": peak_memory(pid),
                 "rows": trial.rows,
                 "ballast": int(weight.sum()),
             }

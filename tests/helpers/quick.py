@@ -47,7 +47,7 @@ def time_of(number: int) -> float:
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
-def told(spent: Counter[str], most: float) -> str:
+def summary(spent: Counter[str], most: float) -> str:
     """What the quick tests took together, and which of them took most where it is too much."""
     total = sum(spent.values())
     line = f"make quick runs {len(spent)} of these tests: {total:.0f} s of processor time"
@@ -83,4 +83,4 @@ class Quick:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self.spent:
-            terminalreporter.write_line(told(self.spent, self.most))
+            terminalreporter.write_line(summary(self.spent, self.most))

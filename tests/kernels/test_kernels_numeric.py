@@ -88,7 +88,7 @@ def trials(kernel: Kernel, device: CpuDevice, timeout: float = 10.0) -> Iterator
         number += 1
 
 
-def told(trial: Trial) -> str:
+def text_of(trial: Trial) -> str:
     """What a failing test prints: the sizes, and each defect in words."""
     return f"{dict(trial.case.axes)} {dict(trial.tune)}: {'; '.join(defect.message for defect in trial.defects)}"
 
@@ -104,7 +104,7 @@ NEVER_ACCUSED = [
 @pytest.mark.parametrize(("name", "first", "last"), NEVER_ACCUSED)
 def test_a_correct_kernel_is_never_accused(name: str, first: int, last: int, device: CpuDevice) -> None:
     for trial in islice(trials(KERNELS[name], device), first, last):
-        assert not trial.defects, told(trial)
+        assert not trial.defects, text_of(trial)
         assert trial.ratio <= 1
 
 
@@ -132,7 +132,7 @@ def test_every_launch_parameter_keeps_the_claim(name: str, device: CpuDevice) ->
             if kernel.where.broken({**kernel.axes_of(attempt.case.arrays), **tune}):
                 continue  # no launch that is claimed at this size
             trial = run_trial(kernel, attempt.case, tune, device, Probe(runs=2))
-            assert not trial.defects, told(trial)
+            assert not trial.defects, text_of(trial)
 
 
 # The second opinion.

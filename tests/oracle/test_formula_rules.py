@@ -536,12 +536,12 @@ def test_what_a_sum_of_products_starts_at_grows_with_it(order: Any_, accumulate:
     S = kernel(claim, KernelManner(order, width=32, fused=fused))
     got = S.matmul(S.input(a), S.input(b), "k", [S.input(start) for start in starts]).x
 
-    def made(N: Bands) -> Quantity:
+    def make_sum(N: Bands) -> Quantity:
         return N.matmul(N.input(a), N.input(b), "k", [N.input(start) for start in starts])
 
-    assert outside(Bands(claim, {}, least=F16.min_normal), made, got) == 0
+    assert outside(Bands(claim, {}, least=F16.min_normal), make_sum, got) == 0
     with ctx.workprec(128):
-        assert outside(Bands(claim, {}, ends=BallEnds(), least=F16.min_normal), made, got) == 0
+        assert outside(Bands(claim, {}, ends=BallEnds(), least=F16.min_normal), make_sum, got) == 0
     if accumulate in ("f32", "mma"):  # beside one more addition at the end: the start as the last term
         N = Bands(claim, {}, least=F16.min_normal)
         last = N.matmul(N.input(a), N.input(b), "k") + N.input(starts[0]) + N.input(starts[1])

@@ -58,21 +58,21 @@ def answers(name: str) -> dict[str, NDArray[Any]]:
     return found
 
 
-def judged(name: str, got: dict[str, NDArray[Any]]) -> Verdict:
+def judge_output(name: str, got: dict[str, NDArray[Any]]) -> Verdict:
     op, kind, *_ = name.split()
     return judge(op, inputs(op, kind), got, claim(name), CLAIMED)
 
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_what_torch_answers_is_kept(name: str) -> None:
-    verdict = judged(name, answers(name)).check()
+    verdict = judge_output(name, answers(name)).check()
     assert verdict.judged > 0.7 * sum(array.size for array in answers(name).values())
 
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_an_answer_moved_by_one_place_is_broken(name: str) -> None:
     moved = {role: np.roll(array, 1, axis=-1 if array.ndim > 1 else 0) for role, array in answers(name).items()}
-    assert judged(name, moved).status == "broken"
+    assert judge_output(name, moved).status == "broken"
 
 
 @pytest.mark.parametrize("kind", ["f16", "bf16"])

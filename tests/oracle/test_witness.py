@@ -24,7 +24,7 @@ ROWS, COLS = 40, 257
 Rows = NDArray[np.float64]
 
 
-def asked() -> Iterator[tuple[str, Bands, Quantity, Rows]]:
+def simulated_norms() -> Iterator[tuple[str, Bands, Quantity, Rows]]:
     """Norms whose answers are a simulated kernel's: the sets, and what it gives."""
     draw = np.random.default_rng(15)
     for name in ("layer_norm", "rms_norm"):
@@ -39,7 +39,7 @@ def asked() -> Iterator[tuple[str, Bands, Quantity, Rows]]:
             yield name, question.bands[0], question.results[0]["y"], simulate(op, setting, claim, numbers, F32)["y"]
 
 
-ASKED = {name: rest for name, *rest in asked()}
+ASKED = {name: rest for name, *rest in simulated_norms()}
 
 
 def lacking(name: str, got: Rows) -> NDArray[np.bool_]:

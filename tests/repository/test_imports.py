@@ -143,7 +143,7 @@ def test_the_check_sees_a_device_that_imports_another(tmp_path: Path) -> None:
         "devices/b": "def late():\n    import kfuzz.gpu.driver",
         "programs/c": "from kfuzz.cpu.abi import x\nfrom kfuzz.devices import Job",
     }.items():
-        written(tmp_path / f"fuzz/{file}.py", text)
+        write_module(tmp_path / f"fuzz/{file}.py", text)
     assert arrows_between_devices(tmp_path) == ["kfuzz.devices.b -> kfuzz.gpu", "kfuzz.gpu.a -> kfuzz.cpu"]
 
 
@@ -178,30 +178,30 @@ def test_kernels_hold_no_python() -> None:
     ],
 )
 def test_the_check_sees_an_arrow_that_points_the_wrong_way(tmp_path: Path, file: str, text: str, arrow: str) -> None:
-    written(tmp_path / file, text)
+    write_module(tmp_path / file, text)
     assert arrow in wrong_arrows(tmp_path)
 
 
-def written(path: Path, text: str) -> None:
+def write_module(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
 
 
 def test_what_not_everybody_has_is_allowed_in_its_one_file(tmp_path: Path) -> None:
-    written(tmp_path / "fuzz/gpu/card.py", "import pycuda.driver")
-    written(tmp_path / "fuzz/campaign/cluster.py", "import distributed")
+    write_module(tmp_path / "fuzz/gpu/card.py", "import pycuda.driver")
+    write_module(tmp_path / "fuzz/campaign/cluster.py", "import distributed")
     assert wrong_arrows(tmp_path) == []
 
 
 def test_the_check_sees_a_circle_also_through_a_late_import(tmp_path: Path) -> None:
-    written(tmp_path / "fuzz/one.py", "from kfuzz import two")
-    written(tmp_path / "fuzz/two.py", "def late():\n    from kfuzz.one import thing")
+    write_module(tmp_path / "fuzz/one.py", "from kfuzz import two")
+    write_module(tmp_path / "fuzz/two.py", "def late():\n    from kfuzz.one import thing")
     assert set(circle(module_graph(tmp_path))) == {"kfuzz.one", "kfuzz.two"}
 
 
 def test_the_check_sees_rooms_in_a_circle_whose_modules_are_in_none(tmp_path: Path) -> None:
     texts = {"a/one": "from kfuzz.b.one import x", "a/two": "", "b/one": "", "b/two": "import kfuzz.a.two"}
     for file, text in texts.items():
-        written(tmp_path / f"fuzz/{file}.py", text)
+        write_module(tmp_path / f"fuzz/{file}.py", text)
     assert circle(module_graph(tmp_path)) == []
     assert set(circle(room_graph(tmp_path))) == {"kfuzz.a", "kfuzz.b"}

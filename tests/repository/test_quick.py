@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from paths import TESTS
-from quick import told
+from quick import summary
 
 CONFTEST = """
 from quick import Quick
@@ -66,5 +66,5 @@ def test_tests_that_cost_too_much_are_named_unless_they_are_marked(
 
 
 def test_what_fits_is_not_too_much() -> None:
-    assert "more than" not in told(Counter({"a": 60.0, "b": 59.0}), 120.0)
-    assert "more than 120; " in told(Counter({"a": 60.0, "b": 61.0}), 120.0)
+    assert "more than" not in summary(Counter({"a": 60.0, "b": 59.0}), 120.0)
+    assert "more than 120; " in summary(Counter({"a": 60.0, "b": 61.0}), 120.0)

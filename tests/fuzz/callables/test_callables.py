@@ -51,7 +51,7 @@ def possible_trials(kernel: Kernel, device: PythonDevice, count: int = TRIALS) -
         return list(trials(kernel, device, count))
 
 
-def written(folder: Path, text: str, claim: str = 'op = "row_sum"') -> Path:
+def write_callable(folder: Path, text: str, claim: str = 'op = "row_sum"') -> Path:
     path = folder / "mine.py"
     lines = "\n".join(f"# {line}" for line in claim.split("\n"))
     path.write_text(f"# /// kernel\n{lines}\n# ///\n{text}")
@@ -112,20 +112,20 @@ def test_a_refusal_is_told_with_its_line(device: PythonDevice) -> None:
 )
 def test_a_mistake_in_a_claim_is_one_line(text: str, claim: str, told: str, tmp_path: Path) -> None:
     with pytest.raises(ClaimError) as error:
-        load(written(tmp_path, text, claim))
+        load(write_callable(tmp_path, text, claim))
     assert told in str(error.value)
     assert "\n" not in str(error.value)
 
 
 def test_a_file_that_cannot_be_imported_is_a_line_with_its_line(tmp_path: Path, device: PythonDevice) -> None:
-    kernel = load(written(tmp_path, "import nothing_of_this_name\ndef f(x): ...\n"))
+    kernel = load(write_callable(tmp_path, "import nothing_of_this_name\ndef f(x): ...\n"))
     with pytest.raises(ClaimError, match=r"mine.py:4: the file cannot be imported: ModuleNotFoundError: No module"):
         list(trials(kernel, device, 1))
 
 
 def test_parameters_are_the_inputs_an_output_a_dimension_and_what_is_given(tmp_path: Path) -> None:
     text = "def f(a, out, dim, eps): ..."
-    kernel = load(written(tmp_path, text, 'op = "row_sum"\ncall = { given = { eps = 1e-5 } }'))
+    kernel = load(write_callable(tmp_path, text, 'op = "row_sum"\ncall = { given = { eps = 1e-5 } }'))
     assert [str(one) for one in kernel.entries] == ["f(x, y, dim=-1, eps=1e-05)"]
     assert kernel.launches[0].returns == ()
 
@@ -148,13 +148,15 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_right_callable_in_an_unusual_form_is_kept(form: str, tmp_path: Path, device: PythonDevice) -> None:
-    found = list(trials(load(written(tmp_path, f"import numpy as np\n{FORMS[form]}", 'op = "softmax"')), device, 4))
+    found = list(
+        trials(load(write_callable(tmp_path, f"import numpy as np\n{FORMS[form]}", 'op = "softmax"')), device, 4)
+    )
     assert [defect.bucket for trial in found for defect in trial.defects] == []
     assert sum(trial.elements for trial in found) > 20
 
 
 def test_a_claim_in_python_stands_above_the_code(tmp_path: Path) -> None:
-    assert has_claim(written(tmp_path, "def f(x): ..."))
+    assert has_claim(write_callable(tmp_path, "def f(x): ..."))
     inside = tmp_path / "inside.py"
     inside.write_text('import os\nTEXT = """\n# /// kernel\n# ///\n"""\n')
     assert not has_claim(inside)

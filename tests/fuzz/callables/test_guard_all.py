@@ -43,7 +43,7 @@ class Card:
     def free(self, address: int) -> None:
         self.guards.library.kfuzz_free(ctypes.c_void_p(address), ctypes.c_ssize_t(0), 0, None)
 
-    def told(self) -> list[str]:
+    def messages(self) -> list[str]:
         return [f"{one.severity} {one.kind}: {one.message}" for one in self.guards.findings()]
 
 
@@ -51,7 +51,7 @@ class Card:
 def card() -> Iterator[Card]:
     made = Card()
     yield made
-    made.told()
+    made.messages()
 
 
 def put(address: int, content: bytes) -> None:
@@ -63,7 +63,7 @@ def test_what_is_allocated_holds_poison_and_bases_are_as_aligned_as_torchs(card:
     assert address % 512 == 0
     assert np.frombuffer(ctypes.string_at(address, 120), np.uint32).tolist() == [WORD] * 30
     card.free(address)
-    assert card.told() == []
+    assert card.messages() == []
 
 
 @pytest.mark.parametrize(
@@ -85,15 +85,15 @@ def test_a_write_beside_an_allocation_is_told_once(
         card.free(address)
     (found,) = card.guards.findings()
     assert (found.severity, found.kind, found.message, found.array) == ("error", "out-of-bounds", message, ITS_OWN)
-    assert card.told() == []
+    assert card.messages() == []
 
 
 def test_a_write_inside_an_allocation_is_nobodys_business(card: Card) -> None:
     address = card.allocate(121)
     put(address, bytes(121))
-    assert card.told() == []
+    assert card.messages() == []
     card.free(address)
-    assert card.told() == []
+    assert card.messages() == []
 
 
 def test_a_write_to_what_is_freed_is_a_warning_unless_another_stream_was_lent_it(card: Card) -> None:
@@ -102,7 +102,7 @@ def test_a_write_to_what_is_freed_is_a_warning_unless_another_stream_was_lent_it
     for address in (one, other):
         card.free(address)
         put(address + 8, b"late")
-    assert card.told() == [
+    assert card.messages() == [
         "warning use-after-free: byte 8 of 64 bytes that torch allocates is written after they are freed"
     ]
 
@@ -111,7 +111,7 @@ def test_what_is_freed_is_had_again_in_its_own_stream_and_only_once_it_was_looke
     one = card.allocate(64, stream=5)
     card.free(one)
     assert card.allocate(64, stream=5) != one
-    card.told()
+    card.messages()
     assert card.allocate(64, stream=6) != one
     assert card.allocate(64, stream=5) == one
 

@@ -16,7 +16,7 @@ from kfuzz.cases import case_file
 from kfuzz.cases.case import Origin, Record, case_of
 from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.claims.kernel import Kernel, load
-from kfuzz.claims.references import FOLDER, named, shown_op
+from kfuzz.claims.references import FOLDER, name_in_case, shown_op
 from kfuzz.devices import ClaimError, cache
 from kfuzz.oracle.find import find
 from kfuzz.oracle.question import enclose
@@ -40,7 +40,7 @@ REFERENCES = {
 SIZES = {"rows": 5, "cols": 70, "heads": 2, "keys": 30, "d": 16, "dv": 8}
 
 
-def written(folder: Path, arrays: str, parameters: str, reference: str, forward: str = "") -> Path:
+def write_reference(folder: Path, arrays: str, parameters: str, reference: str, forward: str = "") -> Path:
     path = folder / "theirs.py"
     claim = f'# /// kernel\n# op = "reference"\n# arrays = {{ {arrays} }}\n# ///\n'
     functions = [f"def {name}({parameters}):\n    return {text}\n"
@@ -63,7 +63,7 @@ def trials(kernel: Kernel, count: int) -> Iterator[Trial]:
 @pytest.mark.parametrize("op", REFERENCES)
 def test_a_references_bound_is_as_tight_as_the_formulas(op: str, tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    made, own = find(load(written(tmp_path, *REFERENCES[op])).op), find(op)
+    made, own = find(load(write_reference(tmp_path, *REFERENCES[op])).op), find(op)
     rng = np.random.default_rng(0)
     inputs = {
         role: rng.standard_normal([SIZES[d] for d in given.dimensions]).astype("f4")
@@ -78,7 +78,7 @@ def test_a_references_bound_is_as_tight_as_the_formulas(op: str, tmp_path: Path)
 def test_what_differs_from_a_reference_is_suspect_and_no_error(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     arrays, parameters, reference = REFERENCES["softmax"]
-    wrong = load(written(tmp_path, arrays, parameters, reference, "torch.softmax(x * 1.001, -1)"))
+    wrong = load(write_reference(tmp_path, arrays, parameters, reference, "torch.softmax(x * 1.001, -1)"))
     found = list(trials(wrong, 12))
     assert {defect.kind for trial in found for defect in trial.defects} == {"suspect"}
     assert not any(trial.errors for trial in found)
@@ -89,7 +89,7 @@ def test_a_kernel_that_computes_as_its_reference_does_is_kept(tmp_path: Path) ->
     pytest.importorskip("torch")
     fused = "(x - x.amax(-1, keepdim=True)).exp() / (x - x.amax(-1, keepdim=True)).exp().sum(-1, keepdim=True)"
     arrays, parameters, reference = REFERENCES["softmax"]
-    found = list(trials(load(written(tmp_path, arrays, parameters, reference, fused)), 12))
+    found = list(trials(load(write_reference(tmp_path, arrays, parameters, reference, fused)), 12))
     assert [defect.bucket for trial in found for defect in trial.defects] == []
     assert sum(trial.elements for trial in found) > 50
 
@@ -97,7 +97,7 @@ def test_a_kernel_that_computes_as_its_reference_does_is_kept(tmp_path: Path) ->
 @pytest.mark.slow
 def test_what_no_rule_speaks_of_is_not_judged_and_named(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    kernel = load(written(tmp_path, ROWS, "x", "torch.sort(x, -1).values + x"))
+    kernel = load(write_reference(tmp_path, ROWS, "x", "torch.sort(x, -1).values + x"))
     found = list(trials(kernel, 4))
     assert any("torch's sort" in str(reason) for trial in found for reason in trial.reasons)
     assert sum(trial.elements for trial in found) == 0
@@ -117,13 +117,13 @@ def test_a_reference_that_depends_on_more_than_its_inputs_is_refused(
 ) -> None:
     pytest.importorskip("torch")
     with pytest.raises(ClaimError, match=f"in {precision} is .* depend on more than its inputs"):
-        load(written(tmp_path, ROWS, "x", reference))
+        load(write_reference(tmp_path, ROWS, "x", reference))
 
 
 @pytest.mark.slow
 def test_a_reference_that_is_another_function_in_double_is_held_to_what_it_is_in_single(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    assert load(written(tmp_path, ROWS, "x", "F.rms_norm(x, x.shape[-1:])")).op.endswith("theirs.py")
+    assert load(write_reference(tmp_path, ROWS, "x", "F.rms_norm(x, x.shape[-1:])")).op.endswith("theirs.py")
 
 
 @pytest.mark.slow
@@ -131,7 +131,7 @@ def test_a_case_of_a_reference_replays_from_another_folder_when_the_cache_is_gon
     pytest.importorskip("torch")
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir()
-    kernel = load(written(here, FIXED, "x, w", "x * w", "x * w * 1.001"))
+    kernel = load(write_reference(here, FIXED, "x, w", "x * w", "x * w * 1.001"))
     case = case_of(kernel.op, {"x": np.ones((2, 128), np.float32), "w": np.ones(128, np.float32)})
     seen = Origin("theirs", "theirs: suspect, numeric, wrong elements", "suspect", "", "cpu", {}, severity="warning")
     case_file.write(here / "case.json", Record(case, seen))
@@ -217,7 +217,7 @@ def test_a_claim_without_a_reference_says_how_one_is_called(tmp_path: Path) -> N
 def test_a_case_of_a_reference_is_told_by_neither_the_file_of_its_formula_nor_the_sizes_that_it_fixes() -> None:
     op = str(cache.folder() / FOLDER / "0a33" / "theirs.py")
     shape = {"x": np.zeros((2, 128), np.float32)}
-    assert str(case_of(named(op), shape, {"x": ("rows", "128")})).startswith("reference rows=2;")
+    assert str(case_of(name_in_case(op), shape, {"x": ("rows", "128")})).startswith("reference rows=2;")
     assert [shown_op("softmax"), shown_op("mine/softmax.py")] == ["softmax", "mine/softmax.py"]
 
 
@@ -244,7 +244,7 @@ def test_a_softmax_and_a_product_are_an_average() -> None:
 def test_a_number_that_is_made_narrow_only_to_be_returned_is_stored_so(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     arrays = 'x = "bf16[rows, cols] -> x", y = "bf16[rows, cols] <- y"'
-    kernel = load(written(tmp_path, arrays, "x", "(x.float() * 3).to(torch.bfloat16)"))
+    kernel = load(write_reference(tmp_path, arrays, "x", "(x.float() * 3).to(torch.bfloat16)"))
     assert "unknown" not in Path(kernel.op).read_text()
 
 

@@ -49,7 +49,7 @@ def bare(name: str, folder: Path) -> Path:
     return path
 
 
-def made(path: Path, unclaimed: Unclaimed) -> Kernel:
+def kernel_of(path: Path, unclaimed: Unclaimed) -> Kernel:
     return kernel_with(path, unclaimed)
 
 
@@ -59,12 +59,12 @@ def kfuzz(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 def test_a_function_of_tensors_has_its_claim_by_its_text(tmp_path: Path) -> None:
     path = bare("softmax_rows", tmp_path)
-    kernel = made(path, Unclaimed("softmax", FunctionWords(home=(16, 16384))))
+    kernel = kernel_of(path, Unclaimed("softmax", FunctionWords(home=(16, 16384))))
     assert (kernel.source, kernel.front.said) == (path.read_text(), "--op softmax --home 16x16384")
     assert [str(one) for one in kernel.entries] == ["softmax_forward(input, -1)"]
     assert kernel.home == {"rows": 16, "cols": 16384}
     assert (kernel.axes["rows"].hi, kernel.axes["cols"].hi) == (4096, 16384)
-    only = made(path, Unclaimed("softmax", FunctionWords(home=(16, 128), only_home=True), "home"))
+    only = kernel_of(path, Unclaimed("softmax", FunctionWords(home=(16, 128), only_home=True), "home"))
     assert [axis.listed for axis in only.axes.values()] == [(16,), (128,)]
 
 
@@ -72,7 +72,7 @@ def test_a_function_of_tensors_has_its_claim_by_its_text(tmp_path: Path) -> None
 def test_a_function_that_is_handed_its_output_is_not_accused_of_the_order_of_its_arrays(tmp_path: Path) -> None:
     path = bare("out_row_sum", tmp_path)
     with CpuDevice() as cpu:
-        kernel = made(path, Unclaimed("row_sum"))
+        kernel = kernel_of(path, Unclaimed("row_sum"))
         attempt = plan(kernel, random.Random(1).randint, budget=1 << 8)  # noqa: S311  sizes, nothing secret
         assert run_trial(kernel, attempt.case, attempt.tune, cpu, Probe()).errors == ()
 
@@ -80,9 +80,9 @@ def test_a_function_that_is_handed_its_output_is_not_accused_of_the_order_of_its
 def test_what_a_function_takes_besides_is_said_or_stands_in_the_module(tmp_path: Path) -> None:
     path = tmp_path / "two.cu"
     path.write_text(TWO)
-    fast = made(path, Unclaimed("softmax", FunctionWords("fast")))
+    fast = kernel_of(path, Unclaimed("softmax", FunctionWords("fast")))
     assert [str(one) for one in fast.entries] == ["fast(x, -1, 128)"]
-    several = made(path, Unclaimed("softmax", FunctionWords("fast", arguments={"threads": ("64", "256")})))
+    several = kernel_of(path, Unclaimed("softmax", FunctionWords("fast", arguments={"threads": ("64", "256")})))
     assert several.tune == {"threads": (64, 256)}
 
 
@@ -103,7 +103,7 @@ def test_what_has_to_be_said_is_asked_for_in_a_line(unclaimed: Unclaimed, told: 
     path = tmp_path / "two.cu"
     path.write_text(TWO)
     with pytest.raises(ClaimError) as error:
-        made(path, unclaimed)
+        kernel_of(path, unclaimed)
     assert told in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -148,18 +148,18 @@ def test_how_much_a_claim_allows_is_known_of_a_single_row(tmp_path: Path) -> Non
 def test_a_file_with_a_claim_of_its_own_keeps_it(tmp_path: Path) -> None:
     path = tmp_path / "own.cu"
     path.write_text((EXTENSIONS / "accessor_row_sum.cu").read_text())
-    assert made(path, Unclaimed("softmax")).op == "row_sum"
+    assert kernel_of(path, Unclaimed("softmax")).op == "row_sum"
 
 
 def test_a_claim_for_many_files_says_what_they_have_in_common(tmp_path: Path) -> None:
     claim = tmp_path / "softmax.toml"
     claim.write_text('op = "softmax"\nhome = { rows = 4, cols = 32 }\n\n[values]\nnan = "row"\n')
-    kernel = made(bare("softmax_rows", tmp_path), Unclaimed(claim=claim))
+    kernel = kernel_of(bare("softmax_rows", tmp_path), Unclaimed(claim=claim))
     assert (kernel.home, kernel.op) == ({"rows": 4, "cols": 32}, "softmax")
     assert '[values]\nnan = "row"' in kernel.front.toml
     claim.write_text('op = "softmax"\nlaunches = 3\n')
     with pytest.raises(ClaimError, match="launches: a claim for many files may have op, entry"):
-        made(bare("softmax_rows", tmp_path), Unclaimed(claim=claim))
+        kernel_of(bare("softmax_rows", tmp_path), Unclaimed(claim=claim))
 
 
 @pytest.mark.soak
@@ -216,7 +216,7 @@ def cpu() -> Iterator[CpuDevice]:
     [pytest.param(one, id=one.stem, marks=() if one.stem in IN_THE_SUITE else pytest.mark.soak) for one in BARE],
 )
 def test_an_extension_without_a_claim_is_kept_or_found(path: Path, cpu: CpuDevice) -> None:
-    kernel, kinds = made(path, Unclaimed(words_of(path, "op")[0])), kinds_of(path)
+    kernel, kinds = kernel_of(path, Unclaimed(words_of(path, "op")[0])), kinds_of(path)
     told = re.search(r"^// told: (.*)$", text_of(path), re.MULTILINE)
     seen: set[str] = set()
     judged = 0
@@ -250,7 +250,7 @@ torch::Tensor forward(torch::Tensor q, torch::Tensor scale, torch::Tensor zero) 
 def test_arrays_of_an_op_are_of_its_types_and_sizes_as_its_rules_have_them(tmp_path: Path, cpu: CpuDevice) -> None:
     file = tmp_path / "scales.cu"
     file.write_text(OF_INTEGERS)
-    kernel = made(file, Unclaimed(op="dequantize"))
+    kernel = kernel_of(file, Unclaimed(op="dequantize"))
     assert {name: str(array.element) for name, array in kernel.arrays.items()} == {
         "q": "i32", "scale": "f32", "zero": "i32", "result_y": "f32"
     }  # fmt: skip
@@ -262,7 +262,7 @@ def test_arrays_of_an_op_are_of_its_types_and_sizes_as_its_rules_have_them(tmp_p
         "#include <torch/extension.h>\n"
         "torch::Tensor forward(torch::Tensor x, torch::Tensor cos, torch::Tensor sin) { return x; }"
     )
-    assert [rule.text for rule in made(turned, Unclaimed(op="rotary")).where.conditions] == ["d == 2 * half"]
+    assert [rule.text for rule in kernel_of(turned, Unclaimed(op="rotary")).where.conditions] == ["d == 2 * half"]
 
 
 PLACES = """\
@@ -289,7 +289,7 @@ def test_places_of_64_bits_are_taken_as_torch_has_them(
 ) -> None:
     file = tmp_path / "places.cu"
     file.write_text(PLACES.replace(was, becomes))
-    kernel = made(file, Unclaimed(op="argmax"))
+    kernel = kernel_of(file, Unclaimed(op="argmax"))
     assert kernel.arrays["result_index"].element is I64
     seen: set[str] = set()
     for seed in range(12):

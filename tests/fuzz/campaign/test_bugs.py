@@ -95,7 +95,7 @@ def campaign(name: str, seed: int, known: frozenset[str] = frozenset(), folder: 
     return search([broken(name)], [Lane("cpu", CpuDevice)], options)
 
 
-def told(result: Result) -> Report:
+def report_of(result: Result) -> Report:
     return Report(result, (), "cpu", datetime(2026, 11, 20, tzinfo=UTC))
 
 
@@ -113,7 +113,7 @@ def test_one_bug_has_one_headline_that_tells_most_of_it(name: str, says: str) ->
     (bug,) = campaign(name, 1).news
     assert bug.headline.defect.bucket.startswith(f"broken/{name}: {says}")
     assert len(bug.also) >= 5
-    (text,) = failures(told(campaign(name, 1)))
+    (text,) = failures(report_of(campaign(name, 1)))
     assert text.count("BROKEN") == 1
     assert text.count("  also  ") >= 5
 
@@ -121,19 +121,19 @@ def test_one_bug_has_one_headline_that_tells_most_of_it(name: str, says: str) ->
 @pytest.mark.soak
 @pytest.mark.parametrize("name", ["last_warp_no_syncwarp", "tail_dropped", "leading_neg_inf", "neg_flt_max_padding"])
 def test_a_baseline_holds_under_three_other_seeds(name: str, tmp_path: Path) -> None:
-    (tmp_path / "base.json").write_text(as_json([document(told(campaign(name, 1)))]))
+    (tmp_path / "base.json").write_text(as_json([document(report_of(campaign(name, 1)))]))
     known = corpus.read_baseline(tmp_path / "base.json")
     for seed in (2, 3, 4):
-        again = told(campaign(name, seed, known))
+        again = report_of(campaign(name, seed, known))
         assert again.exit_code == 0, [bug.headline.defect.bucket for bug in again.result.news]
         assert again.kernels[0].bugs
 
 
 @pytest.mark.soak
 def test_a_baseline_of_one_bug_does_not_know_another(tmp_path: Path) -> None:
-    (tmp_path / "base.json").write_text(as_json([document(told(campaign("leading_neg_inf", 1)))]))
+    (tmp_path / "base.json").write_text(as_json([document(report_of(campaign("leading_neg_inf", 1)))]))
     known = {one.replace("leading_neg_inf", "tail_dropped") for one in corpus.read_baseline(tmp_path / "base.json")}
-    again = told(campaign("tail_dropped", 1, frozenset(known)))  # wrong for infinities is not wrong for numbers
+    again = report_of(campaign("tail_dropped", 1, frozenset(known)))  # wrong for infinities is not wrong for numbers
     assert again.exit_code == 1
 
 
@@ -149,7 +149,7 @@ def test_the_first_bug_is_small_and_finite_at_once(tmp_path: Path) -> None:
     assert one.defect.is_finite
     entry = next(
         each
-        for each in json.loads(as_json([document(told(result))]))["kernels"][0]["findings"]
+        for each in json.loads(as_json([document(report_of(result))]))["kernels"][0]["findings"]
         if each["bucket"] == each["bug"]
     )
     assert (entry["elements"], entry["case"]) == (one.defect.scene.elements, str(one.path))
@@ -158,7 +158,7 @@ def test_the_first_bug_is_small_and_finite_at_once(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_warning_has_a_block_a_place_a_case_and_a_command_like_an_error(tmp_path: Path) -> None:
     result = campaign("all_threads_write", 1, folder=tmp_path)
-    report = told(result)
+    report = report_of(result)
     bug = result.kernels[0].bugs[0]
     assert not bug.is_error
     assert report.exit_code == 0

@@ -152,7 +152,7 @@ def scan(tmp_path: Path) -> Kernel:
     return load(tmp_path / "scan.cu")
 
 
-def told(result: Result) -> str:
+def text_of(result: Result) -> str:
     """All that a campaign found, as text, but for what depends on time and place."""
     lines = [result.stop_reason]
     for one in result.kernels:
@@ -223,13 +223,13 @@ def test_two_jobs_give_the_same_result_to_the_byte(tmp_path: Path) -> None:
     options = Options(seed=3, max_cases=100)
     one = run_campaign(kernels, CpuDevice, replace(options, corpus=tmp_path / "one"))
     two = run_campaign(kernels, CpuDevice, replace(options, corpus=tmp_path / "two", jobs=2))
-    assert told(one) == told(two)
+    assert text_of(one) == text_of(two)
     assert files(tmp_path / "one") == files(tmp_path / "two") != {}
 
 
 def test_another_seed_gives_another_campaign() -> None:
     one, two = (run_campaign([RIGHT], Softmax, Options(seed=seed, max_cases=40)) for seed in (1, 2))
-    assert told(one) != told(two)
+    assert text_of(one) != text_of(two)
 
 
 @pytest.mark.soak
@@ -261,7 +261,7 @@ def test_an_interrupted_campaign_resumes_to_the_same_result(tmp_path: Path, scan
 
         result = run_campaign(kernels, Doubles, parts, stop)
         assert (result.stop_reason, result.trials) == ("interrupted", limit)
-    assert told(run_campaign(kernels, Doubles, parts)) == told(whole)
+    assert text_of(run_campaign(kernels, Doubles, parts)) == text_of(whole)
     assert files(tmp_path / "parts") == files(tmp_path / "whole")
 
 

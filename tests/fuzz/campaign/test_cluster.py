@@ -54,7 +54,7 @@ def fuzzed(folder: Path, *arguments: str) -> str:
     return said
 
 
-def kept(folder: Path) -> dict[str, bytes]:
+def corpus_files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in (folder / "tests").rglob("*.json")}
 
 
@@ -62,7 +62,7 @@ def report(folder: Path) -> object:
     return settled(json.loads((folder / "run.json").read_text()))
 
 
-def found(said: str) -> list[str]:
+def findings_in(said: str) -> list[str]:
     """The findings in the order in which they were told, without the seconds."""
     return [line.partition("] ")[2] for line in said.splitlines() if "] error: " in line]
 
@@ -85,9 +85,9 @@ def test_any_number_of_workers_finds_the_same(workers: int, here: Path, tmp_path
     with cluster_of(tmp_path / "cluster", workers) as made:
         said = fuzzed(tmp_path, *ASKED, "--cluster", made.address)
     assert f"on the cpu of {made.address} (seed 3)" in said
-    assert len(found(said)) == len(set(found(said))) >= 2
+    assert len(findings_in(said)) == len(set(findings_in(said))) >= 2
     assert report(tmp_path) == report(here)
-    assert kept(tmp_path) == kept(here) != {}
+    assert corpus_files(tmp_path) == corpus_files(here) != {}
 
 
 def killed_at_moments(made: TestCluster, moments: int, folder: Path, seed: int) -> list[str]:
@@ -104,7 +104,7 @@ def killed_at_moments(made: TestCluster, moments: int, folder: Path, seed: int) 
                 process.wait(chance.uniform(0.0, 2.0))
         rest, trouble = process.communicate()
     assert (process.returncode, trouble) == (1, "")
-    return found("".join(lines) + rest)
+    return findings_in("".join(lines) + rest)
 
 
 @pytest.mark.soak
@@ -114,7 +114,7 @@ def test_workers_that_are_lost_change_nothing(moments: int, here: Path, tmp_path
         told = killed_at_moments(made, moments, tmp_path, seed=moments)
     assert len(told) == len(set(told)) >= 2
     assert report(tmp_path) == report(here)
-    assert kept(tmp_path) == kept(here)
+    assert corpus_files(tmp_path) == corpus_files(here)
 
 
 @pytest.mark.soak
@@ -133,7 +133,7 @@ def test_a_campaign_that_is_ended_is_gone_on_with(
     assert process.returncode == (130 if number == signal.SIGINT else -number)
     fuzzed(tmp_path, *asked)
     assert report(tmp_path) == report(here)
-    assert kept(tmp_path) == kept(here)
+    assert corpus_files(tmp_path) == corpus_files(here)
 
 
 @pytest.mark.soak
@@ -168,7 +168,7 @@ def come_of(cluster: TestCluster, work: Work[Any, Any]) -> list[Sequence[int]]:
     """What comes of 21 errands, which are numbers."""
     errands = [errand(f"number {number}", (), CpuDevice, work, number, "cpu") for number in range(21)]
     with connect(cluster.address) as there:
-        return [found for _, found in spread(there, [iter(errands)], time.monotonic() + 60)]
+        return [findings_in for _, findings_in in spread(there, [iter(errands)], time.monotonic() + 60)]
 
 
 def test_a_long_errand_leaves_no_worker_idle_and_is_reported_first(cluster: TestCluster, tmp_path: Path) -> None:

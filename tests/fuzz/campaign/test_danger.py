@@ -83,7 +83,7 @@ class CountingDevice(CpuDevice):
         return super().answer()
 
 
-def told(one: KernelResult) -> str:
+def text_of(one: KernelResult) -> str:
     return repr(replace(one.progress, seconds={}))
 
 
@@ -112,7 +112,7 @@ def test_what_is_kept_clear_of_depends_on_no_process_and_no_interruption(kernel:
             raise KeyboardInterrupt
 
     assert run_campaign([kernel], CpuDevice, options, stop).stop_reason == "interrupted"
-    assert told(run_campaign([kernel], CpuDevice, options).kernels[0]) == told(alone)
+    assert text_of(run_campaign([kernel], CpuDevice, options).kernels[0]) == text_of(alone)
 
 
 @pytest.mark.gpu

@@ -43,7 +43,7 @@ class Unchecked(CpuDevice):
 LANES = (Lane("unchecked", Unchecked), Lane("cpu", CpuDevice))
 
 
-def told(result: Result) -> str:
+def text_of(result: Result) -> str:
     """All that must not depend on who else is at work; as text, for NaN is not equal to itself."""
     every = [
         (one.kernel.name, replace(one.progress, seconds={}, discoveries={}), list(one.progress.discoveries.items()))
@@ -55,7 +55,9 @@ def told(result: Result) -> str:
 def test_each_device_finds_what_it_finds_alone_whatever_the_jobs(tmp_path: Path) -> None:
     kernels, options = (LEADING, RIGHT), Options(seed=3, max_cases=24)
     both = run_lanes(kernels, [replace(LANES[0], jobs=2), LANES[1]], replace(options, out=tmp_path))
-    assert [told(one) for one in both] == [told(run_campaign(kernels, lane.make_device, options)) for lane in LANES]
+    assert [text_of(one) for one in both] == [
+        text_of(run_campaign(kernels, lane.make_device, options)) for lane in LANES
+    ]
     assert both[0].trials == both[1].trials == 24
     assert json.loads((tmp_path / "unchecked/state.json").read_text())["seed"] == 3
 
@@ -65,7 +67,7 @@ def test_one_process_runs_two_devices_by_turns_and_finds_the_same() -> None:
     kernels, options = (LEADING, RIGHT), Options(seed=3, max_cases=12)
     turns: list[int] = []
     here = run_lanes(kernels, [replace(lane, jobs=0) for lane in LANES], options, lambda event: _note(event, turns))
-    assert list(map(told, here)) == list(map(told, run_lanes(kernels, LANES, options)))
+    assert list(map(text_of, here)) == list(map(text_of, run_lanes(kernels, LANES, options)))
     assert turns[:6] == [0, 0, 1, 1, 0, 0]
 
 
@@ -88,7 +90,9 @@ def test_a_campaign_on_two_devices_goes_on_where_both_were_interrupted(tmp_path:
     parts = replace(options, out=tmp_path)
     first = join_results(run_lanes(kernels, LANES, parts, stop), ["unchecked", "cpu"])
     assert (first.stop_reason, first.trials, totals) == ("interrupted", 17, list(range(1, 18)))
-    assert list(map(told, run_lanes(kernels, LANES, parts))) == list(map(told, run_lanes(kernels, LANES, options)))
+    assert list(map(text_of, run_lanes(kernels, LANES, parts))) == list(
+        map(text_of, run_lanes(kernels, LANES, options))
+    )
 
 
 @pytest.mark.soak

@@ -91,17 +91,17 @@ def test_reports_that_do_not_belong_together_are_an_error() -> None:
     Path("other.json").write_text(Path("1of4/run.json").read_text().replace('"1/4"', '"2/2"'))
     Path("whole.json").write_text(Path("1of2/run.json").read_text().replace('"1/2"', '"1/1"'))
 
-    def told(*runs: str) -> tuple[int, str]:
+    def merge_runs(*runs: str) -> tuple[int, str]:
         done = kfuzz("merge", *runs)
         return done.exit_code, done.stderr.strip()
 
-    assert told("1of2/run.json", "2of2/run.json") == (0, "")
-    assert told("1of2/run.json") == (2, "missing: part 2/2")
-    assert told("1of2/run.json", "1of2/run.json") == (2, "part 1/2 is given twice")
-    assert told("1of2/run.json", "1of3/run.json") == (2, "parts of different campaigns: 1/2, 1/3")
-    assert told("1of2/run.json", "other.json") == (2, "parts of different campaigns: seeds 3, 4")
+    assert merge_runs("1of2/run.json", "2of2/run.json") == (0, "")
+    assert merge_runs("1of2/run.json") == (2, "missing: part 2/2")
+    assert merge_runs("1of2/run.json", "1of2/run.json") == (2, "part 1/2 is given twice")
+    assert merge_runs("1of2/run.json", "1of3/run.json") == (2, "parts of different campaigns: 1/2, 1/3")
+    assert merge_runs("1of2/run.json", "other.json") == (2, "parts of different campaigns: seeds 3, 4")
     twice = "reduce/warp_max_down is in two reports, and neither is a part of a campaign (--shard)"
-    assert told("whole.json", "whole.json") == (2, twice)
+    assert merge_runs("whole.json", "whole.json") == (2, twice)
 
 
 @pytest.mark.slow

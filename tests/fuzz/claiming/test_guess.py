@@ -9,7 +9,7 @@ from paths import DATA
 
 from kfuzz.claiming.guess import guess, guessed
 from kfuzz.claiming.guess_kernel import claims, function_of
-from kfuzz.claiming.launch_text import block_sizes, told_launches
+from kfuzz.claiming.launch_text import block_sizes, launches_as_sizes
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.commands.group import main
 from kfuzz.devices import ClaimError
@@ -82,13 +82,13 @@ def test_the_block_is_read_from_the_uses_of_its_size(text: str, sizes: list[int]
     ],
 )
 def test_a_launch_is_read_in_a_comment_or_in_main(host: str, launch: tuple[str, ...] | None) -> None:
-    found = list(told_launches("softmax", {2: "rows", 3: "cols"}, ("rows", "cols"), host))
+    found = list(launches_as_sizes("softmax", {2: "rows", 3: "cols"}, ("rows", "cols"), host))
     assert found == ([launch] if launch else [])
 
 
 def test_a_name_of_the_caller_is_the_axis_that_is_no_argument() -> None:
     host = "int main() { softmax<<<batch, 128>>>(x, y, len); }"
-    assert list(told_launches("softmax", {2: "n"}, ("rows", "n"), host)) == [("rows", "128", "0")]
+    assert list(launches_as_sizes("softmax", {2: "n"}, ("rows", "n"), host)) == [("rows", "128", "0")]
 
 
 def test_rows_of_vectors_are_also_claimed_in_multiples_of_them() -> None:

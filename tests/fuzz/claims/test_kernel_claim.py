@@ -42,7 +42,7 @@ LAUNCH = '// args  = ["y", "x", "part", "cols"]\n'
 END = "// ///\n\n__global__ void softmax(float *y"
 
 
-def written(folder: Path, text: str, name: str = "mine.cu") -> Path:
+def write_kernel(folder: Path, text: str, name: str = "mine.cu") -> Path:
     path = folder / name
     path.parent.mkdir(exist_ok=True)
     path.write_text(text, encoding="utf-8")
@@ -50,7 +50,7 @@ def written(folder: Path, text: str, name: str = "mine.cu") -> Path:
 
 
 def complaint(folder: Path, text: str, name: str = "mine.cu") -> str:
-    path = written(folder, text, name)
+    path = write_kernel(folder, text, name)
     with pytest.raises(ClaimError) as error:
         load(path)
     return str(error.value).replace(str(folder), "").replace("../", "").lstrip("/")
@@ -205,7 +205,7 @@ def test_a_mistake_is_one_line_that_names_where_and_what(
 
 def test_arguments_that_are_left_out_are_the_parameters_by_their_names(tmp_path: Path) -> None:
     text = replaced((LAUNCH, ""), ("float *part, int cols", "float * __restrict__ part, int cols"))
-    assert load(written(tmp_path, text)).launches[0].args == ("y", "x", "part", "cols")
+    assert load(write_kernel(tmp_path, text)).launches[0].args == ("y", "x", "part", "cols")
 
 
 def test_a_condition_of_let_chooses_launches_and_template_arguments(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_a_condition_of_let_chooses_launches_and_template_arguments(tmp_path: Pa
             + '//\n// [[launch]]\n// when = "100 < cols <= 2000"\n// entry = "softmax"\n// grid = 1\n// block = 1\n',
         ),
     )
-    kernel = load(written(tmp_path, text))
+    kernel = load(write_kernel(tmp_path, text))
     assert set(kernel.entries) == {
         "softmax<1, 3>", "softmax<16, 2>", "softmax<16, 3>", "softmax<32, 2>", "softmax<32, 3>", "softmax",
     }  # fmt: skip
@@ -333,7 +333,7 @@ def test_our_folder_of_broken_kernels_holds_only_those_that_say_what_is_wrong(tm
     with pytest.raises(ClaimError, match="missing in our folder of broken kernels"):
         read(parse(KERNELS / "broken" / "new.cu", GOOD))
     where = "broken/mine.cu"
-    assert load(written(tmp_path, GOOD, where)).broken is None  # the name of a user's folder means nothing
+    assert load(write_kernel(tmp_path, GOOD, where)).broken is None  # the name of a user's folder means nothing
     for table, said in (
         ('// kind = "slow"\n// why = "so"\n', 'broken.kind = "slow": unknown kind; known are divergent-barrier, '),
         ('// kind = "race"\n', "broken.why: missing"),
@@ -343,18 +343,18 @@ def test_our_folder_of_broken_kernels_holds_only_those_that_say_what_is_wrong(tm
     ):
         assert said in complaint(tmp_path, replaced(("// [[launch]]", f"// [broken]\n{table}// [[launch]]")), where)
     good = replaced(("// [[launch]]", '// [broken]\n// kind = "race"\n// why = "so"\n// [[launch]]'))
-    broken = load(written(tmp_path, good, where)).broken
+    broken = load(write_kernel(tmp_path, good, where)).broken
     assert broken is not None
     assert (broken.kind, broken.severity, broken.why) == ("race", "error", "so")
 
 
 def test_an_array_may_have_a_name_that_means_something_in_expressions(tmp_path: Path) -> None:
     text = GOOD.replace("{ x = ", "{ in = ").replace('"x"', '"in"')
-    assert next(iter(load(written(tmp_path, text)).arrays)) == "in"
+    assert next(iter(load(write_kernel(tmp_path, text)).arrays)) == "in"
 
 
 def test_a_good_file_is_read_whole(tmp_path: Path) -> None:
-    kernel = load(written(tmp_path, GOOD))
+    kernel = load(write_kernel(tmp_path, GOOD))
     assert (kernel.name, kernel.op) == ("mine", "softmax")
     assert kernel.prose == "Softmax of each row, one thread a row."
     assert kernel.source == GOOD
@@ -370,7 +370,7 @@ def test_a_good_file_is_read_whole(tmp_path: Path) -> None:
 
 
 def test_what_a_claim_leaves_out_is_the_loosest_sound_reading(tmp_path: Path) -> None:
-    kernel = load(written(tmp_path, replaced(('// [accuracy]\n// adds = "chunks + 5"\n', ""))))
+    kernel = load(write_kernel(tmp_path, replaced(('// [accuracy]\n// adds = "chunks + 5"\n', ""))))
     accuracy = kernel.accuracy(kernel.sizes({"rows": 1, "cols": 5}, {"threads": 32}))
     assert (accuracy.adds, accuracy.rescales, accuracy.exp, accuracy.divide) == (None, None, EXPF, "reciprocal")
     assert (kernel.special, kernel.finite, kernel.value_range) == (Special(), False, None)
@@ -393,14 +393,14 @@ def test_what_a_claim_leaves_out_is_the_loosest_sound_reading(tmp_path: Path) ->
 def test_compiler_flags_are_part_of_the_rounding(
     tmp_path: Path, said: str, exp: ExpModel, divide: str, ftz: bool
 ) -> None:
-    kernel = load(written(tmp_path, replaced(('adds = "chunks + 5"', said))))
+    kernel = load(write_kernel(tmp_path, replaced(('adds = "chunks + 5"', said))))
     accuracy = kernel.accuracy(kernel.sizes({"rows": 1, "cols": 5}, {"threads": 32}))
     assert (accuracy.exp, accuracy.divide, accuracy.ftz) == (exp, divide, ftz)
 
 
 def test_values_say_which_inputs_are_claimed(tmp_path: Path) -> None:
     said = '[values]\n// range = [-80, 80]\n// nan = "row"\n// pos_inf = "ieee"\n// all_neg_inf = "zero"'
-    kernel = load(written(tmp_path, replaced(('[accuracy]\n// adds = "chunks + 5"', said))))
+    kernel = load(write_kernel(tmp_path, replaced(('[accuracy]\n// adds = "chunks + 5"', said))))
     assert kernel.special == Special(all_neg_inf="zero", nan="row", pos_inf="ieee")
     assert kernel.value_range == (-80.0, 80.0)
     assert not kernel.finite
@@ -409,12 +409,12 @@ def test_values_say_which_inputs_are_claimed(tmp_path: Path) -> None:
 def test_a_claim_that_leaves_nan_out_is_refused_for_an_op_that_has_no_answer_then(tmp_path: Path) -> None:
     said = '[values]\n// nan = "ignore"'
     with pytest.raises(ClaimError, match=r'\.cu:\d+: values\.nan = "ignore": row or ieee is wanted; a NaN cannot'):
-        load(written(tmp_path, replaced(('[accuracy]\n// adds = "chunks + 5"', said))))
+        load(write_kernel(tmp_path, replaced(('[accuracy]\n// adds = "chunks + 5"', said))))
 
 
 def test_lets_may_stand_in_any_order(tmp_path: Path) -> None:
     text = replaced(("{ chunks = ", '{ twice = "2 * half", half = "chunks / 2", chunks = '))
-    kernel = load(written(tmp_path, text))
+    kernel = load(write_kernel(tmp_path, text))
     sizes = kernel.sizes({"rows": 1, "cols": 100}, {"threads": 32})
     assert (sizes["chunks"], sizes["half"], sizes["twice"]) == (4, 2, 4)
 
@@ -444,7 +444,7 @@ def test_what_is_no_kernel_file_at_all_is_one_line_at_once(tmp_path: Path) -> No
     with pytest.raises(ClaimError, match=r"large\.cu: 1073741824 bytes; at most 16777216 are read"):
         load(tmp_path / "large.cu")
     values = ", ".join(map(str, range(1, 1_000_001)))
-    wide = written(tmp_path, replaced(("[32, 64]", f"[{values}]")))
+    wide = write_kernel(tmp_path, replaced(("[32, 64]", f"[{values}]")))
     with pytest.raises(ClaimError, match="characters; at most 65536"):
         load(wide)
     wide.unlink()
@@ -452,7 +452,7 @@ def test_what_is_no_kernel_file_at_all_is_one_line_at_once(tmp_path: Path) -> No
 
 
 def test_a_kernel_travels_to_another_process(tmp_path: Path) -> None:
-    kernel = load(written(tmp_path, GOOD))
+    kernel = load(write_kernel(tmp_path, GOOD))
     assert pickle.loads(pickle.dumps(kernel)) == kernel  # noqa: S301  our own bytes
 
 

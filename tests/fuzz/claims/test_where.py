@@ -97,7 +97,7 @@ WHERES = {
 }
 
 
-def drawn(kernel: Kernel, count: int = 300) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
+def draw_sizes(kernel: Kernel, count: int = 300) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
     for seed in range(count):
         choose = random.Random(seed).randint  # noqa: S311  sizes, nothing secret
         attempt = plan(kernel, choose)
@@ -108,14 +108,14 @@ def drawn(kernel: Kernel, count: int = 300) -> Iterator[tuple[dict[str, int], di
 @pytest.mark.parametrize("where", WHERES.values(), ids=WHERES.keys())
 def test_every_size_that_is_drawn_is_allowed_and_there_are_many(where: str) -> None:
     kernel = claimed(where)
-    every = list(drawn(kernel))
+    every = list(draw_sizes(kernel))
     assert not [sizes for sizes in every if kernel.where.broken({**sizes[0], **sizes[1]})]
     different = {(*axes.values(), *tune.values()) for axes, tune in every}
     assert len(different) >= (30 if where != WHERES["nearly nothing"] else 4)
 
 
 def test_every_launch_is_tried_under_a_condition() -> None:
-    assert {tune["threads"] for _, tune in drawn(claimed(WHERES["a size is the block"]))} == {
+    assert {tune["threads"] for _, tune in draw_sizes(claimed(WHERES["a size is the block"]))} == {
         32,
         64,
         128,
@@ -152,7 +152,7 @@ def test_corners_are_checked_where_the_condition_allows_them_alone() -> None:
 @pytest.mark.slow
 def test_an_expression_needs_a_value_only_where_the_condition_holds() -> None:
     rounds = {"more": 'let = { rounds = "64 / (cols / threads)" }', "grid": "rows + 0 * rounds"}
-    assert list(drawn(claimed('["threads <= cols", "cols <= 64 * threads"]', **rounds)))
+    assert list(draw_sizes(claimed('["threads <= cols", "cols <= 64 * threads"]', **rounds)))
     with pytest.raises(ClaimError, match="divides by zero"):
         claimed("[]", **rounds)
 
@@ -181,7 +181,7 @@ AXES = {
 @pytest.mark.parametrize("axis", AXES)
 def test_an_axis_may_be_a_list_or_the_powers_of_two(axis: str) -> None:
     kernel = claimed("[]", axes=f'{{ rows = "1..100", cols = {axis} }}')
-    assert {axes["cols"] for axes, _ in drawn(kernel)} == AXES[axis]
+    assert {axes["cols"] for axes, _ in draw_sizes(kernel)} == AXES[axis]
     assert kernel.admits({"rows": 3, "cols": 128})
     assert not kernel.admits({"rows": 3, "cols": 129})
 

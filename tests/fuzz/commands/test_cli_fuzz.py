@@ -44,7 +44,7 @@ def kfuzz(*arguments: str) -> Result:
     return CliRunner().invoke(main, [*arguments, *device])
 
 
-def kept(folder: Path, case: Case = SMALL, kernel: str = "mine", name: str = "case.json") -> Path:
+def keep_case(folder: Path, case: Case = SMALL, kernel: str = "mine", name: str = "case.json") -> Path:
     place = folder / "tests" / "corpus" / case.op
     place.mkdir(parents=True, exist_ok=True)
     origin = Origin(kernel, f"{kernel}: special, -inf minus -inf", "special", "y is NaN", "cpu", {"threads": 32})
@@ -166,8 +166,8 @@ def test_one_unusable_file_does_not_keep_the_others_from_being_fuzzed(folder: Pa
 def test_minimize_and_replay_go_by_the_files_that_are_well(folder: Path) -> None:
     (folder / "bad.cu").write_text(MINE.replace('"softmax"', '"softmix"', 1))
     (folder / "worse.cu").write_text(MINE.replace("x[col]", "z[col]"))
-    assert kfuzz("minimize", str(kept(folder)), "--max-time", "2s").exit_code == 0
-    shutil.copy(kept(folder), folder / "again.json")
+    assert kfuzz("minimize", str(keep_case(folder)), "--max-time", "2s").exit_code == 0
+    shutil.copy(keep_case(folder), folder / "again.json")
     (folder / "mine.cu").write_text(FIXED)
     done = kfuzz("replay", "tests", "again.json")
     assert done.exit_code == 2
@@ -284,7 +284,7 @@ def test_an_end_from_outside_is_130_and_keeps_what_was_found(folder: Path, numbe
 
 def test_minimize_leaves_one_smaller_case_and_a_script(folder: Path) -> None:
     x = np.tile(np.array([-np.inf, -np.inf, 1.5, 2.25, 0.1], np.float32), (6, 1))
-    path = kept(folder, case_of("softmax", {"x": x}), name="mine-special-inf-minus-inf-00000000.json")
+    path = keep_case(folder, case_of("softmax", {"x": x}), name="mine-special-inf-minus-inf-00000000.json")
     done = kfuzz("minimize", str(path))
     assert done.exit_code == 0, done.output
     assert "rows=6 cols=5 threads=32 -> rows=1 cols=2 threads=1" in done.stdout
@@ -299,7 +299,7 @@ def test_minimize_leaves_one_smaller_case_and_a_script(folder: Path) -> None:
 
 
 def test_minimize_says_so_where_there_is_nothing_to_do(folder: Path) -> None:
-    path = kept(folder)
+    path = keep_case(folder)
     (folder / "mine.cu").write_text(FIXED)
     done = kfuzz("minimize", str(path))
     assert (done.exit_code, "mine gives a right answer in every run" in done.stderr) == (2, True)
@@ -312,7 +312,7 @@ def test_minimize_says_so_where_there_is_nothing_to_do(folder: Path) -> None:
 
 
 def test_minimize_for_another_kernel(folder: Path) -> None:
-    path = kept(folder, kernel="softmax/online_thread")
+    path = keep_case(folder, kernel="softmax/online_thread")
     done = kfuzz("minimize", str(path), "--kernel", "mine.cu")
     assert done.exit_code == 0, done.output
     assert "BROKEN  mine: special, -inf minus -inf" in done.stdout
@@ -320,7 +320,7 @@ def test_minimize_for_another_kernel(folder: Path) -> None:
 
 
 def test_replay_says_broken_then_fixed(folder: Path) -> None:
-    kept(folder)
+    keep_case(folder)
     broken = kfuzz("replay")
     assert broken.exit_code == 1, broken.output
     assert broken.stdout.startswith("broken          tests/corpus/softmax/case.json  mine\n")
@@ -332,7 +332,7 @@ def test_replay_says_broken_then_fixed(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_replay_tries_every_kernel_of_the_op(folder: Path) -> None:
-    kept(folder)
+    keep_case(folder)
     (folder / "mine.cu").write_text(FIXED)
     (folder / "other.cu").write_text(FIXED)
     assert [line.split()[::2] for line in kfuzz("replay").stdout.splitlines()[:2]] == [
@@ -347,7 +347,7 @@ def test_replay_tries_every_kernel_of_the_op(folder: Path) -> None:
 @pytest.mark.slow
 def test_of_a_huge_case_it_is_said_what_is_done(folder: Path) -> None:
     huge = case_of("row_max", {"x": np.zeros((1 << 14, (1 << 8) + 1), np.float32)})
-    path = kept(folder, huge, "reduce/warp_max_xor", "huge.json")
+    path = keep_case(folder, huge, "reduce/warp_max_xor", "huge.json")
     told = kfuzz("replay", "--kernel", "reduce/warp_max_xor", str(path)).stdout.splitlines()
     assert [line.split()[0] for line in told] == ["running", "fixed", "1"]
     assert f"{(1 << 14) * 257} elements" in told[0]
@@ -360,7 +360,7 @@ def test_of_a_huge_case_it_is_said_what_is_done(folder: Path) -> None:
 
 
 def test_a_damaged_case_does_not_keep_the_others_from_running(folder: Path) -> None:
-    path = kept(folder)
+    path = keep_case(folder)
     (folder / "mine.cu").write_text(FIXED)
     damaged = path.with_name("damaged.json")
     damaged.write_bytes(path.read_bytes()[:100])
@@ -373,7 +373,7 @@ def test_a_damaged_case_does_not_keep_the_others_from_running(folder: Path) -> N
 
 
 def test_a_case_no_kernel_is_for_is_told(folder: Path) -> None:
-    kept(folder, kernel="gone", case=case_of("transpose", {"x": np.zeros((2, 2), np.float32)}))
+    keep_case(folder, kernel="gone", case=case_of("transpose", {"x": np.zeros((2, 2), np.float32)}))
     done = kfuzz("replay")
     assert done.exit_code == 2
     assert "not claimed" in done.stdout
@@ -381,7 +381,7 @@ def test_a_case_no_kernel_is_for_is_told(folder: Path) -> None:
 
 
 def test_show_says_what_is_in_a_case(folder: Path) -> None:
-    done = kfuzz("show", str(kept(folder)))
+    done = kfuzz("show", str(keep_case(folder)))
     assert done.exit_code == 0
     for words in ("softmax rows=1 cols=2", "bucket     mine: special", "threads=32", "[0, 0] -inf (0xff800000)"):
         assert words in done.stdout
@@ -396,7 +396,7 @@ def test_a_folder_stands_for_its_kernels_and_no_other_file(folder: Path) -> None
 
 
 def test_a_strangers_text_has_no_power_over_the_terminal(folder: Path) -> None:
-    path = kept(folder, kernel="\x1b[2Jgone")
+    path = keep_case(folder, kernel="\x1b[2Jgone")
     for done in (
         kfuzz("show", str(path)),
         kfuzz("minimize", str(path)),

@@ -266,9 +266,9 @@ def test_a_kernel_that_never_answers_is_killed() -> None:
 def together(*names: str) -> list[str]:
     """What comes of jobs that are asked for at once: a job by itself first, so that the process is there."""
     worker, probe = Worker("far_sighted_backend"), Probe(timeout=0.3)
-    worker.run(named("first"), probe)
+    worker.run(job_named("first"), probe)
     for name in names:
-        worker.ask(named(name), probe)
+        worker.ask(job_named(name), probe)
     found = []
     for _ in names:
         outcome = worker.answer()
@@ -277,7 +277,7 @@ def together(*names: str) -> list[str]:
     return found
 
 
-def named(name: str) -> Job:
+def job_named(name: str) -> Job:
     return Job(**{**vars(ending("is_fine", y="f32[1]")), "kernel": name})
 
 

@@ -24,7 +24,7 @@ SOLUTION = {
 }
 
 
-def written(folder: Path, solution: object = SOLUTION, definition: object = DEFINITION) -> Path:
+def write_submission(folder: Path, solution: object = SOLUTION, definition: object = DEFINITION) -> Path:
     (folder / "definition.json").write_text(json.dumps(definition))
     (folder / "solution.json").write_text(json.dumps(solution))
     return folder / "solution.json"
@@ -36,7 +36,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_solution_has_the_claim_of_its_definition(tmp_path: Path) -> None:
-    (path,) = find(str(written(tmp_path)))
+    (path,) = find(str(write_submission(tmp_path)))
     assert read(path).values == {
         "op": "reference",
         "axes": {"rows": "1..4096", "cols": [128]},
@@ -48,7 +48,7 @@ def test_a_solution_has_the_claim_of_its_definition(tmp_path: Path) -> None:
 
 def test_a_solution_that_returns_is_not_handed_its_outputs(tmp_path: Path) -> None:
     spec = {"entry_point": "main.py::run", "destination_passing_style": False}
-    (path,) = find(str(written(tmp_path, {**SOLUTION, "spec": spec})))
+    (path,) = find(str(write_submission(tmp_path, {**SOLUTION, "spec": spec})))
     assert read(path).values["call"] == {"entry": "run", "args": ["x", "w"]}
 
 
@@ -66,11 +66,11 @@ def test_a_solution_that_returns_is_not_handed_its_outputs(tmp_path: Path) -> No
 )
 def test_a_file_that_is_not_a_solution_is_an_error_of_one_line(solution: object, told: str, tmp_path: Path) -> None:
     with pytest.raises(TargetError, match=told):
-        find(str(written(tmp_path, solution)))
+        find(str(write_submission(tmp_path, solution)))
 
 
 def test_a_solution_without_its_definition_says_where_that_is_wanted(tmp_path: Path) -> None:
-    path = written(tmp_path)
+    path = write_submission(tmp_path)
     (tmp_path / "definition.json").unlink()
     with pytest.raises(TargetError, match=r"no definition\.json beside it"):
         find(str(path))

@@ -56,7 +56,7 @@ def only(outcome: Outcome) -> Finding:
     return outcome.findings[0]
 
 
-def said(trial: Trial) -> str:
+def text_of(trial: Trial) -> str:
     return "; ".join(f"{one.kind}: {one.message}" for one in trial.defects) + f" [{trial.case}, {dict(trial.tune)}]"
 
 
@@ -208,16 +208,16 @@ def test_jobs_that_are_asked_for_together_come_to_what_each_comes_to_alone(gpu: 
              "traps", *["copies"] * 20, "hangs", "copies", "writes_after", *["copies"] * 20]  # fmt: skip
     asked = [(one_of_each[entry], Probe(seed=seed, timeout=1.0)) for seed, entry in enumerate(order)]
 
-    def told(outcome: Outcome) -> tuple[list[tuple[str, str, str, int]], list[bytes]]:
+    def summary_of(outcome: Outcome) -> tuple[list[tuple[str, str, str, int]], list[bytes]]:
         if any(one.kind == "uninitialised" for one in outcome.findings):  # what it reads may be another process's
             return sorted((one.kind, one.severity, "", one.index or 0) for one in outcome.findings), []
         found = sorted((one.kind, one.severity, one.message, one.index or 0) for one in outcome.findings)
         return found, [run.outputs["y"].tobytes() for run in outcome.runs]
 
-    alone = [told(gpu.run(*one)) for one in asked]
+    alone = [summary_of(gpu.run(*one)) for one in asked]
     for one in asked:
         gpu.ask(*one)
-    assert [told(gpu.answer()) for _ in asked] == alone
+    assert [summary_of(gpu.answer()) for _ in asked] == alone
     assert [found[0][0] for found, _ in alone if found].count("trap") == 1
 
 
@@ -231,7 +231,7 @@ def test_four_faults_among_a_thousand_good_trials_are_four_findings(gpu: GpuDevi
         attempt = attempt_of(kernel, 4, index, budget=2048)
         probe = replace(probe_of(kernel, 4, index, 3, 2.0), check=False)
         trial = run_trial(kernel, attempt.case, attempt.tune, gpu, probe)
-        assert trial.defects == (), said(trial)
+        assert trial.defects == (), text_of(trial)
         kept += 1
         if index in faults:
             findings += gpu.run(faults[index], Probe(timeout=1.0)).findings
@@ -252,7 +252,7 @@ def test_a_correct_kernel_is_kept_with_every_tune_value(gpu: GpuDevice, kernel: 
             if left[tuple(tune.values())] > 0:
                 left[tuple(tune.values())] -= 1
                 trial = run_trial(kernel, case, tune, gpu, Probe(seed=index))
-                assert trial.defects == (), said(trial)
+                assert trial.defects == (), text_of(trial)
         if not +left:
             return
 
@@ -284,4 +284,4 @@ def test_correct_kernels_have_no_findings_in_fifty_thousand_trials(gpu: GpuDevic
         kernel, number = correct[index % len(correct)], index // len(correct)
         attempt = attempt_of(kernel, seed_of("gpu soak"), number, budget=1 << 12)
         trial = run_trial(kernel, attempt.case, attempt.tune, gpu, probe_of(kernel, 0, number, 3, 10.0))
-        assert trial.defects == (), said(trial)
+        assert trial.defects == (), text_of(trial)

@@ -139,7 +139,7 @@ def softmax(card: HostCard, addresses: Mapping[str, int], x: NDArray[np.float32]
     y[:] = e / e.sum(axis=1, keepdims=True)
 
 
-def told(kernel: object, job: Job | None = None) -> tuple[Outcome, Trial, HostCard]:
+def run_and_judge(kernel: object, job: Job | None = None) -> tuple[Outcome, Trial, HostCard]:
     """What a card says of a kernel, and what is made of it; the kernel runs on all rows."""
     card = HostCard(kernel)
     job = job or job_of()
@@ -151,7 +151,7 @@ def told(kernel: object, job: Job | None = None) -> tuple[Outcome, Trial, HostCa
 
 
 def test_a_right_answer_is_kept_and_few_rows_are_brought() -> None:
-    outcome, trial, card = told(softmax)
+    outcome, trial, card = run_and_judge(softmax)
     assert [run.rows for run in outcome.runs] == [tuple(range(KINDS))] * 2
     assert (outcome.findings, outcome.notes, trial.defects, trial.rows, trial.reasons) == ((), (), (), KINDS, ())
     assert card.launches == 2
@@ -163,7 +163,7 @@ def test_rows_that_are_right_in_other_bits_are_judged_and_kept() -> None:
         softmax(card, addresses, x, y)
         y[::4] = np.nextafter(y[::4], np.float32(1))
 
-    outcome, trial, _ = told(by_place)
+    outcome, trial, _ = run_and_judge(by_place)
     assert len(outcome.runs[0].rows) == 2 * KINDS
     assert (trial.defects, trial.reasons) == ((), ())
 
@@ -174,7 +174,7 @@ def test_one_wrong_row_is_found_wherever_it_is(row: int) -> None:
         softmax(card, addresses, x, y)
         y[row, 5] *= 2
 
-    outcome, trial, _ = told(wrong)
+    outcome, trial, _ = run_and_judge(wrong)
     assert row in outcome.runs[0].rows
     (defect,) = trial.defects
     assert (defect.kind, defect.severity) == ("numeric", "error")
@@ -190,7 +190,7 @@ def test_rows_that_take_those_of_another_place_are_found() -> None:
     def wraps(card: HostCard, addresses: Mapping[str, int], x: NDArray[np.float32], y: NDArray[np.float32]) -> None:
         softmax(card, addresses, x[np.arange(ROWS) % 32], y)
 
-    _, trial, _ = told(wraps)
+    _, trial, _ = run_and_judge(wraps)
     assert [defect.kind for defect in trial.errors] == ["numeric"]
 
 
@@ -198,7 +198,7 @@ def test_rows_that_nobody_writes_are_unwritten() -> None:
     def short(card: HostCard, addresses: Mapping[str, int], x: NDArray[np.float32], y: NDArray[np.float32]) -> None:
         softmax(card, addresses, x[:40], y[:40])
 
-    outcome, trial, _ = told(short)
+    outcome, trial, _ = run_and_judge(short)
     (found,) = outcome.findings
     assert (found.kind, found.array, found.index) == ("unwritten", "y", 40 * COLS)
     assert [defect.kind for defect in trial.errors] == ["unwritten"]
@@ -212,7 +212,7 @@ def test_a_write_beside_an_array_is_found(byte: int, index: int) -> None:
         place = addresses["y"] + byte - one.base
         one.bytes[max(0, place) : place + 4] = 0
 
-    outcome, _, _ = told(beside)
+    outcome, _, _ = run_and_judge(beside)
     assert [(found.kind, found.array, found.index) for found in outcome.findings] == [("out-of-bounds", "y", index)]
 
 
@@ -221,7 +221,7 @@ def test_an_input_that_is_changed_is_found() -> None:
         softmax(card, addresses, x, y)
         x[7, 1] = 3
 
-    outcome, _, _ = told(changes)
+    outcome, _, _ = run_and_judge(changes)
     assert [(one.kind, one.array, one.index) for one in outcome.findings] == [("input-changed", "x", 7 * COLS + 1)]
 
 
@@ -234,7 +234,7 @@ def test_of_answers_that_never_repeat_so_many_are_judged_and_the_rest_is_said() 
         y *= 1 + draw.integers(0, 3, (ROWS, 1)).astype(np.float32) * np.float32(2**-23)
         y[20:] *= 1 + draw.permutation(ROWS - 20)[:, None].astype(np.float32) * np.float32(2**-23)
 
-    outcome, trial, _ = told(varies)
+    outcome, trial, _ = run_and_judge(varies)
     assert len(outcome.runs[0].rows) <= 16
     assert [note.partition(" ")[2] for note in outcome.notes][:1] == ["rows of a content that no judged row has"]
     assert trial.reasons == outcome.notes
@@ -263,7 +263,7 @@ def test_while_another_such_trial_has_the_card_none_begins_and_says_so(
 
 
 def test_a_row_that_is_too_long_to_judge_is_said() -> None:
-    outcome, trial, _ = told(softmax, job_of(most_rows=0))
+    outcome, trial, _ = run_and_judge(softmax, job_of(most_rows=0))
     assert (outcome.runs, trial.rows) == ((), 0)
     assert trial.notes == ("answers of so large a row, or that need a whole huge array, are not judged",)
 

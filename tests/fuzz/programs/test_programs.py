@@ -32,13 +32,15 @@ KFUZZ = (sys.executable, "-m", "kfuzz")
 Check = Callable[..., CheckedProgram]
 
 
-def said(name: str, what: str) -> list[str]:
+def words_after(name: str, what: str) -> list[str]:
     """The words after `// what: ` at the top of a program."""
     found = re.search(rf"^// {what}: (.*)$", (PROGRAMS / f"{name}.cu").read_text(), re.MULTILINE)
     return found[1].split() if found else []
 
 
-def seen(program: Path, *arguments: str, runs: int = 3, timeout: float = 60.0) -> tuple[CheckedProgram, list[Finding]]:
+def run_program(
+    program: Path, *arguments: str, runs: int = 3, timeout: float = 60.0
+) -> tuple[CheckedProgram, list[Finding]]:
     """A program after its runs, and their findings."""
     with closing(Server()) as server:
         one = CheckedProgram(load_program(program), (str(program), *arguments), timeout, server, lambda _: None)
@@ -51,7 +53,7 @@ def kfuzz(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 def test_there_are_enough_programs() -> None:
     assert len(NAMES) >= 20
-    assert all(said(name, "bug") for name in NAMES)
+    assert all(words_after(name, "bug") for name in NAMES)
 
 
 @pytest.mark.slow
@@ -60,13 +62,13 @@ def test_a_right_program_has_no_finding_and_the_same_with_a_bug_has_one(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(PROGRAMS)
-    right, findings = seen(built(tmp_path, f"{name}.cu"), *said(name, "arguments"))
+    right, findings = run_program(built(tmp_path, f"{name}.cu"), *words_after(name, "arguments"))
     assert findings == []
     assert {one.exit_code for one in right.printed} == {0}
     assert (right.stopped, len(right.printed), len({one.output for one in right.printed})) == ("", 3, 1)
-    _, findings = seen(built(tmp_path, f"{name}.cu", "-DBUG"), *said(name, "arguments"))
+    _, findings = run_program(built(tmp_path, f"{name}.cu", "-DBUG"), *words_after(name, "arguments"))
     told = {one.kind for one in findings if one.severity == "error"}
-    assert told & set(said(name, "bug")), findings
+    assert told & set(words_after(name, "bug")), findings
 
 
 @pytest.mark.soak
@@ -75,7 +77,7 @@ def test_a_right_program_has_no_finding_in_many_orders(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(PROGRAMS)
-    _, findings = seen(built(tmp_path, f"{name}.cu"), *said(name, "arguments"), runs=60)
+    _, findings = run_program(built(tmp_path, f"{name}.cu"), *words_after(name, "arguments"), runs=60)
     assert findings == []
 
 
@@ -217,25 +219,25 @@ def test_the_exit_of_a_program_is_reported_and_is_not_a_finding(tmp_path: Path) 
         "}\n"
     )
     program = built(tmp_path, str(tmp_path / "own.cu"))
-    one, findings = seen(program)
+    one, findings = run_program(program)
     assert findings == []
-    one, findings = seen(program, "exits")
+    one, findings = run_program(program, "exits")
     assert ([printed.exit_code for printed in one.printed], findings) == ([5, 5, 5], [])
-    one, findings = seen(program, "throws")
+    one, findings = run_program(program, "throws")
     assert ([printed.exit_code for printed in one.printed], findings) == ([134, 134, 134], [])
     assert own_end(one.printed[0].errors, 134) == "by an exception, std::runtime_error: no such file (exit code 134)"
-    one, findings = seen(program, "aborts")
+    one, findings = run_program(program, "aborts")
     assert ([printed.exit_code for printed in one.printed], findings) == ([134, 134, 134], [])
-    one, findings = seen(program, "asserts")
+    one, findings = run_program(program, "asserts")
     assert ([printed.exit_code for printed in one.printed], findings) == ([134, 134, 134], [])
     assert own_end(one.printed[0].errors, 134) == "with exit code 134: assertion failed: argc == 1"
-    one, findings = seen(program, "leaves")
+    one, findings = run_program(program, "leaves")
     assert ([printed.exit_code for printed in one.printed], findings) == ([6, 6, 6], [])
     by_itself = subprocess.run([program, "counts"], capture_output=True, text=True, check=False)
     assert (by_itself.returncode, by_itself.stderr) == (0, "")
-    one, findings = seen(program, "works", timeout=0.3)
+    one, findings = run_program(program, "works", timeout=0.3)
     assert ("a run did not end after 0.3 s" in one.stopped, findings) == (True, [])
-    _, findings = seen(program, "hangs", timeout=0.3)
+    _, findings = run_program(program, "hangs", timeout=0.3)
     assert {each.kind for each in findings} == {"hang"}
 
 

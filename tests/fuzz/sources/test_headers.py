@@ -69,7 +69,7 @@ WIDTH = """#ifndef WIDTH
 X = np.arange(1, 257, dtype=np.float32).reshape(2, 128)
 
 
-def written(folder: Path, kernel: str = KERNEL, block: str = BLOCK) -> Kernel:
+def write_kernel(folder: Path, kernel: str = KERNEL, block: str = BLOCK) -> Kernel:
     (folder / "parts").mkdir(exist_ok=True)
     (folder / "parts" / "width.cuh").write_text(WIDTH)
     (folder / "parts" / "block.cuh").write_text(block)
@@ -87,7 +87,7 @@ def line_of(text: str, mark: str) -> int:
 
 
 def test_headers_are_found_each_once_in_the_order_of_their_use(tmp_path: Path) -> None:
-    kernel = written(tmp_path)
+    kernel = write_kernel(tmp_path)
     every = sources(kernel.path, kernel.source, (f"-I{tmp_path}",))
     assert [one.path.name for one in every] == ["sums.cu", "block.cuh", "width.cuh"]
     assert rename_includes(every[1], ["k", "b", "w"]).splitlines()[1:3] == ['#include "w"', '#include "w"']
@@ -95,12 +95,12 @@ def test_headers_are_found_each_once_in_the_order_of_their_use(tmp_path: Path) -
 
 
 def test_a_header_is_translated_and_what_is_not_reached_in_it_left_out(tmp_path: Path) -> None:
-    assert defects(written(tmp_path)) == ()
+    assert defects(write_kernel(tmp_path)) == ()
 
 
 def test_a_race_in_a_header_has_its_file_and_line(tmp_path: Path) -> None:
     racy = BLOCK.replace("        __syncthreads();  // MEETS\n", "")
-    found = next(one for one in defects(written(tmp_path, block=racy)) if one.kind == "race")
+    found = next(one for one in defects(write_kernel(tmp_path, block=racy)) if one.kind == "race")
     line = line_of(racy, "ADDS")
     assert (found.file, found.line) == (str(tmp_path / "parts" / "block.cuh"), line)
     assert found.where == f"{tmp_path}/parts/block.cuh:{line}"
@@ -111,7 +111,7 @@ def test_a_race_in_a_header_has_its_file_and_line(tmp_path: Path) -> None:
 
 def test_a_barrier_in_a_header_that_not_all_reach_has_its_file_and_line(tmp_path: Path) -> None:
     kernel = KERNEL.replace("sum = block_sum(sum);", "if (threadIdx.x < 32) block_sum(sum); else __syncthreads();")
-    every = defects(written(tmp_path, kernel))
+    every = defects(write_kernel(tmp_path, kernel))
     found = next(one for one in every if (one.kind, one.severity) == ("divergent-barrier", "error"))
     assert found.finding is not None
     places = {(found.file, found.line), (found.other_file, found.finding.other_line)}
@@ -120,23 +120,25 @@ def test_a_barrier_in_a_header_that_not_all_reach_has_its_file_and_line(tmp_path
 
 
 def test_what_the_device_lacks_and_what_does_not_compile_is_told_by_the_headers_name(tmp_path: Path) -> None:
-    kernel = written(tmp_path, KERNEL.replace("sum = block_sum(sum);", "sum = block_sum(sum); traps();"))
+    kernel = write_kernel(tmp_path, KERNEL.replace("sum = block_sum(sum);", "sum = block_sum(sum); traps();"))
     with pytest.raises(ClaimError, match=r"parts/block\.cuh:17: the cpu device does not have inline PTX"):
         defects(kernel)
-    kernel = written(tmp_path, block=BLOCK.replace("return cache[0];", "return cache[zero];"))
+    kernel = write_kernel(tmp_path, block=BLOCK.replace("return cache[0];", "return cache[zero];"))
     with pytest.raises(ClaimError, match=r"parts/block\.cuh:14:\d+: error: .*zero"):
         defects(kernel)
 
 
 def test_a_header_that_changes_is_compiled_anew(tmp_path: Path) -> None:
-    assert defects(written(tmp_path)) == ()
-    assert [one.kind for one in defects(written(tmp_path, block=BLOCK.replace("+= cache", "-= cache")))] == ["numeric"]
+    assert defects(write_kernel(tmp_path)) == ()
+    assert [one.kind for one in defects(write_kernel(tmp_path, block=BLOCK.replace("+= cache", "-= cache")))] == [
+        "numeric"
+    ]
 
 
 def test_a_race_between_a_header_and_the_kernel_file_says_which_line_is_of_which(tmp_path: Path) -> None:
     store = "    cache[63 - threadIdx.x] = sum;  // STORES\n"
     racy = KERNEL.replace("    sum = block_sum", f"{store}    sum = block_sum")
-    found = [one.message for one in defects(written(tmp_path, racy)) if one.kind == "race"]
+    found = [one.message for one in defects(write_kernel(tmp_path, racy)) if one.kind == "race"]
     stored, kept = line_of(racy, "STORES"), line_of(BLOCK, "KEEPS")
     both = f"line {stored} of the kernel file", f"line {kept} of block.cuh"
     assert any(f"between {one} and {other}" in found[0] for one, other in (both, both[::-1]))
@@ -144,7 +146,7 @@ def test_a_race_between_a_header_and_the_kernel_file_says_which_line_is_of_which
 
 def test_a_script_names_a_header_as_it_carries_it(tmp_path: Path) -> None:
     racy = BLOCK.replace("        __syncthreads();  // MEETS\n", "")
-    kernel = written(tmp_path, block=racy)
+    kernel = write_kernel(tmp_path, block=racy)
     origin = Origin("sums", "sums: race", "race", "off", "cpu", {}, check=True)
     (tmp_path / "repro.py").write_text(script(kernel, Record(case_of("row_sum", {"x": X}), origin), "repro.py"))
     done = subprocess.run(
@@ -155,7 +157,7 @@ def test_a_script_names_a_header_as_it_carries_it(tmp_path: Path) -> None:
 
 def test_repro_carries_the_headers(tmp_path: Path) -> None:
     wrong = BLOCK.replace("return cache[0];", "return 2.0f * cache[0];")
-    kernel = written(tmp_path, block=wrong)
+    kernel = write_kernel(tmp_path, block=wrong)
     origin = Origin("sums", "sums: numeric", "numeric", "off", "cpu", {})
     text = script(kernel, Record(case_of("row_sum", {"x": X}), origin), "repro.py")
     assert wrong.splitlines()[5] in text

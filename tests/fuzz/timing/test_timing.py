@@ -240,16 +240,16 @@ def test_only_launches_that_fit_the_size_are_tried() -> None:
 def test_of_rows_that_take_the_oracle_seconds_one_is_judged() -> None:
     kernel = load(KERNELS / "softmax" / "fastest.cu")
 
-    def judged(rows: int, cols: int) -> NDArray[np.int64] | None:
+    def choose_judged_rows(rows: int, cols: int) -> NDArray[np.int64] | None:
         return choose_rows(kernel, bound_at(kernel, {"rows": rows, "cols": cols}, {}).job, 7)
 
-    many, one = judged(4096, 1 << 18), judged(8, 1 << 23)
+    many, one = choose_judged_rows(4096, 1 << 18), choose_judged_rows(8, 1 << 23)
     assert many is not None
     assert one is not None
     assert (many[0], many[-1], len(many)) == (0, 4095, 4)
     assert len(one) == 1
     with pytest.raises(ClaimError, match="no answer of so many elements is judged"):
-        judged(1, 1 << 28)
+        choose_judged_rows(1, 1 << 28)
 
 
 def test_the_table_tells_rate_fraction_and_who_is_ahead() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from paths import DATA
 
-from benchmarks.tightness.gpu_atomics import LEAST_NORMAL, PAIRS, exact, seen
+from benchmarks.tightness.gpu_atomics import LEAST_NORMAL, PAIRS, exact, try_operation
 from kfuzz.cases.case import Case
 from kfuzz.claims.front_matter import parse
 from kfuzz.claims.kernel import load, read
@@ -95,7 +95,7 @@ def test_what_flushes_is_the_addition_of_floats_in_global_memory_alone(device: D
     for kind in ("float", "double"):
         for how in ("Atom", "Red", "Exchange", "MaxOfBits", "CompareAndSwap")[: 5 if kind == "float" else 2]:
             for place in (0, 1):
-                one = seen(device, kind, how, place)
+                one = try_operation(device, kind, how, place)
                 flushes = kind == "float" and how in ("Atom", "Red") and not place
                 assert (one.after == (np.zeros(len(PAIRS)) if flushes else exact(how))).all(), (kind, how, place)
 
@@ -107,5 +107,5 @@ def test_narrow_types_are_seen_to_do_what_the_page_says() -> None:
             if "half" in kind or "bfloat" in kind:
                 for how in ("Atom", "Red"):
                     for place in (0, 1):
-                        one = seen(gpu, kind, how, place)
+                        one = try_operation(gpu, kind, how, place)
                         assert ((one.after == exact(how)) | (one.after == 0)).all(), (kind, how, place, one.after)

@@ -59,7 +59,7 @@ def line_of(mark: str) -> int:
     return next(number for number, line in enumerate(KERNEL.splitlines(), 1) if f"// {mark}" in line)
 
 
-def found(kernel: Kernel, device: CpuDevice, check: bool = False) -> Defect:
+def find_defect(kernel: Kernel, device: CpuDevice, check: bool = False) -> Defect:
     (defect,) = run_trial(kernel, CASE, {}, device, Probe(check=check)).defects
     assert defect.kind == "numeric"
     return defect
@@ -68,7 +68,7 @@ def found(kernel: Kernel, device: CpuDevice, check: bool = False) -> Defect:
 @pytest.mark.parametrize("check", [False, True])
 def test_the_line_that_stored_the_worst_element_is_told(kernel: Kernel, check: bool) -> None:
     with CpuDevice() as device:
-        defect = found(kernel, device, check)
+        defect = find_defect(kernel, device, check)
         assert defect.line is None
         assert locate(defect, kernel, CASE, device, Probe()).where == f"sums.cu:{line_of('WRONG')}"
 

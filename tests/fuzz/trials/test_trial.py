@@ -158,13 +158,15 @@ def test_a_bucket_outlives_an_edit_above_it_and_not_one_of_its_line(tmp_path: Pa
     number = line_of(ONLINE, "__syncthreads();")
     text = ONLINE.source
     begin = text.index("// ///", text.index("// /// kernel") + 1) + len("// ///")
-    moved = written(tmp_path / "online_block.cu", f"{text[:begin]}\n\n#include <float.h>  // two more{text[begin:]}")
-    changed = written(tmp_path / "c" / "online_block.cu", text.replace("__syncthreads();", "__syncwarp();"))
+    moved = write_kernel(
+        tmp_path / "online_block.cu", f"{text[:begin]}\n\n#include <float.h>  // two more{text[begin:]}"
+    )
+    changed = write_kernel(tmp_path / "c" / "online_block.cu", text.replace("__syncthreads();", "__syncwarp();"))
     assert seen_at(ONLINE, number) == seen_at(moved, number + 2) == ["uninitialised, `__syncthreads();`"]
     assert seen_at(changed, number) == ["uninitialised, `__syncwarp();`"]
 
 
-def written(path: Path, source: str) -> Kernel:
+def write_kernel(path: Path, source: str) -> Kernel:
     path.parent.mkdir(exist_ok=True)
     path.write_text(source, encoding="utf-8")
     return load(path)
