@@ -1,6 +1,8 @@
 """Translates one PTX instruction into a C++ expression or a call of a function in include/cuda_on_cpu/ptx_table.h.
 
-Knows instructions by name and operands by place: `{0}` is the first in the instruction, without its brackets.
+Knows instructions by name and operands by place: `{0}` is the first in the instruction, without its brackets. `{v0}` may
+also be a vector of several words; `{all}` are the words of all operands. A template that leaves out an operand, or is given a
+vector where it names one word, does not fit: the next row of that name is tried.
 """
 
 import re
@@ -12,6 +14,8 @@ _CACHE = r"(?:\.(?:ca|cg|cs|lu|wb|L[12]::\w+))*"
 _SHARED = r"(?:\.shared(?:::cta)?)?"
 _ALIGNED = r"(?:\.aligned)?"
 _C = "::cuda_on_cpu::"
+_UNUSED_2 = "static_cast<void>({2})"
+"""A cache policy: it changes how fast an access is, not what it does."""
 
 EXPRESSIONS = (
     (rf"ex2\.approx{_FTZ}\.f32", "{0} = exp2f({1})"),
@@ -48,6 +52,8 @@ EXPRESSIONS = (
     (r"cvt\.rn\.f16x2\.f32", f"{_C}ptx_pair<11>({{0}}, {{1}}, {{2}})"),
     (r"cvt\.rn\.bf16x2\.f32", f"{_C}ptx_pair<8>({{0}}, {{1}}, {{2}})"),
     (rf"mov\.{_EVERY}", f"{_C}ptx_move({{0}}, {{1}})"),
+    (r"mov\.b(16|32|64)", f"{_C}ptx_pack<<1>>({{0}}, {{v1}})"),
+    (r"mov\.b(16|32|64)", f"{_C}ptx_unpack<<1>>({{1}}, {{v0}})"),
     (r"cvta\.to\.shared\.u64", "{0} = __cvta_generic_to_shared(reinterpret_cast<const void *>({1}))"),
     (r"shfl\.sync\.bfly\.b32", f"{_C}ptx_move({{0}}, __shfl_xor_sync({{4}}, {{1}}, {{2}}, {_C}ptx_width({{3}})))"),
     (r"shfl\.sync\.down\.b32", f"{_C}ptx_move({{0}}, __shfl_down_sync({{4}}, {{1}}, {{2}}, {_C}ptx_width({{3}})))"),
@@ -66,22 +72,28 @@ EXPRESSIONS = (
         rf"mbarrier\.(?:test|try)_wait(?:\.(parity))?(?:\.acquire)?(?:\.cta)?{_SHARED}\.b64",
         f"{{0}} = {_C}ptx_mbarrier_test_<1>({{1}}, {{2}})",
     ),
+    (
+        rf"mbarrier\.try_wait(?:\.(parity))?(?:\.acquire)?(?:\.cta)?{_SHARED}\.b64",
+        f"static_cast<void>({{3}}), {{0}} = {_C}ptx_mbarrier_test_<1>({{1}}, {{2}})",  # {3}: how long it may sleep
+    ),
     (r"elect\.sync", f"{{0}} = __ffs(static_cast<int>(__ballot_sync({{1}}, 1))) - 1 == {_C}lane()"),
     (r"nanosleep\.u32", "__nanosleep({0})"),
     (r"trap", "__trap()"),
     (r"prefetch(?:u)?(?:\.global)?\.L[12](?:::\w+)*", "static_cast<void>({0})"),
     (r"griddepcontrol\.(?:wait|launch_dependents)", "static_cast<void>(0)"),
-    (rf"ld\.global(?:\.nc)?{_CACHE}(?:\.v[24])?\.({_EVERY})", f"{_C}ptx_load<{_C}ptx_<1>>({{last}}, {{but_last}})"),
-    (rf"ld\.shared{_CACHE}(?:\.v[24])?\.({_EVERY})", f"{_C}ptx_load_shared<{_C}ptx_<1>>({{last}}, {{but_last}})"),
-    (rf"st\.global{_CACHE}(?:\.v[24])?\.({_EVERY})", f"{_C}ptx_store<{_C}ptx_<1>>({{all}})"),
-    (rf"st\.shared{_CACHE}(?:\.v[24])?\.({_EVERY})", f"{_C}ptx_store_shared<{_C}ptx_<1>>({{all}})"),
+    (rf"ld\.global(?:\.nc)?{_CACHE}(?:\.v[24])?\.({_EVERY})", f"{_C}ptx_load<{_C}ptx_<1>>({{1}}, {{v0}})"),
+    (rf"ld\.global(?:\.nc)?{_CACHE}(?:\.v[24])?\.({_EVERY})", f"{_UNUSED_2}, {_C}ptx_load<{_C}ptx_<1>>({{1}}, {{v0}})"),
+    (rf"ld\.shared{_CACHE}(?:\.v[24])?\.({_EVERY})", f"{_C}ptx_load_shared<{_C}ptx_<1>>({{1}}, {{v0}})"),
+    (rf"st\.global{_CACHE}(?:\.v[24])?\.({_EVERY})", f"{_C}ptx_store<{_C}ptx_<1>>({{0}}, {{v1}})"),
+    (rf"st\.global{_CACHE}(?:\.v[24])?\.({_EVERY})", f"{_UNUSED_2}, {_C}ptx_store<{_C}ptx_<1>>({{0}}, {{v1}})"),
+    (rf"st\.shared{_CACHE}(?:\.v[24])?\.({_EVERY})", f"{_C}ptx_store_shared<{_C}ptx_<1>>({{0}}, {{v1}})"),
     (
         r"ldmatrix\.sync\.aligned\.m8n8\.x([124])\.shared(?:::cta)?\.b16",
-        f"{_C}ptx_ldmatrix< <1>, false>(__LINE__, {{last}}, {{but_last}})",
+        f"{_C}ptx_ldmatrix< <1>, false>(__LINE__, {{1}}, {{v0}})",
     ),
     (
         r"ldmatrix\.sync\.aligned\.m8n8\.x([124])\.trans\.shared(?:::cta)?\.b16",
-        f"{_C}ptx_ldmatrix< <1>, true>(__LINE__, {{last}}, {{but_last}})",
+        f"{_C}ptx_ldmatrix< <1>, true>(__LINE__, {{1}}, {{v0}})",
     ),
     (
         r"mma\.sync\.aligned\.m16n8k(\d+)\.row\.col(?:\.satfinite)?\.(f32|f16|s32)\.(f16|bf16|tf32|s8|u8)\.(f16|bf16|tf32|s8|u8)\.\2",
@@ -109,6 +121,7 @@ _TO_SHARED = re.compile(
     r"\{ ?\.reg \.u64 (?P<wide>\w+); ?cvta\.to\.shared\.u64 (?P=wide), ?%1; ?cvt\.u32\.u64 %0, ?(?P=wide); ?\}"
 )
 _INSTRUCTION = re.compile(r"([\w.:]+)(?: ([^;]*))?;?")
+_FIELD = re.compile(r"\{(v?\d+|all)\}")
 _WORD = re.compile(r"%%?[\w.]+|-?\w+")
 
 
@@ -117,31 +130,43 @@ def expression(instruction: str, operands: list[str]) -> str | None:
     if _TO_SHARED.fullmatch(instruction) and len(operands) > 1:
         address = f"__cvta_generic_to_shared(reinterpret_cast<const void *>({operands[1]}))"
         return f"{operands[0]} = static_cast<unsigned int>({address})"
-    match = _INSTRUCTION.fullmatch(instruction.removeprefix("{").removesuffix("}").strip())
-    words = [_operand(one.strip(), operands) for one in _split((match and match[2]) or "")]
-    if match is None or None in words:
+    match = _INSTRUCTION.fullmatch(_without_braces(instruction))
+    groups = [[_operand(one, operands) for one in group] for group in _split((match and match[2]) or "")]
+    if match is None or any(None in group for group in groups):
         return None
-    given = [one for one in words if one is not None]
-    for pattern, template in EXPRESSIONS:
-        if name := re.fullmatch(pattern, match[1]):
-            return _fill_in(template, name, given)
-    return None
+    given = [[one for one in group if one is not None] for group in groups]
+    fits = (_fill_in(template, name, given) for pattern, template in EXPRESSIONS if (name := re.fullmatch(pattern, match[1])))
+    return next((one for one in fits if one is not None), None)
 
 
-def _fill_in(template: str, name: re.Match[str], words: list[str]) -> str | None:
-    """The template with parts of the instruction's name for `<1>`, and operands for `{0}`."""
+def _without_braces(instruction: str) -> str:
+    """One instruction in a block of its own, without the block."""
+    in_block = instruction.startswith("{") and instruction.endswith("}")
+    return (instruction[1:-1] if in_block else instruction).strip()
+
+
+def _fill_in(template: str, name: re.Match[str], groups: list[list[str]]) -> str | None:
+    """The template with parts of the instruction's name for `<1>`, and operands for `{0}`; None if they do not fit.
+
+    An operand that the template does not use would be lost: `mov.b64 %0, {%1, %2}` is not a move of %1.
+    """
     for number, part in enumerate(name.groups(), 1):
         template = template.replace(f"<{number}>", part or "state")
-    lists = {"all": ", ".join(words), "last": words[-1] if words else "", "but_last": ", ".join(words[:-1])}
-    try:
-        return template.format(*words, **lists)
-    except IndexError:
+    words = {str(place): group[0] for place, group in enumerate(groups) if len(group) == 1}
+    words |= {f"v{place}": ", ".join(group) for place, group in enumerate(groups)}
+    words["all"] = ", ".join(one for group in groups for one in group)
+    used = set(_FIELD.findall(template))
+    left_out = {str(place) for place in range(len(groups))} - {field.removeprefix("v") for field in used}
+    if not used <= set(words) or (left_out and "all" not in used):
         return None
+    return _FIELD.sub(lambda field: words[field[1]], template)
 
 
-def _split(text: str) -> list[str]:
-    """The operands, including each one of a vector."""
-    return [one for one in re.sub(r"[{}]", " ", text).split(",") if one.strip()]
+def _split(text: str) -> list[list[str]]:
+    """The operands; each is a list of words, of which a vector has several."""
+    found = re.findall(r"\{[^{}]*\}|[^,{}]+", text)
+    groups = [[word.strip() for word in one.strip("{}").split(",") if word.strip()] for one in found]
+    return [group for group in groups if group]
 
 
 def _operand(word: str, operands: list[str]) -> str | None:
