@@ -1,8 +1,8 @@
 """Translates one PTX instruction into a C++ expression or a call of a function in include/cuda_on_cpu/ptx_table.h.
 
-Knows instructions by name and operands by place: `{0}` is the first in the instruction, without its brackets. `{v0}` may
-also be a vector of several words; `{all}` are the words of all operands. A template that leaves out an operand, or is given a
-vector where it names one word, does not fit: the next row of that name is tried.
+Knows instructions by name and operands by place: `{0}` is the first in the instruction, without its brackets; `{v0}`
+may also be a vector of several words; `{all}` are the words of all operands. A template that leaves out an operand, or
+is given a vector where it names one word, does not fit: the next row of that name is tried.
 """
 
 import re
@@ -135,7 +135,11 @@ def expression(instruction: str, operands: list[str]) -> str | None:
     if match is None or any(None in group for group in groups):
         return None
     given = [[one for one in group if one is not None] for group in groups]
-    fits = (_fill_in(template, name, given) for pattern, template in EXPRESSIONS if (name := re.fullmatch(pattern, match[1])))
+    fits = (
+        _fill_in(template, name, given)
+        for pattern, template in EXPRESSIONS
+        if (name := re.fullmatch(pattern, match[1]))
+    )
     return next((one for one in fits if one is not None), None)
 
 

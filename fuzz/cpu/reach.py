@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from kfuzz.sources.cuda_text import ATTRIBUTES, DIRECTIVE, spaces
+from kfuzz.sources.cuda_text import ATTRIBUTES, DIRECTIVE, blank, spaces
 
 WORD = re.compile(r"(?<!\w)(?<!\d\.)[A-Za-z_]\w*")
 """A word that is not the suffix of a number."""
@@ -38,21 +38,28 @@ class Definition:
 
 def find_unreached(code: str, entries: Iterable[str]) -> list[Definition]:
     """The functions, classes and macros of blanked code that no entry needs."""
-    waiting = [*find_macros(code), *find_functions(code)]
-    outside = INCLUDE.sub("", blank_out(code, waiting))
+    every = [*find_macros(code), *find_functions(code)]
+    outside = INCLUDE.sub("", blank_out(code, ((one.start, one.end) for one in every)))
     used = set(WORD.findall(outside)).union(*(WORD.findall(entry) for entry in entries))
-    while grown := [one for one in waiting if one.name in used]:
-        names = {one.name for one in grown}
-        used = used.union(*(one.words for one in grown))
-        waiting = [one for one in waiting if one.name not in names]
-    return waiting
+    waiting: dict[str, list[Definition]] = {}
+    for one in every:
+        waiting.setdefault(one.name, []).append(one)
+    names = list(used)
+    while names:
+        for one in waiting.pop(names.pop(), ()):
+            names += one.words - used
+            used |= one.words
+    return [one for one in every if one.name in waiting]
 
 
-def blank_out(text: str, parts: Iterable[Definition]) -> str:
-    """The text with spaces in place of these parts, with the same length and lines."""
-    for one in parts:
-        text = text[: one.start] + re.sub(r"[^\n]", " ", text[one.start : one.end]) + text[one.end :]
-    return text
+def blank_out(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """The text with spaces in place of these parts, which may overlap, with the same length and lines."""
+    pieces, at = [], 0
+    for start, end in sorted(spans):
+        if end > at:
+            pieces += text[at : max(at, start)], blank(text[max(at, start) : end])
+            at = end
+    return "".join((*pieces, text[at:]))
 
 
 def find_macros(code: str) -> Iterator[Definition]:
@@ -76,24 +83,29 @@ def find_functions(code: str) -> Iterator[Definition]:
 
 
 def split_statements(text: str, pairs: dict[int, int]) -> Iterator[tuple[int, int, str]]:
-    """Start and end of each statement outside functions, and the name of its function or class."""
+    """Start and end of each statement outside functions, and the name of its function or class.
+
+    The head of a statement is read at its first brace and at its end, so that the time is linear in the text.
+    """
     start = at = 0
+    is_head = True
     while mark := ENDS_OR_OPENS.search(text, at):
-        at = mark.start()
-        letter, head = text[at], text[start:at]
-        if letter == "{" and ENTERED.fullmatch(head.strip()):
-            start = at = at + 1
-        elif letter == "{":
+        at, letter = mark.start(), mark[0]
+        if letter in "([":
+            at = pairs[at] + 1
+            continue
+        head, was_head = text[start:at].strip() if is_head or letter == ";" else "", is_head
+        is_head = letter != "{" or bool(ENTERED.fullmatch(head))
+        if is_head:
+            at += 1
+            if letter == ";":
+                yield start, at, type_of(head) or (name_of(head) if was_head else "")
+        else:
             at = find_body_end(text, at, pairs)
             if name := name_of(head):
                 yield start, at, name
-                start = at
-        elif letter in "([":
-            at = pairs[at] + 1
-        else:
-            at += 1
-            if letter == ";":
-                yield start, at, type_of(head) or (name_of(head) if "{" not in head else "")
+            is_head = bool(name) or ends_as_function(head)
+        if is_head:
             start = at
 
 
@@ -107,31 +119,45 @@ def find_body_end(text: str, opened: int, pairs: dict[int, int]) -> int:
 
 def name_of(head: str) -> str:
     """The name of the function with this signature; empty if this is not one, or it is used without its name."""
-    signature, bracket, _ = remove_bracketed(remove_bracketed(head, TEMPLATE, "<>"), WITH_BRACKETS, "()").partition("(")
+    signature = signature_of(head)
     words = WORD.findall(signature)
-    if not bracket or "=" in signature or not words or NO_FUNCTIONS & set(words):
+    if "=" in signature or not words or NO_FUNCTIONS & set(words):
         return ""
-    name = re.search(r"(\w+)\s*(?:<.*>)?\s*$", signature, re.DOTALL)
+    name = re.search(r"(\w+) ?(?:<.*>)?$", signature)
     return name[1] if name else ""
+
+
+def ends_as_function(head: str) -> bool:
+    """Whether the statement ends with the body that follows, though no name calls it: an operator's."""
+    words = set(WORD.findall(signature_of(head)))
+    return "operator" in words and "requires" not in words
+
+
+def signature_of(head: str) -> str:
+    """What is left of the first parenthesis, without templates, attributes and line ends; empty if there is none."""
+    signature, bracket, _ = remove_bracketed(remove_bracketed(head, TEMPLATE, "<>"), WITH_BRACKETS, "()").partition("(")
+    return " ".join(signature.split()) if bracket else ""
 
 
 def type_of(head: str) -> str:
     """The name of the class that a statement defines or declares; empty if there is none, or an object too."""
     before, brace, after = head.partition("{")
-    named = TYPE.fullmatch(remove_bracketed(remove_bracketed(before, TEMPLATE, "<>"), WITH_BRACKETS, "()"))
+    named = TYPE.fullmatch(remove_bracketed(remove_bracketed(before, TEMPLATE, "<>"), WITH_BRACKETS, "()").strip())
     return named[1] if named and not (brace and after.rpartition("}")[2].strip()) else ""
 
 
 def remove_bracketed(text: str, before: re.Pattern[str], pair: str) -> str:
     """The text without such words and the brackets that follow them."""
-    while word := before.search(text):
-        depth, end = 0, word.end()
-        for end in range(word.end(), len(text)):
-            depth += (text[end] == pair[0]) - (text[end] == pair[1])
+    pieces, at, brackets = [], 0, re.compile(f"[{pair}]")
+    while word := before.search(text, at):
+        pieces.append(text[at : word.start()] + " ")
+        depth, at = 0, len(text)
+        for bracket in brackets.finditer(text, word.end()):
+            depth += 1 if bracket[0] == pair[0] else -1
             if depth == 0:
+                at = bracket.end()
                 break
-        text = text[: word.start()] + " " + text[end + 1 :]
-    return text
+    return "".join((*pieces, text[at:]))
 
 
 def match_brackets(text: str) -> dict[int, int] | None:

@@ -121,10 +121,12 @@ def translate(
     texts, codes = whole, list(map(blank_non_code, whole))
     if entries is not None:
         idle = find_unreached("\n".join(codes), entries)
-        texts = _split_again(blank_out("\n".join(whole), (one for one in idle if not one.is_macro)), whole)
-        codes = _split_again(blank_out("\n".join(codes), idle), whole)
+        texts = _split_again(
+            blank_out("\n".join(whole), ((one.start, one.end) for one in idle if not one.is_macro)), whole
+        )
+        codes = _split_again(blank_out("\n".join(codes), ((one.start, one.end) for one in idle)), whole)
     ptx = [list(translate_statements(text, code)) for text, code in zip(texts, codes, strict=True)]
-    codes = [_blank(code, parts) for code, parts in zip(codes, ptx, strict=True)]
+    codes = [blank_out(code, ((start, end) for start, end, _ in parts)) for code, parts in zip(codes, ptx, strict=True)]
     defined = _find_defined(codes) if refuses_libraries else None
     for one, code in zip(files, codes, strict=True):
         check_supported(code, one.path, with_host, defined)
@@ -149,12 +151,6 @@ def _split_again(joined: str, lengths_of: Sequence[str]) -> list[str]:
     """Split a text again that was joined with a single letter between its parts."""
     ends = list(accumulate(len(one) + 1 for one in lengths_of))
     return [joined[end - len(one) - 1 : end - 1] for one, end in zip(lengths_of, ends, strict=True)]
-
-
-def _blank(code: str, parts: Iterable[TextEdit]) -> str:
-    for start, end, _ in parts:
-        code = code[:start] + re.sub(r"[^\n]", " ", code[start:end]) + code[end:]
-    return code
 
 
 def _names(pattern: re.Pattern[str], code: str) -> tuple[str, ...]:
@@ -230,6 +226,8 @@ def _declare_shared(match: re.Match[str]) -> str:
 
 
 def _apply_edits(source: str, edits: list[TextEdit]) -> str:
-    for start, end, text in sorted(edits, reverse=True):
-        source = source[:start] + text + source[end:]
-    return source
+    pieces, at = [], 0
+    for start, end, text in sorted(edits):
+        pieces += source[at:start], text
+        at = end
+    return "".join((*pieces, source[at:]))

@@ -42,7 +42,12 @@ def blank_non_code(source: str) -> str:
 
 def spaces(found: re.Match[str]) -> str:
     """Spaces in place of a removed stretch of text: as long, with the same lines."""
-    return re.sub(r"[^\n]", " ", found[0])
+    return blank(found[0])
+
+
+def blank(text: str) -> str:
+    """Spaces in place of a text: as long, with the same lines."""
+    return "\n".join([" " * len(line) for line in text.split("\n")])
 
 
 @lru_cache(maxsize=KEPT_TEXTS)

@@ -110,8 +110,8 @@ __global__ void single(float *y, const float *x) {
   asm("mov.b32 {%0, _}, %1;" : "=h"(low) : "r"(0x00090008));
   asm("mov.b32 {_, %0}, %1;" : "=h"(high) : "r"(0x00090008));
   asm("mov.b32 %0, {%1, %2};" : "=r"(halves) : "h"(high), "h"(low));
-  asm volatile("st.global.f32 [%0], %1;"
-               :: "l"(y + i), "f"(back + static_cast<float>(u) + static_cast<float>(upper - 7 + halves - 0x80009) + d - d));
+  float nothing = static_cast<float>(upper - 7 + halves - 0x80009) + d - d;
+  asm volatile("st.global.f32 [%0], %1;" :: "l"(y + i), "f"(back + static_cast<float>(u) + nothing));
 }
 """
 HALVES_OF_A_BLOCK = """

@@ -1,6 +1,7 @@
 """Definitions that no entry reaches are not compiled, and may use features that the cpu device lacks."""
 
 from pathlib import Path
+from time import process_time
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from planted_jobs import floats, job_of
 
 from kfuzz.claims.kernel import discover
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.cpu.reach import find_unreached
+from kfuzz.cpu.reach import blank_out, find_unreached
 from kfuzz.cpu.translate import translate
 from kfuzz.devices import ClaimError, Probe
 from kfuzz.programs.build import compile_source
@@ -93,3 +94,35 @@ def test_each_function_of_our_own_kernels_is_reached() -> None:
     found = {kernel.name: find_unreached(blank_non_code(kernel.source), kernel.entries) for kernel in discover()}
     assert {name: [one.name for one in idle] for name, idle in found.items() if idle} == {}
     assert np.any([find_unreached(blank_non_code(kernel.source), ("nobody",)) for kernel in discover()[:1]])
+
+
+MANY = """
+template <class T, int N = {i}> __device__ T operator+(Box{i}<T> a, Box{i}<T> b) {{ return {{a.x + b.x}}; }}
+#define M{i}(x) f{i}(x)
+template <class T> struct Box{i} {{ T x; }};
+template <class T, int N> __launch_bounds__(32) T f{i}(T x) {{ return f{before}(x) + T{{1}}; }}
+"""
+
+
+def seconds_to_read(count: int) -> float:
+    """Processor time for `count` groups of definitions; an entry reaches half of the chain of functions."""
+    groups = "".join(MANY.format(i=i, before=i - 1) for i in range(count))
+    code = f"{groups}__global__ void k(float *y) {{ y[0] = f{count // 2}(y[0]); }}\n"
+    begun = process_time()
+    idle = find_unreached(code, ("k",))
+    blank_out(code, ((one.start, one.end) for one in idle))
+    assert {one.name for one in idle if one.name[0] == "f"} == {f"f{i}" for i in range(count // 2 + 1, count)}
+    return process_time() - begun
+
+
+def test_the_time_is_linear_in_the_text() -> None:
+    """Sixteen times the text takes 16 times as long, not 256 times: 64 is between the two."""
+    seconds_to_read(20)
+    assert seconds_to_read(1600) < 64 * max(seconds_to_read(100), 1e-3)
+
+
+def test_an_operator_ends_with_its_body() -> None:
+    text = "struct S { int x; };\nS operator+(S a, S b) { return {a.x + b.x}; }\nint idle() { return 1; }\n" + DOUBLES
+    assert [one.name for one in find_unreached(text, ("k",))] == ["idle"]
+    constrained = text.replace("S operator+", "template <class T> requires requires(T t) { t.x; } S operator+")
+    assert find_unreached(constrained, ("k",)) == []
