@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from math import prod
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -81,6 +82,7 @@ class PythonBackend:
         self._memory, self._guard_all, self._imitates = memory, guard_all, imitates
         self._host = HostArena() if memory.is_card else memory
         self._modules, self._has_answered = Modules(memory.is_card), False
+        self._at_import: dict[tuple[Path, str], tuple[Finding, ...]] = {}
 
     @property
     def is_spent(self) -> bool:
@@ -114,7 +116,7 @@ class PythonBackend:
         extensions = (
             torch_without_card() if imitates and not memory.is_card and libraries()[call.library].imitates_gpu else None
         )
-        with extensions.on_a_card(job.path) if extensions else nullcontext():
+        with extensions.on_a_card(job.path) if extensions else nullcontext(), self._watch_import(job, interpreter):
             function = self._modules.function(job, call.function)
         if extensions:
             function = extensions.call_on_a_card(function, job.path)
@@ -122,6 +124,7 @@ class PythonBackend:
         job = replace(job, buffers=tuple(replace(buffer, is_returned=False) for buffer in job.buffers))
         gpu: GpuSeen = "real" if self._memory.is_card else "imitated" if extensions else "missing"
         caller = Caller(job, call, function, lender, memory, gpu)
+        caller.findings += self._at_import.get((job.path, job.source), ())
         caller.has_answered = self._has_answered
         bench, CALLS.has_seen = Bench(caller, memory, probe, begin, interpreter), False
         try:
@@ -136,6 +139,23 @@ class PythonBackend:
         if CALLS.has_seen or any(run.stale for run in runs):
             findings = tuple(one for one in findings if one.kind not in IMITATED_BY_STATE)
         return replace(outcome, runs=runs, findings=findings)
+
+    @contextmanager
+    def _watch_import(self, job: Job, interpreter: Interpreter | None) -> Iterator[None]:
+        """Watch the kernels that a file launches while it is imported: a test of its own, say.
+
+        They run on other arrays than the claim's, so what they do is a warning, in each trial of the file.
+        """
+        if interpreter is None:
+            yield
+            return
+        with interpreter.watch({}, 0, str(job.path.resolve())) as programs:
+            yield
+        if programs.findings:
+            self._at_import[job.path, job.source] = tuple(
+                replace(one, severity="warning", message=f"while the file is imported, {one.message}")
+                for one in programs.findings
+            )
 
 
 class Bench:

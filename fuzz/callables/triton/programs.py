@@ -16,9 +16,10 @@ import numpy as np
 import torch
 import triton
 from numpy.typing import NDArray
+from triton import language as tl
 from triton.runtime import interpreter
 
-from kfuzz.callables.triton import bfloat16, without_card
+from kfuzz.callables.triton import bfloat16, operators, without_card
 from kfuzz.devices import DeviceError, Finding, MissingError
 from kfuzz.devices.layout import OUTPUT, POISONS
 from kfuzz.kinds import Kind
@@ -172,9 +173,11 @@ class Watch:
         if np.lib.NumpyVersion(np.__version__) >= NUMPY:
             problem = f"triton {triton.__version__} does not run its loops with numpy {np.__version__}"
             raise MissingError(f"{problem}: pip install 'numpy<{NUMPY}'")
-        self.programs: Programs | None = None
+        self.programs = Programs({}, 0, "")
+        """Also what runs outside of all calls is looked at: a write out of bounds would end this process."""
         bfloat16.install()
         without_card.install()
+        operators.install()
         builder, grid = interpreter.InterpreterBuilder, interpreter.GridExecutor
         self._real = {name: getattr(builder, name) for name in ("create_masked_load", "create_masked_store")}
         self._launch = grid.__call__
@@ -197,48 +200,44 @@ class Watch:
     @contextmanager
     def watch(self, names: dict[int, str], word: int, file: str) -> Iterator[Programs]:
         """Watch the programs of one call."""
-        self.programs = made = Programs(names, word, file)
+        self.programs, before = Programs(names, word, file), self.programs
         try:
-            yield made
+            yield self.programs
         finally:
-            self.programs = None
+            self.programs = before
 
     def _run_launch(self, executor: Any, *given: Any, **named: Any) -> Any:  # noqa: ANN401
         if interpreter.InterpreterBuilder.create_masked_load is not self._ours:
             raise DeviceError("Triton's interpreter is not looked at: something has replaced its loads and stores")
-        if self.programs is not None:
-            self.programs.begin(list(tensors_in((*given, *named.values()))))
+        self.programs.begin(list(tensors_in((*given, *named.values()))))
         return self._launch(executor, *given, **named)
 
     def _load(self, builder: Any, pointers: Any, mask: Any, other: Any, *rest: Any) -> Any:  # noqa: ANN401
-        if self.programs is None:
-            return self._real["create_masked_load"](builder, pointers, mask, other, *rest)
         element = pointers.get_element_ty()
         dtype, size = interpreter._get_np_dtype(element), element.primitive_bitwidth // 8 or 1
-        good = self.programs.allowed_lanes(np.asarray(pointers.data), np.asarray(mask.data), size, False, None)
-        mask = interpreter.TensorHandle(good, mask.dtype)
+        good = self.programs.allowed_lanes(np.asarray(pointers.data), lanes_of(mask), size, False, None)
+        mask = interpreter.TensorHandle(good, tl.int1)
         if other is None and not good.all():  # undefined, and 0 only here
             other = interpreter.TensorHandle(undefined_values(pointers.data.shape, dtype), element)
         return self._real["create_masked_load"](builder, pointers, mask, other, *rest)
 
     def _store(self, builder: Any, pointers: Any, value: Any, mask: Any, *rest: Any) -> Any:  # noqa: ANN401
-        if self.programs is None:
-            return self._real["create_masked_store"](builder, pointers, value, mask, *rest)
         data = bfloat16.narrow(value.data) if bfloat16.is_bfloat16(pointers) else np.asarray(value.data)
-        good = self.programs.allowed_lanes(
-            np.asarray(pointers.data), np.asarray(mask.data), data.dtype.itemsize, True, data
-        )
-        return self._real["create_masked_store"](
-            builder, pointers, value, interpreter.TensorHandle(good, mask.dtype), *rest
-        )
+        good = self.programs.allowed_lanes(np.asarray(pointers.data), lanes_of(mask), data.dtype.itemsize, True, data)
+        mask = interpreter.TensorHandle(good, tl.int1)
+        return self._real["create_masked_store"](builder, pointers, value, mask, *rest)
 
     def _mark_calls(self, real: Callable[..., Any], name: str) -> Callable[..., Any]:
         def marked(*given: Any, **named: Any) -> Any:  # noqa: ANN401
-            if self.programs is not None:
-                setattr(self.programs, name, True)
+            setattr(self.programs, name, True)
             return real(*given, **named)
 
         return marked
+
+
+def lanes_of(mask: Any) -> Bits:  # noqa: ANN401  Triton has no types for it
+    """A mask's elements: a block pointer's mask is an array and no value of the interpreter."""
+    return np.asarray(mask if isinstance(mask, np.ndarray) else mask.data)
 
 
 def tensors_in(given: Iterable[object]) -> Iterator[torch.Tensor]:

@@ -165,3 +165,36 @@ def test_a_file_that_asks_for_a_gpu_runs_without_one(line: str, tmp_path: Path, 
         pytest.skip(str(error))
     assert found.defects == ()
     assert found.elements == 3
+
+
+AT_IMPORT = """
+import torch, triton
+import triton.language as tl
+
+
+@triton.jit
+def fill(y, N: tl.constexpr):
+    tl.store(y + tl.arange(0, N), 1.0)
+
+
+def forward(x):
+    return x.sum(1)
+
+
+fill[(1,)](torch.empty(4), {})
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "kinds"), [(4, set()), (1 << 16, {"out-of-bounds"})])
+def test_a_write_out_of_bounds_at_import_is_a_warning_and_not_made(
+    size: int, kinds: set[str], tmp_path: Path, device: PythonDevice
+) -> None:
+    """Tests at the end of files did it: the process ended by a broken heap, for no reason that anyone saw."""
+    try:
+        found = trial_of(tmp_path, "mine", AT_IMPORT.format(size), device)
+    except MissingError as error:
+        pytest.skip(str(error))
+    assert found.errors == ()
+    assert {defect.kind for defect in found.defects} == kinds
+    assert all("while the file is imported" in defect.message and defect.line == 11 for defect in found.defects)
