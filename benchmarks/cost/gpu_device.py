@@ -58,7 +58,9 @@ def run_trials(device: GpuDevice, attempts: list[Attempt]) -> list[Job]:
         with timed("device"):
             outcome = device.run(jobs[-1], Probe(seed=number))
         with timed("oracle"):
-            verdict = judge(KERNEL.op, arrays, KERNEL.outputs(outcome.runs[0].outputs), bound.accuracy, KERNEL.special)
+            verdict = judge(
+                KERNEL.op, arrays, KERNEL.outputs(outcome.runs[0].outputs, bound.sizes), bound.accuracy, KERNEL.special
+            )
         if outcome.findings or verdict.status == "broken":
             sys.exit(f"{attempt.case}: {outcome.findings or verdict.diagnosis}")
     return jobs

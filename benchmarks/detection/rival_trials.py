@@ -80,10 +80,14 @@ def _answer(
     kernel: Kernel, inputs: Inputs, tune: Mapping[str, int], device: Device, kept: dict[str, Floats] | None
 ) -> dict[str, Floats] | None:
     """The outputs of one launch; None if it crashed. Unwritten elements are 1e38, or their former value."""
-    outcome = device.run(kernel.bind(inputs, tune).job, Probe(False, 2, 0, TIMEOUT))
+    bound = kernel.bind(inputs, tune)
+    outcome = device.run(bound.job, Probe(False, 2, 0, TIMEOUT))
     if len(outcome.runs) < 2 or any(found.kind in CRASHES for found in outcome.findings):
         return None
-    got = {role: np.asarray(array, np.float32) for role, array in kernel.outputs(outcome.runs[1].outputs).items()}
+    got = {
+        role: np.asarray(array, np.float32)
+        for role, array in kernel.outputs(outcome.runs[1].outputs, bound.sizes).items()
+    }
     if kept is not None:
         for role, array in got.items():
             unwritten = array.view(np.uint32) == POISONS[1]

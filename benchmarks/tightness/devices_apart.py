@@ -74,7 +74,7 @@ def compared_once(kernel: Kernel, devices: list[Device], index: int, total: Apar
     if any(outcome.findings or not outcome.runs for outcome in outcomes):
         return replace(total, trials=total.trials + 1, broken=total.broken + 1)
     runs: list[Run] = [outcome.runs[0] for outcome in outcomes]
-    answers = [kernel.outputs(run.outputs) for run in runs]
+    answers = [kernel.outputs(run.outputs, bound.sizes) for run in runs]
     verdicts = [judge(kernel.op, arrays, got, bound.accuracy, kernel.special) for got in answers]
     steps = np.concatenate([ulps(answers[0][role], answers[1][role]) for role in answers[0]])
     judged_alike = "not judged" not in {verdict.status for verdict in verdicts}

@@ -7,6 +7,7 @@ answer is.
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,12 @@ from kfuzz.claims.roles import Dimensions, Roles, roles_of
 from kfuzz.devices.vast import is_vast, make_unfilled
 from kfuzz.kinds import Severity
 from kfuzz.oracle import op_names
+from kfuzz.oracle.elements import BY_DTYPE, F32, Element, values
 
-Values = NDArray[np.float32]
+Values = NDArray[Any]
+"""float32 numbers, or the codes of a narrow type in a dtype that names it."""
+BitPatterns = NDArray[Any]
+"""The same memory as unsigned integers."""
 
 
 class CaseError(Exception):
@@ -27,7 +32,9 @@ class CaseError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One input of an op: role -> float32 array in the op's own dimensions (a plain vector is one row).
+    """One input of an op: role -> array in the op's own dimensions (a plain vector is one row).
+
+    An array has float32 numbers, which each kernel rounds to its own type, or the codes of a narrow type.
 
     `axes` gives the op's dimension names their sizes; a dimension that the op fixes has no name. `recipes` say how some
     arrays were made; they serve people, small files and the minimizer, but the arrays are the case. `dimensions` are
@@ -61,7 +68,9 @@ class Case:
         total = hashlib.sha256(self.op.encode())
         for role in sorted(self.arrays):
             array = self.arrays[role]
-            total.update(f"\n{role} {'x'.join(map(str, array.shape))}\n".encode())
+            element = element_in(array)
+            name = "" if element is F32 else f" {element}"
+            total.update(f"\n{role} {'x'.join(map(str, array.shape))}{name}\n".encode())
             total.update(bytes_of(array))
         return total.hexdigest()
 
@@ -90,7 +99,8 @@ class Case:
         words = describe_runs(self.arrays[role])
         if words is None and role in self.recipes:
             words = describe(self.recipes[role])
-        return words or f"{self.arrays[role].size} values, first {_format_value(self.arrays[role].flat[0])}"
+        array = self.arrays[role]
+        return words or f"{array.size} values, first {format_value(bits_in(array).flat[0], element_in(array))}"
 
 
 @dataclass(frozen=True)
@@ -162,8 +172,8 @@ def case_of(op: str, arrays: Mapping[str, Values | Recipe], dimensions: Mapping[
 
 def _fit_rank(op: str, role: str, values: Values, wanted: tuple[str, ...], roles: Roles) -> Values:
     """The array with the op's rank: a vector becomes one row, a recipe of one row or column becomes a vector."""
-    if values.dtype != np.float32:
-        raise CaseError(f"{role} of {op}: dtype={values.dtype}; float32 is expected")
+    if values.dtype != np.float32 and not element_in(values).is_narrow:
+        raise CaseError(f"{role} of {op}: dtype={values.dtype}; float32 is expected, or a narrow type")
     if values.size > MAX_ELEMENTS and not is_vast(values):
         raise CaseError(f"{role} of {op}: {values.size} elements; at most {MAX_ELEMENTS} are allowed")
     shape: tuple[int, ...] = values.shape
@@ -185,10 +195,23 @@ def _bind_axes(op: str, role: str, shape: tuple[int, ...], wanted: tuple[str, ..
             raise CaseError(f"{role} of {op}: {name}={size}; {name}={expected} is expected")
 
 
+def element_in(array: Values) -> Element:
+    """The element type of a case's array."""
+    if array.dtype not in BY_DTYPE:
+        raise CaseError(f"dtype={array.dtype}: no element type is stored so")
+    return BY_DTYPE[array.dtype]
+
+
+def bits_in(array: Values) -> BitPatterns:
+    """The bit patterns of an array."""
+    return array.view(f"u{array.dtype.itemsize}")
+
+
 def bytes_of(array: Values) -> memoryview:
     """The bits of an array in C order, little-endian on every machine; not a copy on a little-endian one."""
     array = array[(slice(0, 1),) * array.ndim] if is_vast(array) else array  # every element is this one
-    return np.ascontiguousarray(array).view(np.uint32).astype("<u4", copy=False).reshape(-1).view(np.uint8).data
+    bits = bits_in(np.ascontiguousarray(array))
+    return bits.astype(f"<u{bits.itemsize}", copy=False).reshape(-1).view(np.uint8).data
 
 
 def describe_runs(array: Values, most: int = 6, groups: int = 3) -> str | None:
@@ -197,15 +220,15 @@ def describe_runs(array: Values, most: int = 6, groups: int = 3) -> str | None:
         return "empty"
     if is_vast(array):
         return "0 and 1, seven kinds of row in turns"
-    rows = array.view(np.uint32).reshape(-1, array.shape[-1])
+    rows, element = bits_in(array).reshape(-1, array.shape[-1]), element_in(array)
     if len(rows) > 1 and (rows == rows[0, 0]).all():
-        return f"{_format_value(array.flat[0])} everywhere"
+        return f"{format_value(rows[0, 0], element)} everywhere"
     begins = np.flatnonzero(np.concatenate(([True], (rows[1:] != rows[:-1]).any(axis=1))))
     if len(begins) > groups:
         return None
     lines: list[str] = []
     for first, after in zip(begins.tolist(), [*begins[1:].tolist(), len(rows)], strict=True):
-        words = _describe_row(rows[first], most)
+        words = _describe_row(rows[first], element, most)
         if words is None:
             return None
         which = f"row {first}" if after == first + 1 else f"rows {first}..{after - 1}"
@@ -213,15 +236,17 @@ def describe_runs(array: Values, most: int = 6, groups: int = 3) -> str | None:
     return "; ".join(lines)
 
 
-def _describe_row(bits: NDArray[np.uint32], most: int) -> str | None:
+def _describe_row(bits: BitPatterns, element: Element, most: int) -> str | None:
     starts = np.flatnonzero(np.concatenate(([True], bits[1:] != bits[:-1])))
     if len(starts) > most:
         return None
     lengths = np.diff(np.append(starts, len(bits)))
-    runs = zip(bits[starts].view(np.float32), lengths, strict=True)
-    return ", ".join(_format_value(value) + (f" x{length}" if length > 1 else "") for value, length in runs)
+    runs = zip(bits[starts], lengths, strict=True)
+    return ", ".join(format_value(one, element) + (f" x{length}" if length > 1 else "") for one, length in runs)
 
 
-def _format_value(value: np.float32) -> str:
+def format_value(bits: np.unsignedinteger[Any], element: Element) -> str:
     """A value as a person writes it; a NaN with its bits, since NaNs differ."""
-    return f"nan({int(value.view(np.uint32)):08x})" if np.isnan(value) else f"{value:.9g}"
+    with np.errstate(invalid="ignore"):  # a signalling NaN
+        value = float(values(np.array([bits]).view(element.dtype))[0])
+    return f"nan({int(bits):0{2 * element.bytes}x})" if np.isnan(value) else f"{value:.9g}"

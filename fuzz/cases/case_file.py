@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from kfuzz.cases import atomic
-from kfuzz.cases.case import Case, Record, Values
+from kfuzz.cases.case import Case, Record, Values, bits_in, element_in
 from kfuzz.cases.case_reader import MAX_FILE_BYTES, MAX_LITERAL, MAX_TEXT, SCHEMA, TURNS, Reader, read_bytes, sha256_of
 from kfuzz.cases.recipe import GENERATOR, MAX_BANDS, Recipe
 from kfuzz.devices.vast import is_vast
 from kfuzz.oracle import op_names
+from kfuzz.oracle.elements import F32
 
 
 def write(path: Path, record: Record) -> None:
@@ -35,10 +36,12 @@ def encode(record: Record) -> tuple[bytes, dict[str, bytes]]:
     for role, array in record.case.arrays.items():
         entry: dict[str, object] = {"shape": list(array.shape), "show": record.case.show(role)[:MAX_TEXT]}
         recipe = record.case.recipes.get(role)
+        if element_in(array) is not F32:
+            entry["element"] = element_in(array).name
         if is_vast(array):
             entry |= {"in_turns": TURNS}
         elif array.size <= MAX_LITERAL:
-            entry |= {"bits": [f"{bits:08x}" for bits in array.view(np.uint32).ravel().tolist()]}
+            entry |= {"bits": write_bits(array)}
             entry["show"] = Case(record.case.op, {}, {role: array}).show(role)[:MAX_TEXT]
         elif recipe is not None and len(recipe.bands) <= MAX_BANDS:
             entry |= {"recipe": _encode_recipe(recipe), "sha256": sha256_of(array)}
@@ -59,13 +62,21 @@ def encode(record: Record) -> tuple[bytes, dict[str, bytes]]:
     return f'{{\n "schema": "{SCHEMA}",{text[1:]}\n'.encode(), sidecars
 
 
+def write_bits(array: Values) -> list[str]:
+    """Every element's bits, two hex digits a byte."""
+    digits = 2 * array.dtype.itemsize
+    return [f"{bits:0{digits}x}" for bits in bits_in(array).ravel().tolist()]
+
+
 def _npy(array: Values) -> bytes:
     content = io.BytesIO()
-    np.lib.format.write_array(content, array, version=(1, 0), allow_pickle=False)
+    plain = array if element_in(array) is F32 else bits_in(array)
+    np.lib.format.write_array(content, plain, version=(1, 0), allow_pickle=False)
     return content.getvalue()
 
 
 def _encode_recipe(recipe: Recipe) -> dict[str, object]:
+    is_first = recipe.generator == GENERATOR
     bands = [
         {
             "base": {
@@ -73,6 +84,7 @@ def _encode_recipe(recipe: Recipe) -> dict[str, object]:
                 "offset": f"{band.base.offset:08x}",
                 "scale": f"{band.base.scale:08x}",
                 "seed": band.base.seed,
+                **({} if is_first else {"grid": band.base.grid, "width": band.base.width}),
             },
             "edits": [{**edit._asdict(), "bits": f"{edit.bits:08x}"} for edit in band.edits],
         }
@@ -80,7 +92,7 @@ def _encode_recipe(recipe: Recipe) -> dict[str, object]:
     ]
     limits = None if recipe.limits is None else [f"{bits:08x}" for bits in recipe.limits]
     shape = {"cols": recipe.cols, "rows": recipe.rows}
-    return {"bands": bands, "generator": GENERATOR, "limits": limits, **shape}
+    return {"bands": bands, "generator": recipe.generator, "limits": limits, **shape}
 
 
 def read(path: Path) -> Record:

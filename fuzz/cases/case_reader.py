@@ -18,14 +18,16 @@ from typing import NoReturn
 
 import numpy as np
 
-from kfuzz.cases.case import CaseError, Origin, Record, Values, bytes_of, case_of
+from kfuzz.cases.case import CaseError, Origin, Record, Values, bits_in, bytes_of, case_of
 from kfuzz.cases.recipe import (
+    FIRST_KINDS,
     GENERATOR,
     KINDS,
     MAX_BANDS,
     MAX_EDITS,
     MAX_ELEMENTS,
     MAX_SEED,
+    NARROW_GENERATOR,
     Band,
     Base,
     Edit,
@@ -35,6 +37,7 @@ from kfuzz.claims.references import BY_REFERENCE
 from kfuzz.claims.roles import Dimensions
 from kfuzz.devices.limits import INT_MAX
 from kfuzz.devices.vast import LEAST, make_unfilled
+from kfuzz.oracle.elements import ELEMENTS, F32, Element
 from kfuzz.oracle.find import op_names
 from kfuzz.printable import one_line
 
@@ -54,6 +57,7 @@ OWN_OP = re.compile(r"[^/\\\x00]{1,100}\.py|" + re.escape(BY_REFERENCE) + r"[^/\
 DIMENSION = re.compile(r"[A-Za-z_]\w{0,63}|\d{1,9}")
 
 HEX32 = re.compile(r"[0-9a-f]{8}")
+HEX8 = re.compile(r"[0-9a-f]{2}")
 HEX256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -86,9 +90,10 @@ def read_bytes(path: Path, most: int, follow: bool = True) -> bytes:
         os.close(handle)
 
 
-def is_npy_header(header: bytes, shape: tuple[int, ...]) -> bool:
+def is_npy_header(header: bytes, shape: tuple[int, ...], element: Element) -> bool:
     """Whether this is the header of an .npy file of this shape; compared as text, since numpy's reader evaluates it."""
-    text = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape!r}, }}".encode()
+    descr = "<f4" if element is F32 else "|u1"
+    text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape!r}, }}".encode()
     length = len(header) - 10
     magic = b"\x93NUMPY\x01\x00" + max(length, 0).to_bytes(2, "little")
     return length < 1 << 16 and header[:10] == magic and header[10:].rstrip(b" \n") == text
@@ -188,6 +193,23 @@ class Reader:
             self.fail(key, f'{_brief(value)}; the 8 hex digits of a float32 are expected, such as "3f800000"')
         return int(value, 16)
 
+    def code(self, key: str, value: object, element: Element) -> int:
+        """The bits of one element of a narrow type."""
+        last = (1 << element.bits) - 1
+        if not isinstance(value, str) or not HEX8.fullmatch(value) or int(value, 16) > last:
+            self.fail(
+                key, f'{_brief(value)}; the 2 hex digits of a code of {element} are expected, at most "{last:02x}"'
+            )
+        return int(value, 16)
+
+    def element(self, key: str, entry: dict[str, object]) -> Element:
+        """The element type of an array: float32 unless the file names a narrow one."""
+        name = entry.get("element", F32.name)
+        narrow = [one.name for one in ELEMENTS.values() if one.is_narrow]
+        if name not in (F32.name, *narrow):
+            self.fail(f"{key}.element", f"{_brief(name)}; one of {', '.join(narrow)} is expected")
+        return ELEMENTS[str(name)]
+
     def sha256(self, key: str, value: object) -> str:
         if not isinstance(value, str) or not HEX256.fullmatch(value):
             self.fail(key, f"{_brief(value)}; the 64 hex digits of a sha256 are expected")
@@ -222,7 +244,8 @@ class Reader:
         if len(given) != 1:
             names = " and ".join(given) or "none"
             self.fail(key, f"{names} given; exactly one of bits, recipe, npy and in_turns is expected")
-        self.keys(key, entry, {"shape", given[0], *(("sha256",) if given[0] == "recipe" else ())}, {"show"})
+        known = {"shape", given[0], *(("sha256",) if given[0] == "recipe" else ())}
+        self.keys(key, entry, known, {"show", *(("element",) if given[0] != "in_turns" else ())})
         return forms[given[0]](key, entry, shape)
 
     def vast(self, key: str, entry: dict[str, object], shape: tuple[int, ...]) -> Values:
@@ -236,21 +259,27 @@ class Reader:
         wanted = prod(shape)
         if len(values) != wanted:
             self.fail(f"{key}.bits", f"{len(values)} values; shape {list(shape)} has {wanted}")
+        element = self.element(key, entry)
+        if element is not F32:
+            codes = [self.code(f"{key}.bits[{index}]", value, element) for index, value in enumerate(values)]
+            return np.array(codes, np.uint8).view(element.dtype).reshape(shape)
         bits = [self.bits(f"{key}.bits[{index}]", value) for index, value in enumerate(values)]
-        return np.array(bits, np.uint32).view(np.float32).reshape(shape)
+        return np.array(bits, np.uint32).view(element.dtype).reshape(shape)
 
     def recipe(self, key: str, entry: dict[str, object], shape: tuple[int, ...]) -> Recipe:
         where = f"{key}.recipe"
         table = self.table(where, entry["recipe"])
-        if table.get("generator") != GENERATOR:
-            self.fail(f"{where}.generator", f"{_brief(table.get('generator'))}; this version reads {GENERATOR!r}")
+        known, generator = (GENERATOR, NARROW_GENERATOR), table.get("generator")
+        if generator not in known:
+            self.fail(f"{where}.generator", f"{_brief(generator)}; this version reads {' and '.join(known)}")
+        is_first = generator == GENERATOR
         self.keys(where, table, {"bands", "cols", "generator", "limits", "rows"}, set())
         rows = self.integer(f"{where}.rows", table["rows"], 0, MAX_ELEMENTS)
         cols = self.integer(f"{where}.cols", table["cols"], 0, MAX_ELEMENTS)
         if rows * cols != prod(shape):
             self.fail(where, f"{rows} x {cols} values; shape {list(shape)} has {prod(shape)}")
         items = self.items(f"{where}.bands", table["bands"], MAX_BANDS)
-        bands = tuple(self.band(f"{where}.bands[{index}]", item) for index, item in enumerate(items))
+        bands = tuple(self.band(f"{where}.bands[{index}]", item, is_first) for index, item in enumerate(items))
         if not bands:
             self.fail(f"{where}.bands", "empty; at least one band is expected")
         limits = None
@@ -259,20 +288,23 @@ class Reader:
             if len(pair) != 2:
                 self.fail(f"{where}.limits", f"{_brief(pair)}; null or two bit patterns are expected")
             limits = (self.bits(f"{where}.limits", pair[0]), self.bits(f"{where}.limits", pair[1]))
-        recipe = Recipe(rows, cols, bands, limits)
+        recipe = Recipe(rows, cols, bands, limits, self.element(key, entry).name)
+        if recipe.generator != generator:
+            self.fail(f"{where}.generator", f"{_brief(generator)}; this recipe is of {recipe.generator!r}")
         wanted, actual = self.sha256(f"{key}.sha256", entry["sha256"]), sha256_of(recipe.values)
         if actual != wanted:
             self.fail(f"{key}.sha256", f"{wanted[:16]}... expected, the recipe gives {actual[:16]}...: damaged file?")
         return recipe
 
-    def band(self, key: str, value: object) -> Band:
+    def band(self, key: str, value: object, is_first: bool) -> Band:
         table = self.table(key, value)
         self.keys(key, table, {"base", "edits"}, set())
         base = self.table(f"{key}.base", table["base"])
-        self.keys(f"{key}.base", base, set(Base._fields), set())
-        kind = next((kind for kind in KINDS if kind == base["kind"]), None)
+        self.keys(f"{key}.base", base, set(Base._fields) - ({"grid", "width"} if is_first else set()), set())
+        kinds = FIRST_KINDS if is_first else KINDS
+        kind = next((kind for kind in kinds if kind == base["kind"]), None)
         if kind is None:
-            self.fail(f"{key}.base.kind", f"{_brief(base['kind'])}; one of {', '.join(KINDS)} is expected")
+            self.fail(f"{key}.base.kind", f"{_brief(base['kind'])}; one of {', '.join(kinds)} is expected")
         edits = self.items(f"{key}.edits", table["edits"], MAX_EDITS)
         return Band(
             Base(
@@ -280,9 +312,18 @@ class Reader:
                 self.bits(f"{key}.base.offset", base["offset"]),
                 self.bits(f"{key}.base.scale", base["scale"]),
                 self.integer(f"{key}.base.seed", base["seed"], 0, MAX_SEED),
+                self.grid(f"{key}.base.grid", base.get("grid", ""), kind),
+                self.integer(f"{key}.base.width", base.get("width", 0), 0, MAX_ELEMENTS),
             ),
             tuple(self.edit(f"{key}.edits[{index}]", edit) for index, edit in enumerate(edits)),
         )
+
+    def grid(self, key: str, value: object, kind: str) -> str:
+        """The type whose numbers and ties a row has; empty for other kinds."""
+        known = [one.name for one in ELEMENTS.values() if one.is_narrow] if kind == "ties" else [""]
+        if value not in known:
+            self.fail(key, f"{_brief(value)}; one of {', '.join(map(repr, known))} is expected")
+        return str(value)
 
     def edit(self, key: str, value: object) -> Edit:
         table = self.table(key, value)
@@ -300,14 +341,18 @@ class Reader:
         name = entry["npy"]
         if not isinstance(name, str) or not name.endswith(".npy") or not HEX256.fullmatch(name[:-4]):
             self.fail(f"{key}.npy", f"{_brief(name)}; the name <sha256>.npy of a file beside this one is expected")
-        path = self.path.parent / name
-        size = 4 * prod(shape)
+        path, element = self.path.parent / name, self.element(key, entry)
+        size = element.bytes * prod(shape)
         content = read_bytes(path, size + MAX_HEADER_BYTES, follow=False)
         start = len(content) - size
-        if start < 0 or not is_npy_header(content[:start], shape):
-            wanted = f"the little-endian float32 array of shape {list(shape)} that {self.path} needs"
+        if start < 0 or not is_npy_header(content[:start], shape, element):
+            kind = "little-endian float32" if element is F32 else "uint8"
+            wanted = f"the {kind} array of shape {list(shape)} that {self.path} needs"
             raise CaseError(f"{path}: not {wanted}")
-        values = np.frombuffer(content, "<f4", offset=start).reshape(shape).astype(np.float32, copy=False)
+        stored = np.frombuffer(content, "<f4" if element is F32 else element.dtype, offset=start).reshape(shape)
+        values = stored.astype(element.dtype, copy=False)
+        if element is not F32 and values.size and int(bits_in(values).max()) >> element.bits:
+            raise CaseError(f"{path}: a byte is no code of {element}")
         if sha256_of(values) != name[:-4]:
             raise CaseError(f"{path}: its values do not have the sha256 in its name: damaged file?")
         return values

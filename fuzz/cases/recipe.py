@@ -5,6 +5,9 @@ base (constant, ramp, or seeded noise) and at most eight edits. Only integer ope
 correctly rounded float operations are used, so that a recipe gives the same bits on every machine. The meaning of the
 name `GENERATOR` never changes (a change gets a new name).
 
+An array of a narrow type is made of the same float32 numbers, each rounded to the type's nearest number. Its recipe,
+and one with a kind of noise that needs a grid or groups, has the name `NARROW_GENERATOR`.
+
 Knows nothing about ops, kernels, claims, files, or what makes an array hostile. The module is long, since the meaning
 of a recipe must not change and belongs in one place.
 """
@@ -12,19 +15,27 @@ of a recipe must not change and belongs in one place.
 import struct
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-GENERATOR = "kfuzz-recipe/1"
+from kfuzz.claims.grid_numbers import encode_numbers, numbers_of_codes, ties_of
+from kfuzz.oracle.elements import F32, element_of
+
+GENERATOR, NARROW_GENERATOR = "kfuzz-recipe/1", "kfuzz-recipe/2"
 MAX_ELEMENTS = 1 << 26
 MAX_BANDS = 1024
 MAX_EDITS = 8
 MAX_SEED = (1 << 64) - 1
 
-BaseKind = Literal["constant", "ramp", "normal", "uniform", "sign", "integer", "power", "bits", "counter"]
-KINDS: tuple[BaseKind, ...] = get_args(BaseKind)
+FirstKind = Literal["constant", "ramp", "normal", "uniform", "sign", "integer", "power", "bits", "counter"]
+BaseKind = FirstKind | Literal["codes", "ties", "apart"]
+FIRST_KINDS: tuple[FirstKind, ...] = get_args(FirstKind)
+NARROW_KINDS: tuple[BaseKind, ...] = ("codes", "ties", "apart")
+KINDS: tuple[BaseKind, ...] = (*FIRST_KINDS, *NARROW_KINDS)
+CODE_KINDS = ("bits", "counter", "codes")
+"""Kinds that are bit patterns; in an array of a narrow type, codes of it."""
 EditOp = Literal["set", "add"]
 
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -46,12 +57,19 @@ class Base(NamedTuple):
     `offset` and `scale` are float32 bit patterns. The patterns: constant 0; ramp col; normal close to N(0, 1)
     within +-3.47; uniform in [0, 1); sign +-1; integer -8..7; power +-2^-16..2^15. Two kinds are bit patterns
     and use neither offset nor scale: `bits` any of the 2^32, `counter` seed + position.
+
+    In an array of a narrow type both give its codes, modulo their number, and a third, `codes`, only finite ones.
+    Two kinds are for arrays that a kernel quantizes: `ties` are numbers of the type `grid` and middles between two of
+    them, moved after all else by -8..8 float32 steps; `apart` is normal noise in which every `width` columns are
+    multiplied by another of the powers of two from 2^-9 to 2^9.
     """
 
     kind: BaseKind = "constant"
     offset: int = 0
     scale: int = 0
     seed: int = 0
+    grid: str = ""
+    width: int = 0
 
 
 class Edit(NamedTuple):
@@ -85,19 +103,29 @@ class Band(NamedTuple):
 
 @dataclass(frozen=True)
 class Recipe:
-    """rows x cols float32 values; `limits`, two bit patterns, bound every finite one."""
+    """rows x cols values; `limits`, two bit patterns of float32, bound every finite one.
+
+    `element`: the type of the array, float32 or a narrow type.
+    """
 
     rows: int
     cols: int
     bands: tuple[Band, ...] = (Band(),)
     limits: tuple[int, int] | None = None
+    element: str = F32.name
 
     @property
     def elements(self) -> int:
         return self.rows * self.cols
 
+    @property
+    def generator(self) -> str:
+        """The name of the rules that give its bits."""
+        is_first = self.element == F32.name and all(band.base.kind in FIRST_KINDS for band in self.bands)
+        return GENERATOR if is_first else NARROW_GENERATOR
+
     @cached_property
-    def values(self) -> NDArray[np.float32]:
+    def values(self) -> NDArray[Any]:
         """The array that it stands for, computed once, at its first use."""
         values = materialise(self)
         values.flags.writeable = False
@@ -140,16 +168,22 @@ def mix(seed: int, step: int) -> int:
     return z ^ (z >> 31)
 
 
-def materialise(recipe: Recipe) -> NDArray[np.float32]:
+def materialise(recipe: Recipe) -> NDArray[Any]:
     """The array that a recipe stands for: rows x cols, the same bits on every machine."""
+    numbers = _numbers(recipe)
+    return numbers if recipe.element == F32.name else encode_numbers(numbers, element_of(recipe.element))
+
+
+def _numbers(recipe: Recipe) -> NDArray[np.float32]:
+    """The float32 numbers of a recipe."""
     out = np.empty((recipe.rows, recipe.cols), np.uint32)
     count = len(recipe.bands)
-    kinds: dict[BaseKind, list[int]] = {}
+    kinds: dict[tuple[BaseKind, str, int], list[int]] = {}
     for index, band in enumerate(recipe.bands[: recipe.rows]):
-        kinds.setdefault(band.base.kind, []).append(index)
+        kinds.setdefault((band.base.kind, band.base.grid, band.base.width), []).append(index)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        for kind, indices in kinds.items():
-            _fill(out, recipe, kind, indices)
+        for indices in kinds.values():
+            _fill(out, recipe, indices)
         values = out.view(np.float32)
         for index, band in enumerate(recipe.bands[: recipe.rows]):
             for edit in band.edits:
@@ -177,9 +211,10 @@ def _seed_of(base: Base, turn: int, cols: int) -> int:
     return base.seed if turn == 0 else mix(base.seed, turn)
 
 
-def _fill(out: NDArray[np.uint32], recipe: Recipe, kind: BaseKind, indices: list[int]) -> None:
-    """Write the base of every row whose band is of this kind."""
+def _fill(out: NDArray[np.uint32], recipe: Recipe, indices: list[int]) -> None:
+    """Write the base of every row with one of these bands, which are of one kind."""
     bases = [recipe.bands[index].base for index in indices]
+    kind = bases[0].kind
     rows, which, turns = _rows_of(recipe, indices)
     offset = np.array([base.offset for base in bases], np.uint32)[which]
     if kind == "constant":
@@ -194,16 +229,29 @@ def _fill(out: NDArray[np.uint32], recipe: Recipe, kind: BaseKind, indices: list
         for left in range(0, recipe.cols, _CHUNK):
             col = np.arange(left, min(left + _CHUNK, recipe.cols), dtype=np.uint64)
             where = (rows[part], slice(left, left + len(col)))
-            if kind in ("bits", "counter"):
-                out[where] = _bits(kind, seeds[part, None], col[None, :])
+            if kind in CODE_KINDS:
+                made = _bits(kind, seeds[part, None], col[None, :])
+                is_narrow = recipe.element != F32.name
+                out[where] = numbers_of_codes(made, element_of(recipe.element), kind == "codes") if is_narrow else made
                 continue
-            got = _pattern(kind, seeds[part, None], col[None, :])
+            got = _pattern(bases[0], seeds[part, None], col[None, :])
             got *= scale[part, None].view(np.float32)
             got += offset[part, None].view(np.float32)
             rounded = got.astype(np.float32)
             if not_finite:
                 rounded.view(np.uint32)[np.isnan(rounded)] = _NAN
+            if kind == "ties":
+                _move(rounded, _hash(seeds[part, None], col[None, :]))
             out[where] = rounded.view(np.uint32)
+
+
+def _move(numbers: NDArray[np.float32], by: NDArray[np.uint64]) -> None:
+    """Move each number by -8..8 float32 steps, away from 0 or toward it; never across 0 nor beyond the largest."""
+    bits = numbers.view(np.uint32)
+    size = (bits & np.uint32(0x7FFFFFFF)).astype(np.int64)
+    moved = np.clip(size + (by >> _BITS_32).astype(np.int64) % 17 - 8, 1, _EXPONENT - 1)
+    is_moved = (size > 0) & (size < _EXPONENT)
+    bits[...] = np.where(is_moved, (bits & np.uint32(0x80000000)) | moved.astype(np.uint32), bits)
 
 
 def _rows_of(recipe: Recipe, indices: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -244,16 +292,23 @@ def _bits(kind: BaseKind, seed: NDArray[np.uint64], col: NDArray[np.uint64]) -> 
     return (seed + col if kind == "counter" else _hash(seed, col) >> _BITS_32).astype(np.uint32)
 
 
-def _pattern(kind: BaseKind, seed: NDArray[np.uint64], col: NDArray[np.uint64]) -> NDArray[np.float64]:
+def _pattern(base: Base, seed: NDArray[np.uint64], col: NDArray[np.uint64]) -> NDArray[np.float64]:
     """The kinds that are numbers: exact, except for `normal`, which its last multiplication rounds once."""
+    kind = base.kind
     if kind == "ramp":
         return np.broadcast_to(col.astype(np.float64), np.broadcast_shapes(seed.shape, col.shape)).copy()
     z = _hash(seed, col)
     low = np.uint64(0xFFFF)
     got: NDArray[np.float64]
-    if kind == "normal":
+    if kind in ("normal", "apart"):
         total = (z & low) + ((z >> np.uint64(16)) & low) + ((z >> np.uint64(32)) & low) + (z >> np.uint64(48))
         got = (total.astype(np.float64) - _NORMAL_MEAN) * _NORMAL_UNIT
+        if kind == "apart":
+            group = col // np.uint64(max(base.width, 1))
+            got *= np.ldexp(1.0, (group * np.uint64(7) % np.uint64(19)).astype(np.int32) - 9)
+    elif kind == "ties":
+        ties = ties_of(base.grid)
+        got = ties[(z & _LOW) % np.uint64(len(ties))]
     elif kind == "uniform":
         got = (z >> np.uint64(40)).astype(np.float64) * 2.0**-24
     elif kind == "integer":
@@ -277,6 +332,8 @@ def describe(recipe: Recipe, bands: int = 3) -> str:
         parts.append("and so on")
     if recipe.limits is not None:
         parts.append("kept within {:.9g}..{:.9g}".format(*map(value_of, recipe.limits)))
+    if recipe.element != F32.name:
+        parts.append(f"as {recipe.element}")
     return "; ".join(parts)
 
 
@@ -290,9 +347,10 @@ def _describe_base(base: Base) -> str:
         return f"{offset:.9g}"
     if base.kind == "ramp":
         return f"{offset:.9g} + {scale:.9g} * col"
-    if base.kind in ("bits", "counter"):
+    if base.kind in CODE_KINDS:
         return f"{base.kind}({base.seed})"
-    return f"{offset:.9g} + {scale:.9g} * {base.kind}({base.seed})"
+    kind = base.kind + (f" of {base.grid}" if base.grid else "") + (f" by {base.width}" if base.width else "")
+    return f"{offset:.9g} + {scale:.9g} * {kind}({base.seed})"
 
 
 def _describe_edit(edit: Edit) -> str:

@@ -82,10 +82,12 @@ def is_kept(
 ) -> bool:
     """Whether a claim is kept on one input of these sizes."""
     inputs = {role: np.roll(array, seed, axis=-1) for role, array in inputs_of(kernel, axes).items()}
-    outcome = device.run(kernel.bind(inputs, tune).job, Probe(runs=2, seed=seed))
+    bound = kernel.bind(inputs, tune)
+    outcome = device.run(bound.job, Probe(runs=2, seed=seed))
     if not outcome.runs:
         return False
-    return judge(kernel.op, inputs, kernel.outputs(outcome.runs[0].outputs), claimed, kernel.special).status == "kept"
+    got = kernel.outputs(outcome.runs[0].outputs, bound.sizes)
+    return judge(kernel.op, inputs, got, claimed, kernel.special).status == "kept"
 
 
 def width(kernel: Kernel, inputs: Mapping[str, Floats], accuracy: Accuracy) -> float:

@@ -156,7 +156,7 @@ def arguments_of(written: Written, parameters: Parameters, arrays: ClaimedArrays
 
     def declared(name: str) -> str:
         if name in arrays:
-            element = arrays[name].element
+            element = arrays[name].stored
             if of_tensors:
                 return f"{element.tensor_type} *{name}"
             return f"{element.c_type if written.is_call or written.on_host else 'void'} *{name}"
@@ -166,7 +166,7 @@ def arguments_of(written: Written, parameters: Parameters, arrays: ClaimedArrays
     if not of_tensors:
         left = (one.text.partition("=")[2].strip() for one in parameters[len(written.texts) :])
         return Arguments((*written.texts, *filter(None, left)), tuple(map(declared, used)))
-    ranks = {name: len(arrays[name].shape) for name in used if name in arrays}
+    ranks = {name: arrays[name].rank for name in used if name in arrays}
     apart = [part for name in used for part in in_parts(declared(name), name, ranks.get(name))]
     return Arguments(written.texts, tuple(apart), tuple(ranks.items()))
 
@@ -207,7 +207,7 @@ def may_take(count: int, parameters: Parameters) -> bool:
 def fits(text: str, parameter: Parameter, arrays: ClaimedArrays) -> bool:
     """Whether the parameter may take it; the compiler decides if its type is not known."""
     if text in arrays:
-        width = arrays[text].element.bytes
+        width = arrays[text].stored.bytes
         return parameter.bytes in (None, width) if parameter.is_pointer else parameter.bytes is None
     if text == "nullptr":
         return parameter.is_pointer or parameter.bytes is None

@@ -1,6 +1,9 @@
 """The arrays of a claim, read from the front matter and checked against the roles of the op.
 
-Knows how an array is written and which roles an op has; never how an array is filled or placed.
+    "e2m1x2[rows, cols / 2] -> q, high first"
+
+A claim writes what lies in memory: bytes with two elements each. The role counts elements: rows x cols of them. Knows
+how an array is written and which roles an op has; never how an array is filled or placed.
 """
 
 import re
@@ -15,13 +18,20 @@ from kfuzz.claims.front_matter import FrontMatter, KeyPath
 from kfuzz.claims.keys import ARRAY_USAGE
 from kfuzz.claims.reading import ClaimNames, checked, required
 from kfuzz.claims.roles import Roles
-from kfuzz.oracle.elements import ELEMENTS, F32, FLOATS, I32, I64, Element
+from kfuzz.oracle.elements import ELEMENTS, F32, FLOATS, I32, I64, U8, U32, Element
+from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.layout import Layout, Storage, read_layout, storage_of
 from kfuzz.sources.cuda_text import split_commas
 
+BY_ROWS = Layout()
+WORD_TYPES = {8: U8, 32: U32, 64: I64}
+"""How a kernel sees a word of so many bits that holds several elements."""
 ALIGNMENT = 256
 """The alignment that cudaMalloc guarantees, in bytes."""
 
-ARRAY = re.compile(r"(\w+)\s*\[(.*)\]\s*(?:=\s*([^\s<>]+?))?\s*(?:->\s*(\w+))?\s*(?:<-\s*(\w+))?")
+ARRAY = re.compile(
+    r"(\w+)\s*\[(.*)\]\s*(?:=\s*([^\s<>]+?))?\s*(?:->\s*(\w+))?\s*(?:<-\s*(\w+))?(?:(?<=\w)(?:\s*,|\s)\s*(\w.*))?"
+)
 ROOM = re.compile(r"(.+?)\s+of\s+(.+)", re.DOTALL)
 
 
@@ -29,8 +39,10 @@ ROOM = re.compile(r"(.+?)\s+of\s+(.+)", re.DOTALL)
 class Array:
     """An array of the kernel: the role it is read for, the role it is written for, or scratch.
 
-    `fill` is the value that the host writes into every element before the first launch. `room` is the length of the
-    array along its first dimension, if an output is only its beginning.
+    `shape` counts elements, as the role does, and `words` counts words of the memory, as the claim does: they differ
+    where a word holds several elements. `fill` is the value that the host writes into every element before the first
+    launch. `room` is the length of the array along its first dimension, if an output is only its beginning. `layout`
+    says where each element lies.
     """
 
     element: Element
@@ -39,16 +51,48 @@ class Array:
     writes: str | None = None
     fill: Fill | None = None
     room: Expression | None = None
+    per: int = 1
+    words: tuple[Expression, ...] = ()
+    layout: Layout = BY_ROWS
+
+    @property
+    def storage(self) -> Storage:
+        """How its elements are stored: `per` of them in a word."""
+        return Storage(self.element, self.per)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its elements lie one after another, each by itself."""
+        return self.per == 1 and self.layout == BY_ROWS
+
+    @property
+    def stored(self) -> Element:
+        """The type that a kernel sees in memory: a word, if it holds several elements."""
+        return WORD_TYPES[self.storage.word_bits] if self.per > 1 else self.element
+
+    @property
+    def rank(self) -> int:
+        """How many dimensions it has in memory."""
+        return 1 if self.layout.tiles else len(self.shape)
 
     def __str__(self) -> str:
-        sizes = [size.text for size in self.shape]
+        sizes = [size.text for size in self.words or self.shape]
         if self.room:
             sizes[0] = f"{sizes[0]} of {self.room.text}"
         shape = ", ".join(sizes)
         reads = f" -> {self.reads}" if self.reads else ""
         writes = f" <- {self.writes}" if self.writes else ""
         fill = f" = {self.fill.text}" if self.fill else ""
-        return f"{self.element}[{shape}]{fill}{reads}{writes}"
+        return f"{self.storage if self.words else self.element}[{shape}]{fill}{reads}{writes}{show_order(self.layout)}"
+
+
+def show_order(layout: Layout) -> str:
+    """A layout as a claim writes it after a role; empty if rows lie one after another."""
+    words = {
+        "by columns": layout.columns, "tiles 128x4": layout.tiles, "high first": layout.high_first,
+        f"stride {layout.stride}": layout.stride is not None,
+    }  # fmt: skip
+    return "".join(f", {word}" for word, is_so in words.items() if is_so)
 
 
 def read_arrays(front: FrontMatter, written: Mapping[str, str] | None, names: ClaimNames) -> dict[str, Array]:
@@ -58,13 +102,15 @@ def read_arrays(front: FrontMatter, written: Mapping[str, str] | None, names: Cl
 
 
 def read_array(front: FrontMatter, key: KeyPath, text: str, names: ClaimNames) -> Array:
-    """An array is "f32[shape]", then "= fill" if the host fills it, then "-> input", "<- output", or both."""
+    """An array is "f32[shape]", then "= fill" if the host fills it, then "-> input", "<- output", or both, a layout."""
     parts = ARRAY.fullmatch(text.strip())
     if not parts:
         raise front.error(key, f"no array; write {ARRAY_USAGE}")
-    element, inside, fill, reads, writes = parts.groups()
-    if element not in ELEMENTS:
-        raise front.error(key, f"unknown element type '{element}'; known are {', '.join(ELEMENTS)}")
+    element, inside, fill, reads, writes, order = parts.groups()
+    storage = storage_of(element)
+    if storage is None or (storage.per > 1 and storage.word_bits not in WORD_TYPES):
+        known = f"{', '.join(ELEMENTS)}, and words of several: e2m1x2, i4x8, e8m0x4"
+        raise front.error(key, f"unknown element type '{element}'; known are {known}")
     sizes = list(split_commas(inside))
     if not sizes:
         raise front.error(key, "a shape has at least one dimension; write [1] for one element")
@@ -76,8 +122,32 @@ def read_array(front: FrontMatter, key: KeyPath, text: str, names: ClaimNames) -
     shape = tuple(checked(front, key, size, names, expression.number) for size in sizes)
     if reads and fill is not None:
         raise front.error(key, "an input holds what the case says; leave out '= ...' or the role")
-    row = ELEMENTS[element]
-    return Array(row, shape, reads, writes, read_fill(front, key, fill, row), room)
+    row, layout = storage.element, read_order(front, key, order)
+    words = shape if storage.per > 1 else ()
+    if words:
+        shape = in_elements(front, key, shape, storage.per, layout, names)
+    if (words or layout != BY_ROWS) and (fill is not None or room or not (reads or writes)):
+        raise front.error(key, "an array with a role alone has a layout or several elements in a word, without '='")
+    return Array(row, shape, reads, writes, read_fill(front, key, fill, row), room, storage.per, words, layout)
+
+
+def read_order(front: FrontMatter, key: KeyPath, text: str | None) -> Layout:
+    """The layout after a role: "by columns", "tiles 128x4", "high first", "stride 64"."""
+    try:
+        return read_layout(text or "")
+    except OracleError as error:
+        raise front.error(key, str(error)) from None
+
+
+def in_elements(
+    front: FrontMatter, key: KeyPath, words: tuple[Expression, ...], per: int, layout: Layout, names: ClaimNames
+) -> tuple[Expression, ...]:
+    """The shape in elements of a shape in words: of `cols / 2` bytes the role has cols elements."""
+    place = len(words) - (2 if layout.columns and len(words) > 1 else 1)
+    text = words[place].text
+    divided = re.fullmatch(rf"(.+?)\s*/\s*{per}|ceil_div\((.+),\s*{per}\)", text)
+    whole = (divided[1] or divided[2]) if divided else f"{per} * ({text})"
+    return (*words[:place], checked(front, key, whole, names, expression.number), *words[place + 1 :])
 
 
 def read_fill(front: FrontMatter, key: KeyPath, text: str | None, element: Element) -> Fill | None:
@@ -155,7 +225,7 @@ def read_align(front: FrontMatter, written: int | None, arrays: Mapping[str, Arr
     """The alignment of the arrays' base addresses, in bytes."""
     if written is None:
         return ALIGNMENT
-    widest = max(array.element.bytes for array in arrays.values())
+    widest = max(array.stored.bytes for array in arrays.values())
     if not widest <= written <= ALIGNMENT or written & (written - 1):
         found = f"a power of two from {widest} (the widest element) to {ALIGNMENT} bytes is wanted"
         raise front.error(("align",), found)

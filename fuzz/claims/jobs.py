@@ -4,6 +4,7 @@ Knows arrays and launches of a claim at given sizes; never how a job is run.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -11,16 +12,17 @@ from numpy.typing import NDArray
 
 from kfuzz.claims.arguments import ClaimedArrays
 from kfuzz.claims.arrays import Array
-from kfuzz.claims.front_matter import FrontMatter
+from kfuzz.claims.front_matter import FrontMatter, KeyPath
 from kfuzz.claims.launches import Launch
+from kfuzz.claims.memory import memory_shape, pack_array, padding_of
 from kfuzz.claims.reading import Sizes, at, evaluate
 from kfuzz.claims.roles import Dimensions, Roles
 from kfuzz.claims.steps import is_chosen, step_of
 from kfuzz.devices import Buffer, Step
 from kfuzz.devices.vast import is_vast
+from kfuzz.oracle.layout import Shape, word_count
 
 Arrays = Mapping[str, NDArray[np.generic]]
-Shape = tuple[int, ...]
 
 
 def shapes_of(front: FrontMatter, roles: Roles, arrays: ClaimedArrays, sizes: Sizes) -> dict[str, Shape]:
@@ -32,6 +34,8 @@ def shapes_of(front: FrontMatter, roles: Roles, arrays: ClaimedArrays, sizes: Si
         shapes[name] = tuple(evaluate(front, key, size, sizes) for size in array.shape)
         if min(shapes[name]) < 0:
             raise front.error(key, f"shape {list(shapes[name])} {at(sizes)}; a dimension is 0 or more")
+        if array.words:
+            check_words(front, key, array, shapes[name], sizes)
         if array.room and (room := evaluate(front, key, array.room, sizes)) < shapes[name][0]:
             raise front.error(key, f"{shapes[name][0]} of {room} {at(sizes)}; a part is no larger than the whole")
         for role, dimensions in roles.dimensions(array.reads, array.writes):
@@ -40,6 +44,15 @@ def shapes_of(front: FrontMatter, roles: Roles, arrays: ClaimedArrays, sizes: Si
                 found = f"'{role}' of {roles.op} is [{', '.join(dimensions)}]; {clash} {at(sizes)}"
                 raise front.error(key, found)
     return shapes
+
+
+def check_words(front: FrontMatter, key: KeyPath, array: Array, shape: Shape, sizes: Sizes) -> None:
+    """Check that the words of the claim hold a row to its end: an odd row takes half a byte more."""
+    written = prod(evaluate(front, key, size, sizes) for size in array.words)
+    needed = word_count(shape, array.storage, replace(array.layout, stride=None, tiles=False))
+    if written != needed:
+        found = f"{list(shape)} elements of {array.storage} take {needed} words, not {written}, {at(sizes)}"
+        raise front.error(key, f"{found}; write ceil_div(cols, {array.storage.per}), or allow only multiples")
 
 
 def clash_of(dimensions: Dimensions, shape: Shape, known: dict[str, int]) -> str:
@@ -59,10 +72,12 @@ def buffer_of(
     if array.reads and is_vast(given[array.reads]):
         fill = 0
     elif array.reads:
-        content = np.ascontiguousarray(given[array.reads]).reshape(shape)
-    whole = (evaluate(front, ("arrays", name), array.room, sizes), *shape[1:]) if array.room else shape
+        content = pack_array(array, np.ascontiguousarray(given[array.reads]).reshape(shape))
+    memory = memory_shape(array, shape)
+    whole = (evaluate(front, ("arrays", name), array.room, sizes), *shape[1:]) if array.room else memory
     part = shape if array.room else None
-    return Buffer(name, array.element, whole, content, fill, array.writes is not None, part, is_returned)
+    padding = padding_of(array, shape) if array.writes else None
+    return Buffer(name, array.stored, whole, content, fill, bool(array.writes), part, is_returned, padding=padding)
 
 
 def steps_of(

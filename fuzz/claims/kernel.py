@@ -24,9 +24,11 @@ from kfuzz.claims.corners import corners
 from kfuzz.claims.expression import Expression, ExpressionError, Total, show_sizes
 from kfuzz.claims.formula_claims import check_scalars, each_count, literals_of
 from kfuzz.claims.front_matter import FrontMatter
-from kfuzz.claims.jobs import Arrays, Shape, buffer_of, shapes_of, steps_of
+from kfuzz.claims.grid_numbers import encode_numbers
+from kfuzz.claims.jobs import Arrays, buffer_of, shapes_of, steps_of
 from kfuzz.claims.keys import WrittenClaim, parse_claim
 from kfuzz.claims.launches import Launch, LaunchVariant, read_launches
+from kfuzz.claims.memory import memory_shape, unpack_array
 from kfuzz.claims.op_rules import check_op_rules
 from kfuzz.claims.reading import ClaimNames, Sizes, at, evaluate
 from kfuzz.claims.references import name_in_case, with_reference
@@ -45,8 +47,9 @@ from kfuzz.claims.variants import EXAMPLE, FEW, SizeDomain, TooManyError
 from kfuzz.claims.where import Where, read_where
 from kfuzz.devices import Entry, Job, Step
 from kfuzz.devices.vast import is_vast
-from kfuzz.oracle.elements import F32, Element, store
+from kfuzz.oracle.elements import BY_DTYPE, F32, Element, store, values
 from kfuzz.oracle.find import find
+from kfuzz.oracle.layout import Shape
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.verdict import Special
 from kfuzz.printable import one_line
@@ -182,8 +185,8 @@ class Kernel:
 
     def tunes(self, axes: Sizes) -> Iterator[dict[str, int]]:
         """The tune values with which these sizes may be launched."""
-        for values in product(*self.tune.values()):
-            tune = dict(zip(self.tune, values, strict=True))
+        for chosen in product(*self.tune.values()):
+            tune = dict(zip(self.tune, chosen, strict=True))
             if not self.where.broken({**axes, **tune}):
                 yield tune
 
@@ -199,6 +202,19 @@ class Kernel:
             if shape != tuple(size(axes) for size in array.shape):
                 raise DoesNotFitError(f"{self.name} takes {array}; the case has {list(shape)} there")
         return axes
+
+    def derived_sizes(self, dimensions: Sizes) -> dict[str, int]:
+        """The op's dimensions that follow from the axes, such as the groups of a row, for these sizes of the others."""
+        pairs = [
+            (dimension, size)
+            for array in self.arrays.values()
+            if array.reads and len(array.shape) == len(self.roles.inputs[array.reads])
+            for dimension, size in zip(self.roles.inputs[array.reads], array.shape, strict=True)
+        ]
+        axes = {size.text: dimensions[name] for name, size in pairs if size.text in self.axes}
+        if axes.keys() != self.axes.keys():
+            return {}
+        return {name: size(axes) for name, size in pairs if size.text not in self.axes and not name.isdigit()}
 
     def accuracy(self, sizes: Sizes) -> Accuracy:
         """The claimed rounding at these sizes (axes, tune and let, as `sizes` returns them)."""
@@ -219,10 +235,14 @@ class Kernel:
 
     def store_array(self, role: str, given: NDArray[np.generic], element: Element, sizes: Sizes) -> NDArray[np.generic]:
         """One array of a case as this kernel stores it."""
-        if given.dtype != np.float32:
-            raise TypeError(f"{role}: dtype={given.dtype}; the inputs of a case are float32")
         if is_vast(given):
             return given  # zeros of any type
+        if given.dtype != np.float32:
+            if given.dtype not in BY_DTYPE or not BY_DTYPE[given.dtype].is_narrow:
+                raise TypeError(f"{role}: dtype={given.dtype}; the inputs of a case are float32, or of a narrow type")
+            return given if given.dtype == element.dtype else store(values(given), element)
+        if element.is_narrow and not self.roles.integers.get(role):
+            return encode_numbers(given.astype(np.float32, copy=False), element)
         if role in self.roles.integers:
             return whole_numbers(given, max(sizes.get(self.roles.integers[role], 100), 1)).astype(
                 element.dtype, copy=False
@@ -235,7 +255,8 @@ class Kernel:
 
     def steps(self, sizes: Sizes, shapes: Mapping[str, Shape]) -> tuple[Step, ...]:
         """The launches that are made at these sizes."""
-        return steps_of(self.front, self.launches, self.arrays, sizes, shapes)
+        memory = {name: memory_shape(self.arrays[name], shape) for name, shape in shapes.items()}
+        return steps_of(self.front, self.launches, self.arrays, sizes, memory)
 
     def bind(self, inputs: Arrays, tune: Sizes) -> Bound:
         """This kernel on these inputs, ready to run; ClaimError if the claim gives no launch."""
@@ -266,9 +287,15 @@ class Kernel:
         )
         return Bound(axes, sizes, self.accuracy(sizes), job)
 
-    def outputs(self, outputs: Arrays) -> dict[str, NDArray[np.generic]]:
-        """The outputs of a run, by role."""
-        return {array.writes: outputs[name] for name, array in self.arrays.items() if array.writes}
+    def outputs(self, outputs: Arrays, sizes: Sizes) -> dict[str, NDArray[np.generic]]:
+        """The outputs of a run at these sizes, by role, in elements."""
+        written = {name: array for name, array in self.arrays.items() if array.writes}
+        return {
+            str(array.writes): outputs[name]
+            if array.is_plain
+            else unpack_array(array, outputs[name], tuple(size(sizes) for size in array.shape))
+            for name, array in written.items()
+        }
 
 
 def load(path: Path | str) -> Kernel:

@@ -153,7 +153,8 @@ def run_specimen(device: Device) -> str:
     bound = kernel.bind(inputs, {"threads": 32})
     outcome = device.run(bound.job, Probe())
     for run in outcome.runs:
-        verdict = oracle.judge(kernel.op, inputs, kernel.outputs(run.outputs), bound.accuracy, kernel.special)
+        got = kernel.outputs(run.outputs, bound.sizes)
+        verdict = oracle.judge(kernel.op, inputs, got, bound.accuracy, kernel.special)
         if verdict.status != "kept":
             raise DeviceError(f"{kernel.name} ran, and its answer is wrong here: {verdict.diagnosis}")
     if outcome.findings or not outcome.runs:

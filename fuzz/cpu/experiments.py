@@ -16,7 +16,7 @@ from kfuzz.cpu.options import Flavour
 from kfuzz.cpu.sights import Doubt
 from kfuzz.devices import Circumstances, Finding, Job, Outcome, Probe, Refusal, Run
 from kfuzz.devices.comparing import find_unwritten, first_difference, may_be_unwritten
-from kfuzz.devices.layout import POISONS, nbytes
+from kfuzz.devices.layout import POISONS, fewest_runs, nbytes
 from kfuzz.kinds import Severity, kinds_with
 from kfuzz.printable import printable
 
@@ -112,15 +112,15 @@ class Examination:
         return done
 
 
-def manners(probe: Probe, after_calls: bool = False) -> list[Manner]:
+def manners(probe: Probe, after_calls: bool = False, fewest: int = 2) -> list[Manner]:
     """The manners of a trial's runs: forward, reverse, then shuffled, each with its own poison.
 
     One order can be right by accident: forward and reverse each hide races that the other shows, and shuffled shows
     most of both. So a trial of two runs has one shuffled run, and forward or reverse by its seed, as with the poisons.
-    A trial of one run has a second one for what the first leaves in doubt. Earlier calls of a job come before the
-    second run.
+    A trial of fewer runs than `fewest` has the others for what the first ones leave in doubt. Earlier calls of a job
+    come before the second run.
     """
-    count, first = max(probe.runs, 2), 0
+    count, first = max(probe.runs, fewest), 0
     fixed = [Schedule.forward, Schedule.reverse]
     if count == 2:
         fixed, first = [fixed[probe.seed % 2]], probe.seed // 2
@@ -150,11 +150,14 @@ def examine(
     trial = Examination(job, probe, flavour, run_once, seconds or probe.timeout, compare)
     if job.source in waiters:
         trial.flavour, trial.turns = "check", FINE
-    chosen = manners(probe, bool(job.earlier))
+    chosen = manners(probe, bool(job.earlier), fewest_runs(job))
     runs_first = max(probe.runs, 2 if job.earlier else 1)
     passes = _run_passes(trial, chosen[:runs_first])
-    if len(chosen) > runs_first and (first := passes[0].run) and may_be_unwritten(job, first, chosen[0].poison):
-        passes += _run_passes(trial, chosen[runs_first:])
+    for manner in chosen[runs_first:]:
+        ended = [one.run for one in passes if one.run is not None]
+        if len(ended) < len(passes) or not may_be_unwritten(job, ended, [one.manner.poison for one in passes]):
+            break
+        passes += _run_passes(trial, [manner])
     if passes[-1].status == Status.too_large:
         can_be_fast = probe.check and not job.warp_synchronous
         return _run_unchecked(job, probe, run_once, waiters) if can_be_fast else _too_large(job)
@@ -248,7 +251,7 @@ def _run_with_turns(trial: Examination, passes: list[CpuRun]) -> list[CpuRun]:
     if turns.status == Status.timed_out:
         return [*passes[:-1], _add_time(trial, passes[-1] if _has_lines(passes[-1]) else turns)]
     trial.flavour, trial.turns, trial.seconds = "check", FINE, trial.probe.timeout
-    return _run_passes(trial, manners(trial.probe, bool(trial.job.earlier)))
+    return _run_passes(trial, manners(trial.probe, bool(trial.job.earlier), fewest_runs(trial.job)))
 
 
 def _add_time(trial: Examination, hung: CpuRun) -> CpuRun:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.devices import Buffer, Finding, Job, Run
-from kfuzz.devices.layout import nbytes
+from kfuzz.devices.layout import fewest_runs, nbytes
 from kfuzz.oracle.plural import plural
 
 
@@ -26,19 +26,32 @@ def poison_mask(array: NDArray[np.generic], word: int) -> NDArray[np.bool_]:
     return same
 
 
+def unwritten_mask(buffer: Buffer, runs: Sequence[Run], words: Sequence[int]) -> NDArray[np.bool_]:
+    """A mask of the elements of an output that hold each run's own poison, without what no kernel need write."""
+    # Most kernels write every element: the first run alone shows it.
+    mask: NDArray[np.bool_] = poison_mask(runs[0].outputs[buffer.name], words[0])
+    for run, word in zip(runs[1:], words[1:], strict=True):
+        if not mask.any():
+            break
+        np.logical_and(mask, poison_mask(run.outputs[buffer.name], word), out=mask)
+    return mask if buffer.padding is None else np.logical_and(mask, ~padded_elements(buffer))
+
+
+def padded_elements(buffer: Buffer) -> NDArray[np.bool_]:
+    """A mask of the elements of an output that no kernel need write."""
+    assert buffer.padding is not None, "asked of a buffer with padding"
+    by_element: NDArray[np.bool_] = buffer.padding.reshape(-1, buffer.element.bytes).all(axis=1)
+    return by_element
+
+
 def find_unwritten(job: Job, runs: Sequence[Run], words: Sequence[int]) -> Iterator[Finding]:
     """Yield a finding for each output with elements that hold the run's own poison in every run."""
-    if len(set(words)) < 2:
+    if len(set(words)) < fewest_runs(job):
         return
     for buffer in job.buffers:
         if not _is_poisoned(buffer) or not buffer.is_output or not nbytes(buffer):
             continue
-        # Most kernels write every element: the first run alone shows it.
-        never = poison_mask(runs[0].outputs[buffer.name], words[0])
-        for run, word in zip(runs[1:], words[1:], strict=True):
-            if not never.any():
-                break
-            never &= poison_mask(run.outputs[buffer.name], word)
+        never = unwritten_mask(buffer, runs, words)
         missing = np.flatnonzero(never)
         if len(missing):
             span = f"{missing[0]}" if len(missing) == 1 else f"{missing[0]} to {missing[-1]}"
@@ -51,10 +64,10 @@ def find_unwritten(job: Job, runs: Sequence[Run], words: Sequence[int]) -> Itera
             )
 
 
-def may_be_unwritten(job: Job, run: Run, word: int) -> bool:
-    """Whether an element of an output still holds the poison; if none does, every element is written."""
+def may_be_unwritten(job: Job, runs: Sequence[Run], words: Sequence[int]) -> bool:
+    """Whether an element of an output holds the poison in every run; if none does, every element is written."""
     outputs = (buffer for buffer in job.buffers if buffer.is_output and _is_poisoned(buffer) and nbytes(buffer))
-    return any(poison_mask(run.outputs[buffer.name], word).any() for buffer in outputs)
+    return any(unwritten_mask(buffer, runs, words).any() for buffer in outputs)
 
 
 def first_difference(
@@ -82,6 +95,8 @@ def difference_mask(
 ) -> NDArray[np.bool_]:
     """A mask of the elements of an output in which two runs differ, except those that neither of them wrote."""
     where: NDArray[np.bool_] = bits(one) != bits(other)
+    if buffer.padding is not None:
+        where &= ~padded_elements(buffer)
     if _is_poisoned(buffer) and where.any():
         where &= ~(poison_mask(one, one_word) & poison_mask(other, other_word))
     return where

@@ -31,6 +31,8 @@ class Buffer:
     answer of its own; None if the whole array enters every answer."""
     in_turns: bool = False
     """The array is too large for the host to fill: its rows of 0 and 1 take turns (fuzz/devices/vast.py)."""
+    padding: NDArray[np.bool_] | None = None
+    """A mask of the bytes of an output that no kernel need write, as between tiles of scales."""
 
     @property
     def answer(self) -> tuple[int, ...]:

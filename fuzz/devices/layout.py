@@ -16,10 +16,11 @@ from kfuzz.devices import Buffer, Job
 
 Bytes = NDArray[np.uint8]
 
-POISONS = (0x7FBADBAD, 0x7E967699, 0xFE96A5C3)
+POISONS = (0x7FBADBAD, 0x7E967699, 0xFE8CA5C3)
 """A NaN with a payload, 1e38 and about -1e38: a NaN alone goes unnoticed where NaN is expected, and fmaxf drops it.
 
-Both halves differ in all three: else a correct 16-bit answer could equal the poison of two runs, and seem unwritten.
+Each byte differs in all three: else a correct answer of 16 or 8 bits could equal the poison of two runs, and seem
+unwritten.
 """
 
 OUTPUT, SCRATCH, BESIDE, SHARED = range(4)
@@ -104,7 +105,7 @@ def plans(job: Job, runs: int, seed: int) -> tuple[Arrangement, ...]:
     """
     count = sum(not buffer.is_returned for buffer in job.buffers)
     made = []
-    for run in range(max(runs, 2)):
+    for run in range(max(runs, fewest_runs(job))):
         turn = (seed + run // 2) % max(count, 1)
         order = tuple(range(turn + 1, count)) + tuple(range(turn + 1)) if count else ()
         at_end = run % 2 == 0
@@ -112,6 +113,14 @@ def plans(job: Job, runs: int, seed: int) -> tuple[Arrangement, ...]:
         after_calls = run == 1 and bool(job.earlier)
         made.append(Arrangement(order if at_end else order[::-1], at_end, word, word, after_calls=after_calls))
     return tuple(made)
+
+
+def fewest_runs(job: Job) -> int:
+    """How many poisons show that an output is unwritten: three if its elements have 8 bits, else two.
+
+    An answer of 8 bits equals a poison by chance, and one that depends on the run may equal two of them.
+    """
+    return 3 if any(one.is_output and one.element.bytes == 1 for one in job.buffers) else 2
 
 
 def nbytes(buffer: Buffer) -> int:

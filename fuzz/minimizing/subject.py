@@ -10,10 +10,12 @@ from functools import cache, cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.cases.case import Case, Values, case_of
+from kfuzz.cases.case import Case, Values, bits_in, case_of, element_in
 from kfuzz.cases.case_reader import MAX_LITERAL
 from kfuzz.cases.recipe import MAX_BANDS, Band, Recipe, bits_of, value_of
+from kfuzz.claims.grid_numbers import encode_numbers
 from kfuzz.claims.kernel import Kernel
+from kfuzz.oracle.elements import F32, Element
 
 Content = Recipe | Values
 Weight = tuple[tuple[int, ...], tuple[int, ...], int, tuple[int, ...]]
@@ -79,10 +81,16 @@ class Subject:
 
         A shortened recipe keeps its edits of the first and last columns; other values may move.
         """
+        roles = self.kernel.roles.inputs
+        smaller = {axis: indices}
+        for name, size in self.kernel.derived_sizes({**self.axes, axis: len(indices)}).items():
+            if size < self.axes[name]:  # such as the groups of a row
+                smaller[name] = range(size)
         sources = dict(self.sources)
-        for role, names in self.kernel.roles.inputs.items():
-            if axis in names:
-                sources[role] = _select(sources[role], names.index(axis), len(names), indices)
+        for role, names in roles.items():
+            for place, name in enumerate(names):
+                if name in smaller:
+                    sources[role] = _select(sources[role], place, len(names), smaller[name])
         return replace(self, sources=sources)
 
     def fit_launch(self) -> "Subject":
@@ -130,13 +138,13 @@ def statements_in(source: Content) -> tuple[int, int]:
         return 0, sum(map(_band_length, source.bands)) + (source.limits is not None)
     if source.size > MAX_LITERAL:
         return source.size, 0
-    values = source.view(np.uint32)[stretch_starts(source)]
-    return values.size, sum(map(length_of, values.tolist()))
+    bits, element = bits_in(source)[stretch_starts(source)], element_in(source)
+    return bits.size, sum(length_of(one, element) for one in bits.tolist())
 
 
 def stretch_starts(array: Values) -> NDArray[np.bool_]:
     """Where stretches of equal bits begin; each row begins one."""
-    bits = array.view(np.uint32)
+    bits = bits_in(array)
     begins = np.ones(array.shape, np.bool_)
     begins[..., 1:] = bits[..., 1:] != bits[..., :-1]
     return begins
@@ -148,23 +156,36 @@ def _band_length(band: Band) -> int:
 
 
 @cache
-def length_of(bits: int) -> int:
+def simplest_values(element: Element) -> tuple[int, ...]:
+    """The bits of 0, 1 and -inf; of a narrow type those of 0, if it has one, 1 and its largest number."""
+    if element is F32:
+        return 0, ONE, NEG_INF
+    numbers = element.numbers
+    return tuple(int(np.flatnonzero(numbers == one)[0]) for one in (0.0, 1.0, element.max) if one in numbers)
+
+
+@cache
+def length_of(bits: int, element: Element = F32) -> int:
     """The complexity of a value: 0, 1 and -inf are the simplest, then short decimals, NaN last."""
-    simplest = (0, ONE, NEG_INF)
+    simplest = simplest_values(element)
     if bits in simplest:
         return simplest.index(bits)
-    value = np.float32(value_of(bits))
+    value = np.float32(value_of(bits) if element is F32 else element.numbers[bits])
     return 2 + (LONGEST_NUMBER if np.isnan(value) else len(str(value).removesuffix(".0")))
 
 
-def simpler_values(bits: int) -> list[int]:
+def simpler_values(bits: int, element: Element = F32) -> list[int]:
     """Values that are simpler than this one, the simplest first, among them values near it."""
-    value = value_of(bits)
+    value = value_of(bits) if element is F32 else float(element.numbers[bits])
     near: list[float] = [-1.0, 2.0, -2.0, 100.0, -100.0, 1000.0, -1000.0]
     if np.isfinite(value):
         near += [float(round(value)), *(float(f"{value:.{digits}g}") for digits in (1, 2, 3, 4))]
-    lengths = {each: length_of(each) for each in (0, ONE, NEG_INF, *map(bits_of, near))}
-    return sorted((each for each in lengths if lengths[each] < length_of(bits)), key=lambda each: lengths[each])
+    others = (
+        map(bits_of, near) if element is F32 else bits_in(encode_numbers(np.array(near, np.float32), element)).tolist()
+    )
+    lengths = {each: length_of(each, element) for each in (*simplest_values(element), *others)}
+    most = length_of(bits, element)
+    return sorted((each for each in lengths if lengths[each] < most), key=lambda each: lengths[each])
 
 
 def places_without(count: int, first: int, last: int) -> list[int]:
@@ -183,5 +204,5 @@ def widths_below(size: int) -> Iterable[int]:
 def fill_range(values: Values, first: int, last: int, bits: int) -> Values:
     """A copy of the array with these bits in its elements first .. last - 1, in memory order."""
     changed = values.copy()
-    changed.view(np.uint32).reshape(-1)[first:last] = bits
+    bits_in(changed).reshape(-1)[first:last] = bits
     return changed

@@ -164,9 +164,9 @@ def _is_same_where_judged(kernel: Kernel, trial: Trial, listening: AnswerRecorde
     """Whether the runs of a trial and of the control are equal, run by run, in all elements that the claim covers."""
     inputs = trial.case.arrays
     bound = kernel.bind(inputs, trial.tune)
-    own = [kernel.outputs(run.outputs) for run in listening.runs]
+    own = [kernel.outputs(run.outputs, bound.sizes) for run in listening.runs]
     listening.run(bound.job, trial.probe)
-    others = [kernel.outputs(run.outputs) for run in listening.runs]
+    others = [kernel.outputs(run.outputs, bound.sizes) for run in listening.runs]
     module = find(kernel.op)
     given = check_inputs(kernel.op, module, kernel.stored(inputs))
     if not others:

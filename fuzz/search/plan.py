@@ -12,9 +12,9 @@ from functools import cache
 
 from kfuzz.cases.case import Case, Values, case_of
 from kfuzz.cases.recipe import Band, Recipe, bits_of
-from kfuzz.claims.jobs import Shape
 from kfuzz.claims.kernel import Kernel
 from kfuzz.oracle.enclosure import FLT_MAX
+from kfuzz.oracle.layout import Shape
 from kfuzz.search import planners
 from kfuzz.search.choose import Choose
 from kfuzz.search.families import NEG_INF, POS_INF

@@ -6,7 +6,7 @@ Knows families and the edges of a row; it knows no op and no runs.
 from math import prod
 
 from kfuzz.cases.recipe import MAX_EDITS, Recipe, mix
-from kfuzz.claims.jobs import Shape
+from kfuzz.oracle.layout import Shape
 from kfuzz.search.choose import Choose, once_in, one_of
 from kfuzz.search.edges import columns, floats
 from kfuzz.search.families import PLACED, ROWS, RowPlan, with_nan, with_pos_inf

@@ -13,10 +13,10 @@ from math import prod
 from kfuzz.cases.case import Values
 from kfuzz.cases.recipe import MAX_ELEMENTS, Band, Edit, Recipe, bits_of
 from kfuzz.claims.blocks import is_by_block
-from kfuzz.claims.jobs import Shape
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError
 from kfuzz.devices.vast import KINDS, LATE, LEAST, make_unfilled
+from kfuzz.oracle.layout import Shape
 from kfuzz.search.choose import Choose, one_of
 from kfuzz.search.large import additions, most_blocks
 from kfuzz.search.scale import MOST_ADDITIONS, OF_EACH_ROW

@@ -170,7 +170,7 @@ def judge_outcome(
     """Judge each distinct answer of an outcome once; `seconds` is the time that the device took."""
     kernel, case, tune, probe, bound = asked.kernel, asked.case, asked.tune, asked.probe, asked.bound
     ran = time.perf_counter()
-    answers = _distinct(kernel, outcome.runs)
+    answers = _distinct(kernel, outcome.runs, bound.sizes)
     given = kernel.stored(case.arrays) if answers and not asked.job.sampling else {}
     verdicts = []
     for run, got in answers:
@@ -221,11 +221,11 @@ def _reasons_of_sample(outcome: Outcome, is_judged: bool) -> tuple[Unjudged, ...
     return reasons if reasons or is_judged else (ONLY_ACCESSES,)
 
 
-def _distinct(kernel: Kernel, runs: tuple[Run, ...]) -> list[tuple[Run, Outputs]]:
+def _distinct(kernel: Kernel, runs: tuple[Run, ...], sizes: Mapping[str, int]) -> list[tuple[Run, Outputs]]:
     """One run for each different set of output bits."""
     found: list[tuple[Run, Outputs]] = []
     for run in runs:
-        got = kernel.outputs(run.outputs)
+        got = kernel.outputs(run.outputs, sizes)
         if not any(_are_same(got, known) for _, known in found):
             found.append((run, got))
     return found

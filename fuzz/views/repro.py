@@ -2,7 +2,7 @@
 
     text = script(kernel, record)
 
-The file calls `main` and `unpacked` of this module.
+The file calls `main`, `coded` and `unpacked` of this module.
 """
 
 import base64
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kfuzz.cases.case import CaseError, Origin, Record, Values, case_of
+from kfuzz.cases.case import CaseError, Origin, Record, Values, bits_in, case_of, element_in
 from kfuzz.cases.case_reader import MAX_LITERAL
 from kfuzz.cases.recipe import Recipe
 from kfuzz.claims.front_matter import PYTHON
@@ -26,6 +26,7 @@ from kfuzz.devices.vast import is_vast
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.find.device import NAMES, open_device
 from kfuzz.installation import install_line
+from kfuzz.oracle.elements import F32, element_of
 from kfuzz.oracle.plural import plural
 from kfuzz.sources.headers import rename_includes, sources
 from kfuzz.trials.replay import replay
@@ -35,6 +36,9 @@ MOST_BYTES = 8 << 20
 A_LINE = 8
 """Values of an array on one line."""
 PACKED_LINE = 100
+
+CALLS = ("main", "coded", "unpacked")
+"""The functions of this module that a script may call."""
 
 HEAD = '''#!/usr/bin/env python3
 """{bucket}
@@ -63,7 +67,7 @@ def script(kernel: Kernel, record: Record, name: str) -> str:
     if record.origin is None:
         raise CaseError("the case does not say what it broke, and so there is nothing to reproduce")
     arrays = {role: array_text(role, record) for role in record.case.arrays}
-    calls = [call for call in ("main", "unpacked") if call == "main" or any(call in text for text in arrays.values())]
+    calls = [call for call in CALLS if call == "main" or any(text.startswith(call) for text in arrays.values())]
     needs_recipe = any(text.startswith("Recipe(") for text in arrays.values())
     head = HEAD.format(
         bucket=in_docstring(record.origin.bucket),
@@ -125,6 +129,11 @@ def array_text(role: str, record: Record) -> str:
     array, recipe = record.case.arrays[role], record.case.recipes.get(role)
     if is_vast(array):
         return f"np.broadcast_to(np.float32(0.0), {array.shape!r})"
+    element = element_in(array)
+    if array.size <= MAX_LITERAL and element is not F32:
+        shown = in_docstring(record.case.show(role))
+        codes = bits_in(array).tobytes().hex()
+        return f"coded(  # {shown}\n    {codes!r},\n    {array.shape!r},\n    {element.name!r},\n)"
     if array.size <= MAX_LITERAL:
         bits = [f"0x{bits:08x}," for bits in array.view(np.uint32).ravel().tolist()]
         lines = ["        " + " ".join(bits[first : first + A_LINE]) for first in range(0, len(bits), A_LINE)]
@@ -136,12 +145,17 @@ def array_text(role: str, record: Record) -> str:
         return repr(recipe)
     packed = base64.b85encode(zlib.compress(np.ascontiguousarray(array).tobytes(), 9)).decode()
     parts = [f'    "{packed[first : first + PACKED_LINE]}"' for first in range(0, len(packed), PACKED_LINE)]
-    return "unpacked(\n" + "\n".join(parts) + f",\n    {array.shape!r},\n)"
+    return "unpacked(\n" + "\n".join(parts) + f",\n    {array.shape!r},\n    {element.name!r},\n)"
 
 
-def unpacked(packed: str, shape: tuple[int, ...]) -> Values:
+def unpacked(packed: str, shape: tuple[int, ...], element: str = F32.name) -> Values:
     """The array of an expression that `array_text` wrote."""
-    return np.frombuffer(zlib.decompress(base64.b85decode(packed)), np.float32).reshape(shape)
+    return np.frombuffer(zlib.decompress(base64.b85decode(packed)), element_of(element).dtype).reshape(shape)
+
+
+def coded(codes: str, shape: tuple[int, ...], element: str) -> Values:
+    """The array of a narrow type, of whose codes `array_text` wrote the hex digits."""
+    return np.frombuffer(bytes.fromhex(codes), element_of(element).dtype).reshape(shape)
 
 
 def main(

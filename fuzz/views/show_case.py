@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kfuzz.cases.case import Origin, Record, Values
+from kfuzz.cases.case import Origin, Record, Values, bits_in
 from kfuzz.claims.references import shown_op
+from kfuzz.oracle.elements import values
 from kfuzz.oracle.plural import plural
 from kfuzz.printable import one_line
 
@@ -44,6 +45,9 @@ def origin_lines(origin: Origin) -> Iterator[tuple[str, str]]:
 
 def value_lines(array: Values) -> Iterator[str]:
     """Index, value and bits of each element."""
+    bits = bits_in(array)
+    with np.errstate(invalid="ignore"):  # a signalling NaN
+        numbers = values(array)
     for index in np.ndindex(array.shape):
-        value = array[index]
-        yield f"[{', '.join(map(str, index))}] {value:.9g} (0x{int(value.view(np.uint32)):08x})"
+        hexadecimal = f"{int(bits[index]):0{2 * bits.itemsize}x}"
+        yield f"[{', '.join(map(str, index))}] {numbers[index]:.9g} (0x{hexadecimal})"

@@ -199,7 +199,7 @@ def row_of(shape: str, cols: int) -> Floats:
 def answer(kernel: Kernel, inputs: dict[str, Floats], device: CpuDevice) -> tuple[dict[str, Floats], Accuracy]:
     """The kernel's outputs for its last launch parameters, and what it claims of them."""
     bound = kernel.bind(inputs, list(tunes_at(kernel, kernel.axes_of(inputs)))[-1])
-    got = kernel.outputs(device.run(bound.job, Probe(runs=2)).runs[0].outputs)
+    got = kernel.outputs(device.run(bound.job, Probe(runs=2)).runs[0].outputs, bound.sizes)
     return {role: np.asarray(array, np.float32) for role, array in got.items()}, bound.accuracy
 
 

@@ -67,11 +67,13 @@ def disagreements(fields: list[str], documents: list[object]) -> tuple[list[str]
 
 
 def cases() -> list[object]:
-    """A case of each of the four forms, and one of an op that is not kfuzz's."""
+    """A case of each of the four forms, of a narrow type, and one of an op that is not kfuzz's."""
     edits = (Edit(0, -1, 0x3F800000, "add", 2),)
     bounded = Recipe(70, 100, (Band(Base("normal", 0, 0x3F800000, 7), edits),), (0xC2A00000, 0x42A00000))
     arrays = (np.float32([[1, 2]]), bounded, np.zeros((70, 100), np.float32), make_unfilled((LEAST, 1)))
     records = [Record(case_of("softmax", {"x": array}), replace(ORIGIN, severity="warning")) for array in arrays]
+    narrow = Recipe(70, 100, (Band(Base("codes", 0, 0, 7), edits),), element="e4m3")
+    records.append(Record(case_of("softmax", {"x": narrow})))
     records.append(Record(case_of("mine.py", {"x": arrays[0]}, {"x": ("rows", "cols")})))
     return [json.loads(case_file.encode(record)[0]) for record in records]
 

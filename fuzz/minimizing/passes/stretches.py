@@ -1,5 +1,6 @@
 """Make neighbours equal: an array of a few stretches, each of one value, shows what matters."""
 
+from kfuzz.cases.case import bits_in
 from kfuzz.minimizing.subject import PATIENCE, Candidates, Subject, fill_range, widths_below
 
 WORTH = 60
@@ -11,7 +12,7 @@ def candidates(subject: Subject) -> Candidates:
         for width in widths_below(values.size):
             refused = 0
             for first in range(0, values.size, width):
-                flat = subject.literals()[role].view("uint32").ravel()
+                flat = bits_in(subject.literals()[role]).ravel()
                 if refused >= PATIENCE or (width > 1 and (flat[first : first + width] == flat[first]).all()):
                     continue
                 refused += 1

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kfuzz.cases.case import Values
+from kfuzz.cases.case import Values, bits_in, element_in
 from kfuzz.minimizing.subject import Candidates, Subject, simpler_values, stretch_starts
 
 WORTH = 70
@@ -11,9 +11,10 @@ WORTH = 70
 def candidates(subject: Subject) -> Candidates:
     """Each value at all its places, then each stretch of one value by itself."""
     for role, values in subject.literals().items():
-        for bits in np.unique(values.view(np.uint32)).tolist():
-            where = subject.literals()[role].view(np.uint32) == bits
-            for other in simpler_values(bits):
+        element = element_in(values)
+        for bits in np.unique(bits_in(values)).tolist():
+            where = bits_in(subject.literals()[role]) == bits
+            for other in simpler_values(bits, element):
                 candidate = subject.put(role, set_where(subject.literals()[role], where, other))
                 if (yield candidate):
                     subject = candidate
@@ -21,8 +22,8 @@ def candidates(subject: Subject) -> Candidates:
         numbers = np.cumsum(stretch_starts(subject.literals()[role])).reshape(values.shape)
         for number in range(1, int(numbers.max()) + 1):
             where = numbers == number
-            bits = int(subject.literals()[role].view(np.uint32)[where][0])
-            for other in simpler_values(bits):
+            bits = int(bits_in(subject.literals()[role])[where][0])
+            for other in simpler_values(bits, element):
                 candidate = subject.put(role, set_where(subject.literals()[role], where, other))
                 if (yield candidate):
                     subject = candidate
@@ -32,5 +33,5 @@ def candidates(subject: Subject) -> Candidates:
 def set_where(values: Values, where: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], bits: int) -> Values:
     """A copy of the array with these bits where the mask is true."""
     result = values.copy()
-    result.view(np.uint32)[where] = bits
+    bits_in(result)[where] = bits
     return result

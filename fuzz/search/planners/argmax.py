@@ -6,7 +6,7 @@ The choice among equals shows only with equals: across lanes, within one lane's 
 from collections.abc import Mapping
 
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of, mix
-from kfuzz.claims.jobs import Shape
+from kfuzz.oracle.layout import Shape
 from kfuzz.search.choose import Choose, once_in
 from kfuzz.search.edges import columns
 from kfuzz.search.families import NAN, at

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from math import prod
 
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of
-from kfuzz.claims.jobs import Shape
+from kfuzz.oracle.layout import Shape
 from kfuzz.search.choose import Choose, once_in, one_of
 from kfuzz.search.edges import WARP, columns
 from kfuzz.search.families import noise_of

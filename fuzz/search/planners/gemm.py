@@ -5,8 +5,8 @@ from dataclasses import replace
 from math import prod
 
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of
-from kfuzz.claims.jobs import Shape
 from kfuzz.oracle.elements import F16
+from kfuzz.oracle.layout import Shape
 from kfuzz.search.choose import Choose, once_in
 from kfuzz.search.planners.sgemm import PRODUCTS, products
 from kfuzz.search.rows import rows_and_columns, rows_recipe

@@ -7,7 +7,7 @@ shows only there; n - 1 for n shows in short rows.
 from collections.abc import Mapping
 
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of, mix
-from kfuzz.claims.jobs import Shape
+from kfuzz.oracle.layout import Shape
 from kfuzz.search.choose import Choose, once_in
 from kfuzz.search.families import noise_of
 from kfuzz.search.rows import MOST_BANDS, rows_and_columns, rows_recipe

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of
-from kfuzz.claims.jobs import Shape
+from kfuzz.oracle.layout import Shape
 from kfuzz.search.choose import Choose, one_of
 from kfuzz.search.families import NAN, NEG_INF
 from kfuzz.search.rows import rows_recipe

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from kfuzz.cases.recipe import Band, Base, Recipe, bits_of
-from kfuzz.claims.jobs import Shape
 from kfuzz.oracle.enclosure import FLT_MAX
+from kfuzz.oracle.layout import Shape
 from kfuzz.search.choose import Choose
 from kfuzz.search.families import NAN, NEG_INF
 from kfuzz.search.sizes import Ground

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from kfuzz.cases.recipe import MAX_EDITS, Band, Base, Edit, Recipe, bits_of, mix
-from kfuzz.claims.jobs import Shape
+from kfuzz.oracle.layout import Shape
 from kfuzz.search.choose import Choose, once_in, one_of
 from kfuzz.search.edges import columns
 from kfuzz.search.families import NAN, NEG_INF, POS_INF

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from kfuzz.cases.recipe import Band, Base, Recipe
-from kfuzz.claims.jobs import Shape
+from kfuzz.oracle.layout import Shape
 from kfuzz.search.choose import Choose, once_in
 from kfuzz.search.rows import rows_and_columns, rows_recipe
 from kfuzz.search.sizes import Ground

@@ -119,12 +119,12 @@ def test_an_array_in_place_is_input_and_output() -> None:
     (x,) = job.buffers
     assert x.content is not None
     assert x.is_output
-    assert list(VECTOR.outputs(Run(Circumstances(), {"x": ones(5)}).outputs)) == ["y"]
+    assert list(VECTOR.outputs(Run(Circumstances(), {"x": ones(5)}).outputs, {})) == ["y"]
 
 
 def test_outputs_are_given_back_by_role() -> None:
     m, s = ones(3), np.zeros(3, np.float32)
-    assert ROWS.outputs({"m": m, "s": s}) == {"m": m, "s": s}
+    assert ROWS.outputs({"m": m, "s": s}, {}) == {"m": m, "s": s}
 
 
 def test_nan_payloads_and_signed_zeros_reach_the_buffer_unchanged() -> None:

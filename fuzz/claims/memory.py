@@ -1,0 +1,61 @@
+"""Arrays of a claim as a kernel sees them in memory: words, layouts and the bytes between elements.
+
+Knows how elements lie in memory; never what they mean.
+"""
+
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.claims.arrays import Array
+from kfuzz.oracle.elements import Element
+from kfuzz.oracle.layout import Shape, is_element_byte, pack, unpack, word_count
+
+NAN_WORD = (0x7FBADBAD).to_bytes(4, "little")
+"""A NaN as float32, in both halves as bfloat16 and as float16."""
+
+
+def memory_shape(array: Array, shape: Shape) -> Shape:
+    """The words in memory of an array that has this shape in elements."""
+    if array.is_plain:
+        return shape
+    total = word_count(shape, array.storage, array.layout)
+    if array.layout.tiles or len(shape) < 2:
+        return (total,)
+    *lead, rows, cols = shape
+    outer = (*lead, cols if array.layout.columns else rows)
+    return (*outer, total // max(1, prod(outer)))
+
+
+def pack_array(array: Array, given: NDArray[np.generic]) -> NDArray[np.generic]:
+    """An input in memory. What lies between its elements must not reach an answer: it is NaN, if the type has one."""
+    if array.is_plain:
+        return np.ascontiguousarray(given)
+    packed = pack(given, array.storage, array.layout, between(array.element, array.storage.per))
+    return packed.view(array.stored.dtype).reshape(memory_shape(array, given.shape))
+
+
+def unpack_array(array: Array, memory: NDArray[np.generic], shape: Shape) -> NDArray[np.generic]:
+    """The elements of an output."""
+    if array.is_plain:
+        return memory
+    plain = np.ascontiguousarray(memory).reshape(-1).view(np.uint8)
+    return unpack(plain, shape, array.storage, array.layout)
+
+
+def padding_of(array: Array, shape: Shape) -> NDArray[np.bool_] | None:
+    """A mask of the bytes in memory that belong to no element; None if there are none."""
+    if array.is_plain:
+        return None
+    mask = ~is_element_byte(shape, array.storage, array.layout)
+    return mask if mask.any() else None
+
+
+def between(element: Element, per: int) -> bytes:
+    """The bytes between elements: a NaN of the type, else its largest number."""
+    if not element.is_narrow:
+        return NAN_WORD
+    code = element.nan if element.nan is not None else int(np.argmax(element.numbers))
+    nibbles = element.bits == 4 and per > 1
+    return bytes([code | code << 4 if nibbles else code])
