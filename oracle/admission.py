@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.oracle.elements import BF16, F16, F32, Element, store, values
+from kfuzz.oracle.elements import BF16, F16, F32, Element, values
 from kfuzz.oracle.enclosure import compare
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.plural import plural
@@ -49,12 +49,12 @@ def admit(op: Op) -> Iterator[AdmissionCheck]:
 
 def _inputs(op: Op, n: int, form: Element = F32) -> Inputs:
     made = inputs_for(op, n, 1, form is F16)
-    return {k: store(np.asarray(a, dtype="f8"), form) if op.inputs[k].is_float else a for k, a in made.items()}
+    return {k: op.store_input(k, a, form) for k, a in made.items()}
 
 
 def _agreement(op: Op) -> AdmissionCheck:
     """Compare the answers of two number systems, which must agree before either counts as a reference."""
-    inputs = {k: a.astype(np.float32) if op.inputs[k].is_float else a for k, a in _small(op).items()}
+    inputs = {k: op.store_input(k, a, F32) for k, a in _small(op).items()}
     with np.errstate(all="ignore"):
         fast, slow = op.compute(inputs, {}), op.compute(inputs, {}, bits=200)
     worst = 0.0

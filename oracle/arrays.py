@@ -6,14 +6,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.oracle.elements import OF_DTYPE
+from kfuzz.oracle.elements import BY_DTYPE, OF_DTYPE
 from kfuzz.oracle.enclosure import Floats
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.shapes import Role
 
 
-def check_inputs(name: str, op: Op, inputs: Mapping[str, NDArray[Any]]) -> dict[str, Floats]:
+def check_inputs(
+    name: str, op: Op, inputs: Mapping[str, NDArray[Any]], scalars: Mapping[str, float | str] | None = None
+) -> dict[str, Floats]:
     """Return the inputs in the op's shapes, [n] as one row of [rows, cols]; raise an error that names a wrong one."""
     check_roles(name, "inputs", inputs, op.inputs)
     sizes: dict[str, int] = {}
@@ -25,12 +27,21 @@ def check_inputs(name: str, op: Op, inputs: Mapping[str, NDArray[Any]]) -> dict[
             wanted = f"[{', '.join(dimensions)}]" + (" or [n]" if op.takes_vector else "")
             raise OracleError(f"{name}: inputs[{role!r}].shape={inputs[role].shape}: expected {wanted}")
         for dimension, size in zip(dimensions, array.shape, strict=True):
-            if sizes.setdefault(dimension, size) != size:
+            if " / " not in dimension and sizes.setdefault(dimension, size) != size:
                 raise OracleError(
                     f"{name}: inputs[{role!r}].shape={inputs[role].shape}: {dimension} is {size} here "
                     f"and {sizes[dimension]} elsewhere; the inputs must agree"
                 )
         checked[role] = array
+    sizes = op.add_axes(sizes, scalars or {})
+    for role, declared in op.inputs.items():
+        for dimension, _, by in declared.divided:
+            found = checked[role].shape[declared.dimensions.index(dimension)]
+            if found != sizes[dimension]:
+                raise OracleError(
+                    f"{name}: inputs[{role!r}].shape={inputs[role].shape}: {dimension} is {found} here; expected "
+                    f"{sizes[dimension]}, because {by} is {sizes[by]}"
+                )
     for role, declared in op.inputs.items():
         if declared.below:
             check_integers(f"{name}: inputs[{role!r}]", checked[role], sizes.get(declared.below))
@@ -43,12 +54,18 @@ def _check_array(what: str, array: NDArray[Any], op: Op, role: Role) -> Floats:
     """Return the array if its type fits its role."""
     if not role.is_float:
         return check_integers(what, array, None)
+    if role.is_grid:
+        element = BY_DTYPE.get(array.dtype) if isinstance(array, np.ndarray) else None
+        if element is None or not element.is_narrow:
+            raise OracleError(f"{what}: expected an array of a type of 8 bits or fewer, such as e4m3 or i8")
+        return array
     return check_floats(what, array, only_float32=not op.takes_any_float)
 
 
 def answer_sizes(op: Op, answers: Mapping[str, NDArray[Any]]) -> dict[str, int]:
     """The sizes of the dimensions that only answers have, such as the k of a top_k."""
     known = {dimension for role in op.inputs.values() for dimension in role.dimensions} | {"1"}
+    known |= {whole for role in op.outputs.values() for whole, *_ in role.divided}
     sizes: dict[str, int] = {}
     for role, declared in op.outputs.items():
         dimensions, shape = declared.dimensions, answers[role].shape
@@ -61,15 +78,12 @@ def answer_sizes(op: Op, answers: Mapping[str, NDArray[Any]]) -> dict[str, int]:
 
 
 def check_outputs(
-    name: str, op: Op, inputs: Mapping[str, NDArray[Any]], got: Mapping[str, NDArray[Any]]
-) -> dict[str, Floats]:
+    name: str, op: Op, inputs: Mapping[str, NDArray[Any]], got: Mapping[str, NDArray[Any]],
+    scalars: Mapping[str, float | str] | None = None,
+) -> dict[str, Floats]:  # fmt: skip
     """Return the answers in the op's shapes; raise an error that names a wrong one."""
     check_roles(name, "got", got, op.outputs)
-    sizes = {
-        dimension: size
-        for role, declared in op.inputs.items()
-        for dimension, size in zip(declared.dimensions, inputs[role].shape, strict=True)
-    }
+    sizes = op.sizes_of(inputs, scalars)
     arrays = {
         role: _check_array(f"{name}: got[{role!r}]", got[role], op, declared) for role, declared in op.outputs.items()
     }

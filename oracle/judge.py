@@ -11,7 +11,7 @@ from kfuzz.oracle.apart import row_axes
 from kfuzz.oracle.arrays import answer_sizes, check_inputs, check_outputs
 from kfuzz.oracle.diagnosis.formulas import diagnose
 from kfuzz.oracle.diagnosis.pattern import extent, pattern
-from kfuzz.oracle.elements import OF_DTYPE, store, values
+from kfuzz.oracle.elements import BY_DTYPE, store, values
 from kfuzz.oracle.enclosure import Comparison, Doubles, Enclosure, Floats, Index, Mask, compare, is_outside
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.find import find
@@ -29,7 +29,7 @@ def judge(
     got: Mapping[str, NDArray[Any]],
     accuracy: Accuracy | None = None,
     special: Special | None = None,
-    scalars: Mapping[str, float] | None = None,
+    scalars: Mapping[str, float | str] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Verdict:
     """Judge whether a correct kernel with this accuracy may give this answer: `judge(...).check()` asserts it.
@@ -43,8 +43,8 @@ def judge(
         if not isinstance(value, kind):
             raise OracleError(f"{kind.__name__.lower()}={value!r}: expected an oracle.{kind.__name__}")
     module = find(op)
-    given = check_inputs(op, module, inputs)
-    answers = check_outputs(op, module, given, got)
+    given = check_inputs(op, module, inputs, scalars)
+    answers = check_outputs(op, module, given, got, scalars)
     if not any(array.size for array in answers.values()):
         return Verdict("not judged", 0.0, 0, (Reason(Why.NO_ELEMENTS),))
     parts: dict[str, list[Part]] = {role: [] for role in module.outputs}
@@ -60,7 +60,7 @@ def judge(
 
 def _judge_rows(
     module: Op, asked: Mapping[str, Floats], answered: Mapping[str, Floats], accuracy: Accuracy, special: Special,
-    scalars: Mapping[str, float] | None,
+    scalars: Mapping[str, float | str] | None,
 ) -> dict[str, Verdict]:  # fmt: skip
     """Judge by the first form that a claim may mean and, if that breaks, by the union of all forms."""
     forms = module.forms_of(accuracy.form)
@@ -76,11 +76,12 @@ def _judge_rows(
 
 def enclose_answers(
     module: Op, given: Mapping[str, Floats], answers: Mapping[str, Floats], accuracy: Accuracy, special: Special,
-    scalars: Mapping[str, float] | None,
+    scalars: Mapping[str, float | str] | None,
 ) -> dict[str, Enclosure]:  # fmt: skip
     """Enclose the op's outputs in the formats, and with the dimensions, that the answers have."""
-    formats = {role: OF_DTYPE[answers[role].dtype] for role, declared in module.outputs.items() if declared.is_float}
-    return enclose(module, given, accuracy, special, scalars, formats, answer_sizes(module, answers))
+    formats = {role: BY_DTYPE[answers[role].dtype] for role, declared in module.outputs.items() if declared.is_float}
+    written = {role: values(answers[role]) for role in module.outputs} if module.has_grid else None
+    return enclose(module, given, accuracy, special, scalars, formats, answer_sizes(module, answers), written)
 
 
 def _combine(verdicts: list[Verdict]) -> Verdict:
@@ -135,7 +136,7 @@ def _numbers(answer: Floats, enclosure: Enclosure) -> Doubles:
     """The numbers to compare: an answer's values, its bit patterns as numbers, or its integers."""
     if enclosure.bits:
         return np.ascontiguousarray(answer).view(np.uint32).astype(np.float64)
-    return values(answer) if answer.dtype in OF_DTYPE else answer.astype(np.float64)
+    return values(answer)
 
 
 def worst_element(got: Doubles, enclosure: Enclosure, comparison: Comparison) -> Index | None:
@@ -154,12 +155,13 @@ def _describe(role: str, index: Index, answer: Floats, enclosure: Enclosure) -> 
     if enclosure.bits:
         numbers = [float(np.uint32(int(n)).view(np.float32)) for n in numbers]
     want, lo, hi = numbers
-    if answer.dtype not in OF_DTYPE:
+    element = BY_DTYPE.get(answer.dtype)
+    if element is None or (element.is_native and not element.is_float):
         got = int(answer[index])
         return Worst(role, index, got, want, lo, hi, f"{got & 0xFFFFFFFF:08x}", f"{int(want):08x}")
     one = np.ascontiguousarray(answer[index]).reshape(1)
     with np.errstate(over="ignore", under="ignore"):
-        rounded = store(np.array([want]), OF_DTYPE[answer.dtype])
+        rounded = store(np.array([want]), element)
         want_bits = _bits(rounded) if not enclosure.bits else f"{int(enclosure.want[index]):08x}"
     return Worst(role, index, float(values(one)[0]), want, lo, hi, _bits(one), want_bits)
 
@@ -170,7 +172,7 @@ def _picture(role: str, answer: Floats, enclosure: Enclosure, wrong: Mask) -> Pi
         return None
     places = [tuple(int(i) for i in place) for place in np.argwhere(wrong)]
     elements = tuple(_describe(role, place, answer, enclosure) for place in places)
-    numbers = values(answer) if answer.dtype in OF_DTYPE else answer.astype(np.float64)
+    numbers = values(answer)
     return Picture(role, answer.shape, tuple(numbers.ravel().tolist()), elements)
 
 

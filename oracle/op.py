@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kfuzz.oracle.diagnosis.label import Diagnose
-from kfuzz.oracle.elements import Reals, values
+from kfuzz.oracle.elements import Element, Reals, store, values
 from kfuzz.oracle.enclosure import Enclosure, Floats
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.rounding import Accuracy
@@ -37,7 +38,9 @@ class Op:
     `answers`: the sets of right answers, for an op whose bounds do not follow from the formula. `forms`: the ways to
     compute it that a claim without a form means. `seldom`: rarer ways, each with the function that such a kernel calls;
     a claim names such a form, or "any" for all of them. `diagnose`: recognises the op's typical errors.
-    `ignores_nan`: a kernel may compute the op without the NaNs among its inputs, as fmaxf does.
+    `axes`: sizes that no input has, such as that of a group: a number, or an expression over the other sizes, which a
+    claim may change as it changes scalars. `ignores_nan`: a kernel may compute the op without the NaNs among its
+    inputs, as fmaxf does.
     `steps`: of an op made from a reference, the values that the reference stores in tensors of its inputs' type.
     """
 
@@ -53,6 +56,7 @@ class Op:
     where: tuple[str, ...]
     special: Mapping[str, str]
     diagnose: Diagnose | None
+    axes: Mapping[str, int | str]
     ignores_nan: bool = False
     steps: tuple[str, ...] = ()
 
@@ -83,19 +87,46 @@ class Op:
             return self.every_form
         return (claimed,) if claimed else self.forms or ("",)
 
-    def sizes_of(self, inputs: NamedReals) -> dict[str, int]:
-        """The length of every dimension of the inputs, and of every dimension that is a number."""
+    @property
+    def has_grid(self) -> bool:
+        """Whether an output is rounded to a grid of few numbers."""
+        return any(role.is_grid for role in self.outputs.values())
+
+    def sizes_of(self, inputs: NamedReals, given: Mapping[str, float | str] | None = None) -> dict[str, int]:
+        """The length of every dimension of the inputs and of every dimension that is a number, and the op's axes.
+
+        `given`: the scalars of a claim, among which axes may be.
+        """
         fixed = {d: int(d) for role in self.outputs.values() for d in role.dimensions if d.isdigit()}
-        return fixed | {
+        lengths = {
             d: n for name, role in self.inputs.items() for d, n in zip(role.dimensions, inputs[name].shape, strict=True)
         }
+        return self.add_axes({d: n for d, n in (fixed | lengths).items() if " / " not in d}, given or {})
 
-    def scalars_of(self, sizes: Lengths, given: Mapping[str, float]) -> dict[str, float]:
+    def add_axes(self, lengths: Mapping[str, int], given: Mapping[str, float | str]) -> dict[str, int]:
+        """Add the op's axes, and the dimensions that are quotients, to lengths."""
+        sizes = dict(lengths)
+        for name, default in self.axes.items():
+            value = given.get(name, default)
+            size = evaluate(value, sizes) if isinstance(value, str) else value
+            if int(size) != size or (size < 1 and all(sizes.values())):
+                raise OracleError(f"{self.name}: {name}={value!r}: expected an integer of at least 1")
+            sizes[name] = max(int(size), 1)
+        for _, role in self.roles:
+            for whole, base, by in role.divided:
+                if base in sizes:
+                    sizes[whole] = -(-sizes[base] // sizes[by])
+        return sizes
+
+    def scalars_of(self, sizes: Lengths, given: Mapping[str, float | str]) -> dict[str, float]:
         """Every scalar's value: the given one, or the op's default, which may depend on the sizes."""
-        unknown = sorted(set(given) - set(self.scalars))
+        known = (*self.scalars, *self.axes)
+        unknown = sorted(set(given) - set(known))
         if unknown:
-            raise OracleError(f"{self.name}: scalars has {unknown[0]}: expected {', '.join(self.scalars) or 'none'}")
+            raise OracleError(f"{self.name}: scalars has {unknown[0]}: expected {', '.join(known) or 'none'}")
         for name, number in given.items():
+            if name in self.axes:
+                continue
             if isinstance(number, bool | str) or not math.isfinite(number):
                 raise OracleError(f"{self.name}: scalars[{name!r}]={number!r}: expected a finite number")
         numbers = {}
@@ -104,7 +135,7 @@ class Op:
             numbers[name] = float(value if not isinstance(value, str) else evaluate(value, sizes))
         return numbers
 
-    def derived_scalars(self, given: Mapping[str, float]) -> frozenset[str]:
+    def derived_scalars(self, given: Mapping[str, float | str]) -> frozenset[str]:
         """The scalars that a kernel computes from its sizes, such as 1 / sqrt(d), unless a claim gives their value."""
         return frozenset(name for name, default in self.scalars.items() if isinstance(default, str)) - set(given)
 
@@ -144,7 +175,7 @@ class Op:
 
     def compute(self, inputs: NamedReals, scalars: Mapping[str, float], bits: int = 0) -> dict[str, Reals]:
         """Compute the exact outputs, in float64 or to so many bits by mpmath."""
-        sizes = self.sizes_of(inputs)
+        sizes = self.sizes_of(inputs, scalars)
         N = Exact(sizes, bits=bits, index=Places(sizes))
         plain = {n: values(inputs[n]) if role.is_float else inputs[n] for n, role in self.inputs.items()}
         with np.errstate(all="ignore"):
@@ -155,23 +186,31 @@ class Op:
         """Whether the sizes obey the op's rules."""
         return all(bool(evaluate(rule, sizes)) for rule in self.where)
 
+    def store_input(self, name: str, x: Reals, form: Element) -> NDArray[Any]:
+        """An input as an array: numbers in this type, or in that of a grid; integers as they are."""
+        role = self.inputs[name]
+        return store(np.asarray(x, dtype=np.float64), role.stored_as(form)) if role.is_float else x
+
     def small_sizes(self, n: int) -> dict[str, int]:
         """Lengths of about n that obey the op's rules; a dimension that is a number has that size."""
-        names = list(dict.fromkeys(d for _, role in self.roles for d in role.dimensions))
+        names = list(dict.fromkeys(d for _, role in self.roles for d in role.dimensions if " / " not in d))
         fixed = {name: int(name) for name in names if name.isdigit()}
         names = [name for name in names if not name.isdigit()]
         for choice in itertools.product(*([n, 2 * n, 1, max(n // 2, 1)] for _ in names)):
-            sizes = dict(zip(names, choice, strict=True)) | fixed
+            sizes = self.add_axes(dict(zip(names, choice, strict=True)) | fixed, {})
             if self.admits(sizes):
                 return sizes
         raise OracleError(f"{self.name}: no sizes of about {n} satisfy {' and '.join(self.where)}")
 
     def random_inputs(self, sizes: Lengths, rng: np.random.Generator) -> dict[str, Reals]:
-        """Normal numbers, and integers in their range."""
+        """Normal numbers, integers in their range, and of a grid the numbers that every signed one has."""
         made: dict[str, Reals] = {}
         for name, role in self.inputs.items():
             most = sizes[role.below] if role.below else 100
             shape = role.shape(sizes)
+            if role.is_grid:
+                made[name] = rng.integers(-4, 5, shape).astype(np.float64)
+                continue
             made[name] = rng.standard_normal(shape) if role.is_float else rng.integers(0, most, shape)
         return made
 
@@ -196,7 +235,7 @@ def read_op(name: str, module: object) -> Op:
     return Op(
         name=name, about=inspect.getdoc(module) or "", formula=formula, answers=table.get("answers"),
         inputs=roles["INPUTS"], outputs=roles["OUTPUTS"], scalars=scalars,
-        forms=tuple(table.get("FORMS", ())), seldom=dict(table.get("SELDOM", {})),
+        axes=dict(table.get("AXES", {})), forms=tuple(table.get("FORMS", ())), seldom=dict(table.get("SELDOM", {})),
         where=tuple(table.get("WHERE", ())), special=dict(table.get("SPECIAL", {})), diagnose=table.get("diagnose"),
         ignores_nan=bool(table.get("IGNORES_NAN", False)), steps=tuple(table.get("STEPS", ())),
     )  # fmt: skip

@@ -31,18 +31,19 @@ from kfuzz.oracle.verdict import Reason, Special, Why
 
 
 def enclose(
-    op: Op, inputs: NamedReals, accuracy: Accuracy, special: Special, scalars: Mapping[str, float] | None = None,
-    stored: Mapping[str, Element] | None = None, sizes: Lengths | None = None,
+    op: Op, inputs: NamedReals, accuracy: Accuracy, special: Special, scalars: Mapping[str, float | str] | None = None,
+    stored: Mapping[str, Element] | None = None, sizes: Lengths | None = None, written: NamedReals | None = None,
 ) -> dict[str, Enclosure]:  # fmt: skip
     """Enclose every output: by the claimed form, or by the union of all (R8).
 
-    `stored`: the format of each output. `sizes`: the dimensions that only answers have.
+    `stored`: the format of each output. `sizes`: the dimensions that only answers have. `written`: the numbers of each
+    output, for a formula in which one output follows from another as it was written.
     """
     check_special(op, special)
     if op.answers is not None:
         check_names(op, accuracy)
-        return op.answers(inputs, accuracy, special, op.sizes_of(inputs) | dict(sizes or {}))
-    question = Question(op, inputs, accuracy, special, scalars or {}, stored or {})
+        return op.answers(inputs, accuracy, special, op.sizes_of(inputs, scalars) | dict(sizes or {}))
+    question = Question(op, inputs, accuracy, special, scalars or {}, stored or {}, written or {})
     return {name: question.enclosure(name) for name in op.outputs}
 
 
@@ -50,12 +51,13 @@ class Question:
     """One case under one claim: the bands of all forms over the case, and balls over single rows of it."""
 
     def __init__(
-        self, op: Op, inputs: NamedReals, accuracy: Accuracy, special: Special, scalars: Mapping[str, float],
-        stored: Mapping[str, Element],
+        self, op: Op, inputs: NamedReals, accuracy: Accuracy, special: Special,
+        scalars: Mapping[str, float | str], stored: Mapping[str, Element], written: NamedReals | None = None,
     ) -> None:  # fmt: skip
         self.op, self.claim, self.special, self.stored = op, accuracy, special, stored
+        self.written = written or {}
         self.inputs = {n: values(a) if op.inputs[n].is_float else a for n, a in inputs.items()}
-        self.sizes = op.sizes_of(inputs)
+        self.sizes = op.sizes_of(inputs, scalars)
         given = [OF_DTYPE.get(a.dtype, F32) for n, a in inputs.items() if op.inputs[n].is_float]
         self.work = F64 if F64 in given else F32
         claimed = [FORMATS[name] for name in (accuracy.operand, *accuracy.keep.values()) if name]
@@ -70,8 +72,18 @@ class Question:
     def band(self, form: str, only: Lengths | None = None, balls: bool = False) -> Bands:
         return Bands(
             self.claim, self.sizes, self.work, form, BallEnds() if balls else None,
-            Places(self.sizes, only), self.special.all_neg_inf, self.least,
+            Places(self.sizes, only), self.special.all_neg_inf, self.least, self.stored, self._cut_answers(only or {}),
         )  # fmt: skip
+
+    def _cut_answers(self, only: Lengths) -> dict[str, Reals]:
+        """What the kernel wrote, cut to the places of some dimensions."""
+        cut = {}
+        for role, array in self.written.items():
+            place = tuple(
+                slice(only[d], only[d] + 1) if d in only else slice(None) for d in self.op.outputs[role].dimensions
+            )
+            cut[role] = array[place]
+        return cut
 
     def _run(self, band: Bands, inputs: NamedReals) -> dict[str, Quantity]:
         with np.errstate(all="ignore"):
@@ -117,14 +129,15 @@ class Question:
             if np.any(only_nan):
                 want, lo, hi = (np.where(only_nan, np.nan, end) for end in (want, lo, hi))
         none = np.broadcast_to(0.0, lo.shape)
-        joint = self._joint(name) if self.claim.denominator == "row" and self.claim.shared != () else None
+        may_join = not self.op.has_grid and self.claim.denominator == "row" and self.claim.shared != ()
+        joint = self._joint(name) if may_join else None
         return Enclosure(
             want, lo, hi, judged, none, none, lambda index, bits: self.exact(name, index, bits), joint, reasons,
             may_be_nan=nan & ~only_nan,
         )  # fmt: skip
 
     def _want(self, name: str) -> Doubles:
-        N = Exact(self.sizes, self.forms[0], index=Places(self.sizes))
+        N = Exact(self.sizes, self.forms[0], index=Places(self.sizes), formats=self.stored, answers=self.written)
         with np.errstate(all="ignore"):
             made = self.op.run(N, self.inputs, self.sizes, self.scalars)[name]
         return np.asarray(shape_output(made.x, self.op.outputs[name], self.sizes), dtype=np.float64)

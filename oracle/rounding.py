@@ -9,6 +9,7 @@ from numbers import Integral
 from typing import Literal, get_args
 
 from kfuzz.oracle.elements import F32, F64, FLOATS, NARROW
+from kfuzz.oracle.quantizing import Quantizing
 
 U = F32.u
 """Half a unit in the last place of float32: the largest relative error of one correctly rounded operation."""
@@ -81,6 +82,8 @@ ACCUMULATORS = (F32.name, F64.name, "compensated", *NARROW_SUMS, "mma")
 
 DIVIDE_ROUNDINGS: dict[Divide, int] = {"ieee": 1, "reciprocal": 2, "fast": 5, "fast reciprocal": 6}
 """e / s; e * (1 / s); the same two by `__fdividef` or under -prec-div=false, whose quotient errs by 2 ulp."""
+QUOTIENT_ROUNDINGS: dict[Divide, int] = {"ieee": 1, "reciprocal": 1, "fast": 5, "fast reciprocal": 5}
+"""One quotient by itself."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +129,7 @@ class Accuracy:
     `form`: the formula's form that the kernel computes (None: any). `keep`: values in a narrower format, by name.
     `operand`: the format of the factors of matrix products. `functions`: models of functions other than exp.
     `shared`: the values of which one stored copy serves a whole row (None: all). Counts may be given by named sum.
+    `quantize`: how scales and codes are made.
     """
 
     adds: int | Mapping[str, int | None] | None = None
@@ -146,6 +150,7 @@ class Accuracy:
     operand: str | None = None
     functions: Mapping[str, FunctionModel] = field(default_factory=dict)
     shared: tuple[str, ...] | None = None
+    quantize: Quantizing = field(default_factory=Quantizing)
 
     def __post_init__(self) -> None:
         for name, given in (("adds", self.adds), ("rescales", self.rescales)):
@@ -165,6 +170,7 @@ class Accuracy:
         for name, kind, wanted in (
             ("exp", ExpModel, "an ExpModel, such as EXPF, FAST_EXPF or EXP2_SCALED"),
             ("order", Order | None, "an Order, or None for any"),
+            ("quantize", Quantizing, "a Quantizing"),
             ("ftz", bool, "True or False"),
             ("exact_shift", bool, "True or False"),
         ):

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.elements import E4M3, Element, Reals
 from kfuzz.oracle.errors import OracleError
 
-ROLE = re.compile(r"(float32|float|int)\s*\[([\w\s,]*)\]\s*(?:<\s*(\w+))?")
-USAGE = 'write "float[rows, cols]" or "int[rows] < cols"'
+ROLE = re.compile(r"(float32|float|int|grid)\s*\[([\w\s,/]*)\]\s*(?:<\s*(\w+))?")
+USAGE = 'write "float[rows, cols]", "grid[rows, cols]" or "int[rows] < cols"'
 
 Lengths = Mapping[str, int]
 
@@ -24,13 +24,25 @@ Lengths = Mapping[str, int]
 class Role:
     """One array of an op: numbers or integers, its dimensions, and the dimension that bounds its integers.
 
-    `is_only_float32`: the array must be float32; any other array of numbers may be of any float type.
+    `is_only_float32`: the array must be float32; any other array of numbers may be of any float type. `is_grid`: its
+    numbers are those of a narrow type, of floats or integers. The dimension "cols / group" is a quotient, rounded up.
     """
 
     is_float: bool
     dimensions: tuple[str, ...]
     below: str | None = None
     is_only_float32: bool = False
+    is_grid: bool = False
+
+    @property
+    def divided(self) -> tuple[tuple[str, str, str], ...]:
+        """The dimensions that are quotients, each with what is divided and by what."""
+        parts = [(dimension, *dimension.partition(" / ")[::2]) for dimension in self.dimensions]
+        return tuple((whole, base, by) for whole, base, by in parts if by)
+
+    def stored_as(self, form: Element) -> Element:
+        """The type of its elements where arrays of numbers have this one."""
+        return E4M3 if self.is_grid else form
 
     def shape(self, sizes: Lengths) -> tuple[int, ...]:
         """The array's shape at these sizes."""
@@ -42,8 +54,8 @@ def read_role(op: str, name: str, text: object) -> Role:
     match = ROLE.fullmatch(text.strip()) if isinstance(text, str) else None
     if not match:
         raise OracleError(f"{op}: {name} = {text!r}: not a role; {USAGE}")
-    dimensions = tuple(part.strip() for part in match[2].split(",") if part.strip())
-    return Role(match[1] != "int", dimensions, match[3], match[1] == "float32")
+    dimensions = tuple(" ".join(part.replace("/", " / ").split()) for part in match[2].split(",") if part.strip())
+    return Role(match[1] != "int", dimensions, match[3], match[1] == "float32", match[1] == "grid")
 
 
 class Places(dict[str, Reals]):

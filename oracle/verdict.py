@@ -61,6 +61,8 @@ class Why(Enum):
     DIVIDED = "quotients beyond what divide = '{about}' is for"
     ODD_STATE = "sums over a state with a finite max and no positive finite sum: unclaimed"
     EMPTY_STATES = "sums of nothing but empty states: unclaimed"
+    ODD_GROUP = "groups with NaN or infinity: the claim does not say what becomes of them"
+    BEYOND_LARGEST = "elements beyond the largest number: the claim does not say whether they saturate"
     NO_SUCH_RANK = "ranks beyond the end of the row"
     UNKNOWN = "{about}"
 

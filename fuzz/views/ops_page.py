@@ -63,7 +63,7 @@ def _names(op: Op) -> str:
 
 def _array(role: Role) -> str:
     """An array as the op's file declares it."""
-    kind = "int" if not role.is_float else "float32" if role.is_only_float32 else "float"
+    kind = "int" if not role.is_float else "grid" if role.is_grid else "float32" if role.is_only_float32 else "float"
     below = f" < {role.below}" if role.below else ""
     return f"`{kind}[{', '.join(role.dimensions)}]{below}`"
 

@@ -128,10 +128,13 @@ def sizes(op: Op, quick: bool) -> tuple[int, ...]:
     return (1, 2, 33) if quick else (1, 2, 3, 33, 257)
 
 
-def simulate(op: Op, setting: Setting, claim: Accuracy, inputs: dict[str, Reals], work: Element) -> dict[str, Reals]:
-    """The outputs of one simulated kernel, as numbers."""
+def simulate(
+    op: Op, setting: Setting, claim: Accuracy, inputs: dict[str, Reals], work: Element,
+    formats: Mapping[str, Element] | None = None,
+) -> dict[str, Reals]:  # fmt: skip
+    """The outputs of one simulated kernel, as numbers; `formats`: the types of its outputs."""
     sizes_ = op.sizes_of(inputs)
-    N = Simulated(claim, setting.manner, sizes_, work, setting.form, Places(sizes_))
+    N = Simulated(claim, setting.manner, sizes_, work, setting.form, Places(sizes_), formats)
     with np.errstate(all="ignore"):
         made = op.run(N, inputs, sizes_, op.scalars_of(sizes_, {}))
     return {name: shape_output(value.x, op.outputs[name], sizes_) for name, value in made.items()}
@@ -143,9 +146,8 @@ def check(op: Op, form: Element, quick: bool, seeds: int = 1) -> FormulaTally:
     work = F64 if form is F64 else F32
     for n, seed in product(sizes(op, quick), range(seeds)):
         made = inputs_for(op, n, seed, form is F16)
-        arrays = {
-            k: store(np.asarray(a, dtype=np.float64), form) if op.inputs[k].is_float else a for k, a in made.items()
-        }
+        arrays = {k: op.store_input(k, a, form) for k, a in made.items()}
+        formats = {name: role.stored_as(form) for name, role in op.outputs.items()}
         numbers = {k: values(a) if op.inputs[k].is_float else a for k, a in arrays.items()}
         sums = names_at(op, numbers).sums
         known: dict[Any, Any] = {}
@@ -154,14 +156,14 @@ def check(op: Op, form: Element, quick: bool, seeds: int = 1) -> FormulaTally:
                 continue
             claim = setting.claim(sums)
             key = repr(claim)
-            if key not in known:
-                formats = dict.fromkeys(op.outputs, form)
-                with np.errstate(all="ignore"):
-                    known[key] = enclose(op, arrays, claim, CLAIMED, {}, formats)
             manner = replace(setting.manner, seed=seed + n)
-            got = simulate(op, replace(setting, manner=manner), claim, numbers, work)
+            got = simulate(op, replace(setting, manner=manner), claim, numbers, work, formats)
+            if key not in known or op.has_grid:  # one output of such an op follows from another
+                written = {name: _stored(x, formats[name], work) for name, x in got.items()}
+                with np.errstate(all="ignore"):
+                    known[key] = enclose(op, arrays, claim, CLAIMED, {}, formats, None, written)
             for name, enclosure in known[key].items():
-                answer = values(store(got[name], form)) if form is not work else got[name]
+                answer = _stored(got[name], formats[name], work)
                 found.add(answer, enclosure, f"n={n} {setting}")
                 if (
                     enclosure.joint is not None
@@ -171,6 +173,10 @@ def check(op: Op, form: Element, quick: bool, seeds: int = 1) -> FormulaTally:
                     known[key, name, setting.manner.order] = True
                     found.clashes += sum(clash.is_certain() for clash in enclosure.joint(answer))
     return found
+
+
+def _stored(x: Reals, form: Element, work: Element) -> Reals:
+    return values(store(np.asarray(x, dtype=np.float64), form)) if form is not work else x
 
 
 def formula_ops() -> list[Op]:

@@ -12,24 +12,28 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.oracle.elements import F32, F64, FORMATS, Element, Reals
+from kfuzz.oracle.elements import E4M3, F32, F64, FORMATS, Element, Reals
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, Accuracy
 from kfuzz.oracle.systems.ends import Endpoints, FloatEnds
 from kfuzz.oracle.systems.intervals import empty_where, flush, round_overflow, widen_by_underflow, widen_relative
 from kfuzz.oracle.systems.rules import (
+    amax,
     average,
     division,
     exponential,
     functions,
     matmul,
     product,
+    quantized,
     running,
+    scale,
     selection,
     shift,
     total,
     variance,
+    written,
 )
-from kfuzz.oracle.systems.value import Operand, Quantity
+from kfuzz.oracle.systems.value import Operand, Quantity, group
 from kfuzz.oracle.verdict import Reason, Why
 
 INF = np.inf
@@ -39,6 +43,7 @@ class Bands:
     """The sets of one formula under one claim; `work` is the format in which the kernel computes.
 
     `least`: the least normal number of the narrowest format that a factor of a matrix product may be in.
+    `formats`: the element type of each output. `answers`: the numbers that the kernel wrote there.
     """
 
     inf = np.inf
@@ -47,7 +52,9 @@ class Bands:
         self, claim: Accuracy, sizes: Mapping[str, int], work: Element = F32, form: str = "",
         ends: Endpoints | None = None,
         index: Mapping[str, Reals] | None = None, all_masked: str = "nan", least: float = 0.0,
+        formats: Mapping[str, Element] | None = None, answers: Mapping[str, Reals] | None = None,
     ) -> None:  # fmt: skip
+        self.formats, self.answers = formats or {}, answers or {}
         self.claim, self.sizes, self.f, self.form = claim, sizes, work, form
         self.E: Endpoints = ends or FloatEnds(np.longdouble if work is F64 else np.float64)
         self.indices, self.all_masked = {} if index is None else index, all_masked
@@ -252,12 +259,39 @@ class Bands:
 
     def store(self, a: Quantity, form: Element) -> Quantity:
         """R5: round the ends of an output to its format; every number of the format in the set lies between them."""
-        if form is self.f:
+        if form is self.f or a.how[:1] == ("quantized",):
             return a
+        if form.is_narrow:
+            return quantized.store_narrow(self, a, form)
         with np.errstate(all="ignore"):
             lo, hi = self.E.round_ends(a.lo, a.hi, form)
             lo, hi = empty_where(lo, hi, a.lo > a.hi)
         return self.value(lo, hi, a.nan, "stored", a, form)
+
+    # -- groups that share a scale, and grids
+
+    def element_of(self, name: str) -> Element:
+        """The element type of an output that is a grid."""
+        return self.formats.get(name, E4M3)
+
+    def groups(self, a: Quantity, width: str | int, height: str | int = 1) -> Quantity:
+        return group(self, a, width, height)
+
+    def amax(self, a: Quantity) -> Quantity:
+        return amax.amax_of_groups(self, a)
+
+    def scale(self, amax: Quantity, onto: str, name: str, least: Operand = 0.0, least_scale: Operand = 0.0) -> Quantity:
+        return scale.scale_of_groups(self, amax, onto, name, least, least_scale)
+
+    def written(self, a: Quantity) -> Quantity:
+        return written.written(self, a)
+
+    def quantize(self, a: Quantity, scale: Quantity, name: str, zero: Quantity | None = None) -> Quantity:
+        return quantized.quantize(self, a, scale, name, zero)
+
+    def dequantize(self, a: Quantity, scale: Quantity, zero: Quantity | None = None) -> Quantity:
+        number = a if zero is None else self.sub(a, quantized.spread_over(self, zero, a))
+        return self.mul(number, quantized.spread_over(self, scale, a))
 
     # -- sums, and values that a row shares
 

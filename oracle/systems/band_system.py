@@ -1,5 +1,6 @@
 """The interface of bands to their rules. A rule knows only this file, not the bands themselves."""
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from kfuzz.oracle.elements import Element, Reals
@@ -12,12 +13,15 @@ from kfuzz.oracle.verdict import Reason
 class BandSystem(System, Protocol):
     """The words of a formula over sets, with the claim and the steps of which rules are made.
 
+    `formats`: the element type of each output; `answers`: what the kernel wrote there.
     `f`: the format in which a kernel computes; `u` and `tiny`: its rounding and underflow. `E`: the arithmetic of the
     sets' ends. `least`: the least normal number of the narrowest format that a factor of a matrix product may be in.
     `masked`: for each shift, where all its elements are -inf.
     """
 
     claim: Accuracy
+    formats: Mapping[str, Element]
+    answers: Mapping[str, Reals]
     f: Element
     E: Endpoints
     u: float
@@ -28,6 +32,7 @@ class BandSystem(System, Protocol):
     masked: list[Reals]
 
     def value(self, lo: Reals, hi: Reals, nan: Reals | bool = False, *how: Any) -> Quantity: ...  # noqa: ANN401
+    def element_of(self, name: str) -> Element: ...
     def is_point(self, a: Quantity) -> bool: ...
     def round_once(self, lo: Reals, hi: Reals, nan: Reals | bool, *how: Any) -> Quantity: ...  # noqa: ANN401
     def widen(
@@ -40,4 +45,5 @@ class BandSystem(System, Protocol):
         *how: Any,  # noqa: ANN401
     ) -> Quantity: ...
     def exact_sum(self, a: Quantity, b: Quantity) -> tuple[Reals, Reals, Reals]: ...
+    def store(self, a: Quantity, form: Element) -> Quantity: ...
     def note(self, reason: Reason, where: Reals) -> None: ...

@@ -6,9 +6,11 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.elements import E4M3, Element, Reals
+from kfuzz.oracle.grid import grid_of
+from kfuzz.oracle.groups import largest_of_blocks, spread
 from kfuzz.oracle.systems.ends import ERF
-from kfuzz.oracle.systems.value import Operand, Quantity
+from kfuzz.oracle.systems.value import Operand, Quantity, group
 
 
 class Exact:
@@ -17,8 +19,10 @@ class Exact:
     inf = np.inf
 
     def __init__(
-        self, sizes: Mapping[str, int], form: str = "", bits: int = 0, index: Mapping[str, Reals] | None = None
-    ) -> None:
+        self, sizes: Mapping[str, int], form: str = "", bits: int = 0, index: Mapping[str, Reals] | None = None,
+        formats: Mapping[str, Element] | None = None, answers: Mapping[str, Reals] | None = None,
+    ) -> None:  # fmt: skip
+        self.formats, self.answers = formats or {}, answers or {}
         self.sizes, self.form, self.indices = sizes, form, {} if index is None else index
         self.slow = _mpmath(bits) if bits else None
 
@@ -140,6 +144,37 @@ class Exact:
 
     def join(self, a: Quantity, b: Quantity) -> Quantity:
         return self.value(np.concatenate([a.x, b.x], axis=-1))
+
+    def groups(self, a: Quantity, width: str | int, height: str | int = 1) -> Quantity:
+        return group(self, a, width, height)
+
+    def amax(self, a: Quantity) -> Quantity:
+        return self.value(largest_of_blocks(np.abs(a.x), a.blocks))
+
+    def scale(self, amax: Quantity, onto: str, name: str, least: Operand = 0.0, least_scale: Operand = 0.0) -> Quantity:
+        largest = grid_of(self.formats.get(onto, E4M3)).largest
+        made = self.maximum(self.div(self.maximum(amax, least), self.number(largest)), least_scale)
+        made.name = name
+        return made
+
+    def written(self, a: Quantity) -> Quantity:
+        """What the kernel wrote there, or a itself where no answer is known."""
+        answer = self.answers.get(a.name)
+        return a if answer is None else self.input(answer.reshape(a.shape))
+
+    def quantize(self, a: Quantity, scale: Quantity, name: str, zero: Quantity | None = None) -> Quantity:
+        grid = grid_of(self.formats.get(name, E4M3))
+        t = self.div(a, self.value(spread(scale.x, a.blocks, a.shape)))
+        whole = np.asarray(t.x, dtype=np.float64)
+        if zero is not None:
+            whole = np.rint(whole) + np.asarray(spread(zero.x, a.blocks, a.shape), dtype=np.float64)
+        made = self.input(grid.round(whole))
+        made.blocks = a.blocks
+        return made
+
+    def dequantize(self, a: Quantity, scale: Quantity, zero: Quantity | None = None) -> Quantity:
+        number = a if zero is None else self.sub(a, self.value(spread(zero.x, a.blocks, a.shape)))
+        return self.mul(number, self.value(spread(scale.x, a.blocks, a.shape)))
 
     def unknown(self, why: str, *sizes: int) -> Quantity:
         return self.input(np.full(sizes, np.nan))

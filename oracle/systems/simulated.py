@@ -11,7 +11,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kfuzz.oracle.elements import F32, F64, FORMATS, Element, Reals
+from kfuzz.oracle.elements import E4M3, F32, F64, FORMATS, Element, Reals
+from kfuzz.oracle.grid import grid_of
+from kfuzz.oracle.groups import spread
 from kfuzz.oracle.rounding import ACCUMULATOR_FORMATS, NARROW_SUMS, Accuracy
 from kfuzz.oracle.systems.ends import ERF
 from kfuzz.oracle.systems.exact import Exact
@@ -39,9 +41,9 @@ class Simulated(Exact):
 
     def __init__(
         self, claim: Accuracy, manner: KernelManner, sizes: Mapping[str, int], work: Element = F32, form: str = "",
-        index: Mapping[str, Reals] | None = None,
+        index: Mapping[str, Reals] | None = None, formats: Mapping[str, Element] | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(sizes, form, index=index)
+        super().__init__(sizes, form, index=index, formats=formats)
         self.claim, self.manner, self.f = claim, manner, work
         self.rng = np.random.default_rng(manner.seed)
         self.accumulator = ACCUMULATOR_FORMATS.get(claim.accumulate, work)
@@ -118,6 +120,38 @@ class Simulated(Exact):
     def keep(self, a: Quantity, name: str) -> Quantity:
         narrow = self.claim.narrow_format(name)
         return a if narrow is None else self.value(FORMATS[narrow].round(a.x))
+
+    # -- groups that share a scale, and grids
+
+    def scale(self, amax: Quantity, onto: str, name: str, least: Operand = 0.0, least_scale: Operand = 0.0) -> Quantity:
+        """The scale as it is stored, by the claimed form."""
+        grid, stored = grid_of(self.formats.get(onto, E4M3)), self.formats.get(name, self.f)
+        amax = self.maximum(amax, least)
+        if self.claim.quantize.scale == "exponent of amax":
+            exponent = np.frexp(amax.x)[1] - np.frexp(grid.largest)[1]
+            made = self.value(np.ldexp(1.0, np.maximum(exponent, stored.least)))
+        else:
+            made = self.maximum(self.div(amax, self.number(grid.largest)), least_scale)
+            if self.claim.quantize.scale == "power of two up" or stored.kind == "power":
+                fraction, exponent = np.frexp(made.x)
+                made = self.value(np.ldexp(1.0, np.maximum(exponent - (fraction == 0.5), stored.least)))
+        return self.value(stored.round(np.asarray(made.x, dtype=np.float64)))
+
+    def quantize(self, a: Quantity, scale: Quantity, name: str, zero: Quantity | None = None) -> Quantity:
+        grid, rounding = grid_of(self.formats.get(name, E4M3)), self.claim.quantize.round
+        t = self.div(a, self.value(spread(scale.x, a.blocks, a.shape))).x
+        t = np.where(np.isnan(t) & (a.x == 0), 0.0, t)
+        if zero is not None:
+            t = np.rint(t) + spread(zero.x, a.blocks, a.shape)
+        if rounding == "stochastic":
+            low, high = grid.round(t, "down"), grid.round(t, "up")
+            with np.errstate(all="ignore"):
+                up = self.rng.random(t.shape) < (t - low) / (high - low)
+            made = self.value(np.where(up, high, low))
+        else:
+            made = self.value(grid.round(t, rounding))
+        made.blocks = a.blocks
+        return made
 
     # -- sums
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol, Union
 import numpy as np
 
 from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.groups import Blocks
 
 Operand = Union["Quantity", float, int]
 
@@ -18,11 +19,12 @@ class Quantity:
 
     `name`: the name of its sum; `slack`: how much more than one rounding underflow may cost it.
     `below`: for an exponent, the two operands of its difference from a shift. `terms`: the exponents of an exponential.
+    `blocks`: the rows and columns of a group that shares a scale.
     `is_point`: whether each element is known exactly, as an input is, or known to be NaN.
     `number`: the number of the step that made it; 0 for a view of another value's elements.
     """
 
-    __slots__ = ("N", "below", "how", "is_point", "name", "number", "parts", "slack", "terms")
+    __slots__ = ("N", "below", "blocks", "how", "is_point", "name", "number", "parts", "slack", "terms")
     __array_ufunc__ = None  # an array on the left leaves the operation to us
 
     def __init__(self, N: "System", *parts: Reals, how: tuple[Any, ...] = ()) -> None:
@@ -30,6 +32,7 @@ class Quantity:
         self.slack: Any = 1.0
         self.below: Any = None
         self.terms: Any = None
+        self.blocks: Blocks = (1, 1)
         self.is_point = len(parts) > 1 and parts[0] is parts[1]
 
     @property
@@ -121,12 +124,22 @@ class Quantity:
         return self.N.maximum(self, self.N.neg(self))
 
 
+def group(N: "System", a: Quantity, width: str | int, height: str | int) -> Quantity:
+    """The same elements, in groups of so many columns and rows, which are sizes or their names."""
+    made = a.reshaped(*a.shape)
+    sizes = [N.size(one) if isinstance(one, str) else one for one in (height, width)]
+    made.blocks = (sizes[0], sizes[1])
+    return made
+
+
 class System(Protocol):
     """The words in which an op's formula is written.
 
     Axes are counted from the end; a reduced axis stays, with one element. `sum` names the sum, so that a claim can
     refer to it; the sums of a matrix product begin at `starts`. `index` and `size` are plain integers, for masks.
     `unknown` has the given shape, and nothing is known about it: what depends on it is not judged.
+    Outputs are named where their element types matter: the grid to which `quantize` rounds and `scale` leads, and the
+    scale whose written value `written` takes.
     """
 
     inf: float
@@ -166,6 +179,14 @@ class System(Protocol):
     def average(self, e: Quantity, v: Quantity, sums: tuple[str, str] = ("pv", "row")) -> Quantity: ...
     def keep(self, a: Quantity, name: str) -> Quantity: ...
     def join(self, a: Quantity, b: Quantity) -> Quantity: ...
+    def groups(self, a: Quantity, width: str | int, height: str | int = 1) -> Quantity: ...
+    def amax(self, a: Quantity) -> Quantity: ...
+    def scale(
+        self, amax: Quantity, onto: str, name: str, least: Operand = 0.0, least_scale: Operand = 0.0
+    ) -> Quantity: ...
+    def written(self, a: Quantity) -> Quantity: ...
+    def quantize(self, a: Quantity, scale: Quantity, name: str, zero: Quantity | None = None) -> Quantity: ...
+    def dequantize(self, a: Quantity, scale: Quantity, zero: Quantity | None = None) -> Quantity: ...
     def unknown(self, why: str, *sizes: int) -> Quantity: ...
 
 
