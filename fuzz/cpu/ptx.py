@@ -31,12 +31,12 @@ _COPY = re.compile(
 )
 _WAIT = re.compile(r"cp\.async\.wait_(?:all|group (?P<but>%0|\d+));?")
 _BLOCK = re.compile(r"^\{\s*(.*?)\s*\}$")
-_REGISTERS = re.compile(r"\.reg \.([busf](?:32|64)) ([\w, ]+);")
+_REGISTERS = re.compile(r"\.reg \.([busf](?:32|64)|[bus](?:8|16)) ([\w, ]+);")
 _REGISTER_TYPES = {
     f"{letter}{bits}": name
     for letter, names in {**_TYPES, "b": _TYPES["u"]}.items()
     for bits, name in zip((32, 64), names, strict=True)
-}
+} | {f"{letter}{bits}": f"::cuda_on_cpu::ptx_{letter}{bits}" for letter in "bus" for bits in (8, 16)}
 _OPERAND = re.compile(r'\s*"[^"]*"\s*\(')
 
 

@@ -14,6 +14,9 @@ _CACHE = r"(?:\.(?:ca|cg|cs|lu|wb|L[12]::\w+))*"
 _SHARED = r"(?:\.shared(?:::cta)?)?"
 _ALIGNED = r"(?:\.aligned)?"
 _C = "::cuda_on_cpu::"
+_CUT = r"(?:\.satfinite|\.relu)*"
+_SMALL = "e4m3|e5m2|e2m3|e3m2|e2m1"
+_CVT = f"{_C}ptx_cvt_"
 _UNUSED_2 = "static_cast<void>({2})"
 """A cache policy: it changes how fast an access is, not what it does."""
 
@@ -49,8 +52,21 @@ EXPRESSIONS = (
     (r"lop3\.b32", f"{{0}} = {_C}ptx_lop3({{1}}, {{2}}, {{3}}, {{4}})"),
     (r"bfe\.u32", f"{{0}} = {_C}ptx_bfe({{1}}, {{2}}, {{3}})"),
     (r"cvt\.rna\.tf32\.f32", f"{_C}ptx_tf32({{0}}, {{1}})"),
-    (r"cvt\.rn\.f16x2\.f32", f"{_C}ptx_pair<11>({{0}}, {{1}}, {{2}})"),
-    (r"cvt\.rn\.bf16x2\.f32", f"{_C}ptx_pair<8>({{0}}, {{1}}, {{2}})"),
+    (
+        rf"cvt((?:\.r[nzpm])?{_CUT})\.(f16|bf16|f32)\.(f16|bf16|f32)",
+        f'{_C}ptx_cvt<{_CVT}<2>, {_CVT}<3>>("<1>", {{0}}, {{1}})',
+    ),
+    (rf"cvt(\.r[nz]{_CUT})\.(b?f16|{_SMALL}|ue8m0)x2\.f32", f'{_C}ptx_cvt_two<{_CVT}<2>>("<1>", {{0}}, {{1}}, {{2}})'),
+    (rf"cvt(\.rp{_CUT})\.(ue8m0)x2\.f32", f'{_C}ptx_cvt_two<{_CVT}<2>>("<1>", {{0}}, {{1}}, {{2}})'),
+    (
+        rf"cvt(\.rn\.satfinite{_CUT})\.({_SMALL})x2\.(b?f16)x2",
+        f'{_C}ptx_cvt_both<{_CVT}<2>, {_CVT}<3>>("<1>", {{0}}, {{1}})',
+    ),
+    (rf"cvt(\.r[zp]{_CUT})\.(ue8m0)x2\.(bf16)x2", f'{_C}ptx_cvt_both<{_CVT}<2>, {_CVT}<3>>("<1>", {{0}}, {{1}})'),
+    (
+        rf"cvt(\.rn{_CUT})\.(b?f16)x2\.({_SMALL}|ue8m0)x2",
+        f'{_C}ptx_cvt_both<{_CVT}<2>, {_CVT}<3>>("<1>", {{0}}, {{1}})',
+    ),
     (rf"mov\.{_EVERY}", f"{_C}ptx_move({{0}}, {{1}})"),
     (r"mov\.b(16|32|64)", f"{_C}ptx_pack<<1>>({{0}}, {{v1}})"),
     (r"mov\.b(16|32|64)", f"{_C}ptx_unpack<<1>>({{1}}, {{v0}})"),
@@ -96,8 +112,9 @@ EXPRESSIONS = (
         f"{_C}ptx_ldmatrix< <1>, true>(__LINE__, {{1}}, {{v0}})",
     ),
     (
-        r"mma\.sync\.aligned\.m16n8k(\d+)\.row\.col(?:\.satfinite)?\.(f32|f16|s32)\.(f16|bf16|tf32|s8|u8)\.(f16|bf16|tf32|s8|u8)\.\2",
-        f"{_C}ptx_mma<{_C}ptx_c_<2>, {_C}ptx_m_<3>, {_C}ptx_m_<4>, <1>>(__LINE__, {{all}})",
+        r"mma\.sync\.aligned(?:\.kind::f8f6f4)?\.m16n8k(\d+)\.row\.col(\.satfinite)?\.(f32|f16|s32)"
+        r"\.(f16|bf16|tf32|s8|u8|e4m3|e5m2)\.(f16|bf16|tf32|s8|u8|e4m3|e5m2)\.\3",
+        f"{_C}ptx_mma<{_C}ptx_c_<3>, {_C}ptx_m_<4>, {_C}ptx_m_<5>, <1>, \"<2>\"[0] == '.'>(__LINE__, {{all}})",
     ),
 )
 SPECIAL = {
@@ -155,7 +172,7 @@ def _fill_in(template: str, name: re.Match[str], groups: list[list[str]]) -> str
     An operand that the template does not use would be lost: `mov.b64 %0, {%1, %2}` is not a move of %1.
     """
     for number, part in enumerate(name.groups(), 1):
-        template = template.replace(f"<{number}>", part or "state")
+        template = template.replace(f"<{number}>", "state" if part is None else part)
     words = {str(place): group[0] for place, group in enumerate(groups) if len(group) == 1}
     words |= {f"v{place}": ", ".join(group) for place, group in enumerate(groups)}
     words["all"] = ", ".join(one for group in groups for one in group)

@@ -54,7 +54,8 @@ def find_unreached(code: str, entries: Iterable[str]) -> list[Definition]:
 
 def blank_out(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """The text with spaces in place of these parts, which may overlap, with the same length and lines."""
-    pieces, at = [], 0
+    pieces: list[str] = []
+    at = 0
     for start, end in sorted(spans):
         if end > at:
             pieces += text[at : max(at, start)], blank(text[max(at, start) : end])

@@ -226,7 +226,8 @@ def _declare_shared(match: re.Match[str]) -> str:
 
 
 def _apply_edits(source: str, edits: list[TextEdit]) -> str:
-    pieces, at = [], 0
+    pieces: list[str] = []
+    at = 0
     for start, end, text in sorted(edits):
         pieces += source[at:start], text
         at = end

@@ -6,6 +6,7 @@
 #define CUDA_ON_CPU_T __nv_bfloat16
 #define CUDA_ON_CPU_T2 __nv_bfloat162
 #define CUDA_ON_CPU_RAW __nv_bfloat16_raw
+#define CUDA_ON_CPU_RAW2 __nv_bfloat162_raw
 #define CUDA_ON_CPU_NAME bfloat16
 #define CUDA_ON_CPU_DIGITS 8
 #include "cuda_on_cpu/sixteen_bits.h"

@@ -6,6 +6,7 @@
 #define CUDA_ON_CPU_T __half
 #define CUDA_ON_CPU_T2 __half2
 #define CUDA_ON_CPU_RAW __half_raw
+#define CUDA_ON_CPU_RAW2 __half2_raw
 #define CUDA_ON_CPU_NAME half
 #define CUDA_ON_CPU_DIGITS 11
 #include "cuda_on_cpu/sixteen_bits.h"

@@ -59,14 +59,15 @@ static inline float fminf(float a, float b) { return cuda_on_cpu::min_number<flo
 static inline float __frsqrt_rn(float a) { return static_cast<float>(1.0 / sqrt(static_cast<double>(a))); }
 static inline float __saturatef(float a) { return a > 0.0f ? (a < 1.0f ? a : 1.0f) : 0.0f; }
 
-// Conversions. Out of range a GPU gives the nearest integer that exists, and 0 for NaN; on the host that is undefined.
+// Conversions. Out of range a GPU gives the nearest integer that exists; for NaN it gives 0, or 2^63 in 64 bits. On the
+// host that is undefined.
 namespace cuda_on_cpu {
 
 template <class To>
 inline To saturate(double rounded) {
   constexpr double lowest = static_cast<double>(std::numeric_limits<To>::min());
   constexpr double past_highest = static_cast<double>(std::numeric_limits<To>::max() / 2 + 1) * 2.0;
-  if (rounded != rounded) return 0;
+  if (rounded != rounded) return sizeof(To) == 8 ? static_cast<To>(uint64_t{1} << 63) : To{0};
   if (rounded <= lowest) return std::numeric_limits<To>::min();
   if (rounded >= past_highest) return std::numeric_limits<To>::max();
   return static_cast<To>(rounded);

@@ -13,44 +13,63 @@ namespace cuda_on_cpu {
 
 enum class Rounding { nearest, to_zero, up, down };
 
+// A number as an integer times a power of two, or what it is instead.
+struct SplitNumber {
+  bool negative, is_infinite, is_nan;
+  uint64_t significand;
+  int unit;
+};
+template <class T>
+__forceinline__ SplitNumber split(T value) {
+  if constexpr (std::is_integral_v<T>) {
+    bool negative = false;
+    if constexpr (std::is_signed_v<T>) negative = value < 0;
+    auto size = static_cast<uint64_t>(value);
+    return {negative, false, false, negative ? -size : size, 0};
+  } else {
+    constexpr int own = std::numeric_limits<T>::digits, bias = std::numeric_limits<T>::max_exponent - 1;
+    uint64_t bits = to_bits(value), rest = bits & ((uint64_t{1} << (own - 1)) - 1);
+    bool negative = bits >> (8 * sizeof(T) - 1);
+    int field = static_cast<int>(bits >> (own - 1)) & (2 * bias + 1);
+    if (field > 2 * bias) return {negative, !rest, !!rest, rest, 0};
+    if (field) rest |= uint64_t{1} << (own - 1);
+    return {negative, false, false, rest, (field ? field : 1) - bias - (own - 1)};
+  }
+}
+
+// The bits of a number without its sign, rounded to so many digits, with exponents from `least` (of the smallest normal
+// number) on and without end.
+template <int digits, int least>
+__forceinline__ uint64_t code_of(const SplitNumber &number, Rounding how) {
+  uint64_t significand = number.significand;
+  if (significand == 0) return 0;
+  int exponent = number.unit + 63 - __builtin_clzll(significand);
+  if (exponent < least) exponent = least;
+  int shift = exponent - (digits - 1) - number.unit;  // this many digits are too many
+  if (shift > 63) shift = 63;                         // far below half of the smallest number
+  uint64_t kept = shift > 0 ? significand >> shift : significand << -shift;
+  uint64_t rest = shift > 0 ? significand << (64 - shift) : 0, half = uint64_t{1} << 63;
+  bool outward = how == Rounding::up ? !number.negative : how == Rounding::down && number.negative;
+  bool away = how == Rounding::nearest ? rest > half || (rest == half && kept & 1) : outward && rest;
+  return (static_cast<uint64_t>(exponent - least) << (digits - 1)) + kept + away;
+}
+
 template <int digits>
 struct Narrow {
   static constexpr int least = 2 - (1 << (15 - digits));  // exponent of the smallest normal number
   static constexpr uint64_t infinity = uint64_t{(1 << (16 - digits)) - 1} << (digits - 1);
 
-  // significand 2^unit, rounded; from the largest number on, anything that rounds away from 0 gives infinity.
-  static uint16_t rounded(bool negative, uint64_t significand, int unit, Rounding how) {
-    uint64_t sign = negative ? 0x8000 : 0;
-    if (significand == 0) return static_cast<uint16_t>(sign);
-    int exponent = unit + 63 - __builtin_clzll(significand);
-    if (exponent < least) exponent = least;
-    int shift = exponent - (digits - 1) - unit;  // this many digits are too many
-    if (shift > 63) shift = 63;                  // far below half of the smallest number
-    uint64_t kept = shift > 0 ? significand >> shift : significand << -shift;
-    uint64_t rest = shift > 0 ? significand << (64 - shift) : 0, half = uint64_t{1} << 63;
-    bool outward = how == Rounding::up ? !negative : how == Rounding::down && negative;
-    bool away = how == Rounding::nearest ? rest > half || (rest == half && kept & 1) : outward && rest;
-    uint64_t bits = (static_cast<uint64_t>(exponent - least) << (digits - 1)) + kept + away;
-    if (bits >= infinity) bits = how == Rounding::nearest || outward ? infinity : infinity - 1;
-    return static_cast<uint16_t>(sign | bits);
-  }
-
+  // From the largest number on, anything that rounds away from 0 gives infinity.
   template <class T>
   static uint16_t of(T value, Rounding how = Rounding::nearest) {
-    if constexpr (std::is_integral_v<T>) {
-      bool negative = false;
-      if constexpr (std::is_signed_v<T>) negative = value < 0;
-      auto size = static_cast<uint64_t>(value);
-      return rounded(negative, negative ? -size : size, 0, how);
-    } else {
-      constexpr int own = std::numeric_limits<T>::digits, bias = std::numeric_limits<T>::max_exponent - 1;
-      uint64_t bits = to_bits(value), rest = bits & ((uint64_t{1} << (own - 1)) - 1);
-      bool negative = bits >> (8 * sizeof(T) - 1);
-      int field = static_cast<int>(bits >> (own - 1)) & (2 * bias + 1);
-      if (field > 2 * bias) return static_cast<uint16_t>(rest ? 0x7fff : (negative ? 0x8000 : 0) | infinity);
-      if (field) rest |= uint64_t{1} << (own - 1);
-      return rounded(negative, rest, (field ? field : 1) - bias - (own - 1), how);
-    }
+    SplitNumber number = split(value);
+    uint64_t sign = number.negative ? 0x8000 : 0;
+    if (number.is_nan) return 0x7fff;
+    if (number.is_infinite) return static_cast<uint16_t>(sign | infinity);
+    bool outward = how == Rounding::up ? !number.negative : how == Rounding::down && number.negative;
+    uint64_t bits = code_of<digits, least>(number, how);
+    if (bits >= infinity) bits = how == Rounding::nearest || outward ? infinity : infinity - 1;
+    return static_cast<uint16_t>(sign | bits);
   }
 
   static float widened(uint16_t bits) {

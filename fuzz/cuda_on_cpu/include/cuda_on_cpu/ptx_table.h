@@ -2,73 +2,17 @@
 #pragma once
 #include "mbarrier.h"
 #include "ptx.h"
+#include "ptx_registers.h"
 #include "threads.h"
 #include "warp.h"
 #ifndef CUDA_ON_CPU_COUNT
+#include "ptx_convert.h"
 #include "tensor_core.h"
 #endif
 
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_named_barrier(uint32_t number, uint32_t threads, bool waits, int line);
 
 namespace cuda_on_cpu {
-
-using ptx_u8 = uint8_t;
-using ptx_s8 = int8_t;
-using ptx_b8 = uint8_t;
-using ptx_u16 = uint16_t;
-using ptx_s16 = int16_t;
-using ptx_b16 = uint16_t;
-using ptx_u32 = uint32_t;
-using ptx_s32 = int32_t;
-using ptx_b32 = uint32_t;
-using ptx_u64 = uint64_t;
-using ptx_s64 = int64_t;
-using ptx_b64 = uint64_t;
-using ptx_f32 = float;
-using ptx_f64 = double;
-
-// One register into another: only the bits count.
-template <class Out, class From>
-CUDA_ON_CPU_INLINE void ptx_move(Out &&to, From from) {
-  using To = std::remove_reference_t<Out>;
-  if constexpr (std::is_same_v<To, PtxSink>) {
-  } else if constexpr (std::is_arithmetic_v<To> && std::is_arithmetic_v<From> && std::is_floating_point_v<To> == std::is_floating_point_v<From>) {
-    to = static_cast<To>(from);
-  } else {
-    static_assert(sizeof(To) == sizeof(From), "a register is moved into one of its own size");
-    __builtin_memcpy(&to, &from, sizeof to);
-  }
-}
-
-// A register of `bits` bits is made of its parts, or falls into them; the first part is the lowest.
-template <int bits>
-struct PtxWord;
-template <>
-struct PtxWord<8> { using type = uint8_t; };
-template <>
-struct PtxWord<16> { using type = uint16_t; };
-template <>
-struct PtxWord<32> { using type = uint32_t; };
-template <>
-struct PtxWord<64> { using type = uint64_t; };
-template <int bits, class To, class... Part>
-CUDA_ON_CPU_INLINE void ptx_pack(To &&to, Part... part) {
-  using Word = typename PtxWord<bits / sizeof...(Part)>::type;
-  Word words[sizeof...(Part)], *next = words;
-  (ptx_move(*next++, part), ...);
-  typename PtxWord<bits>::type made;
-  __builtin_memcpy(&made, words, sizeof made);
-  ptx_move(to, made);
-}
-template <int bits, class From, class... Part>
-CUDA_ON_CPU_INLINE void ptx_unpack(From from, Part &&...part) {
-  using Word = typename PtxWord<bits / sizeof...(Part)>::type;
-  Word words[sizeof...(Part)], *next = words;
-  typename PtxWord<bits>::type whole;
-  ptx_move(whole, from);
-  __builtin_memcpy(words, &whole, sizeof whole);
-  (ptx_move(part, *next++), ...);
-}
 
 template <class Address>
 CUDA_ON_CPU_INLINE Address ptx_at(Address address, long offset) {
@@ -148,14 +92,6 @@ static inline void ptx_barrier(int line, uint32_t number, uint32_t threads) { cu
 static inline void ptx_arrive(int line, uint32_t number, uint32_t threads) { cuda_on_cpu_named_barrier(number, threads, false, line); }
 
 #ifndef CUDA_ON_CPU_COUNT
-// To nearest, halfway away from 0.
-template <class To>
-CUDA_ON_CPU_INLINE void ptx_tf32(To &to, float x) {
-  uint32_t bits = static_cast<uint32_t>(to_bits(x));
-  if ((bits & 0x7f800000u) != 0x7f800000u) bits = (bits + 0x1000u) & ~0x1fffu;
-  __builtin_memcpy(&to, &bits, sizeof bits);
-}
-
 // The factors of a tensor core, as registers of 32 bits hold them.
 template <int digits>
 struct PtxSixteen {
@@ -168,18 +104,19 @@ struct PtxSixteen {
 using ptx_m_f16 = PtxSixteen<11>;
 using ptx_m_bf16 = PtxSixteen<8>;
 using ptx_m_tf32 = float;
+template <class Kind_>
+struct PtxEight {
+  using Kind = Kind_;
+  uint8_t bits;
+  operator float() const { return Kind::widened(bits); }
+};
+using ptx_m_e4m3 = PtxEight<E4m3>;
+using ptx_m_e5m2 = PtxEight<E5m2>;
 using ptx_m_s8 = int8_t;
 using ptx_m_u8 = uint8_t;
 using ptx_c_f32 = float;
 using ptx_c_f16 = PtxSixteen<11>;
 using ptx_c_s32 = int;
-
-// Two floats in one register, the first one in its upper half.
-template <int digits, class To>
-CUDA_ON_CPU_INLINE void ptx_pair(To &to, float upper, float lower) {
-  uint32_t bits = static_cast<uint32_t>(Narrow<digits>::of(upper)) << 16 | Narrow<digits>::of(lower);
-  __builtin_memcpy(&to, &bits, sizeof bits);
-}
 
 // Fragments of mma.m16n8, by PTX's tables: a register has `each` adjacent elements, and four lanes hold a row of 4
 // `each`.
@@ -225,7 +162,7 @@ CUDA_ON_CPU_INLINE uint32_t ptx_bits(const T &value) {
   return bits;
 }
 
-template <class C, class A, class B, int k, class... Register>
+template <class C, class A, class B, int k, bool satf, class... Register>
 CUDA_ON_CPU_INLINE void ptx_mma(int line, Register &&...given) {
   PtxSum<C> d, c;
   PtxFragment<A, 16, k, false> a;
@@ -235,7 +172,7 @@ CUDA_ON_CPU_INLINE void ptx_mma(int line, Register &&...given) {
   __builtin_memcpy(a.x, from, sizeof a.x);
   __builtin_memcpy(b.x, from + a.registers, sizeof b.x);
   __builtin_memcpy(c.x, from + a.registers + b.registers, sizeof c.x);
-  multiply(d, a, b, c, false, line);
+  multiply(d, a, b, c, satf, line);
   uint32_t made[d.registers];
   __builtin_memcpy(made, d.x, sizeof made);
   ptx_give<d.registers>(made, given...);

@@ -9,6 +9,8 @@
 #include "../../runtime/denormals.h"
 #include "language.h"
 
+enum cudaRoundMode { cudaRoundNearest, cudaRoundZero, cudaRoundPosInf, cudaRoundMinInf };
+
 namespace cuda_on_cpu {
 
 #if defined(__x86_64__)

@@ -1,7 +1,8 @@
 // A type of 16 bits with all that CUDA offers for it: cuda_fp16.h and cuda_bf16.h include this once each, after
-//   CUDA_ON_CPU_T, CUDA_ON_CPU_T2, CUDA_ON_CPU_RAW   the names of the type, of a pair of them, and of its bits
-//   CUDA_ON_CPU_NAME                                 what functions call it: half in __float2half_rn
-//   CUDA_ON_CPU_DIGITS                               the digits of its significand
+//   CUDA_ON_CPU_T, CUDA_ON_CPU_T2        the names of the type and of a pair of them
+//   CUDA_ON_CPU_RAW, CUDA_ON_CPU_RAW2    the same for their bits
+//   CUDA_ON_CPU_NAME                     what functions call it: half in __float2half_rn
+//   CUDA_ON_CPU_DIGITS                   the digits of its significand
 // An operation is float's, rounded once more: for +, -, *, / and the square root that changes nothing, since a float
 // has 24 digits, at least twice as many and two. All of it is inlined: the caller decides whether an access is checked,
 // and an atomic addition checks none. No #pragma once.
@@ -11,6 +12,9 @@
 
 struct CUDA_ON_CPU_RAW {
   unsigned short x;
+};
+struct alignas(4) CUDA_ON_CPU_RAW2 {
+  unsigned short x, y;
 };
 
 struct alignas(2) CUDA_ON_CPU_T {
@@ -29,6 +33,8 @@ struct alignas(4) CUDA_ON_CPU_T2 {
   CUDA_ON_CPU_T x, y;
   CUDA_ON_CPU_T2() = default;
   __forceinline__ CUDA_ON_CPU_T2(CUDA_ON_CPU_T x, CUDA_ON_CPU_T y) : x(x), y(y) {}
+  __forceinline__ CUDA_ON_CPU_T2(CUDA_ON_CPU_RAW2 raw) : x(CUDA_ON_CPU_RAW{raw.x}), y(CUDA_ON_CPU_RAW{raw.y}) {}
+  __forceinline__ operator CUDA_ON_CPU_RAW2() const { return {x.__x, y.__x}; }
 };
 
 // An operation on both halves of a pair, under the name of the operation on one.
@@ -233,5 +239,6 @@ CUDA_ON_CPU_ATOMIC_FORMS(CUDA_ON_CPU_T2, atomicAdd, atomic_add)
 #undef CUDA_ON_CPU_T
 #undef CUDA_ON_CPU_T2
 #undef CUDA_ON_CPU_RAW
+#undef CUDA_ON_CPU_RAW2
 #undef CUDA_ON_CPU_NAME
 #undef CUDA_ON_CPU_DIGITS

@@ -32,6 +32,25 @@ CUDA_ON_CPU_VECTOR(unsigned long long, ulonglong, 16, 16)
 CUDA_ON_CPU_VECTOR(float, float, 8, 16)
 CUDA_ON_CPU_VECTOR(double, double, 16, 16)
 
+// Vectors of four that say how they are aligned.
+#define CUDA_ON_CPU_ALIGNED_VECTOR(scalar, name, alignment)                                                         \
+  struct __attribute__((aligned(alignment))) name##4_##alignment##a {                                              \
+    scalar x, y, z, w;                                                                                             \
+  };                                                                                                               \
+  static inline constexpr name##4_##alignment##a make_##name##4_##alignment##a(scalar x, scalar y, scalar z, scalar w) { \
+    return {x, y, z, w};                                                                                           \
+  }
+CUDA_ON_CPU_ALIGNED_VECTOR(long, long, 16)
+CUDA_ON_CPU_ALIGNED_VECTOR(long, long, 32)
+CUDA_ON_CPU_ALIGNED_VECTOR(unsigned long, ulong, 16)
+CUDA_ON_CPU_ALIGNED_VECTOR(unsigned long, ulong, 32)
+CUDA_ON_CPU_ALIGNED_VECTOR(long long, longlong, 16)
+CUDA_ON_CPU_ALIGNED_VECTOR(long long, longlong, 32)
+CUDA_ON_CPU_ALIGNED_VECTOR(unsigned long long, ulonglong, 16)
+CUDA_ON_CPU_ALIGNED_VECTOR(unsigned long long, ulonglong, 32)
+CUDA_ON_CPU_ALIGNED_VECTOR(double, double, 16)
+CUDA_ON_CPU_ALIGNED_VECTOR(double, double, 32)
+
 struct dim3 {
   unsigned int x, y, z;
   constexpr dim3(unsigned int x = 1, unsigned int y = 1, unsigned int z = 1) : x(x), y(y), z(z) {}
