@@ -20,8 +20,8 @@ ROOT = Path(__file__).resolve().parent.parent
 BESIDE = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 API = {
     "kfuzz": "fuzz, load",
-    "kfuzz.oracle.judge.judge": "",  # named one by one: the modules that they lie in have the same names
-    "kfuzz.oracle.want.want": "",
+    "kfuzz.oracle.judging.judge": "",  # these two first; their modules have no page
+    "kfuzz.oracle.exact_answers.want": "",
     "kfuzz.oracle": "",
     "kfuzz.strategies": "",
     "kfuzz.devices": "",

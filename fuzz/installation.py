@@ -4,8 +4,7 @@ import json
 import shlex
 from importlib import metadata
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from urllib.parse import unquote, urlsplit
 
 from kfuzz.printable import one_line
 
@@ -34,7 +33,7 @@ def install_line_for(direct_url: str | None, checkout: Path, extra: str) -> str:
         if version:
             what = f"kfuzz{extras} @ {version['vcs']}+{url}@{version['commit_id']}"
         elif url.startswith("file:"):
-            what = f"{url2pathname(urlsplit(url).path)}{extras}"
+            what = f"{unquote(urlsplit(url).path)}{extras}"
         else:
             what = f"kfuzz{extras} @ {url}"
     return f"python -m pip install {shlex.quote(one_line(what))}"

@@ -17,7 +17,8 @@ from kfuzz.campaign.explain import search
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.schedule import attempt_of
 from kfuzz.cases import case_file
-from kfuzz.cases.case import CaseError, Record
+from kfuzz.cases.case import Record
+from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.commands.options import parse_duration
 from kfuzz.devices import ClaimError, Device, DeviceError, Probe, UnsupportedError

@@ -17,12 +17,16 @@ It judges any answer, whatever computed it, as plain float32 arrays:
 0.090030573170380457998022101...
 """
 
-from kfuzz.oracle.errors import OracleError
-from kfuzz.oracle.find import op_names
-from kfuzz.oracle.judge import judge
-from kfuzz.oracle.rounding import EXP2_SCALED, EXPF, FAST_EXP2_SCALED, FAST_EXPF, Accuracy, ExpModel, Order
-from kfuzz.oracle.verdict import AnswerError, Special, Verdict
-from kfuzz.oracle.want import want
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kfuzz.oracle.errors import OracleError
+    from kfuzz.oracle.exact_answers import want
+    from kfuzz.oracle.find import op_names
+    from kfuzz.oracle.judging import judge
+    from kfuzz.oracle.rounding import EXP2_SCALED, EXPF, FAST_EXP2_SCALED, FAST_EXPF, Accuracy, ExpModel, Order
+    from kfuzz.oracle.verdict import AnswerError, Special, Verdict
 
 __all__ = [
     "EXP2_SCALED",
@@ -40,3 +44,22 @@ __all__ = [
     "op_names",
     "want",
 ]
+
+_MODULES = {
+    "errors": ("OracleError",),
+    "exact_answers": ("want",),
+    "find": ("op_names",),
+    "judging": ("judge",),
+    "rounding": ("EXP2_SCALED", "EXPF", "FAST_EXP2_SCALED", "FAST_EXPF", "Accuracy", "ExpModel", "Order"),
+    "verdict": ("AnswerError", "Special", "Verdict"),
+}
+_HOMES = {name: f"kfuzz.oracle.{module}" for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    """Load a module at the first use of its name: each worker process imports `elements` and not the arithmetic."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value

@@ -23,7 +23,7 @@ from kfuzz.campaign.result import KernelResult, Result
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.state import Discovery, write_state
 from kfuzz.cases import corpus
-from kfuzz.cases.case import CaseError
+from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError, Device, DeviceError, Probe
 from kfuzz.kinds import kinds_with

@@ -16,7 +16,8 @@ from kfuzz.campaign.result import KernelResult, StopReason
 from kfuzz.campaign.schedule import AGAIN, Block, quotas, rounds
 from kfuzz.campaign.state import RATIO_STEPS, Discovery, Progress, read_state, write_state
 from kfuzz.cases import corpus
-from kfuzz.cases.case import Case, CaseError, Origin, Record
+from kfuzz.cases.case import Case, Origin, Record
+from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Refusal, Untried
 from kfuzz.kinds import kinds_with

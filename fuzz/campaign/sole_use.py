@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from kfuzz.cases.case import CaseError
+from kfuzz.cases.errors import CaseError
 
 FILE = "lock"
 

@@ -16,8 +16,8 @@ from typing import Any
 from kfuzz.campaign.schedule import WHOLE, Shard
 from kfuzz.campaign.state_6 import to_version_7
 from kfuzz.cases import atomic
-from kfuzz.cases.case import CaseError
 from kfuzz.cases.case_reader import Reader, read_bytes
+from kfuzz.cases.errors import CaseError
 from kfuzz.cases.recipe import MAX_SEED
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Finding, Refusal, Untried

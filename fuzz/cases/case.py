@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuzz.cases.errors import CaseError
 from kfuzz.cases.recipe import MAX_ELEMENTS, Recipe, describe
 from kfuzz.claims.references import BY_REFERENCE, name_in_case, shown_op
 from kfuzz.claims.roles import Dimensions, Roles, roles_of
@@ -24,10 +25,6 @@ Values = NDArray[Any]
 """float32 numbers, or the codes of a narrow type in a dtype that names it."""
 BitPatterns = NDArray[Any]
 """The same memory as unsigned integers."""
-
-
-class CaseError(Exception):
-    """A case or its file is wrong: one line that says where, what is there, and what is expected."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from kfuzz.cases import case_file
-from kfuzz.cases.case import CaseError, Record
+from kfuzz.cases.case import Record
+from kfuzz.cases.errors import CaseError
 
 PREFIX = "kfuzz-case:"
 LONGEST = 500

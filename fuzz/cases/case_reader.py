@@ -18,7 +18,8 @@ from typing import NoReturn
 
 import numpy as np
 
-from kfuzz.cases.case import CaseError, Origin, Record, Values, bits_in, bytes_of, case_of
+from kfuzz.cases.case import Origin, Record, Values, bits_in, bytes_of, case_of
+from kfuzz.cases.errors import CaseError
 from kfuzz.cases.recipe import (
     FIRST_KINDS,
     GENERATOR,

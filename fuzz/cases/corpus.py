@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kfuzz.cases import atomic, case_file
-from kfuzz.cases.case import CaseError, Record
+from kfuzz.cases.case import Record
 from kfuzz.cases.case_reader import MAX_FILE_BYTES, Reader, read_bytes
+from kfuzz.cases.errors import CaseError
 
 LONGEST_SLUG = 120
 MAX_REPORT_BYTES = 64 << 20

@@ -22,7 +22,7 @@ from kfuzz.claims.keys import WrittenClaim
 from kfuzz.claims.python_text import read_text
 from kfuzz.devices import cache
 from kfuzz.oracle.errors import OracleError
-from kfuzz.oracle.judge import judge
+from kfuzz.oracle.judging import judge
 from kfuzz.phases import Phase, Stage, announce
 
 OP = "reference"

@@ -23,7 +23,7 @@ from kfuzz.campaign.schedule import WHOLE, Shard, quotas, trial_count
 from kfuzz.campaign.sole_use import sole_use
 from kfuzz.campaign.state import seed_of_state
 from kfuzz.cases import corpus
-from kfuzz.cases.case import CaseError
+from kfuzz.cases.errors import CaseError
 from kfuzz.claiming.infer import Unclaimed
 from kfuzz.claims.front_matter import text_of
 from kfuzz.claims.kernel import kernel_files

@@ -6,40 +6,50 @@ Knows exit codes and streams; each command is a module of its own.
 import errno
 import sys
 import traceback
+from collections import UserDict
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import click
 
-from kfuzz.cases.case import CaseError
-from kfuzz.commands.bench import bench
-from kfuzz.commands.check import check
-from kfuzz.commands.claim import claim
-from kfuzz.commands.cmin import cmin
-from kfuzz.commands.completion import completion
-from kfuzz.commands.doctor import doctor
-from kfuzz.commands.explain import explain
-from kfuzz.commands.fuzz import fuzz
-from kfuzz.commands.init import init
-from kfuzz.commands.list import list_kernels
-from kfuzz.commands.merge import merge
-from kfuzz.commands.minimize import minimize
-from kfuzz.commands.nvcc import nvcc
-from kfuzz.commands.op import op
-from kfuzz.commands.options import ReaderGone, silence
-from kfuzz.commands.replay import replay
-from kfuzz.commands.report import report
-from kfuzz.commands.score import score
-from kfuzz.commands.show import show
+from kfuzz.cases.errors import CaseError
+from kfuzz.commands.streams import ReaderGone, silence
 from kfuzz.devices import ClaimError, DeviceError, wrap_unexpected
 from kfuzz.exit_codes import COULD_NOT, INTERRUPTED, READER_GONE
 from kfuzz.find.errors import TargetError
-from kfuzz.find.settings import KERNELS, Value, read_settings
+from kfuzz.find.settings import KERNELS, Value, read_settings, settings_for
 from kfuzz.printable import printable
 
+NAMES = (
+    *("bench", "check", "claim", "cmin", "completion", "doctor", "explain", "fuzz", "init", "list", "merge"),
+    *("minimize", "nvcc", "op", "replay", "report", "score", "show"),
+)
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 UNREAD = (errno.EPIPE, errno.EIO)
 """The reader of the output has gone, or the terminal has."""
+
+
+class Loading(UserDict[str, click.Command]):
+    """Every command by name. Each is loaded at its first use, since most need only a few of kfuzz's rooms."""
+
+    def __missing__(self, name: str) -> click.Command:
+        """Load a command from the module of its name; KeyError if there is none."""
+        if name not in NAMES:
+            raise KeyError(name)
+        every = vars(import_module(f"kfuzz.commands.{name}")).values()
+        self[name] = next(one for one in every if isinstance(one, click.Command) and one.name == name)
+        return self[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in NAMES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NAMES)
+
+    def __len__(self) -> int:
+        return len(NAMES)
 
 
 class Commands(click.Group):
@@ -73,7 +83,7 @@ def _print_error(error: Exception, debug: bool) -> None:
         click.echo(printable(str(error)), err=True)
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, commands=Loading(), context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="kfuzz", prog_name="kfuzz")
 @click.option("--debug", is_flag=True, help="If something goes wrong, also show the traceback.")
 @click.pass_context
@@ -97,7 +107,9 @@ def main(ctx: click.Context, debug: bool) -> None:
 
 
 def defaults(folder: Path) -> dict[str, dict[str, Value]]:
-    """The defaults of each command's options from [tool.kfuzz]; the command line overrides them."""
+    """The defaults of each command's options from the project's settings; the command line overrides them."""
+    if settings_for(folder) is None:  # then no command needs to be loaded
+        return {}
     parameters = {name: {_word(one): one.name for one in command.params} for name, command in main.commands.items()}
     settings = read_settings(folder, {word for words in parameters.values() for word in words})
     return {
@@ -111,26 +123,3 @@ def _word(parameter: click.Parameter) -> str:
     if isinstance(parameter, click.Argument):
         return KERNELS if parameter.name == "targets" else ""
     return max(parameter.opts, key=len).lstrip("-")
-
-
-for command in (
-    init,
-    list_kernels,
-    show,
-    claim,
-    doctor,
-    fuzz,
-    minimize,
-    replay,
-    report,
-    merge,
-    explain,
-    score,
-    cmin,
-    op,
-    check,
-    bench,
-    nvcc,
-    completion,
-):
-    main.add_command(command)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from kfuzz.cases import case_file, corpus
-from kfuzz.cases.case import CaseError
+from kfuzz.cases.errors import CaseError
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.commands.documents import ReportFiles, format_options
 from kfuzz.commands.fuzz import FOLDER

@@ -10,7 +10,8 @@ import click
 from rich.console import Console
 
 from kfuzz.cases import case_file, corpus
-from kfuzz.cases.case import CaseError, Record
+from kfuzz.cases.case import Record
+from kfuzz.cases.errors import CaseError
 from kfuzz.claiming.infer import Unclaimed
 from kfuzz.claims.kernel import Kernel
 from kfuzz.commands.completing import TARGET

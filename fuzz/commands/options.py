@@ -4,14 +4,12 @@ Knows click and how you write these; it does not know what a command does with t
 """
 
 import functools
-import os
 import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import IO
 
 import click
 from rich.console import Console
@@ -20,6 +18,7 @@ from kfuzz.campaign.schedule import Shard
 from kfuzz.claiming.guess_host import FunctionWords
 from kfuzz.claiming.infer import Unclaimed, kernel_named, kernel_with
 from kfuzz.commands.completing import OP
+from kfuzz.commands.streams import ReaderGone, silence
 from kfuzz.devices import ClaimError
 from kfuzz.find.device import NAMES
 from kfuzz.find.modules import is_callable
@@ -63,10 +62,6 @@ guard_all_option = click.option(
 )
 
 
-class ReaderGone(KeyboardInterrupt):
-    """The reader of standard output has gone: the run ends as if by Ctrl-C, and keeps its findings."""
-
-
 class Screen(Console):
     """A console that notices the end of its reader (`| head`): rich's own hook for that is a method."""
 
@@ -77,11 +72,6 @@ class Screen(Console):
         self.quiet = self.is_abandoned = True
         silence(self.file)
         raise ReaderGone
-
-
-def silence(stream: IO[str]) -> None:
-    """Discard everything that is still written to this stream."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def console(to_stderr: bool = False) -> Screen:

@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -51,9 +52,23 @@ def build_runtime() -> Path:
     """Build the runtime, a shared library against which kernel libraries resolve."""
     compiler = find()
     name = f"cpu/runtime-{cache.key(identity(compiler), own_digest())[:32]}.so"
+    return build_once(name, lambda made: _compile_runtime(compiler, made))
+
+
+def _compile_runtime(compiler: str, made: Path) -> None:
+    """Compile the runtime's files on all processors, and link them."""
     files = sorted(one for room in ("runtime", "host") for one in (HOME / room).glob("*.cpp"))
-    sources = [str(one) for one in files if one not in (*OF_LIBRARIES, OF_PROGRAMS)]
-    return build_once(name, lambda made: _compile_own(compiler, made, *_red_zone(compiler), "-shared", *sources))
+    objects = {
+        one: made.parent / f"{one.parent.name}-{one.stem}.o" for one in files if one not in (*OF_LIBRARIES, OF_PROGRAMS)
+    }
+
+    def compile_one(source: Path) -> None:
+        _compile_own(compiler, objects[source], *_red_zone(compiler), "-c", str(source))
+
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        for _ in pool.map(compile_one, objects):  # raises what a thread has raised
+            pass
+    _compile_own(compiler, made, "-shared", *map(str, objects.values()))
 
 
 def build_objects(compiler: str, flavour: Flavour, front: int) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from kfuzz.campaign.children import MakeDevice
-from kfuzz.cases.case import CaseError
+from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import Kernel
 from kfuzz.scoring.crew import Batch, run_batches
 from kfuzz.scoring.trials import Control, Score, ScoreOptions, choose_mutants

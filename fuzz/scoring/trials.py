@@ -22,7 +22,7 @@ from kfuzz.oracle.arrays import check_inputs, check_outputs
 from kfuzz.oracle.elements import OF_DTYPE, values
 from kfuzz.oracle.enclosure import Enclosure
 from kfuzz.oracle.find import find
-from kfuzz.oracle.judge import enclose_answers
+from kfuzz.oracle.judging import enclose_answers
 from kfuzz.trials.defect import Defect
 from kfuzz.trials.trial import Trial, run_trial
 

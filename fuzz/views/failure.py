@@ -10,7 +10,8 @@ from pathlib import Path
 
 from kfuzz.campaign.state import Discovery
 from kfuzz.cases import case_file, case_line
-from kfuzz.cases.case import CaseError, Record
+from kfuzz.cases.case import Record
+from kfuzz.cases.errors import CaseError
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import KERNELS
 from kfuzz.kinds import Kind

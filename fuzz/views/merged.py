@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from kfuzz.campaign.bugs import faintness, group_by_cause, report_order
 from kfuzz.campaign.explain import CONFIRMED, HIDDEN
-from kfuzz.cases.case import CaseError
+from kfuzz.cases.errors import CaseError
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.trials.defect import is_finite
 from kfuzz.views.document import Document, FindingEntry, KernelEntry, SizesTogether, SizesTried

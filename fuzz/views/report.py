@@ -15,7 +15,7 @@ import click
 from kfuzz.campaign.result import KernelResult, Result
 from kfuzz.campaign.state import Discovery
 from kfuzz.cases import atomic
-from kfuzz.cases.case import CaseError
+from kfuzz.cases.errors import CaseError
 from kfuzz.claims.axes import Axis
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.references import shown_op

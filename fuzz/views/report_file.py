@@ -8,8 +8,8 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints, is_typeddict
 
-from kfuzz.cases.case import CaseError
 from kfuzz.cases.case_reader import read_bytes
+from kfuzz.cases.errors import CaseError
 from kfuzz.views.document import SCHEMA, Document
 
 MOST_BYTES = 256 << 20

@@ -15,8 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from kfuzz.cases.case import CaseError, Origin, Record, Values, bits_in, case_of, element_in
+from kfuzz.cases.case import Origin, Record, Values, bits_in, case_of, element_in
 from kfuzz.cases.case_reader import MAX_LITERAL
+from kfuzz.cases.errors import CaseError
 from kfuzz.cases.recipe import Recipe
 from kfuzz.claims.front_matter import PYTHON
 from kfuzz.claims.kernel import Kernel, load

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kfuzz.oracle.enclosure import FLT_MAX, compare
 from kfuzz.oracle.find import find
-from kfuzz.oracle.judge import worst_element
+from kfuzz.oracle.judging import worst_element
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import Accuracy, Order
 from kfuzz.oracle.selfcheck.algorithms import total

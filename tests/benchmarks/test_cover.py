@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from benchmarks.detection.cover import Dead, cover, is_killed_by, measure, thin, thinned
-from kfuzz.cases.case import CaseError, Record, case_of
+from kfuzz.cases.case import Record, case_of
+from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.mutating.mutate import as_kernel, mutants

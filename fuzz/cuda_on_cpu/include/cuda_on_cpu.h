@@ -1,6 +1,12 @@
 // CUDA C++ for the host compiler: the environment of a kernel file on the cpu device. Every kernel is compiled with
 // this header before it, as nvcc includes cuda_runtime.h.
 #pragma once
+#include <cstddef>
+#ifndef CUDA_ON_CPU_HOST
+// A kernel cannot call C++17's special functions. Each compilation would instantiate all of them, in a third of its time.
+#undef _GLIBCXX_USE_STD_SPEC_FUNCS
+#define _GLIBCXX_USE_STD_SPEC_FUNCS 0
+#endif
 #ifndef CUDA_ON_CPU_COUNT
 // CUDA's own (arithmetic.h), which a file may overload. The C library's have other names here.
 static inline float fmaxf(float a, float b);
@@ -13,7 +19,6 @@ static inline float fminf(float a, float b);
 #undef fminf
 #include <float.h>
 #include <limits.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +29,6 @@ static inline float fminf(float a, float b);
 #include <cfloat>
 #include <climits>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

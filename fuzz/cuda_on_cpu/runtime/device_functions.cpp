@@ -1,5 +1,6 @@
 #include "device_functions.h"
 
+#include <cmath>
 #include <cstdarg>
 #include <cstdio>
 #include <ctime>
@@ -92,3 +93,5 @@ CUDA_ON_CPU_API void cuda_on_cpu_assertion_failed(const char *expression, int li
   cuda_on_cpu_printf("assertion failed: %s\n", expression);
   stop_run(Status::stopped);
 }
+
+CUDA_ON_CPU_API double cuda_on_cpu_bessel_i(int order, double x) { return std::cyl_bessel_i(order, x); }

@@ -15,7 +15,7 @@ from kfuzz.callables.aten.term import Arg, Term, Writer
 from kfuzz.callables.libraries import libraries
 from kfuzz.claims.kernel import load
 from kfuzz.oracle.elements import F32, FORMATS, Element, Reals
-from kfuzz.oracle.judge import judge
+from kfuzz.oracle.judging import judge
 from kfuzz.oracle.rounding import Accuracy, FunctionModel
 from kfuzz.oracle.systems.band import Bands
 

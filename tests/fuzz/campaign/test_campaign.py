@@ -24,7 +24,7 @@ from kfuzz.campaign.result import Result
 from kfuzz.campaign.schedule import BLOCKS, LARGE, Block, attempt_of, is_check, probe_of, quotas, rounds
 from kfuzz.campaign.state import STATE, seed_of_state
 from kfuzz.cases import case_file, corpus
-from kfuzz.cases.case import CaseError
+from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import Kernel, discover, load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Circumstances, ClaimError, DeviceError, Finding, Job, Outcome, Probe, Run

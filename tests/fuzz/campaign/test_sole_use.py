@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kfuzz.campaign.sole_use import FILE, sole_use
-from kfuzz.cases.case import CaseError
+from kfuzz.cases.errors import CaseError
 
 HOLDS = """
 import sys

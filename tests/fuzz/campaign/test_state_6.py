@@ -10,7 +10,7 @@ import pytest
 from kfuzz.campaign.campaign import run_campaign
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.state import Progress, read_state, write_state
-from kfuzz.cases.case import CaseError
+from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Refusal, Untried

@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kfuzz.cases import atomic, case_file, corpus
-from kfuzz.cases.case import Case, CaseError, Origin, Record, case_of
+from kfuzz.cases.case import Case, Origin, Record, case_of
 from kfuzz.cases.case_reader import MAX_FILE_BYTES, MAX_LITERAL
+from kfuzz.cases.errors import CaseError
 from kfuzz.cases.recipe import MAX_BANDS, Band, Base, Edit, Recipe, bits_of
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.find.project import kernels_for

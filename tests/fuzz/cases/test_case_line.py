@@ -6,8 +6,9 @@ import zlib
 import numpy as np
 import pytest
 
-from kfuzz.cases.case import CaseError, Origin, Record, case_of
+from kfuzz.cases.case import Origin, Record, case_of
 from kfuzz.cases.case_line import LONGEST, MOST_BYTES, PREFIX, line_of, record_of
+from kfuzz.cases.errors import CaseError
 from kfuzz.cases.recipe import Band, Base, Recipe
 
 ORIGIN = Origin("mine", "mine: special, 0/0", "special", "y[0] is nan", "cpu", {"threads": 32})

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from kfuzz.cases import case_file, corpus
-from kfuzz.cases.case import CaseError, Origin, Record, case_of
+from kfuzz.cases.case import Origin, Record, case_of
+from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Circumstances, Device, Finding, Job, Outcome, Probe, Run

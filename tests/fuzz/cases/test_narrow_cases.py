@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from kfuzz.cases import case_file
-from kfuzz.cases.case import Case, CaseError, Record, bits_in, case_of, element_in
+from kfuzz.cases.case import Case, Record, bits_in, case_of, element_in
+from kfuzz.cases.errors import CaseError
 from kfuzz.cases.recipe import GENERATOR, NARROW_GENERATOR, Band, Base, Edit, Recipe, bits_of, describe, value_of
 from kfuzz.claims.grid_numbers import encode_numbers, ties_of
 from kfuzz.oracle.elements import ELEMENTS, F32, element_of, values

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from kfuzz.cases.case import CaseError
+from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.commands.group import main
 from kfuzz.cpu.device import CpuDevice

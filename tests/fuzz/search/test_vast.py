@@ -21,7 +21,8 @@ from kfuzz.campaign.schedule import (
     probe_of,
 )
 from kfuzz.cases import case_file
-from kfuzz.cases.case import CaseError, Origin, Record, case_of
+from kfuzz.cases.case import Origin, Record, case_of
+from kfuzz.cases.errors import CaseError
 from kfuzz.claims.blocks import is_by_block
 from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
 from kfuzz.cpu.device import CpuDevice

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from kfuzz.claims.kernel import load
-from kfuzz.oracle.judge import judge
+from kfuzz.oracle.judging import judge
 from kfuzz.trials.hints import add_hints, has_rows
 
 CLAIM = """\

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from documents import finding, kernel, report
 
-from kfuzz.cases.case import CaseError
+from kfuzz.cases.errors import CaseError
 from kfuzz.commands.documents import write_for_service
 from kfuzz.commands.group import main
 from kfuzz.views import formats, report_file

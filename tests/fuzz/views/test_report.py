@@ -19,7 +19,8 @@ from kfuzz.campaign.options import Options
 from kfuzz.campaign.result import KernelResult, Result
 from kfuzz.campaign.state import Discovery, Progress, read_state, write_state
 from kfuzz.cases import corpus
-from kfuzz.cases.case import CaseError, Record, case_of
+from kfuzz.cases.case import Record, case_of
+from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import KERNELS, discover
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Untried

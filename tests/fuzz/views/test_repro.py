@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from paths import ROOT
 
-from kfuzz.cases.case import Case, CaseError, Origin, Record, case_of
+from kfuzz.cases.case import Case, Origin, Record, case_of
+from kfuzz.cases.errors import CaseError
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.installation import install_line

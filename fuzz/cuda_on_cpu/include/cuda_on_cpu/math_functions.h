@@ -7,6 +7,7 @@
 // the errors that CUDA documents for them. Denormal results are kept, as they are on hardware without -ftz=true;
 // with it, the processor flushes (runtime/denormals.h).
 #pragma once
+#include "../../runtime/abi.h"
 #include "arithmetic.h"
 
 // C23 has some of CUDA's names: glibc declares sinpi and cospi from 2.41 on, rsqrt from 2.42 on; then those are used.
@@ -155,8 +156,9 @@ static inline double normcdfinv(double x) { return -1.41421356237309504880 * cud
 static inline float erfinvf(float x) { return static_cast<float>(erfinv(x)); }
 static inline float erfcinvf(float x) { return static_cast<float>(erfcinv(x)); }
 static inline float normcdfinvf(float x) { return static_cast<float>(normcdfinv(x)); }
-static inline double cyl_bessel_i0(double x) { return std::cyl_bessel_i(0.0, fabs(x)); }
-static inline double cyl_bessel_i1(double x) { return copysign(std::cyl_bessel_i(1.0, fabs(x)), x); }
+CUDA_ON_CPU_API double cuda_on_cpu_bessel_i(int order, double x);  // x is not negative
+static inline double cyl_bessel_i0(double x) { return cuda_on_cpu_bessel_i(0, fabs(x)); }
+static inline double cyl_bessel_i1(double x) { return copysign(cuda_on_cpu_bessel_i(1, fabs(x)), x); }
 static inline float cyl_bessel_i0f(float x) { return static_cast<float>(cyl_bessel_i0(x)); }
 static inline float cyl_bessel_i1f(float x) { return static_cast<float>(cyl_bessel_i1(x)); }
 #if !CUDA_ON_CPU_GLIBC(41)

@@ -4,15 +4,19 @@
 
 namespace cuda_on_cpu {
 
+// Functions below return auto: so the precompiled header has their bodies. With a type, each compilation makes them again.
+
 template <class Lane>
 constexpr int lanes = static_cast<int>(4 / sizeof(Lane));
 
 template <class Lane>
-inline long lane(unsigned int word, int i) { return static_cast<Lane>(word >> i * 8 * static_cast<int>(sizeof(Lane))); }
+inline auto lane(unsigned int word, int i) {
+  return static_cast<long>(static_cast<Lane>(word >> i * 8 * static_cast<int>(sizeof(Lane))));
+}
 
 // The result for each pair of lanes, cut to a lane's width.
 template <class Lane, class Of>
-inline unsigned int lane_by_lane(unsigned int a, unsigned int b, Of of) {
+inline auto lane_by_lane(unsigned int a, unsigned int b, Of of) {
   constexpr int width = 8 * static_cast<int>(sizeof(Lane));
   unsigned int r = 0;
   for (int i = 0; i < lanes<Lane>; i++)
@@ -21,20 +25,20 @@ inline unsigned int lane_by_lane(unsigned int a, unsigned int b, Of of) {
 }
 
 template <class Lane, class Of>
-inline unsigned int sum_over_lanes(unsigned int a, unsigned int b, Of of) {
+inline auto sum_over_lanes(unsigned int a, unsigned int b, Of of) {
   unsigned int sum = 0;
   for (int i = 0; i < lanes<Lane>; i++) sum += static_cast<unsigned int>(of(lane<Lane>(a, i), lane<Lane>(b, i)));
   return sum;
 }
 
 template <class Lane>
-inline long saturated(long x) {
+inline auto saturated(long x) {
   constexpr long least = std::numeric_limits<Lane>::min(), most = std::numeric_limits<Lane>::max();
   return x < least ? least : x > most ? most : x;
 }
 
 template <class A, class B>
-inline unsigned int dot4(A a, B b, unsigned int sum) {
+inline auto dot4(A a, B b, unsigned int sum) {
   using Left = std::conditional_t<std::is_signed_v<A>, int8_t, uint8_t>;
   using Right = std::conditional_t<std::is_signed_v<B>, int8_t, uint8_t>;
   for (int i = 0; i < 4; i++) sum += static_cast<unsigned int>(lane<Left>(static_cast<unsigned int>(a), i) * lane<Right>(static_cast<unsigned int>(b), i));
@@ -43,7 +47,7 @@ inline unsigned int dot4(A a, B b, unsigned int sum) {
 
 // Two numbers of 16 bits times the two lower, or upper, of four of 8.
 template <class A, class B>
-inline unsigned int dot2(A a, B b, unsigned int sum, int first) {
+inline auto dot2(A a, B b, unsigned int sum, int first) {
   using Left = std::conditional_t<std::is_signed_v<A>, int16_t, uint16_t>;
   using Right = std::conditional_t<std::is_signed_v<B>, int8_t, uint8_t>;
   for (int i = 0; i < 2; i++) sum += static_cast<unsigned int>(lane<Left>(static_cast<unsigned int>(a), i) * lane<Right>(static_cast<unsigned int>(b), first + i));
