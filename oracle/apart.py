@@ -49,8 +49,11 @@ def _is_independent(op: Op, output: str, d: str, inputs: NamedReals, sizes: Leng
 def row_axes(op: Op) -> Mapping[str, int]:
     """The axis of each array that holds its independent rows: the axis of the outputs' first dimension.
 
-    Every row needs the whole of an array that is not named. Empty for an op without independent rows.
+    Every row needs the whole of an array that is not named. Empty for an op without independent rows, and for one over
+    other arrays than its own, whose rows may be anywhere in them.
     """
+    if op.views:
+        return {}
     leads = {role.dimensions[:1] for role in op.outputs.values()}
     lead = "".join(*leads) if len(leads) == 1 else ""
     if not lead or any(role.dimensions.count(lead) > 1 for _, role in op.roles):

@@ -9,6 +9,7 @@ from types import ModuleType
 from kfuzz.oracle import ops
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.op import Op, read_op
+from kfuzz.oracle.spelling import name_in, spell
 
 
 @cache
@@ -24,9 +25,27 @@ def find(name: str) -> Op:
         raise OracleError(f"op={name!r}: expected the name of an op, such as 'softmax'")
     if name.endswith(".py"):
         return load(Path(name))
-    if name not in op_names():
-        raise OracleError(f"op={name!r}: unknown; the oracle has {', '.join(op_names())}")
-    return read_op(name, importlib.import_module(f"{ops.__name__}.{name}"))
+    if name in op_names():
+        return read_op(name, importlib.import_module(f"{ops.__name__}.{name}"))
+    known = other_names().get(name, name)
+    if name_in(known) not in op_names():
+        raise OracleError(f"op={name!r}: unknown; the oracle has {', '.join((*op_names(), *other_names()))}")
+    found = spell(find(name_in(known)), known)
+    return found if found.name == name else find(found.name)
+
+
+@cache
+def other_names() -> dict[str, str]:
+    """The other names of ops, each with what it means: `bmm` is `gemm(a, b)`."""
+    return {name: text for op in op_names() for name, text in find(op).also.items()}
+
+
+def is_op(name: str) -> bool:
+    """Whether it is the name of an op of the oracle, over whatever arrays."""
+    try:
+        return not name.endswith(".py") and bool(find(name))
+    except OracleError:
+        return False
 
 
 def load(path: Path) -> Op:

@@ -19,6 +19,7 @@ from kfuzz.oracle.op import Op
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.slices import GRAVEST, MOST_SHOWN, Part, join_verdicts, split_rows
+from kfuzz.oracle.spelling import in_other_arrays, in_own_arrays
 from kfuzz.oracle.verdict import AnswerKind, Picture, Reason, Special, Verdict, Why, Worst
 
 
@@ -45,6 +46,18 @@ def judge(
     module = find(op)
     given = check_inputs(op, module, inputs, scalars)
     answers = check_outputs(op, module, given, got, scalars)
+    if module.own and module.views:
+        own, asked, answered = in_own_arrays(module, given, answers)
+        verdict = judge_op(own, asked, answered, accuracy, special, scalars, progress)
+        return in_other_arrays(module.views[1], verdict, answers)
+    return judge_op(module, given, answers, accuracy, special, scalars, progress)
+
+
+def judge_op(
+    module: Op, given: Mapping[str, Floats], answers: Mapping[str, Floats], accuracy: Accuracy, special: Special,
+    scalars: Mapping[str, float] | None, progress: Callable[[float], None] | None,
+) -> Verdict:  # fmt: skip
+    """Judge answers in the op's own arrays."""
     if not any(array.size for array in answers.values()):
         return Verdict("not judged", 0.0, 0, (Reason(Why.NO_ELEMENTS),))
     parts: dict[str, list[Part]] = {role: [] for role in module.outputs}

@@ -8,7 +8,7 @@ import itertools
 import math
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from kfuzz.oracle.shapes import USAGE, Lengths, Places, Role, evaluate, read_rol
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import WORDS, Quantity
 from kfuzz.oracle.verdict import Special
+from kfuzz.oracle.views import Views
 
 NamedReals = Mapping[str, Reals]
 Answers = Callable[[Mapping[str, Floats], Accuracy, Special, Lengths], dict[str, Enclosure]]
@@ -42,6 +43,9 @@ class Op:
     claim may change as it changes scalars. `ignores_nan`: a kernel may compute the op without the NaNs among its
     inputs, as fmaxf does.
     `steps`: of an op made from a reference, the values that the reference stores in tensors of its inputs' type.
+    `optional`: inputs that a kernel may not have, each with 0 as a term or 1 as a factor, and dimensions that its
+    arrays may not have. `also`: other names, each with the spelling that it means. `own`, `views`: for an op over other
+    arrays than its own (spelling.py), the op over its own arrays, and how these lie in the others.
     """
 
     name: str
@@ -59,6 +63,10 @@ class Op:
     axes: Mapping[str, int | str]
     ignores_nan: bool = False
     steps: tuple[str, ...] = ()
+    optional: Mapping[str, float] = field(default_factory=dict)
+    also: Mapping[str, str] = field(default_factory=dict)
+    own: "Op | None" = None
+    views: tuple[Views, Views] | None = None
 
     @property
     def roles(self) -> tuple[tuple[str, Role], ...]:
@@ -238,4 +246,5 @@ def read_op(name: str, module: object) -> Op:
         axes=dict(table.get("AXES", {})), forms=tuple(table.get("FORMS", ())), seldom=dict(table.get("SELDOM", {})),
         where=tuple(table.get("WHERE", ())), special=dict(table.get("SPECIAL", {})), diagnose=table.get("diagnose"),
         ignores_nan=bool(table.get("IGNORES_NAN", False)), steps=tuple(table.get("STEPS", ())),
+        optional=dict(table.get("OPTIONAL", {})), also=dict(table.get("ALSO", {})),
     )  # fmt: skip

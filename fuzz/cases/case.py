@@ -20,6 +20,8 @@ from kfuzz.devices.vast import is_vast, make_unfilled
 from kfuzz.kinds import Severity
 from kfuzz.oracle import op_names
 from kfuzz.oracle.elements import BY_DTYPE, F32, Element, values
+from kfuzz.oracle.find import is_op
+from kfuzz.oracle.spelling import name_in
 
 Values = NDArray[Any]
 """float32 numbers, or the codes of a narrow type in a dtype that names it."""
@@ -48,7 +50,7 @@ class Case:
     @property
     def folder(self) -> str:
         """The name of the folder for cases of this op."""
-        return self.op.removeprefix(BY_REFERENCE).removesuffix(".py")
+        return name_in(self.op.removeprefix(BY_REFERENCE).removesuffix(".py"))
 
     @property
     def elements(self) -> int:
@@ -144,8 +146,8 @@ def case_of(op: str, arrays: Mapping[str, Values | Recipe], dimensions: Mapping[
 
     `dimensions` are needed for an op that is not here: then `op` is only its name.
     """
-    if op in op_names() or dimensions is None:
-        if op not in op_names() and not op.endswith(".py"):
+    if is_op(op) or dimensions is None:
+        if not is_op(op) and not op.endswith(".py"):
             raise CaseError(f"op={op!r}: unknown; the oracle has {', '.join(op_names())}")
         roles = roles_of(op)
     else:

@@ -15,8 +15,8 @@ from kfuzz.cases.case import Case, Record, Values, bits_in, element_in
 from kfuzz.cases.case_reader import MAX_FILE_BYTES, MAX_LITERAL, MAX_TEXT, SCHEMA, TURNS, Reader, read_bytes, sha256_of
 from kfuzz.cases.recipe import GENERATOR, MAX_BANDS, Recipe
 from kfuzz.devices.vast import is_vast
-from kfuzz.oracle import op_names
 from kfuzz.oracle.elements import F32
+from kfuzz.oracle.find import is_op
 
 
 def write(path: Path, record: Record) -> None:
@@ -50,7 +50,7 @@ def encode(record: Record) -> tuple[bytes, dict[str, bytes]]:
             sidecars[f"{sha256_of(array)}.npy"] = _npy(array)
         arrays[role] = entry
     body: dict[str, object] = {"arrays": arrays, "axes": dict(record.case.axes), "op": record.case.op}
-    if record.case.op not in op_names():
+    if not is_op(record.case.op):
         body["dimensions"] = {role: list(names) for role, names in record.case.dimensions.items()}
     if record.origin is not None:
         plain = {"message": record.origin.message[:MAX_TEXT], "tune": dict(record.origin.tune)}

@@ -39,7 +39,7 @@ from kfuzz.claims.roles import Dimensions
 from kfuzz.devices.limits import INT_MAX
 from kfuzz.devices.vast import LEAST, make_unfilled
 from kfuzz.oracle.elements import ELEMENTS, F32, Element
-from kfuzz.oracle.find import op_names
+from kfuzz.oracle.find import is_op
 from kfuzz.printable import one_line
 
 SCHEMA = "kfuzz-case/1"
@@ -137,7 +137,7 @@ class Reader:
         self.keys("", document, {"schema", "arrays", "axes", "op"}, {"origin", "dimensions"})
         op = self.text("op", document["op"])
         dimensions = None
-        if op not in op_names():  # a case is data: the claim of a kernel says what such an op computes
+        if not is_op(op):  # a case is data: the claim of a kernel says what such an op computes
             if not OWN_OP.fullmatch(op):
                 self.fail(
                     "op", f"{_brief(op)}: unknown; an op of the oracle is expected, or a formula's file by its name"

@@ -14,6 +14,7 @@ from kfuzz.claiming.guess_host import NOTHING, FunctionWords, host_claims, untol
 from kfuzz.claiming.guess_kernel import claims, function_of
 from kfuzz.claiming.text import commented
 from kfuzz.claims import front_matter
+from kfuzz.claims.fitted_op import variants_of
 from kfuzz.claims.front_matter import CLOSES, OPENS, shown_path
 from kfuzz.claims.kernel import Kernel, read
 from kfuzz.claims.signature import entries_of, host_functions_of
@@ -99,14 +100,19 @@ def check_op(where: str, op: str) -> None:
             find(op)
         except OracleError as error:
             raise ClaimError(f"{where}: {error}") from None
-    elif op not in op_names():
-        told = f"no op {op}; there are {', '.join(op_names())}" if op else "say what it computes: --op softmax"
-        raise ClaimError(f"{where}: {told}")
+    elif not op:
+        raise ClaimError(f"{where}: say what it computes: --op softmax")
+    else:
+        try:
+            find(op)
+        except OracleError as error:
+            raise ClaimError(f"{where}: {error}") from None
 
 
 def guesses(op: str, where: str, source: str, said: FunctionWords = NOTHING) -> Iterator[str]:
     """Claims in TOML: of the function that calls the kernels if users call that, else of the kernel."""
-    hosts = list(host_claims(op, source, said))
+    variants = list(variants_of(op))
+    hosts = [toml for one in variants for toml in host_claims(one, source, said)]
     yield from hosts
     if not hosts and said.entry:
         functions = host_functions_of(source)
@@ -114,7 +120,8 @@ def guesses(op: str, where: str, source: str, said: FunctionWords = NOTHING) -> 
         told = untold(op, source, said) if known else f"no function {said.entry}; there are {', '.join(functions)}"
         raise ClaimError(f"{where}: {told}")
     if not hosts:
-        yield from claims(op, function_of(where, source), source)
+        for one in variants:
+            yield from claims(one, function_of(where, source), source)
 
 
 def found_in(

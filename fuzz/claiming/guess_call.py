@@ -15,14 +15,13 @@ from kfuzz.claims.front_matter import FrontMatter
 from kfuzz.claims.kernel import Kernel, read
 from kfuzz.claims.python_text import read_text
 from kfuzz.claims.references import OP
-from kfuzz.claims.roles import Roles, roles_of
 from kfuzz.devices import ClaimError
 from kfuzz.find.modules import NamedCallable, find_callable
 
 
 def claim_for_python(path: Path, source: str, op: str, said: FunctionWords) -> str:
     """The claim in TOML of an unchanged file."""
-    return claim_text(FrontMatter(path, source, "", 1, "", {"op": op}, "--op"), roles_of(op), said, {})
+    return claim_text(FrontMatter(path, source, "", 1, "", {"op": op}, "--op"), op, said, {})
 
 
 def claim_by_reference(said: FunctionWords) -> str:
@@ -41,13 +40,12 @@ def kernel_of_module(target: str, op: str, said: FunctionWords, words: str) -> K
     front = FrontMatter(path, source_of(found, entry), "", 1, "", {"op": op}, words)
     known = {"library": library_of(found), "entry": entry}
     function = read_text(found.text).functions.get(found.name) if found.text else None
-    roles = roles_of(op)
     if function is not None:
         parameters = ", ".join([*function.required, *(f"{name}=None" for name in function.optional)])
         stands_for = replace(front, source=f"def {entry}({parameters}{', **_' * function.is_variadic}): ...")
-        toml = claim_text(stands_for, roles, said, known)
+        toml = claim_text(stands_for, op, said, known)
     else:
-        toml = claim_text(front, roles, said, known)
+        toml = claim_text(front, op, said, known)
     return read(front_matter.beside(path, front.source, toml, words))
 
 
@@ -64,7 +62,7 @@ def library_of(found: NamedCallable) -> str:
     return array_library_of([top], array_library_of(read_text(found.text).packages))
 
 
-def claim_text(front: FrontMatter, roles: Roles, said: FunctionWords, known: Mapping[str, str]) -> str:
+def claim_text(front: FrontMatter, op: str, said: FunctionWords, known: Mapping[str, str]) -> str:
     """The claim of one callable: the op's arrays and sizes, and the arguments of the call."""
     several = {name: of for name, of in said.arguments.items() if len(of) > 1}
     call: dict[str, object] = {**known, **({"entry": said.entry} if said.entry else {})}
@@ -72,7 +70,7 @@ def claim_text(front: FrontMatter, roles: Roles, said: FunctionWords, known: Map
     tune = {name: [int(one) for one in of if one.lstrip("-").isdigit()] for name, of in several.items()}
     if any(len(tune[name]) < len(of) for name, of in several.items()):
         raise ClaimError("--arg: several values of an argument are whole numbers: threads=128,256")
-    kernel = read(replace(front, values={"op": roles.op, "tune": tune, "call": call}))
+    kernel = read(replace(front, values={"op": op, "tune": tune, "call": call}))
     launch = kernel.launches[0]
     assert launch.called, "a Python file is called"
     home = dict(zip(kernel.axes, said.home, strict=False))
@@ -81,7 +79,7 @@ def claim_text(front: FrontMatter, roles: Roles, said: FunctionWords, known: Map
         ranges = {name: f"[{size}]" for name, size in home.items()}
     arrays = [f"{name} = {front_matter.as_toml(str(array))}" for name, array in kernel.arrays.items()]
     lines = [
-        f'op     = "{roles.op}"',
+        f'op     = "{kernel.op}"',
         f"axes   = {{ {', '.join(f'{name} = {given}' for name, given in ranges.items())} }}",
         *([f"tune   = {{ {', '.join(f'{name} = {of}' for name, of in tune.items())} }}"] if tune else []),
         f"arrays = {{ {', '.join(arrays)} }}",

@@ -154,7 +154,7 @@ def values_of(
     If trials check the guess first, it may guess more: the threads of a block, and that sizes come in their order if
     the names do not identify all of them, as in (N, C).
     """
-    values = {name_of(one): given_value(known, name_of(one)) or value_of(one) for one in parameters}
+    values = {name_of(one): given_value(known, name_of(one)) or value_of(one, roles.axis) for one in parameters}
     numbers = [name for one in parameters if is_whole(one) and not values[name := name_of(one)]]
     threads = {name: "256" for name in numbers if tried and THREADS.fullmatch(name)}
     numbers, sizes = [name for name in numbers if name not in threads], dimensions_of(roles)
@@ -164,12 +164,12 @@ def values_of(
     return {**values, **threads, **by_name}
 
 
-def value_of(parameter: Parameter) -> str:
+def value_of(parameter: Parameter, axis: int) -> str:
     """The value of an argument that is not a size, if its name or its type implies one."""
     if "optional" in parameter.text:
         return "c10::nullopt"
     if DIMENSION.fullmatch(name_of(parameter)):
-        return "-1"
+        return str(axis)
     return "false" if re.match(r"(?:const\s+)?bool\b", parameter.text) else ""
 
 

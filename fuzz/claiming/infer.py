@@ -17,6 +17,7 @@ from kfuzz.claiming.guess import check_op, guessed
 from kfuzz.claiming.guess_call import claim_by_reference, claim_for_python, kernel_of_module
 from kfuzz.claiming.guess_host import RETURNED, FunctionWords, entries_for, host_claims
 from kfuzz.claims import front_matter
+from kfuzz.claims.fitted_op import place_axis, variants_of
 from kfuzz.claims.front_matter import is_python_file, shown_path
 from kfuzz.claims.kernel import Kernel, load, read
 from kfuzz.claims.python_text import read_text
@@ -72,6 +73,7 @@ def kernel_with(path: Path, unclaimed: Unclaimed) -> Kernel:
         check_shapes(shown_path(path), said)
         return read(front_matter.beside(path, source, claim_by_reference(said) + toml, unclaimed.words))
     check_op(shown_path(path), op)
+    op = place_axis(op, said.arguments)
     check_home(op, said)
     if is_python and not means_cuda(path, source, said):
         claim = claim_for_python(path, source, op, said)
@@ -127,6 +129,7 @@ def kernel_named(target: str, unclaimed: Unclaimed | None) -> Kernel:
     op = place_op(unclaimed.op, Path()) if unclaimed else ""
     check_op(target, op)
     assert unclaimed, "it says the op"
+    op = place_axis(op, unclaimed.said.arguments)
     check_home(op, unclaimed.said)
     if unclaimed.said.entry:
         raise ClaimError(f"{target}: the function is named already; leave --entry out")
@@ -192,7 +195,7 @@ def claim_for(path: Path, source: str, op: str, said: FunctionWords) -> str:
     A function that takes its outputs may take them first or last; a wrong order would cause false positives.
     """
     entries = [said.entry] if said.entry else entries_for(source)
-    for toml in host_claims(op, source, said):
+    for toml in (toml for one in variants_of(op) for toml in host_claims(one, source, said)):
         read_back = tomllib.loads(toml)
         if read_back["host"]["entry"] in entries and any(one.startswith(RETURNED) for one in read_back["arrays"]):
             return toml

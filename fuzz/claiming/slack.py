@@ -22,6 +22,7 @@ from kfuzz.oracle.enclosure import Floats
 from kfuzz.oracle.find import find
 from kfuzz.oracle.plural import plural
 from kfuzz.oracle.question import enclose
+from kfuzz.oracle.spelling import in_own_arrays
 from kfuzz.search.sizes import row_axis
 
 SIZES = (1000, 300, 32)
@@ -94,7 +95,7 @@ def width(kernel: Kernel, inputs: Mapping[str, Floats], accuracy: Accuracy) -> f
     """The relative error that the claim allows the largest element of its widest output."""
     found = 0.0
     op = find(kernel.op)
-    by_rows = check_inputs(kernel.op, op, inputs)
+    op, by_rows, _ = in_own_arrays(op, check_inputs(kernel.op, op, inputs), {})
     for enclosure in enclose(op, by_rows, accuracy, kernel.special).values():
         at = np.unravel_index(np.nanargmax(np.abs(enclosure.want)), enclosure.want.shape)
         want = abs(float(enclosure.want[at]))

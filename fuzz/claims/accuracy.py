@@ -189,7 +189,7 @@ def shift_of(front: FrontMatter, op: Op, written: WrittenAccuracy) -> Shift:
     shift = written.shift or "any"
     if shift != "any" and written.shift_slack:
         raise front.error(key, f'with "{shift}" there is no shift_slack; leave one of the two out')
-    if shift == "zero" and op is not find("softmax"):
+    if shift == "zero" and (op.own or op) is not find("softmax"):
         raise front.error(key, '"zero" is for softmax alone; a (max, sum) state is relative to its maximum')
     if shift == "zero" and written.rescales not in (None, "0"):
         raise front.error(key, '"zero" is never rescaled; rescales is 0, or left out')

@@ -11,6 +11,7 @@ from kfuzz.callables.libraries import libraries
 from kfuzz.claims import expression
 from kfuzz.claims.arguments import ClaimedArrays
 from kfuzz.claims.axes import Axis
+from kfuzz.claims.fitted_op import DIMENSION, OUTPUT, fit_to_function
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, shown_path
 from kfuzz.claims.keys import WrittenCall, WrittenClaim
 from kfuzz.claims.launches import Launch, LaunchKeys
@@ -24,10 +25,16 @@ KEY: KeyPath = ("call",)
 USUAL = ("ModelNew", "forward", "custom_kernel", "run", "Model")
 """Names by which the function is known if a file has several; for a class it is `forward` of one object."""
 ANY_SIZE = Axis(1, 65536)
-DIMENSION = ("dim", "axis")
-"""Parameters whose value is the last dimension."""
-OUTPUT = ("out", "output", "y", "o", "dst", "result", "res")
-"""Parameters that take an output array."""
+
+
+def op_of_call(front: FrontMatter, claim: WrittenClaim, op: str) -> str:
+    """The op without the optional inputs that the function does not take."""
+    text = read_text(front.source)
+    if text.error:
+        return op  # read_callable says what is wrong
+    args = claim.call.args and [value for arg in claim.call.args for value in values_of(arg)]
+    function = text.functions.get(read_entry(front, claim.call.entry, text))
+    return fit_to_function(op, function, args, tuple(claim.call.given or ()))
 
 
 def complete(front: FrontMatter, claim: WrittenClaim, roles: Roles) -> WrittenClaim:
@@ -35,7 +42,18 @@ def complete(front: FrontMatter, claim: WrittenClaim, roles: Roles) -> WrittenCl
     if claim.warp_synchronous is not None:
         raise front.error(("warp_synchronous",), "this is of CUDA; [call] is of a Python function")
     axes = axes_of(claim.arrays, roles) if claim.axes is None else claim.axes
-    return replace(claim, axes=axes, arrays=arrays_of(roles) if claim.arrays is None else claim.arrays)
+    arrays = arrays_of(roles) if claim.arrays is None else claim.arrays
+    return replace(claim, axes=axes, arrays=arrays, call=with_axis(front, claim.call, roles.axis))
+
+
+def with_axis(front: FrontMatter, call: WrittenCall, axis: int) -> WrittenCall:
+    """The call with the dimension along which the op works, if that is not the last one."""
+    if axis == -1 or call.args is not None:
+        return call
+    text = read_text(front.source)
+    function = None if text.error else text.functions.get(read_entry(front, call.entry, text))
+    taken = [one for one in DIMENSION if function and one in function.parameters]
+    return replace(call, given={**{one: str(axis) for one in taken}, **(call.given or {})}) if taken else call
 
 
 def arrays_of(roles: Roles) -> dict[str, str]:

@@ -19,9 +19,10 @@ from kfuzz.claims.accuracy import Domain, Rounding, accuracy_for, read_rounding,
 from kfuzz.claims.arrays import Array, check_roles, read_align, read_arrays
 from kfuzz.claims.axes import Axis
 from kfuzz.claims.bound import Bound
-from kfuzz.claims.callables import complete, read_callable
+from kfuzz.claims.callables import complete, op_of_call, read_callable
 from kfuzz.claims.corners import corners
 from kfuzz.claims.expression import Expression, ExpressionError, Total, show_sizes
+from kfuzz.claims.fitted_op import fit_to_arrays
 from kfuzz.claims.formula_claims import check_scalars, each_count, literals_of
 from kfuzz.claims.front_matter import FrontMatter
 from kfuzz.claims.grid_numbers import encode_numbers
@@ -308,7 +309,7 @@ def read(front: FrontMatter) -> Kernel:
     """The kernel of a front matter and its source; each text is read once."""
     claim = parse_claim(front)
     claim = with_reference(front, claim) if front.is_python else claim
-    roles = roles_of(read_op(front, claim.op))
+    roles = roles_of(fitted_op(front, claim))
     op = find(roles.op)
     if front.is_python:
         claim = complete(front, claim, roles)
@@ -354,6 +355,14 @@ def read(front: FrontMatter) -> Kernel:
         kernel.steps(sizes, kernel.shapes(sizes))
         kernel.accuracy(sizes)
     return kernel
+
+
+def fitted_op(front: FrontMatter, claim: WrittenClaim) -> str:
+    """The op over the arrays that the kernel has."""
+    op = read_op(front, claim.op)
+    if claim.arrays is not None:
+        return fit_to_arrays(op, claim.arrays)
+    return op_of_call(front, claim, op) if front.is_python else op
 
 
 def whole_numbers(given: NDArray[np.generic], most: int) -> NDArray[np.int32]:

@@ -33,6 +33,8 @@ class PythonFunction:
     """Parameters that can only be passed by name."""
     is_by_name: bool = False
     """It takes any argument, by name only: `**inputs`."""
+    none_by_default: tuple[str, ...] = ()
+    """Parameters whose default is None, as it is of arrays that may be left out."""
     unpacked: tuple[tuple[str, int], ...] = ()
     """Parameters that it unpacks, `x, y = data`, and into how many."""
 
@@ -111,7 +113,11 @@ def function_of(node: ast.FunctionDef) -> PythonFunction:
     )
     by_name = frozenset(name for name, _ in alone)
     is_by_name = bool(given.kwarg and not given.vararg and not positional)
-    return PythonFunction(node.name, required, optional, bool(given.vararg or given.kwarg), by_name, is_by_name, taken)
+    defaults = dict(zip(positional[first:], given.defaults, strict=True))
+    defaults |= {one.arg: value for one, value in zip(given.kwonlyargs, given.kw_defaults, strict=True) if value}
+    none = tuple(name for name, value in defaults.items() if isinstance(value, ast.Constant) and value.value is None)
+    is_variadic = bool(given.vararg or given.kwarg)
+    return PythonFunction(node.name, required, optional, is_variadic, by_name, is_by_name, none, taken)
 
 
 def of_an_object(name: str, method: PythonFunction) -> PythonFunction:

@@ -10,6 +10,7 @@ from functools import cache
 from kfuzz.oracle.apart import row_axes
 from kfuzz.oracle.elements import F32, I32, Element
 from kfuzz.oracle.find import find
+from kfuzz.oracle.op import Op
 
 Dimensions = tuple[str, ...]
 
@@ -24,6 +25,7 @@ class Roles:
     `whole`: the default type of integers.
     `takes_vector`: the op works by row, and one row may also be given as a plain vector.
     `cut`: the axis of each array along which the op can be split; an array without one is needed whole.
+    `axis`: the dimension of the first input along which the op works.
     """
 
     op: str
@@ -35,6 +37,7 @@ class Roles:
     rules: tuple[str, ...] = ()
     whole: Element = I32
     cut: Mapping[str, int] = field(default_factory=dict)
+    axis: int = -1
 
     @property
     def floats(self) -> set[str]:
@@ -65,5 +68,15 @@ def roles_of(op: str) -> Roles:
     integers = {name: role.below or "" for name, role in module.roles if not role.is_float}
     rules = tuple(rule for rule in module.where if not rule.endswith(">= 1"))
     return Roles(
-        op, inputs, outputs, module.takes_vector, module.takes_any_float, integers, rules, cut=dict(row_axes(module))
-    )
+        op, inputs, outputs, module.takes_vector, module.takes_any_float, integers, rules, cut=dict(row_axes(module)),
+        axis=axis_of(module),
+    )  # fmt: skip
+
+
+def axis_of(op: Op) -> int:
+    """The place of the op's own last dimension in its first input; -1 if it is the last there, too."""
+    if op.views is None:
+        return -1
+    view = next(iter(op.views[0].values()))
+    last = view.parts[-1][-1:]
+    return view.dimensions.index(last[0]) if last and view.dimensions[-1:] != last else -1

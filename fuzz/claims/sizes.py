@@ -17,7 +17,7 @@ from kfuzz.claims.keys import WrittenBroken, WrittenClaim
 from kfuzz.claims.reading import ClaimNames, Sizes, read_number, required
 from kfuzz.kinds import KINDS, Kind, Severity
 from kfuzz.oracle.errors import OracleError
-from kfuzz.oracle.find import find, op_names
+from kfuzz.oracle.find import find
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -41,9 +41,11 @@ def read_op(front: FrontMatter, written: str | None) -> str:
         except OracleError as error:
             raise front.error(("op",), str(error)) from None
         return str(path)
-    if op not in op_names():
-        raise front.error(("op",), f"unknown op; the oracle has {', '.join(op_names())}")
-    return op
+    try:
+        return find(op).name
+    except OracleError as error:
+        reason = str(error).partition(": ")[2].replace("unknown;", "unknown op;")
+        raise front.error(("op",), reason) from None
 
 
 def read_axes(front: FrontMatter, written: Mapping[str, Axis] | None) -> dict[str, Axis]:

@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 from kfuzz.claims.kernel import KERNELS, kernel_files, name_of
 from kfuzz.find.project import ENDINGS
 from kfuzz.kinds import KINDS
-from kfuzz.oracle.find import op_names
+from kfuzz.oracle.find import op_names, other_names
 
 
 class Word(click.ParamType[str]):
@@ -55,7 +55,7 @@ class OpWord(Word):
     endings = (".py",)
 
     def values(self) -> Iterable[str]:
-        return op_names()
+        return (*op_names(), *other_names())
 
 
 class KindWord(Word):

@@ -122,7 +122,8 @@ def unclaimed_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 UNCLAIMED = (
-    click.option("--op", type=OP, metavar="OP", help="The op that a file without a claim computes, such as softmax."),
+    click.option("--op", type=OP, metavar="OP",
+                 help="The op that a file without a claim computes, such as softmax, bmm or 'sgemm(a, b.T)'."),
     click.option("--entry", default="", metavar="NAME", help="The function to call, if the file has several."),
     click.option("--home", callback=parse_shape, metavar="SIZES",
                  help="The shape that it was written for, such as 16x1024."),

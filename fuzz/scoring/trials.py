@@ -23,6 +23,7 @@ from kfuzz.oracle.elements import OF_DTYPE, values
 from kfuzz.oracle.enclosure import Enclosure
 from kfuzz.oracle.find import find
 from kfuzz.oracle.judging import enclose_answers
+from kfuzz.oracle.spelling import as_own_outputs, in_own_arrays
 from kfuzz.trials.defect import Defect
 from kfuzz.trials.trial import Trial, run_trial
 
@@ -172,6 +173,8 @@ def _is_same_where_judged(kernel: Kernel, trial: Trial, listening: AnswerRecorde
     if not others:
         return not own
     answers = check_outputs(kernel.op, module, given, others[0])
+    own, others = ([as_own_outputs(module, one) for one in runs] for runs in (own, others))
+    module, given, answers = in_own_arrays(module, given, answers)
     with np.errstate(all="ignore"):
         enclosures = enclose_answers(module, given, answers, bound.accuracy, kernel.special, kernel.scalars)
     return len(own) == len(others) and all(

@@ -14,7 +14,10 @@ from kfuzz.cases.case import Case, Values, case_of
 from kfuzz.cases.recipe import Band, Recipe, bits_of
 from kfuzz.claims.kernel import Kernel
 from kfuzz.oracle.enclosure import FLT_MAX
+from kfuzz.oracle.find import find
 from kfuzz.oracle.layout import Shape
+from kfuzz.oracle.spelling import name_in
+from kfuzz.oracle.views import Views
 from kfuzz.search import planners
 from kfuzz.search.choose import Choose
 from kfuzz.search.families import NEG_INF, POS_INF
@@ -72,9 +75,10 @@ def shapes(kernel: Kernel, axes: Mapping[str, int]) -> dict[str, Shape]:
 @cache
 def planner_of(op: str) -> Planner:
     """The planner of an op, found in the folder; without one, rows for every role."""
-    if op not in {module.name for module in pkgutil.iter_modules(planners.__path__)}:
+    name = name_in(op)
+    if name not in {module.name for module in pkgutil.iter_modules(planners.__path__)}:
         return every_role_by_rows
-    found: Planner = importlib.import_module(f"{planners.__name__}.{op}").recipes
+    found: Planner = importlib.import_module(f"{planners.__name__}.{name}").recipes
     return found
 
 
@@ -85,13 +89,27 @@ def every_role_by_rows(ground: Ground, wanted: Mapping[str, Shape], choose: Choo
 
 def _arrays(ground: Ground, axes: Mapping[str, int], choose: Choose) -> dict[str, Recipe | Values]:
     """A recipe for every input role, within the claim; plain values for arrays of three dimensions or more."""
-    wanted = shapes(ground.kernel, axes)
+    given = shapes(ground.kernel, axes)
+    views = inputs_of(ground.kernel.op)
+    lengths = {role: view.lengths(given[role]) for role, view in views.items()}
+    wanted = given | {role: view.shape(lengths[role]) for role, view in views.items()}
     found = planner_of(ground.kernel.op)(ground, wanted, choose)
     recipes = {role: _within_claim(ground.kernel, recipe) for role, recipe in found.items()}
     for role, axis in ground.kernel.roles.integers.items():
         if role in wanted and axis in axes:
             recipes[role] = indices_recipe(*rows_and_columns(wanted[role]), axes[axis], choose)
-    return {role: one if len(wanted[role]) < 3 else one.values.reshape(wanted[role]) for role, one in recipes.items()}
+    whole = {role: one if len(wanted[role]) < 3 else one.values.reshape(wanted[role]) for role, one in recipes.items()}
+    for role, view in views.items():
+        if view.is_other:
+            whole[role] = view.to_kernel(recipes[role].values.reshape(wanted[role]), lengths[role])
+    return whole
+
+
+@cache
+def inputs_of(op: str) -> Views:
+    """How the inputs of an op over other arrays than its own lie in these."""
+    views = find(op).views
+    return views[0] if views else {}
 
 
 def _within_claim(kernel: Kernel, recipe: Recipe) -> Recipe:

@@ -35,6 +35,10 @@ def _section(op: Op) -> str:
     lines = [f"## {op.name}", "", op.about, "", "| role | array |", "|---|---|", *rows, ""]
     if op.scalars:
         lines += ["Scalars: " + ", ".join(f"`{k} = {v}`" for k, v in op.scalars.items()) + ".", ""]
+    if op.optional:
+        lines += ["May be left out: " + ", ".join(f"`{name}`" for name in op.optional) + ".", ""]
+    if op.also:
+        lines += ["Other names: " + ", ".join(f"`{name}` is `{text}`" for name, text in op.also.items()) + ".", ""]
     if op.forms:
         lines += ["Forms: " + ", ".join(f"`{form}`" for form in op.forms) + ".", ""]
     if op.seldom:

@@ -3,9 +3,11 @@
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {"a": "float[batch, m, k]", "b": "float[batch, k, n]", "c0": "float[batch, m, n]", "bias": "float[n]"}
+OPTIONAL = {"c0": 0.0, "bias": 0.0, "batch": 1}
 SCALARS = {"alpha": 1.0, "beta": 0.0}
 OUTPUTS = {"c": "float[batch, m, n]"}
 SPECIAL = {"nan": "ieee", "pos_inf": "ieee"}
+ALSO = {"bmm": "gemm(a, b)", "linear": "gemm(a[m, k], b[n, k], bias)", "matmul": "gemm(a[m, k], b[k, n])"}
 FORMS = ("bias last", "bias before c0", "sums start at bias and c0")
 
 

@@ -3,6 +3,7 @@
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {"a": "float[m, k]", "x": "float[k]", "y0": "float[m]"}
+OPTIONAL = {"y0": 0.0}
 SCALARS = {"alpha": 1.0, "beta": 0.0}
 OUTPUTS = {"y": "float[m]"}
 SPECIAL = {"nan": "ieee", "pos_inf": "ieee"}

@@ -8,6 +8,7 @@ Under "moments" any answer may be right for a row whose mean is large against it
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {"x": "float[rows, cols]", "w": "float[cols]", "b": "float[cols]"}
+OPTIONAL = {"w": 1.0, "b": 0.0}
 SCALARS = {"eps": 1e-5}
 OUTPUTS = {"y": "float[rows, cols]"}
 FORMS = (

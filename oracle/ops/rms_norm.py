@@ -3,6 +3,7 @@
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {"x": "float[rows, cols]", "w": "float[cols]"}
+OPTIONAL = {"w": 1.0}
 SCALARS = {"eps": 1e-6}
 OUTPUTS = {"y": "float[rows, cols]"}
 FORMS = ("(x r) w", "x (r w)", "(x w) r")

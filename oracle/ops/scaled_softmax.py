@@ -3,6 +3,7 @@
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {"x": "float[rows, cols]", "mask": "float[rows, cols]"}
+OPTIONAL = {"mask": 0.0}
 SCALARS = {"scale": 1.0}
 OUTPUTS = {"y": "float[rows, cols]"}
 FORMS = ("e / s",)

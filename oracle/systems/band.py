@@ -14,6 +14,7 @@ import numpy as np
 
 from kfuzz.oracle.elements import E4M3, F32, F64, FORMATS, Element, Reals
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, Accuracy
+from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.ends import Endpoints, FloatEnds
 from kfuzz.oracle.systems.intervals import empty_where, flush, round_overflow, widen_by_underflow, widen_relative
 from kfuzz.oracle.systems.rules import (
@@ -305,7 +306,7 @@ class Bands:
         return total.dot_of(self, a, b, sum, axis)
 
     def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Quantity:
-        return matmul.matmul(self, a, b, sum, starts)
+        return matmul.matmul(self, a, b, sum, present(starts))
 
     def running_sum(self, a: Quantity, sum: str = "scan", exclusive: bool = False) -> Quantity:
         return running.running_sum(self, a, sum, exclusive)

@@ -1,6 +1,7 @@
 """The formula itself, in float64 or to any number of digits by mpmath, without a model of rounding."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import mpmath
@@ -9,6 +10,7 @@ import numpy as np
 from kfuzz.oracle.elements import E4M3, Element, Reals
 from kfuzz.oracle.grid import grid_of
 from kfuzz.oracle.groups import largest_of_blocks, spread
+from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.ends import ERF
 from kfuzz.oracle.systems.value import Operand, Quantity, group
 
@@ -25,6 +27,16 @@ class Exact:
         self.formats, self.answers = formats or {}, answers or {}
         self.sizes, self.form, self.indices = sizes, form, {} if index is None else index
         self.slow = _mpmath(bits) if bits else None
+
+    @contextmanager
+    def over(self, sizes: Mapping[str, int], index: Mapping[str, Reals]) -> Iterator[None]:
+        """Have other sizes for a while."""
+        usual = self.sizes, self.indices
+        self.sizes, self.indices = sizes, index
+        try:
+            yield
+        finally:
+            self.sizes, self.indices = usual
 
     def value(self, x: Reals, *how: Any) -> Quantity:  # noqa: ANN401  operands of any kind
         return Quantity(self, np.asarray(x), how=how)
@@ -114,7 +126,7 @@ class Exact:
     def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Quantity:
         """A B plus the numbers at which its sums start."""
         product = np.matmul(a.x, b.x)
-        for start in starts:
+        for start in present(starts):
             product = product + start.x
         return self.value(product)
 

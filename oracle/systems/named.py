@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
 
@@ -34,7 +35,7 @@ class Named(Exact):
         return super().sum(a, sum, axis)
 
     def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Quantity:
-        self._note(sum, a.x.shape[-1] + len(starts))
+        self._note(sum, a.x.shape[-1] + len(present(starts)))
         return super().matmul(a, b, sum, starts)
 
     def running_sum(self, a: Quantity, sum: str = "scan", exclusive: bool = False) -> Quantity:

@@ -15,6 +15,7 @@ from kfuzz.oracle.elements import E4M3, F32, F64, FORMATS, Element, Reals
 from kfuzz.oracle.grid import grid_of
 from kfuzz.oracle.groups import spread
 from kfuzz.oracle.rounding import ACCUMULATOR_FORMATS, NARROW_SUMS, Accuracy
+from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.ends import ERF
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Operand, Quantity
@@ -242,9 +243,7 @@ class Simulated(Exact):
             form = FORMATS[self.claim.operand]
             x, y = (form.truncate(v) if self.manner.cuts else form.round(v) for v in (x, y))
         products = x[..., :, None, :] * np.swapaxes(y, -1, -2)[..., None, :, :]
-        if not starts:
-            return self.value(self.sum_products(products)[..., 0])
-        first = [np.broadcast_to(start.x, products.shape[:-1])[..., None] for start in starts]
+        first = [np.broadcast_to(start.x, products.shape[:-1])[..., None] for start in present(starts)]
         return self.value(self.sum_products(np.concatenate([*first, products], axis=-1))[..., 0])
 
     def running_sum(self, a: Quantity, sum: str = "scan", exclusive: bool = False) -> Quantity:
