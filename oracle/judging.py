@@ -55,7 +55,7 @@ def judge(
 
 def judge_op(
     module: Op, given: Mapping[str, Floats], answers: Mapping[str, Floats], accuracy: Accuracy, special: Special,
-    scalars: Mapping[str, float] | None, progress: Callable[[float], None] | None,
+    scalars: Mapping[str, float | str] | None, progress: Callable[[float], None] | None,
 ) -> Verdict:  # fmt: skip
     """Judge answers in the op's own arrays."""
     if not any(array.size for array in answers.values()):
