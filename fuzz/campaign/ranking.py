@@ -39,6 +39,9 @@ class AtHome:
     usual: tuple[Trial, ...]
     others: tuple[Trial, ...]
 
+    after_calls: tuple[Trial, ...] = ()
+    """The same with usual numbers, after calls of other sizes, if a bug depends on earlier calls."""
+
     def causes(self, trials: Sequence[Trial]) -> frozenset[str]:
         """The causes of all errors in these trials."""
         return frozenset(cause for one in trials for error in one.errors for cause in error.causes)
@@ -49,8 +52,11 @@ class AtHome:
         return any(one.elements or one.errors for one in self.usual)
 
 
-def run_at_home(kernel: Kernel, device: Device) -> AtHome:
-    """Run a kernel at its home: with normal numbers, and with numbers that the search draws."""
+def run_at_home(kernel: Kernel, device: Device, has_state: bool = False) -> AtHome:
+    """Run a kernel at its home: with normal numbers, and with numbers that the search draws.
+
+    `has_state`: a bug depends on earlier calls, so these are made however large the home is.
+    """
     tune = next(kernel.tunes(kernel.home), {})
 
     def run_cases(cases: Sequence[Case]) -> tuple[Trial, ...]:
@@ -59,7 +65,10 @@ def run_at_home(kernel: Kernel, device: Device) -> AtHome:
         return (*first, *(run_trial(kernel, one, tune, device, probes[0]) for one in cases[1:]))
 
     drawn = [plan_at(kernel, kernel.home, tune, random.Random(seed).randint).case for seed in range(OTHER_SEEDS)]  # noqa: S311  values, nothing secret
-    return AtHome(run_cases(usual_cases(kernel, kernel.home, tune)[:USUAL_SEEDS]), run_cases(drawn))
+    usual = usual_cases(kernel, kernel.home, tune)[:USUAL_SEEDS]
+    after = Probe(runs=3, timeout=MOST_SECONDS, after_calls=True)
+    called = (run_trial(kernel, usual[0], tune, device, after),) if has_state else ()
+    return AtHome(run_cases(usual), run_cases(drawn), called)
 
 
 def usual_cases(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> list[Case]:
@@ -81,7 +90,7 @@ def rank_bugs(kernel: Kernel, bugs: Sequence[Bug], device: Device) -> Iterator[D
     """The discoveries of each bug with its rank, if anything is known about the home."""
     if not kernel.home or not bugs:
         return
-    home = run_at_home(kernel, device)
+    home = run_at_home(kernel, device, any(one.defect.kind == "stateful" for bug in bugs for one in bug.every))
     for bug in bugs if home.is_known else ():
         place, standing = rank_of(kernel, bug, home, device)
         yield from (replace(one, defect=replace(one.defect, rank=place, standing=standing)) for one in bug.every)
@@ -91,6 +100,8 @@ def rank_of(kernel: Kernel, bug: Bug, home: AtHome, device: Device) -> tuple[int
     """The rank of a bug, and its words."""
     shape, causes = "x".join(map(str, kernel.home.values())), {cause for one in bug.every for cause in one.causes}
     is_usual, is_other = (bool(causes & home.causes(trials)) for trials in (home.usual, home.others))
+    if not is_usual and causes & home.causes(home.after_calls):
+        return AT_HOME, f"at {shape}, the shape it was written for, after calls of other shapes"
     is_other = is_other or any(dict(one.defect.scene.axes) == dict(kernel.home) for one in bug.every)
     defect = bug.headline.defect
     if defect.kind == "race" and (is_usual or is_other):

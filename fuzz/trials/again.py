@@ -22,6 +22,8 @@ def earlier_jobs(kernel: Kernel, case: Case, tune: Mapping[str, int], probe: Pro
     """The earlier calls of a job: of smaller sizes, of larger ones, and with other values in the same arrays."""
     if is_python(job) or job.sampling or not all(is_host(step.entry) for step in job.steps):
         return ()
+    if probe.after_calls:
+        return tuple(kernel.bind(one.arrays, tune).job for one in earlier_cases(kernel, case, tune))
     if case.elements > MOST_ELEMENTS or not (has_lasting_variables(job.source) or probe.seed % EVERY == 0):
         return ()
     return tuple(kernel.bind(one.arrays, tune).job for one in earlier_cases(kernel, case, tune))

@@ -63,6 +63,15 @@ def test_what_is_narrow_is_a_warning_unless_other_shapes_count() -> None:
     assert not result.news
 
 
+@pytest.mark.slow
+def test_what_an_earlier_call_changes_is_broken_at_a_home_of_any_size() -> None:
+    path = next(one for one in RANKED if one.stem == "first_width")
+    for home in ((8, 128), (512, 512)):  # trials of large cases have no earlier calls
+        defect = searched(path, home, other_shapes=False).kernels[0].news[0].headline.defect
+        assert (defect.kind, defect.severity, defect.title) == ("stateful", "error", "BROKEN")
+    assert defect.standing == "at 512x512, the shape it was written for, after calls of other shapes"
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize(
     ("words", "code"), [((), 1), (("--home", "8x128"), 0), (("--home", "8x128", "--shapes", "any"), 1)]
