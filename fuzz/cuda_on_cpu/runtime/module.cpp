@@ -34,7 +34,9 @@ CUDA_ON_CPU_API void *cuda_on_cpu_thread_local_of_others(void *index);
 static unsigned long own_number();
 HIDDEN void *__tls_get_addr(ThreadLocalIndex *index);
 void *__tls_get_addr(ThreadLocalIndex *index) {
-  static const unsigned long own = own_number();
+  static unsigned long known;  // 0: not yet. An initializer would need a guard from libstdc++, which kernels do without.
+  unsigned long own = __atomic_load_n(&known, __ATOMIC_RELAXED);
+  if (own == 0) __atomic_store_n(&known, own = own_number(), __ATOMIC_RELAXED);
   // std::call_once and std::async use thread-local variables of the C++ library.
   return index->module == own ? cuda_on_cpu_static_shared + index->offset : cuda_on_cpu_thread_local_of_others(index);
 }

@@ -48,6 +48,25 @@ def test_a_kernel_is_compiled_once(folder: Path) -> None:
     assert libraries(folder) == before
 
 
+def cpp_library_symbols(binary: Path) -> set[str]:
+    """What an object or a library needs of libstdc++."""
+    listing = subprocess.run(["nm", "--undefined-only", str(binary)], capture_output=True, text=True, check=True).stdout
+    return {
+        one for one in listing.split() if one.startswith(("__cxa_", "_ZSt", "_ZNSt", "_ZNKSt")) and "@GLIBC_" not in one
+    }
+
+
+def test_a_kernel_library_needs_no_cpp_library(folder: Path) -> None:
+    # Some Pythons have loaded libstdc++ for all to see, others have not: there the library of a kernel does not load.
+    assert is_right(doubling())
+    (library,) = libraries(folder)
+    assert cpp_library_symbols(library) == set()
+    guarded = folder / "guarded.cpp"
+    guarded.write_text("int one(); int two() { static int known = one(); return known; }")
+    subprocess.run(["g++", "-c", "-o", str(folder / "guarded.o"), str(guarded)], check=True)
+    assert "__cxa_guard_acquire" in cpp_library_symbols(folder / "guarded.o")
+
+
 def test_another_source_or_flag_is_another_library(folder: Path) -> None:
     assert is_right(doubling())
     assert is_right(doubling(DOUBLES + "\n"))
