@@ -12,12 +12,18 @@ import numpy as np
 
 from kfuzz.oracle.selfcheck import base_two, formulas, planted, soundness, tasks
 from kfuzz.oracle.selfcheck.planted_formulas import CRITERIA_OF_FORMULAS, PlantedShare
+from kfuzz.oracle.selfcheck.planted_quantizers import CRITERIA as CRITERIA_OF_QUANTIZERS
+from kfuzz.oracle.selfcheck.planted_quantizers import PlantedQuantizer
+from kfuzz.oracle.selfcheck.quantizers import QuantizerTally
 from kfuzz.oracle.selfcheck.soundness import FULL, QUICK, Tally
 
 T = TypeVar("T")
 
 FORMULAS_CATCH = 0.9
 """Declared claims and the joint test must catch this share of the rows on which a planted bug in a formula shows."""
+
+QUANTIZERS_CATCH = 0.95
+"""The oracle must see this share of the groups in which a planted quantizer differs from the right one."""
 
 CATCHES = 0.92
 """The default criteria must catch this share of the active planted bugs."""
@@ -37,8 +43,12 @@ def main() -> int:
             inside = _submit(pool, tasks.formula_tasks(not full))
             bugs = _submit(pool, tasks.softmax_bug_tasks((1000, 10_000) if full else (1000,), 3 if full else 1))
             shares = _submit(pool, tasks.planted_formula_tasks((33, 130, 257) if full else (33,), not full))
+            right = _submit(pool, tasks.quantizer_tasks(3072 if full else 120))
+            untrue = _submit(pool, tasks.untrue_quantizer_tasks())
+            wrong = _submit(pool, tasks.quantizer_bug_tasks(3000 if full else 600))
             failures = _print_soundness(sound) + _print_formulas(inside)
             failures += _print_bugs(planted.join_lines(bugs)) + _print_formula_bugs(shares)
+            failures += _print_quantizers(right, untrue) + _print_quantizer_bugs(wrong)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
@@ -87,6 +97,54 @@ def _print_formulas(tallies: Iterator[formulas.FormulaTally]) -> list[str]:
         if outside:
             failures.append(f"{tally.name}: {outside} violations; {tally.first}")
     print(f"{'all':34} {rows:8} {'':37} {violations:11}")
+    return failures
+
+
+def _print_quantizers(tallies: Iterator[QuantizerTally], untrue: Iterator[QuantizerTally]) -> list[str]:
+    """Print how many elements of right quantizers lie outside, and of right ones under claims that are not true."""
+    print("\nQuantizers: codes and scales outside, and codes that have more than one right value\n")
+    print(f"{'way':34} {'formats':>8} {'elements':>10} {'unjudged':>9} {'several':>9} {'violations':>11}")
+    failures, ways = [], dict[str, list[QuantizerTally]]()
+    for tally in tallies:
+        ways.setdefault(tally.name.rpartition(", ")[0], []).append(tally)
+        if tally.accused + tally.scales:
+            failures.append(f"{tally.name}: {tally.accused} codes and {tally.scales} scales outside")
+    total = 0
+    for name, own in ways.items():
+        elements, judged = sum(one.elements for one in own), sum(one.judged for one in own)
+        several, outside = sum(one.several for one in own), sum(one.accused + one.scales for one in own)
+        total += elements
+        print(f"{name:34} {len(own):8} {elements:10} {1 - judged / elements:9.2%} {several / judged:9.4%} {outside:11}")
+    print(f"{'all':34} {'':8} {total:10} {'':19} {len(failures):11}\n\nThe same check under claims that are not true\n")
+    for tally in untrue:
+        print(f"{tally.name:56} {tally.accused + tally.scales:8} outside")
+        if not tally.accused + tally.scales:
+            failures.append(f"{tally.name}: no violation, so the check cannot fail")
+    return failures
+
+
+def _print_quantizer_bugs(found: Iterator[PlantedQuantizer]) -> list[str]:
+    """Print the share of the groups on which each bug shows, by each criterion; no right group may be accused."""
+    print("\nPlanted bugs in quantizers: shares of the groups in which a number or a scale differs\n")
+    print(f"{'bug':52} {'active':>6} " + " ".join(f"{name:>15}" for name in CRITERIA_OF_QUANTIZERS))
+    bugs, failures = [], []
+    for bug in found:
+        bugs.append(bug)
+        shares = " ".join(f"{n / max(bug.active, 1):15.1%}" for n in bug.caught.values())
+        print(f"{bug.name:52} {bug.active:6} {shares}")
+        if not bug.caught["kfuzz"] or bug.accused["kfuzz"]:
+            failures.append(
+                f"{bug.name}: seen in {bug.caught['kfuzz']} groups, {bug.accused['kfuzz']} right ones accused"
+            )
+    mean = {name: np.mean([bug.caught[name] / max(bug.active, 1) for bug in bugs]) for name in CRITERIA_OF_QUANTIZERS}
+    seen = {name: sum(bug.caught[name] > 0 for bug in bugs) for name in CRITERIA_OF_QUANTIZERS}
+    accused = {name: sum(bug.accused[name] for bug in bugs) for name in CRITERIA_OF_QUANTIZERS}
+    groups = sum(bug.groups for bug in bugs)
+    print(f"{'mean share':59} " + " ".join(f"{share:15.1%}" for share in mean.values()))
+    print(f"{f'bugs seen, of {len(bugs)}':59} " + " ".join(f"{count:15}" for count in seen.values()))
+    print(f"{'right groups that are accused':59} " + " ".join(f"{n / groups:15.1%}" for n in accused.values()))
+    if mean["kfuzz"] < QUANTIZERS_CATCH:
+        failures.append(f"planted quantizers: {mean['kfuzz']:.1%} of their groups are seen, not {QUANTIZERS_CATCH:.0%}")
     return failures
 
 

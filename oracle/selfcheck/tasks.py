@@ -1,13 +1,24 @@
 """The self-check as tasks for several processes: each is names and numbers only, because variants are not data."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from kfuzz.oracle.elements import BF16, F16, F32, Element
+from kfuzz.oracle.elements import BF16, E4M3, F16, F32, Element
 from kfuzz.oracle.find import find
-from kfuzz.oracle.selfcheck import base_two, formulas, independent, merged, planted, planted_formulas, soundness
+from kfuzz.oracle.selfcheck import (
+    base_two,
+    formulas,
+    independent,
+    merged,
+    planted,
+    planted_formulas,
+    planted_quantizers,
+    quantizers,
+    soundness,
+)
 from kfuzz.oracle.selfcheck.planted_formulas import PLANTED, PlantedShare
 from kfuzz.oracle.selfcheck.soundness import Plan, Tally
 
@@ -54,6 +65,28 @@ def _check_op(name: str, form: Element, quick: bool) -> formulas.FormulaTally:
 @np.errstate(all="ignore")
 def _check_kernel(name: str, quick: bool) -> formulas.FormulaTally:
     return independent.check_kernel(name, quick)
+
+
+def quantizer_tasks(rows: int) -> list[Callable[[], quantizers.QuantizerTally]]:
+    """Every right way to quantize in every format."""
+    return [
+        partial(quantizers.check_way, number, element, rows, 1)
+        for number in range(len(quantizers.WAYS)) for element in quantizers.FORMATS
+    ]  # fmt: skip
+
+
+def untrue_quantizer_tasks() -> list[Callable[[], quantizers.QuantizerTally]]:
+    """Right quantizers under claims that are not true of them."""
+    return [partial(_check_untrue, name) for name in quantizers.UNTRUE]
+
+
+def _check_untrue(name: str) -> quantizers.QuantizerTally:
+    number, claim = quantizers.UNTRUE[name]
+    return replace(quantizers.check_way(number, E4M3, 600, 1, claim), name=name)
+
+
+def quantizer_bug_tasks(groups: int) -> list[Callable[[], planted_quantizers.PlantedQuantizer]]:
+    return [partial(planted_quantizers.count_bug, form, bug, groups) for form, bug in planted_quantizers.bugs()]
 
 
 def softmax_bug_tasks(sizes: tuple[int, ...], seeds: int) -> list[Callable[[], list[planted.Line]]]:

@@ -10,7 +10,7 @@ from kfuzz.oracle.groups import spread
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, QUOTIENT_ROUNDINGS
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.ends import Pair
-from kfuzz.oracle.systems.intervals import empty_where
+from kfuzz.oracle.systems.intervals import empty_where, flush
 from kfuzz.oracle.systems.value import Quantity
 from kfuzz.oracle.verdict import Reason, Why
 
@@ -95,10 +95,13 @@ def _quotients(N: BandSystem, g: Quantity, s: Quantity, usable: Reals) -> Pair:
     if not np.all(usable):
         low, high = np.where(usable, low, 1.0), np.where(usable, high, 1.0)
     is_known = s.lo is s.hi or bool(np.all(low == high))
-    low = spread(low, g.blocks, g.shape)
-    high = low if is_known else spread(high, g.blocks, g.shape)
     whole = divides_exactly(N, s) & usable
+    k = roundings(N, s)
     with np.errstate(all="ignore"):
+        if k <= 2 and is_known and not np.all(whole | ~usable):
+            return _as_doubles(N, *_rounded_quotients(N, g, low, k))
+        low = spread(low, g.blocks, g.shape)
+        high = low if is_known else spread(high, g.blocks, g.shape)
         if is_known:
             lo = np.asarray(g.lo / low)
             hi = lo if g.lo is g.hi else np.asarray(g.hi / low)
@@ -106,15 +109,44 @@ def _quotients(N: BandSystem, g: Quantity, s: Quantity, usable: Reals) -> Pair:
             lo = g.lo / np.where(g.lo >= 0, high, low)
             hi = g.hi / np.where(g.hi >= 0, low, high)
         if np.all(whole | ~usable) and is_known:
-            exact = lo, hi
-            return _as_doubles(N, *exact)
-        wide = N.widen(lo, hi, False, roundings(N, s), 4 * N.tiny)  # no grid shows what underflow costs
+            return _as_doubles(N, lo, hi)
+        wide = N.widen(lo, hi, False, k, 4 * N.tiny)  # no grid shows what underflow costs
         below, above = _as_doubles(N, wide.lo, wide.hi)
         if np.any(whole):
             at = np.broadcast_to(spread(whole, g.blocks, g.shape), g.shape)
             exact = _as_doubles(N, lo, hi)
             below, above = np.where(at, exact[0], below), np.where(at, exact[1], above)
     return below, above
+
+
+def _rounded_quotients(N: BandSystem, g: Quantity, s: Reals, k: int) -> Pair:
+    """N2 where the scale is known: x / s rounded once or not at all, or x (1 / s) with either factor so.
+
+    An exact quotient stays exact, so that a tie stays a tie.
+    """
+    at = spread(s, g.blocks, g.shape)
+    lo = np.asarray(g.lo / at)
+    hi = lo if g.lo is g.hi else np.asarray(g.hi / at)
+    below, above = N.E.push_outward(lo, hi)
+    if lo is hi:
+        near = np.asarray(lo, dtype=np.float64)
+        exact = (N.f.round(near) == near) & (
+            near * np.asarray(at, dtype=np.float64) == np.asarray(g.lo, dtype=np.float64)
+        )
+        if N.f is F32 and np.any(exact):
+            below, above = (np.where(exact, N.E.convert(near), end) for end in (below, above))
+    below, above = N.E.hull(below, above, N.f)
+    if k > 1:
+        one = N.E.convert(np.asarray(1.0))
+        inverse = N.E.hull(*N.E.push_outward(one / s, one / s), N.f)
+        least, most = (spread(end, g.blocks, g.shape) for end in inverse)
+        product = (
+            g.lo * np.where(np.asarray(g.lo >= 0, dtype=np.bool_), least, most),
+            g.hi * np.where(np.asarray(g.hi >= 0, dtype=np.bool_), most, least),
+        )
+        product = N.E.hull(*N.E.push_outward(*product), N.f)
+        below, above = np.minimum(below, product[0]), np.maximum(above, product[1])
+    return flush(below, above, N.f.min_normal) if N.ftz else (below, above)
 
 
 def _as_doubles(N: BandSystem, lo: Reals, hi: Reals) -> Pair:
