@@ -26,8 +26,7 @@ def independent_dimensions(op: Op) -> dict[str, tuple[str, ...]]:
 
 def _is_independent(op: Op, output: str, d: str, inputs: NamedReals, sizes: Lengths) -> bool:
     with_d = {n: role for n, role in op.inputs.items() if d in role.dimensions}
-    is_divided = any(base == d for _, role in op.roles for _, base, _ in role.divided)
-    if d.isdigit() or is_divided or not any(role.is_float for role in with_d.values()):
+    if d.isdigit() or not any(role.is_float for role in with_d.values()):
         return False
     role, scalars = op.outputs[output], op.scalars_of(sizes, {})
     for place in range(sizes[d]):
@@ -56,7 +55,8 @@ def row_axes(op: Op) -> Mapping[str, int]:
         return {}
     leads = {role.dimensions[:1] for role in op.outputs.values()}
     lead = "".join(*leads) if len(leads) == 1 else ""
-    if not lead or any(role.dimensions.count(lead) > 1 for _, role in op.roles):
+    is_divided = any(base == lead for _, role in op.roles for _, base, _ in role.divided)
+    if not lead or is_divided or any(role.dimensions.count(lead) > 1 for _, role in op.roles):
         return {}
     cut = {name: role.dimensions.index(lead) for name, role in op.roles if lead in role.dimensions}
     is_cut = any(name in cut for name in op.inputs) and not op.inputs.keys() & op.outputs.keys()

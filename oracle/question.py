@@ -21,7 +21,7 @@ from kfuzz.oracle.joint.contraction import contract
 from kfuzz.oracle.names import check_names
 from kfuzz.oracle.op import NamedReals, Op
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.shapes import Lengths, Places, shape_output
+from kfuzz.oracle.shapes import Lengths, Places, shape_output, slice_places
 from kfuzz.oracle.special import check_special, claimed_elements
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import BallEnds
@@ -79,10 +79,7 @@ class Question:
         """What the kernel wrote, cut to the places of some dimensions."""
         cut = {}
         for role, array in self.written.items():
-            place = tuple(
-                slice(only[d], only[d] + 1) if d in only else slice(None) for d in self.op.outputs[role].dimensions
-            )
-            cut[role] = array[place]
+            cut[role] = array[slice_places(self.op.outputs[role].dimensions, only, self.sizes)]
         return cut
 
     def _run(self, band: Bands, inputs: NamedReals) -> dict[str, Quantity]:
@@ -152,9 +149,7 @@ class Question:
             only.pop(dimensions[-1], None)
         cut = {}
         for role, array in self.inputs.items():
-            place = tuple(
-                slice(only[d], only[d] + 1) if d in only else slice(None) for d in self.op.inputs[role].dimensions
-            )
+            place = slice_places(self.op.inputs[role].dimensions, only, self.sizes)
             cut[role] = array[place]
         return cut, only
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Literal, get_args
 
-from kfuzz.oracle.elements import F32, F64, FLOATS, NARROW
+from kfuzz.oracle.elements import F32, F64, FLOATS, I32, NARROW
 from kfuzz.oracle.quantizing import Quantizing
 
 U = F32.u
@@ -77,8 +77,9 @@ NARROW_SUMS = {one.name: one for one in FLOATS if one.name in NARROW and not one
 """The narrow formats in which a kernel may accumulate."""
 ACCUMULATOR_FORMATS = {F64.name: F64, **NARROW_SUMS}
 """The accumulator formats that a claim may name; otherwise sums have the format in which the kernel computes."""
-ACCUMULATORS = (F32.name, F64.name, "compensated", *NARROW_SUMS, "mma")
-"""The words of a claim for its accumulator."""
+FLOAT_ACCUMULATORS = (F32.name, F64.name, "compensated", *NARROW_SUMS, "mma")
+ACCUMULATORS = (*FLOAT_ACCUMULATORS, I32.name)
+"""The words of a claim for its accumulator; an integer one holds sums of products of integers, exactly."""
 
 DIVIDE_ROUNDINGS: dict[Divide, int] = {"ieee": 1, "reciprocal": 2, "fast": 5, "fast reciprocal": 6}
 """e / s; e * (1 / s); the same two by `__fdividef` or under -prec-div=false, whose quotient errs by 2 ulp."""

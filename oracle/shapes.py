@@ -76,12 +76,22 @@ def evaluate(text: str, sizes: Lengths) -> Any:  # noqa: ANN401  a number or a t
     return eval(text, {"__builtins__": {}, "sqrt": math.sqrt, **sizes})  # noqa: S307  the file is Python itself
 
 
+def slice_places(dimensions: tuple[str, ...], only: Lengths, sizes: Lengths) -> tuple[slice, ...]:
+    """The part of an array at one place of some dimensions; of a quotient, the place that belongs to it."""
+    made = []
+    for dimension in dimensions:
+        base, _, by = dimension.partition(" / ")
+        place = only.get(dimension, only[base] // sizes[by] if by and base in only else None)
+        made.append(slice(None) if place is None else slice(place, place + 1))
+    return tuple(made)
+
+
 def shape_output(x: Reals, role: Role, sizes: Lengths, only: Lengths | None = None) -> Reals:
     """Remove the axes that a reduction keeps from an output; unchanged if only the answer knows its length."""
     if any(dimension not in sizes and not dimension.isdigit() for dimension in role.dimensions):
         return x
     only = only or {}
-    shape = tuple(1 if d in only or d == "1" else sizes[d] for d in role.dimensions)
+    shape = tuple(1 if {d, d.partition(" / ")[0]} & only.keys() or d == "1" else sizes[d] for d in role.dimensions)
     size = math.prod(shape)
     if x.size == size:
         return x.reshape(shape)

@@ -14,7 +14,7 @@ from kfuzz.oracle.find import find, op_names
 from kfuzz.oracle.names import names_at
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.question import enclose
-from kfuzz.oracle.rounding import ACCUMULATORS, Accuracy
+from kfuzz.oracle.rounding import FLOAT_ACCUMULATORS, Accuracy
 from kfuzz.oracle.selfcheck.inputs import inputs_for
 from kfuzz.oracle.shapes import Places, shape_output
 from kfuzz.oracle.systems.simulated import KernelManner, Noise, Simulated, SumOrder
@@ -117,7 +117,7 @@ def settings(op: Op, quick: bool) -> Iterator[Setting]:
                 yield Setting(form, KernelManner(order, noise, divide=divide))
             yield Setting(form, KernelManner(order, "ends", divide="reciprocal"), declared=False)
         yield Setting(form, KernelManner("sequential", "ends", fused=True))
-        for accumulate in ACCUMULATORS[1:]:
+        for accumulate in FLOAT_ACCUMULATORS[1:]:
             yield Setting(form, KernelManner("sequential", "none"), accumulate=accumulate)
         yield Setting(form, KernelManner("tree", "ends"), ftz=True)
 

@@ -14,7 +14,7 @@ from paths import ROOT
 from kfuzz import oracle
 from kfuzz.commands.group import main
 from kfuzz.oracle import Accuracy, OracleError, Special, judge, want
-from kfuzz.oracle.elements import BF16, F16, FORMATS, Element, store, values
+from kfuzz.oracle.elements import BF16, F16, F32, FORMATS, Element, store, values
 from kfuzz.oracle.find import find, load
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.question import enclose
@@ -293,7 +293,7 @@ def test_shared_values_show_a_bug_in_no_single_element() -> None:
 @pytest.mark.parametrize("op", formula_ops(), ids=lambda op: op.name)
 def test_mpmath_lies_in_every_enclosure(op: Op) -> None:
     inputs: dict[str, Any] = op.random_inputs(op.small_sizes(3), RNG)
-    inputs = {k: a.astype("f4") if op.inputs[k].is_float else a for k, a in inputs.items()}
+    inputs = {k: op.store_input(k, a, F32) for k, a in inputs.items()}
     exact = want(op.name, inputs, digits=30)
     for name, enclosure in enclose(op, inputs, Accuracy(), Special(nan="ieee", pos_inf="ieee")).items():
         slow = exact[name].astype(np.float64)

@@ -172,7 +172,7 @@ MISTAKES = [
     ("exp-fast", (ADDS, 'exp = "expf"\n// flags = ["-use_fast_math"]'), 11, "every expf is compiled as __expf"),
     ("divide", (ADDS, 'divide = "exact"'), 11, "one of ieee, reciprocal, fast, fast reciprocal is wanted"),
     ("divide-fast", (ADDS, 'divide = "ieee"\n// flags = ["-prec-div=false"]'), 11, "make every division a fast"),
-    ("accumulate", (ADDS, 'accumulate = "double"'), 11, "one of f32, f64, compensated, f16, bf16, mma is wanted"),
+    ("accumulate", (ADDS, 'accumulate = "double"'), 11, "one of f32, f64, compensated, f16, bf16, mma, i32 is wanted"),
     ("denominator", (ADDS, 'denominator = "block"'), 11, "one of row, element is wanted"),
     ("shift", (ADDS, 'shift = "max"'), 11, "one of any, running max, zero is wanted"),
     ("shift-slack", (ADDS, 'shift = "zero"\n// shift_slack = 80'), 11, 'with "zero" there is no shift_slack'),
