@@ -85,29 +85,43 @@ def read_layout(text: str) -> Layout:
     return Layout(**found)  # type: ignore[arg-type]
 
 
-def slots_and_count(shape: Shape, per: int, layout: Layout) -> tuple[NDArray[np.int64], int]:
-    """The slot of each element, counted in elements from the start of the memory, and the number of slots."""
+def slot_count(shape: Shape, per: int, layout: Layout) -> int:
+    """How many slots for elements the memory has, its padding included; for any shape, however large."""
+    *lead, rows, cols = (1, 1, *shape) if len(shape) < 2 else shape
+    if layout.tiles:
+        return prod(lead) * -(-cols // TILE_COLS) * -(-rows // TILE_ROWS) * TILE_ROWS * TILE_COLS
+    outer, inner = (cols, rows) if layout.columns else (rows, cols)
+    return prod(lead) * outer * row_stride(inner, per, layout)
+
+
+def row_stride(inner: int, per: int, layout: Layout) -> int:
+    """How many slots lie from the start of one row, or column, to the next."""
+    stride = -(-inner // per) * per if layout.stride is None else layout.stride
+    if stride < inner or stride % per:
+        raise OracleError(f"stride {stride}: expected a multiple of {per}, at least {inner}")
+    return stride
+
+
+def element_slots(shape: Shape, per: int, layout: Layout) -> NDArray[np.int64]:
+    """The slot of each element, counted in elements from the start of the memory."""
     *lead, rows, cols = (1, 1, *shape) if len(shape) < 2 else shape
     if layout.tiles:
         r, c = np.arange(rows)[:, None], np.arange(cols)
-        wide, high = -(-cols // TILE_COLS), -(-rows // TILE_ROWS)
+        wide = -(-cols // TILE_COLS)
         one = (r // TILE_ROWS * wide + c // TILE_COLS) * (TILE_ROWS * TILE_COLS)
         one = one + r % 32 * 16 + r % TILE_ROWS // 32 * 4 + c % TILE_COLS
-        size = high * wide * TILE_ROWS * TILE_COLS
     else:
         outer, inner = (cols, rows) if layout.columns else (rows, cols)
-        stride = -(-inner // per) * per if layout.stride is None else layout.stride
-        if stride < inner or stride % per:
-            raise OracleError(f"stride {stride}: expected a multiple of {per}, at least {inner}")
-        one = np.arange(outer)[:, None] * stride + np.arange(inner)
-        one, size = (one.T if layout.columns else one), outer * stride
+        one = np.arange(outer)[:, None] * row_stride(inner, per, layout) + np.arange(inner)
+        one = one.T if layout.columns else one
+    size = slot_count((rows, cols), per, layout)
     starts = np.arange(prod(lead)).reshape(*lead, 1, 1) * size
-    return (starts + one).reshape(shape), prod(lead) * size
+    return np.asarray((starts + one).reshape(shape))
 
 
 def bit_positions(shape: Shape, storage: Storage, layout: Layout = Layout()) -> NDArray[np.int64]:
     """The first bit of each element of an array of this shape, counted from the lowest bit of its first byte."""
-    slots, _ = slots_and_count(shape, storage.per, layout)
+    slots = element_slots(shape, storage.per, layout)
     word, slot = np.divmod(slots, storage.per)
     if layout.high_first:
         slot = storage.per - 1 - slot
@@ -116,7 +130,7 @@ def bit_positions(shape: Shape, storage: Storage, layout: Layout = Layout()) -> 
 
 def word_count(shape: Shape, storage: Storage, layout: Layout = Layout()) -> int:
     """How many words an array of this shape takes, its padding included."""
-    return -(-slots_and_count(shape, storage.per, layout)[1] // storage.per)
+    return -(-slot_count(shape, storage.per, layout) // storage.per)
 
 
 def pack(
