@@ -129,7 +129,7 @@ def orders_of(kernel: Kernel, case: Case, device: Device) -> tuple[list[str], li
     right, wrong = dict[str, None](), dict[str, None]()
     for run in device.run(bound.job, Probe(runs=ORDERS, timeout=MOST_SECONDS)).runs:
         inputs, outputs = kernel.stored(case.arrays), kernel.outputs(run.outputs, bound.sizes)
-        verdict = judge(kernel.op, inputs, outputs, bound.accuracy, kernel.special, kernel.scalars)
+        verdict = judge(kernel.op, inputs, outputs, bound.accuracy, kernel.special, bound.scalars)
         order = run.circumstances.order or str(run.circumstances)
         (wrong if verdict.status == "broken" else right)[order] = None
     return list(right), list(wrong)

@@ -55,7 +55,7 @@ MAX_TEXT = 4000
 MOST_DIMENSIONS = 8
 OWN_OP = re.compile(r"[^/\\\x00]{1,100}\.py|" + re.escape(BY_REFERENCE) + r"[^/\\\x00]{1,100}")
 """The name of a formula's file, or of a kernel's file with a reference. It is not a path: kfuzz never looks it up."""
-DIMENSION = re.compile(r"[A-Za-z_]\w{0,63}|\d{1,9}")
+DIMENSION = re.compile(r"[A-Za-z_]\w{0,63}( / [A-Za-z_]\w{0,63})?|\d{1,9}")
 
 HEX32 = re.compile(r"[0-9a-f]{8}")
 HEX8 = re.compile(r"[0-9a-f]{2}")

@@ -18,7 +18,7 @@ from kfuzz.claims.formula_claims import (
     read_shared,
 )
 from kfuzz.claims.front_matter import FrontMatter, shown_path
-from kfuzz.claims.keys import WrittenAccuracy, WrittenValues
+from kfuzz.claims.keys import WrittenAccuracy, WrittenQuantize, WrittenValues
 from kfuzz.claims.loaded import used_libraries
 from kfuzz.claims.reading import ClaimNames
 from kfuzz.claims.rounding_values import EXP_MODELS
@@ -27,6 +27,7 @@ from kfuzz.oracle.elements import F16, F32, F64, NARROW, Element
 from kfuzz.oracle.find import find
 from kfuzz.oracle.names import names_of
 from kfuzz.oracle.op import Op
+from kfuzz.oracle.quantizing import Quantizing
 from kfuzz.oracle.rounding import (
     EXPF,
     FAST_EXPF,
@@ -74,8 +75,9 @@ class Domain:
 
 
 def read_rounding(
-    front: FrontMatter, written: WrittenAccuracy, op: Op, names: ClaimNames, elements: Iterable[Element]
-) -> Rounding:
+    front: FrontMatter, written: WrittenAccuracy, op: Op, names: ClaimNames, elements: Iterable[Element],
+    quantizing: Quantizing,
+) -> Rounding:  # fmt: skip
     """The [accuracy] table; a missing value comes from the text if it is plain there, else is the loosest sound one."""
     known = names_of(op)
     text = said_in(front.source, front.is_python, set(op.seldom.values()))
@@ -85,7 +87,9 @@ def read_rounding(
     usual = used_libraries(front.path, front.source).arithmetic if front.is_python else Arithmetic()
     has_fast_divide = settings.get("prec-div", "true") == "false"
     kept = read_kept(front, written.keep, known.narrow_values)
-    narrow = max((one for one in elements if one.name in NARROW), key=lambda one: one.u, default=None)
+    narrow = max(
+        (one for one in elements if one.name in NARROW and not one.is_narrow), key=lambda one: one.u, default=None
+    )
     if narrow is not None and not kept:
         kept = {name: narrow.name for name in op.steps if name in known.narrow_values}
     usual_models = {name: FunctionModel(*usual.functions[name]) for name in known.functions if name in usual.functions}
@@ -105,6 +109,7 @@ def read_rounding(
         keep=kept,
         functions=usual_models | read_models(front, written.functions, known.functions),
         shared=read_shared(front, written.shared, tuple(known.sums)),
+        quantize=quantizing,
     )
     adds = read_counts(front, "adds", written.adds, op, names)
     rescales = read_counts(front, "rescales", written.rescales, op, names)
@@ -194,6 +199,13 @@ def shift_of(front: FrontMatter, op: Op, written: WrittenAccuracy) -> Shift:
     if shift == "zero" and written.rescales not in (None, "0"):
         raise front.error(key, '"zero" is never rescaled; rescales is 0, or left out')
     return shift
+
+
+def read_quantizing(front: FrontMatter, written: WrittenQuantize, op: Op) -> Quantizing:
+    """The [quantize] table; a missing key has the loosest sound value."""
+    if written != WrittenQuantize() and not op.has_grid:
+        raise front.error(("quantize",), f"{op.name} writes no codes, so that nothing is quantized")
+    return Quantizing(**{**vars(written), "round": written.round or "even"})
 
 
 def read_values(front: FrontMatter, written: WrittenValues, op: Op) -> Domain:

@@ -192,12 +192,18 @@ def check_each_role_has_one_array(front: FrontMatter, roles: Roles, arrays: Mapp
 
 
 def check_elements(front: FrontMatter, roles: Roles, arrays: Mapping[str, Array]) -> None:
-    """Check the types: float32; any float for a formula or an op that only compares; i32 or i64 for integers."""
+    """Check the types: float32; any float for a formula or an op that only compares; integers; narrow types."""
     for name, array in arrays.items():
         role = array.reads or array.writes
         if role is None:
             continue
-        allowed = (I32, I64) if role in roles.integers else FLOATS if roles.takes_any_float else (F32,)
+        if role in roles.grids:
+            allowed = tuple(one for one in ELEMENTS.values() if one.is_narrow)
+        elif role in roles.integers:
+            allowed = (I32, I64)
+        else:
+            any_float = tuple(one for one in FLOATS if array.reads or not one.is_narrow or one.kind == "power")
+            allowed = any_float if roles.takes_any_float else (F32,)
         if array.element not in allowed:
             raise front.error(("arrays", name), f"'{role}' of {roles.op} is {' or '.join(map(str, allowed))}")
     if not set(roles.integers) & set(roles.outputs):

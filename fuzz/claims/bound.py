@@ -14,10 +14,12 @@ from kfuzz.oracle.rounding import Accuracy
 class Bound:
     """The job for a device, and the accuracy by which its answer is judged.
 
-    `axes` are the kernel's axes at the shapes of the case; `sizes` are axes, tune and let together.
+    `axes` are the kernel's axes at the shapes of the case; `sizes` are axes, tune and let together, `scalars` the
+    constants of the op, and the sizes that no array gives it.
     """
 
     axes: Mapping[str, int]
     sizes: Mapping[str, int]
     accuracy: Accuracy
+    scalars: Mapping[str, float | str]
     job: Job

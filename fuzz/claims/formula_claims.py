@@ -17,14 +17,26 @@ ClaimedCounts = Expression | Mapping[str, Expression] | None
 """One count for every sum, or one for each sum by name."""
 
 
-def check_scalars(front: FrontMatter, scalars: Mapping[str, float], op: Op) -> None:
+def check_scalars(front: FrontMatter, scalars: Mapping[str, float | str], op: Op) -> None:
     """`scalars = { eps = 1e-5 }`: constants of the kernel that replace the op's own; the op has each of them."""
-    check_names_known(front, ("scalars",), scalars, tuple(op.scalars), "scalar")
+    check_names_known(front, ("scalars",), scalars, (*op.scalars, *op.axes), "scalar")
+    for name, value in scalars.items():
+        if isinstance(value, str) and name not in op.axes:
+            raise front.error(("scalars", name), "a finite number is wanted")
 
 
-def literals_of(op: Op, scalars: Mapping[str, float]) -> dict[str, str]:
+def read_op_axes(
+    front: FrontMatter, scalars: Mapping[str, float | str], op: Op, names: ClaimNames
+) -> dict[str, Expression]:
+    """The sizes that no array gives the op, such as that of a group, over the claim's sizes: `{ group = "cols" }`."""
+    given = {name: scalars[name] for name in op.axes if name in scalars}
+    texts = {name: value if isinstance(value, str) else f"{value:.17g}" for name, value in given.items()}
+    return {name: read_number(front, ("scalars", name), text, names) for name, text in texts.items()}
+
+
+def literals_of(op: Op, scalars: Mapping[str, float | str]) -> dict[str, str]:
     """The op's constants as C++ writes them, for a launch to pass by name; without those that follow from sizes."""
-    values = {**op.scalars, **scalars}
+    values = {**op.scalars, **{name: value for name, value in scalars.items() if name not in op.axes}}
     return {name: repr(float(value)) for name, value in values.items() if not isinstance(value, str)}
 
 

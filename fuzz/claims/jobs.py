@@ -21,6 +21,7 @@ from kfuzz.claims.steps import is_chosen, step_of
 from kfuzz.devices import Buffer, Step
 from kfuzz.devices.vast import is_vast
 from kfuzz.oracle.layout import Shape, word_count
+from kfuzz.oracle.shapes import evaluate as evaluate_rule
 
 Arrays = Mapping[str, NDArray[np.generic]]
 
@@ -44,6 +45,31 @@ def shapes_of(front: FrontMatter, roles: Roles, arrays: ClaimedArrays, sizes: Si
                 found = f"'{role}' of {roles.op} is [{', '.join(dimensions)}]; {clash} {at(sizes)}"
                 raise front.error(key, found)
     return shapes
+
+
+def check_quotients(
+    front: FrontMatter, roles: Roles, arrays: ClaimedArrays, shapes: Mapping[str, Shape],
+    scalars: Mapping[str, float | str],
+) -> None:  # fmt: skip
+    """Check each dimension that is a quotient of others, such as the groups of a row: `cols / group`, rounded up."""
+    sizes: dict[str, int] = {}
+    for name, array in arrays.items():
+        for _, dimensions in roles.dimensions(array.reads, array.writes):
+            sizes |= dict(zip(dimensions, shapes[name], strict=False))
+    known: dict[str, int | float | str] = {**sizes, **roles.op_axes, **scalars}
+    for name, array in arrays.items():
+        for role, dimensions in roles.dimensions(array.reads, array.writes):
+            for dimension, size in zip(dimensions, shapes[name], strict=False):
+                whole, _, by = dimension.partition(" / ")
+                divisor = evaluate_axis(known.get(by, 1), sizes)
+                if by and size != -(-sizes[whole] // divisor):
+                    found = f"{size} for {dimension}, of {whole} = {sizes[whole]} and {by} = {divisor}"
+                    raise front.error(("arrays", name), f"'{role}' of {roles.op} is [{', '.join(dimensions)}]: {found}")
+
+
+def evaluate_axis(value: float | str, sizes: Mapping[str, int]) -> int:
+    """An axis of an op: an integer, or an expression over the other dimensions; an empty one counts as 1."""
+    return max(int(evaluate_rule(value, sizes) if isinstance(value, str) else value), 1)
 
 
 def check_words(front: FrontMatter, key: KeyPath, array: Array, shape: Shape, sizes: Sizes) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.claims import front_matter
-from kfuzz.claims.accuracy import Domain, Rounding, accuracy_for, read_rounding, read_values
+from kfuzz.claims.accuracy import Domain, Rounding, accuracy_for, read_quantizing, read_rounding, read_values
 from kfuzz.claims.arrays import Array, check_roles, read_align, read_arrays
 from kfuzz.claims.axes import Axis
 from kfuzz.claims.bound import Bound
@@ -23,10 +23,10 @@ from kfuzz.claims.callables import complete, op_of_call, read_callable
 from kfuzz.claims.corners import corners
 from kfuzz.claims.expression import Expression, ExpressionError, Total, show_sizes
 from kfuzz.claims.fitted_op import fit_to_arrays
-from kfuzz.claims.formula_claims import check_scalars, each_count, literals_of
+from kfuzz.claims.formula_claims import check_scalars, each_count, literals_of, read_op_axes
 from kfuzz.claims.front_matter import FrontMatter
 from kfuzz.claims.grid_numbers import encode_numbers
-from kfuzz.claims.jobs import Arrays, buffer_of, shapes_of, steps_of
+from kfuzz.claims.jobs import Arrays, buffer_of, check_quotients, shapes_of, steps_of
 from kfuzz.claims.keys import WrittenClaim, parse_claim
 from kfuzz.claims.launches import Launch, LaunchVariant, read_launches
 from kfuzz.claims.memory import memory_shape, unpack_array
@@ -88,6 +88,8 @@ class Kernel:
     written: WrittenClaim = field(repr=False)
     front: FrontMatter = field(repr=False)
     scalars: Mapping[str, float] = field(default_factory=dict)
+    op_axes: Mapping[str, Expression] = field(default_factory=dict)
+    """The sizes that no array gives the op, such as that of a group."""
 
     @property
     def path(self) -> Path:
@@ -250,9 +252,21 @@ class Kernel:
             )
         return given if element is F32 else store(given.astype(np.float64), element)
 
+    def scalars_at(self, sizes: Sizes) -> dict[str, float | str]:
+        """The claim's constants, and the sizes that no array gives the op, at these sizes."""
+        place = ("scalars",)
+        axes = {name: evaluate(self.front, (*place, name), size, sizes) for name, size in self.op_axes.items()}
+        for name, size in axes.items():
+            if size < 1 and all(sizes[axis] for axis in self.axes):
+                raise self.front.error((*place, name), f"{size} {at(sizes)}; it is 1 or more")
+        return {**self.scalars, **{name: max(size, 1) for name, size in axes.items()}}
+
     def shapes(self, sizes: Sizes) -> dict[str, Shape]:
         """The shape of each array at these sizes."""
-        return shapes_of(self.front, self.roles, self.arrays, sizes)
+        shapes = shapes_of(self.front, self.roles, self.arrays, sizes)
+        if self.roles.quotients:
+            check_quotients(self.front, self.roles, self.arrays, shapes, self.scalars_at(sizes))
+        return shapes
 
     def steps(self, sizes: Sizes, shapes: Mapping[str, Shape]) -> tuple[Step, ...]:
         """The launches that are made at these sizes."""
@@ -286,7 +300,7 @@ class Kernel:
             entries=self.entries,
             warp_synchronous=self.warp_synchronous,
         )
-        return Bound(axes, sizes, self.accuracy(sizes), job)
+        return Bound(axes, sizes, self.accuracy(sizes), self.scalars_at(sizes), job)
 
     def outputs(self, outputs: Arrays, sizes: Sizes) -> dict[str, NDArray[np.generic]]:
         """The outputs of a run at these sizes, by role, in elements."""
@@ -329,6 +343,7 @@ def read(front: FrontMatter) -> Kernel:
         if front.is_python
         else read_launches(front, claim, names, arrays)
     )
+    types = [one.element for one in arrays.values()]
     home = claim.call.home if front.is_python else claim.host.home if claim.host else None
     kernel = Kernel(
         name=name_of(front.path),
@@ -341,13 +356,14 @@ def read(front: FrontMatter) -> Kernel:
         align=read_align(front, claim.align, arrays),
         warp_synchronous=bool(claim.warp_synchronous),
         launches=launches,
-        rounding=read_rounding(front, claim.accuracy, op, names, [one.element for one in arrays.values()]),
+        rounding=read_rounding(front, claim.accuracy, op, names, types, read_quantizing(front, claim.quantize, op)),
         values=read_values(front, claim.values, op),
         broken=read_broken(front, claim.broken, is_exhibit=name_of(front.path).startswith("broken/")),
         home=read_home(front, home, axes),
         written=claim,
         front=front,
-        scalars=dict(claim.scalars),
+        scalars={name: float(value) for name, value in claim.scalars.items() if name not in op.axes},
+        op_axes=read_op_axes(front, claim.scalars, op, names),
     )
     _ = kernel.entries  # each expression in an entry has a few values
     for corner, choice in corners(where, launches, let):

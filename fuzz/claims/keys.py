@@ -40,6 +40,8 @@ from kfuzz.claims.rounding_values import (
 from kfuzz.kinds import KINDS, Kind, Severity
 from kfuzz.oracle.elements import NARROW
 from kfuzz.oracle.find import op_names
+from kfuzz.oracle.grid import Saturate
+from kfuzz.oracle.quantizing import Apply, Logarithm, NanGroup, Rounding, ScaleForm, Zeros
 from kfuzz.oracle.rounding import (
     ACCUMULATORS,
     Atomics,
@@ -258,6 +260,29 @@ class WrittenValues:
 
 
 @dataclass(frozen=True)
+class WrittenQuantize:
+    """The table [quantize]: how scales and codes are made; None if a key is left out."""
+
+    scale: Annotated[ScaleForm | None, Key("how a scale follows from amax", OneOf(get_args(ScaleForm)))] = None
+    apply: Annotated[
+        Apply | None,
+        Key("whether x is divided by the scale, or multiplied by an inverse of it", OneOf(get_args(Apply))),
+    ] = None
+    round: Annotated[
+        Rounding | None, Key("how a quotient is rounded to a number of the grid", OneOf(get_args(Rounding)))
+    ] = None
+    saturate: Annotated[
+        Saturate | None, Key("what becomes of a quotient beyond the largest number", OneOf(get_args(Saturate)))
+    ] = None
+    nan: Annotated[NanGroup | None, Key("what a NaN in a group makes NaN", OneOf(get_args(NanGroup)))] = None
+    zeros: Annotated[Zeros | None, Key("the scale of a group of zeros", OneOf(get_args(Zeros)))] = None
+    log: Annotated[
+        Logarithm | None, Key("the function that finds a power of two upwards", OneOf(get_args(Logarithm)))
+    ] = None
+    symmetric: Annotated[bool, Key("whether the least integer, such as -128, is never written", parse_flag)] = False
+
+
+@dataclass(frozen=True)
 class WrittenBroken:
     """The table [broken]."""
 
@@ -289,6 +314,10 @@ def parse_call(place: ClaimPlace) -> WrittenCall:
 
 def parse_accuracy(place: ClaimPlace) -> WrittenAccuracy:
     return parse_record(WrittenAccuracy, place)
+
+
+def parse_quantize(place: ClaimPlace) -> WrittenQuantize:
+    return parse_record(WrittenQuantize, place)
 
 
 def parse_values(place: ClaimPlace) -> WrittenValues:
@@ -338,11 +367,15 @@ class WrittenClaim:
     accuracy: Annotated[WrittenAccuracy, Key("how the kernel rounds", parse_accuracy)] = field(
         default_factory=WrittenAccuracy
     )
+    quantize: Annotated[WrittenQuantize, Key("how scales and codes are made", parse_quantize)] = field(
+        default_factory=WrittenQuantize
+    )
     values: Annotated[WrittenValues, Key("the values for which the kernel is right", parse_values)] = field(
         default_factory=WrittenValues
     )
     scalars: Annotated[
-        Mapping[str, float], Key("constants of the kernel, in place of the op's own", Each(parse_constant))
+        Mapping[str, float | str],
+        Key("constants and group sizes of the kernel, in place of the op's own", Each(parse_constant)),
     ] = field(default_factory=dict)
     broken: Annotated[
         WrittenBroken | None, Key("what is wrong on purpose, in a kernel that must be found", parse_broken)
@@ -363,6 +396,7 @@ TABLES: Mapping[str, Mapping[str, Key]] = {
     "host": keys_of(WrittenHost),
     "call": keys_of(WrittenCall),
     "accuracy": keys_of(WrittenAccuracy),
+    "quantize": keys_of(WrittenQuantize),
     "values": keys_of(WrittenValues),
     "broken": keys_of(WrittenBroken),
 }

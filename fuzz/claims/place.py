@@ -105,8 +105,9 @@ def parse_align(place: ClaimPlace) -> int:
     return place.value
 
 
-def parse_constant(place: ClaimPlace) -> float:
-    return number_in(place, "a finite number is wanted")
+def parse_constant(place: ClaimPlace) -> float | str:
+    """A number, or an expression over the claim's sizes."""
+    return place.value if isinstance(place.value, str) else number_in(place, "a finite number is wanted")
 
 
 def number_in(place: ClaimPlace, wanted: str, least: float = -math.inf, most: float = math.inf) -> float:

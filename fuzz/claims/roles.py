@@ -26,6 +26,7 @@ class Roles:
     `takes_vector`: the op works by row, and one row may also be given as a plain vector.
     `cut`: the axis of each array along which the op can be split; an array without one is needed whole.
     `axis`: the dimension of the first input along which the op works.
+    `grids`: roles whose arrays are of a narrow type. `op_axes`: sizes that no array has, such as that of a group.
     """
 
     op: str
@@ -38,6 +39,14 @@ class Roles:
     whole: Element = I32
     cut: Mapping[str, int] = field(default_factory=dict)
     axis: int = -1
+    grids: frozenset[str] = frozenset()
+    op_axes: Mapping[str, int | str] = field(default_factory=dict)
+
+    @property
+    def quotients(self) -> tuple[str, ...]:
+        """The dimensions that are quotients of others, rounded up: `cols / group`."""
+        every = (*self.inputs.values(), *self.outputs.values())
+        return tuple(dict.fromkeys(one for dimensions in every for one in dimensions if " / " in one))
 
     @property
     def floats(self) -> set[str]:
@@ -69,6 +78,7 @@ def roles_of(op: str) -> Roles:
     rules = tuple(rule for rule in module.where if not rule.endswith(">= 1"))
     return Roles(
         op, inputs, outputs, module.takes_vector, module.takes_any_float, integers, rules, cut=dict(row_axes(module)),
+        grids=frozenset(name for name, role in module.roles if role.is_grid), op_axes=module.axes,
         axis=axis_of(module),
     )  # fmt: skip
 

@@ -31,10 +31,11 @@ def unwritten_mask(buffer: Buffer, runs: Sequence[Run], words: Sequence[int]) ->
     # Most kernels write every element: the first run alone shows it.
     mask: NDArray[np.bool_] = poison_mask(runs[0].outputs[buffer.name], words[0])
     for run, word in zip(runs[1:], words[1:], strict=True):
-        if not mask.any():
-            break
-        np.logical_and(mask, poison_mask(run.outputs[buffer.name], word), out=mask)
-    return mask if buffer.padding is None else np.logical_and(mask, ~padded_elements(buffer))
+        if mask.any():
+            np.logical_and(mask, poison_mask(run.outputs[buffer.name], word), out=mask)
+    if buffer.padding is not None:
+        np.logical_and(mask, ~padded_elements(buffer), out=mask)
+    return mask
 
 
 def padded_elements(buffer: Buffer) -> NDArray[np.bool_]:

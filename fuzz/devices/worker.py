@@ -489,7 +489,8 @@ class _Pickler(pickle.Pickler):
         if type(given) is not np.ndarray or given.dtype.hasobject:
             return NotImplemented
         lies: Any = np.ascontiguousarray(given)  # for mypy no array is a buffer
-        return np.ndarray, (given.shape, given.dtype.str, pickle.PickleBuffer(lies))
+        dtype = given.dtype.str if given.dtype.names is None else given.dtype.descr  # of a narrow type, its name
+        return np.ndarray, (given.shape, dtype, pickle.PickleBuffer(lies))
 
 
 def _pack(message: object) -> list[bytes | memoryview]:

@@ -176,7 +176,7 @@ def _is_same_where_judged(kernel: Kernel, trial: Trial, listening: AnswerRecorde
     own, others = ([as_own_outputs(module, one) for one in runs] for runs in (own, others))
     module, given, answers = in_own_arrays(module, given, answers)
     with np.errstate(all="ignore"):
-        enclosures = enclose_answers(module, given, answers, bound.accuracy, kernel.special, kernel.scalars)
+        enclosures = enclose_answers(module, given, answers, bound.accuracy, kernel.special, bound.scalars)
     return len(own) == len(others) and all(
         _differ(mine[role], theirs[role], enclosure) == 0
         for mine, theirs in zip(own, others, strict=True)

@@ -23,7 +23,8 @@ from kfuzz.search.choose import Choose
 from kfuzz.search.families import NEG_INF, POS_INF
 from kfuzz.search.indices import indices_recipe
 from kfuzz.search.large import large_size
-from kfuzz.search.rows import rows_and_columns, rows_recipe
+from kfuzz.search.narrow_rows import recipe_of_role
+from kfuzz.search.rows import rows_and_columns
 from kfuzz.search.scale import BUDGET, WORK, Large
 from kfuzz.search.sizes import Ground, ground_of, make_allowed, size_of
 from kfuzz.search.vast import Rung, arrays_in_turns, vast_size
@@ -83,8 +84,8 @@ def planner_of(op: str) -> Planner:
 
 
 def every_role_by_rows(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict[str, Recipe]:
-    """Hostile rows for every role."""
-    return {role: rows_recipe(ground, *rows_and_columns(shape), choose) for role, shape in wanted.items()}
+    """Hostile rows for every role; codes and scales where the kernel reads them."""
+    return {role: recipe_of_role(ground, role, wanted, choose) for role in wanted}
 
 
 def _arrays(ground: Ground, axes: Mapping[str, int], choose: Choose) -> dict[str, Recipe | Values]:

@@ -128,7 +128,7 @@ def check_timed_answer(session: graphs.Session, entrant: TimedSubject) -> str:
     if name := find_unwritten_output(arrays, 0):
         return f"once it is timed it leaves elements of {name} unwritten: it skips work, or is not done when it says so"
     got = answers_of(arrays, 0, rows)
-    verdict = judge(kernel.op, given, got, arrays.bound.accuracy, kernel.special, kernel.scalars)
+    verdict = judge(kernel.op, given, got, arrays.bound.accuracy, kernel.special, arrays.bound.scalars)
     if verdict.status == "kept":
         return ""
     said = verdict.diagnosis or ", ".join(map(str, verdict.reasons))

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuzz.claims.bound import Bound
 from kfuzz.claims.kernel import Kernel
-from kfuzz.oracle import Accuracy, Verdict, judge
+from kfuzz.oracle import Verdict, judge
 
 ByRole = Mapping[str, NDArray[Any]]
 
@@ -19,17 +20,17 @@ OF_ROUNDING = ("fast exp", "less accurate than claimed", "wrong elements", "exp 
 """Diagnoses that another kind of exp or division would explain, or an atomic that flushes denormals to zero."""
 
 
-def add_hints(kernel: Kernel, inputs: ByRole, got: ByRole, accuracy: Accuracy, verdict: Verdict) -> Verdict:
+def add_hints(kernel: Kernel, inputs: ByRole, got: ByRole, bound: Bound, verdict: Verdict) -> Verdict:
     """A broken verdict with hints in its detail; any other verdict unchanged."""
     if verdict.status != "broken":
         return verdict
-    hints = [keeps] if (keeps := hint_at_finite(kernel, inputs, got, accuracy)) else []
+    hints = [keeps] if (keeps := hint_at_finite(kernel, inputs, got, bound)) else []
     if verdict.kind == "numeric" and verdict.diagnosis in (*OF_ROUNDING, "all zero", "zero elements"):
         hints += kernel.rounding.doubts
     return replace(verdict, detail="; ".join(part for part in (verdict.detail, *hints) if part)) if hints else verdict
 
 
-def hint_at_finite(kernel: Kernel, inputs: ByRole, got: ByRole, accuracy: Accuracy) -> str:
+def hint_at_finite(kernel: Kernel, inputs: ByRole, got: ByRole, bound: Bound) -> str:
     """The hint at `finite = true`, if only rows with -inf are wrong and all others are right."""
     if kernel.finite or not has_rows(kernel) or any(array.dtype != np.float32 for array in inputs.values()):
         return ""
@@ -42,9 +43,9 @@ def hint_at_finite(kernel: Kernel, inputs: ByRole, got: ByRole, accuracy: Accura
         kernel.op,
         {role: array[~masked] for role, array in inputs.items()},
         {role: array[~masked] for role, array in got.items()},
-        accuracy,
+        bound.accuracy,
         kernel.special,
-        kernel.scalars,
+        bound.scalars,
     )
     return "only rows with -inf are wrong: [values] finite = true keeps it" if rest.status == "kept" else ""
 

@@ -21,7 +21,7 @@ from kfuzz.claims.kernel import DoesNotFitError, Kernel
 from kfuzz.claims.references import name_in_case
 from kfuzz.devices import Device, Job, Outcome, Probe, Refusal, Run, Untried
 from kfuzz.devices.vast import is_vast
-from kfuzz.oracle import Accuracy, judge
+from kfuzz.oracle import judge
 from kfuzz.oracle.find import find
 from kfuzz.oracle.special import words_for_nan
 from kfuzz.oracle.verdict import Reason, SpecialRow, Why
@@ -175,9 +175,9 @@ def judge_outcome(
     verdicts = []
     for run, got in answers:
         held = inputs_of_rows(kernel, case, run.rows) if run.rows else given
-        claimed = (bound.accuracy, kernel.special, kernel.scalars)
+        claimed = (bound.accuracy, kernel.special, bound.scalars)
         verdict = judge(kernel.op, held, got, *claimed, lambda done: tell(f"judged {done:.0%}"))
-        verdict = add_hints(kernel, held, got, bound.accuracy, verdict)
+        verdict = add_hints(kernel, held, got, bound, verdict)
         verdicts.append((run, number_rows(verdict, got, run.rows) if run.rows else verdict))
     reasons = tuple(dict.fromkeys(reason for _, verdict in verdicts for reason in verdict.reasons))
     refusals = (outcome.refusal,) if outcome.refusal else ()
@@ -207,7 +207,7 @@ def judge_outcome(
         rows=(len(verdicts[0][0].rows) or _rows(kernel, case)) if verdicts else 0,
         elements=sum(verdict.judged for _, verdict in verdicts[:1]),
         reasons=(*(_reasons_of_sample(outcome, bool(verdicts)) if asked.job.sampling else ()), *reasons, *refusals),
-        silences=_silences(kernel, case, bound.accuracy, answers[0][1], reasons) if reasons and given else {},
+        silences=_silences(kernel, case, bound, answers[0][1], reasons) if reasons and given else {},
         untried=outcome.untried,
         notes=outcome.notes,
         seconds={"device": seconds, "oracle": ended - ran},
@@ -243,7 +243,7 @@ def _rows(kernel: Kernel, case: Case) -> int:
 
 
 def _silences(
-    kernel: Kernel, case: Case, accuracy: Accuracy, got: Outputs, reasons: Iterable[Reason]
+    kernel: Kernel, case: Case, bound: Bound, got: Outputs, reasons: Iterable[Reason]
 ) -> dict[str, tuple[str, ...]]:
     """For each special value that the claim does not mention: the words with which the kernel would be kept here."""
     found: dict[str, tuple[str, ...]] = {}
@@ -252,6 +252,7 @@ def _silences(
             words: tuple[Any, ...] = words_for_nan(find(kernel.op)) if key == "nan" else get_args(SpecialRow)
             claims = {word: replace(kernel.special, **{key: word}) for word in words}
             given = kernel.stored(case.arrays)
-            verdicts = {w: judge(kernel.op, given, got, accuracy, said, kernel.scalars) for w, said in claims.items()}
+            claimed = (kernel.op, given, got, bound.accuracy)
+            verdicts = {word: judge(*claimed, said, bound.scalars) for word, said in claims.items()}
             found[key] = tuple(word for word, verdict in verdicts.items() if verdict.status == "kept")
     return found

@@ -57,7 +57,8 @@ def functions(values: Values) -> Iterator[str]:
 def parameter_for(argument: str, values: Values) -> str:
     """A parameter that takes the argument."""
     if argument in values["arrays"]:
-        return f"{ELEMENTS[values['arrays'][argument].partition('[')[0]].c_type} *"
+        element = values["arrays"][argument].partition("[")[0]
+        return f"{ELEMENTS[element].c_type if element in ELEMENTS else 'unsigned char'} *"
     if "nullopt" in argument:
         return "std::optional<torch::Tensor>"
     return "const int *" if argument == "nullptr" else "float" if "." in argument else "int"
