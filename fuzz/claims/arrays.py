@@ -126,8 +126,11 @@ def read_array(front: FrontMatter, key: KeyPath, text: str, names: ClaimNames) -
     words = shape if storage.per > 1 else ()
     if words:
         shape = in_elements(front, key, shape, storage.per, layout, names)
-    if (words or layout != BY_ROWS) and (fill is not None or room or not (reads or writes)):
-        raise front.error(key, "an array with a role alone has a layout or several elements in a word, without '='")
+    if (words or layout != BY_ROWS) and (fill not in (None, "0") or room or not (reads or writes)):
+        found = (
+            "only a whole array with a role has a layout, or several elements in a word; the host may fill it with 0"
+        )
+        raise front.error(key, found)
     return Array(row, shape, reads, writes, read_fill(front, key, fill, row), room, storage.per, words, layout)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kfuzz.claims.arrays import Array
 from kfuzz.oracle.elements import Element
-from kfuzz.oracle.layout import Shape, is_element_byte, pack, unpack, word_count
+from kfuzz.oracle.layout import Shape, bit_positions, is_element_byte, pack, unpack, word_count
 
 NAN_WORD = (0x7FBADBAD).to_bytes(4, "little")
 """A NaN as float32, in both halves as bfloat16 and as float16."""
@@ -42,6 +42,13 @@ def unpack_array(array: Array, memory: NDArray[np.generic], shape: Shape) -> NDA
         return memory
     plain = np.ascontiguousarray(memory).reshape(-1).view(np.uint8)
     return unpack(plain, shape, array.storage, array.layout)
+
+
+def word_of(array: Array, shape: Shape, index: tuple[int, ...]) -> int:
+    """The number of the word in memory that holds an element."""
+    if array.is_plain:
+        return int(np.ravel_multi_index(index, shape)) if shape else 0
+    return int(bit_positions(shape, array.storage, array.layout)[index] // array.storage.word_bits)
 
 
 def padding_of(array: Array, shape: Shape) -> NDArray[np.bool_] | None:

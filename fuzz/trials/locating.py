@@ -6,10 +6,9 @@ Knows kernels and devices; it does not know what is wrong with an answer.
 from dataclasses import replace
 from math import prod
 
-import numpy as np
-
 from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import Kernel
+from kfuzz.claims.memory import word_of
 from kfuzz.devices import ClaimError, Device, DeviceError, Locating, Probe
 from kfuzz.trials.defect import Defect
 
@@ -19,13 +18,14 @@ def locate(defect: Defect, kernel: Kernel, case: Case, device: Device, probe: Pr
     worst, extent = defect.worst, defect.extent
     if worst is None or extent is None or defect.line is not None or not isinstance(device, Locating):
         return defect
-    job = kernel.bind(case.arrays, defect.scene.tune).job
-    names = [name for name, array in kernel.arrays.items() if array.writes == worst.output]
-    buffer = next(one for one in job.buffers if one.name in names)
-    if prod(buffer.shape) != extent.elements:
+    bound = kernel.bind(case.arrays, defect.scene.tune)
+    name, array = next((name, one) for name, one in kernel.arrays.items() if one.writes == worst.output)
+    buffer = next(one for one in bound.job.buffers if one.name == name)
+    job, shape = bound.job, tuple(size(bound.sizes) for size in array.shape)
+    if prod(shape) != extent.elements or (array.is_plain and buffer.shape != shape):
         return defect
-    index = (0,) * len(buffer.shape) + worst.index  # an array of one row may be a vector, and a vector one row
-    element = int(np.ravel_multi_index(index[len(index) - len(buffer.shape) :], buffer.shape)) if buffer.shape else 0
+    index = (0,) * len(shape) + worst.index  # an array of one row may be a vector, and a vector one row
+    element = word_of(array, shape, index[len(index) - len(shape) :])
     try:
         stored = device.find_store(job, probe, buffer.name, element)
     except (ClaimError, DeviceError):  # the defect stays without a line
