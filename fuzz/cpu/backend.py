@@ -372,10 +372,10 @@ def check_arguments(job: Job, entry: str, signature: str, args: tuple[str | int,
             raise ClaimError(f"{job.path}: parameter {number} of {entry} is {takes}; the claim passes {passed}")
 
 
-def limit_process() -> None:
+def limit_process(most: int = MEMORY_LIMIT) -> None:
     """Limit the addresses of this process, forbid core dumps, and let what a kernel starts end with it."""
     allowed = resource.getrlimit(resource.RLIMIT_AS)[1]
-    limit = MEMORY_LIMIT if allowed == resource.RLIM_INFINITY else min(MEMORY_LIMIT, allowed)
+    limit = most if allowed == resource.RLIM_INFINITY else min(most, allowed)
     resource.setrlimit(resource.RLIMIT_AS, (limit, allowed))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     adopt_orphans()

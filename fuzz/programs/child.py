@@ -33,7 +33,7 @@ from kfuzz.cpu.abi import (
     Status,
     arguments,
 )
-from kfuzz.cpu.backend import limit_process
+from kfuzz.cpu.backend import MEMORY_LIMIT, limit_process
 from kfuzz.cpu.experiments import Manner
 from kfuzz.devices import Refusal
 from kfuzz.devices.layout import POISONS
@@ -41,6 +41,8 @@ from kfuzz.programs.build import load_program
 from kfuzz.programs.messages import OWN_FAULT, ProgramEnd, ProgramRun, RequestFiles
 from kfuzz.programs.sampling import SampledShare
 
+ADDRESSES_OF_ARRAYS = 11 << 34
+"""Bytes of addresses of a program's arrays and their shadow (runtime/arena.cpp). Few of them take memory."""
 MOST_LAUNCHES = 1 << 14
 """Launches that differ from the one right before."""
 
@@ -89,7 +91,7 @@ def run_main(request: ProgramRun, words: list[str], live: LiveRun, close: Callab
     the runtime's own.
     """
     library, manner = request.library, request.manner
-    limit_process()
+    limit_process(MEMORY_LIMIT + ADDRESSES_OF_ARRAYS)
     runtime = Runtime(toolchain.build_runtime())
     loaded = LoadedLibrary(library)
     given = (ctypes.c_char_p * (len(words) + 1))(*(os.fsencode(one) for one in words), None)
@@ -179,7 +181,9 @@ def run_alone(words: list[str]) -> None:
     def close(end: ProgramEnd) -> NoReturn:
         if end.findings:
             sys.stderr.write(f"kfuzz: this run has findings; kfuzz check {words[0]} shows them\n")
-            sys.stderr.flush()
+        if end.refusal:
+            sys.stderr.write(f"kfuzz: cannot run: {end.refusal.words}\n")
+        sys.stderr.flush()
         os._exit(end.exit_code & 255 if end.status == Status.finished else 1)  # without running destructors again
 
     run_main(ProgramRun(load_program(Path(words[0])), Manner(0, POISONS[0]), 0.0), words, LiveRun(), close)

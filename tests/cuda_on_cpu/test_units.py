@@ -22,6 +22,7 @@ FAULTS = {
     "stacks": ("% stride < guard_bytes", "% stride > guard_bytes"),
     "memory_map": ("array.is_guard &&", "!array.is_guard &&"),
     "held_races": ("h.met.writes && !has_changed(h)", "h.met.writes && has_changed(h)"),
+    "chunks": ("15u >> (4 - rest % 4)", "15u"),
     "vast": ("if (mapping.region) munmap(mapping.region, mapping.region_bytes);", ""),
     "report": ("if (damage.is_damaged && may_follow_from_damage(kind))", "if (may_follow_from_damage(Kind::race))"),
 }

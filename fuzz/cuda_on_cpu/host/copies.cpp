@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "../runtime/arena.h"
 #include "../runtime/memory_map.h"
 #include "../runtime/report.h"
 #include "asked.h"
@@ -100,7 +101,7 @@ static cudaError_t set(const Filled &f) {
     char *into = static_cast<char *>(f.to) + row / f.rows * f.slice + row % f.rows * f.pitch;
     size_t part = inside(into, f.width, true, by.line);
     moves(into, part, Move::writes, by, work);
-    if (f.element_bytes == 1) memset(into, static_cast<int>(f.value), part);
+    if (f.element_bytes == 1) set_memory(into, static_cast<int>(f.value), part);
     for (size_t i = 0; f.element_bytes > 1 && i + f.element_bytes <= part; i += f.element_bytes) memcpy(into + i, &f.value, f.element_bytes);
     if (run->check) host_has_written(reinterpret_cast<uintptr_t>(into), part);
   }

@@ -41,8 +41,8 @@ static void launch_all() {
   if (run->first_counted) check_earlier_answers();
 }
 
-static bool prepare_memory() {
-  if (!machine.is_ready) machine.is_ready = cuda_on_cpu_dynamic_shared && map_stacks() && map_arena() && map_heap() && install_signal_handlers();
+static bool prepare_memory(const Run &wanted) {
+  if (!machine.is_ready) machine.is_ready = cuda_on_cpu_dynamic_shared && map_stacks() && map_arena(wanted.is_program) && map_heap() && install_signal_handlers();
   return machine.is_ready;
 }
 
@@ -116,7 +116,7 @@ static bool run_once(Run *the_run) {
 
 // False if the system gives no memory for stacks and arena.
 CUDA_ON_CPU_API bool cuda_on_cpu_run(Run *the_run) {
-  if (!prepare_memory()) return false;
+  if (!prepare_memory(*the_run)) return false;
   for (;;) {
     RunState state;
     if (!run_once(the_run)) return false;

@@ -38,7 +38,7 @@ static bool placed_again(Buffer &b) {
   Buffer *room = freed_with_room(b.bytes, is_host_visible(&b));
   if (!room) return false;
   b.address = room->address;
-  fill(b.address, b.bytes, b.fill, b.element_bytes);
+  poison_buffer(*run, b);
   paint_zone(b.address + b.bytes, run->poison);
   if (run->check) mark_array(b);
   *room = b;
@@ -48,7 +48,7 @@ static bool placed_again(Buffer &b) {
 static void free_array(Buffer &b, int line) {
   b.flags |= is_freed;
   b.freed_line = static_cast<uint32_t>(line);
-  fill(b.address, b.bytes, run->poison, sizeof run->poison);
+  poison_buffer(*run, b);
   if (run->check) unmark_array(b);
 }
 
@@ -64,7 +64,7 @@ static cudaError_t freed(void *memory, const Asked &by) {
   if (!by.waits && run->check) {
     Working work(timeline_of(by.stream), Work::freeing, false);
     moves(b->address, b->bytes, Move::writes, by, work);
-    fill(b->address, b->bytes, run->poison, sizeof run->poison);
+    poison_buffer(*run, *b);
     checker_has_moved();
   }
   free_array(*b, by.line);
@@ -139,7 +139,7 @@ CUDA_ON_CPU_API cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream, int
 
 CUDA_ON_CPU_API cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *all) {
   Alone alone;
-  *all = arena_bytes();
+  *all = memory_of_device();
   *free_bytes = arena_left(*run);
   return cudaSuccess;
 }

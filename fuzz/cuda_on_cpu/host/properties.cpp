@@ -126,7 +126,7 @@ CUDA_ON_CPU_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int devic
   if (device) return returns(cudaErrorInvalidDevice);
   *p = {};
   strcpy(p->name, "kfuzz cpu device");
-  p->totalGlobalMem = arena_bytes();
+  p->totalGlobalMem = memory_of_device();
   p->sharedMemPerBlock = static_cast<size_t>(value_of(cudaDevAttrMaxSharedMemoryPerBlock));
   p->sharedMemPerBlockOptin = static_cast<size_t>(value_of(cudaDevAttrMaxSharedMemoryPerBlockOptin));
   p->sharedMemPerMultiprocessor = static_cast<size_t>(value_of(cudaDevAttrMaxSharedMemoryPerMultiprocessor));

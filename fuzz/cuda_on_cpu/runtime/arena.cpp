@@ -2,16 +2,26 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
+#include <initializer_list>
 
+#include "chunks.h"
 #include "guard_zone.h"
+#include "host_code.h"
+#include "memory_watch.h"
+#include "patterns.h"
 #include "report.h"
 #include "state.h"
 #include "unwritten.h"
 
 namespace cuda_on_cpu {
 
-constexpr uint64_t capacity = uint64_t{1} << arena_shift, checked_capacity = 256 << 20, default_alignment = 256;
+constexpr uint64_t capacity = first_part_bytes, checked_capacity = 256 << 20, default_alignment = 256;
+static_assert(capacity == uint64_t{1} << arena_shift);
+
+// The second part: of as many addresses, for this much memory.
+constexpr uint64_t with_second_part = uint64_t{1} << arena_of_program_shift, most_of_program = uint64_t{8} << 30, large_array = 16 << 20;
 
 // Where accesses are checked, an access that leaves an array by a wrong index must not land in the next array.
 constexpr uint64_t apart = 16 << 20;
@@ -24,24 +34,39 @@ namespace {
 
 struct ArenaMapping {
   char *start;
+  uint64_t bytes;
   uint32_t runs;  // since the process began
+  Pattern poison;  // what the second part begins with
+  uint32_t poison_value;
 };
 
 PerProcess<ArenaMapping> arena;
 
+// The second part: device memory grows from its start, host-visible memory downwards from its end. Offsets in the arena.
+struct SecondPart {
+  uint64_t end_of_device = first_part_bytes, start_of_visible = with_second_part;
+};
+PerRun<SecondPart> second;
+
 }  // namespace
 
-bool map_arena() {
+bool map_arena(bool for_program) {
   constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  void *memory = mmap(usual_place, capacity, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE, -1, 0);
-  if (memory == MAP_FAILED) memory = mmap(nullptr, capacity, PROT_READ | PROT_WRITE, flags, -1, 0);
-  if (memory == MAP_FAILED) return false;
-  arena.start = static_cast<char *>(memory);
-  return true;
+  if (arena.start) return true;
+  for (uint64_t bytes : {for_program ? with_second_part : capacity, capacity})
+    for (void *place : {usual_place, static_cast<void *>(nullptr)}) {
+      void *memory = mmap(place, bytes, PROT_READ | PROT_WRITE, flags | (place ? MAP_FIXED_NOREPLACE : 0), -1, 0);
+      if (memory == MAP_FAILED) continue;
+      arena.start = static_cast<char *>(memory);
+      arena.bytes = bytes;
+      return true;
+    }
+  return false;
 }
 
 uintptr_t arena_start() { return reinterpret_cast<uintptr_t>(arena.start); }
-uint64_t arena_bytes() { return capacity; }
+uint64_t arena_bytes() { return arena.bytes; }
+uint64_t memory_of_device() { return arena.bytes > capacity ? most_of_program : capacity; }
 
 // Every so often, before the arrays of a run are placed, frees large arrays of earlier jobs, and stray writes.
 static void give_back() {
@@ -88,7 +113,10 @@ void lay(const Buffer &b, const void *content) {
 // Host-visible memory lies in the last quarter.
 constexpr uint64_t visible_from = capacity / 4 * 3;
 
-bool is_host_visible(uintptr_t address) { return address - arena_start() - visible_from < capacity - visible_from; }
+bool is_host_visible(uintptr_t address) {
+  uint64_t offset = address - arena_start();
+  return offset - visible_from < capacity - visible_from || (offset >= second.start_of_visible && offset < arena.bytes);
+}
 
 static uint64_t end_of(const Run &run, uint64_t from, uint64_t to) {
   uint64_t end = from + guard_zone_bytes;
@@ -102,13 +130,21 @@ static uint64_t end_of(const Run &run, uint64_t from, uint64_t to) {
 
 static uint64_t bytes_of_all(const Run &run) {
   uint64_t all = 0;
-  for (uint32_t i = 0; i < run.buffer_count; i++) all += run.buffers[i].bytes + 2 * guard_zone_bytes;
+  for (uint32_t i = 0; i < run.buffer_count; i++)
+    if (!is_in_second_part(reinterpret_cast<uintptr_t>(run.buffers[i].address))) all += run.buffers[i].bytes + 2 * guard_zone_bytes;
   return all;
 }
 
-uint64_t arena_left(const Run &run) {
+static uint64_t left_in_first_part(const Run &run) {
   uint64_t used = run.check ? bytes_of_all(run) : end_of(run, 0, visible_from), room = run.check ? checked_capacity : visible_from;
   return used + 2 * guard_zone_bytes < room ? room - used - 2 * guard_zone_bytes : 0;
+}
+
+uint64_t arena_left(const Run &run) {
+  if (arena.bytes == capacity) return left_in_first_part(run);
+  uint64_t used = 0;
+  for (uint32_t i = 0; i < run.buffer_count; i++) used += run.buffers[i].flags & is_freed ? 0 : run.buffers[i].bytes;
+  return used < most_of_program ? most_of_program - used : 0;
 }
 
 void bring_in(const void *start, uint64_t bytes) {
@@ -121,22 +157,85 @@ void bring_in(const void *start, uint64_t bytes) {
 #endif
 }
 
-bool place_one_more(const Run &run, Buffer &b) {
+static void map_poison(const Run &run, char *start, uint64_t bytes) {
+  constexpr uint64_t bytes_of_pattern = large_array;
+  if (arena.poison.bytes && arena.poison_value != run.poison) forget_pattern(arena.poison);
+  arena.poison_value = run.poison;
+  bool is_made = arena.poison.bytes || make_pattern(arena.poison, &run.poison, sizeof run.poison, bytes_of_pattern);
+  if (!is_made || !map_pattern(arena.poison, start, bytes)) host_refuses("kfuzz: the system gives no more memory for large arrays");
+}
+
+void poison_buffer(const Run &run, const Buffer &b) {
+  if (is_in_second_part(reinterpret_cast<uintptr_t>(b.address)))
+    map_poison(run, b.address, b.bytes);
+  else
+    fill(b.address, b.bytes, run.poison, sizeof run.poison);
+}
+
+// Without touching so many bytes. False: nothing was done, since there are too few.
+static bool map_bytes(char *start, int value, uint64_t bytes) {
+  constexpr uint64_t of_zeros = 4 << 20, of_others = 4 * large_array;
+  if (bytes < (value ? of_others : of_zeros)) return false;
+  if (!value) return map_zeros(start, bytes);
+  Pattern pattern;
+  auto byte = static_cast<char>(value);
+  if (!make_pattern(pattern, &byte, 1, large_array)) return false;
+  bool is_mapped = map_pattern(pattern, start, bytes);
+  forget_pattern(pattern);
+  return is_mapped;
+}
+
+void set_memory(char *to, int value, uint64_t bytes) {
+  constexpr uint64_t page = 4096;
+  auto start = reinterpret_cast<uintptr_t>(to), from = (start + page - 1) & ~(page - 1), end = std::max(from, (start + bytes) & ~(page - 1));
+  if (!is_in_second_part(start) || !map_bytes(reinterpret_cast<char *>(from), value, end - from)) from = end = start + bytes;
+  memset(to, value, from - start);
+  memset(reinterpret_cast<void *>(end), value, start + bytes - end);
+}
+
+static bool find_in_first_part(const Run &run, Buffer &b) {
   bool visible = b.flags & is_host_visible_memory;
   uint64_t from = visible ? visible_from : 0, to = visible ? capacity : visible_from;
   uint64_t behind = end_of(run, from, to), gap = behind < to ? (to - behind) / 16 : 0;
   uint64_t offset = align_up(behind + (!run.check ? 0 : gap < apart ? gap : apart));
-  if (b.bytes > arena_left(run) || b.bytes > to || offset + b.bytes + 2 * guard_zone_bytes > to) return false;
+  if (b.bytes > left_in_first_part(run) || b.bytes > to || offset + b.bytes + 2 * guard_zone_bytes > to) return false;
   b.address = arena.start + offset;
+  return true;
+}
+
+// Between two arrays lie as many bytes as in the first part, and each begins at the start of a chunk of the shadow.
+static bool find_in_second_part(const Run &run, Buffer &b) {
+  if (b.bytes > arena_left(run)) return false;
+  uint64_t space = second.start_of_visible - second.end_of_device, bytes = b.bytes + chunk_bytes + 2 * guard_zone_bytes;
+  if (bytes > space) return false;
+  uint64_t gap = (space - bytes) / 16;
+  if (gap > apart) gap = apart;
+  bool visible = b.flags & is_host_visible_memory;
+  uint64_t after = visible ? second.start_of_visible - gap - b.bytes - guard_zone_bytes : second.end_of_device + gap + guard_zone_bytes + chunk_bytes - 1;
+  uint64_t offset = after / chunk_bytes * chunk_bytes;
+  if (visible)
+    second.start_of_visible = offset - guard_zone_bytes;
+  else
+    second.end_of_device = offset + b.bytes + guard_zone_bytes;
+  b.address = arena.start + offset;
+  watch_memory();
+  return true;
+}
+
+bool place_one_more(const Run &run, Buffer &b) {
+  bool has_second = arena.bytes > capacity, is_small = !has_second || b.bytes < large_array;
+  if (!(is_small && find_in_first_part(run, b)) && !(has_second && find_in_second_part(run, b))) return false;
   paint_zone(b.address - guard_zone_bytes, run.poison);
-  bring_in(b.address, b.bytes);
-  fill(b.address, b.bytes, b.fill, b.element_bytes);
+  if (!is_in_second_part(reinterpret_cast<uintptr_t>(b.address))) bring_in(b.address, b.bytes);
+  poison_buffer(run, b);
   paint_zone(b.address + b.bytes, run.poison);
   return true;
 }
 
 void allow_device_memory(bool allowed) {
-  mprotect(arena.start, visible_from, allowed ? PROT_READ | PROT_WRITE : PROT_NONE);
+  int protection = allowed ? PROT_READ | PROT_WRITE : PROT_NONE;
+  mprotect(arena.start, visible_from, protection);
+  if (second.end_of_device > capacity) mprotect(arena.start + capacity, second.end_of_device - capacity, protection);
 }
 
 static void report_guard(Run &run, uint32_t number, int64_t offset) {
@@ -153,7 +252,7 @@ void check_guards(Run &run) {
   for (uint32_t i = 0; i < run.buffer_count; i++) {
     Buffer &b = run.buffers[i];
     if (b.flags & is_of_earlier_call) continue;
-    if (b.flags & is_freed) {
+    if (b.flags & is_freed && !is_in_second_part(reinterpret_cast<uintptr_t>(b.address))) {  // reading all of it would take its memory
       int64_t at = first_change(b.address, b.bytes, run.poison);
       if (at >= 0) report_guard(run, i, at);
     }

@@ -10,6 +10,7 @@
 #include "host_code.h"
 #include "arena.h"
 #include "block.h"
+#include "chunks.h"
 #include "cluster.h"
 #include "common_access.h"
 #include "heap.h"
@@ -493,23 +494,32 @@ void checker_moves(uintptr_t address, uint64_t bytes, Move move, uint64_t pc, bo
   const Region *region = region_of(address, shared);
   if (!region || !bytes || (!kept && ordering.all_before >= ordering.work_start)) return;
   uint32_t held = 0;
-  for (uintptr_t word = address & ~uintptr_t{3}, end = address + bytes; word < end; word += 4) {
-    Cell &cell = *region->cell(word);
+  uintptr_t end = address + bytes;
+  auto check_word = [&](Cell &cell, uintptr_t word) {
     uint32_t mask = mask_of(word, address, end) & cell.addressable();
-    if (!mask) continue;
+    if (!mask) return true;
     Seen s = {word, 4, !writes, writes, 0, pc};
     if (held < most_held) held += meets_others(cell, word, s, mask);
-    if (writes) *region->settled_at(word) = 0, unsettle(word);
-    if (!kept) continue;
+    if (!kept) return true;
     Trace t = trace_of(s, mask);
-    if (!writes) {
-      remember_read(cell, t);
-      continue;
-    }
+    if (!writes) return remember_read(cell, t), true;
     note_before_write(word);
     cell.write = merged(cell.write, t);
     if (move == Move::writes) cell.set_initialised(cell.initialised() | mask);
-  }
+    return true;
+  };
+  auto check_words = [&](uintptr_t from, uintptr_t to) {
+    for (uintptr_t word = from; word < to; word += 4) {
+      if (writes) *region->settled_at(word) = 0, unsettle(word);
+      check_word(*region->cell(word), word);
+    }
+    return true;
+  };
+  auto check_uniform = [&](Chunk &chunk, uintptr_t from) {
+    chunk.has_lost_before |= writes && kept;
+    return check_word(chunk.all, from);
+  };
+  walk(*region, address & ~uintptr_t{3}, end, check_words, check_uniform);
 }
 
 void checker_has_moved() {

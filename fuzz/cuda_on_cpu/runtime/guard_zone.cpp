@@ -4,16 +4,18 @@
 
 namespace cuda_on_cpu {
 
-void fill(char *to, uint64_t bytes, uint64_t pattern, uint64_t pattern_bytes) {
+void repeat(char *to, uint64_t bytes, const void *unit, uint64_t unit_bytes) {
   if (!bytes) return;
-  uint64_t done = pattern_bytes < bytes ? pattern_bytes : bytes;
-  memcpy(to, &pattern, done);
+  uint64_t done = unit_bytes < bytes ? unit_bytes : bytes;
+  memcpy(to, unit, done);
   while (done < bytes) {  // copy what is there to double it
     uint64_t more = done < bytes - done ? done : bytes - done;
     memcpy(to + done, to, more);
     done += more;
   }
 }
+
+void fill(char *to, uint64_t bytes, uint64_t pattern, uint64_t pattern_bytes) { repeat(to, bytes, &pattern, pattern_bytes); }
 
 void paint_zone(char *zone, uint32_t poison) { fill(zone, guard_zone_bytes, poison, sizeof poison); }
 

@@ -6,6 +6,7 @@ namespace cuda_on_cpu {
 
 constexpr uint64_t guard_zone_bytes = 4096;
 
+void repeat(char *to, uint64_t bytes, const void *unit, uint64_t unit_bytes);
 void fill(char *to, uint64_t bytes, uint64_t pattern, uint64_t pattern_bytes);  // the pattern, repeated
 void paint_zone(char *zone, uint32_t poison);
 

@@ -1,4 +1,6 @@
 #include "late_writes.h"
+
+#include "chunks.h"
 #include "state.h"
 
 #include <sys/mman.h>
@@ -17,6 +19,7 @@ struct Shown {
 };
 
 struct WordsBefore {
+  const Region *buffers;
   uint32_t *before;  // for each word of the buffers; null until a run needs it
   uintptr_t start, bytes;
 };
@@ -35,6 +38,7 @@ PerRun<LateWrites> writes;
 bool prepare_late_writes(bool wanted, const Region &buffers) {
   writes.active = wanted;
   writes.late = 0;
+  words.buffers = &buffers;
   if (!wanted || words.before) return true;
   words.start = buffers.start;
   words.bytes = buffers.bytes;
@@ -50,6 +54,7 @@ void note_before_write(uintptr_t word) {
 
 void show_before_write(uintptr_t word) {
   if (!writes.active || word - words.start >= words.bytes || writes.late == patience) return;
+  if (has_chunks(*words.buffers, word) && chunk_at(*words.buffers, word).has_lost_before) return;
   if (late_reads.words_shown == sizeof writes.shown / sizeof *writes.shown) return;
   writes.late++;
   uint32_t *there = reinterpret_cast<uint32_t *>(word);

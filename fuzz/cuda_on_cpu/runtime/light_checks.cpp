@@ -1,12 +1,25 @@
 #include "light_checks.h"
 
+#include <sys/mman.h>
+
 #include <cstring>
 
+#include "chunks.h"
 #include "state.h"
 
 namespace cuda_on_cpu {
 
 namespace {
+
+// Between arrays that are far apart lie many lines that take no memory.
+void drop_lines(uint64_t first, uint64_t end) {
+  constexpr uintptr_t page = 4096;
+  auto start = reinterpret_cast<uintptr_t>(cuda_on_cpu_lines + first), after = reinterpret_cast<uintptr_t>(cuda_on_cpu_lines + end);
+  uintptr_t from = (start + page - 1) & ~(page - 1), to = after & ~(page - 1);
+  madvise(reinterpret_cast<void *>(from), to - from, MADV_DONTNEED);
+  memset(cuda_on_cpu_lines + first, 0, from - start);
+  memset(reinterpret_cast<void *>(to), 0, after - to);
+}
 
 // The lines that are remembered lie in [first, end).
 struct RememberedLines {
@@ -15,7 +28,11 @@ struct RememberedLines {
   RememberedLines() : are_remembered(false), first(0), end(0) {}
   ~RememberedLines() { forget(); }
   void forget() {
-    if (first < end) memset(cuda_on_cpu_lines + first, static_cast<int>(Line::other), end - first);
+    constexpr uint64_t large = 1 << 20;
+    if (end - first > large)
+      drop_lines(first, end);
+    else if (first < end)
+      memset(cuda_on_cpu_lines + first, static_cast<int>(Line::other), end - first);
     first = end = 0;
   }
 };
@@ -77,7 +94,10 @@ bool is_line_uncontested(uintptr_t address, uint32_t bytes, bool writes) {
   uintptr_t start = address & ~(line_bytes - 1);
   Words words = {true, true, false, false};
   Cell *first = region.cell(start), *end = first + line_bytes / 4;
-  for (Cell *cell = first; cell < end; cell++) add(words, *cell, 15);
+  if (const Cell *all = writes ? nullptr : cell_of_all(region, start))
+    add(words, *all, 15);
+  else
+    for (Cell *cell = first; cell < end; cell++) add(words, *cell, 15);
   if (words.are_inside && (words.are_written || (writes && words.are_read))) {
     remember(start, Line::contested);
     return false;

@@ -4,6 +4,7 @@
 
 #include "arena.h"
 #include "block.h"
+#include "chunks.h"
 #include "cluster.h"
 #include "grid.h"
 #include "heap.h"
@@ -62,6 +63,11 @@ bool map_library(const Module &module) {
   Region &first = marked.of_resident[0].static_arrays;
   unmap_shadow(first);
   return map_static_shadow(first, static_shared_start()) && map_variables(module);
+}
+
+bool map_shadow_of_arena() {
+  if (!map_shadow(memory_map.buffers, arena_start(), arena_bytes())) return false;
+  return arena_bytes() == first_part_bytes || map_chunks(memory_map.buffers, arena_start() + first_part_bytes);
 }
 
 bool is_initialised_buffer(const Buffer &b) { return b.flags & (has_content | is_initialised); }
@@ -124,18 +130,25 @@ uintptr_t first_unwritten(uintptr_t address, uintptr_t bytes) {
   bool shared;
   const Region *region = region_of(address, shared);
   if (!region) return 0;
-  for (uintptr_t word = address & ~uintptr_t{3}, end = address + bytes; word < end; word += 4) {
-    const Cell &cell = *region->cell(word);
+  uintptr_t first = 0, end = address + bytes;
+  auto look = [&](const Cell &cell, uintptr_t word) {
     uint32_t missing = cell.addressable() & ~cell.initialised();
-    for (uint32_t i = 0; missing && i < 4; i++)
-      if (missing >> i & 1 && word + i >= address && word + i < end) return word + i;
-  }
-  return 0;
+    for (uint32_t i = 0; missing && !first && i < 4; i++)
+      if (missing >> i & 1 && word + i >= address && word + i < end) first = word + i;
+    return !first;
+  };
+  auto look_at_words = [&](uintptr_t from, uintptr_t to) {
+    for (uintptr_t word = from; word < to; word += 4)
+      if (!look(*region->cell(word), word)) return false;
+    return true;
+  };
+  walk(*region, address & ~uintptr_t{3}, end, look_at_words, [&](const Chunk &chunk, uintptr_t word) { return look(chunk.all, word); });
+  return first;
 }
 
 bool map_memory(const Run &the_run, uintptr_t library_start, uintptr_t library_end) {
   Region &dynamic = marked.of_resident[0].dynamic_array;
-  if (!memory_map.buffers.cells && !map_shadow(memory_map.buffers, arena_start(), arena_bytes())) return false;
+  if (!memory_map.buffers.cells && !map_shadow_of_arena()) return false;
   if (!memory_map.heap.cells && !map_shadow(memory_map.heap, heap_start(), heap_bytes())) return false;
   if (!dynamic.cells &&
       !map_shadow(dynamic, dynamic_start() - shared_red_zone, dynamic_shared_capacity + 2 * shared_red_zone))

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "arena.h"
+#include "chunks.h"
 
 namespace cuda_on_cpu {
 
@@ -14,7 +15,7 @@ static uintptr_t words(uintptr_t bytes) { return bytes / granule + 2; }
 static uintptr_t shadow_bytes(uintptr_t bytes) { return words(bytes) * (sizeof(Cell) + sizeof(uint16_t)); }
 
 bool map_shadow(Region &region, uintptr_t start, uintptr_t bytes) {
-  region = {start & ~(granule - 1), bytes + (start & (granule - 1)), nullptr, nullptr};
+  region = {start & ~(granule - 1), bytes + (start & (granule - 1)), nullptr, nullptr, nullptr, 0};
   void *memory = mmap(nullptr, shadow_bytes(region.bytes), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
@@ -25,6 +26,7 @@ bool map_shadow(Region &region, uintptr_t start, uintptr_t bytes) {
 
 void unmap_shadow(Region &region) {
   if (region.cells) munmap(region.cells, shadow_bytes(region.bytes));
+  if (region.chunks) unmap_chunks(region);
   region = {};
 }
 
@@ -34,6 +36,7 @@ static void mark_bytes(Cell &cell, uint32_t mask, bool initialised) {
 
 void mark(Region &region, uintptr_t start, uintptr_t bytes, bool initialised) {
   if (!bytes) return;
+  if (has_chunks(region, start)) return mark_chunks(region, start, bytes, initialised);
   uintptr_t end = start + bytes, first = start & ~(granule - 1), last = (end - 1) & ~(granule - 1);
   uint32_t from_start = 15u << (start - first) & 15, to_end = 15u >> (last + granule - end);
   bring_in(region.cell(start), bytes / granule * sizeof(Cell));
@@ -45,8 +48,12 @@ void mark(Region &region, uintptr_t start, uintptr_t bytes, bool initialised) {
 }
 
 void set_initialised(Region &region, uintptr_t start, uintptr_t bytes, bool initialised) {
-  for (Cell *cell = region.cell(start); cell < region.cell(start + bytes + granule - 1); cell++)
-    cell->set_initialised(initialised ? cell->addressable() : 0);
+  auto set = [=](Cell &cell) { cell.set_initialised(initialised ? cell.addressable() : 0); };
+  auto set_words = [&](uintptr_t from, uintptr_t end) {
+    for (Cell *cell = region.cell(from); cell < region.cell(end + granule - 1); cell++) set(*cell);
+    return true;
+  };
+  walk(region, start, start + bytes, set_words, [&](Chunk &chunk, uintptr_t) { return set(chunk.all), true; });
 }
 
 // Large pages go back to the system, which supplies zeroed pages by itself: faster than writing zeros.
@@ -59,6 +66,7 @@ static void clear(Cell *first, Cell *last) {
 }
 
 void unmark(Region &region, uintptr_t start, uintptr_t bytes) {
+  if (has_chunks(region, start)) return unmark_chunks(region, start, bytes);
   clear(region.cell(start), region.cell(start + bytes + granule - 1));
 }
 

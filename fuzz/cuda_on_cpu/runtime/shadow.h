@@ -49,10 +49,13 @@ static_assert(sizeof(Cell) == 32, "a cell is half a cache line");
 // For each word it also records, beside the cells and small enough for the nearest cache, the moment since which
 // another read can learn nothing more: the lower eight bits of the clock (0: never), and in the upper ones 0, or the
 // warp, counted from 1. That is nearly always enough.
+struct Chunk;
 struct Region {
   uintptr_t start, bytes;
   Cell *cells;
   uint16_t *settled;
+  Chunk *chunks;  // of large arrays (chunks.h), or null
+  uintptr_t chunks_from;
   Cell *cell(uintptr_t address) const { return cells + ((address - start) >> 2); }
   uint16_t *settled_at(uintptr_t address) const { return settled + ((address - start) >> 2); }
   bool holds(uintptr_t address) const { return address - start < bytes; }

@@ -9,6 +9,7 @@
 #include "host_code.h"
 #include "arena.h"
 #include "block.h"
+#include "chunks.h"
 #include "checker.h"
 #include "memory_map.h"
 #include "launch.h"
@@ -111,6 +112,7 @@ static void on_way_out(int) {
 }
 
 static void on_signal(int number, siginfo_t *info, void *context) {
+  if (number == SIGSEGV && give_cells(memory_map.buffers, reinterpret_cast<uintptr_t>(info->si_addr))) return;
   if (run->is_program && is_end_claimed() && watch.in_kernels) {
     if (number == SIGPROF) return;
     claim_end();

@@ -16,8 +16,8 @@ enum class Line : uint8_t {
   unwritten,           // a read needs no hook
   uncontested,         // for a lightly checked block: neither does a write
 };
-constexpr uint32_t line_shift = 6, arena_shift = 30;
-constexpr uint64_t lines_of_arena = uint64_t{1} << (arena_shift - line_shift);
+constexpr uint32_t line_shift = 6, arena_shift = 30, arena_of_program_shift = 34;  // of the first part, and of a program's with both
+constexpr uint64_t lines_of_arena = uint64_t{1} << (arena_of_program_shift - line_shift);
 constexpr uint64_t usual_arena = 0x500000000000;
 
 // Whether the generated code does so if threads take no turns.

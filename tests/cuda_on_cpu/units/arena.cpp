@@ -8,7 +8,7 @@ using namespace cuda_on_cpu;
 
 int main() {
   SmallRun job;
-  EXPECT(map_arena());
+  EXPECT(map_arena(false));
   float content[5] = {1, 2, 3, 4, 5};
   job.buffer_count = 2;
   job.arrays[0].content = content;

@@ -19,7 +19,7 @@ int main() {
   job.shared_arrays = arrays;
   job.shared_array_count = 2;
   job.check = 1;
-  EXPECT(map_arena() && map_heap());
+  EXPECT(map_arena(false) && map_heap());
   job.buffer_count = 1;
   job.arrays[0].bytes = 100;
   job.arrays[0].element_bytes = 4;

@@ -45,10 +45,10 @@ def test_memory_that_is_not_there_ends_the_run_and_is_no_finding(tmp_path: Path)
     one, findings = check(
         tmp_path,
         "__global__ void set(float *a) { a[threadIdx.x] = 1; }\n"
-        "int main() { float *a; cudaMalloc(&a, 1 << 30); set<<<1, 32>>>(a); return cudaDeviceSynchronize(); }\n",
+        "int main() { float *a; cudaMalloc(&a, 9l << 30); set<<<1, 32>>>(a); return cudaDeviceSynchronize(); }\n",
     )
     assert findings == []
-    assert "own.cu:2: needs 1073741824 bytes more for an array; the cpu device has " in one.refusal
+    assert "own.cu:2: needs 9663676416 bytes more for an array; the cpu device has " in one.refusal
 
 
 def test_thread_local_variables_of_the_host_are_refused(tmp_path: Path) -> None:

@@ -1,0 +1,110 @@
+"""Arrays of gigabytes: what a program does with them is found as in small ones, and only touched memory is taken."""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from paths import DATA
+
+from kfuzz.devices import Finding
+from kfuzz.programs.build import compile_source, link, load_program
+from kfuzz.programs.check import CheckedProgram, Server
+from kfuzz.programs.command_line import parse
+
+SOURCE = DATA / "large_arrays" / "arrays.cu"
+LARGE, SMALL, TOUCHES = 6 << 30, 6 << 20, 1536
+"""Bytes of an array, and how many of its words a kernel writes."""
+GROUPS = Path("/sys/fs/cgroup/memory" if Path("/sys/fs/cgroup/memory").is_dir() else "/sys/fs/cgroup")
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program, built once."""
+    built = tmp_path_factory.mktemp("built") / "program"
+    command = parse([str(SOURCE)])
+    link([compile_source(one, command.flags).object for one in command.sources], command, built)
+    return built
+
+
+@pytest.fixture
+def group_of_512_mb(tmp_path: Path) -> Iterator[Path]:
+    """A control group whose processes have 512 MB of memory."""
+    group = GROUPS / f"kfuzz-{tmp_path.name}-{os.getpid()}"
+    try:
+        group.mkdir()
+    except OSError as error:
+        pytest.skip(f"no control group can be made: {error}")
+    try:
+        limit = next((group / one for one in ("memory.max", "memory.limit_in_bytes") if (group / one).is_file()), None)
+        if limit is None:
+            pytest.skip("control groups here do not limit memory")
+        limit.write_text(str(512 << 20))
+        yield group
+    finally:
+        group.rmdir()
+
+
+def check(program: Path, *words: str, runs: int = 1) -> tuple[CheckedProgram, list[Finding]]:
+    """The program after its runs, and their errors and warnings."""
+    with closing(Server()) as server:
+        one = CheckedProgram(load_program(program), (str(program), *words), 60.0, server, lambda _: None)
+        return one, list(one.examine(runs, seed=1).findings)
+
+
+def run_alone(program: Path, folder: Path, *words: str, group: Path | None = None) -> tuple[int, str, int]:
+    """The program's exit status, what it says to its user, and the most memory that it had."""
+    errors = folder / "errors"
+    pid = os.fork()
+    if pid == 0:
+        if group:
+            (group / "cgroup.procs").write_text(str(os.getpid()))
+        os.dup2(os.open(errors, os.O_WRONLY | os.O_CREAT, 0o600), 2)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.execv("/bin/sh", ["sh", str(program), *words])  # noqa: S606  the program is our own
+    _, status, usage = os.wait4(pid, 0)
+    return os.waitstatus_to_exitcode(status), errors.read_text(), usage.ru_maxrss << 10
+
+
+def line_of(mark: str) -> int:
+    """The line of the source with this mark."""
+    return next(n for n, line in enumerate(SOURCE.read_text().splitlines(), 1) if re.search(rf"// {mark}$", line))
+
+
+def test_a_right_program_has_no_finding(program: Path) -> None:
+    one, findings = check(program, "right", runs=3)
+    assert (findings, one.refusal, one.stopped) == ([], "", "")
+    assert {(run.exit_code, run.output) for run in one.printed} == {(0, f"{3 << 20}\n")}
+
+
+def test_each_defect_is_found(program: Path) -> None:
+    _, findings = check(program, "wrong")
+    assert {(one.kind, one.line) for one in findings} == {
+        ("out-of-bounds", line_of("AFTER")),
+        ("out-of-bounds", line_of("BEFORE")),
+        ("uninitialised", line_of("UNWRITTEN")),
+        ("race", line_of("RACE")),
+        ("race", line_of("MEANWHILE")),
+        ("use-after-free", line_of("FREED")),
+    }
+
+
+def test_a_large_array_of_which_little_is_touched_takes_as_much_memory_as_a_small_one(
+    program: Path, tmp_path: Path
+) -> None:
+    _, _, small = run_alone(program, tmp_path, "touch", str(SMALL), str(SMALL // TOUCHES))
+    status, errors, large = run_alone(program, tmp_path, "touch", str(LARGE), str(LARGE // TOUCHES))
+    assert (status, errors) == (0, "")
+    assert large < small
+
+
+def test_a_program_that_touches_more_than_there_is_is_refused(
+    program: Path, tmp_path: Path, group_of_512_mb: Path
+) -> None:
+    status, errors, _ = run_alone(program, tmp_path, "touch", str(64 << 20), "4", group=group_of_512_mb)
+    assert status == 1
+    assert "cannot run: needs more memory than there is: arrays of 67108868 bytes, and 8.5 bytes for" in errors
