@@ -3,16 +3,19 @@
 The grids are built from the formats' definitions: a sign, an exponent with its bias, a fraction.
 """
 
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from planted_jobs import job_of
 
+from kfuzz.cpu import toolchain
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.devices import Probe
+from kfuzz.devices import Probe, host_compiler
 
 pytestmark = pytest.mark.slow
 Floats = NDArray[np.float32]
@@ -194,3 +197,41 @@ def test_mma_multiplies_eight_bits(device: CpuDevice, kinds: str) -> None:
     right = GRIDS[kinds[5:]]
     rounded = np.copysign(right.numbers[right.nearest(b) & 0x7F], b)
     assert (outcome.runs[0].outputs["y"].reshape(16, 8) == a.astype(np.float64) @ rounded).all()
+
+
+OF_TORCH = """
+#define __host__
+#define __device__
+#include <cstdio>
+#include "kfuzz_torch/float8.h"
+int main() {
+  for (float x; fread(&x, sizeof x, 1, stdin);) {
+    c10::Float8_e4m3fn a(x);
+    c10::Float8_e5m2 b(x);
+    float values[] = {a, b};
+    putchar(a.x), putchar(b.x), fwrite(values, sizeof *values, 2, stdout);
+  }
+}
+"""
+
+
+def test_torchs_types_have_the_same_grids(tmp_path: Path) -> None:
+    source, program = tmp_path / "float8.cpp", tmp_path / "float8"
+    source.write_text(OF_TORCH)
+    rooms = (*toolchain.HEADERS, toolchain.HOME / "host" / "torch" / "include")
+    command = (host_compiler.find(), "-std=c++17", *(f"-I{room}" for room in rooms), str(source), "-o", str(program))
+    subprocess.run(command, check=True)
+    x = np.concatenate([hostile_floats(GRIDS["e4m3"]), hostile_floats(GRIDS["e5m2"])])
+    made = subprocess.run([str(program)], input=x.tobytes(), capture_output=True, check=True).stdout
+    rows = np.frombuffer(made, np.dtype([("code", np.uint8, 2), ("value", np.float32, 2)]))
+    sign = np.where(np.signbit(x), 0x80, 0).astype(np.uint32)
+    for place, kind in enumerate(("e4m3", "e5m2")):
+        grid, code, value = GRIDS[kind], rows["code"][:, place], rows["value"][:, place]
+        wanted = np.where(np.isnan(x), 0x7F | sign, grid.nearest(x))
+        if kind == "e5m2":  # which has infinity, and torch uses it; e4m3 saturates
+            wanted = np.where(np.abs(x) >= 61440, 0x7C | sign, wanted)
+        np.testing.assert_array_equal(code, wanted)
+        is_number = code & 0x7F <= grid.largest
+        np.testing.assert_array_equal(value[is_number], np.copysign(grid.numbers[code[is_number] & 0x7F], x[is_number]))
+        assert (np.isinf(value) == (kind == "e5m2") * (code & 0x7F == 0x7C)).all()
+        assert (np.isnan(value) == np.isnan(x)).all()

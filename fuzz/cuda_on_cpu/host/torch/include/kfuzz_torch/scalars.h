@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "elements.h"
+#include "float8.h"
 #include "machine.h"
 
 namespace c10 {
@@ -93,6 +94,8 @@ struct alignas(2) BFloat16 {
   __host__ __device__ inline type operator-(type a) { return type(-static_cast<float>(a)); }
 KFUZZ_TORCH_OPERATORS(Half)
 KFUZZ_TORCH_OPERATORS(BFloat16)
+KFUZZ_TORCH_OPERATORS(Float8_e4m3fn)
+KFUZZ_TORCH_OPERATORS(Float8_e5m2)
 
 enum class ScalarKind { integral, boolean, floating, narrow, other };  // narrow: a float that computes as float32
 
@@ -151,5 +154,8 @@ constexpr ScalarType kShort = ScalarType::Short, kInt16 = ScalarType::Short, kIn
 constexpr ScalarType kLong = ScalarType::Long, kInt64 = ScalarType::Long, kHalf = ScalarType::Half, kFloat16 = ScalarType::Half;
 constexpr ScalarType kFloat = ScalarType::Float, kFloat32 = ScalarType::Float, kDouble = ScalarType::Double;
 constexpr ScalarType kFloat64 = ScalarType::Double, kBool = ScalarType::Bool, kBFloat16 = ScalarType::BFloat16;
+constexpr ScalarType kFloat8_e4m3fn = ScalarType::Float8_e4m3fn, kFloat8_e5m2 = ScalarType::Float8_e5m2;
+constexpr ScalarType kFloat8_e4m3fnuz = ScalarType::Float8_e4m3fnuz, kFloat8_e5m2fnuz = ScalarType::Float8_e5m2fnuz;
+constexpr ScalarType kFloat8_e8m0fnu = ScalarType::Float8_e8m0fnu, kFloat4_e2m1fn_x2 = ScalarType::Float4_e2m1fn_x2;
 
 }  // namespace c10

@@ -1,0 +1,2 @@
+#pragma once
+#include "../../kfuzz_torch/all.h"
