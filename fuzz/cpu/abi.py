@@ -37,6 +37,8 @@ BufferFlags, Schedule, Status, Place, Refused, Relation, Traits, Assume, Work = 
         "BufferFlags", "Schedule", "Status", "Place", "Refused", "Relation", "Traits", "Assume", "Work"
     )
 )  # fmt: skip
+OTHER_WORK = (Relation.in_other_work, Relation.in_other_node, Relation.in_launch_before)
+"""The other access of a race belongs to other work than this launch."""
 MOST_GIVEN, MOST_ALLOCATIONS = ABI.constants["max_given"], ABI.constants["max_buffers"]
 TOUCHED_BYTES = ABI.constants["touched_bytes"]
 FINDING_CAPACITY = 64

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal
 
-from kfuzz.cpu.abi import Place, RawFinding, RawRun, Relation, Traits, Work
+from kfuzz.cpu.abi import OTHER_WORK, Place, RawFinding, RawRun, Relation, Traits, Work
 from kfuzz.cpu.compiler import Library
 from kfuzz.cpu.scene import LaunchShape, RunScene, coordinates, describe_line, locate_line, read_scene
 from kfuzz.cpu.sights import Doubt, sight_type
@@ -142,7 +142,7 @@ def _describe(raw: RawFinding, scene: RunScene, lines: Lines) -> Sight:
 
 def _other_thread(raw: RawFinding, launch: LaunchShape) -> dict[str, tuple[int, int, int]]:
     """The other thread of a race and the launch, if both threads are in one."""
-    if raw.relation in (Relation.in_other_work, Relation.in_other_node):
+    if raw.relation in OTHER_WORK:
         return {}
     other = raw.other_block if raw.relation == Relation.in_other_blocks else raw.block
     return {

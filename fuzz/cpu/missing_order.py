@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from kfuzz.cpu.abi import Assume, Relation, Traits
+from kfuzz.cpu.abi import OTHER_WORK, Assume, Relation, Traits
 from kfuzz.cpu.findings import Race, Sight
 
 MOST = 3
@@ -44,7 +44,7 @@ def add_missing_order(sights: list[Sight], source: str, again: Callable[[Sight],
             explained.append(sight)
             continue
         repair = None
-        is_in_launch = sight.race.relation not in (Relation.in_other_work, Relation.in_other_node)
+        is_in_launch = sight.race.relation not in OTHER_WORK
         if is_in_launch and _SYNCHRONISES.search(source) and tried < MOST and (run := again(sight)):
             tried += 1
             repair = _find_repair(sight, run)
@@ -91,6 +91,11 @@ def _general_words(race: Race, first: str, second: str) -> str:
         return (
             "no path of the graph connects the two nodes: needs an edge (cudaGraphAddDependencies(), or an event in "
             f"captured streams) between {first} and {second}"
+        )
+    if race.relation == Relation.in_launch_before:
+        return (
+            "a kernel may begin before those before it have ended (programmatic stream serialization or edge): needs "
+            f"cudaGridDependencySynchronize() before {second}, in its own thread or before a barrier of its block"
         )
     if race.relation == Relation.in_other_work and race.with_host:
         return f"the host does not wait: needs cudaStreamSynchronize() or similar between {first} and {second}"

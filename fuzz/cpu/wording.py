@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from signal import Signals
 
-from kfuzz.cpu.abi import Place, RawFinding, Refused, Relation, Traits, Work
+from kfuzz.cpu.abi import OTHER_WORK, Place, RawFinding, Refused, Relation, Traits, Work
 from kfuzz.cpu.scene import WORD, RunScene, coordinates, describe_line
 from kfuzz.cpu.sights import sight_type
 from kfuzz.oracle.plural import plural
@@ -95,7 +95,7 @@ class Wording(Mapping[str, str]):
     @property
     def _other_actor(self) -> str:
         relation = self._raw.relation
-        if relation in (Relation.in_other_work, Relation.in_other_node):
+        if relation in OTHER_WORK:
             return _other_work(self._raw, self._scene)
         if relation == Relation.in_other_blocks:
             return f"{self.other} of {self.other_block}"

@@ -63,7 +63,7 @@ bool is_joined(const Capture &origin) {
     for (size_t i = 0; i < other.last_count; i++) {
       bool joined = is_among(other.last[i], origin.last, origin.last_count);
       for (size_t n = 0; n < origin.graph->count && !joined; n++)
-        joined = is_among(other.last[i], origin.graph->nodes[n]->before, origin.graph->nodes[n]->before_count);
+        joined = depends_on(origin.graph->nodes[n], other.last[i]);
       if (!joined) return false;
     }
   }
@@ -76,10 +76,11 @@ namespace cuda_on_cpu {
 
 bool is_captured(cudaStream_t stream) { return !lane_of_graph() && capture_of(stream); }
 
-cudaError_t capture(cudaStream_t stream, const Again &again) {
+cudaError_t capture(cudaStream_t stream, const Again &again, bool may_begin_early) {
   Capture &own = *capture_of(stream);
   Node *node = add(own.graph, work_of(again));
-  for (size_t i = 0; i < own.last_count; i++) depend(node, own.last[i]);
+  bool is_early = may_begin_early && own.last_count == 1 && own.last[0]->work->again.type == cudaGraphNodeTypeKernel;
+  for (size_t i = 0; i < own.last_count; i++) depend(node, own.last[i], is_early ? Edge::from_trigger : Edge::full);
   own.last_count = 0;
   append(own.last, own.last_count, node);
   return cudaSuccess;

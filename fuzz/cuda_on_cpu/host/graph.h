@@ -26,9 +26,21 @@ struct Shared {
 
 }  // namespace cuda_on_cpu
 
+namespace cuda_on_cpu {
+
+// When a node that depends on another may begin: when that is over, or has triggered in all blocks, or has begun.
+enum class Edge : unsigned char { full, from_trigger, from_start };
+
+struct Dependency {
+  CudaOnCpuGraphNode *on;
+  Edge edge;
+};
+
+}  // namespace cuda_on_cpu
+
 struct CudaOnCpuGraphNode {
   cuda_on_cpu::Shared *work;
-  CudaOnCpuGraphNode **before;  // what it depends on
+  cuda_on_cpu::Dependency *before;  // what it depends on
   size_t before_count;
   const CudaOnCpuGraphNode *original;  // the node that it is a copy of
   CudaOnCpuGraph *graph;
@@ -36,6 +48,7 @@ struct CudaOnCpuGraphNode {
   bool lane_goes_on;      // another node has taken over the lane
   bool is_off;
   cuda_on_cpu::Done done;
+  cuda_on_cpu::Beginning at_start, at_trigger;  // what its dependents know, depending on the edge
 };
 
 struct CudaOnCpuGraph {
@@ -63,7 +76,8 @@ T *made() {
 Node *add(Graph *graph, Shared *work);
 Shared *work_of(const Again &again);
 void replace_work(Node *node, Shared *work);
-void depend(Node *node, Node *on);
+void depend(Node *node, Node *on, Edge edge = Edge::full);
+bool depends_on(const Node *node, const Node *on);
 void remove_dependency(Node *node, const Node *on);
 void remove(Node *node);
 Graph *copy_of(const Graph *graph);  // each after those that it depends on; null if they wait for each other

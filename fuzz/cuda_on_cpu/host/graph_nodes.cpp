@@ -70,7 +70,7 @@ cudaError_t add_kernel(const Wanted &at, const cudaKernelNodeParams &asked, int 
   if (asked.extra) host_refuses("kfuzz: a kernel node takes its arguments by kernelParams, not by extra");
   cudaError_t error = added(at, [&](cudaStream_t stream) {
     return launch_by_address(asked.func, asked.kernelParams,
-                             {asked.gridDim, asked.blockDim, asked.sharedMemBytes, stream, line, false, {}, frame});
+                             {asked.gridDim, asked.blockDim, asked.sharedMemBytes, stream, line, 0, {}, frame});
   });
   if (error != cudaSuccess) return error;
   say(at).kernel = asked;
@@ -125,10 +125,22 @@ cudaError_t nodes_that(const Graph *graph, cudaGraphNode_t *nodes, size_t *count
   });
 }
 
-bool waits_for(const Node *node, const Node *on) {
-  for (size_t i = 0; i < node->before_count; i++)
-    if (node->before[i] == on) return true;
-  return false;
+// An edge is full, or programmatic: between two kernels, from the trigger or the start of the first.
+Edge edge_of(const cudaGraphEdgeData &data) {
+  return data.from_port == cudaGraphKernelNodePortProgrammatic    ? Edge::from_trigger
+         : data.from_port == cudaGraphKernelNodePortLaunchOrder ? Edge::from_start
+                                                                : Edge::full;
+}
+cudaGraphEdgeData data_of(Edge edge) {
+  if (edge == Edge::full) return {};
+  auto port = edge == Edge::from_trigger ? cudaGraphKernelNodePortProgrammatic : cudaGraphKernelNodePortLaunchOrder;
+  return {static_cast<unsigned char>(port), 0, cudaGraphDependencyTypeProgrammatic, {}};
+}
+bool is_edge(const cudaGraphEdgeData &data, const Node *from, const Node *to) {
+  if (data.to_port || data.from_port > cudaGraphKernelNodePortLaunchOrder) return false;
+  bool is_programmatic = data.type == cudaGraphDependencyTypeProgrammatic;
+  if (!is_programmatic) return data.type == cudaGraphDependencyTypeDefault && data.from_port == 0;
+  return data.from_port && from->work->again.type == cudaGraphNodeTypeKernel && to->work->again.type == cudaGraphNodeTypeKernel;
 }
 
 }  // namespace
@@ -178,21 +190,26 @@ CUDA_ON_CPU_API cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNo
 }
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_nodes_before(cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *count) {
   Alone alone;
-  return node ? nodes_that(node->graph, nodes, count, [&](const Node *other) { return waits_for(node, other); })
+  return node ? nodes_that(node->graph, nodes, count, [&](const Node *other) { return depends_on(node, other); })
               : returns(cudaErrorInvalidValue);
 }
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_nodes_behind(cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *count) {
   Alone alone;
-  return node ? nodes_that(node->graph, nodes, count, [&](const Node *other) { return waits_for(other, node); })
+  return node ? nodes_that(node->graph, nodes, count, [&](const Node *other) { return depends_on(other, node); })
               : returns(cudaErrorInvalidValue);
 }
-CUDA_ON_CPU_API cudaError_t cuda_on_cpu_graph_edges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *count) {
+CUDA_ON_CPU_API cudaError_t cuda_on_cpu_graph_edges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                                                    cudaGraphEdgeData *edges, size_t *count) {
   Alone alone;
   if (!graph || !count) return returns(cudaErrorInvalidValue);
   return listed(count, from && to ? *count : 0, [&](auto list) {
     for (size_t i = 0; i < graph->count; i++)
       for (size_t b = 0; b < graph->nodes[i]->before_count; b++)
-        list([&](size_t at) { from[at] = graph->nodes[i]->before[b], to[at] = graph->nodes[i]; });
+        list([&](size_t at) {
+          const Dependency &one = graph->nodes[i]->before[b];
+          from[at] = one.on, to[at] = graph->nodes[i];
+          if (edges) edges[at] = data_of(one.edge);
+        });
   });
 }
 CUDA_ON_CPU_API cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned int) {
@@ -202,24 +219,25 @@ CUDA_ON_CPU_API cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char
   fputs("digraph {\n", file);
   for (size_t i = 0; i < graph->count; i++) {
     fprintf(file, "  %zu [label=\"%s\"];\n", i, names_of_types[graph->nodes[i]->work->again.type]);
-    for (size_t b = 0; b < graph->nodes[i]->before_count; b++) fprintf(file, "  %u -> %zu;\n", graph->nodes[i]->before[b]->number, i);
+    for (size_t b = 0; b < graph->nodes[i]->before_count; b++) fprintf(file, "  %u -> %zu;\n", graph->nodes[i]->before[b].on->number, i);
   }
   fputs("}\n", file);
   return fclose(file) ? returns(cudaErrorUnknown) : cudaSuccess;
 }
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
-                                                         size_t count) {
+                                                         const cudaGraphEdgeData *edges, size_t count) {
   Alone alone;
   for (size_t i = 0; i < count; i++)
-    if (!graph || !is_in(graph, from[i]) || !is_in(graph, to[i]) || from[i] == to[i]) return returns(cudaErrorInvalidValue);
-  for (size_t i = 0; i < count; i++) depend(to[i], from[i]);
+    if (!graph || !is_in(graph, from[i]) || !is_in(graph, to[i]) || from[i] == to[i] || (edges && !is_edge(edges[i], from[i], to[i])))
+      return returns(cudaErrorInvalidValue);
+  for (size_t i = 0; i < count; i++) depend(to[i], from[i], edges ? edge_of(edges[i]) : Edge::full);
   return cudaSuccess;
 }
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_remove_dependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
-                                                            size_t count) {
+                                                            const cudaGraphEdgeData *, size_t count) {
   Alone alone;
   for (size_t i = 0; i < count; i++)
-    if (!graph || !is_in(graph, to[i]) || !waits_for(to[i], from[i])) return returns(cudaErrorInvalidValue);
+    if (!graph || !is_in(graph, to[i]) || !depends_on(to[i], from[i])) return returns(cudaErrorInvalidValue);
   for (size_t i = 0; i < count; i++) remove_dependency(to[i], from[i]);
   return cudaSuccess;
 }

@@ -22,6 +22,7 @@ namespace {
 
 struct Replay {
   Timeline lane;      // of the current node
+  const Node *node;
   uint32_t launches;  // of graphs
 };
 PerRun<Replay> replay;
@@ -29,6 +30,13 @@ PerRun<Replay> replay;
 }  // namespace
 
 Timeline lane_of_graph() { return replay.lane; }
+bool is_in_graph() { return replay.lane != of_host; }
+
+bool node_may_begin_early() {
+  for (size_t b = 0; b < replay.node->before_count; b++)
+    if (replay.node->before[b].edge != Edge::full) return true;
+  return false;
+}
 
 Shared *work_of(const Again &again) {
   Shared *work = made<Shared>();
@@ -48,16 +56,26 @@ void replace_work(Node *node, Shared *work) {
   node->work = work;
 }
 
-void depend(Node *node, Node *on) {
+// Of two edges between the same nodes the full one counts.
+void depend(Node *node, Node *on, Edge edge) {
+  for (size_t i = 0; i < node->before_count; i++) {
+    if (node->before[i].on != on) continue;
+    if (edge == Edge::full) node->before[i].edge = edge;
+    return;
+  }
+  append(node->before, node->before_count, Dependency{on, edge});
+}
+
+bool depends_on(const Node *node, const Node *on) {
   for (size_t i = 0; i < node->before_count; i++)
-    if (node->before[i] == on) return;
-  append(node->before, node->before_count, on);
+    if (node->before[i].on == on) return true;
+  return false;
 }
 
 void remove_dependency(Node *node, const Node *on) {
   size_t kept = 0;
   for (size_t i = 0; i < node->before_count; i++)
-    if (node->before[i] != on) node->before[kept++] = node->before[i];
+    if (node->before[i].on != on) node->before[kept++] = node->before[i];
   node->before_count = kept;
 }
 
@@ -97,7 +115,7 @@ Graph *copy_of(const Graph *graph) {
   auto is_copied = [&](const Node *node) { return copies[node->number] != nullptr; };
   auto waits = [&](const Node *node) {
     for (size_t b = 0; b < node->before_count; b++)
-      if (!is_copied(node->before[b])) return true;
+      if (!is_copied(node->before[b].on)) return true;
     return false;
   };
   for (size_t before = ~size_t{0}; copy->count != before && copy->count < graph->count;) {
@@ -108,7 +126,7 @@ Graph *copy_of(const Graph *graph) {
       Node *node = copies[i] = add(copy, from->work);
       node->original = from;
       node->is_off = from->is_off;
-      for (size_t b = 0; b < from->before_count; b++) depend(node, copies[from->before[b]->number]);
+      for (size_t b = 0; b < from->before_count; b++) depend(node, copies[from->before[b].on->number], from->before[b].edge);
     }
   }
   free(copies);
@@ -126,7 +144,7 @@ void find_lanes(CudaOnCpuGraphExec *exec) {
     Node *node = exec->graph->nodes[i];
     node->lane = lanes;
     for (size_t b = 0; b < node->before_count && node->lane == lanes; b++)
-      if (!node->before[b]->lane_goes_on) node->lane = node->before[b]->lane, node->before[b]->lane_goes_on = true;
+      if (Node *on = node->before[b].on; !on->lane_goes_on) node->lane = on->lane, on->lane_goes_on = true;
     if (node->lane == lanes) lanes++;
   }
   while (exec->lane_count < lanes) append(exec->lanes, exec->lane_count, make_timeline(false));
@@ -148,8 +166,30 @@ void destroy_exec(CudaOnCpuGraphExec *exec) {
   free(exec);
 }
 
+// What comes before the first instruction of a kernel that some edge lets begin early.
+Beginning beginning_of(const Node &node, const Done &start) {
+  Beginning made = {start, start};
+  for (size_t b = 0; b < node.before_count; b++) {
+    const Node &on = *node.before[b].on;
+    switch (node.before[b].edge) {
+      case Edge::full: join(made, {on.done, on.done}); break;
+      case Edge::from_trigger: join(made, on.at_trigger); break;
+      case Edge::from_start: join(made, on.at_start); break;
+    }
+  }
+  return made;
+}
+
+void note_what_dependents_know(Node &node, Timeline lane) {
+  record(lane, node.done);
+  bool is_kernel = node.work->again.type == cudaGraphNodeTypeKernel && !node.is_off;
+  node.at_start = is_kernel ? beginning_of_last(lane) : Beginning{node.done, node.done};
+  node.at_trigger = is_kernel ? beginning_at_trigger(lane) : node.at_start;
+}
+
 cudaError_t done_on(Timeline own, CudaOnCpuGraphExec *exec) {
   Timeline outer = replay.lane;
+  const Node *outer_node = replay.node;
   wait_for(own, exec->done);  // launches of one graph follow each other
   uint32_t number = ++replay.launches;
   Done start;
@@ -158,12 +198,13 @@ cudaError_t done_on(Timeline own, CudaOnCpuGraphExec *exec) {
     Node &node = *exec->graph->nodes[i];
     Timeline lane = exec->lanes[node.lane];
     begin_lane(lane, start, number);
-    for (size_t b = 0; b < node.before_count; b++) wait_for(lane, node.before[b]->done);
-    replay.lane = lane;
+    for (size_t b = 0; b < node.before_count; b++) wait_for(lane, node.before[b].on->done);
+    let_begin_early(lane, beginning_of(node, start));
+    replay.lane = lane, replay.node = &node;
     cudaError_t error = node.is_off ? cudaSuccess : node.work->again.does(node.work->again.arguments);
-    replay.lane = outer;
+    replay.lane = outer, replay.node = outer_node;
     if (error != cudaSuccess) return error;
-    record(lane, node.done);
+    note_what_dependents_know(node, lane);
     wait_for(own, node.done);
   }
   record(own, exec->done);
@@ -185,7 +226,7 @@ bool are_alike(const Graph &one, const Graph &other) {
   for (size_t i = 0; alike && i < one.count; i++) {
     const Node &a = *one.nodes[i], &b = *other.nodes[i];
     alike = a.work->again.does == b.work->again.does && a.before_count == b.before_count;
-    for (size_t k = 0; alike && k < a.before_count; k++) alike = a.before[k]->number == b.before[k]->number;
+    for (size_t k = 0; alike && k < a.before_count; k++) alike = a.before[k].on->number == b.before[k].on->number && a.before[k].edge == b.before[k].edge;
   }
   return alike;
 }

@@ -53,7 +53,7 @@ bool is_stream(cudaStream_t stream);
 Timeline timeline_of(cudaStream_t stream);
 class Working {
  public:
-  Working(Timeline timeline, Work what, bool host_waits);
+  Working(Timeline timeline, Work what, bool host_waits, bool may_begin_early = false);
   ~Working();
   Working(const Working &) = delete;
   bool host_waits() const { return host_waits_; }
@@ -71,7 +71,8 @@ struct Again {
   void (*forget)(void *arguments);
 };
 bool is_captured(cudaStream_t stream);
-cudaError_t capture(cudaStream_t stream, const Again &again);
+// `may_begin_early`: a kernel that the kernel before it, if there is one, lets begin early.
+cudaError_t capture(cudaStream_t stream, const Again &again, bool may_begin_early = false);
 template <class Arguments>
 cudaError_t capture(cudaStream_t stream, cudaGraphNodeType type, cudaError_t (*does)(void *), const Arguments &arguments) {
   void *kept = malloc(sizeof arguments);
@@ -85,6 +86,8 @@ struct CapturedEvent {
 };
 void capture_event(cudaStream_t stream, CapturedEvent &event);
 cudaError_t capture_wait(cudaStream_t stream, const CapturedEvent &event);
+bool is_in_graph();             // from graphs.cpp: a node is being done
+bool node_may_begin_early();    // it is a kernel that some edge lets begin early
 Timeline lane_of_graph();  // from graphs.cpp: of the node that is being done; the host's, which is none, where none is
 
 // From memory.cpp, for tensors.
@@ -103,7 +106,7 @@ struct LaunchAsked {
   size_t shared;
   cudaStream_t stream;
   int line;
-  bool cooperative;
+  unsigned int how;
   ClusterSides cluster;
   const void *frame;
 };

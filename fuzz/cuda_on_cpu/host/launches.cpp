@@ -152,7 +152,7 @@ struct Taken {
   void (*invoke)(void **);
   void *context;
   ClusterSides cluster;
-  bool cooperative;
+  unsigned int how;
   const Keeping *keeping;
   void **arguments;  // of a kernel given by its address
   const void *kernel;
@@ -166,11 +166,12 @@ void do_launch(const Taken &taken) {
   step.context = taken.context;
   for (int i = 0; i < 3; i++) step.grid[i] = launched.grid[i], step.block[i] = launched.block[i], step.cluster[i] = taken.cluster.of[i];
   step.shared = static_cast<uint32_t>(launched.shared);
-  step.cooperative = taken.cooperative;
+  step.cooperative = taken.how & launch_cooperative ? 1 : 0;
   Within runtime;
   memory_map.arguments_start = reinterpret_cast<uintptr_t>(taken.context);
   memory_map.arguments_end = memory_map.arguments_start + taken.keeping->bytes;
-  Working kernel_works(timeline_of(taken.stream), Work::kernel, false);
+  bool may_begin_early = is_in_graph() ? node_may_begin_early() : taken.how & launch_early;
+  Working kernel_works(timeline_of(taken.stream), Work::kernel, false, may_begin_early);
   launch(step);
 }
 
@@ -203,7 +204,7 @@ cudaError_t captured_launch(Taken taken, const KernelType *type) {
     type->arguments(taken.context, taken.arguments);
   }
   memcpy(static_cast<void *>(kept), &taken, sizeof taken);
-  return capture(taken.stream, Again{cudaGraphNodeTypeKernel, launch_again, kept, forget_launch});
+  return capture(taken.stream, Again{cudaGraphNodeTypeKernel, launch_again, kept, forget_launch}, taken.how & launch_early);
 }
 
 cudaError_t launched(const Callee &callee, const LaunchAsked &asked) {
@@ -213,9 +214,9 @@ cudaError_t launched(const Callee &callee, const LaunchAsked &asked) {
   if (!is_stream(asked.stream)) return returns(cudaErrorInvalidResourceHandle);
   Refused why = why_refused(grid, block, asked.shared, callee.kernel);
   if (why == Refused::no && !fits_clusters(grid, asked.cluster, callee.kernel)) why = Refused::cluster;
-  if (asked.cooperative && why == Refused::no && !is_resident(grid, block, asked.shared, callee.kernel)) why = Refused::not_resident;
+  if (asked.how & launch_cooperative && why == Refused::no && !is_resident(grid, block, asked.shared, callee.kernel)) why = Refused::not_resident;
   Taken taken = {{static_cast<uint32_t>(asked.line), {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, asked.shared, why, 0, {}},
-                 asked.stream, callee.invoke, callee.context, asked.cluster, asked.cooperative, callee.keeping, nullptr, callee.kernel};
+                 asked.stream, callee.invoke, callee.context, asked.cluster, asked.how, callee.keeping, nullptr, callee.kernel};
   note_calls(asked.frame, taken.wanted.calls);
   if (why != Refused::no) {
     written_down(taken.wanted);
@@ -286,15 +287,15 @@ CUDA_ON_CPU_API void cuda_on_cpu_note_kernel(const void *kernel, const KernelTyp
 
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_host_launch(dim3 grid, dim3 block, size_t shared, cudaStream_t stream, const void *kernel,
                                                     void (*invoke)(void **), void *context, const Keeping *keeping, int line,
-                                                    bool cooperative, ClusterSides cluster) {
+                                                    unsigned int how, ClusterSides cluster) {
   Alone alone;
   return launched({kernel, invoke, context, keeping, nullptr},
-                  {grid, block, shared, stream, line, cooperative, cluster, __builtin_frame_address(0)});
+                  {grid, block, shared, stream, line, how, cluster, __builtin_frame_address(0)});
 }
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_launch_by_address(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
-                                                          cudaStream_t stream, int line, bool cooperative, ClusterSides cluster) {
+                                                          cudaStream_t stream, int line, unsigned int how, ClusterSides cluster) {
   Alone alone;
-  return launch_by_address(kernel, arguments, {grid, block, shared, stream, line, cooperative, cluster, __builtin_frame_address(0)});
+  return launch_by_address(kernel, arguments, {grid, block, shared, stream, line, how, cluster, __builtin_frame_address(0)});
 }
 
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_set_attribute(const void *kernel, cudaFuncAttribute attribute, int value) {

@@ -128,8 +128,8 @@ Timeline timeline_of(cudaStream_t stream) {
   return stream == cudaStreamPerThread ? per_thread_stream : legacy_stream;
 }
 
-Working::Working(Timeline timeline, Work what, bool host_waits) : timeline_(timeline), host_waits_(host_waits) {
-  if (run->check) begin_work(timeline, what);
+Working::Working(Timeline timeline, Work what, bool host_waits, bool may_begin_early) : timeline_(timeline), host_waits_(host_waits) {
+  if (run->check) begin_work(timeline, what, may_begin_early);
 }
 
 Working::~Working() {

@@ -126,7 +126,7 @@ enum Schedule : uint32_t { forward, reverse, shuffled };
 enum class Kind : uint32_t;  // of a sight, see sights.h
 
 // How close two threads are; what each of two accesses is.
-enum Relation : uint32_t { in_one_block, in_other_blocks, in_one_warp, in_other_work, in_other_node };
+enum Relation : uint32_t { in_one_block, in_other_blocks, in_one_warp, in_other_work, in_other_node, in_launch_before };
 enum Traits : uint32_t { is_atomic = 1, is_volatile = 2, is_of_block_scope = 4 };
 
 // What a run assumes, to find out what a race lacks.

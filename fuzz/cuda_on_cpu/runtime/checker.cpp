@@ -163,7 +163,7 @@ void check_against_write(const Cell &cell, uintptr_t word, const Seen &s, uint32
 
 void check_against_reader(const Trace &reader, const Seen &s, uint32_t mask, bool shared) {
   Conflict conflict = meets(s, reader, false, mask, shared);
-  if (conflict == Conflict::none) return;
+  if (conflict == Conflict::none || is_read_before_start(reader.when)) return;
   Meeting met = {s.address, s.bytes, s.pc, s.traits, s.writes, reader, false};
   if (conflict == Conflict::relaxed)
     hold_volatile_race(met);
@@ -407,6 +407,7 @@ void checker_starts_block(BlockOrdering &starting) {
 }
 void checker_resumes_block(BlockOrdering &resumed) { order_resumed(resumed); }
 void checker_ends_block() {
+  order_end_of_block();
   if (block.cluster) checker_ends_member();
   settle_races();
 }
@@ -438,6 +439,9 @@ uint64_t checker_stored_by(uintptr_t address) {
 }
 
 void checker_fence(Scope scope) { order_fence(block.current, run->assume & scopes_reach ? Scope::device : scope); }
+
+void checker_waits_for_grids() { order_wait_for_grids(block.current); }
+void checker_triggers() { order_trigger(block.current); }
 
 // Shared memory belongs to its block alone, whatever an atomic's scope, except for the others of its cluster; other
 // blocks have theirs at the same address.

@@ -53,6 +53,8 @@ void report_misaligned_at_line(uintptr_t address, uint32_t alignment, uint32_t l
 void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t pc);
 void checker_atomic(uintptr_t address, uint32_t bytes, const Strength &strength, uintptr_t pc);
 void checker_fence(Scope scope);
+void checker_waits_for_grids();
+void checker_triggers();
 // A thread that from now on reads this word by an atomic that acquires knows what the current thread has done.
 void checker_publishes(uintptr_t address);
 // An atomicCAS by the current thread: the value that it read there before was a guess (held_races.h).

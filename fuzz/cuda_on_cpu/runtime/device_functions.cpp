@@ -9,6 +9,7 @@
 
 #include "abi.h"
 #include "block.h"
+#include "checker.h"
 #include "report.h"
 #include "state.h"
 
@@ -48,6 +49,13 @@ const char *printed() { return last_printed.text; }
 }  // namespace cuda_on_cpu
 
 using namespace cuda_on_cpu;
+
+CUDA_ON_CPU_API void cuda_on_cpu_wait_for_grids() {
+  if (run->check) checker_waits_for_grids();
+}
+CUDA_ON_CPU_API void cuda_on_cpu_trigger() {
+  if (run->check) checker_triggers();
+}
 
 CUDA_ON_CPU_API int cuda_on_cpu_vprintf(const char *format, va_list values) {
   if (run->is_program) return vprintf(format, values);

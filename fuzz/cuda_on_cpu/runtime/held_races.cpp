@@ -75,6 +75,7 @@ bool is_last_write(const Held &h) {
 }
 
 Relation relation_of(const Held &h) {
+  if (!is_of_this_work(h.met.before.when) && is_done_before_wait(h.met.before.when)) return in_launch_before;
   if (!is_of_this_work(h.met.before.when)) return is_of_this_graph(h.met.before.when) ? in_other_node : in_other_work;
   if (h.block != h.before_block) return in_other_blocks;
   return same_warp(static_cast<int>(h.thread), static_cast<int>(h.met.before.thread())) ? in_one_warp : in_one_block;

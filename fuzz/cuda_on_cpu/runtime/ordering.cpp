@@ -50,6 +50,7 @@ PerRun<Shifts> launched;
 // agents; then more counts as known than was published.
 constexpr uint32_t agent_bits = 11, whole = max_threads + max_warps;
 uint32_t agent(uint32_t number, uint32_t which) { return number << agent_bits | which; }
+constexpr uint32_t grids_before = ~0u;  // no agent: knowledge of it means that the kernels before this one are over
 uint32_t warp_of(int thread) { return max_threads + static_cast<uint32_t>(thread) / warp_lanes; }
 
 void forget_what_is_known(BlockOrdering &own) {
@@ -132,9 +133,36 @@ Knowledge of_all_threads(Knowledge start, Knowledge ThreadOrdering::*part) {
 
 }  // namespace
 
+static bool knows_grids_before(int t) {
+  const BlockOrdering &own = *ordering.own;
+  return known_until(own.known_to_all, grids_before) > ordering.work_start || known_until(own.thread[t].known, grids_before) > ordering.work_start;
+}
+
+void order_wait_for_grids(int t) {
+  if (!has_begun_early()) return;
+  BlockOrdering &own = *ordering.own;
+  make_room();
+  own.keeps_knowledge = true;
+  own.thread[t].known = with(own.thread[t].known, grids_before, tick());
+}
+
+// The first thread of a block to trigger is the one that counts.
+void order_trigger(int t) {
+  if (!ordering.own->has_triggered) note_trigger(true, has_begun_early() && knows_grids_before(t));
+  ordering.own->has_triggered = true;
+}
+
+void order_end_of_block() {
+  if (!has_begun_early() || ordering.own->has_triggered) return;
+  bool has_waited = false;
+  for (int t = 0; t < block.size && !has_waited; t++) has_waited = knows_grids_before(t);
+  note_trigger(false, has_waited);
+}
+
 bool is_ordered(const Trace &before, int current) {
   uint32_t when = before.when;
   if (when < ordering.all_before || (!is_of_this_work(when) && is_done_before(when))) return true;
+  if (has_begun_early() && !is_of_this_work(when) && knows_grids_before(current) && is_done_before_wait(when)) return true;
   if (!is_block_known(when)) return false;
   const BlockOrdering &own = *ordering.own;
   const Shift &shift = shift_at(when);
@@ -206,6 +234,7 @@ void order_block(BlockOrdering &starting) {
   starting.number = launched.blocks_started++;
   starting.start = starting.interval_start = tick();
   forget_what_is_known(starting);
+  starting.has_triggered = false;
   memset(starting.warp_start, 0, sizeof starting.warp_start);
   for (; starting.partial_warps; starting.partial_warps &= starting.partial_warps - 1)
     memset(starting.lane_start[__builtin_ctz(starting.partial_warps) * warp_lanes], 0, warp_lanes * sizeof *starting.lane_start);

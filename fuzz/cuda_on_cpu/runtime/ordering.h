@@ -40,6 +40,7 @@ struct BlockOrdering {
   uint32_t start, interval_start;
   uint32_t track;           // where it differs from Ordering's, this knowledge was forgotten meanwhile
   bool uses_fences;
+  bool has_triggered;       // its kernel's dependents may begin, as far as this block is concerned
   bool keeps_knowledge;     // some thread's ordering is not all zero
   Knowledge known_to_all;   // as spread by barriers
   Knowledge fenced_by_all;
@@ -109,6 +110,11 @@ void order_warp(int first_thread, uint32_t lanes, uint32_t all_lanes);
 void order_step(int first_thread, uint32_t all_lanes);  // like __syncwarp, although it is not one
 bool is_ordered_by_steps(const Trace &before, int current);  // at most: between two lanes of a warp in this block
 void order_fence(int current, Scope scope);
+// The current thread has waited for the kernels before its own, which began early; it lets the next one begin; its block
+// ends, which does so too.
+void order_wait_for_grids(int current);
+void order_trigger(int current);
+void order_end_of_block();
 void order_strong(int current, uintptr_t address, const Strength &strength);
 
 }  // namespace cuda_on_cpu

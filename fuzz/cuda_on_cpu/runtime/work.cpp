@@ -19,6 +19,12 @@ struct Timelines {
   uint32_t users[most_timelines];      // streams and lanes; more than one if none were left
   bool waits_for_legacy[most_timelines];
   uint32_t graph_of[most_timelines];
+  bool is_kernel_last[most_timelines];
+  Beginning at_start[most_timelines], at_trigger[most_timelines];  // of the last kernel, where the last work is one
+  Done after_wait;           // what the current kernel waits for
+  bool is_early;             // it may have begun before that was done
+  bool has_triggered;        // a block of it has triggered
+  bool triggers_after_wait;  // a block of it has triggered, or ended, when it knew that the wait was over
   uint32_t timeline_count = 0;
   uint32_t piece_count;
   Piece now_at;
@@ -35,19 +41,22 @@ PerProcess<PieceMapping> mapping;
 void begin_timeline(Timelines &all, Timeline t) {
   all.done_before[t] = {};
   all.last[t] = all.open_from[t] = all.users[t] = all.graph_of[t] = 0;
-  all.waits_for_legacy[t] = false;
+  all.waits_for_legacy[t] = all.is_kernel_last[t] = false;
 }
 
 // Clears only the timelines that exist: most runs have only the host's and the default streams.
-Timelines::Timelines() : piece_count(0), now_at{}, known(nullptr) {
+Timelines::Timelines() : is_early(false), has_triggered(false), triggers_after_wait(false), piece_count(0), now_at{}, known(nullptr) {
   while (timeline_count < first_stream) begin_timeline(*this, timeline_count++);
   users[of_host] = users[legacy_stream] = users[per_thread_stream] = 1;
   waits_for_legacy[per_thread_stream] = true;
 }
 
-void join(Done &to, const Done &from) {
+// Returns whether that brought anything new.
+bool join(Done &to, const Done &from) {
+  bool is_new = false;
   for (uint32_t t = 0; t < work.timeline_count; t++)
-    if (from.until[t] > to.until[t]) to.until[t] = from.until[t];
+    if (from.until[t] > to.until[t]) to.until[t] = from.until[t], is_new = true;
+  return is_new;
 }
 
 bool knows_all_of(const Done &done, Timeline t) { return done.until[t] >= work.last[t]; }
@@ -89,14 +98,37 @@ uint32_t all_done_until(uint32_t now) {
   return until;
 }
 
+// Where another stream brings something new, the next kernel waits for all that was before.
 void learn_what_is_before(Timeline timeline) {
   join(work.done_before[timeline], work.done_before[of_host]);
+  bool is_new = false;
   if (timeline == legacy_stream) {
     for (Timeline t = per_thread_stream; t < work.timeline_count; t++)
-      if (work.waits_for_legacy[t]) join(work.done_before[timeline], work.done_before[t]);
+      if (work.waits_for_legacy[t]) is_new |= join(work.done_before[timeline], work.done_before[t]);
   } else if (work.waits_for_legacy[timeline]) {
-    join(work.done_before[timeline], work.done_before[legacy_stream]);
+    is_new = join(work.done_before[timeline], work.done_before[legacy_stream]);
   }
+  if (is_new) work.is_kernel_last[timeline] = false;
+}
+
+void begin_kernel(Timeline timeline, bool may_begin_early) {
+  work.after_wait = work.done_before[timeline];
+  work.is_early = may_begin_early && work.is_kernel_last[timeline];
+  work.has_triggered = work.triggers_after_wait = false;
+  Beginning &start = work.at_start[timeline];
+  if (work.is_early) {
+    start = work.at_trigger[timeline];
+    join(start, {work.done_before[of_host], work.done_before[of_host]});
+    work.known = &start.done;
+  } else {
+    start = {work.after_wait, work.after_wait};
+  }
+}
+
+void end_kernel(Timeline timeline) {
+  Beginning &trigger = work.at_trigger[timeline] = work.at_start[timeline];
+  if (work.triggers_after_wait) join(trigger, {work.after_wait, work.after_wait});
+  if (!work.has_triggered) trigger.reads.until[timeline] = work.last[timeline];  // all of its blocks have ended then
 }
 
 }  // namespace
@@ -136,12 +168,25 @@ void end_timeline(Timeline timeline) { work.users[timeline]--; }
 void record(Timeline timeline, Done &event) {
   learn_what_is_before(timeline);
   event = work.done_before[timeline];
+  work.is_kernel_last[timeline] = false;
 }
 
 void wait_for(Timeline waiting, const Done &event) {
   learn_what_is_before(waiting);
-  join(work.done_before[waiting], event);
+  if (join(work.done_before[waiting], event)) work.is_kernel_last[waiting] = false;
 }
+
+void join(Beginning &to, const Beginning &from) {
+  join(to.done, from.done);
+  join(to.reads, from.reads);
+}
+
+void let_begin_early(Timeline timeline, const Beginning &after) {
+  work.at_trigger[timeline] = after;
+  work.is_kernel_last[timeline] = true;
+}
+const Beginning &beginning_of_last(Timeline timeline) { return work.at_start[timeline]; }
+const Beginning &beginning_at_trigger(Timeline timeline) { return work.at_trigger[timeline]; }
 
 void host_waits_for(Timeline timeline) {
   learn_what_is_before(timeline);
@@ -158,19 +203,23 @@ bool host_is_ahead() {
   return false;
 }
 
-void begin_work(Timeline timeline, Work what) {
+void begin_work(Timeline timeline, Work what, bool may_begin_early) {
   learn_what_is_before(timeline);
   uint32_t from = next_moment();
   if (knows_all_of(work.done_before[of_host], timeline)) work.open_from[timeline] = from;
   work.now_at = {from, timeline, what, run->launched_now, work.graph_of[timeline]};
   note_piece(work.now_at);
   work.known = &work.done_before[timeline];
+  if (what == Work::kernel) begin_kernel(timeline, may_begin_early);
   (what == Work::kernel ? order_work : order_single)(from, all_done_until(from));
 }
 
 void end_work() {
   Timeline t = work.now_at.timeline;
   work.last[t] = work.done_before[t].until[t] = next_moment();
+  work.is_kernel_last[t] = work.now_at.what == Work::kernel;
+  if (work.is_kernel_last[t]) end_kernel(t);
+  work.is_early = false;
   work.known = nullptr;
 }
 
@@ -184,6 +233,23 @@ void begin_hosts_own() {
 bool is_done_before(uint32_t when) {
   const Piece *piece = find_piece(when);
   return !work.known || !piece || when < work.known->until[piece->timeline];
+}
+
+bool has_begun_early() { return work.is_early; }
+
+bool is_done_before_wait(uint32_t when) {
+  const Piece *piece = find_piece(when);
+  return work.is_early && piece && when < work.after_wait.until[piece->timeline];
+}
+
+bool is_read_before_start(uint32_t when) {
+  const Piece *piece = find_piece(when);
+  return work.is_early && piece && when < work.at_start[work.now_at.timeline].reads.until[piece->timeline];
+}
+
+void note_trigger(bool is_explicit, bool has_waited) {
+  work.has_triggered |= is_explicit;
+  work.triggers_after_wait |= has_waited;
 }
 
 bool has_work() { return work.known; }

@@ -53,8 +53,10 @@ static inline long long clock64() { return cuda_on_cpu_clock(); }
 #define clock() static_cast<clock_t>(clock64())
 #endif
 
-// A launch that may begin before the previous one has ended does not do so here.
-static inline void cudaGridDependencySynchronize() {}
-static inline void cudaTriggerProgrammaticLaunchCompletion() {}
+// A launch that may begin before the previous one has ended does not do so here: the checker knows what that leaves open.
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_wait_for_grids();
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_trigger();
+static inline void cudaGridDependencySynchronize() { cuda_on_cpu_wait_for_grids(); }
+static inline void cudaTriggerProgrammaticLaunchCompletion() { cuda_on_cpu_trigger(); }
 static inline void __nanosleep(unsigned int) { cuda_on_cpu_poll(); }
 static inline size_t __cvta_generic_to_shared(const void *p) { return reinterpret_cast<size_t>(p); }

@@ -447,6 +447,9 @@ CUDA_ON_CPU_IMPORT void cuda_on_cpu_note_kernel(const void *kernel, const cuda_o
 // cooperative launch all blocks have to be resident at once.
 namespace cuda_on_cpu {
 
+// What is said of a launch: all blocks are resident at once; it may begin before the kernel before it has ended.
+enum LaunchHow : unsigned int { launch_cooperative = 1, launch_early = 2 };
+
 // The blocks of a cluster along each axis; 0: there are no clusters.
 struct ClusterSides {
   unsigned int of[3];
@@ -455,6 +458,6 @@ struct ClusterSides {
 }  // namespace cuda_on_cpu
 
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_host_launch(dim3 grid, dim3 block, size_t shared, cudaStream_t stream, const void *kernel,
-                                            void (*invoke)(void **), void *context, const cuda_on_cpu::Keeping *keeping, int line, bool cooperative = false, cuda_on_cpu::ClusterSides cluster = {});
+                                            void (*invoke)(void **), void *context, const cuda_on_cpu::Keeping *keeping, int line, unsigned int how = 0, cuda_on_cpu::ClusterSides cluster = {});
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_launch_by_address(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
-                                                  cudaStream_t stream, int line, bool cooperative, cuda_on_cpu::ClusterSides cluster = {});
+                                                  cudaStream_t stream, int line, unsigned int how, cuda_on_cpu::ClusterSides cluster = {});

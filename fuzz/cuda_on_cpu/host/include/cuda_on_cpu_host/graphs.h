@@ -34,6 +34,10 @@ struct cudaHostNodeParams {
   cudaHostFn_t fn;
   void *userData;
 };
+enum cudaGraphDependencyType { cudaGraphDependencyTypeDefault = 0, cudaGraphDependencyTypeProgrammatic = 1 };
+#define cudaGraphKernelNodePortDefault 0
+#define cudaGraphKernelNodePortProgrammatic 1
+#define cudaGraphKernelNodePortLaunchOrder 2
 struct cudaGraphEdgeData {
   unsigned char from_port, to_port, type, reserved[5];
 };
@@ -57,11 +61,14 @@ CUDA_ON_CPU_RUNTIME cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes,
 enum cudaGraphDebugDotFlags { cudaGraphDebugDotFlagsVerbose = 1 };
 CUDA_ON_CPU_RUNTIME cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned int flags);
 CUDA_ON_CPU_RUNTIME cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
-CUDA_ON_CPU_RUNTIME cuda_on_cpu_graph_edges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *count);
+CUDA_ON_CPU_RUNTIME cuda_on_cpu_graph_edges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, cudaGraphEdgeData *edges,
+                                            size_t *count);
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_nodes_before(cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *count);
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_nodes_behind(cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *count);
-CUDA_ON_CPU_RUNTIME cuda_on_cpu_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t count);
-CUDA_ON_CPU_RUNTIME cuda_on_cpu_remove_dependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t count);
+CUDA_ON_CPU_RUNTIME cuda_on_cpu_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                                 const cudaGraphEdgeData *edges, size_t count);
+CUDA_ON_CPU_RUNTIME cuda_on_cpu_remove_dependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                                    const cudaGraphEdgeData *edges, size_t count);
 
 #define CUDA_ON_CPU_NODE(what) \
   CUDA_ON_CPU_RUNTIME cudaGraphAdd##what(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count
@@ -139,19 +146,26 @@ CUDA_ON_CPU_ALSO cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGr
 // With edge data as in CUDA 13, and without.
 #define CUDA_ON_CPU_PAIRS(name, function)                                                                                   \
   CUDA_ON_CPU_ALSO name(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t count) {          \
-    return function(graph, from, to, count);                                                                                \
+    return function(graph, from, to, nullptr, count);                                                                       \
   }                                                                                                                         \
-  CUDA_ON_CPU_ALSO name(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *, \
-                        size_t count) {                                                                                     \
-    return function(graph, from, to, count);                                                                                \
+  CUDA_ON_CPU_ALSO name(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,                          \
+                        const cudaGraphEdgeData *edges, size_t count) {                                                     \
+    return function(graph, from, to, edges, count);                                                                         \
+  }                                                                                                                         \
+  CUDA_ON_CPU_ALSO name##_v2(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,                     \
+                             const cudaGraphEdgeData *edges, size_t count) {                                                \
+    return function(graph, from, to, edges, count);                                                                         \
   }
 CUDA_ON_CPU_PAIRS(cudaGraphAddDependencies, cuda_on_cpu_add_dependencies)
 CUDA_ON_CPU_PAIRS(cudaGraphRemoveDependencies, cuda_on_cpu_remove_dependencies)
 CUDA_ON_CPU_ALSO cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *count) {
-  return cuda_on_cpu_graph_edges(graph, from, to, count);
+  return cuda_on_cpu_graph_edges(graph, from, to, nullptr, count);
 }
-CUDA_ON_CPU_ALSO cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, cudaGraphEdgeData *, size_t *count) {
-  return cuda_on_cpu_graph_edges(graph, from, to, count);
+CUDA_ON_CPU_ALSO cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, cudaGraphEdgeData *edges, size_t *count) {
+  return cuda_on_cpu_graph_edges(graph, from, to, edges, count);
+}
+CUDA_ON_CPU_ALSO cudaGraphGetEdges_v2(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, cudaGraphEdgeData *edges, size_t *count) {
+  return cuda_on_cpu_graph_edges(graph, from, to, edges, count);
 }
 #define CUDA_ON_CPU_NEIGHBOURS(name, function)                                                  \
   CUDA_ON_CPU_ALSO name(cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *count) {          \

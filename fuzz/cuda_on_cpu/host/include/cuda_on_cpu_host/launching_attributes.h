@@ -1,4 +1,5 @@
-// The attributes of a launch or a stream, besides sizes. Only cooperation and clusters change anything here.
+// The attributes of a launch or a stream, besides sizes. Only cooperation, clusters and programmatic stream serialization
+// change anything here.
 #pragma once
 #include "api.h"
 

@@ -32,9 +32,9 @@ struct ByType {
   static void addresses(void *given, void **to) { static_cast<Given *>(given)->given.addresses(to); }
   static constexpr KernelType type = {Given::invoke, &keeping_of<Given>, sizeof...(Parameter), bound, addresses};
   static cudaError_t launch(Kernel kernel, Given &&given, dim3 grid, dim3 block, size_t shared, cudaStream_t stream, int line,
-                            bool cooperative, ClusterSides cluster = {}) {
+                            unsigned int how, ClusterSides cluster = {}) {
     auto *address = reinterpret_cast<const void *>(kernel);
-    return cuda_on_cpu_host_launch(grid, block, shared, stream, address, Given::invoke, &given, &keeping_of<Given>, line, cooperative, cluster);
+    return cuda_on_cpu_host_launch(grid, block, shared, stream, address, Given::invoke, &given, &keeping_of<Given>, line, how, cluster);
   }
 };
 
@@ -54,24 +54,24 @@ CUDA_ON_CPU_INLINE void *operator->*(AsAddress, T other) {
 
 CUDA_ON_CPU_INLINE cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **args, size_t shared = 0,
                                     cudaStream_t stream = nullptr, CUDA_ON_CPU_LINE) {
-  return cuda_on_cpu_launch_by_address(kernel, grid, block, args, shared, stream, line, false);
+  return cuda_on_cpu_launch_by_address(kernel, grid, block, args, shared, stream, line, 0);
 }
 CUDA_ON_CPU_INLINE cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **args, size_t shared = 0,
                                                cudaStream_t stream = nullptr, CUDA_ON_CPU_LINE) {
-  return cuda_on_cpu_launch_by_address(kernel, grid, block, args, shared, stream, line, true);
+  return cuda_on_cpu_launch_by_address(kernel, grid, block, args, shared, stream, line, cuda_on_cpu::launch_cooperative);
 }
 
 template <class... P>
 inline cudaError_t cudaLaunchKernel(void (*kernel)(P...), dim3 grid, dim3 block, void **args, size_t shared = 0,
                                     cudaStream_t stream = nullptr, CUDA_ON_CPU_LINE) {
   using Type = cuda_on_cpu::ByType<P...>;
-  return Type::launch(kernel, Type::at(kernel, args, std::index_sequence_for<P...>{}), grid, block, shared, stream, line, false);
+  return Type::launch(kernel, Type::at(kernel, args, std::index_sequence_for<P...>{}), grid, block, shared, stream, line, 0);
 }
 template <class... P>
 inline cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(P...), dim3 grid, dim3 block, void **args, size_t shared = 0,
                                                cudaStream_t stream = nullptr, CUDA_ON_CPU_LINE) {
   using Type = cuda_on_cpu::ByType<P...>;
-  return Type::launch(kernel, Type::at(kernel, args, std::index_sequence_for<P...>{}), grid, block, shared, stream, line, true);
+  return Type::launch(kernel, Type::at(kernel, args, std::index_sequence_for<P...>{}), grid, block, shared, stream, line, cuda_on_cpu::launch_cooperative);
 }
 namespace cuda_on_cpu {
 
@@ -91,9 +91,11 @@ inline ClusterSides clusters_of(const cudaLaunchConfig_t *config) {
   const cudaLaunchAttributeValue *said = said_of(config, cudaLaunchAttributeClusterDimension);
   return said ? ClusterSides{{said->clusterDim.x, said->clusterDim.y, said->clusterDim.z}} : ClusterSides{};
 }
-inline bool is_cooperative(const cudaLaunchConfig_t *config) {
-  const cudaLaunchAttributeValue *said = said_of(config, cudaLaunchAttributeCooperative);
-  return said && said->cooperative;
+inline unsigned int how_of(const cudaLaunchConfig_t *config) {
+  const cudaLaunchAttributeValue *together = said_of(config, cudaLaunchAttributeCooperative);
+  const cudaLaunchAttributeValue *early = said_of(config, cudaLaunchAttributeProgrammaticStreamSerialization);
+  return (together && together->cooperative ? launch_cooperative : 0u) |
+         (early && early->programmaticStreamSerializationAllowed ? launch_early : 0u);
 }
 
 }  // namespace cuda_on_cpu
@@ -103,11 +105,11 @@ inline cudaError_t cudaLaunchKernelEx(cuda_on_cpu::ConfigAtLine at, void (*kerne
   const cudaLaunchConfig_t *config = at.config;
   using Type = cuda_on_cpu::ByType<P...>;
   return Type::launch(kernel, {cuda_on_cpu::as_on_device(kernel), {std::in_place, static_cast<Given &&>(given)...}}, config->gridDim, config->blockDim, config->dynamicSmemBytes,
-                      config->stream, at.line, cuda_on_cpu::is_cooperative(config), cuda_on_cpu::clusters_of(config));
+                      config->stream, at.line, cuda_on_cpu::how_of(config), cuda_on_cpu::clusters_of(config));
 }
 CUDA_ON_CPU_INLINE cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **args, CUDA_ON_CPU_LINE) {
   return cuda_on_cpu_launch_by_address(kernel, config->gridDim, config->blockDim, args, config->dynamicSmemBytes, config->stream, line,
-                                       cuda_on_cpu::is_cooperative(config), cuda_on_cpu::clusters_of(config));
+                                       cuda_on_cpu::how_of(config), cuda_on_cpu::clusters_of(config));
 }
 template <class... P>
 CUDA_ON_CPU_INLINE cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, void (*kernel)(P...), void **args, CUDA_ON_CPU_LINE) {

@@ -1,0 +1,75 @@
+"""Kernels that may begin before those before them have ended: programmatic stream serialization, captures and edges."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from paths import DATA
+from program_runs import built
+
+from kfuzz.devices import Finding
+from kfuzz.programs.build import load_program
+from kfuzz.programs.check import CheckedProgram, Server
+
+pytestmark = pytest.mark.slow
+SOURCE = DATA / "planted" / "early_launches.cu"
+RIGHT = {
+    "stream": (
+        "waits", "waits_by_ptx", "reads_weights_early", "one_waits_and_all_meet",
+        "third_reads_the_first_after_the_second_waited", "third_reads_the_first_and_the_second_never_triggers",
+        "writes_what_an_ended_kernel_read", "no_wait_after_a_copy", "no_wait_after_an_event",
+        "no_wait_without_the_attribute",
+    ),
+    "capture": ("waits", "third_reads_the_first_after_the_second_waited", "no_wait_without_the_attribute"),
+    "port0": ("never_waits", "third_reads_the_first_before_the_second_waited"),
+    "port1": ("waits", "third_reads_the_first_after_the_second_waited", "writes_what_an_ended_kernel_read"),
+    "port2": ("waits", "reads_weights_early"),
+}  # fmt: skip
+WRONG = {
+    "stream": {
+        "reads_before_the_wait": "reads_early",
+        "never_waits": "reads_late",
+        "never_waits_and_nothing_triggers": "reads_late",
+        "third_reads_the_first_before_the_second_waited": "reads_older_early",
+        "writes_before_the_wait": "writes_early",
+        "one_waits_and_nothing_tells_the_others": "reads_late",
+    },
+    "capture": {"never_waits": "reads_late", "third_reads_the_first_before_the_second_waited": "reads_older_early"},
+    "port1": {"never_waits": "reads_late", "third_reads_the_first_before_the_second_waited": "reads_older_early"},
+    "port2": {
+        "never_waits": "reads_late",
+        "writes_what_an_ended_kernel_read": "writes_early",  # it has begun, and may not have ended
+        "third_reads_the_first_after_the_second_waited": "reads_older_early",
+    },
+}
+"""The mark on the line that comes too early."""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(tmp_path_factory.mktemp("early"), str(SOURCE))
+
+
+def examine(program: Path, way: str, case: str, seed: int = 1) -> list[Finding]:
+    with closing(Server()) as server:
+        one = CheckedProgram(load_program(program), (str(program), way, case), 60.0, server, lambda _: None)
+        findings = list(one.examine(2, seed=seed).findings)
+        assert {run.output for run in one.printed} == {b"done\n"} or {str(run.output) for run in one.printed} == {
+            "done\n"
+        }
+        return findings
+
+
+@pytest.mark.parametrize(("way", "case"), [(way, case) for way, cases in RIGHT.items() for case in cases])
+def test_a_kernel_that_waits_for_what_it_uses_has_no_finding(program: Path, way: str, case: str) -> None:
+    assert examine(program, way, case) == []
+
+
+@pytest.mark.parametrize(("way", "case"), [(way, case) for way, cases in WRONG.items() for case in cases])
+def test_an_access_before_the_wait_is_a_race_with_its_line(program: Path, way: str, case: str) -> None:
+    lines = SOURCE.read_text().splitlines()
+    (line,) = (number for number, text in enumerate(lines, 1) if text.endswith(f"// {WRONG[way][case]}"))
+    findings = examine(program, way, case)
+    assert {(one.kind, one.severity) for one in findings} == {("race", "error")}
+    assert line in {one.line for one in findings}
+    assert any(f"needs cudaGridDependencySynchronize() before line {line}," in one.message for one in findings)
