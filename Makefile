@@ -5,7 +5,7 @@ BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE
 # Many tests wait for a process of their own: one worker more than processors keeps all processors at work.
 export PYTEST_XDIST_AUTO_NUM_WORKERS ?= $(shell expr $$(nproc) + 1)
-PYTEST = $(BIN)/python -m pytest -q -n auto --dist loadfile
+PYTEST = $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
 fuzz: .venv/ready                 ## fuzz every kernel for a minute, on every device of this machine
 	$(BIN)/kfuzz fuzz --max-time 60s

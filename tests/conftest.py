@@ -1,6 +1,7 @@
 """What holds for all tests: those marked gpu are skipped where there is no card, and time decides nothing."""
 
 import signal
+from collections import Counter
 from itertools import groupby
 from zlib import crc32
 
@@ -34,12 +35,20 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Quick())
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     mark_slow_replays([item for item in items if isinstance(item, CaseItem)])
+    if hasattr(config, "workerinput"):
+        put_dear_files_first(items)
     wanting = [item for item in items if item.get_closest_marker("gpu")]
     if wanting and (reason := why_not()):
         for item in wanting:
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def put_dear_files_first(items: list[pytest.Item]) -> None:
+    """Sort files by their number of slow tests: a dear file that starts last keeps one processor at work alone."""
+    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    items.sort(key=lambda item: -slow[item.path])
 
 
 def mark_slow_replays(items: list[CaseItem]) -> None:

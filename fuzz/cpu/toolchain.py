@@ -138,20 +138,26 @@ def precompile_front(compiler: str, flavour: Flavour, chosen: Flags, front: int)
     folder = f"cpu/front-{cache.key(identity(compiler), own_digest(), FRONTS[front], *chosen_options)[:32]}"
     header = cache.folder() / folder / "front.h"
     if not (header.parent / "front.h.gch").exists():
-        with cache.scratch() as scratch:
-            header.parent.mkdir(parents=True, exist_ok=True)
-            text, made = scratch / "front.h", scratch / "front.h.gch"
-            text.write_text(f'#include "{FRONTS[front]}"\n', encoding="utf-8")
-            text.replace(header)
-            command = [compiler, *chosen_options, *INCLUDES, "-x", "c++-header"]
-            command += [str(header), "-o", str(made)]
-            done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(scratch))
-            if done.returncode == 0:  # else a flag of the claim is wrong, and compiling the kernel reports it
-                made.replace(header.parent / "front.h.gch")
+        with cache.hold(folder):
+            if not (header.parent / "front.h.gch").exists():
+                _precompile([compiler, *chosen_options], FRONTS[front], header)
     for one in (header, header.parent / "front.h.gch"):
         with contextlib.suppress(OSError):
             os.utime(one)  # as cache.fetch does
     return header
+
+
+def _precompile(command: list[str], front: str, header: Path) -> None:
+    """Write the header and its precompiled form, which is missing if a flag of the claim is wrong."""
+    with cache.scratch() as scratch:
+        header.parent.mkdir(parents=True, exist_ok=True)
+        text, made = scratch / "front.h", scratch / "front.h.gch"
+        text.write_text(f'#include "{front}"\n', encoding="utf-8")
+        text.replace(header)
+        command = [*command, *INCLUDES, "-x", "c++-header", str(header), "-o", str(made)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(scratch))
+        if done.returncode == 0:  # else compiling the kernel reports it
+            made.replace(header.parent / "front.h.gch")
 
 
 def flags_before_front(chosen: Flags) -> Flags:

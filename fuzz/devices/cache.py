@@ -4,6 +4,7 @@ Knows files and hashes; it knows no compiler, and no device.
 """
 
 import contextlib
+import fcntl
 import functools
 import hashlib
 import os
@@ -22,6 +23,7 @@ COMPILED = ("cpu", "cubin", "host")
 MOST = 1 << 30
 """Bytes of them; a campaign over every kernel here takes some 100 MB, and the score of all mutants 200 more."""
 SCRATCH = "building"
+LOCKS = "locks"
 ABANDONED = 900.0
 """Seconds: three times the time limit of a compiler."""
 
@@ -104,6 +106,20 @@ def scratch() -> Iterator[Path]:
         made = tempfile.TemporaryDirectory(dir=base, ignore_cleanup_errors=True)
     with made as name:
         yield Path(name)
+
+
+@contextlib.contextmanager
+def hold(name: str) -> Iterator[None]:
+    """Hold what is built under this name: another process waits, and then finds it, instead of building it as well.
+
+    The system releases the lock of a process that is killed. If the cache cannot be written, nothing is held.
+    """
+    file = folder() / LOCKS / f"{name.replace('/', '-')}.lock"
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            fcntl.flock(stack.enter_context(file.open("wb")), fcntl.LOCK_EX)
+        yield
 
 
 def tidy(most: int = MOST) -> None:

@@ -53,11 +53,14 @@ def build_library(source: Path) -> Path:
 def build_once(name: str, build: Callable[[Path], None]) -> Path:
     """The path of a cached file, which is built again when it is missing or damaged."""
     path = cache.folder() / name
-    if cache.fetch(name) is None:
-        with cache.scratch() as folder:
-            made = folder / "made"
-            build(made)
-            cache.keep(name, made.read_bytes())
+    if cache.fetch(name) is not None:
+        return path
+    with cache.hold(name):
+        if cache.fetch(name) is None:
+            with cache.scratch() as folder:
+                made = folder / "made"
+                build(made)
+                cache.keep(name, made.read_bytes())
     return path
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner, Result
+from known_runtime import make_cache
 
 from kfuzz.claims.front_matter import text_of
 from kfuzz.claims.kernel import KERNELS, kernel_files, load, name_of
@@ -264,7 +265,9 @@ def test_a_device_is_well_only_when_a_kernel_ran_on_it() -> None:
 
 
 @pytest.mark.slow
-def test_doctor_names_what_is_there_and_how_to_get_the_rest() -> None:
+def test_doctor_names_what_is_there_and_how_to_get_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    monkeypatch.setenv("KFUZZ_CACHE", str(make_cache(tmp_path / "known")))
     result = kfuzz("doctor")
     assert result.exit_code in (0, 2)
     lines = {line.split()[1]: line for line in result.stdout.splitlines()}

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from doubling import DOUBLES, doubling, is_right
+from known_runtime import make_cache
 from paths import ROOT, TESTS
 from planted_jobs import floats
 
-from kfuzz.cpu import compiler
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.cpu.translate import translate
 from kfuzz.devices import ClaimError, DeviceError, Probe
@@ -23,14 +23,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache of its own, which knows the runtime already."""
-    with CpuDevice() as device:
-        device.run(doubling(), Probe())
-        known = compiler.cache.folder()
-    (tmp_path / "cpu").mkdir()
-    for one in (known / "cpu").iterdir():
-        if one.name.startswith(("runtime-", "module-", "front-")):
-            (tmp_path / "cpu" / one.name).symlink_to(one)
+    make_cache(tmp_path)
     monkeypatch.setenv("KFUZZ_CACHE", str(tmp_path))
     return tmp_path
 

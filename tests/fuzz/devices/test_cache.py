@@ -3,13 +3,17 @@
 import os
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext, suppress
 from pathlib import Path
+from threading import Barrier, BrokenBarrierError
 
 import pytest
 from planted_jobs import floats, job_of
 
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import DeviceError, Probe, cache
+from kfuzz.devices.host_compiler import build_once
 
 KILOBYTE = b"x" * (1024 - cache.DIGEST)
 
@@ -120,3 +124,26 @@ def test_what_can_only_be_read_is_fetched_all_the_same(folder: Path, monkeypatch
 
     monkeypatch.setattr(os, "utime", refused)
     assert cache.fetch("cpu/one") == b"content"
+
+
+def build_at_once(meeting: Barrier) -> int:
+    """Build one file in two threads at once, and count how often it was built; the builders wait for each other."""
+    builders = []
+
+    def build(made: Path) -> None:
+        builders.append(made)
+        with suppress(BrokenBarrierError):
+            meeting.wait()
+        made.write_bytes(b"content")
+
+    with ThreadPoolExecutor(2) as pool:
+        for path in pool.map(lambda _: build_once("cpu/one", build), range(2)):
+            assert path.read_bytes().startswith(b"content")
+    return len(builders)
+
+
+def test_a_file_that_another_process_builds_is_waited_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert build_at_once(Barrier(1)) == 1
+    (folder / "cpu" / "one").unlink()
+    monkeypatch.setattr(cache, "hold", lambda _: nullcontext())
+    assert build_at_once(Barrier(2, timeout=60)) == 2, "without the lock both build"
