@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 DEVICE = pytest.StashKey[Device]()
 KERNELS = pytest.StashKey[Kernels]()
+BY_PATH = pytest.StashKey[dict[Path, Kernel]]()
 NAME = pytest.StashKey[str]()
 
 
@@ -229,8 +230,9 @@ def more_items(session: pytest.Session, items: list[pytest.Item]) -> list[pytest
 
 def kernel_at(config: pytest.Config, path: Path) -> Kernel | None:
     """The kernel in a file, named as the project names it; None if its claim is wrong."""
-    every = (*project_kernels(config).usable, *read_all([path]).usable)
-    return next((kernel for kernel in every if kernel.path.resolve() == path.resolve()), None)
+    if BY_PATH not in config.stash:
+        config.stash[BY_PATH] = {kernel.path.resolve(): kernel for kernel in project_kernels(config).usable}
+    return config.stash[BY_PATH].get(path.resolve()) or next(iter(read_all([path]).usable), None)
 
 
 def project_kernels(config: pytest.Config) -> Kernels:

@@ -4,9 +4,9 @@ Knows tree-sitter and its grammar for CUDA; never what a kernel computes, nor wh
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser
@@ -43,16 +43,28 @@ class Source:
 
     def nodes(self, *types: str) -> Iterator[Node]:
         """Every node of these types in code that runs, from top to bottom."""
-        yield from (node for node in walk(self.root, OUTSIDE) if node.type in types)
+        return (node for node in self._running if node.type in types)
 
-    def variables(self, function: Node) -> dict[str, Variable]:
+    def variables(self, function: Node) -> Mapping[str, Variable]:
         """The variables of a function, parameters first. If a name is declared twice, the first declaration counts."""
-        variables: dict[str, Variable] = {}
-        for node in walk(function, OUTSIDE):
-            if node.type in ("parameter_declaration", "declaration"):
-                for variable in _variables_of(node):
-                    variables.setdefault(variable.name, variable)
-        return variables
+        if function.id not in self._variables:
+            variables: dict[str, Variable] = {}
+            for node in walk(function, OUTSIDE):
+                if node.type in ("parameter_declaration", "declaration"):
+                    for variable in _variables_of(node):
+                        variables.setdefault(variable.name, variable)
+            self._variables[function.id] = variables
+        return self._variables[function.id]
+
+    @cached_property
+    def _running(self) -> tuple[Node, ...]:
+        """Every node of code that runs."""
+        return tuple(walk(self.root, OUTSIDE))
+
+    @cached_property
+    def _variables(self) -> dict[int, Mapping[str, Variable]]:
+        """The variables of the functions that were asked for: each is asked for hundreds of times."""
+        return {}
 
 
 def parse(text: str) -> Source:
@@ -69,11 +81,12 @@ def _language() -> Language:
 
 def walk(node: Node, outside: tuple[str, ...] = ()) -> Iterator[Node]:
     """A node and all below it, from top to bottom, except nodes of the types in `outside` and all below those."""
-    if node.type in outside:
-        return
-    yield node
-    for child in node.children:
-        yield from walk(child, outside)
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        if one.type not in outside:
+            yield one
+            waiting += reversed(one.children)
 
 
 def words(node: Node) -> str:
