@@ -4,7 +4,7 @@ Knows pytest's items and how to report our failures; imported only if there is s
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,12 +26,14 @@ from kfuzz.find.device import lanes_of_caller, names_of, open_device, resolve_de
 from kfuzz.find.project import Kernels, kernels_below, kernels_for, read_all
 from kfuzz.find.settings import corpus_for
 from kfuzz.gpu import driver
+from kfuzz.kinds import Kind
 from kfuzz.oracle.plural import plural
 from kfuzz.sources.exhibits import name_as_kernel
 from kfuzz.starting.settings import CORPUS
 from kfuzz.trials.replay import replay
 from kfuzz.trials.trial import unfit
 from kfuzz.views.failure import replay_texts
+from kfuzz.views.inferred import inferred_claim, inferred_texts
 from kfuzz.views.report import Report
 from kfuzz.views.summary import failures
 
@@ -97,10 +99,16 @@ class CaseItem(Item):
         if result.status == "cannot run":
             leave_to_claim(self, self.kernel, result.reason)
         if result.status in ("broken", "flaky"):
-            raise BrokenError("\n\n".join(replay_texts(result, self.record, self.path)))
+            inferred = inferred_of(self.kernel, {defect.kind for defect in result.defects})
+            raise BrokenError("\n\n".join([*replay_texts(result, self.record, self.path), *inferred]))
 
     def reportinfo(self) -> tuple[Path, None, str]:
         return self.path, None, f"{self.path.name} on {self.kernel.name}"
+
+
+def inferred_of(kernel: Kernel, kinds: Collection[Kind]) -> Iterator[str]:
+    """The line that says what of a broken kernel's claim is inferred."""
+    return inferred_texts(kernel.name, inferred_claim(kernel, kinds))
 
 
 class UnclaimedCaseItem(Item):
@@ -177,7 +185,9 @@ class FuzzItem(Item):
         progress = result.kernels[0].progress
         self.user_properties += [("kfuzz_trials", progress.trials), ("kfuzz_seed", options.seed)]
         if result.news:
-            raise BrokenError("\n".join(failures(Report(result, ("pytest", "--kfuzz"), device, started))))
+            found = failures(Report(result, ("pytest", "--kfuzz"), device, started))
+            kinds = {bug.headline.defect.kind for bug in result.news}
+            raise BrokenError("\n".join([*found, *inferred_of(self.kernel, kinds)]))
         if progress.error:
             leave_to_claim(self, self.kernel, progress.error)
         if why := result.kernels[0].unjudged:

@@ -30,8 +30,8 @@ BETWEEN = re.compile(r",(?![^\[\]]*\])")
 ONE = "1"
 
 T = TypeVar("T", bound=np.generic)
-Dimensions = tuple[str, ...]
-Parts = Mapping[str, Dimensions]
+AxisNames = tuple[str, ...]
+Joined = Mapping[str, AxisNames]
 """For each dimension of the op, the kernel's dimensions that make it up."""
 
 
@@ -51,7 +51,7 @@ def spell(op: Op, text: str) -> Op:
         if role not in inputs and role not in op.optional:
             raise OracleError(f"op={text!r}: {role} is missing; only {', '.join(_left_out(op)) or 'none'} may be")
     own = leave_out(op, [role for role in op.inputs if role not in inputs])
-    layout = _Layout(own, text, inputs, outputs)
+    layout = _Spelling(own, text, inputs, outputs)
     return layout.op()
 
 
@@ -117,9 +117,9 @@ def _left_out(op: Op) -> list[str]:
     return [role for role in op.optional if role in op.inputs]
 
 
-def _read_arrays(op: Op, text: str, listed: str, roles: Mapping[str, Role]) -> dict[str, Dimensions | None]:
+def _read_arrays(op: Op, text: str, listed: str, roles: Mapping[str, Role]) -> dict[str, AxisNames | None]:
     """The dimensions of each array that is listed; None for those of the op."""
-    arrays: dict[str, Dimensions | None] = {}
+    arrays: dict[str, AxisNames | None] = {}
     for item in filter(None, (one.strip() for one in BETWEEN.split(listed))):
         found = ARRAY.fullmatch(item)
         if found is None or found[1] not in roles or found[1] in arrays:
@@ -134,13 +134,13 @@ def _read_arrays(op: Op, text: str, listed: str, roles: Mapping[str, Role]) -> d
 
 
 @dataclass(frozen=True)
-class _Layout:
+class _Spelling:
     """An op, and the dimensions that its arrays are given; None for its own."""
 
     own: Op
     text: str
-    inputs: Mapping[str, Dimensions | None]
-    outputs: Mapping[str, Dimensions | None]
+    inputs: Mapping[str, AxisNames | None]
+    outputs: Mapping[str, AxisNames | None]
 
     def op(self) -> Op:
         """The op over these arrays; the op itself if they are its own."""
@@ -169,9 +169,9 @@ class _Layout:
             views=(inputs, outputs),
         )
 
-    def parts(self) -> Parts:
+    def parts(self) -> Joined:
         """What each dimension of the op is made of, by the arrays whose dimensions are given."""
-        found: dict[str, Dimensions] = {}
+        found: dict[str, AxisNames] = {}
         for roles, given in ((self.own.inputs, self.inputs), (self.own.outputs, self.outputs)):
             for role, dimensions in given.items():
                 if dimensions is None:
@@ -182,7 +182,7 @@ class _Layout:
         every = [name for _, role in self.own.roles for name in role.dimensions]
         return {name: found.get(name, () if name == ONE else (name,)) for name in dict.fromkeys(every)}
 
-    def parts_of(self, role: str, own: Dimensions, given: Dimensions) -> dict[str, Dimensions]:
+    def parts_of(self, role: str, own: AxisNames, given: AxisNames) -> dict[str, AxisNames]:
         """What each dimension of one array is made of."""
         others = {name for _, one in self.own.roles for name in one.dimensions} - {*own, ONE}
         named = [name for name in given if name != ONE]
@@ -194,13 +194,13 @@ class _Layout:
         if extra and len(missing) > 1:
             raise self.error(f"{role}[{', '.join(given)}]: {', '.join(extra)} may be {' or '.join(missing)}; name one")
         joined = (missing or list(own))[0] if extra else ""
-        parts: dict[str, Dimensions] = {name: (name,) if name in named else () for name in own}
+        parts: dict[str, AxisNames] = {name: (name,) if name in named else () for name in own}
         if joined:
             parts[joined] = tuple(name for name in named if name in extra or name == joined)
         return parts
 
     def view(
-        self, role: str, roles: Mapping[str, Role], given: Mapping[str, Dimensions | None], parts: Parts,
+        self, role: str, roles: Mapping[str, Role], given: Mapping[str, AxisNames | None], parts: Joined,
         first: View | None,
     ) -> View:  # fmt: skip
         """How an array lies; one whose dimensions are not given follows the first input, if it has no others."""
@@ -210,7 +210,7 @@ class _Layout:
             dimensions = self.usual(own, parts, first)
         return View(dimensions, tuple(parts[name] for name in own))
 
-    def usual(self, own: Dimensions, parts: Parts, first: View | None) -> Dimensions:
+    def usual(self, own: AxisNames, parts: Joined, first: View | None) -> AxisNames:
         """The dimensions of an array that are not given."""
         lead = iter(next(iter(self.own.inputs.values())).dimensions)
         if first is not None and all(name in lead for name in own):  # in this order
@@ -218,7 +218,7 @@ class _Layout:
             return tuple(one for one in first.dimensions if one in mine) or (ONE,)
         return tuple(one for name in own for one in (parts[name] if name != ONE else (ONE,))) or (ONE,)
 
-    def role(self, role: Role, view: View, parts: Parts) -> Role:
+    def role(self, role: Role, view: View, parts: Joined) -> Role:
         """The role with the kernel's dimensions."""
         if role.below and len(parts[role.below]) != 1:
             raise self.error(f"{role.below} bounds integers, so it has to be one dimension")
@@ -227,7 +227,7 @@ class _Layout:
     def name(self, inputs: Views, outputs: Views, first: View) -> str:
         """The spelling, with the dimensions of those arrays alone that have to be said."""
 
-        def array(role: str, view: View, usual: Dimensions) -> str:
+        def array(role: str, view: View, usual: AxisNames) -> str:
             return role if view.dimensions == usual else f"{role}[{', '.join(view.dimensions)}]"
 
         plain = {name: () if name == ONE else (name,) for _, role in self.own.roles for name in role.dimensions}
@@ -252,7 +252,7 @@ class _Layout:
         return OracleError(f"op={self.text!r}: {found}")
 
 
-def _as_text(part: Dimensions) -> str:
+def _as_text(part: AxisNames) -> str:
     """A dimension of the op in words of the kernel's."""
     return f"({' * '.join(part)})" if len(part) > 1 else "".join(part) or ONE
 

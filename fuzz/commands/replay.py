@@ -32,11 +32,13 @@ from kfuzz.exit_codes import COULD_NOT, FOUND, NOTHING_NEW
 from kfuzz.find.device import open_device
 from kfuzz.find.errors import TargetError
 from kfuzz.find.project import kernels_below, kernels_for, kernels_of_op
+from kfuzz.kinds import Kind
 from kfuzz.oracle.plural import plural
 from kfuzz.printable import one_line, printable
 from kfuzz.trials.replay import Replay
 from kfuzz.trials.replay import replay as replay_record
 from kfuzz.views.failure import replay_texts
+from kfuzz.views.inferred import inferred_claim, inferred_texts
 
 DEFAULT = Path("tests/corpus")
 HUGE = 1 << 22
@@ -88,6 +90,7 @@ def replay(
     print_faults(kernels)
     statuses: Counter[str] = Counter()
     idle: dict[str, Replay] = {}
+    wrong: dict[str, set[Kind]] = {}
     screen = console()
     with closing(open_device(device, guard_all=guard_all)) as opened:
         for entry in found:
@@ -98,8 +101,14 @@ def replay(
             for one in replays(entry, kernels.usable, opened, idle, screen, is_chosen=bool(targets)):
                 statuses[one.status] += 1
                 screen.print(status_line(one, entry.path), markup=False, highlight=False, soft_wrap=True)
+                if one.defects:
+                    wrong.setdefault(one.kernel, set()).update(defect.kind for defect in one.defects)
                 for text in replay_texts(one, entry.record, entry.path):
                     screen.print("", text, "", sep="\n", markup=False, highlight=False, soft_wrap=True)
+    for name, kinds in wrong.items():
+        kernel = next(one for one in kernels.usable if one.name == name)
+        for line in inferred_texts(name, inferred_claim(kernel, kinds)):
+            screen.print(line, markup=False, highlight=False, soft_wrap=True)
     ran = sum(statuses[status] for status in ("kept", "fixed", "warned", "flaky", "broken"))
     counts = ", ".join(f"{count} {status}" for status, count in statuses.items())
     screen.print(f"{plural(len(found), 'case')} on the {opened.name}: {counts}", markup=False, highlight=False)

@@ -17,8 +17,8 @@ class Probe:
     in doubt whether every element is written, another follows.
     `timeout`: seconds, after which the job is a `hang`.
     `fatal`: kinds that end the process and that this kernel is known to have; they need no confirmation.
-    `after_calls`: a host function gets earlier calls however large the case is; else only if it is small.
     `options`: settings of single devices, each an instance of that device's own class of options.
+    `after_calls`: a host function gets earlier calls however large the case is; else only if it is small.
     """
 
     check: bool = False
@@ -26,8 +26,8 @@ class Probe:
     seed: int = 0
     timeout: float = 10.0
     fatal: tuple[Kind, ...] = ()
-    after_calls: bool = False
     options: tuple[object, ...] = ()
+    after_calls: bool = False
 
     def option(self, of: type[OptionsOfDevice]) -> OptionsOfDevice:
         """The options of one device, or their defaults."""

@@ -1,4 +1,4 @@
-"""Notes on a claim: what kfuzz read off the kernel's text, and where claim and text disagree.
+"""Notes on a claim: where the kernel's text disagrees with it.
 
 Knows kernels; no layout.
 """
@@ -9,8 +9,5 @@ from kfuzz.claims.kernel import Kernel
 
 
 def claim_notes(kernel: Kernel) -> Iterator[str]:
-    """A line for each note; a disagreement begins with `warning`."""
-    for one in kernel.rounding.read_off:
-        value = one.value if one.value.startswith("[") else f'"{one.value}"'
-        yield f"the claim leaves out {one.key}; read off the text: {one.key} = {value}, {one}"
+    """A line for each."""
     yield from (f"warning: {doubt}" for doubt in kernel.rounding.doubts)

@@ -135,13 +135,21 @@ class SilencedFinding(TypedDict):
     count: int
 
 
+class InferredClaim(TypedDict):
+    """The parts of a claim that the user has not written, and what of them would change the verdict."""
+
+    parts: list[str]
+    would_change: str
+
+
 class KernelEntry(TypedDict):
     """One kernel: how often it was tried, how near to its bound it came, what was found of it.
 
     `error`: its claim or its source is at fault. `stopped`: why it was not tried to the end. `unjudged`: why nothing
-    is known of it, though it was tried. `not_judged`: which answers were not judged, and why. `notes`: what was read
-    off its text, or contradicts it. `seconds`: where the time went. `ratios`: kept trials by the largest error as a
-    share of its bound, in equal steps from 0 to 1. `source`: its text, where something was found.
+    is known of it, though it was tried. `not_judged`: which answers were not judged, and why. `notes`: what in its text
+    contradicts its claim. `inferred`: null if the user wrote the whole claim. `seconds`: where the time went.
+    `ratios`: kept trials by the largest error as a share of its bound, in equal steps from 0 to 1. `source`: its text,
+    where something was found.
     """
 
     name: str
@@ -160,6 +168,7 @@ class KernelEntry(TypedDict):
     unjudged: str
     not_judged: list[str]
     notes: list[str]
+    inferred: InferredClaim | None
     silenced: list[SilencedFinding]
     seconds: dict[str, float]
     source: str | None

@@ -14,6 +14,7 @@ from kfuzz.oracle.plural import plural
 from kfuzz.trials.defect import plain_bucket
 from kfuzz.views.by_bug import by_bug, errors_of, verdict
 from kfuzz.views.document import Document, FindingEntry, Json, KernelEntry, SmallAnswer
+from kfuzz.views.inferred import inferred_texts
 from kfuzz.views.silenced import silence_texts
 
 ASSETS = Path(__file__).with_name("page_assets")
@@ -77,6 +78,7 @@ def voids(run: Document) -> Iterator[str]:
             yield f"{name} was not tried to the end: {kernel['stopped']}"
         yield from (f"{name}, not judged: {reason}" for reason in kernel["not_judged"])
         yield from (f"{name}: {note}" for note in kernel["notes"])
+        yield from inferred_texts(name, kernel["inferred"])
         yield from (f"{name}: {note}" for note in silence_texts(kernel["silenced"]))
     yield from run["unusable"]
     for kernel in run["kernels"]:

@@ -141,6 +141,7 @@ def document(report: ProgramReport) -> Document:
         "unjudged": "; ".join(report.troubles),
         "not_judged": [],
         "notes": list(sampling_notes(report.sampled)),
+        "inferred": None,
         "silenced": report.silenced,
         "seconds": {"runs": round(report.seconds, 3)},
         "source": report.source if report.discoveries else None,

@@ -35,6 +35,7 @@ from kfuzz.views.document import (
     WrongPart,
 )
 from kfuzz.views.failure import Statement, commands, evidence, occurrence_text
+from kfuzz.views.inferred import inferred_claim
 from kfuzz.views.silenced import silenced_findings
 
 
@@ -113,6 +114,7 @@ def _kernel(result: KernelResult) -> KernelEntry:
         "unjudged": result.unjudged,
         "not_judged": progress.not_judged,
         "notes": list(claim_notes(kernel)),
+        "inferred": inferred_claim(kernel, {bug.headline.defect.kind for bug in result.news}),
         "silenced": silenced_findings(result),
         "seconds": {part: round(seconds, 3) for part, seconds in sorted(progress.seconds.items())},
         "source": kernel.source if result.discoveries else None,

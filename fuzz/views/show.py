@@ -18,6 +18,7 @@ from kfuzz.kinds import KINDS
 from kfuzz.oracle.rounding import ExpModel
 from kfuzz.sources.exhibits import Exhibit
 from kfuzz.views.claims import claim_notes
+from kfuzz.views.inferred import inferred_parts
 from kfuzz.views.listing import size_text, values_text
 
 Section = tuple[str, list[tuple[str, str]]]
@@ -98,6 +99,7 @@ def accuracy_lines(kernel: Kernel) -> list[tuple[str, str]]:
         lines.append(("shift", models.shift))
     if models.shift_slack:
         lines.append(("shift_slack", f"{models.shift_slack:g}"))
+    lines += [("", f"inferred, not written: {part}") for part in inferred_parts(kernel)]
     lines += [("", note) for note in claim_notes(kernel)]
     if claimed.flags:
         denormals = "; denormals are flushed" if models.ftz else ""

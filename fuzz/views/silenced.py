@@ -45,6 +45,12 @@ def silence_texts(found: Sequence[SilencedFinding]) -> Iterator[str]:
             yield f"silences nothing: kfuzz: allow {place}: {one['reason']}"
 
 
+def place_of(one: SilencedFinding) -> tuple[str, int]:
+    """File and line."""
+    file, _, line = one["where"].rpartition(":")
+    return (file, int(line)) if file and line.isdigit() else (one["where"], 1)
+
+
 def join_silenced(same: Sequence[KernelEntry]) -> list[SilencedFinding]:
     """The silenced findings of the parts of a campaign, each once with all its trials."""
     counts: dict[tuple[Kind, str, str], int] = {}

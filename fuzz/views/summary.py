@@ -15,6 +15,7 @@ from kfuzz.oracle.plural import plural
 from kfuzz.trials.unjudged import unjudged_text
 from kfuzz.views.claims import claim_notes
 from kfuzz.views.failure import discovery_text
+from kfuzz.views.inferred import inferred_claim, inferred_texts
 from kfuzz.views.listing import size_text
 from kfuzz.views.report import Report
 from kfuzz.views.silenced import silence_texts, silenced_findings
@@ -55,9 +56,11 @@ def troubles(report: Report) -> Iterator[str]:
 
 
 def notes(report: Report) -> Iterator[str]:
-    """What kfuzz read off the kernels' texts, what contradicts them, and the arguments that host functions refused."""
+    """What contradicts the kernels' claims or is inferred of them, what is silenced, which arguments are refused."""
     for kernel in report.kernels:
         yield from (f"{kernel.kernel.name}: {note}" for note in claim_notes(kernel.kernel))
+        found = inferred_claim(kernel.kernel, {bug.headline.defect.kind for bug in kernel.news})
+        yield from inferred_texts(kernel.kernel.name, found)
         yield from (f"{kernel.kernel.name}: {note}" for note in silence_texts(silenced_findings(kernel)))
         if refusals := sorted(map(unjudged_text, kernel.progress.refusals)):
             more = f", and {len(refusals) - 1} more, see --json" if len(refusals) > 1 else ""

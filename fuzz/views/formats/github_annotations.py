@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from kfuzz.views.by_bug import by_bug, ways_text
 from kfuzz.views.document import Document, FindingEntry, KernelEntry
 from kfuzz.views.format import OnTerminal, ServiceFormat
+from kfuzz.views.silenced import place_of, silence_texts
 
 MOST_ANNOTATIONS = 50
 """GitHub shows this many for each run."""
@@ -16,7 +17,18 @@ def as_annotations(documents: Sequence[Document]) -> str:
     news = [(kernel, bug) for kernel, bug in every if not bug[0]["known"]]
     news.sort(key=lambda pair: pair[1][0]["severity"] == "warning")
     lines = [_annotation(kernel, bug) for kernel, bug in news[:MOST_ANNOTATIONS]]
-    return "".join(f"{line}\n" for line in (*lines, *_troubles(documents)))
+    return "".join(f"{line}\n" for line in (*lines, *_silenced(documents), *_troubles(documents)))
+
+
+def _silenced(documents: Sequence[Document]) -> Iterator[str]:
+    """A notice for each comment that silences a finding, or nothing."""
+    for kernel in (kernel for report in documents for kernel in report["kernels"]):
+        for one in kernel["silenced"]:
+            file, line = place_of(one)
+            yield from (
+                f"::notice file={_property(file)},line={line},title=kfuzz {one['kind']}::{_message(text)}"
+                for text in silence_texts([one])
+            )
 
 
 def _troubles(documents: Sequence[Document]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from kfuzz.views.by_bug import by_bug, errors_of, verdict, ways_text
 from kfuzz.views.document import Document
 from kfuzz.views.format import AtEndOfFile, ServiceFormat
+from kfuzz.views.silenced import silence_texts
 
 LONGEST = 300
 """Characters of one cell of a table."""
@@ -27,6 +28,7 @@ def _section(report: Document) -> str:
         lines.append("| " + " | ".join(map(_cell, cells)) + " |")
     idle = ((one["name"], one["error"] or one["stopped"] or one["unjudged"]) for one in report["kernels"])
     lines += ["", *(f"- {_cell(name)}: {_cell(why)}" for name, why in idle if why)]
+    lines += [f"- {_cell(text)}" for one in report["kernels"] for text in silence_texts(one["silenced"])]
     lines += [f"- {_cell(fault)}" for fault in report["unusable"]]
     return "\n".join(lines).rstrip() + "\n"
 

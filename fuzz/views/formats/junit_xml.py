@@ -11,6 +11,8 @@ from kfuzz.views.by_bug import by_bug
 from kfuzz.views.document import Document, FindingEntry, KernelEntry
 from kfuzz.views.failure import entry_text
 from kfuzz.views.format import FileFormat
+from kfuzz.views.inferred import inferred_texts
+from kfuzz.views.silenced import silence_texts
 
 
 def as_junit(documents: Sequence[Document]) -> str:
@@ -74,8 +76,10 @@ def _test_case(suite: ET.Element, kernel: KernelEntry) -> None:
         _error(test, "claim" if kernel["error"] else "not judged", trouble)
     elif not kernel["trials"]:
         ET.SubElement(test, "skipped", {"message": printable(kernel["stopped"] or "not tried: out of time")})
-    if rest := [bug for bug in by_bug(kernel) if bug not in news]:
-        ET.SubElement(test, "system-out").text = printable("\n\n".join(entry_text(bug[0]) for bug in rest))
+    texts = [entry_text(bug[0]) for bug in by_bug(kernel) if bug not in news]
+    texts += [*inferred_texts(kernel["name"], kernel["inferred"]), *silence_texts(kernel["silenced"])]
+    if texts:
+        ET.SubElement(test, "system-out").text = printable("\n\n".join(texts))
 
 
 def _news(kernel: KernelEntry) -> list[list[FindingEntry]]:

@@ -11,9 +11,11 @@ from pathlib import PurePath
 from urllib.parse import quote
 
 from kfuzz.kinds import KINDS, Kind
+from kfuzz.oracle.plural import plural
 from kfuzz.views.by_bug import by_bug, fingerprint
-from kfuzz.views.document import Document, FindingEntry, Json, KernelEntry
+from kfuzz.views.document import Document, FindingEntry, Json, KernelEntry, SilencedFinding
 from kfuzz.views.format import FileFormat
+from kfuzz.views.silenced import place_of
 
 VERSION = "2.1.0"
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -28,7 +30,8 @@ def as_sarif(documents: Sequence[Document]) -> str:
 
 def _run(report: Document) -> Json:
     bugs = [(kernel, bug) for kernel in report["kernels"] for bug in by_bug(kernel)]
-    names = sorted({bug[0]["kind"] for _, bug in bugs})
+    silenced = [(kernel, one) for kernel in report["kernels"] for one in kernel["silenced"] if one["count"]]
+    names = sorted({*(bug[0]["kind"] for _, bug in bugs), *(one["kind"] for _, one in silenced)})
     driver: Json = {
         "name": "kfuzz",
         "semanticVersion": metadata.version("kfuzz"),
@@ -38,7 +41,10 @@ def _run(report: Document) -> Json:
         "tool": {"driver": driver},
         "invocations": [_invocation(report)],
         "originalUriBaseIds": {"ROOT": {"description": {"text": "The folder in which kfuzz was run."}}},
-        "results": [_result(kernel, bug, names.index(bug[0]["kind"])) for kernel, bug in bugs],
+        "results": [
+            *(_result(kernel, bug, names.index(bug[0]["kind"])) for kernel, bug in bugs),
+            *(_silenced_result(kernel, one, names.index(one["kind"])) for kernel, one in silenced),
+        ],
         "columnKind": "unicodeCodePoints",
     }
 
@@ -85,6 +91,19 @@ def _result(kernel: KernelEntry, bug: list[FindingEntry], rule: int) -> Json:
         related = {"id": 1, "message": {"text": "the other line of this finding"}}
         result["relatedLocations"] = [{**_location(finding["other_file"], finding["other_line"]), **related}]
     return result
+
+
+def _silenced_result(kernel: KernelEntry, one: SilencedFinding, rule: int) -> Json:
+    """A result that a comment in the source suppresses, with its reason."""
+    file, line = place_of(one)
+    return {
+        "ruleId": one["kind"],
+        "ruleIndex": rule,
+        "level": "warning",
+        "message": {"text": f"{kernel['name']}: {one['kind']}, in {plural(one['count'], 'trial')}"},
+        "locations": [_location(file, line)],
+        "suppressions": [{"kind": "inSource", "status": "accepted", "justification": one["reason"]}],
+    }
 
 
 def _location(file: str, line: int) -> Json:

@@ -1,5 +1,6 @@
 """The kernel's text fills in what a claim leaves out, and contradictions are reported with their line."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from kfuzz.devices import Device, Probe
 from kfuzz.oracle.rounding import EXP2_SCALED, EXPF, FAST_EXP2_SCALED, FAST_EXPF, ExpModel
 from kfuzz.trials.trial import run_trial
 from kfuzz.views.claims import claim_notes
+from kfuzz.views.inferred import inferred_parts
 
 SAFE = KERNELS / "softmax" / "safe_block.cu"
 FLASH = "exp2f(fmaf(value, LOG2E, -max * LOG2E))"
@@ -129,8 +131,9 @@ def test_what_is_left_out_is_read_off_and_said() -> None:
     assert safe(SILENT).rounding.models.exp == EXPF
     fast = safe(SILENT, FAST)
     assert fast.rounding.models.exp == FAST_EXPF
-    (note,) = claim_notes(fast)
-    assert note.startswith('the claim leaves out exp; read off the text: exp = "__expf", line ')
+    (note,) = inferred_parts(fast)
+    assert note.startswith('exp = "__expf", line ')
+    assert not list(claim_notes(fast))
     assert "__expf(value - max)" in note
     assert safe(SILENT, IN_BASE_2).rounding.models.exp == EXP2_SCALED
     assert safe(SILENT, ("expf(value - max)", "exp2f((value - max) * LOG2E)")).rounding.models.exp == ExpModel(5, 1.225)
@@ -198,7 +201,7 @@ def test_a_softmax_by_the_logarithm_of_its_sum_is_kept_unless_it_claims_to_divid
     x = (1000 + 20 * np.random.default_rng(2).standard_normal((20, 32))).astype("f4")
     case, change = case_of("softmax", {"x": x}), ("= e / sum", f"= {answer}")
     assert run_trial(safe(change), case, {}, device, Probe()).errors == ()
-    assert 'form = "any"' in "".join(claim_notes(safe(change)))
+    assert 'form = "any"' in "".join(inferred_parts(safe(change)))
     (wrong,) = run_trial(
         safe(change, SILENT, ("[accuracy]", '[accuracy]\n// form = "e / s"')), case, {}, device, Probe()
     ).errors
@@ -232,10 +235,12 @@ def test_the_notes_stand_on_the_terminal_and_in_the_report(tmp_path: Path) -> No
     arguments = ["fuzz", str(tmp_path / "mine.cu"), "--device", "cpu", "--max-cases", "2", "--jobs", "1", "--seed", "1",
                  "--corpus", str(tmp_path / "corpus"), "--json", str(report)]  # fmt: skip
     done = CliRunner().invoke(main, arguments)
-    assert 'mine: the claim leaves out exp; read off the text: exp = "__expf", line ' in done.output
-    assert '"notes": [\n' in report.read_text()
+    assert done.output.count('mine: inferred, not written: exp = "__expf", line ') == 1
+    found = json.loads(report.read_text())["kernels"][0]["inferred"]
+    assert found["parts"][0].startswith('exp = "__expf", line ')
+    assert "may find more" in found["would_change"]
     shown = CliRunner().invoke(main, ["show", str(tmp_path / "mine.cu")])
-    assert "read off the text" in shown.output
+    assert 'inferred, not written: exp = "__expf"' in shown.output
 
 
 def test_our_own_kernels_say_in_words_which_exp_they_use() -> None:

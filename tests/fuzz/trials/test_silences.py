@@ -1,5 +1,6 @@
 """A comment silences one kind on one line, with its reason; it is reported, and hides no wrong answer."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,11 @@ from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.commands.group import main
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.sources.silences import Silence, SilenceError, silences_in
+from kfuzz.views.formats.github_annotations import as_annotations
+from kfuzz.views.formats.github_summary import as_summary
+from kfuzz.views.formats.gitlab_code_quality import as_code_quality
+from kfuzz.views.formats.junit_xml import as_junit
+from kfuzz.views.formats.sarif import as_sarif
 from kfuzz.views.merged import merge_reports
 from kfuzz.views.page import voids
 from kfuzz.views.silenced import silence_texts, silenced_findings
@@ -103,3 +109,19 @@ def test_a_wrong_comment_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, [*words, "--corpus", str(tmp_path / "corpus")])
     assert done.exit_code == 2
     assert "no such kind of finding; did you mean race?" in done.output
+
+
+def test_every_format_has_what_is_silenced_with_its_reason() -> None:
+    silenced = {"kind": "race", "where": "mine.cu:3", "reason": "both write 0", "count": 2}
+    idle = {**silenced, "where": "mine.cu:5", "count": 0}
+    run = [report(kernel(silenced=[silenced, idle]))]
+    (result,) = json.loads(as_sarif(run))["runs"][0]["results"]
+    assert result["suppressions"] == [{"kind": "inSource", "status": "accepted", "justification": "both write 0"}]
+    assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 3}
+    (issue,) = json.loads(as_code_quality(run))
+    assert (issue["severity"], issue["location"]["lines"]) == ("info", {"begin": 3})
+    for text in (as_junit(run), as_annotations(run), as_summary(run), issue["description"]):
+        assert "silenced: race at mine.cu:3, in 2 trials: both write 0" in text.replace("\\", "")
+    assert "silences nothing: kfuzz: allow race at mine.cu:5" in as_junit(run)
+    assert 'failures="0"' in as_junit(run)  # what is silenced fails nothing
+    assert not json.loads(as_sarif([report(kernel())]))["runs"][0]["results"]
