@@ -72,7 +72,8 @@ class Question:
     def band(self, form: str, only: Lengths | None = None, balls: bool = False) -> Bands:
         return Bands(
             self.claim, self.sizes, self.work, form, BallEnds() if balls else None,
-            Places(self.sizes, only), self.special.all_neg_inf, self.least, self.stored, self._cut_answers(only or {}),
+            Places(self.sizes, only), self.special.all_neg_inf or "nan", self.least, self.stored,
+            self._cut_answers(only or {}),
         )  # fmt: skip
 
     def _cut_answers(self, only: Lengths) -> dict[str, Reals]:
@@ -94,8 +95,8 @@ class Question:
         role = self.op.outputs[name]
         full = np.broadcast_shapes(*(part.shape for part in value.parts))
         lo, hi, nan = (np.broadcast_to(part, full) for part in value.parts)
-        word = "zero" if band.all_masked == "zero" else self.op.special.get("all_neg_inf")
-        for mark in band.masked if word else ():
+        word = self.special.all_neg_inf or self.op.special.get("all_neg_inf", "nan")
+        for mark in band.masked if word != "nan" else ():
             mask = np.broadcast_to(mark, full) if _fits(mark.shape, full) else np.zeros(full, dtype=np.bool_)
             end, nan = -np.inf if word == "-inf or nan" else 0.0, nan & ~mask if word == "zero" else nan | mask
             lo, hi = np.where(mask, end, lo), np.where(mask, end, hi)

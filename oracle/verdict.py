@@ -25,14 +25,14 @@ class Special:
     places must name.
     """
 
-    all_neg_inf: Literal["nan", "zero"] = "nan"
+    all_neg_inf: Literal["nan", "zero"] | None = None
     nan: NanRow | None = None
     pos_inf: SpecialRow | None = None
     ties: Ties = "any"
 
     def __post_init__(self) -> None:
         known: dict[str, tuple[str | None, ...]] = {
-            "all_neg_inf": ("nan", "zero"), "nan": (None, *get_args(NanRow)),
+            "all_neg_inf": (None, "nan", "zero"), "nan": (None, *get_args(NanRow)),
             "pos_inf": (None, *get_args(SpecialRow)), "ties": get_args(Ties),
         }  # fmt: skip
         for name, allowed in known.items():

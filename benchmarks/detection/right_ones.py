@@ -1,93 +1,284 @@
-"""Count the accusations in many trials of correct extensions and correct programs.
+"""Count the accusations in many trials of right kernels, extensions, programs and Python callables.
 
-    python -m benchmarks.detection.right_ones [TRIALS] [JOBS] [DEVICE]
+    python -m benchmarks.detection.right_ones [--trials N] [--jobs J] [--device cpu|gpu] [--out FILE]
 
-TRIALS is the total, 50,000 by default; every tenth is a run of a program, on the cpu device. Exit code 1 if one is
-accused.
+FILE is JSON: how many trials each thing had, and every accusation. Beside it, FILE with the ending .jsonl keeps each
+block of trials as soon as it is done: the same command goes on from there, also with more trials. Exit code 1 if a
+thing is accused. A library that is missing here is said, and its callables have no trials.
 """
 
+import argparse
+import json
 import os
 import re
 import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import closing
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from benchmarks.detection.extensions import extensions, trials
-from kfuzz.find.device import open_device
+from benchmarks.detection.extensions import HERE as EXTENSIONS
+from benchmarks.detection.extensions import SECONDS, extensions, trials
+from benchmarks.measurement import commit, machine
+from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.claims.kernel import KERNELS, kernel_files, load
+from kfuzz.devices import ClaimError, Device, DeviceError
+from kfuzz.find.device import NamedDevice
 from kfuzz.programs.build import compile_source, link, load_program
 from kfuzz.programs.check import CheckedProgram, Server
 from kfuzz.programs.command_line import parse
+from kfuzz.trials.trial import Trial, run_trial
 
-PROGRAMS = Path(__file__).parents[2] / "tests" / "data" / "programs"
-AT_ONCE = 250
-RUNS = 25
+DATA = EXTENSIONS.parent
+SEED = 34
 TOLD_AT = 50
-"""The number of pieces of work; after each the progress is printed."""
-Counted = tuple[str, int, int, list[str]]
-"""The subject, its trials, its judged elements, and its accusations."""
+"""The number of blocks; after each the progress is printed and FILE is written."""
 
 
-def main(count: int, jobs: int, device: str) -> int:
-    """Run them all, and print the results."""
-    right, _ = extensions()
-    programs = sorted(PROGRAMS.glob("*.cu")) if device == "cpu" else []
-    each = -(-count * (9 if programs else 10) // 10 // len(right) // AT_ONCE) * AT_ONCE
-    work = [(path, first) for first in range(0, each, AT_ONCE) for path in right]
-    runs = -(-count // 10 // max(1, len(programs)) // RUNS)
-    began = time.monotonic()
-    total, elements, accused = Counter[str](), 0, list[str]()
-    with ProcessPoolExecutor(jobs) as pool:
-        every = [pool.submit(block, device, one) for one in work]
-        every += [pool.submit(program, (path, seed)) for seed in range(runs) for path in programs]
-        for number, one in enumerate(as_completed(every), start=1):
-            name, tried, judged, wrong = one.result()
-            total[name] += tried
-            elements += judged
-            accused += wrong
-            if number % TOLD_AT == 0:
-                print(f"{sum(total.values())} trials, {len(accused)} accusations", file=sys.stderr, flush=True)
-    for one in dict.fromkeys(accused):
-        print(f"ACCUSED  {one}")
-    print(f"{sum(total.values())} trials of {len(right)} right extensions and {len(programs)} right programs, ", end="")
-    print(f"{elements} elements judged, {len(accused)} accusations, in {time.monotonic() - began:.0f} s ", end="")
-    print(f"on the {device} with {jobs} processes")
-    return 1 if accused else 0
+@dataclass(frozen=True)
+class Sort:
+    """One sort of right things: its share of all trials in percent, how many are one block, and how a block runs."""
+
+    share: int
+    size: int
+    list_things: Callable[[], Sequence[Path]]
+    run: Callable[["Block"], "Done"]
 
 
-def block(device: str, work: tuple[Path, int]) -> Counted:
+@dataclass(frozen=True)
+class Block:
+    """Trials first .. last - 1 of one thing."""
+
+    sort: str
+    path: Path
+    first: int
+    last: int
+    device: str
+    jobs: int
+
+    @property
+    def name(self) -> str:
+        """Its file below the kernels or the tests' data."""
+        return str(self.path.relative_to(KERNELS if self.path.is_relative_to(KERNELS) else DATA))
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a block gave. `empty`: the trials in which nothing was judged. `cannot_run`: why it has no trials."""
+
+    sort: str
+    name: str
+    first: int
+    last: int
+    elements: int = 0
+    empty: int = 0
+    seconds: float = 0.0
+    accused: tuple[str, ...] = ()
+    warned: tuple[str, ...] = ()
+    cannot_run: str = ""
+
+
+def right_kernels() -> list[Path]:
+    """kfuzz's own, without those that are wrong on purpose, and those of the tests."""
+    own = [one for one in kernel_files(KERNELS) if one.parent.name != "broken"]
+    return [*own, *sorted((DATA / "right").glob("*.cu"))]
+
+
+def right_callables() -> list[Path]:
+    """Those of numpy, and of the libraries that may be installed, without those of Triton."""
+    every = sorted((DATA / "callables").rglob("*.py"))
+    return [one for one in every if not one.name.startswith("wrong_") and one.parent.name not in ("card", "triton")]
+
+
+def right_interpreted() -> list[Path]:
+    """Those of Triton, whose interpreter takes a second for a trial."""
+    return [one for one in sorted((DATA / "callables" / "triton").glob("*.py")) if not one.name.startswith("wrong_")]
+
+
+def right_programs() -> list[Path]:
+    """Whole programs; a bug of theirs is there only if BUG is defined."""
+    return sorted((DATA / "programs").glob("*.cu"))
+
+
+def run_kernel(block: Block) -> Done:
+    """Some trials of a kernel or callable, as a campaign has them."""
+    kernel = load(block.path)
+
+    def each(device: Device) -> Iterator[Trial]:
+        for index in range(block.first, block.last):
+            attempt = attempt_of(kernel, SEED, index)
+            yield run_trial(kernel, attempt.case, attempt.tune, device, probe_of(kernel, SEED, index, 3, SECONDS))
+
+    return run_trials(block, each)
+
+
+def run_extension(block: Block) -> Done:
     """Some trials of an extension."""
-    path, first = work
-    with closing(open_device(device)) as opened:
-        done = list(trials(path, opened, first, first + AT_ONCE))
-    wrong = [f"{path.stem}: {error.bucket} [{one.case}]" for one in done for error in one.errors]
-    return path.stem, len(done), sum(one.elements for one in done), wrong
+    return run_trials(block, lambda device: trials(block.path, device, block.first, block.last))
 
 
-def program(work: tuple[Path, int]) -> Counted:
+def run_trials(block: Block, each: Callable[[Device], Iterable[Trial]]) -> Done:
+    """Count the trials of a block."""
+    began = time.monotonic()
+    with closing(NamedDevice(block.device, share=block.jobs)) as device:
+        done = list(each(device))
+    return Done(
+        block.sort,
+        block.name,
+        block.first,
+        block.last,
+        sum(one.elements for one in done),
+        sum(not one.elements for one in done),
+        time.monotonic() - began,
+        tuple(f"{block.name}: {error.bucket} [{one.case}]" for one in done for error in one.errors),
+        tuple(defect.bucket for one in done for defect in one.defects if defect not in one.errors),
+    )
+
+
+def run_program(block: Block) -> Done:
     """Some runs of a program, by a seed."""
-    path, seed = work
-    os.chdir(PROGRAMS)
-    said = re.search(r"^// arguments: (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
-    command = parse([str(path)])
+    began = time.monotonic()
+    os.chdir(block.path.parent)
+    said = re.search(r"^// arguments: (.*)$", block.path.read_text(encoding="utf-8"), re.MULTILINE)
+    command = parse([str(block.path)])
     with tempfile.TemporaryDirectory() as folder, closing(Server()) as server:
         made = Path(folder) / "program"
         link([compile_source(one, command.flags).object for one in command.sources], command, made)
         words = (str(made), *(said[1].split() if said else ()))
         one = CheckedProgram(load_program(made), words, 60.0, server, lambda _: None)
-        found = [seen for seen in one.examine(RUNS, seed).findings if seen.severity == "error"]
-    return path.stem, RUNS, 0, [f"{path.stem}: {seen.kind}, {seen.message}" for seen in found]
+        found = one.examine(block.last - block.first, block.first).findings
+    errors = tuple(f"{block.name}: {seen.kind}, {seen.message}" for seen in found if seen.severity == "error")
+    warned = tuple(f"{seen.kind}, {seen.message}" for seen in found if seen.severity != "error")
+    seconds = time.monotonic() - began
+    return Done(block.sort, block.name, block.first, block.last, 0, 0, seconds, errors, warned)
+
+
+SORTS = {
+    "kernels": Sort(60, 250, right_kernels, run_kernel),
+    "extensions": Sort(20, 250, lambda: extensions()[0], run_extension),
+    "callables": Sort(14, 250, right_callables, run_kernel),
+    "interpreted": Sort(1, 50, right_interpreted, run_kernel),
+    "programs": Sort(5, 25, right_programs, run_program),
+}
+"""The shares keep the sorts that cost most a trial from taking all the time."""
+
+
+def run_block(block: Block) -> Done:
+    """A block of any sort; one that cannot run here is said."""
+    try:
+        return SORTS[block.sort].run(block)
+    except (ClaimError, DeviceError) as error:
+        return Done(block.sort, block.name, block.first, block.last, cannot_run=str(error))
+
+
+@dataclass
+class Journal:
+    """The blocks that are done, in a file that grows."""
+
+    path: Path
+    done: list[Done] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Read what an earlier command has done; a line that a kill has cut short does not count."""
+        lines = self.path.read_text(encoding="utf-8").split("\n") if self.path.exists() else [""]
+        self.path.write_text("".join(f"{line}\n" for line in lines[:-1]), encoding="utf-8")
+        every = [Done(**json.loads(line)) for line in lines[:-1]]
+        self.done = [one for one in every if not one.cannot_run]
+
+    def add(self, one: Done) -> None:
+        """Keep a block."""
+        self.done.append(one)
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(one)) + "\n")
+
+
+def blocks(count: int, jobs: int, device: str, done: Sequence[Done]) -> list[Block]:
+    """What is left of so many trials, in an order in which each part of it has all sorts."""
+    reached: dict[tuple[str, int], int] = {}
+    for one in done:
+        place = (one.name, one.first // SORTS[one.sort].size)
+        reached[place] = max(reached.get(place, 0), one.last)
+    placed: list[tuple[float, Block]] = []
+    for name, sort in SORTS.items():
+        things = sort.list_things() if device == "cpu" or name != "programs" else []
+        each = -(-count * sort.share // 100 // max(1, len(things)))
+        starts = range(0, each, sort.size)
+        every = [
+            Block(name, one, first, min(first + sort.size, each), device, jobs) for first in starts for one in things
+        ]
+        placed += [(place / len(every), one) for place, one in enumerate(every)]
+    left = []
+    for _, one in sorted(placed, key=lambda pair: pair[0]):
+        first = max(one.first, reached.get((one.name, one.first // SORTS[one.sort].size), 0))
+        if first < one.last:
+            left.append(Block(one.sort, one.path, first, one.last, device, jobs))
+    return left
+
+
+def summary(done: Sequence[Done], device: str) -> dict[str, object]:
+    """The counts by sort and by thing, and every accusation."""
+    by_sort = {name: count_blocks([one for one in done if one.sort == name]) for name in SORTS}
+    names = sorted({(one.sort, one.name) for one in done})
+    things = {f"{sort}: {name}": count_blocks([one for one in done if one.name == name]) for sort, name in names}
+    accused = [words for one in done for words in one.accused]
+    head = {"commit": commit(), "machine": machine(), "device": device, "seed": SEED}
+    return {**head, **count_blocks(done), "accusations": accused, "by_sort": by_sort, "by_thing": things}
+
+
+def count_blocks(done: Sequence[Done]) -> dict[str, object]:
+    """Some blocks in figures."""
+    ran = [one for one in done if not one.cannot_run]
+    found: dict[str, object] = {
+        "things": len({one.name for one in ran}),
+        "trials": sum(one.last - one.first for one in ran),
+        "elements": sum(one.elements for one in ran),
+        "nothing_judged": sum(one.empty for one in ran),
+        "accused": sum(len(one.accused) for one in ran),
+        "process_seconds": round(sum(one.seconds for one in ran)),
+    }
+    if warned := Counter(words for one in ran for words in one.warned):
+        found["warnings"] = dict(warned)
+    if lacks := sorted({one.cannot_run for one in done} - {""}):
+        found["cannot_run"] = lacks
+    return found
+
+
+def main() -> int:
+    """Run what is left, and write the results."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--trials", type=int, default=50_000, help="in all, with those of earlier commands")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--device", choices=("cpu", "gpu"), default="cpu")
+    parser.add_argument("--out", type=Path, default=Path("right_ones.json"))
+    asked = parser.parse_args()
+    out = asked.out.resolve()
+    journal = Journal(out.with_suffix(".jsonl"))
+
+    def write() -> dict[str, object]:
+        figures = summary(journal.done, asked.device)
+        out.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+        return figures
+
+    with ProcessPoolExecutor(asked.jobs) as pool:
+        every = [pool.submit(run_block, one) for one in blocks(asked.trials, asked.jobs, asked.device, journal.done)]
+        print(f"{len(every)} blocks of trials are left", file=sys.stderr, flush=True)
+        for number, one in enumerate(as_completed(every), start=1):
+            journal.add(one.result())
+            if number % TOLD_AT == 0:
+                figures = write()
+                print(f"{figures['trials']} trials, {figures['accused']} accusations", file=sys.stderr, flush=True)
+    figures = write()
+    for words in dict.fromkeys(words for done in journal.done for words in done.accused):
+        print(f"ACCUSED  {words}")
+    for lack in sorted({done.cannot_run for done in journal.done} - {""}):
+        print(f"cannot run: {lack}")
+    print(f"{figures['trials']} trials of {figures['things']} right things, {figures['accused']} accusations: {out}")
+    return 1 if figures["accused"] else 0
 
 
 if __name__ == "__main__":
-    asked = sys.argv[1:]
-    sys.exit(
-        main(
-            int(asked[0]) if asked else 50_000,
-            int(asked[1]) if asked[1:] else os.cpu_count() or 1,
-            asked[2] if asked[2:] else "cpu",
-        )
-    )
+    sys.exit(main())

@@ -21,6 +21,8 @@ GRACE = 60.0
 """Seconds past a time-out: a library's compilation for a new shape does not count as the job's time."""
 AS_ON_CARD = "kfuzz.callables.as_on_card"
 """Serves files that ask for a GPU where there is none."""
+Key = tuple[Path, str, str]
+"""A function of a file with this text. A reference in the file of its callable has a process of its own, too."""
 KEPT = 4
 """Files whose processes stay: a campaign comes back to each file after a few trials of the others."""
 
@@ -37,17 +39,17 @@ class PythonDevice:
         self._most_bytes = None if name == "gpu" else most_bytes
         module = ("on_guarded_card" if guard_all else "on_card") if name == "gpu" else "backend"
         self._module = f"kfuzz.callables.{module}"
-        self._workers: OrderedDict[tuple[Path, str], Worker] = OrderedDict()
-        self._libraries: dict[tuple[Path, str], str] = {}
+        self._workers: OrderedDict[Key, Worker] = OrderedDict()
+        self._libraries: dict[Key, str] = {}
         """The libraries of files that did not take the arrays of the first one."""
-        self._imitating: set[tuple[Path, str]] = set()
+        self._imitating: set[Key] = set()
         self._nurseries: dict[tuple[str, ...], Nursery] = {}
 
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job; one that ends its process is run again in a new one before it is accused."""
         if job.sampling:
             return Outcome()  # a library has no blocks to leave out
-        job = with_library(job, self._libraries.get((job.path, job.source)))
+        job = with_library(job, self._libraries.get(key_of(job)))
         try:
             outcome = self._worker_for(job).run(job, probe)
         except NeedsGpuError:
@@ -67,7 +69,7 @@ class PythonDevice:
 
     def _worker_for(self, job: Job) -> Worker:
         """The process of the job's file; the processes of the files that were called last are kept."""
-        key = (job.path, job.source)
+        key = key_of(job)
         if key not in self._workers:
             self._drop_large()
             while len(self._workers) >= KEPT:
@@ -80,7 +82,7 @@ class PythonDevice:
 
     def _imitate_gpu(self, job: Job) -> bool:
         """Give the job's file a new process, in which it sees a GPU; False if it has one, or has arrays of no torch."""
-        key = (job.path, job.source)
+        key = key_of(job)
         call = call_of(job)
         if key in self._imitating or not libraries()[call.library].imitates_gpu:
             return False
@@ -90,7 +92,7 @@ class PythonDevice:
 
     def _take_next_library(self, job: Job) -> None:
         """Give the job's file a new process, and arrays of the next library."""
-        key = (job.path, job.source)
+        key = key_of(job)
         self._libraries[key] = call_of(job).others[0]
         self._workers.pop(key).close()
 
@@ -122,6 +124,11 @@ class PythonDevice:
             nursery.close()
         self._workers.clear()
         self._nurseries.clear()
+
+
+def key_of(job: Job) -> Key:
+    """What a process is for."""
+    return job.path, job.source, call_of(job).function
 
 
 def call_of(job: Job) -> PythonCall:

@@ -38,9 +38,10 @@ def decoy_of(buffer: Buffer, form: Decoy) -> NDArray[np.generic]:
     with np.errstate(all="ignore"):
         if form is Decoy.HALF:
             values[1:-1] = values[1:-1] / 2
-        elif len(values):
+        elif len(values):  # an infinity stays: a mask that hides a key is not near one that does not
             values[:] = values * (1 + 1e-5)
-            values[len(values) // 2] = np.nextafter(values[len(values) // 2], 0, dtype=values.dtype)
+            middle = values[len(values) // 2]
+            values[len(values) // 2] = np.nextafter(middle, 0, dtype=values.dtype) if np.isfinite(middle) else middle
     return narrow(values, buffer.element).reshape(buffer.shape)
 
 

@@ -258,7 +258,7 @@ def _finish_trial(
         began = time.perf_counter()
         outcome = answer()
         with errors_of_one_kernel(one.index):
-            trial = judge_outcome(one.prepared, outcome, device.name, time.perf_counter() - began)
+            trial = judge_outcome(one.prepared, outcome, device.name, time.perf_counter() - began, device.run)
     except UnsupportedError as error:
         yield BlockEnd(block, "unsupported", str(error))
         return

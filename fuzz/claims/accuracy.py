@@ -217,7 +217,7 @@ def read_values(front: FrontMatter, written: WrittenValues, op: Op) -> Domain:
     if written.nan is not None and written.nan not in words_for_nan(op):
         raise front.error(("values", "nan"), f"{' or '.join(words_for_nan(op))} is wanted; {NOT_IGNORED}")
     special = Special(
-        all_neg_inf=written.all_neg_inf or "nan",
+        all_neg_inf=written.all_neg_inf,
         nan=written.nan,
         pos_inf=written.pos_inf,
         ties=written.ties or "any",

@@ -36,7 +36,12 @@ TextOf = Callable[[str], str]
 
 def is_suspect(outcome: Outcome, judged: Judged) -> bool:
     """Whether the outcome has a finding or a broken verdict."""
-    return bool(outcome.findings) or any(verdict.status == "broken" for _, verdict in judged)
+    return bool(outcome.findings) or is_accused(judged)
+
+
+def is_accused(judged: Judged) -> bool:
+    """Whether one of the verdicts is broken."""
+    return any(verdict.status == "broken" for _, verdict in judged)
 
 
 def defects_of(kernel: Kernel, case: Case, scene: Scene, outcome: Outcome, judged: Judged) -> tuple[Defect, ...]:

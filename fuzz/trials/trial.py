@@ -18,7 +18,7 @@ from kfuzz.claims.bound import Bound
 from kfuzz.claims.expression import show_sizes
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import DoesNotFitError, Kernel
-from kfuzz.claims.references import name_in_case
+from kfuzz.claims.references import is_reference, name_in_case
 from kfuzz.devices import Device, Job, Outcome, Probe, Refusal, Run, Untried
 from kfuzz.devices.vast import is_vast
 from kfuzz.oracle import judge
@@ -30,8 +30,9 @@ from kfuzz.trials.again import earlier_jobs
 from kfuzz.trials.beyond import inputs_of_rows, number_rows, sample_blocks
 from kfuzz.trials.defect import Defect, Scene
 from kfuzz.trials.hints import add_hints
-from kfuzz.trials.judging import defects_of, is_suspect
-from kfuzz.trials.unjudged import ONLY_ACCESSES, Unjudged
+from kfuzz.trials.judging import defects_of, is_accused, is_suspect
+from kfuzz.trials.own_answer import RunJob, runs_of_reference
+from kfuzz.trials.unjudged import ONLY_ACCESSES, OWN_ANSWER, Unjudged
 
 SILENCES = {Why.NAN: "nan", Why.POS_INF: "pos_inf"}
 """Special values that a claim may leave out, and the key that would include them."""
@@ -161,13 +162,21 @@ def run_trial(
     asked = prepare(kernel, case, tune, probe)
     began = time.perf_counter()
     outcome = device.run(asked.job, probe)
-    return judge_outcome(asked, outcome, device.name, time.perf_counter() - began, tell)
+    return judge_outcome(asked, outcome, device.name, time.perf_counter() - began, device.run, tell)
 
 
 def judge_outcome(
-    asked: PreparedTrial, outcome: Outcome, device: str, seconds: float, tell: Callable[[str], None] = ignore_progress
+    asked: PreparedTrial,
+    outcome: Outcome,
+    device: str,
+    seconds: float,
+    run_job: RunJob | None = None,
+    tell: Callable[[str], None] = ignore_progress,
 ) -> Trial:
-    """Judge each distinct answer of an outcome once; `seconds` is the time that the device took."""
+    """Judge each distinct answer of an outcome once; `seconds` is the time that the device took.
+
+    `run_job` runs a reference where the answer is outside its formula.
+    """
     kernel, case, tune, probe, bound = asked.kernel, asked.case, asked.tune, asked.probe, asked.bound
     ran = time.perf_counter()
     answers = _distinct(kernel, outcome.runs, bound.sizes)
@@ -180,6 +189,9 @@ def judge_outcome(
         verdict = add_hints(kernel, held, got, bound, verdict)
         verdicts.append((run, number_rows(verdict, got, run.rows) if run.rows else verdict))
     reasons = tuple(dict.fromkeys(reason for _, verdict in verdicts for reason in verdict.reasons))
+    notes = outcome.notes
+    if run_job and is_accused(verdicts) and is_reference(kernel.op) and is_reference_outside(asked, run_job):
+        verdicts, notes = [], (*notes, OWN_ANSWER)
     refusals = (outcome.refusal,) if outcome.refusal else ()
     defects: tuple[Defect, ...] = ()
     if is_suspect(outcome, verdicts):
@@ -209,10 +221,20 @@ def judge_outcome(
         reasons=(*(_reasons_of_sample(outcome, bool(verdicts)) if asked.job.sampling else ()), *reasons, *refusals),
         silences=_silences(kernel, case, bound, answers[0][1], reasons) if reasons and given else {},
         untried=outcome.untried,
-        notes=outcome.notes,
+        notes=notes,
         seconds={"device": seconds, "oracle": ended - ran},
         ended=outcome.ended,
     )
+
+
+def is_reference_outside(asked: PreparedTrial, run_job: RunJob) -> bool:
+    """Whether the answer of the reference itself is outside the formula that was made of it."""
+    kernel = asked.kernel
+    runs = runs_of_reference(kernel, asked.job, asked.probe, run_job)
+    claimed = (asked.bound.accuracy, kernel.special, kernel.scalars)
+    given = kernel.stored(asked.case.arrays)
+    verdicts = [(run, judge(kernel.op, given, kernel.outputs(run.outputs), *claimed)) for run in runs]
+    return is_accused(verdicts)
 
 
 def _reasons_of_sample(outcome: Outcome, is_judged: bool) -> tuple[Unjudged, ...]:

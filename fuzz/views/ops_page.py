@@ -15,7 +15,8 @@ These are the ops that a kernel may claim. `float` is f32, f16, bf16 or f64, eac
 
 Special values follow from the formula: infinities and NaN pass through it, step by step. There are
 three exceptions. In an op that subtracts the maximum, a row of only -inf is NaN, or 0 if a claim says
-`all_neg_inf = "zero"`. NaN and +inf are judged only if the op or the claim mentions them. An answer that depends on the
+`all_neg_inf = "zero"`; in attention both are right if the claim does not choose one. NaN and +inf are judged only if
+the op or the claim mentions them. An answer that depends on the
 order of a sum, as with an overflow on the way or +inf beside -inf, is not judged.
 """
 

@@ -5,6 +5,7 @@ from kfuzz.oracle.systems.value import Quantity, System
 INPUTS = {"q": "float[heads, rows, d]", "k": "float[heads, keys, d]", "v": "float[heads, keys, dv]"}
 SCALARS = {"scale": "1 / sqrt(d)"}
 OUTPUTS = {"o": "float[heads, rows, dv]"}
+SPECIAL = {"all_neg_inf": "zero or nan"}
 FORMS = ("divide last", "normalize first")
 SELDOM = {"exp(s - lse)": "log"}
 WHERE = ("keys >= 1", "d >= 1")

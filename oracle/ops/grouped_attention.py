@@ -5,6 +5,7 @@ from kfuzz.oracle.systems.value import Quantity, System
 INPUTS = {"q": "float[heads, rows, d]", "k": "float[groups, keys, d]", "v": "float[groups, keys, dv]"}
 SCALARS = {"scale": "1 / sqrt(d)"}
 OUTPUTS = {"o": "float[heads, rows, dv]"}
+SPECIAL = {"all_neg_inf": "zero or nan"}
 FORMS = ("divide last", "normalize first")
 SELDOM = {"exp(s - lse)": "log"}
 WHERE = ("keys >= rows", "d >= 1", "groups >= 1", "heads % groups == 0")

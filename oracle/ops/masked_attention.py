@@ -1,6 +1,6 @@
 """masked_attention: o = softmax(scale q k^T + mask) v, with a mask that is added: -inf hides a key.
 
-A row whose keys are all hidden gives NaN, or zero if the claim says so.
+A row whose keys are all hidden gives zero, as torch's attention has it, or NaN; a claim may say which of them.
 """
 
 from kfuzz.oracle.systems.value import Quantity, System
@@ -11,6 +11,7 @@ INPUTS = {
 }  # fmt: skip
 SCALARS = {"scale": "1 / sqrt(d)"}
 OUTPUTS = {"o": "float[heads, rows, dv]"}
+SPECIAL = {"all_neg_inf": "zero or nan"}
 FORMS = ("divide last", "normalize first")
 SELDOM = {"exp(s - lse)": "log"}
 WHERE = ("keys >= 1", "d >= 1")

@@ -86,7 +86,7 @@ def test_a_wrong_question_is_named(ask: Callable[[], object], message: str) -> N
         (lambda: Accuracy(order="tree"), "order='tree': expected an Order"),
         (lambda: Special(nan="foo"), "nan='foo': expected one of None, row, ieee, ignore"),
         (lambda: Special(pos_inf=True), "pos_inf=True: expected one of"),
-        (lambda: Special(all_neg_inf="inf"), "all_neg_inf='inf': expected one of nan, zero"),
+        (lambda: Special(all_neg_inf="inf"), "all_neg_inf='inf': expected one of None, nan, zero"),
         (lambda: Accuracy(shift="max"), "shift='max': expected one of any, running max, zero"),
         (lambda: Accuracy(shift="zero", shift_slack=80), "this shift has no slack"),
         (lambda: Accuracy(shift="zero", rescales=1), "shift='zero' with rescales=1: expected 0"),

@@ -189,6 +189,9 @@ def test_a_row_that_sees_no_key_is_nan_or_zero_as_the_claim_has_it() -> None:
         (0, "zero", "kept"),
         (0, "nan", "broken"),
         (np.nan, "zero", "broken"),
+        (np.nan, None, "kept"),
+        (0, None, "kept"),
+        (1, None, "broken"),
     ):
         o[0, 1] = fill
         assert judge("masked_attention", inputs, {"o": o}, special=Special(all_neg_inf=policy)).status == status

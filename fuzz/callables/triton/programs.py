@@ -236,8 +236,8 @@ class Watch:
 
 
 def lanes_of(mask: Any) -> Bits:  # noqa: ANN401  Triton has no types for it
-    """A mask's elements: a block pointer's mask is an array and no value of the interpreter."""
-    return np.asarray(mask if isinstance(mask, np.ndarray) else mask.data)
+    """A mask's elements: a block pointer's mask is an array and no value of the interpreter, and integers will do."""
+    return np.asarray(mask if isinstance(mask, np.ndarray) else mask.data).astype(np.bool_)
 
 
 def tensors_in(given: Iterable[object]) -> Iterator[torch.Tensor]:

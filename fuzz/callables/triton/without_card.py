@@ -107,10 +107,10 @@ def install() -> None:
     begin = interpreter.GridExecutor.__init__
 
     def begin_launch(self: Untyped, function: Untyped, *given: Untyped, **named: Untyped) -> None:
-        """A constant may be declared in a string, `BLOCK: "tl.constexpr"`."""
+        """A constant may be declared in a string, `BLOCK: "tl.constexpr"`; the interpreter may quote it once more."""
         begin(self, function, *given, **named)
         words = {name: of for name, of in function.__annotations__.items() if isinstance(of, str)}
-        self.constexprs += [name for name, of in words.items() if of.rpartition(".")[2] == "constexpr"]
+        self.constexprs += [name for name, of in words.items() if of.strip("'\"").rpartition(".")[2] == "constexpr"]
 
     interpreter.GridExecutor.__init__ = begin_launch
     interpreter._implicit_cvt = convert_argument

@@ -17,12 +17,13 @@ from kfuzz.cases.case import Origin, Record, case_of
 from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.claims.references import FOLDER, name_in_case, shown_op
-from kfuzz.devices import ClaimError, cache
+from kfuzz.devices import ClaimError, Probe, cache
 from kfuzz.oracle.find import find
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.verdict import Special
 from kfuzz.trials.trial import Trial, run_trial
+from kfuzz.trials.unjudged import OWN_ANSWER
 from kfuzz.views.repro import script
 
 ROWS = 'x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y"'
@@ -251,3 +252,27 @@ def test_a_number_that_is_made_narrow_only_to_be_returned_is_stored_so(tmp_path:
 def test_an_operation_that_is_not_in_the_table_is_nothing() -> None:
     assert table.write_operation(term.Writer({}), "sort", "s", (term.Term("x", ("3",)), -1), {}, ("3",)) is None
     assert table.write_operation(term.Writer({}), "pow", "p", (term.Term("x", ("3",)), 2.5), {}, ("3",)) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("by", "is_accused"), [("", False), (" + 1", True)])
+def test_a_reference_outside_its_own_formula_accuses_no_callable(by: str, is_accused: bool, tmp_path: Path) -> None:
+    """torch's attention in 16 bits gives 0 where a score is NaN: its own KernelBench problem was accused of it."""
+    pytest.importorskip("torch")
+    arrays = 'q = "f16[r, d] -> q", k = "f16[s, d] -> k", v = "f16[s, d] -> v", y = "f16[r, d] <- y"'
+    sdpa = "F.scaled_dot_product_attention(q[None], k[None], v[None])[0]"
+    path = write_reference(tmp_path, arrays, "q, k, v", sdpa, f"{sdpa}{by}")
+    kernel = load(path)
+    q, k = (np.array([row], np.float32) for row in ([0, 0], [-np.inf, 0.5]))
+    device = PythonDevice()
+    try:
+        odd, usual = (
+            run_trial(kernel, case_of(kernel.op, {"q": q, "k": one, "v": q + 3}), {}, device, Probe(runs=2))
+            for one in (k, np.ones_like(k))
+        )
+    finally:
+        device.close()
+    assert not odd.defects
+    assert OWN_ANSWER in odd.notes
+    assert bool(usual.defects) == is_accused
+    assert OWN_ANSWER not in usual.notes

@@ -1,0 +1,40 @@
+"""The answer of a reference itself to a case that its callable is accused of.
+
+The formula that was made of a reference is checked at a few sizes. At other numbers torch may compute in another way:
+its attention gives 0 where a score is NaN. If the reference itself is outside its formula there, nothing is known.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from kfuzz.claims.kernel import Kernel
+from kfuzz.claims.references import reference_of
+from kfuzz.devices import ClaimError, DeviceError, Job, Outcome, Probe, PythonCall, Run
+
+RunJob = Callable[[Job, Probe], Outcome]
+"""Runs a job on the device that ran the callable."""
+
+
+def runs_of_reference(kernel: Kernel, job: Job, probe: Probe, run_job: RunJob) -> tuple[Run, ...]:
+    """One run of the reference in the place of the callable; none if it does not run here."""
+    call = job.steps[0].entry
+    assert isinstance(call, PythonCall), "a reference is of Python"
+    if any(array.reads and array.writes for array in kernel.arrays.values()):
+        return ()  # it makes an array of its own and changes none in place
+    reference = reference_of(kernel.front, kernel.written.call.reference)
+    places = {array.reads: name for name, array in kernel.arrays.items() if array.reads}
+    outputs = {array.writes: name for name, array in kernel.arrays.items() if array.writes}
+    entry = PythonCall(
+        function=reference.name,
+        arguments=tuple(places[role] for role in kernel.roles.inputs),
+        declared=(),
+        returns=tuple(outputs[role] for role in kernel.roles.outputs),
+        library=call.library,
+        language=call.library,
+    )
+    step = replace(job.steps[0], entry=entry, args=())
+    asked = replace(job, path=reference.path, source=reference.source, steps=(step,), earlier=())
+    try:
+        return run_job(asked, replace(probe, check=False, runs=1, options=())).runs
+    except (ClaimError, DeviceError):
+        return ()
