@@ -260,7 +260,7 @@ def test_a_reference_outside_its_own_formula_accuses_no_callable(by: str, is_acc
     """torch's attention in 16 bits gives 0 where a score is NaN: its own KernelBench problem was accused of it."""
     pytest.importorskip("torch")
     arrays = 'q = "f16[r, d] -> q", k = "f16[s, d] -> k", v = "f16[s, d] -> v", y = "f16[r, d] <- y"'
-    sdpa = "F.scaled_dot_product_attention(q[None], k[None], v[None])[0]"
+    sdpa = "F.scaled_dot_product_attention(*(one[None, None] for one in (q, k, v)))[0, 0]"
     path = write_reference(tmp_path, arrays, "q, k, v", sdpa, f"{sdpa}{by}")
     kernel = load(path)
     q, k = (np.array([row], np.float32) for row in ([0, 0], [-np.inf, 0.5]))
