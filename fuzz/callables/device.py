@@ -21,7 +21,7 @@ GRACE = 60.0
 """Seconds past a time-out: a library's compilation for a new shape does not count as the job's time."""
 AS_ON_CARD = "kfuzz.callables.as_on_card"
 """Serves files that ask for a GPU where there is none."""
-Key = tuple[Path, str, str]
+CallableKey = tuple[Path, str, str]
 """A function of a file with this text. A reference in the file of its callable has a process of its own, too."""
 KEPT = 4
 """Files whose processes stay: a campaign comes back to each file after a few trials of the others."""
@@ -39,10 +39,10 @@ class PythonDevice:
         self._most_bytes = None if name == "gpu" else most_bytes
         module = ("on_guarded_card" if guard_all else "on_card") if name == "gpu" else "backend"
         self._module = f"kfuzz.callables.{module}"
-        self._workers: OrderedDict[Key, Worker] = OrderedDict()
-        self._libraries: dict[Key, str] = {}
+        self._workers: OrderedDict[CallableKey, Worker] = OrderedDict()
+        self._libraries: dict[CallableKey, str] = {}
         """The libraries of files that did not take the arrays of the first one."""
-        self._imitating: set[Key] = set()
+        self._imitating: set[CallableKey] = set()
         self._nurseries: dict[tuple[str, ...], Nursery] = {}
 
     def run(self, job: Job, probe: Probe) -> Outcome:
@@ -126,7 +126,7 @@ class PythonDevice:
         self._nurseries.clear()
 
 
-def key_of(job: Job) -> Key:
+def key_of(job: Job) -> CallableKey:
     """What a process is for."""
     return job.path, job.source, call_of(job).function
 
