@@ -11,7 +11,7 @@ INF = np.inf
 def written(N: BandSystem, a: Quantity) -> Quantity:
     """The numbers that the kernel wrote for a; a's own set, as stored, where no answer is known.
 
-    A number outside of a's set is accused there; what depends on it is then not judged.
+    A number outside of a's set is accused there; what depends on it is then not judged, nor where a may be anything.
     """
     stored = N.store(a, N.formats.get(a.name, N.f))
     answer = N.answers.get(a.name)
@@ -20,7 +20,7 @@ def written(N: BandSystem, a: Quantity) -> Quantity:
     else:
         got = N.E.convert(answer.reshape(a.shape))
         inside = np.asarray((got >= stored.lo) & (got <= stored.hi), dtype=np.bool_)
-        inside &= np.asarray(N.E.is_finite(got), dtype=np.bool_)
+        inside &= np.asarray(N.E.is_finite(got), dtype=np.bool_) & np.asarray(stored.hi < INF, dtype=np.bool_)
         if np.all(inside):
             made = N.value(got, got, False, "written", a)
         else:
