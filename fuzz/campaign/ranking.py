@@ -12,7 +12,7 @@ import numpy as np
 
 from kfuzz.campaign.bugs import Bug
 from kfuzz.campaign.state import Discovery
-from kfuzz.cases.case import Case, case_of
+from kfuzz.cases.case import Case, case_of, numbers_in
 from kfuzz.claims.expression import show_sizes
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Device, Probe
@@ -74,7 +74,7 @@ def run_at_home(kernel: Kernel, device: Device, has_state: bool = False) -> AtHo
 def usual_cases(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> list[Case]:
     """Cases of a size as a test would have them: normal numbers, or the tame ones among cases that are drawn."""
     drawn = [plan_at(kernel, axes, tune, random.Random(seed).randint).case for seed in range(OTHER_SEEDS)]  # noqa: S311  values, nothing secret
-    tame = [one for one in drawn if all(is_tame(array) for array in one.arrays.values())]
+    tame = [one for one in drawn if all(is_tame(numbers_in(array)) for array in one.arrays.values())]
     roles = shapes(kernel, axes)
     draw = np.random.default_rng(0)
     normal = {role: draw.normal(size=shape).astype(np.float32) for role, shape in roles.items()}

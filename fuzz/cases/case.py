@@ -203,6 +203,11 @@ def element_in(array: Values) -> Element:
     return BY_DTYPE[array.dtype]
 
 
+def numbers_in(array: Values) -> NDArray[Any]:
+    """The numbers of an array, as float32 or, of a narrow type, as float64."""
+    return array if array.dtype == np.float32 else values(array)
+
+
 def bits_in(array: Values) -> BitPatterns:
     """The bit patterns of an array."""
     return array.view(f"u{array.dtype.itemsize}")

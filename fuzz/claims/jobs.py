@@ -20,6 +20,7 @@ from kfuzz.claims.roles import Dimensions, Roles
 from kfuzz.claims.steps import is_chosen, step_of
 from kfuzz.devices import Buffer, Step
 from kfuzz.devices.vast import is_vast
+from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.layout import Shape, word_count
 from kfuzz.oracle.shapes import evaluate as evaluate_rule
 
@@ -35,8 +36,8 @@ def shapes_of(front: FrontMatter, roles: Roles, arrays: ClaimedArrays, sizes: Si
         shapes[name] = tuple(evaluate(front, key, size, sizes) for size in array.shape)
         if min(shapes[name]) < 0:
             raise front.error(key, f"shape {list(shapes[name])} {at(sizes)}; a dimension is 0 or more")
-        if array.words:
-            check_words(front, key, array, shapes[name], sizes)
+        if not array.is_plain:
+            check_memory(front, key, array, shapes[name], sizes)
         if array.room and (room := evaluate(front, key, array.room, sizes)) < shapes[name][0]:
             raise front.error(key, f"{shapes[name][0]} of {room} {at(sizes)}; a part is no larger than the whole")
         for role, dimensions in roles.dimensions(array.reads, array.writes):
@@ -72,8 +73,14 @@ def evaluate_axis(value: float | str, sizes: Mapping[str, int]) -> int:
     return max(int(evaluate_rule(value, sizes) if isinstance(value, str) else value), 1)
 
 
-def check_words(front: FrontMatter, key: KeyPath, array: Array, shape: Shape, sizes: Sizes) -> None:
-    """Check that the words of the claim hold a row to its end: an odd row takes half a byte more."""
+def check_memory(front: FrontMatter, key: KeyPath, array: Array, shape: Shape, sizes: Sizes) -> None:
+    """Check that a stride holds a row, and the words of the claim hold each row: an odd one takes half a byte more."""
+    try:
+        word_count(shape, array.storage, array.layout)
+    except OracleError as error:
+        raise front.error(key, f"{error}, {at(sizes)}") from None
+    if not array.words:
+        return
     written = prod(evaluate(front, key, size, sizes) for size in array.words)
     needed = word_count(shape, array.storage, replace(array.layout, stride=None, tiles=False))
     if written != needed:

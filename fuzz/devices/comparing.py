@@ -29,13 +29,11 @@ def poison_mask(array: NDArray[np.generic], word: int) -> NDArray[np.bool_]:
 def unwritten_mask(buffer: Buffer, runs: Sequence[Run], words: Sequence[int]) -> NDArray[np.bool_]:
     """A mask of the elements of an output that hold each run's own poison, without what no kernel need write."""
     # Most kernels write every element: the first run alone shows it.
-    mask: NDArray[np.bool_] = poison_mask(runs[0].outputs[buffer.name], words[0])
+    mask = poison_mask(runs[0].outputs[buffer.name], words[0])
     for run, word in zip(runs[1:], words[1:], strict=True):
         if mask.any():
-            np.logical_and(mask, poison_mask(run.outputs[buffer.name], word), out=mask)
-    if buffer.padding is not None:
-        np.logical_and(mask, ~padded_elements(buffer), out=mask)
-    return mask
+            mask = np.asarray(mask & poison_mask(run.outputs[buffer.name], word), np.bool_)
+    return mask if buffer.padding is None else np.asarray(mask & ~padded_elements(buffer), np.bool_)
 
 
 def padded_elements(buffer: Buffer) -> NDArray[np.bool_]:

@@ -195,7 +195,7 @@ def scales_of_row(element: Element, bits: int) -> Band:
     """A row of scales above 0 that differ from one to the next: powers of two, near them, any, small, large."""
     seed, which = bits & 0xFFFF, (bits >> 16) % 5
     power = 2.0 ** ((bits >> 24) % 16 - 8)
-    if element.kind == "power" or which == 0:  # one to eight powers of two above the first
+    if element.is_narrow or which == 0:  # one to eight powers of two above the first
         return Band(Base("uniform", bits_of(power), bits_of((7.0, 100.0)[bits >> 32 & 1] * power), seed))
     rows = (
         Band(Base("uniform", bits_of(0.004), bits_of(0.01), seed)),

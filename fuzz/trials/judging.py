@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from kfuzz.cases.case import Case
+from kfuzz.cases.case import Case, numbers_in
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.references import is_reference
 from kfuzz.devices import Finding, Outcome, Run
@@ -126,7 +126,7 @@ def _is_finite(kernel: Kernel, case: Case, worst: Worst) -> bool:
     """Whether the inputs of an element are finite: those of its row, if rows are independent."""
     names = kernel.roles.outputs[worst.output]
     for role, own in kernel.roles.inputs.items():
-        array = case.arrays[role]
+        array = numbers_in(case.arrays[role])
         by_row = bool(own and names and own[0] == names[0] and worst.index and len(array) > worst.index[0])
         if not np.isfinite(array[worst.index[0]] if by_row else array).all():
             return False

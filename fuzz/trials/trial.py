@@ -13,7 +13,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.cases.case import Case
+from kfuzz.cases.case import Case, numbers_in
 from kfuzz.claims.bound import Bound
 from kfuzz.claims.expression import show_sizes
 from kfuzz.claims.front_matter import shown_path
@@ -110,7 +110,7 @@ def unfit(kernel: Kernel, case: Case) -> str:
     if not kernel.admits(axes):
         return f"{show_sizes(axes, axes)}; it claims {' and '.join(one.text for one in kernel.where.conditions)}"
     for role, whole in case.arrays.items():
-        array = np.array([0, 1], np.float32) if is_vast(whole) else whole
+        array = np.array([0, 1], np.float32) if is_vast(whole) else numbers_in(whole)
         finite = array[np.isfinite(array)]
         if kernel.finite and np.isinf(array).any():
             return f"{role} has infinities; it claims finite values"

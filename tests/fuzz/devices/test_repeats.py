@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kfuzz.devices import Buffer, Finding, Job, Outcome, Probe, Step
-from kfuzz.devices.comparing import poison_mask
-from kfuzz.devices.layout import ALIGNED, BESIDE, POISONS, SHARED, Bytes, Place, offsets, places, plans
+from kfuzz.devices import Buffer, Circumstances, Finding, Job, Outcome, Probe, Run, Step
+from kfuzz.devices.comparing import find_unwritten, poison_mask
+from kfuzz.devices.layout import ALIGNED, BESIDE, POISONS, SHARED, Bytes, Place, fewest_runs, offsets, places, plans
 from kfuzz.devices.repeats import MISSES, TURNS, Fault, PaintedRun, PlannedRun, RunResult, examine
-from kfuzz.oracle.elements import F32
+from kfuzz.oracle.elements import ELEMENTS, F32
 
 N = 37
 
@@ -299,3 +299,21 @@ def test_the_image_belongs_to_the_arrays_byte_by_byte() -> None:
             assert where[-1].after == total
             assert all(left.after == right.before for left, right in itertools.pairwise(where))
             assert all(place.before <= place.start <= place.stop <= place.after for place in where)
+
+
+def test_an_element_of_one_byte_is_unwritten_after_three_poisons_and_padding_never_is() -> None:
+    """A right answer of one byte equals a poison by chance, and one that depends on the run may equal two."""
+    padding = np.array([False, False, True])
+    buffer = Buffer("q", ELEMENTS["e4m3"], (3,), is_output=True, padding=padding)
+    job = Job("mine", Path(), "", (), 256, (buffer,), (), ())
+
+    def run(*codes: int) -> Run:
+        return Run(Circumstances(), {"q": np.array(codes, np.uint8).view(ELEMENTS["e4m3"].dtype)})
+
+    first = [word.to_bytes(4, "little") for word in POISONS]
+    by_chance = [run(poison[0], 0x11 if number == 2 else poison[1], poison[2]) for number, poison in enumerate(first)]
+    assert not list(find_unwritten(job, by_chance[:2], POISONS[:2]))
+    found = list(find_unwritten(job, by_chance, POISONS))
+    assert [(one.index, one.count) for one in found] == [(0, 1)]
+    assert fewest_runs(job) == 3
+    assert all(len({poison[place] for poison in first}) == 3 for place in range(4))
