@@ -43,8 +43,9 @@ class AtHome:
     """The same with usual numbers, after calls of other sizes, if a bug depends on earlier calls."""
 
     def causes(self, trials: Sequence[Trial]) -> frozenset[str]:
-        """The causes of all errors in these trials."""
-        return frozenset(cause for one in trials for error in one.errors for cause in error.causes)
+        """The causes of all errors in these trials, on a GPU of the usual size."""
+        errors = (error for one in trials for error in one.errors if not error.multiprocessors)
+        return frozenset(cause for error in errors for cause in error.causes)
 
     @property
     def is_known(self) -> bool:
@@ -102,7 +103,9 @@ def rank_of(kernel: Kernel, bug: Bug, home: AtHome, device: Device) -> tuple[int
     is_usual, is_other = (bool(causes & home.causes(trials)) for trials in (home.usual, home.others))
     if not is_usual and causes & home.causes(home.after_calls):
         return AT_HOME, f"at {shape}, the shape it was written for, after calls of other shapes"
-    is_other = is_other or any(dict(one.defect.scene.axes) == dict(kernel.home) for one in bug.every)
+    is_other = is_other or any(
+        dict(one.defect.scene.axes) == dict(kernel.home) and not one.defect.multiprocessors for one in bug.every
+    )
     defect = bug.headline.defect
     if defect.kind == "race" and (is_usual or is_other):
         right, wrong = orders_of(kernel, home.usual[0].case, device)
@@ -112,6 +115,8 @@ def rank_of(kernel: Kernel, bug: Bug, home: AtHome, device: Device) -> tuple[int
         return AT_HOME, f"at {shape}, the shape it was written for"
     if is_other:
         return FOR_VALUES, f"at {shape} for values that {kernel.op} allows"
+    if defect.multiprocessors:
+        return ELSEWHERE, f"on a GPU with {defect.multiprocessors} multiprocessors; no error at {shape} on an H200"
     return ELSEWHERE, describe_elsewhere(kernel, defect, device)
 
 

@@ -40,6 +40,8 @@ BufferFlags, Schedule, Status, Place, Refused, Relation, Traits, Assume, Work = 
 OTHER_WORK = (Relation.in_other_work, Relation.in_other_node, Relation.in_launch_before)
 """The other access of a race belongs to other work than this launch."""
 MOST_GIVEN, MOST_ALLOCATIONS = ABI.constants["max_given"], ABI.constants["max_buffers"]
+USUAL_MULTIPROCESSORS = ABI.constants["usual_multiprocessors"]
+"""Those of an H200, the GPU that host functions see unless a run says otherwise."""
 TOUCHED_BYTES = ABI.constants["touched_bytes"]
 FINDING_CAPACITY = 64
 MOST_LAUNCHES = 4096

@@ -194,6 +194,7 @@ class PlacedJob:
         raw.preempt_one_in = manner.preempt_one_in if program.flavour == "check" else 0
         raw.late_writes, raw.missing_lane = manner.late_writes, manner.missing_lane
         raw.assume = manner.assume | (Assume.warps_in_step if job.warp_synchronous else 0)
+        raw.multiprocessors = manner.multiprocessors
         raw.timeout_ms = max(1, int(seconds * 1000))
         began = time.process_time()  # as the runtime counts: the time of other processes does not count
         with confine():
@@ -210,11 +211,13 @@ class PlacedJob:
             and not (job.sampling or self._is_asked)
             and all(one.finding.kind != "wrong-shape" for one in sights)
         )
+        asks = bool(raw.asks_multiprocessors)
+        manner = manner.seen_by_host(asks)
         run = Run(manner.circumstances, self._outputs(), took) if fits else None
         printed = (raw.printed or b"").decode(errors="replace")
         words = (raw.refusal or b"").decode(errors="replace")
         refusal = Refusal(words, raw.refusal_line or None) if raw.status == Status.refused else None
-        return CpuRun(manner, run, tuple(sights), raw.status, took, raw.block_ms / 1000, printed, refusal)
+        return CpuRun(manner, run, tuple(sights), raw.status, took, raw.block_ms / 1000, printed, refusal, asks)
 
     @property
     def accesses(self) -> int:

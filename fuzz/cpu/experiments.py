@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from kfuzz.cpu.abi import Schedule, Status
+from kfuzz.cpu.abi import USUAL_MULTIPROCESSORS, Schedule, Status
 from kfuzz.cpu.findings import Sight
 from kfuzz.cpu.missing_order import Again, add_missing_order
 from kfuzz.cpu.options import Flavour
@@ -22,6 +22,9 @@ from kfuzz.printable import printable
 
 FINE, COARSE = 8, 64
 """Threads take turns at one access in this many: most runs show a lost update at either."""
+
+FEW_MULTIPROCESSORS = 4
+"""So few that the blocks of a grid of this many loop: some runs show the host such a GPU."""
 
 MISSING_LANES = (0, 0x3F800000, 0x7E967699, 0xFE967699)
 """The values that a shuffle gets from a lane that takes no part in it: 0, 1, 1e38 and -1e38 as float32."""
@@ -49,12 +52,21 @@ class Manner:
     """Whether the job's earlier calls run first."""
     whole: bool = False
     """Whether every block of a program's launches is checked in full, and not only a sample of large ones."""
+    multiprocessors: int = USUAL_MULTIPROCESSORS
+    """Of the GPU that a host function sees."""
 
     @property
     def circumstances(self) -> Circumstances:
         """The part of the manner that reports name."""
         order = Schedule.word(self.schedule) + (f" {self.seed}" if self.schedule == Schedule.shuffled else "")
-        return Circumstances(order, self.preempt_one_in, self.late_writes, self.after_calls, self.poison)
+        others = 0 if self.multiprocessors == USUAL_MULTIPROCESSORS else self.multiprocessors
+        return Circumstances(
+            order, self.preempt_one_in, self.late_writes, self.after_calls, self.poison, multiprocessors=others
+        )
+
+    def seen_by_host(self, asks: bool) -> "Manner":
+        """The same manner; the number of multiprocessors counts only if the host asks for it."""
+        return self if asks else replace(self, multiprocessors=USUAL_MULTIPROCESSORS)
 
 
 @dataclass(frozen=True)
@@ -71,6 +83,8 @@ class CpuRun:
     printed: str
     refusal: Refusal | None = None
     """The reason why a host function refused its arguments."""
+    asks_multiprocessors: bool = False
+    """Whether the host has asked how many multiprocessors the GPU has."""
 
 
 RunOnce = Callable[[Flavour, Manner, float], CpuRun]
@@ -118,7 +132,7 @@ def manners(probe: Probe, after_calls: bool = False, fewest: int = 2) -> list[Ma
     One order can be right by accident: forward and reverse each hide races that the other shows, and shuffled shows
     most of both. So a trial of two runs has one shuffled run, and forward or reverse by its seed, as with the poisons.
     A trial of fewer runs than `fewest` has the others for what the first ones leave in doubt. Earlier calls of a job
-    come before the second run.
+    come before the second run, in which the host sees a small GPU.
     """
     count, first = max(probe.runs, fewest), 0
     fixed = [Schedule.forward, Schedule.reverse]
@@ -133,7 +147,7 @@ def manners(probe: Probe, after_calls: bool = False, fewest: int = 2) -> list[Ma
         else:
             turns = FINE if probe.check else 0
             chosen.append(Manner(Schedule.shuffled, poison, probe.seed * 1000 + number, turns, missing_lane=lane))
-    chosen[1] = replace(chosen[1], after_calls=after_calls)
+    chosen[1] = replace(chosen[1], after_calls=after_calls, multiprocessors=FEW_MULTIPROCESSORS)
     return chosen
 
 
@@ -152,12 +166,7 @@ def examine(
         trial.flavour, trial.turns = "check", FINE
     chosen = manners(probe, bool(job.earlier), fewest_runs(job))
     runs_first = max(probe.runs, 2 if job.earlier else 1)
-    passes = _run_passes(trial, chosen[:runs_first])
-    for manner in chosen[runs_first:]:
-        ended = [one.run for one in passes if one.run is not None]
-        if len(ended) < len(passes) or not may_be_unwritten(job, ended, [one.manner.poison for one in passes]):
-            break
-        passes += _run_passes(trial, [manner])
+    passes = _run_first(trial, chosen, runs_first)
     if passes[-1].status == Status.too_large:
         can_be_fast = probe.check and not job.warp_synchronous
         return _run_unchecked(job, probe, run_once, waiters) if can_be_fast else _too_large(job)
@@ -171,7 +180,7 @@ def examine(
         passes = _run_with_turns(trial, passes)
         waiters |= {job.source} if trial.turns else set()
     trial.seconds = max(trial.seconds, 0) + (seconds or probe.timeout)  # the rest happens only if there are defects
-    sights = _merge(sight for one in passes for sight in one.sights)
+    sights = _merge([*_sights_of_any_gpu(passes), *_sights_of_small_gpu(trial, passes)])
     whole = [one for one in passes if one.run is not None]
     if trial.flavour == "fast" and any(not one.precise or _is_stop(one) for one in sights):
         sights = _explain(trial, passes, sights)
@@ -182,22 +191,90 @@ def examine(
     findings = _settle(trial, whole, sights)
     runs = tuple(one.run for one in whole if one.run is not None)
     if len(runs) > 1:
-        findings += find_unwritten(job, runs, [one.manner.poison for one in whole])
+        findings += _find_unwritten(trial, whole)
     notes = tuple(f"the kernel printed: {printable(one.printed)}" for one in passes[:1] if one.printed)
     return Outcome(runs, tuple(findings), notes)
+
+
+def _run_first(trial: Examination, chosen: list[Manner], count: int) -> list[CpuRun]:
+    """The runs of a trial: `count` of them, and more as long as they leave in doubt whether each element is written."""
+    passes = _run_passes(trial, chosen[:count])
+    if passes[-1].status == Status.crowded and passes[-1].asks_multiprocessors:
+        chosen = [replace(one, multiprocessors=FEW_MULTIPROCESSORS) for one in chosen]
+        passes = _run_passes(trial, chosen[:count])
+    for manner in chosen[count:]:
+        ended = [one.run for one in passes if one.run is not None]
+        if len(ended) < len(passes) or not may_be_unwritten(trial.job, ended, [one.manner.poison for one in passes]):
+            break
+        passes += _run_passes(trial, [manner])
+    return passes
+
+
+def _find_unwritten(trial: Examination, whole: list[CpuRun]) -> Iterator[Finding]:
+    """The elements that no run on the first run's GPU writes."""
+    alike = [one for one in whole if _is_on_gpu_of(whole[0], one)]
+    for other in (one for one in whole if not _is_on_gpu_of(whole[0], one)):
+        if not may_be_unwritten(trial.job, *_runs_and_poisons(alike)):
+            break
+        alike.append(trial.run(replace(other.manner, multiprocessors=alike[0].manner.multiprocessors)))
+    return find_unwritten(trial.job, *_runs_and_poisons(alike))
+
+
+def _runs_and_poisons(ended: Iterable[CpuRun]) -> tuple[list[Run], list[int]]:
+    pairs = [(one.run, one.manner.poison) for one in ended if one.run is not None]
+    return [run for run, _ in pairs], [poison for _, poison in pairs]
 
 
 def _run_passes(trial: Examination, chosen: Iterable[Manner]) -> list[CpuRun]:
     """Run the job until a run does not end. A run that a checked access stops does not count as such: it reports what
     stopped it, and another order may show more.
     """
-    passes = []
+    passes: list[CpuRun] = []
     for manner in chosen:
-        passes.append(trial.run(manner))
-        goes_on = (Status.finished, Status.stopped) if trial.flavour == "check" else (Status.finished,)
-        if passes[-1].status not in goes_on:
+        one = trial.run(manner)
+        is_over = one.status not in (
+            (Status.finished, Status.stopped) if trial.flavour == "check" else (Status.finished,)
+        )
+        if is_over and passes and not _is_on_gpu_of(passes[0], one):
+            continue  # a function may want a larger GPU
+        passes.append(one)
+        if is_over:
             break
     return passes
+
+
+def _is_on_gpu_of(one: CpuRun, other: CpuRun) -> bool:
+    return one.manner.multiprocessors == other.manner.multiprocessors
+
+
+def _sights_of_any_gpu(passes: list[CpuRun]) -> Iterator[Sight]:
+    """The sights of the runs with the first run's GPU."""
+    return (sight for one in passes if _is_on_gpu_of(passes[0], one) for sight in one.sights)
+
+
+def _sights_of_small_gpu(trial: Examination, passes: list[CpuRun]) -> Iterator[Sight]:
+    """The sights of the other runs. If the usual GPU does not show one in the same manner, it needs the small one."""
+    known = {_key(one) for one in _sights_of_any_gpu(passes)}
+    is_first = passes[0].manner.multiprocessors != USUAL_MULTIPROCESSORS
+    for one in passes:
+        if _is_on_gpu_of(passes[0], one) and not is_first:
+            continue
+        more = [sight for sight in one.sights if is_first or _key(sight) not in known]
+        if more and not is_first and trial.seconds > 0:
+            again = trial.run(replace(one.manner, multiprocessors=USUAL_MULTIPROCESSORS))
+            known |= {_key(sight) for sight in again.sights}
+        for sight in more:
+            is_general = _key(sight) in known and not is_first
+            yield sight if is_general else replace(sight, finding=name_gpu(sight.finding, one.manner))
+
+
+def name_gpu(finding: Finding, manner: Manner) -> Finding:
+    """The finding with the GPU that a run in this manner shows the host, unless it is the usual one."""
+    count = manner.multiprocessors
+    if count == USUAL_MULTIPROCESSORS:
+        return finding
+    message = f"{finding.message}; on a GPU with {count} multiprocessors"
+    return replace(finding, message=message, multiprocessors=count)
 
 
 def _run_unchecked(job: Job, probe: Probe, run_once: RunOnce, waiters: set[str]) -> Outcome:
@@ -314,8 +391,11 @@ def _run_checked(trial: Examination, manner: Manner) -> list[Sight]:
 def _settle(trial: Examination, whole: list[CpuRun], sights: list[Sight]) -> list[Finding]:
     """Settle each doubtful sight by experiment, and return the findings with those that differences of runs show."""
     causes: dict[Doubt, Finding | None] = {}
-    odd = [one for one in whole[1:] if trial.differ(whole[0], one)][:1]
-    if whole and (odd or any(one.doubt for one in sights)):
+    odd = list(itertools.islice(_find_odd(trial, whole), 1))
+    small = [one for one in whole[1:] if not _is_on_gpu_of(whole[0], one) and trial.differ(whole[0], one)][:1]
+    if whole and not odd and small and not any(one.doubt for one in sights):
+        causes = {"poison": _try_poisons(trial, small)}
+    elif whole and (odd or any(one.doubt for one in sights)):
         causes = {"poison": _try_poisons(trial, [*whole[:2], *odd]), "schedule": _try_orders(trial, whole[0], odd)}
         if any(one.doubt == "lane" for one in sights):
             causes["lane"] = _try_lanes(trial, whole[:2])
@@ -330,6 +410,16 @@ def _settle(trial: Examination, whole: list[CpuRun], sights: list[Sight]) -> lis
     if (by_schedule := causes.get("schedule")) and "race" not in kinds:
         findings.append(by_schedule)
     return findings
+
+
+def _find_odd(trial: Examination, whole: list[CpuRun]) -> Iterator[CpuRun]:
+    """Runs whose result differs from the first one's on the same GPU: a grid of another size may round otherwise."""
+    for one in whole[1:]:
+        other = one
+        if not _is_on_gpu_of(whole[0], one) and trial.differ(whole[0], one) and trial.seconds > 0:
+            other = trial.run(replace(one.manner, multiprocessors=whole[0].manner.multiprocessors))
+        if _is_on_gpu_of(whole[0], other) and trial.differ(whole[0], other):
+            yield other
 
 
 def _weigh(sight: Sight, causes: dict[Doubt, Finding | None]) -> Finding:
@@ -381,7 +471,8 @@ def _try_poisons(trial: Examination, bases: list[CpuRun]) -> Finding | None:
                     f"{change.where} depends on uninitialised memory: it is {change.left} if that memory holds "
                     f"{base.manner.poison:08x}, and {change.right} if it holds {poison:08x}"
                 )
-                return Finding("uninitialised", message, array=change.array, index=change.index)
+                found = Finding("uninitialised", message, array=change.array, index=change.index)
+                return name_gpu(found, base.manner)
     return None
 
 
@@ -398,7 +489,8 @@ def _try_lanes(trial: Examination, bases: list[CpuRun]) -> Finding | None:
             if change := trial.differ(base, trial.run(replace(base.manner, missing_lane=value))):
                 what = "only a NaN from such a lane" if severity == "warning" else "the value of such a lane"
                 message = f"{what} changes {change.where}"
-                return Finding("inactive-lane", message, severity, array=change.array, index=change.index)
+                found = Finding("inactive-lane", message, severity, array=change.array, index=change.index)
+                return name_gpu(found, base.manner)
     return None
 
 
@@ -455,12 +547,16 @@ def _merge(sights: Iterable[Sight]) -> list[Sight]:
     """Each defect once, however many runs saw it, without traces in guard zones if a run saw the write itself."""
     merged: dict[tuple[object, ...], Sight] = {}
     for one in sights:
-        f = one.finding
-        lines: tuple[tuple[str, int | None], ...] = ((f.file, f.line), (f.other_file, f.other_line))
-        if f.kind == "race" and f.severity == "warning":  # which of the two came first does not matter
-            lines = tuple(sorted(lines, key=str))
-        key = (f.kind, f.severity, lines, f.array if f.line is None else None)
-        merged.setdefault(key, one)
+        merged.setdefault(_key(one), one)
     distinct = list(merged.values())
     caught = {one.finding.kind for one in distinct if one.precise} & LEAVES_TRACES
     return [one for one in distinct if one.precise or one.finding.kind not in caught]
+
+
+def _key(sight: Sight) -> tuple[object, ...]:
+    """The same for all sights of one defect."""
+    f = sight.finding
+    lines: tuple[tuple[str, int | None], ...] = ((f.file, f.line), (f.other_file, f.other_line))
+    if f.kind == "race" and f.severity == "warning":  # which of the two came first does not matter
+        lines = tuple(sorted(lines, key=str))
+    return (f.kind, f.severity, lines, f.array if f.line is None else None)

@@ -31,6 +31,8 @@ class Finding:
     """The call stack, the outermost first: each a function and its line."""
     access: Literal["", "reads", "writes"] = ""
     """The thread's access to `array[index]`, if it is a plain access."""
+    multiprocessors: int = 0
+    """Only a GPU of this many multiprocessors shows it; 0: not known to depend on the GPU."""
     in_one_warp: bool = False
     """The finding is a race between two lanes of one warp."""
     other_thread: tuple[int, int, int] | None = field(default=None, compare=False)
@@ -57,6 +59,8 @@ class Circumstances:
     edge: str = ""
     """The array that touches an end of memory."""
     is_at_end: bool = False
+    multiprocessors: int = 0
+    """Of the GPU that a host function sees; 0: as many as usual."""
 
     def __str__(self) -> str:
         parts = [
@@ -65,6 +69,7 @@ class Circumstances:
             "writes seen late" if self.late_writes else "",
             "after other calls" if self.after_calls else "",
             "" if self.poison is None else f"poison {self.poison:08x}",
+            f"{self.multiprocessors} multiprocessors" if self.multiprocessors else "",
             f"{self.edge} at the {'end' if self.is_at_end else 'start'} of memory" if self.edge else "",
         ]
         return ", ".join(filter(None, parts)) or "without earlier calls"

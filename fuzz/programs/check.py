@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from kfuzz.claims.front_matter import shown_path
-from kfuzz.cpu.abi import Assume, RawBuffer, RawFinding, RawLaunched, RawRun, Status
+from kfuzz.cpu.abi import USUAL_MULTIPROCESSORS, Assume, RawBuffer, RawFinding, RawLaunched, RawRun, Status
 from kfuzz.cpu.backend import uninitialised_local
 from kfuzz.cpu.compiler import Library
-from kfuzz.cpu.experiments import CpuRun, Difference, Manner, examine
+from kfuzz.cpu.experiments import CpuRun, Difference, Manner, examine, name_gpu
 from kfuzz.cpu.findings import Lines, Sight, describe_sights
 from kfuzz.cpu.options import Flavour
 from kfuzz.cpu.unit import locate
@@ -145,6 +145,7 @@ class CheckedProgram:
     sampling: BlockSampling | None = USUAL_SAMPLING
     """The launches of which only a sample of blocks is checked in full; None: no launch."""
     printed: list[Printed] = field(default_factory=list)
+    asks_multiprocessors: bool = False
     thread_steps: int = 0
     seconds: float = 0.0
     launches: int = 0
@@ -173,11 +174,15 @@ class CheckedProgram:
 
     def run_once(self, _flavour: Flavour, manner: Manner, _seconds: float) -> CpuRun:
         """Run the program once, in a process of its own."""
-        self.report_progress(str(manner.circumstances))
+        self.report_progress(str(manner.seen_by_host(self.asks_multiprocessors).circumstances))
         in_step = Assume.warps_in_step if self.warp_synchronous else 0
         manner = replace(manner, assume=manner.assume | in_step, whole=manner.whole or self.sampling is None)
         request = ProgramRun(self.library, manner, self.timeout, self.sampling or USUAL_SAMPLING)
-        end, printed = self.server.run(request, self.words, self._see_certain)
+        end, printed = self.server.run(request, self.words, lambda end: self._see_certain(end, manner))
+        # It may want a larger GPU than this run shows it, and has run on one.
+        is_extra = manner.multiprocessors != USUAL_MULTIPROCESSORS and any(
+            one.exit_code is not None for one in self.printed
+        )
         self.printed.append(printed)
         text = "\n".join(printed.lines)
         if end is None:
@@ -186,19 +191,23 @@ class CheckedProgram:
         if isinstance(end, str):
             self.refusal = end
             return CpuRun(manner, None, (), Status.refused, 0.0, 0.0, text)
+        manner = manner.seen_by_host(end.asks_multiprocessors)
+        self.asks_multiprocessors |= end.asks_multiprocessors
         self.thread_steps += end.thread_steps
         self.seconds += end.seconds
         self.launches = max(self.launches, end.launches)
         self.sampled = max(self.sampled, end.sampled, key=lambda one: one.blocks - one.in_full)
-        if end.status == Status.timed_out:
+        if end.status == Status.timed_out and not is_extra:
             self.stopped = f"a run did not end after {self.timeout:g} s of processor time"
-        if end.refusal is not None:
+        if end.refusal is not None and not is_extra:
             self.refusal = self._say(end.refusal)
-        sights = self._see_certain(end)
+        sights = self._see_certain(end, manner)
         run = Run(manner.circumstances, {}, end.seconds) if end.status == Status.finished else None
-        return CpuRun(manner, run, sights, end.status, end.seconds, end.block_seconds, text)
+        return CpuRun(
+            manner, run, sights, end.status, end.seconds, end.block_seconds, text, None, end.asks_multiprocessors
+        )
 
-    def _see_certain(self, end: ProgramEnd) -> tuple[Sight, ...]:
+    def _see_certain(self, end: ProgramEnd, manner: Manner) -> tuple[Sight, ...]:
         """The sights of a run; the errors that no experiment can take back are reported at once, each of them once."""
         raw, findings = rebuild_run(end), read_structs(end.findings, RawFinding)
         sights = tuple(describe_sights(findings, self._job, self.library, self._lines, raw))
@@ -211,7 +220,7 @@ class CheckedProgram:
             if is_certain and sight.precise and place_of(one) not in known:
                 known.add(place_of(one))
                 self.certain.append(one)
-                self.report_finding(one)
+                self.report_finding(name_gpu(one, manner.seen_by_host(end.asks_multiprocessors)))
         return sights
 
     def _say(self, refusal: Refusal) -> str:

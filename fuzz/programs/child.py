@@ -80,6 +80,7 @@ def read_live_run(path: Path) -> ProgramEnd | None:
             0.0,
             raw.thread_steps,
             raw.launched_count,
+            asks_multiprocessors=bool(raw.asks_multiprocessors),
         )
     return None
 
@@ -119,6 +120,7 @@ def run_main(request: ProgramRun, words: list[str], live: LiveRun, close: Callab
         late_writes=manner.late_writes,
         assume=manner.assume,
         missing_lane=manner.missing_lane,
+        multiprocessors=manner.multiprocessors,
         timeout_ms=max(1, int(request.seconds * 1000)) if request.seconds else 0,
         findings=findings,
         finding_capacity=FINDING_CAPACITY,
@@ -172,6 +174,7 @@ def read_end(live: LiveRun, seconds: float) -> ProgramEnd:
         raw.launched_count,
         Refusal(raw.refusal.decode(errors="replace"), raw.refusal_line or None) if raw.refusal else None,
         SampledShare(raw.sampled_launches, raw.sampled_blocks, raw.blocks_in_full, raw.blocks_in_part),
+        bool(raw.asks_multiprocessors),
     )
 
 

@@ -50,3 +50,5 @@ class ProgramEnd:
     refusal: Refusal | None = None
     """Why kfuzz cannot run the program any further, which is not a defect."""
     sampled: SampledShare = NOTHING_SAMPLED
+    asks_multiprocessors: bool = False
+    """Whether the host has asked how many multiprocessors the GPU has."""

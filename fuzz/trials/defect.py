@@ -83,6 +83,8 @@ class Defect:
     """The run that shows it."""
     right_run: str = ""
     """A run of the same case whose answer is right, if there is one."""
+    multiprocessors: int = 0
+    """Only a GPU of this many multiprocessors shows it; 0: not known to depend on the GPU."""
     finding: Finding | None = None
     worst: Worst | None = None
     extent: Extent | None = None

@@ -81,6 +81,7 @@ def device_defect(scene: Scene, found: Finding, text: TextOf) -> Defect:
         message=found.message,
         header=found.file,
         line=found.line,
+        multiprocessors=found.multiprocessors,
         finding=found,
         silenced=silence.reason if silence else "",
         causes=tuple(sorted(f"{scene.kernel}: {line}" for line in lines)) or (fault,),
@@ -163,9 +164,22 @@ def _oracle_defects(kernel: Kernel, scene: Scene, outcome: Outcome, judged: Judg
     if len(broken) < len(judged):
         explained = any(found.severity == "error" for found in outcome.findings)
         by_calls = any(found.kind == "stateful" for found in outcome.findings)
+        if not by_calls and not explained and (small := _on_small_gpu(outcome, judged)):
+            return [_wrong(scene, *small)]
         unlike = _stateful if kernel.front.is_python or by_calls else _race
         return [] if explained else [unlike(scene, judged, *broken[0])]
-    return [_wrong(scene, *max(broken, key=lambda pair: pair[1].ratio))]
+    usual = [(run, verdict) for run, verdict in broken if not run.circumstances.multiprocessors]
+    return [_wrong(scene, *max(usual or broken, key=lambda pair: pair[1].ratio))]
+
+
+def _on_small_gpu(outcome: Outcome, judged: Judged) -> tuple[Run, Verdict] | None:
+    """The wrong run, if all wrong runs and no right one show the host a GPU of the same unusual size."""
+    wrong = {run.circumstances.multiprocessors for run, verdict in judged if verdict.status == "broken"}
+    right = {run.circumstances.multiprocessors for run, verdict in judged if verdict.status != "broken"}
+    depends = any(found.kind == "nondeterministic" for found in outcome.findings)
+    if len(wrong) != 1 or wrong & (right | {0}) or depends:
+        return None
+    return next((run, verdict) for run, verdict in judged if verdict.status == "broken")
 
 
 def _is_unwritten(kernel: Kernel, outcome: Outcome, verdict: Verdict) -> bool:
@@ -208,7 +222,10 @@ def _wrong(scene: Scene, run: Run, verdict: Verdict) -> Defect:
     fault = f"{scene.kernel}: {verdict.kind}, {verdict.family}"
     has_place = verdict.diagnosis in PLACED and verdict.region in ("head", "tail")
     bucket = f"{fault}, {verdict.region}" if has_place else fault
-    return _by_verdict(scene, run, verdict, verdict.kind, bucket, fault, _describe_worst(verdict))
+    count = run.circumstances.multiprocessors
+    gpu = f"; on a GPU with {count} multiprocessors" if count else ""
+    defect = _by_verdict(scene, run, verdict, verdict.kind, bucket, fault, _describe_worst(verdict) + gpu)
+    return replace(defect, multiprocessors=count)
 
 
 def _by_verdict(scene: Scene, run: Run, verdict: Verdict, kind: Kind, bucket: str, fault: str, message: str) -> Defect:

@@ -76,10 +76,9 @@ bool fits_clusters(dim3 grid, ClusterSides cluster, const void *kernel) {
 }
 
 bool is_resident(dim3 grid, dim3 block, size_t shared, const void *kernel) {
-  int each = 0, multiprocessors = 0;
+  int each = 0;
   cuda_on_cpu_blocks_per_multiprocessor(&each, kernel, static_cast<int>(block.x * block.y * block.z), shared);
-  cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
-  return uint64_t{grid.x} * grid.y * grid.z <= static_cast<uint64_t>(each) * static_cast<uint64_t>(multiprocessors);
+  return uint64_t{grid.x} * grid.y * grid.z <= static_cast<uint64_t>(each) * usual_multiprocessors;
 }
 
 bool is_like(const Launched &one, const Launched &other) {

@@ -1,8 +1,10 @@
-// The device that host functions see: one GPU of compute capability 9.0, with the limits that launches have to meet.
+// The device that host functions see: an H200, with the limits that launches have to meet. Two numbers are smaller. The L2
+// cache has 4 MB of 60, since programs write as much between any two measurements; memory is what there is here.
 #include <cstring>
 #include <initializer_list>
 
 #include "../runtime/arena.h"
+#include "../runtime/block.h"
 #include "host.h"
 
 using namespace cuda_on_cpu;
@@ -27,14 +29,13 @@ const Attribute attributes[] = {
     {cudaDevAttrTotalConstantMemory, 64 * kilobyte},
     {cudaDevAttrWarpSize, 32},
     {cudaDevAttrMaxRegistersPerBlock, 65536},
-    {cudaDevAttrClockRate, 1500000},
-    {cudaDevAttrMultiProcessorCount, 4},  // few, so that in a grid of this many blocks the blocks loop
+    {cudaDevAttrClockRate, 1980000},
     {cudaDevAttrIntegrated, 0},
     {cudaDevAttrCanMapHostMemory, 1},
     {cudaDevAttrComputeMode, cudaComputeModeDefault},
     {cudaDevAttrConcurrentKernels, 1},
-    {cudaDevAttrMemoryClockRate, 2000000},
-    {cudaDevAttrGlobalMemoryBusWidth, 5120},
+    {cudaDevAttrMemoryClockRate, 3201000},
+    {cudaDevAttrGlobalMemoryBusWidth, 6144},
     {cudaDevAttrL2CacheSize, 4096 * kilobyte},
     {cudaDevAttrMaxThreadsPerMultiProcessor, 2048},
     {cudaDevAttrUnifiedAddressing, 1},
@@ -57,7 +58,7 @@ const Attribute attributes[] = {
     {cudaDevAttrPciDeviceId, 0},
     {cudaDevAttrPciDomainId, 0},
     {cudaDevAttrTccDriver, 0},
-    {cudaDevAttrAsyncEngineCount, 1},
+    {cudaDevAttrAsyncEngineCount, 3},
     {cudaDevAttrStreamPrioritiesSupported, 1},
     {cudaDevAttrGlobalL1CacheSupported, 1},
     {cudaDevAttrLocalL1CacheSupported, 1},
@@ -72,7 +73,13 @@ const Attribute attributes[] = {
     {cudaDevAttrDirectManagedMemAccessFromHost, 0},
 };
 
+int multiprocessors() {
+  run->asks_multiprocessors = 1;
+  return static_cast<int>(run->multiprocessors ? run->multiprocessors : usual_multiprocessors);
+}
+
 int value_of(cudaDeviceAttr attribute) {
+  if (attribute == cudaDevAttrMultiProcessorCount) return multiprocessors();
   for (const Attribute &one : attributes)
     if (one.attribute == attribute) return one.value;
   return -1;
@@ -151,7 +158,7 @@ CUDA_ON_CPU_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int devic
   p->l2CacheSize = value_of(cudaDevAttrL2CacheSize);
   p->maxThreadsPerMultiProcessor = value_of(cudaDevAttrMaxThreadsPerMultiProcessor);
   p->maxBlocksPerMultiProcessor = value_of(cudaDevAttrMaxBlocksPerMultiprocessor);
-  p->asyncEngineCount = 1;
+  p->asyncEngineCount = value_of(cudaDevAttrAsyncEngineCount);
   p->globalL1CacheSupported = p->localL1CacheSupported = p->streamPrioritiesSupported = p->deviceOverlap = 1;
   p->computePreemptionSupported = p->canUseHostPointerForRegisteredMem = p->hostRegisterSupported = p->memoryPoolsSupported = p->clusterLaunch = 1;
   p->singleToDoublePrecisionPerfRatio = value_of(cudaDevAttrSingleToDoublePrecisionPerfRatio);

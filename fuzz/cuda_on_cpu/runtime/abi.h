@@ -11,6 +11,7 @@
 namespace cuda_on_cpu {
 
 constexpr uint32_t max_buffers = 1024, max_args = 256;
+constexpr uint32_t usual_multiprocessors = 132;  // an H200's
 
 struct Index {
   uint32_t x, y, z;
@@ -214,6 +215,9 @@ struct Run {
   uint32_t given_count;
   // The steps before this one are earlier calls of a host function with other arguments.
   uint32_t first_counted;
+  // Of the GPU that host functions see; 0: an H200's. Blocks wait for each other as on an H200, whatever it is.
+  uint32_t multiprocessors;
+  uint32_t asks_multiprocessors;  // out: whether the host has asked for their number
   // A whole program prints and ends by itself.
   uint32_t is_program;
   int32_t exit_code;

@@ -26,7 +26,7 @@ namespace cuda_on_cpu {
 namespace {
 
 // An H200's: a kernel that waits for more blocks than that finishes on no current GPU.
-constexpr uint64_t multiprocessors = 132, threads_each = 2048, blocks_each = 32, shared_each = 233472, shared_reserved = 1024;
+constexpr uint64_t threads_each = 2048, blocks_each = 32, shared_each = 233472, shared_reserved = 1024;
 constexpr uint32_t residents_by_turns = 4;  // where no block waits, and blocks only switch now and then
 constexpr uint32_t rounds_in_vain = 64;  // all have polled this many times without progress
 
@@ -272,7 +272,7 @@ uint32_t card_limit() {
   uint64_t by_shared = shared_each / (shared_reserved + grid.step->shared + shared_bytes_of_arrays());
   if (by_shared < each) each = by_shared;
   if (blocks_each < each) each = blocks_each;
-  return static_cast<uint32_t>((each ? each : 1) * multiprocessors);
+  return static_cast<uint32_t>((each ? each : 1) * usual_multiprocessors);
 }
 
 bool can_start(const BlockOrder &order) {

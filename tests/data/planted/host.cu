@@ -196,7 +196,7 @@ void launches_nothing(float *y, const float *x, int n) {
 void cooperates_too_widely(float *y, const float *x, int n) {
   long long count = n;
   void *args[] = {&y, &x, &count};
-  cudaLaunchCooperativeKernel((void *)copied<float>, dim3(1 << 10), dim3(256), args);  // cooperates_too_widely
+  cudaLaunchCooperativeKernel((void *)copied<float>, dim3(1 << 11), dim3(256), args);  // cooperates_too_widely
 }
 void asks_for_too_much(float *y, const float *x, int n) {
   scaled<float, 64><<<1, 64, 60 << 10>>>(y, x, n);  // asks_for_too_much

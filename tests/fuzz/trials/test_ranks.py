@@ -20,7 +20,7 @@ from kfuzz.cpu.device import CpuDevice
 from kfuzz.views.failure import evidence
 
 RANKED = sorted((DATA / "extensions" / "ranked").glob("*.cu"))
-IN_THE_SUITE = ("by_fours",)
+IN_THE_SUITE = ("by_fours", "capped_grid")
 EVERY = [pytest.param(one, id=one.stem, marks=() if one.stem in IN_THE_SUITE else pytest.mark.soak) for one in RANKED]
 
 
