@@ -8,15 +8,14 @@ leave the second half out.
 
 import ast
 from collections.abc import Callable
-from typing import Any, TypeAlias
 
 import numpy as np
 from triton import language as tl
 from triton.language.semantic import TritonSemantic
 from triton.runtime import interpreter
 
-Untyped: TypeAlias = Any
-"""A value of a kernel: a tensor, a constant, or an object of Python."""
+from kfuzz.callables.triton.without_card import Untyped
+
 AND, OR, NOT = "kfuzz_and", "kfuzz_or", "kfuzz_not"
 """Names that a rewritten kernel finds among the interpreter's own."""
 

@@ -9,12 +9,13 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from small_callables import trial_of
+from small_callables import X, trial_of
 
 from kfuzz.callables.device import PythonDevice
 from kfuzz.callables.raising import find_lack
+from kfuzz.claims.kernel import load
 from kfuzz.claims.loaded import UsedLibraries, used_libraries
-from kfuzz.devices import ClaimError, MissingError, OtherLibraryError, Refusal
+from kfuzz.devices import ClaimError, MissingError, OtherLibraryError, Probe, PythonCall, Refusal
 
 TRITON = """
 import torch, triton
@@ -108,6 +109,56 @@ def test_a_package_that_takes_other_arrays_is_no_finding(tmp_path: Path, device:
     package_of(tmp_path, "picky", "def f(x):\n    raise TypeError('picky wants a Tensor, not an ndarray')\n")
     with pytest.raises(OtherLibraryError, match=r"mine.py: it takes no arrays of numpy: TypeError: picky wants"):
         trial_of(tmp_path, "mine", "import picky\ndef f(x):\n    return picky.f(x)\n", device)
+
+
+PACKAGE = """
+import numpy, torch
+
+
+def total(x):
+    if not isinstance(x, {wanted}):
+        raise TypeError(f"total() takes {wanted}, not {{type(x)}}")
+    return x.sum(1){more}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wanted", ["torch.Tensor", "numpy.ndarray"])
+@pytest.mark.parametrize(("more", "kinds"), [("", set()), (" + 1", {"numeric"})])
+def test_a_file_that_imports_only_a_package_gets_the_arrays_that_the_package_takes(
+    wanted: str, more: str, kinds: set[str], tmp_path: Path, device: PythonDevice
+) -> None:
+    """Of the libraries that the package loads, torch is the first; a package that takes numpy's gets them next."""
+    pytest.importorskip("torch", reason="torch is not installed")
+    package_of(tmp_path, "theirs", PACKAGE.format(wanted=wanted, more=more))
+    found = trial_of(tmp_path, "mine", "import theirs\ndef f(x):\n    return theirs.total(x)\n", device)
+    assert {defect.kind for defect in found.defects} == kinds
+    assert found.elements == 3
+
+
+@pytest.mark.parametrize(("others", "refuses"), [(("numpy",), False), ((), True)])
+def test_the_next_library_is_tried_in_a_new_process(
+    others: tuple[str, ...], refuses: bool, tmp_path: Path, device: PythonDevice
+) -> None:
+    """The first process of this file rejects its arrays, whatever they are."""
+    path = tmp_path / "mine.py"
+    path.write_text(
+        '# /// kernel\n# op = "row_sum"\n# ///\nimport os, pathlib\nHERE = pathlib.Path(__file__).with_suffix(".pid")\n'
+        "def f(x):\n    if not HERE.exists():\n        HERE.write_text(str(os.getpid()))\n"
+        "    if HERE.read_text() == str(os.getpid()):\n        raise TypeError('not these')\n    return x.sum(1)\n"
+    )
+    job = load(path).bind({"x": X}, {}).job
+    call = job.steps[0].entry
+    assert isinstance(call, PythonCall)
+    guessed = replace(call, is_guess=True, others=others)
+    asked = replace(job, steps=(replace(job.steps[0], entry=guessed),))
+    if refuses:
+        with pytest.raises(OtherLibraryError, match="it takes no arrays of numpy: TypeError: not these"):
+            device.run(asked, Probe(runs=2))
+        return
+    outcome = device.run(asked, Probe(runs=2))
+    assert outcome.findings == ()
+    assert [run.outputs["y"].tolist() for run in outcome.runs] == [X.sum(1).tolist()] * len(outcome.runs) != []
 
 
 @pytest.mark.slow
