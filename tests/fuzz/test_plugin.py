@@ -47,7 +47,7 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         plugins = plugins[:-2]
     command = [sys.executable, "-m", "pytest", *plugins, "--kfuzz-device", "cpu", *arguments]
     return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=1800
     )
 
 

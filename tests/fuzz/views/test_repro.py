@@ -39,7 +39,7 @@ def run(text: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, str(path), *arguments]
     return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=1800
     )
 
 
