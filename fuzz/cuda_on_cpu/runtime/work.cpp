@@ -152,6 +152,7 @@ Timeline make_timeline(bool with_legacy) {
   work.waits_for_legacy[made] = with_legacy || (work.users[made] && work.waits_for_legacy[made]);
   work.users[made]++;
   work.graph_of[made] = 0;
+  work.is_kernel_last[made] = false;
   return made;
 }
 

@@ -1,4 +1,4 @@
-// Three kernels, of which the second and third may begin before the one before has ended. The case is the argument.
+// Three kernels, of which the second and third may begin before the one before has ended. Arguments: ways and cases.
 #include <cuda/ptx>
 #include <cstdio>
 #include <cstdlib>
@@ -126,22 +126,26 @@ void add_nodes(const Case &one, unsigned char port) {
   replay(graph);
 }
 
-int main(int, char **given) {
+// One case: launched on a stream, captured from it, or as nodes with edges from a port.
+void run(const char *way, const Case &one) {
+  if (!strncmp(way, "port", 4)) return add_nodes(one, static_cast<unsigned char>(atoi(way + 4)));
+  bool is_captured = !strcmp(way, "capture");
+  if (is_captured) CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  launch(1, one.first, false);
+  do_between(one.between);
+  launch(2, one.second, strcmp(one.between, "full"));
+  launch(3, one.third, true);
+  cudaGraph_t graph;
+  if (is_captured) { CHECK(cudaStreamEndCapture(stream, &graph)); replay(graph); }
+}
+
+int main(int count, char **given) {
   CHECK(cudaStreamCreate(&stream));
   for (int *&array : arrays) { CHECK(cudaMalloc(&array, n * sizeof(int))); CHECK(cudaMemset(array, 0, n * sizeof(int))); }
-  CHECK(cudaDeviceSynchronize());
-  for (const Case &one : cases) {
-    if (strcmp(one.name, given[2])) continue;
-    if (!strncmp(given[1], "port", 4)) { add_nodes(one, static_cast<unsigned char>(atoi(given[1] + 4))); continue; }
-    bool is_captured = !strcmp(given[1], "capture");
-    if (is_captured) CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    launch(1, one.first, false);
-    do_between(one.between);
-    launch(2, one.second, strcmp(one.between, "full"));
-    launch(3, one.third, true);
-    cudaGraph_t graph;
-    if (is_captured) { CHECK(cudaStreamEndCapture(stream, &graph)); replay(graph); }
+  for (int i = 1; i + 1 < count; i += 2) {
+    CHECK(cudaDeviceSynchronize());
+    for (const Case &one : cases)
+      if (!strcmp(one.name, given[i + 1])) run(given[i], one), puts(one.name);
   }
   CHECK(cudaDeviceSynchronize());
-  puts("done");
 }

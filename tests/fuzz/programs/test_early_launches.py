@@ -50,26 +50,47 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(tmp_path_factory.mktemp("early"), str(SOURCE))
 
 
-def examine(program: Path, way: str, case: str, seed: int = 1) -> list[Finding]:
+def examine(program: Path, *cases: tuple[str, str], seed: int = 1) -> list[Finding]:
     with closing(Server()) as server:
-        one = CheckedProgram(load_program(program), (str(program), way, case), 60.0, server, lambda _: None)
+        words = [word for way_and_case in cases for word in way_and_case]
+        one = CheckedProgram(load_program(program), (str(program), *words), 60.0, server, lambda _: None)
         findings = list(one.examine(2, seed=seed).findings)
-        assert {run.output for run in one.printed} == {b"done\n"} or {str(run.output) for run in one.printed} == {
-            "done\n"
-        }
+        names = "".join(f"{case}\n" for _, case in cases)
+        assert {run.output if isinstance(run.output, str) else run.output.decode() for run in one.printed} == {names}
         return findings
 
 
-@pytest.mark.parametrize(("way", "case"), [(way, case) for way, cases in RIGHT.items() for case in cases])
-def test_a_kernel_that_waits_for_what_it_uses_has_no_finding(program: Path, way: str, case: str) -> None:
-    assert examine(program, way, case) == []
-
-
-@pytest.mark.parametrize(("way", "case"), [(way, case) for way, cases in WRONG.items() for case in cases])
-def test_an_access_before_the_wait_is_a_race_with_its_line(program: Path, way: str, case: str) -> None:
+def line_of(way: str, case: str) -> int:
+    """The line of the access that comes too early."""
     lines = SOURCE.read_text().splitlines()
     (line,) = (number for number, text in enumerate(lines, 1) if text.endswith(f"// {WRONG[way][case]}"))
-    findings = examine(program, way, case)
+    return line
+
+
+def test_a_kernel_that_waits_for_what_it_uses_has_no_finding(program: Path) -> None:
+    assert examine(program, *((way, case) for way, cases in RIGHT.items() for case in cases)) == []
+
+
+def test_an_access_before_the_wait_is_a_race_with_its_line(program: Path) -> None:
+    cases = [("stream", case) for case in WRONG["stream"]] + [("port1", case) for case in WRONG["port1"]]
+    findings = examine(program, *cases)
     assert {(one.kind, one.severity) for one in findings} == {("race", "error")}
-    assert line in {one.line for one in findings}
-    assert any(f"needs cudaGridDependencySynchronize() before line {line}," in one.message for one in findings)
+    lines = {line_of(way, case) for way, case in cases}
+    assert {one.line for one in findings} == lines
+    messages = " ".join(one.message for one in findings)
+    assert all(f"needs cudaGridDependencySynchronize() before line {line}," in messages for line in lines)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(("way", "case"), [(way, case) for way, cases in WRONG.items() for case in cases])
+def test_each_wrong_case_is_found_by_itself(program: Path, way: str, case: str, seed: int) -> None:
+    findings = examine(program, (way, case), seed=seed)
+    assert {(one.kind, one.severity) for one in findings} == {("race", "error")}
+    assert line_of(way, case) in {one.line for one in findings}
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", [2, 3])
+def test_right_cases_have_no_finding_in_other_orders(program: Path, seed: int) -> None:
+    assert examine(program, *((way, case) for way, cases in RIGHT.items() for case in cases), seed=seed) == []
