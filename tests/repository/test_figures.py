@@ -1,0 +1,71 @@
+"""The figures of README.md and docs/limits.md are those of the data that was measured."""
+
+import re
+from pathlib import Path
+
+from paths import ROOT
+
+from benchmarks.measurement import Block, read
+from kfuzz.claims.kernel import KERNELS, kernel_files
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+RESULTS = read(ROOT / "benchmarks" / "detection" / "data" / "results.json").blocks
+RIVALS = {"mutants found", "correct kernels accused"}
+
+
+def rows_of(text: str) -> dict[str, tuple[str, str]]:
+    """Name, share and accusations of each row of the table in this text."""
+    rows = re.findall(r"^\| (.+?) \| (?:\*\*)?([\d.]+%)(?:\*\*)?(?: of \d+)? \| (.+?) \|$", text, re.MULTILINE)
+    return {name.strip("*"): (share, accused.strip("*")) for name, share, accused in rows}
+
+
+def measured_rows() -> dict[str, tuple[str, str]]:
+    """The same of the measurement, whose columns are name, count, share, rejected and accused."""
+    (table,) = (block for block in RESULTS if set(block.columns) >= RIVALS)
+    return {row[0].strip("*"): (row[2].strip("*"), row[4].strip("*")) for row in table.rows}
+
+
+def figure(name: str) -> str:
+    """A figure of the first table, by the beginning of its name."""
+    tables = (block for block in RESULTS if isinstance(block, Block) and block.columns[:2] == ("", ""))
+    return next(row[1] for table in tables for row in table.rows if row[0].startswith(name))
+
+
+def figures_of_mutants() -> tuple[str, str]:
+    """How many mutants compile and are equivalent, as README says it, and how many were found of how many."""
+    whole, equivalent = int(figure("compiled, and not equivalent")), int(figure("equivalent"))
+    share = measured_rows()["kfuzz"][0]
+    return f"{whole + equivalent} mutants that compile, of which {equivalent} are", f"{share} of {whole}"
+
+
+def missing(text: str) -> list[str]:
+    """The figures of the measurement that a text lacks."""
+    compiled, found = figures_of_mutants()
+    return [one for one in (compiled, found) if one not in text.replace("**", "")]
+
+
+def test_the_table_of_the_readme_has_the_measured_figures() -> None:
+    assert rows_of(README) == measured_rows()
+    assert missing(README) == []
+
+
+def test_a_figure_that_was_changed_is_noticed() -> None:
+    compiled, found = figures_of_mutants()
+    assert missing(README.replace("7493", "7494")) == [compiled]
+    assert missing(README.replace("7282", "7283")) == [found]
+    assert rows_of(README.replace("84.2%", "84.3%")) != measured_rows()
+
+
+def test_the_page_of_limits_has_the_measured_share() -> None:
+    _, found = figures_of_mutants()
+    assert found in (ROOT / "docs" / "limits.md").read_text(encoding="utf-8").replace(" %", "%")
+
+
+def test_the_readme_counts_the_kernels_that_are_there() -> None:
+    broken = [path for path in kernel_files() if is_broken(path)]
+    said = f"the {len(kernel_files()) - len(broken)} kernels that come with kfuzz, and the {len(broken)} that are wrong"
+    assert said in README
+
+
+def is_broken(path: Path) -> bool:
+    return path.parent == KERNELS / "broken"
