@@ -31,12 +31,21 @@ _COPY = re.compile(
 )
 _WAIT = re.compile(r"cp\.async\.wait_(?:all|group (?P<but>%0|\d+));?")
 _BLOCK = re.compile(r"^\{\s*(.*?)\s*\}$")
-_REGISTERS = re.compile(r"\.reg \.([busf](?:32|64)|[bus](?:8|16)) ([\w, ]+);")
-_REGISTER_TYPES = {
-    f"{letter}{bits}": name
-    for letter, names in {**_TYPES, "b": _TYPES["u"]}.items()
-    for bits, name in zip((32, 64), names, strict=True)
-} | {f"{letter}{bits}": f"::cuda_on_cpu::ptx_{letter}{bits}" for letter in "bus" for bits in (8, 16)}
+_REGISTERS = re.compile(r"\.reg \.([busf](?:32|64)|[bus](?:8|16)|pred) ([\w, ]+);")
+_GUARDED = re.compile(r"@(?P<not>!?)(?P<predicate>%\d+) (?P<rest>.*)", re.DOTALL)
+_CHOICE = re.compile(
+    r"^[ \t]*#[ \t]*if(?:\\\n|.)*\n(?P<one>[^#]*)^[ \t]*#[ \t]*else.*\n(?P<other>[^#]*)^[ \t]*#[ \t]*endif.*\n",
+    re.MULTILINE,
+)
+_REGISTER_TYPES = (
+    {
+        f"{letter}{bits}": name
+        for letter, names in {**_TYPES, "b": _TYPES["u"]}.items()
+        for bits, name in zip((32, 64), names, strict=True)
+    }
+    | {f"{letter}{bits}": f"::cuda_on_cpu::ptx_{letter}{bits}" for letter in "bus" for bits in (8, 16)}
+    | {"pred": "bool"}
+)
 _OPERAND = re.compile(r'\s*"[^"]*"\s*\(')
 
 
@@ -50,7 +59,13 @@ def translate_statements(source: str, code: str) -> Iterator[tuple[int, int, str
 
 
 def _call(inside: str) -> str | None:
-    """The call for the inside of an asm statement; None if the cpu device does not have the instruction."""
+    """The call for the inside of an asm statement; None if the cpu device does not have the instruction.
+
+    Where the preprocessor chooses between two texts, both must mean the same: people choose hints for caches so.
+    """
+    if _CHOICE.search(inside):
+        one, other = (_call(_CHOICE.sub(rf"\g<{name}>", inside)) for name in ("one", "other"))
+        return one if one == other else None
     text = _TEXT.match(inside)
     if not text:
         return None
@@ -59,13 +74,8 @@ def _call(inside: str) -> str | None:
     if fence := _FENCE.fullmatch(instruction):
         return f"cuda_on_cpu_fence({int(fence['scope'] == 'cta')})"
     operands = list(_operands(text[2]))
-    if instruction.rstrip(";") == "cp.async.commit_group":
-        return "cuda_on_cpu_async_commit()"
-    if wait := _WAIT.fullmatch(instruction):
-        return f"cuda_on_cpu_async_wait({_operand(wait['but'] or '0', operands)})"
-    if copy := _COPY.fullmatch(instruction):
-        words = [f"%{i}" for i in range(2)] + [copy["bytes"], *([copy["given"]] if copy["given"] else [])]
-        return f"::cuda_on_cpu::ptx_cp_async({', '.join(_operand(one, operands) for one in words)})"
+    if copied := _async_copy(instruction, operands):
+        return copied
     plain = _SPACE.sub("", instruction)
     if access := _ACCESS.fullmatch(plain):
         return _plain_access(access, operands)
@@ -78,6 +88,25 @@ def _call(inside: str) -> str | None:
     return f"::cuda_on_cpu::ptx_until([&](bool &{DONE}) {{ {one}; }})" if meant.is_loop else one
 
 
+def _async_copy(instruction: str, operands: list[str]) -> str | None:
+    if instruction.rstrip(";") == "cp.async.commit_group":
+        return "cuda_on_cpu_async_commit()"
+    if wait := _WAIT.fullmatch(instruction):
+        return f"cuda_on_cpu_async_wait({_operand(wait['but'] or '0', operands)})"
+    if copy := _COPY.fullmatch(instruction):
+        words = [f"%{i}" for i in range(2)] + [copy["bytes"], *([copy["given"]] if copy["given"] else [])]
+        return f"::cuda_on_cpu::ptx_cp_async({', '.join(_operand(one, operands) for one in words)})"
+    return None
+
+
+def _step(instruction: str, operands: list[str]) -> str | None:
+    """The call for one of several instructions, which may have a predicate in front of it."""
+    if guarded := _GUARDED.fullmatch(instruction):
+        call = _step(guarded["rest"], operands)
+        return f"if ({guarded['not']}{_operand(guarded['predicate'], operands)}) {{ {call}; }}" if call else None
+    return _async_copy(instruction, operands) or expression(instruction, operands)
+
+
 def _sequence(text: str, operands: list[str]) -> str | None:
     """Several instructions, with registers of their own, as a lambda; None if one of them is not in the table."""
     body = _BLOCK.sub(r"\1", text)
@@ -87,7 +116,7 @@ def _sequence(text: str, operands: list[str]) -> str | None:
         body = re.sub(rf"(?<![\w.%]){name}(?![\w.])", f"%{len(every)}", body)
         every.append(f"cuda_on_cpu_{name}")
     parts = [one.strip() for one in re.sub(r"\.reg [^;]*;", "", body).split(";") if one.strip()]
-    calls = [expression(one, every) for one in parts]
+    calls = [_step(one, every) for one in parts]
     if len(parts) + len(registers) < 2 or None in calls:
         return None
     declared = "".join(f"{_REGISTER_TYPES[kind]} cuda_on_cpu_{name}{{}}; " for kind, name in registers)

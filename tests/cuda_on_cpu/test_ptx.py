@@ -242,6 +242,26 @@ def test_a_predicate_that_is_made_an_int_and_a_result_that_nobody_wants() -> Non
     assert expression(of_another, ["a", "b"]) is None
 
 
+GUARDED = """asm volatile("{.reg .pred p;\\n setp.ne.b32 p, %2, 0;\\n"
+#if __CUDACC_VER_MAJOR__ >= 11
+ " @p ld.global.nc.L2::128B.f32 %0, [%1];}\\n"
+#else
+ " @p ld.global.nc.f32 %0, [%1];}\\n"
+#endif
+ : "=f"(to) : "l"(from), "r"(guard));"""
+
+
+def test_a_predicate_guards_an_instruction_and_the_preprocessor_chooses_hints() -> None:
+    ((_, _, call),) = translate_statements(GUARDED, GUARDED)
+    assert "bool cuda_on_cpu_p{}; cuda_on_cpu_p = ::cuda_on_cpu::ptx_b32(guard) != ::cuda_on_cpu::ptx_b32(0);" in call
+    assert "if (cuda_on_cpu_p) { ::cuda_on_cpu::ptx_load<::cuda_on_cpu::ptx_f32>(from, to); }" in call
+    assert list(translate_statements(other := GUARDED.replace("nc.L2::128B.f32 %0, [%1]", "f32 %0, [%2]"), other)) == []
+    copied = "setp.ne.b32 p, %2, 0; @!p cp.async.ca.shared.global [%0], [%1], 4;"
+    copy = f'asm("{{.reg .pred p; {copied}}}" :: "r"(to), "l"(from), "r"(guard));'
+    ((_, _, call),) = translate_statements(copy, copy)
+    assert "if (!cuda_on_cpu_p) { ::cuda_on_cpu::ptx_cp_async(to, from, 4); }" in call
+
+
 def test_operands_that_are_not_there_are_not_guessed() -> None:
     assert expression("ex2.approx.f32 %0, %1;", ["a", "b"]) == "a = exp2f(b)"
     assert expression("ex2.approx.f32 %0, %2;", ["a", "b"]) is None

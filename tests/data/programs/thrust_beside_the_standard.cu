@@ -12,6 +12,7 @@
 #include <thrust/gather.h>
 #include <thrust/host_vector.h>
 #include <thrust/inner_product.h>
+#include <thrust/random.h>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 #include <thrust/reduce.h>
@@ -82,6 +83,11 @@ int main(int, char **argv) {
 
   thrust::sort_by_key(there.begin(), there.end(), places.begin());
   std::sort(want.begin(), want.end());
+  CHECK(thrust::is_sorted(there.begin(), there.end()) && !thrust::is_sorted(places.begin(), places.end()));
+  CHECK(thrust::raw_pointer_cast(&there[3]) == thrust::raw_pointer_cast(there.data()) + 3);
+  thrust::default_random_engine engine(7);
+  thrust::uniform_int_distribution<int> die(1, 6);
+  for (int i = 0; i < 100; i++) CHECK(die(engine) >= 1 && die(engine) <= 6);
   thrust::host_vector<int> sorted = there;
   CHECK(std::equal(sorted.begin(), sorted.end(), want.begin()));
   thrust::device_vector<int> first(keys);

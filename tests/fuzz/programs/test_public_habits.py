@@ -69,6 +69,10 @@ int main() {
   if (cudaDeviceEnablePeerAccess(1, 0) != cudaErrorInvalidDevice) return 5;
   if (cudaDeviceGetP2PAttribute(&can, cudaDevP2PAttrAccessSupported, 0, 1) == cudaSuccess || can) return 6;
   cudaGetLastError();
+  const float *fixed;
+  cudaEvent_t event;
+  checkCudaErrors(cudaMalloc(&fixed, 4));
+  checkCudaErrors(cudaEventCreate(&event, cudaEventDisableTiming));
   return 0;
 }
 """

@@ -2,11 +2,13 @@
 #pragma once
 #include "api.h"
 
+inline cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned int flags) { return cudaEventCreateWithFlags(event, flags); }
+
 // CUDA_ON_CPU_INLINE: a function that a finding may name gets the place of its caller.
 
 template <class T>
-inline cudaError_t cudaMalloc(T **to, size_t bytes, CUDA_ON_CPU_LINE) {
-  return cuda_on_cpu_allocate(reinterpret_cast<void **>(to), bytes, cuda_on_cpu_device_memory, line);
+inline cudaError_t cudaMalloc(T **to, size_t bytes, CUDA_ON_CPU_LINE) {  // T may be const
+  return cuda_on_cpu_allocate((void **)to, bytes, cuda_on_cpu_device_memory, line);
 }
 template <class T>
 CUDA_ON_CPU_INLINE cudaError_t cudaMallocAsync(T **to, size_t bytes, cudaStream_t stream, CUDA_ON_CPU_LINE) {

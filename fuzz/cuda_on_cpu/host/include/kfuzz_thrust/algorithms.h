@@ -320,6 +320,14 @@ void reverse(const Policy &policy, It first, It last, int line) {
   });
 }
 
+template <class It, class Before>
+bool is_sorted(const Policy &policy, It first, It last, Before before, int line) {
+  if (!policy.on_device) return std::is_sorted(first, last, before);
+  ptrdiff_t pairs = last - first > 1 ? last - first - 1 : 0;
+  auto is_inverted = [at = raw(first), before](ptrdiff_t i) { return before(at[i + 1], at[i]); };
+  return count_if(policy, counting_iterator<ptrdiff_t>(0), counting_iterator<ptrdiff_t>(pairs), is_inverted, line) == 0;
+}
+
 }  // namespace details
 
 #define CUDA_ON_CPU_WITHOUT_BRACKETS(...) __VA_ARGS__
@@ -369,6 +377,8 @@ CUDA_ON_CPU_THRUST(any_of, (class It, class F), (It first, It last, F predicate)
 CUDA_ON_CPU_THRUST(none_of, (class It, class F), (It first, It last, F predicate), count_if(policy, first, last, predicate, line) == 0)
 CUDA_ON_CPU_THRUST(max_element, (class It), (It first, It last), best(policy, first, last, [](const auto &a, const auto &b) { return b < a; }, line))
 CUDA_ON_CPU_THRUST(min_element, (class It), (It first, It last), best(policy, first, last, [](const auto &a, const auto &b) { return a < b; }, line))
+CUDA_ON_CPU_THRUST(is_sorted, (class It), (It first, It last), is_sorted(policy, first, last, less<>(), line))
+CUDA_ON_CPU_THRUST(is_sorted, (class It, class F), (It first, It last, F before), is_sorted(policy, first, last, before, line))
 CUDA_ON_CPU_THRUST(inclusive_scan, (class It, class Out), (It first, It last, Out out),
                    scan(policy, first, last, out, details::ElementOf<It>(), plus<>(), true, line))
 CUDA_ON_CPU_THRUST(inclusive_scan, (class It, class Out, class F), (It first, It last, Out out, F combine),

@@ -16,4 +16,5 @@
 #include "vectors.h"
 #include "iterators.h"
 #include "algorithms.h"
+#include "random.h"
 #endif

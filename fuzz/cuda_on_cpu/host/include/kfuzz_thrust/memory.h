@@ -7,11 +7,15 @@ CUDA_ON_CPU_IMPORT bool cuda_on_cpu_is_on_host();
 
 namespace thrust {
 
+template <class T>
+class device_ptr;
+
 // An element on the device: the host reads and writes it by copies.
 template <class T>
 class device_reference {
  public:
   explicit device_reference(T *at) : at_(at) {}
+  device_ptr<T> operator&() const { return device_ptr<T>(at_); }
   operator T() const {
     if (!cuda_on_cpu_is_on_host()) return *at_;
     T value;
