@@ -51,9 +51,13 @@ class UsedLibraries:
 def used_libraries(path: Path, source: str) -> UsedLibraries:
     """The libraries of a file."""
     packages = read_text(source).packages
-    if has_array_library(packages) or not has_unknown(packages):
-        return UsedLibraries(array_library_of(packages), language_of(packages))
+    arrays, language = array_library_of(packages), language_of(packages)
+    if not has_unknown(packages):
+        return UsedLibraries(arrays, language)
     found = (*packages, *packages_loaded_by(path, source))
+    if has_array_library(packages):  # what compiles for these arrays may be in another package
+        brought = language_of(found)
+        return UsedLibraries(arrays, brought if libraries()[brought].arrays == arrays else language)
     arrays = array_library_of(found)
     loaded = sorted(libraries_used_by(found), key=lambda one: (one.rank, one.name))
     others = dict.fromkeys(one.arrays or one.name for one in loaded)

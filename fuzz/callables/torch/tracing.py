@@ -39,6 +39,8 @@ from kfuzz.sources.cuda_in_python import builds_cuda
 FACTORIES = ("rand", "randn", "zeros", "ones", "empty", "full", "randint")
 ARITHMETIC = {operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/", operator.floordiv: "//"}
 PRIMES = [n for n in range(5, 2000) if all(n % by for by in range(2, n))]
+MOST_WEIGHTS = 1 << 24
+"""Numbers that a reference keeps. Judging takes 49 bytes for each of them (67 million took 3.3 GB), in each process."""
 Dims = dict[str, list[str]]
 Steps = Mapping[str, tuple[int, int]]
 """For each dimension its least size, and a number that divides every size."""
@@ -97,6 +99,11 @@ def trace_reference(
     given = tensors_of(inputs, sizes)
     write = partial(formula_of, inputs=inputs, sizes=sizes, fixed=set(fixed), title=asked["title"])
     text, outputs, constants, unknown, is_single = write(reference, given)
+    if (weights := sum(one.size for one in constants.values())) > MOST_WEIGHTS:
+        raise CannotError(
+            f"it has {weights:,} weights of its own; kfuzz judges by at most {MOST_WEIGHTS:,}, which take 1 GB in each "
+            "of its processes. Give it smaller sizes"
+        )
     wide = None if is_single else in_double(reference, given, text, write)
     arrays = {f"constant {name}": value for name, value in constants.items()}
     for number, some in enumerate(sizes_to_compare(sizes, steps, fixed)):

@@ -104,6 +104,11 @@ class DoneAtOnce:
     synchronize = wait_stream = wait_event = record = wait = _done
 
 
+def run_eagerly(model: Callable[..., object] | None = None, **_: object) -> object:
+    """torch.compile leaves a function as it is: for a GPU it would need the GPU's own compiler."""
+    return model if model is not None else run_eagerly
+
+
 class CardProperties:
     """The properties of a GPU in Python: one of 132 multiprocessors, like an H200."""
 
@@ -126,8 +131,12 @@ def refuse_card(*_: object, **__: object) -> None:
     raise CALLS.trouble
 
 
-def do_nothing(*_: object, **__: object) -> None:
-    """Do nothing."""
+def silent(_: str) -> Callable[..., None]:
+    """A function that does nothing, another one for each name: torch.compile keeps rules by the function itself."""
+
+    def do_nothing(*_: object, **__: object) -> None: ...
+
+    return do_nothing
 
 
 CUDA: dict[str, object] = {
@@ -142,8 +151,8 @@ CUDA: dict[str, object] = {
     "is_current_stream_capturing": lambda: False,
     "get_arch_list": lambda: ["sm_90"],
     "mem_get_info": lambda *_: (CardProperties.total_memory, CardProperties.total_memory),
-    **dict.fromkeys(("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved"),
-                    lambda *_: 0),
+    **{name: lambda *_: 0 for name in ("memory_allocated", "max_memory_allocated", "memory_reserved",
+                                       "max_memory_reserved")},
     "current_stream": DoneAtOnce,
     "default_stream": DoneAtOnce,
     "Stream": DoneAtOnce,
@@ -152,8 +161,8 @@ CUDA: dict[str, object] = {
     "device": nullcontext,
     "device_of": nullcontext,
     "_lazy_init": refuse_card,
-    **dict.fromkeys(("init", "synchronize", "empty_cache", "set_device", "set_stream", "manual_seed",
-                     "manual_seed_all", "reset_peak_memory_stats"), do_nothing),
+    **{name: silent(name) for name in ("init", "synchronize", "empty_cache", "set_device", "set_stream", "manual_seed",
+                                       "manual_seed_all", "reset_peak_memory_stats")},
 }  # fmt: skip
 
 
@@ -161,7 +170,7 @@ CUDA: dict[str, object] = {
 def on_a_card(path: Path) -> Iterator[None]:
     """Make torch act as if there were a GPU, whose CUDA the cpu device runs."""
     loaders = {"load_inline": functools.partial(load_inline, path), "load": functools.partial(load, path)}
-    defaults = {"set_default_device": do_nothing}
+    defaults = {"set_default_device": silent("set_default_device"), "compile": run_eagerly}
     with (
         replace_names(torch.cuda, CUDA),
         replace_names(cpp_extension, loaders),

@@ -206,6 +206,19 @@ def test_what_a_submission_builds_is_not_built_for_its_reference(tmp_path: Path)
     assert kernel_with(tmp_path / "inline.py", Unclaimed(op="reference")).roles.outputs == {"y": ("batch", "8")}
 
 
+@pytest.mark.slow
+def test_a_reference_with_more_weights_than_memory_is_refused_in_one_line(tmp_path: Path) -> None:
+    """67 million weights took 3.3 GB in each process, and a campaign of ten such problems 15 GB."""
+    pytest.importorskip("torch")
+    text = MODELS.format(reference="torch.relu(self.linear(x))", own="self.linear(x)", wide=32)
+    (tmp_path / "large.py").write_text(text.replace("return [8]", "return [1 << 19]"))
+    with pytest.raises(
+        ClaimError, match=r"has 17,301,504 weights of its own; kfuzz judges by at most 16,777,216"
+    ) as told:
+        kernel_with(tmp_path / "large.py", Unclaimed(op="reference"))
+    assert "\n" not in str(told.value)
+
+
 def test_a_claim_without_a_reference_says_how_one_is_called(tmp_path: Path) -> None:
     path = tmp_path / "none.py"
     path.write_text(

@@ -84,9 +84,11 @@ def test_the_library_is_what_the_imported_module_has_loaded(tmp_path: Path) -> N
     package_of(tmp_path, "built_on_torch", "import torch")
     package_of(tmp_path, "built_on_triton", "import built_on_torch, triton")
     package_of(tmp_path, "built_on_nothing", "import json")
+    package_of(tmp_path, "jax", "")
     mine = tmp_path / "mine.py"
     found = {name: used_libraries(mine, f"import {name}\ndef f(x): ...\n") for name in (
         "built_on_torch", "built_on_triton", "built_on_nothing", "math", "torch", "no_such_package",
+        "torch, built_on_triton", "jax, built_on_triton", "torch, built_on_torch",
     )}  # fmt: skip
     assert found == {
         "built_on_torch": UsedLibraries("torch", "torch", True, ("numpy",)),
@@ -95,6 +97,9 @@ def test_the_library_is_what_the_imported_module_has_loaded(tmp_path: Path) -> N
         "math": UsedLibraries("numpy", "numpy"),
         "torch": UsedLibraries("torch", "torch"),
         "no_such_package": UsedLibraries("numpy", "numpy", True),
+        "torch, built_on_triton": UsedLibraries("torch", "triton"),
+        "jax, built_on_triton": UsedLibraries("jax", "jax"),
+        "torch, built_on_torch": UsedLibraries("torch", "torch"),
     }
 
 
