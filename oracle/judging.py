@@ -171,7 +171,8 @@ def _describe(role: str, index: Index, answer: Floats, enclosure: Enclosure) -> 
     element = BY_DTYPE.get(answer.dtype)
     if element is None or (element.is_native and not element.is_float):
         got = int(answer[index])
-        return Worst(role, index, got, want, lo, hi, f"{got & 0xFFFFFFFF:08x}", f"{int(want):08x}")
+        want_bits = f"{int(want) & 0xFFFFFFFF:08x}" if np.isfinite(want) else ""  # no integer is NaN
+        return Worst(role, index, got, want, lo, hi, f"{got & 0xFFFFFFFF:08x}", want_bits)
     one = np.ascontiguousarray(answer[index]).reshape(1)
     with np.errstate(over="ignore", under="ignore"):
         rounded = store(np.array([want]), element)

@@ -43,8 +43,8 @@ class Slack:
 
 
 def slack_of(kernel: Kernel, device: Device) -> Slack | None:
-    """The gain from a claim of `adds`; None if the claim has one, counting is impossible, or nothing is gained."""
-    if kernel.rounding.adds is not None or kernel.front.is_python:
+    """The gain from a claim of `adds`; None if there is one, or codes, or no count, or no gain."""
+    if kernel.rounding.adds is not None or kernel.front.is_python or kernel.roles.grids:
         return None
     axes = axes_for(kernel)
     tune = next(kernel.tunes(axes), None)

@@ -38,6 +38,7 @@ def numbers_of_codes(bits: NDArray[np.uint32], element: Element, is_finite: bool
     return _bits_of_codes(element)[codes]
 
 
+@np.errstate(invalid="ignore")  # a signalling NaN
 def encode_numbers(numbers: NDArray[np.float32], element: Element) -> NDArray[Any]:
     """Each number as the nearest of a narrow type, ties to even; beyond the largest it is infinity or the largest.
 

@@ -85,7 +85,8 @@ def planner_of(op: str) -> Planner:
 
 def every_role_by_rows(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict[str, Recipe]:
     """Hostile rows for every role; codes and scales where the kernel reads them."""
-    return {role: recipe_of_role(ground, role, wanted, choose) for role in wanted}
+    below = ground.kernel.roles.integers
+    return {role: recipe_of_role(ground, role, wanted, choose) for role in wanted if not below.get(role)}
 
 
 def _arrays(ground: Ground, axes: Mapping[str, int], choose: Choose) -> dict[str, Recipe | Values]:
@@ -95,9 +96,13 @@ def _arrays(ground: Ground, axes: Mapping[str, int], choose: Choose) -> dict[str
     lengths = {role: view.lengths(given[role]) for role, view in views.items()}
     wanted = given | {role: view.shape(lengths[role]) for role, view in views.items()}
     found = planner_of(ground.kernel.op)(ground, wanted, choose)
-    recipes = {role: _within_claim(ground.kernel, recipe) for role, recipe in found.items()}
+    narrow = {str(one.reads): one.element.name for one in ground.kernel.arrays.values() if one.element.is_narrow}
+    recipes = {
+        role: replace(_within_claim(ground.kernel, recipe), element=narrow.get(role, recipe.element))
+        for role, recipe in found.items()
+    }
     for role, axis in ground.kernel.roles.integers.items():
-        if role in wanted and axis in axes:
+        if role in wanted and role not in recipes and axis in axes:
             recipes[role] = indices_recipe(*rows_and_columns(wanted[role]), axes[axis], choose)
     whole = {role: one if len(wanted[role]) < 3 else one.values.reshape(wanted[role]) for role, one in recipes.items()}
     for role, view in views.items():

@@ -1,0 +1,26 @@
+"""The inputs of a product of narrow matrices: codes and scales; now and then all elements are large and of one sign.
+
+Then sums grow as far as they can: beyond 2^24, where a float loses the last digit of an integer, and far beyond each term.
+"""
+
+from collections.abc import Mapping
+
+from kfuzz.cases.recipe import Band, Base, Recipe, bits_of
+from kfuzz.oracle.elements import element_of
+from kfuzz.oracle.layout import Shape
+from kfuzz.search.choose import Choose, once_in
+from kfuzz.search.narrow_rows import recipe_of_role
+from kfuzz.search.sizes import Ground
+
+GROWING_ONCE_IN = 4
+
+
+def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict[str, Recipe]:
+    """Codes of every kind, or numbers from four fifths of the largest on."""
+    made = {role: recipe_of_role(ground, role, wanted, choose) for role in wanted}
+    if once_in(choose, GROWING_ONCE_IN):
+        for role in ("a", "b"):
+            largest = element_of(made[role].element).max
+            base = Base("uniform", bits_of(0.8 * largest), bits_of(0.2 * largest), choose(0, 0xFFFF))
+            made[role] = Recipe(made[role].rows, made[role].cols, (Band(base),), element=made[role].element)
+    return made

@@ -1,0 +1,76 @@
+// RMS norm of each row, then int8 with one scale a row: a block a row; the norm is made twice, for amax and for the codes.
+//
+// What is quantized is the float x * scale * w, never rounded in between. The codes are judged together with the scale that is
+// written, which tells amax to its last bit.
+//
+// /// kernel
+// op     = "rms_norm_quantize"
+// axes   = { rows = "1..2147483647", cols = "1..1048576" }
+// tune   = { threads = [32, 128, 512] }
+// arrays = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", q = "i8[rows, cols] <- q", s = "f32[rows, 1] <- scale" }
+//
+// [accuracy]
+// adds      = "ceil_div(cols, threads) - 1 + 10"  # a thread's share, then the halvings
+// divide    = "ieee"
+// functions = { rsqrt = "rsqrtf" }
+//
+// [quantize]
+// scale     = "amax / max"
+// apply     = "divide"
+// symmetric = true
+// zeros     = "eps"
+//
+// [values]
+// range = [-1e15, 1e15]
+//
+// [[launch]]
+// entry = "rms_norm_int8_token_block"
+// grid  = "rows"
+// block = "threads"
+// args  = ["q", "s", "x", "w", "cols"]
+// ///
+
+#include <cstdint>
+
+#include "../amax.cuh"
+
+__device__ float block_sum(float value) {
+    // all threads of the block, whole warps, take part; every thread ends with the result. Called once a launch.
+    __shared__ float of_warp[32];
+    const int lane = threadIdx.x % 32;  // ranges [0, 32)
+    for (int mask = 16; mask > 0; mask /= 2) {
+        value += __shfl_xor_sync(0xffffffffu, value, mask);
+    }
+    if (lane == 0) {
+        of_warp[threadIdx.x / 32] = value;
+    }
+    __syncthreads();
+    value = lane < blockDim.x / 32 ? of_warp[lane] : 0.0f;
+    for (int mask = 16; mask > 0; mask /= 2) {
+        value += __shfl_xor_sync(0xffffffffu, value, mask);
+    }
+    return value;
+}
+
+__global__ void rms_norm_int8_token_block(int8_t *q, float *s, const float *x, const float *w, int cols) {
+    // q and x are (rows, cols), w is (cols), s is (rows); a block a row
+    x += static_cast<size_t>(blockIdx.x) * cols;
+    q += static_cast<size_t>(blockIdx.x) * cols;
+
+    float sum = 0.0f;
+    for (int col = threadIdx.x; col < cols; col += blockDim.x) {
+        sum += x[col] * x[col];
+    }
+    const float scale = rsqrtf(block_sum(sum) / cols + 1e-6f);
+    float amax = 0.0f;
+    for (int col = threadIdx.x; col < cols; col += blockDim.x) {
+        amax = fmaxf(amax, fabsf(x[col] * scale * w[col]));
+    }
+    const float by = fmaxf(amax_of_block(amax), 1e-10f) / 127.0f;
+    if (threadIdx.x == 0) {
+        s[blockIdx.x] = by;
+    }
+    for (int col = threadIdx.x; col < cols; col += blockDim.x) {
+        q[col] = static_cast<int8_t>(rintf(x[col] * scale * w[col] / by));
+    }
+}
