@@ -32,15 +32,14 @@ def unwritten_mask(buffer: Buffer, runs: Sequence[Run], words: Sequence[int]) ->
     mask = poison_mask(runs[0].outputs[buffer.name], words[0])
     for run, word in zip(runs[1:], words[1:], strict=True):
         if mask.any():
-            mask = np.asarray(mask & poison_mask(run.outputs[buffer.name], word), np.bool_)
-    return mask if buffer.padding is None else np.asarray(mask & ~padded_elements(buffer), np.bool_)
+            mask &= poison_mask(run.outputs[buffer.name], word)
+    return mask if buffer.padding is None else mask & ~padded_elements(buffer)
 
 
 def padded_elements(buffer: Buffer) -> NDArray[np.bool_]:
     """A mask of the elements of an output that no kernel need write."""
     assert buffer.padding is not None, "asked of a buffer with padding"
-    by_element: NDArray[np.bool_] = buffer.padding.reshape(-1, buffer.element.bytes).all(axis=1)
-    return by_element
+    return np.asarray(buffer.padding.reshape(-1, buffer.element.bytes).all(axis=1), np.bool_)
 
 
 def find_unwritten(job: Job, runs: Sequence[Run], words: Sequence[int]) -> Iterator[Finding]:

@@ -231,9 +231,10 @@ def is_reference_outside(asked: PreparedTrial, run_job: RunJob) -> bool:
     """Whether the answer of the reference itself is outside the formula that was made of it."""
     kernel = asked.kernel
     runs = runs_of_reference(kernel, asked.job, asked.probe, run_job)
-    claimed = (asked.bound.accuracy, kernel.special, kernel.scalars)
+    claimed = (asked.bound.accuracy, kernel.special, asked.bound.scalars)
     given = kernel.stored(asked.case.arrays)
-    verdicts = [(run, judge(kernel.op, given, kernel.outputs(run.outputs), *claimed)) for run in runs]
+    answers = ((run, kernel.outputs(run.outputs, asked.bound.sizes)) for run in runs)
+    verdicts = [(run, judge(kernel.op, given, answer, *claimed)) for run, answer in answers]
     return is_accused(verdicts)
 
 

@@ -1,6 +1,6 @@
 """The inputs of a product of narrow matrices: codes and scales; now and then all elements are large and of one sign.
 
-Then sums grow as far as they can: beyond 2^24, where a float loses the last digit of an integer, and far beyond each term.
+Then sums grow as far as they can: beyond 2^24, where a float loses the last digit of an integer, and beyond each term.
 """
 
 from collections.abc import Mapping
