@@ -24,6 +24,7 @@ FAULTS = {
     "held_races": ("h.met.writes && !has_changed(h)", "h.met.writes && has_changed(h)"),
     "chunks": ("15u >> (4 - rest % 4)", "15u"),
     "vast": ("if (mapping.region) munmap(mapping.region, mapping.region_bytes);", ""),
+    "work": ("if (work.triggers_after_wait) join(trigger, {work.after_wait, work.after_wait});", ""),
     "report": ("if (damage.is_damaged && may_follow_from_damage(kind))", "if (may_follow_from_damage(Kind::race))"),
 }
 """For each unit a line of it and what makes it wrong."""
