@@ -60,6 +60,17 @@ def expected(text: str, entry: str) -> set[Mark]:
     }
 
 
+def expected_if(file: str, variant: str) -> Mark:
+    """The finding that a line names for one variant of a file: `//~ error: race if no_event`."""
+    (mark,) = (
+        (severity, kind, number)
+        for number, line in enumerate(source(file).splitlines(), 1)
+        for severity, kind, name in re.findall(r"//~ (\w+): ([\w-]+) if (\w+)$", line)
+        if name == variant
+    )
+    return mark
+
+
 def reported(text: str, entry: str, findings: Iterable[Finding]) -> set[Mark]:
     """Findings as the marks that they should have."""
     findings = tuple(findings)

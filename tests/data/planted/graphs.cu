@@ -122,7 +122,7 @@ static void run(cudaGraph_t graph, const Args &x, int times = 3) {
 // x.b = 2 * x.a, in two chains that an edge joins, or not.
 static void two_chains(cudaGraph_t graph, const Args &x, bool has_edge) {
   cudaGraphNode_t one = fills(graph, {}, x.a), other = clears(graph, {}, x.b);
-  cudaGraphNode_t sum = adds(graph, {other}, x.b, x.a);  // missing_edge
+  cudaGraphNode_t sum = adds(graph, {other}, x.b, x.a);  //~ error: race if missing_edge
   if (has_edge) CHECK(cudaGraphAddDependencies(graph, &one, &sum, 1));
 }
 
@@ -332,21 +332,21 @@ static int program(const char *which, const Args &x) {
   }
   if (is("cleared_beside")) {
     fills(graph, {}, x.a);
-    clears(graph, {}, x.a);  // cleared_beside
+    clears(graph, {}, x.a);  //~ error: race if cleared_beside
     run(graph, x);
   }
   if (is("copied_beside")) {
     fills(graph, {}, x.a);
-    copies(graph, {}, x.pinned, x.a, cudaMemcpyDeviceToHost);  // copied_beside
+    copies(graph, {}, x.pinned, x.a, cudaMemcpyDeviceToHost);  //~ error: race if copied_beside
     run(graph, x);
   }
   if (is("called_beside")) {
     copies(graph, {}, x.pinned, x.a, cudaMemcpyDeviceToHost);
-    calls(graph, {}, x.pinned);  // called_beside
+    calls(graph, {}, x.pinned);  //~ error: race if called_beside
     run(graph, x);
   }
   if (is("edge_removed")) {
-    cudaGraphNode_t one = fills(graph, {}, x.a), other = adds(graph, {one}, x.b, x.a);  // edge_removed
+    cudaGraphNode_t one = fills(graph, {}, x.a), other = adds(graph, {one}, x.b, x.a);  //~ error: race if edge_removed
     CHECK(cudaGraphRemoveDependencies(graph, &one, &other, 1));
     run(graph, x);
   }
@@ -354,36 +354,36 @@ static int program(const char *which, const Args &x) {
     cudaGraphNode_t top = fills(graph, {}, x.a);
     cudaGraphNode_t left = adds(graph, {top}, x.a, x.b, half);
     adds(graph, {top}, x.a + half, x.b + half, half);
-    adds(graph, {left}, x.c, x.a);  // half_of_a_diamond
+    adds(graph, {left}, x.c, x.a);  //~ error: race if half_of_a_diamond
     run(graph, x);
   }
   if (is("joins_too_few")) {
     fills(graph, {}, x.b);
     cudaGraphNode_t both = joins(graph, {fills(graph, {}, x.a)});
-    adds(graph, {both}, x.a, x.b);  // joins_too_few
+    adds(graph, {both}, x.a, x.b);  //~ error: race if joins_too_few
     run(graph, x);
   }
   if (is("child_beside")) {
     fills(child, {}, x.a);
     has_within(graph, {}, child);
-    adds(graph, {}, x.b, x.a);  // child_beside
+    adds(graph, {}, x.b, x.a);  //~ error: race if child_beside
     run(graph, x);
   }
   if (is("two_children")) {
-    adds(child, {}, x.b, x.a);  // two_children
+    adds(child, {}, x.b, x.a);  //~ error: race if two_children
     has_within(graph, {}, child);
     has_within(graph, {}, child);
     run(graph, x);
   }
   if (is("within_a_child")) {
     fills(child, {}, x.a);
-    adds(child, {}, x.b, x.a);  // within_a_child
+    adds(child, {}, x.b, x.a);  //~ error: race if within_a_child
     has_within(graph, {}, child);
     run(graph, x);
   }
   if (is("two_graphs")) {
     fills(graph, {}, x.a);
-    adds(child, {}, x.b, x.a);  // two_graphs
+    adds(child, {}, x.b, x.a);  //~ error: race if two_graphs
     cudaGraphExec_t one = instance(graph), other = instance(child);
     CHECK(cudaGraphLaunch(one, x.s));
     CHECK(cudaGraphLaunch(other, x.t));
@@ -392,7 +392,7 @@ static int program(const char *which, const Args &x) {
     fills(graph, {}, x.a);
     cudaGraphExec_t exec = instance(graph);
     CHECK(cudaGraphLaunch(exec, x.s));
-    add<1><<<4, 256, 0, x.t>>>(x.b, x.a, n);  // beside_a_stream
+    add<1><<<4, 256, 0, x.t>>>(x.b, x.a, n);  //~ error: race if beside_a_stream
   }
   if (is("argument_set_to_another_array")) {
     fills(graph, {}, x.a);
@@ -402,20 +402,20 @@ static int program(const char *which, const Args &x) {
     CHECK(cudaGraphLaunch(exec, x.s));
     void *args[] = {&to, &from, &count};
     cudaKernelNodeParams asked = adding(args);
-    CHECK(cudaGraphExecKernelNodeSetParams(exec, other, &asked));  // argument_set_to_another_array
+    CHECK(cudaGraphExecKernelNodeSetParams(exec, other, &asked));  //~ error: race if argument_set_to_another_array
     CHECK(cudaGraphLaunch(exec, x.s));
   }
   if (is("captured_behind_nothing")) {
     fills(graph, {}, x.a);
     CHECK(cudaStreamBeginCaptureToGraph(x.s, graph, nullptr, nullptr, 0, cudaStreamCaptureModeGlobal));
-    add<1><<<4, 256, 0, x.s>>>(x.b, x.a, n);  // captured_behind_nothing
+    add<1><<<4, 256, 0, x.s>>>(x.b, x.a, n);  //~ error: race if captured_behind_nothing
     CHECK(cudaStreamEndCapture(x.s, &graph));
     run(graph, x);
   }
   if (is("read_before_it_ends")) {
     copies(graph, {}, x.pinned, x.a, cudaMemcpyDeviceToHost);
     CHECK(cudaGraphLaunch(instance(graph), x.s));
-    return x.pinned[3];  // read_before_it_ends
+    return x.pinned[3];  //~ error: race if read_before_it_ends
   }
   return 0;
 }

@@ -1,4 +1,4 @@
-// Host functions that launch, allocate and copy: right ones, and wrong ones with their mark.
+// Host functions that launch, allocate and copy: right ones, and wrong ones whose finding is marked on its line.
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -161,7 +161,7 @@ void starts_afresh(float *y, const float *x, int n) {
 }
 
 void tries_and_falls_back(float *y, const float *x, int n) {
-  scaled<float, 64><<<1, 64, 60 << 10>>>(y, x, n);  // tried
+  scaled<float, 64><<<1, 64, 60 << 10>>>(y, x, n);  //~ warning: launch-refused if tries_and_falls_back
   if (cudaGetLastError() != cudaSuccess) copied<<<(n + 255) / 256, 256>>>(y, x, n);
 }
 
@@ -178,32 +178,32 @@ void checks(float *y, const float *x, int n) {
 // ---- wrong
 
 void reads_device_memory(float *y, const float *x, int n) {
-  float first = x[0];  // reads_device_memory
+  float first = x[0];  //~ error: illegal-address if reads_device_memory
   added<<<1, 32>>>(y, n, first);
 }
 void writes_device_memory(float *y, const float *, int n) {
-  for (int i = 0; i < n; i++) y[i] = 0.0f;  // writes_device_memory
+  for (int i = 0; i < n; i++) y[i] = 0.0f;  //~ error: illegal-address if writes_device_memory
 }
 void copies_device_memory(float *y, const float *x, int n) {
-  memcpy(y, x, n * sizeof(float));  // copies_device_memory
+  memcpy(y, x, n * sizeof(float));  //~ error: illegal-address if copies_device_memory
 }
 void launches_too_many(float *y, const float *x, int n) {
-  copied<<<1, 2048>>>(y, x, n);  // launches_too_many
+  copied<<<1, 2048>>>(y, x, n);  //~ error: launch-refused if launches_too_many
 }
 void launches_nothing(float *y, const float *x, int n) {
-  copied<<<n / 100000, 256>>>(y, x, n);  // launches_nothing
+  copied<<<n / 100000, 256>>>(y, x, n);  //~ error: launch-refused if launches_nothing
 }
 void cooperates_too_widely(float *y, const float *x, int n) {
   long long count = n;
   void *args[] = {&y, &x, &count};
-  cudaLaunchCooperativeKernel((void *)copied<float>, dim3(1 << 11), dim3(256), args);  // cooperates_too_widely
+  cudaLaunchCooperativeKernel((void *)copied<float>, dim3(1 << 11), dim3(256), args);  //~ error: launch-refused if cooperates_too_widely
 }
 void asks_for_too_much(float *y, const float *x, int n) {
-  scaled<float, 64><<<1, 64, 60 << 10>>>(y, x, n);  // asks_for_too_much
+  scaled<float, 64><<<1, 64, 60 << 10>>>(y, x, n);  //~ error: launch-refused if asks_for_too_much
 }
 void allows_another(float *y, const float *x, int n) {
   cudaFuncSetAttribute(scaled<float, 128>, cudaFuncAttributeMaxDynamicSharedMemorySize, 100 << 10);
-  scaled<float, 64><<<1, 64, 60 << 10>>>(y, x, n);  // allows_another
+  scaled<float, 64><<<1, 64, 60 << 10>>>(y, x, n);  //~ error: launch-refused if allows_another
 }
 void uses_freed_memory(float *y, const float *x, int n) {
   float *gone;
@@ -213,12 +213,12 @@ void uses_freed_memory(float *y, const float *x, int n) {
   copied<<<1, 256>>>(y, x, n);
 }
 void copies_too_much(float *y, const float *x, int n) {
-  cudaMemcpy(y, x, 2 * n * sizeof(float), cudaMemcpyDeviceToDevice);  // copies_too_much
+  cudaMemcpy(y, x, 2 * n * sizeof(float), cudaMemcpyDeviceToDevice);  //~ error: out-of-bounds if copies_too_much
 }
 void sets_too_much(float *y, const float *x, int n) {
   float *small;
   cudaMalloc(&small, 16);
-  cudaMemset(small, 0, 20);  // sets_too_much
+  cudaMemset(small, 0, 20);  //~ error: out-of-bounds if sets_too_much
   copied<<<1, 256>>>(y, x, n);
 }
 void writes_beyond_what_it_has(float *y, const float *x, int n) {
@@ -239,7 +239,7 @@ void gives_a_host_pointer(float *y, const float *, int n) {
   copied<<<1, 256>>>(y, host.data(), n);
 }
 void faults(float *, const float *, int n) {
-  *reinterpret_cast<volatile int *>(8) = n;  // faults
+  *reinterpret_cast<volatile int *>(8) = n;  //~ error: trap if faults
 }
 void never_ends(float *, const float *, int) {
   for (volatile int i = 0;; i++) {

@@ -220,97 +220,97 @@ static int program(const char *which, const Args &x) {
   // Wrong.
   if (is("no_event")) {
     FILL(x.s, x.a, 1);
-    ADD(x.t, x.b, x.a);  // no_event
+    ADD(x.t, x.b, x.a);  //~ error: race if no_event
   }
   if (is("overwritten_too_early")) {
     ADD(x.s, x.b, x.a);
-    FILL(x.t, x.a, 1);  // overwritten_too_early
+    FILL(x.t, x.a, 1);  //~ error: race if overwritten_too_early
   }
   if (is("default_does_not_wait")) {
     FILL(x.s, x.a, 1);
-    ADD(0, x.b, x.a);  // default_does_not_wait
+    ADD(0, x.b, x.a);  //~ error: race if default_does_not_wait
   }
   if (is("two_plain_streams")) {
     FILL(x.plain, x.a, 1);
-    ADD(x.plain_2, x.b, x.a);  // two_plain_streams
+    ADD(x.plain_2, x.b, x.a);  //~ error: race if two_plain_streams
   }
   if (is("per_thread_is_one_of_them")) {
     FILL(x.plain, x.a, 1);
-    ADD(cudaStreamPerThread, x.b, x.a);  // per_thread_is_one_of_them
+    ADD(cudaStreamPerThread, x.b, x.a);  //~ error: race if per_thread_is_one_of_them
   }
   if (is("event_too_early")) {
     cudaEventRecord(x.e, x.s);
     FILL(x.s, x.a, 1);
     cudaStreamWaitEvent(x.t, x.e);
-    ADD(x.t, x.b, x.a);  // event_too_early
+    ADD(x.t, x.b, x.a);  //~ error: race if event_too_early
   }
   if (is("other_event")) {
     FILL(x.s, x.a, 1);
     cudaEventRecord(x.e, x.s);
     cudaStreamWaitEvent(x.t, x.f);
-    ADD(x.t, x.b, x.a);  // other_event
+    ADD(x.t, x.b, x.a);  //~ error: race if other_event
   }
   if (is("memset_is_not_waited_for")) {
     cudaMemset(x.a, 0, sizeof host);
-    ADD(x.s, x.a, x.b);  // memset_is_not_waited_for
+    ADD(x.s, x.a, x.b);  //~ error: race if memset_is_not_waited_for
   }
   if (is("nor_a_copy_on_the_device")) {
     cudaMemcpy(x.a, x.b, sizeof host, cudaMemcpyDeviceToDevice);
-    ADD(x.s, x.b, x.a);  // nor_a_copy_on_the_device
+    ADD(x.s, x.b, x.a);  //~ error: race if nor_a_copy_on_the_device
   }
   if (is("copied_too_early")) {
     FILL(x.s, x.a, 1);
-    cudaMemcpyAsync(x.pinned, x.a, sizeof host, cudaMemcpyDeviceToHost, x.t);  // copied_too_early
+    cudaMemcpyAsync(x.pinned, x.a, sizeof host, cudaMemcpyDeviceToHost, x.t);  //~ error: race if copied_too_early
   }
   if (is("read_too_early")) {
     FILL(x.s, x.a, 1);
     cudaMemcpyAsync(x.pinned, x.a, sizeof host, cudaMemcpyDeviceToHost, x.s);
-    return x.pinned[7];  // read_too_early
+    return x.pinned[7];  //~ error: race if read_too_early
   }
   if (is("refilled_too_early")) {
     for (int i = 0; i < n; i++) x.pinned[i] = i;
     cudaMemcpyAsync(x.a, x.pinned, sizeof host, cudaMemcpyHostToDevice, x.s);
-    x.pinned[8] = 0;  // refilled_too_early
+    x.pinned[8] = 0;  //~ error: race if refilled_too_early
   }
   if (is("managed_too_early")) {
     FILL(x.s, x.managed, 1);
-    return x.managed[9];  // managed_too_early
+    return x.managed[9];  //~ error: race if managed_too_early
   }
   if (is("waits_for_another")) {
     FILL(x.s, x.managed, 1);
     cudaStreamSynchronize(x.t);
-    return x.managed[9];  // waits_for_another
+    return x.managed[9];  //~ error: race if waits_for_another
   }
   if (is("event_before_the_last")) {
     FILL(x.s, x.managed, 1);
     cudaEventRecord(x.e, x.s);
     FILL(x.s, x.managed, 2);
     cudaEventSynchronize(x.e);
-    return x.managed[9];  // event_before_the_last
+    return x.managed[9];  //~ error: race if event_before_the_last
   }
   if (is("zeroed_by_the_host")) {
     FILL(x.s, x.managed, 1);
-    memset(x.managed, 0, sizeof host);  // zeroed_by_the_host
+    memset(x.managed, 0, sizeof host);  //~ error: race if zeroed_by_the_host
   }
   if (is("called_back_meanwhile")) {
     cudaLaunchHostFunc(x.s, add_on_host, x.pinned);
-    return x.pinned[9];  // called_back_meanwhile
+    return x.pinned[9];  //~ error: race if called_back_meanwhile
   }
   if (is("symbol_meanwhile")) {
     static const int three = 3;
     scaled<<<4, 256, 0, x.s>>>(x.a, n);
-    cudaMemcpyToSymbolAsync(scale, &three, sizeof three, 0, cudaMemcpyHostToDevice, x.t);  // symbol_meanwhile
+    cudaMemcpyToSymbolAsync(scale, &three, sizeof three, 0, cudaMemcpyHostToDevice, x.t);  //~ error: race if symbol_meanwhile
   }
   if (is("freed_meanwhile")) {
     int *c;
     cudaMalloc(&c, sizeof host);
     FILL(x.s, c, 1);
-    cudaFreeAsync(c, x.t);  // freed_meanwhile
+    cudaFreeAsync(c, x.t);  //~ error: use-after-free if freed_meanwhile
   }
   if (is("not_yet_allocated")) {
     int *c;
     cudaMallocAsync(&c, sizeof host, x.s);
-    FILL(x.t, c, 1);  // not_yet_allocated
+    FILL(x.t, c, 1);  //~ error: race if not_yet_allocated
   }
   // Neither: it is not run to its end.
   if (is("waits_for_the_host")) {

@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from planted_jobs import PLANTED, marked, source
+from planted_jobs import PLANTED, expected_if, source
 
 from kfuzz.cpu.compiler import Library
 from kfuzz.devices import Finding
@@ -106,9 +106,8 @@ def test_unordered_accesses_are_a_race_that_names_both_places(streams: Library, 
     text = source("streams").splitlines()
     for which in WRONG:
         found = [one for one in find_races(streams, server, which, runs=1) if one.severity == "error"]
-        kind = "use-after-free" if which == "freed_meanwhile" else "race"
+        _, kind, line = expected_if("streams", which)
         assert {one.kind for one in found} == {kind}, (which, found)
-        (line,) = marked("streams", which)
         kernel = re.match(r"\s*(FILL|ADD)", text[line - 1])
         if kernel is None:
             assert line in {one.line for one in found}, (which, found)
@@ -129,8 +128,8 @@ def test_accesses_that_edges_of_a_graph_order_are_not_accused(graphs: Library, s
 )
 def test_a_missing_edge_of_a_graph_is_a_race_at_the_node(graphs: Library, server: Server, which: str) -> None:
     found = [one for one in find_races(graphs, server, which, runs=1) if one.severity == "error"]
-    assert {one.kind for one in found} == {"race"}, found
-    (line,) = marked("graphs", which)
+    _, kind, line = expected_if("graphs", which)
+    assert {one.kind for one in found} == {kind}, found
     of_kernels = [one for one in found if one.calls]
     assert not of_kernels or any(f"(line {line})" in call for one in of_kernels for call in one.calls), found
     assert any(TELLS_OF_GRAPHS.get(which, "nothing orders the two") in one.message for one in found), found
