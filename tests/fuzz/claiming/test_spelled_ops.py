@@ -202,3 +202,36 @@ def test_kernels_without_optional_arrays_are_guessed(tmp_path: Path) -> None:
 }
 """)
     assert kernel_with(path, Unclaimed("gemv")).op == "gemv(a, x)"
+
+
+TWICE = '''"""twice: y = 2 x."""
+INPUTS = {"x": "float[rows, cols]"}
+OUTPUTS = {"y": "float[rows, cols]"}
+
+
+def formula(N, x):
+    return x * 2.0
+'''
+
+
+def test_an_op_of_your_own_lies_in_your_folder_or_beside_the_claim(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ops").mkdir()
+    (tmp_path / "ops" / "twice.py").write_text(TWICE)
+    (tmp_path / "ops" / "claim.toml").write_text('op = "twice.py"\n')
+    path = tmp_path / "mine.py"
+    path.write_text("def forward(x):\n    return x + x\n")
+    monkeypatch.chdir(tmp_path / "ops")
+    for unclaimed in (Unclaimed("./twice.py"), Unclaimed(claim=Path("claim.toml"))):
+        assert kernel_with(path, unclaimed).op == str(tmp_path / "ops" / "twice.py")
+    monkeypatch.chdir(tmp_path)
+    assert kernel_with(path, Unclaimed(claim=Path("ops/claim.toml"))).op == str(tmp_path / "ops" / "twice.py")
+
+
+def test_several_values_of_a_dimension_are_tried_in_turn(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(SOFTMAX)
+    kernel = kernel_with(path, Unclaimed("softmax", FunctionWords(arguments={"dim": ("1", "-1")})))
+    assert (kernel.op, kernel.tune) == ("softmax", {"dim": (1, -1)})
+    assert {attempt_of(kernel, 3, index).tune["dim"] for index in range(8)} == {1, -1}
