@@ -19,7 +19,7 @@ Direction = Literal["even", "away", "zero", "down", "up"]
 """To the nearest, of two the even one or the one further from 0; toward 0; to the next below; to the next above."""
 Saturate = Literal["finite", "nan", "wrap"]
 """A number beyond the largest becomes the largest, or NaN (or infinity, if the type has one), or wraps around."""
-Places = NDArray[np.intp]
+GridPlaces = NDArray[np.intp]
 NAN = -1
 """The place of NaN, and of infinity where a type has it: neither is a number of the grid."""
 
@@ -50,7 +50,7 @@ class _Lookup:
         assert np.all(last - first <= 1, where=~np.isnan(ends[0])), "two boundaries have the same first bits"
         return cls(np.append(boundaries, np.inf), first.astype(np.uint8))
 
-    def places(self, x: Reals) -> Places:
+    def places(self, x: Reals) -> GridPlaces:
         """How many boundaries lie below each number."""
         if x.dtype != np.float64:
             return np.searchsorted(self.boundaries[:-1], x)
@@ -107,18 +107,18 @@ class Grid:
                 return np.where(low >= 0, below(self.middles, -np.inf), self.middles)
         return np.where(self.is_even[:-1], self.middles, below(self.middles, -np.inf))
 
-    def places(self, x: Reals, direction: Direction = "even") -> Places:
+    def places(self, x: Reals, direction: Direction = "even") -> GridPlaces:
         """The place to which each number rounds; beyond the ends the last place, and for NaN `NAN`."""
         found = _lookup_of(self, direction).places(x)
         odd = np.isnan(x)
         return np.where(odd, NAN, found) if np.any(odd) else found
 
-    def places_of(self, codes: NDArray[np.integer]) -> Places:
+    def places_of(self, codes: NDArray[np.integer]) -> GridPlaces:
         """The place of each code's number; `NAN` for codes of NaN and infinity."""
         return np.asarray(self._place_of_code[codes])
 
     @cached_property
-    def _place_of_code(self) -> Places:
+    def _place_of_code(self) -> GridPlaces:
         every = self.element.numbers
         place = np.searchsorted(self.numbers, every)
         known = np.isfinite(every) & np.isin(every, self.numbers)

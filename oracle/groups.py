@@ -1,4 +1,4 @@
-"""Blocks of a matrix that share one scale: the reduction over each block, and a block's value at each element.
+"""BlockSize of a matrix that share one scale: the reduction over each block, and a block's value at each element.
 
 A block has `height` rows and `width` columns; the last block of a row or column may be smaller. Knows arrays of any
 kind, also of balls; knows no claim.
@@ -8,10 +8,10 @@ import numpy as np
 
 from kfuzz.oracle.elements import Reals
 
-Blocks = tuple[int, int]
+BlockSize = tuple[int, int]
 
 
-def largest_of_blocks(x: Reals, blocks: Blocks) -> Reals:
+def largest_of_blocks(x: Reals, blocks: BlockSize) -> Reals:
     """The maximum of each block of the last two axes."""
     for axis, size in zip((-1, -2), blocks[::-1], strict=True):
         x = _largest_along(x, axis, size)
@@ -31,7 +31,7 @@ def _largest_along(x: Reals, axis: int, size: int) -> Reals:
     return np.asarray(np.maximum.reduceat(x, np.arange(0, length, size), axis=axis))
 
 
-def spread(s: Reals, blocks: Blocks, shape: tuple[int, ...]) -> Reals:
+def spread(s: Reals, blocks: BlockSize, shape: tuple[int, ...]) -> Reals:
     """The value of its block at each element of an array of this shape."""
     for axis, size in zip((-1, -2), blocks[::-1], strict=True):
         length = shape[axis]

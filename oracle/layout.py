@@ -22,7 +22,7 @@ LAYOUT_USAGE = '"by columns", "tiles 128x4", "stride N", "high first", or severa
 
 
 @dataclass(frozen=True)
-class Storage:
+class Packing:
     """How elements are stored: `per` of them in one word. `e2m1x2` has two in a byte, `i4x8` eight in 32 bits."""
 
     element: Element
@@ -42,14 +42,14 @@ class Storage:
         return self.word_bits // 8
 
 
-def storage_of(name: str) -> Storage | None:
+def storage_of(name: str) -> Packing | None:
     """The storage that a name means: an element type, or `TYPExN` for N of them in a word; None for another word."""
     if name in ELEMENTS:
-        return Storage(ELEMENTS[name])
+        return Packing(ELEMENTS[name])
     match = PACKED.fullmatch(name)
     if not match or match[1] not in ELEMENTS:
         return None
-    storage = Storage(ELEMENTS[match[1]], int(match[2]))
+    storage = Packing(ELEMENTS[match[1]], int(match[2]))
     is_word = storage.per > 1 and storage.element.is_narrow and storage.word_bits in (8, 16, 32, 64)
     return storage if is_word else None
 
@@ -119,7 +119,7 @@ def element_slots(shape: Shape, per: int, layout: Layout) -> NDArray[np.int64]:
     return np.asarray((starts + one).reshape(shape))
 
 
-def bit_positions(shape: Shape, storage: Storage, layout: Layout = Layout()) -> NDArray[np.int64]:
+def bit_positions(shape: Shape, storage: Packing, layout: Layout = Layout()) -> NDArray[np.int64]:
     """The first bit of each element of an array of this shape, counted from the lowest bit of its first byte."""
     slots = element_slots(shape, storage.per, layout)
     word, slot = np.divmod(slots, storage.per)
@@ -128,14 +128,14 @@ def bit_positions(shape: Shape, storage: Storage, layout: Layout = Layout()) -> 
     return np.asarray(word * storage.word_bits + slot * storage.element.bits)
 
 
-def word_count(shape: Shape, storage: Storage, layout: Layout = Layout()) -> int:
+def word_count(shape: Shape, storage: Packing, layout: Layout = Layout()) -> int:
     """How many words an array of this shape takes, its padding included."""
     return -(-slot_count(shape, storage.per, layout) // storage.per)
 
 
 def pack(
     array: NDArray[np.generic],
-    storage: Storage,
+    storage: Packing,
     layout: Layout = Layout(),
     padding: bytes = b"\0",
 ) -> NDArray[np.uint8]:
@@ -161,7 +161,7 @@ def pack(
 def unpack(
     memory: NDArray[np.uint8],
     shape: Shape,
-    storage: Storage,
+    storage: Packing,
     layout: Layout = Layout(),
 ) -> NDArray[np.generic]:
     """The elements that bytes hold: what `pack` stored, in an array of the element's dtype."""
@@ -175,7 +175,7 @@ def unpack(
     return np.ascontiguousarray(codes).view(storage.element.dtype).reshape(shape)
 
 
-def is_element_byte(shape: Shape, storage: Storage, layout: Layout = Layout()) -> NDArray[np.bool_]:
+def is_element_byte(shape: Shape, storage: Packing, layout: Layout = Layout()) -> NDArray[np.bool_]:
     """Which bytes of the memory hold a part of an element; the others are padding."""
     held = np.zeros(word_count(shape, storage, layout) * storage.word_bytes, dtype=np.bool_)
     bits = storage.element.bits if storage.per > 1 else storage.word_bits

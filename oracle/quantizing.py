@@ -11,7 +11,7 @@ from kfuzz.oracle.grid import Direction, Saturate
 
 ScaleForm = Literal["amax / max", "power of two up", "exponent of amax"]
 Apply = Literal["divide", "multiply"]
-Rounding = Literal["even", "away", "zero", "stochastic"]
+GridRounding = Literal["even", "away", "zero", "stochastic"]
 NanGroup = Literal["element", "group"]
 Zeros = Literal["eps", "one", "zero", "least"]
 Logarithm = Literal["log2f"]
@@ -34,7 +34,7 @@ class Quantizing:
 
     scale: ScaleForm | None = None
     apply: Apply | None = None
-    round: Rounding = "even"
+    round: GridRounding = "even"
     saturate: Saturate | None = None
     nan: NanGroup | None = None
     zeros: Zeros | None = None
@@ -43,7 +43,7 @@ class Quantizing:
 
     def __post_init__(self) -> None:
         known: dict[str, tuple[object, ...]] = {
-            "scale": (None, *get_args(ScaleForm)), "apply": (None, *get_args(Apply)), "round": get_args(Rounding),
+            "scale": (None, *get_args(ScaleForm)), "apply": (None, *get_args(Apply)), "round": get_args(GridRounding),
             "saturate": (None, *get_args(Saturate)), "nan": (None, *get_args(NanGroup)),
             "zeros": (None, *get_args(Zeros)), "log": (None, *get_args(Logarithm)), "symmetric": (False, True),
         }  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Literal, get_args
 
 from kfuzz.oracle.elements import F32, F64, FLOATS, I32, NARROW
 from kfuzz.oracle.quantizing import Quantizing
+from kfuzz.oracle.tensor_cores import ADDERS
 
 U = F32.u
 """Half a unit in the last place of float32: the largest relative error of one correctly rounded operation."""
@@ -78,7 +79,7 @@ NARROW_SUMS = {one.name: one for one in FLOATS if one.name in NARROW and not one
 ACCUMULATOR_FORMATS = {F64.name: F64, **NARROW_SUMS}
 """The accumulator formats that a claim may name; otherwise sums have the format in which the kernel computes."""
 FLOAT_ACCUMULATORS = (F32.name, F64.name, "compensated", *NARROW_SUMS, "mma")
-ACCUMULATORS = (*FLOAT_ACCUMULATORS, I32.name)
+ACCUMULATORS = (*FLOAT_ACCUMULATORS, *ADDERS, I32.name)
 """The words of a claim for its accumulator; an integer one holds sums of products of integers, exactly."""
 
 DIVIDE_ROUNDINGS: dict[Divide, int] = {"ieee": 1, "reciprocal": 2, "fast": 5, "fast reciprocal": 6}
@@ -130,6 +131,7 @@ class Accuracy:
     `form`: the formula's form that the kernel computes (None: any). `keep`: values in a narrower format, by name.
     `operand`: the format of the factors of matrix products. `functions`: models of functions other than exp.
     `shared`: the values of which one stored copy serves a whole row (None: all). Counts may be given by named sum.
+    `promote`: after so many products a tensor core's sum of 8-bit floats is added to a float32 and begins again.
     `quantize`: how scales and codes are made.
     """
 
@@ -151,6 +153,7 @@ class Accuracy:
     operand: str | None = None
     functions: Mapping[str, FunctionModel] = field(default_factory=dict)
     shared: tuple[str, ...] | None = None
+    promote: int | None = None
     quantize: Quantizing = field(default_factory=Quantizing)
 
     def __post_init__(self) -> None:
@@ -171,12 +174,19 @@ class Accuracy:
         for name, kind, wanted in (
             ("exp", ExpModel, "an ExpModel, such as EXPF, FAST_EXPF or EXP2_SCALED"),
             ("order", Order | None, "an Order, or None for any"),
+            ("promote", int | None, "a number of products, or None"),
             ("quantize", Quantizing, "a Quantizing"),
             ("ftz", bool, "True or False"),
             ("exact_shift", bool, "True or False"),
         ):
             if not isinstance(getattr(self, name), kind):
                 raise ValueError(f"{name}={getattr(self, name)!r}: expected {wanted}")
+        adder = ADDERS.get(self.accumulate)
+        if self.promote is not None and (adder is None or self.promote < 1 or self.promote % adder.together):
+            wanted = " or ".join(
+                f"a multiple of {one.together} with accumulate={name!r}" for name, one in ADDERS.items()
+            )
+            raise ValueError(f"promote={self.promote}: expected {wanted}")
         self._check_shift()
 
     def _check_shift(self) -> None:

@@ -41,6 +41,7 @@ from kfuzz.oracle.rounding import (
     Shift,
 )
 from kfuzz.oracle.special import NOT_IGNORED, words_for_nan
+from kfuzz.oracle.tensor_cores import ADDERS
 from kfuzz.oracle.verdict import Special
 from kfuzz.printable import one_line
 from kfuzz.sources.flags import settings_of
@@ -80,6 +81,9 @@ def read_rounding(
 ) -> Rounding:  # fmt: skip
     """The [accuracy] table; a missing value comes from the text if it is plain there, else is the loosest sound one."""
     known = names_of(op)
+    if written.promote is not None and written.accumulate not in ADDERS:
+        wanted = " or ".join(f'accumulate = "{word}"' for word in ADDERS)
+        raise front.error(("accuracy", "promote"), f"only sums by {wanted} are promoted")
     text = said_in(front.source, front.is_python, set(op.seldom.values()))
     from_text = ("-use_fast_math",) if "flags" in text else ()
     flags = from_text if written.flags is None else written.flags
@@ -106,6 +110,7 @@ def read_rounding(
         ftz=settings.get("ftz", "false") == "true" or (is_flushed and "ftz" not in settings),
         form=read_form(front, written.form, op) or (text["form"].value if "form" in text else None),
         operand=written.operand,
+        promote=written.promote,
         keep=kept,
         functions=usual_models | read_models(front, written.functions, known.functions),
         shared=read_shared(front, written.shared, tuple(known.sums)),

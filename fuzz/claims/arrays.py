@@ -20,7 +20,7 @@ from kfuzz.claims.reading import ClaimNames, checked, required
 from kfuzz.claims.roles import Roles
 from kfuzz.oracle.elements import ELEMENTS, F32, FLOATS, I32, I64, U8, U32, Element
 from kfuzz.oracle.errors import OracleError
-from kfuzz.oracle.layout import Layout, Storage, read_layout, storage_of
+from kfuzz.oracle.layout import Layout, Packing, read_layout, storage_of
 from kfuzz.sources.cuda_text import split_commas
 
 BY_ROWS = Layout()
@@ -56,9 +56,9 @@ class Array:
     layout: Layout = BY_ROWS
 
     @property
-    def storage(self) -> Storage:
+    def storage(self) -> Packing:
         """How its elements are stored: `per` of them in a word."""
-        return Storage(self.element, self.per)
+        return Packing(self.element, self.per)
 
     @property
     def is_plain(self) -> bool:

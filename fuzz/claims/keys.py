@@ -34,6 +34,7 @@ from kfuzz.claims.rounding_values import (
     parse_exp,
     parse_flags,
     parse_function_model,
+    parse_promote,
     parse_range,
     parse_shift_slack,
 )
@@ -41,7 +42,7 @@ from kfuzz.kinds import KINDS, Kind, Severity
 from kfuzz.oracle.elements import NARROW
 from kfuzz.oracle.find import op_names
 from kfuzz.oracle.grid import Saturate
-from kfuzz.oracle.quantizing import Apply, Logarithm, NanGroup, Rounding, ScaleForm, Zeros
+from kfuzz.oracle.quantizing import Apply, GridRounding, Logarithm, NanGroup, ScaleForm, Zeros
 from kfuzz.oracle.rounding import (
     ACCUMULATORS,
     Atomics,
@@ -229,6 +230,10 @@ class WrittenAccuracy:
     operand: Annotated[
         str | None, Key("the format in which a matrix product sees its operands", OneOf(tuple(NARROW)))
     ] = None
+    promote: Annotated[
+        int | None,
+        Key("after how many products a tensor core's sum of 8-bit floats is added to a float32", parse_promote),
+    ] = None
     shared: Annotated[
         tuple[str, ...] | None,
         Key(
@@ -269,7 +274,7 @@ class WrittenQuantize:
         Key("whether x is divided by the scale, or multiplied by an inverse of it", OneOf(get_args(Apply))),
     ] = None
     round: Annotated[
-        Rounding | None, Key("how a quotient is rounded to a number of the grid", OneOf(get_args(Rounding)))
+        GridRounding | None, Key("how a quotient is rounded to a number of the grid", OneOf(get_args(GridRounding)))
     ] = None
     saturate: Annotated[
         Saturate | None, Key("what becomes of a quotient beyond the largest number", OneOf(get_args(Saturate)))

@@ -18,6 +18,7 @@ from kfuzz.oracle.rounding import (
     ExpModel,
     FunctionModel,
 )
+from kfuzz.oracle.tensor_cores import ADDERS
 
 EXP_MODELS = {"expf": EXPF, "__expf": FAST_EXPF, "exp2 scaled": EXP2_SCALED, "__exp2f scaled": FAST_EXP2_SCALED}
 MODELS: dict[str, dict[str, FunctionModel]] = {
@@ -106,6 +107,14 @@ def parse_flags(place: ClaimPlace) -> tuple[str, ...]:
 def parse_shift_slack(place: ClaimPlace) -> float:
     wanted = f"a number from 0 to {FAR:g} is wanted: how far the shift may be from the true maximum"
     return number_in(place, wanted, 0, FAR)
+
+
+def parse_promote(place: ClaimPlace) -> int:
+    together = max(adder.together for adder in ADDERS.values())
+    value = place.value
+    if type(value) is not int or value < 1 or value % together:
+        raise place.error(f"a multiple of {together} is wanted: how many products are added before a sum is promoted")
+    return value
 
 
 def parse_range(place: ClaimPlace) -> tuple[float, float]:

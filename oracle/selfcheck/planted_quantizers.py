@@ -13,64 +13,74 @@ from kfuzz.oracle.enclosure import Mask
 from kfuzz.oracle.grid import grid_of
 from kfuzz.oracle.groups import largest_of_blocks
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.selfcheck.quantizers import EPS, WAYS, F, Setting, Singles, Way, hostile_rows, judge_rows, up
+from kfuzz.oracle.selfcheck.quantizers import (
+    EPS,
+    WAYS,
+    F,
+    QuantizerSetting,
+    QuantizerWay,
+    Singles,
+    hostile_rows,
+    judge_rows,
+    up,
+)
 
 Codes = tuple[Reals, Singles]
 """The numbers that a kernel writes, and its scales."""
-Plant = Callable[[Setting], Codes]
+Plant = Callable[[QuantizerSetting], Codes]
 CRITERIA = ("round trip 1e-1", "codes within 1", "equal codes", "kfuzz")
 
 
-def _emit(given: Setting, s: Singles, written: Singles | None = None, rounding: str = "even") -> Codes:
+def _emit(given: QuantizerSetting, s: Singles, written: Singles | None = None, rounding: str = "even") -> Codes:
     """x / s on the grid, with the scale that is written."""
     t = given.x / given.spread(s)
     direction = {"even": "even", "away": "away", "zero": "zero"}[rounding]
     return grid_of(given.element).round(t.astype(np.float64), direction), s if written is None else written  # type: ignore[arg-type]
 
 
-def _scale(given: Setting, amax: Singles | None = None, largest: float | None = None) -> Singles:
+def _scale(given: QuantizerSetting, amax: Singles | None = None, largest: float | None = None) -> Singles:
     return np.asarray((given.amax if amax is None else amax) / F(largest or given.largest))
 
 
-def _amax(given: Setting, x: Singles, eps: float = EPS) -> Singles:
+def _amax(given: QuantizerSetting, x: Singles, eps: float = EPS) -> Singles:
     return np.asarray(np.maximum(largest_of_blocks(x, (1, given.group)), F(eps)))
 
 
-def _without_tail(given: Setting) -> Singles:
+def _without_tail(given: QuantizerSetting) -> Singles:
     place = np.arange(given.x.shape[1])
     is_last = (place % given.group == given.group - 1) | (place == place[-1])
     return _amax(given, np.where(is_last, F(0), np.abs(given.x)))
 
 
-def _through(form: Element, given: Setting, s: Singles) -> Codes:
+def _through(form: Element, given: QuantizerSetting, s: Singles) -> Codes:
     t = form.round((given.x / given.spread(s)).astype(np.float64))
     return grid_of(given.element).round(t), s
 
 
-def _two_scales(given: Setting) -> Codes:
+def _two_scales(given: QuantizerSetting) -> Codes:
     s = _scale(given)
     low, high = _emit(given, s)[0], _emit(given, s * F(1 + 2**-21))[0]
     return np.where(np.arange(given.x.shape[1]) % given.group < given.group // 2, low, high), s
 
 
-def _nan_at_the_top(given: Setting) -> Codes:
+def _nan_at_the_top(given: QuantizerSetting) -> Codes:
     s = _scale(given) * F(0.9)
     return grid_of(given.element).round((given.x / given.spread(s)).astype(np.float64), "even", "nan"), s
 
 
-def _swapped(given: Setting) -> Codes:
+def _swapped(given: QuantizerSetting) -> Codes:
     q, s = _emit(given, _scale(given))
     pairs = q[:, : q.shape[1] // 2 * 2].reshape(len(q), -1, 2)[..., ::-1].reshape(len(q), -1)
     return np.concatenate([pairs, q[:, pairs.shape[1] :]], axis=1), s
 
 
-def _power(given: Setting, rounding: Callable[[Reals], Reals]) -> Singles:
+def _power(given: QuantizerSetting, rounding: Callable[[Reals], Reals]) -> Singles:
     with np.errstate(all="ignore"):
         exact = np.log2(_scale(given).astype(np.float64))
     return np.asarray(np.ldexp(1.0, np.clip(rounding(exact), -126, 127).astype(int)).astype(F))
 
 
-def _cut_to_integer(given: Setting) -> Codes:
+def _cut_to_integer(given: QuantizerSetting) -> Codes:
     s = _scale(given)
     return np.trunc((given.x / given.spread(s)).astype(np.float64)), s
 
@@ -133,7 +143,7 @@ def count_bug(format_name: str, bug: str, groups: int, seed: int = 5) -> Planted
     group, rng = (32, np.random.default_rng(seed)) if way.scale is E8M0 else (128, np.random.default_rng(seed))
     cols = 2 * group + group // 3
     x = hostile_rows(rng, -(-groups // 3), cols, group, element)
-    given = Setting(x, group, element, rng)
+    given = QuantizerSetting(x, group, element, rng)
     t, right_s = way.compute(given)
     right_q = grid_of(element).round(t.astype(np.float64))
     q, s = plants[bug](given)
@@ -152,7 +162,7 @@ def count_bug(format_name: str, bug: str, groups: int, seed: int = 5) -> Planted
 
 
 def _seen(
-    given: Setting, way: Way, claim: Accuracy, q: Reals, s: Singles, right_q: Reals, right_s: Singles
+    given: QuantizerSetting, way: QuantizerWay, claim: Accuracy, q: Reals, s: Singles, right_q: Reals, right_s: Singles
 ) -> dict[str, Mask]:
     """The groups that each criterion calls wrong."""
     group, grid = given.group, grid_of(given.element)

@@ -68,7 +68,7 @@ def _ties(rng: np.random.Generator, shape: tuple[int, ...], group: int, element:
 
 
 @dataclass(frozen=True)
-class Setting:
+class QuantizerSetting:
     """One quantizer's surroundings: its rows, the group, the grid, and random numbers."""
 
     x: Singles
@@ -94,13 +94,13 @@ class Setting:
         return (x.astype(np.float64) * (1 + 2.0**-23 * ulps * self.rng.uniform(-1, 1, x.shape))).astype(F)
 
 
-Parts = tuple[Reals, Singles]
+Scaled = tuple[Reals, Singles]
 """t, the numbers that are rounded to the grid, and the scales."""
-Compute = Callable[[Setting], Parts]
+Compute = Callable[[QuantizerSetting], Scaled]
 
 
 @dataclass(frozen=True)
-class Way:
+class QuantizerWay:
     """A way to quantize, and the claim that is true of it."""
 
     name: str
@@ -114,88 +114,88 @@ def _claim(divide: Any = "ieee", **words: Any) -> Accuracy:  # noqa: ANN401  wor
     return Accuracy(divide=divide, quantize=Quantizing(**{"zeros": "eps", **words}))
 
 
-def divide(given: Setting) -> Parts:
+def divide(given: QuantizerSetting) -> Scaled:
     s = given.amax / given.largest
     return given.x / given.spread(s), s
 
 
-def reciprocal(given: Setting) -> Parts:
+def reciprocal(given: QuantizerSetting) -> Scaled:
     s = given.amax / given.largest
     return given.x * given.spread(F(1) / s), s
 
 
-def inverse(given: Setting) -> Parts:
+def inverse(given: QuantizerSetting) -> Scaled:
     made = given.largest / given.amax
     return given.x * given.spread(made), F(1) / made
 
 
-def both(given: Setting) -> Parts:
+def both(given: QuantizerSetting) -> Scaled:
     return given.x * given.spread(given.largest / given.amax), given.amax / given.largest
 
 
-def constant(given: Setting) -> Parts:
+def constant(given: QuantizerSetting) -> Scaled:
     s = given.amax * F(1 / float(given.largest))
     return given.x / given.spread(s), s
 
 
-def constant_both(given: Setting) -> Parts:
+def constant_both(given: QuantizerSetting) -> Scaled:
     return given.x * given.spread(given.largest / given.amax), given.amax * F(1 / float(given.largest))
 
 
-def fast(given: Setting) -> Parts:
+def fast(given: QuantizerSetting) -> Scaled:
     s = given.disturb(given.amax / given.largest, 1.9)
     return given.disturb(given.x / given.spread(s), 1.9), s
 
 
-def fast_reciprocal(given: Setting) -> Parts:
+def fast_reciprocal(given: QuantizerSetting) -> Scaled:
     s = given.disturb(given.amax / given.largest, 1.9)
     return given.x * given.spread(given.disturb(F(1) / s, 1.9)), s
 
 
-def fast_both(given: Setting) -> Parts:
+def fast_both(given: QuantizerSetting) -> Scaled:
     made = given.disturb(given.largest / given.amax, 1.9)
     return given.x * given.spread(made), given.disturb(given.amax / given.largest, 1.9)
 
 
-def clamped(given: Setting) -> Parts:
+def clamped(given: QuantizerSetting) -> Scaled:
     t, s = divide(given)
     return np.clip(t, -given.largest, given.largest), s
 
 
-def in_double(given: Setting) -> Parts:
+def in_double(given: QuantizerSetting) -> Scaled:
     s = given.amax / given.largest
     return given.x.astype(np.float64) / given.spread(s).astype(np.float64), s
 
 
-def narrow_scale(given: Setting) -> Parts:
+def narrow_scale(given: QuantizerSetting) -> Scaled:
     s = BF16.round((given.amax / given.largest).astype(np.float64)).astype(F)
     return given.x / given.spread(s), s
 
 
-def up(given: Setting) -> Parts:
+def up(given: QuantizerSetting) -> Scaled:
     fraction, exponent = np.frexp((given.amax / given.largest).astype(np.float64))
     s = np.ldexp(1.0, np.clip(exponent - (fraction == 0.5), -126, 127)).astype(F)
     return given.x * given.spread(F(1) / s), s
 
 
-def up_by_bits(given: Setting) -> Parts:
+def up_by_bits(given: QuantizerSetting) -> Scaled:
     bits = (given.amax * F(1 / float(given.largest))).view(np.uint32)
     s = ((bits + np.uint32(0x7FFFFF)) & np.uint32(0x7F800000)).view(F)
     return given.x / given.spread(s), s
 
 
-def up_by_log(given: Setting) -> Parts:
+def up_by_log(given: QuantizerSetting) -> Scaled:
     s = np.exp2(np.ceil(given.disturb(np.log2(given.amax / given.largest), 0.9)))
     return given.x / given.spread(s), s
 
 
-def exponent(given: Setting) -> Parts:
+def exponent(given: QuantizerSetting) -> Scaled:
     shift = int(np.frexp(given.largest)[1])
     s = np.ldexp(F(1), np.maximum(np.frexp(given.amax)[1] - shift, -126))
     return given.x / given.spread(s), s
 
 
-def exponent_by_bits(given: Setting) -> Parts:
+def exponent_by_bits(given: QuantizerSetting) -> Scaled:
     shift = int(np.frexp(given.largest)[1]) - 1
     s = ((given.amax.view(np.uint32) & np.uint32(0x7F800000)) - np.uint32(shift << 23)).view(F)
     return given.x * given.spread(F(1) / s), s
@@ -204,28 +204,28 @@ def exponent_by_bits(given: Setting) -> Parts:
 POWER = {"scale": "power of two up", "saturate": "finite"}
 OCP = {"scale": "exponent of amax"}
 WAYS = (
-    Way("x / scale", divide, _claim(apply="divide")),
-    Way("x / scale, apply not claimed", divide, _claim()),
-    Way("x (1 / scale)", reciprocal, _claim("reciprocal", apply="divide")),
-    Way("x inv, scale 1 / inv", inverse, _claim(apply="multiply")),
-    Way("x (max / amax)", both, _claim(apply="multiply")),
-    Way("amax (1 / max)", constant, _claim(apply="divide")),
-    Way("amax (1 / max), x (max / amax)", constant_both, _claim(apply="multiply")),
-    Way("fast division", fast, _claim("fast", apply="divide")),
-    Way("fast reciprocal", fast_reciprocal, _claim("fast reciprocal", apply="divide")),
-    Way("fast inverse", fast_both, _claim("fast", apply="multiply")),
-    Way("clamped", clamped, _claim(saturate="finite")),
-    Way("divided in double", in_double, _claim(apply="divide")),
-    Way("scale in bf16", narrow_scale, _claim(apply="divide", saturate="finite"), BF16),
-    Way("half away from 0", divide, _claim(apply="divide", round="away")),
-    Way("cut", divide, _claim(apply="divide", round="zero")),
-    Way("stochastic", divide, _claim(apply="divide", round="stochastic", saturate="finite")),
-    Way("power up", up, _claim("reciprocal", **POWER), E8M0),
-    Way("power up by bits", up_by_bits, _claim(**POWER), E8M0),
-    Way("power up by log2f", up_by_log, _claim(log="log2f", **POWER), E8M0),
-    Way("exponent of amax", exponent, _claim(**OCP), E8M0),
-    Way("exponent by bits", exponent_by_bits, _claim("reciprocal", **OCP), E8M0),
-    Way("power, which is not claimed", exponent, _claim(saturate="finite"), E8M0),
+    QuantizerWay("x / scale", divide, _claim(apply="divide")),
+    QuantizerWay("x / scale, apply not claimed", divide, _claim()),
+    QuantizerWay("x (1 / scale)", reciprocal, _claim("reciprocal", apply="divide")),
+    QuantizerWay("x inv, scale 1 / inv", inverse, _claim(apply="multiply")),
+    QuantizerWay("x (max / amax)", both, _claim(apply="multiply")),
+    QuantizerWay("amax (1 / max)", constant, _claim(apply="divide")),
+    QuantizerWay("amax (1 / max), x (max / amax)", constant_both, _claim(apply="multiply")),
+    QuantizerWay("fast division", fast, _claim("fast", apply="divide")),
+    QuantizerWay("fast reciprocal", fast_reciprocal, _claim("fast reciprocal", apply="divide")),
+    QuantizerWay("fast inverse", fast_both, _claim("fast", apply="multiply")),
+    QuantizerWay("clamped", clamped, _claim(saturate="finite")),
+    QuantizerWay("divided in double", in_double, _claim(apply="divide")),
+    QuantizerWay("scale in bf16", narrow_scale, _claim(apply="divide", saturate="finite"), BF16),
+    QuantizerWay("half away from 0", divide, _claim(apply="divide", round="away")),
+    QuantizerWay("cut", divide, _claim(apply="divide", round="zero")),
+    QuantizerWay("stochastic", divide, _claim(apply="divide", round="stochastic", saturate="finite")),
+    QuantizerWay("power up", up, _claim("reciprocal", **POWER), E8M0),
+    QuantizerWay("power up by bits", up_by_bits, _claim(**POWER), E8M0),
+    QuantizerWay("power up by log2f", up_by_log, _claim(log="log2f", **POWER), E8M0),
+    QuantizerWay("exponent of amax", exponent, _claim(**OCP), E8M0),
+    QuantizerWay("exponent by bits", exponent_by_bits, _claim("reciprocal", **OCP), E8M0),
+    QuantizerWay("power, which is not claimed", exponent, _claim(saturate="finite"), E8M0),
 )  # fmt: skip
 
 
@@ -253,7 +253,7 @@ class QuantizerTally:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedGroups:
     """Which codes and which scales are outside, and how many codes were judged and may have several values."""
 
     codes: Mask
@@ -262,7 +262,9 @@ class Judged:
     several: int
 
 
-def judge_rows(x: Singles, q: Reals, s: Reals, claim: Accuracy, way: Way, element: Element, group: int) -> Judged:
+def judge_rows(
+    x: Singles, q: Reals, s: Reals, claim: Accuracy, way: QuantizerWay, element: Element, group: int
+) -> JudgedGroups:
     """Judge codes and scales by the op's enclosures, in float64."""
     written = {"q": q, "scale": s.astype(np.float64)}
     formats = {"q": element, "scale": way.scale}
@@ -270,7 +272,7 @@ def judge_rows(x: Singles, q: Reals, s: Reals, claim: Accuracy, way: Way, elemen
     made = enclose(find("group_quantize"), {"x": x}, claim, Special(), scalars, formats, None, written)
     wrong = {name: compare(written[name], one).broken for name, one in made.items()}
     several = (made["q"].hi > made["q"].lo) & made["q"].judged
-    return Judged(wrong["q"], wrong["scale"], int(made["q"].judged.sum()), int(several.sum()))
+    return JudgedGroups(wrong["q"], wrong["scale"], int(made["q"].judged.sum()), int(several.sum()))
 
 
 @np.errstate(all="ignore")
@@ -281,7 +283,7 @@ def check_way(number: int, element: Element, rows: int, seed: int, claim: Accura
     for group in (32, 128):
         cols = 2 * group + group // 3
         x = hostile_rows(rng, rows // 2, cols, group, element)
-        setting = Setting(x, group, element, rng)
+        setting = QuantizerSetting(x, group, element, rng)
         t, s = way.compute(setting)
         q = round_to_grid(t, element, way.claim.quantize.round, rng)
         found = judge_rows(x, q, s, claim or way.claim, way, element, group)

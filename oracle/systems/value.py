@@ -9,7 +9,7 @@ from typing import Any, Protocol, Union
 import numpy as np
 
 from kfuzz.oracle.elements import Reals
-from kfuzz.oracle.groups import Blocks
+from kfuzz.oracle.groups import BlockSize
 
 Operand = Union["Quantity", float, int]
 
@@ -32,7 +32,7 @@ class Quantity:
         self.slack: Any = 1.0
         self.below: Any = None
         self.terms: Any = None
-        self.blocks: Blocks = (1, 1)
+        self.blocks: BlockSize = (1, 1)
         self.is_point = len(parts) > 1 and parts[0] is parts[1]
 
     @property

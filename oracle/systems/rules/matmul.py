@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.oracle.elements import FORMATS, I32, TF32, Reals
+from kfuzz.oracle.elements import FORMATS, TF32, Reals
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.room import BALL_POINT, NO_OVERFLOW, OPERATIONS_4096, ROUNDINGS_16384
 from kfuzz.oracle.systems.rules.growth import Growth, accumulator, growth, is_mma, mma_sizes
+from kfuzz.oracle.systems.rules.narrow_product import sum_narrow_products
 from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, as_numbers, cast_back, odd_elements, open_where
 from kfuzz.oracle.systems.rules.partial import largest_weights, products_may_overflow
 from kfuzz.oracle.systems.rules.total import grow_terms
 from kfuzz.oracle.systems.value import Quantity
-from kfuzz.oracle.verdict import Reason, Why
 
 INF = np.inf
 
@@ -40,8 +40,8 @@ def matmul(N: BandSystem, a: Quantity, b: Quantity, name: str, starts: Sequence[
 
     A number at which a sum starts is a term that is not a product: it grows as all terms do, and is one more addition.
     """
-    if N.claim.for_sum(name).accumulate == I32.name and not starts:
-        return sum_integers(N, a, b)
+    if not starts and (made := sum_narrow_products(N, a, b, name)) is not None:
+        return made
     e = a
     a, b = operand(N, a), operand(N, b)
     terms = a.shape[-1]
@@ -90,23 +90,6 @@ def matmul(N: BandSystem, a: Quantity, b: Quantity, name: str, starts: Sequence[
     made = cast_back(N, made, grown, accumulator(N, name))
     made.name = name
     return made
-
-
-def sum_integers(N: BandSystem, a: Quantity, b: Quantity) -> Quantity:
-    """A product of integer matrices in 32 bits: exact below 2^31 and wrapped beyond, then rounded once."""
-    known = N.is_point(a) and N.is_point(b)
-    x, y = (np.asarray(v.lo, dtype=np.float64) for v in (a, b))
-    with np.errstate(all="ignore"):
-        exact, size = x @ y, np.abs(x) @ np.abs(y)  # below 2^53 every partial sum is exact
-    is_integer = known and bool(np.all(x == np.rint(x)) and np.all(y == np.rint(y)))
-    if not is_integer:
-        every = np.ones(exact.shape, dtype=np.bool_)
-        N.note(Reason(Why.UNKNOWN, about="sums in 32-bit integers of numbers that may not be integers"), every)
-        return N.value(N.E.convert(np.where(every, -INF, 0.0)), N.E.convert(np.where(every, INF, 0.0)), every)
-    limit = 2.0 ** (I32.bits - 1)
-    beyond = size >= limit
-    wrapped = np.where(beyond & (size < 2.0**53), np.mod(exact + limit, 2 * limit) - limit, exact)
-    return N.round_once(N.E.convert(wrapped), N.E.convert(wrapped), False, "matmul", a, b)
 
 
 def _rescaled(N: BandSystem, e: Quantity, name: str) -> tuple[Reals | float, Reals | float]:

@@ -1,0 +1,112 @@
+"""Tensor cores that keep 13 bits: what they add up lies inside, and a missing promotion, or a wrong scale, does not."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from kfuzz.oracle import Accuracy, judge
+from kfuzz.oracle.elements import E4M3, E5M2, Element, store
+from kfuzz.oracle.grid import grid_of
+from kfuzz.oracle.rounding import Order
+from kfuzz.oracle.tensor_cores import WGMMA_FP8, Adder
+
+F = np.float32
+Doubles = NDArray[np.float64]
+
+
+def exponents(x: Doubles, least: int) -> Doubles:
+    return np.where(x == 0, -1000, np.maximum(np.frexp(x)[1] - 1, least))
+
+
+def add_on_a_tensor_core(
+    a: Doubles, b: Doubles, least: int, promote: int | None, order: NDArray[np.intp] | None = None,
+    adder: Adder = WGMMA_FP8,
+) -> NDArray[np.float32]:  # fmt: skip
+    """A B by a simulated tensor core, step by step, in any order of the steps."""
+    total, run = np.zeros((len(a), b.shape[1])), np.zeros((len(a), b.shape[1]))
+    starts = np.arange(0, a.shape[1], adder.together)
+    for count, first in enumerate(starts if order is None else starts[order], 1):
+        left, right = a[:, first : first + adder.together], b[first : first + adder.together]
+        product = left[:, :, None] * right
+        e = (exponents(left, least)[:, :, None] + exponents(right, least)).max(
+            axis=1, where=product != 0, initial=-1000
+        )
+        e = np.maximum(e, exponents(run, -126))
+        unit = np.ldexp(1.0, np.maximum(e, -133).astype(int) - adder.kept)
+        run = np.trunc(product / unit[:, None]).sum(axis=1) * unit + np.trunc(run / unit) * unit
+        place = np.ldexp(1.0, np.frexp(run)[1] - adder.digits)
+        run = np.trunc(run / place) * place
+        if promote and count * adder.together % promote == 0:
+            total, run = (total + run).astype(F).astype(np.float64), np.zeros_like(run)
+    return (total + run).astype(F)
+
+
+def matrices(kind: str, element: Element, k: int, seed: int) -> tuple[Doubles, Doubles]:
+    rng = np.random.default_rng(seed)
+    made = []
+    for shape in ((24, k), (k, 16)):
+        x = rng.standard_normal(shape) * {"normal": 40, "positive": 40, "wide": 1, "denormal": 2.0**-7}[kind]
+        x = np.abs(x) if kind == "positive" else x * np.exp2(rng.integers(-8, 8, shape)) if kind == "wide" else x
+        made.append(grid_of(element).round(x))
+    return made[0], made[1]
+
+
+def status(a: Doubles, b: Doubles, c: NDArray[np.float32], claim: Accuracy, element: Element = E4M3) -> str:
+    inputs: dict[str, Any] = {
+        "a": store(a, element), "b": store(b, element),
+        "scale_a": np.ones((len(a), 1), F), "scale_b": np.ones((1, b.shape[1]), F),
+    }  # fmt: skip
+    return judge("scaled_gemm", inputs, {"c": c}, claim).status
+
+
+@pytest.mark.parametrize("kind", ["normal", "positive", "wide", "denormal"])
+@pytest.mark.parametrize("promote", [None, 128])
+@pytest.mark.parametrize("element", [E4M3, E5M2], ids=str)
+def test_what_a_tensor_core_adds_up_lies_inside(kind: str, promote: int | None, element: Element) -> None:
+    claim = Accuracy(accumulate="mma fp8", promote=promote)
+    in_order = Accuracy(accumulate="mma fp8", promote=promote, order=Order("sequential"))
+    for k in (32, 96, 1024):
+        a, b = matrices(kind, element, k, k)
+        c = add_on_a_tensor_core(a, b, element.least, promote)
+        assert status(a, b, c, claim, element) == "kept"
+        assert status(a, b, c, in_order, element) == "kept"
+        if promote is None:
+            c = add_on_a_tensor_core(a, b, element.least, None, np.random.default_rng(1).permutation(k // 32))
+            assert status(a, b, c, claim, element) == "kept"
+
+
+def test_a_sum_that_is_not_promoted_is_outside_of_a_claim_that_it_is() -> None:
+    a, b = matrices("positive", E4M3, 4096, 1)
+    c = add_on_a_tensor_core(a, b, E4M3.least, None)
+    assert status(a, b, c, Accuracy(accumulate="mma fp8", promote=128)) == "broken"
+    assert status(a, b, c, Accuracy(accumulate="mma fp8")) == "kept"
+    assert status(a, b, c, Accuracy(accumulate="mma")) == "broken", "25 bits below the largest are not kept"
+
+
+def test_a_cut_goes_toward_zero_so_a_positive_sum_is_never_too_large() -> None:
+    a, b = matrices("positive", E4M3, 512, 2)
+    claim = Accuracy(accumulate="mma fp8")
+    exact = a @ b
+    assert status(a, b, (exact * (1 - 2.0**-11)).astype(F), claim) == "kept"
+    assert status(a, b, (exact * (1 + 2.0**-20)).astype(F), claim) == "broken"
+
+
+def test_a_denormal_factor_cuts_as_the_least_normal_one() -> None:
+    a, b = np.zeros((1, 32)), np.zeros((32, 1))
+    a[0, :3], b[:3, 0] = [2.0**-9, -(2.0**-9), 2.0**-6], [128, 128, 2.0**-6]  # 2^-12 is the unit beside 2^-6 x 128
+    c = add_on_a_tensor_core(a, b, E4M3.least, None)
+    assert c[0, 0] == 2.0**-12
+    a[0, 2] = 2.0**-7
+    c = add_on_a_tensor_core(a, b, E4M3.least, None)
+    assert c[0, 0] == 0
+    assert status(a, b, c, Accuracy(accumulate="mma fp8")) == "kept"
+
+
+@pytest.mark.parametrize("promote", [0, 100, 33])
+def test_a_promotion_is_a_multiple_of_a_step(promote: int) -> None:
+    with pytest.raises(ValueError, match=r"promote=\d+: expected a multiple of 32"):
+        Accuracy(accumulate="mma fp8", promote=promote)
+    with pytest.raises(ValueError, match="promote=64: expected a multiple of 32 with accumulate='mma fp8'"):
+        Accuracy(promote=64)
