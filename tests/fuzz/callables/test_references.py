@@ -207,6 +207,15 @@ def test_what_a_submission_builds_is_not_built_for_its_reference(tmp_path: Path)
 
 
 @pytest.mark.slow
+def test_the_inputs_of_a_benchmark_take_no_memory(tmp_path: Path) -> None:
+    """KernelBench's are up to 6.4 GB, of which only the sizes matter; these would be 2 TB."""
+    pytest.importorskip("torch")
+    text = MODELS.format(reference="torch.relu(self.linear(x))", own="self.linear(x)", wide=32)
+    (tmp_path / "vast.py").write_text(text.replace("batch = 4", "batch = 1 << 34"))
+    assert kernel_with(tmp_path / "vast.py", Unclaimed(op="reference")).roles.outputs == {"y": ("batch", "8")}
+
+
+@pytest.mark.slow
 def test_a_reference_with_more_weights_than_memory_is_refused_in_one_line(tmp_path: Path) -> None:
     """67 million weights took 3.3 GB in each process, and a campaign of ten such problems 15 GB."""
     pytest.importorskip("torch")
