@@ -1,21 +1,26 @@
 """`kfuzz bench`: options, streams and exit codes. kfuzz.timing takes the times."""
 
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from importlib import metadata
 from pathlib import Path
 
 import click
 
+from kfuzz.claims.kernel import Kernel
 from kfuzz.commands.completing import TARGET
 from kfuzz.commands.options import console, kernels_named, parse_shape, print_faults
-from kfuzz.devices import DeviceError
+from kfuzz.devices import ClaimError, DeviceError
 from kfuzz.exit_codes import COULD_NOT, FOUND
 from kfuzz.find.device import open_device
 from kfuzz.find.errors import TargetError
 from kfuzz.gpu import driver, nvidia
 from kfuzz.gpu.device import why_not
+from kfuzz.timing.apart import run_apart
 from kfuzz.timing.bench import KernelTimes, time_kernel
 from kfuzz.timing.rivals import NAMES, check_installed
 from kfuzz.timing.sizes import sizes_of
+from kfuzz.trials.trial import ignore_progress
 from kfuzz.views import timing
 from kfuzz.views.report import STDOUT, write
 
@@ -87,10 +92,24 @@ def bench(
         print_faults(kernels)
         screen = console(to_stderr=True)
         every: list[KernelTimes] = []
+        troubles = 0
         for kernel in kernels.usable:
-            with screen.status(f"{kernel.name}: getting ready") as status:
-                every.append(time_kernel(kernel, sizes_of(kernel, named), against, device, status.update))
-            latest = every[-1]
+            is_apart = kernel.front.is_python and len(kernels.usable) > 1
+            sizes = sizes_of(kernel, named)
+            try:
+                with screen.status(f"{kernel.name}: getting ready") as status:
+                    latest = (
+                        run_apart(time_alone, kernel, sizes, against)
+                        if is_apart
+                        else time_kernel(kernel, sizes, against, device, status.update)
+                    )
+            except (ClaimError, DeviceError) as error:
+                if len(kernels.usable) == 1:
+                    raise
+                troubles += 1
+                click.echo(f"{kernel.name}: {error}", err=True)
+                continue
+            every.append(latest)
             click.echo(f"\n{latest.kernel} on the {driver.card().name}", err=json_file == STDOUT)
             refusal = [f"no figure: {latest.refused}"] if latest.refused else []
             for line in refusal or [*timing.table(latest), "", *timing.bars(latest)]:
@@ -105,8 +124,14 @@ def bench(
         write(json_file, timing.as_document(every, driver.card().name, versions()))
     if any(one.refused or not all(race.kernels for race in one.races) for one in every):
         ctx.exit(FOUND)
-    if kernels.faults:
+    if kernels.faults or troubles:
         ctx.exit(COULD_NOT)
+
+
+def time_alone(kernel: Kernel, sizes: Sequence[Mapping[str, int]], against: Sequence[str]) -> KernelTimes:
+    """Time one kernel with a device of its own."""
+    with closing(open_device("gpu")) as device:
+        return time_kernel(kernel, sizes, against, device, ignore_progress)
 
 
 def read_earlier(path: Path) -> timing.Earlier:
