@@ -38,6 +38,7 @@ from kfuzz.devices import (
 )
 from kfuzz.devices.repeats import Fault
 from kfuzz.kinds import KINDS
+from kfuzz.oracle.elements import U8, Element
 
 REFUSALS = (ValueError, NotImplementedError, AssertionError)
 """The exceptions by which a function refuses its arguments, if it raises them itself."""
@@ -194,7 +195,9 @@ class Caller:
                     self._report(Finding("aliased", message, array=name, step=0))
                 else:
                     self.earlier.append(EarlierAnswer(name, value, answer.bits))
-                yield name, answer.bits.reshape(buffers[name].answer)
+                is_coded = is_code(answer.element, buffers[name].element)
+                bits = answer.bits.view(buffers[name].element.dtype) if is_coded else answer.bits
+                yield name, bits.reshape(buffers[name].answer)
 
     def _raise_misfit(self, name: str, message: str) -> None:
         raise Fault(Finding("wrong-shape", message, array=name, step=0))
@@ -296,7 +299,13 @@ def describe_misfit(name: str, answer: ReturnedArray, buffer: Buffer) -> str | N
     """How a returned array differs from the claim, in words; None if it fits. Dimensions of 1 do not matter."""
     got, wanted = ([size for size in shape if size != 1] for shape in (answer.bits.shape, buffer.answer))
     is_empty = prod(answer.bits.shape) == 0 == prod(buffer.answer)
-    if answer.element == buffer.element.name and (got == wanted or is_empty):
+    is_of_type = answer.element == buffer.element.name or is_code(answer.element, buffer.element)
+    if is_of_type and (got == wanted or is_empty):
         return None
     shapes = [f"[{', '.join(map(str, shape))}]" for shape in (answer.bits.shape, buffer.answer)]
     return f"{name} is returned as {answer.element}{shapes[0]}, not {buffer.element}{shapes[1]}"
+
+
+def is_code(returned: str, element: Element) -> bool:
+    """Whether bytes are returned for a narrow type: as its codes, since few libraries have all types."""
+    return returned == U8.name and element.is_narrow and not element.is_native

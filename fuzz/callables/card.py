@@ -38,7 +38,7 @@ class CardView:
     def __cuda_array_interface__(self) -> dict[str, object]:
         return {
             "shape": self.shape,
-            "typestr": self.dtype.str,
+            "typestr": self.dtype.str if self.dtype.names is None else "|u1",  # the code of a narrow type
             "data": (self.address if 0 not in self.shape else 0, False),
             "strides": self.strides,
             "version": 3,

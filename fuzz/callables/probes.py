@@ -28,7 +28,7 @@ def decoy_of(buffer: Buffer, form: Decoy) -> NDArray[np.generic]:
     """
     assert buffer.content is not None
     given = np.ascontiguousarray(buffer.content).reshape(-1).copy()
-    if not buffer.element.is_float:
+    if not buffer.element.is_float or buffer.element.is_narrow:
         given[1:-1] = given[1:-1][::-1].copy()
         return given.reshape(buffer.shape)
     if form is Decoy.TURNED:

@@ -43,9 +43,9 @@ class CupyArrays:
 
     def lend(self, memory: LentArray, element: Element) -> object:
         """An array over the memory."""
-        if not element.is_native:
+        if not element.is_native and not element.is_narrow:
             raise ClaimError(f"CuPy has no {element}; claim another element type")
-        return cupy.asarray(memory)
+        return cupy.asarray(memory)  # of a narrow type its codes, as uint8
 
     def answer(self, value: object) -> ReturnedArray | None:
         """An array's elements, in the order of the current stream."""

@@ -7,7 +7,10 @@ from numpy.typing import NDArray
 
 from kfuzz.oracle.elements import ELEMENTS, Element
 
-TYPES: dict[Element, torch.dtype] = {one: getattr(torch, one.library) for one in ELEMENTS.values() if one.torch}
+TYPES: dict[Element, torch.dtype] = {
+    one: getattr(torch, one.library) for one in ELEMENTS.values() if one.torch and hasattr(torch, one.library)
+}
+"""Those that this torch has: e8m0 is new in 2.7."""
 OF_TYPE = {dtype: one for one, dtype in TYPES.items()}
 
 
@@ -16,7 +19,7 @@ def as_tensor(array: NDArray[Any], element: Element) -> Any:  # noqa: ANN401  to
     if element.torch and element.is_native:
         return torch.from_numpy(array)
     signed = torch.from_numpy(array.view(f"<i{element.bytes}"))
-    return signed.view(TYPES[element]) if element.torch else signed
+    return signed.view(TYPES[element]) if element in TYPES else signed
 
 
 def as_array(tensor: Any) -> NDArray[Any]:  # noqa: ANN401  a tensor on the host

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from triton import language as tl
 from triton.runtime import interpreter
 
-from kfuzz.callables.triton import bfloat16, operators, without_card
+from kfuzz.callables.triton import bfloat16, float8, operators, without_card
 from kfuzz.devices import DeviceError, Finding, MissingError
 from kfuzz.devices.layout import OUTPUT, POISONS
 from kfuzz.kinds import Kind
@@ -176,6 +176,7 @@ class Watch:
         self.programs = Programs({}, 0, "")
         """Also what runs outside of all calls is looked at: a write out of bounds would end this process."""
         bfloat16.install()
+        float8.install()
         without_card.install()
         operators.install()
         builder, grid = interpreter.InterpreterBuilder, interpreter.GridExecutor

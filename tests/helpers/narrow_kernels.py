@@ -1,0 +1,54 @@
+"""The kernels and callables that read or write codes of narrow types, and their trials."""
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+from paths import DATA
+
+from kfuzz.claims.kernel import Kernel, discover, load
+from kfuzz.devices import Device, Probe
+from kfuzz.search.choose import seed_of, seeded_choices
+from kfuzz.search.plan import plan
+from kfuzz.trials.trial import Trial, run_trial
+
+FILES = sorted((DATA / "callables" / "narrow").glob("*.py"))
+NEEDS_GPU = ("cupy",)
+NAMED = ("numpy", "torch", "triton", "cupy", "jax")
+
+
+def narrow_kernels(broken: bool) -> list[Kernel]:
+    """The kernels of the project whose op has arrays of narrow types."""
+    return [one for one in discover() if one.roles.grids and bool(one.broken) == broken]
+
+
+def library_of(path: Path) -> str:
+    """The library that a file needs, by its name."""
+    return next(name for name in NAMED if name in path.stem)
+
+
+def lacks(path: Path, on_gpu: bool) -> str:
+    """Why a file cannot run here; empty if it can."""
+    library = library_of(path)
+    if not on_gpu and library in NEEDS_GPU:
+        return f"{library} needs a GPU"
+    needed = (library, "ml_dtypes") if library == "jax" else (library, "torch") if library == "triton" else (library,)
+    missing = [name for name in needed if find_spec(name) is None]
+    if not missing and library == "triton" and not on_gpu and np.lib.NumpyVersion(np.__version__) >= "2.4.0":
+        return "Triton's interpreter does not run with this numpy"
+    return f"{', '.join(missing)} is not installed" if missing else ""
+
+
+def trials_of(kernel: Kernel, device: Device, count: int) -> Iterator[Trial]:
+    """So many trials from fixed seeds."""
+    for number in range(count):
+        attempt = plan(kernel, seeded_choices(seed_of("narrow", kernel.name, number)))
+        yield run_trial(kernel, attempt.case, attempt.tune, device, Probe(seed=number))
+
+
+def check_callable(path: Path, device: Device, count: int) -> None:
+    """A right callable is kept in every trial, and a wrong one is found in one of them."""
+    kernel = load(path)
+    found = [defect.message for trial in trials_of(kernel, device, count) for defect in trial.errors]
+    assert bool(found) == path.stem.startswith("wrong"), found[:1]
