@@ -196,7 +196,7 @@ class CheckedProgram:
         self.thread_steps += end.thread_steps
         self.seconds += end.seconds
         self.launches = max(self.launches, end.launches)
-        self.sampled = max(self.sampled, end.sampled, key=lambda one: one.blocks - one.in_full)
+        self.sampled = max(self.sampled, end.sampled, key=lambda one: (one.blocks - one.in_full, one.skipped))
         if end.status == Status.timed_out and not is_extra:
             self.stopped = f"a run did not end after {self.timeout:g} s of processor time"
         if end.refusal is not None and not is_extra:

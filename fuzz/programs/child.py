@@ -34,6 +34,7 @@ from kfuzz.cpu.abi import (
     arguments,
 )
 from kfuzz.cpu.backend import MEMORY_LIMIT, limit_process
+from kfuzz.cpu.compiler import Library
 from kfuzz.cpu.experiments import Manner
 from kfuzz.devices import Refusal
 from kfuzz.devices.layout import POISONS
@@ -131,6 +132,7 @@ def run_main(request: ProgramRun, words: list[str], live: LiveRun, close: Callab
         is_program=True,
         accesses_in_full=request.sampling.accesses_in_full,
         sampled_from=0 if manner.whole else request.sampling.sampled_from,
+        may_skip_launches=not manner.whole and not _shares_variables(library),
     )
     raw = live.raw
     began = time.process_time()
@@ -144,6 +146,11 @@ def run_main(request: ProgramRun, words: list[str], live: LiveRun, close: Callab
     runtime.run(raw)
     close_run()
     raise AssertionError("the process has ended")
+
+
+def _shares_variables(library: Library) -> bool:
+    """Whether the host may write a variable of the device as its own."""
+    return any("__managed__" in file.text for file in library.files.values())
 
 
 def or_fail(act: Callable[[], None]) -> Callable[[], None]:
@@ -173,7 +180,9 @@ def read_end(live: LiveRun, seconds: float) -> ProgramEnd:
         raw.thread_steps,
         raw.launched_count,
         Refusal(raw.refusal.decode(errors="replace"), raw.refusal_line or None) if raw.refusal else None,
-        SampledShare(raw.sampled_launches, raw.sampled_blocks, raw.blocks_in_full, raw.blocks_in_part),
+        SampledShare(
+            raw.sampled_launches, raw.sampled_blocks, raw.blocks_in_full, raw.blocks_in_part, raw.skipped_launches
+        ),
         bool(raw.asks_multiprocessors),
     )
 

@@ -25,6 +25,8 @@ class SampledShare:
     blocks: int = 0
     in_full: int = 0
     in_part: int = 0
+    skipped: int = 0
+    """The launches that repeat an earlier one which changes nothing, and were not run."""
 
     def __add__(self, other: "SampledShare") -> "SampledShare":
         """The share of two runs together."""

@@ -113,6 +113,11 @@ def sampling_notes(share: SampledShare) -> Iterator[str]:
             f"of {share.blocks:,} blocks of {launches} {share.in_full:,} were checked in full{met} "
             "and all for their bounds; --whole checks all in full"
         )
+    if share.skipped:
+        yield (
+            f"{plural(share.skipped, 'launch', 'launches')} repeated an earlier one that left all memory as it was, "
+            "and were not run; --whole runs all"
+        )
 
 
 def last_lines(text: str) -> str:

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "../runtime/repetitions.h"
 #include "../runtime/arena.h"
 #include "../runtime/memory_map.h"
 #include "../runtime/report.h"
@@ -79,6 +80,7 @@ static cudaError_t copied(const Copied &c) {
   Within runtime;
   bool waits = !lane_of_graph() && host_waits_for_copy(to_device, from_device, to_either || from_either, by.waits);
   Working work(timeline_of(by.stream), Work::copy, waits);
+  if (to_device) note_memory_change();
   for (size_t slice = 0; slice < c.slices; slice++)
     for (size_t row = 0; row < c.rows; row++)
       copy_row(static_cast<char *>(c.to) + slice * c.to_slice + row * c.to_pitch,
@@ -87,6 +89,11 @@ static cudaError_t copied(const Copied &c) {
   return cudaSuccess;
 }
 static cudaError_t copy_again(void *arguments) { return copied(*static_cast<Copied *>(arguments)); }
+
+// A program that clears the same array again and again changes nothing.
+static bool holds_only(const char *at, unsigned char value, size_t bytes) {
+  return bytes && static_cast<unsigned char>(*at) == value && !memcmp(at, at + 1, bytes - 1);
+}
 
 static cudaError_t set_again(void *arguments);
 static cudaError_t set(const Filled &f) {
@@ -101,6 +108,7 @@ static cudaError_t set(const Filled &f) {
     char *into = static_cast<char *>(f.to) + row / f.rows * f.slice + row % f.rows * f.pitch;
     size_t part = inside(into, f.width, true, by.line);
     moves(into, part, Move::writes, by, work);
+    if (f.element_bytes != 1 || !holds_only(into, static_cast<unsigned char>(f.value), part)) note_memory_change();
     if (f.element_bytes == 1) set_memory(into, static_cast<int>(f.value), part);
     for (size_t i = 0; f.element_bytes > 1 && i + f.element_bytes <= part; i += f.element_bytes) memcpy(into + i, &f.value, f.element_bytes);
     if (run->check) host_has_written(reinterpret_cast<uintptr_t>(into), part);
@@ -218,6 +226,7 @@ static cudaError_t with_symbol(const WithSymbol &w) {
   Within runtime;
   bool waits = by.waits || (!w.writes && !is_device_memory(w.to));
   Working work(timeline_of(by.stream), Work::copy, waits && !lane_of_graph());
+  note_memory_change();
   moves(w.from, w.bytes, Move::reads, by, work);
   moves(w.to, w.bytes, Move::writes, by, work);
   memmove(w.to, w.from, w.bytes);

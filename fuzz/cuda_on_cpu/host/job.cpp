@@ -85,6 +85,7 @@ static bool run_once(Run *the_run) {
   run->buffer_count = run->job_buffer_count;
   run->blocks_done = run->thread_steps = run->accesses = 0;
   run->asks_multiprocessors = 0;
+  run->skipped_launches = 0;
   run->sampled_launches = run->sampled_blocks = run->blocks_in_full = run->blocks_in_part = 0;
   reseed(run->seed);
   restore_globals(*run->module);

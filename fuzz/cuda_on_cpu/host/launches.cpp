@@ -7,6 +7,7 @@
 #include "../runtime/block.h"
 #include "../runtime/library_image.h"
 #include "../runtime/memory_map.h"
+#include "../runtime/repetitions.h"
 #include "../runtime/report.h"
 #include "../runtime/state.h"
 #include "host.h"
@@ -171,7 +172,9 @@ void do_launch(const Taken &taken) {
   memory_map.arguments_end = memory_map.arguments_start + taken.keeping->bytes;
   bool may_begin_early = is_in_graph() ? node_may_begin_early() : taken.how & launch_early;
   Working kernel_works(timeline_of(taken.stream), Work::kernel, false, may_begin_early);
+  if (!begin_launch(step, {taken.kernel, taken.invoke, taken.context, taken.keeping->bytes})) return;
   launch(step);
+  end_launch();
 }
 
 cudaError_t launch_again(void *arguments) {

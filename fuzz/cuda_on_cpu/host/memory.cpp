@@ -5,6 +5,7 @@
 #include "../runtime/arena.h"
 #include "../runtime/guard_zone.h"
 #include "../runtime/memory_map.h"
+#include "../runtime/repetitions.h"
 #include "../runtime/state.h"
 #include "asked.h"
 
@@ -46,6 +47,7 @@ static bool placed_again(Buffer &b) {
 }
 
 static void free_array(Buffer &b, int line) {
+  note_memory_change();
   b.flags |= is_freed;
   b.freed_line = static_cast<uint32_t>(line);
   poison_buffer(*run, b);
@@ -96,6 +98,7 @@ static cudaError_t allocated(void **to, size_t bytes, CudaOnCpuMemory kind, int 
   *to = nullptr;
   if (!bytes) return cudaSuccess;
   Within runtime;
+  note_memory_change();
   Buffer b = {};
   b.bytes = bytes;
   b.fill = run->poison;

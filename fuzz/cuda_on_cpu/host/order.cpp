@@ -1,5 +1,6 @@
 // Streams and events. All work that a host function starts is done at once, in the order of the calls; work.h knows
 // what that order leaves open.
+#include "../runtime/repetitions.h"
 #include "../runtime/checker.h"
 #include "../runtime/state.h"
 #include "host.h"
@@ -129,6 +130,7 @@ Timeline timeline_of(cudaStream_t stream) {
 }
 
 Working::Working(Timeline timeline, Work what, bool host_waits, bool may_begin_early) : timeline_(timeline), host_waits_(host_waits) {
+  if (what != Work::kernel && what != Work::copy && what != Work::set) note_memory_change();  // these note it themselves
   if (run->check) begin_work(timeline, what, may_begin_early);
 }
 

@@ -233,6 +233,8 @@ struct Run {
   uint32_t sampled_from;       // launches of so many blocks; 0: none
   // out: of the launches that were sampled, and their blocks: those checked in full, and those with accesses of words
   // that these had accessed
+  uint32_t may_skip_launches;
+  uint64_t skipped_launches;  // out: repeated, although they change nothing (repetitions.h)
   uint64_t sampled_launches, sampled_blocks, blocks_in_full, blocks_in_part;
 };
 constexpr uint32_t touched_bytes = 65536;  // of one piece

@@ -10,6 +10,7 @@
 #include "abi.h"
 #include "block.h"
 #include "checker.h"
+#include "repetitions.h"
 #include "report.h"
 #include "state.h"
 
@@ -58,6 +59,7 @@ CUDA_ON_CPU_API void cuda_on_cpu_trigger() {
 }
 
 CUDA_ON_CPU_API int cuda_on_cpu_vprintf(const char *format, va_list values) {
+  note_output();
   if (run->is_program) return vprintf(format, values);
   int room = print_capacity - last_printed.used;
   int length = vsnprintf(last_printed.text + last_printed.used, static_cast<size_t>(room), format, values);

@@ -1,0 +1,26 @@
+// Launches that a program repeats although they change nothing, as benchmarks do to measure time.
+//
+// Once a run samples large launches (sampling.h), a launch that is equal to an earlier one (kernel, arguments, grid) is
+// compared by what it does to memory. If it leaves every byte as it was, another one that finds memory in the same state
+// would leave it so, too, and is not run.
+#pragma once
+#include "abi.h"
+
+namespace cuda_on_cpu {
+
+// Whatever may change memory that kernels read notes it: a copy to the device, a launch, an allocation, a library's work.
+void note_memory_change();
+// A kernel that prints is always run.
+void note_output();
+
+struct LaunchKey {
+  const void *kernel;
+  void (*invoke)(void **);
+  const void *arguments;
+  uint64_t bytes;
+};
+// Around a launch. If `begin_launch` is false, it is not to be run, and `end_launch` is not called.
+bool begin_launch(const Step &step, const LaunchKey &key);
+void end_launch();
+
+}  // namespace cuda_on_cpu
