@@ -59,6 +59,7 @@ bool map_arena(bool for_program) {
       if (memory == MAP_FAILED) continue;
       arena.start = static_cast<char *>(memory);
       arena.bytes = bytes;
+      if (memory == usual_place) cuda_on_cpu_lines.first = usual_arena >> line_shift, cuda_on_cpu_lines.count = bytes >> line_shift;
       return true;
     }
   return false;

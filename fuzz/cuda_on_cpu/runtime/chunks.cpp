@@ -46,25 +46,51 @@ void map_cells(Cell *first, const Cell &all, uintptr_t words) {
   for (Cell *cell = first + by_pages / sizeof(Cell); cell < first + words; cell++) *cell = all;
 }
 
-}  // namespace
-
-static uintptr_t bytes_of_chunks(const Region &region) { return ((region.start + region.bytes - region.chunks_from) / chunk_bytes + 1) * sizeof(Chunk); }
-
-bool map_chunks(Region &region, uintptr_t from) {
-  region.chunks_from = from;
-  void *memory = mmap(nullptr, bytes_of_chunks(region), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return false;
-  region.chunks = static_cast<Chunk *>(memory);
+bool has_all(const uint64_t *lines) {
+  for (uintptr_t i = 0; i < lines_of_chunk / lines_of_word; i++)
+    if (~lines[i]) return false;
   return true;
 }
 
-void unmap_chunks(Region &region) { munmap(region.chunks, bytes_of_chunks(region)); }
+void set_initialised(const Region &region, uintptr_t line) {
+  for (Cell *cell = region.cell(line); cell < region.cell(line + bytes_of_line); cell++) cell->set_initialised(15);
+}
+
+}  // namespace
+
+static uintptr_t count_chunks(const Region &region) { return (region.start + region.bytes - region.chunks_from) / chunk_bytes + 1; }
+
+static uintptr_t bytes_of_chunks(const Region &region) { return count_chunks(region) * sizeof(Chunk); }
+static uintptr_t bytes_of_lines(const Region &region) { return count_chunks(region) * lines_of_chunk / 8; }
+
+static void *map_table(uintptr_t bytes) {
+  void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+bool map_chunks(Region &region, uintptr_t from) {
+  region.chunks_from = from;
+  region.chunks = static_cast<Chunk *>(map_table(bytes_of_chunks(region)));
+  region.lines_set = static_cast<uint64_t *>(map_table(bytes_of_lines(region)));
+  return region.chunks && region.lines_set;
+}
+
+void unmap_chunks(Region &region) {
+  munmap(region.chunks, bytes_of_chunks(region));
+  if (region.lines_set) munmap(region.lines_set, bytes_of_lines(region));
+}
+
+void forget_lines_set(const Region &region, uintptr_t address) {
+  Chunk &chunk = chunk_at(region, address);
+  if (chunk.has_lines_set) memset(region.lines_set + (address - region.chunks_from) / chunk_bytes * lines_of_chunk / lines_of_word, 0, lines_of_chunk / 8);
+  chunk.has_lines_set = false;
+}
 
 void mark_chunks(Region &region, uintptr_t start, uintptr_t bytes, bool initialised) {
   Cell all = {};
   all.state = initialised ? Cell::all : 15;
   uintptr_t whole = bytes / chunk_bytes * chunk_bytes, rest = bytes - whole;
-  for (uintptr_t at = start; at < start + whole; at += chunk_bytes) chunk_at(region, at) = {all, true, false};
+  for (uintptr_t at = start; at < start + whole; at += chunk_bytes) forget_lines_set(region, at), chunk_at(region, at) = {all, true, false, false};
   if (!map_nothing(region.cell(start), whole / 4 * sizeof(Cell))) refuse();
   map_cells(region.cell(start + whole), all, rest / 4);
   if (rest % 4) {
@@ -89,8 +115,14 @@ bool give_cells(const Region &region, uintptr_t at) {
   Chunk &chunk = chunk_at(region, address);
   if (!chunk.is_uniform) return false;
   uintptr_t start = address - (address - region.chunks_from) % chunk_bytes;
+  const uint64_t *lines = region.lines_set + line_at(region, start) / lines_of_word;
+  if (chunk.has_lines_set && has_all(lines)) chunk.all.state = Cell::all, chunk.has_lines_set = false;
   map_cells(region.cell(start), chunk.all, chunk_bytes / 4);
   chunk.is_uniform = false;
+  for (uintptr_t line = 0; chunk.has_lines_set && line < lines_of_chunk; line++)
+    if (lines[line / lines_of_word] >> line % lines_of_word & 1) set_initialised(region, start + line * bytes_of_line);
+  chunk.has_lines_set = true;
+  forget_lines_set(region, start);
   // Where the first access of a page reads, the system maps its neighbours, too, although hardly any of them may be needed.
   __atomic_fetch_or(reinterpret_cast<uint8_t *>(at), 0, __ATOMIC_RELAXED);
   return true;

@@ -13,6 +13,7 @@ constexpr uintptr_t chunk_bytes = 512 << 10;  // of memory; its cells take eight
 struct Chunk {
   Cell all;
   bool is_uniform;
+  bool has_lines_set;    // some of its lines are initialised, although `all` says that no word is
   bool has_lost_before;  // what its words held before a write is not known (late_writes.h)
 };
 
@@ -36,6 +37,21 @@ static inline const Cell *cell_of_all(const Region &region, uintptr_t address) {
   const Chunk &chunk = chunk_at(region, address);
   return chunk.is_uniform ? &chunk.all : nullptr;
 }
+
+// A line of 64 bytes of a uniform chunk: all of its words are initialised, by writes that leave no other trace
+// (light_checks.h).
+constexpr uintptr_t bytes_of_line = 64, lines_of_chunk = chunk_bytes / bytes_of_line, lines_of_word = 64;
+static inline uintptr_t line_at(const Region &region, uintptr_t address) { return (address - region.chunks_from) / bytes_of_line; }
+static inline bool is_line_set(const Region &region, uintptr_t address) {
+  uintptr_t line = line_at(region, address);
+  return chunk_at(region, address).has_lines_set && region.lines_set[line / lines_of_word] >> line % lines_of_word & 1;
+}
+static inline void set_line(const Region &region, uintptr_t address) {
+  uintptr_t line = line_at(region, address);
+  chunk_at(region, address).has_lines_set = true;
+  region.lines_set[line / lines_of_word] |= uint64_t{1} << line % lines_of_word;
+}
+void forget_lines_set(const Region &region, uintptr_t address);  // of all its chunk
 
 // Goes through the words of a range: `on_words(from, to)` for those with cells of their own, and `on_uniform(chunk, from)` for
 // a whole chunk. Either returns whether to go on.

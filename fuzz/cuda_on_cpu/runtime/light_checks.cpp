@@ -14,10 +14,10 @@ namespace {
 // Between arrays that are far apart lie many lines that take no memory.
 void drop_lines(uint64_t first, uint64_t end) {
   constexpr uintptr_t page = 4096;
-  auto start = reinterpret_cast<uintptr_t>(cuda_on_cpu_lines + first), after = reinterpret_cast<uintptr_t>(cuda_on_cpu_lines + end);
+  auto start = reinterpret_cast<uintptr_t>(cuda_on_cpu_lines.of + first), after = reinterpret_cast<uintptr_t>(cuda_on_cpu_lines.of + end);
   uintptr_t from = (start + page - 1) & ~(page - 1), to = after & ~(page - 1);
   madvise(reinterpret_cast<void *>(from), to - from, MADV_DONTNEED);
-  memset(cuda_on_cpu_lines + first, 0, from - start);
+  memset(cuda_on_cpu_lines.of + first, 0, from - start);
   memset(reinterpret_cast<void *>(to), 0, after - to);
 }
 
@@ -32,13 +32,14 @@ struct RememberedLines {
     if (end - first > large)
       drop_lines(first, end);
     else if (first < end)
-      memset(cuda_on_cpu_lines + first, static_cast<int>(Line::other), end - first);
+      memset(cuda_on_cpu_lines.of + first, static_cast<int>(Line::other), end - first);
     first = end = 0;
   }
 };
 PerRun<RememberedLines> remembered;
 
 constexpr uintptr_t line_bytes = uintptr_t{1} << line_shift;
+static_assert(line_bytes == bytes_of_line);
 
 void remember(uintptr_t address, Line as) {
   if (!remembered.are_remembered) return;
@@ -46,7 +47,7 @@ void remember(uintptr_t address, Line as) {
   if (remembered.first == remembered.end) remembered.first = line, remembered.end = line + 1;
   if (line < remembered.first) remembered.first = line;
   if (line >= remembered.end) remembered.end = line + 1;
-  cuda_on_cpu_lines[line] = as;
+  cuda_on_cpu_lines.of[line] = as;
 }
 
 // What is known of some words.
@@ -94,17 +95,20 @@ bool is_line_uncontested(uintptr_t address, uint32_t bytes, bool writes) {
   uintptr_t start = address & ~(line_bytes - 1);
   Words words = {true, true, false, false};
   Cell *first = region.cell(start), *end = first + line_bytes / 4;
-  if (const Cell *all = writes ? nullptr : cell_of_all(region, start))
+  const Cell *all = cell_of_all(region, start);
+  if (all) {
     add(words, *all, 15);
-  else
-    for (Cell *cell = first; cell < end; cell++) add(words, *cell, 15);
+    words.are_initialised |= is_line_set(region, start);
+  }
+  for (Cell *cell = first; !all && cell < end; cell++) add(words, *cell, 15);
   if (words.are_inside && (words.are_written || (writes && words.are_read))) {
     remember(start, Line::contested);
     return false;
   }
   if (!words.are_inside || words.are_written || (!writes && !words.are_initialised))
     return are_words_uncontested(region, address, bytes, writes);
-  for (Cell *cell = first; !words.are_initialised && cell < end; cell++) cell->set_initialised(15);
+  if (all && !words.are_initialised) set_line(region, start);
+  for (Cell *cell = first; !all && !words.are_initialised && cell < end; cell++) cell->set_initialised(15);
   remember(start, words.are_read ? Line::unwritten : Line::uncontested);
   return true;
 }
@@ -112,7 +116,7 @@ bool is_line_uncontested(uintptr_t address, uint32_t bytes, bool writes) {
 bool is_uncontested(const Region &region, uintptr_t address, uint32_t bytes, bool writes) {
   uintptr_t end = address + bytes;
   if (&region != &memory_map.buffers) return are_words_uncontested(region, address, bytes, writes);
-  Line line = cuda_on_cpu_lines[(address - usual_arena) >> line_shift];
+  Line line = cuda_on_cpu_lines.of[(address - usual_arena) >> line_shift];
   bool in_one_line = !((address ^ (end - 1)) & ~(line_bytes - 1));
   if (!in_one_line) return are_words_uncontested(region, address, bytes, writes);
   if (line == Line::uncontested || (!writes && line == Line::unwritten)) return true;

@@ -40,7 +40,7 @@ template <uint32_t size, bool writes>
 static inline bool light_access(uintptr_t address) {
   if (memory_map.buffers.holds(address)) {
     uint64_t offset = address - usual_arena;
-    Line line = cuda_on_cpu_lines[offset >> line_shift];
+    Line line = cuda_on_cpu_lines.of[offset >> line_shift];
     if (line == Line::uncontested || (!writes && line == Line::unwritten)) return true;
     return line == Line::other && is_line_uncontested(address, size, writes);
   }

@@ -142,7 +142,9 @@ uintptr_t first_unwritten(uintptr_t address, uintptr_t bytes) {
       if (!look(*region->cell(word), word)) return false;
     return true;
   };
-  walk(*region, address & ~uintptr_t{3}, end, look_at_words, [&](const Chunk &chunk, uintptr_t word) { return look(chunk.all, word); });
+  walk(*region, address & ~uintptr_t{3}, end, look_at_words, [&](const Chunk &chunk, uintptr_t word) {
+    return chunk.has_lines_set ? look_at_words(word, word + chunk_bytes) : look(chunk.all, word);
+  });
   return first;
 }
 

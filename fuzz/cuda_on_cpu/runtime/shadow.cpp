@@ -15,7 +15,7 @@ static uintptr_t words(uintptr_t bytes) { return bytes / granule + 2; }
 static uintptr_t shadow_bytes(uintptr_t bytes) { return words(bytes) * (sizeof(Cell) + sizeof(uint16_t)); }
 
 bool map_shadow(Region &region, uintptr_t start, uintptr_t bytes) {
-  region = {start & ~(granule - 1), bytes + (start & (granule - 1)), nullptr, nullptr, nullptr, 0};
+  region = {start & ~(granule - 1), bytes + (start & (granule - 1)), nullptr, nullptr, nullptr, nullptr, 0};
   void *memory = mmap(nullptr, shadow_bytes(region.bytes), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
@@ -53,7 +53,7 @@ void set_initialised(Region &region, uintptr_t start, uintptr_t bytes, bool init
     for (Cell *cell = region.cell(from); cell < region.cell(end + granule - 1); cell++) set(*cell);
     return true;
   };
-  walk(region, start, start + bytes, set_words, [&](Chunk &chunk, uintptr_t) { return set(chunk.all), true; });
+  walk(region, start, start + bytes, set_words, [&](Chunk &chunk, uintptr_t at) { return forget_lines_set(region, at), set(chunk.all), true; });
 }
 
 // Large pages go back to the system, which supplies zeroed pages by itself: faster than writing zeros.

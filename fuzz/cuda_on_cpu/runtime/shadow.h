@@ -55,6 +55,7 @@ struct Region {
   Cell *cells;
   uint16_t *settled;
   Chunk *chunks;  // of large arrays (chunks.h), or null
+  uint64_t *lines_set;  // for each line of 64 bytes that has chunks, a bit
   uintptr_t chunks_from;
   Cell *cell(uintptr_t address) const { return cells + ((address - start) >> 2); }
   uint16_t *settled_at(uintptr_t address) const { return settled + ((address - start) >> 2); }

@@ -9,7 +9,7 @@
 
 namespace cuda_on_cpu {
 
-Line cuda_on_cpu_lines[lines_of_arena];
+LineTable cuda_on_cpu_lines;
 
 namespace {
 
@@ -23,7 +23,7 @@ struct Range {
 void mark_lines(const Range &range, Line as) {
   constexpr uint64_t line = uint64_t{1} << line_shift;
   uint64_t from = range.start - usual_arena, first = (from + line - 1) >> line_shift, end = (from + range.bytes) >> line_shift;
-  if (first < end) memset(cuda_on_cpu_lines + first, static_cast<int>(as), end - first);
+  if (first < end) memset(cuda_on_cpu_lines.of + first, static_cast<int>(as), end - first);
 }
 
 struct Guesses {

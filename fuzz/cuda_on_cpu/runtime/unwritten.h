@@ -27,11 +27,16 @@ constexpr bool code_looks_itself = true;
 constexpr bool code_looks_itself = false;
 #endif
 
-extern "C" __attribute__((visibility("default"))) Line cuda_on_cpu_lines[lines_of_arena];
+// The first line's number in all of memory, and how many there are: 0 where the arena lies elsewhere.
+struct LineTable {
+  uint64_t first, count;
+  Line of[lines_of_arena];
+};
+extern "C" __attribute__((visibility("default"))) LineTable cuda_on_cpu_lines;
 
 static inline bool is_in_unwritten_line(uintptr_t address) {
   uint64_t offset = address - usual_arena;
-  return offset >> arena_shift == 0 && cuda_on_cpu_lines[offset >> line_shift] >= Line::unwritten_at_turns;
+  return offset >> arena_shift == 0 && cuda_on_cpu_lines.of[offset >> line_shift] >= Line::unwritten_at_turns;
 }
 
 // Before a checked run, once its arrays have their places.

@@ -1,5 +1,6 @@
 // Arrays of 2 GB each, of which few words are touched. The first word of the command line says whether the program is right,
-// has one defect of each kind, or touches all of one array; marks name the lines of the defects.
+// has one defect of each kind, touches all of one array, or fills one with or without a gap; marks name the lines of the
+// defects.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -37,6 +38,16 @@ __global__ void read_meanwhile(const int *a, int *to) {
 __global__ void touch(int *a, size_t count, size_t step) {
   size_t at = (blockIdx.x * size_t{blockDim.x} + threadIdx.x) * step;
   if (at < count) a[at] = 1;
+}
+
+constexpr unsigned threads = 256, blocks_of_fill = 4096, gap = 2345;
+
+__global__ void fill(int *a, bool leaves_gap) {
+  if (!leaves_gap || blockIdx.x != gap) a[blockIdx.x * threads + threadIdx.x] = 1;
+}
+
+__global__ void look_for_others(const int *a, int *to) {
+  if (a[blockIdx.x * threads + threadIdx.x] != 1) *to = 1;  // GAP
 }
 
 static int *allocate() {
@@ -88,6 +99,7 @@ static void do_wrong(int *a, int *b, int *to, cudaStream_t stream, cudaStream_t 
 
 int main(int, char **argv) {
   bool is_right = !strcmp(argv[1], "right"), is_all = !strcmp(argv[1], "touch");
+  bool is_filled = !strcmp(argv[1], "filled"), has_gap = !strcmp(argv[1], "gap");
   int *to, result = 0;
   cudaMalloc(&to, sizeof *to);
   cudaMemset(to, 0, sizeof *to);
@@ -96,6 +108,11 @@ int main(int, char **argv) {
     int *all;
     if (cudaMalloc(&all, count * sizeof(int))) return 2;
     touch<<<static_cast<unsigned>((count / step + 255) / 256), 256>>>(all, count, step);
+  } else if (is_filled || has_gap) {
+    int *a;
+    if (cudaMalloc(&a, 4 * sizeof(int) * threads * blocks_of_fill)) return 2;
+    for (int i = 0; i < 2; i++) fill<<<blocks_of_fill, threads>>>(a, has_gap);
+    look_for_others<<<blocks_of_fill, threads>>>(a, to);
   } else {
     int *a = allocate(), *b = allocate();
     cudaStream_t stream, other;

@@ -13,11 +13,15 @@ from kfuzz.devices import Finding
 from kfuzz.programs.build import compile_source, link, load_program
 from kfuzz.programs.check import CheckedProgram, Server
 from kfuzz.programs.command_line import parse
+from kfuzz.programs.sampling import USUAL_SAMPLING, BlockSampling
 
 SOURCE = DATA / "large_arrays" / "arrays.cu"
 LARGE, SMALL, TOUCHES = 6 << 30, 6 << 20, 1536
 """Bytes of an array, and how many of its words a kernel writes."""
 GROUPS = Path("/sys/fs/cgroup/memory" if Path("/sys/fs/cgroup/memory").is_dir() else "/sys/fs/cgroup")
+
+AT_ONCE = BlockSampling(accesses_in_full=0)
+"""Every launch of 64 blocks or more is sampled."""
 
 pytestmark = pytest.mark.slow
 
@@ -49,10 +53,13 @@ def group_of_512_mb(tmp_path: Path) -> Iterator[Path]:
         group.rmdir()
 
 
-def check(program: Path, *words: str, runs: int = 1) -> tuple[CheckedProgram, list[Finding]]:
+def check(
+    program: Path, *words: str, runs: int = 1, sampling: BlockSampling = USUAL_SAMPLING
+) -> tuple[CheckedProgram, list[Finding]]:
     """The program after its runs, and their errors and warnings."""
     with closing(Server()) as server:
-        one = CheckedProgram(load_program(program), (str(program), *words), 60.0, server, lambda _: None)
+        called = (str(program), *words)
+        one = CheckedProgram(load_program(program), called, 60.0, server, lambda _: None, sampling=sampling)
         return one, list(one.examine(runs, seed=1).findings)
 
 
@@ -91,6 +98,17 @@ def test_each_defect_is_found(program: Path) -> None:
         ("race", line_of("MEANWHILE")),
         ("use-after-free", line_of("FREED")),
     }
+
+
+def test_blocks_outside_the_sample_that_fill_an_array_have_no_finding(program: Path) -> None:
+    one, findings = check(program, "filled", runs=2, sampling=AT_ONCE)
+    assert (findings, one.stopped) == ([], "")
+    assert one.sampled.launches == 3
+
+
+def test_a_read_of_what_blocks_outside_the_sample_did_not_fill_is_found(program: Path) -> None:
+    _, findings = check(program, "gap", sampling=AT_ONCE)
+    assert ("uninitialised", line_of("GAP")) in {(one.kind, one.line) for one in findings}
 
 
 def test_a_large_array_of_which_little_is_touched_takes_as_much_memory_as_a_small_one(
