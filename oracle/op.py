@@ -220,7 +220,7 @@ class Op:
                 made[name] = rng.integers(-4, 5, shape).astype(np.float64)
                 continue
             made[name] = rng.standard_normal(shape) if role.is_float else rng.integers(0, most, shape)
-            if role.is_float and role.dimensions == ("1",):  # a scale
+            if role.is_float and (role.divided or role.dimensions == ("1",)):  # a scale
                 made[name] = np.abs(made[name])
         return made
 

@@ -15,9 +15,11 @@ from flint import arb, ctx
 from kfuzz.oracle.apart import independent_dimensions
 from kfuzz.oracle.elements import F32, F64, FORMATS, OF_DTYPE, Element, Reals, values
 from kfuzz.oracle.enclosure import Bounds, Clash, Doubles, Enclosure, Index
+from kfuzz.oracle.grid import grid_of
 from kfuzz.oracle.joint.boxes import Contradiction
 from kfuzz.oracle.joint.clashes import find_clashes
 from kfuzz.oracle.joint.contraction import contract
+from kfuzz.oracle.joint.scales import UnseenScale, find_clashes_of_scales
 from kfuzz.oracle.names import check_names
 from kfuzz.oracle.op import NamedReals, Op
 from kfuzz.oracle.rounding import Accuracy
@@ -26,6 +28,7 @@ from kfuzz.oracle.special import check_special, claimed_elements
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import BallEnds
 from kfuzz.oracle.systems.exact import Exact
+from kfuzz.oracle.systems.rules.quantized import roundings
 from kfuzz.oracle.systems.value import Quantity
 from kfuzz.oracle.verdict import Reason, Special, Why
 
@@ -188,10 +191,28 @@ class Question:
 
     def _joint(self, name: str) -> Callable[[Doubles], Iterator[Clash]] | None:
         """The joint test of a row's elements, for an output whose last dimension is not independent."""
+        unseen = [
+            self._unseen_scale(band, made[name], name) for band, made in zip(self.bands, self.results, strict=True)
+        ]
+        if any(one is not None for one in unseen):
+            return partial(find_clashes_of_scales, unseen[0]) if len(unseen) == 1 and unseen[0] else None
         dimensions, apart = self.op.outputs[name].dimensions, independent_dimensions(self.op)[name]
         if len(dimensions) < 2 or dimensions[-1] in apart:
             return None
         return partial(find_clashes, partial(self._contradictions, name), self.forms)
+
+    def _unseen_scale(self, band: Bands, made: Quantity, name: str) -> UnseenScale | None:
+        """The scale by which an output was quantized and dequantized, where no output shows it."""
+        product = made.how[1] if made.how[:1] == ("stored",) else made
+        code = product.how[1] if product.how[:1] == ("mul",) else None
+        if code is None or code.how[:1] != ("quantized",) or self.claim.quantize.round != "even":
+            return None
+        g, s = code.how[1], code.how[2]
+        low, high = (np.broadcast_to(np.asarray(end, dtype=np.float64), s.shape) for end in (s.lo, s.hi))
+        x = np.asarray(g.lo if band.is_point(g) else np.full(g.shape, np.nan), dtype=np.float64)
+        grid = grid_of(band.element_of(band.form))
+        stored = self.stored.get(name, band.f)
+        return UnseenScale(x, low, high, code.blocks, grid, roundings(band, s), band.f, stored)
 
     def _contradictions(
         self, name: str, got: Doubles, form: str, row: Index | None = None

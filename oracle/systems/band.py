@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.oracle.elements import E4M3, F32, F64, FORMATS, Element, Reals
+from kfuzz.oracle.elements import E4M3, ELEMENTS, F32, F64, FORMATS, Element, Reals
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, Accuracy
 from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.ends import Endpoints, FloatEnds
@@ -272,8 +272,8 @@ class Bands:
     # -- groups that share a scale, and grids
 
     def element_of(self, name: str) -> Element:
-        """The element type of an output that is a grid."""
-        return self.formats.get(name, E4M3)
+        """The element type of an output that is a grid, or of this name."""
+        return self.formats.get(name) or ELEMENTS.get(name, E4M3)
 
     def groups(self, a: Quantity, width: str | int, height: str | int = 1) -> Quantity:
         return group(self, a, width, height)

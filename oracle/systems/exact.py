@@ -7,7 +7,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from kfuzz.oracle.elements import E4M3, Element, Reals
+from kfuzz.oracle.elements import E4M3, ELEMENTS, Element, Reals
 from kfuzz.oracle.grid import grid_of
 from kfuzz.oracle.groups import largest_of_blocks, spread
 from kfuzz.oracle.systems.absent import present
@@ -157,6 +157,10 @@ class Exact:
     def join(self, a: Quantity, b: Quantity) -> Quantity:
         return self.value(np.concatenate([a.x, b.x], axis=-1))
 
+    def element_of(self, name: str) -> Element:
+        """The element type of an output that is a grid, or of this name."""
+        return self.formats.get(name) or ELEMENTS.get(name, E4M3)
+
     def groups(self, a: Quantity, width: str | int, height: str | int = 1) -> Quantity:
         return group(self, a, width, height)
 
@@ -164,7 +168,7 @@ class Exact:
         return self.value(largest_of_blocks(np.abs(a.x), a.blocks))
 
     def scale(self, amax: Quantity, onto: str, name: str, least: Operand = 0.0, least_scale: Operand = 0.0) -> Quantity:
-        largest = grid_of(self.formats.get(onto, E4M3)).largest
+        largest = grid_of(self.element_of(onto)).largest
         made = self.maximum(self.div(self.maximum(amax, least), self.number(largest)), least_scale)
         made.name = name
         return made
@@ -175,7 +179,7 @@ class Exact:
         return a if answer is None else self.input(answer.reshape(a.shape))
 
     def quantize(self, a: Quantity, scale: Quantity, name: str, zero: Quantity | None = None) -> Quantity:
-        grid = grid_of(self.formats.get(name, E4M3))
+        grid = grid_of(self.element_of(name))
         t = self.div(a, self.value(spread(scale.x, a.blocks, a.shape)))
         whole = np.asarray(t.x, dtype=np.float64)
         if zero is not None:

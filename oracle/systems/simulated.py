@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kfuzz.oracle.elements import E4M3, F32, F64, FORMATS, Element, Reals
+from kfuzz.oracle.elements import F32, F64, FORMATS, Element, Reals
 from kfuzz.oracle.grid import grid_of
 from kfuzz.oracle.groups import spread
 from kfuzz.oracle.rounding import ACCUMULATOR_FORMATS, NARROW_SUMS, Accuracy
@@ -126,7 +126,7 @@ class Simulated(Exact):
 
     def scale(self, amax: Quantity, onto: str, name: str, least: Operand = 0.0, least_scale: Operand = 0.0) -> Quantity:
         """The scale as it is stored, by the claimed form."""
-        grid, stored = grid_of(self.formats.get(onto, E4M3)), self.formats.get(name, self.f)
+        grid, stored = grid_of(self.element_of(onto)), self.formats.get(name, self.f)
         amax = self.maximum(amax, least)
         if self.claim.quantize.scale == "exponent of amax":
             exponent = np.frexp(amax.x)[1] - np.frexp(grid.largest)[1]
@@ -139,7 +139,7 @@ class Simulated(Exact):
         return self.value(stored.round(np.asarray(made.x, dtype=np.float64)))
 
     def quantize(self, a: Quantity, scale: Quantity, name: str, zero: Quantity | None = None) -> Quantity:
-        grid, rounding = grid_of(self.formats.get(name, E4M3)), self.claim.quantize.round
+        grid, rounding = grid_of(self.element_of(name)), self.claim.quantize.round
         t = self.div(a, self.value(spread(scale.x, a.blocks, a.shape))).x
         t = np.where(np.isnan(t) & (a.x == 0), 0.0, t)
         if zero is not None:

@@ -322,3 +322,30 @@ def test_each_block_of_k_has_its_own_scale() -> None:
     assert judge("scaled_gemm", inputs, {"c": store(c, F32)}, None, None, axes).status == "kept"
     shifted = {**inputs, "scale_a": np.roll(left, 1, axis=1)}
     assert judge("scaled_gemm", shifted, {"c": store(c, F32)}, None, None, axes).status == "broken"
+
+
+def fake(y: Singles, x: Singles, form: Element = E4M3) -> Verdict:
+    accuracy = Accuracy(divide="ieee", form=form.name, quantize=Quantizing(apply="divide"))
+    return judge("fake_quantize", {"x": x}, {"y": y}, accuracy)
+
+
+@pytest.mark.parametrize("element", [E4M3, I8, E2M1], ids=str)
+def test_an_unseen_scale_must_fit_a_whole_group(element: Element) -> None:
+    x = RNG.standard_normal((60, 128)).astype(F)
+    s = np.abs(x).max(axis=1, keepdims=True) / F(grid_of(element).largest)
+    number = grid_of(element).round((x / s).astype(np.float64)).astype(F)
+    assert fake(number * s, x, element).status == "kept"
+    half = np.where(np.arange(128) < 64, np.nextafter(s, F(0)), np.nextafter(s, F(9)))
+    inside = [fake((number * half)[row : row + 1], x[row : row + 1], element) for row in range(60)]
+    assert all(one.status == "broken" for one in inside)
+    assert any(one.is_joint and "no scale fits both elements" in one.detail for one in inside), (
+        "by itself each is right"
+    )
+    assert fake(number * (s * F(1 + 2**-20)), x, element).status == "broken"
+
+
+def test_an_unseen_scale_is_pinned_by_the_codes_too() -> None:
+    x = RNG.standard_normal((40, 128)).astype(F)
+    s = np.abs(x).max(axis=1, keepdims=True) / F(448)
+    cut = grid_of(E4M3).round((x / s).astype(np.float64), "zero").astype(F)
+    assert fake(cut * s, x).status == "broken"
