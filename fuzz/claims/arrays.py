@@ -205,7 +205,7 @@ def check_elements(front: FrontMatter, roles: Roles, arrays: Mapping[str, Array]
         elif role in roles.integers:
             allowed = (I32, I64)
         else:
-            any_float = tuple(one for one in FLOATS if array.reads or not one.is_narrow or one.kind == "power")
+            any_float = tuple(one for one in FLOATS if array.reads or roles.grids or not one.is_narrow)
             allowed = any_float if roles.takes_any_float else (F32,)
         if array.element not in allowed:
             raise front.error(("arrays", name), f"'{role}' of {roles.op} is {' or '.join(map(str, allowed))}")

@@ -21,6 +21,8 @@ from kfuzz.search.quantizable import (
 from kfuzz.search.rows import MOST_BANDS, UNCLAIMED_ONCE_IN, rows_and_columns, rows_recipe
 from kfuzz.search.sizes import Ground
 
+SCALES = ("overall",)
+"""Roles of scales whose names do not say so."""
 ANY_ROWS_ONCE_IN = 4
 """Trials in which a quantizer gets the hostile rows of any op."""
 
@@ -30,7 +32,7 @@ def recipe_of_role(ground: Ground, role: str, wanted: Mapping[str, Shape], choos
     kernel = ground.kernel
     array = next(one for one in kernel.arrays.values() if one.reads == role)
     rows, cols = rows_and_columns(wanted[role])
-    if "scale" in role and role not in kernel.roles.integers:
+    if ("scale" in role or role in SCALES) and role not in kernel.roles.integers:
         return scales_recipe(array.element, rows, cols, choose)
     if role in kernel.roles.grids or array.element.is_narrow:
         return codes_recipe(kernel, array.element, rows, cols, choose)
@@ -58,8 +60,9 @@ def group_of(ground: Ground, wanted: Mapping[str, Shape], cols: int) -> int:
     }
     if axes.keys() != kernel.axes.keys():
         return max(cols, 1)
-    found = kernel.scalars_at(kernel.sizes(axes, ground.tune)).get("group", kernel.roles.op_axes.get("group", cols))
-    return min(int(found), max(cols, 1)) if not isinstance(found, str) else max(cols, 1)
+    given = kernel.scalars_at(kernel.sizes(axes, ground.tune))
+    group = given.get("group") or given.get("width") or kernel.roles.op_axes.get("group", cols)
+    return min(int(group), max(cols, 1)) if not isinstance(group, str) else max(cols, 1)
 
 
 def _bands(rows: int, choose: Choose, count: int) -> tuple[int, list[int]]:
