@@ -125,22 +125,22 @@ cudaError_t nodes_that(const Graph *graph, cudaGraphNode_t *nodes, size_t *count
   });
 }
 
-// An edge is full, or programmatic: between two kernels, from the trigger or the start of the first.
+// An edge is full, or begins at the trigger or at the start of a kernel.
 Edge edge_of(const cudaGraphEdgeData &data) {
-  return data.from_port == cudaGraphKernelNodePortProgrammatic    ? Edge::from_trigger
-         : data.from_port == cudaGraphKernelNodePortLaunchOrder ? Edge::from_start
-                                                                : Edge::full;
+  if (data.from_port == cudaGraphKernelNodePortProgrammatic) return Edge::from_trigger;
+  return data.from_port == cudaGraphKernelNodePortLaunchCompletion ? Edge::from_start : Edge::full;
 }
 cudaGraphEdgeData data_of(Edge edge) {
   if (edge == Edge::full) return {};
-  auto port = edge == Edge::from_trigger ? cudaGraphKernelNodePortProgrammatic : cudaGraphKernelNodePortLaunchOrder;
+  auto port = edge == Edge::from_trigger ? cudaGraphKernelNodePortProgrammatic : cudaGraphKernelNodePortLaunchCompletion;
   return {static_cast<unsigned char>(port), 0, cudaGraphDependencyTypeProgrammatic, {}};
 }
 bool is_edge(const cudaGraphEdgeData &data, const Node *from, const Node *to) {
-  if (data.to_port || data.from_port > cudaGraphKernelNodePortLaunchOrder) return false;
-  bool is_programmatic = data.type == cudaGraphDependencyTypeProgrammatic;
-  if (!is_programmatic) return data.type == cudaGraphDependencyTypeDefault && data.from_port == 0;
-  return data.from_port && from->work->again.type == cudaGraphNodeTypeKernel && to->work->again.type == cudaGraphNodeTypeKernel;
+  if (data.to_port || data.from_port > cudaGraphKernelNodePortLaunchCompletion) return false;
+  bool is_programmatic = data.type == cudaGraphDependencyTypeProgrammatic, from_kernel = from->work->again.type == cudaGraphNodeTypeKernel;
+  if (data.type > cudaGraphDependencyTypeProgrammatic || (data.from_port && !from_kernel)) return false;
+  if (!is_programmatic) return data.from_port != cudaGraphKernelNodePortProgrammatic;
+  return data.from_port && to->work->again.type == cudaGraphNodeTypeKernel;
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 // Three kernels, of which the second and third may begin before the one before has ended. Arguments: ways and cases.
-#include <cuda/ptx>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -9,17 +8,15 @@
 constexpr int n = 128;
 enum : unsigned {
   reads_early = 1, reads_older_early = 2, writes_early = 4, triggers_first = 8, waits = 16, one_waits = 32, meets = 64,
-  triggers_late = 128, by_ptx = 256, by_name = 512, reads_weights_early = 1024
+  triggers_late = 128, by_ptx = 256, reads_weights_early = 512
 };
 
 __device__ void wait_for_grids(unsigned does) {
   if (does & by_ptx) asm volatile("griddepcontrol.wait;" ::: "memory");
-  else if (does & by_name) cuda::ptx::griddepcontrol_wait();
   else cudaGridDependencySynchronize();
 }
 __device__ void trigger(unsigned does) {
   if (does & by_ptx) asm volatile("griddepcontrol.launch_dependents;");
-  else if (does & by_name) cuda::ptx::griddepcontrol_launch_dependents();
   else cudaTriggerProgrammaticLaunchCompletion();
 }
 
@@ -51,7 +48,7 @@ struct Case {
 };
 const Case cases[] = {
     {"waits", triggers_first, waits, waits, ""},
-    {"waits_by_ptx", triggers_first | by_ptx, waits | by_ptx, waits | by_name, ""},
+    {"waits_by_ptx", triggers_first | by_ptx, waits | by_ptx, waits | by_ptx, ""},
     {"reads_weights_early", triggers_first, waits | reads_weights_early, waits, ""},
     {"one_waits_and_all_meet", triggers_first, one_waits | meets, waits, ""},
     {"third_reads_the_first_after_the_second_waited", triggers_first, waits | triggers_late, waits | reads_older_early, ""},

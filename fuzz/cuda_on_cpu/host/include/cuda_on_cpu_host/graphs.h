@@ -37,7 +37,7 @@ struct cudaHostNodeParams {
 enum cudaGraphDependencyType { cudaGraphDependencyTypeDefault = 0, cudaGraphDependencyTypeProgrammatic = 1 };
 #define cudaGraphKernelNodePortDefault 0
 #define cudaGraphKernelNodePortProgrammatic 1
-#define cudaGraphKernelNodePortLaunchOrder 2
+#define cudaGraphKernelNodePortLaunchCompletion 2
 struct cudaGraphEdgeData {
   unsigned char from_port, to_port, type, reserved[5];
 };
