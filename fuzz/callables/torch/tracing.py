@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
+from math import prod
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -106,7 +107,7 @@ def trace_reference(
         )
     wide = None if is_single else in_double(reference, given, text, write)
     arrays = {f"constant {name}": value for name, value in constants.items()}
-    for number, some in enumerate(sizes_to_compare(sizes, steps, fixed)):
+    for number, some in enumerate(sizes_to_compare(sizes, steps, fixed, inputs)):
         given = tensors_of(inputs, some)
         arrays |= {f"input {number} {name}": one.numpy() for name, one in given.items()}
         arrays |= answers_of(f"single {number}", outputs, reference, given, some)
@@ -192,11 +193,25 @@ def prime_sizes(steps: Steps, fixed: Mapping[str, int], numbers: set[int]) -> di
     return {name: found[name] for name in steps}
 
 
-def sizes_to_compare(sizes: Mapping[str, int], steps: Steps, fixed: Mapping[str, int]) -> list[dict[str, int]]:
-    """Sizes at which kfuzz compares the formula with the reference: those of the trace, larger ones, and the least."""
+def sizes_to_compare(
+    sizes: Mapping[str, int], steps: Steps, fixed: Mapping[str, int], inputs: Dims
+) -> list[dict[str, int]]:
+    """Sizes at which kfuzz compares the formula with the reference: those of the trace, larger ones, and the least.
+
+    If fixed sizes make these too large to be judged, they are the least and the next.
+    """
     larger = {name: size + 6 * steps[name][1] for name, size in sizes.items()}
     least = {name: max(least, multiple) for name, (least, multiple) in steps.items()}
-    return [dict(sizes), {**larger, **fixed}, {**least, **fixed}]
+    second = {name: size + steps[name][1] for name, size in least.items()}
+    every = [dict(sizes), {**larger, **fixed}, {**least, **fixed}]
+    few = [{**least, **fixed}, {**second, **fixed}]
+    fitting = [one for one in every if elements_of(inputs, one) <= MOST_WEIGHTS]
+    return every if fitting == every else [one for one in few if elements_of(inputs, one) <= MOST_WEIGHTS] or few[:1]
+
+
+def elements_of(inputs: Dims, sizes: Mapping[str, int]) -> int:
+    """The elements of all inputs at these sizes."""
+    return sum(prod(int(d) if d.isdigit() else sizes[d] for d in dims) for dims in inputs.values())
 
 
 def tensors_of(inputs: Dims, sizes: Mapping[str, int]) -> dict[str, torch.Tensor]:
