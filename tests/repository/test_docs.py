@@ -5,6 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import click
@@ -88,6 +89,7 @@ def check_inline(line: str) -> None:
             raise WrongError(f"{line}: no option {word}")
 
 
+@cache
 def help_of(module: str) -> str:
     run = [sys.executable, "-m", module, "--help"]
     return subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=True).stdout
