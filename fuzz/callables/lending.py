@@ -99,6 +99,6 @@ def find_overwrites(blocks: list[PoisonedBlock], word: int) -> Iterator[Finding]
 def describe_overwrites(words: str, at: Sequence[int], nbytes: int) -> Iterator[Finding]:
     """A finding for changed bytes beside an allocation, if there are any; `at` counts from its first byte."""
     if at:
-        side = f"{plural(-at[0], 'byte')} before" if at[0] < 0 else f"{plural(at[0] - nbytes, 'byte')} behind"
+        side = f"{plural(-at[0], 'byte')} before" if at[0] < 0 else f"{plural(at[0] - nbytes, 'byte')} after"
         message = f"write {side} {words} that the callable allocates, {plural(len(at), 'byte')} in all"
         yield Finding("out-of-bounds", message, array=ITS_OWN, index=at[0], count=len(at))

@@ -45,7 +45,9 @@ class CountFormula:
         return expression.number(self.text, sizes)(sizes)
 
 
-def fitted(points: Sequence[Point], axes: Iterable[str], others: Iterable[str], numbers: Iterable[int]) -> CountFormula:
+def fit_formula(
+    points: Sequence[Point], axes: Iterable[str], others: Iterable[str], numbers: Iterable[int]
+) -> CountFormula:
     """The simplest formula that is at least the count at every point, and nowhere far above.
 
     `axes` grow; `others` (tune and let) and `numbers` of the text are widths in which work may be divided.

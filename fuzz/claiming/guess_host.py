@@ -106,7 +106,7 @@ def untold(op: str, source: str, said: FunctionWords) -> str:
     if not unknown:
         return f"{said.entry}: it takes {len(arrays)} arrays; {roles}: write its claim"
     how = f"say --arg NAME=VALUE, or NAME=SIZE, of {', '.join(dimensions_of(roles))}"
-    return f"{said.entry}: what is meant by {unknown} cannot be told from the names: {how}"
+    return f"{said.entry}: the names do not say what {unknown} means: {how}"
 
 
 def given_value(known: Mapping[str, tuple[str, ...]], name: str) -> str:

@@ -71,13 +71,13 @@ def function_of(where: str, source: str) -> Function:
         raise ClaimError(f"{where}: it has no __global__ function")
     if len(names) != 1:
         found = f"{len(names)} kernels ({', '.join(names)})"
-        raise ClaimError(f"{where}: {found}; how they work together has to be written: kfuzz show --template")
+        raise ClaimError(f"{where}: {found}; write a claim that says how they work together: kfuzz show --template")
     name = names[0]
     template = re.search(rf"template\s*<([^<>]*)>\s*__global__[^;{{}}]*\b{name}\s*\(", source)
     given = split_commas(template[1]) if template else []
     if len(sizes_given := [one for one in given if not is_type(one)]) > 1:
         told = f"{name} is a template of several numbers ({', '.join(one.strip() for one in sizes_given)})"
-        raise ClaimError(f"{where}: {told}; with which it is launched has to be written: kfuzz show --template")
+        raise ClaimError(f"{where}: {told}; write a claim that says with which it is launched: kfuzz show --template")
     parameters = [instance(one) for one in given]
     return Function(name, f"{name}<{', '.join(parameters)}>" if parameters else name, functions[name])
 

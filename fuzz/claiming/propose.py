@@ -10,7 +10,7 @@ from functools import partial
 from itertools import product
 from math import prod
 
-from kfuzz.claiming.formula import CountFormula, Point, fitted
+from kfuzz.claiming.formula import CountFormula, Point, fit_formula
 from kfuzz.claiming.grounds import summed_axes
 from kfuzz.claiming.measure import MeasuredCounts, Sample, chosen, launches_at, measure, split
 from kfuzz.claiming.stages import stages_of
@@ -201,7 +201,7 @@ def for_variant(
     """The formula of one choice of launches, which is 0 if that choice is not made; `others` may divide."""
     widths = [number for number in numbers(kernel.source) if 2 <= number <= LARGEST]
     points = [Point(sample.sizes, count(sample)) for sample in samples]
-    found = fitted(points, summed_axes(kernel), others, {32, *widths})
+    found = fit_formula(points, summed_axes(kernel), others, {32, *widths})
     if not is_one_of:
         return found
     is_chosen = []  # 1 if these launches are made, else 0, since / rounds down

@@ -45,7 +45,7 @@ def least(*many: Depths) -> Depths:
     return found
 
 
-def joined(*many: Stages, more: int = 0) -> Stages:
+def join_stages(*many: Stages, more: int = 0) -> Stages:
     """Join values into one with `more` additional additions."""
     sums = least(*(one.sum for one in many))
     return Stages(
@@ -83,10 +83,10 @@ class Staged(Exact):
         return value if isinstance(value, Quantity) else staged(super().number(value), Stages(is_constant=True))
 
     def add(self, a: Quantity, b: Quantity) -> Quantity:
-        return staged(super().add(a, b), joined(of(a), of(b), more=1))
+        return staged(super().add(a, b), join_stages(of(a), of(b), more=1))
 
     def sub(self, a: Quantity, b: Quantity) -> Quantity:
-        return staged(super().sub(a, b), replace(joined(of(a), of(b), more=1), ends_in_difference=True))
+        return staged(super().sub(a, b), replace(join_stages(of(a), of(b), more=1), ends_in_difference=True))
 
     def neg(self, a: Quantity) -> Quantity:
         return staged(super().neg(a), of(a))
@@ -96,7 +96,7 @@ class Staged(Exact):
 
     def div(self, a: Quantity, b: Quantity) -> Quantity:
         s, t = of(a), of(b)
-        both = s if t.is_constant else joined(s, Stages({}, t.inner, least(t.divided, t.sum)))
+        both = s if t.is_constant else join_stages(s, Stages({}, t.inner, least(t.divided, t.sum)))
         return staged(super().div(a, b), both)
 
     def _apply(self, name: str, a: Quantity) -> Quantity:
@@ -107,19 +107,19 @@ class Staged(Exact):
         return staged(super().max(a, axis), of(a))
 
     def maximum(self, a: Operand, b: Operand) -> Quantity:
-        return staged(super().maximum(a, b), joined(of(self.number(a)), of(self.number(b))))
+        return staged(super().maximum(a, b), join_stages(of(self.number(a)), of(self.number(b))))
 
     def minimum(self, a: Operand, b: Operand) -> Quantity:
-        return staged(super().minimum(a, b), joined(of(self.number(a)), of(self.number(b))))
+        return staged(super().minimum(a, b), join_stages(of(self.number(a)), of(self.number(b))))
 
     def where(self, mask: Reals, a: Operand, b: Operand) -> Quantity:
-        return staged(super().where(mask, a, b), joined(of(self.number(a)), of(self.number(b))))
+        return staged(super().where(mask, a, b), join_stages(of(self.number(a)), of(self.number(b))))
 
     def take(self, a: Quantity, index: Reals) -> Quantity:
         return staged(super().take(a, index), of(a))
 
     def join(self, a: Quantity, b: Quantity) -> Quantity:
-        return staged(super().join(a, b), joined(of(a), of(b)))
+        return staged(super().join(a, b), join_stages(of(a), of(b)))
 
     def sum(self, a: Quantity, sum: str = "sum", axis: int = -1) -> Quantity:
         return staged(super().sum(a, sum, axis), summed(of(a), sum))
@@ -130,7 +130,7 @@ class Staged(Exact):
     def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Quantity:
         terms = product(of(a), of(b))
         for start in starts:
-            terms = joined(terms, of(start))
+            terms = join_stages(terms, of(start))
         return staged(super().matmul(a, b, sum, starts), summed(terms, sum, more=len(starts)))
 
     def running_sum(self, a: Quantity, sum: str = "scan", exclusive: bool = False) -> Quantity:
@@ -152,8 +152,8 @@ def product(s: Stages, t: Stages) -> Stages:
     if s.is_constant or t.is_constant:
         return t if s.is_constant else s
     if s.is_exponential or t.is_exponential:
-        return joined(s, t)
-    return joined(s.closed(), t.closed())
+        return join_stages(s, t)
+    return join_stages(s.closed(), t.closed())
 
 
 def summed(s: Stages, name: str, more: int = 0) -> Stages:
@@ -169,5 +169,5 @@ def stages_of(op: Op, form: str | None) -> dict[str, dict[str, int]]:
     for one in op.forms_of(form):
         with np.errstate(all="ignore"):
             made = op.run(Staged(sizes, one, index=Places(sizes)), inputs, sizes, scalars)
-        found = joined(found, *(of(value) for value in made.values()))
+        found = join_stages(found, *(of(value) for value in made.values()))
     return {"sum": dict(found.sum), "inner": dict(found.inner), "divided": dict(found.divided)}

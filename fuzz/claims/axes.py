@@ -104,7 +104,7 @@ def parse_tune(place: ClaimPlace) -> tuple[int, ...]:
     if not value:
         raise place.error("an empty list leaves no way to launch; name at least one value")
     if len(set(value)) < len(value):
-        raise place.error("a value stands twice")
+        raise place.error("a value occurs twice")
     return tuple(value)
 
 

@@ -150,7 +150,7 @@ def parse(path: Path, source: str) -> FrontMatter:
     where, mark = shown_path(path), comment_of(path, source)
     opens, closes = f"{mark} /// kernel", f"{mark} ///"
     marks = {"//": "slashes, not in /* */", "#": "#"}[mark]
-    plain = f"a claim stands in {mark} comments, with one space after the {marks}"
+    plain = f"write the claim in {mark} comments, with one space after the {marks}"
     lines = [line.rstrip() for line in source.split("\n")]
     fences = [number for number, line in enumerate(lines) if line == opens]
     if not fences:

@@ -196,7 +196,7 @@ class Kernel:
     def axes_of(self, inputs: Arrays) -> dict[str, int]:
         """This kernel's axes, computed from the shapes of the op's inputs, dimension by dimension."""
         read = [array for array in self.arrays.values() if array.reads]
-        shapes = [fitted(array, inputs[str(array.reads)].shape, self.roles.takes_vector) for array in read]
+        shapes = [fit_shape(array, inputs[str(array.reads)].shape, self.roles.takes_vector) for array in read]
         found: dict[str, int] = {}
         for array, shape in zip(read, shapes, strict=True):
             found |= {size.text: given for size, given in zip(array.shape, shape, strict=True)}
@@ -405,7 +405,7 @@ def name_of(path: Path) -> str:
     return one_line(full.relative_to(KERNELS).with_suffix("").as_posix() if full.is_relative_to(KERNELS) else full.stem)
 
 
-def fitted(array: Array, shape: Shape, takes_vector: bool) -> Shape:
+def fit_shape(array: Array, shape: Shape, takes_vector: bool) -> Shape:
     """The shape of an input, with the row dimension added or dropped to match the kernel's array."""
     if len(shape) == len(array.shape):
         return shape

@@ -301,7 +301,7 @@ class WrittenBroken:
 
 def parse_launches(place: ClaimPlace) -> tuple[WrittenLaunch, ...]:
     if not isinstance(place.value, list) or not all(isinstance(item, dict) for item in place.value):
-        raise place.error("a launch stands under [[launch]], in double brackets")
+        raise place.error("write a launch under [[launch]], in double brackets")
     return tuple(
         parse_record(WrittenLaunch, ClaimPlace(place.front, (*place.key, index), item))
         for index, item in enumerate(place.value)

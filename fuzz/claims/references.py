@@ -82,7 +82,7 @@ def reference_of(front: FrontMatter, name: str | None) -> Reference:
             if usual in known:
                 return Reference(path, source, usual)
     wanted = f"no reference; one is called {' or '.join(USUAL)}" if name is None else f"no {name} in the file"
-    raise front.error(("op",) if name is None else KEY, f"{wanted}, or stands in {BESIDE[0]} beside it")
+    raise front.error(("op",) if name is None else KEY, f"{wanted}, or is in {BESIDE[0]} beside it")
 
 
 def question_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) -> dict[str, object]:

@@ -64,7 +64,7 @@ def check_names(front: FrontMatter, claim: WrittenClaim) -> None:
             if section != "arrays" and (keyword.iskeyword(name) or name in expression.RESERVED):
                 raise front.error(key, f"'{name}' has a meaning in expressions; take another name")
             if name in owner:
-                raise front.error(key, f"'{name}' stands in {owner[name]} already; a name means one thing")
+                raise front.error(key, f"'{name}' is already in {owner[name]}; a name means one thing")
             owner[name] = section
 
 

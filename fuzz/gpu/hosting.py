@@ -197,7 +197,7 @@ class HostLibrary:
         for raw in seen[: library.kfuzz_end(seen, MOST_SEEN)]:
             findings = (*findings, describe_report(raw))
         if pending and not refused:
-            message = f"a launch is refused: {pending.decode()}; nobody asks for the error"
+            message = f"a launch is refused: {pending.decode()}; the host does not check the error"
             findings = (*findings, Finding("launch-refused", message))
         if self.is_fresh_each_run:
             self.close()

@@ -125,7 +125,7 @@ class Programs:
         unset = memory_of(storage, 4)[at] == np.uint32(self.word + OUTPUT)
         if unset.any():
             first = int(at[unset][0])
-            message = f"reads {storage.name}[{first}], which nobody has written"
+            message = f"reads {storage.name}[{first}], which no program has written"
             self._report("uninitialised", message, storage.name, first, int(unset.sum()))
 
     def _program(self) -> int:

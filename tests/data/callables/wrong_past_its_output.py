@@ -4,7 +4,7 @@
 #
 # [broken]
 # kind = "out-of-bounds"
-# why  = "one element is written behind what it allocates"
+# why  = "one element is written after what it allocates"
 # ///
 import ctypes
 

@@ -69,10 +69,10 @@ def test_what_is_allocated_holds_poison_and_bases_are_as_aligned_as_torchs(card:
 @pytest.mark.parametrize(
     ("nbytes", "at", "content", "message"),
     [
-        (120, 132, b"abcd", "write 12 bytes behind 120 bytes that the callable allocates, 4 bytes in all"),
-        (3, 3, b"a", "write 0 bytes behind 3 bytes that the callable allocates, 1 byte in all"),
+        (120, 132, b"abcd", "write 12 bytes after 120 bytes that the callable allocates, 4 bytes in all"),
+        (3, 3, b"a", "write 0 bytes after 3 bytes that the callable allocates, 1 byte in all"),
         (120, -1, b"a", "write 1 byte before 120 bytes that the callable allocates, 1 byte in all"),
-        (512, 511 + BESIDE_BYTES, b"a", "write 4095 bytes behind 512 bytes that the callable allocates, 1 byte in all")
+        (512, 511 + BESIDE_BYTES, b"a", "write 4095 bytes after 512 bytes that the callable allocates, 1 byte in all")
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("is_freed", [False, True])

@@ -130,7 +130,7 @@ def test_sizes_of_a_function_of_pointers_are_told_by_names_or_by_their_order(
 def test_what_cannot_be_told_of_an_argument_is_asked_for() -> None:
     parameters = "float *out, const float *in, int N, int C, int tile"
     told = untold("softmax", RAW % parameters, FunctionWords("f"))
-    assert told.startswith("f: what is meant by C, tile cannot be told from the names: say --arg NAME=VALUE")
+    assert told.startswith("f: the names do not say what C, tile means: say --arg NAME=VALUE")
     of_tensors = "torch::Tensor forward(torch::Tensor x, int threads) {}"
     assert "threads" in untold("softmax", of_tensors, FunctionWords("forward"))  # nobody tries it before
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from paths import DATA
 
-from kfuzz.claiming.formula import CountFormula, Point, fitted
+from kfuzz.claiming.formula import CountFormula, Point, fit_formula
 from kfuzz.claiming.grounds import grounds, summed_axes
 from kfuzz.claiming.guess import found_in, guessed
 from kfuzz.claiming.guess_host import host_claims
@@ -40,7 +40,7 @@ SIZES = [
 def through(text: str) -> CountFormula:
     """What is fitted through the values of a formula."""
     wanted = expression.number(text, ("cols", "threads"))
-    return fitted([Point(sizes, wanted(sizes)) for sizes in SIZES], ["cols"], ["threads"], [32])
+    return fit_formula([Point(sizes, wanted(sizes)) for sizes in SIZES], ["cols"], ["threads"], [32])
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_formula_of_loops_and_trees_is_found_again(text: str) -> None:
 @settings(max_examples=10, deadline=None)
 def test_no_count_is_above_its_formula_whatever_was_counted(counts: list[int]) -> None:
     points = [Point(sizes, count) for sizes, count in zip(SIZES, counts, strict=True)]
-    found = fitted(points, ["cols"], ["threads"], [32])
+    found = fit_formula(points, ["cols"], ["threads"], [32])
     assert all(found(point.sizes) >= point.count for point in points)
 
 
@@ -390,13 +390,13 @@ def test_a_file_of_which_nothing_can_be_guessed_is_one_line(tmp_path: Path, cont
 
 def test_a_template_of_several_numbers_is_not_guessed(tmp_path: Path) -> None:
     """One that has threads and vectors was taken to have as many vectors as threads: minutes of compiling."""
-    with pytest.raises(ClaimError, match=r"several numbers \(int THREADS, int VECTORS\); with which it is launched"):
+    with pytest.raises(ClaimError, match=r"several numbers \(int THREADS, int VECTORS\); write a claim that"):
         guessed(tmp_path / "mine.cu", bare(KERNELS / "layer_norm" / "block_in_registers.cu"), "layer_norm")
 
 
 def test_several_kernels_and_an_unknown_op_are_told(tmp_path: Path) -> None:
     two = bare(KERNELS / "reduce" / "max_sum_grid.cu")
-    with pytest.raises(ClaimError, match=r"2 kernels \(reduce_max, reduce_blocks\); how they work together"):
+    with pytest.raises(ClaimError, match=r"2 kernels \(reduce_max, reduce_blocks\); write a claim that"):
         guessed(tmp_path / "mine.cu", two, "max_sum")
     with pytest.raises(ClaimError, match="what it computes is not known: say --op"):
         guessed(tmp_path / "mine.cu", "__global__ void f(float *y) {}", None)
