@@ -67,6 +67,9 @@ def quantize(N: BandSystem, g: Quantity, s: Quantity, name: str, zero: Quantity 
     ends = (np.asarray(s.lo > 0, dtype=np.bool_), np.asarray(s.hi < INF, dtype=np.bool_))
     usable = ends[0] & ends[1] & np.asarray(s.lo <= s.hi, dtype=np.bool_)
     lo, hi = _quotients(N, g, s, usable)
+    if not np.all(usable):
+        at = np.broadcast_to(spread(usable, g.blocks, g.shape), g.shape)
+        lo, hi = np.where(at, lo, 0.0), np.where(at, hi, 0.0)
     zero_at = None if zero is None else spread_over(N, zero, g)
     if zero_at is not None:
         lo, hi = _add_zero(N, lo, hi, zero_at)
