@@ -89,9 +89,10 @@ class QuantizerSetting:
     def spread(self, s: Singles) -> Singles:
         return np.asarray(np.broadcast_to(spread(s, (1, self.group), self.x.shape), self.x.shape))
 
-    def disturb(self, x: Singles, ulps: float) -> Singles:
-        """The result of a fast function, within so many last places."""
-        return (x.astype(np.float64) * (1 + 2.0**-23 * ulps * self.rng.uniform(-1, 1, x.shape))).astype(F)
+    def disturb(self, x: Singles, places: int) -> Singles:
+        """The result of a fast function: up to so many last places from the one that is rounded correctly."""
+        steps = self.rng.integers(-places, places + 1, x.shape)
+        return np.asarray((x + steps * np.spacing(np.abs(x))).astype(F))
 
 
 Scaled = tuple[Reals, Singles]
@@ -143,18 +144,18 @@ def constant_both(given: QuantizerSetting) -> Scaled:
 
 
 def fast(given: QuantizerSetting) -> Scaled:
-    s = given.disturb(given.amax / given.largest, 1.9)
-    return given.disturb(given.x / given.spread(s), 1.9), s
+    s = given.disturb(given.amax / given.largest, 2)
+    return given.disturb(given.x / given.spread(s), 2), s
 
 
 def fast_reciprocal(given: QuantizerSetting) -> Scaled:
-    s = given.disturb(given.amax / given.largest, 1.9)
-    return given.x * given.spread(given.disturb(F(1) / s, 1.9)), s
+    s = given.disturb(given.amax / given.largest, 2)
+    return given.x * given.spread(given.disturb(F(1) / s, 2)), s
 
 
 def fast_both(given: QuantizerSetting) -> Scaled:
-    made = given.disturb(given.largest / given.amax, 1.9)
-    return given.x * given.spread(made), given.disturb(given.amax / given.largest, 1.9)
+    made = given.disturb(given.largest / given.amax, 2)
+    return given.x * given.spread(made), given.disturb(given.amax / given.largest, 2)
 
 
 def clamped(given: QuantizerSetting) -> Scaled:
@@ -185,7 +186,7 @@ def up_by_bits(given: QuantizerSetting) -> Scaled:
 
 
 def up_by_log(given: QuantizerSetting) -> Scaled:
-    s = np.exp2(np.ceil(given.disturb(np.log2(given.amax / given.largest), 0.9)))
+    s = np.exp2(np.ceil(given.disturb(np.log2(given.amax / given.largest), 1)))
     return given.x / given.spread(s), s
 
 
