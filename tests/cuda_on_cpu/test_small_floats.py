@@ -5,6 +5,7 @@ The grids are built from the formats' definitions: a sign, an exponent with its 
 
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,8 @@ from planted_jobs import job_of
 
 from kfuzz.cpu import toolchain
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.devices import Probe, host_compiler
+from kfuzz.devices import Device, Probe, host_compiler
+from kfuzz.find.device import open_device
 
 pytestmark = pytest.mark.slow
 Floats = NDArray[np.float32]
@@ -130,15 +132,18 @@ PRODUCTS = ("e4m3_e4m3", "e4m3_e5m2")
 TYPES = {kind: f"__nv_fp{GRIDS[kind].bits}_{kind}" for kind in GRIDS}
 INTO_PAIR = "cvt.rn.satfinite.<KIND>x2.f32 %0, %1, %2;"
 INTO_BYTE = "{ .reg .b8 made; cvt.rn.satfinite.<KIND>x2.f32 made, %1, %2; mov.b16 %0, {made, 0}; }"
+
+
+def rounding_kernel(kind: str) -> str:
+    """The kernel that rounds to one format by its type and by cvt."""
+    by_ptx = INTO_BYTE if kind == "e2m1" else INTO_PAIR
+    return ROUND.replace("<PTX>", by_ptx).replace("<KIND>", kind).replace("<TYPE>", TYPES[kind])
+
+
 KERNEL = "\n".join(
     (
         "#include <cuda_fp4.h>",
-        *(
-            ROUND.replace("<PTX>", INTO_BYTE if kind == "e2m1" else INTO_PAIR)
-            .replace("<KIND>", kind)
-            .replace("<TYPE>", name)
-            for kind, name in TYPES.items()
-        ),
+        *map(rounding_kernel, TYPES),
         FACTS,
         *(PRODUCT.replace("<A>", one[:4]).replace("<B>", one[5:]) for one in PRODUCTS),
     )
@@ -164,12 +169,12 @@ def hostile_floats(grid: Grid) -> Floats:
     return np.concatenate([near, special, -near, -special])
 
 
-@pytest.mark.parametrize("kind", GRIDS)
-def test_every_number_and_every_tie_of_a_grid_is_rounded_to_its_code(device: CpuDevice, kind: str) -> None:
+def check_rounding(device: Device, source: str, entries: tuple[str, ...], kind: str) -> None:
+    """Types, cvt and the way back, for all that is hostile to a grid."""
     grid, x = GRIDS[kind], hostile_floats(GRIDS[kind])
     arguments = {"y": f"u32[{3 * len(x)}]", "x": x, "n": len(x)}
-    job = job_of(KERNEL, ENTRIES, f"round_{kind}", arguments, grid=-(-len(x) // 256), block=256)
-    outcome = device.run(job, Probe(check=True, runs=1, timeout=20.0))
+    job = job_of(source, entries, f"round_{kind}", arguments, grid=-(-len(x) // 256), block=256)
+    outcome = device.run(job, Probe(check=isinstance(device, CpuDevice), runs=1, timeout=20.0))
     assert outcome.findings == ()
     by_type, by_ptx, back = outcome.runs[0].outputs["y"].view(np.uint32).reshape(3, -1)
     nearest = grid.nearest(x)
@@ -179,6 +184,19 @@ def test_every_number_and_every_tie_of_a_grid_is_rounded_to_its_code(device: Cpu
     code = nearest[is_number] & np.uint32((1 << (grid.bits - 1)) - 1)
     numbers = np.copysign(grid.numbers[code], x[is_number])
     np.testing.assert_array_equal(back.view(np.float32)[is_number], numbers)
+
+
+@pytest.mark.parametrize("kind", GRIDS)
+def test_every_number_and_every_tie_of_a_grid_is_rounded_to_its_code(device: CpuDevice, kind: str) -> None:
+    check_rounding(device, KERNEL, ENTRIES, kind)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", ["e4m3", "e5m2"])
+def test_a_gpu_rounds_to_the_same_codes(kind: str) -> None:
+    source = f"#include <cuda_fp8.h>\n{rounding_kernel(kind)}"
+    with closing(open_device("gpu")) as gpu:
+        check_rounding(gpu, source, (f"round_{kind}",), kind)
 
 
 def test_single_facts_of_the_manuals_hold(device: CpuDevice) -> None:

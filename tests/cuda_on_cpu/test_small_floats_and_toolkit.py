@@ -64,7 +64,11 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Conversions, Convers
 
 
 def every_head(exponent: int, fraction: int, digits: int) -> Bits:
-    """All signs, exponents and first digits of a fraction, each with tails around 0, the half and the end."""
+    """All signs, exponents and first digits of a fraction, each with tails around 0, the half and the end.
+
+    A format keeps four digits at most, so each of its numbers and ties has a tail of 0: between a tail of 1 and the
+    last one nothing changes if a conversion is monotone.
+    """
     tail = fraction - digits
     heads = np.arange(1 << (1 + exponent + digits), dtype=np.uint64) << np.uint64(tail)
     half = 1 << (tail - 1)

@@ -1,5 +1,6 @@
 """Kernels that may begin before those before them have ended: programmatic stream serialization, captures and edges."""
 
+import subprocess
 from contextlib import closing
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from paths import DATA
 from program_runs import built
 
 from kfuzz.devices import Finding
+from kfuzz.gpu import nvidia
 from kfuzz.programs.build import load_program
 from kfuzz.programs.check import CheckedProgram, Server
 
@@ -69,6 +71,16 @@ def line_of(way: str, case: str) -> int:
 
 def test_a_kernel_that_waits_for_what_it_uses_has_no_finding(program: Path) -> None:
     assert examine(program, *((way, case) for way, cases in RIGHT.items() for case in cases)) == []
+
+
+@pytest.mark.gpu
+def test_right_cases_run_to_their_end_on_a_gpu(tmp_path: Path) -> None:
+    cases = [(way, case) for way, cases in RIGHT.items() for case in cases]
+    program = tmp_path / "early"
+    subprocess.run([nvidia.find(), "-std=c++17", "-arch=native", str(SOURCE), "-o", str(program)], check=True)
+    words = [word for way_and_case in cases for word in way_and_case]
+    ran = subprocess.run([str(program), *words], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout.split()) == (0, [case for _, case in cases])
 
 
 def test_an_access_before_the_wait_is_a_race_with_its_line(program: Path) -> None:
