@@ -104,6 +104,8 @@ static cudaError_t set(const Filled &f) {
   if (is_captured(by.stream)) return capture(by.stream, cudaGraphNodeTypeMemset, set_again, f);
   Within runtime;
   Working work(timeline_of(by.stream), Work::set, !lane_of_graph() && by.waits && is_host_visible(device_array_at(f.to)));
+  SetKey key = {f.to, f.width, f.rows * f.slices, f.pitch, f.slice, f.value | uint64_t{f.element_bytes} << 32};
+  if (is_done_already(key)) return cudaSuccess;
   for (size_t row = 0; row < f.rows * f.slices; row++) {
     char *into = static_cast<char *>(f.to) + row / f.rows * f.slice + row % f.rows * f.pitch;
     size_t part = inside(into, f.width, true, by.line);
@@ -114,6 +116,7 @@ static cudaError_t set(const Filled &f) {
     if (run->check) host_has_written(reinterpret_cast<uintptr_t>(into), part);
   }
   if (run->check) checker_has_moved();
+  note_done(key);
   return cudaSuccess;
 }
 static cudaError_t set_again(void *arguments) { return set(*static_cast<Filled *>(arguments)); }

@@ -29,7 +29,14 @@ struct Known {
   unsigned char arguments[most_arguments];
 };
 
+struct KnownSet {
+  SetKey key;
+  uint64_t memory;
+};
+
 struct Repetitions {
+  KnownSet sets[most_known] = {};
+  uint32_t next_set = 0;
   Known known[most_known];
   uint32_t count = 0, next = 0;
   uint64_t memory = 1;  // how often memory may have changed
@@ -143,6 +150,18 @@ Known &known_launch(const Step &step, const LaunchKey &key, bool &is_new) {
 
 void note_memory_change() { repetitions.memory++; }
 void note_output() { repetitions.outputs++; }
+
+bool is_done_already(const SetKey &key) {
+  if (!may_skip()) return false;
+  for (const KnownSet &one : repetitions.sets)
+    if (one.memory == repetitions.memory && !memcmp(&one.key, &key, sizeof key)) return true;
+  return false;
+}
+
+void note_done(const SetKey &key) {
+  repetitions.sets[repetitions.next_set] = {key, repetitions.memory};
+  repetitions.next_set = (repetitions.next_set + 1) % most_known;
+}
 
 bool begin_launch(const Step &step, const LaunchKey &key) {
   repetitions.now = nullptr;

@@ -19,6 +19,14 @@ struct LaunchKey {
   const void *arguments;
   uint64_t bytes;
 };
+// A memset, which is not done again either if no memory has changed since it was done.
+struct SetKey {
+  const void *to;
+  uint64_t width, rows, pitch, slice, value;
+};
+bool is_done_already(const SetKey &key);
+void note_done(const SetKey &key);
+
 // Around a launch. If `begin_launch` is false, it is not to be run, and `end_launch` is not called.
 bool begin_launch(const Step &step, const LaunchKey &key);
 void end_launch();
