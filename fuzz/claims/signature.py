@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from kfuzz.oracle.elements import ELEMENTS, FLOATS
 from kfuzz.sources.cuda_text import blank_non_code, closing_bracket, kernels, split_commas
+from kfuzz.sources.macros import expand_definitions
 
 FLOAT_TYPES = tuple(name for element in FLOATS for name in element.c_types)
 BYTES = {
@@ -55,7 +56,7 @@ def entries_of(source: str) -> dict[str, Parameters]:
 
 def host_functions_of(source: str) -> dict[str, Parameters]:
     """Every function of the source that has a body and is not a kernel, by name; the first of overloads."""
-    code = blank_non_code(source)
+    code = expand_definitions(blank_non_code(source))
     found: dict[str, Parameters] = {}
     for named in HOST_FUNCTION.finditer(code):
         end = closing_bracket(code, named.end() - 1)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kfuzz.claims.signature import entries_of, split_commas
+from kfuzz.claims.signature import entries_of, host_functions_of, split_commas
 from kfuzz.cpu.translate import translate
 from kfuzz.sources.headers import SourceFile
 
@@ -69,3 +69,19 @@ def test_commas_in_brackets_do_not_split() -> None:
     assert split_commas("ceil_div(a, b), c") == ("ceil_div(a, b)", "c")
     assert split_commas("Pair<int, 3> *p, int n") == ("Pair<int, 3> *p", "int n")
     assert split_commas("  ") == ()
+
+
+def test_a_function_that_a_macro_defines_is_read() -> None:
+    source = """
+#define TWICE(name, type) \\
+  __global__ void name##_kernel(type *y, const type *x, int n) { if (threadIdx.x < n) y[threadIdx.x] = 2 * x[0]; } \\
+  void name(type *y, const type *x, int n) { name##_kernel<<<1, 32>>>(y, x, n); }
+#define WARP 32
+TWICE(run, float)
+void other(double *z) { *z = WARP; }
+"""
+    functions = host_functions_of(source)
+    assert {name: [one.text for one in parameters] for name, parameters in functions.items()} == {
+        "run": ["float *y", "const float *x", "int n"],
+        "other": ["double *z"],
+    }
