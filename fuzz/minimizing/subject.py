@@ -43,7 +43,13 @@ class Subject:
 
     @cached_property
     def axes(self) -> dict[str, int]:
-        """The sizes of the op's dimensions, without fixed ones, the most worthwhile to reduce first."""
+        """The sizes that may be reduced, the most worthwhile first; those that follow from others are left out."""
+        derived = self.kernel.derived_sizes(self.dimensions)
+        return {name: size for name, size in self.dimensions.items() if name not in derived}
+
+    @cached_property
+    def dimensions(self) -> dict[str, int]:
+        """The sizes of the op's dimensions, without those that are numbers."""
         sizes: dict[str, int] = {}
         for role, names in self.kernel.roles.inputs.items():
             source = self.sources[role]
@@ -83,8 +89,8 @@ class Subject:
         """
         roles = self.kernel.roles.inputs
         smaller = {axis: indices}
-        for name, size in self.kernel.derived_sizes({**self.axes, axis: len(indices)}).items():
-            if size < self.axes[name]:  # such as the groups of a row
+        for name, size in self.kernel.derived_sizes({**self.dimensions, axis: len(indices)}).items():
+            if size < self.dimensions[name]:  # such as the groups of a row
                 smaller[name] = range(size)
         sources = dict(self.sources)
         for role, names in roles.items():

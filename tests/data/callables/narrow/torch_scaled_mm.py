@@ -4,7 +4,7 @@
 # arrays = { a = "e4m3[m, k] -> a", b = "e4m3[k, n] -> b, by columns", scale_a = "f32[m, 1] -> scale_a", scale_b = "f32[1, n] -> scale_b", c = "bf16[m, n] <- c" }
 #
 # [accuracy]
-# accumulate = "mma"
+# accumulate = "mma fp8"
 # ///
 import torch
 
