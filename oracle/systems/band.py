@@ -278,8 +278,8 @@ class Bands:
     def groups(self, a: Quantity, width: str | int, height: str | int = 1) -> Quantity:
         return group(self, a, width, height)
 
-    def amax(self, a: Quantity) -> Quantity:
-        return amax.amax_of_groups(self, a)
+    def amax(self, a: Quantity, signed: bool = False) -> Quantity:
+        return amax.amax_of_groups(self, a, signed)
 
     def scale(self, amax: Quantity, onto: str, name: str, least: Operand = 0.0, least_scale: Operand = 0.0) -> Quantity:
         return scale.scale_of_groups(self, amax, onto, name, least, least_scale)

@@ -164,8 +164,8 @@ class Exact:
     def groups(self, a: Quantity, width: str | int, height: str | int = 1) -> Quantity:
         return group(self, a, width, height)
 
-    def amax(self, a: Quantity) -> Quantity:
-        return self.value(largest_of_blocks(np.abs(a.x), a.blocks))
+    def amax(self, a: Quantity, signed: bool = False) -> Quantity:
+        return self.value(largest_of_blocks(a.x if signed else np.abs(a.x), a.blocks))
 
     def scale(self, amax: Quantity, onto: str, name: str, least: Operand = 0.0, least_scale: Operand = 0.0) -> Quantity:
         largest = grid_of(self.element_of(onto)).largest
@@ -185,7 +185,7 @@ class Exact:
         if zero is not None:
             whole = np.rint(whole) + np.asarray(spread(zero.x, a.blocks, a.shape), dtype=np.float64)
         made = self.input(grid.round(whole))
-        made.blocks = a.blocks
+        made.blocks, made.name = a.blocks, name
         return made
 
     def dequantize(self, a: Quantity, scale: Quantity, zero: Quantity | None = None) -> Quantity:

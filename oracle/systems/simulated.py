@@ -151,7 +151,7 @@ class Simulated(Exact):
             made = self.value(np.where(up, high, low))
         else:
             made = self.value(grid.round(t, rounding))
-        made.blocks = a.blocks
+        made.blocks, made.name = a.blocks, name
         return made
 
     # -- sums

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 
 from kfuzz.oracle import Accuracy, judge
-from kfuzz.oracle.elements import BF16, E2M1, E4M3, E5M2, E8M0, F32, I8, U8, Element, store
+from kfuzz.oracle.elements import BF16, E2M1, E4M3, E5M2, E8M0, F32, I8, U8, Element, store, values
 from kfuzz.oracle.grid import Direction, grid_of
 from kfuzz.oracle.quantizing import Quantizing, Zeros
 from kfuzz.oracle.rounding import Divide
@@ -349,3 +349,23 @@ def test_an_unseen_scale_is_pinned_by_the_codes_too() -> None:
     s = np.abs(x).max(axis=1, keepdims=True) / F(448)
     cut = grid_of(E4M3).round((x / s).astype(np.float64), "zero").astype(F)
     assert fake(cut * s, x).status == "broken"
+
+
+def affine(x: Singles, *, shift: int = 0) -> dict[str, NDArray[Any]]:
+    """What a right kernel writes for rows of one group in u8, or one whose zero point is off."""
+    most, least = np.maximum(x.max(axis=1, keepdims=True), F(0)), np.minimum(x.min(axis=1, keepdims=True), F(0))
+    s = np.maximum(most - least, F(1e-10)) / F(255)
+    zero = np.rint(-least / s)
+    q = np.clip(np.rint(x / s) + zero + shift, 0, 255)
+    return {"q": codes(q, U8), "scale": s, "zero": codes(zero, U8)}
+
+
+def test_a_zero_point_is_judged_as_it_was_written() -> None:
+    x = (RNG.standard_normal((80, 64)) + RNG.uniform(-3, 3, (80, 1))).astype(F)
+    accuracy = claim(apply="divide", saturate="finite", zeros="eps")
+    right = affine(x)
+    assert judge("affine_quantize", {"x": x}, right, accuracy).status == "kept"
+    assert judge("affine_quantize", {"x": x}, affine(x, shift=1), accuracy).status == "broken"
+    off = right | {"zero": codes(values(right["zero"]) + 1, U8)}
+    found = judge("affine_quantize", {"x": x}, off, accuracy)
+    assert (found.status, found.worst and found.worst.output) == ("broken", "zero")

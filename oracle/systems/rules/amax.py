@@ -12,11 +12,17 @@ from kfuzz.oracle.verdict import Reason, Why
 INF = np.inf
 
 
-def amax_of_groups(N: BandSystem, g: Quantity) -> Quantity:
-    """The set of each group's largest magnitude; a group of which the claim does not speak contains everything."""
+def amax_of_groups(N: BandSystem, g: Quantity, signed: bool = False) -> Quantity:
+    """The set of each group's largest magnitude; a group of which the claim does not speak contains everything.
+
+    `signed`: of its largest number instead.
+    """
     point = N.is_point(g)
-    most = np.abs(g.lo) if point and g.lo is g.hi else magnitude(g)
-    least = most if point and g.lo is g.hi else _least_magnitude(g)
+    if signed:
+        least, most = g.lo, g.hi
+    else:
+        most = np.abs(g.lo) if point and g.lo is g.hi else magnitude(g)
+        least = most if point and g.lo is g.hi else _least_magnitude(g)
     if not np.any(g.nan) and np.all(N.E.is_finite(most)):
         hi = largest_of_blocks(most, g.blocks)
         lo = hi if least is most else largest_of_blocks(least, g.blocks)

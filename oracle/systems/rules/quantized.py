@@ -79,7 +79,7 @@ def quantize(N: BandSystem, g: Quantity, s: Quantity, name: str, zero: Quantity 
         open_ = open_ | lost
     low, high, nan = _with_nans(N, grid, g, low, high, open_)
     made = N.value(N.E.convert(low), N.E.convert(high), nan, "quantized", g, s)
-    made.blocks = g.blocks
+    made.blocks, made.name = g.blocks, name
     return made
 
 
@@ -160,9 +160,9 @@ def _as_doubles(N: BandSystem, lo: Reals, hi: Reals) -> Pair:
 def _add_zero(N: BandSystem, lo: Reals, hi: Reals, zero: Quantity) -> Pair:
     """Round to whole numbers and add the zero point, or add it first: the sum is then rounded once more."""
     ways = N.claim.quantize.directions
-    from_zero = np.asarray(zero.lo, dtype=np.float64)
+    zeros = [np.asarray(end, dtype=np.float64) for end in (zero.lo, zero.hi)]
     ends = []
-    for end, way, sign in ((lo, ways[0], -1), (hi, ways[1], 1)):
+    for end, from_zero, way, sign in ((lo, zeros[0], ways[0], -1), (hi, zeros[1], ways[1], 1)):
         sum_ = end + from_zero
         sum_ = sum_ + sign * np.abs(sum_) * 2 * N.u
         tie = np.ceil(sum_ - 0.5) if sign < 0 else np.floor(sum_ + 0.5)  # of a tie the outer number
