@@ -50,10 +50,18 @@ PerRun<SecondPart> second;
 
 }  // namespace
 
+// Whether the system gives so many addresses: a limit of the process, or a strict way of counting, may forbid it.
+static bool has_addresses(uint64_t bytes) {
+  void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory != MAP_FAILED && !munmap(memory, bytes);
+}
+
 bool map_arena(bool for_program) {
+  constexpr uint64_t with_shadow = 11;  // times as many: the arena, 8.5 times for cells, and once for late writes
   constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   if (arena.start) return true;
-  for (uint64_t bytes : {for_program ? with_second_part : capacity, capacity})
+  bool has_room = for_program && has_addresses(with_shadow * with_second_part);
+  for (uint64_t bytes : {has_room ? with_second_part : capacity, capacity})
     for (void *place : {usual_place, static_cast<void *>(nullptr)}) {
       void *memory = mmap(place, bytes, PROT_READ | PROT_WRITE, flags | (place ? MAP_FIXED_NOREPLACE : 0), -1, 0);
       if (memory == MAP_FAILED) continue;
