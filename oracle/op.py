@@ -24,7 +24,7 @@ from kfuzz.oracle.shapes import USAGE, Lengths, Places, Role, evaluate, read_rol
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import WORDS, Quantity
 from kfuzz.oracle.verdict import Special
-from kfuzz.oracle.views import Views
+from kfuzz.oracle.views import ArrayViews
 
 NamedReals = Mapping[str, Reals]
 Answers = Callable[[Mapping[str, Floats], Accuracy, Special, Lengths], dict[str, Enclosure]]
@@ -66,7 +66,7 @@ class Op:
     optional: Mapping[str, float] = field(default_factory=dict)
     also: Mapping[str, str] = field(default_factory=dict)
     own: "Op | None" = None
-    views: tuple[Views, Views] | None = None
+    views: tuple[ArrayViews, ArrayViews] | None = None
 
     @property
     def roles(self) -> tuple[tuple[str, Role], ...]:

@@ -21,7 +21,7 @@ from kfuzz.oracle.systems.absent import Absent
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
 from kfuzz.oracle.verdict import Verdict, Worst
-from kfuzz.oracle.views import View, Views
+from kfuzz.oracle.views import ArrayView, ArrayViews
 
 SPELLED = re.compile(r"\s*(\w+)\s*\(([^()]*)\)\s*(?:->(.*))?")
 ARRAY = re.compile(r"(\w+)\s*(?:(\.T)|\[([\w\s,]*)\])?")
@@ -94,7 +94,7 @@ def as_own_outputs(op: Op, answers: Mapping[str, NDArray[T]]) -> dict[str, NDArr
     return {role: op.views[1][role].to_op(one) if op.views else one for role, one in answers.items()}
 
 
-def in_other_arrays(views: Views, verdict: Verdict, answers: Mapping[str, Floats]) -> Verdict:
+def in_other_arrays(views: ArrayViews, verdict: Verdict, answers: Mapping[str, Floats]) -> Verdict:
     """A verdict on answers in the op's own arrays, with the places of the worst elements in the kernel's."""
     if verdict.worst is None:
         return verdict
@@ -201,16 +201,16 @@ class _Spelling:
 
     def view(
         self, role: str, roles: Mapping[str, Role], given: Mapping[str, AxisNames | None], parts: Joined,
-        first: View | None,
-    ) -> View:  # fmt: skip
+        first: ArrayView | None,
+    ) -> ArrayView:  # fmt: skip
         """How an array lies; one whose dimensions are not given follows the first input, if it has no others."""
         own = roles[role].dimensions
         dimensions = given.get(role)
         if dimensions is None:
             dimensions = self.usual(own, parts, first)
-        return View(dimensions, tuple(parts[name] for name in own))
+        return ArrayView(dimensions, tuple(parts[name] for name in own))
 
-    def usual(self, own: AxisNames, parts: Joined, first: View | None) -> AxisNames:
+    def usual(self, own: AxisNames, parts: Joined, first: ArrayView | None) -> AxisNames:
         """The dimensions of an array that are not given."""
         lead = iter(next(iter(self.own.inputs.values())).dimensions)
         if first is not None and all(name in lead for name in own):  # in this order
@@ -218,16 +218,16 @@ class _Spelling:
             return tuple(one for one in first.dimensions if one in mine) or (ONE,)
         return tuple(one for name in own for one in (parts[name] if name != ONE else (ONE,))) or (ONE,)
 
-    def role(self, role: Role, view: View, parts: Joined) -> Role:
+    def role(self, role: Role, view: ArrayView, parts: Joined) -> Role:
         """The role with the kernel's dimensions."""
         if role.below and len(parts[role.below]) != 1:
             raise self.error(f"{role.below} bounds integers, so it has to be one dimension")
         return replace(role, dimensions=view.dimensions, below=parts[role.below][0] if role.below else None)
 
-    def name(self, inputs: Views, outputs: Views, first: View) -> str:
+    def name(self, inputs: ArrayViews, outputs: ArrayViews, first: ArrayView) -> str:
         """The spelling, with the dimensions of those arrays alone that have to be said."""
 
-        def array(role: str, view: View, usual: AxisNames) -> str:
+        def array(role: str, view: ArrayView, usual: AxisNames) -> str:
             return role if view.dimensions == usual else f"{role}[{', '.join(view.dimensions)}]"
 
         plain = {name: () if name == ONE else (name,) for _, role in self.own.roles for name in role.dimensions}
@@ -261,7 +261,7 @@ def _replace_names(text: str, names: Mapping[str, str]) -> str:
     return NAME.sub(lambda found: names.get(found[0], found[0]), text)
 
 
-def _formula_over(own: Op, inputs: Views, outputs: Views) -> Any:  # noqa: ANN401  a function of any system
+def _formula_over(own: Op, inputs: ArrayViews, outputs: ArrayViews) -> Any:  # noqa: ANN401  a function of any system
     """The formula over a kernel's arrays, for the exact systems; an answer is judged by the op's own formula."""
 
     def formula(N: Exact, **given: Any) -> dict[str, Quantity]:  # noqa: ANN401

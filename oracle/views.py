@@ -17,7 +17,7 @@ T = TypeVar("T", bound=np.generic)
 
 
 @dataclass(frozen=True)
-class View:
+class ArrayView:
     """The dimensions of a kernel's array, and for each dimension of the op those that make it up, none if it is 1."""
 
     dimensions: tuple[str, ...]
@@ -62,5 +62,5 @@ class View:
         return tuple(at[name] for name in self.dimensions)
 
 
-Views = Mapping[str, View]
+ArrayViews = Mapping[str, ArrayView]
 """By role; inputs and outputs apart, since they may share a name."""

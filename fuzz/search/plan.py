@@ -17,7 +17,7 @@ from kfuzz.oracle.enclosure import FLT_MAX
 from kfuzz.oracle.find import find
 from kfuzz.oracle.layout import Shape
 from kfuzz.oracle.spelling import name_in
-from kfuzz.oracle.views import Views
+from kfuzz.oracle.views import ArrayViews
 from kfuzz.search import planners
 from kfuzz.search.choose import Choose
 from kfuzz.search.families import NEG_INF, POS_INF
@@ -112,7 +112,7 @@ def _arrays(ground: Ground, axes: Mapping[str, int], choose: Choose) -> dict[str
 
 
 @cache
-def inputs_of(op: str) -> Views:
+def inputs_of(op: str) -> ArrayViews:
     """How the inputs of an op over other arrays than its own lie in these."""
     views = find(op).views
     return views[0] if views else {}

@@ -24,8 +24,8 @@ def expand_definitions(code: str) -> str:
         for call in re.finditer(rf"\b{name}\s*\(", code):
             end = closing_bracket(code, call.end() - 1)
             given = dict(zip(words, (one.strip() for one in split_commas(code[call.end() : end])), strict=False))
-            written = re.sub(r"\w+", lambda word, given=given: given.get(word[0], word[0]), body)
-            parts += [code[last : call.start()], written.replace("##", "")]
+            words_and_rest = (given.get(part, part) for part in re.split(r"(\w+)", body))
+            parts += [code[last : call.start()], "".join(words_and_rest).replace("##", "")]
             last = end + 1
         code = "".join([*parts, code[last:]])
     return code

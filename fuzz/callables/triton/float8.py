@@ -7,14 +7,13 @@ the largest, as with cvt.satfinite, to which PTX has no alternative for these ty
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from triton import language as tl
 from triton.runtime import interpreter
 
+from kfuzz.callables.triton.bfloat16 import Lanes
 from kfuzz.oracle.elements import ELEMENTS, Element, encode, values
 from kfuzz.oracle.grid import grid_of
 
-Lanes = NDArray[Any]
 FLOAT8 = {one.triton: one for one in ELEMENTS.values() if one.triton.startswith("float8") and hasattr(tl, one.triton)}
 
 
