@@ -91,7 +91,7 @@ COMMON: dict[str, Plant] = {
     "two scales in a group, 2^-21 apart": _two_scales,
 }
 PLANTED: dict[str, tuple[Element, str, dict[str, Plant]]] = {
-    "e4m3": (E4M3, "x / scale", {
+    E4M3.name: (E4M3, "x / scale", {
         **COMMON,
         "cut, not rounded": lambda given: _emit(given, _scale(given), rounding="zero"),
         "by way of bf16": lambda given: _through(BF16, given, _scale(given)),
@@ -111,8 +111,8 @@ PLANTED: dict[str, tuple[Element, str, dict[str, Plant]]] = {
         "NaN beyond the largest": _nan_at_the_top,
         "neighbours swapped": _swapped,
     }),
-    "i8": (I8, "x / scale", {**COMMON, "cut, not rounded": _cut_to_integer}),
-    "e4m3, powers": (E4M3, "power up", {
+    I8.name: (I8, "x / scale", {**COMMON, "cut, not rounded": _cut_to_integer}),
+    f"{E4M3}, powers": (E4M3, "power up", {
         "half away from 0": lambda given: _emit(given, up(given)[1], rounding="away"),
         "by way of bf16": lambda given: _through(BF16, given, up(given)[1]),
         "scale rounded down": lambda given: _emit(given, _power(given, np.floor)),
