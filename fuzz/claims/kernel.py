@@ -214,10 +214,11 @@ class Kernel:
             if array.reads and len(array.shape) == len(self.roles.inputs[array.reads])
             for dimension, size in zip(self.roles.inputs[array.reads], array.shape, strict=True)
         ]
-        axes = {size.text: dimensions[name] for name, size in pairs if size.text in self.axes}
+        own = {name for name, size in pairs if size.text in self.axes and " / " not in name}
+        axes = {size.text: dimensions[name] for name, size in pairs if name in own}
         if axes.keys() != self.axes.keys():
             return {}
-        return {name: size(axes) for name, size in pairs if size.text not in self.axes and not name.isdigit()}
+        return {name: size(axes) for name, size in pairs if name not in own and not name.isdigit()}
 
     def accuracy(self, sizes: Sizes) -> Accuracy:
         """The claimed rounding at these sizes (axes, tune and let, as `sizes` returns them)."""

@@ -91,7 +91,8 @@ class Subject:
         smaller = {axis: indices}
         for name, size in self.kernel.derived_sizes({**self.dimensions, axis: len(indices)}).items():
             if size < self.dimensions[name]:  # such as the groups of a row
-                smaller[name] = range(size)
+                is_of_each = name.startswith(f"{axis} / ") and self.dimensions[name] == self.dimensions[axis]
+                smaller[name] = indices if is_of_each else range(size)
         sources = dict(self.sources)
         for role, names in roles.items():
             for place, name in enumerate(names):

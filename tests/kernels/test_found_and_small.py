@@ -37,6 +37,29 @@ LARGER = {
     "prefix_sum_no_last_barrier": 65,  # three warps' worth
     "top_k_one_a_lane": 33,  # two elements of one lane
     "prefix_sum_flag_before_sum": 33,  # two tiles of 32
+    "quantize_clamp_after_power": 32,  # a group
+    "quantize_eps_after_division": 64,  # a group
+    "quantize_exponent_of_2": 32,  # a group
+    "quantize_nibbles_swapped": 32,  # a group
+    "quantize_one_scale_a_row": 257,  # two groups of 128, and one element
+    "quantize_scale_rounded_late": 32,  # a group
+    "quantize_scales_by_rows": 258,  # two rows of two groups
+    "quantize_two_threads_a_byte": 32,  # a group
+    "quantize_zero_by_zero": 64,  # two groups
+    "dequantize_difference_wraps": 32,  # eight rows, each with a scale and a zero point
+    "dequantize_group_of_next": 131,  # two blocks
+    "dequantize_int4_unsigned": 33,  # a group and its scale
+    "dequantize_nibbles_swapped": 33,  # a group and its scale
+    "dequantize_scales_not_in_tiles": 66,  # two rows of a group
+    "dequantize_zero_of_byte": 528,  # a row has eight groups of 64
+    "static_quantize_zero_before_clamp": 18,  # three rows of four
+    "gemm_scale_of_block_before": 262,  # two blocks of 128 along k
+    "gemm_scales_by_rows": 393,  # two blocks of 128 along k, and two rows
+    "gemm_one_scale_for_two_blocks": 132,  # two blocks of 32
+    "gemm_int8_sum_in_float": 4916,  # a sum beyond 2^24
+    "weight_only_group_of_next": 514,  # two groups of 128
+    "weight_only_no_zero": 257,  # a group of 128
+    "norm_quantize_by_way_of_bf16": 256,  # a group of 128, and its weights
 }
 ONE_ROW = {"leading_neg_inf", "missing_barrier", "max_starts_at_zero", "exp_clamped", "tail_dropped", "reads_next_row"}
 

@@ -33,6 +33,15 @@ def test_the_scales_of_a_smaller_matrix_are_fewer() -> None:
     assert smaller.dimensions == {"rows": 129, "cols": 2, "rows / height": 2, "cols / width": 1}
 
 
+def test_a_row_keeps_the_scale_of_its_own() -> None:
+    kernel = load(KERNELS / "scaled_gemm" / "e4m3_row_column.cu")
+    attempt = plan_at(kernel, {"m": 5, "n": 3, "k": 4}, {"threads": 32}, seeded_choices(1))
+    subject = subject_of(kernel, attempt.case, attempt.tune, False, 0)
+    smaller = subject.keep("m", [1, 4]).case.arrays
+    assert np.array_equal(smaller["scale_a"], attempt.case.arrays["scale_a"][[1, 4]])
+    assert np.array_equal(smaller["a"], attempt.case.arrays["a"][[1, 4]])
+
+
 @pytest.mark.parametrize("name", ["e4m3", "i8", "e2m1", "e8m0"])
 def test_simpler_codes_are_codes_and_simpler(name: str) -> None:
     element = ELEMENTS[name]
