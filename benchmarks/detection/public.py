@@ -27,8 +27,8 @@ OUTCOMES = ("ran", "nothing launched", "finding", "own error", "time out", "cann
 WORDS = """
 *Ran*: to its end, nothing broken. *Nothing launched*: to its end, without a kernel. *Finding*: kfuzz reports an error;
 each is in the next table. *Own error*: the program ends with an exit code of its own. *Time out*: the run had not ended
-after 20 s of processor time (some of the runs that timed out had 3 to 30 s), the limit of this survey. Programs run as
-their page says, but of their own kernels' numbers or sizes the first."""
+after 20 s of processor time, the limit of this survey (single runs: 3 to 60 s), on a machine with other work. Programs
+of several kernels run the first. *Cannot run* includes outcomes from before arrays could have more than 256 MB."""
 LIMIT = 20
 """Processor seconds of a run."""
 WALL = 420.0
@@ -216,9 +216,9 @@ def judge(program: Program, code: int, said: str, report: Path, seconds: float) 
     )
     launches = int(count[1]) if (count := re.search(r"(\d+) launch", lines[-1])) else 0
     trouble = kernel["unjudged"]
-    if code == 1:
+    if code == 1 or (found and not all("(warning)" in one for one in found)):
         outcome = "finding"
-    elif "did not end" in trouble:
+    elif "no answer in time" in said or "did not end" in trouble:
         outcome = "time out"
     elif "ends with exit code" in trouble:
         outcome = "own error"
@@ -243,7 +243,7 @@ def place(finding: dict[str, object], program: Program) -> str:
 def shorten(text: str, program: Program) -> str:
     """One line without the folders of this machine."""
     line = text.splitlines()[0] if text else ""
-    return line.replace(f"{program.folder}/", "").replace(str(Path.home()), "~")[:200]
+    return re.sub(r"(?<![\w.])/[\w.+/-]+/", "", line.replace(f"{program.folder}/", ""))[:200]
 
 
 def read() -> dict[tuple[str, str], Outcome]:

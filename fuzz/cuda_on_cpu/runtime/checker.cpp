@@ -484,15 +484,18 @@ void checker_atomic(uintptr_t address, uint32_t bytes, const Strength &strength,
 }
 
 // The host's own accesses are recorded only where it acts in a stream's place: whatever it starts later comes after it.
-void checker_host_access(uintptr_t address, uint32_t bytes, bool writes, uintptr_t pc) {
+void checker_host_access(uintptr_t address, uint32_t bytes, Access kind, uintptr_t pc) {
   if (!is_host_visible(address) || !pthread_equal(watched.main_thread, pthread_self())) return;
   Alone alone;
   if (!checker.watches_host) return;
   end_of_read();
-  checker_moves(address, bytes, writes ? Move::writes : Move::reads, pc - memory_map.library_start, piece_now().what == Work::callback);
+  bool writes = kind == Access::write || kind == Access::volatile_write;
+  bool volatile_access = kind == Access::volatile_read || kind == Access::volatile_write;
+  checker_moves(address, bytes, writes ? Move::writes : Move::reads, pc - memory_map.library_start, piece_now().what == Work::callback,
+                volatile_access ? is_volatile : 0u);
 }
 
-void checker_moves(uintptr_t address, uint64_t bytes, Move move, uint64_t pc, bool kept) {
+void checker_moves(uintptr_t address, uint64_t bytes, Move move, uint64_t pc, bool kept, uint32_t traits) {
   constexpr uint32_t most_held = 256;  // of this many words, at most, it is checked whether they have changed
   bool shared, writes = move != Move::reads;
   const Region *region = region_of(address, shared);
@@ -502,7 +505,7 @@ void checker_moves(uintptr_t address, uint64_t bytes, Move move, uint64_t pc, bo
   auto check_word = [&](Cell &cell, uintptr_t word) {
     uint32_t mask = mask_of(word, address, end) & cell.addressable();
     if (!mask) return true;
-    Seen s = {word, 4, !writes, writes, 0, pc};
+    Seen s = {word, 4, !writes, writes, traits, pc};
     if (held < most_held) held += meets_others(cell, word, s, mask);
     if (!kept) return true;
     Trace t = trace_of(s, mask);

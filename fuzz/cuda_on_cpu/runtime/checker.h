@@ -11,6 +11,8 @@ namespace cuda_on_cpu {
 
 struct Cluster;
 
+enum class Access { read, write, volatile_read, volatile_write };
+
 // Before the first launch of a run: registers the memory.
 bool checker_prepare(Run &run, uintptr_t library_start, uintptr_t library_end);
 void checker_finish();
@@ -22,10 +24,10 @@ void checker_rests(bool rests);
 // shares with kernels are checked, as long as there is work that it has not waited for.
 void checker_host_goes_on();
 void checker_watches_callback();
-void checker_host_access(uintptr_t address, uint32_t bytes, bool writes, uintptr_t pc);
+void checker_host_access(uintptr_t address, uint32_t bytes, Access kind, uintptr_t pc);
 // A copy or the like reads or writes all of a range; `pc` is relative. `kept`: other accesses may yet meet it.
 enum class Move { reads, writes, allocates };
-void checker_moves(uintptr_t address, uint64_t bytes, Move move, uint64_t pc, bool kept);
+void checker_moves(uintptr_t address, uint64_t bytes, Move move, uint64_t pc, bool kept, uint32_t traits = 0);
 void checker_has_moved();
 void checker_starts_launch(uint32_t dynamic_shared_bytes);
 void checker_ends_launch();
@@ -46,7 +48,6 @@ void checker_synced_warp(int first_thread, uint32_t lanes, uint32_t all_lanes);
 void checker_stepped_warp(int first_thread, uint32_t all_lanes);
 
 // From the hooks; common_access.h has the short way for what is nearly always the case.
-enum class Access { read, write, volatile_read, volatile_write };
 // These end a thread of a kernel only: the host's processor allows them.
 void report_misaligned(uintptr_t address, uint32_t alignment, uintptr_t pc);
 void report_misaligned_at_line(uintptr_t address, uint32_t alignment, uint32_t line);

@@ -20,7 +20,7 @@ namespace {
 void looked_at(const void *p, uint32_t bytes, Access kind, uintptr_t pc) {
   auto address = reinterpret_cast<uintptr_t>(p);
   if (!in_host() && checker.active) return checker_access(address, bytes, kind, pc);
-  if (in_host() && checker.watches_host) checker_host_access(address, bytes, kind == Access::write || kind == Access::volatile_write, pc);
+  if (in_host() && checker.watches_host) checker_host_access(address, bytes, kind, pc);
 }
 
 __attribute__((always_inline)) inline void access(const void *p, uint32_t bytes, Access kind, uintptr_t pc) {
