@@ -6,7 +6,7 @@ from typing import Any
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.exact import Exact
-from kfuzz.oracle.systems.value import Quantity
+from kfuzz.oracle.systems.value import QUOTIENT, Quantity
 
 
 class Named(Exact):
@@ -52,6 +52,10 @@ class Named(Exact):
         for name in sums:
             self._note(name, e.x.shape[-1])
         return self.value((e.x @ v.x) / e.x.sum(axis=-1, keepdims=True))
+
+    def quantize(self, a: Quantity, scale: Quantity, name: str, zero: Quantity | None = None) -> Quantity:
+        self.narrow_values[QUOTIENT] = None
+        return super().quantize(a, scale, name, zero)
 
     def keep(self, a: Quantity, name: str) -> Quantity:
         self.narrow_values[name] = None

@@ -11,6 +11,8 @@ import numpy as np
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.groups import BlockSize
 
+QUOTIENT = "quotient"
+"""The name by which a claim keeps x / scale in a narrower format."""
 Operand = Union["Quantity", float, int]
 
 

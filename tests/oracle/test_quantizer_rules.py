@@ -369,3 +369,13 @@ def test_a_zero_point_is_judged_as_it_was_written() -> None:
     off = right | {"zero": codes(values(right["zero"]) + 1, U8)}
     found = judge("affine_quantize", {"x": x}, off, accuracy)
     assert (found.status, found.worst and found.worst.output) == ("broken", "zero")
+
+
+def test_a_quotient_that_is_kept_in_bf16_is_rounded_there_first() -> None:
+    x, amax = many_groups()
+    s = amax / F(448)
+    t = BF16.round((x / s).astype(np.float64))
+    kept = Accuracy(divide="ieee", keep={"quotient": BF16.name}, quantize=Quantizing(apply="divide"))
+    assert judge_groups(x, t, s, kept).status == "kept"
+    assert judge_groups(x, x / s, s, kept).status == "kept"
+    assert judge_groups(x, t, s, claim(apply="divide")).status == "broken"

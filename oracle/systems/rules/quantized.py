@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.oracle.elements import F32, F64, Element, Reals
+from kfuzz.oracle.elements import F32, F64, FORMATS, Element, Reals
 from kfuzz.oracle.grid import WHOLE, Grid, grid_of
 from kfuzz.oracle.groups import spread
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, QUOTIENT_ROUNDINGS
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.ends import Pair
 from kfuzz.oracle.systems.intervals import empty_where, flush
-from kfuzz.oracle.systems.value import Quantity
+from kfuzz.oracle.systems.value import QUOTIENT, Quantity
 from kfuzz.oracle.verdict import Reason, Why
 
 INF = np.inf
@@ -61,7 +61,8 @@ def _is_stored_as_power(N: BandSystem, s: Quantity) -> bool:
 def quantize(N: BandSystem, g: Quantity, s: Quantity, name: str, zero: Quantity | None = None) -> Quantity:
     """The numbers of a grid that a kernel may write for x / s, each end rounded by itself (N1).
 
-    `zero`: an integer that is added after rounding, as the zero point of an affine quantizer.
+    A claim may keep the quotient in a narrower format. `zero`: an integer that is added after rounding, as the zero
+    point of an affine quantizer.
     """
     grid = grid_of(N.element_of(name), N.claim.quantize.symmetric and N.element_of(name).kind == "signed")
     ends = (np.asarray(s.lo > 0, dtype=np.bool_), np.asarray(s.hi < INF, dtype=np.bool_))
@@ -70,6 +71,9 @@ def quantize(N: BandSystem, g: Quantity, s: Quantity, name: str, zero: Quantity 
     if not np.all(usable):
         at = np.broadcast_to(spread(usable, g.blocks, g.shape), g.shape)
         lo, hi = np.where(at, lo, 0.0), np.where(at, hi, 0.0)
+    if (held := N.claim.narrow_format(QUOTIENT)) is not None:  # R9, at the quotient's own scale
+        form = FORMATS[held]
+        lo, hi = np.minimum(lo, form.round(lo)), np.maximum(hi, form.round(hi))
     zero_at = None if zero is None else spread_over(N, zero, g)
     if zero_at is not None:
         lo, hi = _add_zero(N, lo, hi, zero_at)
