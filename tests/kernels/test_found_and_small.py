@@ -46,13 +46,11 @@ LARGER = {
     "quantize_scales_by_rows": 258,  # two rows of two groups
     "quantize_two_threads_a_byte": 32,  # a group
     "quantize_zero_by_zero": 64,  # two groups
-    "dequantize_difference_wraps": 32,  # eight rows, each with a scale and a zero point
     "dequantize_group_of_next": 131,  # two blocks
     "dequantize_int4_unsigned": 33,  # a group and its scale
     "dequantize_nibbles_swapped": 33,  # a group and its scale
     "dequantize_scales_not_in_tiles": 66,  # two rows of a group
     "dequantize_zero_of_byte": 528,  # a row has eight groups of 64
-    "static_quantize_zero_before_clamp": 18,  # three rows of four
     "gemm_scale_of_block_before": 262,  # two blocks of 128 along k
     "gemm_scales_by_rows": 393,  # two blocks of 128 along k, and two rows
     "gemm_one_scale_for_two_blocks": 132,  # two blocks of 32
