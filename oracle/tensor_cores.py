@@ -20,6 +20,6 @@ class Adder:
 
 
 WGMMA_FP8 = Adder(13, 14, 32)
-"""wgmma of e4m3 and e5m2 on Hopper, as reported: DeepSeek-V3's report, and arXiv:2512.07004."""
+"""wgmma of e4m3 and e5m2, as measured on an H100; DeepSeek-V3's report and arXiv:2512.07004 say the same of Hopper."""
 ADDERS = {"mma fp8": WGMMA_FP8}
 """By a claim's word for its accumulator. On Hopper mma.sync of e4m3 is "mma": two products of halves compute it."""
