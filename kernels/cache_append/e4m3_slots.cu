@@ -2,7 +2,7 @@
 //
 // /// kernel
 // op     = "cache_append"
-// axes   = { tokens = "1..65535", dim = "1..65536", slots = "1..1048576" }
+// axes   = { slots = "1..1048576", dim = "1..65536", tokens = "1..65535" }
 // tune   = { threads = [32, 128] }
 // where  = ["tokens <= slots"]
 // arrays = { x = "f32[tokens, dim] -> x", slot = "i32[tokens] -> slot", scale = "f32[1] -> scale", cache = "e4m3[slots, dim] -> cache <- cache" }
