@@ -179,6 +179,7 @@ class GpuCard:
     def launch_at(self, job: Job, addresses: Mapping[str, int], word: int) -> None:
         """Launch a job's steps on arrays that are already in place, and wait for them."""
         program = self._load_program(job)
+        self._stream.synchronize()  # a fault in what filled the arrays is not the kernel's
         self._reached[0] = 0
         launches = Launches()
         launches.begin_run()

@@ -3,7 +3,7 @@
 // An array lies as [outer, rows, inner]: row r has `length` = outer * inner elements, and its element e lies at (e /
 // inner * rows + r) * inner + e % inner. All inputs of row r are those of row r % KINDS (fuzz/devices/vast.py), so that
 // rows of one kind may have one answer: each row's answer is compared, bit for bit, with that of a judged row of its
-// kind. Everything is counted in 64 bits. Elements have 2, 4 or 8 bytes.
+// kind. Everything is counted in 64 bits. Elements have 1, 2, 4 or 8 bytes.
 
 typedef unsigned long long Bits;
 constexpr long long KINDS = 7;
@@ -13,6 +13,7 @@ __device__ long long place(long long row, long long e, long long rows, long long
 }
 
 __device__ Bits bits(const void *array, long long at, int size) {
+    if (size == 1) return static_cast<const unsigned char *>(array)[at];
     if (size == 2) return static_cast<const unsigned short *>(array)[at];
     if (size == 4) return static_cast<const unsigned *>(array)[at];
     return static_cast<const Bits *>(array)[at];
@@ -29,7 +30,8 @@ extern "C" __global__ void write_turns(void *array, long long length, long long 
     const long long step = static_cast<long long>(gridDim.x) * blockDim.x, elements = length * rows;
     for (long long at = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; at < elements; at += step) {
         const Bits value = given(at, rows, inner, one);
-        if (size == 2) static_cast<unsigned short *>(array)[at] = static_cast<unsigned short>(value);
+        if (size == 1) static_cast<unsigned char *>(array)[at] = static_cast<unsigned char>(value);
+        else if (size == 2) static_cast<unsigned short *>(array)[at] = static_cast<unsigned short>(value);
         else if (size == 4) static_cast<unsigned *>(array)[at] = static_cast<unsigned>(value);
         else static_cast<Bits *>(array)[at] = value;
     }

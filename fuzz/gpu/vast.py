@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.devices import Buffer, Circumstances, Finding, Job, Outcome, Probe, Run, Untried
-from kfuzz.devices.layout import ALIGNED, BESIDE, OUTPUT, POISONS, SCRATCH, Bytes, nbytes, offsets
+from kfuzz.devices.layout import ALIGNED, BESIDE, OUTPUT, POISONS, SCRATCH, Bytes, fewest_runs, nbytes, offsets
 from kfuzz.devices.repeats import Fault
 from kfuzz.devices.vast import INT_COUNTS, KINDS
 from kfuzz.oracle.plural import plural
@@ -97,7 +97,7 @@ class _PlacedArray:
 
 
 def examine_vast(job: Job, probe: Probe, card: VastCard) -> Outcome:
-    """Run a whole grid on real arrays twice, with different poison; the notes say which rows are not judged."""
+    """Run a whole grid on real arrays, each time with another poison; the notes say which rows are not judged."""
     with _reserve_card(card) as is_alone:
         if not is_alone:
             return Outcome(untried=Untried.CARD_IN_USE)
@@ -108,7 +108,7 @@ def examine_vast(job: Job, probe: Probe, card: VastCard) -> Outcome:
         with contextlib.ExitStack() as stack:
             held = [_open(stack, card, _room_for(buffer)) for buffer in job.buffers]
             try:
-                passes = [_run(job, probe, card, held, word, rounds) for word in POISONS[:2]]
+                passes = [_run(job, probe, card, held, word, rounds) for word in POISONS[: fewest_runs(job)]]
             except Fault:
                 stack.pop_all()  # the context has ended; its memory is freed with the process
                 raise
@@ -203,11 +203,14 @@ def _bytes(array: NDArray[np.generic]) -> Bytes:
 
 
 def _paint(card: VastCard, one: _PlacedArray, word: int) -> None:
-    """Fill an array with copies of a word; the last copy may be cut off."""
-    words = nbytes(one.buffer) // 4
-    card.paint(one.start, words, word)
-    if rest := nbytes(one.buffer) % 4:
-        card.send(one.start + 4 * words, np.frombuffer(word.to_bytes(4, "little"), np.uint8)[:rest])
+    """Fill an array with copies of a word from its first byte on; a card paints whole words at multiples of 4."""
+    size = nbytes(one.buffer)
+    head = min(-one.start % 4, size)
+    words, tail = divmod(size - head, 4)
+    painted = np.resize(np.uint32(word).reshape(1).view(np.uint8), 8)
+    card.send(one.start, painted[:head])
+    card.paint(one.start + head, words, int(painted[head:][:4].copy().view(np.uint32)[0]))
+    card.send(one.stop - tail, painted[head:][:tail])
 
 
 def _find_writes_beside(card: VastCard, one: _PlacedArray, word: int) -> Iterator[Finding]:
@@ -306,8 +309,8 @@ def _fetch_rows(card: VastCard, one: _PlacedArray, rows: Sequence[int]) -> NDArr
 
 
 def _find_unwritten(job: Job, runs: Sequence[Run]) -> Iterator[Finding]:
-    """Elements that hold each run's own poison, in the rows that both runs fetched."""
-    common = sorted(set.intersection(*(set(run.rows) for run in runs))) if len(runs) == 2 else []
+    """Elements that hold each run's own poison, in the rows that all runs fetched."""
+    common = sorted(set.intersection(*(set(run.rows) for run in runs))) if runs else []
     for buffer in job.buffers if common else ():
         if not buffer.is_output or buffer.content is not None or buffer.fill is not None or buffer.rows:
             continue

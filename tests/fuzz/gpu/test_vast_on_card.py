@@ -20,11 +20,11 @@ from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Buffer, Job, Outcome, Probe, Sampling, Step, Untried
-from kfuzz.devices.layout import Bytes
+from kfuzz.devices.layout import Bytes, nbytes
 from kfuzz.devices.vast import KINDS, alternate_rows, make_unfilled
 from kfuzz.gpu import vast
 from kfuzz.gpu.device import GpuDevice
-from kfuzz.oracle.elements import F16, F32, I64, U32
+from kfuzz.oracle.elements import F16, F32, I8, I64, U32
 from kfuzz.search.choose import seeded_choices
 from kfuzz.search.vast import arrays_in_turns, vast_size
 from kfuzz.trials.beyond import inputs_of_rows, sample_blocks
@@ -32,9 +32,11 @@ from kfuzz.trials.trial import PreparedTrial, Trial, judge_outcome, run_trial
 
 AT = next(index for index, what in LARGE.items() if what == "overflow")
 SOFTMAX = load(KERNELS / "softmax" / "online_block.cu")
+INT8 = replace(load(KERNELS / "group_quantize" / "int8_token_block.cu"), align=1)
 VAST_CU = Path(vast.__file__).with_name("vast.cu")
 ROWS, COLS = 50, 24
 PAGE = 4096
+Codes = NDArray[np.generic]
 
 
 class HostMemory:
@@ -76,6 +78,7 @@ class HostCard:
         return one.bytes[first : first + nbytes]
 
     def paint(self, address: int, words: int, word: int) -> None:
+        assert address % 4 == 0  # a driver refuses others
         self.at(address, 4 * words).view(np.uint32)[:] = word
 
     def send(self, address: int, content: Bytes) -> None:
@@ -87,7 +90,7 @@ class HostCard:
     def launch_at(self, job: Job, addresses: Mapping[str, int], word: int) -> None:
         self.launches += 1
         arrays = {
-            one.name: self.at(addresses[one.name], 4 * ROWS * COLS).view(np.float32).reshape(ROWS, COLS)
+            one.name: self.at(addresses[one.name], nbytes(one)).view(one.element.dtype).reshape(one.shape)
             for one in job.buffers
         }
         self.kernel(self, addresses, **arrays)
@@ -108,9 +111,9 @@ class HostCard:
                     odd[row] = 0
             return
         array, length, rows, inner, size, *more = arguments
-        assert (inner * size, size) == (4 * COLS, 4)
-        held = self.at(array, rows * length * size).view(np.uint32).reshape(rows, length)
-        given = alternate_rows((rows, length), 0, range(rows)).view(np.uint32)
+        assert inner == length
+        held = self.at(array, rows * length * size).view({1: np.uint8, 4: np.uint32}[size]).reshape(rows, length)
+        given = np.where(alternate_rows((rows, length), 0, range(rows)) > 0, F32.one, 0).astype(held.dtype)
         if function == "write_turns":
             held[:] = given
         elif function == "changed_turns":
@@ -125,13 +128,15 @@ class HostCard:
                     self.at(unlike, rows)[row] = 1
 
 
-def job_of(most_rows: int = 16) -> Job:
-    """A softmax of few rows, told as if they were many."""
-    case = Case("softmax", {"rows": ROWS, "cols": COLS}, {"x": alternate_rows((ROWS, COLS), 0, range(ROWS))})
-    bound = SOFTMAX.bind(case.arrays, {"threads": 32})
-    x, y = sorted(bound.job.buffers, key=lambda one: one.is_output)
-    buffers = (replace(x, content=None, fill=0, rows=0, in_turns=True), replace(y, rows=0))
-    return replace(bound.job, buffers=buffers, sampling=Sampling((0,), most_rows))
+def job_of(most_rows: int = 16, kernel: Kernel = SOFTMAX) -> Job:
+    """A kernel of few rows, told as if they were many."""
+    given = {"x": alternate_rows((ROWS, COLS), 0, range(ROWS))}
+    job = kernel.bind(given, {"threads": 32}).job
+    buffers = tuple(
+        replace(one, rows=0) if one.is_output else replace(one, content=None, fill=0, rows=0, in_turns=True)
+        for one in job.buffers
+    )
+    return replace(job, buffers=buffers, sampling=Sampling((0,), most_rows))
 
 
 def softmax(card: HostCard, addresses: Mapping[str, int], x: NDArray[np.float32], y: NDArray[np.float32]) -> None:
@@ -139,14 +144,16 @@ def softmax(card: HostCard, addresses: Mapping[str, int], x: NDArray[np.float32]
     y[:] = e / e.sum(axis=1, keepdims=True)
 
 
-def run_and_judge(kernel: object, job: Job | None = None) -> tuple[Outcome, Trial, HostCard]:
+def run_and_judge(
+    kernel: object, job: Job | None = None, claim: Kernel = SOFTMAX, seed: int = 0
+) -> tuple[Outcome, Trial, HostCard]:
     """What a card says of a kernel, and what is made of it; the kernel runs on all rows."""
-    card = HostCard(kernel)
-    job = job or job_of()
-    outcome = vast.examine_vast(job, Probe(), card)
-    case = Case("softmax", {"rows": ROWS, "cols": COLS}, {"x": alternate_rows((ROWS, COLS), 0, range(ROWS))})
-    bound = SOFTMAX.bind(case.arrays, {"threads": 32})
-    prepared = PreparedTrial(SOFTMAX, case, {"threads": 32}, Probe(), bound, job)
+    card, probe = HostCard(kernel), Probe(seed=seed)
+    job = job or job_of(kernel=claim)
+    outcome = vast.examine_vast(job, probe, card)
+    case = Case(claim.op, {"rows": ROWS, "cols": COLS}, {"x": alternate_rows((ROWS, COLS), 0, range(ROWS))})
+    bound = claim.bind(case.arrays, {"threads": 32})
+    prepared = PreparedTrial(claim, case, {"threads": 32}, probe, bound, job)
     return outcome, judge_outcome(prepared, outcome, "gpu", 0.0), card
 
 
@@ -202,6 +209,32 @@ def test_rows_that_nobody_writes_are_unwritten() -> None:
     (found,) = outcome.findings
     assert (found.kind, found.array, found.index) == ("unwritten", "y", 40 * COLS)
     assert [defect.kind for defect in trial.errors] == ["unwritten"]
+
+
+def quantize(card: HostCard, addresses: Mapping[str, int], q: Codes, scale: Codes, x: NDArray[np.float32]) -> None:
+    by = np.abs(x).max(axis=1, keepdims=True) / np.float32(127)
+    q[:], scale[:] = np.rint(x / by), by
+
+
+def test_answers_of_one_byte_are_compared_and_judged_wherever_they_begin() -> None:
+    for seed in range(8):  # at other distances from a multiple of 4
+        outcome, trial, _ = run_and_judge(quantize, claim=INT8, seed=seed)
+        assert [run.rows for run in outcome.runs] == [tuple(range(KINDS))] * 3
+        assert (outcome.findings, trial.defects, trial.reasons) == ((), (), ())
+
+
+def test_a_wrong_byte_and_bytes_that_nobody_writes_are_found() -> None:
+    def wrong(card: HostCard, addresses: Mapping[str, int], q: Codes, scale: Codes, x: NDArray[np.float32]) -> None:
+        quantize(card, addresses, q, scale, x)
+        q[41, 5] ^= 64
+
+    def short(card: HostCard, addresses: Mapping[str, int], q: Codes, scale: Codes, x: NDArray[np.float32]) -> None:
+        quantize(card, addresses, q[:40], scale[:40], x[:40])
+
+    assert [defect.kind for defect in run_and_judge(wrong, claim=INT8)[1].errors] == ["numeric"]
+    outcome, _, _ = run_and_judge(short, claim=INT8)
+    found = {one.array: (one.kind, one.index) for one in outcome.findings}
+    assert found == {"q": ("unwritten", 40 * COLS), "scale": ("unwritten", 40)}
 
 
 @pytest.mark.parametrize(("byte", "index"), [(-4, -1), (4 * ROWS * COLS, ROWS * COLS)])
@@ -269,15 +302,15 @@ def test_a_row_that_is_too_long_to_judge_is_said() -> None:
 
 
 @pytest.mark.parametrize("axis", [0, 1])
-@pytest.mark.parametrize("size", [2, 4])
+@pytest.mark.parametrize("size", [1, 2, 4])
 def test_the_functions_for_a_card_do_what_they_say(axis: int, size: int) -> None:
     shape = 23, 30
-    element = F16 if size == 2 else F32
-    one, whole = element.one, {2: np.uint16, 4: np.uint32}[size]
+    element = {1: I8, 2: F16, 4: F32}[size]
+    one, whole = element.one, {1: np.uint8, 2: np.uint16, 4: np.uint32}[size]
     bits = np.where(alternate_rows(shape, axis, range(shape[axis])) > 0, one, 0).astype(whole)
     rows, inner = shape[axis], 1 if axis else shape[1]
     length = shape[0] * shape[1] // rows
-    content = {"array": bits.view(np.float16 if size == 2 else np.float32)}
+    content = {"array": bits.view(element.dtype)}
     walk = (length, rows, inner, size)
 
     def run(function: str, args: tuple[str | int, ...], buffers: tuple[Buffer, ...]) -> dict[str, NDArray[np.generic]]:
