@@ -162,6 +162,9 @@ class Bands:
                 nowhere = (al != ah) | (bl != bh)
                 lo, hi = np.where(nowhere, al + bl, lo), np.where(nowhere, ah + bh, hi)
             nan = a.nan | b.nan
+            if not known and np.any(nan):  # groups with NaN made the others sets, too: each that is one number is known
+                single = (al == ah) & (bl == bh)
+                lo, hi = (np.where(single, *pair) for pair in zip(self.E.two_sum(al, bl), (lo, hi), strict=True))
             if np.all(self.E.is_finite(lo)) and np.all(self.E.is_finite(hi)):
                 return lo, hi, nan
             empty = (al > ah) | (bl > bh)

@@ -91,7 +91,9 @@ def test_lines_stay_where_they_are_and_brackets_that_do_not_match_keep_everythin
 
 
 def test_each_function_of_our_own_kernels_is_reached() -> None:
-    found = {kernel.name: find_unreached(blank_non_code(kernel.source), kernel.entries) for kernel in discover()}
+    found = {
+        kernel.name: find_unreached(blank_non_code(kernel.source), map(str, kernel.entries)) for kernel in discover()
+    }
     assert {name: [one.name for one in idle] for name, idle in found.items() if idle} == {}
     assert np.any([find_unreached(blank_non_code(kernel.source), ("nobody",)) for kernel in discover()[:1]])
 

@@ -10,14 +10,14 @@ from typing import get_args
 import pytest
 from paths import ROOT
 
-from kfuzz.cases.recipe import BaseKind
+from kfuzz.cases import recipe
 from kfuzz.cpu.sights import SIGHTS
 from kfuzz.kinds import FOLDER, KINDS, Trait, kinds_with, read_kind
 from kfuzz.oracle import verdict
 from kfuzz.oracle.elements import ELEMENTS
 from kfuzz.views.listing import read_folder
 
-OTHER_WORDS = {"", *get_args(BaseKind), *ELEMENTS} - KINDS.keys()
+OTHER_WORDS = {"", *recipe.KINDS, *ELEMENTS} - KINDS.keys()
 """Kinds of other things: the base of a recipe, a kept answer, an array."""
 REPORTERS = {"cpu": "cpu", "programs": "cpu", "gpu": "gpu", "callables": "callables", "trials": "oracle"}
 """The reporter on whose behalf each room makes findings; fuzz/devices is left out, since all devices share it."""

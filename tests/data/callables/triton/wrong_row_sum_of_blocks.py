@@ -25,6 +25,6 @@ def _row_sum(y, x, rows, cols, BLOCK: tl.constexpr):
 
 
 def forward(x):
-    y = torch.empty(x.shape[0], dtype=x.dtype)
+    y = torch.empty(x.shape[0], dtype=x.dtype, device=x.device)
     _row_sum[(x.shape[0],)](y, x, *x.shape, BLOCK=triton.next_power_of_2(x.shape[1]))
     return y
