@@ -33,9 +33,13 @@ __global__ void e4m3_mma(float *c, const unsigned char *a, const unsigned char *
 
     float c0 = 0.0f, c1 = 0.0f, c2 = 0.0f, c3 = 0.0f;
     for (int i = 0; i < k / 4; i += 8) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 890
+        __trap();  // older GPUs have no such instruction
+#else
         asm("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
             : "+f"(c0), "+f"(c1), "+f"(c2), "+f"(c3)
             : "r"(upper[i]), "r"(lower[i]), "r"(upper[i + 4]), "r"(lower[i + 4]), "r"(right[i]), "r"(right[i + 4]));
+#endif
     }
     const size_t col = static_cast<size_t>(blockIdx.x) * 8 + word * 2;
     c[row * n + col] = c0 * scale_a[row] * scale_b[col];
