@@ -149,7 +149,7 @@ class Grid:
         top = _is_past(x, self.numbers[-1], self.numbers[-2], bool(self.is_even[-1]), direction)
         if self.element.kind == "power":
             return top
-        mirrored: Direction = {"up": "down", "down": "up"}.get(direction, direction)  # type: ignore[assignment]
+        mirrored: Direction = {"up": "down", "down": "up"}.get(direction, direction)  # type: ignore[assignment]  # a str to mypy
         return top | _is_past(-x, -self.numbers[0], -self.numbers[1], bool(self.is_even[0]), mirrored)
 
     def _wrap(self, x: Reals, direction: Direction) -> Reals:

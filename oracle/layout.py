@@ -82,7 +82,7 @@ def read_layout(text: str) -> Layout:
         if not stride and part not in words:
             raise OracleError(f"'{part}' is no layout: write {LAYOUT_USAGE}")
         found["stride" if stride else words[part]] = int(stride[1]) if stride else True
-    return Layout(**found)  # type: ignore[arg-type]
+    return Layout(**found)  # type: ignore[arg-type]  # bool and int by their words
 
 
 def slot_count(shape: Shape, per: int, layout: Layout) -> int:

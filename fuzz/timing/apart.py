@@ -25,5 +25,5 @@ def run_apart(function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -
             raise DeviceError("its process ended before it was timed") from None
         except (ClaimError, DeviceError, KeyboardInterrupt):
             raise
-        except Exception as error:
+        except Exception as error:  # an error of kfuzz itself must name itself, wherever it came from
             raise wrap_unexpected(error) from error

@@ -1,4 +1,4 @@
-"""The joint test of numbers that are quantized and dequantized: one scale, which nobody wrote, must fit a group.
+"""The joint test of numbers that are quantized and dequantized: one scale, which is not written, must fit a group.
 
 Each element confines the scale: its own number is a number of the grid times the scale, and the code must be right for
 it. If no scale of amax's set fits all of them, the group is wrong, though each element may be right by itself.

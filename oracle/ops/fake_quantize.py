@@ -1,4 +1,4 @@
-"""fake_quantize: y = round(x / scale) scale, on the grid that the claim's form names; nobody sees the scale.
+"""fake_quantize: y = round(x / scale) scale, on the grid that the claim's form names; the scale is not written.
 
 There is one scale for each block of `height` rows and `width` columns: amax / largest number. One scale must fit all
 elements of a block.

@@ -237,7 +237,7 @@ def round_to_grid(t: Reals, element: Element, rounding: str, rng: np.random.Gene
         low, high = grid.round(t, "down"), grid.round(t, "up")
         with np.errstate(all="ignore"):
             return np.where(rng.random(t.shape) < (t - low) / np.where(high > low, high - low, 1.0), high, low)
-    direction: Direction = rounding  # type: ignore[assignment]
+    direction: Direction = rounding  # type: ignore[assignment]  # "stochastic" returned above
     return grid.round(t, direction)
 
 

@@ -179,7 +179,7 @@ def without_memory(make: Callable[[], Sequence[object]]) -> Sequence[object]:
     try:
         with torch.device("meta"):
             return make()
-    except Exception:  # it computes with them
+    except Exception:  # it may need their numbers
         return make()
 
 

@@ -73,7 +73,7 @@ void claim_end() {
     stop_thread();
 }
 
-// It has no other signal handler's work to do, and waits for whoever is in a call of the runtime.
+// It does no signal handler's work, and waits for the thread that is in a call of the runtime.
 static void *close_when_asked(void *) {
   sem_wait(&end_of_program.is_to_be_closed);
   pthread_mutex_lock(&one_at_a_time.mutex);

@@ -129,7 +129,7 @@ class HostCard:
 
 
 def job_of(most_rows: int = 16, kernel: Kernel = SOFTMAX) -> Job:
-    """A kernel of few rows, told as if they were many."""
+    """A kernel of few rows, reported as if they were many."""
     given = {"x": alternate_rows((ROWS, COLS), 0, range(ROWS))}
     job = kernel.bind(given, {"threads": 32}).job
     buffers = tuple(
