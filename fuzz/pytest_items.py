@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 import pytest
+from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
 
 from kfuzz.campaign import last_run
 from kfuzz.campaign.explain import search
@@ -58,8 +59,18 @@ class Item(pytest.Item):
     ) -> "str | TerminalRepr":
         """The message of one of our own errors; the traceback of any other."""
         if isinstance(excinfo.value, BrokenError | CaseError | ClaimError | DeviceError):
-            return str(excinfo.value)
+            return shown_once(str(excinfo.value), self.path)
         return super().repr_failure(excinfo, style)
+
+
+def shown_once(report: str, path: Path) -> ReprExceptionInfo:
+    """A report whose first line alone is in pytest's short summary, which a CI service gets uncut."""
+    headline = report.partition("\n")[0]
+    entries = [ReprEntryNative([report, "\n"])]
+    return ReprExceptionInfo(
+        reprtraceback=ReprTraceback(entries, extraline=None, style="native"),
+        reprcrash=ReprFileLocation(str(path), 1, headline),
+    )
 
 
 class CaseFile(pytest.File):

@@ -43,7 +43,7 @@ def test_what_would_change_a_verdict_depends_on_the_findings(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_fuzz_replay_and_pytest_say_once_what_is_inferred(tmp_path: Path) -> None:
+def test_fuzz_replay_and_pytest_say_once_what_is_inferred(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mine.py").write_text(WRONG)
     fixed = ("--device", "cpu", "--max-cases", "3", "--seed", "1", "--jobs", "1")
     outputs = ("--json", "run.json", "--html", "run.html")
@@ -58,5 +58,9 @@ def test_fuzz_replay_and_pytest_say_once_what_is_inferred(tmp_path: Path) -> Non
     assert again.count(line) == 1
     (tmp_path / "mine.py").write_text(CLAIMED)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
-    tested = kfuzz(tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--kfuzz", "--kfuzz-cases", "3", "mine.py")
-    assert tested.count("mine: inferred, not written: axes and arrays of row_sum; functions as") == 1
+    command = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--kfuzz", "--kfuzz-cases", "3", "mine.py")
+    for in_ci in ("", "true"):  # a service's name makes pytest show whole messages in its short summary
+        monkeypatch.setenv("CI", in_ci)
+        tested = kfuzz(tmp_path, *command)
+        assert tested.count("mine: inferred, not written: axes and arrays of row_sum; functions as") == 1
+        assert "FAILED mine.py::fuzz - BROKEN  mine: numeric, " in tested
