@@ -14,6 +14,7 @@
 #include "../runtime/report.h"
 #include "../runtime/state.h"
 #include "host.h"
+#include "nested_launches.h"
 
 namespace cuda_on_cpu {
 
@@ -23,8 +24,11 @@ thread_local cudaError_t last_error;  // each thread of the host has its own
 
 struct HostCall {
   int silenced[2] = {-1, -1};  // the original standard output and error
+  cudaError_t last_error_in_kernels = cudaSuccess;
 };
 PerRun<HostCall> call;
+
+cudaError_t &last() { return is_asked_by_kernel() ? call.last_error_in_kernels : last_error; }
 
 // The output of a host function is discarded: this process speaks to its caller over other pipes.
 void silence() {
@@ -88,7 +92,7 @@ Within::~Within() {
 }
 
 cudaError_t returns(cudaError_t error) {
-  if (error != cudaSuccess && error != cudaErrorNotReady) last_error = error;
+  if (error != cudaSuccess && error != cudaErrorNotReady) last() = error;
   return error;
 }
 
@@ -98,8 +102,8 @@ using namespace cuda_on_cpu;
 
 CUDA_ON_CPU_API cudaError_t cudaGetLastError() {
   Alone alone;
-  cudaError_t error = last_error;
-  last_error = cudaSuccess;
+  cudaError_t error = last();
+  last() = cudaSuccess;
   refusals_are_seen();
   return error;
 }
@@ -107,7 +111,7 @@ CUDA_ON_CPU_API cudaError_t cudaGetLastError() {
 CUDA_ON_CPU_API cudaError_t cudaPeekAtLastError() {
   Alone alone;
   refusals_are_seen();
-  return last_error;
+  return last();
 }
 
 CUDA_ON_CPU_API void cuda_on_cpu_host_refuses(const char *why, int line) { host_refuses(why, line); }

@@ -7,6 +7,7 @@
 #include "../runtime/memory_map.h"
 #include "../runtime/report.h"
 #include "asked.h"
+#include "nested_launches.h"
 
 namespace cuda_on_cpu {
 
@@ -68,6 +69,7 @@ static void copy_row(char *to, const char *from, size_t width, bool to_device, b
 static cudaError_t copy_again(void *arguments);
 static cudaError_t copied(const Copied &c) {
   const Asked &by = c.by;
+  refuse_to_kernels("a function that copies memory", by.line);
   if (!c.width || !c.rows || !c.slices) return cudaSuccess;
   if (!is_stream(by.stream)) return returns(cudaErrorInvalidResourceHandle);
   bool to_device = is_device_memory(c.to), from_device = is_device_memory(c.from);
@@ -98,6 +100,7 @@ static bool holds_only(const char *at, unsigned char value, size_t bytes) {
 static cudaError_t set_again(void *arguments);
 static cudaError_t set(const Filled &f) {
   const Asked &by = f.by;
+  refuse_to_kernels("a function that sets memory", by.line);
   if (!f.width || !f.rows || !f.slices) return cudaSuccess;
   if (!is_stream(by.stream)) return returns(cudaErrorInvalidResourceHandle);
   if (!is_device_memory(f.to)) return returns(cudaErrorInvalidValue);

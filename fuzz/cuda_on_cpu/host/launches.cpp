@@ -11,6 +11,7 @@
 #include "../runtime/report.h"
 #include "../runtime/state.h"
 #include "host.h"
+#include "nested_launches.h"
 
 namespace cuda_on_cpu {
 
@@ -158,7 +159,7 @@ struct Taken {
   const void *kernel;
 };
 
-void do_launch(const Taken &taken) {
+void do_one_launch(const Taken &taken) {
   const Launched &launched = written_down(taken.wanted);
   Entry entry = {"", taken.invoke, "", nullptr};
   Step step = {};
@@ -173,8 +174,14 @@ void do_launch(const Taken &taken) {
   bool may_begin_early = is_in_graph() ? node_may_begin_early() : taken.how & launch_early;
   Working kernel_works(timeline_of(taken.stream), Work::kernel, false, may_begin_early);
   if (!begin_launch(step, {taken.kernel, taken.invoke, taken.context, taken.keeping->bytes})) return;
+  begin_threads(taken.stream);
   launch(step);
+  end_threads();
   end_launch();
+}
+void do_launch(const Taken &taken) {
+  do_one_launch(taken);
+  run_nested_launches();
 }
 
 cudaError_t launch_again(void *arguments) {
@@ -198,7 +205,7 @@ struct Callee {
   const KernelType *type;
 };
 
-cudaError_t captured_launch(Taken taken, const KernelType *type) {
+Again kept_launch(Taken taken, const KernelType *type) {
   auto *kept = static_cast<Taken *>(malloc(sizeof taken));
   taken.context = taken.keeping->kept(taken.context);
   if (type) {
@@ -206,14 +213,24 @@ cudaError_t captured_launch(Taken taken, const KernelType *type) {
     type->arguments(taken.context, taken.arguments);
   }
   memcpy(static_cast<void *>(kept), &taken, sizeof taken);
-  return capture(taken.stream, Again{cudaGraphNodeTypeKernel, launch_again, kept, forget_launch}, taken.how & launch_early);
+  return {cudaGraphNodeTypeKernel, launch_again, kept, forget_launch};
+}
+
+// By a kernel. Its arguments are copied as the host copies those of a captured launch: outside of the kernel's memory.
+cudaError_t nested_launch(Taken taken, bool is_tail) {
+  if (taken.how) host_refuses("a kernel launches a cooperative kernel or one that may begin early, which the cpu device does not have", static_cast<int>(taken.wanted.line));
+  taken.stream = stream_of_threads();
+  note_in_host(true);
+  Again launch = kept_launch(taken, nullptr);
+  note_in_host(false);
+  launch_later(launch, is_tail);
+  return cudaSuccess;
 }
 
 cudaError_t launched(const Callee &callee, const LaunchAsked &asked) {
-  if (run->is_program && !in_host())
-    host_refuses("a kernel launches a kernel (dynamic parallelism), which the cpu device does not have", asked.line);
+  bool is_nested = is_asked_by_kernel(), is_tail = is_nested && asked.stream == cudaStreamTailLaunch;
   dim3 grid = asked.grid, block = asked.block;
-  if (!is_stream(asked.stream)) return returns(cudaErrorInvalidResourceHandle);
+  if (!is_tail && !(is_nested && asked.stream == cudaStreamFireAndForget) && !is_stream(asked.stream)) return returns(cudaErrorInvalidResourceHandle);
   Refused why = why_refused(grid, block, asked.shared, callee.kernel);
   if (why == Refused::no && !fits_clusters(grid, asked.cluster, callee.kernel)) why = Refused::cluster;
   if (asked.how & launch_cooperative && why == Refused::no && !is_resident(grid, block, asked.shared, callee.kernel)) why = Refused::not_resident;
@@ -226,7 +243,8 @@ cudaError_t launched(const Callee &callee, const LaunchAsked &asked) {
     if (why == Refused::not_resident) return returns(cudaErrorCooperativeLaunchTooLarge);
     return returns(why == Refused::shared_memory ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration);
   }
-  if (is_captured(asked.stream)) return captured_launch(taken, callee.type);
+  if (is_nested) return nested_launch(taken, is_tail);
+  if (is_captured(asked.stream)) return capture(taken.stream, kept_launch(taken, callee.type), taken.how & launch_early);
   do_launch(taken);
   return cudaSuccess;
 }

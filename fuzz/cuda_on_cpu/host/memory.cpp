@@ -8,6 +8,11 @@
 #include "../runtime/repetitions.h"
 #include "../runtime/state.h"
 #include "asked.h"
+#include "nested_launches.h"
+
+CUDA_ON_CPU_API void *cuda_on_cpu_malloc(uint64_t bytes);
+CUDA_ON_CPU_API void cuda_on_cpu_free(void *memory, int line);
+CUDA_ON_CPU_API bool cuda_on_cpu_is_on_device_heap(const void *memory);
 
 namespace cuda_on_cpu {
 
@@ -56,6 +61,10 @@ static void free_array(Buffer &b, int line) {
 
 // Memory that is freed on a stream may be in use on another one; cudaFree waits for all streams.
 static cudaError_t freed(void *memory, const Asked &by) {
+  if (is_asked_by_kernel() && cuda_on_cpu_is_on_device_heap(memory)) {
+    cuda_on_cpu_free(memory, by.line);
+    return cudaSuccess;
+  }
   if (!memory || !in_host()) return cudaSuccess;  // a thread destroys its copy of an argument, which a GPU thread does not
   Buffer *b = device_array_at(memory);
   if (!b || !(b->flags & is_allocated_by_host) || b->flags & is_freed || b->address != memory || !is_stream(by.stream))
@@ -97,6 +106,11 @@ using namespace cuda_on_cpu;
 static cudaError_t allocated(void **to, size_t bytes, CudaOnCpuMemory kind, int line) {
   *to = nullptr;
   if (!bytes) return cudaSuccess;
+  if (is_asked_by_kernel()) {  // from the heap of malloc()
+    if (kind != cuda_on_cpu_device_memory) refuse_to_kernels("a function that allocates memory of the host", line);
+    *to = cuda_on_cpu_malloc(bytes);
+    return *to ? cudaSuccess : returns(cudaErrorMemoryAllocation);
+  }
   Within runtime;
   note_memory_change();
   Buffer b = {};

@@ -4,6 +4,7 @@
 #include "../runtime/checker.h"
 #include "../runtime/state.h"
 #include "host.h"
+#include "nested_launches.h"
 
 using namespace cuda_on_cpu;
 
@@ -35,6 +36,7 @@ struct Handles {
   Table<CudaOnCpuStream> streams;
   Table<CudaOnCpuEvent> events;
   CudaOnCpuStream of_nodes = {true, of_host, cudaStreamNonBlocking};
+  CudaOnCpuStream of_kernels = {true, of_host, cudaStreamNonBlocking};  // all that kernels make
   uint64_t recordings = 0;
   Timeline stream_0 = legacy_stream;
   Handles() {}
@@ -59,6 +61,7 @@ cudaError_t known(bool is_known) { return is_known ? cudaSuccess : returns(cudaE
 
 // The host has waited for whatever a query reports as done: here everything is done at once.
 cudaError_t waited(cudaStream_t stream) {
+  refuse_to_kernels("a function that waits for a stream");
   if (!is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
   if (is_captured(stream)) return returns(cudaErrorStreamCaptureUnsupported);
   host_waits_for(timeline_of(stream));
@@ -67,6 +70,7 @@ cudaError_t waited(cudaStream_t stream) {
 }
 
 cudaError_t waited(cudaEvent_t event) {
+  refuse_to_kernels("a function that waits for an event");
   if (!event || !event->is_alive) return returns(cudaErrorInvalidResourceHandle);
   if (event->recorded) wait_for(of_host, event->done);
   checker_host_goes_on();
@@ -74,6 +78,7 @@ cudaError_t waited(cudaEvent_t event) {
 }
 
 cudaError_t waited_for_all() {
+  refuse_to_kernels("cudaDeviceSynchronize()");
   host_waits_for_all();
   checker_host_goes_on();
   return cudaSuccess;
@@ -81,6 +86,10 @@ cudaError_t waited_for_all() {
 
 cudaError_t made_stream(cudaStream_t *stream, unsigned int flags) {
   if (flags & ~unsigned{cudaStreamNonBlocking}) return returns(cudaErrorInvalidValue);
+  if (is_asked_by_kernel()) {
+    *stream = &handles.of_kernels;
+    return flags & cudaStreamNonBlocking ? cudaSuccess : returns(cudaErrorInvalidValue);
+  }
   cudaError_t error = made(stream, handles.streams);
   if (error != cudaSuccess) return error;
   (*stream)->timeline = make_timeline(!(flags & cudaStreamNonBlocking));
@@ -158,6 +167,7 @@ CUDA_ON_CPU_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, u
 CUDA_ON_CPU_API cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   Alone alone;
   if (!is_own(stream) || !stream->is_alive) return returns(cudaErrorInvalidResourceHandle);
+  if (stream == &handles.of_kernels) return cudaSuccess;
   stream->is_alive = false;
   end_timeline(stream->timeline);
   return cudaSuccess;
@@ -177,6 +187,7 @@ CUDA_ON_CPU_API cudaError_t cudaStreamSynchronize(cudaStream_t stream) { Alone a
 CUDA_ON_CPU_API cudaError_t cudaStreamQuery(cudaStream_t stream) { Alone alone; return waited(stream); }
 CUDA_ON_CPU_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags) {
   Alone alone;
+  refuse_to_kernels("cudaStreamWaitEvent()");
   if (!is_stream(stream) || !event || !event->is_alive) return returns(cudaErrorInvalidResourceHandle);
   if (is_captured(stream) && flags & cudaEventWaitExternal) return capture(stream, cudaGraphNodeTypeWaitEvent, wait_again, event);
   if (event->captured.capture) return capture_wait(stream, event->captured);
@@ -212,6 +223,7 @@ CUDA_ON_CPU_API cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 CUDA_ON_CPU_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   Alone alone;
+  refuse_to_kernels("cudaEventRecord()");
   if (!event || !event->is_alive || !is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
   event->captured.capture = nullptr;
   if (is_captured(stream)) {

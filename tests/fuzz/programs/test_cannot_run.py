@@ -23,24 +23,6 @@ def check(folder: Path, text: str, *arguments: str, runs: int = 2) -> tuple[Chec
 
 
 @pytest.mark.slow
-def test_a_kernel_that_launches_a_kernel_is_refused(tmp_path: Path) -> None:
-    one, findings = check(
-        tmp_path,
-        "__global__ void child(int *a) { a[threadIdx.x] += 1; }\n"
-        "__global__ void parent(int *a) {\n"
-        "  if (threadIdx.x == 0) for (int i = 0; i < 32; i++) a[i] = i;\n"
-        "  __syncthreads();\n"
-        "  if (threadIdx.x == 0) child<<<1, 32>>>(a);\n"
-        "}\n"
-        "int main() { int *a; cudaMalloc(&a, 128); parent<<<1, 32>>>(a); return cudaDeviceSynchronize(); }\n",
-    )
-    assert findings == []
-    assert one.refusal.endswith(
-        "own.cu:5: a kernel launches a kernel (dynamic parallelism), which the cpu device does not have"
-    )
-
-
-@pytest.mark.slow
 def test_memory_that_is_not_there_ends_the_run_and_is_no_finding(tmp_path: Path) -> None:
     one, findings = check(
         tmp_path,

@@ -182,6 +182,8 @@ enum cudaGraphNodeType {
 };
 #define cudaStreamLegacy ((cudaStream_t)0x1)
 #define cudaStreamPerThread ((cudaStream_t)0x2)
+#define cudaStreamTailLaunch ((cudaStream_t)0x3)  // in kernels alone
+#define cudaStreamFireAndForget ((cudaStream_t)0x4)
 typedef void (*cudaHostFn_t)(void *data);
 typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void *data);
 
