@@ -69,6 +69,7 @@ PRODUCTS = [
     Product("__nv_bfloat16", "__nv_bfloat16", "float", (8, 32, 16), ("col", "col")),
     Product("wmma::precision::tf32", "float", "float", (16, 16, 8), ("row", "row")),
     Product("int8", "signed char", "int", (32, 8, 16), ("row", "col")),
+    Product("double", "double", "double", (8, 8, 4), ("row", "col")),
 ]
 FRONT = "#include <mma.h>\nusing namespace nvcuda;\nusing int8 = signed char;\n"
 SOURCE = FRONT + "".join(one.text() for one in PRODUCTS)

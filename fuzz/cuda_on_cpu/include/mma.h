@@ -44,6 +44,7 @@ template <> struct Kind<signed char, 8, 32, 16> : Known<signed char, 1, 1> {};
 template <> struct Kind<unsigned char, 16, 16, 16> : Known<unsigned char, 1, 1> {};
 template <> struct Kind<unsigned char, 32, 8, 16> : Known<unsigned char, 1, 1> {};
 template <> struct Kind<unsigned char, 8, 32, 16> : Known<unsigned char, 1, 1> {};
+template <> struct Kind<double, 8, 8, 4> : Known<double, 1, 1> {};
 
 template <class T, int rows_, int cols_, int copies = 1>
 struct Matrix {
@@ -68,8 +69,8 @@ struct fragment<matrix_b, m, n, k, T, Layout>
     : details::Matrix<typename details::Kind<T, m, n, k>::type, k, n, details::Kind<T, m, n, k>::copies_of_b> {};
 template <int m, int n, int k, class T>
 struct fragment<accumulator, m, n, k, T, void> : details::Matrix<T, m, n> {
-  static_assert(std::is_same_v<T, float> || std::is_same_v<T, __half> || std::is_same_v<T, int>,
-                "what wmma accumulates in: float, half or int");
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, __half> || std::is_same_v<T, int> || std::is_same_v<T, double>,
+                "what wmma accumulates in: float, half, int or double");
 };
 
 namespace details {

@@ -57,6 +57,14 @@ def test_products_are_right_and_nothing_is_accused(server: Server, programs: dic
     assert [one.output for one in right.printed] == ["wrong: 0, line 0\n"] * 2
 
 
+def test_factors_and_products_of_the_host_are_right_and_nothing_is_accused(
+    server: Server, programs: dict[str, Path]
+) -> None:
+    right, findings = run(server, programs["factors"], runs=2)
+    assert findings == []
+    assert [one.output for one in right.printed] == ["wrong: 0\n"] * 2
+
+
 def test_textures_and_surfaces_are_right_and_nothing_is_accused(server: Server, programs: dict[str, Path]) -> None:
     right, findings = run(server, programs["images"], runs=2)
     assert findings == []
@@ -72,6 +80,8 @@ def test_textures_and_surfaces_are_right_and_nothing_is_accused(server: Server, 
         ("blas", "freed", "use-after-free", "// the product"),
         ("blas", "no event", "race", "// the product"),
         ("blas", "read too early", "race", "// the early copy"),
+        ("factors", "unwritten", "uninitialised", "// the factors"),
+        ("factors", "too short", "out-of-bounds", "// the factors"),
         ("random", "too many", "out-of-bounds", "// the host's generator"),
         ("random", "not waited for", "race", "cudaMemcpy(here, there"),
         ("random", "not started", "uninitialised", "curandState state = states[i];"),

@@ -146,6 +146,10 @@ CUDA_ON_CPU_BLAS_PRODUCTS(__half, cublasHgemm, cublasHgemmStridedBatched, cublas
 #define cublasSaxpy_v2 cublasSaxpy
 #define cublasSdot_v2 cublasSdot
 
+// LU factors of many matrices.
+CUDA_ON_CPU_BLAS cublasSgetrfBatched(cublasHandle_t handle, int n, float *const list[], int ld, int *pivots, int *info, int batches, CUDA_ON_CPU_LINE);
+CUDA_ON_CPU_BLAS cublasDgetrfBatched(cublasHandle_t handle, int n, double *const list[], int ld, int *pivots, int *info, int batches, CUDA_ON_CPU_LINE);
+
 // Products of mixed types.
 CUDA_ON_CPU_BLAS cublasSgemmEx(cublasHandle_t handle, cublasOperation_t of_a, cublasOperation_t of_b, int m, int n, int k,
                                const float *alpha, const void *a, cudaDataType a_type, int lda, const void *b, cudaDataType b_type,
