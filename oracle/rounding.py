@@ -3,12 +3,14 @@
 Knows float32's roundings and the orders of summation, but no op. Relative errors are in units of u = 2^-24.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Literal, get_args
 
 from kfuzz.oracle.elements import F32, F64, FLOATS, I32, NARROW
+from kfuzz.oracle.functions import FUNCTIONS, OF_TWO
 from kfuzz.oracle.quantizing import Quantizing
 from kfuzz.oracle.tensor_cores import ADDERS
 
@@ -90,23 +92,25 @@ QUOTIENT_ROUNDINGS: dict[Divide, int] = {"ieee": 1, "reciprocal": 1, "fast": 5, 
 
 @dataclass(frozen=True)
 class FunctionModel:
-    """f^(t) = f(t) (1 + eps) + delta with |eps| <= a0 u and |delta| <= absolute."""
+    """f^(t) = f(t) (1 + eps) + delta with |eps| <= a0 u and |delta| <= absolute, for |t| <= within; nothing beyond."""
 
     a0: float
     absolute: float = 0.0
+    within: float = math.inf
 
     def __post_init__(self) -> None:
-        if not (self.a0 >= 1 and 0 <= self.absolute < 1):
+        if not (self.a0 >= 1 and 0 <= self.absolute < 1 and self.within > 0):
             raise ValueError(
                 f"[{self.a0:g}, {self.absolute:g}]: expected at least 1 unit of u, and less than 1 absolute"
             )
 
 
 LOOSEST: dict[str, FunctionModel] = {
-    "log": FunctionModel(3), "log1p": FunctionModel(3), "expm1": FunctionModel(3), "sqrt": FunctionModel(3),
-    "rsqrt": FunctionModel(5), "tanh": FunctionModel(5), "erf": FunctionModel(5), "erfc": FunctionModel(9),
-}  # fmt: skip
-"""The documented errors of the accurate functions: k ulp from the correctly rounded result, so 2 k + 1 units of u."""
+    name: FunctionModel(row.units)
+    for name, row in (FUNCTIONS | OF_TWO).items()
+    if name != "exp" and getattr(row, "course", "") != "step"
+}
+"""The documented errors of the accurate functions; exp has a model of its own, and steps are exact."""
 
 
 def _count_of(counts: "int | Mapping[str, int | None] | None", name: str) -> int | None:

@@ -63,6 +63,7 @@ class Why(Enum):
     EMPTY_STATES = "sums of nothing but empty states: unclaimed"
     ODD_GROUP = "groups with NaN or infinity: the claim does not say what becomes of them"
     BEYOND_LARGEST = "elements beyond the largest number: the claim does not say whether they saturate"
+    BEYOND_MODEL = "elements with {about}, of which the claimed model says nothing"
     NO_SUCH_RANK = "ranks beyond the end of the row"
     UNKNOWN = "{about}"
 

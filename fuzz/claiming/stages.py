@@ -99,9 +99,13 @@ class Staged(Exact):
         both = s if t.is_constant else join_stages(s, Stages({}, t.inner, least(t.divided, t.sum)))
         return staged(super().div(a, b), both)
 
-    def _apply(self, name: str, a: Quantity) -> Quantity:
+    def function(self, name: str, a: Quantity) -> Quantity:
         s = of(a).closed()
-        return staged(super()._apply(name, a), Stages({}, least(s.inner, s.divided), is_exponential=name == "exp"))
+        return staged(super().function(name, a), Stages({}, least(s.inner, s.divided), is_exponential=name == "exp"))
+
+    def function_of_two(self, name: str, a: Operand, b: Operand) -> Quantity:
+        s = join_stages(of(self.number(a)), of(self.number(b))).closed()
+        return staged(super().function_of_two(name, a, b), Stages({}, least(s.inner, s.divided)))
 
     def max(self, a: Quantity, axis: int = -1) -> Quantity:
         return staged(super().max(a, axis), of(a))

@@ -27,9 +27,20 @@ MODELS: dict[str, dict[str, FunctionModel]] = {
     "sqrt": {"sqrtf": FunctionModel(1.0), "sqrt.approx": FunctionModel(3.0)},
     "tanh": {"tanhf": FunctionModel(5.0), "tanh.approx": FunctionModel(8192.0)},
     "erf": {"erff": FunctionModel(5.0)},
+    "erfc": {"erfcf": FunctionModel(9.0)},
+    "exp2": {"exp2f": FunctionModel(5.0), "ex2.approx": FunctionModel(4.0)},
+    "expm1": {"expm1f": FunctionModel(3.0)},
+    "log2": {"log2f": FunctionModel(3.0), "__log2f": FunctionModel(5.0, 2.0**-22)},
+    "log1p": {"log1pf": FunctionModel(3.0)},
+    "log10": {"log10f": FunctionModel(5.0)},
+    "sin": {"sinf": FunctionModel(5.0), "__sinf": FunctionModel(1.0, 2.0**-21.41, within=math.pi)},
+    "cos": {"cosf": FunctionModel(5.0), "__cosf": FunctionModel(1.0, 2.0**-21.19, within=math.pi)},
+    "pow": {"powf": FunctionModel(19.0)},
+    "atan2": {"atan2f": FunctionModel(7.0)},
 }
-"""Documented errors: k ulp of the CUDA C Programming Guide is 2 k + 1 units of u; __logf's 2^-21.41 near 1 is absolute;
-PTX gives tanh.approx 2^-11, and sqrt.approx 1 ulp."""
+"""Documented errors: k ulp of the CUDA C Programming Guide is 2 k + 1 units of u; __logf's 2^-21.41 near 1 is absolute,
+as are the errors of __log2f near 1 and of __sinf and __cosf, which are documented from -pi to pi; PTX gives tanh.approx
+2^-11, ex2.approx 2^-22, and sqrt.approx 1 ulp."""
 FLAGS = (
     "-use_fast_math", "-ftz=true|false", "-prec-div=true|false", "-prec-sqrt=true|false", "-fmad=true|false",
     "-std=c++14|17|20", "-DNAME[=VALUE]", "-UNAME", "-IFOLDER",

@@ -24,6 +24,7 @@ from kfuzz.oracle.systems.rules import (
     exponential,
     functions,
     matmul,
+    power,
     product,
     quantized,
     running,
@@ -34,13 +35,13 @@ from kfuzz.oracle.systems.rules import (
     variance,
     written,
 )
-from kfuzz.oracle.systems.value import Operand, Quantity, group
+from kfuzz.oracle.systems.value import Operand, Quantity, WordsForFunctions, group
 from kfuzz.oracle.verdict import Reason, Why
 
 INF = np.inf
 
 
-class Bands:
+class Bands(WordsForFunctions):
     """The sets of one formula under one claim; `work` is the format in which the kernel computes.
 
     `least`: the least normal number of the narrowest format that a factor of a matrix product may be in.
@@ -192,23 +193,14 @@ class Bands:
     def exp(self, a: Quantity) -> Quantity:
         return exponential.exponential(self, a)
 
-    def expm1(self, a: Quantity) -> Quantity:
-        return functions.function(self, "expm1", a, -1.0)
+    def function(self, name: str, a: Quantity) -> Quantity:
+        return functions.function(self, name, a)
 
-    def log(self, a: Quantity) -> Quantity:
-        return functions.function_over_positive(self, "log", a)
+    def pow(self, a: Operand, b: Operand) -> Quantity:
+        return power.power(self, self.number(a), self.number(b))
 
-    def sqrt(self, a: Quantity) -> Quantity:
-        return functions.function_over_positive(self, "sqrt", a, 0.0)
-
-    def rsqrt(self, a: Quantity) -> Quantity:
-        return functions.function_over_positive(self, "rsqrt", a, 0.0)
-
-    def tanh(self, a: Quantity) -> Quantity:
-        return functions.function(self, "tanh", a, -1.0, 1.0)
-
-    def erf(self, a: Quantity) -> Quantity:
-        return functions.function(self, "erf", a, -1.0, 1.0)
+    def atan2(self, y: Operand, x: Operand) -> Quantity:
+        return power.angle(self, self.number(y), self.number(x))
 
     def sigmoid(self, a: Quantity) -> Quantity:
         return self.div(self.number(1.0), self.add(self.number(1.0), self.exp(self.neg(a))))

@@ -7,13 +7,15 @@ of which the outer end is taken, are certain. kfuzz trusts numpy's exp, log, ...
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 from flint import arb, ctx
 
 from kfuzz.oracle.elements import F64, Element, Reals
-from kfuzz.oracle.systems.room import BALL_SUM, LONG_ERF
+from kfuzz.oracle.functions import FUNCTIONS, OF_TWO, FunctionOfOne
+from kfuzz.oracle.systems.room import BALL_SUM, LONG_ERF, PHASE_DOUBT
 
 Pair = tuple[Reals, Reals]
 
@@ -27,6 +29,7 @@ class Endpoints(Protocol):
     def push_outward(self, lo: Reals, hi: Reals) -> Pair: ...
     def two_sum(self, a: Reals, b: Reals) -> Pair: ...
     def function(self, name: str, lo: Reals, hi: Reals) -> Pair: ...
+    def of_two(self, name: str, a: Reals, b: Reals) -> Pair: ...
     def hull(self, lo: Reals, hi: Reals, form: Element) -> Pair: ...
     def round_ends(self, lo: Reals, hi: Reals, form: Element) -> Pair: ...
     def is_nan(self, x: Reals) -> Reals: ...
@@ -35,19 +38,6 @@ class Endpoints(Protocol):
     def running_sums(self, lo: Reals, hi: Reals) -> Pair: ...
     def product(self, a: Reals, b: Reals) -> tuple[Reals, Reals]: ...
     def exp_above(self, exponent: Reals | float) -> Reals: ...
-
-
-def _vectorized(function: Callable[[float], float]) -> Callable[[Reals], Reals]:
-    ufunc = np.frompyfunc(function, 1, 1)
-    return lambda x: np.asarray(ufunc(x.astype(np.float64)), dtype=np.float64)
-
-
-ERF, ERFC = _vectorized(math.erf), _vectorized(math.erfc)
-FUNCTIONS: dict[str, Callable[[Reals], Reals]] = {
-    "exp": np.exp, "log": np.log, "log1p": np.log1p, "expm1": np.expm1, "sqrt": np.sqrt, "tanh": np.tanh,
-    "erf": ERF, "erfc": ERFC, "rsqrt": lambda x: 1 / np.sqrt(x),
-}  # fmt: skip
-FALLING = ("erfc", "rsqrt")
 
 
 SUM_DEPTH = 80
@@ -101,20 +91,39 @@ class FloatEnds:
         return np.where(is_exact, s, lo), np.where(is_exact, s, hi)
 
     def function(self, name: str, lo: Reals, hi: Reals) -> Pair:
-        """Apply a monotone function to both ends, outward."""
+        """The least and the greatest value of a function between two ends, outward."""
+        row = FUNCTIONS[name]
+        if row.course == "step":
+            return row.doubles(lo), row.doubles(hi)
         if self.dtype is not np.float64 and name in ("erf", "erfc"):
             return _erf_of_long(name, lo, hi)
-        apply = FUNCTIONS[name]
-        if name in FALLING:
+        if row.course == "wave":
+            return self._wave(row, lo, hi)
+        if row.course == "falling":
             lo, hi = hi, lo
-        below = apply(lo)
+        below = row.doubles(lo)
         e = self.dtype(8 * self.eps)
-        if name in ("exp", "rsqrt", "sqrt"):
-            above = apply(hi) * (1 + e) if hi is not lo else below * (1 + e)
+        if row.least == 0:
+            above = row.doubles(hi) * (1 + e) if hi is not lo else below * (1 + e)
             below *= 1 - e
             return below, above
-        above = apply(hi) if hi is not lo else below
-        return below * (1 - np.copysign(e, below)), above * (1 + np.copysign(e, above))
+        return self._outward(below)[0], self._outward(row.doubles(hi) if hi is not lo else below)[1]
+
+    def _wave(self, row: FunctionOfOne, lo: Reals, hi: Reals) -> Pair:
+        """A sine: the values at both ends, and 1 or -1 wherever a crest or a trough may lie between them."""
+        first, last = self._outward(row.doubles(lo)), self._outward(row.doubles(hi))
+        below, above = np.minimum(first[0], last[0]), np.maximum(first[1], last[1])
+        has_crest, has_trough = (_may_pass(lo, hi, (row.crest + half) * math.pi) for half in (0, 1))
+        return np.where(has_trough, -1.0, below), np.where(has_crest, 1.0, above)
+
+    def _outward(self, x: Reals) -> Pair:
+        """Cover the error of one of numpy's functions."""
+        e = self.dtype(8 * self.eps)
+        return x * (1 - np.copysign(e, x)), x * (1 + np.copysign(e, x))
+
+    def of_two(self, name: str, a: Reals, b: Reals) -> Pair:
+        """A function of two known numbers, outward."""
+        return self._outward(OF_TWO[name].doubles(a, b))
 
     def hull(self, lo: Reals, hi: Reals, form: Element) -> Pair:
         """For each end, the outer one of itself and its rounded value."""
@@ -166,6 +175,13 @@ def _erf_of_long(name: str, lo: Reals, hi: Reals) -> Pair:
     return below - np.abs(below) * e, above + np.abs(above) * e
 
 
+def _may_pass(lo: Reals, hi: Reals, place: float) -> Reals:
+    """Whether place + 2 pi k may lie between two ends, for a whole k; the doubt of float64 counts as yes."""
+    start, stop = ((x - place) / (2 * math.pi) for x in (lo, hi))
+    start, stop = start - PHASE_DOUBT * (1 + np.abs(start)), stop + PHASE_DOUBT * (1 + np.abs(stop))
+    return np.asarray((lo < hi) & ~(np.ceil(start) > np.floor(stop)), dtype=np.bool_)
+
+
 def _each(function: Callable[..., Any], inputs: int = 1) -> Callable[..., Reals]:
     ufunc = np.frompyfunc(function, inputs, 1)
     return lambda *x: np.asarray(ufunc(*x), dtype=object)
@@ -189,27 +205,24 @@ def _above(x: arb) -> float:
     return -_below(-_as_ball(x))
 
 
-LIMITS = (
-    {"exp": 0, "erf": -1, "tanh": -1, "erfc": 2, "expm1": -1},
-    {"erf": 1, "tanh": 1, "erfc": 0, "rsqrt": 0},
-)
-"""The limits of functions at -inf and at +inf, where they are numbers."""
-
-
-def _apply(name: str, x: arb) -> arb:
-    """Apply a function, with its limits at infinity and at the end of its domain, where arb gives none."""
-    if x.is_nan():
-        return x
-    if not x.is_finite():
-        limits = LIMITS[0 if x < 0 else 1]
-        return arb(limits[name]) if name in limits else arb("nan") if x < 0 else arb("inf")
-    if x == 0 and name in ("log", "rsqrt"):
-        return arb("inf") if name == "rsqrt" else arb("-inf")
-    return arb(getattr(x, name)())
-
-
 def _as_ball(x: Any) -> arb:  # noqa: ANN401  an array of objects may hold plain floats, too
     return x if isinstance(x, arb) else _ball(x)
+
+
+def _wave_between(row: FunctionOfOne, lo: Any, hi: Any) -> tuple[arb, arb]:  # noqa: ANN401  plain floats, too
+    """The least and the greatest value of a sine between two exact numbers, as balls."""
+    low, high = _as_ball(lo), _as_ball(hi)
+    first, last = row.of_ball(low), row.of_ball(high)
+    if first.is_nan() or last.is_nan():
+        return first, last
+    below, above = first.min(last), first.max(last)
+    if low < high:
+        crest = arb.pi() * row.crest
+        for place, is_crest in ((crest, True), (crest + arb.pi(), False)):
+            start, stop = ((x - place) / (2 * arb.pi()) for x in (low, high))
+            if not start.ceil() > stop.floor():
+                above, below = (arb(1), below) if is_crest else (above, arb(-1))
+    return below, above
 
 
 OF = _each(_as_ball)
@@ -235,10 +248,18 @@ class BallEnds:
         return self.push_outward(a + b, a + b)
 
     def function(self, name: str, lo: Reals, hi: Reals) -> Pair:
-        if name in FALLING:
+        row = FUNCTIONS[name]
+        if row.course == "wave":
+            both = np.frompyfunc(partial(_wave_between, row), 2, 2)(lo, hi)
+            return LOWER(both[0]), UPPER(both[1])
+        if row.course == "falling":
             lo, hi = hi, lo
-        apply = _each(lambda x: _apply(name, _as_ball(x)))
+        apply = _each(lambda x: row.of_ball(_as_ball(x)))
         return LOWER(apply(lo)), UPPER(apply(hi))
+
+    def of_two(self, name: str, a: Reals, b: Reals) -> Pair:
+        both = _each(OF_TWO[name].of_balls, 2)(OF(a), OF(b))
+        return LOWER(both), UPPER(both)
 
     def hull(self, lo: Reals, hi: Reals, form: Element) -> Pair:
         below, above = self.round_ends(lo, hi, form)

@@ -2,20 +2,21 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import mpmath
 import numpy as np
 
 from kfuzz.oracle.elements import E4M3, ELEMENTS, Element, Reals
+from kfuzz.oracle.functions import FUNCTIONS, OF_TWO
 from kfuzz.oracle.grid import grid_of
 from kfuzz.oracle.groups import largest_of_blocks, spread
 from kfuzz.oracle.systems.absent import present
-from kfuzz.oracle.systems.ends import ERF
-from kfuzz.oracle.systems.value import Operand, Quantity, group
+from kfuzz.oracle.systems.value import Operand, Quantity, WordsForFunctions, group
 
 
-class Exact:
+class Exact(WordsForFunctions):
     """Plain numbers: float64 unless `bits` asks for mpmath's."""
 
     inf = np.inf
@@ -26,7 +27,7 @@ class Exact:
     ) -> None:  # fmt: skip
         self.formats, self.answers = formats or {}, answers or {}
         self.sizes, self.form, self.indices = sizes, form, {} if index is None else index
-        self.slow = _mpmath(bits) if bits else None
+        self.slow = Digits(bits) if bits else None
 
     @contextmanager
     def over(self, sizes: Mapping[str, int], index: Mapping[str, Reals]) -> Iterator[None]:
@@ -43,7 +44,7 @@ class Exact:
 
     def input(self, x: Reals) -> Quantity:
         x = np.asarray(x, dtype=np.float64)
-        return self.value(self.slow["of"](x.astype(object)) if self.slow else x)
+        return self.value(np.asarray(self.slow.of(x.astype(object)), dtype=object) if self.slow else x)
 
     def number(self, value: Operand) -> Quantity:
         return value if isinstance(value, Quantity) else self.input(np.asarray(value))
@@ -55,9 +56,23 @@ class Exact:
     def size(self, dimension: str) -> int:
         return self.sizes[dimension]
 
-    def _apply(self, name: str, a: Quantity) -> Quantity:
+    def function(self, name: str, a: Quantity) -> Quantity:
+        """A function of one number, by its name."""
+        row = FUNCTIONS[name]
         with np.errstate(all="ignore"):
-            return self.value(self.slow[name](a.x) if self.slow else FAST[name](a.x))
+            return self.value(self.slow.each(row.of_mpf)(a.x) if self.slow else row.doubles(a.x))
+
+    def function_of_two(self, name: str, a: Operand, b: Operand) -> Quantity:
+        """A function of two numbers, by its name."""
+        row, first, second = OF_TWO[name], self.number(a).x, self.number(b).x
+        with np.errstate(all="ignore"):
+            return self.value(self.slow.each(row.of_mpf, 2)(first, second) if self.slow else row.doubles(first, second))
+
+    def pow(self, a: Operand, b: Operand) -> Quantity:
+        return self.function_of_two("pow", a, b)
+
+    def atan2(self, y: Operand, x: Operand) -> Quantity:
+        return self.function_of_two("atan2", y, x)
 
     def add(self, a: Quantity, b: Quantity) -> Quantity:
         return self.value(a.x + b.x)
@@ -69,31 +84,16 @@ class Exact:
         return self.value(a.x * b.x)
 
     def div(self, a: Quantity, b: Quantity) -> Quantity:
-        return self.value(self.slow["div"](a.x, b.x) if self.slow else a.x / b.x)
+        return self.value(self.slow.each(_divide_or_nan, 2)(a.x, b.x) if self.slow else a.x / b.x)
 
     def neg(self, a: Quantity) -> Quantity:
         return self.value(-a.x)
 
     def exp(self, a: Quantity) -> Quantity:
-        return self._apply("exp", a)
-
-    def expm1(self, a: Quantity) -> Quantity:
-        return self._apply("expm1", a)
-
-    def log(self, a: Quantity) -> Quantity:
-        return self._apply("log", a)
-
-    def sqrt(self, a: Quantity) -> Quantity:
-        return self._apply("sqrt", a)
+        return self.function("exp", a)
 
     def rsqrt(self, a: Quantity) -> Quantity:
-        return self.div(self.number(1.0), self._apply("sqrt", a))
-
-    def tanh(self, a: Quantity) -> Quantity:
-        return self._apply("tanh", a)
-
-    def erf(self, a: Quantity) -> Quantity:
-        return self._apply("erf", a)
+        return self.div(self.number(1.0), self.function("sqrt", a))
 
     def sigmoid(self, a: Quantity) -> Quantity:
         return self.div(self.number(1.0), self.add(self.number(1.0), self.exp(self.neg(a))))
@@ -196,29 +196,19 @@ class Exact:
         return self.input(np.full(sizes, np.nan))
 
 
-FAST: dict[str, Callable[[Reals], Reals]] = {
-    "exp": np.exp, "expm1": np.expm1, "log": np.log, "sqrt": np.sqrt, "tanh": np.tanh, "erf": ERF,
-}  # fmt: skip
+class Digits:
+    """mpmath's numbers of so many bits."""
 
+    def __init__(self, bits: int) -> None:
+        self.context = mpmath.MPContext()
+        self.context.prec = bits
+        self.of = np.frompyfunc(self.context.mpf, 1, 1)
 
-def _mpmath(bits: int) -> dict[str, Callable[..., Reals]]:
-    context = mpmath.MPContext()
-    context.prec = bits
-
-    def each(function: Callable[..., Any], inputs: int = 1) -> Callable[..., Reals]:
-        ufunc = np.frompyfunc(function, inputs, 1)
+    def each(self, function: Callable[..., Any], inputs: int = 1) -> Callable[..., Reals]:
+        """A function of this context and of numbers, for each number of arrays."""
+        ufunc = np.frompyfunc(partial(function, self.context), inputs, 1)
         return lambda *x: np.asarray(ufunc(*x), dtype=object)
 
-    def log(x: Any) -> Any:  # noqa: ANN401  mpf has no static type
-        return context.log(x) if x > 0 else -context.inf if x == 0 else context.nan
 
-    def root(x: Any) -> Any:  # noqa: ANN401
-        return context.sqrt(x) if x >= 0 else context.nan
-
-    def divide_or_nan(a: Any, b: Any) -> Any:  # noqa: ANN401
-        return a / b if b != 0 else context.nan if a == 0 or a != a else context.sign(a) * context.inf  # noqa: PLR0124
-
-    return {
-        "of": each(context.mpf), "exp": each(context.exp), "expm1": each(context.expm1), "log": each(log),
-        "sqrt": each(root), "tanh": each(context.tanh), "erf": each(context.erf), "div": each(divide_or_nan, 2),
-    }  # fmt: skip
+def _divide_or_nan(context: Any, a: Any, b: Any) -> Any:  # noqa: ANN401  mpf has no static type
+    return a / b if b != 0 else context.nan if a == 0 or a != a else context.sign(a) * context.inf  # noqa: PLR0124

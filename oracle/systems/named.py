@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.rounding import LOOSEST
 from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.exact import Exact
-from kfuzz.oracle.systems.value import QUOTIENT, Quantity
+from kfuzz.oracle.systems.value import QUOTIENT, Operand, Quantity
 
 
 class Named(Exact):
@@ -22,13 +23,18 @@ class Named(Exact):
     def _note(self, sum: str, terms: int) -> None:
         self.sums[sum] = max(terms, self.sums.get(sum, 0))
 
-    def _apply(self, name: str, a: Quantity) -> Quantity:
+    def function(self, name: str, a: Quantity) -> Quantity:
+        if name in LOOSEST:
+            self.functions[name] = None
+        return super().function(name, a)
+
+    def function_of_two(self, name: str, a: Operand, b: Operand) -> Quantity:
         self.functions[name] = None
-        return super()._apply(name, a)
+        return super().function_of_two(name, a, b)
 
     def rsqrt(self, a: Quantity) -> Quantity:
         self.functions["rsqrt"] = None
-        return super().div(self.number(1.0), super()._apply("sqrt", a))
+        return super().div(self.number(1.0), super().function("sqrt", a))
 
     def sum(self, a: Quantity, sum: str = "sum", axis: int = -1) -> Quantity:
         self._note(sum, a.x.shape[axis])

@@ -24,6 +24,8 @@ OPERATIONS_4M = 1 + 2.0**-30
 """docs/numerics.md#room: the bound of a weighted mean, with its products of matrices."""
 SUM_ROUND = ROUND_64
 """docs/numerics.md#float64-tier: a sum of exponentials and its bounds."""
+PHASE_DOUBT = 2.0**-48
+"""docs/numerics.md#measured-functions: a place in a sine's period, counted in turns."""
 
 BALL_POINT = 2.0**-100
 """docs/numerics.md#room: the middle of two balls."""

@@ -12,11 +12,11 @@ from typing import Any, Literal
 import numpy as np
 
 from kfuzz.oracle.elements import F32, F64, FORMATS, Element, Reals
+from kfuzz.oracle.functions import FUNCTIONS
 from kfuzz.oracle.grid import grid_of
 from kfuzz.oracle.groups import spread
 from kfuzz.oracle.rounding import ACCUMULATOR_FORMATS, NARROW_SUMS, Accuracy
 from kfuzz.oracle.systems.absent import present
-from kfuzz.oracle.systems.ends import ERF
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Operand, Quantity
 
@@ -106,17 +106,17 @@ class Simulated(Exact):
             np.where(a.x == 0, 1.0, np.where(a.x == -np.inf, 0.0, np.where(np.isnan(y), y, np.maximum(y, 0))))
         )
 
-    def _apply(self, name: str, a: Quantity) -> Quantity:
-        return self.value(self.add_noise(super()._apply(name, a).x, self.claim.function(name).a0))
+    def function(self, name: str, a: Quantity) -> Quantity:
+        row, exact = FUNCTIONS[name], super().function(name, a).x
+        if row.course == "step":
+            return self.value(exact)
+        return self.value(np.clip(self.add_noise(exact, self.claim.function(name).a0), row.least, row.most))
+
+    def function_of_two(self, name: str, a: Operand, b: Operand) -> Quantity:
+        return self.value(self.add_noise(super().function_of_two(name, a, b).x, self.claim.function(name).a0))
 
     def rsqrt(self, a: Quantity) -> Quantity:
-        return self.value(self.add_noise(1 / np.sqrt(a.x), self.claim.function("rsqrt").a0))
-
-    def tanh(self, a: Quantity) -> Quantity:
-        return self.value(np.clip(self._apply("tanh", a).x, -1, 1))
-
-    def erf(self, a: Quantity) -> Quantity:
-        return self.value(np.clip(self.add_noise(ERF(a.x), self.claim.function("erf").a0), -1, 1))
+        return self.function("rsqrt", a)
 
     def keep(self, a: Quantity, name: str) -> Quantity:
         narrow = self.claim.narrow_format(name)

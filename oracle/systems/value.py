@@ -134,7 +134,67 @@ def group(N: "System", a: Quantity, width: str | int, height: str | int) -> Quan
     return made
 
 
-class System(Protocol):
+class WordsForFunctions(Protocol):
+    """The functions of one number that are words, each by its row of oracle/functions.py."""
+
+    def function(self, name: str, a: Quantity) -> Quantity: ...
+
+    def exp2(self, a: Quantity) -> Quantity:
+        return self.function("exp2", a)
+
+    def expm1(self, a: Quantity) -> Quantity:
+        return self.function("expm1", a)
+
+    def log(self, a: Quantity) -> Quantity:
+        return self.function("log", a)
+
+    def log2(self, a: Quantity) -> Quantity:
+        return self.function("log2", a)
+
+    def log10(self, a: Quantity) -> Quantity:
+        return self.function("log10", a)
+
+    def log1p(self, a: Quantity) -> Quantity:
+        return self.function("log1p", a)
+
+    def sqrt(self, a: Quantity) -> Quantity:
+        return self.function("sqrt", a)
+
+    def rsqrt(self, a: Quantity) -> Quantity:
+        return self.function("rsqrt", a)
+
+    def tanh(self, a: Quantity) -> Quantity:
+        return self.function("tanh", a)
+
+    def erf(self, a: Quantity) -> Quantity:
+        return self.function("erf", a)
+
+    def erfc(self, a: Quantity) -> Quantity:
+        return self.function("erfc", a)
+
+    def sin(self, a: Quantity) -> Quantity:
+        return self.function("sin", a)
+
+    def cos(self, a: Quantity) -> Quantity:
+        return self.function("cos", a)
+
+    def floor(self, a: Quantity) -> Quantity:
+        return self.function("floor", a)
+
+    def ceil(self, a: Quantity) -> Quantity:
+        return self.function("ceil", a)
+
+    def trunc(self, a: Quantity) -> Quantity:
+        return self.function("trunc", a)
+
+    def rint(self, a: Quantity) -> Quantity:
+        return self.function("rint", a)
+
+    def sign(self, a: Quantity) -> Quantity:
+        return self.function("sign", a)
+
+
+class System(WordsForFunctions, Protocol):
     """The words in which an op's formula is written.
 
     Axes are counted from the end; a reduced axis stays, with one element. `sum` names the sum, so that a claim can
@@ -157,12 +217,8 @@ class System(Protocol):
     def div(self, a: Quantity, b: Quantity) -> Quantity: ...
     def neg(self, a: Quantity) -> Quantity: ...
     def exp(self, a: Quantity) -> Quantity: ...
-    def expm1(self, a: Quantity) -> Quantity: ...
-    def log(self, a: Quantity) -> Quantity: ...
-    def sqrt(self, a: Quantity) -> Quantity: ...
-    def rsqrt(self, a: Quantity) -> Quantity: ...
-    def tanh(self, a: Quantity) -> Quantity: ...
-    def erf(self, a: Quantity) -> Quantity: ...
+    def pow(self, a: Operand, b: Operand) -> Quantity: ...
+    def atan2(self, y: Operand, x: Operand) -> Quantity: ...
     def sigmoid(self, a: Quantity) -> Quantity: ...
     def max(self, a: Quantity, axis: int = -1) -> Quantity: ...
     def maximum(self, a: Operand, b: Operand) -> Quantity: ...
@@ -192,7 +248,12 @@ class System(Protocol):
     def unknown(self, why: str, *sizes: int) -> Quantity: ...
 
 
-WORDS = tuple(word for word, asked in vars(System).items() if callable(asked) and not word.startswith("_"))
+WORDS = tuple(
+    word
+    for words in (WordsForFunctions, System)
+    for word, asked in vars(words).items()
+    if callable(asked) and not word.startswith("_") and word != "function"
+)
 """The words that a formula may ask of a system."""
 
 Formula = Any

@@ -11,6 +11,9 @@ from kfuzz.devices import ClaimError
 from kfuzz.oracle.measured import FILES, function_models
 from kfuzz.oracle.rounding import LOOSEST, FunctionModel
 
+NOT_SWEPT = {"ex2.approx", "__log2f", "log10f", "sinf", "__sinf", "cosf", "__cosf", "powf", "atan2f"}
+"""Words whose functions no sweep has been made of."""
+
 
 def test_no_card_errs_by_more_than_is_documented() -> None:
     compared = 0
@@ -21,12 +24,14 @@ def test_no_card_errs_by_more_than_is_documented() -> None:
                 assert seen.a0 <= documented.a0 * 1.001, name  # the room that a measured figure has
                 assert seen.absolute <= documented.absolute, name
                 compared += 1
-    assert compared == sum(map(len, MODELS.values()))
+    assert compared == sum(name not in NOT_SWEPT for models in MODELS.values() for name in models)
 
 
 def test_default_errors_cover_the_measured_errors_of_every_accurate_function() -> None:
-    accurate = {"logf", "log1pf", "expm1f", "sqrtf", "rsqrtf", "tanhf", "erff", "erfcf"}
+    accurate = {"logf", "log1pf", "expm1f", "sqrtf", "rsqrtf", "tanhf", "erff", "erfcf", "exp2f", "log2f"}
     for of, model in LOOSEST.items():
+        if {*MODELS[of]} <= NOT_SWEPT:
+            continue
         (seen,) = (model for name, model in function_models()[of].items() if name in accurate)
         assert seen.a0 <= model.a0 * 1.001
 

@@ -29,14 +29,21 @@ POWERS = {2: "{0} * {0}", 3: "{1} * {0}", 4: "{1} * {1}", 0.5: "N.sqrt({0})", 1:
 
 
 def power(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
-    """A power whose exponent is one of a few."""
+    """A power: by products and roots if the exponent is one of a few, else by powf."""
     del options
-    exponent = args[1]
+    base, exponent = args
     if not isinstance(exponent, int | float) or exponent not in POWERS:
-        raise UnknownError
-    x = text_of(args[0])
+        return Term(to.keep(name, f"N.pow({text_of(base)}, {text_of(exponent)})"), shape)
+    x = text_of(base)
     twice = to.step(f"{name}_twice", f"{x} * {x}") if exponent in (3, 4) else ""
     return Term(to.keep(name, POWERS[exponent].format(x, twice)), shape, square=x if exponent == 2 else "")
+
+
+def nearest(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """The nearest integer, the even one at a tie."""
+    if options.get("decimals", 0) != 0:
+        raise UnknownError
+    return Term(to.keep(name, f"N.rint({text_of(args[0])})"), shape)
 
 
 def clamp(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:

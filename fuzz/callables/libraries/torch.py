@@ -30,5 +30,7 @@ LIBRARY = PythonLibrary(
     imitates_gpu=True,
     # torch._utils stands in for the classes that a build without CUDA lacks
     of_gpu=("torch.cuda", "torch._inductor", "torch._dynamo", "torch._utils"),
-    arithmetic=Arithmetic(flushed=(BF16.name,), functions={"erf": (5.0, ERF_OF_GELU)}),
+    arithmetic=Arithmetic(
+        flushed=(BF16.name,), functions={"erf": (5.0, ERF_OF_GELU), "sin": (7.0, 0.0), "cos": (7.0, 0.0)}
+    ),
 )

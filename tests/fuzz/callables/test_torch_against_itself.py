@@ -37,7 +37,11 @@ def enclose(op: str, x: float, claim: Accuracy, *args: Arg, stored: Element = F3
     return min(lo for lo, _ in ends), max(hi for _, hi in ends)
 
 
-TORCH = Accuracy(functions={n: FunctionModel(*m) for n, m in libraries()["torch"].arithmetic.functions.items()})
+def claim_of(library: str) -> Accuracy:
+    return Accuracy(functions={n: FunctionModel(*m) for n, m in libraries()[library].arithmetic.functions.items()})
+
+
+TORCH, NUMPY = claim_of("torch"), claim_of("numpy")
 
 ANSWERS: list[tuple[str, tuple[Arg, ...], float, float, float]] = [
     ("elu", (), -16.731327056884766, -1.0, -0.9999995),
@@ -49,6 +53,15 @@ ANSWERS: list[tuple[str, tuple[Arg, ...], float, float, float]] = [
     ("gelu", (), -3.4481635093688965, -0.0009720378438942134, -0.000971),
     ("reciprocal", (), -0.0, -np.inf, 1.0),
     ("rsqrt", (), -0.0, -np.inf, np.nan),
+    ("sin", (), 0.5239001512527466, 0.5002610087394714, 0.50026),
+    ("cos", (), 2.094694137573242, -0.5002589821815491, -0.50026),
+    ("exp2", (), 0.4958614706993103, 1.4101624488830566, 1.41016),
+    ("log2", (), 0.9972946643829346, -0.003908263519406319, -0.00390825),
+    ("erfc", (), 3.0999999046325684, 1.1648664440144785e-05, 1.16487e-05),
+    ("pow", (1.7,), 60000.0, 132695856.0, 132692000.0),
+    ("pow", (-3,), -2.5, -0.06400000303983688, 0.064),
+    ("round", (), 2.5, 2.0, 3.0),
+    ("sign", (), -0.5, -1.0, 1.0),
 ]
 """An operation, its other operands, a number, torch's answer there, and a wrong one."""
 
@@ -61,6 +74,21 @@ def test_torch_is_not_accused_of_its_own_functions(
     assert lo <= got <= hi
     if x:
         assert not lo <= wrong <= hi
+
+
+@pytest.mark.parametrize(
+    ("op", "x", "got", "wrong"),
+    [
+        ("log", 0.7725515961647034, -0.25805655121803284, -0.258057),
+        ("exp2", 127.5539321899414, 2.4978120058414532e38, 2.49782e38),
+        ("expm1", -0.010860337875783443, -0.010801575146615505, -0.010801),
+        ("sin", 61901.9375, -0.00414632074534893, -0.0041463),
+    ],
+)
+def test_numpy_is_not_accused_of_its_own_functions(op: str, x: float, got: float, wrong: float) -> None:
+    lo, hi = enclose(op, x, NUMPY)  # answers of numpy 2.4 with AVX-512
+    assert lo <= got <= hi
+    assert not lo <= wrong <= hi
 
 
 def test_a_claim_of_a_torch_function_has_torchs_erf_unless_it_says_another(tmp_path: Path) -> None:
