@@ -29,7 +29,9 @@ THREADS = 256
 
 FUNCTIONS = {
     "expf": ("exp", "Exp"), "exp2f": ("exp2", "Exp2"), "expm1f": ("expm1", "Expm1"), "logf": ("log", "Log"),
-    "log2f": ("log2", "Log2"), "log1pf": ("log1p", "Log1p"), "sqrtf": ("sqrt", "Sqrt"), "rsqrtf": ("rsqrt", "Rsqrt"),
+    "log2f": ("log2", "Log2"), "log1pf": ("log1p", "Log1p"), "log10f": ("log10", "Log10"),
+    "sinf": ("sin", "Sin"), "cosf": ("cos", "Cos"), "__log2f": ("log2", "FastLog2"),
+    "sqrtf": ("sqrt", "Sqrt"), "rsqrtf": ("rsqrt", "Rsqrt"),
     "1 / sqrtf": ("rsqrt", "RsqrtOfRoot"), "tanhf": ("tanh", "Tanh"), "erff": ("erf", "Erf"),
     "erfcf": ("erfc", "Erfc"), "__frcp_rn": ("reciprocal", "Reciprocal"), "__expf": ("exp", "FastExp"),
     "__logf": ("log", "FastLog"), "__fdividef": ("reciprocal", "FastReciprocal"),
