@@ -14,7 +14,8 @@ from kfuzz.cpu.host_functions import NO_TYPE, disable_checks, find_device_words
 from kfuzz.cpu.launches import TextEdit, translate_launches
 from kfuzz.cpu.libraries import LIBRARY_CALL, describe, is_declared_by_us
 from kfuzz.cpu.line_words import find_makers, replace_line_words
-from kfuzz.cpu.ptx import translate_statements
+from kfuzz.cpu.ptx.asm_text import find_text_macros
+from kfuzz.cpu.ptx.statements import Refused, Translated, translate_statements
 from kfuzz.cpu.reach import blank_out, find_functions, find_macros, find_unreached
 from kfuzz.cpu.toolchain import HEADERS
 from kfuzz.devices import UnsupportedError
@@ -57,7 +58,7 @@ _OF_HOST = (
 )
 """Features of host code."""
 _UNSUPPORTED = (
-    (r"\basm\b|\b__asm__\b|\b__asm\b", "inline PTX (asm)"),
+    (r"\basm\b|\b__asm__\b|\b__asm\b", "this form of inline PTX (asm)"),
     (r"\bthread_local\b|\b__thread\b", "thread_local variables: __shared__ arrays have their place"),
     (r"\btexture\s*<", "texture references, which CUDA 12 removed: use texture objects"),
     (r"\bsurface\s*<", "surface references, which CUDA 12 removed: use surface objects"),
@@ -125,11 +126,13 @@ def translate(
             blank_out("\n".join(whole), ((one.start, one.end) for one in idle if not one.is_macro)), whole
         )
         codes = _split_again(blank_out("\n".join(codes), ((one.start, one.end) for one in idle)), whole)
-    ptx = [list(translate_statements(text, code)) for text, code in zip(texts, codes, strict=True)]
-    codes = [blank_out(code, ((start, end) for start, end, _ in parts)) for code, parts in zip(codes, ptx, strict=True)]
+    macros = find_text_macros("\n".join(texts))
+    asm = [list(translate_statements(text, code, macros)) for text, code in zip(texts, codes, strict=True)]
+    ptx = [[(one.start, one.end, one.text) for one in parts if isinstance(one, Translated)] for parts in asm]
+    codes = [blank_out(code, ((one.start, one.end) for one in parts)) for code, parts in zip(codes, asm, strict=True)]
     defined = _find_defined(codes) if refuses_libraries else None
-    for one, code in zip(files, codes, strict=True):
-        check_supported(code, one.path, with_host, defined)
+    for one, code, parts in zip(files, codes, asm, strict=True):
+        check_supported(code, one.path, with_host, defined, [part for part in parts if isinstance(part, Refused)])
     every, words = "\n".join(codes), find_device_words(codes)
     constants = _names(_CONSTANT, every)
     refused_by_nvcc.check_texts(codes, [one.path for one in files], constants)
@@ -185,15 +188,23 @@ def _is_there(header: str) -> bool:
     return any((room / header).exists() for room in HEADERS)
 
 
-def check_supported(code: str, path: Path, with_host: bool = False, defined: frozenset[str] | None = None) -> None:
+def check_supported(
+    code: str,
+    path: Path,
+    with_host: bool = False,
+    defined: frozenset[str] | None = None,
+    refused: Sequence[Refused] = (),
+) -> None:
     """Raise an UnsupportedError that names the first feature of blanked code that the cpu device lacks.
 
-    `defined` are the functions and macros of all files; with it, other functions of CUDA's libraries count.
+    `defined` are the functions and macros of all files; with it, other functions of CUDA's libraries count. `refused`
+    are the asm statements that have no translation.
     """
     unsupported = [*_find_unsupported(code, _UNSUPPORTED if with_host else (*_UNSUPPORTED, *_OF_HOST))]
     calls = [] if defined is None else _find_library_calls(code, defined)
-    for at, feature in sorted([*unsupported, *calls]):
-        line = code.count("\n", 0, at) + 1
+    instructions = [(one.start, f"{one.why}, which runs on the GPU alone", one.line) for one in refused]
+    for at, feature, more in sorted([*((at, what, 0) for at, what in (*unsupported, *calls)), *instructions]):
+        line = code.count("\n", 0, at) + 1 + more
         raise UnsupportedError(f"{path}:{line}: the cpu device does not have {feature}{ON_A_GPU}")
 
 

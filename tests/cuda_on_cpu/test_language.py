@@ -492,7 +492,7 @@ def test_what_the_cache_shall_keep_lies_in_an_array(device: CpuDevice) -> None:
 
 
 UNSUPPORTED = {
-    'asm volatile("mbarrier.inval.b64 [%0];");': "inline PTX",
+    'asm volatile("mbarrier.inval.b64 [%0];");': "the PTX operand %0, which runs on the GPU alone",
     "texture<float> t;": "texture references",
     "other<<<1, 1>>>(y);": "launches in the source",
 }

@@ -1,6 +1,5 @@
 """Single PTX instructions give what the PTX manual says; a tensor core's registers hold what its tables say."""
 
-import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -9,9 +8,6 @@ from numpy.typing import NDArray
 from planted_jobs import Value, job_of
 
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.cpu.ptx import translate_statements
-from kfuzz.cpu.ptx_forms import parse_form
-from kfuzz.cpu.ptx_table import EXPRESSIONS, expression
 from kfuzz.devices import ClaimError, Outcome, Probe
 
 MMA = """
@@ -211,82 +207,8 @@ def test_barriers_with_numbers_order_those_who_come_to_them(device: CpuDevice) -
 
 def test_what_the_table_does_not_list_is_one_line(device: CpuDevice) -> None:
     text = '__global__ void k(float *y) {\n  asm volatile("wgmma.fence.sync.aligned;");\n}\n'
-    with pytest.raises(ClaimError, match=r"planted\.cu:2: the cpu device does not have inline PTX"):
+    with pytest.raises(
+        ClaimError,
+        match=r"planted\.cu:2: the .* instruction wgmma\.fence\.sync\.aligned, which runs on the GPU alone",
+    ):
         run(device, text, "k", {"y": "f32[1]"}, block=1)
-
-
-LOOP = (
-    "{ .reg .pred P1; WAIT_%=: mbarrier.try_wait.parity.shared::cta.b64 P1, [%0], %1; @P1 bra OUT; bra WAIT_%=; OUT: }",
-    "{.reg .pred p; L: mbarrier.try_wait.parity.shared.b64 p, [%0], %1; @!p bra L;}",
-)
-
-
-@pytest.mark.parametrize("text", LOOP)
-def test_a_loop_around_one_instruction_waits_for_its_predicate(text: str) -> None:
-    found = parse_form(text, ["bar", "parity"])
-    assert found.is_loop
-    assert found.instruction.endswith("b64 %2, [%0], %1;")
-    source = f'asm("{text}" :: "r"(bar), "r"(parity));'
-    (made,) = (call for _, _, call in translate_statements(source, source))
-    assert "ptx_until" in made
-    assert "ptx_mbarrier_test_parity(bar, parity)" in made
-
-
-def test_a_predicate_that_is_made_an_int_and_a_result_that_nobody_wants() -> None:
-    one = parse_form("{ .reg .pred p; elect.sync _|p, %1; selp.b32 %0, 1, 0, p; }", ["a", "b"])
-    assert (one.instruction, one.is_loop) == ("elect.sync %0, %1;", False)
-    dropped = parse_form("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }", ["bar"])
-    assert dropped.instruction == "mbarrier.arrive.shared.b64 _, [%0];"
-    of_another = "{ .reg .pred p; setp.eq.u32 p, %1, 0; @p bra L; mov.u32 %0, 1; L: }"
-    assert parse_form(of_another, ["a", "b"]).instruction == of_another
-    assert expression(of_another, ["a", "b"]) is None
-
-
-GUARDED = """asm volatile("{.reg .pred p;\\n setp.ne.b32 p, %2, 0;\\n"
-#if __CUDACC_VER_MAJOR__ >= 11
- " @p ld.global.nc.L2::128B.f32 %0, [%1];}\\n"
-#else
- " @p ld.global.nc.f32 %0, [%1];}\\n"
-#endif
- : "=f"(to) : "l"(from), "r"(guard));"""
-
-
-def test_a_predicate_guards_an_instruction_and_the_preprocessor_chooses_hints() -> None:
-    ((_, _, call),) = translate_statements(GUARDED, GUARDED)
-    assert "bool cuda_on_cpu_p{}; cuda_on_cpu_p = ::cuda_on_cpu::ptx_b32(guard) != ::cuda_on_cpu::ptx_b32(0);" in call
-    assert "if (cuda_on_cpu_p) { ::cuda_on_cpu::ptx_load<::cuda_on_cpu::ptx_f32>(from, to); }" in call
-    assert list(translate_statements(other := GUARDED.replace("nc.L2::128B.f32 %0, [%1]", "f32 %0, [%2]"), other)) == []
-    copied = "setp.ne.b32 p, %2, 0; @!p cp.async.ca.shared.global [%0], [%1], 4;"
-    copy = f'asm("{{.reg .pred p; {copied}}}" :: "r"(to), "l"(from), "r"(guard));'
-    ((_, _, call),) = translate_statements(copy, copy)
-    assert "if (!cuda_on_cpu_p) { ::cuda_on_cpu::ptx_cp_async(to, from, 4); }" in call
-
-
-def test_operands_that_are_not_there_are_not_guessed() -> None:
-    assert expression("ex2.approx.f32 %0, %1;", ["a", "b"]) == "a = exp2f(b)"
-    assert expression("ex2.approx.f32 %0, %2;", ["a", "b"]) is None
-    assert expression("ex2.approx.f32 %0;", ["a", "b"]) is None
-    assert expression("mov.u32 %0, %%nobody;", ["a"]) is None
-    assert expression("ex2.approx.f16 %0, %1;", ["a", "b"]) is None
-    assert len(set(EXPRESSIONS)) == len(EXPRESSIONS)
-
-
-def test_an_operand_that_a_row_does_not_use_is_not_dropped() -> None:
-    words = ["a", "b", "c", "d"]
-    assert expression("max.f32 %0, %1, %2;", words) == "a = fmaxf(b, c)"
-    assert expression("max.f32 %0, %1, %2, %3;", words) is None
-    assert expression("mov.b64 %0, {%1, %2};", words) == "::cuda_on_cpu::ptx_pack<64>(a, b, c)"
-    assert expression("mov.b64 {%0, %1}, %2;", words) == "::cuda_on_cpu::ptx_unpack<64>(c, a, b)"
-    assert expression("mov.b64 {%0, %1}, {%2, %3};", words) is None
-    assert expression("mov.u32 %0, %1, %2;", words) is None
-    assert expression("ld.global.v2.f32 {%0, %1}, [%2], %3;", words) == (
-        "static_cast<void>(d), ::cuda_on_cpu::ptx_load<::cuda_on_cpu::ptx_f32>(c, a, b)"
-    )
-    assert expression("ld.shared.v2.f32 {%0, %1}, [%2], %3;", words) is None
-
-
-def test_every_row_of_the_table_uses_all_operands_or_none() -> None:
-    for _, template in EXPRESSIONS:
-        fields = re.findall(r"\{v?(\w+)\}", template)
-        places = {int(one) for one in fields if one != "all"}
-        assert places == set(range(len(places))), template

@@ -48,10 +48,9 @@ static inline float fminf(float a, float b);
 #include "cuda_on_cpu/atomic.h"
 #include "cuda_on_cpu/memory.h"
 #include "cuda_on_cpu/nv_atomic.h"
-#include "cuda_on_cpu/ptx.h"
 #include "cuda_on_cpu/arithmetic.h"
 #include "cuda_on_cpu/math_functions.h"
-#include "cuda_on_cpu/ptx_table.h"
+#include "cuda_on_cpu/ptx/all.h"
 #include "cuda_on_cpu/entry.h"
 #include "cuda_on_cpu/textures.h"
 #ifdef CUDA_ON_CPU_COUNT

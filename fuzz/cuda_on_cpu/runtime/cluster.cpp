@@ -162,3 +162,14 @@ CUDA_ON_CPU_API void *cuda_on_cpu_map_shared(const void *p, uint32_t rank) {
   if (rank >= c.size || from == no_rank) return nullptr;
   return same_place(p, c.member[from].resident, c.member[rank].resident);
 }
+
+// The lower 32 bits of an address in shared memory of any block of the cluster are enough to identify it.
+CUDA_ON_CPU_API void *cuda_on_cpu_cluster_shared_at(uint64_t address) {
+  if (address >> 32) return reinterpret_cast<void *>(address);
+  const Cluster &c = own_cluster();
+  for (uint32_t rank = 0; rank < c.size; rank++) {
+    void *there = shared_near(c.member[rank].resident, static_cast<uint32_t>(address));
+    if (is_shared_of(c.member[rank].resident, reinterpret_cast<uintptr_t>(there))) return there;
+  }
+  return shared_near(c.member[block.rank].resident, static_cast<uint32_t>(address));
+}

@@ -40,12 +40,16 @@ CUDA_ON_CPU_API bool cuda_on_cpu_is_shared(const void *p) {
   return run->shared_array_count && is_within(static_shared_start(), static_shared_bytes());
 }
 
+static void *near_to(const char *start, uint32_t lower) {
+  auto near = reinterpret_cast<uint64_t>(start);
+  auto apart = static_cast<int32_t>(lower - static_cast<uint32_t>(near));
+  return reinterpret_cast<void *>(near + static_cast<uint64_t>(int64_t{apart}));
+}
+
 // The lower 32 bits of an address in shared memory are enough to identify it.
 CUDA_ON_CPU_API void *cuda_on_cpu_shared_at(uint64_t address) {
   if (address >> 32) return reinterpret_cast<void *>(address);
-  uint64_t near = reinterpret_cast<uint64_t>(cuda_on_cpu_static_shared);
-  auto apart = static_cast<int32_t>(static_cast<uint32_t>(address) - static_cast<uint32_t>(near));
-  return reinterpret_cast<void *>(near + static_cast<uint64_t>(int64_t{apart}));
+  return near_to(cuda_on_cpu_static_shared, static_cast<uint32_t>(address));
 }
 
 namespace cuda_on_cpu {
@@ -144,6 +148,8 @@ bool is_shared_of(uint32_t resident, uintptr_t address) {
   const SharedMemory &s = shared_of(resident);
   return is_in_dynamic_of(s, address) || is_near(address, s.static_arrays, static_shared_bytes());
 }
+
+void *shared_near(uint32_t resident, uint32_t lower) { return near_to(shared_of(resident).static_arrays, lower); }
 
 void *same_place(const void *p, uint32_t of, uint32_t in) {
   const SharedMemory &from = shared_of(of), &to = shared_of(in);

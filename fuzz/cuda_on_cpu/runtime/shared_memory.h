@@ -30,6 +30,7 @@ uint64_t shared_bytes_of_arrays();
 // For any resident, also while another one runs.
 bool is_shared_of(uint32_t resident, uintptr_t address);
 void *same_place(const void *p, uint32_t of, uint32_t in);
+void *shared_near(uint32_t resident, uint32_t lower);  // the address near its shared memory that has these lower 32 bits
 void locate_in_shared_of(uint32_t resident, uintptr_t address, Finding &finding);
 
 // Before every block: shared memory starts as poison, since on hardware it may start as anything.

@@ -121,7 +121,9 @@ def test_a_barrier_in_a_header_that_not_all_reach_has_its_file_and_line(tmp_path
 
 def test_what_the_device_lacks_and_what_does_not_compile_is_told_by_the_headers_name(tmp_path: Path) -> None:
     kernel = write_kernel(tmp_path, KERNEL.replace("sum = block_sum(sum);", "sum = block_sum(sum); traps();"))
-    with pytest.raises(ClaimError, match=r"parts/block\.cuh:17: the cpu device does not have inline PTX"):
+    with pytest.raises(
+        ClaimError, match=r"parts/block\.cuh:17: the cpu device does not have the PTX instruction brkpt"
+    ):
         defects(kernel)
     kernel = write_kernel(tmp_path, block=BLOCK.replace("return cache[0];", "return cache[zero];"))
     with pytest.raises(ClaimError, match=r"parts/block\.cuh:14:\d+: error: .*zero"):

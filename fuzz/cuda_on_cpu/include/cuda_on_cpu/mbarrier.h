@@ -48,33 +48,4 @@ class Mbarrier {
   uint64_t *word_;
 };
 
-// Called by ptx_table.py. PTX's `_` takes any result.
-struct PtxSink {
-  template <class T>
-  void operator=(T) const {}
-};
-template <class Address>
-CUDA_ON_CPU_INLINE void ptx_mbarrier_init(Address barrier, uint32_t count) {
-  Mbarrier::at(barrier).init(count);
-}
-template <bool drops, class State, class Address>
-CUDA_ON_CPU_INLINE void ptx_mbarrier_arrive(State &&state, Address barrier, uint32_t count = 1) {
-  state = Mbarrier::at(barrier).arrive(count, drops);
-}
-template <class Address, class State>
-CUDA_ON_CPU_INLINE bool ptx_mbarrier_test_state(Address barrier, State state) {
-  return Mbarrier::at(barrier).is_over(static_cast<uint64_t>(state));
-}
-template <class Address, class Parity>
-CUDA_ON_CPU_INLINE bool ptx_mbarrier_test_parity(Address barrier, Parity parity) {
-  return Mbarrier::at(barrier).is_parity_over(static_cast<uint32_t>(parity));
-}
-
-// A loop around one instruction, until its predicate holds.
-template <class Step>
-CUDA_ON_CPU_INLINE void ptx_until(Step step) {
-  bool done = false;
-  while (!done) step(done);
-}
-
 }  // namespace cuda_on_cpu

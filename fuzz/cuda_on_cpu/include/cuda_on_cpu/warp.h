@@ -18,34 +18,41 @@ inline unsigned int collect(WarpOperation operation, unsigned int mask, uint64_t
   return static_cast<unsigned int>(cuda_on_cpu_warp(operation, mask, value, 0, line));
 }
 
+// The lane from which a shuffle reads, as in PTX's shfl; its own lane if the other one is not within its part of the warp.
+enum class Shuffle { up, down, bfly, idx };
+struct ShuffleSource {
+  int lane;
+  bool is_within;
+};
+template <Shuffle kind>
+inline ShuffleSource shuffle_source(unsigned int by, unsigned int clamp) {
+  int own = lane(), step = static_cast<int>(by & 31), mask = static_cast<int>(clamp >> 8 & 31), first = own & mask;
+  int last = first | (static_cast<int>(clamp & 31) & ~mask);
+  int source = kind == Shuffle::up ? own - step : kind == Shuffle::down ? own + step : kind == Shuffle::bfly ? own ^ step : first | (step & ~mask);
+  bool is_within = kind == Shuffle::up ? source >= last : source <= last;
+  return {is_within ? source : own, is_within};
+}
+// The clamp by which CUDA's functions divide a warp into parts of this width.
+constexpr unsigned int clamp_of(int width, bool up = false) { return static_cast<unsigned int>(32 - width) << 8 | (up ? 0u : 31u); }
+
 }  // namespace cuda_on_cpu
 
 static inline void __syncwarp(unsigned int mask = ~0u, CUDA_ON_CPU_LINE) {
   cuda_on_cpu::collect(cuda_on_cpu::WarpOperation::sync, mask, 0, line);
 }
 
-template <class T>
-static inline T __shfl_sync(unsigned int mask, T value, int source, int width = 32, CUDA_ON_CPU_LINE) {
-  return cuda_on_cpu::shuffle(mask, value, (cuda_on_cpu::lane() & ~(width - 1)) | (source & (width - 1)), line);
-}
-
-template <class T>
-static inline T __shfl_up_sync(unsigned int mask, T value, unsigned int delta, int width = 32, CUDA_ON_CPU_LINE) {
-  int lane = cuda_on_cpu::lane(), step = static_cast<int>(delta & 31);
-  return cuda_on_cpu::shuffle(mask, value, (lane & (width - 1)) >= step ? lane - step : lane, line);
-}
-
-template <class T>
-static inline T __shfl_down_sync(unsigned int mask, T value, unsigned int delta, int width = 32, CUDA_ON_CPU_LINE) {
-  int lane = cuda_on_cpu::lane(), step = static_cast<int>(delta & 31);
-  return cuda_on_cpu::shuffle(mask, value, (lane & (width - 1)) + step < width ? lane + step : lane, line);
-}
-
-template <class T>
-static inline T __shfl_xor_sync(unsigned int mask, T value, int lane_mask, int width = 32, CUDA_ON_CPU_LINE) {
-  int lane = cuda_on_cpu::lane(), source = lane ^ (lane_mask & 31);
-  return cuda_on_cpu::shuffle(mask, value, source <= (lane | (width - 1)) ? source : lane, line);
-}
+#define CUDA_ON_CPU_SHUFFLE(name, kind, By, is_up)                                                          \
+  template <class T>                                                                                        \
+  static inline T name(unsigned int mask, T value, By by, int width = 32, CUDA_ON_CPU_LINE) {               \
+    using cuda_on_cpu::Shuffle;                                                                             \
+    auto from = cuda_on_cpu::shuffle_source<kind>(static_cast<unsigned int>(by), cuda_on_cpu::clamp_of(width, is_up)); \
+    return cuda_on_cpu::shuffle(mask, value, from.lane, line);                                              \
+  }
+CUDA_ON_CPU_SHUFFLE(__shfl_sync, Shuffle::idx, int, false)
+CUDA_ON_CPU_SHUFFLE(__shfl_up_sync, Shuffle::up, unsigned int, true)
+CUDA_ON_CPU_SHUFFLE(__shfl_down_sync, Shuffle::down, unsigned int, false)
+CUDA_ON_CPU_SHUFFLE(__shfl_xor_sync, Shuffle::bfly, int, false)
+#undef CUDA_ON_CPU_SHUFFLE
 
 static inline unsigned int __ballot_sync(unsigned int mask, int predicate, CUDA_ON_CPU_LINE) {
   return cuda_on_cpu::collect(cuda_on_cpu::WarpOperation::ballot, mask, predicate != 0, line);

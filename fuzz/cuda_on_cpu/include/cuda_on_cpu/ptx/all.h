@@ -1,0 +1,14 @@
+// What inline PTX is translated to (fuzz/cpu/ptx): one header for a topic.
+#pragma once
+#include "registers.h"
+#include "integers.h"
+#include "floats.h"
+#include "memory.h"
+#include "atomics.h"
+#include "mbarriers.h"
+#include "warps.h"
+#ifndef CUDA_ON_CPU_COUNT
+#include "sixteen.h"
+#include "conversions.h"
+#include "matrices.h"
+#endif

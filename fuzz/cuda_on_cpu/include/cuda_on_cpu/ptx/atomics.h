@@ -1,0 +1,80 @@
+// PTX's accesses with an order and a scope, its atomics, and cp.async.
+#pragma once
+#include "../async_copy.h"
+#include "../atomic.h"
+#include "registers.h"
+#ifndef CUDA_ON_CPU_COUNT
+#include "sixteen.h"
+#endif
+
+namespace cuda_on_cpu {
+
+// An atomic that names no order behaves like CUDA's own functions.
+enum PtxOrder { ptx_order_, ptx_order_relaxed, ptx_order_acquire, ptx_order_release, ptx_order_acq_rel };
+constexpr uint32_t ptx_update(PtxOrder order, bool of_block, bool swaps) {
+  bool acquires = order == ptx_order_acquire || order == ptx_order_acq_rel || (order == ptx_order_ && !swaps);
+  bool releases = order == ptx_order_release || order == ptx_order_acq_rel;
+  return atomic_reads | (swaps ? 0u : uint32_t{atomic_writes}) | (of_block ? uint32_t{atomic_of_block} : 0u) |
+         (acquires ? uint32_t{atomic_acquires} : 0u) | (releases ? uint32_t{atomic_releases} : 0u);
+}
+constexpr uint32_t ptx_load_traits(bool acquires, bool of_block) {
+  return atomic_reads | (acquires ? uint32_t{atomic_acquires} : 0u) | (of_block ? uint32_t{atomic_of_block} : 0u);
+}
+constexpr uint32_t ptx_store_traits(bool releases, bool of_block) {
+  return atomic_writes | (releases ? uint32_t{atomic_releases} : 0u) | (of_block ? uint32_t{atomic_of_block} : 0u);
+}
+
+// The elements of a vector are accesses of their own.
+template <class T, class... Out>
+CUDA_ON_CPU_INLINE void ptx_load_atomic(uint32_t traits, const void *from, Out &&...out) {
+  const T *at = static_cast<const T *>(from);
+  (ptx_put_wider(out, atomic_load(at++, traits)), ...);
+}
+template <class T, class... In>
+CUDA_ON_CPU_INLINE void ptx_store_atomic(uint32_t traits, void *to, In... in) {
+  T *at = static_cast<T *>(to);
+  (atomic_store(at++, ptx_narrowed<T>(in), traits), ...);
+}
+
+#define CUDA_ON_CPU_PTX_ATOMIC(name, function)                                                \
+  template <class T, class Out, class In>                                                     \
+  CUDA_ON_CPU_INLINE void ptx_atom_##name(uint32_t traits, Out &&old, void *p, In value) {    \
+    ptx_put(old, ptx_as_register(function(static_cast<T *>(p), ptx_as<T>(value), traits)));   \
+  }
+template <class T>
+CUDA_ON_CPU_INLINE auto ptx_as_register(T value) {
+  if constexpr (std::is_arithmetic_v<T>) return value;
+  else return ptx_as<typename PtxWord<8 * sizeof(T)>::type>(value);
+}
+CUDA_ON_CPU_PTX_ATOMIC(add, atomic_add)
+CUDA_ON_CPU_PTX_ATOMIC(exch, atomic_exchange)
+CUDA_ON_CPU_PTX_ATOMIC(min, atomic_min)
+CUDA_ON_CPU_PTX_ATOMIC(max, atomic_max)
+CUDA_ON_CPU_PTX_ATOMIC(inc, atomic_increment)
+CUDA_ON_CPU_PTX_ATOMIC(dec, atomic_decrement)
+CUDA_ON_CPU_PTX_ATOMIC(and, atomic_and)
+CUDA_ON_CPU_PTX_ATOMIC(or, atomic_or)
+CUDA_ON_CPU_PTX_ATOMIC(xor, atomic_xor)
+#undef CUDA_ON_CPU_PTX_ATOMIC
+template <class T, class Out, class A, class B>
+CUDA_ON_CPU_INLINE void ptx_atom_cas(uint32_t traits, Out &&old, void *p, A expected, B value) {
+  ptx_put(old, atomic_compare_and_swap(static_cast<T *>(p), ptx_as<T>(expected), ptx_as<T>(value), traits));
+}
+// A vector of sums: each element is an atomic of its own.
+template <class T, class... In>
+CUDA_ON_CPU_INLINE void ptx_red_vector(uint32_t traits, void *p, In... in) {
+  T *at = static_cast<T *>(p);
+  (atomic_add(at++, ptx_as<T>(in), traits), ...);
+}
+
+// To an address in shared memory; `given` bytes come from memory, the rest is 0. A predicate leaves out all of them.
+template <class Given>
+CUDA_ON_CPU_INLINE void ptx_cp_async(void *to, const void *from, uint32_t bytes, Given given) {
+  uint32_t own = bytes;
+  if constexpr (std::is_same_v<Given, bool>) own = given ? 0 : bytes;
+  else own = ptx_as<uint32_t>(given);
+  cuda_on_cpu_async_copy(to, from, bytes, bytes - own, nullptr, 0);
+}
+CUDA_ON_CPU_INLINE void ptx_cp_async(void *to, const void *from, uint32_t bytes) { ptx_cp_async(to, from, bytes, bytes); }
+
+}  // namespace cuda_on_cpu

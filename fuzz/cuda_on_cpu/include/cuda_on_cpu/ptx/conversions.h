@@ -1,0 +1,160 @@
+// PTX's cvt. Where two numbers share a register, the first operand goes to its upper half.
+#pragma once
+#include "../small_floats.h"
+#include "sixteen.h"
+
+namespace cuda_on_cpu {
+
+// To nearest, halfway away from 0.
+template <class To>
+CUDA_ON_CPU_INLINE void ptx_tf32(To &&to, float x) {
+  uint32_t bits = static_cast<uint32_t>(to_bits(x));
+  if ((bits & 0x7f800000u) != 0x7f800000u) bits = (bits + 0x1000u) & ~0x1fffu;
+  ptx_put(to, bits);
+}
+
+// The formats by PTX's names: how many bits each has in a register, and how a float becomes one and back.
+template <int digits>
+struct PtxNarrow {
+  static constexpr int bits = 16;
+  static uint32_t of(float x, bool finite, Rounding how) {
+    uint16_t code = Narrow<digits>::of(x, how);
+    constexpr auto infinity = Narrow<digits>::infinity;
+    if (finite && (code & 0x7fffu) == infinity) code = static_cast<uint16_t>((code & 0x8000u) | (infinity - 1));
+    return code;
+  }
+  static float widened(uint32_t code) { return Narrow<digits>::widened(static_cast<uint16_t>(code)); }
+};
+template <class Kind>
+struct PtxSmall {
+  static constexpr int bits = Kind::stored_in;
+  static uint32_t of(float x, bool finite, Rounding how) { return Kind::of(x, finite, how); }
+  static float widened(uint32_t code) { return Kind::widened(static_cast<uint8_t>(code)); }
+};
+struct PtxFloat {
+  static constexpr int bits = 32;
+  static uint32_t of(float x, bool, Rounding) { return static_cast<uint32_t>(to_bits(x)); }
+  static float widened(uint32_t code) { return from_bits<float>(code); }
+};
+using ptx_cvt_f32 = PtxFloat;
+using ptx_cvt_f16 = PtxNarrow<11>;
+using ptx_cvt_bf16 = PtxNarrow<8>;
+using ptx_cvt_e4m3 = PtxSmall<E4m3>;
+using ptx_cvt_e5m2 = PtxSmall<E5m2>;
+using ptx_cvt_e2m3 = PtxSmall<E2m3>;
+using ptx_cvt_e3m2 = PtxSmall<E3m2>;
+using ptx_cvt_e2m1 = PtxSmall<E2m1>;
+using ptx_cvt_ue8m0 = PtxSmall<E8m0>;
+
+// What the words of an instruction's name say, in any order.
+struct PtxHow {
+  Rounding how = Rounding::nearest;
+  bool finite = false, relu = false;
+  constexpr PtxHow(const char *words) {
+    for (const char *at = words; *at; at++) {
+      if (at[0] != '.') continue;
+      if (at[1] == 'r' && at[2] == 'z') how = Rounding::to_zero;
+      if (at[1] == 'r' && at[2] == 'p') how = Rounding::up;
+      if (at[1] == 'r' && at[2] == 'm') how = Rounding::down;
+      if (at[1] == 's') finite = true;
+      if (at[1] == 'r' && at[2] == 'e') relu = true;
+    }
+  }
+};
+template <class To>
+CUDA_ON_CPU_INLINE uint32_t ptx_converted(float x, PtxHow how) {
+  return To::of(how.relu && x <= 0 ? 0.0f : x, how.finite, how.how);
+}
+template <int bits, class Out>
+CUDA_ON_CPU_INLINE void ptx_give_bits(Out &&to, uint32_t made) {
+  ptx_put_wider(to, static_cast<typename PtxWord<bits>::type>(made));
+}
+template <class Kind, class Register>
+CUDA_ON_CPU_INLINE uint32_t ptx_code_at(Register value, int place) {
+  uint64_t bits = 0;
+  __builtin_memcpy(&bits, &value, sizeof value);
+  return static_cast<uint32_t>(bits >> (place * Kind::bits) & ((uint64_t{1} << Kind::bits) - 1));
+}
+
+// One number; two from two registers; two from one.
+template <class To, class From, class Out, class Register>
+CUDA_ON_CPU_INLINE void ptx_cvt(PtxHow how, Out &&to, Register from) {
+  ptx_give_bits<To::bits>(to, ptx_converted<To>(From::widened(ptx_code_at<From>(from, 0)), how));
+}
+template <class To, class Out>
+CUDA_ON_CPU_INLINE void ptx_cvt_two(PtxHow how, Out &&to, float upper, float lower) {
+  ptx_give_bits<2 * To::bits>(to, ptx_converted<To>(upper, how) << To::bits | ptx_converted<To>(lower, how));
+}
+template <class To, class From, class Out, class Register>
+CUDA_ON_CPU_INLINE void ptx_cvt_both(PtxHow how, Out &&to, Register from) {
+  ptx_cvt_two<To>(how, to, From::widened(ptx_code_at<From>(from, 1)), From::widened(ptx_code_at<From>(from, 0)));
+}
+
+// One number into another. A source is an integer, or a float that is exact as a double, so that a result is rounded once.
+template <class From, bool flushes, class Register>
+CUDA_ON_CPU_INLINE auto ptx_source(Register from) {
+  if constexpr (std::is_integral_v<From>) {
+    if constexpr (sizeof(Register) > sizeof(From) && ptx_is_integer<Register>) return static_cast<From>(from);
+    else return ptx_as<From>(from);
+  } else if constexpr (std::is_same_v<From, float>) {
+    return static_cast<double>(ptx_in<float, flushes>(from));
+  } else {
+    return static_cast<double>(ptx_as<From>(from));
+  }
+}
+template <Rounding how>
+CUDA_ON_CPU_INLINE double ptx_whole(double x) {
+  return how == Rounding::nearest ? nearbyint(x) : how == Rounding::to_zero ? trunc(x) : how == Rounding::up ? ceil(x) : floor(x);
+}
+constexpr uint32_t ptx_mode(Rounding how) {
+  return how == Rounding::to_zero ? round_rz : how == Rounding::up ? round_ru : how == Rounding::down ? round_rd : 0u;
+}
+template <class To, Rounding how, class From>
+CUDA_ON_CPU_INLINE To ptx_rounded_to(From from) {
+  return rounded(ptx_mode(how), [](From x) CUDA_ON_CPU_UNCHECKED { return static_cast<To>(x); }, from);
+}
+template <class To, class From>
+CUDA_ON_CPU_INLINE To ptx_clamped(From from) {
+  using Most = std::numeric_limits<To>;
+  if constexpr (std::is_signed_v<From>) {
+    if (from < 0) {
+      if constexpr (!std::is_signed_v<To>) return 0;
+      else return static_cast<int64_t>(from) < static_cast<int64_t>(Most::min()) ? Most::min() : static_cast<To>(from);
+    }
+  }
+  return static_cast<uint64_t>(from) > static_cast<uint64_t>(Most::max()) ? Most::max() : static_cast<To>(from);
+}
+// `is_whole` rounds to an integer that stays a float; an integer result is always whole.
+template <class To, class From, Rounding how, bool is_whole, bool flushes, bool saturates, class Out, class Register>
+CUDA_ON_CPU_INLINE void ptx_cvt_number(Out &&to, Register from) {
+  auto source = ptx_source<From, flushes>(from);
+  if constexpr (std::is_integral_v<To> && std::is_integral_v<From>) {
+    if constexpr (saturates) ptx_put_wider(to, ptx_clamped<To>(source));
+    else ptx_put_wider(to, static_cast<To>(source));
+  } else if constexpr (std::is_integral_v<To>) {
+    ptx_put_wider(to, saturate<To>(ptx_whole<how>(source)));
+  } else {
+    if constexpr (is_whole) source = ptx_whole<how>(source);
+    To made;
+    if constexpr (std::is_same_v<To, float> || std::is_same_v<To, double>) {
+      made = ptx_rounded_to<To, how>(source);
+    } else {
+      made.bits = To::Kind::of(source, how);
+    }
+    if constexpr (saturates && std::is_same_v<To, double>) made = made > 0 ? made < 1 ? made : 1 : 0;
+    else if constexpr (saturates) made = static_cast<To>(__saturatef(made));
+    if constexpr (flushes && std::is_same_v<To, float>) made = flushed(made);
+    if constexpr (std::is_same_v<To, float> || std::is_same_v<To, double>) ptx_put(to, made);
+    else ptx_put_wider(to, made.bits);
+  }
+}
+// Two integers, clamped to fewer bits, into the lower part of a register; the rest comes from a third.
+template <class To, class Out, class A, class B, class D>
+CUDA_ON_CPU_INLINE void ptx_cvt_pack(Out &&to, A first, B second, D rest) {
+  constexpr int bits = 8 * sizeof(To);
+  auto code = [](auto value) { return static_cast<uint32_t>(static_cast<std::make_unsigned_t<To>>(ptx_clamped<To>(ptx_as<int32_t>(value)))); };
+  uint32_t both = code(first) << bits | code(second);
+  ptx_put(to, bits == 16 ? both : ptx_as<uint32_t>(rest) << 16 | both);
+}
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,145 @@
+// PTX's instructions on matrices: mma.sync, ldmatrix, stmatrix, movmatrix.
+#pragma once
+#include "../small_floats.h"
+#include "../tensor_core.h"
+#include "sixteen.h"
+
+namespace cuda_on_cpu {
+
+// The factors of a tensor core, as registers of 32 bits hold them.
+using ptx_m_f16 = PtxSixteen<11>;
+using ptx_m_bf16 = PtxSixteen<8>;
+using ptx_m_tf32 = float;
+template <class Kind_>
+struct PtxEight {
+  using Kind = Kind_;
+  uint8_t bits;
+  operator float() const { return Kind::widened(bits); }
+};
+using ptx_m_e4m3 = PtxEight<E4m3>;
+using ptx_m_e5m2 = PtxEight<E5m2>;
+using ptx_m_s8 = int8_t;
+using ptx_m_u8 = uint8_t;
+using ptx_c_f32 = float;
+using ptx_c_f16 = PtxSixteen<11>;
+using ptx_c_s32 = int;
+
+// Fragments of mma.m16n8, by PTX's tables: a register has `each` adjacent elements, and four lanes hold a row of 4
+// `each`.
+template <class T, int rows_, int cols_, bool by_column>
+struct PtxFragment {
+  using element_type = T;
+  static constexpr int rows = rows_, cols = cols_, each = 4 / sizeof(T), own = rows * cols / 32, registers = own / each;
+  T x[own];
+  static constexpr int lane_of(int row, int col) {
+    int across = by_column ? row : col, along = by_column ? col : row;
+    return along % 8 * 4 + across % (4 * each) / each;
+  }
+  static constexpr int index_of(int row, int col) {
+    int across = by_column ? row : col, along = by_column ? col : row, folds = by_column ? 1 : rows / 8;
+    return across % each + each * (along / 8) + folds * each * (across / (4 * each));
+  }
+};
+// A lane has two adjacent elements of the sums, whatever their size.
+template <class T>
+struct PtxSum {
+  using element_type = T;
+  static constexpr int rows = 16, cols = 8, own = 4, registers = 4 * sizeof(T) / 4;
+  T x[own];
+  static constexpr int lane_of(int row, int col) { return row % 8 * 4 + col / 2; }
+  static constexpr int index_of(int row, int col) { return col % 2 + 2 * (row / 8); }
+};
+
+template <int left, class... Rest>
+CUDA_ON_CPU_INLINE void ptx_give(const uint32_t *, const Rest &...) {}
+template <int left, class First, class... Rest>
+CUDA_ON_CPU_INLINE void ptx_give(const uint32_t *from, First &first, Rest &...rest) {
+  if constexpr (left > 0) {
+    static_assert(sizeof first == 4, "a register of 32 bits");
+    __builtin_memcpy(&first, from, 4);
+    ptx_give<left - 1>(from + 1, rest...);
+  }
+}
+template <class T>
+CUDA_ON_CPU_INLINE uint32_t ptx_bits(const T &value) {
+  static_assert(sizeof value == 4, "a register of 32 bits");
+  uint32_t bits;
+  __builtin_memcpy(&bits, &value, 4);
+  return bits;
+}
+
+template <class C, class A, class B, int k, bool satf, class... Register>
+CUDA_ON_CPU_INLINE void ptx_mma(int line, Register &&...given) {
+  PtxSum<C> d, c;
+  PtxFragment<A, 16, k, false> a;
+  PtxFragment<B, k, 8, true> b;
+  static_assert(sizeof...(given) == 2 * c.registers + a.registers + b.registers, "as many registers as the shape has");
+  const uint32_t bits[] = {ptx_bits(given)...}, *from = bits + d.registers;
+  __builtin_memcpy(a.x, from, sizeof a.x);
+  __builtin_memcpy(b.x, from + a.registers, sizeof b.x);
+  __builtin_memcpy(c.x, from + a.registers + b.registers, sizeof c.x);
+  multiply(d, a, b, c, satf, line);
+  uint32_t made[d.registers];
+  __builtin_memcpy(made, d.x, sizeof made);
+  ptx_give<d.registers>(made, given...);
+}
+
+// Lanes 8 m to 8 m + 7 give the addresses of matrix m's rows; each lane reads two elements of each matrix, side by
+// side, or one below the other if it is transposed.
+template <int matrices, bool transposed, class Address, class... Out>
+CUDA_ON_CPU_INLINE void ptx_ldmatrix(int line, Address address, Out &...out) {
+  static_assert(sizeof...(out) == matrices, "as many registers as the shape has");
+  auto own = reinterpret_cast<uint64_t>(ptx_shared(address));
+  if (lane() < 8 * matrices) cuda_on_cpu_must_be_aligned(reinterpret_cast<const void *>(own), 16, line);
+  int matrix = 0;
+  auto load = [&](auto &to) {
+    uint32_t bits = 0;
+    if constexpr (transposed) {
+      for (int i = 0; i < 2; i++) {
+        auto *row = reinterpret_cast<const uint16_t *>(__shfl_sync(~0u, own, 8 * matrix + lane() % 4 * 2 + i, 32, line));
+        bits |= static_cast<uint32_t>(row[lane() / 4]) << (16 * i);
+      }
+    } else {
+      auto *row = reinterpret_cast<const uint32_t *>(__shfl_sync(~0u, own, 8 * matrix + lane() / 4, 32, line));
+      bits = row[lane() % 4];
+    }
+    __builtin_memcpy(&to, &bits, 4);
+    matrix++;
+  };
+  (load(out), ...);
+}
+
+// The reverse: each lane writes two elements of each matrix.
+template <int matrices, bool transposed, class Address, class... In>
+CUDA_ON_CPU_INLINE void ptx_stmatrix(int line, Address address, In... in) {
+  static_assert(sizeof...(in) == matrices, "as many registers as the shape has");
+  auto own = reinterpret_cast<uint64_t>(ptx_shared(address));
+  if (lane() < 8 * matrices) cuda_on_cpu_must_be_aligned(reinterpret_cast<const void *>(own), 16, line);
+  int matrix = 0;
+  auto store = [&](uint32_t bits) {
+    if constexpr (transposed) {
+      for (int i = 0; i < 2; i++) {
+        auto *row = reinterpret_cast<uint16_t *>(__shfl_sync(~0u, own, 8 * matrix + lane() % 4 * 2 + i, 32, line));
+        row[lane() / 4] = static_cast<uint16_t>(bits >> (16 * i));
+      }
+    } else {
+      auto *row = reinterpret_cast<uint32_t *>(__shfl_sync(~0u, own, 8 * matrix + lane() / 4, 32, line));
+      row[lane() % 4] = bits;
+    }
+    matrix++;
+  };
+  (store(ptx_as<uint32_t>(in)), ...);
+}
+
+// A matrix that lies in the registers of a warp, transposed.
+template <class Out, class In>
+CUDA_ON_CPU_INLINE void ptx_movmatrix(int line, Out &&to, In from) {
+  uint32_t made = 0;
+  for (int i = 0; i < 2; i++) {
+    uint32_t word = __shfl_sync(~0u, ptx_as<uint32_t>(from), (lane() % 4 * 2 + i) * 4 + lane() / 8, 32, line);
+    made |= (word >> (lane() / 4 % 2 * 16) & 0xffffu) << (16 * i);
+  }
+  ptx_put(to, made);
+}
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,65 @@
+// PTX's plain loads and stores, of up to four values at once, aligned as a whole; addresses of memory and of clusters.
+#pragma once
+#include "../atomic.h"
+#include "../memory.h"
+#include "registers.h"
+
+CUDA_ON_CPU_IMPORT void *cuda_on_cpu_cluster_shared_at(uint64_t address);
+
+namespace cuda_on_cpu {
+
+// A value to be stored, from a register that may be wider.
+template <class T, class In>
+CUDA_ON_CPU_INLINE T ptx_narrowed(In in) {
+  if constexpr (std::is_integral_v<T> && ptx_is_integer<In> && sizeof in >= sizeof(T)) return static_cast<T>(in);
+  else return ptx_as<T>(in);
+}
+
+template <class T, int count>
+struct PtxVector {
+  typedef T type __attribute__((vector_size(count * sizeof(T))));
+};
+// `fresh_`: past the caches that other multiprocessors do not see, as __ldcg and volatile.
+template <class T, bool fresh_, class... Out>
+CUDA_ON_CPU_INLINE void ptx_load(const void *from, Out &&...out) {
+  if constexpr (sizeof...(Out) == 1) {
+    if constexpr (fresh_) (ptx_put_wider(out, fresh(static_cast<const T *>(from))), ...);
+    else (ptx_put_wider(out, *static_cast<const T *>(from)), ...);
+  } else {
+    using Vector = typename PtxVector<T, sizeof...(Out)>::type;
+    Vector read = *static_cast<const Vector *>(from);
+    int i = 0;
+    (ptx_put_wider(out, static_cast<T>(read[i++])), ...);
+  }
+}
+template <class T, bool fresh_, class... In>
+CUDA_ON_CPU_INLINE void ptx_store(void *to, In... in) {
+  if constexpr (sizeof...(In) == 1) {
+    if constexpr (fresh_) (set_fresh(static_cast<T *>(to), ptx_narrowed<T>(in)), ...);
+    else ((*static_cast<T *>(to) = ptx_narrowed<T>(in)), ...);
+  } else {
+    using Vector = typename PtxVector<T, sizeof...(In)>::type;
+    *static_cast<Vector *>(to) = Vector{ptx_narrowed<T>(in)...};
+  }
+}
+
+// An address in the shared memory of any block of the cluster.
+template <class Register>
+CUDA_ON_CPU_INLINE void *ptx_cluster_shared(Register address) { return cuda_on_cpu_cluster_shared_at(static_cast<uint64_t>(address)); }
+template <class To>
+CUDA_ON_CPU_INLINE void ptx_put_address(To &&to, const void *p) {
+  auto bits = reinterpret_cast<uint64_t>(p);
+  if constexpr (sizeof(std::remove_reference_t<To>) == 4) ptx_put(to, static_cast<uint32_t>(bits));
+  else ptx_put(to, bits);
+}
+
+CUDA_ON_CPU_INLINE uint32_t ptx_cluster_blocks() {
+  return cuda_on_cpu_cluster_side(0) * cuda_on_cpu_cluster_side(1) * cuda_on_cpu_cluster_side(2);
+}
+CUDA_ON_CPU_INLINE uint32_t ptx_axis(uint3 v, int axis) { return axis == 0 ? v.x : axis == 1 ? v.y : v.z; }
+CUDA_ON_CPU_INLINE uint32_t ptx_cluster_nctaid(int axis) { return cuda_on_cpu_cluster_side(axis); }
+CUDA_ON_CPU_INLINE uint32_t ptx_clusterid(int axis) { return ptx_axis(blockIdx, axis) / cuda_on_cpu_cluster_side(axis); }
+CUDA_ON_CPU_INLINE uint32_t ptx_nclusterid(int axis) { return ptx_axis(gridDim, axis) / cuda_on_cpu_cluster_side(axis); }
+CUDA_ON_CPU_INLINE uint32_t ptx_cluster_ctaid(int axis) { return ptx_axis(blockIdx, axis) % cuda_on_cpu_cluster_side(axis); }
+
+}  // namespace cuda_on_cpu

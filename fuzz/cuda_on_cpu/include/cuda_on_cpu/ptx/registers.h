@@ -1,0 +1,175 @@
+// What PTX's registers hold: types by their names, operands of asm statements, moves, vectors. A register is a C++
+// variable of its size; an instruction reads and writes it as the type that its name says.
+#pragma once
+#include "../bits.h"
+
+CUDA_ON_CPU_IMPORT void *cuda_on_cpu_shared_at(uint64_t address);
+
+namespace cuda_on_cpu {
+
+using ptx_u8 = uint8_t;
+using ptx_s8 = int8_t;
+using ptx_b8 = uint8_t;
+using ptx_u16 = uint16_t;
+using ptx_s16 = int16_t;
+using ptx_b16 = uint16_t;
+using ptx_u32 = uint32_t;
+using ptx_s32 = int32_t;
+using ptx_b32 = uint32_t;
+using ptx_u64 = uint64_t;
+using ptx_s64 = int64_t;
+using ptx_b64 = uint64_t;
+using ptx_b128 = unsigned __int128;
+using ptx_f32 = float;
+using ptx_f64 = double;
+using ptx_pred = bool;
+
+// PTX's `_` takes any result.
+struct PtxSink {
+  template <class T>
+  void operator=(T) const {}
+};
+
+// A register that nothing has written yet: a NaN as a float of any size.
+struct PtxUnwritten {
+  template <class T>
+  static __forceinline__ T made() {
+    T value;
+    uint16_t pattern[(sizeof(T) + 1) / 2];
+    for (uint16_t &word : pattern) word = 0x7ff5;
+    __builtin_memcpy(static_cast<void *>(&value), pattern, sizeof value);
+    return value;
+  }
+  template <class T>
+  __forceinline__ operator T() const {
+    if constexpr (std::is_same_v<T, bool>) return false;
+    else return made<T>();
+  }
+};
+
+template <class T>
+constexpr bool ptx_is_integer = std::is_integral_v<T> || std::is_enum_v<T> || std::is_same_v<T, ptx_b128>;
+
+// A C++ value as an operand of an asm statement, in a register of its constraint.
+template <class To, class From>
+CUDA_ON_CPU_INLINE To ptx_given(From from) {
+  static_assert(sizeof from <= sizeof(To), "an operand of an asm statement is no larger than its constraint says");
+  if constexpr (std::is_same_v<To, From>) {
+    return from;
+  } else if constexpr (ptx_is_integer<From> && ptx_is_integer<To>) {
+    return static_cast<To>(from);
+  } else {
+    static_assert(sizeof from == sizeof(To), "an operand of an asm statement is as large as its constraint says");
+    To made;
+    __builtin_memcpy(static_cast<void *>(&made), &from, sizeof made);
+    return made;
+  }
+}
+
+// A register of an asm statement into the C++ variable that is its output.
+template <class To, class From>
+CUDA_ON_CPU_INLINE void ptx_give(To &&place, From from) {
+  using Plain = std::remove_cv_t<std::remove_reference_t<To>>;
+  if constexpr (std::is_same_v<Plain, From>) {
+    place = from;
+  } else if constexpr (ptx_is_integer<Plain> && ptx_is_integer<From>) {
+    place = static_cast<Plain>(from);
+  } else {
+    static_assert(sizeof(Plain) == sizeof from, "an output of an asm statement is as large as its constraint says");
+    Plain made;
+    __builtin_memcpy(static_cast<void *>(&made), &from, sizeof made);
+    place = made;
+  }
+}
+
+// A register, or a constant, as a type. A decimal constant is a double and becomes any float; other floats keep their bits.
+template <class To, class From>
+CUDA_ON_CPU_INLINE To ptx_as(From from) {
+  if constexpr (std::is_same_v<To, From>) {
+    return from;
+  } else if constexpr (ptx_is_integer<To> && ptx_is_integer<From>) {
+    return static_cast<To>(from);
+  } else if constexpr (std::is_same_v<To, float> && std::is_same_v<From, double>) {
+    return static_cast<float>(from);
+  } else {
+    static_assert(sizeof(To) == sizeof(From), "an instruction reads a register of its own size");
+    To made;
+    __builtin_memcpy(static_cast<void *>(&made), &from, sizeof made);
+    return made;
+  }
+}
+
+// A result into a register of its own size.
+template <class Out, class From>
+CUDA_ON_CPU_INLINE void ptx_put(Out &&to, From value) {
+  using To = std::remove_reference_t<Out>;
+  if constexpr (!std::is_same_v<std::remove_cv_t<To>, PtxSink>) {
+    static_assert(std::is_same_v<To, bool> == std::is_same_v<From, bool>, "a predicate is no number");
+    to = ptx_as<To>(value);
+  }
+}
+// A loaded or converted value into a register that may be wider: then by its sign.
+template <class Out, class From>
+CUDA_ON_CPU_INLINE void ptx_put_wider(Out &&to, From value) {
+  using To = std::remove_reference_t<Out>;
+  if constexpr (std::is_integral_v<From> && sizeof(To) > sizeof(From) && !std::is_same_v<std::remove_cv_t<To>, PtxSink>) {
+    using Wide = std::conditional_t<std::is_signed_v<From>, int64_t, uint64_t>;
+    if constexpr (sizeof(To) == 8) ptx_put(to, static_cast<Wide>(value));
+    else if constexpr (sizeof(To) == 4) ptx_put(to, static_cast<uint32_t>(static_cast<Wide>(value)));
+    else ptx_put(to, static_cast<uint16_t>(static_cast<Wide>(value)));
+  } else {
+    ptx_put(to, value);
+  }
+}
+template <class T, class Out, class From>
+CUDA_ON_CPU_INLINE void ptx_move(Out &&to, From from) { ptx_put(to, ptx_as<T>(from)); }
+
+CUDA_ON_CPU_INLINE float ptx_float_of_bits(uint32_t bits) { return from_bits<float>(bits); }
+CUDA_ON_CPU_INLINE double ptx_double_of_bits(uint64_t bits) { return from_bits<double>(bits); }
+
+// `[register + offset]`.
+template <class Register, class Offset>
+CUDA_ON_CPU_INLINE Register ptx_at(Register address, Offset offset) {
+  return static_cast<Register>(address + static_cast<Register>(offset));
+}
+
+// The places of addresses in generic, global or constant memory, and in shared memory, whose lower 32 bits are enough.
+template <class Register>
+CUDA_ON_CPU_INLINE void *ptx_generic(Register address) {
+  static_assert(sizeof address == 8, "a generic address has 64 bits");
+  return reinterpret_cast<void *>(static_cast<uintptr_t>(address));
+}
+template <class Register>
+CUDA_ON_CPU_INLINE void *ptx_shared(Register address) { return cuda_on_cpu_shared_at(static_cast<uint64_t>(address)); }
+
+// A register of `bits` bits is made of its parts, or falls into them; the first part is the lowest.
+template <int bits>
+struct PtxWord;
+template <>
+struct PtxWord<8> { using type = uint8_t; };
+template <>
+struct PtxWord<16> { using type = uint16_t; };
+template <>
+struct PtxWord<32> { using type = uint32_t; };
+template <>
+struct PtxWord<64> { using type = uint64_t; };
+template <>
+struct PtxWord<128> { using type = ptx_b128; };
+template <int bits, class To, class... Part>
+CUDA_ON_CPU_INLINE void ptx_pack(To &&to, Part... part) {
+  using Word = typename PtxWord<bits / sizeof...(Part)>::type;
+  Word words[] = {ptx_as<Word>(part)...};
+  typename PtxWord<bits>::type made;
+  __builtin_memcpy(&made, words, sizeof made);
+  ptx_put(to, made);
+}
+template <int bits, class From, class... Part>
+CUDA_ON_CPU_INLINE void ptx_unpack(From from, Part &&...part) {
+  using Word = typename PtxWord<bits / sizeof...(Part)>::type;
+  Word words[sizeof...(Part)], *next = words;
+  auto whole = ptx_as<typename PtxWord<bits>::type>(from);
+  __builtin_memcpy(words, &whole, sizeof whole);
+  (ptx_put(part, *next++), ...);
+}
+
+}  // namespace cuda_on_cpu
