@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from typing import Literal
 
@@ -80,6 +80,8 @@ class TrialEnd:
     defects: tuple[ShownDefect, ...]
     fatal: Kind | None
     """The kind of defect that ended the process."""
+    looks: Mapping[str, bool] = field(default_factory=dict)
+    """Whether each property that the trial shows holds in it."""
 
 
 @dataclass(frozen=True)
@@ -292,6 +294,7 @@ def _trial_end(one: _QueuedTrial, kernel: Kernel, trial: Trial, known: dict[str,
         silences=trial.silences,
         defects=tuple(_show_defect(kernel, trial.case, defect, known, device, trial.probe) for defect in trial.defects),
         fatal=fatal,
+        looks={one.name: one.is_held for one in trial.looks},
     )
 
 

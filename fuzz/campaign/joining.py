@@ -51,6 +51,7 @@ def _join_progress(every: Sequence[Progress], names: Sequence[str]) -> Progress:
         tried=_sums(one.tried for one in every),
         fatal=[fatal for one in every for fatal in one.fatal],
         discoveries=_discoveries(every),
+        looks=_looks(one.looks for one in every),
     )
 
 
@@ -69,6 +70,15 @@ def _sums(every: Iterable[Mapping[str, Amount]]) -> dict[str, Amount]:
         for name, value in one.items():
             sums[name] = sums[name] + value if name in sums else value
     return sums
+
+
+def _looks(every: Iterable[Mapping[str, list[int]]]) -> dict[str, list[int]]:
+    """For each property, the numbers of trials on all devices in which it held and did not hold."""
+    found: dict[str, list[int]] = {}
+    for looks in every:
+        for name, counts in looks.items():
+            found[name] = [one + other for one, other in zip(found.get(name, [0, 0]), counts, strict=True)]
+    return found
 
 
 def _extremes(every: Sequence[Mapping[str, int]], end: Callable[[Iterable[int]], int]) -> dict[str, int]:

@@ -73,6 +73,9 @@ def _add_trial(progress: Progress, trial: TrialEnd) -> None:
                 progress.reasons.add(unjudged_text(reason))
     for key, words in trial.silences.items():
         progress.silences[key] = [word for word in progress.silences.get(key, words) if word in words]
+    for name, is_held in trial.looks.items():
+        held, not_held = progress.looks.get(name, [0, 0])
+        progress.looks[name] = [held + is_held, not_held + (not is_held)]
     for part, seconds in trial.seconds.items():
         progress.seconds[part] = progress.seconds.get(part, 0.0) + seconds
 

@@ -33,6 +33,7 @@ ARRAY = re.compile(
     r"(\w+)\s*\[(.*)\]\s*(?:=\s*([^\s<>]+?))?\s*(?:->\s*(\w+))?\s*(?:<-\s*(\w+))?(?:(?<=\w)(?:\s*,|\s)\s*(\w.*))?"
 )
 ROOM = re.compile(r"(.+?)\s+of\s+(.+)", re.DOTALL)
+SLOTS = re.compile(r"(.+?)\s+within\s+(.+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,9 @@ class Array:
 
     `shape` counts elements, as the role does, and `words` counts words of the memory, as the claim does: they differ
     where a word holds several elements. `fill` is the value that the host writes into every element before the first
-    launch. `room` is the length of the array along its first dimension, if an output is only its beginning. `layout`
-    says where each element lies.
+    launch. `room` is the length of the array along its first dimension, if an output is only its beginning. `slots` is
+    that length if only the first rows are there: what lies in the others must not matter. `layout` says where each
+    element lies.
     """
 
     element: Element
@@ -51,6 +53,7 @@ class Array:
     writes: str | None = None
     fill: Fill | None = None
     room: Expression | None = None
+    slots: Expression | None = None
     per: int = 1
     words: tuple[Expression, ...] = ()
     layout: Layout = BY_ROWS
@@ -79,6 +82,8 @@ class Array:
         sizes = [size.text for size in self.words or self.shape]
         if self.room:
             sizes[0] = f"{sizes[0]} of {self.room.text}"
+        if self.slots:
+            sizes[0] = f"{sizes[0]} within {self.slots.text}"
         shape = ", ".join(sizes)
         reads = f" -> {self.reads}" if self.reads else ""
         writes = f" <- {self.writes}" if self.writes else ""
@@ -119,6 +124,11 @@ def read_array(front: FrontMatter, key: KeyPath, text: str, names: ClaimNames) -
         sizes[0], room = part[1], checked(front, key, part[2], names, expression.number)
         if reads or not writes:
             raise front.error(key, "'of' is for an output that is the beginning of a longer array: [1 of blocks] <- y")
+    slots = None
+    if within := SLOTS.fullmatch(sizes[0]):
+        sizes[0], slots = within[1], checked(front, key, within[2], names, expression.number)
+        if room or fill is not None or not (reads or writes):
+            raise front.error(key, "'within' is for an input or an output of which only the first rows are there")
     shape = tuple(checked(front, key, size, names, expression.number) for size in sizes)
     if reads and fill is not None:
         raise front.error(key, "an input holds what the case says; leave out '= ...' or the role")
@@ -126,12 +136,13 @@ def read_array(front: FrontMatter, key: KeyPath, text: str, names: ClaimNames) -
     words = shape if storage.per > 1 else ()
     if words:
         shape = in_elements(front, key, shape, storage.per, layout, names)
-    if (words or layout != BY_ROWS) and (fill not in (None, "0") or room or not (reads or writes)):
+    if (words or layout != BY_ROWS) and (fill not in (None, "0") or room or slots or not (reads or writes)):
         found = (
             "only a whole array with a role has a layout, or several elements in a word; the host may fill it with 0"
         )
         raise front.error(key, found)
-    return Array(row, shape, reads, writes, read_fill(front, key, fill, row), room, storage.per, words, layout)
+    value = read_fill(front, key, fill, row, names)
+    return Array(row, shape, reads, writes, value, room, slots, storage.per, words, layout)
 
 
 def read_order(front: FrontMatter, key: KeyPath, text: str | None) -> Layout:
@@ -153,10 +164,13 @@ def in_elements(
     return (*words[:place], checked(front, key, whole, names, expression.number), *words[place + 1 :])
 
 
-def read_fill(front: FrontMatter, key: KeyPath, text: str | None, element: Element) -> Fill | None:
+def read_fill(front: FrontMatter, key: KeyPath, text: str | None, element: Element, names: ClaimNames) -> Fill | None:
+    """The value of a fill; integers may also be a size, such as the count of rows that a launch reads from memory."""
     try:
         return None if text is None else fill_of(text, element)
     except FillError as error:
+        if text in names.every and not element.is_float:
+            return Fill(text, 0, expression.number(text, names))
         raise front.error(key, str(error)) from None
 
 

@@ -5,9 +5,11 @@ array's own type.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from kfuzz.claims.expression import Expression
 from kfuzz.oracle.elements import Element
 
 DECIMAL = re.compile(r"[+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][+-]?\d{1,4})?")
@@ -20,10 +22,15 @@ class FillError(ValueError):
 
 @dataclass(frozen=True)
 class Fill:
-    """A value as the claim writes it, and the bits of an element that has it."""
+    """A value as the claim writes it, and the bits of an element that has it, or the size that it is."""
 
     text: str
     bits: int
+    size: Expression | None = None
+
+    def bits_at(self, sizes: Mapping[str, int], element: Element) -> int:
+        """The bits of an element at these sizes."""
+        return self.bits if self.size is None else self.size(sizes) % (1 << element.bits)
 
 
 def fill_of(text: str, element: Element) -> Fill:

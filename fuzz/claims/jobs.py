@@ -38,6 +38,8 @@ def shapes_of(front: FrontMatter, roles: Roles, arrays: ClaimedArrays, sizes: Si
             raise front.error(key, f"shape {list(shapes[name])} {at(sizes)}; a dimension is 0 or more")
         if not array.is_plain:
             check_memory(front, key, array, shapes[name], sizes)
+        if array.slots and (slots := evaluate(front, key, array.slots, sizes)) < shapes[name][0]:
+            raise front.error(key, f"{shapes[name][0]} within {slots} {at(sizes)}; there are no fewer slots than rows")
         if array.room and (room := evaluate(front, key, array.room, sizes)) < shapes[name][0]:
             raise front.error(key, f"{shapes[name][0]} of {room} {at(sizes)}; a part is no larger than the whole")
         for role, dimensions in roles.dimensions(array.reads, array.writes):
@@ -97,11 +99,12 @@ def clash_of(dimensions: Dimensions, shape: Shape, known: dict[str, int]) -> str
 
 
 def buffer_of(
-    front: FrontMatter, name: str, array: Array, shape: Shape, given: Arrays, sizes: Sizes, is_returned: bool
-) -> Buffer:
+    front: FrontMatter, name: str, array: Array, shape: Shape, given: Arrays, sizes: Sizes,
+    *, is_returned: bool, may_write_absent: bool,
+) -> Buffer:  # fmt: skip
     """An array of the claim as a device takes it; `given` are the inputs in the kernel's element types."""
     content = None
-    fill = array.fill.bits if array.fill else None
+    fill = array.fill.bits_at(sizes, array.element) if array.fill else None
     if array.reads and is_vast(given[array.reads]):
         fill = 0
     elif array.reads:
@@ -110,7 +113,31 @@ def buffer_of(
     whole = (evaluate(front, ("arrays", name), array.room, sizes), *shape[1:]) if array.room else memory
     part = shape if array.room else None
     padding = padding_of(array, shape) if array.writes else None
-    return Buffer(name, array.stored, whole, content, fill, bool(array.writes), part, is_returned, padding=padding)
+    absent = 0
+    if array.slots:
+        whole = (evaluate(front, ("arrays", name), array.slots, sizes), *shape[1:])
+        absent = prod(whole) - prod(shape)
+        content = None if content is None else add_rows(content, whole[0])
+        padding = absent_bytes(whole, absent, array.element.bytes) if array.writes and absent else None
+    keeps = bool(array.writes and absent and not is_returned and not may_write_absent)
+    return Buffer(
+        name, array.stored, whole, content, fill, bool(array.writes), part, is_returned, padding=padding,
+        absent=absent, keeps_absent=keeps,
+    )  # fmt: skip
+
+
+def add_rows(content: NDArray[np.generic], slots: int) -> NDArray[np.generic]:
+    """An input with rows after those that are there: the same ones again, as another request's would lie there."""
+    if not content.size:
+        return np.zeros((slots, *content.shape[1:]), content.dtype)
+    return content.take(np.arange(slots) % len(content), axis=0)
+
+
+def absent_bytes(shape: Shape, absent: int, size: int) -> NDArray[np.bool_]:
+    """A mask of the bytes of the elements that are not there."""
+    mask = np.zeros(prod(shape) * size, np.bool_)
+    mask[len(mask) - absent * size :] = True
+    return mask
 
 
 def steps_of(

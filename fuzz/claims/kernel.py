@@ -27,7 +27,7 @@ from kfuzz.claims.formula_claims import check_scalars, each_count, literals_of, 
 from kfuzz.claims.front_matter import FrontMatter
 from kfuzz.claims.grid_numbers import encode_numbers
 from kfuzz.claims.jobs import Arrays, buffer_of, check_quotients, shapes_of, steps_of
-from kfuzz.claims.keys import WrittenClaim, parse_claim
+from kfuzz.claims.keys import WrittenClaim, WrittenClaims, parse_claim
 from kfuzz.claims.launches import Launch, LaunchVariant, read_launches
 from kfuzz.claims.memory import memory_shape, unpack_array
 from kfuzz.claims.op_rules import check_op_rules
@@ -108,6 +108,11 @@ class Kernel:
         return self.rounding.flags
 
     @property
+    def claims(self) -> WrittenClaims:
+        """What users may rely on besides the answer to one input."""
+        return self.written.claims
+
+    @property
     def special(self) -> Special:
         return self.values.special
 
@@ -185,6 +190,14 @@ class Kernel:
         """Whether the claim covers these sizes with at least one tune."""
         fits = axes.keys() == self.axes.keys() and all(axes[name] in axis for name, axis in self.axes.items())
         return fits and next(self.tunes(axes), None) is not None
+
+    def takes(self, inputs: Arrays, tune: Sizes) -> bool:
+        """Whether the claim covers inputs of these sizes with this launch."""
+        try:
+            axes = self.axes_of(inputs)
+        except DoesNotFitError:
+            return False
+        return self.admits(axes) and not self.where.broken({**axes, **tune})
 
     def tunes(self, axes: Sizes) -> Iterator[dict[str, int]]:
         """The tune values with which these sizes may be launched."""
@@ -272,6 +285,7 @@ class Kernel:
     def steps(self, sizes: Sizes, shapes: Mapping[str, Shape]) -> tuple[Step, ...]:
         """The launches that are made at these sizes."""
         memory = {name: memory_shape(self.arrays[name], shape) for name, shape in shapes.items()}
+        memory |= {name: (one.slots(sizes), *shapes[name][1:]) for name, one in self.arrays.items() if one.slots}
         return steps_of(self.front, self.launches, self.arrays, sizes, memory)
 
     def bind(self, inputs: Arrays, tune: Sizes) -> Bound:
@@ -286,7 +300,16 @@ class Kernel:
         given = self.stored(inputs)
         returned = {name for launch in self.launches for name in launch.returns}
         buffers = [
-            buffer_of(self.front, name, self.arrays[name], shape, given, sizes, name in returned)
+            buffer_of(
+                self.front,
+                name,
+                self.arrays[name],
+                shape,
+                given,
+                sizes,
+                is_returned=name in returned,
+                may_write_absent=self.claims.writes_absent_rows,
+            )
             for name, shape in shapes.items()
         ]
         buffers.sort(key=lambda buffer: buffer.is_returned)  # after those that kfuzz places itself
@@ -307,7 +330,7 @@ class Kernel:
         """The outputs of a run at these sizes, by role, in elements."""
         written = {name: array for name, array in self.arrays.items() if array.writes}
         return {
-            str(array.writes): outputs[name]
+            str(array.writes): (outputs[name][: array.shape[0](sizes)] if array.slots else outputs[name])
             if array.is_plain
             else unpack_array(array, outputs[name], tuple(size(sizes) for size in array.shape))
             for name, array in written.items()

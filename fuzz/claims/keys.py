@@ -288,6 +288,19 @@ class WrittenQuantize:
 
 
 @dataclass(frozen=True)
+class WrittenClaims:
+    """The table [claims]: what users rely on besides the answer to one input."""
+
+    batch_invariant: Annotated[
+        bool, Key("whether a row has the same bits whatever other rows there are, and wherever it lies", parse_flag)
+    ] = False
+    deterministic: Annotated[bool, Key("whether the same input always gives the same bits", parse_flag)] = False
+    writes_absent_rows: Annotated[
+        bool, Key("whether the kernel may write into the rows of an output that are not there", parse_flag)
+    ] = False
+
+
+@dataclass(frozen=True)
 class WrittenBroken:
     """The table [broken]."""
 
@@ -327,6 +340,10 @@ def parse_quantize(place: ClaimPlace) -> WrittenQuantize:
 
 def parse_values(place: ClaimPlace) -> WrittenValues:
     return parse_record(WrittenValues, place)
+
+
+def parse_claims(place: ClaimPlace) -> WrittenClaims:
+    return parse_record(WrittenClaims, place)
 
 
 def parse_broken(place: ClaimPlace) -> WrittenBroken:
@@ -378,6 +395,9 @@ class WrittenClaim:
     values: Annotated[WrittenValues, Key("the values for which the kernel is right", parse_values)] = field(
         default_factory=WrittenValues
     )
+    claims: Annotated[WrittenClaims, Key("what users rely on besides the answer to one input", parse_claims)] = field(
+        default_factory=WrittenClaims
+    )
     scalars: Annotated[
         Mapping[str, float | str],
         Key("constants and group sizes of the kernel, in place of the op's own", Each(parse_constant)),
@@ -403,5 +423,6 @@ TABLES: Mapping[str, Mapping[str, Key]] = {
     "accuracy": keys_of(WrittenAccuracy),
     "quantize": keys_of(WrittenQuantize),
     "values": keys_of(WrittenValues),
+    "claims": keys_of(WrittenClaims),
     "broken": keys_of(WrittenBroken),
 }

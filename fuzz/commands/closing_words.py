@@ -16,6 +16,7 @@ from kfuzz.phases import Phase, Stage, announce
 from kfuzz.printable import printable
 from kfuzz.views import report, summary
 from kfuzz.views.phases import show_phases
+from kfuzz.views.properties import property_lines
 
 MOST_ADVICE = 4
 TRY_NEXT = "broken/leading_neg_inf"
@@ -28,6 +29,8 @@ def show(found: report.Report, screen: Console, is_first_look: bool) -> None:
     screen.print()
     screen.print(summary.table(found))
     for line in summary.sizes(found):
+        screen.print(line, markup=False, highlight=False, soft_wrap=True)
+    for line in property_lines(found.kernels):
         screen.print(line, markup=False, highlight=False, soft_wrap=True)
     for note in summary.notes(found):
         screen.print(note, markup=False, highlight=False, soft_wrap=True)

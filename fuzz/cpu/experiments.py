@@ -15,7 +15,7 @@ from kfuzz.cpu.missing_order import Again, add_missing_order
 from kfuzz.cpu.options import Flavour
 from kfuzz.cpu.sights import Doubt
 from kfuzz.devices import Circumstances, Finding, Job, Outcome, Probe, Refusal, Run
-from kfuzz.devices.comparing import find_unwritten, first_difference, may_be_unwritten
+from kfuzz.devices.comparing import find_unwritten, find_written_absent, first_difference, may_be_unwritten
 from kfuzz.devices.layout import POISONS, fewest_runs, nbytes
 from kfuzz.kinds import Severity, kinds_with
 from kfuzz.printable import printable
@@ -192,6 +192,7 @@ def examine(
     runs = tuple(one.run for one in whole if one.run is not None)
     if len(runs) > 1:
         findings += _find_unwritten(trial, whole)
+    findings += find_written_absent(job, *_runs_and_poisons(whole))
     notes = tuple(f"the kernel printed: {printable(one.printed)}" for one in passes[:1] if one.printed)
     return Outcome(runs, tuple(findings), notes)
 

@@ -4,6 +4,7 @@ Knows bits and poisons; it knows no device and no right answer.
 """
 
 from collections.abc import Iterator, Sequence
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +60,31 @@ def find_unwritten(job: Job, runs: Sequence[Run], words: Sequence[int]) -> Itera
                 array=buffer.name,
                 index=int(missing[0]),
                 count=len(missing),
+            )
+
+
+def find_written_absent(job: Job, runs: Sequence[Run], words: Sequence[int]) -> Iterator[Finding]:
+    """Yield a finding for each output with a write to rows that are not there: they hold a run's poison no more."""
+    for buffer in job.buffers:
+        if not buffer.keeps_absent:
+            continue
+        written = np.zeros(prod(buffer.shape), np.bool_)
+        for run, word in zip(runs, words, strict=True):
+            left = run.outputs[buffer.name]
+            kept = poison_mask(left, word) if buffer.content is None else bits(left) == bits(buffer.content)
+            written |= ~kept
+        written[: len(written) - buffer.absent] = False
+        if written.any():
+            index = int(np.flatnonzero(written)[0])
+            count = int(written.sum())
+            there = len(written) - buffer.absent
+            message = f"{plural(count, 'element')} of {buffer.name} from {index} on, in rows that are not there"
+            yield Finding(
+                "absent-rows",
+                f"write to {message}: those that are there end at {there}",
+                array=buffer.name,
+                index=index,
+                count=count,
             )
 
 

@@ -33,6 +33,10 @@ class Buffer:
     """The array is too large for the host to fill: its rows of 0 and 1 take turns (fuzz/devices/vast.py)."""
     padding: NDArray[np.bool_] | None = None
     """A mask of the bytes of an output that no kernel need write, as between tiles of scales."""
+    absent: int = 0
+    """How many elements at the end are not there: they lie in rows beyond the count that the kernel is given."""
+    keeps_absent: bool = False
+    """Nothing may be written to an output's elements that are not there."""
 
     @property
     def answer(self) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.devices import Buffer, Circumstances, Finding, Job, Outcome, Probe, Run, is_host
-from kfuzz.devices.comparing import bits, difference_mask, find_unwritten
+from kfuzz.devices.comparing import bits, difference_mask, find_unwritten, find_written_absent
 from kfuzz.devices.layout import OUTPUT, POISONS, Arrangement, Bytes, Place, offsets, paint_image, places, plans
 
 TURNS, MISSES = 24, 4
@@ -112,6 +112,7 @@ def examine(job: Job, probe: Probe, card: Launcher, passes: Sequence[GpuRun] = (
     if any(found.kind == "wrong-shape" for found in findings):
         return Outcome((), tuple(findings))
     findings += find_unwritten(job, runs, [one.plan.word + OUTPUT for one in passes])
+    findings += find_written_absent(job, runs, [one.plan.word + OUTPUT for one in passes])
     odd = next((one for one in passes[1:] if not _is_same(job, passes[0], one)), None)
     if odd is not None:
         findings.append(_explain(job, passes[0], odd, run, until))

@@ -24,6 +24,7 @@ from kfuzz.search.families import NEG_INF, POS_INF
 from kfuzz.search.indices import indices_recipe
 from kfuzz.search.large import large_size
 from kfuzz.search.narrow_rows import recipe_of_role
+from kfuzz.search.noise_rows import with_noise
 from kfuzz.search.rows import rows_and_columns
 from kfuzz.search.scale import BUDGET, WORK, Large
 from kfuzz.search.sizes import Ground, ground_of, make_allowed, size_of
@@ -95,7 +96,7 @@ def _arrays(ground: Ground, axes: Mapping[str, int], choose: Choose) -> dict[str
     views = inputs_of(ground.kernel.op)
     lengths = {role: view.lengths(given[role]) for role, view in views.items()}
     wanted = given | {role: view.shape(lengths[role]) for role, view in views.items()}
-    found = planner_of(ground.kernel.op)(ground, wanted, choose)
+    found = with_noise(ground.kernel, planner_of(ground.kernel.op)(ground, wanted, choose), choose)
     narrow = {str(one.reads): one.element.name for one in ground.kernel.arrays.values() if one.element.is_narrow}
     recipes = {
         role: replace(_within_claim(ground.kernel, recipe), element=narrow.get(role, recipe.element))

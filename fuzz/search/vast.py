@@ -56,7 +56,7 @@ def rungs(kernel: Kernel) -> tuple[Rung, ...]:
 
 def vast_size(kernel: Kernel, rung: Rung, choose: Choose) -> tuple[dict[str, int], dict[str, int]] | None:
     """Axes and a launch of this rung; None if there are none."""
-    if not is_by_block(kernel) or not all(array.is_plain for array in kernel.arrays.values()):
+    if not is_by_block(kernel) or not all(one.is_plain and not one.slots for one in kernel.arrays.values()):
         return None  # words and tiles of a huge array have no rows of their own
     most = most_blocks(kernel)
     every = []

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from kfuzz.cases.case import Case, Values, case_of
-from kfuzz.claims.kernel import DoesNotFitError, Kernel
+from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Job, Probe, is_host, is_python
 from kfuzz.sources.remembering import has_lasting_variables
 
@@ -33,7 +33,7 @@ def earlier_cases(kernel: Kernel, case: Case, tune: Mapping[str, int]) -> Iterat
     """Cases within the claim, made from the values of this one; the last has the same sizes."""
     if all(case.axes.values()):
         for sizes in (halves(case), doubles(case)):
-            found = next((one for one in sizes if is_claimed(kernel, one, tune)), None)
+            found = next((one for one in sizes if kernel.takes(one.arrays, tune)), None)
             if found is not None:
                 yield found
     yield reverse_values(case)
@@ -52,15 +52,6 @@ def doubles(case: Case) -> Iterator[Case]:
 def dimensions_of(case: Case) -> list[list[str]]:
     """All dimensions, and each by itself."""
     return [[*case.axes], *([name] for name in case.axes)]
-
-
-def is_claimed(kernel: Kernel, case: Case, tune: Mapping[str, int]) -> bool:
-    """Whether the claim covers these sizes with this launch."""
-    try:
-        axes = kernel.axes_of(case.arrays)
-    except DoesNotFitError:
-        return False
-    return kernel.admits(axes) and not kernel.where.broken({**axes, **tune})
 
 
 def resize(case: Case, sizes: Mapping[str, int]) -> Case:

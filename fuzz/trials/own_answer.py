@@ -4,15 +4,12 @@ The formula that was made of a reference is checked at a few sizes. At other num
 its attention gives 0 where a score is NaN. If the reference itself is outside its formula there, nothing is known.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.references import reference_of
-from kfuzz.devices import ClaimError, DeviceError, Job, Outcome, Probe, PythonCall, Run
-
-RunJob = Callable[[Job, Probe], Outcome]
-"""Runs a job on the device that ran the callable."""
+from kfuzz.devices import ClaimError, DeviceError, Job, Probe, PythonCall, Run
+from kfuzz.properties.property import RunJob
 
 
 def runs_of_reference(kernel: Kernel, job: Job, probe: Probe, run_job: RunJob) -> tuple[Run, ...]:

@@ -5,7 +5,7 @@ Knows kernels, cases, the device protocol and the verdict; it does not know how 
 
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, get_args
@@ -24,14 +24,16 @@ from kfuzz.devices.vast import is_vast
 from kfuzz.oracle import judge
 from kfuzz.oracle.find import find
 from kfuzz.oracle.special import words_for_nan
-from kfuzz.oracle.verdict import Reason, SpecialRow, Why
+from kfuzz.oracle.verdict import Reason, SpecialRow, Verdict, Why
+from kfuzz.properties.find import is_claimed, look_at
+from kfuzz.properties.property import Examined, Look, RunJob
 from kfuzz.sources.silences import check_silences
 from kfuzz.trials.again import earlier_jobs
 from kfuzz.trials.beyond import inputs_of_rows, number_rows, sample_blocks
 from kfuzz.trials.defect import Defect, Scene
 from kfuzz.trials.hints import add_hints
 from kfuzz.trials.judging import defects_of, is_accused, is_suspect
-from kfuzz.trials.own_answer import RunJob, runs_of_reference
+from kfuzz.trials.own_answer import runs_of_reference
 from kfuzz.trials.unjudged import ONLY_ACCESSES, OWN_ANSWER, Unjudged
 
 SILENCES = {Why.NAN: "nan", Why.POS_INF: "pos_inf"}
@@ -65,6 +67,8 @@ class Trial:
     seconds: Mapping[str, float]
     ended: bool = False
     untried: Untried | None = None
+    looks: tuple[Look, ...] = ()
+    """What it says of the properties that users rely on."""
 
     @property
     def left_out(self) -> tuple[Unjudged, ...]:
@@ -193,6 +197,8 @@ def judge_outcome(
     if run_job and is_accused(verdicts) and is_reference(kernel.op) and is_reference_outside(asked, run_job):
         verdicts, notes = [], (*notes, OWN_ANSWER)
     refusals = (outcome.refusal,) if outcome.refusal else ()
+    looks = _look(asked, outcome, verdicts, run_job)
+    outcome = _add_failures(kernel, outcome, looks)
     defects: tuple[Defect, ...] = ()
     if is_suspect(outcome, verdicts):
         scene = Scene(
@@ -224,7 +230,35 @@ def judge_outcome(
         notes=notes,
         seconds={"device": seconds, "oracle": ended - ran},
         ended=outcome.ended,
+        looks=looks,
     )
+
+
+def _look(
+    asked: PreparedTrial, outcome: Outcome, judged: Sequence[tuple[Run, Verdict]], run_job: RunJob | None
+) -> tuple[Look, ...]:
+    """What the trial says of each property that users rely on."""
+    kernel, bound = asked.kernel, asked.bound
+    if run_job is None or asked.job.sampling or not outcome.runs or outcome.ended:
+        return ()
+
+    def judge_answer(got: Outputs) -> bool:
+        given = kernel.stored(asked.case.arrays)
+        return judge(kernel.op, given, got, bound.accuracy, kernel.special, bound.scalars).status != "broken"
+
+    is_right = not is_accused(judged) and all(one.severity != "error" for one in outcome.findings)
+    examined = Examined(
+        kernel, asked.case, asked.tune, asked.probe, bound, outcome, is_right, run_job, judge_answer
+    )  # fmt: skip
+    return tuple(look_at(examined))
+
+
+def _add_failures(kernel: Kernel, outcome: Outcome, looks: Sequence[Look]) -> Outcome:
+    """The outcome with the failures of claimed properties, each in the place of a warning of its kind."""
+    failures = [one.finding for one in looks if one.finding and is_claimed(kernel, one.name)]
+    kinds = {one.kind for one in failures}
+    others = [one for one in outcome.findings if one.severity == "error" or one.kind not in kinds]
+    return replace(outcome, findings=(*others, *failures)) if failures else outcome
 
 
 def is_reference_outside(asked: PreparedTrial, run_job: RunJob) -> bool:

@@ -142,6 +142,18 @@ class InferredClaim(TypedDict):
     would_change: str
 
 
+class PropertyEntry(TypedDict):
+    """A property that users rely on: whether the kernel claims it, and in how many trials it held and did not hold.
+
+    `untested`: why no trial shows it; empty if one does.
+    """
+
+    claimed: bool
+    held: int
+    not_held: int
+    untested: str
+
+
 class KernelEntry(TypedDict):
     """One kernel: how often it was tried, how near to its bound it came, what was found of it.
 
@@ -170,6 +182,7 @@ class KernelEntry(TypedDict):
     notes: list[str]
     inferred: InferredClaim | None
     silenced: list[SilencedFinding]
+    properties: dict[str, PropertyEntry]
     seconds: dict[str, float]
     source: str | None
     findings: list[FindingEntry]

@@ -16,6 +16,7 @@ from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.trials.defect import is_finite
 from kfuzz.views.document import Document, FindingEntry, KernelEntry, SizesTogether, SizesTried
 from kfuzz.views.failure import FOUND_LABEL, occurrence_text
+from kfuzz.views.properties import join_properties
 from kfuzz.views.silenced import join_silenced
 
 T = TypeVar("T")
@@ -103,6 +104,7 @@ def _kernel(same: Sequence[KernelEntry]) -> KernelEntry:
         "unjudged": "" if is_judged else first(lambda one: one["unjudged"]),
         "not_judged": sorted({reason for one in same for reason in one["not_judged"]}),
         "silenced": join_silenced(same),
+        "properties": join_properties([one.get("properties", {}) for one in same]),
         "seconds": _add_seconds([one["seconds"] for one in same]),
         "source": first(lambda one: one["source"]),
         "findings": _findings(same[0]["name"], [finding for one in same for finding in one["findings"]]),

@@ -148,6 +148,7 @@ def document(report: ProgramReport) -> Document:
         "notes": list(sampling_notes(report.sampled)),
         "inferred": None,
         "silenced": report.silenced,
+        "properties": {},
         "seconds": {"runs": round(report.seconds, 3)},
         "source": report.source if report.discoveries else None,
         "findings": [finding_entry(one, bug_of[one.defect.bucket]) for bug in report.bugs for one in bug.every],

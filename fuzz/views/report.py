@@ -36,6 +36,7 @@ from kfuzz.views.document import (
 )
 from kfuzz.views.failure import Statement, commands, evidence, occurrence_text
 from kfuzz.views.inferred import inferred_claim
+from kfuzz.views.properties import property_entries
 from kfuzz.views.silenced import silenced_findings
 
 
@@ -116,6 +117,7 @@ def _kernel(result: KernelResult) -> KernelEntry:
         "notes": list(claim_notes(kernel)),
         "inferred": inferred_claim(kernel, {bug.headline.defect.kind for bug in result.news}),
         "silenced": silenced_findings(result),
+        "properties": property_entries(result),
         "seconds": {part: round(seconds, 3) for part, seconds in sorted(progress.seconds.items())},
         "source": kernel.source if result.discoveries else None,
         "findings": [finding_entry(one, bug_of[one.defect.bucket]) for one in result.discoveries],

@@ -36,6 +36,7 @@ def add_later_fields(found: dict[str, Any]) -> None:
         findings = kernel.get("findings") if isinstance(kernel, dict) else None
         if isinstance(kernel, dict):
             kernel.setdefault("silenced", [])
+            kernel.setdefault("properties", {})
             kernel.setdefault("inferred", None)
         for finding in findings if isinstance(findings, list) else ():
             if isinstance(finding, dict) and "severity" in finding and "bucket" in finding:

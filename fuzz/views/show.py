@@ -58,6 +58,7 @@ def sections(kernel: Kernel) -> Iterator[Section]:
         yield f"launch {number}" if len(kernel.launches) > 1 else "launch", lines
     yield "accuracy", accuracy_lines(kernel)
     yield "values", values_lines(kernel)
+    yield "claims", claims_lines(kernel)
     if kernel.broken:
         kind = kernel.broken.kind
         yield "broken", [("kind", f"{kind}: {KINDS[kind].sentence}"), ("why", kernel.broken.why)]
@@ -138,6 +139,17 @@ def values_lines(kernel: Kernel) -> list[tuple[str, str]]:
     if special.ties != "any":
         lines.append(("ties", f"among equal elements, the {special.ties} is the answer"))
     return lines or [("", f"left out: what {shown_op(kernel.op)} claims by default")]
+
+
+def claims_lines(kernel: Kernel) -> list[tuple[str, str]]:
+    """What users may rely on besides the answer to one input."""
+    claims = kernel.claims
+    every = [
+        ("batches", "a row has the same bits in any batch", claims.batch_invariant),
+        ("bits", "the same input gives the same bits in every run", claims.deterministic),
+        ("rows", "it may write to rows that are not there", claims.writes_absent_rows),
+    ]
+    return [(name, said) for name, said, is_claimed in every if is_claimed]
 
 
 def edits_text(exhibit: Exhibit) -> str:

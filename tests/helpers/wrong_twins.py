@@ -13,9 +13,14 @@ def list_extensions(folder: Path) -> list[Path]:
     return sorted([*folder.glob("*.cu"), *exhibits])
 
 
+def list_exhibits(folder: Path) -> list[Path]:
+    """The extensions, kernels and Python callables in a folder."""
+    return sorted([*list_extensions(folder), *folder.glob("*.py")])
+
+
 def words_of(path: Path, what: str) -> list[str]:
     """The words after `// what: ` at the top of a file; none if there is no such line."""
-    match = re.search(rf"^// {what}: (.*)$", text_of(path), re.MULTILINE)
+    match = re.search(rf"^(?://|#) {what}: (.*)$", text_of(path), re.MULTILINE)
     return match[1].split() if match else []
 
 

@@ -337,7 +337,10 @@ def test_our_folder_of_broken_kernels_holds_only_those_that_say_what_is_wrong(tm
     where = "broken/mine.cu"
     assert load(write_kernel(tmp_path, GOOD, where)).broken is None  # the name of a user's folder means nothing
     for table, said in (
-        ('// kind = "slow"\n// why = "so"\n', 'broken.kind = "slow": unknown kind; known are divergent-barrier, '),
+        (
+            '// kind = "slow"\n// why = "so"\n',
+            'broken.kind = "slow": unknown kind; known are absent-rows, batch-variant, ',
+        ),
         ('// kind = "race"\n', "broken.why: missing"),
         ('// kind = "race"\n// severity = "bad"\n', 'broken.severity = "bad": expected one of error, warning'),
         ('// kind = "race"\n// why = ""\n', 'broken.why = "": one sentence is wanted'),

@@ -208,7 +208,7 @@ def test_what_a_silent_claim_could_have_said_is_noted() -> None:
 
     def row_of_nan(y: np.ndarray) -> Outcome:
         y = np.full_like(y, 1 / 6)
-        y[1] = np.nan
+        y[1:2] = np.nan
         return outcome(y)
 
     def all_equal(y: np.ndarray) -> Outcome:

@@ -1,0 +1,1 @@
+"""One module for each property; `property.py` says what a module has."""

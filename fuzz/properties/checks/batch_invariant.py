@@ -1,0 +1,146 @@
+"""Batch invariance: a row has the same bits whatever other rows there are, wherever it lies, however many there are.
+
+The same rows run in other batches: one alone, in reverse order, among more rows, beside other rows. Knows rows and
+claims; it does not know what is right.
+"""
+
+from collections.abc import Iterator
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.cases.case import Case, case_of
+from kfuzz.claims.axes import Axis
+from kfuzz.claims.bound import Bound
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import ClaimError, Finding
+from kfuzz.properties.property import Examined, NamedOutputs
+from kfuzz.properties.twins import Agreement, Twin, compare, finding_of
+from kfuzz.search.choose import Choose, once_in, one_of, seed_of, seeded_choices
+from kfuzz.search.edges import edges, named_numbers, widths
+
+WORDS = "batch invariance"
+MOST_ELEMENTS, LARGEST_BATCH = 1 << 16, 1 << 16
+"""Elements of a case that is looked at, and of a batch with more rows."""
+BATCHES = 4
+"""Other batches in a trial of a kernel that claims it; else one, in one trial of UNCLAIMED_ONCE_IN."""
+UNCLAIMED_ONCE_IN = 8
+
+RowsOfBatch = NDArray[np.intp]
+"""For each row of another batch, the row of the trial's case that it is."""
+
+
+def is_claimed(kernel: Kernel) -> bool:
+    return kernel.claims.batch_invariant
+
+
+def why_untested(kernel: Kernel) -> str:
+    cut = kernel.roles.cut
+    if not cut:
+        return f"no row of {kernel.roles.op} has an answer of its own"
+    arrays = [(one, one.reads or one.writes) for one in kernel.arrays.values() if (one.reads or one.writes) in cut]
+    if any(len(one.shape) < len(dimensions_of(kernel, str(role))) for one, role in arrays):
+        return "its arrays hold one row"
+    return ""
+
+
+def look(trial: Examined) -> Finding | bool | None:
+    choose = seeded_choices(seed_of("batches", trial.probe.seed))
+    wanted = BATCHES if is_claimed(trial.kernel) else 1
+    if wanted == 1 and not once_in(choose, UNCLAIMED_ONCE_IN):
+        return None
+    if not trial.is_right or not 0 < trial.case.elements <= MOST_ELEMENTS or not prod(trial.case.axes.values()):
+        return None
+    seen = None
+    for words, rows in list(other_batches(trial, choose))[:wanted]:
+        comparison = compare_batch(trial, words, rows)
+        if isinstance(comparison, Finding):
+            return comparison
+        seen = comparison or seen
+    return seen
+
+
+def compare_batch(trial: Examined, words: str, rows: RowsOfBatch) -> Finding | bool | None:
+    """How a row differs in another batch; True if none does; None if the answers vary by themselves."""
+    try:
+        bound = trial.kernel.bind(with_rows(trial.kernel, trial.case, rows).arrays, trial.tune)
+    except ClaimError:
+        return None
+    twin = Twin(bound.job, lambda got: take_rows(trial, trial.bound, got, rows), lambda got: outputs(trial, bound, got))
+    found = compare(trial, twin)
+    if found.agreement is Agreement.DIFFERENT:
+        return finding_of("batch-variant", found, words)
+    return True if found.agreement is Agreement.SAME else None
+
+
+def other_batches(trial: Examined, choose: Choose) -> Iterator[tuple[str, RowsOfBatch]]:
+    """Other batches of the same rows that the claim covers, in an order that the seed gives, each with its words."""
+    count = count_rows(trial.kernel, trial.case)
+    row, other = choose(0, count - 1), choose(0, count - 1)
+    every = list(candidates(trial, count, row, other, choose))
+    first = choose(0, max(len(every) - 1, 0))
+    for words, rows in (*every[first:], *every[:first]):
+        if not np.array_equal(rows, np.arange(count)):
+            arrays = with_rows(trial.kernel, trial.case, rows).arrays
+            if trial.kernel.takes(arrays, trial.tune):
+                yield words, rows
+
+
+def candidates(trial: Examined, count: int, row: int, other: int, choose: Choose) -> Iterator[tuple[str, RowsOfBatch]]:
+    """Batches that may or may not be within the claim."""
+    sizes = batch_sizes(trial, count)
+    for more in dict.fromkeys(size for one in sizes if one for size in (one_of(choose, one), one[-1])):
+        rows = (np.arange(more) + choose(0, count - 1)) % count
+        yield f"in a batch of {more} rows, where the batch had {count}", rows
+    yield f"where its row is row 0 of 1, and was one of {count}", np.array([row])
+    yield f"where the same {count} rows come in reverse order", np.arange(count)[::-1]
+    beside = np.where(np.arange(count) == row, row, other)
+    yield f"where all rows but row {row} are replaced by row {other}", beside
+
+
+def batch_sizes(trial: Examined, count: int) -> list[list[int]]:
+    """Numbers of rows at an edge of the launch or the text: larger ones, and smaller ones."""
+    axis, kernel = axis_of_rows(trial.kernel), trial.kernel
+    most = max(count, LARGEST_BATCH * count // trial.case.elements)
+    named = [one for one in named_numbers(kernel) if count < one <= most]
+    near = {2 * count, 3 * count, *(one + step for one in named for step in (-1, 0, 1))}
+    every = near | ({*edges(axis, widths(kernel, trial.tune))} if axis else set())
+    larger = sorted(one for one in every if count < one <= most)
+    smaller = sorted(one for one in every | {count - 1, count // 2} if 0 < one < count)
+    return [larger, smaller]
+
+
+def axis_of_rows(kernel: Kernel) -> Axis | None:
+    """The kernel's axis that counts rows; None if an expression does."""
+    for array in kernel.arrays.values():
+        if array.reads in kernel.roles.cut and len(array.shape) == len(kernel.roles.inputs[str(array.reads)]):
+            return kernel.axes.get(array.shape[kernel.roles.cut[str(array.reads)]].text)
+    return None
+
+
+def dimensions_of(kernel: Kernel, role: str) -> tuple[str, ...]:
+    """The dimensions of an input or output."""
+    return kernel.roles.inputs.get(role) or kernel.roles.outputs[role]
+
+
+def count_rows(kernel: Kernel, case: Case) -> int:
+    """The number of rows of a case."""
+    return next(int(case.arrays[role].shape[axis]) for role, axis in kernel.roles.cut.items() if role in case.arrays)
+
+
+def with_rows(kernel: Kernel, case: Case, rows: RowsOfBatch) -> Case:
+    """The case with these of its rows."""
+    cut = kernel.roles.cut
+    arrays = {role: one.take(rows, axis=cut[role]) if role in cut else one for role, one in case.arrays.items()}
+    return case_of(kernel.op, arrays, case.dimensions)
+
+
+def outputs(trial: Examined, bound: Bound, got: NamedOutputs) -> NamedOutputs:
+    """The outputs of a run, by role, with all dimensions of the op."""
+    return trial.kernel.outputs(got, bound.sizes)
+
+
+def take_rows(trial: Examined, bound: Bound, got: NamedOutputs, rows: RowsOfBatch) -> NamedOutputs:
+    """These rows of the outputs of a run."""
+    return {role: one.take(rows, axis=trial.kernel.roles.cut[role]) for role, one in outputs(trial, bound, got).items()}

@@ -1,0 +1,37 @@
+"""Finds the properties in their folder, and looks at a trial for each of them.
+
+Knows which properties there are; it does not know how one is tested.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import cast
+
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import Finding
+from kfuzz.properties import checks
+from kfuzz.properties.property import Examined, Look, Property
+
+
+@cache
+def properties() -> Mapping[str, Property]:
+    """Every property, by name."""
+    names = sorted(module.name for module in pkgutil.iter_modules(checks.__path__))
+    return {name: cast(Property, importlib.import_module(f"{checks.__name__}.{name}")) for name in names}
+
+
+def look_at(trial: Examined) -> Iterator[Look]:
+    """What a trial says of each property that it can show."""
+    for name, each in properties().items():
+        if each.why_untested(trial.kernel):
+            continue
+        seen = each.look(trial)
+        if seen is not None:
+            yield Look(name, seen if isinstance(seen, Finding) else None)
+
+
+def is_claimed(kernel: Kernel, name: str) -> bool:
+    """Whether the failure of a property is an error of this kernel."""
+    return properties()[name].is_claimed(kernel)

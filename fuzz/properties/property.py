@@ -1,0 +1,72 @@
+"""A property that users rely on, a trial that may show whether it holds, and what a look at the trial says.
+
+Knows kernels, cases and outcomes; it does not know what a right answer is.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.cases.case import Case
+from kfuzz.claims.bound import Bound
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import Finding, Job, Outcome, Probe
+
+RunJob = Callable[[Job, Probe], Outcome]
+"""Runs a job on the device of the trial."""
+NamedOutputs = Mapping[str, NDArray[np.generic]]
+"""Outputs by the name of their buffer, or by their role."""
+
+
+@dataclass(frozen=True)
+class Examined:
+    """A trial whose answers are judged.
+
+    `is_right`: no answer is wrong and the device has found no error. `judge` says whether an answer to the trial's
+    input is right.
+    """
+
+    kernel: Kernel
+    case: Case
+    tune: Mapping[str, int]
+    probe: Probe
+    bound: Bound
+    outcome: Outcome
+    is_right: bool
+    run_job: RunJob
+    judge: Callable[[NamedOutputs], bool]
+
+
+@dataclass(frozen=True)
+class Look:
+    """What one trial says of one property. `finding` says how it fails; it is reported if the property is claimed."""
+
+    name: str
+    finding: Finding | None = None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the trial shows no failure."""
+        return self.finding is None
+
+
+class Property(Protocol):
+    """A module of fuzz/properties/checks; the name of its file is the property's name."""
+
+    WORDS: str
+    """Its name for people."""
+
+    @staticmethod
+    def is_claimed(kernel: Kernel) -> bool:
+        """Whether its failure is an error."""
+
+    @staticmethod
+    def why_untested(kernel: Kernel) -> str:
+        """Why no trial of this kernel can show it; empty if trials can."""
+
+    @staticmethod
+    def look(trial: Examined) -> Finding | bool | None:
+        """How it fails in this trial; True if it holds there; None if the trial does not show it."""

@@ -1,0 +1,17 @@
+# Row means for a batch that is padded to slots: the function writes all slots.
+# bug: absent-rows
+#
+# /// kernel
+# op     = "mean"
+# axes   = { rows = "1..128", cols = "1..256" }
+# let    = { slots = "8 * ceil_div(rows, 8)" }
+# arrays = { x = "f32[rows within slots, cols] -> x", y = "f32[rows within slots] <- y" }
+#
+# [call]
+# args = ["x", "y", "rows"]
+# ///
+import numpy as np
+
+
+def forward(x, y, rows):
+    y[:] = x.sum(axis=1, dtype=np.float32) / np.float32(x.shape[1])
