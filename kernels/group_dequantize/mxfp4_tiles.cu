@@ -18,12 +18,7 @@
 // ///
 
 #include "../amax.cuh"
-
-__device__ __forceinline__ float number_of(unsigned int code) {
-    // of the e2m1 in the low four bits
-    const float size = static_cast<float>(0xc8643210u >> code % 8u * 4u & 15u) * 0.5f;
-    return code & 8u ? -size : size;
-}
+#include "../e2m1.cuh"
 
 __global__ void mxfp4_tiles(float *y, const unsigned char *q, const unsigned char *scale, int cols) {
     // y is (rows, cols), q is (rows, cols / 2) bytes, scale is (rows, cols / 32) in tiles; a thread a byte
@@ -36,6 +31,6 @@ __global__ void mxfp4_tiles(float *y, const unsigned char *q, const unsigned cha
     const unsigned int code = scale[tile * 512 + row % 32 * 16 + row % 128 / 32 * 4 + group % 4];
     const float by = code == 0xffu ? __uint_as_float(0x7fc00000u) : power_of(code);
     const size_t i = static_cast<size_t>(row) * (cols / 2) + pair;
-    y[2 * i] = number_of(q[i]) * by;
-    y[2 * i + 1] = number_of(q[i] >> 4) * by;
+    y[2 * i] = number_of_e2m1(q[i]) * by;
+    y[2 * i + 1] = number_of_e2m1(q[i] >> 4) * by;
 }

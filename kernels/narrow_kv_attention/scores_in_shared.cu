@@ -7,7 +7,7 @@
 // op     = "narrow_kv_attention"
 // axes   = { heads = "1..65535", keys = "1..8192", rows = "1..1048576", d = "1..1024", dv = "1..1024" }
 // tune   = { threads = [32, 128, 256] }
-// arrays = { q = "f32[heads, rows, d] -> q", k = "e4m3[heads, keys, d] -> k", v = "e4m3[heads, keys, dv] -> v", sk = "f32[heads] -> scale_k", sv = "f32[heads] -> scale_v", o = "f32[heads, rows, dv] <- o" }
+// arrays = { q = "f32[heads, rows, d] -> q", k = "e4m3[heads, keys, d] -> k", v = "e4m3[heads, keys, dv] -> v", sk = "f32[heads, 1] -> scale_k", sv = "f32[heads, 1] -> scale_v", o = "f32[heads, rows, dv] <- o" }
 //
 // [accuracy]
 // form     = "normalize first"
@@ -26,41 +26,7 @@
 
 #include <cuda_fp8.h>
 
-__device__ float block_max(float value) {
-    // all threads of the block, whole warps, take part; every thread ends with the result. Called once a launch.
-    __shared__ float of_warp[32];
-    const int lane = threadIdx.x % 32;
-    for (int mask = 16; mask > 0; mask /= 2) {
-        value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, mask));
-    }
-    if (lane == 0) {
-        of_warp[threadIdx.x / 32] = value;
-    }
-    __syncthreads();
-    value = lane < blockDim.x / 32 ? of_warp[lane] : -INFINITY;
-    for (int mask = 16; mask > 0; mask /= 2) {
-        value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, mask));
-    }
-    return value;
-}
-
-__device__ float block_sum(float value) {
-    // as block_max, with a shared array of its own, so that no barrier is needed between the two
-    __shared__ float of_warp[32];
-    const int lane = threadIdx.x % 32;
-    for (int mask = 16; mask > 0; mask /= 2) {
-        value += __shfl_xor_sync(0xffffffffu, value, mask);
-    }
-    if (lane == 0) {
-        of_warp[threadIdx.x / 32] = value;
-    }
-    __syncthreads();
-    value = lane < blockDim.x / 32 ? of_warp[lane] : 0.0f;
-    for (int mask = 16; mask > 0; mask /= 2) {
-        value += __shfl_xor_sync(0xffffffffu, value, mask);
-    }
-    return value;
-}
+#include "../warp_and_block.cuh"
 
 __global__ void attention_e4m3_kv(float *o, const float *q, const __nv_fp8_e4m3 *k, const __nv_fp8_e4m3 *v, const float *sk,
                                   const float *sv, int keys, int d, int dv) {

@@ -33,24 +33,7 @@
 #include <cstdint>
 
 #include "../amax.cuh"
-
-__device__ float block_sum(float value) {
-    // all threads of the block, whole warps, take part; every thread ends with the result. Called once a launch.
-    __shared__ float of_warp[32];
-    const int lane = threadIdx.x % 32;  // ranges [0, 32)
-    for (int mask = 16; mask > 0; mask /= 2) {
-        value += __shfl_xor_sync(0xffffffffu, value, mask);
-    }
-    if (lane == 0) {
-        of_warp[threadIdx.x / 32] = value;
-    }
-    __syncthreads();
-    value = lane < blockDim.x / 32 ? of_warp[lane] : 0.0f;
-    for (int mask = 16; mask > 0; mask /= 2) {
-        value += __shfl_xor_sync(0xffffffffu, value, mask);
-    }
-    return value;
-}
+#include "../warp_and_block.cuh"
 
 __global__ void rms_norm_int8_token_block(int8_t *q, float *s, const float *x, const float *w, int cols) {
     // q and x are (rows, cols), w is (cols), s is (rows); a block a row

@@ -28,20 +28,7 @@
 #include <cuda_fp8.h>
 
 #include "../amax.cuh"
-
-__device__ __forceinline__ unsigned int e2m1_of(float t) {
-    // the nearest of 0, 0.5, 1, 1.5, 2, 3, 4, 6, ties to the even code; beyond them 6
-    const float size = fabsf(t);
-    unsigned int code = 0;
-    code += size > 0.25f;
-    code += size >= 0.75f;
-    code += size > 1.25f;
-    code += size >= 1.75f;
-    code += size > 2.5f;
-    code += size >= 3.5f;
-    code += size > 5.0f;
-    return code | (__float_as_uint(t) >> 31 << 3);
-}
+#include "../e2m1.cuh"
 
 __global__ void nvfp4_warp(unsigned char *q, __nv_fp8_e4m3 *scale, const float *x, const float *overall, int cols) {
     // x is (rows, cols), q is (rows, cols / 2) bytes, scale is (rows, cols / 16); a lane an element

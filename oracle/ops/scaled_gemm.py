@@ -23,8 +23,6 @@ def formula(N: System, a: Quantity, b: Quantity, scale_a: Quantity, scale_b: Qua
         part = N.matmul(a[:, first : first + depth], b[first : first + depth], "k")
         scale = scale_a[:, place : place + 1] * scale_b[place : place + 1]
         parts.append(N.dequantize(N.groups(part, "cols_of_b", "rows_of_a"), scale))
-    if len(parts) == 1:
-        return parts[0]
     total = parts[0].reshaped(m, n, 1)
     for part in parts[1:]:
         total = N.join(total, part.reshaped(m, n, 1))

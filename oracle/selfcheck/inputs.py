@@ -125,6 +125,19 @@ def _masked(n: int, seed: int, narrow: bool) -> Inputs:
     return {**made, "mask": mask}
 
 
+def _paged(n: int, seed: int, narrow: bool) -> Inputs:
+    """Attention whose keys lie in pages of one or three, the last page first, and a page that is not used."""
+    made = scores(n, seed, narrow)
+    page = 3 if n % 3 == 0 else 1
+    used = n // page
+    for role in "kv":
+        heads, _, cols = made[role].shape
+        pages = made[role].reshape(heads, used, page, cols)[:, ::-1]
+        made[role] = np.concatenate([pages, np.full((heads, 1, page, cols), 200.0)], axis=1)
+    table = np.arange(used)[::-1]
+    return {**made, "table": table, "scale_k": np.array([0.75]), "scale_v": np.array([3.1])}
+
+
 def _scaled(n: int, seed: int, narrow: bool) -> Inputs:
     x = rows(n, seed)
     rng = np.random.default_rng(seed)
@@ -163,6 +176,7 @@ def _dequantize(n: int, seed: int, narrow: bool) -> Inputs:
 
 MAKERS: dict[str, InputMaker] = {
     "attention": scores, "causal_attention": scores, "masked_attention": _masked, "grouped_attention": scores,
+    "paged_kv_attention": _paged,
     "causal_softmax": _causal, "column_softmax": lambda n, s, f: {"x": rows(n, s).T.copy()},
     "cross_entropy": _labelled, "dequantize": _dequantize, "gemm": _gemm, "gemv": _gemv, "sgemm": _sgemm,
     "gelu": lambda n, s, f: {"x": points(n, s, f)}, "gelu_tanh": lambda n, s, f: {"x": points(n, s, f)},
