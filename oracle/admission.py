@@ -120,14 +120,15 @@ def _broken(op: Op, wrong: str) -> Iterator[AdmissionCheck]:
     caught = tried = 0
     for n in (3, 17):
         inputs = _inputs(op, n)
-        with np.errstate(all="ignore"):
-            enclosures = enclose(op, inputs, Accuracy(), CLAIMED)
-        for enclosure in enclosures.values():
-            got = _answer(op, wrong, inputs, enclosure.want.shape)
-            if got is None:
-                continue
-            tried += 1
-            caught += bool(compare(got, enclosure).broken.any())
+        for form in op.forms if op.needs_form else (None,):
+            with np.errstate(all="ignore"):
+                enclosures = enclose(op, inputs, Accuracy(form=form), CLAIMED)
+            for enclosure in enclosures.values():
+                got = _answer(op, wrong, inputs, enclosure.want.shape)
+                if got is None:
+                    continue
+                tried += 1
+                caught += bool(compare(got, enclosure).broken.any())
     if tried:
         verb = "is" if wrong == "the input copied" else "are"
         yield AdmissionCheck(f"{wrong} {verb} broken", caught == tried, f"{caught} of {tried}")

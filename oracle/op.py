@@ -38,7 +38,8 @@ class Op:
 
     `answers`: the sets of right answers, for an op whose bounds do not follow from the formula. `forms`: the ways to
     compute it that a claim without a form means. `seldom`: rarer ways, each with the function that such a kernel calls;
-    a claim names such a form, or "any" for all of them. `diagnose`: recognises the op's typical errors.
+    a claim names such a form, or "any" for all of them. `needs_form`: the forms are different functions, of which a
+    claim must name one. `diagnose`: recognises the op's typical errors.
     `axes`: sizes that no input has, such as that of a group: a number, or an expression over the other sizes, which a
     claim may change as it changes scalars. `ignores_nan`: a kernel may compute the op without the NaNs among its
     inputs, as fmaxf does.
@@ -62,6 +63,7 @@ class Op:
     diagnose: Diagnose | None
     axes: Mapping[str, int | str]
     ignores_nan: bool = False
+    needs_form: bool = False
     steps: tuple[str, ...] = ()
     optional: Mapping[str, float] = field(default_factory=dict)
     also: Mapping[str, str] = field(default_factory=dict)
@@ -247,6 +249,7 @@ def read_op(name: str, module: object) -> Op:
         inputs=roles["INPUTS"], outputs=roles["OUTPUTS"], scalars=scalars,
         axes=dict(table.get("AXES", {})), forms=tuple(table.get("FORMS", ())), seldom=dict(table.get("SELDOM", {})),
         where=tuple(table.get("WHERE", ())), special=dict(table.get("SPECIAL", {})), diagnose=table.get("diagnose"),
-        ignores_nan=bool(table.get("IGNORES_NAN", False)), steps=tuple(table.get("STEPS", ())),
+        ignores_nan=bool(table.get("IGNORES_NAN", False)), needs_form=bool(table.get("NEEDS_FORM", False)),
+        steps=tuple(table.get("STEPS", ())),
         optional=dict(table.get("OPTIONAL", {})), also=dict(table.get("ALSO", {})),
     )  # fmt: skip

@@ -41,6 +41,7 @@ from kfuzz.oracle.rounding import (
     Shift,
 )
 from kfuzz.oracle.special import NOT_IGNORED, words_for_nan
+from kfuzz.oracle.systems.value import QUOTIENT
 from kfuzz.oracle.tensor_cores import ADDERS
 from kfuzz.oracle.verdict import Special
 from kfuzz.printable import one_line
@@ -208,8 +209,8 @@ def shift_of(front: FrontMatter, op: Op, written: WrittenAccuracy) -> Shift:
 
 def read_quantizing(front: FrontMatter, written: WrittenQuantize, op: Op) -> Quantizing:
     """The [quantize] table; a missing key has the loosest sound value."""
-    if written != WrittenQuantize() and not op.has_grid:
-        raise front.error(("quantize",), f"{op.name} writes no codes, so that nothing is quantized")
+    if written != WrittenQuantize() and QUOTIENT not in names_of(op).narrow_values:
+        raise front.error(("quantize",), f"{op.name} rounds to no grid, so that nothing is quantized")
     return Quantizing(**{**vars(written), "round": written.round or "even"})
 
 

@@ -62,8 +62,10 @@ def each_count(name: str, counts: ClaimedCounts) -> Iterator[tuple[KeyPath, Expr
 
 
 def read_form(front: FrontMatter, written: str | None, op: Op) -> str | None:
-    """One of the op's forms, or any."""
-    forms = (*op.forms, *op.seldom, "any")
+    """One of the op's forms, or any; some ops need one, which says what they compute."""
+    forms = (*op.forms, *op.seldom, *(() if op.needs_form else ("any",)))
+    if written is None and op.needs_form:
+        raise front.error(("accuracy", "form"), f"{op.name} needs one of {', '.join(forms)}")
     if written is not None and written not in forms:
         raise front.error(("accuracy", "form"), f"one of {', '.join(forms)} is wanted")
     return written

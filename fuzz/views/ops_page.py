@@ -41,7 +41,8 @@ def _section(op: Op) -> str:
     if op.also:
         lines += ["Other names: " + ", ".join(f"`{name}` is `{text}`" for name, text in op.also.items()) + ".", ""]
     if op.forms:
-        lines += ["Forms: " + ", ".join(f"`{form}`" for form in op.forms) + ".", ""]
+        said = "Forms, of which a claim names one: " if op.needs_form else "Forms: "
+        lines += [said + ", ".join(f"`{form}`" for form in op.forms) + ".", ""]
     if op.seldom:
         ways = ", ".join(f"`{form}` (`{called}`)" for form, called in op.seldom.items())
         lines += [f"Only if a claim or a call in the text says so: {ways}.", ""]

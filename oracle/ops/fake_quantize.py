@@ -12,6 +12,7 @@ OUTPUTS = {"y": "float[rows, cols]"}
 SCALARS = {"eps": 1e-10}
 AXES = {"height": 1, "width": 128}
 FORMS = tuple(one.name for one in ELEMENTS.values() if one.is_narrow and one.kind in ("float", "signed"))
+NEEDS_FORM = True
 SPECIAL = {"nan": "ieee", "pos_inf": "ieee"}
 
 

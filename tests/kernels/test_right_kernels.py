@@ -20,6 +20,9 @@ WRONG = {
     "lse_merge": ("(cols + 3) / 4", "cols / 4"),
     "odd_mask_sum": ("((mask >> (lane + off)) & 1)", "true"),
     "pair_softmax": ("(hi.m == -INFINITY ? 0.f : hi.d)", "hi.d + lo.d * expf(lo.m - hi.m)"),
+    "torch_e4m3_token": ("/ 448.0f", "/ 240.0f"),
+    "torch_int8_token": ("rintf(x[i] * inverse)", "x[i] * inverse"),
+    "torch_mxfp8": ("scale[group] =", "scale[group / 2] ="),
 }
 
 

@@ -112,11 +112,20 @@ def test_an_odd_row_of_nibbles_needs_half_a_byte_more(tmp_path: Path) -> None:
     assert kernel_with(tmp_path, odd, whole, grid, ("cols / 2] <- q", "ceil_div(cols, 2)] <- q")).arrays["q"].per == 2
 
 
-def test_only_an_op_that_writes_codes_quantizes(tmp_path: Path) -> None:
+def test_an_op_whose_forms_are_different_functions_needs_one(tmp_path: Path) -> None:
+    text = (KERNELS / "fake_quantize" / "int8_group_warp.cu").read_text()
+    path = tmp_path / "mine.cu"
+    for without in (text.replace('// form   = "i8"\n', ""), text.replace('"i8"', '"any"')):
+        path.write_text(without)
+        with pytest.raises(ClaimError, match=r"accuracy.form.*: (fake_quantize needs )?one of i8, i4, e4m3, .*e2m1"):
+            load(path)
+
+
+def test_only_an_op_that_rounds_to_a_grid_quantizes(tmp_path: Path) -> None:
     text = (KERNELS / "softmax" / "online_thread.cu").read_text()
     path = tmp_path / "mine.cu"
     path.write_text(text.replace("// [[launch]]", '// [quantize]\n// round = "away"\n//\n// [[launch]]'))
-    with pytest.raises(ClaimError, match="softmax writes no codes, so that nothing is quantized"):
+    with pytest.raises(ClaimError, match="softmax rounds to no grid, so that nothing is quantized"):
         load(path)
 
 
