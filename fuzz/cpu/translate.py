@@ -68,7 +68,7 @@ _UNSUPPORTED = (
     ),
     (r"\bcudaLaunch(?!HostFunc|Kernel\b|KernelExC?\b|CooperativeKernel\b)\w*\s*\(", "launches through the runtime API"),
     (
-        r"\bcudaGraph(?:AddMem(?:Alloc|Free)Node|AddNode|Conditional\w*|ExternalSemaphores\w*)\s*\(",
+        r"\bcudaGraph(?:Exec)?(?:Add)?(?:ExternalSemaphores|BatchMemOp)\w*\s*\(",
         "this part of CUDA graphs",
     ),
     (rf"\bcub\s*::\s*(?!(?:{_CUB})\b)\w+", "this part of cub"),

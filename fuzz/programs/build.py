@@ -296,7 +296,8 @@ def load_program(program: Path, flavour: Flavour = "check") -> Library:
     files: dict[int, SourceFile] = {}
     for one in notes:
         for number, file, text in one["files"]:
-            if files.setdefault(number, SourceFile(Path(file), text)).path != Path(file):
+            known = files.setdefault(number, SourceFile(Path(file), text))
+            if known.path != Path(file) and known.text != text:  # one file may be spelled in two ways
                 raise ClaimError(
                     f"{program}: {file} and {files[number].path} have the same number: compile all files again"
                 )

@@ -33,6 +33,10 @@ cudaError_t copy_in_slices(const cudaMemcpy3DParms &asked_for, const Asked &by);
 bool lay_out_array(cudaArray_const_t array, cudaPos &at, cudaPitchedPtr &as, size_t &element);
 bool array_holds(cudaArray_const_t array, const cudaPos &at, const cudaExtent &extent);
 
+// From memory.cpp: memory of a graph, which is not there until a node allocates it; and cudaFreeAsync.
+cudaError_t reserve_for_graph(void **to, size_t bytes, int line);
+cudaError_t free_on(void *memory, const Asked &by);
+
 inline bool is_host_visible(const Buffer *b) { return b && b->flags & is_host_visible_memory; }
 
 }  // namespace cuda_on_cpu

@@ -137,7 +137,7 @@ CUDA_ON_CPU_API cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, c
 CUDA_ON_CPU_API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
   Alone alone;
   Capture *own = capture_of(stream);
-  *graph = nullptr;
+  if (graph) *graph = nullptr;
   if (!own || !own->is_origin) return returns(own ? cudaErrorStreamCaptureUnmatched : cudaErrorIllegalState);
   Graph *captured = own->graph;
   bool all_joined = is_joined(*own);
@@ -147,7 +147,7 @@ CUDA_ON_CPU_API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_
     destroy(captured);
     return returns(cudaErrorStreamCaptureUnjoined);
   }
-  *graph = captured;
+  if (graph) *graph = captured;
   return cudaSuccess;
 }
 

@@ -86,6 +86,23 @@ void destroy(Graph *graph);
 cudaError_t replace_work_in(CudaOnCpuGraphExec *exec, const Node *node, Shared *work);
 cudaError_t child_of(const Graph *graph, Again &again);
 Graph *graph_of_child(const Again &child);
+Graph *graph_of(const CudaOnCpuGraphExec *exec);
+
+// An instance, also of what a node does. `done_in_node` is called while the node is being done.
+CudaOnCpuGraphExec *instantiated(const Graph *graph);
+void destroy_exec(CudaOnCpuGraphExec *exec);
+cudaError_t done_in_node(CudaOnCpuGraphExec *exec);
+bool frees_on_launch();  // the instance whose node is being done
+
+// From graph_conditions.cpp: such a node as it is in an instance; and the values that a launch begins with.
+Shared *instantiated_condition(const Again &condition);
+void begin_conditions(const Graph *of_instance);
+// From graph_memory.cpp: allocations and frees that are captured.
+cudaError_t capture_allocation(cudaStream_t stream, void **to, size_t bytes, int line, uint64_t pc);
+cudaError_t capture_free(cudaStream_t stream, void *memory, int line, uint64_t pc);
+
+// From graph_nodes.cpp: a node as one asks for it, behind others.
+cudaError_t add_work(cudaGraphNode_t *node, Graph *graph, const cudaGraphNode_t *before, size_t count, const Again &again);
 
 // From captures.cpp: work on stream_of_nodes() between the two becomes a node of this graph.
 void begin_node(Graph *graph, Node *const *before, size_t count);

@@ -10,7 +10,7 @@ using namespace cuda_on_cpu;
 
 namespace {
 
-const char *const names_of_types[] = {"kernel", "memcpy", "memset", "host", "graph", "empty", "wait", "record"};
+const char *const names_of_types[] = {"kernel", "memcpy", "memset", "host", "graph", "empty", "wait", "record", "", "", "allocation", "free", "", "conditional"};
 
 // A node as one asks for it: nowhere yet, or in a graph behind others.
 struct Wanted {
@@ -105,6 +105,14 @@ cudaError_t add_child(const Wanted &at, const Graph *child) {
   return error;
 }
 
+}  // namespace
+
+cudaError_t cuda_on_cpu::add_work(cudaGraphNode_t *node, Graph *graph, const cudaGraphNode_t *before, size_t count, const Again &again) {
+  return added({node, graph, before, count}, [&](cudaStream_t stream) { return capture(stream, again); });
+}
+
+namespace {
+
 // Of a list that is asked for twice: how long it is, and then what is in it.
 template <class Each>
 cudaError_t listed(size_t *count, size_t room, Each each) {
@@ -152,6 +160,8 @@ CUDA_ON_CPU_API cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned int) {
 }
 CUDA_ON_CPU_API cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t graph) {
   Alone alone;
+  for (size_t i = 0; graph && i < graph->count; i++)
+    if (graph->nodes[i]->work->again.type == cudaGraphNodeTypeConditional) host_refuses("kfuzz: a graph with conditional nodes is cloned");
   *clone = graph ? copy_of(graph) : nullptr;
   return *clone ? cudaSuccess : returns(cudaErrorInvalidValue);
 }

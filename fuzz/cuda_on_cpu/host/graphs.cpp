@@ -6,6 +6,7 @@
 
 #include "../runtime/checker.h"
 #include "../runtime/state.h"
+#include "nested_launches.h"
 
 using namespace cuda_on_cpu;
 
@@ -14,6 +15,7 @@ struct CudaOnCpuGraphExec {
   Timeline *lanes;
   size_t lane_count;
   Done done;  // the launch before
+  bool frees_on_launch;
 };
 
 namespace cuda_on_cpu {
@@ -24,6 +26,7 @@ struct Replay {
   Timeline lane;      // of the current node
   const Node *node;
   uint32_t launches;  // of graphs
+  bool frees_on_launch;
 };
 PerRun<Replay> replay;
 
@@ -150,9 +153,17 @@ void find_lanes(CudaOnCpuGraphExec *exec) {
   while (exec->lane_count < lanes) append(exec->lanes, exec->lane_count, make_timeline(false));
 }
 
+}  // namespace
+
 CudaOnCpuGraphExec *instantiated(const Graph *graph) {
   Graph *copy = copy_of(graph);
   if (!copy) return nullptr;
+  for (size_t i = 0; i < copy->count; i++)
+    if (Node *node = copy->nodes[i]; node->work->again.type == cudaGraphNodeTypeConditional) {
+      Shared *work = instantiated_condition(node->work->again);
+      if (!work) return destroy(copy), nullptr;
+      replace_work(node, work);
+    }
   auto *exec = made<CudaOnCpuGraphExec>();
   exec->graph = copy;
   find_lanes(exec);
@@ -165,6 +176,10 @@ void destroy_exec(CudaOnCpuGraphExec *exec) {
   free(exec->lanes);
   free(exec);
 }
+
+bool frees_on_launch() { return replay.frees_on_launch; }
+
+namespace {
 
 // What comes before the first instruction of a kernel that some edge lets begin early.
 Beginning beginning_of(const Node &node, const Done &start) {
@@ -211,7 +226,10 @@ cudaError_t done_on(Timeline own, CudaOnCpuGraphExec *exec) {
   return cudaSuccess;
 }
 
-cudaError_t do_child(void *arguments) { return done_on(replay.lane, static_cast<CudaOnCpuGraphExec *>(arguments)); }
+cudaError_t do_child(void *arguments) {
+  begin_conditions(static_cast<CudaOnCpuGraphExec *>(arguments)->graph);
+  return done_on(replay.lane, static_cast<CudaOnCpuGraphExec *>(arguments));
+}
 void forget_child(void *arguments) { destroy_exec(static_cast<CudaOnCpuGraphExec *>(arguments)); }
 
 // The instance's node that corresponds to a node of the graph that it was made from.
@@ -233,6 +251,8 @@ bool are_alike(const Graph &one, const Graph &other) {
 
 cudaError_t updated(CudaOnCpuGraphExec *exec, cudaGraph_t graph, cudaGraphExecUpdateResult &result) {
   Graph *other = exec && graph ? copy_of(graph) : nullptr;
+  for (size_t i = 0; other && i < other->count; i++)
+    if (other->nodes[i]->work->again.type == cudaGraphNodeTypeConditional) host_refuses("kfuzz: an instance of a graph with conditional nodes is updated");
   bool alike = other && are_alike(*exec->graph, *other);
   for (size_t i = 0; alike && i < other->count; i++) replace_work(exec->graph->nodes[i], other->nodes[i]->work);
   if (other) destroy(other);
@@ -242,13 +262,16 @@ cudaError_t updated(CudaOnCpuGraphExec *exec, cudaGraph_t graph, cudaGraphExecUp
 
 }  // namespace
 
+cudaError_t done_in_node(CudaOnCpuGraphExec *exec) { return done_on(replay.lane, exec); }
+
 cudaError_t child_of(const Graph *graph, Again &again) {
   CudaOnCpuGraphExec *exec = instantiated(graph);
   again = {cudaGraphNodeTypeGraph, do_child, exec, forget_child};
   return exec ? cudaSuccess : returns(cudaErrorInvalidValue);
 }
 
-Graph *graph_of_child(const Again &child) { return static_cast<CudaOnCpuGraphExec *>(child.arguments)->graph; }
+Graph *graph_of(const CudaOnCpuGraphExec *exec) { return exec->graph; }
+Graph *graph_of_child(const Again &child) { return graph_of(static_cast<CudaOnCpuGraphExec *>(child.arguments)); }
 
 cudaError_t replace_work_in(CudaOnCpuGraphExec *exec, const Node *node, Shared *work) {
   Node *own = node_in(exec, node);
@@ -259,9 +282,10 @@ cudaError_t replace_work_in(CudaOnCpuGraphExec *exec, const Node *node, Shared *
 
 }  // namespace cuda_on_cpu
 
-CUDA_ON_CPU_API cudaError_t cuda_on_cpu_instantiate(cudaGraphExec_t *exec, cudaGraph_t graph) {
+CUDA_ON_CPU_API cudaError_t cuda_on_cpu_instantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags) {
   Alone alone;
   *exec = graph ? instantiated(graph) : nullptr;
+  if (*exec) (*exec)->frees_on_launch = flags & cudaGraphInstantiateFlagAutoFreeOnLaunch;
   return *exec ? cudaSuccess : returns(cudaErrorInvalidValue);
 }
 CUDA_ON_CPU_API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info) {
@@ -283,8 +307,13 @@ CUDA_ON_CPU_API cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) 
 }
 CUDA_ON_CPU_API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   Alone alone;
+  refuse_to_kernels("cudaGraphLaunch()");
   if (!exec || !is_stream(stream)) return returns(cudaErrorInvalidValue);
-  if (!is_captured(stream)) return done_on(timeline_of(stream), exec);
+  if (!is_captured(stream)) {
+    begin_conditions(exec->graph);
+    replay.frees_on_launch = exec->frees_on_launch;
+    return done_on(timeline_of(stream), exec);
+  }
   Again again;
   cudaError_t error = child_of(exec->graph, again);
   return error == cudaSuccess ? capture(stream, again) : error;

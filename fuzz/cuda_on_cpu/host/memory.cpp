@@ -8,6 +8,7 @@
 #include "../runtime/repetitions.h"
 #include "../runtime/state.h"
 #include "asked.h"
+#include "graph.h"
 #include "nested_launches.h"
 
 CUDA_ON_CPU_API void *cuda_on_cpu_malloc(uint64_t bytes);
@@ -35,7 +36,7 @@ static Buffer *freed_with_room(size_t bytes, bool visible) {
   Buffer *found = nullptr;
   for (uint32_t i = 0; run->is_program && i < run->buffer_count; i++) {
     Buffer &b = run->buffers[i];
-    if (b.flags & is_freed && is_host_visible(&b) == visible && b.bytes >= bytes && (!found || b.bytes < found->bytes)) found = &b;
+    if (b.flags & is_freed && !(b.flags & is_of_graph) && is_host_visible(&b) == visible && b.bytes >= bytes && (!found || b.bytes < found->bytes)) found = &b;
   }
   return found;
 }
@@ -67,9 +68,9 @@ static cudaError_t freed(void *memory, const Asked &by) {
   }
   if (!memory || !in_host()) return cudaSuccess;  // a thread destroys its copy of an argument, which a GPU thread does not
   Buffer *b = device_array_at(memory);
+  if (b && b->address == memory && !by.waits && is_captured(by.stream)) return capture_free(by.stream, memory, by.line, by.pc);
   if (!b || !(b->flags & is_allocated_by_host) || b->flags & is_freed || b->address != memory || !is_stream(by.stream))
     return returns(cudaErrorInvalidValue);
-  if (!by.waits && is_captured(by.stream)) return returns(cudaErrorStreamCaptureUnsupported);
   Within runtime;
   if (by.waits) host_waits_for_all();
   if (!by.waits && run->check) {
@@ -131,6 +132,17 @@ static cudaError_t allocated(void **to, size_t bytes, CudaOnCpuMemory kind, int 
   return cudaSuccess;
 }
 
+cudaError_t cuda_on_cpu::reserve_for_graph(void **to, size_t bytes, int line) {
+  cudaError_t error = allocated(to, bytes, cuda_on_cpu_device_memory, line);
+  if (error != cudaSuccess || !bytes) return error;
+  Within runtime;
+  Buffer &b = *device_array_at(*to);
+  b.flags |= is_of_graph;
+  free_array(b, line);
+  return error;
+}
+cudaError_t cuda_on_cpu::free_on(void *memory, const Asked &by) { return freed(memory, by); }
+
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_allocate(void **to, size_t bytes, CudaOnCpuMemory kind, int line) {
   Alone alone;
   return allocated(to, bytes, kind, line);
@@ -140,7 +152,7 @@ CUDA_ON_CPU_API cudaError_t cuda_on_cpu_allocate(void **to, size_t bytes, CudaOn
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_allocate_on(void **to, size_t bytes, cudaStream_t stream, int line) {
   Alone alone;
   if (!is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
-  if (is_captured(stream)) return returns(cudaErrorStreamCaptureUnsupported);
+  if (is_captured(stream)) return capture_allocation(stream, to, bytes, line, ASKED(stream, false).pc);
   cudaError_t error = allocated(to, bytes, cuda_on_cpu_device_memory, line);
   if (error != cudaSuccess || !run->check) return error;
   Within runtime;

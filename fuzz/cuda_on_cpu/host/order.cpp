@@ -129,7 +129,8 @@ namespace cuda_on_cpu {
 
 cudaStream_t stream_of_nodes() { return &handles.of_nodes; }
 
-bool is_stream(cudaStream_t stream) { return !is_own(stream) || stream->is_alive; }
+// A node does not use the stream that it was captured from, which may be gone.
+bool is_stream(cudaStream_t stream) { return lane_of_graph() != of_host || !is_own(stream) || stream->is_alive; }
 
 Timeline timeline_of(cudaStream_t stream) {
   if (lane_of_graph() != of_host) return lane_of_graph();

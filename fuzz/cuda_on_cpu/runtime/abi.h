@@ -68,6 +68,7 @@ enum BufferFlags : uint32_t {
   is_taken_as_unwritten = 128,  // of the run before the last, or of this one (unwritten.h)
   is_written = 256,             // unset by a write
   is_in_turns = 512,            // too large to be filled: rows of 0 and 1 in turns (vast.h)
+  is_of_graph = 1024,           // its nodes allocate it
 };
 
 struct Buffer {

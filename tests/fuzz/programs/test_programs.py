@@ -296,6 +296,21 @@ def test_errors_have_the_compilers_words_and_the_authors_file_names(tmp_path: Pa
     assert phase.endswith("compiling: no.cu")
 
 
+@pytest.mark.slow
+def test_one_header_may_be_spelled_in_two_ways(tmp_path: Path) -> None:
+    (tmp_path / "own.h").write_text(
+        "#pragma once\n__global__ void set(int *a) { a[threadIdx.x] = 1; }\nint two(int *);\n"
+    )
+    (tmp_path / "one.cu").write_text(
+        '#include "own.h"\nint main() { int *a; cudaMalloc(&a, 128); set<<<1, 32>>>(a); return two(a); }\n'
+    )
+    (tmp_path / "two.cu").write_text(
+        f'#define set other\n#include "{tmp_path}/own.h"\nint two(int *a) {{ set<<<1, 33>>>(a); return 0; }}\n'
+    )
+    found = kfuzz("check", "one.cu", "two.cu", cwd=tmp_path)
+    assert "where     own.h:2" in found.stdout, found.stderr
+
+
 def test_code_that_nvcc_refuses_and_gcc_accepts_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "shared.cu"
     path.write_text(

@@ -34,6 +34,53 @@ struct cudaHostNodeParams {
   cudaHostFn_t fn;
   void *userData;
 };
+struct cudaMemAllocNodeParams {
+  cudaMemPoolProps poolProps;
+  const cudaMemAccessDesc *accessDescs;
+  size_t accessDescCount, bytesize;
+  void *dptr;  // the answer
+};
+typedef unsigned long long cudaGraphConditionalHandle;
+#define cudaGraphCondAssignDefault 1
+enum cudaGraphConditionalNodeType { cudaGraphCondTypeIf, cudaGraphCondTypeWhile, cudaGraphCondTypeSwitch };
+struct cudaConditionalNodeParams {
+  cudaGraphConditionalHandle handle;
+  cudaGraphConditionalNodeType type;
+  unsigned int size;
+  cudaGraph_t *phGraph_out;  // the answer
+  void *ctx;
+};
+struct cudaGraphNodeParams {
+  cudaGraphNodeType type;
+  int reserved0[3];
+  union {
+    long long reserved1[29];
+    cudaKernelNodeParams kernel;
+    struct {
+      int flags, reserved;
+      cudaMemcpy3DParms copyParams;
+    } memcpy;
+    cudaMemsetParams memset;
+    cudaHostNodeParams host;
+    struct {
+      cudaGraph_t graph;
+    } graph;
+    struct {
+      cudaEvent_t event;
+    } eventWait, eventRecord;
+    cudaMemAllocNodeParams alloc;
+    struct {
+      void *dptr;
+    } free;
+    cudaConditionalNodeParams conditional;
+  };
+};
+enum cudaGraphMemAttributeType {
+  cudaGraphMemAttrUsedMemCurrent,
+  cudaGraphMemAttrUsedMemHigh,
+  cudaGraphMemAttrReservedMemCurrent,
+  cudaGraphMemAttrReservedMemHigh
+};
 enum cudaGraphDependencyType { cudaGraphDependencyTypeDefault = 0, cudaGraphDependencyTypeProgrammatic = 1 };
 #define cudaGraphKernelNodePortDefault 0
 #define cudaGraphKernelNodePortProgrammatic 1
@@ -81,6 +128,16 @@ CUDA_ON_CPU_NODE(ChildGraphNode), cudaGraph_t child);
 CUDA_ON_CPU_NODE(EmptyNode));
 CUDA_ON_CPU_NODE(EventRecordNode), cudaEvent_t event);
 CUDA_ON_CPU_NODE(EventWaitNode), cudaEvent_t event);
+CUDA_ON_CPU_NODE(MemAllocNode), cudaMemAllocNodeParams *asked, CUDA_ON_CPU_LINE);
+CUDA_ON_CPU_NODE(MemFreeNode), void *memory, CUDA_ON_CPU_LINE);
+CUDA_ON_CPU_RUNTIME cuda_on_cpu_add_conditional_node(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count,
+                                                     cudaConditionalNodeParams *asked);
+CUDA_ON_CPU_RUNTIME cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle, cudaGraph_t graph, unsigned int value = 0,
+                                                     unsigned int flags = 0);
+CUDA_ON_CPU_IMPORT void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);  // by kernels
+CUDA_ON_CPU_RUNTIME cudaDeviceGraphMemTrim(int device);
+CUDA_ON_CPU_RUNTIME cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute, void *value);
+CUDA_ON_CPU_RUNTIME cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute, void *value);
 
 // A node of a graph, or, if `exec` is not null, its counterpart in that instance.
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_set_kernel_node(cudaGraphExec_t exec, cudaGraphNode_t node, const cudaKernelNodeParams *asked, int line);
@@ -94,7 +151,7 @@ CUDA_ON_CPU_RUNTIME cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemse
 CUDA_ON_CPU_RUNTIME cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams *said);
 CUDA_ON_CPU_RUNTIME cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *child);
 
-CUDA_ON_CPU_RUNTIME cuda_on_cpu_instantiate(cudaGraphExec_t *exec, cudaGraph_t graph);
+CUDA_ON_CPU_RUNTIME cuda_on_cpu_instantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags);
 CUDA_ON_CPU_RUNTIME cudaGraphExecDestroy(cudaGraphExec_t exec);
 CUDA_ON_CPU_RUNTIME cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info);
 CUDA_ON_CPU_RUNTIME cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
@@ -198,19 +255,46 @@ CUDA_ON_CPU_ALSO cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGr
   return cuda_on_cpu_set_captured(stream, nodes, count, flags);
 }
 
-CUDA_ON_CPU_ALSO cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long = 0) {
-  return cuda_on_cpu_instantiate(exec, graph);
+CUDA_ON_CPU_ALSO cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags = 0) {
+  return cuda_on_cpu_instantiate(exec, graph, flags);
 }
-CUDA_ON_CPU_ALSO cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long = 0) {
-  return cuda_on_cpu_instantiate(exec, graph);
+CUDA_ON_CPU_ALSO cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags = 0) {
+  return cuda_on_cpu_instantiate(exec, graph, flags);
 }
 CUDA_ON_CPU_ALSO cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *, char *, size_t) {
-  return cuda_on_cpu_instantiate(exec, graph);
+  return cuda_on_cpu_instantiate(exec, graph, 0);
 }
 CUDA_ON_CPU_ALSO cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t *node, cudaGraphExecUpdateResult *result) {
   cudaGraphExecUpdateResultInfo told = {};
   cudaError_t error = cudaGraphExecUpdate(exec, graph, &told);
   if (node) *node = told.errorNode;
   if (result) *result = told.result;
+  return error;
+}
+
+// A node of any type. Its answers, if it has some, are in `asked`.
+CUDA_ON_CPU_ALSO cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count,
+                                  cudaGraphNodeParams *asked, CUDA_ON_CPU_LINE) {
+  switch (asked->type) {
+    case cudaGraphNodeTypeKernel: return cudaGraphAddKernelNode(node, graph, before, count, &asked->kernel, line);
+    case cudaGraphNodeTypeMemcpy: return cudaGraphAddMemcpyNode(node, graph, before, count, &asked->memcpy.copyParams, line);
+    case cudaGraphNodeTypeMemset: return cudaGraphAddMemsetNode(node, graph, before, count, &asked->memset, line);
+    case cudaGraphNodeTypeHost: return cudaGraphAddHostNode(node, graph, before, count, &asked->host);
+    case cudaGraphNodeTypeGraph: return cudaGraphAddChildGraphNode(node, graph, before, count, asked->graph.graph);
+    case cudaGraphNodeTypeEmpty: return cudaGraphAddEmptyNode(node, graph, before, count);
+    case cudaGraphNodeTypeWaitEvent: return cudaGraphAddEventWaitNode(node, graph, before, count, asked->eventWait.event);
+    case cudaGraphNodeTypeEventRecord: return cudaGraphAddEventRecordNode(node, graph, before, count, asked->eventRecord.event);
+    case cudaGraphNodeTypeMemAlloc: return cudaGraphAddMemAllocNode(node, graph, before, count, &asked->alloc, line);
+    case cudaGraphNodeTypeMemFree: return cudaGraphAddMemFreeNode(node, graph, before, count, asked->free.dptr, line);
+    case cudaGraphNodeTypeConditional: return cuda_on_cpu_add_conditional_node(node, graph, before, count, &asked->conditional);
+  }
+  return cudaErrorInvalidValue;
+}
+// With edge data, as in CUDA 13.
+CUDA_ON_CPU_ALSO cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, const cudaGraphEdgeData *edges,
+                                  size_t count, cudaGraphNodeParams *asked, CUDA_ON_CPU_LINE) {
+  if (!edges) return cudaGraphAddNode(node, graph, before, count, asked, line);
+  cudaError_t error = cudaGraphAddNode(node, graph, nullptr, 0, asked, line);
+  for (size_t i = 0; i < count && error == cudaSuccess; i++) error = cuda_on_cpu_add_dependencies(graph, &before[i], node, &edges[i], 1);
   return error;
 }
