@@ -63,7 +63,7 @@ _UNSUPPORTED = (
     (r"\btexture\s*<", "texture references, which CUDA 12 removed: use texture objects"),
     (r"\bsurface\s*<", "surface references, which CUDA 12 removed: use surface objects"),
     (
-        r"\bcuda(?:Malloc|Free|Get)Mipmapped\w*|\b(?:tex|surf)Cubemap\w*|\btex[123]D\w*(?:Grad|gather)\b|\bcuda(?:Bind|Unbind)Texture\w*",
+        r"\bcuda(?:Malloc|Free|Get)Mipmapped\w*|\btex(?:[123]D|Cubemap)\w*(?:Grad|gather)\b|\bcuda(?:Bind|Unbind)Texture\w*",
         "this part of textures and surfaces",
     ),
     (r"\bcudaLaunch(?!HostFunc|Kernel\b|KernelExC?\b|CooperativeKernel\b)\w*\s*\(", "launches through the runtime API"),

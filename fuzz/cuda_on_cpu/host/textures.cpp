@@ -41,8 +41,11 @@ bool is_array(cudaArray_const_t array) { return array >= arrays.at && array < ar
 
 cudaError_t made_array(cudaArray_t *to, const cudaChannelFormatDesc *channels, cudaExtent extent, unsigned int flags, int line) {
   if (!to || !channels || !extent.width) return returns(cudaErrorInvalidValue);
-  if (flags & ~unsigned{cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayTextureGather})
-    host_refuses("kfuzz: cube maps and sparse arrays do not run on the cpu device", line);
+  if (flags & ~unsigned{cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayCubemap | cudaArrayTextureGather})
+    host_refuses("kfuzz: sparse arrays do not run on the cpu device", line);
+  bool is_cube = flags & cudaArrayCubemap;
+  if (is_cube && (extent.width != extent.height || !extent.depth || extent.depth % 6 || (extent.depth != 6 && !(flags & cudaArrayLayered))))
+    return returns(cudaErrorInvalidValue);
   if (!is_known(*channels)) host_refuses("kfuzz: arrays of these channels do not run on the cpu device (halves, for one)", line);
   for (cudaArray &one : arrays.at) {
     if (one.is_alive) continue;
@@ -268,6 +271,7 @@ CUDA_ON_CPU_API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture
   Alone alone;
   if (!texture || !resource || !how) return returns(cudaErrorInvalidValue);
   if (view) host_refuses("kfuzz: views of resources do not run on the cpu device", line);
+  if (how->seamlessCubemap) host_refuses("kfuzz: seamless cube maps do not run on the cpu device", line);
   if (how->sRGB) host_refuses("kfuzz: textures of sRGB colours do not run on the cpu device", line);
   Image image;
   if (!resolve(*resource, image, line)) return returns(cudaErrorInvalidValue);

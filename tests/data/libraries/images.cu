@@ -35,6 +35,23 @@ __global__ void neighbours(cudaSurfaceObject_t surface, bool own) {
   surf2Dwrite(left + 1, surface, x * (int)sizeof(float), 0);
 }
 
+// Directions to the middle of each element of each face, made from the axes of the faces; then a surface turns signs.
+__global__ void cubes(cudaTextureObject_t cube, float *out, int side, int faces) {
+  const float forward[6][3] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
+  const float right[6][3] = {{0, 0, -1}, {0, 0, 1}, {1, 0, 0}, {1, 0, 0}, {1, 0, 0}, {-1, 0, 0}};
+  const float down[6][3] = {{0, -1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}, {0, -1, 0}, {0, -1, 0}};
+  for (int i = threadIdx.x; i < faces * side * side; i += blockDim.x) {
+    int face = i / (side * side) % 6, layer = i / (side * side) / 6;
+    float s = (i % side + 0.5f) / side * 2 - 1, t = (i / side % side + 0.5f) / side * 2 - 1, to[3];
+    for (int axis = 0; axis < 3; axis++) to[axis] = 3 * (forward[face][axis] + s * right[face][axis] + t * down[face][axis]);
+    out[i] = texCubemapLayered<float>(cube, to[0], to[1], to[2], layer);
+  }
+}
+__global__ void turn(cudaSurfaceObject_t cube, int shift) {
+  float value = surfCubemapLayeredread<float>(cube, threadIdx.x * 4, threadIdx.y, blockIdx.x);
+  surfCubemapLayeredwrite(-value, cube, threadIdx.x * 4, threadIdx.y, blockIdx.x + shift);  // the face
+}
+
 static float at(const float *image, int x, int y) {
   x = x < 0 ? 0 : x >= width ? width - 1 : x;
   y = y < 0 ? 0 : y >= height ? height - 1 : y;
@@ -173,6 +190,30 @@ int main(int argc, char **argv) {
   bad = 0;
   for (int z = 0; z < layers; z++) bad += got[z] != 1001 * cube[(z * height + 3) * width + 2];
   printf("solid %d\n", bad);
+
+  // Two cubes, read in directions from their middles, and turned through a surface.
+  const int side = 5, faces = 12, all = faces * side * side;
+  float sides[all], *of_cubes;
+  for (int i = 0; i < all; i++) sides[i] = float(i);
+  cudaMalloc(&of_cubes, sizeof sides);
+  cudaArray_t two_cubes;
+  cudaMalloc3DArray(&two_cubes, &single, make_cudaExtent(side, side, faces), cudaArrayCubemap | cudaArrayLayered | cudaArraySurfaceLoadStore);
+  cudaMemcpy3DParms copy = {};
+  copy.srcPtr = make_cudaPitchedPtr(sides, side * sizeof(float), side, side);
+  copy.dstArray = two_cubes;
+  copy.extent = make_cudaExtent(side, side, faces);
+  copy.kind = cudaMemcpyHostToDevice;
+  cudaMemcpy3D(&copy);
+  resource.resType = cudaResourceTypeArray;
+  resource.res.array.array = two_cubes;
+  cudaSurfaceObject_t turned;
+  cudaCreateSurfaceObject(&turned, &resource);
+  turn<<<faces, dim3(side, side)>>>(turned, is("seventh face"));
+  cubes<<<1, 64>>>(texture_of(two_cubes, cudaAddressModeClamp, true, cudaFilterModeLinear), of_cubes, side, faces);
+  cudaMemcpy(sides, of_cubes, sizeof sides, cudaMemcpyDeviceToHost);
+  bad = 0;
+  for (int i = 0; i < all; i++) bad += sides[i] != -i;
+  printf("cube %d\n", bad);
 
   // Surfaces.
   resource.resType = cudaResourceTypeArray;

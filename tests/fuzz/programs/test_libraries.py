@@ -68,8 +68,8 @@ def test_factors_and_products_of_the_host_are_right_and_nothing_is_accused(
 def test_textures_and_surfaces_are_right_and_nothing_is_accused(server: Server, programs: dict[str, Path]) -> None:
     right, findings = run(server, programs["images"], runs=2)
     assert findings == []
-    counts = re.findall(r"(?:linear|mode \d:|memory|solid|surface) (\d+)", right.printed[0].output)
-    assert counts == ["0"] * 8, right.printed[0].output
+    counts = re.findall(r"(?:linear|mode \d:|memory|solid|cube|surface) (\d+)", right.printed[0].output)
+    assert counts == ["0"] * 9, right.printed[0].output
 
 
 @pytest.mark.parametrize(
@@ -90,6 +90,7 @@ def test_textures_and_surfaces_are_right_and_nothing_is_accused(server: Server, 
         ("images", "destroyed", "illegal-address", "// the sample"),
         ("images", "too long", "out-of-bounds", "out[i] = tex1Dfetch"),
         ("images", "beyond the edge", "out-of-bounds", "// the write"),
+        ("images", "seventh face", "out-of-bounds", "// the face"),
         ("images", "elements for bytes", "misaligned", "surf2Dread(&value"),
         ("images", "race", "race", "// the read"),
     ],

@@ -182,6 +182,45 @@ CUDA_ON_CPU_FETCH(tex2DLod, (float x, float y, float), (x, y, 0), CUDA_ON_CPU_X,
 CUDA_ON_CPU_FETCH(tex3DLod, (float x, float y, float z, float), (x, y, z, 0), CUDA_ON_CPU_X, CUDA_ON_CPU_Y, CUDA_ON_CPU_Z)
 CUDA_ON_CPU_FETCH(tex1DLayered, (float x, int layer), (x, layer), CUDA_ON_CPU_X, single, layer_of(image, layer))
 CUDA_ON_CPU_FETCH(tex2DLayered, (float x, float y, int layer), (x, y, layer), CUDA_ON_CPU_X, CUDA_ON_CPU_Y, layer_of(image, layer))
+
+namespace cuda_on_cpu {
+// The face of a cube that a direction meets, and the place on it: the table of the CUDA programming guide. Of two axes of
+// equal size the earlier counts.
+struct OnCube {
+  int face;
+  float x, y;  // in [0, 1]
+};
+CUDA_ON_CPU_INLINE OnCube on_cube(float x, float y, float z) {
+  float ax = fabsf(x), ay = fabsf(y), az = fabsf(z), most = ax, s = x < 0 ? z : -z, t = -y;
+  int face = x < 0 ? 1 : 0;
+  if (ay > ax && ay >= az) most = ay, face = y < 0 ? 3 : 2, s = x, t = y < 0 ? -z : z;
+  if (az > ax && az > ay) most = az, face = z < 0 ? 5 : 4, s = z < 0 ? -x : x, t = -y;
+  return {face, (s / most + 1) / 2, (t / most + 1) / 2};
+}
+template <class T>
+CUDA_ON_CPU_INLINE T fetched_of_cube(Image image, const OnCube &at, int layer) {
+  image.is_normalised = true;
+  int layers = static_cast<int>(image.depth / 6);
+  layer = layer >= layers ? layers - 1 : layer;
+  Sample slice = {{(layer < 0 ? 0 : layer) * 6 + at.face, 0}, {1, 0}};
+  return fetched<T>(image, sample_of(image, 0, at.x, image.width), sample_of(image, 1, at.y, image.height), slice);
+}
+}  // namespace cuda_on_cpu
+#define CUDA_ON_CPU_CUBE(name, parameters, arguments, layer)                                          \
+  template <class T>                                                                                  \
+  CUDA_ON_CPU_INLINE T name(cudaTextureObject_t texture, float x, float y, float z CUDA_ON_CPU_EACH parameters, CUDA_ON_CPU_LINE) { \
+    using namespace cuda_on_cpu;                                                                      \
+    return fetched_of_cube<T>(texture_of(texture, line), on_cube(x, y, z), layer);                    \
+  }                                                                                                   \
+  template <class T>                                                                                  \
+  CUDA_ON_CPU_INLINE void name(T *to, cudaTextureObject_t texture, float x, float y, float z CUDA_ON_CPU_EACH parameters, CUDA_ON_CPU_LINE) { \
+    *to = name<T>(texture, x, y, z CUDA_ON_CPU_EACH arguments, line);                                 \
+  }
+CUDA_ON_CPU_CUBE(texCubemap, (), (), 0)
+CUDA_ON_CPU_CUBE(texCubemapLod, (, float), (, 0.0f), 0)
+CUDA_ON_CPU_CUBE(texCubemapLayered, (, int layer), (, layer), layer)
+CUDA_ON_CPU_CUBE(texCubemapLayeredLod, (, int layer, float), (, layer, 0.0f), layer)
+#undef CUDA_ON_CPU_CUBE
 #undef CUDA_ON_CPU_FETCH
 #undef CUDA_ON_CPU_X
 #undef CUDA_ON_CPU_Y
@@ -206,6 +245,8 @@ CUDA_ON_CPU_FETCH(tex2DLayered, (float x, float y, int layer), (x, y, layer), CU
 CUDA_ON_CPU_SURFACE(surf1Dread, surf1Dwrite, (int x), (x, 0, 0))
 CUDA_ON_CPU_SURFACE(surf2Dread, surf2Dwrite, (int x, int y), (x, y, 0))
 CUDA_ON_CPU_SURFACE(surf3Dread, surf3Dwrite, (int x, int y, int z), (x, y, z))
+CUDA_ON_CPU_SURFACE(surfCubemapread, surfCubemapwrite, (int x, int y, int face), (x, y, face))
+CUDA_ON_CPU_SURFACE(surfCubemapLayeredread, surfCubemapLayeredwrite, (int x, int y, int layer_and_face), (x, y, layer_and_face))
 CUDA_ON_CPU_SURFACE(surf1DLayeredread, surf1DLayeredwrite, (int x, int layer), (x, 0, layer))
 CUDA_ON_CPU_SURFACE(surf2DLayeredread, surf2DLayeredwrite, (int x, int y, int layer), (x, y, layer))
 #undef CUDA_ON_CPU_SURFACE
