@@ -46,6 +46,7 @@ from kfuzz.commands.workplace import Workplace, cluster_option, workplace_for
 from kfuzz.devices import DeviceError, PythonCall
 from kfuzz.exit_codes import COULD_NOT, INTERRUPTED, NOTHING_NEW, READER_GONE
 from kfuzz.find.changed import kernels_changed_since
+from kfuzz.find.device import jobs_worthwhile
 from kfuzz.find.errors import TargetError
 from kfuzz.find.project import Kernels, read_all
 from kfuzz.find.targets import find
@@ -89,8 +90,8 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.option(
     "--jobs",
     type=click.IntRange(1, 256),
-    help="Number of processes. Default: one for each processor, half of them for the GPU if the campaign uses both "
-    "devices.",
+    help="Number of processes. Default: one for each processor, fewer for a few cases; half of them for the GPU if the "
+    "campaign uses both devices.",
 )
 @cluster_option
 @click.option("--corpus", "folder", type=FOLDER, default=DEFAULT_CORPUS, show_default=True,
@@ -187,7 +188,8 @@ def fuzz(
     if not kernels.usable and not watch:
         click.echo(f"no kernel differs from {since}: nothing to do")
         ctx.exit(COULD_NOT if kernels.faults else NOTHING_NEW)
-    place = ctx.with_resource(workplace_for(device, jobs, cluster, sanitize, with_torch, guard_all))
+    worthwhile = jobs_worthwhile(len(kernels.usable), None if watch else max_cases)
+    place = ctx.with_resource(workplace_for(device, jobs, cluster, sanitize, with_torch, guard_all, worthwhile))
     if sanitize and place.devices == "cpu":
         click.echo(
             "--sanitize has no effect on the cpu device, which always checks every access in some of the trials",

@@ -55,11 +55,12 @@ def workplace_for(
     sanitize: bool,
     with_torch: bool = False,
     guard_all: bool = False,
+    worthwhile: int | None = None,
 ) -> Iterator[Workplace]:
     """The place that the options name; the connection to a cluster is closed at the end."""
     if address is None:
         second = (lane_of_torch(),) if with_torch else ()
-        yield Workplace((*lanes_for(device, jobs, sanitize, guard_all), *second))
+        yield Workplace((*lanes_for(device, jobs, sanitize, guard_all, worthwhile), *second))
         return
     if with_torch:
         raise click.UsageError("--torch works only on this machine: leave out --torch or --cluster")

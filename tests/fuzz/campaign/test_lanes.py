@@ -1,6 +1,7 @@
 """Several devices in one campaign: each finds what it finds alone, and a finding names the devices that saw it."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from kfuzz.campaign.schedule import Block
 from kfuzz.claims.kernel import discover, load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Job, Outcome, Probe
-from kfuzz.find.device import lanes_for
+from kfuzz.find.device import jobs_worthwhile, lanes_for
 from kfuzz.views.failure import occurrence_text
 
 EVERY = {kernel.name: kernel for kernel in discover()}
@@ -107,6 +108,17 @@ def test_a_finding_names_its_devices_and_the_result_of_one_try_on_the_other(tmp_
     assert words.endswith(", on the cpu; confirmed on the GPU: no, the hardware happens to hide it")
     both = search([LEADING], LANES, Options(seed=1, max_cases=40)).news[0].headline
     assert (set(both.devices), both.confirmed) == ({"unchecked", "cpu"}, "yes")
+
+
+def test_a_campaign_of_a_few_cases_starts_no_more_processes_than_save_time() -> None:
+    assert jobs_worthwhile(1, 30) == jobs_worthwhile(2, 10) == 1
+    assert jobs_worthwhile(1, 480) == 10
+    assert jobs_worthwhile(100, 100) == 42
+    assert jobs_worthwhile(1, None) is None
+    processors = len(os.sched_getaffinity(0))
+    for worthwhile, jobs in ((1, 1), (1000, processors), (None, processors)):
+        assert [lane.jobs for lane in lanes_for("cpu", None, worthwhile=worthwhile)] == [jobs]
+    assert [lane.jobs for lane in lanes_for("cpu", 3, worthwhile=1)] == [3]
 
 
 def test_the_processes_are_shared_between_the_devices_there_are() -> None:
