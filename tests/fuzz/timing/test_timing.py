@@ -10,6 +10,7 @@ from typing import cast
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from fraction_ranges import can_agree
 from numpy.typing import NDArray
 from paths import KERNELS
 
@@ -302,3 +303,12 @@ def test_a_product_is_held_against_cublas_else_against_the_peak_where_that_takes
     assert [line.split()[:5] for line in timing.table(KernelTimes("k", "sgemm", (of_copy, by_cublas)))[::3]] == [
         ["size", "us", "TB/s", "of", "copy"], ["size", "us", "TFLOP/s", "of", "cuBLAS"],
     ]  # fmt: skip
+
+
+def test_figures_of_two_runs_agree_if_other_work_delays_some_replays_and_not_if_the_kernel_is_slower() -> None:
+    quiet = heat(recorded("mine", 130, 130.3, 130.6))
+    busy = Heat(quiet.axes, MEGABYTES, (recorded("mine", 140, 390, 911),), (), (recorded("copy", 128, 470, 800),), {})
+    slower = heat(recorded("mine", 133, 133.3, 133.6))
+    assert can_agree(quiet, busy)
+    assert can_agree(busy, slower)  # so much other work hides the difference
+    assert not can_agree(quiet, slower)
