@@ -1,14 +1,17 @@
 """What holds for all tests: those marked gpu are skipped where there is no card, and time decides nothing."""
 
+import gc
+import os
 import signal
 from collections import Counter
+from collections.abc import Iterator
 from itertools import groupby
 from zlib import crc32
 
 import hypothesis
 import pytest
 from installed import Machine
-from installed import machine as set_up
+from installed import machine as machine_below
 from quick import Quick
 from seldom import is_seldom
 
@@ -33,6 +36,17 @@ hypothesis.settings.load_profile("any speed")
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Quick())
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect without looking for garbage, of which there is none, and never look through the items for it again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -67,5 +81,7 @@ def mark_slow_replays(items: list[CaseItem]) -> None:
 
 @pytest.fixture(scope="session")
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Machine:
-    """Somebody else's machine, set up once a process."""
-    return set_up(tmp_path_factory.mktemp("machine"))
+    """Somebody else's machine, set up once for all workers of xdist; each has a folder of its own."""
+    base = tmp_path_factory.getbasetemp()
+    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    return machine_below(base / "machine", tmp_path_factory.mktemp("empty"))

@@ -1,5 +1,6 @@
 """Somebody else's machine: a fresh environment with kfuzz from its wheel, beside a package that is named `kernels`."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -62,24 +63,35 @@ class Machine:
         return replace(self, folder=folder)
 
 
-def machine(base: Path) -> Machine:
-    """Build the wheel and set the machine up, below a folder."""
+def machine(base: Path, folder: Path) -> Machine:
+    """The machine below a base, with a folder to work in. The first of several processes sets it up for all of them."""
+    base.mkdir(exist_ok=True)
+    with (base / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (base / "ready").exists():
+            set_up(base)
+            (base / "ready").touch()
+    (wheel,) = base.glob("kfuzz-*.whl")
+    return Machine(wheel, base / "environment", folder)
+
+
+def set_up(base: Path) -> None:
+    """Build the wheel, and install it and theirs in a new environment."""
     environment = base / "environment"
-    venv.create(environment, symlinks=True)
-    made = Machine(build(base), environment, base / "empty")
-    made.folder.mkdir()
+    venv.create(environment, symlinks=True, clear=True)
+    made = Machine(build(base), environment, base)
     with zipfile.ZipFile(base / "kernels-1.0-py3-none-any.whl", "w") as theirs:
         for name, text in THEIRS.items():
             theirs.writestr(name, text)
     # What kfuzz needs is taken from the environment of these tests: no network, and nothing is installed twice.
     (made.site / "needs.pth").write_text(sysconfig.get_path("purelib") + "\n")
     pip("--python", str(environment), "install", "--no-deps", "--no-index", theirs.filename or "", str(made.wheel))
-    return made
 
 
 def build(base: Path) -> Path:
     """The wheel of this checkout as it stands, with what running it has left in its folders."""
     source = base / "source"
+    shutil.rmtree(source, ignore_errors=True)  # of a process that was interrupted
     for name in FOLDERS:
         shutil.copytree(ROOT / name, source / name)
         (source / name / "__pycache__").mkdir(exist_ok=True)
