@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -49,8 +49,9 @@ def cluster_of(folder: Path, workers: int, *options: str) -> Iterator[TestCluste
     made = TestCluster(folder, started)
     try:
         while not is_whole(folder / "scheduler.json"):
-            assert started.poll() is None, "the scheduler has ended"
-            os.sched_yield()
+            with suppress(subprocess.TimeoutExpired):  # look again soon, and leave the processor to the scheduler
+                started.wait(0.01)
+            assert started.returncode is None, "the scheduler has ended"
         for _ in range(workers):
             made.add(*options)
         yield made

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from our_kernels import our_kernel
 from paths import ROOT
 
 from kfuzz.campaign.blocks import BlockEnd, Orders, TrialEnd, run_block, run_blocks
@@ -25,16 +26,15 @@ from kfuzz.campaign.schedule import BLOCKS, LARGE, Block, attempt_of, is_check, 
 from kfuzz.campaign.state import STATE, seed_of_state
 from kfuzz.cases import case_file, corpus
 from kfuzz.cases.errors import CaseError
-from kfuzz.claims.kernel import Kernel, discover, load
+from kfuzz.claims.kernel import Kernel, load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Circumstances, ClaimError, DeviceError, Finding, Job, Outcome, Probe, Run
 from kfuzz.oracle.verdict import Reason, Why
 from kfuzz.trials.trial import run_trial
 
-EVERY = {kernel.name: kernel for kernel in discover()}
-RIGHT = EVERY["softmax/online_warp"]
-LEADING = EVERY["broken/leading_neg_inf"]
-TAIL = EVERY["broken/tail_dropped"]
+RIGHT = our_kernel("softmax/online_warp")
+LEADING = our_kernel("broken/leading_neg_inf")
+TAIL = our_kernel("broken/tail_dropped")
 SCAN = """// Right by nobody's reading: the tests say what it does.
 //
 // /// kernel

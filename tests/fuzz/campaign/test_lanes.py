@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from our_kernels import our_kernel
 
 from kfuzz.campaign.blocks import Orders, TrialEnd, run_block
 from kfuzz.campaign.campaign import Lane, run_campaign, run_lanes
@@ -21,8 +22,7 @@ from kfuzz.devices import Job, Outcome, Probe
 from kfuzz.find.device import jobs_worthwhile, lanes_for
 from kfuzz.views.failure import occurrence_text
 
-EVERY = {kernel.name: kernel for kernel in discover()}
-RIGHT, LEADING = EVERY["softmax/online_warp"], EVERY["broken/leading_neg_inf"]
+RIGHT, LEADING = our_kernel("softmax/online_warp"), our_kernel("broken/leading_neg_inf")
 pytestmark = pytest.mark.slow
 
 
@@ -98,7 +98,7 @@ def test_a_campaign_on_two_devices_goes_on_where_both_were_interrupted(tmp_path:
 
 @pytest.mark.soak
 def test_a_finding_names_its_devices_and_the_result_of_one_try_on_the_other(tmp_path: Path) -> None:
-    right = EVERY["reduce/warp_sum_down"].path.read_text(encoding="utf-8")
+    right = our_kernel("reduce/warp_sum_down").path.read_text(encoding="utf-8")
     path = tmp_path / "reads_beyond.cu"
     line = "const float sum = "
     path.write_text(right.replace(line, f"const volatile float beyond = x[size_t(rows) * cols];\n    {line}"))
@@ -137,7 +137,7 @@ def test_a_lane_beside_a_gpu_leaves_it_what_is_large() -> None:
 def test_auto_is_the_gpu_and_the_cpu_side_by_side() -> None:
     lanes = lanes_for("auto", 8)
     assert [(lane.name, lane.jobs) for lane in lanes] == [("gpu", 4), ("cpu", 4)]
-    result = search([EVERY["broken/missing_barrier"], RIGHT], lanes, Options(seed=7, max_cases=60))
+    result = search([our_kernel("broken/missing_barrier"), RIGHT], lanes, Options(seed=7, max_cases=60))
     broken, right = result.kernels
     assert not right.discoveries
     assert right.progress.trials == 60
@@ -148,7 +148,7 @@ def test_auto_is_the_gpu_and_the_cpu_side_by_side() -> None:
 @pytest.mark.gpu
 @pytest.mark.soak
 def test_auto_finds_every_exhibit_and_accuses_no_right_kernel() -> None:
-    every = [kernel for kernel in EVERY.values() if not kernel.front.is_python]
+    every = [kernel for kernel in discover() if not kernel.front.is_python]
     options = Options(seed=11, max_cases=300 * len(every))  # the first that is vast is number 265
     result = search(every, lanes_for("auto", None), options, is_part=True)
     assert result.trials >= 400 * len(every)

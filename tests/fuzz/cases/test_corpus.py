@@ -6,17 +6,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from our_kernels import our_kernel
 
 from kfuzz.cases import case_file, corpus
 from kfuzz.cases.case import Origin, Record, case_of
 from kfuzz.cases.errors import CaseError
-from kfuzz.claims.kernel import Kernel, discover
+from kfuzz.claims.kernel import Kernel
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Circumstances, Device, Finding, Job, Outcome, Probe, Run
 from kfuzz.trials.replay import LARGE, Replay, replay
 
-EVERY = {kernel.name: kernel for kernel in discover()}
-LEADING = EVERY["broken/leading_neg_inf"]
+LEADING = our_kernel("broken/leading_neg_inf")
 
 
 def record(bucket: str, values: list[float], minimized: bool = False, kernel: str = "k", seed: int = 0) -> Record:
@@ -207,7 +207,7 @@ def test_a_case_that_still_breaks_is_broken(device: Device) -> None:
 
 
 def test_a_case_that_its_kernel_keeps_now_is_fixed(device: Device) -> None:
-    right = EVERY["softmax/online_warp"]
+    right = our_kernel("softmax/online_warp")
     found, broken, runs = status(right, record("b", MASKED, kernel=right.name), device)
     assert (found, broken) == ("fixed", 0)
     assert runs >= 4
@@ -215,9 +215,9 @@ def test_a_case_that_its_kernel_keeps_now_is_fixed(device: Device) -> None:
 
 def test_a_case_runs_against_the_other_kernels_of_its_op(device: Device) -> None:
     kept = record("b", MASKED, kernel=LEADING.name)
-    assert status(EVERY["softmax/three_pass_thread"], kept, device)[0] == "kept"
-    assert status(EVERY["broken/max_starts_at_zero"], record("b", [-300.0, -301.0]), device)[0] == "broken"
-    assert status(EVERY["sgemm/tiled"], kept, device)[0] == "not claimed"
+    assert status(our_kernel("softmax/three_pass_thread"), kept, device)[0] == "kept"
+    assert status(our_kernel("broken/max_starts_at_zero"), record("b", [-300.0, -301.0]), device)[0] == "broken"
+    assert status(our_kernel("sgemm/tiled"), kept, device)[0] == "not claimed"
 
 
 def test_broken_in_some_of_the_tries_is_flaky() -> None:
@@ -228,13 +228,13 @@ def test_broken_in_some_of_the_tries_is_flaky() -> None:
 
 
 def test_a_large_case_is_replayed_in_one_launch_and_manner() -> None:
-    right = EVERY["softmax/online_thread"]
+    right = our_kernel("softmax/online_thread")
     assert status(right, record("b", [1.0]), Keeps())[2] > 2
     assert status(right, record("b", [1.0] * LARGE), Keeps())[2] == 1
     assert status(right, record("b", [1.0] * LARGE, kernel=right.name), Keeps())[2] == 3
 
 
 def test_a_case_the_claim_does_not_speak_of_says_why() -> None:
-    found = replay(record("b", [90.0]), EVERY["softmax/naive_block"], Keeps())
+    found = replay(record("b", [90.0]), our_kernel("softmax/naive_block"), Keeps())
     assert (found.status, found.runs) == ("not claimed", 0)
     assert "x has 90..90" in found.reason

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from our_kernels import our_kernel
 
 from benchmarks.detection.hunt import hunt
 from kfuzz.cases.case import Case, Origin, Record, case_of
 from kfuzz.cases.case_file import encode
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of, value_of
-from kfuzz.claims.kernel import Kernel, discover
+from kfuzz.claims.kernel import Kernel
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Circumstances, Job, Outcome, Probe, Run
 from kfuzz.minimizing import passes
@@ -31,11 +32,10 @@ from kfuzz.minimizing.minimize import (
 )
 from kfuzz.minimizing.subject import ONE, Subject, length_of, simpler_values, statements_in, subject_of
 
-EVERY = {kernel.name: kernel for kernel in discover()}
-LEADING = EVERY["broken/leading_neg_inf"]
-TAIL = EVERY["broken/tail_dropped"]
-OVERFLOW = EVERY["broken/index_overflow"]
-RIGHT = EVERY["softmax/online_thread"]
+LEADING = our_kernel("broken/leading_neg_inf")
+TAIL = our_kernel("broken/tail_dropped")
+OVERFLOW = our_kernel("broken/index_overflow")
+RIGHT = our_kernel("softmax/online_thread")
 NEG_INF = bits_of(float("-inf"))
 
 
@@ -235,7 +235,7 @@ def proposals(subject: Subject, accept: int) -> list[Subject]:
     ],
 )
 def test_whatever_a_pass_proposes_is_a_case_of_its_op(kernel: str, arrays: dict[str, Recipe], accept: int) -> None:
-    found = EVERY[kernel]
+    found = our_kernel(kernel)
     tune = {name: values[-1] for name, values in found.tune.items()}
     subject = replace(subject_of(found, case_of(found.op, arrays), tune, True, 9), worst={"rows": 2, "cols": 4})
     proposed = proposals(subject, accept)
@@ -264,7 +264,7 @@ def test_an_array_of_one_value_has_least_to_say() -> None:
 
 def test_keeping_places_of_a_dimension_keeps_them_in_every_array() -> None:
     a, b = np.arange(6, dtype=np.float32).reshape(2, 3), np.arange(12, dtype=np.float32).reshape(3, 4)
-    kernel = EVERY["broken/sgemm_row_stride"]
+    kernel = our_kernel("broken/sgemm_row_stride")
     subject = subject_of(
         kernel, case_of("sgemm", {"a": a, "b": b}), {name: v[0] for name, v in kernel.tune.items()}, False, 0
     )

@@ -6,16 +6,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from our_kernels import our_kernel
 
 from kfuzz.cases.case import Case, case_of
-from kfuzz.claims.kernel import Kernel, discover, load
+from kfuzz.claims.kernel import Kernel, load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Circumstances, Device, Finding, Job, Outcome, Probe, Run
 from kfuzz.oracle.verdict import Reason, Why
 from kfuzz.trials.trial import DefectError, Trial, check_trial, run_trial, unfit
 
-EVERY = {kernel.name: kernel for kernel in discover()}
-ONLINE = EVERY["softmax/online_block"]
+ONLINE = our_kernel("softmax/online_block")
+NAIVE, SUM_DOWN = our_kernel("softmax/naive_block"), our_kernel("reduce/warp_sum_down")
 TUNE = {"threads": 32}
 PROBE = Probe()
 
@@ -203,7 +204,7 @@ def test_what_a_silent_claim_could_have_said_is_noted() -> None:
     x = np.zeros((2, 6), np.float32)
     x[1, 3] = np.nan
     case = case_of("softmax", {"x": x})
-    silent = EVERY["softmax/online_block"]
+    silent = our_kernel("softmax/online_block")
     assert silent.special.nan is None
 
     def row_of_nan(y: np.ndarray) -> Outcome:
@@ -235,8 +236,8 @@ def test_each_bucket_has_an_exception_of_its_own() -> None:
     ("kernel", "case", "words"),
     [
         (ONLINE, case_of("transpose", {"x": np.zeros((2, 2), np.float32)}), "it computes softmax"),
-        (EVERY["reduce/warp_sum_down"], case_of("row_sum", {"x": np.zeros((1, 33), np.float32)}), "cols=33; it claims"),
-        (EVERY["softmax/naive_block"], case_of("softmax", {"x": np.full((1, 2), 81, np.float32)}), "x has 81..81; it"),
+        (SUM_DOWN, case_of("row_sum", {"x": np.zeros((1, 33), np.float32)}), "cols=33; it claims"),
+        (NAIVE, case_of("softmax", {"x": np.full((1, 2), 81, np.float32)}), "x has 81..81; it"),
     ],
 )  # fmt: skip
 def test_a_case_that_is_not_claimed_says_why(kernel: Kernel, case: Case, words: str) -> None:
@@ -254,7 +255,7 @@ def test_a_right_kernel_is_kept_on_the_cpu(device: Device) -> None:
 def test_a_wrong_kernel_is_found_on_the_cpu(device: Device) -> None:
     x = np.full((2, 40), -np.inf, np.float32)
     x[:, 39] = 0
-    trial = run_trial(EVERY["broken/leading_neg_inf"], case_of("softmax", {"x": x}), TUNE, device, PROBE)
+    trial = run_trial(our_kernel("broken/leading_neg_inf"), case_of("softmax", {"x": x}), TUNE, device, PROBE)
     assert {defect.kind for defect in trial.errors} == {"special"}
     assert "-inf minus -inf" in trial.errors[0].message
 
@@ -262,6 +263,6 @@ def test_a_wrong_kernel_is_found_on_the_cpu(device: Device) -> None:
 def test_a_race_is_found_on_the_cpu_with_its_lines(device: Device) -> None:
     x = np.zeros((1, 64), np.float32)
     case = case_of("softmax", {"x": x})
-    trial = run_trial(EVERY["broken/missing_barrier"], case, {"threads": 64}, device, Probe(check=True))
+    trial = run_trial(our_kernel("broken/missing_barrier"), case, {"threads": 64}, device, Probe(check=True))
     race = next(defect for defect in trial.defects if defect.kind == "race")
     assert race.line is not None

@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from our_kernels import our_kernel
 from rich.console import Console
 
 from kfuzz.campaign.campaign import run_campaign
@@ -21,7 +22,7 @@ from kfuzz.campaign.state import Discovery, Progress, read_state, write_state
 from kfuzz.cases import corpus
 from kfuzz.cases.case import Record, case_of
 from kfuzz.cases.errors import CaseError
-from kfuzz.claims.kernel import KERNELS, discover
+from kfuzz.claims.kernel import KERNELS
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Untried
 from kfuzz.oracle.verdict import Extent, Pattern, Worst
@@ -40,8 +41,7 @@ from kfuzz.views.report import Report
 from kfuzz.views.report_file import misfit
 from kfuzz.views.summary import counts, failures, table, troubles, verdict
 
-EVERY = {kernel.name: kernel for kernel in discover()}
-LEADING, RIGHT = EVERY["broken/leading_neg_inf"], EVERY["softmax/online_thread"]
+LEADING, RIGHT = our_kernel("broken/leading_neg_inf"), our_kernel("softmax/online_thread")
 CASE = case_of("softmax", {"x": np.zeros((1, 3), np.float32)})
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -192,7 +192,7 @@ def test_extent_in_words(rows: list[int], more: int, pattern: Pattern, rank: int
 
 
 def fake(kernel: str, progress: Progress, stop: str = "max-cases") -> Result:
-    return Result(1, stop, (KernelResult(EVERY[kernel], progress),), 1.0)  # type: ignore[arg-type]  # a stop reason
+    return Result(1, stop, (KernelResult(our_kernel(kernel), progress),), 1.0)  # type: ignore[arg-type]  # a stop reason
 
 
 def test_exit_codes(result: Result) -> None:
