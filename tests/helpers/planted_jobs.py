@@ -37,7 +37,7 @@ def lines_of(text: str, entry: str) -> range:
     lines = text.splitlines()
     first = next(number for number, line in enumerate(lines, 1) if re.search(rf"__global__ void {name}\(", line))
     end = next(number for number in range(first, len(lines) + 1) if lines[number - 1] == "}")
-    kernels = [number for number in range(1, first) if lines[number - 1].startswith("__global__")]
+    kernels = [number for number in range(1, first) if re.match(r'(extern "C" )?__global__', lines[number - 1])]
     before = next(number for number in range(kernels[-1], first) if lines[number - 1] == "}") if kernels else 0
     return range(before + 1, end + 1)
 
@@ -82,8 +82,8 @@ def reported(text: str, entry: str, findings: Iterable[Finding]) -> set[Mark]:
 
 def entries(file: str) -> tuple[str, ...]:
     """Every kernel of a planted file; templates with 256 threads."""
-    found = re.findall(r"^(template.*\n)?__global__ void (\w+)", source(file), re.MULTILINE)
-    return tuple(f"{name}<256>" if template else name for template, name in found)
+    found = re.findall(r'^(template.*\n|extern "C" )?__global__ void (\w+)', source(file), re.MULTILINE)
+    return tuple(f"{name}<256>" if before.startswith("template") else name for before, name in found)
 
 
 def planted(

@@ -31,13 +31,13 @@ __global__ void later(const int *before, const int *older, const int *weights, i
   int i = blockIdx.x * blockDim.x + threadIdx.x, sum = 0;
   if (does & triggers_first) trigger(does);
   if (does & reads_weights_early) sum += weights[i];
-  if (does & reads_early) sum += before[i];              // reads_early
-  if (does & reads_older_early) sum += older[i];         // reads_older_early
-  if (does & writes_early) scratch[i] += i + 1;          // writes_early
+  if (does & reads_early) sum += before[i];  //~ error: race if reads_early
+  if (does & reads_older_early) sum += older[i];  //~ error: race if reads_older_early
+  if (does & writes_early) scratch[i] += i + 1;  //~ error: race if writes_early
   if (does & waits || (does & one_waits && threadIdx.x == 0)) wait_for_grids(does);
   if (does & meets) __syncthreads();
   if (does & triggers_late) trigger(does);
-  sum += before[i];                                      // reads_late
+  sum += before[i];  //~ error: race if reads_late
   made[i] = sum + older[i];
 }
 

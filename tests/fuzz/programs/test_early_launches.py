@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from paths import DATA
+from planted_jobs import Mark, expected_if
 from program_runs import built
 
 from kfuzz.devices import Finding
@@ -44,7 +45,7 @@ WRONG = {
         "third_reads_the_first_after_the_second_waited": "reads_older_early",
     },
 }
-"""The mark on the line that comes too early."""
+"""The name in the mark on the line that comes too early."""
 
 
 @pytest.fixture(scope="module")
@@ -62,11 +63,9 @@ def examine(program: Path, *cases: tuple[str, str], seed: int = 1) -> list[Findi
         return findings
 
 
-def line_of(way: str, case: str) -> int:
-    """The line of the access that comes too early."""
-    lines = SOURCE.read_text().splitlines()
-    (line,) = (number for number, text in enumerate(lines, 1) if text.endswith(f"// {WRONG[way][case]}"))
-    return line
+def mark_of(way: str, case: str) -> Mark:
+    """The finding that a wrong case must have, at the access that comes too early."""
+    return expected_if("early_launches", WRONG[way][case])
 
 
 def test_a_kernel_that_waits_for_what_it_uses_has_no_finding(program: Path) -> None:
@@ -86,9 +85,9 @@ def test_right_cases_run_to_their_end_on_a_gpu(tmp_path: Path) -> None:
 def test_an_access_before_the_wait_is_a_race_with_its_line(program: Path) -> None:
     cases = [("stream", case) for case in WRONG["stream"]] + [("port1", case) for case in WRONG["port1"]]
     findings = examine(program, *cases)
-    assert {(one.kind, one.severity) for one in findings} == {("race", "error")}
-    lines = {line_of(way, case) for way, case in cases}
-    assert {one.line for one in findings} == lines
+    wanted = {mark_of(way, case) for way, case in cases}
+    assert {(one.severity, one.kind, one.line) for one in findings} == wanted
+    lines = {line for _, _, line in wanted}
     messages = " ".join(one.message for one in findings)
     assert all(f"needs cudaGridDependencySynchronize() before line {line}," in messages for line in lines)
 
@@ -98,8 +97,8 @@ def test_an_access_before_the_wait_is_a_race_with_its_line(program: Path) -> Non
 @pytest.mark.parametrize(("way", "case"), [(way, case) for way, cases in WRONG.items() for case in cases])
 def test_each_wrong_case_is_found_by_itself(program: Path, way: str, case: str, seed: int) -> None:
     findings = examine(program, (way, case), seed=seed)
+    assert mark_of(way, case) in {(one.severity, one.kind, one.line) for one in findings}
     assert {(one.kind, one.severity) for one in findings} == {("race", "error")}
-    assert line_of(way, case) in {one.line for one in findings}
 
 
 @pytest.mark.soak
