@@ -115,8 +115,8 @@ def sampling_notes(share: SampledShare) -> Iterator[str]:
         )
     if share.skipped:
         yield (
-            f"{plural(share.skipped, 'launch', 'launches')} repeated an earlier one that left all memory as it was, "
-            "and were not run; --whole runs all"
+            f"{plural(share.skipped, 'launch', 'launches')} repeated an earlier one and were not run, since it left "
+            "all memory as it was or nothing read what they would change; --whole runs all"
         )
 
 

@@ -7,6 +7,7 @@
 #include "../runtime/memory_map.h"
 #include "../runtime/report.h"
 #include "asked.h"
+#include "deferred.h"
 #include "nested_launches.h"
 
 namespace cuda_on_cpu {
@@ -105,9 +106,16 @@ static cudaError_t set(const Filled &f) {
   if (!is_stream(by.stream)) return returns(cudaErrorInvalidResourceHandle);
   if (!is_device_memory(f.to)) return returns(cudaErrorInvalidValue);
   if (is_captured(by.stream)) return capture(by.stream, cudaGraphNodeTypeMemset, set_again, f);
-  Within runtime;
-  Working work(timeline_of(by.stream), Work::set, !lane_of_graph() && by.waits && is_host_visible(device_array_at(f.to)));
   SetKey key = {f.to, f.width, f.rows * f.slices, f.pitch, f.slice, f.value | uint64_t{f.element_bytes} << 32};
+  bool is_apart = is_fresh(f.to);
+  if (has_deferred() && !is_apart && was_done(key) && may_defer(by.stream)) {
+    auto *kept = static_cast<Filled *>(malloc(sizeof f));
+    *kept = f;
+    defer(Waiting::set, {cudaGraphNodeTypeMemset, set_again, kept, free});
+    return cudaSuccess;
+  }
+  Within runtime;
+  Working work(timeline_of(by.stream), Work::set, !lane_of_graph() && by.waits && is_host_visible(device_array_at(f.to)), false, is_apart);
   if (is_done_already(key)) return cudaSuccess;
   for (size_t row = 0; row < f.rows * f.slices; row++) {
     char *into = static_cast<char *>(f.to) + row / f.rows * f.slice + row % f.rows * f.pitch;

@@ -68,7 +68,7 @@ cublasStatus_t product(cublasHandle_t handle, cublasOperation_t of_a, cublasOper
                {b.at, b.type, b_rows, b_columns, b.ld, b.stride, b.is_list},
                {c.at, c.type, size.m, size.n, c.ld, c.stride, c.is_list},
                {c.at, c.type, size.m, size.n, c.ld, c.stride, c.is_list}};
-  return status_of(do_or_capture<Product>(p, by, multiply));
+  return status_of(do_or_capture<Product>(p, by, multiply, true));
 }
 
 cublasStatus_t moved(int n, int element, const void *x, int x_step, void *y, int y_step, cudaMemcpyKind kind, cudaStream_t stream, bool waits, int line) {

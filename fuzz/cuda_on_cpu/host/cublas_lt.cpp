@@ -217,5 +217,5 @@ CUDA_ON_CPU_API cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtM
     p.before_activation = desc->aux;
     p.before_ld = desc->aux_ld;
   }
-  return status_of(do_or_capture<Product>(p, by, multiply));
+  return status_of(do_or_capture<Product>(p, by, multiply, true));
 }

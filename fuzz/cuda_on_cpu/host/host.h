@@ -50,10 +50,12 @@ void check_earlier_answers();
 
 // From order.cpp. Whatever a stream does is done between two of these; who asks waits for it where it is told to.
 bool is_stream(cudaStream_t stream);
+bool is_only_stream(cudaStream_t stream);  // the legacy one, and the program has made no other
 Timeline timeline_of(cudaStream_t stream);
 class Working {
  public:
-  Working(Timeline timeline, Work what, bool host_waits, bool may_begin_early = false);
+  // `is_apart`: nothing that waits (deferred.h) can access what the work does; otherwise all of that is done before.
+  Working(Timeline timeline, Work what, bool host_waits, bool may_begin_early = false, bool is_apart = false);
   ~Working();
   Working(const Working &) = delete;
   bool host_waits() const { return host_waits_; }

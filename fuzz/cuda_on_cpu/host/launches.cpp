@@ -10,6 +10,7 @@
 #include "../runtime/repetitions.h"
 #include "../runtime/report.h"
 #include "../runtime/state.h"
+#include "deferred.h"
 #include "host.h"
 #include "nested_launches.h"
 
@@ -159,21 +160,30 @@ struct Taken {
   const void *kernel;
 };
 
-void do_one_launch(const Taken &taken) {
-  const Launched &launched = written_down(taken.wanted);
-  Entry entry = {"", taken.invoke, "", nullptr};
+LaunchKey key_of(const Taken &taken) { return {taken.kernel, taken.invoke, taken.context, taken.keeping->bytes}; }
+
+Step step_of(const Taken &taken) {
+  const Launched &launched = taken.wanted;
   Step step = {};
-  step.entry = &entry;
   step.context = taken.context;
   for (int i = 0; i < 3; i++) step.grid[i] = launched.grid[i], step.block[i] = launched.block[i], step.cluster[i] = taken.cluster.of[i];
   step.shared = static_cast<uint32_t>(launched.shared);
   step.cooperative = taken.how & launch_cooperative ? 1 : 0;
+  return step;
+}
+
+void do_one_launch(const Taken &taken) {
+  do_deferred();
+  written_down(taken.wanted);
+  Entry entry = {"", taken.invoke, "", nullptr};
+  Step step = step_of(taken);
+  step.entry = &entry;
   Within runtime;
   memory_map.arguments_start = reinterpret_cast<uintptr_t>(taken.context);
   memory_map.arguments_end = memory_map.arguments_start + taken.keeping->bytes;
   bool may_begin_early = is_in_graph() ? node_may_begin_early() : taken.how & launch_early;
   Working kernel_works(timeline_of(taken.stream), Work::kernel, false, may_begin_early);
-  if (!begin_launch(step, {taken.kernel, taken.invoke, taken.context, taken.keeping->bytes})) return;
+  if (!begin_launch(step, key_of(taken))) return;
   begin_threads(taken.stream);
   launch(step);
   end_threads();
@@ -194,6 +204,24 @@ void forget_launch(void *arguments) {
   taken->keeping->forget(taken->context);
   free(taken->arguments);
   free(taken);
+}
+
+// A launch that is equal to an earlier one waits until something can see what it does. Its arguments are kept as a GPU is
+// given them: as bits.
+bool is_deferred(const Taken &taken) {
+  if (taken.how & launch_early || !taken.keeping->stands_alone || !may_defer(taken.stream) || !has_run(step_of(taken), key_of(taken))) return false;
+  constexpr size_t alignment = 64;
+  Taken kept = taken;
+  kept.context = aligned_alloc(alignment, (taken.keeping->bytes + alignment - 1) / alignment * alignment);
+  memcpy(kept.context, taken.context, taken.keeping->bytes);
+  void *later = malloc(sizeof kept);
+  memcpy(later, static_cast<void *>(&kept), sizeof kept);
+  written_down(taken.wanted);
+  defer(Waiting::launch, {cudaGraphNodeTypeKernel, launch_again, later, [](void *arguments) {
+                            free(static_cast<Taken *>(arguments)->context);
+                            free(arguments);
+                          }});
+  return true;
 }
 
 // The kernel to launch: `type` if only the kernel's address gives it.
@@ -245,7 +273,7 @@ cudaError_t launched(const Callee &callee, const LaunchAsked &asked) {
   }
   if (is_nested) return nested_launch(taken, is_tail);
   if (is_captured(asked.stream)) return capture(taken.stream, kept_launch(taken, callee.type), taken.how & launch_early);
-  do_launch(taken);
+  if (!is_deferred(taken)) do_launch(taken);
   return cudaSuccess;
 }
 

@@ -1,6 +1,7 @@
 // A function of one of NVIDIA's libraries: one piece of work on a stream, whose accesses are checked as a copy's are.
 #pragma once
 #include "asked.h"
+#include "deferred.h"
 #include "include/library_types.h"
 
 namespace cuda_on_cpu {
@@ -46,24 +47,32 @@ double element_at(const void *at, cudaDataType type);
 void set_element(void *at, cudaDataType type, double value);
 double number_of(const Scalar &scalar, cudaDataType type, LibraryWork &work);
 
-// The work of a captured stream is done when its graph is: `again` does it with a copy of `arguments`.
+// The work of a captured stream is done when its graph is: `again` does it with a copy of `arguments`. `is_all`: these say
+// all of what it does, so work that is equal to work that was done may wait (deferred.h).
 template <class Arguments>
-cudaError_t do_or_capture(const Arguments &arguments, const Asked &by, void (*does)(const Arguments &)) {
+cudaError_t do_or_capture(const Arguments &arguments, const Asked &by, void (*does)(const Arguments &), bool is_all = false) {
   struct Kept {
     Arguments arguments;
     void (*does)(const Arguments &);
   };
   if (!is_stream(by.stream)) return returns(cudaErrorInvalidResourceHandle);
-  if (!is_captured(by.stream)) {
-    does(arguments);
-    return cudaSuccess;
-  }
   auto again = [](void *kept) {
     auto *one = static_cast<Kept *>(kept);
     one->does(one->arguments);
     return cudaSuccess;
   };
-  return capture(by.stream, cudaGraphNodeTypeEmpty, +again, Kept{arguments, does});
+  if (is_captured(by.stream)) return capture(by.stream, cudaGraphNodeTypeEmpty, +again, Kept{arguments, does});
+  auto as_known = reinterpret_cast<Does>(does);
+  if (is_all && may_defer_equal(&arguments, sizeof arguments, as_known, by.stream)) {
+    auto *kept = static_cast<Kept *>(malloc(sizeof(Kept)));
+    memcpy(static_cast<void *>(&kept->arguments), static_cast<const void *>(&arguments), sizeof arguments);
+    kept->does = does;
+    defer(Waiting::product, {cudaGraphNodeTypeEmpty, +again, kept, free});
+    return cudaSuccess;
+  }
+  does(arguments);
+  if (is_all) note_equal(&arguments, sizeof arguments, as_known);
+  return cudaSuccess;
 }
 
 }  // namespace cuda_on_cpu

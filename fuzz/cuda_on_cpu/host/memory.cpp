@@ -8,6 +8,7 @@
 #include "../runtime/repetitions.h"
 #include "../runtime/state.h"
 #include "asked.h"
+#include "deferred.h"
 #include "graph.h"
 #include "nested_launches.h"
 
@@ -60,6 +61,28 @@ static void free_array(Buffer &b, int line) {
   if (run->check) unmark_array(b);
 }
 
+static cudaError_t freed(void *memory, const Asked &by);
+struct Freed {
+  void *memory;
+  Asked by;
+};
+static cudaError_t free_again(void *arguments) {
+  auto &one = *static_cast<Freed *>(arguments);
+  return freed(one.memory, one.by);
+}
+static bool waits_with_work(const Buffer &b, const Asked &by) {
+  if (!has_deferred() || is_fresh(b.address)) return false;
+  if (!by.waits) {
+    do_deferred();
+    return false;
+  }
+  auto *kept = static_cast<Freed *>(malloc(sizeof(Freed)));
+  *kept = {b.address, by};
+  bool waits = defer_free(b, {cudaGraphNodeTypeEmpty, free_again, kept, free});
+  if (!waits) free(kept);
+  return waits;
+}
+
 // Memory that is freed on a stream may be in use on another one; cudaFree waits for all streams.
 static cudaError_t freed(void *memory, const Asked &by) {
   if (is_asked_by_kernel() && cuda_on_cpu_is_on_device_heap(memory)) {
@@ -71,8 +94,10 @@ static cudaError_t freed(void *memory, const Asked &by) {
   if (b && b->address == memory && !by.waits && is_captured(by.stream)) return capture_free(by.stream, memory, by.line, by.pc);
   if (!b || !(b->flags & is_allocated_by_host) || b->flags & is_freed || b->address != memory || !is_stream(by.stream))
     return returns(cudaErrorInvalidValue);
+  if (waits_with_work(*b, by)) return cudaSuccess;
+  if (b->flags & is_freed) return returns(cudaErrorInvalidValue);
   Within runtime;
-  if (by.waits) host_waits_for_all();
+  if (by.waits) host_waits_for_all(), note_host_waits();
   if (!by.waits && run->check) {
     Working work(timeline_of(by.stream), Work::freeing, false);
     moves(b->address, b->bytes, Move::writes, by, work);
@@ -84,6 +109,7 @@ static cudaError_t freed(void *memory, const Asked &by) {
 }
 
 void free_at_once(void *memory) {
+  do_deferred();
   Buffer *b = device_array_at(memory);
   if (!b || b->flags & is_freed) return;
   Within runtime;
@@ -113,6 +139,7 @@ static cudaError_t allocated(void **to, size_t bytes, CudaOnCpuMemory kind, int 
     return *to ? cudaSuccess : returns(cudaErrorMemoryAllocation);
   }
   Within runtime;
+  if (kind != cuda_on_cpu_device_memory) do_deferred();
   note_memory_change();
   Buffer b = {};
   b.bytes = bytes;
@@ -124,7 +151,7 @@ static cudaError_t allocated(void **to, size_t bytes, CudaOnCpuMemory kind, int 
   if (run->buffer_count < run->buffer_capacity && place_one_more(*run, b)) {
     run->buffers[run->buffer_count++] = b;
     if (run->check) mark_array(b);
-  } else if (!placed_again(b)) {
+  } else if (do_deferred(); !placed_again(b)) {
     if (bytes > memory_of_card || !run->is_program) return returns(cudaErrorMemoryAllocation);
     refuse_to_allocate(bytes, line);
   }
@@ -233,6 +260,7 @@ CUDA_ON_CPU_API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemP
 }
 CUDA_ON_CPU_API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value) {
   Alone alone;
+  do_deferred();
   uint64_t used = 0;
   for (uint32_t i = run->job_buffer_count; i < run->buffer_count; i++)
     if (!(run->buffers[i].flags & is_freed)) used += run->buffers[i].bytes;

@@ -78,7 +78,7 @@ void refuse_to_kernels(const char *function, int line) {
 
 // A launch that launches others is never one that changes nothing.
 void launch_later(const Again &launch, bool is_tail) {
-  note_output();
+  note_other_effect();
   auto *one = static_cast<Nested *>(malloc(sizeof(Nested)));
   one->launch = launch;
   (is_tail ? nested.tails : nested.children).add(one);

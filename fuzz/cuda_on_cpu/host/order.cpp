@@ -3,6 +3,7 @@
 #include "../runtime/repetitions.h"
 #include "../runtime/checker.h"
 #include "../runtime/state.h"
+#include "deferred.h"
 #include "host.h"
 #include "nested_launches.h"
 
@@ -64,6 +65,7 @@ cudaError_t waited(cudaStream_t stream) {
   refuse_to_kernels("a function that waits for a stream");
   if (!is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
   if (is_captured(stream)) return returns(cudaErrorStreamCaptureUnsupported);
+  note_host_waits();
   host_waits_for(timeline_of(stream));
   checker_host_goes_on();
   return cudaSuccess;
@@ -72,6 +74,7 @@ cudaError_t waited(cudaStream_t stream) {
 cudaError_t waited(cudaEvent_t event) {
   refuse_to_kernels("a function that waits for an event");
   if (!event || !event->is_alive) return returns(cudaErrorInvalidResourceHandle);
+  note_host_waits();
   if (event->recorded) wait_for(of_host, event->done);
   checker_host_goes_on();
   return cudaSuccess;
@@ -79,6 +82,7 @@ cudaError_t waited(cudaEvent_t event) {
 
 cudaError_t waited_for_all() {
   refuse_to_kernels("cudaDeviceSynchronize()");
+  note_host_waits();
   host_waits_for_all();
   checker_host_goes_on();
   return cudaSuccess;
@@ -90,6 +94,7 @@ cudaError_t made_stream(cudaStream_t *stream, unsigned int flags) {
     *stream = &handles.of_kernels;
     return flags & cudaStreamNonBlocking ? cudaSuccess : returns(cudaErrorInvalidValue);
   }
+  do_deferred();
   cudaError_t error = made(stream, handles.streams);
   if (error != cudaSuccess) return error;
   (*stream)->timeline = make_timeline(!(flags & cudaStreamNonBlocking));
@@ -132,6 +137,8 @@ cudaStream_t stream_of_nodes() { return &handles.of_nodes; }
 // A node does not use the stream that it was captured from, which may be gone.
 bool is_stream(cudaStream_t stream) { return lane_of_graph() != of_host || !is_own(stream) || stream->is_alive; }
 
+bool is_only_stream(cudaStream_t stream) { return timeline_of(stream) == legacy_stream && !handles.streams.used; }
+
 Timeline timeline_of(cudaStream_t stream) {
   if (lane_of_graph() != of_host) return lane_of_graph();
   if (is_own(stream)) return stream->timeline;
@@ -139,7 +146,11 @@ Timeline timeline_of(cudaStream_t stream) {
   return stream == cudaStreamPerThread ? per_thread_stream : legacy_stream;
 }
 
-Working::Working(Timeline timeline, Work what, bool host_waits, bool may_begin_early) : timeline_(timeline), host_waits_(host_waits) {
+Working::Working(Timeline timeline, Work what, bool host_waits, bool may_begin_early, bool is_apart) : timeline_(timeline), host_waits_(host_waits) {
+  if (!is_apart) {
+    do_deferred();
+    note_work();
+  }
   if (what != Work::kernel && what != Work::copy && what != Work::set) note_memory_change();  // these note it themselves
   if (run->check) begin_work(timeline, what, may_begin_early);
 }
@@ -231,6 +242,7 @@ CUDA_ON_CPU_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stre
     capture_event(stream, event->captured);
     return cudaSuccess;
   }
+  note_host_waits();
   event->recorded = ++handles.recordings;
   record(timeline_of(stream), event->done);
   return cudaSuccess;

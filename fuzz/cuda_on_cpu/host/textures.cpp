@@ -2,6 +2,7 @@
 #include "../runtime/report.h"
 #include "../runtime/state.h"
 #include "asked.h"
+#include "deferred.h"
 #include "include/cuda_on_cpu_host/arrays.h"
 
 using namespace cuda_on_cpu;
@@ -121,6 +122,7 @@ Object *object_at(unsigned long long number, bool is_surface) {
   return one && one->is_alive && one->is_surface == is_surface ? one : nullptr;
 }
 cudaError_t destroyed(unsigned long long number, bool is_surface) {
+  do_deferred();  // it may use it
   Object *one = object_at(number, is_surface);
   if (!one) return number ? returns(cudaErrorInvalidValue) : cudaSuccess;
   one->is_alive = false;
@@ -219,6 +221,7 @@ CUDA_ON_CPU_API cudaError_t cudaFreeArray(cudaArray_t array, int line) {
   Alone alone;
   if (!array) return cudaSuccess;
   if (!is_array(array)) return returns(cudaErrorInvalidValue);
+  do_deferred();
   array->is_alive = false;
   return cudaFree(array->memory, line);
 }

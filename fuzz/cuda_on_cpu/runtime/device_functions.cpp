@@ -59,7 +59,7 @@ CUDA_ON_CPU_API void cuda_on_cpu_trigger() {
 }
 
 CUDA_ON_CPU_API int cuda_on_cpu_vprintf(const char *format, va_list values) {
-  note_output();
+  note_other_effect();
   if (run->is_program) return vprintf(format, values);
   int room = print_capacity - last_printed.used;
   int length = vsnprintf(last_printed.text + last_printed.used, static_cast<size_t>(room), format, values);
@@ -76,6 +76,7 @@ CUDA_ON_CPU_API int cuda_on_cpu_printf(const char *format, ...) {
 }
 
 CUDA_ON_CPU_API int64_t cuda_on_cpu_clock() {
+  note_other_effect();
   auto thread = static_cast<uint64_t>(block.current);
   auto &clock = clocks.of[(block.number * 31 + thread) % Clocks::places];
   uint64_t whose = block.number * max_threads + thread + 1;

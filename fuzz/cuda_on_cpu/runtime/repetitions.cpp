@@ -6,9 +6,9 @@
 
 #include "arena.h"
 #include "block.h"
-#include "checker.h"
 #include "heap.h"
 #include "library_image.h"
+#include "sampling.h"
 #include "state.h"
 
 namespace cuda_on_cpu {
@@ -16,7 +16,7 @@ namespace cuda_on_cpu {
 namespace {
 
 constexpr uint64_t page = 4096, most_arguments = 1024, most_kept = uint64_t{1} << 31;
-constexpr uint32_t most_known = 16;  // launches that take turns in one loop
+constexpr uint32_t most_known = 128;  // launches that take turns in one loop, each with several sizes of blocks
 constexpr uint32_t most_tries = 2;   // of a launch that changes memory each time
 
 struct Known {
@@ -26,6 +26,7 @@ struct Known {
   uint64_t bytes;
   uint64_t memory;  // the state in which it changed nothing; 0: none
   uint32_t tries;
+  bool has_run, has_other_effects;
   unsigned char arguments[most_arguments];
 };
 
@@ -40,8 +41,9 @@ struct Repetitions {
   Known known[most_known];
   uint32_t count = 0, next = 0;
   uint64_t memory = 1;  // how often memory may have changed
-  uint64_t outputs = 0, outputs_before = 0;
-  Known *now = nullptr;  // the launch that runs, if it is compared
+  uint64_t other_effects = 0, other_effects_before = 0;
+  Known *now = nullptr;  // the launch that runs
+  bool compares = false;
   Repetitions() {}
 };
 PerRun<Repetitions> repetitions;
@@ -115,33 +117,39 @@ bool is_memory_as_kept() {
   return is_same && seen == kept.used;
 }
 
-bool may_skip() {
+}  // namespace
+
+bool may_skip_work() {
   if (!run->may_skip_launches || !run->check || run->late_writes || run->preempt_one_in || run->assume) return false;
-  if (checker_accesses_in_full() < run->accesses_in_full) return false;
+  if (!has_spent_budget()) return false;
   for (uint32_t i = 0; i < run->buffer_count; i++)
     if (run->buffers[i].flags & is_host_visible_memory && !(run->buffers[i].flags & is_freed)) return false;  // the host writes it
   return true;
 }
+
+namespace {
 
 bool is_same(const Step &a, const Step &b) {
   return !memcmp(a.grid, b.grid, sizeof a.grid) && !memcmp(a.block, b.block, sizeof a.block) && !memcmp(a.cluster, b.cluster, sizeof a.cluster) &&
          a.shared == b.shared && a.cooperative == b.cooperative;
 }
 
-Known &known_launch(const Step &step, const LaunchKey &key, bool &is_new) {
-  is_new = false;
+Known *find_launch(const Step &step, const LaunchKey &key) {
   for (uint32_t i = 0; i < repetitions.count; i++) {
     Known &one = repetitions.known[i];
     if (one.kernel == key.kernel && one.invoke == key.invoke && one.bytes == key.bytes && is_same(one.step, step) &&
         !memcmp(one.arguments, key.arguments, key.bytes))
-      return one;
+      return &one;
   }
-  is_new = true;
+  return nullptr;
+}
+
+Known &know_launch(const Step &step, const LaunchKey &key) {
   Known &one = repetitions.known[repetitions.next];
   repetitions.next = (repetitions.next + 1) % most_known;
   if (repetitions.count < most_known) repetitions.count++;
   one.step = step, one.kernel = key.kernel, one.invoke = key.invoke, one.bytes = key.bytes;
-  one.memory = 0, one.tries = 0;
+  one.memory = 0, one.tries = 0, one.has_run = one.has_other_effects = false;
   memcpy(one.arguments, key.arguments, key.bytes);
   return one;
 }
@@ -149,43 +157,64 @@ Known &known_launch(const Step &step, const LaunchKey &key, bool &is_new) {
 }  // namespace
 
 void note_memory_change() { repetitions.memory++; }
-void note_output() { repetitions.outputs++; }
+void note_other_effect() { repetitions.other_effects++; }
+
+static const KnownSet *find_set(const SetKey &key) {
+  for (const KnownSet &one : repetitions.sets)
+    if (one.memory && !memcmp(&one.key, &key, sizeof key)) return &one;
+  return nullptr;
+}
+
+bool was_done(const SetKey &key) { return find_set(key); }
 
 bool is_done_already(const SetKey &key) {
-  if (!may_skip()) return false;
-  for (const KnownSet &one : repetitions.sets)
-    if (one.memory == repetitions.memory && !memcmp(&one.key, &key, sizeof key)) return true;
-  return false;
+  const KnownSet *known = may_skip_work() ? find_set(key) : nullptr;
+  return known && known->memory == repetitions.memory;
 }
 
 void note_done(const SetKey &key) {
+  for (KnownSet &one : repetitions.sets)
+    if (!memcmp(&one.key, &key, sizeof key)) {
+      one.memory = repetitions.memory;
+      return;
+    }
   repetitions.sets[repetitions.next_set] = {key, repetitions.memory};
   repetitions.next_set = (repetitions.next_set + 1) % most_known;
 }
 
+bool has_run(const Step &step, const LaunchKey &key) {
+  const Known *known = key.bytes <= most_arguments ? find_launch(step, key) : nullptr;
+  return known && known->has_run && !known->has_other_effects;
+}
+
 bool begin_launch(const Step &step, const LaunchKey &key) {
   repetitions.now = nullptr;
-  if (!may_skip() || key.bytes > most_arguments) return true;
-  bool is_new;
-  Known &one = known_launch(step, key, is_new);
-  if (one.memory == repetitions.memory) {
+  repetitions.compares = false;
+  if (!may_skip_work() || key.bytes > most_arguments) return true;
+  Known *known = find_launch(step, key);
+  if (known && known->memory == repetitions.memory) {
     run->skipped_launches++;
     return false;
   }
-  if (is_new || one.tries == most_tries || !prepare()) return true;
-  repetitions.outputs_before = repetitions.outputs;
-  if (keep_memory()) repetitions.now = &one;
+  repetitions.other_effects_before = repetitions.other_effects;
+  repetitions.compares = known && known->tries < most_tries && prepare() && keep_memory();
+  repetitions.now = known ? known : &know_launch(step, key);
   return true;
 }
 
 void end_launch() {
   Known *one = repetitions.now;
   repetitions.now = nullptr;
-  if (one && repetitions.outputs == repetitions.outputs_before && is_memory_as_kept()) {
-    one->memory = repetitions.memory;
-    return;
+  if (one) {
+    bool has_other_effects = repetitions.other_effects != repetitions.other_effects_before;
+    one->has_run = true;
+    one->has_other_effects |= has_other_effects;
+    if (repetitions.compares && !has_other_effects && is_memory_as_kept()) {
+      one->memory = repetitions.memory;
+      return;
+    }
+    one->tries += repetitions.compares;
   }
-  if (one) one->tries++;
   note_memory_change();
 }
 

@@ -10,8 +10,8 @@ namespace cuda_on_cpu {
 
 // Whatever may change memory that kernels read notes it: a copy to the device, a launch, an allocation, a library's work.
 void note_memory_change();
-// A kernel that prints is always run.
-void note_output();
+// A kernel that prints, or that reads a clock, is always run.
+void note_other_effect();
 
 struct LaunchKey {
   const void *kernel;
@@ -25,8 +25,14 @@ struct SetKey {
   uint64_t width, rows, pitch, slice, value;
 };
 bool is_done_already(const SetKey &key);
+bool was_done(const SetKey &key);  // at any time
 void note_done(const SetKey &key);
 
+// Whether the run may leave out work that nothing sees: it samples, no experiment repeats it, and the host has no memory in
+// common with kernels.
+bool may_skip_work();
+// Whether an equal launch has run, and all its effects are in memory.
+bool has_run(const Step &step, const LaunchKey &key);
 // Around a launch. If `begin_launch` is false, it is not to be run, and `end_launch` is not called.
 bool begin_launch(const Step &step, const LaunchKey &key);
 void end_launch();

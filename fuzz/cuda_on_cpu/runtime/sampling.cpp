@@ -81,6 +81,8 @@ void end_sampling() {
   if (run->check) checker_goes_lightly(false);
 }
 
+bool has_spent_budget() { return budget.made >= run->accesses_in_full; }
+
 bool next_starts_lightly(const BlockOrder &order, uint64_t position) {
   if (sample.is_allowed && !sample.is_drawn && budget.made + made_in_this_launch() >= run->accesses_in_full) draw_sample(order, position);
   return sample.is_allowed && sample.is_drawn && sample.next == sample.count;

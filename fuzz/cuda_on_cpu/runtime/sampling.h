@@ -17,6 +17,8 @@ struct Start {
 
 void begin_sampling(const Step &step, uint64_t blocks);
 void end_sampling();
+// Whether launches are sampled from now on: those before have made as many accesses as are checked in full.
+bool has_spent_budget();
 // Before the block that starts next, at this position of the order: each once, from 0 on.
 bool next_starts_lightly(const BlockOrder &order, uint64_t position);
 Start next_start(const BlockOrder &order, uint64_t position);

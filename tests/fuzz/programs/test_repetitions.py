@@ -1,11 +1,14 @@
-"""Launches that repeat an earlier one and change nothing are not run again; the program's answer stays the same."""
+"""Launches that repeat an earlier one, and that nothing could see, are not run; the program's answer stays the same."""
 
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from pathlib import Path
+from dataclasses import dataclass
 
 import pytest
 from paths import DATA
 
+from kfuzz.cpu.compiler import Library
+from kfuzz.devices import Finding
 from kfuzz.programs.build import compile_source, link, load_program
 from kfuzz.programs.check import CheckedProgram, Server
 from kfuzz.programs.command_line import parse
@@ -13,51 +16,115 @@ from kfuzz.programs.sampling import BlockSampling
 from kfuzz.views.program import sampling_notes
 
 pytestmark = pytest.mark.slow
+SOURCE = DATA / "large_launches" / "measured_often.cu"
 AT_ONCE = BlockSampling(accesses_in_full=0, sampled_from=64)
+NOT_YET = BlockSampling(accesses_in_full=1 << 40, sampled_from=64)
+
+
+@dataclass(frozen=True)
+class Program:
+    """The program, built and loaded once."""
+
+    library: Library
+    server: Server
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
     made = tmp_path_factory.mktemp("often") / "program"
-    command = parse([str(DATA / "large_launches" / "measured_often.cu")])
+    command = parse([str(SOURCE)])
     link([compile_source(one, command.flags).object for one in command.sources], command, made)
-    return made
-
-
-def check(program: Path, what: str, sampling: BlockSampling | None = AT_ONCE) -> tuple[str, int]:
-    """What the program prints, and how many launches were not run."""
     with closing(Server()) as server:
-        words = (str(program), what)
-        one = CheckedProgram(load_program(program), words, 60.0, server, lambda _: None, sampling=sampling)
-        assert list(one.examine(1, seed=1).findings) == []
+        yield Program(load_program(made), server)
+
+
+def run(
+    program: Program, *words: str, sampling: BlockSampling | None = AT_ONCE
+) -> tuple[CheckedProgram, Sequence[Finding]]:
+    """The program after a run, and its findings."""
+    given = ("often", *words)
+    one = CheckedProgram(program.library, given, 60.0, program.server, lambda _: None, sampling=sampling)
+    findings = one.examine(1, seed=1).findings
+    assert (one.stopped, one.refusal) == ("", "")
+    return one, findings
+
+
+def check(program: Program, *words: str, sampling: BlockSampling | None = AT_ONCE) -> tuple[str, int]:
+    """What the program prints, and how many launches were not run, of a program without findings."""
+    one, findings = run(program, *words, sampling=sampling)
+    assert list(findings) == []
     return one.printed[0].output, one.sampled.skipped
 
 
-def test_of_400_equal_launches_two_are_run(program: Path) -> None:
+def test_of_400_equal_launches_two_are_run(program: Program) -> None:
     assert check(program, "plain") == ("2 2\n", 398)
 
 
-def test_a_launch_that_changes_memory_is_run_each_time(program: Path) -> None:
-    assert check(program, "adds") == ("400 400\n", 0)
+@pytest.mark.parametrize(
+    ("words", "prints"),
+    [
+        (("adds",), "400 400\n"),
+        (("frees its input",), "400 400\n"),
+        (("counts",), "400\n"),
+        (("counts by atomics",), "400 0\n"),
+        (("draws",), "as expected\n"),
+        (("reads a clock",), "done\n"),
+        (("clears", "reads"), "1 1\n"),
+        (("points elsewhere",), "0 0\n"),
+        (("takes turns",), "1 1\n"),
+        (("multiplies", "reads"), "800 0\n"),
+        (("frees all", "twice"), "once\n"),
+    ],
+    ids=lambda given: given[0] if isinstance(given, tuple) else None,
+)
+def test_a_launch_that_changes_what_is_read_is_run_each_time(
+    program: Program, words: tuple[str, ...], prints: str
+) -> None:
+    assert check(program, *words) == (prints, 0)
 
 
-def test_after_another_change_of_memory_a_launch_is_run_again(program: Path) -> None:
+@pytest.mark.parametrize(
+    ("word", "prints", "skipped"),
+    [
+        ("reads nothing", "done\n", 399),
+        ("reads half way", "400 400\n", 400),
+        ("clears", "", 399),
+        ("multiplies", "", 399),
+        ("frees all", "", 399),
+    ],
+)
+def test_a_launch_that_changes_what_nothing_reads_is_not_run(
+    program: Program, word: str, prints: str, skipped: int
+) -> None:
+    assert check(program, word) == (prints, skipped)
+
+
+def test_after_another_change_of_memory_a_launch_is_run_again(program: Program) -> None:
     assert check(program, "copies") == ("2 6\n", 396)
 
 
-def test_a_whole_run_and_one_with_pinned_memory_run_every_launch(program: Path) -> None:
-    assert check(program, "plain", None) == ("2 2\n", 0)
+def test_a_whole_run_one_with_pinned_memory_and_a_small_one_run_every_launch(program: Program) -> None:
+    assert check(program, "reads nothing", sampling=None) == ("done\n", 0)
     assert check(program, "pinned") == ("2 2\n", 0)
+    assert check(program, "reads nothing", sampling=NOT_YET) == ("done\n", 0)
 
 
-def test_the_report_says_how_many_launches_were_not_run(program: Path) -> None:
-    with closing(Server()) as server:
-        one = CheckedProgram(
-            load_program(program), (str(program), "plain"), 60.0, server, lambda _: None, sampling=AT_ONCE
-        )
-        one.examine(1, seed=1)
-    notes = list(sampling_notes(one.sampled))
-    assert (
-        notes[-1]
-        == "398 launches repeated an earlier one that left all memory as it was, and were not run; --whole runs all"
+def test_a_launch_behind_a_free_is_run_and_its_use_of_the_array_found(program: Program) -> None:
+    _, findings = run(program, "uses what it has freed")
+    line = next(n for n, text in enumerate(SOURCE.read_text().splitlines(), 1) if "y[i] += x[i]" in text)
+    assert {(one.kind, one.line) for one in findings if one.severity == "error"} == {("use-after-free", line)}
+
+
+def test_launches_that_waited_race_with_another_stream_only_if_nothing_orders_them(program: Program) -> None:
+    assert check(program, "waits") == ("", 0)
+    assert check(program, "records") == ("", 0)
+    _, findings = run(program, "races")
+    assert "race" in {one.kind for one in findings if one.severity == "error"}
+
+
+def test_the_report_says_how_many_launches_were_not_run(program: Program) -> None:
+    one, _ = run(program, "reads nothing")
+    assert list(sampling_notes(one.sampled))[-1] == (
+        "399 launches repeated an earlier one and were not run, since it left all memory as it was or nothing read "
+        "what they would change; --whole runs all"
     )

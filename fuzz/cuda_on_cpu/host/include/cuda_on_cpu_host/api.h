@@ -431,11 +431,12 @@ CUDA_ON_CPU_RUNTIME cuda_on_cpu_get_attributes(cudaFuncAttributes *attributes, c
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_blocks_per_multiprocessor(int *blocks, const void *kernel, int block, size_t shared);
 
 namespace cuda_on_cpu {
-// Keeping a launch's arguments for later, and releasing them; and their size.
+// Keeping a launch's arguments for later, and releasing them; their size; and whether they refer to no variable of the host.
 struct Keeping {
   void *(*kept)(const void *context);
   void (*forget)(void *context);
   size_t bytes;
+  bool stands_alone;
 };
 // How to call a kernel of which only the address is known, and the place of the arguments that were bound to it.
 struct KernelType {

@@ -50,6 +50,11 @@ struct KernelOfObjects {
     reinterpret_cast<Called>(kernel)(std::conditional_t<is_of_bits<Parameter>, Plain<Parameter>, Bits<Parameter>>{given}.handed()...);
   }
 };
+// A kernel's address, or a lambda that names it; not a lambda that refers to a variable with its address.
+template <class Kernel>
+constexpr bool stands_alone = std::is_pointer_v<Kernel> || std::is_empty_v<Kernel>;
+template <class... Parameter>
+constexpr bool stands_alone<KernelOfObjects<Parameter...>> = true;
 template <class... Parameter>
 auto as_on_device(void (*kernel)(Parameter...)) {
   if constexpr ((is_of_bits<std::remove_const_t<Parameter>> && ...))
@@ -98,6 +103,8 @@ struct Bound {
   static void *kept(const void *from) { return new Bound(*static_cast<const Bound *>(from)); }
   static void forget(void *bound) { delete static_cast<Bound *>(bound); }
 
+  static constexpr bool stands_alone = cuda_on_cpu::stands_alone<Kernel>;
+
   CUDA_ON_CPU_UNCHECKED static void invoke(void **args) {
     auto *me = static_cast<Bound *>(args[0]);
     me->given.given_to(me->kernel);
@@ -105,7 +112,7 @@ struct Bound {
 };
 
 template <class B>
-inline constexpr Keeping keeping_of = {B::kept, B::forget, sizeof(B)};
+inline constexpr Keeping keeping_of = {B::kept, B::forget, sizeof(B), B::stands_alone};
 
 class Launch {
  public:

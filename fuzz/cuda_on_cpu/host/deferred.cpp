@@ -1,0 +1,129 @@
+#include "deferred.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "../runtime/block.h"
+#include "../runtime/repetitions.h"
+#include "../runtime/state.h"
+
+namespace cuda_on_cpu {
+
+namespace {
+
+constexpr size_t most_deferred = 1 << 18, most_bytes = 512;
+constexpr uint32_t most_known = 32, most_freed = 64;
+
+struct Deferred {
+  Waiting what;
+  Again again;
+};
+
+// Work of a library that was done.
+struct Known {
+  Does does;
+  size_t bytes;
+  unsigned char arguments[most_bytes];
+};
+
+struct Queue {
+  Deferred *at = nullptr;
+  size_t count = 0, room = 0;
+  bool is_running = false, host_has_waited = false;
+  uint32_t first_fresh = 0;  // the buffers from this one on are fresh
+  uint32_t freed_count = 0, known_count = 0, next_known = 0;
+  const Buffer *freed[most_freed];  // by frees that wait
+  Known known[most_known];
+  Queue() {}
+  ~Queue() { drop(); }
+  void drop() {
+    for (size_t i = 0; i < count; i++) at[i].again.forget(at[i].again.arguments);
+    free(at);
+    at = nullptr;
+    count = room = freed_count = 0;
+    is_running = false;
+  }
+};
+PerRun<Queue> queue;
+
+bool is_counted(Waiting what) { return what == Waiting::launch || what == Waiting::product; }
+
+bool is_to_be_freed(const Buffer &array) {
+  for (uint32_t i = 0; i < queue.freed_count; i++)
+    if (queue.freed[i] == &array) return true;
+  return false;
+}
+
+const Known *known_equal(const void *arguments, size_t bytes, Does does) {
+  for (uint32_t i = 0; i < queue.known_count; i++) {
+    const Known &one = queue.known[i];
+    if (one.does == does && one.bytes == bytes && !memcmp(one.arguments, arguments, bytes)) return &one;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool has_deferred() { return queue.count && !queue.is_running; }
+
+bool may_defer(cudaStream_t stream) {
+  return run->is_program && !queue.is_running && !queue.freed_count && queue.count < most_deferred && is_only_stream(stream) && !is_in_graph() &&
+         may_skip_work();
+}
+
+void defer(Waiting what, const Again &again) {
+  if (queue.count == queue.room) {
+    queue.room = queue.room ? 2 * queue.room : 64;
+    queue.at = static_cast<Deferred *>(realloc(queue.at, queue.room * sizeof(Deferred)));
+  }
+  if (!queue.count) queue.host_has_waited = false;
+  queue.at[queue.count++] = {what, again};
+  run->skipped_launches += is_counted(what);
+}
+
+void do_deferred() {
+  if (!has_deferred()) return;
+  queue.is_running = true;
+  for (size_t i = 0; i < queue.count; i++) {
+    const Deferred &one = queue.at[i];
+    run->skipped_launches -= is_counted(one.what);
+    one.again.does(one.again.arguments);
+  }
+  queue.drop();
+  if (queue.host_has_waited && run->check) host_waits_for_all();
+}
+
+bool defer_free(const Buffer &array, const Again &again) {
+  if (queue.freed_count == most_freed || is_to_be_freed(array)) {
+    do_deferred();
+    return false;
+  }
+  queue.freed[queue.freed_count++] = &array;
+  note_host_waits();
+  defer(Waiting::free, again);
+  return true;
+}
+
+void note_host_waits() { queue.host_has_waited = true; }
+
+bool is_fresh(const void *array) {
+  const Buffer *b = device_array_at(array);
+  return b && b >= run->buffers + queue.first_fresh;
+}
+
+void note_work() { queue.first_fresh = run->buffer_count; }
+
+bool may_defer_equal(const void *arguments, size_t bytes, Does does, cudaStream_t stream) {
+  return bytes <= most_bytes && may_defer(stream) && known_equal(arguments, bytes, does);
+}
+
+void note_equal(const void *arguments, size_t bytes, Does does) {
+  if (bytes > most_bytes || !may_skip_work() || known_equal(arguments, bytes, does)) return;
+  Known &one = queue.known[queue.next_known];
+  queue.next_known = (queue.next_known + 1) % most_known;
+  if (queue.known_count < most_known) queue.known_count++;
+  one.does = does, one.bytes = bytes;
+  memcpy(one.arguments, arguments, bytes);
+}
+
+}  // namespace cuda_on_cpu
