@@ -19,7 +19,7 @@ from kfuzz.cpu.ptx.statements import Refused, Translated, translate_statements
 from kfuzz.cpu.reach import blank_out, find_functions, find_macros, find_unreached
 from kfuzz.cpu.toolchain import HEADERS
 from kfuzz.devices import UnsupportedError
-from kfuzz.sources.cuda_text import blank_non_code, kernels
+from kfuzz.sources.cuda_text import blank_non_code, closing_bracket, kernels
 from kfuzz.sources.headers import SourceFile, rename_includes
 
 _ALIGNMENT = r"(?:(?:__align__|alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)\s*)"
@@ -145,6 +145,7 @@ def translate(
         for file, code, text, some in zip(files, codes, texts, edits, strict=True):
             some.extend(translate_launches(code, text, file.path, every))
             some.extend(_edit_addresses(code, _kernels(every)))
+            some.extend(_begin_bodies(code))
             some.extend(disable_checks(code, words, shares))
     done = tuple(map(_apply_edits, texts, edits))
     return Translation(done, _names(_DYNAMIC_SHARED, every), constants, _kernels(blank_non_code("\n".join(whole))))
@@ -182,6 +183,18 @@ def _edit_addresses(code: str, kernels: Iterable[str]) -> Iterator[TextEdit]:
     """Edits that keep the type of a kernel in place of the cast that loses it."""
     for match in re.finditer(_AS_ADDRESS % ("|".join(kernels) or r"(?!)"), code):
         yield *match.span("cast" if match["cast"] else "named"), "::cuda_on_cpu::as_address->*"
+
+
+def _begin_bodies(code: str) -> Iterator[TextEdit]:
+    """Edits after which a kernel that the host calls as a function does nothing.
+
+    nvcc makes a function of that name, which launches what <<<...>>> has noted: here there is nothing.
+    """
+    for _, opened in kernels(code):
+        body = closing_bracket(code, opened) + 1
+        if code[body:].lstrip().startswith("{"):
+            at = code.index("{", body) + 1
+            yield at, at, " if (!::cuda_on_cpu::is_launched()) return;"
 
 
 def _is_there(header: str) -> bool:

@@ -114,9 +114,9 @@ static cudaError_t set(const Filled &f) {
     defer(Waiting::set, {cudaGraphNodeTypeMemset, set_again, kept, free});
     return cudaSuccess;
   }
-  Within runtime;
+  if ((!has_deferred() || is_apart) && is_done_already(key)) return cudaSuccess;
+  Within runtime;  // it changes the protection of all pages: 5 ms for 1 GB of arrays
   Working work(timeline_of(by.stream), Work::set, !lane_of_graph() && by.waits && is_host_visible(device_array_at(f.to)), false, is_apart);
-  if (is_done_already(key)) return cudaSuccess;
   for (size_t row = 0; row < f.rows * f.slices; row++) {
     char *into = static_cast<char *>(f.to) + row / f.rows * f.slice + row % f.rows * f.pitch;
     size_t part = inside(into, f.width, true, by.line);

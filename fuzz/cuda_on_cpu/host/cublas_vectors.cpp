@@ -192,7 +192,7 @@ cublasStatus_t changed(cublasHandle_t handle, Change<T> change, const void *alph
   if (!is_handle(handle)) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (alpha) change.alpha = scalar_of(handle, alpha, type_of<T>);
   if (beta) change.beta = scalar_of(handle, beta, type_of<T>);
-  return status_of(do_or_capture<Change<T>>(change, change.by, does));
+  return status_of(do_or_capture<Change<T>>(change, change.by, does, true));
 }
 
 // c = alpha op(a) + beta op(b), which may lie where a or b lies.

@@ -46,7 +46,7 @@ struct Queue {
 };
 PerRun<Queue> queue;
 
-bool is_counted(Waiting what) { return what == Waiting::launch || what == Waiting::product; }
+bool is_counted(Waiting what) { return what == Waiting::launch || what == Waiting::library; }
 
 bool is_to_be_freed(const Buffer &array) {
   for (uint32_t i = 0; i < queue.freed_count; i++)
@@ -67,7 +67,7 @@ const Known *known_equal(const void *arguments, size_t bytes, Does does) {
 bool has_deferred() { return queue.count && !queue.is_running; }
 
 bool may_defer(cudaStream_t stream) {
-  return run->is_program && !queue.is_running && !queue.freed_count && queue.count < most_deferred && is_only_stream(stream) && !is_in_graph() &&
+  return run->is_program && in_host() && !queue.is_running && !queue.freed_count && queue.count < most_deferred && is_only_stream(stream) && !is_in_graph() &&
          may_skip_work();
 }
 

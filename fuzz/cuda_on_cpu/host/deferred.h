@@ -2,8 +2,8 @@
 // answers.
 //
 // Once a run samples large launches (runtime/sampling.h), a launch that is equal to one that has run (kernel, arguments,
-// grid) is put off, and so are the equal memsets and products of matrices and the frees that follow it. Everything that may
-// see or change what they do, such as a copy or another launch, first does them all, in their order. What waits when the
+// grid) is put off, and so are the equal memsets and calls of cuBLAS and the frees that follow it. Everything that may see
+// or change what they do, such as a copy or another launch, first does them all, in their order. What waits when the
 // program ends is never done: nothing can have seen it.
 //
 // Only a program with one stream, and without memory that the host can access by itself, puts work off. If the host has
@@ -13,7 +13,7 @@
 
 namespace cuda_on_cpu {
 
-enum class Waiting { launch, product, set, free };
+enum class Waiting { launch, library, set, free };
 
 bool has_deferred();
 // Whether work on this stream may wait. None may behind a free: it could use the array.

@@ -95,7 +95,7 @@ CUDA_ON_CPU_API cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditiona
 
 // A kernel that does it changes more than memory.
 CUDA_ON_CPU_API void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value) {
-  note_output();
+  note_other_effect();
   if (handle && handle <= values.count) values.at[handle - 1].now = value;
 }
 

@@ -67,7 +67,7 @@ cudaError_t do_or_capture(const Arguments &arguments, const Asked &by, void (*do
     auto *kept = static_cast<Kept *>(malloc(sizeof(Kept)));
     memcpy(static_cast<void *>(&kept->arguments), static_cast<const void *>(&arguments), sizeof arguments);
     kept->does = does;
-    defer(Waiting::product, {cudaGraphNodeTypeEmpty, +again, kept, free});
+    defer(Waiting::library, {cudaGraphNodeTypeEmpty, +again, kept, free});
     return cudaSuccess;
   }
   does(arguments);

@@ -67,6 +67,7 @@ void launch(const Step &the_step) {
     checker_ends_launch();
   else
     check_shared_zones(current.step->shared);
+  *module.block_dim = {};
 }
 
 }  // namespace cuda_on_cpu

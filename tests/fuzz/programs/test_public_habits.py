@@ -42,6 +42,7 @@ __global__ void wait(int ticks, long long *ended) {
   *ended = clock64();
 }
 __global__ void multiply(cuComplex *z) { z[threadIdx.x] = cuCmulf(z[threadIdx.x], make_cuComplex(0, 1)); }
+template <class Kernel, class... Given> void call(Kernel kernel, Given... given) { kernel(given...); }
 #define LAUNCH(n)   \\
   least             \\
       <<<1, n>>>    \\
@@ -60,6 +61,7 @@ int main() {
   checkCudaErrors(cudaMemcpy(z, host, sizeof host, cudaMemcpyHostToDevice));
   LAUNCH(8);
   multiply<<<1, 8>>>(z);
+  call(multiply, z);  // launches nothing
   checkCudaErrors(cudaMemcpy(host, y, sizeof host, cudaMemcpyDeviceToHost));
   wait<<<1, 1>>>(100000000, (long long *)y);
   if (host[1].x != 1 || host[1].y != 3 || host[7].x != 2 || host[7].y != 1) return 3;

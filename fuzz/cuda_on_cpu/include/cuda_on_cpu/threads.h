@@ -43,6 +43,7 @@ static inline void __trap(CUDA_ON_CPU_LINE) { cuda_on_cpu_trap(line); }
 
 namespace cuda_on_cpu {
 
+static inline bool is_launched() { return blockDim.x != 0; }
 static inline int thread_rank() { return cuda_on_cpu_place.rank; }
 static inline int lane() { return thread_rank() & (warpSize - 1); }
 
