@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.devices import Buffer
+from kfuzz.devices.tensors import contiguous_layout, layout_names
 from kfuzz.oracle.elements import ELEMENTS, U32, Element
 
 C_TYPES: dict[str, tuple[Element, str]] = {
@@ -123,8 +124,8 @@ def tensor_for(name: str, value: Tensor, handed: CallArguments) -> str:
         content = whole.view(np.uint32)
     shape = content.shape if element is U32 or not value.is_dense else value.sizes
     handed.buffers[name] = Buffer(name, element, shape, content.view(element.dtype).reshape(shape), is_output=True)
-    handed.declared += [f"{kind} *{name}_data", *(f"long long {name}_size_{number}" for number in range(len(sizes)))]
-    handed.args += [name, *sizes]
+    handed.declared += [f"{kind} *{name}_data", *(f"long long {part}" for part in layout_names(name, len(sizes)))]
+    handed.args += [name, *contiguous_layout(sizes)]
     handed.tensors.append((name, len(sizes)))
     handed.places.append((value, name))
     if value.is_dense:

@@ -17,6 +17,7 @@ from kfuzz.claims.keys import WrittenHost, WrittenLaunch
 from kfuzz.claims.reading import ClaimNames, required
 from kfuzz.claims.signature import Parameter, Parameters
 from kfuzz.devices.limits import C_INT_BYTES
+from kfuzz.devices.tensors import layout_names
 from kfuzz.sources.cuda_text import split_commas
 
 ClaimedArrays = Mapping[str, Array]
@@ -177,10 +178,10 @@ def takes_tensors(parameters: Parameters) -> bool:
 
 
 def in_parts(declared: str, name: str, rank: int | None) -> list[str]:
-    """The values passed for a name: for a tensor, its array and its sizes."""
+    """The values passed for a name: for a tensor, its array and its layout."""
     if rank is None:
         return [declared]
-    return [f"{declared}_data", *(f"long long {name}_size_{number}" for number in range(rank))]
+    return [f"{declared}_data", *(f"long long {part}" for part in layout_names(name, rank))]
 
 
 def check_args(

@@ -140,6 +140,7 @@ CppCallKey = Annotated[
         String('one line of C++ is wanted, such as "softmax<128>(Load{x}, Store{y}, rows, cols)"'),
     ),
 ]
+StridesKey = Annotated[str | None, Key("whether arrays may have any strides", OneOf(("contiguous", "any")))]
 HomeKey = Annotated[Mapping[str, int] | None, Key("the shape that the function was written for", parse_home)]
 
 
@@ -171,6 +172,7 @@ class WrittenHost:
     entry: FunctionKey = None
     args: CppArgumentsKey = None
     call: CppCallKey = None
+    strides: StridesKey = None
     home: HomeKey = None
 
 
@@ -188,7 +190,7 @@ class WrittenCall:
         Key("the outputs that the function returns", Strings("a list of outputs is wanted: those not among args")),
     ] = None
     library: Annotated[str | None, Key("the library whose arrays the function takes", parse_library)] = None
-    strides: Annotated[str | None, Key("whether arrays may have any strides", OneOf(("contiguous", "any")))] = None
+    strides: StridesKey = None
     stream: Annotated[
         str | None, Key("whether the function may work on any stream, or on the current one", OneOf(("any", "current")))
     ] = None

@@ -13,6 +13,7 @@ from kfuzz.claims.launches import Launch
 from kfuzz.claims.reading import Sizes, at, evaluate
 from kfuzz.devices import Step
 from kfuzz.devices.limits import BLOCK_MAX, C_INT_BYTES, CLUSTER_MAX, GRID_MAX, SHARED_MAX, THREADS_MAX
+from kfuzz.devices.tensors import contiguous_layout
 from kfuzz.oracle.plural import plural
 
 LaunchSize = tuple[int, int, int]
@@ -79,7 +80,7 @@ def handed(
     if arg not in arrays:
         return (sizes[arg],)
     is_tensor = launch.made is not None and arg in dict(launch.made.tensors)
-    return (arg, *shapes[arg]) if is_tensor else (arg,)
+    return (arg, *contiguous_layout(shapes[arg])) if is_tensor else (arg,)
 
 
 def sides_of(

@@ -15,6 +15,7 @@ from kfuzz.cpu.line_words import LINES_A_FILE
 from kfuzz.cpu.options import Flavour
 from kfuzz.cpu.translate import Translation, translate
 from kfuzz.devices import Call, ClaimError, Entry, Job, is_host
+from kfuzz.devices.tensors import make_tensor
 from kfuzz.sources.cuda_text import KEPT_TEXTS, includes
 from kfuzz.sources.headers import SourceFile, sources
 
@@ -145,7 +146,7 @@ def _export_line(number: int, entry: Entry) -> str:
         return f"CUDA_ON_CPU_ENTRY({json.dumps(entry)}, {entry})"
     declared = f"({', '.join(entry.declared)})"
     if entry.tensors:
-        made = "".join(_make_tensor(name, rank) for name, rank in entry.tensors)
+        made = "".join(make_tensor(name, rank) for name, rank in entry.tensors)
         return f"CUDA_ON_CPU_TORCH_CALL({number}, {json.dumps(str(entry))}, {declared}, {made}, {entry})"
     if entry.on_host:
         return f"CUDA_ON_CPU_HOST_CALL({number}, {json.dumps(str(entry))}, {declared}, {entry})"
@@ -153,12 +154,6 @@ def _export_line(number: int, entry: Entry) -> str:
     if any(one.startswith("void *") for one in entry.declared):  # arrays of `args`, which fit any pointer
         call = f"::cuda_on_cpu::call_as({', '.join((f'({entry.function})', *entry.arguments))})"
     return f"CUDA_ON_CPU_CALL({number}, {json.dumps(str(entry))}, {declared}, {call})"
-
-
-def _make_tensor(name: str, rank: int) -> str:
-    """The statement that makes a tensor from an array and its sizes."""
-    parts = ", ".join([f"{name}_data", *(f"{name}_size_{number}" for number in range(rank))])
-    return f"::at::Tensor {name} = ::kfuzz_torch::tensor({parts}); "
 
 
 def restore_file_names(words: str, unit: Unit) -> str:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from kfuzz.devices import Call, ClaimError, Entry, Finding, Job, Refusal, cache, is_host
 from kfuzz.devices.repeats import Returned
+from kfuzz.devices.tensors import make_tensor
 from kfuzz.gpu import machine_code, nvidia
 from kfuzz.oracle.elements import BY_TORCH_NUMBER
 from kfuzz.oracle.plural import plural
@@ -136,8 +137,7 @@ def export_function(number: int, entry: Entry) -> str:
         kind = declared.removesuffix(name)
         taken += f"{declared} = ::kfuzz_host::argument<{kind.strip()}>(kfuzz_given[{place}]); (void){name}; "
     for name, rank in entry.tensors:
-        parts = ", ".join([f"{name}_data", *(f"{name}_size_{axis}" for axis in range(rank))])
-        taken += f"::at::Tensor {name} = ::kfuzz_torch::tensor({parts}); "
+        taken += make_tensor(name, rank)
     body = f"::kfuzz_torch::give_what([&] {{ return {entry}; }});" if entry.tensors else f"{entry};"
     head = f'extern "C" int kfuzz_call_{number}(void **kfuzz_given)'
     return f"{head} {{ return ::kfuzz_host::called([&] {{ {taken}{body} }}); }}"

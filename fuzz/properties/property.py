@@ -25,8 +25,8 @@ NamedOutputs = Mapping[str, NDArray[np.generic]]
 class Examined:
     """A trial whose answers are judged.
 
-    `is_right`: no answer is wrong and the device has found no error. `judge` says whether an answer to the trial's
-    input is right.
+    `is_right`: no answer is wrong and the device has found no error. `judge` says whether an answer to a case of
+    the same sizes is right.
     """
 
     kernel: Kernel
@@ -37,7 +37,7 @@ class Examined:
     outcome: Outcome
     is_right: bool
     run_job: RunJob
-    judge: Callable[[NamedOutputs], bool]
+    judge: Callable[[Case, NamedOutputs], bool]
 
 
 @dataclass(frozen=True)

@@ -242,8 +242,8 @@ def _look(
     if run_job is None or asked.job.sampling or not outcome.runs or outcome.ended:
         return ()
 
-    def judge_answer(got: Outputs) -> bool:
-        given = kernel.stored(asked.case.arrays)
+    def judge_answer(case: Case, got: Outputs) -> bool:
+        given = kernel.stored(case.arrays)
         return judge(kernel.op, given, got, bound.accuracy, kernel.special, bound.scalars).status != "broken"
 
     is_right = not is_accused(judged) and all(one.severity != "error" for one in outcome.findings)

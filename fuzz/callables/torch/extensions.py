@@ -29,6 +29,7 @@ from kfuzz.devices import (
     UnsupportedError,
     cache,
 )
+from kfuzz.devices.tensors import split_layout
 from kfuzz.kinds import Kind
 
 NULL = re.compile(r"(?:c10|at|std)::nullopt|torch::nullopt|\{\}")
@@ -114,7 +115,10 @@ def call_function(function: Callable[..., object], job: Job) -> dict[str, torch.
     assert isinstance(call, Call)
     tensors = {one.name: tensor_of(one) for one in job.buffers if not one.is_returned}
     values = {re.split(r"[\s*&]", one)[-1]: value for one, value in zip(call.declared, step.args, strict=True)}
-    handed = {name: tensors[str(values[f"{name}_data"])] for name, _ in call.tensors}
+    handed = {
+        name: tensors[str(values[f"{name}_data"])].as_strided(*split_layout(name, rank, values))
+        for name, rank in call.tensors
+    }
     sizes = {name: value for name, value in values.items() if isinstance(value, int)}
     given = [handed[text] if text in handed else value_of(text, sizes) for text in call.arguments]
     answer = function(*given)

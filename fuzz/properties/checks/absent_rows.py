@@ -47,7 +47,7 @@ def look(trial: Examined) -> Finding | bool | None:
         return Finding(KIND, f"{first.message}, {where}", array=first.array, line=first.line, file=first.file)
     if found.agreement is Agreement.VARYING:
         answers = [there(trial, run.outputs) for run in found.outcome.runs]
-        if not all(map(trial.judge, answers)):
+        if not all(trial.judge(trial.case, one) for one in answers):
             return Finding(KIND, f"the answer is wrong {where}", array=absent[0].name)
         return True
     return True if found.agreement is Agreement.SAME else None

@@ -11,8 +11,10 @@ from kfuzz.campaign.result import KernelResult
 from kfuzz.campaign.state import Progress
 from kfuzz.cases.case import case_of
 from kfuzz.claims.kernel import Kernel, load
-from kfuzz.devices import Circumstances, ClaimError, Finding, Job, Outcome, Probe, Run
-from kfuzz.properties.checks import absent_rows, batch_invariant, deterministic
+from kfuzz.devices import Buffer, Circumstances, ClaimError, Finding, Job, Outcome, Probe, Run
+from kfuzz.devices.tensors import contiguous_strides
+from kfuzz.oracle.elements import F32, I32
+from kfuzz.properties.checks import absent_rows, batch_invariant, deterministic, strides
 from kfuzz.properties.find import properties
 from kfuzz.properties.property import Examined, NamedOutputs
 from kfuzz.properties.twins import Agreement, Twin, compare, first_difference
@@ -63,7 +65,7 @@ def examined(kernel: Kernel, answers: Answers, outcome: Outcome = Outcome()) -> 
     case = case_of(kernel.op, {"x": X})
     bound = kernel.bind(case.arrays, {})
     return Examined(
-        kernel, case, {}, Probe(), replace(bound, job=answers.job), outcome, True, answers.run, lambda _: True
+        kernel, case, {}, Probe(), replace(bound, job=answers.job), outcome, True, answers.run, lambda *_: True
     )
 
 
@@ -175,3 +177,26 @@ def test_parts_of_a_campaign_add_up_their_trials(kernel: Kernel) -> None:
     joined = join_properties([*map(MappingProxyType, parts), parts[1]])
     assert (joined["deterministic"]["held"], joined["deterministic"]["untested"]) == (4, "")
     assert joined["batch_invariant"]["untested"] == "no trial came to it"
+
+
+@pytest.mark.parametrize("shape", [(5,), (3, 4), (1, 4), (3, 1), (2, 3, 4)])
+def test_each_layout_holds_the_elements_of_the_tensor_among_others(shape: tuple[int, ...]) -> None:
+    content = np.arange(1, np.prod(shape) + 1, dtype=np.float32).reshape(shape)
+    layouts = strides.layouts_of(shape)
+    assert layouts
+    for one in layouts:
+        sizes, steps, offset = one.layout
+        rows = np.broadcast_to(content[:1], shape) if one.is_expanded else content
+        laid = strides.spread(Buffer("x", F32, shape, rows), one.layout)
+        assert laid.content is not None
+        memory = np.array(laid.content)
+        places = offset + sum(np.indices(shape)[axis] * step for axis, step in enumerate(steps))
+        assert memory[places].tolist() == rows.tolist()
+        assert np.isnan(np.delete(memory, places.reshape(-1))).all()
+        assert (sizes, steps, offset) != (shape, contiguous_strides(shape), 0)
+
+
+def test_what_lies_between_indices_is_an_index() -> None:
+    layout = next(one for one in strides.layouts_of((3,)) if one.layout[1] == (2,))
+    laid = strides.spread(Buffer("t", I32, (3,), np.array([7, 8, 9], np.int32)), layout.layout)
+    assert np.array(laid.content).tolist() == [7, 0, 8, 0, 9]

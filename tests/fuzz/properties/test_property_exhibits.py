@@ -28,6 +28,8 @@ IN_THE_SUITE = {
     "nan_names_its_row",
     "last_block_adds_in_order",
     "tile_of_eight_rows",
+    "strided_row_sum",
+    "wrong_assumes_contiguous",
     "wrong_threads_by_batch",
     "wrong_adds_as_blocks_arrive",
     "wrong_masked_by_a_product",

@@ -264,9 +264,12 @@ bool is_dense(const Tensor &x) {
   return true;
 }
 
-Tensor from_device(void *data, ScalarType type, IntArrayRef sizes) {
-  auto bytes = static_cast<size_t>(count_of(sizes.vec())) * elementSize(type);
-  return Tensor(std::make_shared<Storage>(data, bytes), type, sizes.vec(), contiguous_strides(sizes.vec()), 0);
+Tensor from_device(void *data, ScalarType type, IntArrayRef sizes, IntArrayRef strides, int64_t offset) {
+  int64_t count = offset + 1;
+  for (size_t i = 0; i < sizes.size(); i++) count += (sizes[i] - 1) * strides[i];
+  if (!count_of(sizes.vec())) count = 0;
+  auto bytes = static_cast<size_t>(count) * elementSize(type);
+  return Tensor(std::make_shared<Storage>(data, bytes), type, sizes.vec(), strides.vec(), offset);
 }
 
 }  // namespace at

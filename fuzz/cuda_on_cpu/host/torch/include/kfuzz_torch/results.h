@@ -6,9 +6,9 @@ CUDA_ON_CPU_IMPORT void cuda_on_cpu_host_gives(const void *data, int type, int r
 
 namespace kfuzz_torch {
 
-template <class T, class... Size>
-at::Tensor tensor(T *data, Size... sizes) {
-  return at::from_device(data, c10::CppTypeToScalarType<T>::value, c10::IntArrayRef{sizes...});
+template <class T>
+at::Tensor tensor(T *data, std::initializer_list<int64_t> sizes, std::initializer_list<int64_t> strides, int64_t offset) {
+  return at::from_device(data, c10::CppTypeToScalarType<T>::value, sizes, strides, offset);
 }
 
 void give(const at::Tensor &tensor);  // torch/results.cpp; the tensor lives until the run ends

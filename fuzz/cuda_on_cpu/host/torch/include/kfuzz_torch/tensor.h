@@ -237,7 +237,7 @@ Tensor full(IntArrayRef sizes, const Scalar &value, const TensorOptions &options
 Tensor arange(const Scalar &end, const TensorOptions &options = {}, CUDA_ON_CPU_LINE);
 Tensor cat(const std::vector<Tensor> &parts, int64_t along = 0, CUDA_ON_CPU_LINE);
 Tensor stack(const std::vector<Tensor> &parts, int64_t along = 0, CUDA_ON_CPU_LINE);
-Tensor from_device(void *data, ScalarType type, IntArrayRef sizes);  // of memory that is somebody else's
+Tensor from_device(void *data, ScalarType type, IntArrayRef sizes, IntArrayRef strides, int64_t offset);  // of memory that is somebody else's
 Tensor zeros(IntArrayRef sizes, const TensorOptions &options = {}, CUDA_ON_CPU_LINE);
 Tensor ones(IntArrayRef sizes, const TensorOptions &options = {}, CUDA_ON_CPU_LINE);
 Tensor empty_like(const Tensor &x, const TensorOptions &options, CUDA_ON_CPU_LINE);
