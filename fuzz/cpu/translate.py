@@ -78,7 +78,7 @@ _UNSUPPORTED = (
     ),
     (r"\b(?:cutlass|cute)\s*::", "CUTLASS"),
     (
-        r"\bcurandState(?!(?:_t|XORWOW(?:_t)?|Philox4_32_10(?:_t)?)?\b)\w+|\bcurandDirectionVectors\w*|"
+        r"\bcurandState(?:MRG32k3a|Mtgp32|MtGp32|ScrambledSobol(?:32|64))(?:_t)?\b|"
         r"\bcurand_(?!(?:init|uniform[24]?|uniform2?_double|normal[24]?|normal2?_double|log_normal2?|log_normal_double)\b)\w+\s*\(",
         "this part of cuRAND",
     ),

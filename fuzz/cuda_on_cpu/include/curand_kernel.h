@@ -1,7 +1,8 @@
-// cuRAND in device code: XORWOW and Philox4x32-10. Other generators and distributions are refused (fuzz/cpu/translate.py).
+// cuRAND in device code: XORWOW, Philox4x32-10, and the words and uniform numbers of Sobol'. Other generators and distributions are refused (fuzz/cpu/translate.py).
 #pragma once
 #include "cuda_on_cpu.h"
 #include "cuda_on_cpu/random.h"
+#include "cuda_on_cpu/sobol.h"
 
 // Of two normals, the second waits for the next call.
 struct curandStateXORWOW {
@@ -159,3 +160,33 @@ CUDA_ON_CPU_INLINE double2 curand_uniform2_double(curandStatePhilox4_32_10 *s) {
   uint4 x = curand4(s);
   return {cuda_on_cpu::uniform(x.x, x.y), cuda_on_cpu::uniform(x.z, x.w)};
 }
+
+#define CUDA_ON_CPU_SOBOL(bits, Word, Given)                                                                                             \
+  typedef Given curandDirectionVectors##bits##_t[bits];                                                                                 \
+  struct curandStateSobol##bits {                                                                                                       \
+    Given i, x, c;                                                                                                                      \
+    curandDirectionVectors##bits##_t direction_vectors;                                                                                 \
+  };                                                                                                                                    \
+  typedef curandStateSobol##bits curandStateSobol##bits##_t;                                                                            \
+  CUDA_ON_CPU_INLINE void skipahead(Given n, curandStateSobol##bits *s) {                                                               \
+    Word directions[bits];                                                                                                              \
+    for (int k = 0; k < bits; k++) directions[k] = s->direction_vectors[k];                                                             \
+    s->i += n;                                                                                                                          \
+    s->x = cuda_on_cpu::sobol<Word>(directions, s->i);                                                                                  \
+  }                                                                                                                                     \
+  CUDA_ON_CPU_INLINE void curand_init(curandDirectionVectors##bits##_t directions, Given offset, curandStateSobol##bits *s) {           \
+    s->i = s->x = s->c = 0;                                                                                                             \
+    for (int k = 0; k < bits; k++) s->direction_vectors[k] = directions[k];                                                             \
+    skipahead(offset, s);                                                                                                               \
+  }                                                                                                                                     \
+  CUDA_ON_CPU_INLINE Given curand(curandStateSobol##bits *s) {                                                                          \
+    Given word = s->x, zeros = ~s->i;                                                                                                   \
+    if (zeros) s->x ^= s->direction_vectors[__builtin_ctzll(zeros)];                                                                    \
+    s->i++;                                                                                                                             \
+    return word;                                                                                                                        \
+  }                                                                                                                                     \
+  CUDA_ON_CPU_INLINE float curand_uniform(curandStateSobol##bits *s) { return cuda_on_cpu::sobol_uniform(Word{curand(s)}); }            \
+  CUDA_ON_CPU_INLINE double curand_uniform_double(curandStateSobol##bits *s) { return cuda_on_cpu::sobol_uniform_double(Word{curand(s)}); }
+CUDA_ON_CPU_SOBOL(32, uint32_t, unsigned int)
+CUDA_ON_CPU_SOBOL(64, uint64_t, unsigned long long)
+#undef CUDA_ON_CPU_SOBOL

@@ -6,6 +6,7 @@
 #include <sys/time.h>
 #include <ucontext.h>
 
+#include "forbidden.h"
 #include "host_code.h"
 #include "arena.h"
 #include "block.h"
@@ -136,6 +137,10 @@ static void on_signal(int number, siginfo_t *info, void *context) {
       watch.in_kernels = false;
       stop_run(Status::too_large);
     }
+  }
+  if (const char *why = number == SIGSEGV && in_host() ? why_forbidden(address) : nullptr) {
+    watch.in_kernels = false;
+    host_refuses(why);
   }
   if (run->is_program) claim_end();
   watch.in_kernels = false;

@@ -65,6 +65,21 @@ def test_factors_and_products_of_the_host_are_right_and_nothing_is_accused(
     assert [one.output for one in right.printed] == ["wrong: 0\n"] * 2
 
 
+def test_quasi_random_numbers_are_right_and_nothing_is_accused(server: Server, programs: dict[str, Path]) -> None:
+    right, findings = run(server, programs["sobol"], runs=2)
+    assert findings == []
+    assert [one.output for one in right.printed] == ["wrong: 0\n"] * 2
+
+
+@pytest.mark.parametrize("way", ["11 dimensions", "eleventh"])
+def test_dimensions_that_are_not_there_end_the_run_and_are_no_finding(
+    way: str, server: Server, programs: dict[str, Path]
+) -> None:
+    one, findings = run(server, programs["sobol"], way)
+    assert findings == []
+    assert "cuRAND's quasi-random generators have 10 dimensions on the cpu device" in one.refusal
+
+
 def test_textures_and_surfaces_are_right_and_nothing_is_accused(server: Server, programs: dict[str, Path]) -> None:
     right, findings = run(server, programs["images"], runs=2)
     assert findings == []
@@ -85,6 +100,7 @@ def test_textures_and_surfaces_are_right_and_nothing_is_accused(server: Server, 
         ("random", "too many", "out-of-bounds", "// the host's generator"),
         ("random", "not waited for", "race", "cudaMemcpy(here, there"),
         ("random", "not started", "uninitialised", "curandState state = states[i];"),
+        ("sobol", "too many", "out-of-bounds", "// the words"),
         ("images", "uninitialised", "uninitialised", "// the sample"),
         ("images", "freed", "use-after-free", "// the sample"),
         ("images", "destroyed", "illegal-address", "// the sample"),

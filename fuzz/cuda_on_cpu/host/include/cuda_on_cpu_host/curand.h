@@ -1,4 +1,4 @@
-// The part of cuRAND's host functions that the cpu device has (../../random.cpp): XORWOW and Philox4x32-10.
+// The part of cuRAND's host functions that the cpu device has (../../random.cpp): XORWOW, Philox4x32-10 and Sobol'.
 #pragma once
 #define CURAND_H_  // for which other headers look (NVIDIA's helper_cuda.h)
 #include "api.h"
@@ -40,6 +40,12 @@ typedef enum curandOrdering {
   CURAND_ORDERING_PSEUDO_DYNAMIC = 104,
   CURAND_ORDERING_QUASI_DEFAULT = 201
 } curandOrdering_t;
+typedef enum curandDirectionVectorSet {
+  CURAND_DIRECTION_VECTORS_32_JOEKUO6 = 101,
+  CURAND_SCRAMBLED_DIRECTION_VECTORS_32_JOEKUO6 = 102,
+  CURAND_DIRECTION_VECTORS_64_JOEKUO6 = 103,
+  CURAND_SCRAMBLED_DIRECTION_VECTORS_64_JOEKUO6 = 104
+} curandDirectionVectorSet_t;
 typedef struct CudaOnCpuGenerator *curandGenerator_t;
 
 #define CUDA_ON_CPU_RANDOM CUDA_ON_CPU_IMPORT curandStatus_t
@@ -53,9 +59,15 @@ CUDA_ON_CPU_RANDOM curandSetGeneratorOffset(curandGenerator_t generator, unsigne
 CUDA_ON_CPU_RANDOM curandSetGeneratorOrdering(curandGenerator_t generator, curandOrdering_t order);
 CUDA_ON_CPU_RANDOM curandGenerateSeeds(curandGenerator_t generator);
 CUDA_ON_CPU_RANDOM curandGenerate(curandGenerator_t generator, unsigned int *to, size_t count, CUDA_ON_CPU_LINE);
+CUDA_ON_CPU_RANDOM curandGenerateLongLong(curandGenerator_t generator, unsigned long long *to, size_t count, CUDA_ON_CPU_LINE);
 CUDA_ON_CPU_RANDOM curandGenerateUniform(curandGenerator_t generator, float *to, size_t count, CUDA_ON_CPU_LINE);
 CUDA_ON_CPU_RANDOM curandGenerateUniformDouble(curandGenerator_t generator, double *to, size_t count, CUDA_ON_CPU_LINE);
 CUDA_ON_CPU_RANDOM curandGenerateNormal(curandGenerator_t generator, float *to, size_t count, float mean, float deviation, CUDA_ON_CPU_LINE);
 CUDA_ON_CPU_RANDOM curandGenerateNormalDouble(curandGenerator_t generator, double *to, size_t count, double mean, double deviation, CUDA_ON_CPU_LINE);
 CUDA_ON_CPU_RANDOM curandGenerateLogNormal(curandGenerator_t generator, float *to, size_t count, float mean, float deviation, CUDA_ON_CPU_LINE);
 CUDA_ON_CPU_RANDOM curandGenerateLogNormalDouble(curandGenerator_t generator, double *to, size_t count, double mean, double deviation, CUDA_ON_CPU_LINE);
+
+// The quasi-random generators have ten dimensions here; on a GPU they have 20,000.
+CUDA_ON_CPU_RANDOM curandSetQuasiRandomGeneratorDimensions(curandGenerator_t generator, unsigned int dimensions, CUDA_ON_CPU_LINE);
+CUDA_ON_CPU_RANDOM curandGetDirectionVectors32(unsigned int (**directions)[32], curandDirectionVectorSet_t set, CUDA_ON_CPU_LINE);
+CUDA_ON_CPU_RANDOM curandGetDirectionVectors64(unsigned long long (**directions)[64], curandDirectionVectorSet_t set, CUDA_ON_CPU_LINE);
