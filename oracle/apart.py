@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from kfuzz.oracle.op import NamedReals, Op
-from kfuzz.oracle.shapes import Lengths, Places, shape_output
+from kfuzz.oracle.shapes import Lengths, Places, names_in, shape_output
 from kfuzz.oracle.systems.exact import Exact
 
 
@@ -26,7 +26,7 @@ def independent_dimensions(op: Op) -> dict[str, tuple[str, ...]]:
 
 def _is_independent(op: Op, output: str, d: str, inputs: NamedReals, sizes: Lengths) -> bool:
     with_d = {n: role for n, role in op.inputs.items() if d in role.dimensions}
-    if d.isdigit() or not any(role.is_float for role in with_d.values()):
+    if d.isdigit() or not any(role.is_float for role in with_d.values()) or _is_measured_by(op, d):
         return False
     role, scalars = op.outputs[output], op.scalars_of(sizes, {})
     for place in range(sizes[d]):
@@ -44,6 +44,11 @@ def _is_independent(op: Op, output: str, d: str, inputs: NamedReals, sizes: Leng
     return True
 
 
+def _is_measured_by(op: Op, d: str) -> bool:
+    """Whether another dimension, not a quotient of it, follows from this one: an array that is cut would be shorter."""
+    return any(d in names_in(one) and " / " not in one and one != d for one in op.derived_dimensions)
+
+
 @cache
 def row_axes(op: Op) -> Mapping[str, int]:
     """The axis of each array that holds its independent rows: the axis of the outputs' first dimension.
@@ -56,7 +61,12 @@ def row_axes(op: Op) -> Mapping[str, int]:
     leads = {role.dimensions[:1] for role in op.outputs.values()}
     lead = "".join(*leads) if len(leads) == 1 else ""
     is_divided = any(base == lead for _, role in op.roles for _, base, _ in role.divided)
-    if not lead or is_divided or any(role.dimensions.count(lead) > 1 for _, role in op.roles):
+    if (
+        not lead
+        or is_divided
+        or _is_measured_by(op, lead)
+        or any(role.dimensions.count(lead) > 1 for _, role in op.roles)
+    ):
         return {}
     cut = {name: role.dimensions.index(lead) for name, role in op.roles if lead in role.dimensions}
     is_cut = any(name in cut for name in op.inputs) and not op.inputs.keys() & op.outputs.keys()

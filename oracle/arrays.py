@@ -10,7 +10,7 @@ from kfuzz.oracle.elements import BY_DTYPE, OF_DTYPE
 from kfuzz.oracle.enclosure import Floats
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.op import Op
-from kfuzz.oracle.shapes import Role
+from kfuzz.oracle.shapes import Role, is_derived, names_in
 
 
 def check_inputs(
@@ -27,7 +27,7 @@ def check_inputs(
             wanted = f"[{', '.join(dimensions)}]" + (" or [n]" if op.takes_vector else "")
             raise OracleError(f"{name}: inputs[{role!r}].shape={inputs[role].shape}: expected {wanted}")
         for dimension, size in zip(dimensions, array.shape, strict=True):
-            if " / " not in dimension and sizes.setdefault(dimension, size) != size:
+            if not is_derived(dimension) and sizes.setdefault(dimension, size) != size:
                 raise OracleError(
                     f"{name}: inputs[{role!r}].shape={inputs[role].shape}: {dimension} is {size} here "
                     f"and {sizes[dimension]} elsewhere; the inputs must agree"
@@ -35,12 +35,13 @@ def check_inputs(
         checked[role] = array
     sizes = op.add_axes(sizes, scalars or {})
     for role, declared in op.inputs.items():
-        for dimension, _, by in declared.divided:
+        for dimension in declared.derived:
             found = checked[role].shape[declared.dimensions.index(dimension)]
             if found != sizes[dimension]:
+                because = " and ".join(f"{one} is {sizes[one]}" for one in sorted(names_in(dimension)))
                 raise OracleError(
                     f"{name}: inputs[{role!r}].shape={inputs[role].shape}: {dimension} is {found} here; expected "
-                    f"{sizes[dimension]}, because {by} is {sizes[by]}"
+                    f"{sizes[dimension]}, because {because}"
                 )
     for role, declared in op.inputs.items():
         if declared.below:
@@ -65,7 +66,7 @@ def _check_array(what: str, array: NDArray[Any], op: Op, role: Role) -> Floats:
 def answer_sizes(op: Op, answers: Mapping[str, NDArray[Any]]) -> dict[str, int]:
     """The sizes of the dimensions that only answers have, such as the k of a top_k."""
     known = {dimension for role in op.inputs.values() for dimension in role.dimensions} | {"1"}
-    known |= {whole for role in op.outputs.values() for whole, *_ in role.divided}
+    known |= {*op.derived_dimensions, *op.axes}
     sizes: dict[str, int] = {}
     for role, declared in op.outputs.items():
         dimensions, shape = declared.dimensions, answers[role].shape

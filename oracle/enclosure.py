@@ -58,7 +58,8 @@ class Enclosure:
     `joint`: the test that compares several elements of an answer. `bits`: all numbers are bit patterns.
     `may_be_nan`: where NaN is as right as a number in [lo, hi]. `holds`: says which elements are right if the right
     answers are not an interval, such as places of equal elements; lo and hi are then the least and the greatest right
-    answer, and no element is doubtful.
+    answer, and no element is doubtful. `is_wrong`: asks balls whether an element is not among the right ones; None if
+    comparisons of known numbers decided that.
     """
 
     want: Doubles
@@ -73,6 +74,7 @@ class Enclosure:
     bits: bool = False
     may_be_nan: Mask | None = None
     holds: Callable[[Doubles], Mask] | None = None
+    is_wrong: Callable[[float, Index], bool] | None = None
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,8 @@ def _open_overflow(bound: Doubles, slack: Doubles, end: float) -> tuple[Doubles,
 
 def is_outside(got: float, index: Index, enclosure: Enclosure) -> bool:
     """Whether balls certify that the element is outside; if the last precision does not decide, it counts as inside."""
+    if enclosure.bits or enclosure.holds is not None:
+        return enclosure.is_wrong is None or enclosure.is_wrong(got, index)
     if not np.isfinite(enclosure.want[index]):
         return bool(compare_one(got, enclosure.lo[index], enclosure.hi[index]))
     if not np.isfinite(got):

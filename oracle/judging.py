@@ -158,7 +158,7 @@ def worst_element(got: Doubles, enclosure: Enclosure, comparison: Comparison) ->
         places = np.flatnonzero(mask)
         for place in places[np.argsort(-comparison.ratio.reshape(-1)[places], kind="stable")]:
             index = tuple(int(i) for i in np.unravel_index(place, got.shape))
-            if enclosure.bits or enclosure.holds or is_outside(float(got[index]), index, enclosure):
+            if is_outside(float(got[index]), index, enclosure):
                 return index
     return None
 

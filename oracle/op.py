@@ -20,7 +20,18 @@ from kfuzz.oracle.elements import Element, Reals, store, values
 from kfuzz.oracle.enclosure import Enclosure, Floats
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.shapes import USAGE, Lengths, Places, Role, evaluate, read_role, shape_output
+from kfuzz.oracle.shapes import (
+    USAGE,
+    Lengths,
+    Places,
+    Role,
+    evaluate,
+    is_derived,
+    measure,
+    names_in,
+    read_role,
+    shape_output,
+)
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import WORDS, Quantity
 from kfuzz.oracle.verdict import Special
@@ -29,6 +40,10 @@ from kfuzz.oracle.views import ArrayViews
 NamedReals = Mapping[str, Reals]
 Answers = Callable[[Mapping[str, Floats], Accuracy, Special, Lengths], dict[str, Enclosure]]
 """A file's `answers(inputs, accuracy, special, sizes)`: the set of right answers for every output."""
+MANY_DIMENSIONS, SMALLEST = 4, 4
+"""Arrays of so many dimensions have no more than 4 places along each where a size of about n is wanted."""
+ENOUGH = 4
+"""How many sizes are tried from the one that is wanted on."""
 NO_SCALARS: frozenset[str] = frozenset()
 
 
@@ -40,9 +55,9 @@ class Op:
     compute it that a claim without a form means. `seldom`: rarer ways, each with the function that such a kernel calls;
     a claim names such a form, or "any" for all of them. `needs_form`: the forms are different functions, of which a
     claim must name one. `diagnose`: recognises the op's typical errors.
-    `axes`: sizes that no input has, such as that of a group: a number, or an expression over the other sizes, which a
-    claim may change as it changes scalars. `ignores_nan`: a kernel may compute the op without the NaNs among its
-    inputs, as fmaxf does.
+    `axes`: sizes that no input has, such as that of a group or a stride: a number, or an expression over the other
+    sizes, which a claim may change as it changes scalars. One whose default is 0, such as a padding, may be 0.
+    `ignores_nan`: a kernel may compute the op without the NaNs among its inputs, as fmaxf does.
     `steps`: of an op made from a reference, the values that the reference stores in tensors of its inputs' type.
     `optional`: inputs that a kernel may not have, each with 0 as a term or 1 as a factor, and dimensions that its
     arrays may not have. `also`: other names, each with the spelling that it means. `own`, `views`: for an op over other
@@ -111,22 +126,31 @@ class Op:
         lengths = {
             d: n for name, role in self.inputs.items() for d, n in zip(role.dimensions, inputs[name].shape, strict=True)
         }
-        return self.add_axes({d: n for d, n in (fixed | lengths).items() if " / " not in d}, given or {})
+        return self.add_axes({d: n for d, n in (fixed | lengths).items() if not is_derived(d)}, given or {})
 
     def add_axes(self, lengths: Mapping[str, int], given: Mapping[str, float | str]) -> dict[str, int]:
-        """Add the op's axes, and the dimensions that are quotients, to lengths."""
-        sizes = dict(lengths)
+        """Add the op's axes, and the dimensions that follow from other sizes, to lengths."""
+        sizes, is_full = dict(lengths), all(lengths.values())
         for name, default in self.axes.items():
-            value = given.get(name, default)
+            value, least = given.get(name, default), self.least_of(name)
             size = evaluate(value, sizes) if isinstance(value, str) else value
-            if int(size) != size or (size < 1 and all(sizes.values())):
-                raise OracleError(f"{self.name}: {name}={value!r}: expected an integer of at least 1")
-            sizes[name] = max(int(size), 1)
-        for _, role in self.roles:
-            for whole, base, by in role.divided:
-                if base in sizes:
-                    sizes[whole] = -(-sizes[base] // sizes[by])
+            if int(size) != size or (size < least and is_full):
+                raise OracleError(f"{self.name}: {name}={value!r}: expected an integer of at least {least}")
+            sizes[name] = max(int(size), least)
+        for dimension in self.derived_dimensions:
+            if names_in(dimension) <= sizes.keys():
+                sizes[dimension] = measure(dimension, sizes)
         return sizes
+
+    @property
+    def derived_dimensions(self) -> tuple[str, ...]:
+        """The dimensions of all arrays that follow from other sizes."""
+        return tuple(dict.fromkeys(dimension for _, role in self.roles for dimension in role.derived))
+
+    def least_of(self, axis: str) -> int:
+        """The least size of an axis: 0 if its default is 0, or is an axis that may be 0."""
+        default = self.axes[axis]
+        return self.least_of(default) if isinstance(default, str) and default in self.axes else int(default != 0)
 
     def scalars_of(self, sizes: Lengths, given: Mapping[str, float | str]) -> dict[str, float]:
         """Every scalar's value: the given one, or the op's default, which may depend on the sizes."""
@@ -193,8 +217,9 @@ class Op:
         return {name: shape_output(value.x, self.outputs[name], sizes) for name, value in made.items()}
 
     def admits(self, sizes: Lengths) -> bool:
-        """Whether the sizes obey the op's rules."""
-        return all(bool(evaluate(rule, sizes)) for rule in self.where)
+        """Whether the sizes obey the op's rules, and no dimension is negative."""
+        is_possible = all(sizes.get(dimension, 0) >= 0 for dimension in self.derived_dimensions)
+        return is_possible and all(bool(evaluate(rule, sizes)) for rule in self.where)
 
     def store_input(self, name: str, x: Reals, form: Element) -> NDArray[Any]:
         """An input as an array: numbers in this type, or in that of a grid; integers as they are."""
@@ -202,15 +227,37 @@ class Op:
         return store(np.asarray(x, dtype=np.float64), role.stored_as(form)) if role.is_float else x
 
     def small_sizes(self, n: int) -> dict[str, int]:
-        """Lengths of about n that obey the op's rules; a dimension that is a number has that size."""
-        names = list(dict.fromkeys(d for _, role in self.roles for d in role.dimensions if " / " not in d))
+        """Lengths of about n that obey the op's rules; a dimension that is a number has that size.
+
+        A dimension that follows from others is about n, too: to slide over 2 n places, a window of n makes n + 1. Of
+        arrays of many dimensions n is less, so that none has many elements.
+        """
+        names = list(dict.fromkeys(d for _, role in self.roles for d in role.dimensions if not is_derived(d)))
         fixed = {name: int(name) for name in names if name.isdigit()}
         names = [name for name in names if not name.isdigit()]
-        for choice in itertools.product(*([n, 2 * n, 1, max(n // 2, 1)] for _ in names)):
-            sizes = self.add_axes(dict(zip(names, choice, strict=True)) | fixed, {})
-            if self.admits(sizes):
-                return sizes
+        n = min(n, SMALLEST) if self.has_many_dimensions else n
+        for least in range(n, n + ENOUGH):  # a window of 3 has no place in a row of 1 or 2
+            for choice in itertools.product(*([least, 2 * least, 1, max(least // 2, 1)] for _ in names)):
+                sizes = self.add_axes(dict(zip(names, choice, strict=True)) | fixed, {})
+                if self.admits(sizes):
+                    return self._lengthened(sizes, least)
         raise OracleError(f"{self.name}: no sizes of about {n} satisfy {' and '.join(self.where)}")
+
+    @property
+    def has_many_dimensions(self) -> bool:
+        return max(len(role.dimensions) for _, role in self.roles) >= MANY_DIMENSIONS
+
+    def _lengthened(self, sizes: dict[str, int], n: int) -> dict[str, int]:
+        """The same sizes with those doubled by which dimensions that are less than n become longer."""
+        for name in [name for name in sizes if name.isidentifier() and name not in self.axes]:
+            short = [
+                dimension for dimension in self.derived_dimensions if " / " not in dimension and sizes[dimension] < n
+            ]
+            doubled = {d: size for d, size in sizes.items() if not is_derived(d)} | {name: 2 * sizes[name]}
+            longer = self.add_axes(doubled, {}) if short else sizes
+            if sum(longer[one] for one in short) > sum(sizes[one] for one in short) and self.admits(longer):
+                sizes = longer
+        return sizes
 
     def random_inputs(self, sizes: Lengths, rng: np.random.Generator) -> dict[str, Reals]:
         """Normal numbers, integers in their range, and of a grid the numbers that every signed one has."""
@@ -239,6 +286,7 @@ def read_op(name: str, module: object) -> Op:
         if not isinstance(given, Mapping) or not given:
             raise OracleError(f"{name}: {key} is missing; {USAGE}")
         roles[key] = {role: read_role(name, f"{key}[{role!r}]", text) for role, text in given.items()}
+    _check_dimensions(name, roles["INPUTS"], roles["OUTPUTS"], table.get("AXES", {}))
     scalars = dict(table.get("SCALARS", {}))
     parameters = list(inspect.signature(formula).parameters)
     wanted = ["N", *roles["INPUTS"], *scalars]
@@ -253,3 +301,15 @@ def read_op(name: str, module: object) -> Op:
         steps=tuple(table.get("STEPS", ())),
         optional=dict(table.get("OPTIONAL", {})), also=dict(table.get("ALSO", {})),
     )  # fmt: skip
+
+
+def _check_dimensions(
+    name: str, inputs: Mapping[str, Role], outputs: Mapping[str, Role], axes: Mapping[str, int | str]
+) -> None:
+    """Raise an error if a dimension is made of sizes that the inputs, or the axes, do not give."""
+    known = {d for role in inputs.values() for d in role.dimensions if d.isidentifier()} | {*axes}
+    for role in (*inputs.values(), *outputs.values()):
+        for dimension in role.derived:
+            if unknown := sorted(names_in(dimension) - known):
+                found = f"'{unknown[0]}' of '{dimension}' is no dimension of an input and not in AXES"
+                raise OracleError(f"{name}: {found}; there are {', '.join(sorted(known))}")

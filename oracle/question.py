@@ -14,7 +14,7 @@ from flint import arb, ctx
 
 from kfuzz.oracle.apart import independent_dimensions
 from kfuzz.oracle.elements import F32, F64, FORMATS, OF_DTYPE, Element, Reals, values
-from kfuzz.oracle.enclosure import Bounds, Clash, Doubles, Enclosure, Index
+from kfuzz.oracle.enclosure import Bounds, Clash, Doubles, Enclosure, Index, Mask
 from kfuzz.oracle.grid import grid_of
 from kfuzz.oracle.joint.boxes import Contradiction
 from kfuzz.oracle.joint.clashes import find_clashes
@@ -107,6 +107,34 @@ class Question:
 
     def enclosure(self, name: str) -> Enclosure:
         """Enclose one output by the union of the forms; elements of which the claim says nothing are not judged."""
+        enclosed = self._enclose_numbers(name)
+        made = [results[name] for results in self.results]
+        if any(one.how[:1] != ("places",) for one in made):
+            return enclosed
+        is_known = all(band.is_point(one.how[2]) for band, one in zip(self.bands, made, strict=True))
+
+        def holds(got: Doubles) -> Mask:
+            right: Mask = np.any([one.how[1].holds(got).reshape(got.shape) for one in made], axis=0)
+            return right
+
+        return replace(
+            enclosed, holds=holds, joint=None, is_wrong=None if is_known else partial(self._is_no_place, name)
+        )
+
+    def _is_no_place(self, name: str, got: float, index: Index) -> bool:
+        """Whether balls exclude this place in every form."""
+        for form in self.forms:
+            cut, only = self.slice_inputs(name, index)
+            with ctx.workprec(128), np.errstate(all="ignore"):
+                made = self._run(self.band(form, only, balls=True), cut)[name]
+            at = tuple(0 if d in only else i for d, i in zip(self.op.outputs[name].dimensions, index, strict=True))
+            shape = [1 if d in only else self.sizes[d] for d in self.op.outputs[name].dimensions]
+            if made.how[1].holds(np.full(shape, got)).reshape(shape)[at]:
+                return False
+        return True
+
+    def _enclose_numbers(self, name: str) -> Enclosure:
+        """Enclose one output by intervals."""
         parts = [self._parts(band, made[name], name) for band, made in zip(self.bands, self.results, strict=True)]
         lo, hi, nan = unite(parts)
         lost = np.isnan(lo) | np.isnan(hi)  # float64 overflowed on the way, so nothing is known

@@ -3,10 +3,12 @@
 Knows no op and no number system.
 """
 
+import ast
 import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,8 +16,13 @@ import numpy as np
 from kfuzz.oracle.elements import E4M3, Element, Reals
 from kfuzz.oracle.errors import OracleError
 
-ROLE = re.compile(r"(float32|float|int|grid)\s*\[([\w\s,/]*)\]\s*(?:<\s*(\w+))?")
-USAGE = 'write "float[rows, cols]", "grid[rows, cols]" or "int[rows] < cols"'
+ROLE = re.compile(r"(float32|float|int|grid)\s*\[(.*)\]\s*(?:<\s*(\w+))?", re.DOTALL)
+USAGE = 'write "float[rows, cols]", "float[rows, 2 * cols // step + 1]", "grid[rows, cols]" or "int[rows] < cols"'
+QUOTIENT = re.compile(r"(\w+)\s*/\s*(\w+)")
+BETWEEN = re.compile(r",(?![^()]*\))")
+NAME = re.compile(r"[A-Za-z_]\w*")
+FUNCTIONS = {"sqrt": math.sqrt, "min": min, "max": max}
+"""The functions that an expression over sizes may call."""
 
 Lengths = Mapping[str, int]
 
@@ -25,7 +32,8 @@ class Role:
     """One array of an op: numbers or integers, its dimensions, and the dimension that bounds its integers.
 
     `is_only_float32`: the array must be float32; any other array of numbers may be of any float type. `is_grid`: its
-    numbers are those of a narrow type, of floats or integers. The dimension "cols / group" is a quotient, rounded up.
+    numbers are those of a narrow type, of floats or integers. A dimension is a name, a number, or an expression over
+    names, such as "(n - k) // stride + 1"; "cols / group" is a quotient that is rounded up.
     """
 
     is_float: bool
@@ -39,6 +47,11 @@ class Role:
         """The dimensions that are quotients, each with what is divided and by what."""
         parts = [(dimension, *dimension.partition(" / ")[::2]) for dimension in self.dimensions]
         return tuple((whole, base, by) for whole, base, by in parts if by)
+
+    @property
+    def derived(self) -> tuple[str, ...]:
+        """The dimensions that follow from other sizes: quotients and other expressions."""
+        return tuple(dimension for dimension in self.dimensions if is_derived(dimension))
 
     def stored_as(self, form: Element) -> Element:
         """The type of its elements where arrays of numbers have this one."""
@@ -54,8 +67,36 @@ def read_role(op: str, name: str, text: object) -> Role:
     match = ROLE.fullmatch(text.strip()) if isinstance(text, str) else None
     if not match:
         raise OracleError(f"{op}: {name} = {text!r}: not a role; {USAGE}")
-    dimensions = tuple(" ".join(part.replace("/", " / ").split()) for part in match[2].split(",") if part.strip())
+    parts = [part.strip() for part in BETWEEN.split(match[2]) if part.strip()]
+    try:
+        dimensions = tuple(map(read_dimension, parts))
+    except SyntaxError:
+        raise OracleError(f"{op}: {name} = {text!r}: not a role; {USAGE}") from None
     return Role(match[1] != "int", dimensions, match[3], match[1] == "float32", match[1] == "grid")
+
+
+def read_dimension(text: str) -> str:
+    """A dimension as all of kfuzz spells it."""
+    if quotient := QUOTIENT.fullmatch(text):
+        return " / ".join(quotient.groups())
+    return ast.unparse(ast.parse(text.strip(), mode="eval"))
+
+
+def is_derived(dimension: str) -> bool:
+    """Whether a dimension follows from other sizes; it is neither a name nor a number."""
+    return not (dimension.isidentifier() or dimension.isdigit())
+
+
+@cache
+def names_in(dimension: str) -> frozenset[str]:
+    """The sizes that a dimension is made of."""
+    return frozenset(NAME.findall(dimension)) - FUNCTIONS.keys()
+
+
+def measure(dimension: str, sizes: Lengths) -> int:
+    """The length of a dimension that follows from these sizes."""
+    base, _, by = dimension.partition(" / ")
+    return -(-sizes[base] // sizes[by]) if by else int(evaluate(dimension, sizes))
 
 
 class Places(dict[str, Reals]):
@@ -73,7 +114,7 @@ class Places(dict[str, Reals]):
 
 def evaluate(text: str, sizes: Lengths) -> Any:  # noqa: ANN401  a number or a truth
     """Evaluate an expression over the sizes, from an op's file."""
-    return eval(text, {"__builtins__": {}, "sqrt": math.sqrt, **sizes})  # noqa: S307  the file is Python itself
+    return eval(text, {"__builtins__": {}, **FUNCTIONS, **sizes})  # noqa: S307  the file is Python itself
 
 
 def slice_places(dimensions: tuple[str, ...], only: Lengths, sizes: Lengths) -> tuple[slice, ...]:

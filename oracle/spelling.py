@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kfuzz.oracle.enclosure import Floats
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.op import Op
-from kfuzz.oracle.shapes import Places, Role, shape_output
+from kfuzz.oracle.shapes import Places, Role, is_derived, names_in, read_dimension, shape_output
 from kfuzz.oracle.systems.absent import Absent
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
@@ -154,16 +154,24 @@ class _Spelling:
             for view, role in zip(views.values(), roles.values(), strict=True)
         ):
             return own
-        if own.axes or any(role.divided for _, role in own.roles):
+        if any(role.divided for _, role in own.roles):
             raise self.error(f"{own.name} has groups, so its arrays are its own")
-        names = {name: _as_text(part) for name, part in parts.items()}
+        names = {name: _as_text(part) for name, part in parts.items() if name not in own.axes}
         return replace(
             own,
             name=self.name(inputs, outputs, first),
             inputs={role: self.role(own.inputs[role], view, parts) for role, view in inputs.items()},
             outputs={role: self.role(own.outputs[role], view, parts) for role, view in outputs.items()},
-            where=tuple(_replace_names(rule, names) for rule in own.where),
+            where=(
+                *(_replace_names(rule, names) for rule in own.where),
+                *(
+                    f"{_replace_names(name, names) if is_derived(name) else name} == 1"
+                    for name, part in parts.items()
+                    if not part and (is_derived(name) or name in own.axes)
+                ),
+            ),
             scalars={n: _replace_names(one, names) if isinstance(one, str) else one for n, one in own.scalars.items()},
+            axes={n: _replace_names(one, names) if isinstance(one, str) else one for n, one in own.axes.items()},
             formula=_formula_over(own, inputs, outputs),
             own=own,
             views=(inputs, outputs),
@@ -180,7 +188,18 @@ class _Spelling:
                     if found.setdefault(name, part) != part:
                         raise self.error(f"{name} is {_as_text(part)} in {role} and {_as_text(found[name])} elsewhere")
         every = [name for _, role in self.own.roles for name in role.dimensions]
-        return {name: found.get(name, () if name == ONE else (name,)) for name in dict.fromkeys(every)}
+        parts = {name: found.get(name, () if name == ONE else (name,)) for name in dict.fromkeys(every)}
+        names = {name: _as_text(part) for name, part in parts.items() if name not in self.own.axes}
+        follow = {
+            name: (read_dimension(_replace_names(name, names)),) if self.is_there(name, parts) else ()
+            for name in parts
+            if is_derived(name)
+        }
+        return parts | follow
+
+    def is_there(self, derived: str, parts: Joined) -> bool:
+        """Whether any dimension is there of those that a derived one follows from."""
+        return any(parts[name] for name in names_in(derived) if name in parts and name not in self.own.axes)
 
     def parts_of(self, role: str, own: AxisNames, given: AxisNames) -> dict[str, AxisNames]:
         """What each dimension of one array is made of."""
@@ -225,27 +244,19 @@ class _Spelling:
         return replace(role, dimensions=view.dimensions, below=parts[role.below][0] if role.below else None)
 
     def name(self, inputs: ArrayViews, outputs: ArrayViews, first: ArrayView) -> str:
-        """The spelling, with the dimensions of those arrays alone that have to be said."""
+        """The spelling, with the dimensions of those arrays alone that do not follow from the ones before."""
+        said: dict[str, AxisNames | None] = {}
+        answered: dict[str, AxisNames | None] = {}
 
-        def array(role: str, view: ArrayView, usual: AxisNames) -> str:
-            return role if view.dimensions == usual else f"{role}[{', '.join(view.dimensions)}]"
+        def spell_array(role: str, view: ArrayView, own: Role, to: dict[str, AxisNames | None]) -> str:
+            parts = replace(self, inputs=said, outputs=answered).parts()
+            usual = self.usual(own.dimensions, parts, first if said or answered else None)
+            to[role] = None if view.dimensions == usual else view.dimensions
+            return role if to[role] is None else f"{role}[{', '.join(view.dimensions)}]"
 
-        plain = {name: () if name == ONE else (name,) for _, role in self.own.roles for name in role.dimensions}
-        parts = self.parts()
-        lead = next(iter(inputs))
-        shown = [
-            array(
-                role,
-                view,
-                self.usual(own.dimensions, plain, None) if role == lead else self.usual(own.dimensions, parts, first),
-            )
-            for (role, view), own in zip(inputs.items(), self.own.inputs.values(), strict=True)
-        ]
-        said = [
-            array(role, view, self.usual(own.dimensions, parts, first))
-            for (role, view), own in zip(outputs.items(), self.own.outputs.values(), strict=True)
-        ]
-        arrow = f" -> {', '.join(said)}" if any("[" in one for one in said) else ""
+        shown = [spell_array(role, view, self.own.inputs[role], said) for role, view in inputs.items()]
+        ends = [spell_array(role, view, self.own.outputs[role], answered) for role, view in outputs.items()]
+        arrow = f" -> {', '.join(ends)}" if any("[" in one for one in ends) else ""
         return f"{name_in(self.own.name)}({', '.join(shown)}){arrow}"
 
     def error(self, found: str) -> OracleError:
@@ -273,8 +284,12 @@ def _formula_over(own: Op, inputs: ArrayViews, outputs: ArrayViews) -> Any:  # n
             mine = view.to_op(array)
             sizes |= dict(zip(own.inputs[role].dimensions, mine.shape, strict=True))
             given[role] = N.value(mine) if isinstance(given[role], Quantity) else mine
+        sizes = own.add_axes(sizes, {axis: N.size(axis) for axis in own.axes})
         with N.over(sizes, Places(sizes)):
             made = own.formula(N, **given)
+        for role, view in outputs.items():
+            pairs = zip(own.outputs[role].dimensions, view.parts, strict=True)
+            lengths |= {part[0]: sizes[dimension] for dimension, part in pairs if part and dimension not in lengths}
         made = made if isinstance(made, Mapping) else {next(iter(own.outputs)): made}
         if any(name not in sizes and name != ONE for role in own.outputs.values() for name in role.dimensions):
             return dict(made)  # only an answer knows these sizes

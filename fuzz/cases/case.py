@@ -21,6 +21,7 @@ from kfuzz.kinds import Severity
 from kfuzz.oracle import op_names
 from kfuzz.oracle.elements import BY_DTYPE, F32, Element, values
 from kfuzz.oracle.find import is_op
+from kfuzz.oracle.shapes import is_derived
 from kfuzz.oracle.spelling import name_in
 
 Values = NDArray[Any]
@@ -189,8 +190,8 @@ def _fit_rank(op: str, role: str, values: Values, wanted: tuple[str, ...], roles
 
 def _bind_axes(op: str, role: str, shape: tuple[int, ...], wanted: tuple[str, ...], axes: dict[str, int]) -> None:
     for name, size in zip(wanted, shape, strict=True):
-        if " / " in name:
-            continue  # a quotient, which follows from the claim
+        if is_derived(name):
+            continue  # it follows from other sizes and the claim
         expected = int(name) if name.isdigit() else axes.setdefault(name, size)
         if size != expected:
             raise CaseError(f"{role} of {op}: {name}={size}; {name}={expected} is expected")

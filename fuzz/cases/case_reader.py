@@ -55,7 +55,8 @@ MAX_TEXT = 4000
 MOST_DIMENSIONS = 8
 OWN_OP = re.compile(r"[^/\\\x00]{1,100}\.py|" + re.escape(BY_REFERENCE) + r"[^/\\\x00]{1,100}")
 """The name of a formula's file, or of a kernel's file with a reference. It is not a path: kfuzz never looks it up."""
-DIMENSION = re.compile(r"[A-Za-z_]\w{0,63}( / [A-Za-z_]\w{0,63})?|\d{1,9}")
+DIMENSION = re.compile(r"[A-Za-z_]\w{0,63}|\d{1,9}|[\w (][\w +*/%(),-]{0,199}")
+"""A name, a number, or an expression over names, which kfuzz compares and never evaluates."""
 
 HEX32 = re.compile(r"[0-9a-f]{8}")
 HEX8 = re.compile(r"[0-9a-f]{2}")
@@ -226,7 +227,9 @@ class Reader:
             dimensions[role] = tuple(self.text(key, name) for name in self.items(key, names, MOST_DIMENSIONS))
             for name in dimensions[role]:
                 if not DIMENSION.fullmatch(name):
-                    self.fail(key, f"{_brief(name)}; a name, or a number of at most nine digits, is expected")
+                    self.fail(
+                        key, f"{_brief(name)}; a name, a number of at most nine digits, or an expression is expected"
+                    )
         return dimensions
 
     def shape(self, key: str, value: object) -> tuple[int, ...]:

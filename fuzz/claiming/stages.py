@@ -12,8 +12,9 @@ import numpy as np
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.shapes import Places
-from kfuzz.oracle.systems.exact import Exact
-from kfuzz.oracle.systems.value import Operand, Quantity
+from kfuzz.oracle.systems.axes import count_along
+from kfuzz.oracle.systems.exact import Exact, ScatterKind
+from kfuzz.oracle.systems.value import Axes, Operand, Quantity
 
 Depths = Mapping[str, int]
 """Sums by name, each with the number of additions to it after it is complete, such as an eps."""
@@ -62,8 +63,8 @@ class StagedQuantity(Quantity):
     __slots__ = ("stages",)
     stages: Stages
 
-    def _like(self, parts: list[Reals], how: tuple[Any, ...]) -> Quantity:
-        return staged(super()._like(parts, how), self.stages)
+    def like(self, parts: Sequence[Reals], how: tuple[Any, ...]) -> Quantity:
+        return staged(super().like(parts, how), self.stages)
 
 
 def staged(made: Quantity, stages: Stages) -> StagedQuantity:
@@ -107,7 +108,7 @@ class Staged(Exact):
         s = join_stages(of(self.number(a)), of(self.number(b))).closed()
         return staged(super().function_of_two(name, a, b), Stages({}, least(s.inner, s.divided)))
 
-    def max(self, a: Quantity, axis: int = -1) -> Quantity:
+    def max(self, a: Quantity, axis: Axes = -1) -> Quantity:
         return staged(super().max(a, axis), of(a))
 
     def maximum(self, a: Operand, b: Operand) -> Quantity:
@@ -119,16 +120,16 @@ class Staged(Exact):
     def where(self, mask: Reals, a: Operand, b: Operand) -> Quantity:
         return staged(super().where(mask, a, b), join_stages(of(self.number(a)), of(self.number(b))))
 
-    def take(self, a: Quantity, index: Reals) -> Quantity:
-        return staged(super().take(a, index), of(a))
+    def take(self, a: Quantity, index: Reals, axis: int = -1) -> Quantity:
+        return staged(super().take(a, index, axis), of(a))
 
-    def join(self, a: Quantity, b: Quantity) -> Quantity:
-        return staged(super().join(a, b), join_stages(of(a), of(b)))
+    def join(self, a: Quantity, b: Quantity, axis: int = -1) -> Quantity:
+        return staged(super().join(a, b, axis), join_stages(of(a), of(b)))
 
-    def sum(self, a: Quantity, sum: str = "sum", axis: int = -1) -> Quantity:
+    def sum(self, a: Quantity, sum: str = "sum", axis: Axes = -1) -> Quantity:
         return staged(super().sum(a, sum, axis), summed(of(a), sum))
 
-    def mean(self, a: Quantity, sum: str = "mean", axis: int = -1) -> Quantity:
+    def mean(self, a: Quantity, sum: str = "mean", axis: Axes = -1) -> Quantity:
         return staged(super().mean(a, sum, axis), summed(of(a), sum))
 
     def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Quantity:
@@ -140,12 +141,27 @@ class Staged(Exact):
     def running_sum(self, a: Quantity, sum: str = "scan", exclusive: bool = False) -> Quantity:
         return staged(super().running_sum(a, sum, exclusive), summed(of(a), sum))
 
+    def product(self, a: Quantity, sum: str = "product", axis: Axes = -1) -> Quantity:
+        return staged(super().product(a, sum, axis), summed(of(a), sum))
+
+    def running_product(self, a: Quantity, sum: str = "product") -> Quantity:
+        return staged(super().running_product(a, sum), summed(of(a), sum))
+
+    def scatter(
+        self, into: Quantity, index: Reals, values: Quantity, how: ScatterKind = "sum", sum: str = "scatter",
+        axis: int = -1,
+    ) -> Quantity:  # fmt: skip
+        both = join_stages(of(into), of(values))
+        made = super().scatter(into, index, values, how, sum, axis)
+        return staged(made, summed(both, sum) if how == "sum" else both)
+
     def mean_var(
-        self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0
+        self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0, axis: Axes = -1
     ) -> tuple[Quantity, Quantity]:
-        mean = self.mean(x, sums[0])
+        mean = self.mean(x, sums[0], axis)
         off = self.sub(x, mean)
-        return mean, self.div(self.dot(off, off, sums[1]), self.number(float(x.shape[-1] - correction)))
+        n = float(count_along(x.shape, axis) - correction)
+        return mean, self.div(self.dot(off, off, sums[1], axis), self.number(n))
 
     def average(self, e: Quantity, v: Quantity, sums: tuple[str, str] = ("pv", "row")) -> Quantity:
         return self.div(self.matmul(e, v, sums[0]), self.sum(e, sums[1]))

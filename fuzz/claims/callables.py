@@ -4,6 +4,7 @@ Knows the function and its arguments; never how it is called.
 """
 
 import ast
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -20,6 +21,8 @@ from kfuzz.claims.python_text import SUBMITTED_END, PythonFunction, PythonText, 
 from kfuzz.claims.reading import ClaimNames
 from kfuzz.claims.roles import Roles
 from kfuzz.devices import ClaimError, PythonCall, names_together
+from kfuzz.oracle.find import find
+from kfuzz.oracle.shapes import is_derived
 
 KEY: KeyPath = ("call",)
 USUAL = ("ModelNew", "forward", "custom_kernel", "run", "Model")
@@ -42,8 +45,11 @@ def complete(front: FrontMatter, claim: WrittenClaim, roles: Roles) -> WrittenCl
     if claim.warp_synchronous is not None:
         raise front.error(("warp_synchronous",), "this is of CUDA; [call] is of a Python function")
     axes = axes_of(claim.arrays, roles) if claim.axes is None else claim.axes
-    arrays = arrays_of(roles) if claim.arrays is None else claim.arrays
-    return replace(claim, axes=axes, arrays=arrays, call=with_axis(front, claim.call, roles.axis))
+    arrays, where = claim.arrays, list(claim.where)
+    if arrays is None:
+        arrays = arrays_of(roles, claim.scalars)
+        where += [in_claims_language(rule, roles.op, claim.scalars) for rule in roles.rules]
+    return replace(claim, axes=axes, arrays=arrays, where=tuple(where), call=with_axis(front, claim.call, roles.axis))
 
 
 def with_axis(front: FrontMatter, call: WrittenCall, axis: int) -> WrittenCall:
@@ -56,14 +62,24 @@ def with_axis(front: FrontMatter, call: WrittenCall, axis: int) -> WrittenCall:
     return replace(call, given={**{one: str(axis) for one in taken}, **(call.given or {})}) if taken else call
 
 
-def arrays_of(roles: Roles) -> dict[str, str]:
+def arrays_of(roles: Roles, scalars: Mapping[str, float | str]) -> dict[str, str]:
     """An array for each role, under the role's name."""
     arrays: dict[str, str] = {}
     for arrow, every in (("->", roles.inputs), ("<-", roles.outputs)):
         for role, dimensions in every.items():
             name = role if role not in arrays else f"{role}_out"
-            arrays[name] = f"{roles.element(role)}[{', '.join(dimensions)}] {arrow} {role}"
+            sizes = [in_claims_language(one, roles.op, scalars) if is_derived(one) else one for one in dimensions]
+            arrays[name] = f"{roles.element(role)}[{', '.join(sizes)}] {arrow} {role}"
     return arrays
+
+
+def in_claims_language(text: str, op: str, scalars: Mapping[str, float | str]) -> str:
+    """An expression of an op's file as a claim writes it: with the values of the op's axes, and / for //."""
+    base, _, by = text.partition(" / ")
+    text, axes = f"ceil_div({base}, {by})" if by else text, find(op).axes
+    for name in reversed(list(axes)):
+        text = re.sub(rf"\b{name}\b", f"({scalars.get(name, axes[name])})", text)
+    return text.replace("//", "/")
 
 
 def axes_of(arrays: Mapping[str, str] | None, roles: Roles) -> dict[str, Axis]:

@@ -29,7 +29,7 @@ def fit_to_arrays(name: str, arrays: Mapping[str, str]) -> str:
     written = [found for text in arrays.values() if (found := ARRAY.fullmatch(text.strip()))]
     inputs = {found[4]: len(list(split_commas(found[2]))) for found in written if found[4]}
     outputs = {found[5]: len(list(split_commas(found[2]))) for found in written if found[5]}
-    if op.views or not inputs.keys() <= op.inputs.keys() or not outputs.keys() <= op.outputs.keys():
+    if not inputs.keys() <= op.inputs.keys() or not outputs.keys() <= op.outputs.keys():
         return name
     ranks = [(op.inputs[role], rank) for role, rank in inputs.items()]
     ranks += [(op.outputs[role], rank) for role, rank in outputs.items()]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from kfuzz.claims.expression import Expression
 from kfuzz.claims.front_matter import FrontMatter, KeyPath
-from kfuzz.claims.reading import ClaimNames, read_number
+from kfuzz.claims.reading import ClaimNames, Sizes, at, evaluate, read_number
 from kfuzz.claims.rounding_values import WrittenCounts, function_usage
 from kfuzz.oracle.names import names_of
 from kfuzz.oracle.op import Op
@@ -32,6 +32,17 @@ def read_op_axes(
     given = {name: scalars[name] for name in op.axes if name in scalars}
     texts = {name: value if isinstance(value, str) else f"{value:.17g}" for name, value in given.items()}
     return {name: read_number(front, ("scalars", name), text, names) for name, text in texts.items()}
+
+
+def evaluate_op_axes(
+    front: FrontMatter, op: Op, axes: Mapping[str, Expression], sizes: Sizes, is_full: bool
+) -> dict[str, int]:
+    """These sizes for the claim's sizes; ClaimError if one is too small for a case that has elements."""
+    values = {name: evaluate(front, ("scalars", name), size, sizes) for name, size in axes.items()}
+    for name, value in values.items():
+        if value < op.least_of(name) and is_full:
+            raise front.error(("scalars", name), f"{value} {at(sizes)}; it is {op.least_of(name)} or more")
+    return {name: max(value, op.least_of(name)) for name, value in values.items()}
 
 
 def literals_of(op: Op, scalars: Mapping[str, float | str]) -> dict[str, str]:

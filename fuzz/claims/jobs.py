@@ -21,8 +21,9 @@ from kfuzz.claims.steps import is_chosen, step_of
 from kfuzz.devices import Buffer, Step
 from kfuzz.devices.vast import is_vast
 from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.find import find
 from kfuzz.oracle.layout import Shape, word_count
-from kfuzz.oracle.shapes import evaluate as evaluate_rule
+from kfuzz.oracle.shapes import is_derived, names_in
 
 Arrays = Mapping[str, NDArray[np.generic]]
 
@@ -50,29 +51,24 @@ def shapes_of(front: FrontMatter, roles: Roles, arrays: ClaimedArrays, sizes: Si
     return shapes
 
 
-def check_quotients(
+def check_derived_dimensions(
     front: FrontMatter, roles: Roles, arrays: ClaimedArrays, shapes: Mapping[str, Shape],
     scalars: Mapping[str, float | str],
 ) -> None:  # fmt: skip
-    """Check each dimension that is a quotient of others, such as the groups of a row: `cols / group`, rounded up."""
-    sizes: dict[str, int] = {}
-    for name, array in arrays.items():
-        for _, dimensions in roles.dimensions(array.reads, array.writes):
-            sizes |= dict(zip(dimensions, shapes[name], strict=False))
-    known: dict[str, int | float | str] = {**sizes, **roles.op_axes, **scalars}
-    for name, array in arrays.items():
-        for role, dimensions in roles.dimensions(array.reads, array.writes):
-            for dimension, size in zip(dimensions, shapes[name], strict=False):
-                whole, _, by = dimension.partition(" / ")
-                divisor = evaluate_axis(known.get(by, 1), sizes)
-                if by and size != -(-sizes[whole] // divisor):
-                    found = f"{size} for {dimension}, of {whole} = {sizes[whole]} and {by} = {divisor}"
-                    raise front.error(("arrays", name), f"'{role}' of {roles.op} is [{', '.join(dimensions)}]: {found}")
-
-
-def evaluate_axis(value: float | str, sizes: Mapping[str, int]) -> int:
-    """An axis of an op: an integer, or an expression over the other dimensions; an empty one counts as 1."""
-    return max(int(evaluate_rule(value, sizes) if isinstance(value, str) else value), 1)
+    """Check each dimension that follows from other sizes, such as the groups of a row or the places of a window."""
+    op, wide = find(roles.op), {name: (1,) * 8 + shape for name, shape in shapes.items()}  # one row may be a vector
+    placed = [
+        (name, role, dimension, size)
+        for name, array in arrays.items()
+        for role, dimensions in roles.dimensions(array.reads, array.writes)
+        for dimension, size in zip(dimensions, wide[name][-len(dimensions) :], strict=True)
+    ]
+    sizes = op.add_axes({one: size for _, _, one, size in placed if not is_derived(one)}, scalars)
+    for name, role, dimension, size in placed:
+        if size != sizes[dimension] and is_derived(dimension):
+            given = ", ".join(f"{one} = {sizes[one]}" for one in sorted(names_in(dimension)))
+            found = f"{size} for {dimension}, which is {sizes[dimension]} with {given}"
+            raise front.error(("arrays", name), f"'{role}' of {roles.op}: {found}")
 
 
 def check_memory(front: FrontMatter, key: KeyPath, array: Array, shape: Shape, sizes: Sizes) -> None:
@@ -93,7 +89,7 @@ def check_memory(front: FrontMatter, key: KeyPath, array: Array, shape: Shape, s
 def clash_of(dimensions: Dimensions, shape: Shape, known: dict[str, int]) -> str:
     """In words, a dimension whose size differs in another array; adds new dimensions to `known`."""
     for dimension, size in zip(dimensions, (1,) * (len(dimensions) - len(shape)) + shape, strict=True):
-        if known.setdefault(dimension, size) != size:
+        if known.setdefault(dimension, int(dimension) if dimension.isdigit() else size) != size:
             return f"{dimension} is {known[dimension]} elsewhere and {size} here"
     return ""
 

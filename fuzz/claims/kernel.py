@@ -23,10 +23,10 @@ from kfuzz.claims.callables import complete, op_of_call, read_callable
 from kfuzz.claims.corners import corners
 from kfuzz.claims.expression import Expression, ExpressionError, Total, show_sizes
 from kfuzz.claims.fitted_op import fit_to_arrays
-from kfuzz.claims.formula_claims import check_scalars, each_count, literals_of, read_op_axes
+from kfuzz.claims.formula_claims import check_scalars, each_count, evaluate_op_axes, literals_of, read_op_axes
 from kfuzz.claims.front_matter import FrontMatter
 from kfuzz.claims.grid_numbers import encode_numbers
-from kfuzz.claims.jobs import Arrays, buffer_of, check_quotients, shapes_of, steps_of
+from kfuzz.claims.jobs import Arrays, buffer_of, check_derived_dimensions, shapes_of, steps_of
 from kfuzz.claims.keys import WrittenClaim, WrittenClaims, parse_claim
 from kfuzz.claims.launches import Launch, LaunchVariant, read_launches
 from kfuzz.claims.memory import memory_shape, unpack_array
@@ -52,6 +52,7 @@ from kfuzz.oracle.elements import BY_DTYPE, F32, Element, store, values
 from kfuzz.oracle.find import find
 from kfuzz.oracle.layout import Shape
 from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.shapes import is_derived
 from kfuzz.oracle.verdict import Special
 from kfuzz.printable import one_line
 from kfuzz.sources import exhibits
@@ -227,7 +228,7 @@ class Kernel:
             if array.reads and len(array.shape) == len(self.roles.inputs[array.reads])
             for dimension, size in zip(self.roles.inputs[array.reads], array.shape, strict=True)
         ]
-        own = {name for name, size in pairs if size.text in self.axes and " / " not in name}
+        own = {name for name, size in pairs if size.text in self.axes and not is_derived(name)}
         axes = {size.text: dimensions[name] for name, size in pairs if name in own}
         if axes.keys() != self.axes.keys():
             return {}
@@ -268,18 +269,14 @@ class Kernel:
 
     def scalars_at(self, sizes: Sizes) -> dict[str, float | str]:
         """The claim's constants, and the sizes that no array gives the op, at these sizes."""
-        place = ("scalars",)
-        axes = {name: evaluate(self.front, (*place, name), size, sizes) for name, size in self.op_axes.items()}
-        for name, size in axes.items():
-            if size < 1 and all(sizes[axis] for axis in self.axes):
-                raise self.front.error((*place, name), f"{size} {at(sizes)}; it is 1 or more")
-        return {**self.scalars, **{name: max(size, 1) for name, size in axes.items()}}
+        is_full = all(sizes[axis] for axis in self.axes)
+        return {**self.scalars, **evaluate_op_axes(self.front, find(self.op), self.op_axes, sizes, is_full)}
 
     def shapes(self, sizes: Sizes) -> dict[str, Shape]:
         """The shape of each array at these sizes."""
         shapes = shapes_of(self.front, self.roles, self.arrays, sizes)
-        if self.roles.quotients:
-            check_quotients(self.front, self.roles, self.arrays, shapes, self.scalars_at(sizes))
+        if self.roles.has_derived_dimensions:
+            check_derived_dimensions(self.front, self.roles, self.arrays, shapes, self.scalars_at(sizes))
         return shapes
 
     def steps(self, sizes: Sizes, shapes: Mapping[str, Shape]) -> tuple[Step, ...]:
@@ -361,7 +358,8 @@ def read(front: FrontMatter) -> Kernel:
     names = ClaimNames((*axes, *claim.tune, *let), conditions_in(let), literals_of(op, claim.scalars))
     arrays = read_arrays(front, claim.arrays, names)
     check_roles(front, roles, arrays, axes)
-    check_op_rules(front, op, axes, claim.tune, where, arrays)
+    op_axes = read_op_axes(front, claim.scalars, op, names)
+    check_op_rules(front, op, where, arrays, let, op_axes)
     launches = (
         (read_callable(front, claim.call, names, arrays),)
         if front.is_python
@@ -387,7 +385,7 @@ def read(front: FrontMatter) -> Kernel:
         written=claim,
         front=front,
         scalars={name: float(value) for name, value in claim.scalars.items() if name not in op.axes},
-        op_axes=read_op_axes(front, claim.scalars, op, names),
+        op_axes=op_axes,
     )
     _ = kernel.entries  # each expression in an entry has a few values
     for corner, choice in corners(where, launches, let):

@@ -6,11 +6,13 @@ Knows the arrays of an op module of the oracle; never its mathematics.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 
 from kfuzz.oracle.apart import row_axes
 from kfuzz.oracle.elements import F32, I32, Element
 from kfuzz.oracle.find import find
 from kfuzz.oracle.op import Op
+from kfuzz.oracle.shapes import is_derived
 
 Dimensions = tuple[str, ...]
 
@@ -26,7 +28,7 @@ class Roles:
     `takes_vector`: the op works by row, and one row may also be given as a plain vector.
     `cut`: the axis of each array along which the op can be split; an array without one is needed whole.
     `axis`: the dimension of the first input along which the op works.
-    `grids`: roles whose arrays are of a narrow type. `op_axes`: sizes that no array has, such as that of a group.
+    `grids`: roles whose arrays are of a narrow type.
     """
 
     op: str
@@ -40,13 +42,11 @@ class Roles:
     cut: Mapping[str, int] = field(default_factory=dict)
     axis: int = -1
     grids: frozenset[str] = frozenset()
-    op_axes: Mapping[str, int | str] = field(default_factory=dict)
 
     @property
-    def quotients(self) -> tuple[str, ...]:
-        """The dimensions that are quotients of others, rounded up: `cols / group`."""
-        every = (*self.inputs.values(), *self.outputs.values())
-        return tuple(dict.fromkeys(one for dimensions in every for one in dimensions if " / " in one))
+    def has_derived_dimensions(self) -> bool:
+        """Whether a dimension follows from other sizes: `cols / group`, `2 * cols + 1`."""
+        return any(map(is_derived, chain(*self.inputs.values(), *self.outputs.values())))
 
     @property
     def floats(self) -> set[str]:
@@ -78,8 +78,7 @@ def roles_of(op: str) -> Roles:
     rules = tuple(rule for rule in module.where if not rule.endswith(">= 1"))
     return Roles(
         op, inputs, outputs, module.takes_vector, module.takes_any_float, integers, rules, cut=dict(row_axes(module)),
-        grids=frozenset(name for name, role in module.roles if role.is_grid), op_axes=module.axes,
-        axis=axis_of(module),
+        grids=frozenset(name for name, role in module.roles if role.is_grid), axis=axis_of(module),
     )  # fmt: skip
 
 

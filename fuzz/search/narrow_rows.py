@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from kfuzz.cases.recipe import Band, Recipe, mix
 from kfuzz.claims.kernel import Kernel
 from kfuzz.oracle.elements import Element
+from kfuzz.oracle.find import find
 from kfuzz.oracle.layout import Shape
 from kfuzz.search.choose import Choose, once_in
 from kfuzz.search.quantizable import (
@@ -61,7 +62,7 @@ def group_of(ground: Ground, wanted: Mapping[str, Shape], cols: int) -> int:
     if axes.keys() != kernel.axes.keys():
         return max(cols, 1)
     given = kernel.scalars_at(kernel.sizes(axes, ground.tune))
-    group = given.get("group") or given.get("width") or kernel.roles.op_axes.get("group", cols)
+    group = given.get("group") or given.get("width") or find(kernel.op).axes.get("group", cols)
     return min(int(group), max(cols, 1)) if not isinstance(group, str) else max(cols, 1)
 
 

@@ -7,6 +7,7 @@ if no other change does as well. This module knows no op.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +17,10 @@ from kfuzz.oracle.elements import Reals, values
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Mask
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.shapes import Places
+from kfuzz.oracle.systems import moves
+from kfuzz.oracle.systems.axes import count_along
 from kfuzz.oracle.systems.exact import Exact
-from kfuzz.oracle.systems.value import Operand, Quantity
+from kfuzz.oracle.systems.value import Axes, Operand, Quantity
 
 MOST_ELEMENTS = 1 << 15
 """The most elements of an answer to explain: a larger one is minimized first."""
@@ -142,11 +145,11 @@ class WrongSystem(Exact):
         )
         return made
 
-    def take(self, a: Quantity, index: Reals) -> Quantity:
-        n = a.x.shape[-1]
+    def take(self, a: Quantity, index: Reals, axis: int = -1) -> Quantity:
+        n = a.x.shape[axis]
 
         def by(other: Reals) -> Quantity:
-            return super(WrongSystem, self).take(a, other)
+            return super(WrongSystem, self).take(a, other, axis)
 
         changes: list[tuple[str, WrongStep]] = [
             ("index off by one", lambda: by((index + 1) % n)),
@@ -157,8 +160,8 @@ class WrongSystem(Exact):
         made: Quantity = self.step(lambda: by(index), changes)
         return made
 
-    def mean(self, a: Quantity, sum: str = "mean", axis: int = -1) -> Quantity:
-        n = a.x.shape[axis]
+    def mean(self, a: Quantity, sum: str = "mean", axis: Axes = -1) -> Quantity:
+        n = count_along(a.x.shape, axis)
         total = np.add.reduce(a.x, axis=axis, keepdims=True)
         made: Quantity = self.step(
             lambda: super(WrongSystem, self).mean(a, sum, axis),
@@ -167,18 +170,18 @@ class WrongSystem(Exact):
         return made
 
     def mean_var(
-        self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0
+        self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0, axis: Axes = -1
     ) -> tuple[Quantity, Quantity]:
         def with_square(square: Callable[[Reals, Reals, int], Reals]) -> tuple[Quantity, Quantity]:
-            n = x.x.shape[-1]
-            mean = np.add.reduce(x.x, axis=-1, keepdims=True) / n
+            n = count_along(x.x.shape, axis)
+            mean = np.add.reduce(x.x, axis=axis, keepdims=True) / n
             return self.value(mean), self.value(square(x.x, mean, n))
 
         def squares(x: Reals, mean: Reals) -> Reals:
-            return np.asarray(np.add.reduce((x - mean) ** 2, axis=-1, keepdims=True))
+            return np.asarray(np.add.reduce((x - mean) ** 2, axis=axis, keepdims=True))
 
         made: tuple[Quantity, Quantity] = self.step(
-            lambda: super(WrongSystem, self).mean_var(x, sums, correction),
+            lambda: super(WrongSystem, self).mean_var(x, sums, correction, axis),
             [
                 ("n - 1 for n", lambda: with_square(lambda x, mean, n: squares(x, mean) / (n - 1 - correction))),
                 ("the mean left in the variance", lambda: with_square(lambda x, mean, n: squares(x, 0 * mean) / n)),
@@ -198,6 +201,29 @@ class WrongSystem(Exact):
         )
         return made
 
+    def windows(
+        self, a: Quantity, size: moves.PerAxis, stride: moves.PerAxis = 1, pad: int | moves.Pads = 0,
+        dilation: moves.PerAxis = 1, fill: moves.Fill = 0.0,
+    ) -> Quantity:  # fmt: skip
+        count = 1 if isinstance(size, int) else len(size)
+        pads = [
+            (one, one) if isinstance(one, int) else one for one in ((pad,) * count if isinstance(pad, int) else pad)
+        ]
+
+        def by(moved: int, axis: int, fill: moves.Fill = fill) -> Quantity:
+            other = [(a + moved * (axis == i), b - moved * (axis == i)) for i, (a, b) in enumerate(pads)]
+            return super(WrongSystem, self).windows(a, size, stride, other, dilation, fill)
+
+        changes: list[tuple[str, WrongStep]] = [
+            (f"windows that begin one place too {word}", partial(by, moved, axis))
+            for axis in range(count)
+            for word, moved in (("early", 1), ("late", -1))
+        ]
+        if fill == -np.inf and any(map(any, pads)):
+            changes.append(("0 beyond the ends, where -inf belongs", lambda: by(0, 0, 0.0)))
+        made: Quantity = self.step(lambda: by(0, 0), changes)
+        return made
+
     def _spread(self, a: Quantity, over: Quantity) -> Quantity:
         """a, in the shape of the step's result."""
         return self.value(np.broadcast_to(a.x, np.broadcast_shapes(a.x.shape, over.x.shape)))
@@ -208,7 +234,7 @@ class WrongSystem(Exact):
         made: Quantity = self.step(lambda: super(WrongSystem, self).sigmoid(a), [])
         return made
 
-    def dot(self, a: Quantity, b: Quantity, sum: str = "dot", axis: int = -1) -> Quantity:
+    def dot(self, a: Quantity, b: Quantity, sum: str = "dot", axis: Axes = -1) -> Quantity:
         made: Quantity = self.step(lambda: super(WrongSystem, self).dot(a, b, sum, axis), [])
         return made
 

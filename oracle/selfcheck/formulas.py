@@ -15,7 +15,7 @@ from kfuzz.oracle.names import names_at
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import FLOAT_ACCUMULATORS, Accuracy
-from kfuzz.oracle.selfcheck.inputs import inputs_for
+from kfuzz.oracle.selfcheck.inputs import MAKERS, inputs_for
 from kfuzz.oracle.shapes import Places, shape_output
 from kfuzz.oracle.systems.simulated import KernelManner, Noise, Simulated, SumOrder
 from kfuzz.oracle.verdict import Special
@@ -125,6 +125,8 @@ def settings(op: Op, quick: bool) -> Iterator[Setting]:
 def sizes(op: Op, quick: bool) -> tuple[int, ...]:
     if set(independent_dimensions(op)[next(iter(op.outputs))]) >= {"rows", "cols"}:
         return (5,)
+    if op.has_many_dimensions and op.name not in MAKERS:
+        return (1, 2, 4)
     return (1, 2, 33) if quick else (1, 2, 3, 33, 257)
 
 

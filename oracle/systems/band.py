@@ -14,8 +14,11 @@ import numpy as np
 
 from kfuzz.oracle.elements import E4M3, ELEMENTS, F32, F64, FORMATS, Element, Reals
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, Accuracy
+from kfuzz.oracle.systems import moves
 from kfuzz.oracle.systems.absent import present
+from kfuzz.oracle.systems.axes import fold, unfold
 from kfuzz.oracle.systems.ends import Endpoints, FloatEnds
+from kfuzz.oracle.systems.exact import ScatterKind
 from kfuzz.oracle.systems.intervals import empty_where, flush, round_overflow, widen_by_underflow, widen_relative
 from kfuzz.oracle.systems.rules import (
     amax,
@@ -24,18 +27,21 @@ from kfuzz.oracle.systems.rules import (
     exponential,
     functions,
     matmul,
+    place,
     power,
     product,
     quantized,
     running,
+    running_product,
     scale,
+    scatter,
     selection,
     shift,
     total,
     variance,
     written,
 )
-from kfuzz.oracle.systems.value import Operand, Quantity, WordsForFunctions, group
+from kfuzz.oracle.systems.value import Axes, Operand, Quantity, WordsForFunctions, group
 from kfuzz.oracle.verdict import Reason, Why
 
 INF = np.inf
@@ -207,7 +213,9 @@ class Bands(WordsForFunctions):
 
     # -- selection
 
-    def max(self, a: Quantity, axis: int = -1) -> Quantity:
+    def max(self, a: Quantity, axis: Axes = -1) -> Quantity:
+        if isinstance(axis, tuple):
+            return unfold(self.max(fold(a, axis)), a.shape, axis)
         return selection.max_along(self, a, axis)
 
     def maximum(self, a: Operand, b: Operand) -> Quantity:
@@ -219,11 +227,28 @@ class Bands(WordsForFunctions):
     def where(self, mask: Reals, a: Operand, b: Operand) -> Quantity:
         return selection.choose(self, mask, a, b)
 
-    def take(self, a: Quantity, index: Reals) -> Quantity:
-        return selection.take_along(self, a, index)
+    def take(self, a: Quantity, index: Reals, axis: int = -1) -> Quantity:
+        return selection.take_along(self, a, index, axis)
 
-    def join(self, a: Quantity, b: Quantity) -> Quantity:
-        return selection.join_last(self, a, b)
+    def join(self, a: Quantity, b: Quantity, axis: int = -1) -> Quantity:
+        return selection.join_along(self, a, b, axis)
+
+    def places(self, a: Quantity, names: Reals | None = None) -> Quantity:
+        return place.places_of_maximum(self, a, names)
+
+    # -- moves
+
+    def windows(
+        self, a: Quantity, size: moves.PerAxis, stride: moves.PerAxis = 1, pad: int | moves.Pads = 0,
+        dilation: moves.PerAxis = 1, fill: moves.Fill = 0.0,
+    ) -> Quantity:  # fmt: skip
+        return moves.windows(self, a, size, stride, pad, dilation, fill)
+
+    def padded(self, a: Quantity, pads: moves.Pads, fill: moves.Fill = 0.0) -> Quantity:
+        return moves.padded(self, a, pads, fill)
+
+    def spread(self, a: Quantity, strides: Sequence[int], fill: moves.Fill = 0.0) -> Quantity:
+        return moves.spread(self, a, strides, fill)
 
     def unknown(self, why: str, *sizes: int) -> Quantity:
         """A value of which nothing is known: any number, or NaN."""
@@ -291,14 +316,36 @@ class Bands(WordsForFunctions):
 
     # -- sums, and values that a row shares
 
-    def sum(self, a: Quantity, sum: str = "sum", axis: int = -1) -> Quantity:
+    def sum(self, a: Quantity, sum: str = "sum", axis: Axes = -1) -> Quantity:
+        if isinstance(axis, tuple):
+            return unfold(self.sum(fold(a, axis), sum), a.shape, axis)
         return total.total_of(self, a, sum, axis)
 
-    def mean(self, a: Quantity, sum: str = "mean", axis: int = -1) -> Quantity:
+    def mean(self, a: Quantity, sum: str = "mean", axis: Axes = -1) -> Quantity:
+        if isinstance(axis, tuple):
+            return unfold(self.mean(fold(a, axis), sum), a.shape, axis)
         return total.mean_of(self, a, sum, axis)
 
-    def dot(self, a: Quantity, b: Quantity, sum: str = "dot", axis: int = -1) -> Quantity:
+    def dot(self, a: Quantity, b: Quantity, sum: str = "dot", axis: Axes = -1) -> Quantity:
+        if isinstance(axis, tuple):
+            shape = np.broadcast_shapes(a.shape, b.shape)
+            first = fold(a, axis, shape)
+            return unfold(self.dot(first, first if a is b else fold(b, axis, shape), sum), shape, axis)
         return total.dot_of(self, a, b, sum, axis)
+
+    def product(self, a: Quantity, sum: str = "product", axis: Axes = -1) -> Quantity:
+        if axis != -1:
+            return unfold(self.product(fold(a, axis), sum), a.shape, axis)
+        return running_product.product_of(self, a, sum)
+
+    def running_product(self, a: Quantity, sum: str = "product") -> Quantity:
+        return running_product.running_product(self, a, sum)
+
+    def scatter(
+        self, into: Quantity, index: Reals, values: Quantity, how: ScatterKind = "sum", sum: str = "scatter",
+        axis: int = -1,
+    ) -> Quantity:  # fmt: skip
+        return scatter.scatter(self, into, index, values, how, sum, axis)
 
     def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Quantity:
         return matmul.matmul(self, a, b, sum, present(starts))
@@ -310,8 +357,11 @@ class Bands(WordsForFunctions):
         return shift.shift(self, a, axis)
 
     def mean_var(
-        self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0
+        self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0, axis: Axes = -1
     ) -> tuple[Quantity, Quantity]:
+        if axis != -1:
+            mean, var = self.mean_var(fold(x, axis), sums, correction)
+            return unfold(mean, x.shape, axis), unfold(var, x.shape, axis)
         return variance.mean_var(self, x, sums, correction)
 
     def average(self, e: Quantity, v: Quantity, sums: tuple[str, str] = ("pv", "row")) -> Quantity:

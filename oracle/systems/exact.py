@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import mpmath
 import numpy as np
@@ -12,8 +12,12 @@ from kfuzz.oracle.elements import E4M3, ELEMENTS, Element, Reals
 from kfuzz.oracle.functions import FUNCTIONS, OF_TWO
 from kfuzz.oracle.grid import grid_of
 from kfuzz.oracle.groups import largest_of_blocks, spread
+from kfuzz.oracle.systems import moves
 from kfuzz.oracle.systems.absent import present
-from kfuzz.oracle.systems.value import Operand, Quantity, WordsForFunctions, group
+from kfuzz.oracle.systems.axes import count_along
+from kfuzz.oracle.systems.value import Axes, Operand, Quantity, WordsForFunctions, group
+
+ScatterKind = Literal["sum", "last", "any"]
 
 
 class Exact(WordsForFunctions):
@@ -81,7 +85,9 @@ class Exact(WordsForFunctions):
         return self.value(a.x - b.x)
 
     def mul(self, a: Quantity, b: Quantity) -> Quantity:
-        return self.value(a.x * b.x)
+        made = self.value(a.x * b.x)
+        made.absent = either_absent(a, b)
+        return made
 
     def div(self, a: Quantity, b: Quantity) -> Quantity:
         return self.value(self.slow.each(_divide_or_nan, 2)(a.x, b.x) if self.slow else a.x / b.x)
@@ -98,9 +104,10 @@ class Exact(WordsForFunctions):
     def sigmoid(self, a: Quantity) -> Quantity:
         return self.div(self.number(1.0), self.add(self.number(1.0), self.exp(self.neg(a))))
 
-    def max(self, a: Quantity, axis: int = -1) -> Quantity:
-        nothing = np.full((*a.x.shape[:axis], 1, *a.x.shape[axis % a.x.ndim + 1 :]), -np.inf)
-        return self.value(np.maximum.reduce(a.x, axis=axis, keepdims=True) if a.x.shape[axis] else nothing)
+    def max(self, a: Quantity, axis: Axes = -1) -> Quantity:
+        if not count_along(a.x.shape, axis):
+            return self.value(np.add.reduce(np.zeros(a.x.shape), axis=axis, keepdims=True) - np.inf)
+        return self.value(np.maximum.reduce(a.x, axis=axis, keepdims=True))
 
     def maximum(self, a: Operand, b: Operand) -> Quantity:
         return self.value(np.maximum(self.number(a).x, self.number(b).x))
@@ -111,16 +118,16 @@ class Exact(WordsForFunctions):
     def where(self, mask: Reals, a: Operand, b: Operand) -> Quantity:
         return self.value(np.where(mask, self.number(a).x, self.number(b).x))
 
-    def take(self, a: Quantity, index: Reals) -> Quantity:
-        return self.value(np.take_along_axis(a.x, index, -1))
+    def take(self, a: Quantity, index: Reals, axis: int = -1) -> Quantity:
+        return self.value(np.take_along_axis(a.x, index, axis))
 
-    def sum(self, a: Quantity, sum: str = "sum", axis: int = -1) -> Quantity:
+    def sum(self, a: Quantity, sum: str = "sum", axis: Axes = -1) -> Quantity:
         return self.value(np.add.reduce(a.x, axis=axis, keepdims=True))
 
-    def mean(self, a: Quantity, sum: str = "mean", axis: int = -1) -> Quantity:
-        return self.value(self.sum(a, sum, axis).x / a.x.shape[axis])
+    def mean(self, a: Quantity, sum: str = "mean", axis: Axes = -1) -> Quantity:
+        return self.value(self.sum(a, sum, axis).x / count_along(a.x.shape, axis))
 
-    def dot(self, a: Quantity, b: Quantity, sum: str = "dot", axis: int = -1) -> Quantity:
+    def dot(self, a: Quantity, b: Quantity, sum: str = "dot", axis: Axes = -1) -> Quantity:
         return self.sum(self.mul(a, b), sum, axis)
 
     def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Quantity:
@@ -136,16 +143,57 @@ class Exact(WordsForFunctions):
             total = np.concatenate([self.input(np.zeros((*total.shape[:-1], 1))).x, total[..., :-1]], axis=-1)
         return self.value(total)
 
+    def product(self, a: Quantity, sum: str = "product", axis: Axes = -1) -> Quantity:
+        return self.value(np.multiply.reduce(a.x, axis=axis, keepdims=True))
+
+    def running_product(self, a: Quantity, sum: str = "product") -> Quantity:
+        return self.value(np.multiply.accumulate(a.x, axis=-1))
+
+    def scatter(
+        self, into: Quantity, index: Reals, values: Quantity, how: ScatterKind = "sum", sum: str = "scatter",
+        axis: int = -1,
+    ) -> Quantity:  # fmt: skip
+        """`into`, with each of the values added at its place along an axis, or put there, the last one above others."""
+        made = into.x.copy()
+        at = scatter_places(index, values.shape, axis)
+        if how == "sum":
+            np.add.at(made, at, values.x)
+        else:
+            made[at] = values.x
+        return self.value(made)
+
+    def places(self, a: Quantity, names: Reals | None = None) -> Quantity:
+        """The place of the maximum of the last axis, the first of equal ones, or the name of that place."""
+        numbers = np.asarray(a.x, dtype=np.float64) if self.slow is None else a.x
+        found = np.expand_dims(np.argmax(numbers, axis=-1), -1)
+        if names is not None:
+            found = np.take_along_axis(np.broadcast_to(names, a.shape), found, -1)
+        return self.input(found)
+
+    # -- moves
+
+    def windows(
+        self, a: Quantity, size: moves.PerAxis, stride: moves.PerAxis = 1, pad: int | moves.Pads = 0,
+        dilation: moves.PerAxis = 1, fill: moves.Fill = 0.0,
+    ) -> Quantity:  # fmt: skip
+        return moves.windows(self, a, size, stride, pad, dilation, fill)
+
+    def padded(self, a: Quantity, pads: moves.Pads, fill: moves.Fill = 0.0) -> Quantity:
+        return moves.padded(self, a, pads, fill)
+
+    def spread(self, a: Quantity, strides: Sequence[int], fill: moves.Fill = 0.0) -> Quantity:
+        return moves.spread(self, a, strides, fill)
+
     def shift(self, a: Quantity, axis: int = -1) -> Quantity:
         """The maximum, which is subtracted inside an exp and cancels."""
         return self.max(a, axis)
 
     def mean_var(
-        self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0
+        self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0, axis: Axes = -1
     ) -> tuple[Quantity, Quantity]:
-        mean = self.mean(x)
+        mean = self.mean(x, axis=axis)
         off = self.sub(x, mean)
-        return mean, self.value(self.dot(off, off).x / (x.shape[-1] - correction))
+        return mean, self.value(self.dot(off, off, axis=axis).x / (count_along(x.shape, axis) - correction))
 
     def average(self, e: Quantity, v: Quantity, sums: tuple[str, str] = ("pv", "row")) -> Quantity:
         """sum_j e_j v_j / sum_j e_j."""
@@ -154,8 +202,8 @@ class Exact(WordsForFunctions):
     def keep(self, a: Quantity, name: str) -> Quantity:
         return a
 
-    def join(self, a: Quantity, b: Quantity) -> Quantity:
-        return self.value(np.concatenate([a.x, b.x], axis=-1))
+    def join(self, a: Quantity, b: Quantity, axis: int = -1) -> Quantity:
+        return self.value(np.concatenate([a.x, b.x], axis=axis))
 
     def element_of(self, name: str) -> Element:
         """The element type of an output that is a grid, or of this name."""
@@ -194,6 +242,20 @@ class Exact(WordsForFunctions):
 
     def unknown(self, why: str, *sizes: int) -> Quantity:
         return self.input(np.full(sizes, np.nan))
+
+
+def either_absent(a: Quantity, b: Quantity) -> Reals | None:
+    """The elements of a product of which a factor is absent."""
+    if a.absent is None or b.absent is None:
+        return a.absent if b.absent is None else b.absent
+    return np.asarray(a.absent | b.absent)
+
+
+def scatter_places(index: Reals, shape: tuple[int, ...], axis: int) -> tuple[Reals, ...]:
+    """Where each value of this shape goes: to the index along an axis, and to its own place along the others."""
+    at: list[Reals] = list(np.indices(shape, sparse=True))
+    at[axis] = np.broadcast_to(np.asarray(index, dtype=np.int64), shape)
+    return tuple(at)
 
 
 class Digits:

@@ -1,13 +1,13 @@
 """The names that a formula uses for its sums, with their numbers of terms, its narrow values and its functions."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.rounding import LOOSEST
 from kfuzz.oracle.systems.absent import present
-from kfuzz.oracle.systems.exact import Exact
-from kfuzz.oracle.systems.value import QUOTIENT, Operand, Quantity
+from kfuzz.oracle.systems.axes import count_along
+from kfuzz.oracle.systems.exact import Exact, ScatterKind
+from kfuzz.oracle.systems.value import QUOTIENT, Axes, Operand, Quantity
 
 
 class Named(Exact):
@@ -36,9 +36,25 @@ class Named(Exact):
         self.functions["rsqrt"] = None
         return super().div(self.number(1.0), super().function("sqrt", a))
 
-    def sum(self, a: Quantity, sum: str = "sum", axis: int = -1) -> Quantity:
-        self._note(sum, a.x.shape[axis])
+    def sum(self, a: Quantity, sum: str = "sum", axis: Axes = -1) -> Quantity:
+        self._note(sum, count_along(a.x.shape, axis))
         return super().sum(a, sum, axis)
+
+    def product(self, a: Quantity, sum: str = "product", axis: Axes = -1) -> Quantity:
+        self._note(sum, count_along(a.x.shape, axis))
+        return super().product(a, sum, axis)
+
+    def running_product(self, a: Quantity, sum: str = "product") -> Quantity:
+        self._note(sum, a.x.shape[-1])
+        return super().running_product(a, sum)
+
+    def scatter(
+        self, into: Quantity, index: Reals, values: Quantity, how: ScatterKind = "sum", sum: str = "scatter",
+        axis: int = -1,
+    ) -> Quantity:  # fmt: skip
+        if how == "sum":
+            self._note(sum, values.shape[axis] + 1)
+        return super().scatter(into, index, values, how, sum, axis)
 
     def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Quantity:
         self._note(sum, a.x.shape[-1] + len(present(starts)))
@@ -48,11 +64,13 @@ class Named(Exact):
         self._note(sum, a.x.shape[-1])
         return super().running_sum(a, sum, exclusive)
 
-    def mean_var(self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0) -> Any:  # noqa: ANN401  a pair
+    def mean_var(
+        self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0, axis: Axes = -1
+    ) -> tuple[Quantity, Quantity]:
         for name in sums:
-            self._note(name, x.x.shape[-1])
-        mean = self.value(x.x.mean(axis=-1, keepdims=True))
-        return mean, self.value(x.x.var(axis=-1, keepdims=True))
+            self._note(name, count_along(x.x.shape, axis))
+        mean = self.value(x.x.mean(axis=axis, keepdims=True))
+        return mean, self.value(x.x.var(axis=axis, keepdims=True))
 
     def average(self, e: Quantity, v: Quantity, sums: tuple[str, str] = ("pv", "row")) -> Quantity:
         for name in sums:

@@ -17,8 +17,9 @@ from kfuzz.oracle.grid import grid_of
 from kfuzz.oracle.groups import spread
 from kfuzz.oracle.rounding import ACCUMULATOR_FORMATS, NARROW_SUMS, Accuracy
 from kfuzz.oracle.systems.absent import present
-from kfuzz.oracle.systems.exact import Exact
-from kfuzz.oracle.systems.value import Operand, Quantity
+from kfuzz.oracle.systems.axes import count_along, fold, unfold
+from kfuzz.oracle.systems.exact import Exact, ScatterKind, scatter_places
+from kfuzz.oracle.systems.value import Axes, Operand, Quantity
 
 Noise = Literal["none", "any", "ends", "high", "low"]
 SumOrder = Literal["sequential", "tree", "strided", "blocked", "random"]
@@ -215,11 +216,11 @@ class Simulated(Exact):
             return self._compensated(x)
         return self.round(self.fold(self.round_sum(x) if self.claim.accumulate in NARROW_SUMS else x))
 
-    def sum(self, a: Quantity, sum: str = "sum", axis: int = -1) -> Quantity:
-        return self.value(np.moveaxis(self.total(np.moveaxis(a.x, axis, -1)), -1, axis))
+    def sum(self, a: Quantity, sum: str = "sum", axis: Axes = -1) -> Quantity:
+        return unfold(self.value(self.total(fold(a, axis).x)), a.shape, axis)
 
-    def mean(self, a: Quantity, sum: str = "mean", axis: int = -1) -> Quantity:
-        n, total = a.x.shape[axis], self.sum(a, sum, axis).x
+    def mean(self, a: Quantity, sum: str = "mean", axis: Axes = -1) -> Quantity:
+        n, total = count_along(a.x.shape, axis), self.sum(a, sum, axis).x
         if self.manner.divide == "reciprocal":
             return self.value(self.round(total * self.round(np.asarray(1.0 / n))))
         return self.value(self.round(total / n))
@@ -233,8 +234,9 @@ class Simulated(Exact):
             held = self.round_sum(held + p[..., place : place + 1])
         return self.round(held)
 
-    def dot(self, a: Quantity, b: Quantity, sum: str = "dot", axis: int = -1) -> Quantity:
-        return self.value(np.moveaxis(self.sum_products(np.moveaxis(a.x * b.x, axis, -1)), -1, axis))
+    def dot(self, a: Quantity, b: Quantity, sum: str = "dot", axis: Axes = -1) -> Quantity:
+        products = self.value(a.x * b.x)
+        return unfold(self.value(self.sum_products(fold(products, axis).x)), products.shape, axis)
 
     def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Quantity:
         """Multiply matrices, with sums in the manner's order that begin at the starts."""
@@ -262,11 +264,48 @@ class Simulated(Exact):
             y = np.concatenate([np.zeros((*y.shape[:-1], 1)), y[..., :-1]], axis=-1)
         return self.value(self.round(y))
 
+    def product(self, a: Quantity, sum: str = "product", axis: Axes = -1) -> Quantity:
+        """Multiply in sequence, or by halves."""
+        x = fold(a, axis).x
+        while (n := x.shape[-1]) > 1:
+            half = (n + 1) // 2 if self.manner.order != "sequential" else n - 1
+            x = np.concatenate([self.round_sum(x[..., : n - half] * x[..., half:]), x[..., n - half : half]], axis=-1)
+        x = x if x.shape[-1] else np.ones((*x.shape[:-1], 1))
+        return unfold(self.value(self.round(x)), a.shape, axis)
+
+    def running_product(self, a: Quantity, sum: str = "product") -> Quantity:
+        y, step = a.x.copy(), 1
+        if self.manner.order == "sequential":
+            for place in range(1, y.shape[-1]):
+                y[..., place] = self.round_sum(y[..., place - 1] * y[..., place])
+        while self.manner.order != "sequential" and step < y.shape[-1]:  # Hillis and Steele
+            y = np.concatenate([y[..., :step], self.round_sum(y[..., step:] * y[..., :-step])], axis=-1)
+            step *= 2
+        return self.value(self.round(y))
+
+    def scatter(
+        self, into: Quantity, index: Reals, values: Quantity, how: ScatterKind = "sum", sum: str = "scatter",
+        axis: int = -1,
+    ) -> Quantity:  # fmt: skip
+        """Add the values one after another: the first one first, or in any order."""
+        if how != "sum":
+            return super().scatter(into, index, values, how, sum, axis)
+        made, at = into.x.copy(), scatter_places(index, values.shape, axis)
+        count = values.shape[axis]
+        order = self.rng.permutation(count) if self.manner.order == "random" else np.arange(count)
+        for place in order:
+            one = tuple(np.take(np.broadcast_to(part, values.shape), [place], axis) for part in at)
+            made[one] = self.round_sum(made[one] + np.take(values.x, [place], axis))
+        return self.value(self.round(made))
+
     # -- derived
 
     def mean_var(
-        self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0
+        self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0, axis: Axes = -1
     ) -> tuple[Quantity, Quantity]:
+        if axis != -1:
+            mean, variance = self.mean_var(fold(x, axis), sums, correction)
+            return unfold(mean, x.shape, axis), unfold(variance, x.shape, axis)
         n = x.x.shape[-1]
         if self.form.startswith("welford"):
             mean, squares = (self.value(self.round(part)) for part in self._welford(x.x))

@@ -3,8 +3,8 @@
 Knows no arithmetic: every operator asks the value's own system.
 """
 
-from collections.abc import Sequence
-from typing import Any, Protocol, Union
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Protocol, Union
 
 import numpy as np
 
@@ -13,7 +13,10 @@ from kfuzz.oracle.groups import BlockSize
 
 QUOTIENT = "quotient"
 """The name by which a claim keeps x / scale in a narrower format."""
+ABSENT: Literal["absent"] = "absent"
 Operand = Union["Quantity", float, int]
+Axes = int | tuple[int, ...]
+"""One axis, counted from the end, or several."""
 
 
 class Quantity:
@@ -22,11 +25,12 @@ class Quantity:
     `name`: the name of its sum; `slack`: how much more than one rounding underflow may cost it.
     `below`: for an exponent, the two operands of its difference from a shift. `terms`: the exponents of an exponential.
     `blocks`: the rows and columns of a group that shares a scale.
+    `absent`: elements that are 0 and that a kernel may add, multiply or leave out, such as the zeros of a padding.
     `is_point`: whether each element is known exactly, as an input is, or known to be NaN.
     `number`: the number of the step that made it; 0 for a view of another value's elements.
     """
 
-    __slots__ = ("N", "below", "blocks", "how", "is_point", "name", "number", "parts", "slack", "terms")
+    __slots__ = ("N", "absent", "below", "blocks", "how", "is_point", "name", "number", "parts", "slack", "terms")
     __array_ufunc__ = None  # an array on the left leaves the operation to us
 
     def __init__(self, N: "System", *parts: Reals, how: tuple[Any, ...] = ()) -> None:
@@ -35,6 +39,7 @@ class Quantity:
         self.below: Any = None
         self.terms: Any = None
         self.blocks: BlockSize = (1, 1)
+        self.absent: Reals | None = None
         self.is_point = len(parts) > 1 and parts[0] is parts[1]
 
     @property
@@ -65,32 +70,39 @@ class Quantity:
     @property
     def T(self) -> "Quantity":  # noqa: N802  as numpy has it
         """The last two axes exchanged."""
-        shape = self.shape
-        parts = [np.swapaxes(np.broadcast_to(part, shape), -1, -2) for part in self.parts]
-        return self._like(parts, ("transposed", self))
+        return self.viewed(lambda part: np.swapaxes(part, -1, -2), "transposed")
 
     def __getitem__(self, place: Any) -> "Quantity":  # noqa: ANN401  any index that numpy takes
-        shape = self.shape
-        return self._like([np.broadcast_to(part, shape)[place] for part in self.parts], ("part", self))
+        return self.viewed(lambda part: part[place])
 
     def reshaped(self, *sizes: int) -> "Quantity":
         """The same elements in another shape."""
-        shape = self.shape
-        return self._like([np.broadcast_to(part, shape).reshape(sizes) for part in self.parts], ("part", self))
+        return self.viewed(lambda part: part.reshape(sizes))
 
     def permuted(self, order: tuple[int, ...]) -> "Quantity":
         """The axes in another order."""
-        shape = self.shape
-        return self._like([np.broadcast_to(part, shape).transpose(order) for part in self.parts], ("part", self))
+        return self.viewed(lambda part: part.transpose(order))
 
     def expanded(self, *sizes: int) -> "Quantity":
         """The same elements, repeated along axes of length one."""
-        return self._like([np.broadcast_to(part, sizes) for part in self.parts], ("part", self))
+        return self.viewed(lambda part: np.broadcast_to(part, sizes))
 
-    def _like(self, parts: list[Reals], how: tuple[Any, ...]) -> "Quantity":
-        """Make a view of the same elements."""
-        if len(parts) > 1 and self.parts[0] is self.parts[1]:
-            parts[1] = parts[0]
+    def viewed(self, move: Callable[[Reals], Reals], how: str = "part") -> "Quantity":
+        """The same elements at other places: `move` places those of any array of this shape."""
+        made = self.like([move(np.broadcast_to(part, self.shape)) for part in self.distinct_parts], (how, self))
+        if self.absent is not None:
+            made.absent = move(np.broadcast_to(self.absent, self.shape))
+        return made
+
+    @property
+    def distinct_parts(self) -> tuple[Reals, ...]:
+        """The parts, without the upper end if it is the lower one."""
+        is_known = len(self.parts) > 1 and self.parts[0] is self.parts[1]
+        return self.parts[1:] if is_known else self.parts
+
+    def like(self, parts: Sequence[Reals], how: tuple[Any, ...]) -> "Quantity":
+        """A value as well known as this one, from its distinct parts."""
+        parts = parts if len(parts) == len(self.parts) else (parts[0], *parts)
         made = Quantity(self.N, *parts, how=how)
         made.is_point = self.is_point
         return made
@@ -197,8 +209,9 @@ class WordsForFunctions(Protocol):
 class System(WordsForFunctions, Protocol):
     """The words in which an op's formula is written.
 
-    Axes are counted from the end; a reduced axis stays, with one element. `sum` names the sum, so that a claim can
-    refer to it; the sums of a matrix product begin at `starts`. `index` and `size` are plain integers, for masks.
+    Axes are counted from the end; a reduced axis stays, with one element, and so does each of several. `sum` names the
+    sum, so that a claim can refer to it; the sums of a matrix product begin at `starts`. `index` and `size` are plain
+    integers, for masks. `windows`, `padded` and `spread` work on the last axes; moves.py describes them.
     `unknown` has the given shape, and nothing is known about it: what depends on it is not judged.
     Outputs are named where their element types matter: the grid to which `quantize` rounds and `scale` leads, and the
     scale whose written value `written` takes.
@@ -220,23 +233,36 @@ class System(WordsForFunctions, Protocol):
     def pow(self, a: Operand, b: Operand) -> Quantity: ...
     def atan2(self, y: Operand, x: Operand) -> Quantity: ...
     def sigmoid(self, a: Quantity) -> Quantity: ...
-    def max(self, a: Quantity, axis: int = -1) -> Quantity: ...
+    def max(self, a: Quantity, axis: Axes = -1) -> Quantity: ...
     def maximum(self, a: Operand, b: Operand) -> Quantity: ...
     def minimum(self, a: Operand, b: Operand) -> Quantity: ...
     def where(self, mask: Reals, a: Operand, b: Operand) -> Quantity: ...
-    def take(self, a: Quantity, index: Reals) -> Quantity: ...
-    def sum(self, a: Quantity, sum: str = "sum", axis: int = -1) -> Quantity: ...
-    def mean(self, a: Quantity, sum: str = "mean", axis: int = -1) -> Quantity: ...
-    def dot(self, a: Quantity, b: Quantity, sum: str = "dot", axis: int = -1) -> Quantity: ...
+    def take(self, a: Quantity, index: Reals, axis: int = -1) -> Quantity: ...
+    def sum(self, a: Quantity, sum: str = "sum", axis: Axes = -1) -> Quantity: ...
+    def mean(self, a: Quantity, sum: str = "mean", axis: Axes = -1) -> Quantity: ...
+    def dot(self, a: Quantity, b: Quantity, sum: str = "dot", axis: Axes = -1) -> Quantity: ...
     def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Quantity: ...
     def running_sum(self, a: Quantity, sum: str = "scan", exclusive: bool = False) -> Quantity: ...
     def shift(self, a: Quantity, axis: int = -1) -> Quantity: ...
     def mean_var(
-        self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0
+        self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0, axis: Axes = -1
     ) -> tuple[Quantity, Quantity]: ...
     def average(self, e: Quantity, v: Quantity, sums: tuple[str, str] = ("pv", "row")) -> Quantity: ...
     def keep(self, a: Quantity, name: str) -> Quantity: ...
-    def join(self, a: Quantity, b: Quantity) -> Quantity: ...
+    def join(self, a: Quantity, b: Quantity, axis: int = -1) -> Quantity: ...
+    def windows(
+        self, a: Quantity, size: int | Sequence[int], stride: int | Sequence[int] = 1, pad: Any = 0,  # noqa: ANN401
+        dilation: int | Sequence[int] = 1, fill: float | Literal["absent"] = 0.0,
+    ) -> Quantity: ...  # fmt: skip
+    def padded(self, a: Quantity, pads: Any, fill: float | Literal["absent"] = 0.0) -> Quantity: ...  # noqa: ANN401
+    def spread(self, a: Quantity, strides: Sequence[int], fill: float | Literal["absent"] = 0.0) -> Quantity: ...
+    def scatter(
+        self, into: Quantity, index: Reals, values: Quantity, how: Literal["sum", "last", "any"] = "sum",
+        sum: str = "scatter", axis: int = -1,
+    ) -> Quantity: ...  # fmt: skip
+    def product(self, a: Quantity, sum: str = "product", axis: Axes = -1) -> Quantity: ...
+    def running_product(self, a: Quantity, sum: str = "product") -> Quantity: ...
+    def places(self, a: Quantity, names: Reals | None = None) -> Quantity: ...
     def groups(self, a: Quantity, width: str | int, height: str | int = 1) -> Quantity: ...
     def amax(self, a: Quantity, signed: bool = False) -> Quantity: ...
     def scale(

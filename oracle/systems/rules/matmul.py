@@ -12,7 +12,7 @@ from kfuzz.oracle.systems.rules.growth import Growth, accumulator, growth, is_mm
 from kfuzz.oracle.systems.rules.narrow_product import sum_narrow_products
 from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, as_numbers, cast_back, odd_elements, open_where
 from kfuzz.oracle.systems.rules.partial import largest_weights, products_may_overflow
-from kfuzz.oracle.systems.rules.total import grow_terms
+from kfuzz.oracle.systems.rules.total import grow_terms, present_terms
 from kfuzz.oracle.systems.value import Quantity
 
 INF = np.inf
@@ -32,7 +32,9 @@ def operand(N: BandSystem, a: Quantity) -> Quantity:
         if form is TF32:
             lo = np.minimum(lo, a.lo - np.abs(a.lo) * 2 * form.u)
             hi = np.maximum(hi, a.hi + np.abs(a.hi) * 2 * form.u)
-    return Quantity(N, lo, hi, a.nan)
+    made = Quantity(N, lo, hi, a.nan)
+    made.absent = a.absent
+    return made
 
 
 def matmul(N: BandSystem, a: Quantity, b: Quantity, name: str, starts: Sequence[Quantity] = ()) -> Quantity:
@@ -44,7 +46,7 @@ def matmul(N: BandSystem, a: Quantity, b: Quantity, name: str, starts: Sequence[
         return made
     e = a
     a, b = operand(N, a), operand(N, b)
-    terms = a.shape[-1]
+    terms = present_terms(N, a, name)
     grown = growth(N, name, terms, products=1, has_exps=e.terms is not None, starts=len(starts))
     odd_a, odd_b = odd_elements(N, a), odd_elements(N, b)
     any_odd = np.any(odd_a) or np.any(odd_b)
@@ -83,7 +85,7 @@ def matmul(N: BandSystem, a: Quantity, b: Quantity, name: str, starts: Sequence[
     lo, hi, nan = centre - radius, centre + radius, np.zeros(centre.shape, dtype=np.bool_)
     if any_odd:
         lo, hi, nan, open_ = _ieee_product(N, a, b, odd_a, odd_b, lo, hi)
-        over = (over & ~nan) | open_
+        over = over | open_
     for start in starts:
         lo, hi, nan = _add_start(N, Quantity(N, lo, hi, nan), start, grown)
     made = open_where(N, lo, hi, nan, over, ORDER_DECIDES, "matmul", a, b, *starts)
@@ -137,8 +139,12 @@ def _ieee_product(
     unknown = ~known_a
     open_ = (as_numbers(unknown) @ as_numbers(odd_b)) + (as_numbers(odd_a) @ as_numbers(~known_b)) > 0
     open_ |= as_numbers(unknown & odd_a) @ np.ones(y.shape) + np.ones(x.shape) @ as_numbers(~known_b & odd_b) > 0
-    nan = as_numbers(np.isnan(x)) @ np.ones(y.shape) + np.ones(x.shape) @ as_numbers(np.isnan(y))
-    nan = nan + as_numbers(np.isinf(x)) @ as_numbers(y == 0) + as_numbers(x == 0) @ as_numbers(np.isinf(y))
+    present_x, present_y = _present(a), _present(b)
+    nan = as_numbers(np.isnan(x)) @ present_y + present_x @ as_numbers(np.isnan(y))
+    nan = nan + as_numbers(np.isinf(x)) @ (present_y * (y == 0)) + (present_x * (x == 0)) @ as_numbers(np.isinf(y))
+    may = np.zeros((), dtype=np.bool_)
+    if a.absent is not None or b.absent is not None:  # a kernel that multiplies a 0 of the padding gets NaN
+        may = (1 - present_x) @ as_numbers(~np.isfinite(y)) + as_numbers(~np.isfinite(x)) @ (1 - present_y) > 0
     inf_x, inf_y = np.where(np.isinf(x), np.sign(x), 0.0), np.where(np.isinf(y), np.sign(y), 0.0)
     sign_x, sign_y = np.nan_to_num(np.sign(x)), np.nan_to_num(np.sign(y))
     signed = inf_x @ sign_y + (sign_x * (inf_x == 0)) @ inf_y
@@ -147,7 +153,12 @@ def _ieee_product(
     must = ((nan > 0) | ((number > 0) & ~infinite)) & ~open_
     end = np.copysign(INF, signed)
     lo, hi = np.where(infinite, end, lo), np.where(infinite, end, hi)
-    return np.where(must, INF, lo), np.where(must, -INF, hi), must, open_
+    return np.where(must, INF, lo), np.where(must, -INF, hi), must | may, open_
+
+
+def _present(a: Quantity) -> Reals:
+    """1 for every element that a kernel has to multiply."""
+    return np.ones(a.shape) if a.absent is None else as_numbers(~np.broadcast_to(a.absent, a.shape))
 
 
 def _is_known(a: Quantity) -> Reals:

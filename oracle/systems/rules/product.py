@@ -6,6 +6,7 @@ import numpy as np
 
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.systems.band_system import BandSystem
+from kfuzz.oracle.systems.exact import either_absent
 from kfuzz.oracle.systems.intervals import (
     corners,
     empty_where,
@@ -30,12 +31,19 @@ def multiply(N: BandSystem, a: Quantity, b: Quantity) -> Quantity:
     lo, hi, nan = exact_product(N, a, b)
     k = 0.0 if is_power_of_two(a) or is_power_of_two(b) else 1.0
     made = N.widen(lo, hi, nan, k, N.tiny, "mul", a, b, k)
+    made.absent = either_absent(a, b)
     chain = factors(made)
     return _in_any_order(N, made, chain) if len(chain) > 2 else made
 
 
 def exact_product(N: BandSystem, a: Quantity, b: Quantity) -> tuple[Reals, Reals, Reals]:
-    """The set of the exact product."""
+    """The set of the exact product: of an absent factor 0, and NaN if a kernel that multiplies it gets NaN."""
+    lo, hi, nan = _product_of_sets(N, a, b)
+    absent = either_absent(a, b)
+    return (lo, hi, nan) if absent is None else (np.where(absent, 0.0, lo), np.where(absent, 0.0, hi), nan)
+
+
+def _product_of_sets(N: BandSystem, a: Quantity, b: Quantity) -> tuple[Reals, Reals, Reals]:
     with np.errstate(all="ignore"):
         nan = a.nan | b.nan
         if a is b and not np.any(a.nan):

@@ -45,15 +45,17 @@ def choose(N: BandSystem, mask: Reals, a: Operand, b: Operand) -> Quantity:
     return made
 
 
-def take_along(N: BandSystem, a: Quantity, index: Reals) -> Quantity:
-    parts = [np.take_along_axis(np.broadcast_to(part, a.shape), index, -1) for part in (a.lo, a.hi, a.nan)]
+def take_along(N: BandSystem, a: Quantity, index: Reals, axis: int = -1) -> Quantity:
+    parts = [np.take_along_axis(np.broadcast_to(part, a.shape), index, axis) for part in (a.lo, a.hi, a.nan)]
     made = N.value(parts[0], parts[0] if a.lo is a.hi else parts[1], parts[2])
     made.is_point = N.is_point(a)
     return made
 
 
-def join_last(N: BandSystem, a: Quantity, b: Quantity) -> Quantity:
-    """Concatenate two values along the last axis."""
-    parts = [[np.broadcast_to(part, v.shape) for part in v.parts] for v in (a, b)]
-    lo, hi, nan = (np.concatenate(pair, axis=-1) for pair in zip(*parts, strict=True))
-    return N.value(lo, hi, nan, "join", a, b)
+def join_along(N: BandSystem, a: Quantity, b: Quantity, axis: int = -1) -> Quantity:
+    """Concatenate two values along an axis."""
+    pairs = zip(*([np.broadcast_to(part, v.shape) for part in v.parts] for v in (a, b)), strict=True)
+    lo, hi, nan = (np.concatenate(pair, axis=axis) for pair in pairs)
+    made = N.value(lo, lo if a.lo is a.hi and b.lo is b.hi else hi, nan, "join", a, b)
+    made.is_point = N.is_point(a) and N.is_point(b)
+    return made

@@ -4,6 +4,7 @@ Every addition that a term takes part in multiplies it by a factor within 1 +- u
 terms times e^-g and e^g, in any order.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.rounding import NARROW_SUMS
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.ends import Pair, sum_pairwise
+from kfuzz.oracle.systems.exact import either_absent
 from kfuzz.oracle.systems.room import NO_OVERFLOW, OPERATIONS_4096, ROUNDINGS_16384
 from kfuzz.oracle.systems.rules.exp_total import exp_sum_of
 from kfuzz.oracle.systems.rules.growth import Growth, accumulator, growth, is_mma, mma_sizes, steps
@@ -27,7 +29,7 @@ def total_of(
     N: BandSystem, a: Quantity, name: str, axis: int = -1, products: int = 0, beside: Reals | float = 0.0
 ) -> Quantity:
     """R2: the sum of an axis in any order; `beside` is an additional error."""
-    terms = a.shape[axis]
+    terms = present_terms(N, a, name, axis)
     if a.terms is not None and not products:
         made = exp_sum_of(N, a, name, axis)
         if made is not None:
@@ -52,7 +54,9 @@ def total_of(
         positive = (a.lo >= 0).all(axis=axis, keepdims=True)
         below = np.where(positive, np.maximum(below - lost, 0.0), below - lost)
         above = above + lost
-        below, above, nan = _special(N, a, below, above, axis)
+        below, above, nan = apply_special(
+            N, below, above, lambda test: any_along(np.asarray(test(a), dtype=np.bool_), a.shape, axis)
+        )
         size = np.maximum(np.abs(lo), np.abs(hi))
         size = sum_pairwise(np.where(N.E.is_finite(size), size, 0.0), axis) + lost
         over = size >= accumulator(N, name).max * NO_OVERFLOW
@@ -65,6 +69,14 @@ def total_of(
     return made
 
 
+def present_terms(N: BandSystem, a: Quantity, name: str, axis: int = -1) -> int:
+    """How many terms the longest sum has, without those that are absent: to add a 0 rounds nothing."""
+    terms = a.shape[axis]
+    if a.absent is None or not a.absent.size or N.claim.for_sum(name).order is not None:
+        return terms
+    return max(1, terms - int(np.broadcast_to(a.absent, a.shape).sum(axis=axis).min()))
+
+
 def grow_terms(N: BandSystem, a: Quantity, up: Reals, down: Reals) -> Pair:
     """Multiply each end of a sum's terms by the factor that takes it further out."""
     if N.E.eps and np.max(up) < INF:  # taking the outer of both is faster than choosing by the sign
@@ -72,18 +84,25 @@ def grow_terms(N: BandSystem, a: Quantity, up: Reals, down: Reals) -> Pair:
     return np.where(a.lo >= 0, a.lo * down, a.lo * up), np.where(a.hi >= 0, a.hi * up, a.hi * down)
 
 
-def _special(N: BandSystem, a: Quantity, lo: Reals, hi: Reals, axis: int) -> tuple[Reals, Reals, Reals]:
-    """Apply infinities and NaN: infinities of one sign win, infinities of both signs make NaN, and so does NaN."""
-    nan = any_along(a.nan, a.shape, axis)
+def apply_special(
+    N: BandSystem, lo: Reals, hi: Reals, any_term: Callable[[Callable[[Quantity], Reals]], Reals]
+) -> tuple[Reals, Reals, Reals]:
+    """Apply infinities and NaN: infinities of one sign win, infinities of both signs make NaN, and so does NaN.
+
+    `any_term` says, for each sum, whether any of its terms passes a test.
+    """
+    nan = any_term(lambda a: a.nan)
     if np.all(N.E.is_finite(lo)) and np.all(N.E.is_finite(hi)):
         return lo, hi, nan
-
-    def of_axis(mask: Reals) -> Reals:
-        return np.asarray(np.asarray(mask).any(axis=axis, keepdims=True))
-
-    may_rise, may_fall = of_axis((a.hi == INF) & (a.lo <= a.hi)), of_axis((a.lo == -INF) & (a.lo <= a.hi))
-    rises, falls = of_axis((a.lo == INF) & (a.hi == INF)), of_axis((a.lo == -INF) & (a.hi == -INF))
-    must = (rises & falls) | of_axis(a.lo > a.hi)
+    may_rise, may_fall = (
+        any_term(lambda a: (a.hi == INF) & (a.lo <= a.hi)),
+        any_term(lambda a: (a.lo == -INF) & (a.lo <= a.hi)),
+    )
+    rises, falls = (
+        any_term(lambda a: (a.lo == INF) & (a.hi == INF)),
+        any_term(lambda a: (a.lo == -INF) & (a.hi == -INF)),
+    )
+    must = (rises & falls) | any_term(lambda a: a.lo > a.hi)
     lo, hi = np.where(may_fall, -INF, lo), np.where(may_rise, INF, hi)
     lo, hi = np.where(rises & ~may_fall, INF, lo), np.where(falls & ~may_rise, -INF, hi)
     lo, hi = np.where(N.E.is_nan(lo), -INF, lo), np.where(N.E.is_nan(hi), INF, hi)
@@ -105,6 +124,7 @@ def dot_of(N: BandSystem, a: Quantity, b: Quantity, name: str, axis: int = -1) -
     lo, hi, nan = exact_product(N, a, b)
     lo, hi = N.E.push_outward(lo, hi)
     products = Quantity(N, lo, hi, nan)
+    products.absent = either_absent(a, b)
     if N.ftz:
         low = np.maximum(np.abs(lo), np.abs(hi)) < N.f.min_normal
         products.parts = (np.where(low, np.minimum(lo, 0.0), lo), np.where(low, np.maximum(hi, 0.0), hi), nan)

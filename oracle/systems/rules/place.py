@@ -1,0 +1,37 @@
+"""The place of a maximum: rule R20 of docs/formulas.md. The right answers are a set of places, not an interval."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.systems.band_system import BandSystem
+from kfuzz.oracle.systems.rules.opening import any_along
+from kfuzz.oracle.systems.value import Quantity
+
+
+@dataclass(frozen=True)
+class PlaceSet:
+    """Which places along the last axis are right, and the name by which an answer calls each."""
+
+    right: Reals
+    names: Reals
+
+    def holds(self, got: Reals) -> Reals:
+        """Whether each answer names a right place."""
+        return np.asarray((self.right & (self.names == got.reshape(*self.right.shape[:-1], 1))).any(axis=-1))
+
+
+def places_of_maximum(N: BandSystem, a: Quantity, names: Reals | None) -> Quantity:
+    """R20: every place whose value may be the greatest, but none whose name is negative."""
+    count = a.shape[-1]
+    nan = any_along(a.nan, a.shape, -1)
+    named = np.broadcast_to(np.arange(count) if names is None else names, a.shape)
+    top = np.maximum.reduce(np.broadcast_to(a.lo, a.shape), axis=-1, keepdims=True)
+    right = np.broadcast_to(np.asarray(a.hi >= top, dtype=np.bool_), a.shape) & (named >= 0)
+    far = np.where(right, named, named.max(initial=0) + 1)
+    lo = np.asarray(far.min(axis=-1, keepdims=True), dtype=np.float64)
+    hi = np.asarray(np.where(right, named, -1).max(axis=-1, keepdims=True), dtype=np.float64)
+    if np.any(nan):
+        lo, hi = np.where(nan, -np.inf, lo), np.where(nan, np.inf, hi)
+    return N.value(N.E.convert(lo), N.E.convert(hi), nan, "places", PlaceSet(right, named), a)
