@@ -203,14 +203,14 @@ class WrongSystem(Exact):
 
     def windows(
         self, a: Quantity, size: moves.PerAxis, stride: moves.PerAxis = 1, pad: int | moves.Pads = 0,
-        dilation: moves.PerAxis = 1, fill: moves.Fill = 0.0,
+        dilation: moves.PerAxis = 1, fill: moves.Filler = 0.0,
     ) -> Quantity:  # fmt: skip
         count = 1 if isinstance(size, int) else len(size)
         pads = [
             (one, one) if isinstance(one, int) else one for one in ((pad,) * count if isinstance(pad, int) else pad)
         ]
 
-        def by(moved: int, axis: int, fill: moves.Fill = fill) -> Quantity:
+        def by(moved: int, axis: int, fill: moves.Filler = fill) -> Quantity:
             other = [(a + moved * (axis == i), b - moved * (axis == i)) for i, (a, b) in enumerate(pads)]
             return super(WrongSystem, self).windows(a, size, stride, other, dilation, fill)
 

@@ -3,9 +3,8 @@
 from math import prod
 
 from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.layout import Shape
 from kfuzz.oracle.systems.value import Axes, Quantity
-
-Shape = tuple[int, ...]
 
 
 def count_along(shape: Shape, axis: Axes) -> int:

@@ -174,14 +174,14 @@ class Exact(WordsForFunctions):
 
     def windows(
         self, a: Quantity, size: moves.PerAxis, stride: moves.PerAxis = 1, pad: int | moves.Pads = 0,
-        dilation: moves.PerAxis = 1, fill: moves.Fill = 0.0,
+        dilation: moves.PerAxis = 1, fill: moves.Filler = 0.0,
     ) -> Quantity:  # fmt: skip
         return moves.windows(self, a, size, stride, pad, dilation, fill)
 
-    def padded(self, a: Quantity, pads: moves.Pads, fill: moves.Fill = 0.0) -> Quantity:
+    def padded(self, a: Quantity, pads: moves.Pads, fill: moves.Filler = 0.0) -> Quantity:
         return moves.padded(self, a, pads, fill)
 
-    def spread(self, a: Quantity, strides: Sequence[int], fill: moves.Fill = 0.0) -> Quantity:
+    def spread(self, a: Quantity, strides: Sequence[int], fill: moves.Filler = 0.0) -> Quantity:
         return moves.spread(self, a, strides, fill)
 
     def shift(self, a: Quantity, axis: int = -1) -> Quantity:

@@ -13,7 +13,7 @@ import numpy as np
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.systems.value import ABSENT, Quantity
 
-Fill = float | Literal["absent"]
+Filler = float | Literal["absent"]
 PerAxis = int | Sequence[int]
 Pads = Sequence[int | tuple[int, int]]
 
@@ -26,7 +26,7 @@ class Filling(Protocol):
 
 def windows(
     N: Filling, a: Quantity, size: PerAxis, stride: PerAxis = 1, pad: int | Pads = 0, dilation: PerAxis = 1,
-    fill: Fill = 0.0,
+    fill: Filler = 0.0,
 ) -> Quantity:  # fmt: skip
     """[..., *places, taps]: for every place of a window of this size on the last axes, the elements that it holds."""
     sizes = (size,) if isinstance(size, int) else tuple(size)
@@ -50,7 +50,7 @@ def windows(
     return wide.viewed(slide)
 
 
-def padded(N: Filling, a: Quantity, pads: Pads, fill: Fill = 0.0) -> Quantity:
+def padded(N: Filling, a: Quantity, pads: Pads, fill: Filler = 0.0) -> Quantity:
     """The last axes with so many more elements before and after each; a negative number takes elements away."""
     pairs = [(one, one) if isinstance(one, int) else tuple(one) for one in pads]
     if not any(any(pair) for pair in pairs):
@@ -64,7 +64,7 @@ def padded(N: Filling, a: Quantity, pads: Pads, fill: Fill = 0.0) -> Quantity:
     return _placed(N, a[tuple(whole)], shape, tuple(inside), fill)
 
 
-def spread(N: Filling, a: Quantity, strides: Sequence[int], fill: Fill = 0.0) -> Quantity:
+def spread(N: Filling, a: Quantity, strides: Sequence[int], fill: Filler = 0.0) -> Quantity:
     """The last axes with each element followed by stride - 1 others, except the last."""
     lead = len(a.shape) - len(strides)
     lengths = [max(0, (n - 1) * step + 1) for n, step in zip(a.shape[lead:], strides, strict=True)]
@@ -72,7 +72,7 @@ def spread(N: Filling, a: Quantity, strides: Sequence[int], fill: Fill = 0.0) ->
     return _placed(N, a, (*a.shape[:lead], *lengths), inside, fill)
 
 
-def _placed(N: Filling, a: Quantity, shape: tuple[int, ...], inside: tuple[slice, ...], fill: Fill) -> Quantity:
+def _placed(N: Filling, a: Quantity, shape: tuple[int, ...], inside: tuple[slice, ...], fill: Filler) -> Quantity:
     """The elements at their places in a larger array; elsewhere there is a number, or nothing that has to be added."""
     others = N.input(np.asarray(0.0 if fill == ABSENT else fill, dtype=np.float64))
 

@@ -427,7 +427,7 @@ def test_the_page_names_every_word_of_a_formula() -> None:
         ('INPUTS = {"x": "float[n]"}\nOUTPUTS = {"y": "float[n]"}\ndef formula(N, z): return z',
          "formula takes N, z: expected N, x"),
         ("import nothing_at_all", "ModuleNotFoundError"),
-        (OWN.format("N.gamma(x)"), "some.py:4: there is no N.gamma; a formula may ask N for number, input"),
+        (OWN.format("N.gamma(x)"), "some.py:4: there is no N.gamma; a formula may ask N for exp2, expm1"),
         (OWN.format("x + x[:, :3]"), "some.py:4: the formula cannot be worked out: ValueError: operands"),
         (OWN.format("x ** 2"), "some.py:4: the formula cannot be worked out: TypeError: unsupported operand"),
         (OWN.format('{"z": x}'), "some: the formula gives no 'y' made by N"),

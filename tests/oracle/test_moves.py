@@ -13,7 +13,7 @@ from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import BallEnds
 from kfuzz.oracle.systems.exact import Exact
-from kfuzz.oracle.systems.moves import Fill
+from kfuzz.oracle.systems.moves import Filler
 from kfuzz.oracle.systems.rules import running_product as product_rule
 from kfuzz.oracle.systems.rules import scatter as scatter_rule
 from kfuzz.oracle.systems.simulated import KernelManner, Simulated
@@ -87,7 +87,7 @@ def test_a_window_that_does_not_fit_has_no_place() -> None:
     assert N.windows(N.input(np.zeros((2, 3))), 4).shape == (2, 0, 4)
 
 
-def convolved(N: Any_, x: Any_, w: Any_, fill: Fill) -> Quantity:
+def convolved(N: Any_, x: Any_, w: Any_, fill: Filler) -> Quantity:
     seen = N.windows(N.input(x), len(w), 1, 1, 1, fill)
     made: Quantity = N.matmul(seen, N.input(w)[:, None], "conv")
     return made
@@ -114,7 +114,7 @@ def test_sums_of_products_term_by_term_leave_the_padding_out_too() -> None:
 def test_the_zeros_between_spread_elements_cost_no_rounding() -> None:
     x, w = np.abs(floats(RNG.standard_normal((1, 64)))), np.abs(floats(RNG.standard_normal(16)))
 
-    def width(fill: Fill) -> Any_:
+    def width(fill: Filler) -> Any_:
         N = Bands(CLAIM, {})
         made = N.matmul(N.windows(N.spread(N.input(x), (8,), fill), 16, fill=fill), N.input(w)[:, None], "conv")
         return np.median((made.hi - made.lo) / made.hi)
