@@ -148,12 +148,12 @@ def test_an_unusable_file_is_reported_once_and_the_rest_goes_on(tmp_path: Path, 
 
 
 def test_a_kernel_that_this_device_cannot_run_is_skipped_with_the_reason(tmp_path: Path) -> None:
-    project(tmp_path, FIXED.replace("const float value", 'asm("brkpt;");\n        const float value'))
+    project(tmp_path, FIXED.replace("const float value", 'asm("tld4;");\n        const float value'))
     for more in ((), ("--kfuzz", "--kfuzz-time", "3s")):
         done = run(tmp_path, "-rs", *more)
         assert done.returncode == 0
         assert f"{2 + bool(more)} skipped" in done.stdout
-        assert "the cpu device does not have the PTX instruction brkpt" in done.stdout
+        assert "the cpu device does not have the PTX instruction tld4" in done.stdout
 
 
 def test_a_kernel_of_which_nothing_was_judged_is_no_passing_test(tmp_path: Path) -> None:

@@ -37,7 +37,8 @@ void pass(Cluster &c) {
   stop_run(Status::stopped);
 }
 
-void arrive(int line, bool apart) {
+// A relaxed arrival tells the others only what its thread's last fence has prepared.
+void arrive(int line, bool apart, bool releases = true) {
   end_of_read();
   Cluster &c = own_cluster();
   int me = block.current;
@@ -48,7 +49,7 @@ void arrive(int line, bool apart) {
   set(block.arrived_apart, me, apart);
   if (apart && run->check) {
     set(c.member[block.rank].apart, me, true);
-    order_arrival_apart(c, me);
+    order_arrival_apart(c, me, releases);
   }
   if (++c.arrived == c.live) pass(c);
 }
@@ -140,6 +141,7 @@ CUDA_ON_CPU_API void cuda_on_cpu_cluster_barrier(int line) {
   wait_for_cluster(line);
 }
 CUDA_ON_CPU_API void cuda_on_cpu_cluster_arrive(int line) { arrive(line, true); }
+CUDA_ON_CPU_API void cuda_on_cpu_cluster_arrive_relaxed(int line) { arrive(line, true, false); }
 CUDA_ON_CPU_API void cuda_on_cpu_cluster_wait(int line) { wait_for_cluster(line); }
 
 CUDA_ON_CPU_API uint32_t cuda_on_cpu_cluster_rank() { return block.rank; }

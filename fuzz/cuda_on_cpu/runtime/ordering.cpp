@@ -344,9 +344,10 @@ void order_cluster_barrier(Cluster &c) {
   c.told_before = all;
 }
 
-void order_arrival_apart(Cluster &c, int t) {
+void order_arrival_apart(Cluster &c, int t, bool releases) {
   make_room();
-  c.told = joined(told(c), all_known(t));
+  const BlockOrdering &own = *ordering.own;
+  c.told = joined(told(c), releases ? all_known(t) : joined(own.thread[t].fenced, own.fenced_by_all));
 }
 
 void order_wait_of_cluster(Cluster &c, int t) {

@@ -101,7 +101,7 @@ void order_barrier();
 void order_grid_barrier();  // all blocks have come to it
 // All threads of a cluster have reached its barrier; a thread has, and will wait later; it has waited.
 void order_cluster_barrier(Cluster &cluster);
-void order_arrival_apart(Cluster &cluster, int current);
+void order_arrival_apart(Cluster &cluster, int current, bool releases);
 void order_wait_of_cluster(Cluster &cluster, int current);
 // Whether the current thread knows that a block has begun; whether the block that ends now knows of another's access.
 bool has_begun(const BlockOrdering &other, int current);

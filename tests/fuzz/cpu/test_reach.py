@@ -22,21 +22,20 @@ pytestmark = pytest.mark.slow
 DOUBLES = "__global__ void k(float *y, const float *x) { y[threadIdx.x] = 2.0f * x[threadIdx.x]; }\n"
 
 BESIDE = {
-    "a kernel with inline PTX": '__global__ void other(float *y) { asm volatile("brkpt;"); }',
-    "one that is declared first": "__global__ void other(float *y);\n"
-    '__global__ void other(float *y) { asm("brkpt;"); }',
+    "a kernel with inline PTX": '__global__ void other(float *y) { asm volatile("tld4;"); }',
+    "one that is declared first": '__global__ void other(float *y);\n__global__ void other(float *y) { asm("tld4;"); }',
     "a template that is instantiated": "template <int N> __global__ void other(float *y) { wmma::fill(y, N); }\n"
     "template __global__ void other<3>(float *);",
     "a host function that launches": "void run(float *y) { k<<<1, 32>>>(y, y); }\nint main() { run(0); }",
     "a host function with the runtime's calls": "void run() { CHECK(cudaDeviceSynchronize()); undeclared_there(); }",
-    "a macro with PTX": '#define PTX(x) asm volatile(x)\n__device__ void other() { PTX("brkpt;"); }',
+    "a macro with PTX": '#define PTX(x) asm volatile(x)\n__device__ void other() { PTX("tld4;"); }',
     "headers of the toolkit": "#include <thrust/sort.h>\n#include <mma.h>\nusing namespace nvcuda;\n"
     "void sort(float *y) { thrust::sort(y, y); }",
     "extern C": 'extern "C" { __global__ void other(float *y) { tex1D<float>(y); } }',
     "a namespace": "namespace a { namespace { __device__ float f(float x) { return __no_such_intrinsic(x); } } }",
     "launch bounds and attributes": "__global__ void __launch_bounds__(4 * (8)) __attribute__((hot)) o()"
-    ' { asm("brkpt;"); }',
-    "a constructor with braces": 'struct S { float a; S(float x); };\nS::S(float x) : a{x} { asm("brkpt;"); }',
+    ' { asm("tld4;"); }',
+    "a constructor with braces": 'struct S { float a; S(float x); };\nS::S(float x) : a{x} { asm("tld4;"); }',
 }
 
 
@@ -52,16 +51,16 @@ def test_definitions_that_no_entry_reaches_do_no_harm(name: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '__device__ float twice(float x) { asm("brkpt;"); return 2.0f * x; }\n' + DOUBLES.replace("2.0f *", "twice"),
-        '#define TWICE(x) two(x)\n__device__ float two(float x) { asm("brkpt;"); return 2.0f * x; }\n'
+        '__device__ float twice(float x) { asm("tld4;"); return 2.0f * x; }\n' + DOUBLES.replace("2.0f *", "twice"),
+        '#define TWICE(x) two(x)\n__device__ float two(float x) { asm("tld4;"); return 2.0f * x; }\n'
         + DOUBLES.replace("2.0f * x[threadIdx.x]", "TWICE(x[threadIdx.x])"),
-        'struct S { __device__ static float of(float x) { asm("brkpt;"); return x; } };\n'
+        'struct S { __device__ static float of(float x) { asm("tld4;"); return x; } };\n'
         + DOUBLES.replace("x[threadIdx.x]", "S::of(x[threadIdx.x])"),
     ],
 )
 def test_an_unsupported_feature_that_an_entry_reaches_is_refused_with_its_line(text: str) -> None:
     with (
-        pytest.raises(ClaimError, match=r"^planted\.cu:\d: the cpu device does not have the PTX instruction brkpt"),
+        pytest.raises(ClaimError, match=r"^planted\.cu:\d: the cpu device does not have the PTX instruction tld4"),
         CpuDevice() as device,
     ):
         device.run(job_of(text, ("k",), "k", {"y": "f32[4]", "x": floats(4)}, block=4), Probe())

@@ -60,7 +60,7 @@ __device__ inline float block_sum(float value) {
     return cache[0];
 }
 
-__device__ inline void traps() { asm("brkpt;"); }
+__device__ inline void traps() { asm("tld4;"); }
 """
 WIDTH = """#ifndef WIDTH
 #define WIDTH 64
@@ -121,9 +121,7 @@ def test_a_barrier_in_a_header_that_not_all_reach_has_its_file_and_line(tmp_path
 
 def test_what_the_device_lacks_and_what_does_not_compile_is_told_by_the_headers_name(tmp_path: Path) -> None:
     kernel = write_kernel(tmp_path, KERNEL.replace("sum = block_sum(sum);", "sum = block_sum(sum); traps();"))
-    with pytest.raises(
-        ClaimError, match=r"parts/block\.cuh:17: the cpu device does not have the PTX instruction brkpt"
-    ):
+    with pytest.raises(ClaimError, match=r"parts/block\.cuh:17: the cpu device does not have the PTX instruction tld4"):
         defects(kernel)
     kernel = write_kernel(tmp_path, block=BLOCK.replace("return cache[0];", "return cache[zero];"))
     with pytest.raises(ClaimError, match=r"parts/block\.cuh:14:\d+: error: .*zero"):

@@ -22,6 +22,7 @@ ROWS = (
     (r"fence(?:\.acq_rel|\.sc)?\.(?:cluster|gpu|sys)", "cuda_on_cpu_fence(0)"),
     (r"membar\.(?:gl|sys)", "cuda_on_cpu_fence(0)"),
     (rf"barrier\.cluster\.arrive(?:\.release)?{_ALIGNED}", "cuda_on_cpu_cluster_arrive(__LINE__)"),
+    (rf"barrier\.cluster\.arrive\.relaxed{_ALIGNED}", "cuda_on_cpu_cluster_arrive_relaxed(__LINE__)"),
     (rf"barrier\.cluster\.wait(?:\.acquire)?{_ALIGNED}", "cuda_on_cpu_cluster_wait(__LINE__)"),
     (
         r"mapa(?:\.shared::cluster)?\.u(?:32|64)",

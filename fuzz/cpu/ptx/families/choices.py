@@ -38,14 +38,16 @@ def _setp(match: re.Match[str]) -> str | None:
     return f"{C}ptx_setp_with({both}, {{0}}, {{p0}}, {made}, {{3}})"
 
 
+def _compare_both(how: str, kind: str) -> tuple[str, str]:
+    """The comparisons of the lower and the upper numbers of two registers."""
+    a, b = (f"{C}ptx_as<{C}ptx_{kind}x2>({{{place}}})" for place in (1, 2))
+    return f"{C}PtxIs_{how}::of({a}.low, {b}.low)", f"{C}PtxIs_{how}::of({a}.high, {b}.high)"
+
+
 def _setp_of_two(match: re.Match[str]) -> str:
     """Of two numbers in a register: a predicate for each."""
-    name, kind = match["how"], match["type"]
-    parts = [
-        f"{C}PtxIs_{name}::of({C}ptx_as<{C}ptx_{kind}x2>({{1}}).{part}, {C}ptx_as<{C}ptx_{kind}x2>({{2}}).{part})"
-        for part in ("low", "high")
-    ]
-    return f"{C}ptx_setp_two({{0}}, {{p0}}, {parts[0]}, {parts[1]})"
+    low, high = _compare_both(match["how"], match["type"])
+    return f"{C}ptx_setp_two({{0}}, {{p0}}, {low}, {high})"
 
 
 def _set(match: re.Match[str]) -> str | None:
@@ -57,11 +59,22 @@ def _set(match: re.Match[str]) -> str | None:
     return f"{C}ptx_set<{TYPES[match['to']]}>({{0}}, {made})"
 
 
+def _set_two(match: re.Match[str]) -> str | None:
+    """Of two numbers in a register: a mask of 16 bits for each, or 1 for each."""
+    kind, is_mask = match["type"], match["to"] in ("u32", "s32")
+    if not is_mask and match["to"] != f"{kind}x2":
+        return None
+    yes = "0xffffu" if is_mask else {"f16": "0x3c00u", "bf16": "0x3f80u"}[kind]
+    low, high = _compare_both(match["how"], kind)
+    return f"{C}ptx_put({{0}}, ({low} ? {yes} : 0u) | ({high} ? {yes} << 16 : 0u))"
+
+
 _FLOATS = _HOW.replace("lo|ls|hi|hs|", "")
 ROWS = (
     (rf"setp\.{_HOW}(?:\.(?P<bool>and|or|xor))?(?P<ftz>\.ftz)?\.{_COMPARED}", _setp),
     (rf"setp\.{_FLOATS}\.(?P<type>b?f16)x2", _setp_of_two),
     (rf"set\.{_HOW}(?:\.(?P<bool>and|or|xor))?(?P<ftz>\.ftz)?\.(?P<to>[us]32|f32)\.{_COMPARED}", _set),
+    (rf"set\.{_FLOATS}\.(?P<to>[us]32|b?f16x2)\.(?P<type>b?f16)x2", _set_two),
     (r"selp\.([bus](?:16|32|64))", f"{C}ptx_selp<{C}ptx_<1>>({{0}}, {{1}}, {{2}}, {{3}})"),
     (r"selp\.(f(?:32|64))", lambda match: f"{C}ptx_selp<{TYPES[match[1]]}>({{0}}, {{1}}, {{2}}, {{3}})"),
     (r"slct\.([bus](?:16|32|64)|f32|f64)\.s32", f"{C}ptx_slct<{C}ptx_<1>, {C}ptx_s32>({{0}}, {{1}}, {{2}}, {{3}})"),

@@ -48,6 +48,10 @@ ROWS = (
         _number,
     ),
     (r"cvt\.rna\.tf32\.f32", f"{C}ptx_tf32({{0}}, {C}ptx_as<float>({{1}}))"),
+    (
+        r"cvt\.r([nz])\.tf32\.f32",
+        lambda match: f"{C}ptx_tf32_as<{C}Rounding::{_ROUNDINGS[match[1]]}>({{0}}, {C}ptx_as<float>({{1}}))",
+    ),
     (r"cvt(\.r[nz](?:\.satfinite|\.relu)+)\.(f16|bf16)\.(f32)", _plain),
     (
         rf"cvt(\.r[nz]{_CUT})\.(b?f16|{_SMALL})x2\.f32",
@@ -63,8 +67,14 @@ ROWS = (
     ),
     (rf"cvt(\.r[zp]{_CUT})\.(ue8m0)x2\.(bf16)x2", f'{_CVT}both<{_CVT}<2>, {_CVT}<3>>("<1>", {{0}}, {{1}})'),
     (rf"cvt(\.rn{_CUT})\.(b?f16)x2\.({_SMALL}|ue8m0)x2", f'{_CVT}both<{_CVT}<2>, {_CVT}<3>>("<1>", {{0}}, {{1}})'),
-    (r"cvt\.pack\.sat\.([us](?:16|8))\.s32\.b32", f"{C}ptx_cvt_pack<{C}ptx_<1>>({{0}}, {{1}}, {{2}}, {{3}})"),
-    (r"cvt\.pack\.sat\.([us]16)\.s32", f"{C}ptx_cvt_pack<{C}ptx_<1>>({{0}}, {{1}}, {{2}}, 0)"),
+    (
+        r"cvt\.pack\.sat\.([us])([248])\.s32\.b32",
+        lambda match: f"{C}ptx_cvt_pack<{match[2]}, {str(match[1] == 's').lower()}>({{0}}, {{1}}, {{2}}, {{3}})",
+    ),
+    (
+        r"cvt\.pack\.sat\.([us])16\.s32",
+        lambda match: f"{C}ptx_cvt_pack<16, {str(match[1] == 's').lower()}>({{0}}, {{1}}, {{2}}, 0)",
+    ),
     (r"mov\.pred", f"{C}ptx_put({{0}}, {{1}})"),
     (r"mov\.([bus](?:16|32|64|128))", f"{C}ptx_move<{C}ptx_<1>>({{0}}, {{1}})"),
     (r"mov\.(f(?:32|64))", lambda match: f"{C}ptx_move<{TYPES[match[1]]}>({{0}}, {{1}})"),

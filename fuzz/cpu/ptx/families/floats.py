@@ -98,6 +98,14 @@ def _sign(match: re.Match[str]) -> str:
     return _finish(f"{name}({taken})" if match["what"] == "abs" else f"-{taken}", ftz, False)
 
 
+def _mixed(match: re.Match[str]) -> str:
+    """A 16-bit float widened, and then float32's operation."""
+    wide = f"{C}ptx_widened<{C}ptx_{match['narrow']}>"
+    last = _take("f32", 3 if match["what"] == "fma" else 2, False)
+    words = [f"{wide}({{{place}}})" for place in range(1, 3 if match["what"] == "fma" else 2)]
+    return _finish(operation(match["what"], "f32", match["round"], [*words, last]), False, bool(match["sat"]))
+
+
 ROWS = (
     (rf"(?P<what>add|sub|mul){_ROUND}{_FTZ}{_SAT}\.(?P<type>f32)", _rounded),
     (rf"(?P<what>fma){_MUST_ROUND}{_FTZ}{_SAT}\.(?P<type>f32)", _rounded),
@@ -106,6 +114,8 @@ ROWS = (
     (rf"(?P<what>fma|mad){_MUST_ROUND}(?P<ftz>)(?P<sat>)\.(?P<type>f64)", _rounded),
     (rf"(?P<what>div|rcp|sqrt){_MUST_ROUND}{_FTZ}(?P<sat>)\.(?P<type>f32)", _rounded),
     (rf"(?P<what>div|rcp|sqrt){_MUST_ROUND}(?P<ftz>)(?P<sat>)\.(?P<type>f64)", _rounded),
+    (rf"(?P<what>add|sub){_ROUND}{_SAT}\.f32\.(?P<narrow>b?f16)", _mixed),
+    (rf"(?P<what>fma){_MUST_ROUND}{_SAT}\.f32\.(?P<narrow>b?f16)", _mixed),
     (rf"(?P<what>add|sub|mul|fma){_MUST_ROUND}{_FTZ}\.f32x2", _pairs),
     (rf"(?P<what>add|sub|mul)(?P<round>){_FTZ}\.f32x2", _pairs),
     (rf"(?P<what>ex2|lg2|rcp|rsqrt|sqrt|sin|cos)\.approx{_FTZ}\.f32", _approximate),
@@ -113,6 +123,7 @@ ROWS = (
     (r"rsqrt\.approx\.f64", f"{C}ptx_put({{0}}, rsqrt({C}ptx_as<double>({{1}})))"),
     (rf"div\.(?P<how>approx|full){_FTZ}\.f32", _quotient),
     (r"(?P<what>max|min)\.f32", _plain_choice),
+    (rf"(?P<what>max|min){_FTZ}(?P<nan>\.NaN)?(?P<sizes>\.xorsign\.abs)?(?P<third>\.)(?P<type>f32)", _chosen),
     (rf"(?P<what>max|min){_FTZ}(?P<nan>\.NaN)?(?P<sizes>\.xorsign\.abs)?(?P<third>)\.(?P<type>f32)", _chosen),
     (r"(?P<what>max|min)(?P<ftz>)(?P<nan>)(?P<sizes>)(?P<third>)\.(?P<type>f64)", _chosen),
     (rf"(?P<what>abs|neg){_FTZ}\.(?P<type>f32)", _sign),

@@ -5,15 +5,27 @@ import re
 from kfuzz.cpu.ptx.words import TYPES, C
 
 _SCOPE = r"(?P<scope>cta|cluster|gpu|sys)"
-_SPACE = r"(?:\.(?P<space>global|shared(?:::cta|::cluster)?|const))?"
-_EVICT = (
-    r"(?:L1::(?:evict_(?:normal|unchanged|first|last)|no_allocate)|L2::(?:evict_(?:normal|first|last)|(?:64|128|256)B))"
-)
+_SPACE = r"(?:\.(?P<space>global|shared(?:::cta|::cluster)?))?"
 _HINT = r"(?P<hint>\.L2::cache_hint)?"
-_TYPE = r"(?P<type>[bus](?:8|16|32|64)|f(?:32|64))"
-_FRESH = (".cg", ".cv", ".wt")
+_MODIFIERS = {
+    "order": r"weak|volatile|relaxed|acquire|release",
+    "scope": r"cta|cluster|gpu|sys",
+    "space": r"global|shared(?:::cta|::cluster)?|const",
+    "cache": r"ca|cg|cs|lu|cv|wb|wt",
+    "nc": r"nc",
+    "first": r"L1::(?:evict_(?:normal|unchanged|first|last)|no_allocate)",
+    "second": r"L2::evict_(?:normal|first|last)",
+    "hint": r"L2::cache_hint",
+    "ahead": r"L2::(?:64|128|256)B",
+    "vector": r"v[248]",
+    "type": r"[bus](?:8|16|32|64)|f(?:32|64)|b128",
+}
+"""The words behind `ld` and `st`, which people write in any order; each at most once."""
+_FRESH = ("cg", "cv", "wt")
 """Past the cache that other multiprocessors do not see."""
 _POINTS = {"global": "generic", "const": "generic", "shared::cluster": "cluster_shared"}
+_LARGEST = 32
+"""Bytes that one instruction loads or stores at most."""
 
 
 def point(space: str | None, place: int) -> str:
@@ -22,43 +34,53 @@ def point(space: str | None, place: int) -> str:
     return f"{C}ptx_{name}({{a{place}}})"
 
 
-def _unused(match: re.Match[str], place: int) -> str:
+def _unused(hint: str | None, place: int) -> str:
     """A cache policy: it changes how fast an access is, not what it does."""
-    return f"; static_cast<void>({{{place}}})" if match["hint"] else ""
+    return f"; static_cast<void>({{{place}}})" if hint else ""
 
 
-def _load(match: re.Match[str]) -> str | None:
-    if match["nc"] and match["space"] != "global":
+def read_modifiers(words: str) -> dict[str, str] | None:
+    """The modifiers of a load or store by their meaning; None if one is unknown, or two have one meaning."""
+    found: dict[str, str] = {}
+    for word in words.split("."):
+        meaning = next((one for one, pattern in _MODIFIERS.items() if re.fullmatch(pattern, word)), None)
+        if meaning is None or meaning in found:
+            return None
+        found[meaning] = word
+    return found
+
+
+def _access(match: re.Match[str]) -> str | None:
+    """A load or a store, plain or with an order."""
+    loads, told = match["what"] == "ld", read_modifiers(match["words"])
+    if told is None or "type" not in told:
         return None
-    fresh = str(match["cache"] in _FRESH or bool(match["volatile"])).lower()
-    called = f"{C}ptx_load<{TYPES[match['type']]}, {fresh}>({point(match['space'], 1)}, {{v0}})"
-    return called + _unused(match, 2) if _fits(match) else None
-
-
-def _store(match: re.Match[str]) -> str | None:
-    fresh = str(match["cache"] in _FRESH or bool(match["volatile"])).lower()
-    called = f"{C}ptx_store<{TYPES[match['type']]}, {fresh}>({point(match['space'], 0)}, {{v1}})"
-    return called + _unused(match, 2) if _fits(match) else None
-
-
-def _fits(match: re.Match[str]) -> bool:
-    """At most 16 bytes at once."""
-    bits = int(re.sub(r"\D", "", match["type"]))
-    return bits * int(match["vector"] or 1) <= 128
-
-
-def _ordered(match: re.Match[str]) -> str:
-    gives = match["what"] == "ld"
-    of_block = str(match["scope"] == "cta").lower()
-    strong = str(match["order"] in ("acquire", "release")).lower()
-    kind = TYPES[match["type"]]
-    if gives:
-        traits = f"{C}ptx_load_traits({strong}, {of_block})"
-        called = f"{C}ptx_load_atomic<{kind}>({traits}, {point(match['space'], 1)}, {{v0}})"
+    order, strong = told.get("order", "weak"), "acquire" if loads else "release"
+    is_atomic = order in ("relaxed", strong)
+    plain_alone = {"cache", "nc", "const"} & {*told, *told.values()}
+    if (
+        is_atomic != ("scope" in told)
+        or (order in ("acquire", "release") and order != strong)
+        or (order != "weak" and plain_alone)
+        or ("nc" in told and (not loads or told.get("space") != "global"))
+        or (told.get("cache") in ("ca", "lu", "cv") and not loads)
+        or (told.get("cache") in ("wb", "wt") and loads)
+        or ("ahead" in told and not loads)
+    ):
+        return None
+    bits, count = int(told["type"].strip("busf")), int(told.get("vector", "v1")[1:])
+    if bits * count > 8 * _LARGEST:
+        return None
+    kind, place = TYPES[told["type"]], point(told.get("space"), int(loads))
+    what, words = ("load", "{v0}") if loads else ("store", "{v1}")
+    if is_atomic:
+        of_block = str(told["scope"] == "cta").lower()
+        traits = f"{C}ptx_{what}_traits({str(order == strong).lower()}, {of_block})"
+        made = f"{C}ptx_{what}_atomic<{kind}, {count}>({traits}, {place}, {words})"
     else:
-        traits = f"{C}ptx_store_traits({strong}, {of_block})"
-        called = f"{C}ptx_store_atomic<{kind}>({traits}, {point(match['space'], 0)}, {{v1}})"
-    return called + _unused(match, 2)
+        fresh = str(told.get("cache") in _FRESH or order == "volatile").lower()
+        made = f"{C}ptx_{what}<{kind}, {count}, {fresh}>({place}, {words})"
+    return made + _unused(told.get("hint"), 2)
 
 
 _ATOMIC_TYPES = {
@@ -86,7 +108,7 @@ def _atomic(match: re.Match[str]) -> str | None:
     number = f"{C}ptx_{kind}" if "f16" in kind else TYPES[kind]
     result = "{0}" if gives else f"{C}PtxSink()"
     called = f"{C}ptx_atom_{what}<{number}>({traits}, {result}, {point(match['space'], first)}, {values})"
-    return called + _unused(match, first + (3 if what == "cas" else 2))
+    return called + _unused(match["hint"], first + (3 if what == "cas" else 2))
 
 
 def _red_vector(match: re.Match[str]) -> str | None:
@@ -96,26 +118,13 @@ def _red_vector(match: re.Match[str]) -> str | None:
     of_block = str(match["scope"] == "cta").lower()
     number = f"{C}ptx_{kind}" if "f16" in kind else TYPES[kind]
     traits = f"{C}ptx_update({C}ptx_order_{match['order'] or ''}, {of_block}, false)"
-    return f"{C}ptx_red_vector<{number}>({traits}, {point('global', 0)}, {{v1}})" + _unused(match, 2)
+    return f"{C}ptx_red_vector<{number}>({traits}, {point('global', 0)}, {{v1}})" + _unused(match["hint"], 2)
 
 
-_ORDERED = rf"\.(?P<order>relaxed|acquire|release)\.{_SCOPE}{_SPACE}(?:\.{_EVICT})*{_HINT}(?:\.L2::(?:64|128|256)B)?"
-_VECTOR = r"(?:\.v(?P<vector>[24]))?"
 _COPY = r"cp\.async\.c[ag]\.shared(?:::cta)?\.global"
 _COPIED = f"{C}ptx_cp_async({C}ptx_shared({{a0}}), {C}ptx_generic({{a1}}), {C}ptx_as<unsigned int>({{2}})"
 ROWS = (
-    (
-        rf"ld(?:\.weak|(?P<volatile>\.volatile))?{_SPACE}(?P<cache>\.ca|\.cg|\.cs|\.lu|\.cv)?(?P<nc>\.nc)?"
-        rf"(?:\.{_EVICT})*{_HINT}(?:\.L2::(?:64|128|256)B)?{_VECTOR}\.{_TYPE}",
-        _load,
-    ),
-    (
-        rf"st(?:\.weak|(?P<volatile>\.volatile))?{_SPACE}(?P<cache>\.wb|\.cg|\.cs|\.wt)?"
-        rf"(?:\.{_EVICT})*{_HINT}{_VECTOR}\.{_TYPE}",
-        _store,
-    ),
-    (rf"(?P<what>ld)(?!\.release){_ORDERED}{_VECTOR}\.{_TYPE}", _ordered),
-    (rf"(?P<what>st)(?!\.acquire){_ORDERED}{_VECTOR}\.{_TYPE}", _ordered),
+    (r"(?P<what>ld|st)\.(?P<words>(?!async|bulk)[\w.:]+)", _access),
     (
         rf"(?P<what>atom|red)(?:\.(?P<order>relaxed|acquire|release|acq_rel))?(?:\.{_SCOPE})?{_SPACE}"
         rf"\.(?P<does>add|min|max|inc|dec|exch|cas|and|or|xor)(?P<noftz>\.noftz)?{_HINT}"

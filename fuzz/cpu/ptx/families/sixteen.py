@@ -40,6 +40,7 @@ ROWS = (
     (rf"(?P<what>add|sub|mul)(?:\.rn)?(?P<ftz>)\.{_BF16}", _arithmetic),
     (rf"(?P<what>fma)\.rn{_FTZ}(?P<finish>\.sat|\.relu)?\.{_F16}", _arithmetic),
     (rf"(?P<what>fma)\.rn(?P<ftz>)(?P<finish>\.relu)?\.{_BF16}", _arithmetic),
+    (rf"(?P<what>fma)\.rn(?P<ftz>)\.{_F16}(?P<finish>\.relu)", _arithmetic),  # as CUTLASS writes it
     (rf"(?P<what>ex2|tanh)\.approx(?P<ftz>)\.{_F16}", _arithmetic),
     (rf"(?P<what>ex2)\.approx(?P<ftz>\.ftz)\.{_BF16}", _arithmetic),
     (rf"(?P<what>tanh)\.approx(?P<ftz>)\.{_BF16}", _arithmetic),

@@ -22,5 +22,12 @@ ROWS = (
     (r"elect\.sync", f"{C}ptx_elect(__LINE__, {{0}}, {{p0}}, {_U32}({{1}}))"),
     (r"activemask\.b32", f"{C}ptx_put({{0}}, __activemask())"),
     (r"nanosleep\.u32", f"__nanosleep({_U32}({{0}}))"),
-    (r"trap", "__trap()"),
+    (
+        r"redux\.sync\.(min|max)(?P<abs>\.abs)?(?P<nan>\.NaN)?\.f32",
+        lambda match: (
+            f"{C}ptx_redux_{match[1]}<{str(bool(match['nan'])).lower()}, {str(bool(match['abs'])).lower()}>"
+            f"(__LINE__, {{0}}, {{1}}, {_U32}({{2}}))"
+        ),
+    ),
+    (r"trap|brkpt", "__trap()"),  # without a debugger a breakpoint ends the kernel, too
 )

@@ -2,7 +2,7 @@
 #pragma once
 #include "../async_copy.h"
 #include "../atomic.h"
-#include "registers.h"
+#include "memory.h"
 #ifndef CUDA_ON_CPU_COUNT
 #include "sixteen.h"
 #endif
@@ -25,13 +25,15 @@ constexpr uint32_t ptx_store_traits(bool releases, bool of_block) {
 }
 
 // The elements of a vector are accesses of their own.
-template <class T, class... Out>
+template <class T, int count, class... Out>
 CUDA_ON_CPU_INLINE void ptx_load_atomic(uint32_t traits, const void *from, Out &&...out) {
+  static_assert(sizeof...(Out) == count, "as many registers as the vector has elements");
   const T *at = static_cast<const T *>(from);
   (ptx_put_wider(out, atomic_load(at++, traits)), ...);
 }
-template <class T, class... In>
+template <class T, int count, class... In>
 CUDA_ON_CPU_INLINE void ptx_store_atomic(uint32_t traits, void *to, In... in) {
+  static_assert(sizeof...(In) == count, "as many registers as the vector has elements");
   T *at = static_cast<T *>(to);
   (atomic_store(at++, ptx_narrowed<T>(in), traits), ...);
 }

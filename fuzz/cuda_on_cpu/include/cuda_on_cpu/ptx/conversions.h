@@ -13,6 +13,14 @@ CUDA_ON_CPU_INLINE void ptx_tf32(To &&to, float x) {
   ptx_put(to, bits);
 }
 
+template <Rounding how, class To>
+CUDA_ON_CPU_INLINE void ptx_tf32_as(To &&to, float x) {
+  auto bits = static_cast<uint32_t>(to_bits(x));
+  bool is_finite = (bits & 0x7f800000u) != 0x7f800000u;
+  if (how == Rounding::nearest && is_finite) bits += 0xfffu + (bits >> 13 & 1);
+  ptx_put(to, is_finite ? bits & ~0x1fffu : bits);
+}
+
 // The formats by PTX's names: how many bits each has in a register, and how a float becomes one and back.
 template <int digits>
 struct PtxNarrow {
@@ -111,7 +119,8 @@ constexpr uint32_t ptx_mode(Rounding how) {
 }
 template <class To, Rounding how, class From>
 CUDA_ON_CPU_INLINE To ptx_rounded_to(From from) {
-  return rounded(ptx_mode(how), [](From x) CUDA_ON_CPU_UNCHECKED { return static_cast<To>(x); }, from);
+  using Wide = std::conditional_t<!std::is_integral_v<From>, double, std::conditional_t<std::is_signed_v<From>, long long, unsigned long long>>;
+  return rounded(ptx_mode(how), [](Wide x) CUDA_ON_CPU_UNCHECKED { return static_cast<To>(x); }, static_cast<Wide>(from));
 }
 template <class To, class From>
 CUDA_ON_CPU_INLINE To ptx_clamped(From from) {
@@ -149,12 +158,12 @@ CUDA_ON_CPU_INLINE void ptx_cvt_number(Out &&to, Register from) {
   }
 }
 // Two integers, clamped to fewer bits, into the lower part of a register; the rest comes from a third.
-template <class To, class Out, class A, class B, class D>
+template <int bits, bool is_signed, class Out, class A, class B, class D>
 CUDA_ON_CPU_INLINE void ptx_cvt_pack(Out &&to, A first, B second, D rest) {
-  constexpr int bits = 8 * sizeof(To);
-  auto code = [](auto value) { return static_cast<uint32_t>(static_cast<std::make_unsigned_t<To>>(ptx_clamped<To>(ptx_as<int32_t>(value)))); };
-  uint32_t both = code(first) << bits | code(second);
-  ptx_put(to, bits == 16 ? both : ptx_as<uint32_t>(rest) << 16 | both);
+  constexpr int64_t least = is_signed ? -(int64_t{1} << (bits - 1)) : 0, most = (int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
+  auto code = [](int64_t x) { return static_cast<uint32_t>((x < least ? least : x > most ? most : x) & ((int64_t{1} << bits) - 1)); };
+  uint32_t both = code(ptx_as<int32_t>(first)) << bits | code(ptx_as<int32_t>(second));
+  ptx_put(to, bits == 16 ? both : ptx_as<uint32_t>(rest) << (2 * bits & 31) | both);
 }
 
 }  // namespace cuda_on_cpu

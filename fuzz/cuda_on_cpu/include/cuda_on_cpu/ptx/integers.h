@@ -195,8 +195,8 @@ CUDA_ON_CPU_INLINE void ptx_fns(To &&to, A bits, B start, D which) {
     }
   ptx_put(to, made);
 }
-template <class To, class A>
-CUDA_ON_CPU_INLINE void ptx_popc(To &&to, A bits) { ptx_put(to, static_cast<uint32_t>(__popcll(bits))); }
+template <class T, class To, class A>
+CUDA_ON_CPU_INLINE void ptx_popc(To &&to, A bits) { ptx_put(to, static_cast<uint32_t>(__popcll(ptx_as<T>(bits)))); }
 template <class T, class To, class A>
 CUDA_ON_CPU_INLINE void ptx_clz(To &&to, A bits) {
   ptx_put(to, static_cast<uint32_t>(__clzll(static_cast<long long>(ptx_as<T>(bits))) - (64 - PtxInteger<T>::bits)));

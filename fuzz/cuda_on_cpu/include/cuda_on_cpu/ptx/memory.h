@@ -5,6 +5,8 @@
 #include "registers.h"
 
 CUDA_ON_CPU_IMPORT void *cuda_on_cpu_cluster_shared_at(uint64_t address);
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_cluster_arrive_relaxed(int line);
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_must_be_aligned(const void *p, uint32_t alignment, int line);
 
 namespace cuda_on_cpu {
 
@@ -19,27 +21,43 @@ template <class T, int count>
 struct PtxVector {
   typedef T type __attribute__((vector_size(count * sizeof(T))));
 };
-// `fresh_`: past the caches that other multiprocessors do not see, as __ldcg and volatile.
-template <class T, bool fresh_, class... Out>
+// `fresh_`: past the caches that other multiprocessors do not see, as __ldcg and volatile. The hooks take 16 bytes at once.
+template <class T, int count, bool fresh_, class... Out>
 CUDA_ON_CPU_INLINE void ptx_load(const void *from, Out &&...out) {
-  if constexpr (sizeof...(Out) == 1) {
+  static_assert(sizeof...(Out) == count, "as many registers as the vector has elements");
+  if constexpr (count == 1) {
     if constexpr (fresh_) (ptx_put_wider(out, fresh(static_cast<const T *>(from))), ...);
     else (ptx_put_wider(out, *static_cast<const T *>(from)), ...);
   } else {
-    using Vector = typename PtxVector<T, sizeof...(Out)>::type;
-    Vector read = *static_cast<const Vector *>(from);
+    constexpr int each = count * sizeof(T) > 16 ? 16 / sizeof(T) : count;
+    using Vector = typename PtxVector<T, each>::type;
+    if constexpr (each < count) cuda_on_cpu_must_be_aligned(from, count * sizeof(T), __builtin_LINE());
+    Vector read[count / each];
+    for (int part = 0; part < count / each; part++) read[part] = static_cast<const Vector *>(from)[part];
     int i = 0;
-    (ptx_put_wider(out, static_cast<T>(read[i++])), ...);
+    (([&] {
+       ptx_put_wider(out, static_cast<T>(read[i / each][i % each]));
+       i++;
+     }()),
+     ...);
   }
 }
-template <class T, bool fresh_, class... In>
+template <class T, int count, bool fresh_, class... In>
 CUDA_ON_CPU_INLINE void ptx_store(void *to, In... in) {
-  if constexpr (sizeof...(In) == 1) {
+  static_assert(sizeof...(In) == count, "as many registers as the vector has elements");
+  if constexpr (count == 1) {
     if constexpr (fresh_) (set_fresh(static_cast<T *>(to), ptx_narrowed<T>(in)), ...);
     else ((*static_cast<T *>(to) = ptx_narrowed<T>(in)), ...);
   } else {
-    using Vector = typename PtxVector<T, sizeof...(In)>::type;
-    *static_cast<Vector *>(to) = Vector{ptx_narrowed<T>(in)...};
+    constexpr int each = count * sizeof(T) > 16 ? 16 / sizeof(T) : count;
+    using Vector = typename PtxVector<T, each>::type;
+    if constexpr (each < count) cuda_on_cpu_must_be_aligned(to, count * sizeof(T), __builtin_LINE());
+    T values[] = {ptx_narrowed<T>(in)...};
+    for (int part = 0; part < count / each; part++) {
+      Vector made;
+      for (int i = 0; i < each; i++) made[i] = values[part * each + i];
+      static_cast<Vector *>(to)[part] = made;
+    }
   }
 }
 

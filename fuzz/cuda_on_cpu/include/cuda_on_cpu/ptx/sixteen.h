@@ -26,6 +26,9 @@ struct PtxTwoSixteens {
 using ptx_f16x2 = PtxTwoSixteens<11>;
 using ptx_bf16x2 = PtxTwoSixteens<8>;
 
+template <class Sixteen, class A>
+CUDA_ON_CPU_INLINE float ptx_widened(A a) { return ptx_as<Sixteen>(a); }
+
 #define CUDA_ON_CPU_PTX_OF_SIXTEEN(name, parameters, expression) \
   struct PtxSixteen_##name {                                     \
     template <class K>                                           \

@@ -1,7 +1,7 @@
 // PTX's instructions in which the threads of a warp or a block meet.
 #pragma once
 #include "../warp.h"
-#include "registers.h"
+#include "floats.h"
 
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_named_barrier(uint32_t number, uint32_t threads, bool waits, int line);
 
@@ -33,6 +33,29 @@ CUDA_ON_CPU_INLINE void ptx_match_all(int line, To &&to, P &&all_same, A value, 
   int same;
   ptx_put(to, __match_all_sync(mask, ptx_as<T>(value), &same, line));
   ptx_put(all_same, same != 0);
+}
+
+// The least or the greatest float of the lanes in the mask.
+template <bool larger, bool keeps_nan, bool of_sizes, class To, class A>
+CUDA_ON_CPU_INLINE void ptx_redux_float(int line, To &&to, A value, uint32_t mask) {
+  float own = ptx_as<float>(value), made = 0;
+  bool is_first = true;
+  for (int i = 0; i < 32; i++) {
+    if (!(mask >> i & 1)) continue;
+    float other = shuffle(mask, own, i, line);
+    if (of_sizes) other = std::fabs(other);
+    made = is_first ? other : larger ? ptx_larger<keeps_nan, false>(made, other) : ptx_smaller<keeps_nan, false>(made, other);
+    is_first = false;
+  }
+  ptx_put(to, made != made ? std::numeric_limits<float>::quiet_NaN() : made);
+}
+template <bool keeps_nan, bool of_sizes, class To, class A>
+CUDA_ON_CPU_INLINE void ptx_redux_min(int line, To &&to, A value, uint32_t mask) {
+  ptx_redux_float<false, keeps_nan, of_sizes>(line, to, value, mask);
+}
+template <bool keeps_nan, bool of_sizes, class To, class A>
+CUDA_ON_CPU_INLINE void ptx_redux_max(int line, To &&to, A value, uint32_t mask) {
+  ptx_redux_float<true, keeps_nan, of_sizes>(line, to, value, mask);
 }
 
 // Barriers by number, 0 to 15; without a count, for the whole block.
