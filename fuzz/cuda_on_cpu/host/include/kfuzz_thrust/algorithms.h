@@ -51,7 +51,7 @@ It for_each(const Policy &policy, It first, It last, Function function, int line
   if (!policy.on_device)
     std::for_each(first, last, function);
   else
-    for_each_index(policy, static_cast<size_t>(last - first), line, [from = raw(first), function](size_t i) { Function(function)(from[i]); });
+    for_each_index(policy, static_cast<size_t>(last - first), line, [from = raw(first), function](size_t i) { Function{function}(from[i]); });
   return last;
 }
 

@@ -7,6 +7,7 @@
 #ifdef CUDA_ON_CPU_HOST
 #include <algorithm>
 #include <functional>
+#include <iostream>  // as in thrust
 #include <iterator>
 #include <numeric>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "memory.h"
 #include "vectors.h"
 #include "iterators.h"
+#include "zip.h"
 #include "algorithms.h"
 #include "random.h"
 #endif

@@ -1,0 +1,2 @@
+#pragma once
+#include <kfuzz_thrust/all.h>
