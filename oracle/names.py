@@ -42,6 +42,21 @@ def names_at(op: Op, inputs: NamedReals) -> Names:
     return Names(sums, tuple(narrow), tuple(functions))
 
 
+def forms_that_keep(op: Op, rounded: tuple[str, ...], forms: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the forms that have each of these values: no kernel of another form rounds them."""
+    return tuple(form for form in forms if {*rounded} <= kept_values(op, form)) if rounded else forms
+
+
+@cache
+def kept_values(op: Op, form: str) -> frozenset[str]:
+    """The values that a kernel of this form may keep in a narrower format."""
+    sizes = op.small_sizes(4)
+    N = Named(sizes, form, Places(sizes))
+    with np.errstate(all="ignore"):
+        op.run(N, op.random_inputs(sizes, np.random.default_rng(1)), sizes, op.scalars_of(sizes, {}))
+    return frozenset(N.narrow_values)
+
+
 def check_names(op: Op, accuracy: Accuracy) -> None:
     """Raise an error if a claim names a form, a sum, or anything else that the formula does not have."""
     names = names_of(op)
@@ -58,3 +73,7 @@ def check_names(op: Op, accuracy: Accuracy) -> None:
         for name in given:
             if name not in known:
                 raise OracleError(f"{op.name}: {key}={name!r}: expected {' or '.join(known) or 'none'}")
+    if not forms_that_keep(op, accuracy.rounds, op.forms_of(accuracy.form)):
+        raise OracleError(
+            f"{op.name}: rounds={accuracy.rounds}: no form of {accuracy.form or 'the op'} has these values"
+        )

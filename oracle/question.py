@@ -20,7 +20,7 @@ from kfuzz.oracle.joint.boxes import Contradiction
 from kfuzz.oracle.joint.clashes import find_clashes
 from kfuzz.oracle.joint.contraction import contract
 from kfuzz.oracle.joint.scales import UnseenScale, find_clashes_of_scales
-from kfuzz.oracle.names import check_names
+from kfuzz.oracle.names import check_names, forms_that_keep
 from kfuzz.oracle.op import NamedReals, Op
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.shapes import Lengths, Places, shape_output, slice_places
@@ -67,7 +67,7 @@ class Question:
         self.least = max(form.min_normal for form in (*given, *claimed, self.work))
         self.scalars, self.derived = op.scalars_of(self.sizes, scalars), op.derived_scalars(scalars)
         check_names(op, accuracy)
-        self.forms = op.forms_of(accuracy.form)
+        self.forms = forms_that_keep(op, accuracy.rounds, op.forms_of(accuracy.form))
         self.bands = [self.band(form) for form in self.forms]
         self.results = [self._run(band, self.inputs) for band in self.bands]
         self._rows: dict[tuple[Index, int, str], Any] = {}

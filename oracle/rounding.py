@@ -137,6 +137,7 @@ class Accuracy:
     `shared`: the values of which one stored copy serves a whole row (None: all). Counts may be given by named sum.
     `promote`: after so many products a tensor core's sum of 8-bit floats is added to a float32 and begins again.
     `quantize`: how scales and codes are made.
+    `rounds`: those of the values in `keep` that every right kernel rounds, to the nearest.
     """
 
     adds: int | Mapping[str, int | None] | None = None
@@ -159,6 +160,7 @@ class Accuracy:
     shared: tuple[str, ...] | None = None
     promote: int | None = None
     quantize: Quantizing = field(default_factory=Quantizing)
+    rounds: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, given in (("adds", self.adds), ("rescales", self.rescales)):
@@ -191,7 +193,14 @@ class Accuracy:
                 f"a multiple of {one.together} with accumulate={name!r}" for name, one in ADDERS.items()
             )
             raise ValueError(f"promote={self.promote}: expected {wanted}")
+        self._check_rounds()
         self._check_shift()
+
+    def _check_rounds(self) -> None:
+        """Raise an error if a value must be rounded that the claim does not keep in a narrower format."""
+        for name in self.rounds:
+            if name not in self.keep or NARROW[self.keep[name]].is_narrow:
+                raise ValueError(f"rounds={name!r}: expected a value that keep holds in a format of 16 bits or more")
 
     def _check_shift(self) -> None:
         """Raise an error if the statements about the shift contradict each other."""

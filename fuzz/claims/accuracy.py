@@ -25,7 +25,7 @@ from kfuzz.claims.rounding_values import EXP_MODELS
 from kfuzz.claims.text import Said, numbers_of, said_in
 from kfuzz.oracle.elements import F16, F32, F64, NARROW, Element
 from kfuzz.oracle.find import find
-from kfuzz.oracle.names import names_of
+from kfuzz.oracle.names import forms_that_keep, names_of
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.quantizing import Quantizing
 from kfuzz.oracle.rounding import (
@@ -78,7 +78,7 @@ class Domain:
 
 def read_rounding(
     front: FrontMatter, written: WrittenAccuracy, op: Op, names: ClaimNames, elements: Iterable[Element],
-    quantizing: Quantizing,
+    quantizing: Quantizing, rounds: tuple[str, ...] = (),
 ) -> Rounding:  # fmt: skip
     """The [accuracy] table; a missing value comes from the text if it is plain there, else is the loosest sound one."""
     known = names_of(op)
@@ -92,6 +92,8 @@ def read_rounding(
     usual = used_libraries(front.path, front.source).arithmetic if front.is_python else Arithmetic()
     has_fast_divide = settings.get("prec-div", "true") == "false"
     kept = read_kept(front, written.keep, known.narrow_values)
+    form = read_form(front, written.form, op)
+    check_rounds(front, rounds, written.keep, op, form)
     narrow = max(
         (one for one in elements if one.name in NARROW and not one.is_narrow), key=lambda one: one.u, default=None
     )
@@ -109,19 +111,31 @@ def read_rounding(
         shift=shift_of(front, op, written),
         shift_slack=written.shift_slack,
         ftz=settings.get("ftz", "false") == "true" or (is_flushed and "ftz" not in settings),
-        form=read_form(front, written.form, op) or (text["form"].value if "form" in text else None),
+        form=form or (text["form"].value if "form" in text else None),
         operand=written.operand,
         promote=written.promote,
         keep=kept,
         functions=usual_models | read_models(front, written.functions, known.functions),
         shared=read_shared(front, written.shared, tuple(known.sums)),
         quantize=quantizing,
+        rounds=rounds,
     )
     adds = read_counts(front, "adds", written.adds, op, names)
     rescales = read_counts(front, "rescales", written.rescales, op, names)
     silent = tuple(said for said in text.values() if written.statement(said.key) is None)
     doubts = tuple(one for said in text.values() if (one := contradiction(front, written.statement(said.key), said)))
     return Rounding(adds, rescales, models, flags, silent, doubts)
+
+
+def check_rounds(
+    front: FrontMatter, rounds: tuple[str, ...], keep: Mapping[str, str], op: Op, form: str | None
+) -> None:
+    """Check that each value that must be rounded has its format in `keep`, and that a form has all of them."""
+    for name in rounds:
+        if name not in keep or NARROW[keep[name]].is_narrow:
+            raise front.error(("claims", "rounds"), f'write its format, too: [accuracy] keep = {{ {name} = "bf16" }}')
+    if not forms_that_keep(op, rounds, op.forms_of(form)):
+        raise front.error(("claims", "rounds"), f"no kernel of the form {form} has {' and '.join(rounds)}")
 
 
 def value_of(text: Mapping[str, Said], key: str, otherwise: str) -> str:

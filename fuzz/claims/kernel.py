@@ -378,7 +378,9 @@ def read(front: FrontMatter) -> Kernel:
         align=read_align(front, claim.align, arrays),
         warp_synchronous=bool(claim.warp_synchronous),
         launches=launches,
-        rounding=read_rounding(front, claim.accuracy, op, names, types, read_quantizing(front, claim.quantize, op)),
+        rounding=read_rounding(
+            front, claim.accuracy, op, names, types, read_quantizing(front, claim.quantize, op), claim.claims.rounds
+        ),
         values=read_values(front, claim.values, op),
         broken=read_broken(front, claim.broken, is_exhibit=name_of(front.path).startswith("broken/")),
         home=read_home(front, home, axes),

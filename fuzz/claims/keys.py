@@ -297,6 +297,13 @@ class WrittenClaims:
         bool, Key("whether a row has the same bits whatever other rows there are, and wherever it lies", parse_flag)
     ] = False
     deterministic: Annotated[bool, Key("whether the same input always gives the same bits", parse_flag)] = False
+    rounds: Annotated[
+        tuple[str, ...],
+        Key(
+            "the values of [accuracy] keep that every answer must be made of, rounded",
+            Strings('a list of names is wanted, such as ["normed"]'),
+        ),
+    ] = ()
     writes_absent_rows: Annotated[
         bool, Key("whether the kernel may write into the rows of an output that are not there", parse_flag)
     ] = False

@@ -25,6 +25,7 @@ def add_hints(kernel: Kernel, inputs: ByRole, got: ByRole, bound: Bound, verdict
     if verdict.status != "broken":
         return verdict
     hints = [keeps] if (keeps := hint_at_finite(kernel, inputs, got, bound)) else []
+    hints += [keeps] if (keeps := hint_at_rounds(kernel, inputs, got, bound)) else []
     if verdict.kind == "numeric" and verdict.diagnosis in (*OF_ROUNDING, "all zero", "zero elements"):
         hints += kernel.rounding.doubts
     return replace(verdict, detail="; ".join(part for part in (verdict.detail, *hints) if part)) if hints else verdict
@@ -48,6 +49,15 @@ def hint_at_finite(kernel: Kernel, inputs: ByRole, got: ByRole, bound: Bound) ->
         bound.scalars,
     )
     return "only rows with -inf are wrong: [values] finite = true keeps it" if rest.status == "kept" else ""
+
+
+def hint_at_rounds(kernel: Kernel, inputs: ByRole, got: ByRole, bound: Bound) -> str:
+    """The hint that a value was not rounded, if the answer is right for a kernel that need not round it."""
+    rounds = bound.accuracy.rounds
+    if not rounds:
+        return ""
+    free = judge(kernel.op, inputs, got, replace(bound.accuracy, rounds=()), kernel.special, bound.scalars)
+    return f"it can only come of {' or '.join(rounds)} without the claimed rounding" if free.status == "kept" else ""
 
 
 def has_rows(kernel: Kernel) -> bool:

@@ -265,6 +265,8 @@ class Bands(WordsForFunctions):
         if narrow is None:
             return a
         form = FORMATS[narrow]
+        if name in self.claim.rounds and a.terms is None:
+            return self.round_kept(a, name, form)
         with np.errstate(all="ignore"):
             lo, hi = widen_relative(a.lo, a.hi, form.u)
             lost = form.tiny * (a.terms.lift if a.terms is not None else 1.0)
@@ -275,6 +277,12 @@ class Bands(WordsForFunctions):
                 lo, hi = np.where((lo <= -beyond) & inside, -INF, lo), np.where((hi >= beyond) & inside, INF, hi)
         made = self.value(lo, hi, a.nan, "kept", a, form)
         made.terms = a.terms
+        made.name = name
+        return made
+
+    def round_kept(self, a: Quantity, name: str, form: Element) -> Quantity:
+        """R18: a value that every right kernel rounds lies between the rounded ends of its set, as an output does."""
+        made = self.store(a, form)
         made.name = name
         return made
 

@@ -9,7 +9,9 @@ import pytest
 from flint import ctx
 
 from kfuzz.oracle import Accuracy, judge
-from kfuzz.oracle.elements import BF16, F16, F32, F64, TF32, Element
+from kfuzz.oracle.elements import BF16, F16, F32, F64, TF32, Element, store, values
+from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.find import find
 from kfuzz.oracle.rounding import FunctionModel
 from kfuzz.oracle.selfcheck.inputs import moment_rows
 from kfuzz.oracle.systems.band import Bands
@@ -182,6 +184,46 @@ def test_what_is_kept_narrow_is_so_at_a_scale_of_its_own() -> None:
     assert outside(N, N.keep(N.input(e), "e") * 1.0, got) == 0
     rounded = N.value(F16.round(e), F16.round(e))
     assert outside(N, rounded * 1.0, got) > 0
+
+
+def test_a_value_that_must_be_rounded_is_a_number_of_its_format() -> None:
+    x, w = floats(RNG.uniform(1, 2, 500)), floats(RNG.uniform(1, 2, 500))
+    claim = replace(IEEE, keep={"n": "bf16"}, rounds=("n",))
+
+    def product(N: Bands) -> Quantity:
+        return N.keep(N.input(x), "n") * N.input(w)
+
+    rounded, unrounded = floats(BF16.round(x) * w), floats(x * w)
+    assert outside(Bands(claim, {}), product, rounded) == 0
+    assert outside(Bands(claim, {}), product, unrounded) > 400
+    assert outside(Bands(replace(claim, rounds=()), {}), product, unrounded) == 0
+    assert outside(Bands(claim, {}), product, floats(BF16.truncate(x) * w)) > 200
+
+
+@pytest.mark.parametrize("form", [F16, BF16])
+def test_no_kernel_that_rounds_where_it_must_is_outside(form: Element) -> None:
+    claim = Accuracy(keep={"normed": form.name}, rounds=("normed",), form="(x r) w", divide="ieee")
+    op = find("rms_norm")
+    for rows, cols, scale in ((40, 7, 1.0), (40, 64, 1e-3), (20, 257, 1e4)):
+        inputs = {"x": scale * RNG.standard_normal((rows, cols)), "w": RNG.standard_normal(cols)}
+        held = {name: op.store_input(name, array, form) for name, array in inputs.items()}
+        sizes, plain = op.sizes_of(held), {name: values(array) for name, array in held.items()}
+        N = Simulated(claim, KernelManner(), sizes, form="(x r) w")
+        got = op.run(N, plain, sizes, op.scalars_of(sizes, {}))["y"].x
+        judge("rms_norm", held, {"y": store(got, form)}, claim).check()
+        loose = Simulated(replace(claim, keep={}, rounds=()), KernelManner(), sizes, form="(x r) w")
+        free = op.run(loose, plain, sizes, op.scalars_of(sizes, {}))["y"].x
+        assert judge("rms_norm", held, {"y": store(free, form)}, claim).status == "broken"
+        judge("rms_norm", held, {"y": store(free, form)}, replace(claim, rounds=())).check()
+
+
+def test_a_rounding_that_the_claim_cannot_mean_is_refused() -> None:
+    with pytest.raises(ValueError, match="rounds='normed': expected a value that keep holds"):
+        Accuracy(rounds=("normed",))
+    claim = Accuracy(keep={"normed": "bf16"}, rounds=("normed",), form="x (r w)")
+    row = np.ones((1, 4), np.float32)
+    with pytest.raises(OracleError, match="no form of x"):
+        judge("rms_norm", {"x": row, "w": row[0]}, {"y": row}, claim)
 
 
 def test_a_claim_that_keeps_nothing_allows_no_narrow_value() -> None:

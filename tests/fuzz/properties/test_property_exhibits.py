@@ -30,6 +30,7 @@ IN_THE_SUITE = {
     "tile_of_eight_rows",
     "strided_row_sum",
     "wrong_assumes_contiguous",
+    "wrong_rounding_skipped",
     "wrong_threads_by_batch",
     "wrong_adds_as_blocks_arrive",
     "wrong_masked_by_a_product",
