@@ -24,6 +24,7 @@ from kfuzz.oracle.enclosure import Enclosure
 from kfuzz.oracle.find import find
 from kfuzz.oracle.judging import enclose_answers
 from kfuzz.oracle.spelling import as_own_outputs, in_own_arrays
+from kfuzz.trials.beyond import inputs_of_rows, sample_blocks
 from kfuzz.trials.defect import Defect
 from kfuzz.trials.trial import Trial, run_trial
 
@@ -80,7 +81,10 @@ class Score:
 
 
 class AnswerRecorder:
-    """A device that passes each job on to another device and notes a hash of the answer."""
+    """A device that passes each job on to another device, and notes a hash of the answer to the first one.
+
+    A trial may run further jobs, of a part of its rows, to look at properties.
+    """
 
     def __init__(self, device: Device) -> None:
         self.name = device.name
@@ -89,8 +93,10 @@ class AnswerRecorder:
         self._device = device
 
     def run(self, job: Job, probe: Probe) -> Outcome:
-        """Run the job, and note a hash of the outputs of all its runs."""
+        """Run the job, and note a hash of the outputs of all its runs if it is the first one."""
         outcome = self._device.run(job, probe)
+        if self.answer:
+            return outcome
         digest = hashlib.sha256()
         for run in outcome.runs:
             digest.update(str(run.circumstances).encode())
@@ -98,6 +104,10 @@ class AnswerRecorder:
                 digest.update(run.outputs[name].tobytes())
         self.answer, self.runs = digest.hexdigest()[:16], outcome.runs
         return outcome
+
+    def forget(self) -> None:
+        """Forget the answer: the next job is the first one."""
+        self.answer, self.runs = "", ()
 
     def close(self) -> None:
         """Close the other device."""
@@ -162,16 +172,25 @@ def score_of(mutant: Mutant, kernel: Kernel, device: Device, options: ScoreOptio
 
 
 def _is_same_where_judged(kernel: Kernel, trial: Trial, listening: AnswerRecorder) -> bool:
-    """Whether the runs of a trial and of the control are equal, run by run, in all elements that the claim covers."""
+    """Whether the runs of a trial and of the control are equal, run by run, in all elements that the claim covers.
+
+    Of a sampled job these are some rows, which have to be the same ones.
+    """
     inputs = trial.case.arrays
     bound = kernel.bind(inputs, trial.tune)
-    own = [kernel.outputs(run.outputs, bound.sizes) for run in listening.runs]
-    listening.run(bound.job, trial.probe)
-    others = [kernel.outputs(run.outputs, bound.sizes) for run in listening.runs]
-    module = find(kernel.op)
-    given = check_inputs(kernel.op, module, kernel.stored(inputs))
+    ran = listening.runs
+    listening.forget()
+    listening.run(sample_blocks(kernel, trial.case, bound.job, trial.probe.seed), trial.probe)
+    own, others = ([kernel.outputs(run.outputs, bound.sizes) for run in runs] for runs in (ran, listening.runs))
     if not others:
         return not own
+    chosen = {run.rows for run in (*ran, *listening.runs)}
+    if len(chosen) > 1:
+        return False
+    (rows,) = chosen
+    module = find(kernel.op)
+    held = inputs_of_rows(kernel, trial.case, rows) if rows else kernel.stored(inputs)
+    given = check_inputs(kernel.op, module, held)
     answers = check_outputs(kernel.op, module, given, others[0])
     own, others = ([as_own_outputs(module, one) for one in runs] for runs in (own, others))
     module, given, answers = in_own_arrays(module, given, answers)
@@ -197,9 +216,10 @@ def _differ(one: NDArray[np.generic], other: NDArray[np.generic], enclosure: Enc
     return int(np.count_nonzero(differ & enclosure.judged.reshape(-1)))
 
 
-def _trials(kernel: Kernel, original: Kernel, device: Device, options: ScoreOptions) -> Iterator[Trial]:
+def _trials(kernel: Kernel, original: Kernel, device: AnswerRecorder, options: ScoreOptions) -> Iterator[Trial]:
     """The trials of a kernel, planned from its original, since a plan also uses numbers in the text."""
     for index in range(options.max_cases):
         attempt = attempt_of(original, options.seed, index)
         probe = probe_of(original, options.seed, index, RUNS, TIMEOUT)
+        device.forget()
         yield run_trial(kernel, attempt.case, attempt.tune, device, probe)

@@ -8,17 +8,19 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from doubling import DOUBLES, doubling
 
 from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.commands.group import main
 from kfuzz.cpu.device import CpuDevice
+from kfuzz.devices import Probe
 from kfuzz.mutating.mutate import Mutant, mutants
 from kfuzz.scoring.crew import Batch, Waiting, run_batches
 from kfuzz.scoring.figures import accused_controls, as_json, figures, idle_operators, score_lines
 from kfuzz.scoring.run import FILE, SCHEMA, HowFar, ScoreReport, run_score
 from kfuzz.scoring.survivors import ReasonError, ReviewedReason, reasons, standing, wrongly_excused
-from kfuzz.scoring.trials import Control, Fate, Score, ScoreOptions, control_of, score_of
+from kfuzz.scoring.trials import AnswerRecorder, Control, Fate, Score, ScoreOptions, control_of, score_of
 
 pytestmark = pytest.mark.slow
 
@@ -52,6 +54,19 @@ def made_up(**given: object) -> Score:
 def test_the_control_of_a_correct_kernel_shows_nothing(control: Control) -> None:
     assert control.trials == len(control.answers) == FEW.max_cases
     assert control.defects == ()
+
+
+def test_the_answer_of_a_trial_is_that_of_its_first_job(device: CpuDevice) -> None:
+    """A look at a property runs parts of a case afterwards: their answers are no answers to the case."""
+    recorder = AnswerRecorder(device)
+    recorder.run(doubling(), Probe())
+    first = recorder.answer
+    recorder.run(doubling(DOUBLES.replace("2.0f", "3.0f")), Probe())
+    assert recorder.answer == first
+    assert recorder.runs[0].outputs["y"].tolist() == [2, 4, 6, 8]
+    recorder.forget()
+    recorder.run(doubling(DOUBLES.replace("2.0f", "3.0f")), Probe())
+    assert recorder.answer != first
 
 
 def test_the_control_of_a_broken_kernel_is_accused(device: CpuDevice) -> None:
