@@ -30,6 +30,7 @@ from kfuzz.trials.unjudged import unjudged_text
 TRIALS = 24
 """Trials of one guess; the first that is not kept ends it."""
 WORDS = {
+    "dequant": "group_dequantize", "quant": "group_quantize",
     "gemm": "sgemm", "matmul": "sgemm", "transpose": "transpose", "log_softmax": "log_softmax", "softmax": "softmax",
     "row_max": "row_max", "max": "row_max", "row_sum": "row_sum", "sum": "row_sum", "norm": "layer_norm",
 }  # fmt: skip

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
-from kfuzz.claiming.guess_kernel import LIMITS, VALUES, is_const, name_of, number_named
+from kfuzz.claiming.guess_kernel import LIMITS, VALUES, is_const, is_size, name_of, number_named
+from kfuzz.claiming.guess_narrow import NarrowGuess, narrow_guesses
 from kfuzz.claims.roles import Roles, roles_of
 from kfuzz.claims.signature import Parameter, entries_of, host_functions_of
 from kfuzz.oracle.elements import I32, I64
@@ -56,10 +57,10 @@ def host_claims(op: str, source: str, said: FunctionWords = NOTHING) -> Iterator
     usual = {name: (value.strip(),) for name, value in DEFAULT.findall(source) if "py::none" not in value}
     known = {**{name: value for name, value in usual.items() if not DIMENSION.fullmatch(name)}, **said.arguments}
     for name in every:
-        for arrays, args in orders(roles, functions[name], known):
-            yield from claim_texts(op, roles, name, arrays, args, said, is_row=False)
-            if roles.takes_vector and "cols" in args and "rows" not in args:
-                yield from claim_texts(op, roles, name, arrays, args, said, is_row=True)
+        for (arrays, args), guess in product(orders(roles, functions[name], known), narrow_guesses(roles, source)):
+            yield from claim_texts(op, roles, name, arrays, args, said, guess, is_row=False)
+            if roles.takes_vector and "cols" in args and "rows" not in args and not roles.quotients:
+                yield from claim_texts(op, roles, name, arrays, args, said, guess, is_row=True)
 
 
 def entries_for(source: str) -> list[str]:
@@ -116,15 +117,17 @@ def given_value(known: Mapping[str, tuple[str, ...]], name: str) -> str:
 
 
 def claim_texts(
-    op: str, roles: Roles, name: str, arrays: list[tuple[str, str]], args: list[str], said: FunctionWords, is_row: bool
-) -> Iterator[str]:
+    op: str, roles: Roles, name: str, arrays: list[tuple[str, str]], args: list[str], said: FunctionWords,
+    guess: NarrowGuess, is_row: bool,
+) -> Iterator[str]:  # fmt: skip
     """The claims of one function, for sizes from large to small; of a single row, or of rows."""
     every, sizes = {**roles.inputs, **roles.outputs}, dimensions_of(roles)
     if is_row:
         every = {role: tuple(size for size in shape if size != "rows") or ("1",) for role, shape in every.items()}
         sizes.remove("rows")
     told = ", ".join(
-        f'{array} = "{roles.element(role)}[{", ".join(every[role])}] {"->" if role in roles.inputs else "<-"} {role}"'
+        f'{array} = "{guess.element_of(roles, role)}[{guess.shape_of(roles, every[role])}] '
+        f'{"->" if role in roles.inputs else "<-"} {role}"'
         for array, role in arrays
     )
     shown = ", ".join(one if re.fullmatch(r"-?\d+|true|false", one) else f'"{one}"' for one in args)
@@ -137,12 +140,12 @@ def claim_texts(
     for values, longest in product(VALUES, dict.fromkeys(limit for limit, _ in LIMITS[1:])):
         most = {size: ROWS if size == "rows" and roles.takes_vector else min(longest, ROWS) for size in sizes}
         most = {size: max(most[size], home.get(size, 1)) for size in sizes}
-        axes = ", ".join(f'{size} = "1..{most[size]}"' for size in sizes)
+        axes = ", ".join(f"{size} = {guess.range_of(size, most[size])}" for size in sizes)
         if said.only_home:
             axes = ", ".join(f"{size} = [{n}]" for size, n in home.items())
         yield (
-            f'op     = "{op}"\naxes   = {{ {axes} }}\n{where}{tune}arrays = {{ {told} }}\n\n'
-            f'[host]\nentry = "{name}"\nargs  = [{shown}]{written_for}{values}'
+            f'op     = "{op}"\naxes   = {{ {axes} }}\n{where}{tune}arrays = {{ {told} }}\n{guess.group.text}\n'
+            f'[host]\nentry = "{name}"\nargs  = [{shown}]{written_for}{values}{guess.rounding}'
         )
 
 
@@ -179,7 +182,7 @@ def is_whole(parameter: Parameter) -> bool:
 
 def dimensions_of(roles: Roles) -> list[str]:
     """The sizes of an op's inputs."""
-    return list(dict.fromkeys(size for shape in roles.inputs.values() for size in shape if size != "1"))
+    return list(dict.fromkeys(size for shape in roles.inputs.values() for size in shape if is_size(size)))
 
 
 def is_tensor(parameter: Parameter) -> bool:

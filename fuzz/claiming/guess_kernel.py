@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from kfuzz.claiming.guess_narrow import GroupGuess, assignments, group_guesses, groups_in, roundings, usual_groups_in
 from kfuzz.claiming.launch_text import (
     LAUNCH,
     WARP,
@@ -100,16 +101,21 @@ def claims(op: str, function: Function, source: str) -> Iterator[str]:
     places = {place: name_of(one) for place, one in enumerate(function.parameters) if not one.is_pointer}
     is_single = all(dimensions == ("1",) for dimensions in roles.outputs.values())
     every = VALUES if has_all_neg_inf(op) else ORDINARY
-    for values, shape, step, (longest, condition) in product(every, shapes(roles, numbers), steps(source), LIMITS):
-        if (arrays := arrays_of(roles, shape, pointers)) is None:
-            continue
-        for launch in dict.fromkeys(launches(function.name, source, places, shape, is_single)):
+    tables = [(values, rounding) for values in every for rounding in roundings(roles, source)]
+    multiples = dict.fromkeys([*steps(source), *groups_in(roles, source)])
+    for (values, rounding), shape, step, (longest, condition) in product(
+        tables, shapes(roles, numbers), multiples, LIMITS
+    ):
+        arrays = list(arrays_of(roles, shape, pointers, source))
+        for launch in dict.fromkeys(launches(function.name, source, places, shape, is_single)) if arrays else ():
             if condition and (launch.block == str(WARP) or not re.fullmatch(r"threads|\d+", launch.block)):
                 continue  # rows of a warp are the last limit, after any number of warps was tried
             most = {name: ROWS if name == shape.rows else longest for name in shape.axes}
             axes = ", ".join(f"{name} = {sizes_of_axis(most[name], step, name, shape)}" for name in shape.axes)
             rule = condition.format(cols=shape.axes[-1]).replace("threads", launch.block)
-            yield claim(op, axes, f'where  = ["{rule}"]\n' if rule else "", arrays, launch, function) + values
+            where = f'where  = ["{rule}"]\n' if rule else ""
+            for own, scalars in arrays:
+                yield claim(op, axes, where, own, scalars, launch, function) + values + rounding
 
 
 def has_all_neg_inf(op: str) -> bool:
@@ -131,7 +137,7 @@ def sizes_of_axis(most: int, step: int, name: str, shape: Naming) -> str:
 
 def shapes(roles: Roles, numbers: Sequence[str]) -> Iterator[Naming]:
     """The ways to assign the numbers to dimensions; the grid gives a dimension that is none of them."""
-    dimensions = list(dict.fromkeys(name for shape in roles.inputs.values() for name in shape if name != "1"))
+    dimensions = list(dict.fromkeys(name for shape in roles.inputs.values() for name in shape if is_size(name)))
     if roles.takes_vector and len(dimensions) == 2 and len(numbers) < 2:
         cols = numbers[0] if numbers else "cols"
         yield Naming(("rows", cols), {"rows": "rows", "cols": cols}, "rows")
@@ -147,33 +153,49 @@ def shapes(roles: Roles, numbers: Sequence[str]) -> Iterator[Naming]:
             yield Naming(tuple(found.values()), found, rows)
 
 
+def is_size(dimension: str) -> bool:
+    """Whether it is a size of its own: not 1, and not a quotient of others."""
+    return dimension != "1" and " / " not in dimension
+
+
 def number_named(dimension: str, numbers: Sequence[str]) -> str | None:
     """The number with the name of a dimension, or with a common name for it."""
     pattern = re.compile(rf"{re.escape(dimension)}|{SIZE.get(dimension, dimension)}", re.IGNORECASE)
     return next((name for name in numbers if pattern.fullmatch(name)), None)
 
 
-def arrays_of(roles: Roles, shape: Naming, pointers: Sequence[Parameter]) -> str | None:
-    """The op's roles for the pointers: those to const are inputs; None if there are too few or too many."""
-    inputs = [name_of(one) for one in pointers if is_const(one)]
-    outputs = [name_of(one) for one in pointers if not is_const(one)]
+def arrays_of(roles: Roles, shape: Naming, pointers: Sequence[Parameter], source: str) -> Iterator[tuple[str, str]]:
+    """The op's roles for the pointers, and `scalars`. Those to const are inputs; none if there are too few or many."""
+    inputs, outputs = [one for one in pointers if is_const(one)], [one for one in pointers if not is_const(one)]
     in_place = not inputs and len(outputs) == len(roles.inputs) == len(roles.outputs) == 1
-    if in_place:
-        (role, dimensions), (answer,) = next(iter(roles.inputs.items())), tuple(roles.outputs)
-        return f'{outputs[0]} = "{roles.element(role)}[{sizes(shape, dimensions)}] -> {role} <- {answer}"'
-    if len(inputs) != len(roles.inputs) or len(outputs) != len(roles.outputs):
-        return None
-    told = [
-        f'{name} = "{roles.element(role)}[{sizes(shape, dimensions)}] {arrow} {role}"'
-        for names, known, arrow in ((inputs, roles.inputs, "->"), (outputs, roles.outputs, "<-"))
-        for name, (role, dimensions) in zip(names, known.items(), strict=True)
-    ]
-    return ", ".join(told)
+    for group in group_guesses(roles, shape.dimensions, source):
+        if in_place:
+            (role, dimensions), (answer,) = next(iter(roles.inputs.items())), tuple(roles.outputs)
+            ((_, element),) = next(assignments(roles, [role], outputs), ((role, roles.element(role)),))
+            lengths = sizes(roles, shape, dimensions, group)
+            yield f'{name_of(outputs[0])} = "{element}[{lengths}] -> {role} <- {answer}"', group.text
+            continue
+        for read, written in product(
+            assignments(roles, list(roles.inputs), inputs), assignments(roles, list(roles.outputs), outputs)
+        ):
+            told = [
+                f'{name_of(pointer)} = "{element}[{sizes(roles, shape, known[role], group)}] {arrow} {role}"'
+                for some, given, known, arrow in (
+                    (inputs, read, roles.inputs, "->"), (outputs, written, roles.outputs, "<-"),
+                )
+                for pointer, (role, element) in zip(some, given, strict=True)
+            ]  # fmt: skip
+            yield ", ".join(told), group.text
 
 
-def sizes(shape: Naming, dimensions: Sequence[str]) -> str:
+def sizes(roles: Roles, shape: Naming, dimensions: Sequence[str], group: GroupGuess) -> str:
     """The dimensions by the kernel's names; a row alone is a plain vector."""
-    found = [shape.dimensions.get(name, "1" if name != "rows" else "") for name in dimensions]
+    found = []
+    for name in dimensions:
+        if " / " in name:
+            found.append(group.size_of(name, shape.dimensions, roles.op_axes))
+        else:
+            found.append(shape.dimensions.get(name, "1" if name != "rows" else ""))
     return ", ".join(name for name in found if name) or "1"
 
 
@@ -212,9 +234,14 @@ def launches_of_blocks(
 ) -> Iterator[GuessedLaunch]:
     """The launches with blocks of one size: with few blocks or many, and with each usual dynamic shared memory."""
     warps = f"{block} / 32" if block == "threads" else str(max(1, int(block) // WARP))
-    grids = [f"ceil_div({first}, {block})", *([f"ceil_div({first}, {warps})"] if warps != "1" else []), first]
-    grids = ["1"] if is_single else grids
     last = shape.axes[-1]
+    shares = list(dict.fromkeys([block, warps, "1"]))
+    grids = [f"ceil_div({first}, {one})" if one != "1" else first for one in shares]
+    if is_single:
+        grids = ["1"]
+    elif re.search(r"\bblockIdx\s*\.\s*y\b", code):  # columns, or groups of them, beside rows
+        parts = [last, *(f"ceil_div({last}, {one})" for one in usual_groups_in(code))]
+        grids = [f"{part if one == '1' else f'ceil_div({part}, {one})'}, {first}" for part in parts for one in shares]
     shared = (f"4 * {block}", f"8 * {block}", f"4 * {last}", f"4 * {last} + 4 * {block}")
     for grid, memory in product(grids, shared if "extern __shared__" in code else ("0",)):
         yield GuessedLaunch(grid, block, memory, threads)
@@ -235,7 +262,7 @@ def block_sides(code: str) -> list[str]:
     return list(dict.fromkeys([*(f"{one}, {one}" for one in tiles), "32, 32", "16, 16", "32, 8", "8, 8"]))
 
 
-def claim(op: str, axes: str, where: str, arrays: str, launch: GuessedLaunch, function: Function) -> str:
+def claim(op: str, axes: str, where: str, arrays: str, scalars: str, launch: GuessedLaunch, function: Function) -> str:
     """The claim in TOML."""
     used = " ".join((launch.grid, launch.block, launch.shared, function.entry))
     threads = launch.threads
@@ -244,7 +271,7 @@ def claim(op: str, axes: str, where: str, arrays: str, launch: GuessedLaunch, fu
     tune = f"tune   = {{ threads = {list(threads)} }}\n" if "threads" in used else ""
     args = ", ".join(f'"{name_of(one)}"' for one in function.parameters)
     return (
-        f'op     = "{op}"\naxes   = {{ {axes} }}\n{tune}{where}arrays = {{ {arrays} }}\n\n[[launch]]\n'
+        f'op     = "{op}"\naxes   = {{ {axes} }}\n{tune}{where}arrays = {{ {arrays} }}\n{scalars}\n[[launch]]\n'
         f'entry  = "{function.entry}"\ngrid   = "{launch.grid}"\nblock  = "{launch.block}"\n'
         f'shared = "{launch.shared}"\nargs   = [{args}]'
     )

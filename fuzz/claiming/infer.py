@@ -197,6 +197,7 @@ def claim_for(path: Path, source: str, op: str, said: FunctionWords) -> str:
     entries = [said.entry] if said.entry else entries_for(source)
     for toml in (toml for one in variants_of(op) for toml in host_claims(one, source, said)):
         read_back = tomllib.loads(toml)
-        if read_back["host"]["entry"] in entries and any(one.startswith(RETURNED) for one in read_back["arrays"]):
+        is_returned = any(one.startswith(RETURNED) for one in read_back["arrays"])
+        if read_back["host"]["entry"] in entries and is_returned and not roles_of(op).quotients:
             return toml
     return guessed(path, source, op, said).front.toml

@@ -17,6 +17,7 @@ from kfuzz.campaign.options import Options
 from kfuzz.campaign.result import KernelResult
 from kfuzz.cases.case import case_of
 from kfuzz.claiming.bug import LikelyBug
+from kfuzz.claiming.conventions import conventions_of
 from kfuzz.claiming.grounds import grounds, inputs_of
 from kfuzz.claiming.guess import Guess
 from kfuzz.claiming.propose import ProposedRounding, Statements, flags_of, quoted, rounding_of
@@ -76,7 +77,7 @@ def proposed(kernel: Kernel, seed: int = 0, cases: int = 150) -> Proposal:
     bare = with_tables(kernel, {"accuracy": flags_of(kernel), "values": {}})
     rounding = rounding_of(bare)
     best, few = min(firsts(bare, rounding, seed), key=lambda one: len(errors_of(one[1])))
-    chosen = best if errors_of(few) else with_words(bare, best, seed)
+    chosen = best if errors_of(few) else with_conventions(bare, with_words(bare, best, seed), seed)
     result = tried(bare, chosen, seed, cases)
     if errors_of(result) and chosen != best:
         chosen, result = best, tried(bare, best, seed, cases)
@@ -136,6 +137,15 @@ def with_words(kernel: Kernel, tables: Tables, seed: int) -> Tables:
             if not errors_of(tried(kernel, spoken, seed, FEW)):
                 tables = spoken
                 break
+    return tables
+
+
+def with_conventions(kernel: Kernel, tables: Tables, seed: int) -> Tables:
+    """The tables with what a quantizer does with zeros and NaN, as far as a few trials keep it."""
+    for statements in conventions_of(with_tables(kernel, tables)):
+        said = {**tables, "quantize": statements}
+        if not errors_of(tried(kernel, said, seed, FEW)):
+            tables = said
     return tables
 
 

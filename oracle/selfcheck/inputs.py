@@ -125,6 +125,40 @@ def _masked(n: int, seed: int, narrow: bool) -> Inputs:
     return {**made, "mask": mask}
 
 
+CODES = 448.0
+"""The largest number of e4m3, in which codes are stored here."""
+
+
+def _narrow_kv(n: int, seed: int, narrow: bool) -> Inputs:
+    made = scores(n, seed, narrow)
+    scales = np.random.default_rng([n, seed, 8]).uniform(0.1, 3, (2, len(made["q"]), 1))
+    codes = {role: np.clip(made[role], -CODES, CODES) for role in "kv"}
+    return {**made, **codes, "scale_k": scales[0], "scale_v": scales[1]}
+
+
+def _scaled_gemm(n: int, seed: int, narrow: bool, depth: int = 0) -> Inputs:
+    a, b, _ = _matrices(n, seed)
+    blocks = -(-n // depth) if depth else 1
+    rng = np.random.default_rng([n, seed, 8])
+    made = {"a": np.clip(a, -CODES, CODES), "b": b}
+    return {**made, "scale_a": rng.uniform(0.1, 3, (7, blocks)), "scale_b": rng.uniform(0.1, 3, (blocks, 5))}
+
+
+def _two_level_gemm(n: int, seed: int, narrow: bool) -> Inputs:
+    return {**_scaled_gemm(n, seed, narrow, 16), "overall": np.array([0.037])}
+
+
+def _weight_only(n: int, seed: int, narrow: bool) -> Inputs:
+    a, b, _ = _matrices(n, seed)
+    scale = np.random.default_rng([n, seed, 8]).uniform(0.1, 3, (-(-n // 128), 5))
+    return {"x": a, "w": np.rint(8 * b), "scale": scale}
+
+
+def _weight_only_zeros(n: int, seed: int, narrow: bool) -> Inputs:
+    made = _weight_only(n, seed, narrow)
+    return {**made, "zero": np.random.default_rng([n, seed, 9]).integers(0, 16, made["scale"].shape).astype(np.float64)}
+
+
 def _paged(n: int, seed: int, narrow: bool) -> Inputs:
     """Attention whose keys lie in pages of one or three, the last page first, and a page that is not used."""
     made = scores(n, seed, narrow)
@@ -132,7 +166,7 @@ def _paged(n: int, seed: int, narrow: bool) -> Inputs:
     used = n // page
     for role in "kv":
         heads, _, cols = made[role].shape
-        pages = made[role].reshape(heads, used, page, cols)[:, ::-1]
+        pages = np.clip(made[role], -CODES, CODES).reshape(heads, used, page, cols)[:, ::-1]
         made[role] = np.concatenate([pages, np.full((heads, 1, page, cols), 200.0)], axis=1)
     table = np.arange(used)[::-1]
     return {**made, "table": table, "scale_k": np.array([0.75]), "scale_v": np.array([3.1])}
@@ -176,7 +210,9 @@ def _dequantize(n: int, seed: int, narrow: bool) -> Inputs:
 
 MAKERS: dict[str, InputMaker] = {
     "attention": scores, "causal_attention": scores, "masked_attention": _masked, "grouped_attention": scores,
-    "paged_kv_attention": _paged,
+    "paged_kv_attention": _paged, "narrow_kv_attention": _narrow_kv,
+    "scaled_gemm": _scaled_gemm, "two_level_gemm": _two_level_gemm,
+    "weight_only_gemm": _weight_only, "weight_only_gemm_zeros": _weight_only_zeros,
     "causal_softmax": _causal, "column_softmax": lambda n, s, f: {"x": rows(n, s).T.copy()},
     "cross_entropy": _labelled, "dequantize": _dequantize, "gemm": _gemm, "gemv": _gemv, "sgemm": _sgemm,
     "gelu": lambda n, s, f: {"x": points(n, s, f)}, "gelu_tanh": lambda n, s, f: {"x": points(n, s, f)},
