@@ -31,10 +31,10 @@ def load_header(path: Path) -> Header:
 
 
 ABI = load_header(HOME / "runtime" / "abi.h")
-BufferFlags, Schedule, Status, Place, Refused, Relation, Traits, Assume, Work = (
+BufferFlags, Schedule, Status, Place, Refused, RefusedMap, Relation, Traits, Assume, Work = (
     ABI.enumerations[name]
     for name in (
-        "BufferFlags", "Schedule", "Status", "Place", "Refused", "Relation", "Traits", "Assume", "Work"
+        "BufferFlags", "Schedule", "Status", "Place", "Refused", "RefusedMap", "Relation", "Traits", "Assume", "Work"
     )
 )  # fmt: skip
 OTHER_WORK = (Relation.in_other_work, Relation.in_other_node, Relation.in_launch_before)

@@ -73,7 +73,7 @@ _UNSUPPORTED = (
     ),
     (rf"\bcub\s*::\s*(?!(?:{_CUB})\b)\w+", "this part of cub"),
     (
-        r"(?<!\bat::)(?<!\bc10::)(?<!\btorch::)(?<!\bthrust::)\bcuda\s*::\s*(?!(?:std\s*::\s*)?(?:atomic|atomic_ref|atomic_flag|atomic_thread_fence|thread_scope\w*|memory_order\w*|move|barrier|latch|(?:counting|binary)_semaphore|(?:make_)?pipeline\w*|memcpy_async|aligned_size_t|annotated_ptr|access_property|(?:associate|apply)_access_property|ptx)\b)",
+        r"(?<!\bat::)(?<!\bc10::)(?<!\btorch::)(?<!\bthrust::)\bcuda\s*::\s*(?!(?:std\s*::\s*)?(?:atomic|atomic_ref|atomic_flag|atomic_thread_fence|thread_scope\w*|memory_order\w*|move|barrier|latch|(?:counting|binary)_semaphore|(?:make_)?pipeline\w*|memcpy_async|aligned_size_t|annotated_ptr|device|access_property|(?:associate|apply)_access_property|ptx)\b)",
         "this part of libcu++ (cuda::)",
     ),
     (r"\b(?:cutlass|cute)\s*::", "CUTLASS"),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from signal import Signals
 
-from kfuzz.cpu.abi import OTHER_WORK, Place, RawFinding, Refused, Relation, Traits, Work
+from kfuzz.cpu.abi import OTHER_WORK, Place, RawFinding, Refused, RefusedMap, Relation, Traits, Work
 from kfuzz.cpu.scene import WORD, RunScene, coordinates, describe_line
 from kfuzz.cpu.sights import sight_type
 from kfuzz.oracle.plural import plural
@@ -30,6 +30,25 @@ REFUSALS = {
     Refused.not_resident: "a cooperative grid of more blocks than are resident at once",
     Refused.cluster: "a grid that is not a multiple of its clusters, or a cluster of more than 8 blocks that the "
     "kernel is not allowed",
+}
+
+
+REFUSED_MAPS = {
+    RefusedMap.map_address: "the CUtensorMap is not aligned to 64 bytes",
+    RefusedMap.type: "an unknown type of elements",
+    RefusedMap.word: "a value that its enumeration lacks",
+    RefusedMap.rank: "a rank that is not 1 to 5",
+    RefusedMap.interleaved_rank: "an interleaved array of fewer than 3 axes",
+    RefusedMap.address: "the array's address is not a multiple of 16 bytes (32 if it is interleaved by 32)",
+    RefusedMap.interleaved_swizzle: "an array that is interleaved by 32 bytes, and not swizzled by 32",
+    RefusedMap.fill: "a fill of NaN for elements that are not floats",
+    RefusedMap.list: "a list of sizes is null",
+    RefusedMap.size: "an axis of no elements, or of more than 2^32",
+    RefusedMap.box: "a side of the box that is not 1 to 256",
+    RefusedMap.step: "an element stride that is not 1 to 8",
+    RefusedMap.stride: "a stride that is not a multiple of 16 bytes (32 if interleaved by 32), or is 2^40 or more",
+    RefusedMap.inner_side: "the inner side of the box is not a multiple of 16 bytes",
+    RefusedMap.inner_width: "the inner side of the box is wider than the swizzle",
 }
 
 
@@ -72,7 +91,8 @@ class Wording(Mapping[str, str]):
     @property
     def actor(self) -> str:
         """The thread or other work that made the access."""
-        return WORK.get(self._raw.work, self.me)
+        copied = f"a bulk copy by {self.me}" if self._raw.traits & Traits.is_bulk else self.me
+        return WORK.get(self._raw.work, copied)
 
     @property
     def does(self) -> str:
@@ -89,6 +109,8 @@ class Wording(Mapping[str, str]):
     def other_accessed(self) -> str:
         """The other thread or other work, and its access."""
         traits = self._raw.other_traits
+        if traits & Traits.is_bulk:
+            return f"a bulk copy by {self._other_actor} {'writes' if self._raw.other_writes else 'reads'}"
         verb = "updated atomically" if traits & Traits.is_atomic else "wrote" if self._raw.other_writes else "read"
         return f"{self._other_actor} {verb}{_scope(traits)}{_volatile(traits)}"
 
@@ -99,7 +121,21 @@ class Wording(Mapping[str, str]):
             return _other_work(self._raw, self._scene)
         if relation == Relation.in_other_blocks:
             return f"{self.other} of {self.other_block}"
+        if self._raw.other_thread == self._raw.thread:  # one of the two is a bulk copy that it asked for
+            return "that thread"
         return f"{self.other} of its warp" if relation == Relation.in_one_warp else f"{self.other} of another warp"
+
+    @property
+    def wait_for_copy(self) -> str:
+        """What would say that the other access, by a bulk copy, is over."""
+        if not self._raw.other_writes:
+            return "needs a wait by cp.async.bulk.wait_group.read, or for its mbarrier, before"
+        return "needs a wait for the phase of its mbarrier, or by cp.async.bulk.wait_group, before"
+
+    @property
+    def initialiser(self) -> str:
+        """The thread that initialised an mbarrier."""
+        return self._other_actor
 
     @property
     def array(self) -> str:
@@ -170,6 +206,11 @@ class Wording(Mapping[str, str]):
     def at_other_place(self) -> str:
         """The place where the missing lane waits."""
         return "at a barrier of the block" if self._raw.bytes else "in another warp operation"
+
+    @property
+    def map_refusal(self) -> str:
+        """The reason why the driver refuses a tensor map."""
+        return REFUSED_MAPS[self._raw.detail]
 
     @property
     def refusal(self) -> str:

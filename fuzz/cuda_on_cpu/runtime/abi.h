@@ -104,6 +104,11 @@ struct Step {
 // Why a launch was refused, as a GPU does.
 enum class Refused : uint32_t { no, empty_grid, large_grid, empty_block, large_block, shared_memory, not_resident, cluster };
 
+// Why a tensor map was refused, as the driver does.
+enum class RefusedMap : uint32_t {
+  no, map_address, type, word, rank, interleaved_rank, address, interleaved_swizzle, fill, list, size, box, step, stride, inner_side, inner_width
+};
+
 // A tensor that a host function returns: its type in torch's numbers.
 constexpr uint32_t max_rank = 8, max_given = 32;
 struct Given {
@@ -129,7 +134,7 @@ enum class Kind : uint32_t;  // of a sight, see sights.h
 
 // How close two threads are; what each of two accesses is.
 enum Relation : uint32_t { in_one_block, in_other_blocks, in_one_warp, in_other_work, in_other_node, in_launch_before };
-enum Traits : uint32_t { is_atomic = 1, is_volatile = 2, is_of_block_scope = 4 };
+enum Traits : uint32_t { is_atomic = 1, is_volatile = 2, is_of_block_scope = 4, is_bulk = 8 };
 
 // What a run assumes, to find out what a race lacks.
 enum Assume : uint32_t {

@@ -185,12 +185,13 @@ CUDA_ON_CPU_API uint32_t cuda_on_cpu_async_batches() {
   return count;
 }
 
-CUDA_ON_CPU_API void cuda_on_cpu_async_land(const void *barrier, uint32_t phase) {
+CUDA_ON_CPU_API bool cuda_on_cpu_async_land(const void *barrier, uint32_t phase) {
   uint32_t *link = newest_of_barrier(barrier);
   while (link && *link != nobody && static_cast<int32_t>(phase - room.asked[*link].phase) <= 0) link = &room.asked[*link].older;
-  if (!link || *link == nobody) return;
+  if (!link || *link == nobody) return false;
   uint32_t done = *link;
   *link = nobody;
   make_all(done);
   if (checker.active) checker_publishes(reinterpret_cast<uintptr_t>(barrier));
+  return true;
 }

@@ -174,6 +174,7 @@ bool only_polls() { return block.polls > 4 * patience * static_cast<uint32_t>(bl
 // Every so often the others of its block run; when all of them do nothing but poll, other blocks run.
 void poll() {
   block.polls++;
+  turns.polls++;
   if ((only_polls() || ++block.polls_in_all > patience_of_block) && has_other_blocks()) return leave_block();
   if (block.polls % patience == 0) yield();
 }

@@ -85,6 +85,7 @@ struct Turns {
   void *main_stack_pointer;
   ThreadPlace *current_place;   // the kernel library's threadIdx
   uint64_t progress;            // counts everything that another thread may have waited for
+  uint64_t polls;
   uint64_t threads_ended;
   uint64_t random_state;
   uint16_t order[max_threads];  // the schedule: which thread runs first after a barrier

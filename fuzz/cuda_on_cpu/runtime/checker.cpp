@@ -16,6 +16,7 @@
 #include "heap.h"
 #include "held_races.h"
 #include "late_writes.h"
+#include "mbarriers.h"
 #include "light_checks.h"
 #include "memory_map.h"
 #include "ordering.h"
@@ -110,7 +111,7 @@ Conflict conflict_of(const Seen &s, const Trace &before, bool shared) {
 }
 
 bool are_in_step(const Trace &before) {
-  return run->assume & warps_in_step && is_of_this_block(before.when) &&
+  return run->assume & warps_in_step && !before.is_bulk() && is_of_this_block(before.when) &&
          same_warp(static_cast<int>(before.thread()), block.current);
 }
 
@@ -134,7 +135,7 @@ Trace trace_of(const Seen &s, uint32_t mask) {
 }
 
 bool same_moment(const Trace &a, const Trace &b) {
-  return a.when == b.when && a.thread() == b.thread() && traits_of(a) == traits_of(b);
+  return a.when == b.when && a.thread() == b.thread() && a.is_bulk() == b.is_bulk() && traits_of(a) == traits_of(b);
 }
 
 Trace merged(const Trace &before, Trace t) {
@@ -152,6 +153,7 @@ void check_against_write(const Cell &cell, uintptr_t word, const Seen &s, uint32
   Conflict conflict = meets(s, cell.write, true, mask, shared);
   if (conflict == Conflict::none) return;
   Meeting met = {s.address, s.bytes, s.pc, s.traits, s.writes, cell.write, true};
+  if (cell.write.is_bulk()) return tell_at_once(Kind::copy_in_flight, met);
   if (conflict == Conflict::relaxed)
     hold_volatile_race(met);
   else if (!s.writes && s.is_plain() && cell.write.is_atomic())
@@ -165,6 +167,7 @@ void check_against_reader(const Trace &reader, const Seen &s, uint32_t mask, boo
   Conflict conflict = meets(s, reader, false, mask, shared);
   if (conflict == Conflict::none || is_read_before_start(reader.when)) return;
   Meeting met = {s.address, s.bytes, s.pc, s.traits, s.writes, reader, false};
+  if (reader.is_bulk()) return tell_at_once(Kind::copy_in_flight, met);
   if (conflict == Conflict::relaxed)
     hold_volatile_race(met);
   else if (may_be_guess(s, reader))
@@ -173,9 +176,17 @@ void check_against_reader(const Trace &reader, const Seen &s, uint32_t mask, boo
     hold_race(met);
 }
 
+// The traces of bulk copies that are over for everybody no longer matter.
+void show_to_short_ways(Cell &cell) {
+  for (Trace *t : {&cell.write, &cell.read, &cell.other_read})
+    if (t->is_bulk() && t->when < ordering.all_before) t->how = static_cast<uint16_t>(t->how & ~Trace::bulk_bit);
+  if (!cell.has_bulk()) cell.show();
+}
+
 // The bytes of an access in one cell. False: the access is out of bounds, which is reported once and not examined
 // further.
 bool check_cell(Cell &cell, uintptr_t word, const Seen &s, uint32_t mask, bool shared) {
+  if (cell.hidden) show_to_short_ways(cell);
   if ((cell.addressable() & mask) != mask) {
     if (!(shared && is_constructor_guard(word))) report_outside(s);
     return false;
@@ -311,6 +322,7 @@ void take_turn(uintptr_t pc, const void *frame) {
   if (checker.is_light) return take_light_turn();
   constexpr uint64_t blocks_change_once_in = 64;
   end_of_read();
+  note_work_of_thread();
   draw_turn();
   bool has_updated = checker.has_updated;
   checker.has_updated = false;
@@ -469,6 +481,11 @@ void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t 
   check(s);
 }
 
+void checker_touches(uintptr_t address, uint32_t bytes, uintptr_t pc) {
+  checker.last_pc = pc;
+  check({address, bytes, false, true, is_atomic, pc - memory_map.library_start});
+}
+
 void checker_atomic(uintptr_t address, uint32_t bytes, const Strength &strength, uintptr_t pc) {
   checker.last_pc = pc;
   Strength as = strength;
@@ -542,7 +559,7 @@ void checker_swaps(uintptr_t address, uint32_t bytes) {
   for (uintptr_t word = address; word < address + bytes; word += 4) {
     Cell &cell = *region->cell(word);
     for (Trace *reader : {&cell.read, &cell.other_read})
-      if (reader->when && reader->thread() == me && is_of_this_block(reader->when)) {
+      if (reader->when && !reader->is_bulk() && reader->thread() == me && is_of_this_block(reader->when)) {
         if (!traits_of(*reader)) note_guess(reader->pc());
         *reader = {};
       }

@@ -53,6 +53,8 @@ void report_misaligned(uintptr_t address, uint32_t alignment, uintptr_t pc);
 void report_misaligned_at_line(uintptr_t address, uint32_t alignment, uint32_t line);
 void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t pc);
 void checker_atomic(uintptr_t address, uint32_t bytes, const Strength &strength, uintptr_t pc);
+// An mbarrier's word is used; what this orders, the mbarrier knows.
+void checker_touches(uintptr_t address, uint32_t bytes, uintptr_t pc);
 void checker_fence(Scope scope);
 void checker_waits_for_grids();
 void checker_triggers();

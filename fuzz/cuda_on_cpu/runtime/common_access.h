@@ -81,7 +81,7 @@ static inline bool read_word(uintptr_t address, Cell &cell, uint16_t &settled, u
 }
 
 static inline bool write_word(uintptr_t address, Cell &cell, uint16_t &settled, uint32_t me, uint32_t all_before, uintptr_t pc) {
-  if (cell.addressable() != 15 || !is_plainly_ordered(cell.write, me, all_before)) return false;
+  if (cell.plainly_addressable() != 15 || !is_plainly_ordered(cell.write, me, all_before)) return false;
   if (!is_plainly_ordered(cell.read, me, all_before) || !is_plainly_ordered(cell.other_read, me, all_before)) return false;
   cell.write = trace_of_word(me, pc);
   cell.state = Cell::all;
@@ -108,7 +108,7 @@ static inline bool is_no_meeting(const Trace &before, uint32_t bytes, uint32_t m
 }
 
 static inline bool read_part(Cell &cell, uint32_t bytes, uint32_t me, uint32_t all_before, bool shared, uintptr_t pc) {
-  if ((cell.addressable() & cell.initialised() & bytes) != bytes || !is_no_meeting(cell.write, bytes, me, all_before)) return false;
+  if ((cell.plainly_addressable() & cell.initialised() & bytes) != bytes || !is_no_meeting(cell.write, bytes, me, all_before)) return false;
   if (shared && cell.write.when < all_before) return false;  // left by an earlier block
   Trace now = trace_of_part(me, pc, bytes);
   if (cell.read.when && cell.read.thread() != me && !is_plainly_ordered(cell.read, me, all_before)) cell.other_read = cell.read;
@@ -117,7 +117,7 @@ static inline bool read_part(Cell &cell, uint32_t bytes, uint32_t me, uint32_t a
 }
 
 static inline bool write_part(uintptr_t word, Cell &cell, uint16_t &settled, uint32_t bytes, uint32_t me, uint32_t all_before, bool shared, uintptr_t pc) {
-  if ((cell.addressable() & bytes) != bytes || !is_no_meeting(cell.write, bytes, me, all_before)) return false;
+  if ((cell.plainly_addressable() & bytes) != bytes || !is_no_meeting(cell.write, bytes, me, all_before)) return false;
   if (!is_no_meeting(cell.read, bytes, me, all_before) || !is_no_meeting(cell.other_read, bytes, me, all_before)) return false;
   bool stale = shared && cell.write.when < all_before;  // left by an earlier block: nothing in it is initialised here
   cell.write = joined_with(cell.write, trace_of_part(me, pc, bytes));
@@ -167,7 +167,7 @@ static inline bool own_word(const Region &region, uintptr_t address, uintptr_t p
   auto is_own = [=](const Trace &t) { return t.when < before || (t.when >= interval && t.thread() == me); };
   if (!is_own(cell.write) || !is_own(cell.read)) return false;
   if (writes) {
-    if (cell.addressable() != 15 || !is_own(cell.other_read)) return false;
+    if (cell.plainly_addressable() != 15 || !is_own(cell.other_read)) return false;
     cell.write = trace_of_word(me, pc);
     cell.state = Cell::all;
     if (uint16_t &settled = *region.settled_at(address)) settled = 0, unsettle(address);

@@ -11,6 +11,7 @@
 
 #include "async_copies.h"
 #include "block.h"
+#include "bulk_copies.h"
 #include "checker.h"
 #include "cluster.h"
 #include "memory_map.h"
@@ -156,6 +157,10 @@ void start(uint32_t number, uint64_t block_number, bool lightly) {
   enter_shared_of(number);
   forget_copies_of(number);
   enter_copies_of(number);
+  forget_mbarriers_of(number);
+  forget_bulk_copies_of(number);
+  enter_mbarriers_of(number);
+  enter_bulk_copies_of(number);
   poison_shared(grid.step->shared);
   note_block_start();
   begin_block(block_number);
@@ -172,6 +177,8 @@ void resume(uint32_t number) {
     grid.loaded = number;
     enter_shared_of(number);
     enter_copies_of(number);
+    enter_mbarriers_of(number);
+    enter_bulk_copies_of(number);
     block = r.block;
     ring = r.ring;
     woken = r.woken;
@@ -394,6 +401,7 @@ void run_grid(const Step &the_step, const BlockOrder &order_of_starts, Index *in
     run_block();
     grid.starts_next = !grid.starts_next || !grid.waiting.count;
     if (!block.has_left) {
+      end_bulk_copies();
       if (run->check) checker_ends_block();
       run->blocks_done++;
       turns.progress++;

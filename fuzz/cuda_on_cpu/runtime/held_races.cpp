@@ -82,7 +82,8 @@ Relation relation_of(const Held &h) {
 }
 
 uint32_t traits_of(const Trace &t) {
-  return (t.is_atomic() ? is_atomic : 0u) | (t.is_volatile() ? is_volatile : 0u) | (t.is_of_block_scope() ? is_of_block_scope : 0u);
+  return (t.is_atomic() ? is_atomic : 0u) | (t.is_volatile() ? is_volatile : 0u) | (t.is_of_block_scope() ? is_of_block_scope : 0u) |
+         (t.is_bulk() ? is_bulk : 0u);
 }
 
 // Of all accesses that conflict at the same two places, those furthest apart are reported: what orders them orders the
@@ -193,8 +194,12 @@ void hold_atomic_after_guess(const Meeting &m) {
 void tell_race_in_step(const Meeting &m) {
   if (races.has_told_in_step) return;
   races.has_told_in_step = true;
+  tell_at_once(Kind::race_in_step, m);
+}
+
+void tell_at_once(Kind kind, const Meeting &m) {
   auto me = static_cast<uint32_t>(block.current);
-  tell(Kind::race_in_step, {m, Kind::race_in_step, {}, block.number, block.number, ordering.own_start, ordering.now, me, false, nobody});
+  tell(kind, {m, kind, {}, block.number, block_at(m.before.when), ordering.own_start, ordering.now, me, false, nobody});
 }
 
 void forgive_guesses(uintptr_t address, uint32_t bytes) {

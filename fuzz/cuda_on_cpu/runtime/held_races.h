@@ -25,6 +25,7 @@ void hold_volatile_race(const Meeting &meeting);  // both by atomics or volatile
 void hold_guessed_read(const Meeting &meeting);   // a plain read of what an atomic has written
 void hold_atomic_after_guess(const Meeting &meeting);
 void tell_race_in_step(const Meeting &meeting);   // judged at once, and only the first of a launch
+void tell_at_once(Kind kind, const Meeting &meeting);  // another kind than a race
 // The values that the current thread has read here were guesses.
 void forgive_guesses(uintptr_t address, uint32_t bytes);
 void note_guess(uintptr_t pc);  // a read of this place was one

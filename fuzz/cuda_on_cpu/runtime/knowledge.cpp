@@ -90,6 +90,25 @@ uint32_t known_until(Knowledge knowledge, uint32_t agent) {
   return 0;
 }
 
+Knowledge with_doubles(Knowledge knowledge, uint32_t bits, uint32_t bit) {
+  struct Walk {
+    Knowledge made;
+    uint32_t bits, bit;
+    void over(Knowledge at) {
+      if (!at || mapping.nodes[at].key >= bit) return;
+      const Node n = mapping.nodes[at];
+      if (!n.bit) {
+        if (has_room_for_knowledge()) made = with(made, n.key | bits, n.left);
+        return;
+      }
+      over(n.left);
+      if (n.bit < bit) over(n.right);
+    }
+  } walk = {knowledge, bits, bit};
+  walk.over(knowledge);
+  return walk.made;
+}
+
 void begin_joining() { known.changeable_from = known.used; }
 void end_joining() { known.changeable_from = ~0u; }
 

@@ -37,19 +37,26 @@ struct Shift {
 struct ShiftRoom {
   Shift *shifts;
   uint32_t shift_capacity;
+  uint32_t *flights;  // their moments
+  uint32_t flight_capacity;
   BlockOrdering of_single;  // work that is not a kernel
 };
 PerProcess<ShiftRoom> room;
 
 struct Shifts {
-  uint32_t shift_count, blocks_started;
+  uint32_t shift_count, blocks_started, flight_count;
 };
 PerRun<Shifts> launched;
 
-// Agents of a block: its threads, its warps, and all of it. Blocks whose starts are more than two million apart share
-// agents; then more counts as known than was published.
-constexpr uint32_t agent_bits = 11, whole = max_threads + max_warps;
-uint32_t agent(uint32_t number, uint32_t which) { return number << agent_bits | which; }
+// Agents of a block: its threads, its warps, and all of it. Blocks whose starts are more than 262,144 apart share
+// agents; then more counts as known than was published. The numbers that a block leaves free are those of flights.
+constexpr uint32_t agent_bits = 11, whole = max_threads + max_warps, first_of_flights = whole + 1;
+constexpr uint32_t flights_each = (1u << agent_bits) - first_of_flights, space_shift = 29, space_bit = 1u << space_shift;
+uint32_t agent(uint32_t number, uint32_t which) { return (number << agent_bits & (space_bit - 1)) | which; }
+
+// An agent in another space: what it has done that has passed a fence of this kind.
+enum Space : uint32_t { of_async_shared = 1, of_async_global, of_tensor_map, of_inits, of_map_fences };
+uint32_t in_space(Space space, uint32_t agent) { return space << space_shift | agent; }
 constexpr uint32_t grids_before = ~0u;  // no agent: knowledge of it means that the kernels before this one are over
 uint32_t warp_of(int thread) { return max_threads + static_cast<uint32_t>(thread) / warp_lanes; }
 
@@ -67,7 +74,19 @@ void lose_track() {
   forget_knowledge();
   forget_messages();
   forget_what_is_known(*ordering.own);
+  launched.flight_count = 0;
 }
+
+uint32_t agent_of_flight(uint32_t moment) {
+  uint32_t low = 0, high = launched.flight_count;
+  while (high - low > 1) {
+    uint32_t middle = low + (high - low) / 2;
+    (room.flights[middle] <= moment ? low : high) = middle;
+  }
+  return agent(low / flights_each, first_of_flights + low % flights_each);
+}
+
+bool has_flights_since(uint32_t moment) { return launched.flight_count && moment >= room.flights[0]; }
 
 void begin_shift(const BlockOrdering &own) {
   if (launched.shift_count == room.shift_capacity) {
@@ -159,6 +178,12 @@ void order_end_of_block() {
   note_trigger(false, has_waited);
 }
 
+static bool is_flight_known(uint32_t moment, int t) {
+  if (!has_flights_since(moment)) return true;
+  uint32_t key = agent_of_flight(moment);
+  return known_until(ordering.own->known_to_all, key) > moment || known_until(ordering.own->thread[t].known, key) > moment;
+}
+
 bool is_ordered(const Trace &before, int current) {
   uint32_t when = before.when;
   if (when < ordering.all_before || (!is_of_this_work(when) && is_done_before(when))) return true;
@@ -167,6 +192,7 @@ bool is_ordered(const Trace &before, int current) {
   const BlockOrdering &own = *ordering.own;
   const Shift &shift = shift_at(when);
   int other = static_cast<int>(before.thread());
+  if (before.is_bulk()) return is_flight_known(when, current);
   if (shift.started == own.start) {
     if (when < own.interval_start || other == current) return true;
     uint32_t warp = static_cast<uint32_t>(current) / warp_lanes;
@@ -211,7 +237,7 @@ void order_work(uint32_t start, uint32_t all_before) {
   ordering.work_start = start;
   ordering.all_before = all_before > ordering.lost_at ? all_before : ordering.lost_at;
   if (ordering.all_before < start) return;
-  launched.shift_count = launched.blocks_started = 0;
+  launched.shift_count = launched.blocks_started = launched.flight_count = 0;
   forget_messages();
   forget_knowledge();
 }
@@ -277,6 +303,7 @@ bool has_begun(const BlockOrdering &other, int current) {
 bool is_known_at_end(const Trace &before) {
   const BlockOrdering &own = *ordering.own;
   if (before.when < ordering.all_before || before.when < own.start) return true;
+  if (before.is_bulk()) return is_flight_known_in_block(before.when);
   uint32_t number = shift_at(before.when).number;
   int thread = static_cast<int>(before.thread());
   if (knows(own.known_to_all, number, thread, before.when)) return true;
@@ -306,10 +333,11 @@ bool has_any_apart(const Member &m) {
 Knowledge all_done_by(const Member &m, Knowledge known) {
   const BlockOrdering &own = *m.ordering;
   bool all_wait = !has_any_apart(m);
-  known = joined(known, own.known_to_all);
+  if (all_wait) known = joined(known, own.known_to_all);
   known = with(known, agent(own.number, whole), all_wait ? ordering.now : own.start + 1);
   for (int t = 0; (own.keeps_knowledge || !all_wait) && t < block.size; t++) {
-    if (is_apart(m, t)) continue;
+    if (is_apart(m, t)) continue;  // it has told what it knew; or nothing, if its arrival was relaxed
+    if (!all_wait) known = joined(known, own.known_to_all);
     known = joined(known, joined(own.thread[t].known, own.thread[t].pending_in_block));
     if (!all_wait) known = with(known, agent(own.number, static_cast<uint32_t>(t)), ordering.now);
   }
@@ -440,6 +468,109 @@ void order_strong(int t, uintptr_t address, const Strength &s) {
   bool kept = publish(address, own.number, in_block);
   if (s.scope == Scope::device) kept = publish(address, to_everybody, anywhere) && kept;
   if (!kept) lose_track();
+}
+
+Knowledge told_by(int t) {
+  make_room();
+  return all_known(t);
+}
+
+void order_told(int t, Knowledge knowledge) {
+  if (!knowledge) return;
+  make_room();
+  ordering.own->keeps_knowledge = true;
+  ordering.own->thread[t].known = joined(ordering.own->thread[t].known, knowledge);
+}
+
+uint32_t begin_flight() {
+  constexpr uint32_t most_flights = 1 << 22;
+  make_room();
+  uint32_t moment = tick();
+  if (launched.flight_count == room.flight_capacity) {
+    uint32_t larger = room.flight_capacity ? 2 * room.flight_capacity : 1024;
+    auto *made = larger <= most_flights ? static_cast<uint32_t *>(realloc(room.flights, larger * sizeof *room.flights)) : nullptr;
+    if (!made) {
+      lose_track();
+      moment = tick();
+      if (!room.flight_capacity) return moment;
+    } else {
+      room.flights = made;
+      room.flight_capacity = larger;
+    }
+  }
+  room.flights[launched.flight_count++] = moment;
+  tick();  // nothing else happens at this moment
+  return moment;
+}
+
+Knowledge with_flight(Knowledge knowledge, uint32_t moment) {
+  if (moment < ordering.all_before || !has_flights_since(moment)) return knowledge;
+  make_room();
+  return with(knowledge, agent_of_flight(moment), moment + 1);
+}
+
+bool is_flight_known_in_block(uint32_t moment) {
+  if (moment < ordering.all_before) return true;
+  for (int t = 0; t < block.size; t++)
+    if (is_flight_known(moment, t)) return true;
+  return false;
+}
+
+namespace {
+
+Space space_of(Proxy proxy) { return proxy == Proxy::async_shared ? of_async_shared : proxy == Proxy::async_global ? of_async_global : of_tensor_map; }
+
+bool is_known_in(Space space, const Trace &before, int current) {
+  uint32_t when = before.when, number = shift_at(when).number, own_agent = agent(number, before.thread());
+  auto is_in = [&](Knowledge known) {
+    auto until = [&](uint32_t one) { return known_until(known, in_space(space, one)) > when; };
+    return until(own_agent) || until(agent(number, warp_of(static_cast<int>(before.thread())))) || until(agent(number, whole));
+  };
+  return is_in(ordering.own->known_to_all) || is_in(ordering.own->thread[current].known);
+}
+
+// Known to be over before this launch began, or more than can be told apart.
+bool is_of_past(const Trace &before) {
+  return before.when < ordering.all_before || !is_of_this_work(before.when) || !is_block_known(before.when);
+}
+
+}  // namespace
+
+void order_proxy_fence(int t, Proxy proxy) {
+  Knowledge known = told_by(t);
+  known = with_doubles(known, space_of(proxy) << space_shift, space_bit);
+  make_room();
+  ordering.own->keeps_knowledge = true;
+  ordering.own->thread[t].known = joined(ordering.own->thread[t].known, known);
+}
+
+bool is_fenced(const Trace &before, int current, Proxy proxy) {
+  return before.is_bulk() || is_of_past(before) || is_known_in(space_of(proxy), before, current);
+}
+
+void order_map_fence(int t, uint32_t map) {
+  make_room();
+  ordering.own->keeps_knowledge = true;
+  ordering.own->thread[t].known = with(ordering.own->thread[t].known, in_space(of_map_fences, map), tick());
+}
+
+bool is_map_fenced(uint32_t map, const Trace &before, int current) {
+  uint32_t key = in_space(of_map_fences, map);
+  return is_of_past(before) || known_until(ordering.own->known_to_all, key) > before.when ||
+         known_until(ordering.own->thread[current].known, key) > before.when;
+}
+
+void order_fence_of_inits(int t) {
+  BlockOrdering &own = *ordering.own;
+  make_room();
+  own.uses_fences = own.keeps_knowledge = true;
+  uint32_t key = in_space(of_inits, agent(own.number, static_cast<uint32_t>(t)));
+  own.thread[t].fenced = with(own.thread[t].fenced, key, tick());
+  own.thread[t].fenced_in_block = with(own.thread[t].fenced_in_block, key, ordering.now);
+}
+
+bool is_init_known(const Trace &init, int current) {
+  return is_ordered(init, current) || is_of_past(init) || is_known_in(of_inits, init, current);
 }
 
 }  // namespace cuda_on_cpu

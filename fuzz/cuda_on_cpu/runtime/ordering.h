@@ -117,4 +117,26 @@ void order_trigger(int current);
 void order_end_of_block();
 void order_strong(int current, uintptr_t address, const Strength &strength);
 
+// What a thread has done and knows, as of now: for who waits for what it arrives at. It is void once track was lost.
+Knowledge told_by(int current);
+void order_told(int current, Knowledge knowledge);
+
+// A bulk copy (bulk_copies.h) reads and writes by itself: its reads, and its writes, are a flight, which nothing orders before
+// another access but the knowledge that it is over. Its traces have the flight's moment.
+uint32_t begin_flight();
+Knowledge with_flight(Knowledge knowledge, uint32_t moment);
+bool is_flight_known_in_block(uint32_t moment);  // by any of its threads
+
+// Proxies. A bulk copy sees what a thread has written only if a fence between the two on the same path orders the proxies.
+enum class Proxy : uint32_t { async_shared, async_global, tensor_map };
+void order_proxy_fence(int current, Proxy proxy);
+bool is_fenced(const Trace &before, int current, Proxy proxy);
+// The current thread fences a tensor map in memory for its own use, from an address of which this is the number.
+void order_map_fence(int current, uint32_t map);
+bool is_map_fenced(uint32_t map, const Trace &before, int current);
+
+// What the current thread has initialised as mbarriers is told by its next arrival at a barrier of the cluster.
+void order_fence_of_inits(int current);
+bool is_init_known(const Trace &init, int current);
+
 }  // namespace cuda_on_cpu

@@ -10,10 +10,11 @@ namespace cuda_on_cpu {
 struct __attribute__((packed)) Trace {
   uint32_t when;  // 0: never
   uint32_t who;   // 10 bits: the thread's number in its block; 22: the lower bits of the place
-  uint16_t how;   // 4 bits: which of the four bytes; 3: flags; 9: the upper bits of the place
+  uint16_t how;   // 4 bits: which of the four bytes; 4: flags; 8: the upper bits of the place
 
   static constexpr uint32_t whole = 15, thread_bits = 10, thread_mask = (1u << thread_bits) - 1, low_bits = 32 - thread_bits;
-  static constexpr uint32_t atomic_bit = 1u << 4, volatile_bit = 1u << 5, block_bit = 1u << 6, high_shift = 7;
+  static constexpr uint32_t atomic_bit = 1u << 4, volatile_bit = 1u << 5, block_bit = 1u << 6;
+  static constexpr uint32_t bulk_bit = 1u << 7, high_shift = 8;
 
   uint32_t thread() const { return who & thread_mask; }
   uint32_t pc() const { return who >> thread_bits | static_cast<uint32_t>(how >> high_shift) << low_bits; }
@@ -21,6 +22,8 @@ struct __attribute__((packed)) Trace {
   bool is_atomic() const { return how & atomic_bit; }
   bool is_volatile() const { return how & volatile_bit; }
   bool is_of_block_scope() const { return how & block_bit; }
+  // By a bulk copy (bulk_copies.h), at the request of this thread: `when` tells which copy.
+  bool is_bulk() const { return how & bulk_bit; }
 };
 
 static inline uint32_t who_is(uint32_t thread, uint64_t pc) {
@@ -35,12 +38,23 @@ static inline uint16_t how_is(uint64_t pc, uint32_t bytes_and_flags) {
 struct Cell {
   Trace write, read, other_read;
   uint8_t state;  // 4 bits: addressable bytes; 4: initialised ones
-  uint8_t unused;
+  uint8_t hidden;  // addressable bytes, hidden from the short ways: some trace is that of a bulk copy
 
   static constexpr uint8_t all = 0xff;
-  uint32_t addressable() const { return state & 15u; }
+  uint32_t addressable() const { return (state | hidden) & 15u; }
+  uint32_t plainly_addressable() const { return state & 15u; }
   uint32_t initialised() const { return state >> 4; }
-  void set_initialised(uint32_t bytes) { state = static_cast<uint8_t>(addressable() | bytes << 4); }
+  void set_initialised(uint32_t bytes) { state = static_cast<uint8_t>(plainly_addressable() | bytes << 4); }
+  // The short ways know threads only: a word with the trace of a bulk copy takes the long one.
+  void hide() {
+    hidden = static_cast<uint8_t>(addressable());
+    state = static_cast<uint8_t>(state & ~15u);
+  }
+  void show() {
+    state = static_cast<uint8_t>(state | hidden);
+    hidden = 0;
+  }
+  bool has_bulk() const { return write.is_bulk() || read.is_bulk() || other_read.is_bulk(); }
 };
 static_assert(sizeof(Cell) == 32, "a cell is half a cache line");
 

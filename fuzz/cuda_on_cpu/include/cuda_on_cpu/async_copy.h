@@ -10,8 +10,8 @@ CUDA_ON_CPU_IMPORT void cuda_on_cpu_async_commit();
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_async_wait(uint32_t but);
 CUDA_ON_CPU_IMPORT uint32_t cuda_on_cpu_async_batches();
 // Makes the copies of all phases of a barrier before this one; a thread that reads the barrier's word from now on knows
-// of them.
-CUDA_ON_CPU_IMPORT void cuda_on_cpu_async_land(const void *barrier, uint32_t phase);
+// of them. False: there are none.
+CUDA_ON_CPU_IMPORT bool cuda_on_cpu_async_land(const void *barrier, uint32_t phase);
 
 namespace cuda_on_cpu {
 

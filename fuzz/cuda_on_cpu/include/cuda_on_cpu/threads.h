@@ -22,6 +22,7 @@ CUDA_ON_CPU_IMPORT int cuda_on_cpu_barrier_or(int predicate, int line);
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_grid_barrier(int line);
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_cluster_barrier(int line);
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_cluster_arrive(int line);
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_cluster_arrive_relaxed(int line);  // orders only what its thread has fenced
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_cluster_wait(int line);
 CUDA_ON_CPU_IMPORT uint32_t cuda_on_cpu_cluster_rank();
 CUDA_ON_CPU_IMPORT uint32_t cuda_on_cpu_cluster_side(int axis);

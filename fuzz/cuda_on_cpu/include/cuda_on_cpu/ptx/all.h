@@ -6,6 +6,7 @@
 #include "memory.h"
 #include "atomics.h"
 #include "mbarriers.h"
+#include "bulk_copies.h"
 #include "warps.h"
 #ifndef CUDA_ON_CPU_COUNT
 #include "sixteen.h"

@@ -1,25 +1,25 @@
-// PTX's mbarrier instructions.
+// PTX's mbarrier instructions. `traits` are MbarrierTraits.
 #pragma once
 #include "../mbarrier.h"
 #include "registers.h"
 
 namespace cuda_on_cpu {
 
-template <class Address>
-CUDA_ON_CPU_INLINE void ptx_mbarrier_init(Address barrier, uint32_t count) {
-  Mbarrier::at(barrier).init(count);
+template <uint32_t traits, class State>
+CUDA_ON_CPU_INLINE void ptx_mbarrier_arrive(State &&state, void *barrier, uint32_t count = 1) {
+  ptx_put(state, Mbarrier(barrier).arrive(count, traits));
 }
-template <bool drops, class State, class Address>
-CUDA_ON_CPU_INLINE void ptx_mbarrier_arrive(State &&state, Address barrier, uint32_t count = 1) {
-  ptx_put(state, Mbarrier::at(barrier).arrive(count, drops));
+template <uint32_t traits, class State>
+CUDA_ON_CPU_INLINE void ptx_mbarrier_arrive_expect(State &&state, void *barrier, uint32_t bytes) {
+  ptx_put(state, Mbarrier(barrier).arrive_expect(bytes, traits));
 }
-template <class Address, class State>
-CUDA_ON_CPU_INLINE bool ptx_mbarrier_is_over(Address barrier, State state) {
-  return Mbarrier::at(barrier).is_over(static_cast<uint64_t>(state));
+template <uint32_t traits, class State>
+CUDA_ON_CPU_INLINE bool ptx_mbarrier_is_over(void *barrier, State state) {
+  return Mbarrier(barrier).is_over(static_cast<uint64_t>(state), traits);
 }
-template <class Address, class Parity>
-CUDA_ON_CPU_INLINE bool ptx_mbarrier_is_parity_over(Address barrier, Parity parity) {
-  return Mbarrier::at(barrier).is_parity_over(static_cast<uint32_t>(parity));
+template <uint32_t traits, class Parity>
+CUDA_ON_CPU_INLINE bool ptx_mbarrier_is_parity_over(void *barrier, Parity parity) {
+  return Mbarrier(barrier).is_parity_over(static_cast<uint32_t>(parity), traits);
 }
 
 }  // namespace cuda_on_cpu

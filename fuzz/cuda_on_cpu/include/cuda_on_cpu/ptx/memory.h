@@ -5,7 +5,6 @@
 #include "registers.h"
 
 CUDA_ON_CPU_IMPORT void *cuda_on_cpu_cluster_shared_at(uint64_t address);
-CUDA_ON_CPU_IMPORT void cuda_on_cpu_cluster_arrive_relaxed(int line);
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_must_be_aligned(const void *p, uint32_t alignment, int line);
 
 namespace cuda_on_cpu {

@@ -1,0 +1,48 @@
+// The part of the driver API that programs of the runtime API use: tensor maps, and finding a function by its name.
+#pragma once
+#include "../../../include/cuda_on_cpu/tensor_map.h"
+
+#include "api.h"
+
+typedef enum cudaError_enum {
+  CUDA_SUCCESS = 0,
+  CUDA_ERROR_INVALID_VALUE = 1,
+  CUDA_ERROR_OUT_OF_MEMORY = 2,
+  CUDA_ERROR_NOT_INITIALIZED = 3,
+  CUDA_ERROR_NOT_FOUND = 500,
+  CUDA_ERROR_NOT_SUPPORTED = 801,
+  CUDA_ERROR_UNKNOWN = 999
+} CUresult;
+typedef uint64_t CUdeviceptr_v2;
+typedef CUdeviceptr_v2 CUdeviceptr;
+
+CUDA_ON_CPU_IMPORT CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *start, const cuuint64_t *sizes,
+                                                   const cuuint64_t *strides, const cuuint32_t *box, const cuuint32_t *steps,
+                                                   CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                                   CUtensorMapL2promotion l2_promotion, CUtensorMapFloatOOBfill fill);
+CUDA_ON_CPU_IMPORT CUresult cuTensorMapReplaceAddress(CUtensorMap *map, void *start);
+CUDA_ON_CPU_IMPORT CUresult cuGetErrorString(CUresult error, const char **words);
+CUDA_ON_CPU_IMPORT CUresult cuGetErrorName(CUresult error, const char **name);
+CUDA_ON_CPU_IMPORT CUresult cuInit(unsigned int flags);
+
+typedef decltype(&cuTensorMapEncodeTiled) PFN_cuTensorMapEncodeTiled_v12000;
+typedef PFN_cuTensorMapEncodeTiled_v12000 PFN_cuTensorMapEncodeTiled;
+
+enum cudaDriverEntryPointQueryResult {
+  cudaDriverEntryPointSuccess = 0,
+  cudaDriverEntryPointSymbolNotFound = 1,
+  cudaDriverEntryPointVersionNotSufficent = 2
+};
+#define cudaEnableDefault 0x0
+#define cudaEnableLegacyStream 0x1
+#define cudaEnablePerThreadDefaultStream 0x2
+#define CUDAAPI
+
+CUDA_ON_CPU_IMPORT cudaError_t cuda_on_cpu_driver_entry(const char *symbol, void **function, cudaDriverEntryPointQueryResult *found);
+inline cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long, cudaDriverEntryPointQueryResult *found = nullptr) {
+  return cuda_on_cpu_driver_entry(symbol, function, found);
+}
+inline cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned int, unsigned long long,
+                                                    cudaDriverEntryPointQueryResult *found = nullptr) {
+  return cuda_on_cpu_driver_entry(symbol, function, found);
+}

@@ -1,0 +1,3 @@
+// All of it is already included.
+#pragma once
+#include "cuda_on_cpu.h"

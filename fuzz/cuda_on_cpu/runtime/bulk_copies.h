@@ -1,0 +1,38 @@
+// Bulk copies: cp.async.bulk, of bytes and of boxes of tensors, and reductions by them. The GPU makes them beside its
+// threads; a copy brings bytes to an mbarrier, or belongs to a group of its thread.
+//
+// A copy may land at any time from when it is asked for until somebody waits for it. Here it lands at once in some runs and at
+// the last moment in others; until then its destination in shared memory holds poison. It accesses memory by the async
+// proxy: the rules are in docs/limits.md, and bulk_checks.cpp checks them when the copy is asked for.
+#pragma once
+#include <cstdint>
+
+#include "mbarriers.h"
+
+namespace cuda_on_cpu {
+
+using CopyNumber = uint32_t;
+constexpr CopyNumber no_copy = 0;
+
+void forget_bulk_copies_of(uint32_t resident);  // a block starts there
+void enter_bulk_copies_of(uint32_t resident);
+void end_bulk_copies();  // the running block ends
+
+// The phase of this mbarrier may end as soon as the copies to it have landed.
+void land_copies_to(MbarrierNumber number);
+void forget_copies_to(MbarrierNumber number);
+void report_too_few_bytes(CopyNumber under_way, uintptr_t barrier);
+
+// While accesses are checked: a copy that the current thread asks for accesses these bytes.
+struct BulkAccess {
+  uintptr_t address;
+  uint32_t bytes;
+  bool writes, reduces;
+  uint32_t moment;  // of the flight
+  uint64_t pc;      // relative
+};
+void checker_bulk(const BulkAccess &access);
+void checker_map_read(uintptr_t map, uint64_t pc);
+uint32_t number_of_map(uintptr_t map);
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,105 @@
+#include "tensor_maps.h"
+
+#include <cstring>
+
+namespace cuda_on_cpu {
+
+namespace {
+
+// The numbers of cuda.h.
+enum Type : uint32_t { uint8, uint16, uint32, int32, uint64, int64, float16, float32, float64, bfloat16, float32_ftz, tfloat32, tfloat32_ftz, types };
+constexpr uint32_t all_types = 16, interleaves = 3, interleaved_by_32 = 2, swizzles = 7, swizzled_by_32 = 1, swizzled_by_128 = 3, promotions = 4;
+constexpr uint64_t most_elements = uint64_t{1} << 32, stride_end = uint64_t{1} << 40;
+constexpr uint32_t longest_side = 256, largest_step = 8, widths[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
+
+uint32_t bytes_of_swizzle(uint32_t swizzle) { return swizzle ? swizzle < swizzled_by_128 ? 16u << swizzle : 128 : 0; }
+
+uint64_t checksum_of(const TensorMap &map) {
+  uint64_t words[sizeof map / 8 - 1], sum = 0x6b66757a7a6d6170;
+  memcpy(words, &map, sizeof words);
+  for (uint64_t word : words) sum = (sum ^ word) * 0x9E3779B97F4A7C15ull, sum ^= sum >> 29;
+  return sum;
+}
+
+}  // namespace
+
+uint32_t bytes_of_element(uint32_t type) { return widths[type]; }
+bool is_float(uint32_t type) { return type >= float16 && type <= tfloat32_ftz; }
+
+const char *lacks(const AskedMap &a) {
+  if (a.type >= types && a.type < all_types) return "tensor maps of packed elements of 4 or 6 bits";
+  if (a.type >= float32_ftz && a.type < types) return "tensor maps of FLOAT32_FTZ and TFLOAT32, which change what they copy";
+  if (a.interleave && a.interleave < interleaves) return "interleaved tensor maps";
+  if (a.swizzle > swizzled_by_128 && a.swizzle < swizzles) return "tensor maps swizzled by atoms of 32 or 64 bytes";
+  return nullptr;
+}
+
+RefusedMap encode(void *made, const AskedMap &a) {
+  auto is_multiple = [](const void *p, uint32_t of) { return reinterpret_cast<uintptr_t>(p) % of == 0; };
+  if (!made || !is_multiple(made, 64)) return RefusedMap::map_address;
+  if (a.type >= all_types) return RefusedMap::type;
+  if (a.interleave >= interleaves || a.swizzle >= swizzles || a.l2_promotion >= promotions || a.fill > 1) return RefusedMap::word;
+  if (!a.rank || a.rank > most_axes) return RefusedMap::rank;
+  if (a.interleave && a.rank < 3) return RefusedMap::interleaved_rank;
+  uint32_t alignment = a.interleave == interleaved_by_32 ? 32 : 16;
+  if (!a.start || !is_multiple(a.start, alignment)) return RefusedMap::address;
+  if (a.interleave == interleaved_by_32 && a.swizzle != swizzled_by_32) return RefusedMap::interleaved_swizzle;
+  if (a.fill && !is_float(a.type)) return RefusedMap::fill;
+  if (!a.size || !a.box || !a.step || (a.rank > 1 && !a.stride)) return RefusedMap::list;
+  TensorMap map = {};
+  map.start = reinterpret_cast<uintptr_t>(a.start);
+  map.type = static_cast<uint8_t>(a.type);
+  map.rank = static_cast<uint8_t>(a.rank);
+  map.swizzle_bytes = static_cast<uint8_t>(bytes_of_swizzle(a.swizzle));
+  map.fills_nan = a.fill != 0;
+  for (uint32_t i = 0; i < a.rank; i++) {
+    if (!a.size[i] || a.size[i] > most_elements) return RefusedMap::size;
+    if (!a.box[i] || a.box[i] > longest_side) return RefusedMap::box;
+    bool is_ignored = i == 0 && !a.interleave;
+    if (!is_ignored && (!a.step[i] || a.step[i] > largest_step)) return RefusedMap::step;
+    if (i && (a.stride[i - 1] % alignment || a.stride[i - 1] >= stride_end)) return RefusedMap::stride;
+    map.size_less_1[i] = static_cast<uint32_t>(a.size[i] - 1);
+    map.box_less_1[i] = static_cast<uint8_t>(a.box[i] - 1);
+    map.step[i] = is_ignored ? 1 : static_cast<uint8_t>(a.step[i]);
+    if (i) map.stride[i - 1] = a.stride[i - 1];
+  }
+  if (lacks(a)) return RefusedMap::no;
+  uint32_t inner = a.box[0] * bytes_of_element(a.type);
+  if (inner % 16) return RefusedMap::inner_side;
+  if (map.swizzle_bytes && inner > map.swizzle_bytes) return RefusedMap::inner_width;
+  change(made, map);
+  return RefusedMap::no;
+}
+
+bool is_made(const void *at) {
+  TensorMap map = map_at(at);
+  return map.checksum == checksum_of(map);
+}
+
+TensorMap map_at(const void *at) {
+  TensorMap map;
+  memcpy(&map, at, sizeof map);
+  return map;
+}
+
+void change(void *at, const TensorMap &to) {
+  TensorMap map = to;
+  map.checksum = checksum_of(map);
+  memcpy(at, &map, sizeof map);
+}
+
+uint32_t elements_along(const TensorMap &map, uint32_t axis) { return (map.box_less_1[axis] + uint32_t{map.step[axis]}) / map.step[axis]; }
+
+uint32_t bytes_of_box(const TensorMap &map) {
+  uint32_t bytes = bytes_of_element(map.type);
+  for (uint32_t axis = 0; axis < map.rank; axis++) bytes *= elements_along(map, axis);
+  return bytes;
+}
+
+void fill_element(const TensorMap &map, void *to) {
+  uint32_t bytes = bytes_of_element(map.type);
+  memset(to, map.fills_nan ? 0xff : 0, bytes);
+  if (map.fills_nan) static_cast<unsigned char *>(to)[bytes - 1] = 0x7f;
+}
+
+}  // namespace cuda_on_cpu

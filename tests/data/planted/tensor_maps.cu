@@ -1,0 +1,299 @@
+// Programs of one page that copy boxes of tensors (TMA). Arguments and answers as in bulk_copies.cu. Right cases cover ranks 1
+// to 5, all swizzles, fills, element strides and reductions. For nvcc: -arch=sm_90a -std=c++17.
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <cuda/barrier>
+#include <cuda/ptx>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+namespace ptx = cuda::ptx;
+constexpr int threads = 64;
+#define CHECK(call) if (cudaError_t error = (call); error != cudaSuccess) { printf("line %d: %s\n", __LINE__, cudaGetErrorString(error)); exit(1); }
+
+__device__ void begin(uint64_t *full) {
+  if (threadIdx.x == 0) {
+    ptx::mbarrier_init(full, 1);
+    ptx::fence_proxy_async(ptx::space_shared);
+  }
+  __syncthreads();
+}
+__device__ void expect(uint64_t *full, uint32_t bytes) {
+  ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, full, bytes);
+}
+
+// The box at a corner, as it lies in shared memory, goes to `made`.
+template <int axes>
+__global__ void load_box(const __grid_constant__ CUtensorMap map, int4 corner, int last, uint32_t bytes, int *made) {
+  extern __shared__ __align__(1024) int box[];
+  __shared__ uint64_t full;
+  begin(&full);
+  if (threadIdx.x == 0) {
+    const int32_t every[5] = {corner.x, corner.y, corner.z, corner.w, last};
+    int32_t at[axes];
+    for (int i = 0; i < axes; i++) at[i] = every[i];
+    expect(&full, bytes);
+    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, box, &map, at, &full);  //~ error: out-of-bounds if box_wider_than_array
+  }
+  while (!ptx::mbarrier_try_wait_parity(&full, 0)) {}
+  for (int i = threadIdx.x; i < bytes / 4; i += threads) made[i] = box[i];
+}
+// The same for a map that is made of another array's strides.
+__global__ void load_by_strides(const __grid_constant__ CUtensorMap map, uint32_t bytes, int *made) {
+  extern __shared__ __align__(1024) int box[];
+  __shared__ uint64_t full;
+  begin(&full);
+  if (threadIdx.x == 0) {
+    const int32_t at[2] = {0, 0};
+    expect(&full, bytes);
+    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, box, &map, at, &full);  //~ error: out-of-bounds if map_from_strides_of_another
+  }
+  while (!ptx::mbarrier_try_wait_parity(&full, 0)) {}
+  for (int i = threadIdx.x; i < bytes / 4; i += threads) made[i] = box[i];
+}
+// Numbers from 1000 on, as they lie in shared memory, go to the box; or are added to it.
+template <bool adds>
+__global__ void store_box(const __grid_constant__ CUtensorMap map, int x, int y, uint32_t bytes) {
+  extern __shared__ __align__(1024) int box[];
+  for (int i = threadIdx.x; i < bytes / 4; i += threads) box[i] = 1000 + i;
+  ptx::fence_proxy_async(ptx::space_shared);
+  __syncthreads();
+  if (threadIdx.x) return;
+  const int32_t at[2] = {x, y};
+  if (adds) ptx::cp_reduce_async_bulk_tensor(ptx::space_global, ptx::space_shared, ptx::op_add, &map, at, box);
+  else ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &map, at, box);
+  ptx::cp_async_bulk_commit_group();
+  ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());
+}
+// The kernel itself copies a map to memory, and uses it there.
+template <bool fences>
+__global__ void map_written_by_the_kernel(const __grid_constant__ CUtensorMap map, CUtensorMap *there, uint32_t bytes, int *made) {
+  extern __shared__ __align__(1024) int box[];
+  __shared__ uint64_t full;
+  begin(&full);
+  if (threadIdx.x < 16) there->opaque[threadIdx.x] = map.opaque[threadIdx.x];
+  if (fences) ptx::fence_proxy_tensormap_generic(ptx::sem_release, ptx::scope_gpu);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    if (fences) ptx::fence_proxy_tensormap_generic(ptx::sem_acquire, ptx::scope_gpu, there, ptx::n32_t<128>());
+    const int32_t at[2] = {0, 0};
+    expect(&full, bytes);
+    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, box, there, at, &full);  //~ error: missing-proxy-fence if tensormap_replaced_without_fence
+  }
+  while (!ptx::mbarrier_try_wait_parity(&full, 0)) {}
+  for (int i = threadIdx.x; i < bytes / 4; i += threads) made[i] = box[i];
+}
+
+using Encode = decltype(&cuTensorMapEncodeTiled);
+Encode find_encode() {
+  void *found = nullptr;
+  cudaDriverEntryPointQueryResult result;
+  CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result));
+  return reinterpret_cast<Encode>(found);
+}
+
+// An array of ints, its sizes from the innermost axis on, and a box of it.
+struct Shape {
+  std::vector<cuuint64_t> size;
+  std::vector<cuuint32_t> box, step;
+  CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_NONE;
+  bool floats = false;  // and a fill of NaN
+  std::vector<cuuint64_t> stride_bytes = {};
+};
+std::vector<cuuint64_t> strides_of(const Shape &s) {
+  if (!s.stride_bytes.empty()) return s.stride_bytes;
+  std::vector<cuuint64_t> made;
+  cuuint64_t stride = 4;
+  for (size_t i = 0; i + 1 < s.size.size(); i++) made.push_back(stride *= s.size[i]);
+  return made;
+}
+CUresult encode(CUtensorMap *map, void *array, const Shape &s) {
+  std::vector<cuuint64_t> stride = strides_of(s);
+  return find_encode()(map, s.floats ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32 : CU_TENSOR_MAP_DATA_TYPE_INT32, static_cast<cuuint32_t>(s.size.size()), array,
+                       s.size.data(), stride.data(), s.box.data(), s.step.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, s.swizzle,
+                       CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                       s.floats ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}
+size_t count_of(const Shape &s) {
+  size_t count = 1;
+  for (cuuint64_t size : s.size) count *= size;
+  return count;
+}
+size_t in_box(const Shape &s) {
+  size_t count = 1;
+  for (size_t i = 0; i < s.box.size(); i++) count *= (s.box[i] + s.step[i] - 1) / s.step[i];
+  return count;
+}
+struct Arrays {
+  int *array, *made;
+  std::vector<int> content, got;
+  CUtensorMap map;
+  explicit Arrays(const Shape &s, size_t of = 0) : content(of ? of : count_of(s)), got(in_box(s)) {
+    for (size_t i = 0; i < content.size(); i++) content[i] = static_cast<int>(i) + 1;
+    CHECK(cudaMalloc(&array, content.size() * 4));
+    CHECK(cudaMalloc(&made, got.size() * 4));
+    CHECK(cudaMemcpy(array, content.data(), content.size() * 4, cudaMemcpyHostToDevice));
+    if (CUresult error = encode(&map, array, s)) printf("refused: %d\n", error), exit(1);
+  }
+  ~Arrays() { CHECK(cudaFree(array)); CHECK(cudaFree(made)); }
+  void fetch() {
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaMemcpy(got.data(), made, got.size() * 4, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(content.data(), array, content.size() * 4, cudaMemcpyDeviceToHost));
+  }
+};
+
+// What the guide's tables say: 16 bytes change places within a span, by the number of the row of 128 bytes.
+size_t place_in_shared(const Shape &s, size_t word) {
+  size_t span = s.swizzle == CU_TENSOR_MAP_SWIZZLE_NONE ? 0 : size_t{16} << s.swizzle;
+  if (!span) return word;
+  size_t row = word * 4 / 128, chunk = word / 4 % (span / 16), spans = word / 4 / (span / 16);
+  return (spans * (span / 16) + (chunk ^ row % (span / 16))) * 4 + word % 4;
+}
+bool is_right(const Shape &s, const Arrays &a, const int *corner, int outside) {
+  std::vector<int64_t> i(5, 0);
+  for (size_t word = 0; word < a.got.size(); word++) {
+    size_t rest = word;
+    int64_t from = 0, stride = 1;
+    bool inside = true;
+    for (size_t axis = 0; axis < s.size.size(); axis++) {
+      size_t side = (s.box[axis] + s.step[axis] - 1) / s.step[axis];
+      int64_t at = corner[axis] + static_cast<int64_t>(rest % side * s.step[axis]);
+      inside = inside && at >= 0 && at < static_cast<int64_t>(s.size[axis]);
+      from += at * stride, stride *= static_cast<int64_t>(s.size[axis]), rest /= side;
+    }
+    int got = a.got[place_in_shared(s, word)], want = inside ? a.content[static_cast<size_t>(from)] : outside;
+    bool is_nan = (got & 0x7f800000) == 0x7f800000 && (got & 0x7fffff);
+    if (!inside && s.floats ? !is_nan : got != want) return false;
+  }
+  return true;
+}
+template <int axes>
+bool loads(const Shape &s, std::vector<int> corner) {
+  Arrays a(s);
+  corner.resize(5);
+  auto bytes = static_cast<uint32_t>(a.got.size() * 4);
+  load_box<axes><<<1, threads, bytes>>>(a.map, int4{corner[0], corner[1], corner[2], corner[3]}, corner[4], bytes, a.made);
+  a.fetch();
+  return is_right(s, a, corner.data(), 0);
+}
+
+bool one_axis(bool) { return loads<1>({{1000}, {64}, {1}}, {100}) && loads<1>({{1000}, {64}, {1}}, {970}) && loads<1>({{1000}, {64}, {1}}, {-3}); }
+bool two_axes(bool) {
+  Shape s = {{72, 40}, {16, 8}, {1, 1}};
+  bool right = true;
+  for (int x : {0, 7, -3, 67, 73})
+    for (int y : {0, -2, 37}) right &= loads<2>(s, {x, y});
+  return right;
+}
+bool three_axes(bool) { return loads<3>({{20, 7, 5}, {8, 3, 4}, {1, 1, 1}}, {4, -1, 3}); }
+bool four_axes(bool) { return loads<4>({{8, 5, 4, 3}, {4, 2, 3, 2}, {1, 1, 1, 1}}, {2, 4, 1, 2}); }
+bool five_axes(bool) { return loads<5>({{8, 3, 4, 3, 2}, {4, 2, 2, 2, 2}, {1, 1, 1, 1, 1}}, {2, 1, 3, -1, 1}); }
+bool every_second_row(bool) { return loads<2>({{72, 40}, {16, 16}, {1, 2}}, {0, 1}) && loads<2>({{72, 40}, {16, 9}, {1, 3}}, {60, 35}); }
+bool filled_with_nan(bool) { return loads<2>({{72, 40}, {16, 8}, {1, 1}, CU_TENSOR_MAP_SWIZZLE_NONE, true}, {67, 37}); }
+bool swizzled(bool) {
+  bool right = true;
+  for (CUtensorMapSwizzle by : {CU_TENSOR_MAP_SWIZZLE_32B, CU_TENSOR_MAP_SWIZZLE_64B, CU_TENSOR_MAP_SWIZZLE_128B})
+    right &= loads<2>({{72, 40}, {4u << by, 32}, {1, 1}, by}, {8, 4});
+  return right;
+}
+template <bool adds>
+bool stores() {
+  Shape s = {{72, 40}, {16, 8}, {1, 1}};
+  Arrays a(s);
+  std::vector<int> before = a.content;
+  store_box<adds><<<1, threads, 512>>>(a.map, 60, -2, 512);
+  a.fetch();
+  bool right = true;
+  for (int y = 0; y < 40; y++)
+    for (int x = 0; x < 72; x++) {
+      bool in = x >= 60 && y < 6;
+      int old = before[static_cast<size_t>(y * 72 + x)], put = 1000 + (y + 2) * 16 + x - 60;
+      right &= a.content[static_cast<size_t>(y * 72 + x)] == (!in ? old : adds ? old + put : put);
+    }
+  return right;
+}
+bool stored(bool) { return stores<false>(); }
+bool added(bool) { return stores<true>(); }
+// The array has fewer rows than its map says.
+bool box_wider_than_array(bool wrong) {
+  Shape s = {{64, 32}, {16, 32}, {1, 1}};
+  Arrays a(s, wrong ? 64 * 30 : 0);
+  load_box<2><<<1, threads, 2048>>>(a.map, int4{0, 0, 0, 0}, 0, 2048, a.made);
+  a.fetch();
+  const int corner[5] = {};
+  return !wrong && is_right(s, a, corner, 0);
+}
+bool map_from_strides_of_another(bool wrong) {
+  Shape s = {{64, 32}, {16, 32}, {1, 1}};
+  if (wrong) s.stride_bytes = {512};  // of an array of twice as many columns
+  Arrays a(s);
+  load_by_strides<<<1, threads, 2048>>>(a.map, 2048, a.made);
+  a.fetch();
+  const int corner[5] = {};
+  return !wrong && is_right(s, a, corner, 0);
+}
+bool tensormap_replaced_without_fence(bool wrong) {
+  Shape s = {{64, 32}, {16, 8}, {1, 1}};
+  Arrays a(s);
+  CUtensorMap *there;
+  CHECK(cudaMalloc(&there, sizeof *there));
+  if (wrong) map_written_by_the_kernel<false><<<1, threads, 512>>>(a.map, there, 512, a.made);
+  else map_written_by_the_kernel<true><<<1, threads, 512>>>(a.map, there, 512, a.made);
+  a.fetch();
+  CHECK(cudaFree(there));
+  const int corner[5] = {};
+  return !wrong && is_right(s, a, corner, 0);
+}
+bool swizzle_64_read_as_128(bool wrong) {
+  Shape s = {{72, 40}, {16, 32}, {1, 1}, CU_TENSOR_MAP_SWIZZLE_64B};
+  Arrays a(s);
+  load_box<2><<<1, threads, 2048>>>(a.map, int4{8, 4, 0, 0}, 0, 2048, a.made);
+  a.fetch();
+  const int corner[5] = {8, 4};
+  if (wrong) s.swizzle = CU_TENSOR_MAP_SWIZZLE_128B;
+  return is_right(s, a, corner, 0);
+}
+// What the driver refuses leaves the map as it is.
+bool refusals(bool) {
+  int *array;
+  CHECK(cudaMalloc(&array, 1 << 20));
+  alignas(64) CUtensorMap map;
+  auto refuses = [&](const Shape &s, int *at) { return encode(&map, at, s) == CUDA_ERROR_INVALID_VALUE; };
+  bool right = refuses({{72, 40}, {16, 257}, {1, 1}}, array) && refuses({{72, 40}, {3, 8}, {1, 1}}, array) && refuses({{72, 0}, {16, 8}, {1, 1}}, array) &&
+               refuses({{72, 40}, {16, 8}, {1, 9}}, array) && refuses({{72, 40}, {16, 8}, {1, 1}}, array + 1) && refuses({{71, 40}, {16, 8}, {1, 1}}, array) &&
+               refuses({{72, 40}, {64, 8}, {1, 1}, CU_TENSOR_MAP_SWIZZLE_128B}, array) && refuses({{8, 8, 8, 8, 8, 8}, {4, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1}}, array);
+  CHECK(cudaFree(array));
+  return right;
+}
+
+struct Case {
+  const char *name;
+  bool (*run)(bool);
+};
+#define CASE(name, has_twin) {#name, name}
+const Case cases[] = {
+    CASE(one_axis, 0), CASE(two_axes, 0), CASE(three_axes, 0), CASE(four_axes, 0), CASE(five_axes, 0), CASE(every_second_row, 0), CASE(filled_with_nan, 0),
+    CASE(swizzled, 0), CASE(stored, 0), CASE(added, 0), CASE(swizzle_64_read_as_128, 0), CASE(box_wider_than_array, 1),
+    CASE(map_from_strides_of_another, 1), CASE(tensormap_replaced_without_fence, 1),
+};
+
+int main(int argc, char **argv) {
+  bool wrong = false;
+  for (int i = 1; i < argc; i++) {
+    if (!strcmp(argv[i], "wrong")) {
+      wrong = true;
+      continue;
+    }
+    if (!strcmp(argv[i], "refusals") && refusals(false)) printf("refusals\n");
+    for (const Case &one : cases)
+      if (!strcmp(argv[i], one.name)) {
+        bool right = one.run(wrong);
+        if (!wrong || right) printf("%s%s\n", one.name, right ? "" : ": wrong answer");
+      }
+    wrong = false;
+  }
+}
