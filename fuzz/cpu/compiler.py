@@ -23,6 +23,7 @@ from kfuzz.cpu.toolchain import (
     own_digest,
     precompile_front,
     read_layout,
+    shared_arrays,
     words_after_front,
 )
 from kfuzz.cpu.unit import KERNEL_NAME, Files, Unit, build_unit, build_whole_unit, restore_file_names
@@ -133,6 +134,14 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit,
             ]
             return subprocess.run(command, capture_output=True, text=True, check=False, env=environment(folder))
 
+        def check_size_of_arrays() -> None:
+            """Find what the linker has no words for: arrays of many GB."""
+            command = [*(compiler, *words, "-include", FRONTS[before], *words_after_front(chosen, folder), *INCLUDES)]
+            command += ["-iquote", str(folder), "-iquote", str(job.path.parent), "-idirafter", str(empty)]
+            command += ["-c", "-x", "c++", str(unit.write(folder)), "-o", str(folder / "made.o")]
+            if not subprocess.run(command, capture_output=True, check=False, env=environment(folder)).returncode:
+                _check_static_shared(shared_arrays(folder / "made.o"), job)
+
         done = compiled(str(header), unit)
         if done.returncode:
             without_precompiled = done = compiled(FRONTS[before], unit)
@@ -144,6 +153,8 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit,
             ):  # a macro may need more
                 done = compiled(str(header), whole)
             if done.returncode:
+                if "ld returned" in done.stderr:
+                    check_size_of_arrays()
                 complaint = _complaint(without_precompiled.stderr, job, unit)
                 if flavour == "count":  # many files cannot be counted; do not try them again
                     cache.save(f"{name}.refused", complaint.encode())
@@ -156,7 +167,7 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit,
             "included": [(str(one), digest_of(one)) for one in included],
         }
         cache.keep(f"{name}.so", made.read_bytes())
-    _check_static_shared(notes, job)
+    _check_static_shared({name: size for name, _, size in notes["shared"]}, job)
     cache.keep(f"{name}.json", json.dumps(notes).encode())
     return notes
 
@@ -203,8 +214,8 @@ def dependencies(depends: Path) -> list[Path]:
     return [Path(one.replace("\\ ", " ")) for one in re.findall(r"(?:\\ |\S)+", rule.partition(": ")[2])]
 
 
-def _check_static_shared(notes: Notes, job: Job) -> None:
-    for name, _, size in notes["shared"]:
+def _check_static_shared(arrays: dict[str, int], job: Job) -> None:
+    for name, size in arrays.items():
         if size > STATIC_SHARED_MAX:
             raise ClaimError(
                 f"{job.path}: __shared__ {name} has {size} bytes; a static array has at most {STATIC_SHARED_MAX}; "

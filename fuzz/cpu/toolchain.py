@@ -205,6 +205,13 @@ def read_layout(path: Path) -> dict[str, Any]:
     return {"anchor": anchor, "shared": shared, "of_kernels": of_kernels, "variables": sorted(set(variables))}
 
 
+def shared_arrays(path: Path) -> dict[str, int]:
+    """The names of the static __shared__ arrays in an object or a library, and their bytes."""
+    of_none = (GUARD, "cuda_on_cpu_anchor")
+    arrays = (words for words in _symbols(path, "--demangle") if words[3] == "TLS" and not words[7].startswith(of_none))
+    return {words[7].rpartition("::")[2]: int(words[2], 0) for words in arrays}
+
+
 def _symbols(path: Path, *options: str) -> Iterator[list[str]]:
     """The symbols that a library defines, as readelf's columns."""
     command = ["readelf", "--symbols", "--wide", *options, str(path)]

@@ -32,6 +32,7 @@ from kfuzz.cpu.toolchain import (
     own_digest,
     precompile_front,
     read_layout,
+    shared_arrays,
     words_after_front,
 )
 from kfuzz.cpu.translate import ON_A_GPU, Translation, translate
@@ -245,7 +246,12 @@ def link(objects: Sequence[Path], command: Command, output: Path, flavour: Flavo
         made = folder / "program.so"
         ours = [*build_program_objects(compiler, flavour), *HOST_LIBRARIES]
         words = [compiler, *LINK, *map(str, objects), *command.linked, *ours]
-        _run([*words, str(build_runtime()), "-Wl,--no-undefined", "-o", str(made)], folder)  # reports what is missing
+        try:  # the first link reports what is missing
+            _run([*words, str(build_runtime()), "-Wl,--no-undefined", "-o", str(made)], folder)
+        except ClaimError:
+            for one in objects:  # the linker has no words for arrays of many GB
+                _check_static_shared(one)
+            raise
         _run([*words, "-o", str(made)], folder)
         _check_static_shared(made)
         begin = BEGIN.encode()
@@ -256,9 +262,12 @@ def link(objects: Sequence[Path], command: Command, output: Path, flavour: Flavo
 
 
 def _check_static_shared(made: Path) -> None:
-    for name, _, size in read_layout(made)["shared"]:
+    for name, size in shared_arrays(made).items():
         if size > STATIC_SHARED_MAX:
-            raise ClaimError(f"__shared__ {name} has {size} bytes; a static array has at most {STATIC_SHARED_MAX}")
+            raise ClaimError(
+                f"__shared__ {name} has {size} bytes; a static array has at most {STATIC_SHARED_MAX}; "
+                "a larger one must be dynamic (extern __shared__)"
+            )
 
 
 def _run(command: list[str], folder: Path) -> None:

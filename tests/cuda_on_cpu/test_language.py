@@ -561,6 +561,10 @@ MISTAKES: dict[str, tuple[Job, str]] = {
         job_of(TOO_LARGE, ("k",), "k", {"y": "f32[1]"}),
         r"__shared__ s has 80000 bytes; a static array has at most 49152",
     ),
+    "a static array of 100 GB": (
+        job_of(TOO_LARGE.replace("20000", "25000000000"), ("k",), "k", {"y": "f32[1]"}),
+        r"__shared__ s has 100000000000 bytes; a static array has at most 49152",
+    ),
 }
 
 

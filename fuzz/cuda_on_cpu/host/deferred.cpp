@@ -118,7 +118,7 @@ bool may_defer_equal(const void *arguments, size_t bytes, Does does, cudaStream_
 }
 
 void note_equal(const void *arguments, size_t bytes, Does does) {
-  if (bytes > most_bytes || !may_skip_work() || known_equal(arguments, bytes, does)) return;
+  if (bytes > most_bytes || !may_ever_skip_work() || known_equal(arguments, bytes, does)) return;
   Known &one = queue.known[queue.next_known];
   queue.next_known = (queue.next_known + 1) % most_known;
   if (queue.known_count < most_known) queue.known_count++;

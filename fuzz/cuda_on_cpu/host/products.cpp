@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "../runtime/sampling.h"
+
 namespace cuda_on_cpu {
 
 namespace {
@@ -129,6 +131,7 @@ void multiply(const Product &p) {
     work.writes({p.before_activation, static_cast<size_t>(p.m) * element, static_cast<size_t>(p.n), static_cast<size_t>(p.before_ld) * element});
   write_all(p.d, p.batches, work);
   if (!work.is_whole()) return;
+  count_accesses_of_library(2 * static_cast<uint64_t>(p.m) * static_cast<uint64_t>(p.n) * static_cast<uint64_t>(p.k) * static_cast<uint64_t>(p.batches));
   if (p.arithmetic == CUDA_R_32F)
     compute(p, static_cast<float>(alpha), static_cast<float>(beta));
   else

@@ -119,9 +119,10 @@ bool is_memory_as_kept() {
 
 }  // namespace
 
+bool may_ever_skip_work() { return run->may_skip_launches && run->check && !run->late_writes && !run->preempt_one_in && !run->assume; }
+
 bool may_skip_work() {
-  if (!run->may_skip_launches || !run->check || run->late_writes || run->preempt_one_in || run->assume) return false;
-  if (!has_spent_budget()) return false;
+  if (!may_ever_skip_work() || !has_spent_budget()) return false;
   for (uint32_t i = 0; i < run->buffer_count; i++)
     if (run->buffers[i].flags & is_host_visible_memory && !(run->buffers[i].flags & is_freed)) return false;  // the host writes it
   return true;
@@ -190,14 +191,15 @@ bool has_run(const Step &step, const LaunchKey &key) {
 bool begin_launch(const Step &step, const LaunchKey &key) {
   repetitions.now = nullptr;
   repetitions.compares = false;
-  if (!may_skip_work() || key.bytes > most_arguments) return true;
+  if (!may_ever_skip_work() || key.bytes > most_arguments) return true;
   Known *known = find_launch(step, key);
-  if (known && known->memory == repetitions.memory) {
+  bool may_skip = known && may_skip_work();
+  if (may_skip && known->memory == repetitions.memory) {
     run->skipped_launches++;
     return false;
   }
   repetitions.other_effects_before = repetitions.other_effects;
-  repetitions.compares = known && known->tries < most_tries && prepare() && keep_memory();
+  repetitions.compares = may_skip && known->tries < most_tries && prepare() && keep_memory();
   repetitions.now = known ? known : &know_launch(step, key);
   return true;
 }

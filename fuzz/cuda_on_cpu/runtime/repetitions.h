@@ -31,6 +31,7 @@ void note_done(const SetKey &key);
 // Whether the run may leave out work that nothing sees: it samples, no experiment repeats it, and the host has no memory in
 // common with kernels.
 bool may_skip_work();
+bool may_ever_skip_work();  // once it samples
 // Whether an equal launch has run, and all its effects are in memory.
 bool has_run(const Step &step, const LaunchKey &key);
 // Around a launch. If `begin_launch` is false, it is not to be run, and `end_launch` is not called.

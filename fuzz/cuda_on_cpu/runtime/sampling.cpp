@@ -29,7 +29,7 @@ struct Sample {
 PerRun<Sample> sample;
 
 struct Budget {
-  uint64_t made;  // accesses in full, by all launches before this one
+  uint64_t made, made_by_libraries;  // accesses in full, by all launches before this one; and by products of matrices
 };
 PerRun<Budget> budget;
 
@@ -81,7 +81,8 @@ void end_sampling() {
   if (run->check) checker_goes_lightly(false);
 }
 
-bool has_spent_budget() { return budget.made >= run->accesses_in_full; }
+bool has_spent_budget() { return budget.made + budget.made_by_libraries >= run->accesses_in_full; }
+void count_accesses_of_library(uint64_t accesses) { budget.made_by_libraries += accesses; }
 
 bool next_starts_lightly(const BlockOrder &order, uint64_t position) {
   if (sample.is_allowed && !sample.is_drawn && budget.made + made_in_this_launch() >= run->accesses_in_full) draw_sample(order, position);

@@ -17,8 +17,9 @@ struct Start {
 
 void begin_sampling(const Step &step, uint64_t blocks);
 void end_sampling();
-// Whether launches are sampled from now on: those before have made as many accesses as are checked in full.
+// Whether the run has made as many accesses as are checked in full; those of libraries count, too, though not for sampling.
 bool has_spent_budget();
+void count_accesses_of_library(uint64_t accesses);
 // Before the block that starts next, at this position of the order: each once, from 0 on.
 bool next_starts_lightly(const BlockOrder &order, uint64_t position);
 Start next_start(const BlockOrder &order, uint64_t position);

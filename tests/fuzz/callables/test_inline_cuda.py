@@ -411,6 +411,14 @@ torch::Tensor of_bytes(torch::Tensor mask, torch::Tensor h) {
   TORCH_CHECK(mask.scalar_type() == torch::kBool && h.scalar_type() == torch::kHalf && mask.numel() == 5);
   return h.to(torch::kFloat32);
 }
+__global__ void clamp(const c10::Half *x, c10::Half *y) {
+  y[threadIdx.x] = max(c10::Half(1.5f), min(x[threadIdx.x], c10::Half(2.5f)));
+}
+torch::Tensor clamped(torch::Tensor h) {
+  auto y = torch::empty_like(h);
+  clamp<<<1, h.numel()>>>(h.data_ptr<c10::Half>(), y.data_ptr<c10::Half>());
+  return y.to(torch::kFloat32);
+}
 torch::Tensor beyond(torch::Tensor x) {
   auto y = torch::empty_like(x);
   scale<<<1, 64>>>(x.data_ptr<float>(), y.data_ptr<float>(), 1 << 30, 1.0f);
@@ -467,6 +475,8 @@ def test_a_function_takes_and_gives_what_python_would_hand_over(extension: Exten
     assert call("scaled", every_second) == [[0, 4, 8]]
     mask = Tensor("bool", np.ones(5, np.bool_), (5,), (1,), is_dense=True)
     assert call("of_bytes", mask, Tensor("float16", np.ones(2, np.float16), (2,), (1,), is_dense=True)) == [[1, 1]]
+    halves = Tensor("float16", np.arange(4, dtype=np.float16), (4,), (1,), is_dense=True)
+    assert call("clamped", halves) == [[1.5, 1.5, 2, 2.5]]
     assert [extension.definition(one).how for one in ("scaled", "scale_into", "two", "list")] == [
         "one",
         "nothing",

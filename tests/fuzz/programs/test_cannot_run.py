@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kfuzz.devices import Finding, UnsupportedError
+from kfuzz.devices import ClaimError, Finding, UnsupportedError
 from kfuzz.programs.build import compile_source, link, load_program
 from kfuzz.programs.check import CheckedProgram, Server, describe_status
 from kfuzz.programs.command_line import parse
@@ -36,6 +36,16 @@ def test_memory_that_is_not_there_ends_the_run_and_is_no_finding(tmp_path: Path)
 def test_thread_local_variables_of_the_host_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match=r"own\.cu:1: the cpu device does not have thread_local variables"):
         check(tmp_path, "thread_local int mine = 3;\nint main() { return mine; }\n")
+
+
+def test_a_static_array_of_100_gb_is_refused_in_one_line(tmp_path: Path) -> None:
+    text = "__global__ void k(float *y) { __shared__ float s[25000000000]; s[0] = 1; y[0] = s[threadIdx.x]; }\n"
+    with pytest.raises(ClaimError) as refused:
+        check(tmp_path, f"{text}int main() {{ k<<<1, 32>>>(nullptr); }}\n")
+    assert str(refused.value) == (
+        "__shared__ s has 100000000000 bytes; a static array has at most 49152; "
+        "a larger one must be dynamic (extern __shared__)"
+    )
 
 
 def test_a_process_that_is_killed_proves_nothing() -> None:

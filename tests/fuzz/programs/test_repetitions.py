@@ -109,6 +109,10 @@ def test_a_whole_run_one_with_pinned_memory_and_a_small_one_run_every_launch(pro
     assert check(program, "reads nothing", sampling=NOT_YET) == ("done\n", 0)
 
 
+def test_a_launch_counts_as_known_that_ran_before_the_run_began_to_sample(program: Program) -> None:
+    assert check(program, "reads nothing", sampling=BlockSampling(20_000, 64)) == ("done\n", 399)
+
+
 def test_a_launch_behind_a_free_is_run_and_its_use_of_the_array_found(program: Program) -> None:
     _, findings = run(program, "uses what it has freed")
     line = next(n for n, text in enumerate(SOURCE.read_text().splitlines(), 1) if "y[i] += x[i]" in text)
