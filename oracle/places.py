@@ -3,7 +3,7 @@
 Comparisons are exact, so no set here is an interval: an index is right or wrong. Knows ranks and ties, but no op.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -34,9 +34,11 @@ class Ranking:
     reasons: tuple[Reason, ...]
 
     @classmethod
-    def from_input(cls, op: str, given: Floats, k: int | None, special: Special, ftz: bool) -> "Ranking":
-        """Rank the elements of every row; all of them if no k is given."""
-        x = values(given)
+    def from_input(
+        cls, op: str, given: Floats, k: int | None, special: Special, ftz: bool, of_negative: bool = False
+    ) -> "Ranking":
+        """Rank the elements of every row, or those with the opposite sign; all of them if no k is given."""
+        x = -values(given) if of_negative else values(given)
         cols = x.shape[1]
         if not cols:
             raise OracleError(f"{op}: inputs['x'].shape={x.shape}: an empty row has no maximum; claim cols >= 1")
@@ -51,6 +53,13 @@ class Ranking:
             reasons += (Reason(Why.NO_SUCH_RANK, len(x) * (k - cols)),)
             order = np.concatenate([order, np.zeros((len(x), k - cols), dtype=np.int64)], axis=1)
         return cls(x, key, low, order, k, special.ties, judged, reasons)
+
+    @classmethod
+    def ascending(cls, op: str, given: Floats, special: Special, ftz: bool) -> "Ranking":
+        """Rank all elements of every row, the least first: the opposite order, in which ties come the other way."""
+        ties: Ties = {"first": "last", "last": "first"}.get(special.ties, "any")  # type: ignore[assignment]  # a Ties
+        ranking = cls.from_input(op, given, None, replace(special, ties=ties), ftz)
+        return replace(ranking, order=ranking.order[:, ::-1])
 
     @property
     def top(self) -> Doubles:

@@ -31,7 +31,7 @@ def diagnose(
         said = f"x[{found}] and x[{want}] are both {row[want]:.9g}; the claim means {want}"
         return Diagnosis("another of equals", said)
     if np.isnan(row[want]):
-        return Diagnosis("NaN passed over", f"x[{want}] is NaN, which counts as the greatest; {found} is named")
+        return Diagnosis("NaN passed over", f"x[{want}] is NaN, which belongs here; {found} is named")
     if np.isnan(row[found]):
         return Diagnosis("NaN taken", f"x[{found}] is NaN, which does not count; x[{want}] is {row[want]:.9g}")
     more = "less" if row[found] < row[want] else "greater"

@@ -17,7 +17,8 @@ NAMES = [name_of(path) for path in FILES]
 FAMILIES = (
     ("softmax",), ("log_softmax", "logsumexp", "cross_entropy"), ("attention", "causal_attention"),
     ("layer_norm", "rms_norm"), ("gelu", "gelu_tanh", "silu", "swiglu"), ("sgemm", "gemm", "gemv"), ("transpose",),
-    ("row_max", "row_sum", "max_sum"), ("merge_all", "safe_merge"), ("prefix_sum",), ("argmax", "top_k"),
+    ("row_max", "row_sum", "max_sum"), ("merge_all", "safe_merge"), ("prefix_sum",),
+    ("argmax", "argmin", "argsort", "sort", "top_k"),
     ("group_quantize", "block_quantize", "static_quantize", "two_level_quantize", "fake_quantize"),
     ("group_dequantize", "affine_dequantize"), ("rms_norm_quantize", "rms_norm_static_quantize", "swiglu_quantize"),
     ("scaled_gemm", "two_level_gemm", "weight_only_gemm", "weight_only_gemm_zeros"),

@@ -11,7 +11,7 @@ from kfuzz.devices import ClaimError
 from kfuzz.oracle import Accuracy, OracleError, Special, judge
 from kfuzz.oracle.elements import BF16, F16, F32, store
 from kfuzz.oracle.find import find
-from kfuzz.oracle.verdict import Reason, Verdict, Why
+from kfuzz.oracle.verdict import Reason, Ties, Verdict, Why
 
 INF, NAN = np.inf, np.nan
 
@@ -131,3 +131,50 @@ def test_only_an_op_of_places_has_ties_and_it_selects_what_it_was_given(tmp_path
     file.write_text((KERNELS / "top_k" / "warp_rounds.cu").read_text().replace('values = "f32[', 'values = "f16['))
     with pytest.raises(ClaimError, match="what it answers is of its input's type"):
         load(file)
+
+
+def test_the_least_element_is_found_among_its_equals() -> None:
+    x = {"x": np.array([[3, 1, 2, 1]], np.float32)}
+    for place in (1, 3):
+        judge("argmin", x, {"index": np.array([place], np.int32)}).check()
+    assert judge("argmin", x, {"index": np.array([3], np.int32)}, special=Special(ties="first")).status == "broken"
+    assert judge("argmin", x, {"index": np.array([0], np.int32)}).diagnosis == "place of a greater element"
+
+
+@pytest.mark.parametrize(("ties", "right"), [("first", [1, 3, 2, 0]), ("last", [3, 1, 2, 0])])
+def test_a_sort_is_a_permutation_whose_ties_the_claim_orders(ties: Ties, right: list[int]) -> None:
+    x = {"x": np.array([[3, 1, 2, 1]], np.float32)}
+
+    def judged(places: list[int], special: Special | None = None) -> str:
+        return judge("argsort", x, {"indices": np.array([places], np.int32)}, special=special).status
+
+    assert judged(right) == judged(right, Special(ties=ties)) == "kept"
+    other = [3, 1, 2, 0] if ties == "first" else [1, 3, 2, 0]
+    assert (judged(other), judged(other, Special(ties=ties))) == ("kept", "broken")
+    assert judged([1, 1, 2, 0]) == "broken"  # an element twice, and another lost
+
+
+def test_a_sort_loses_no_element_and_puts_nan_last() -> None:
+    row = [np.nan, 2.0, -np.inf, 2.0, 0.0]
+    x, special = {"x": np.array([row], np.float32)}, Special(nan="row")
+
+    def judged(values: list[float], places: list[int]) -> str:
+        got = {"values": np.array([values], np.float32), "indices": np.array([places], np.int32)}
+        return judge("sort", x, got, special=special).status
+
+    assert judged([-np.inf, 0, 2, 2, np.nan], [2, 4, 1, 3, 0]) == "kept"
+    assert judged([-np.inf, 0, 2, 2, np.nan], [2, 4, 3, 1, 0]) == "kept"
+    assert judged([-np.inf, 0, 0, 2, np.nan], [2, 4, 1, 3, 0]) == "broken"
+    assert judged([np.nan, -np.inf, 0, 2, 2], [0, 2, 4, 1, 3]) == "broken"
+
+
+@pytest.mark.parametrize("op", ["argmin", "argsort", "sort"])
+def test_the_order_of_random_rows_is_that_of_numpy(op: str) -> None:
+    x = np.random.default_rng(3).integers(-3, 4, (50, 9)).astype(np.float32)
+    places = np.argsort(x, axis=1, kind="stable")
+    got = {
+        "argmin": {"index": x.argmin(axis=1).astype(np.int32)},
+        "argsort": {"indices": places.astype(np.int32)},
+        "sort": {"values": np.sort(x, axis=1), "indices": places.astype(np.int32)},
+    }[op]
+    judge(op, {"x": x}, got, special=Special(ties="first")).check()

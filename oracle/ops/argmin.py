@@ -1,0 +1,31 @@
+"""argmin: index[i] is the exact place of the least element of row i; any of equal ones, unless a claim says which.
+
+`ties = "first"` or `"last"` says which of equal elements is right. The two zeros are equal. NaN is unclaimed by
+default; if claimed, it counts as less than any number, as in torch and numpy, and under "ignore" as the greatest.
+"""
+
+from collections.abc import Mapping
+
+from kfuzz.oracle.diagnosis import places as diagnosis
+from kfuzz.oracle.enclosure import Enclosure, Floats
+from kfuzz.oracle.places import Ranking, enclose_places, order_places
+from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.shapes import Lengths
+from kfuzz.oracle.systems.exact import Exact
+from kfuzz.oracle.systems.value import Quantity
+from kfuzz.oracle.verdict import Special
+
+INPUTS = {"x": "float[rows, cols]"}
+OUTPUTS = {"index": "int[rows]"}
+IGNORES_NAN = True
+diagnose = diagnosis.diagnose
+
+
+def formula(N: Exact, x: Quantity) -> Quantity:
+    return N.value(order_places(-x.x, "first")[:, :1])
+
+
+def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Lengths) -> dict[str, Enclosure]:
+    """Every place of the least element is right, as far as the claim leaves ties open."""
+    ranking = Ranking.from_input("argmin", inputs["x"], 1, special, accuracy.ftz, of_negative=True)
+    return {"index": enclose_places(ranking, of_rows=True)}
