@@ -1,13 +1,15 @@
 """Tables in Markdown of the broken kernels that each device and each rule in use elsewhere finds, from one run of each.
 
-    python -m benchmarks.detection.exhibits [cpu] [gpu] [sanitize] [rivals]
+    python -m benchmarks.detection.exhibits [cpu] [gpu] [sanitize] [rivals] [--missing]
 
 Each of these is measured and kept in data/exhibits; gpu and sanitize need a GPU. The tables show all kept results.
+--missing measures only the kernels that have none.
 """
 
 import json
 import os
 import sys
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import closing
 from dataclasses import replace
@@ -35,6 +37,7 @@ SIZED = 8
 """The sanitizer's few trials begin with this one: the first ones of a campaign are too small to need a second warp."""
 SEED, TIMEOUT = 0, 2.0
 WARNING = " (warning)"
+MISSING = "--missing"
 
 HEAD = """# Which device sees which broken kernel
 
@@ -94,16 +97,21 @@ def search(manner: str, kernel: Kernel, device: Device) -> Seen:
     return found
 
 
-def measure_exhibits(manner: str) -> dict[str, Seen]:
-    """The findings in every broken kernel on one device, or by the rivals; Ctrl-C ends it and keeps finished work."""
+def measure_exhibits(manner: str, known: Mapping[str, Seen]) -> dict[str, Seen]:
+    """The findings in broken kernels on one device, or by the rivals; Ctrl-C ends it and keeps finished work.
+
+    `known`: kernels whose results are kept.
+    """
     one = rejected_by if manner == "rivals" else partial(seen_by, manner)
-    found: dict[str, Seen] = {}
+    every = [kernel for kernel in discover() if kernel.broken]
+    left = [kernel for kernel in every if kernel.name not in known]
+    found = {kernel.name: known[kernel.name] for kernel in every if kernel.name in known}
     with ProcessPoolExecutor(AT_ONCE.get(manner, os.cpu_count()), mp_context=get_context("spawn")) as pool:
-        asked = {pool.submit(one, kernel): kernel.name for kernel in discover() if kernel.broken}
+        asked = {pool.submit(one, kernel): kernel.name for kernel in left}
         try:
             for done in as_completed(asked):
                 found[asked[done]] = done.result()
-                print(f"{len(found)} of {len(asked)}: {asked[done]}: {done.result()}", file=sys.stderr, flush=True)
+                print(f"{len(found)} of {len(every)}: {asked[done]}: {done.result()}", file=sys.stderr, flush=True)
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
     return found
@@ -149,11 +157,15 @@ def document() -> str:
     return f"{HEAD}\n{as_table(ours)}\n{OTHERS}\n{rival_table(files['rivals'])}\n"
 
 
-def main(*manners: str) -> None:
+def main(*words: str) -> None:
     """Measure what the command line names, keep it, and print the tables of all kept results."""
-    for manner in manners:
-        text = json.dumps(measure_exhibits(manner), indent=1, sort_keys=True) + "\n"
-        (FOLDER / f"{manner}.json").write_text(text, encoding="utf-8")
+    for manner in words:
+        if manner == MISSING:
+            continue
+        file = FOLDER / f"{manner}.json"
+        known = json.loads(file.read_text(encoding="utf-8")) if MISSING in words and file.exists() else {}
+        text = json.dumps(measure_exhibits(manner, known), indent=1, sort_keys=True) + "\n"
+        file.write_text(text, encoding="utf-8")
     print(document(), end="")
 
 

@@ -59,7 +59,7 @@ def host_claims(op: str, source: str, said: FunctionWords = NOTHING) -> Iterator
     for name in every:
         for (arrays, args), guess in product(orders(roles, functions[name], known), narrow_guesses(roles, source)):
             yield from claim_texts(op, roles, name, arrays, args, said, guess, is_row=False)
-            if roles.takes_vector and "cols" in args and "rows" not in args and not roles.quotients:
+            if roles.takes_vector and "cols" in args and "rows" not in args and not roles.has_derived_dimensions:
                 yield from claim_texts(op, roles, name, arrays, args, said, guess, is_row=True)
 
 

@@ -21,6 +21,7 @@ from kfuzz.claiming.launch_text import (
 from kfuzz.claims.roles import Roles, roles_of
 from kfuzz.claims.signature import Parameter, entries_of
 from kfuzz.devices import ClaimError
+from kfuzz.oracle.shapes import is_derived
 from kfuzz.sources.cuda_text import blank_non_code, split_commas
 
 ROWS = 65535
@@ -154,8 +155,8 @@ def shapes(roles: Roles, numbers: Sequence[str]) -> Iterator[Naming]:
 
 
 def is_size(dimension: str) -> bool:
-    """Whether it is a size of its own: not 1, and not a quotient of others."""
-    return dimension != "1" and " / " not in dimension
+    """Whether it is a size of its own: not 1, and it does not follow from others."""
+    return dimension != "1" and not is_derived(dimension)
 
 
 def number_named(dimension: str, numbers: Sequence[str]) -> str | None:
@@ -192,8 +193,8 @@ def sizes(roles: Roles, shape: Naming, dimensions: Sequence[str], group: GroupGu
     """The dimensions by the kernel's names; a row alone is a plain vector."""
     found = []
     for name in dimensions:
-        if " / " in name:
-            found.append(group.size_of(name, shape.dimensions, roles.op_axes))
+        if is_derived(name):
+            found.append(group.size_of(name, shape.dimensions, roles.op))
         else:
             found.append(shape.dimensions.get(name, "1" if name != "rows" else ""))
     return ", ".join(name for name in found if name) or "1"

@@ -6,13 +6,14 @@ Types follow from pointers, numbers from the text. Knows text and ops; trials mu
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, permutations, product
+from itertools import chain, islice, permutations, product
 
 from kfuzz.claiming.launch_text import constants_of
 from kfuzz.claims.roles import Roles
 from kfuzz.claims.signature import Parameter
 from kfuzz.oracle.elements import E4M3, E8M0, ELEMENTS, F32, U8, Element
 from kfuzz.oracle.find import find
+from kfuzz.oracle.shapes import is_derived
 from kfuzz.sources.cuda_text import blank_non_code
 
 USUAL_GROUPS = (16, 32, 64, 128, 256)
@@ -42,24 +43,35 @@ class GroupGuess:
             return ""
         return f"scalars = {{ {', '.join(f'{name} = {value}' for name, value in self.scalars.items())} }}\n"
 
-    def size_of(self, quotient: str, names: Mapping[str, str], op_axes: Mapping[str, int | str]) -> str:
-        """The length of a dimension such as `cols / group`, by the kernel's names of the sizes."""
-        base, _, by = quotient.partition(" / ")
-        value = self.scalars.get(by, str(op_axes[by])).strip('"')
-        own = names.get(base, base)
-        if value in (base, own):
+    def size_of(self, derived: str, names: Mapping[str, str], op: str) -> str:
+        """The length of a dimension such as `cols / group` or `2 * cols + 1`, by the kernel's names of the sizes."""
+        values = {**{name: str(value) for name, value in find(op).axes.items()}, **self.scalars}
+        values = {name: names.get(value.strip('"'), value.strip('"')) for name, value in values.items()}
+        words = {**names, **values}
+        base, slash, by = derived.partition(" / ")
+        if not slash:
+            return re.sub(r"[A-Za-z_]\w*", lambda word: words.get(word[0], word[0]), derived)
+        own, value = names.get(base, base), values.get(by, by)
+        if value == own:
             return "1"
         return own if value == "1" else f"ceil_div({own}, {value})"
 
 
+def quotients_of(roles: Roles) -> list[str]:
+    """The dimensions that are quotients of others: `cols / group`."""
+    every = chain(*roles.inputs.values(), *roles.outputs.values())
+    return [one for one in dict.fromkeys(every) if " / " in one]
+
+
 def group_guesses(roles: Roles, names: Mapping[str, str], source: str) -> list[GroupGuess]:
     """The likely groups and floors, the likeliest first; one without anything for an op that has neither."""
-    if not roles.op_axes and not roles.grids:
+    axes, quotients = find(roles.op).axes, quotients_of(roles)
+    if not quotients and not roles.grids:
         return [GroupGuess({})]
     sizes: list[dict[str, str]] = [{}]
-    if len(roles.op_axes) == 1:
-        ((axis, default),) = roles.op_axes.items()
-        base = next(one.partition(" / ")[0] for one in roles.quotients if one.endswith(f" / {axis}"))
+    if len(axes) == len(quotients) == 1 and quotients[0].endswith(f" / {next(iter(axes))}"):
+        ((axis, default),) = axes.items()
+        base = quotients[0].partition(" / ")[0]
         own = names.get(base, base)
         written = [str(one) for one in usual_groups_in(source)]
         rest = [f'"{own}"', *([str(default)] if isinstance(default, int) else [])]
@@ -74,7 +86,7 @@ def usual_groups_in(source: str) -> list[int]:
 
 def groups_in(roles: Roles, source: str) -> list[int]:
     """The sizes of groups of which rows may be multiples, if the op has groups."""
-    return usual_groups_in(source) if roles.quotients else []
+    return usual_groups_in(source) if quotients_of(roles) else []
 
 
 def floors(op: str, source: str) -> list[dict[str, str]]:
@@ -138,7 +150,7 @@ class NarrowGuess:
 
     def shape_of(self, roles: Roles, dimensions: Sequence[str]) -> str:
         """The shape of an array, whose sizes have the op's own names."""
-        return ", ".join(self.group.size_of(one, {}, roles.op_axes) if " / " in one else one for one in dimensions)
+        return ", ".join(self.group.size_of(one, {}, roles.op) if is_derived(one) else one for one in dimensions)
 
     def range_of(self, size: str, most: int) -> str:
         """The sizes of an axis as a claim writes them."""

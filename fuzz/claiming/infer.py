@@ -198,6 +198,6 @@ def claim_for(path: Path, source: str, op: str, said: FunctionWords) -> str:
     for toml in (toml for one in variants_of(op) for toml in host_claims(one, source, said)):
         read_back = tomllib.loads(toml)
         is_returned = any(one.startswith(RETURNED) for one in read_back["arrays"])
-        if read_back["host"]["entry"] in entries and is_returned and not roles_of(op).quotients:
+        if read_back["host"]["entry"] in entries and is_returned and not roles_of(op).has_derived_dimensions:
             return toml
     return guessed(path, source, op, said).front.toml

@@ -28,6 +28,7 @@ from kfuzz.search.sizes import row_axis
 SIZES = (1000, 300, 32)
 """Sizes of the longest axis: the first that the claim allows is used."""
 FEW = 4
+NO_SCALARS: Mapping[str, float] = {}
 TRIED = 4
 """Inputs of these sizes."""
 
@@ -58,9 +59,9 @@ def slack_of(kernel: Kernel, device: Device) -> Slack | None:
     if isinstance(sample, str):
         return None
     inputs = inputs_of(kernel, axes)
-    silent = kernel.bind(inputs, tune).accuracy
-    claimed = replace(silent, adds=sample.most_adds)
-    allowed, shown = (width(kernel, inputs, one) for one in (silent, claimed))
+    bound = kernel.bind(inputs, tune)
+    claimed = replace(bound.accuracy, adds=sample.most_adds)
+    allowed, shown = (width(kernel, inputs, one, bound.scalars) for one in (bound.accuracy, claimed))
     if shown >= allowed / 2 or not all(is_kept(kernel, axes, tune, claimed, device, seed) for seed in range(TRIED)):
         return None
     return Slack(show_sizes(axes, axes), allowed, sample.most_adds, shown)
@@ -88,15 +89,18 @@ def is_kept(
     if not outcome.runs:
         return False
     got = kernel.outputs(outcome.runs[0].outputs, bound.sizes)
-    return judge(kernel.op, inputs, got, claimed, kernel.special).status == "kept"
+    return judge(kernel.op, kernel.stored(inputs), got, claimed, kernel.special, bound.scalars).status == "kept"
 
 
-def width(kernel: Kernel, inputs: Mapping[str, Floats], accuracy: Accuracy) -> float:
+def width(
+    kernel: Kernel, inputs: Mapping[str, Floats], accuracy: Accuracy, scalars: Mapping[str, float] = NO_SCALARS
+) -> float:
     """The relative error that the claim allows the largest element of its widest output."""
     found = 0.0
     op = find(kernel.op)
-    op, by_rows, _ = in_own_arrays(op, check_inputs(kernel.op, op, inputs), {})
-    for enclosure in enclose(op, by_rows, accuracy, kernel.special).values():
+    given = check_inputs(kernel.op, op, kernel.stored(inputs), scalars)
+    op, by_rows, _ = in_own_arrays(op, given, {})
+    for enclosure in enclose(op, by_rows, accuracy, kernel.special, scalars).values():
         at = np.unravel_index(np.nanargmax(np.abs(enclosure.want)), enclosure.want.shape)
         want = abs(float(enclosure.want[at]))
         if want:

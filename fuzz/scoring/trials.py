@@ -190,8 +190,8 @@ def _is_same_where_judged(kernel: Kernel, trial: Trial, listening: AnswerRecorde
     (rows,) = chosen
     module = find(kernel.op)
     held = inputs_of_rows(kernel, trial.case, rows) if rows else kernel.stored(inputs)
-    given = check_inputs(kernel.op, module, held)
-    answers = check_outputs(kernel.op, module, given, others[0])
+    given = check_inputs(kernel.op, module, held, bound.scalars)
+    answers = check_outputs(kernel.op, module, given, others[0], bound.scalars)
     own, others = ([as_own_outputs(module, one) for one in runs] for runs in (own, others))
     module, given, answers = in_own_arrays(module, given, answers)
     with np.errstate(all="ignore"):

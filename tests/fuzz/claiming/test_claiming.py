@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from paths import DATA
 
 from kfuzz.claiming.formula import CountFormula, Point, fit_formula
-from kfuzz.claiming.grounds import grounds, summed_axes
+from kfuzz.claiming.grounds import grounds, inputs_of, summed_axes
 from kfuzz.claiming.guess import found_in, guessed
 from kfuzz.claiming.guess_host import host_claims
 from kfuzz.claiming.guess_kernel import claims, function_of
 from kfuzz.claiming.keep import narrowed
 from kfuzz.claiming.measure import Sample, chosen
 from kfuzz.claiming.propose import additions, formula, is_every_launch_seen, rounding_of
+from kfuzz.claiming.slack import is_kept
 from kfuzz.claiming.stages import stages_of
 from kfuzz.claiming.text import claim_of, with_tables
 from kfuzz.claims import expression
@@ -115,6 +116,14 @@ def test_tables_are_put_into_a_claim_however_its_lines_end(tmp_path: Path) -> No
 def test_each_sum_of_a_formula_lies_in_a_stage(op: str, form: str | None, lying: dict[str, dict[str, int]]) -> None:
     found = find(op)
     assert {stage: sums for stage, sums in stages_of(found, form).items() if sums} == lying
+
+
+@pytest.mark.slow
+def test_a_tighter_claim_is_tried_with_the_claims_own_constants() -> None:
+    kernel = load(KERNELS / "gemm" / "split_k.cu")  # alpha is 0.5 there, and 1 by default
+    axes, tune = {"batch": 1, "m": 2, "n": 3, "k": 40}, {"splits": 3, "threads": 32}
+    with CpuDevice() as device:
+        assert is_kept(kernel, axes, tune, kernel.bind(inputs_of(kernel, axes), tune).accuracy, device, 0)
 
 
 @pytest.mark.slow
