@@ -25,6 +25,7 @@ FAULTS = {
     "chunks": ("15u >> (4 - rest % 4)", "15u"),
     "vast": ("if (mapping.region) munmap(mapping.region, mapping.region_bytes);", ""),
     "work": ("if (work.triggers_after_wait) join(trigger, {work.after_wait, work.after_wait});", ""),
+    "tensor_maps": ("if (inner % 16) return RefusedMap::inner_side;", ""),
     "report": ("if (damage.is_damaged && may_follow_from_damage(kind))", "if (may_follow_from_damage(Kind::race))"),
 }
 """For each unit a line of it and what makes it wrong."""

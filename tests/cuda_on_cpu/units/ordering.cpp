@@ -46,8 +46,28 @@ int main() {
   order_barrier();
   EXPECT(is_ordered(data, 63));  // a barrier spreads what one thread knows
 
+  // A bulk copy is over for a thread that knows of its flight; a fence of the writer, before the barrier, orders the proxies.
+  order_block(first);
+  Trace stored = access_by(7), unfenced = access_by(8);
+  order_proxy_fence(7, Proxy::async_shared);
+  order_barrier();
+  EXPECT(is_ordered(stored, 0) && is_fenced(stored, 0, Proxy::async_shared));
+  EXPECT(!is_fenced(stored, 0, Proxy::async_global) && !is_fenced(unfenced, 0, Proxy::async_shared));
+  order_proxy_fence(0, Proxy::async_shared);
+  EXPECT(is_fenced(unfenced, 0, Proxy::async_shared) && !is_fenced(unfenced, 1, Proxy::async_shared));
+  uint32_t moment = begin_flight();
+  Trace copied = {moment, who_is(0, 0), how_is(0, Trace::whole | Trace::bulk_bit)};
+  EXPECT(!is_ordered(copied, 0) && !is_flight_known_in_block(moment));
+  order_barrier();
+  EXPECT(!is_ordered(copied, 0));  // a barrier of threads orders no copy
+  order_told(3, with_flight(nothing, moment));
+  EXPECT(is_ordered(copied, 3) && !is_ordered(copied, 0) && is_flight_known_in_block(moment));
+  order_barrier();
+  EXPECT(is_ordered(copied, 0));
+  EXPECT(!is_ordered({begin_flight(), who_is(0, 0), how_is(0, Trace::whole | Trace::bulk_bit)}, 3));  // another one
+
   order_launch();
   order_block(first);
-  EXPECT(is_ordered(late, 5));  // the launch before
+  EXPECT(is_ordered(late, 5) && is_ordered(copied, 5));  // the launch before
   return failures;
 }
