@@ -28,7 +28,7 @@ from kfuzz.search.sizes import row_axis
 SIZES = (1000, 300, 32)
 """Sizes of the longest axis: the first that the claim allows is used."""
 FEW = 4
-NO_SCALARS: Mapping[str, float] = {}
+NO_SCALARS: Mapping[str, float | str] = {}
 TRIED = 4
 """Inputs of these sizes."""
 
@@ -93,7 +93,7 @@ def is_kept(
 
 
 def width(
-    kernel: Kernel, inputs: Mapping[str, Floats], accuracy: Accuracy, scalars: Mapping[str, float] = NO_SCALARS
+    kernel: Kernel, inputs: Mapping[str, Floats], accuracy: Accuracy, scalars: Mapping[str, float | str] = NO_SCALARS
 ) -> float:
     """The relative error that the claim allows the largest element of its widest output."""
     found = 0.0
