@@ -145,8 +145,8 @@ def large_of(index: int) -> Large | None:
 
 def rung_of(kernel: Kernel, index: int) -> Rung | None:
     """The rung of a trial on the ladder; None if it is not on it, or all rungs have been tried."""
-    place, every = _place_on_ladder(index), rungs(kernel)
-    return every[place] if place is not None and place < len(every) else None
+    place = _place_on_ladder(index)
+    return None if place is None else next(iter(rungs(kernel)[place : place + 1]), None)
 
 
 def _place_on_ladder(index: int) -> int | None:

@@ -39,7 +39,8 @@ def list_kernels(ctx: click.Context, patterns: tuple[str, ...], as_json: bool, i
     kfuzz list 'broken/*barrier*' mine.cu   those that a glob finds, and one of your own
     kfuzz list --json                    the same as JSON
     """
-    kernels, errors = listing.read_folder()
+    is_own = bool(patterns) and all(Path(one).exists() for one in patterns)
+    kernels, errors = ((), ()) if is_own else listing.read_folder()
     if patterns:
         kernels = tuple({kernel.path: kernel for one in patterns for kernel in matching(one, kernels)}.values())
         errors = ()

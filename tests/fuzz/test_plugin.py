@@ -149,7 +149,7 @@ def test_an_unusable_file_is_reported_once_and_the_rest_goes_on(tmp_path: Path, 
 
 def test_a_kernel_that_this_device_cannot_run_is_skipped_with_the_reason(tmp_path: Path) -> None:
     project(tmp_path, FIXED.replace("const float value", 'asm("tld4;");\n        const float value'))
-    for more in ((), ("--kfuzz", "--kfuzz-time", "3s")):
+    for more in ((), ("--kfuzz", "--kfuzz-cases", "3")):
         done = run(tmp_path, "-rs", *more)
         assert done.returncode == 0
         assert f"{2 + bool(more)} skipped" in done.stdout
@@ -160,7 +160,7 @@ def test_a_kernel_of_which_nothing_was_judged_is_no_passing_test(tmp_path: Path)
     huge = FIXED.replace("arrays = {", 'arrays = { huge = "f32[1000000000]",')
     huge = huge.replace('"rows", "cols"]', '"rows", "cols", "huge"]').replace("int cols) {", "int cols, float *huge) {")
     (tmp_path / "mine.cu").write_text(huge)
-    done = run(tmp_path, "--kfuzz", "--kfuzz-time", "3s")
+    done = run(tmp_path, "--kfuzz", "--kfuzz-cases", "3")
     assert done.returncode == 1
     assert "too large for the cpu device" in done.stdout
 

@@ -481,7 +481,7 @@ if __name__ == "__main__":
     kernels = [load(KERNELS / "broken" / f"{name}.cu") for name in names]
     print("begun", flush=True)
     folder = Path(sys.argv[1])
-    options = Options(seed=2, max_cases=240, corpus=folder / "corpus", out=folder / sys.argv[2], jobs=int(sys.argv[3]))
+    options = Options(seed=2, max_cases=120, corpus=folder / "corpus", out=folder / sys.argv[2], jobs=int(sys.argv[3]))
     run_campaign(kernels, CpuDevice, options, listen)
     print("ended", flush=True)
 """

@@ -62,7 +62,8 @@ def test_a_reader_that_goes_ends_a_campaign_and_is_no_ctrl_c(tmp_path: Path) -> 
 
 
 def test_a_reader_that_goes_does_not_break_any_other_command(tmp_path: Path) -> None:
-    for command in (["list"], ["list", "--json"], ["show", "--template"]):
+    folder = str(KERNELS / "transpose")
+    for command in (["list", folder], ["list", folder, "--json"], ["show", "--template"]):
         shell = f"{' '.join([*KFUZZ, *command])} | true; echo ${{PIPESTATUS[0]}}"
         done = subprocess.run(
             ["bash", "-c", shell], env=environment(), cwd=tmp_path, capture_output=True, text=True, check=False

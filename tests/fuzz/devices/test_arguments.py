@@ -1,6 +1,8 @@
 """The arguments of a launch: scalars of every type, literals, and the arrays and sizes in one line of C++."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ from kfuzz.cases.case import case_of
 from kfuzz.claims.front_matter import parse
 from kfuzz.claims.kernel import Kernel, read
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.devices import Call, ClaimError, Device, DeviceError, Probe
+from kfuzz.devices import Call, ClaimError, Device, DeviceError, Entry, Probe
 from kfuzz.gpu import device as gpu
 from kfuzz.gpu import machine_code, nvidia
 from kfuzz.trials.trial import Trial, run_trial
@@ -230,17 +232,36 @@ def test_an_access_past_the_end_through_a_functor_has_its_line() -> None:
     assert all(defect.line for defect in defects if defect.kind == "out-of-bounds")
 
 
+OWN_NAMES = re.compile(r"\b(copy|Load|Store|Pair|Odd|Other|outer|inner|both|index_t)\b")
+
+
+def numbered(name: str, number: int) -> Kernel:
+    """The kernel of a launch, with a number in every name of its source, so that several fit into one file."""
+    what = f'entry = "copy"\n// args = {ARGS[name][0]}' if name in ARGS else f'call = "{CALLS[name][0]}"'
+    return kernel(*(OWN_NAMES.sub(rf"\1_{number}", text) for text in (what, (ARGS | CALLS)[name][1])))
+
+
+def laid_out(names: Iterable[str], flags: tuple[str, ...]) -> dict[str, dict[Entry, machine_code.CodeEntry]]:
+    """The entries of each launch; nvcc compiles all of them at once, since it takes longest for its own headers."""
+    mine = {name: numbered(name, number) for number, name in enumerate(names)}
+    source, entries = "\n".join(one.source for one in mine.values()), [one.entries for one in mine.values()]
+    cubin = machine_code.compile_kernel(Path("mine.cu"), source, flags, tuple(chain(*entries)), "sm_90")
+    return {name: {entry: cubin.entries[entry] for entry in one.entries} for name, one in mine.items()}
+
+
 @pytest.mark.slow
 @needs_nvcc
-@pytest.mark.parametrize("name", [*ARGS, *CALLS])
-def test_nvcc_lays_the_arguments_out_as_it_reads_them(name: str) -> None:
-    what = f'entry = "copy"\n// args = {ARGS[name][0]}' if name in ARGS else f'call = "{CALLS[name][0]}"'
-    mine = kernel(what, (ARGS | CALLS)[name][1])
-    every = [("-std=c++14",), *([()] if name in ("literals", "functors") else [])]  # the older language lacks more
-    for flags in every:
-        cubin = machine_code.compile_kernel(mine.path, mine.source, flags, mine.entries, "sm_90")
-        assert all(bool(there.pack) == isinstance(entry, Call) for entry, there in cubin.entries.items())
-        assert all(there.packed >= sum(there.parameters) for there in cubin.entries.values())
+@pytest.mark.parametrize(("names", "flags"), [([*ARGS, *CALLS], ("-std=c++11",)), (["literals", "functors"], ())])
+def test_nvcc_lays_the_arguments_out_as_it_reads_them(names: list[str], flags: tuple[str, ...]) -> None:
+    """In C++11, the oldest dialect of nvcc that has templates of any number of types: a newer one lacks nothing.
+
+    What kfuzz writes around a launch has two forms, for args and for a call. One of each is compiled in the compiler's
+    own dialect, too. All of them were compiled in C++17 and C++20 once, with CUDA 13.
+    """
+    for name, there in laid_out(names, flags).items():
+        assert there, name
+        assert all(bool(one.pack) == isinstance(entry, Call) for entry, one in there.items()), name
+        assert all(one.packed >= sum(one.parameters) for one in there.values()), name
 
 
 def test_what_is_handed_over_as_it_is_needs_no_compiler() -> None:

@@ -88,7 +88,7 @@ def line_of(mark: str) -> int:
 
 
 def test_a_right_program_has_no_finding(program: Path) -> None:
-    one, findings = check(program, "right", runs=3)
+    one, findings = check(program, "right", runs=2)
     assert (findings, one.refusal, one.stopped) == ([], "", "")
     assert {(run.exit_code, run.output) for run in one.printed} == {(0, f"{3 << 20}\n")}
 
