@@ -143,7 +143,7 @@ def test_what_is_told_of_a_program_is_held_against_its_label() -> None:
         labelled = Labelled(name, frozenset(wrong.split()), (), lambda: iter(()))
         return Told(labelled, frozenset(errors.split()), frozenset(warnings.split()), (f"{errors} here",), 0.1)
 
-    told = [
+    reported = [
         one("right", ""),
         one("accused", "", "race"),
         one("doubted", "", "", "race"),
@@ -151,7 +151,7 @@ def test_what_is_told_of_a_program_is_held_against_its_label() -> None:
         one("guessed", "race", "", "race"),
         one("missed", "race", "out-of-bounds"),
     ]
-    lines = [line.split() for line in table(told, 1.0)]
+    lines = [line.split() for line in table(reported, 1.0)]
     assert ["race", "3", "1", "1", "1"] in lines
     assert ["race", "3", "1", "1"] in lines
     assert ["anything", "wrong", "3", "1", "1"] in lines

@@ -73,12 +73,12 @@ def cases() -> Iterator[tuple[int, int, str | None]]:
 @pytest.mark.parametrize("seed", [0, 1, 2])  # other distances from a multiple of 256 bytes
 def test_what_lies_around_and_across_an_unwritten_input_is_told(runtime: Runtime, seed: int, turns: int) -> None:
     x = np.zeros(X_BYTES // 4, np.float32)
-    told = []
+    reported = []
     for first, size, expected in cases():
         arguments = {"x": x, "z": floats(1), "y": "f32[2]", "first": first, "bytes": size}
         job = planted("accesses", "reads_around_an_input", arguments, block=1, align=16)
         done = laid_out(job, seed).run(runtime, Manner(Schedule.forward, POISONS[0], preempt_one_in=turns), 5.0)
         kinds = {one.finding.kind for one in done.sights} - {"unwritten"}
         if kinds != ({expected} if expected else set()):
-            told.append((first, size, expected, kinds))
-    assert not told
+            reported.append((first, size, expected, kinds))
+    assert not reported

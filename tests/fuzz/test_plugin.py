@@ -96,10 +96,10 @@ def test_the_seed_is_drawn_once_and_shown(tmp_path: Path) -> None:
     (tmp_path / "one.cu").write_text(FIXED)
     (tmp_path / "other.cu").write_text(FIXED)
     done = run(tmp_path, "--kfuzz", "--kfuzz-cases", "2", "-n", "2", "--junitxml", "junit.xml")
-    told = re.search(r"--kfuzz-seed (\d+)", done.stdout)
-    assert told is not None
+    reported = re.search(r"--kfuzz-seed (\d+)", done.stdout)
+    assert reported is not None
     tree = ET.parse(tmp_path / "junit.xml")  # noqa: S314  our own file
-    assert {one.get("value") for one in tree.iter("property") if one.get("name") == "kfuzz_seed"} == {told[1]}
+    assert {one.get("value") for one in tree.iter("property") if one.get("name") == "kfuzz_seed"} == {reported[1]}
 
 
 @pytest.mark.soak

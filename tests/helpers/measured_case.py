@@ -45,7 +45,7 @@ def main(file: str, ballast: int = 0) -> None:
             pid = device._worker.pid
             seconds = time.process_time() - began + worked(pid) - before
             before = worked(pid)
-            told = {
+            reported = {
                 "case": f"{what}: {attempt.case.sizes}",
                 "seconds": seconds,
                 "judge": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
@@ -53,7 +53,7 @@ def main(file: str, ballast: int = 0) -> None:
                 "rows": trial.rows,
                 "ballast": int(weight.sum()),
             }
-            print(json.dumps(told), flush=True)
+            print(json.dumps(reported), flush=True)
 
 
 if __name__ == "__main__":

@@ -109,16 +109,16 @@ def test_answers_that_are_no_integers_or_do_not_agree_are_mistakes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "reported"),
     [
         ("i32[rows]", "f32[rows]", "'index' of argmax is i32"),
         ('ties = "first"', 'ties = "second"', "one of"),
     ],
 )
-def test_a_claim_of_places_is_checked_against_its_op(before: str, after: str, told: str, tmp_path: Path) -> None:
+def test_a_claim_of_places_is_checked_against_its_op(before: str, after: str, reported: str, tmp_path: Path) -> None:
     file = tmp_path / "mine.cu"
     file.write_text((KERNELS / "argmax" / "warp.cu").read_text().replace(before, after))
-    with pytest.raises(ClaimError, match=told):
+    with pytest.raises(ClaimError, match=reported):
         load(file)
 
 

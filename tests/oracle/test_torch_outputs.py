@@ -46,9 +46,9 @@ def claim(name: str) -> Accuracy:
 def answers(name: str) -> dict[str, NDArray[Any]]:
     """The arrays of one answer, by role."""
     op, kind, *_ = name.split()
-    given, module, told = inputs(op, kind), find(op), ANSWERS[name]
+    given, module, reported = inputs(op, kind), find(op), ANSWERS[name]
     found = {}
-    for role, text in zip(module.outputs, [told] if isinstance(told, str) else told, strict=True):
+    for role, text in zip(module.outputs, [reported] if isinstance(reported, str) else reported, strict=True):
         kept = TYPES[kind] if module.outputs[role].is_float else "<i4"
         flat = np.frombuffer(bytes.fromhex(text), kept)
         rows = given["q"].shape[:2] if "q" in given else given["x"].shape[:1]

@@ -136,8 +136,8 @@ def test_every_command_of_a_page_works(page: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("command", [None, *main.commands])
 def test_the_examples_of_a_help_work(command: str | None) -> None:
-    told = (main.commands[command] if command else main).help or ""
-    lines = [line.strip() for line in told.splitlines()]
+    reported = (main.commands[command] if command else main).help or ""
+    lines = [line.strip() for line in reported.splitlines()]
     examples = [re.split(r"\s{2,}", line)[0] for line in lines if line.startswith("kfuzz ")]
     assert examples or command in ("list", "doctor", "show", "replay")
     for line in examples:

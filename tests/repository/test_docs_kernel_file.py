@@ -79,9 +79,11 @@ def test_an_example_of_the_page_is_a_claim(block: Block, tmp_path: Path) -> None
     assert loaded(whole(block), tmp_path).name.endswith("mine")
 
 
-@pytest.mark.parametrize(("block", "told"), list(zip(WRONG[::2], WRONG[1::2], strict=True)), ids=lambda one: one.line)
-def test_a_mistake_of_the_page_is_told_in_its_words(block: Block, told: Block, tmp_path: Path) -> None:
-    with pytest.raises(ClaimError, match=re.escape(told.text.strip())):
+@pytest.mark.parametrize(
+    ("block", "reported"), list(zip(WRONG[::2], WRONG[1::2], strict=True)), ids=lambda one: one.line
+)
+def test_a_mistake_of_the_page_is_told_in_its_words(block: Block, reported: Block, tmp_path: Path) -> None:
+    with pytest.raises(ClaimError, match=re.escape(reported.text.strip())):
         loaded(whole(block), tmp_path)
 
 

@@ -65,7 +65,7 @@ def test_every_lemma_names_its_code_and_a_test_that_fails_without_it() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("was", "becomes", "told"),
+    ("was", "becomes", "reported"),
     [
         ("`divide`, `may_leave", "`dvide`, `may_leave", "Division: oracle/systems/rules/division.py: dvide"),
         (
@@ -77,11 +77,11 @@ def test_every_lemma_names_its_code_and_a_test_that_fails_without_it() -> None:
         ("- Test: `tests/oracle/test_numerics.py`: `test_one_sum_must", "`test_one_sum_must", "Row factor: no Test"),
     ],
 )
-def test_a_lemma_whose_evidence_is_not_there_is_told(was: str, becomes: str, told: str) -> None:
+def test_a_lemma_whose_evidence_is_not_there_is_told(was: str, becomes: str, reported: str) -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert text.count(was) == 1
     (mistake,) = mistakes_in(text.replace(was, becomes))
-    assert mistake.startswith(told)
+    assert mistake.startswith(reported)
 
 
 def test_every_lemma_and_assumption_that_a_comment_cites_is_on_its_page() -> None:

@@ -33,7 +33,7 @@ def test_a_plural_made_by_hand_is_seen(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         (plural(1, "trial"), "1 trial"),
         (plural(0, "trial"), "0 trials"),
@@ -43,5 +43,5 @@ def test_a_plural_made_by_hand_is_seen(tmp_path: Path) -> None:
         (str(Reason(Why.NAN)), "rows with NaN: the claim does not speak of NaN"),
     ],
 )
-def test_a_number_agrees_with_its_noun(words: str, told: str) -> None:
-    assert words == told
+def test_a_number_agrees_with_its_noun(words: str, reported: str) -> None:
+    assert words == reported

@@ -39,8 +39,10 @@ def test_the_site_is_built_strictly_and_fetches_nothing(tmp_path: Path) -> None:
     done = built(ROOT / "docs" / "site.py", tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert {path.stem for path in (tmp_path / "findings").glob("*.html")} == set(KINDS)
-    told = {name.rpartition(".")[2] for name in re.findall(r'id="(kfuzz[^"]*)"', (tmp_path / "api.html").read_text())}
-    assert set(kfuzz.__all__) - told == set()
+    reported = {
+        name.rpartition(".")[2] for name in re.findall(r'id="(kfuzz[^"]*)"', (tmp_path / "api.html").read_text())
+    }
+    assert set(kfuzz.__all__) - reported == set()
     assert {path.stem for path in (ROOT / "docs").glob("*.md")} <= {path.stem for path in tmp_path.glob("*.html")}
     for path in tmp_path.rglob("*.html"):
         assert not re.search(r'<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)="https?:', path.read_text()), path

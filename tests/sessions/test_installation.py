@@ -28,7 +28,7 @@ def installed_by(line: str, target: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("told", "extra", "wanted"),
+    ("reported", "extra", "wanted"),
     [
         ({"url": "file:///a/b/kfuzz-0.1.0-py3-none-any.whl"}, "", "/a/b/kfuzz-0.1.0-py3-none-any.whl"),
         ({"url": "file:///a%20b/kfuzz", "dir_info": {"editable": True}}, "gpu", "'/a b/kfuzz[gpu]'"),
@@ -42,8 +42,8 @@ def installed_by(line: str, target: Path) -> str:
         (None, "gpu", f"'{ROOT}[gpu]'"),
     ],
 )
-def test_it_names_where_kfuzz_came_from(told: dict[str, object] | None, extra: str, wanted: str) -> None:
-    text = None if told is None else json.dumps(told)
+def test_it_names_where_kfuzz_came_from(reported: dict[str, object] | None, extra: str, wanted: str) -> None:
+    text = None if reported is None else json.dumps(reported)
     assert install_line_for(text, ROOT, extra) == f"python -m pip install {wanted}"
 
 

@@ -52,10 +52,10 @@ def test_what_click_has_to_say_is_left_to_it() -> None:
 
 
 def test_what_fails_in_another_process_brings_its_traceback() -> None:
-    told = pickle.loads(pickle.dumps(wrap_unexpected(KeyError("x"))))  # noqa: S301  our own
-    assert isinstance(told, UnexpectedError)
-    assert isinstance(told, DeviceError)
-    assert "KeyError" in told.__notes__[0]
+    reported = pickle.loads(pickle.dumps(wrap_unexpected(KeyError("x"))))  # noqa: S301  our own
+    assert isinstance(reported, UnexpectedError)
+    assert isinstance(reported, DeviceError)
+    assert "KeyError" in reported.__notes__[0]
 
 
 @pytest.mark.slow

@@ -96,7 +96,7 @@ def test_a_refusal_is_told_with_its_line(device: PythonDevice) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "claim", "told"),
+    ("text", "claim", "reported"),
     [
         ("def f(x: return", 'op = "row_sum"', "mine.py:4: is no Python: "),
         ("def f(x): ...\ndef g(x): ...", 'op = "row_sum"', "call.entry: missing: it has f, g; say which is meant"),
@@ -110,10 +110,10 @@ def test_a_refusal_is_told_with_its_line(device: PythonDevice) -> None:
         ("def f(x): ...", 'op = "row_sum"\ncall = { given = { k = 3 } }', "f takes (x), no k"),
     ],
 )
-def test_a_mistake_in_a_claim_is_one_line(text: str, claim: str, told: str, tmp_path: Path) -> None:
+def test_a_mistake_in_a_claim_is_one_line(text: str, claim: str, reported: str, tmp_path: Path) -> None:
     with pytest.raises(ClaimError) as error:
         load(write_callable(tmp_path, text, claim))
-    assert told in str(error.value)
+    assert reported in str(error.value)
     assert "\n" not in str(error.value)
 
 
@@ -207,7 +207,7 @@ def test_a_callable_of_another_library_is_judged_as_numpys_are(name: str, device
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "x", "told"),
+    ("name", "x", "reported"),
     [
         ("torch/wrong_softmax_of_columns_bf16.py", [[-0.04248046875, -1.234375]], "y[0, 1] is 0.232421875"),
         ("torch/softmax_of_rows_bf16.py", [[-0.04248046875, -1.234375]], ""),
@@ -216,12 +216,12 @@ def test_a_callable_of_another_library_is_judged_as_numpys_are(name: str, device
     ],
 )
 def test_a_defect_of_a_library_shows_with_its_smallest_input(
-    name: str, x: list[list[float]], told: str, device: PythonDevice
+    name: str, x: list[list[float]], reported: str, device: PythonDevice
 ) -> None:
     case = case_of("softmax", {"x": np.float32(x)})
     with skipped_if_missing():
         found = run_trial(load(EXHIBITS / name), case, {}, device, Probe()).errors
-    assert told in found[0].message if told else not found
+    assert reported in found[0].message if reported else not found
 
 
 @pytest.fixture(scope="module")
@@ -237,15 +237,15 @@ def test_a_callable_on_a_card_is_judged_as_one_on_a_cpu(name: str, on_card: Pyth
     kernel = load(EXHIBITS / name)
     found = possible_trials(kernel, on_card)
     kinds = {defect.kind for trial in found for defect in trial.errors}
-    told = [defect.message for trial in found for defect in trial.errors]
+    reported = [defect.message for trial in found for defect in trial.errors]
     assert sum(trial.elements for trial in found) > 20 or kinds
     is_wrong = kernel.broken is not None and RIGHT_ON_A_CARD not in name
-    assert kernel.broken.kind in kinds if is_wrong else not kinds, told[:3]
+    assert kernel.broken.kind in kinds if is_wrong else not kinds, reported[:3]
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize(
-    ("x", "told"),
+    ("x", "reported"),
     [
         ([9.2e18, -9.2e18], ""),
         ([9.3e18, -9.3e18], "y[0, 0] is 0 "),
@@ -255,12 +255,12 @@ def test_a_callable_on_a_card_is_judged_as_one_on_a_cpu(name: str, on_card: Pyth
     ],
 )
 def test_torchs_rms_norm_of_a_card_is_lost_in_a_row_whose_differences_overflow(
-    x: list[float], told: str, on_card: PythonDevice
+    x: list[float], reported: str, on_card: PythonDevice
 ) -> None:
     case = case_of("rms_norm", {"x": np.float32([x]), "w": np.ones(len(x), np.float32)})
     with skipped_if_missing():
         found = run_trial(load(EXHIBITS / "card" / "wrong_torch_rms_norm.py"), case, {}, on_card, Probe()).errors
-    assert told in found[0].message if told else not found
+    assert reported in found[0].message if reported else not found
 
 
 @pytest.mark.gpu

@@ -154,9 +154,9 @@ def test_what_torch_allocates_on_a_card_is_guarded(path: Path, guarded: PythonDe
     pytest.importorskip("torch")
     found = list(trials(path, guarded))
     kinds = {defect.kind for trial in found for defect in trial.errors}
-    told = [defect.message for trial in found for defect in trial.errors] + [
+    reported = [defect.message for trial in found for defect in trial.errors] + [
         unjudged_text(r) for one in found for r in one.reasons
     ]
-    assert kinds == ({"out-of-bounds"} if path.stem.startswith("wrong_") else set()), told[:3]
-    assert sum(trial.elements for trial in found) > 20 or path.stem in REFUSED, told[:3]
-    assert path.stem not in REFUSED or all("not under --guard-all" in one for one in told), told[:3]
+    assert kinds == ({"out-of-bounds"} if path.stem.startswith("wrong_") else set()), reported[:3]
+    assert sum(trial.elements for trial in found) > 20 or path.stem in REFUSED, reported[:3]
+    assert path.stem not in REFUSED or all("not under --guard-all" in one for one in reported), reported[:3]

@@ -232,7 +232,7 @@ def test_escapes_are_as_python_reads_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("assigned", "given", "told"),
+    ("assigned", "given", "reported"),
     [
         ('N = 4\nsrc = f"""void f() {{ g({N}); }}"""', "src", r"mine\.py:3: the CUDA text is an f-string: it is there"),
         ('src = "void f() {}".replace("f", "g")', "src", r"mine\.py:2: the CUDA text is `'void f\(\) {}'\.replace"),
@@ -241,8 +241,8 @@ def test_escapes_are_as_python_reads_them() -> None:
         ("import sys\nif sys.argv:\n    src = 'a()'\nelse:\n    src = 'b()'", "src", "which may have several values"),
     ],
 )
-def test_a_text_that_a_run_would_make_is_told_with_its_line(assigned: str, given: str, told: str) -> None:
-    with pytest.raises(ClaimError, match=told) as caught:
+def test_a_text_that_a_run_would_make_is_told_with_its_line(assigned: str, given: str, reported: str) -> None:
+    with pytest.raises(ClaimError, match=reported) as caught:
         cuda(assigned, given)
     assert "\n" not in str(caught.value)
 

@@ -25,8 +25,8 @@ def device() -> Iterator[PythonDevice]:
 
 def test_what_one_file_patches_and_sets_does_not_reach_the_next(tmp_path: Path, device: PythonDevice) -> None:
     patches = "np.sum = lambda *_: None\n"
-    told = "import os, sys\nos.environ['KFUZZ_SEEN'] = '1'\nsys.modules['json'] = None\n"
-    trial_of(tmp_path, "patches", f"{RIGHT}{patches}{told}", device)
+    reported = "import os, sys\nos.environ['KFUZZ_SEEN'] = '1'\nsys.modules['json'] = None\n"
+    trial_of(tmp_path, "patches", f"{RIGHT}{patches}{reported}", device)
     asks = "import os, json\ndef f(x):\n    return np.sum(x, 1) * ('KFUZZ_SEEN' not in os.environ)\n"
     found = trial_of(tmp_path, "asks", f"import numpy as np\n{asks}", device)
     assert found.defects == ()
@@ -43,7 +43,7 @@ def test_a_file_keeps_its_process_while_another_is_called(tmp_path: Path, device
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("import sys\nsys.exit(3)\n", "wrong.py:5: the file cannot be imported: SystemExit: 3"),
         ("import os\nos._exit(3)\n", "wrong.py: the file cannot be imported: it ends its process (exit status 3)"),
@@ -51,11 +51,11 @@ def test_a_file_keeps_its_process_while_another_is_called(tmp_path: Path, device
     ],
 )
 def test_a_file_that_ends_its_process_when_it_is_imported_is_a_line(
-    text: str, told: str, tmp_path: Path, device: PythonDevice
+    text: str, reported: str, tmp_path: Path, device: PythonDevice
 ) -> None:
     with pytest.raises(ClaimError) as error:
         trial_of(tmp_path, "wrong", f"{text}{RIGHT}", device)
-    assert told in str(error.value)
+    assert reported in str(error.value)
     assert trial_of(tmp_path, "right", RIGHT, device).defects == ()
 
 

@@ -68,9 +68,9 @@ def fuzz_beside(package: Path, text: str, kernel: str) -> subprocess.CompletedPr
     """Fuzz a kernel where a package of this text can be imported."""
     (package / package.name).mkdir(parents=True)
     (package / package.name / "__init__.py").write_text(text)
-    told = package / f"{package.name}-0.1.2.dist-info"
-    told.mkdir()
-    (told / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package.name}\nVersion: 0.1.2\n")
+    reported = package / f"{package.name}-0.1.2.dist-info"
+    reported.mkdir()
+    (reported / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package.name}\nVersion: 0.1.2\n")
     file = package.parent / "mine.py"
     file.write_text(f'# /// kernel\n# op = "row_sum"\n# ///\nimport numpy as np\n{kernel}')
     command = [sys.executable, "-m", "kfuzz", "fuzz", str(file), "--device", "cpu", "--max-cases", "8", "--jobs", "1"]

@@ -223,9 +223,9 @@ def test_a_reference_with_more_weights_than_memory_is_refused_in_one_line(tmp_pa
     (tmp_path / "large.py").write_text(text.replace("return [8]", "return [1 << 19]"))
     with pytest.raises(
         ClaimError, match=r"has 17,301,504 weights of its own; kfuzz judges by at most 16,777,216"
-    ) as told:
+    ) as raised:
         kernel_with(tmp_path / "large.py", Unclaimed(op="reference"))
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(raised.value)
 
 
 def test_a_claim_without_a_reference_says_how_one_is_called(tmp_path: Path) -> None:

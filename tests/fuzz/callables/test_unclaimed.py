@@ -87,7 +87,7 @@ def test_what_a_function_takes_besides_is_said_or_stands_in_the_module(tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("unclaimed", "told"),
+    ("unclaimed", "reported"),
     [
         (Unclaimed("softmax"), "it has slow, fast: say which computes softmax: --entry slow"),
         (Unclaimed("softmux"), "op='softmux': unknown; the oracle has"),
@@ -99,12 +99,12 @@ def test_what_a_function_takes_besides_is_said_or_stands_in_the_module(tmp_path:
         (Unclaimed("softmax", FunctionWords("fast", only_home=True)), "--shapes home: say which"),
     ],
 )
-def test_what_has_to_be_said_is_asked_for_in_a_line(unclaimed: Unclaimed, told: str, tmp_path: Path) -> None:
+def test_what_has_to_be_said_is_asked_for_in_a_line(unclaimed: Unclaimed, reported: str, tmp_path: Path) -> None:
     path = tmp_path / "two.cu"
     path.write_text(TWO)
     with pytest.raises(ClaimError) as error:
         kernel_of(path, unclaimed)
-    assert told in str(error.value)
+    assert reported in str(error.value)
     assert "\n" not in str(error.value)
 
 
@@ -129,8 +129,8 @@ def test_sizes_of_a_function_of_pointers_are_told_by_names_or_by_their_order(
 
 def test_what_cannot_be_told_of_an_argument_is_asked_for() -> None:
     parameters = "float *out, const float *in, int N, int C, int tile"
-    told = untold("softmax", RAW % parameters, FunctionWords("f"))
-    assert told.startswith("f: the names do not say what C, tile means: say --arg NAME=VALUE")
+    reported = untold("softmax", RAW % parameters, FunctionWords("f"))
+    assert reported.startswith("f: the names do not say what C, tile means: say --arg NAME=VALUE")
     of_tensors = "torch::Tensor forward(torch::Tensor x, int threads) {}"
     assert "threads" in untold("softmax", of_tensors, FunctionWords("forward"))  # nobody tries it before
 
@@ -217,7 +217,7 @@ def cpu() -> Iterator[CpuDevice]:
 )
 def test_an_extension_without_a_claim_is_kept_or_found(path: Path, cpu: CpuDevice) -> None:
     kernel, kinds = kernel_of(path, Unclaimed(words_of(path, "op")[0])), kinds_of(path)
-    told = re.search(r"^// told: (.*)$", text_of(path), re.MULTILINE)
+    reported = re.search(r"^// told: (.*)$", text_of(path), re.MULTILINE)
     seen: set[str] = set()
     judged = 0
     for seed in range(MOST if kinds else TRIALS):
@@ -225,7 +225,7 @@ def test_an_extension_without_a_claim_is_kept_or_found(path: Path, cpu: CpuDevic
         trial = run_trial(kernel, attempt.case, attempt.tune, cpu, Probe(check=seed % 3 == 2))
         seen |= {defect.kind for defect in trial.errors}
         judged += trial.elements
-        if seen & kinds and (not told or any(re.search(told[1], defect.message) for defect in trial.errors)):
+        if seen & kinds and (not reported or any(re.search(reported[1], defect.message) for defect in trial.errors)):
             return
     assert (seen, judged > 100) == (set(), True)
     assert not kinds

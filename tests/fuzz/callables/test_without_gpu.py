@@ -182,7 +182,7 @@ def test_a_library_that_does_not_work_here_is_one_line_and_no_finding(tmp_path: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         (TRITON.format("tl.inline_asm_elementwise('', '=r,r', [i], tl.int32, True, 1)"), "inline_asm"),
         (TRITON.format("tl.store(y + i, tl.load(x + i).nothing_of_this_name)"), "nothing_of_this_name"),
@@ -191,17 +191,17 @@ def test_a_library_that_does_not_work_here_is_one_line_and_no_finding(tmp_path: 
     ],
 )
 def test_what_stands_in_for_a_gpu_and_cannot_is_no_finding(
-    text: str, told: str, tmp_path: Path, device: PythonDevice
+    text: str, reported: str, tmp_path: Path, device: PythonDevice
 ) -> None:
     try:
         found = trial_of(tmp_path, "mine", text, device)
     except MissingError as error:
         pytest.skip(str(error))
     except ClaimError as error:
-        assert told in str(error)  # noqa: PT017  either is right
+        assert reported in str(error)  # noqa: PT017  either is right
         return
     assert found.defects == ()
-    assert any(isinstance(reason, Refusal) and told in reason.words for reason in found.reasons)
+    assert any(isinstance(reason, Refusal) and reported in reason.words for reason in found.reasons)
 
 
 @pytest.mark.slow

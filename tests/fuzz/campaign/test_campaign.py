@@ -453,11 +453,11 @@ def test_a_folder_that_cannot_be_written_is_one_clear_line(scan: Kernel, tmp_pat
 
 def test_a_finding_is_reported_if_the_state_cannot_be_written(scan: Kernel, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    told: list[Event] = []
+    was_reported: list[Event] = []
     options = Options(max_cases=5, corpus=tmp_path / "corpus", out=tmp_path / "file" / "out")
     with pytest.raises(CaseError, match=r"file/out: cannot be written"):
-        run_campaign([scan], Breaks, options, told.append)
-    (found,) = told
+        run_campaign([scan], Breaks, options, was_reported.append)
+    (found,) = was_reported
     assert isinstance(found, Found)
     assert found.discovery.path is not None
     assert found.discovery.path.is_file()
@@ -543,9 +543,9 @@ def test_two_campaigns_into_one_corpus_lose_nothing_and_double_nothing(tmp_path:
     script = tmp_path / "child.py"
     script.write_text(CHILD)
     with child(script, tmp_path, "a") as one, child(script, tmp_path, "b") as two:
-        told = [set(process.communicate()[0].splitlines()) - {"begun", "ended"} for process in (one, two)]
+        was_reported = [set(process.communicate()[0].splitlines()) - {"begun", "ended"} for process in (one, two)]
     buckets = [e.record.origin.bucket for e in corpus.entries([tmp_path / "corpus"]) if e.record and e.record.origin]
-    assert sorted(buckets) == sorted(told[0] | told[1])
+    assert sorted(buckets) == sorted(was_reported[0] | was_reported[1])
 
 
 def test_quotas_differ_by_one_at_most() -> None:

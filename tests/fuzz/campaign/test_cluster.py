@@ -111,8 +111,8 @@ def killed_at_moments(made: TestCluster, moments: int, folder: Path, seed: int) 
 @pytest.mark.parametrize("moments", [3, 50])
 def test_workers_that_are_lost_change_nothing(moments: int, here: Path, tmp_path: Path) -> None:
     with cluster_of(tmp_path / "cluster", 2) as made:
-        told = killed_at_moments(made, moments, tmp_path, seed=moments)
-    assert len(told) == len(set(told)) >= 2
+        reported = killed_at_moments(made, moments, tmp_path, seed=moments)
+    assert len(reported) == len(set(reported)) >= 2
     assert report(tmp_path) == report(here)
     assert corpus_files(tmp_path) == corpus_files(here)
 

@@ -34,14 +34,14 @@ def test_a_long_block_leaves_no_process_idle_and_is_reported_first(
     queue = _Queue(Crew(orders, CpuDevice, iter(BLOCKS), 2, "cpu"))
     queue.hands = [Child(CpuDevice, noted) for _ in range(2)]
     queue.idle = list(queue.hands)
-    told: list[End] = []
+    reported: list[End] = []
     try:
-        while len(told) < len(BLOCKS):
+        while len(reported) < len(BLOCKS):
             queue.hand_out()
             for pipe in (ready := wait(list(queue.busy), 20)):
                 queue.receive(pipe)
             assert ready, "one waits for the other, who has nothing to do"
-            told += queue.take_in_turn()
+            reported += queue.take_in_turn()
     finally:
         end_all(queue.hands)
-    assert told == [BlockEnd(block) for block in BLOCKS]
+    assert reported == [BlockEnd(block) for block in BLOCKS]

@@ -132,7 +132,7 @@ def test_a_kernel_that_always_crashes_is_given_up_with_a_message(tmp_path: Path)
 
 def test_what_was_done_ahead_of_a_kernel_that_was_given_up_is_not_waited_for(tmp_path: Path) -> None:
     """Somebody does ten blocks before the first is told: those after the end of the kernel are not asked for."""
-    done, told = [], []
+    done, reported = [], []
 
     def as_fatal(end: End) -> End:
         return replace(end, fatal="trap") if isinstance(end, TrialEnd) and end.index >= 70 else end
@@ -145,14 +145,14 @@ def test_what_was_done_ahead_of_a_kernel_that_was_given_up_is_not_waited_for(tmp
                 results = [[as_fatal(end) for end in one.work(device, one.task)] for one in ahead if one]
                 done.extend(results)
                 for ends in results:
-                    told.append(ends)
+                    reported.append(ends)
                     yield 0, ends
 
     options = Options(seed=1, max_cases=800)
     (one,) = run_campaign([deadly(tmp_path, "false")], CpuDevice, options, spread=spread).kernels
     assert one.progress.retired.startswith(f"{MOST_FATAL} trials")
     assert one.progress.next == 70 + MOST_FATAL
-    assert len(told) < len(done)
+    assert len(reported) < len(done)
 
 
 def test_what_the_crashes_have_in_common_is_found_and_kept_clear_of(kernel: Kernel) -> None:

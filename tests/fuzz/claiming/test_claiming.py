@@ -144,8 +144,8 @@ def counted_as(kernel: Kernel, count: Callable[[dict[str, int]], tuple[int, int,
 
 def test_each_sum_gets_the_formula_of_its_stage() -> None:
     kernel = load(KERNELS / "attention" / "flash_warp.cu")
-    told = counted_as(kernel, lambda at: (at["keys"] - 1, at["d"] - 1, at["keys"] + 2))
-    assert told == {"adds": '{ pv = "keys - 1", qk = "d - 1", row = "keys + 2" }'}
+    reported = counted_as(kernel, lambda at: (at["keys"] - 1, at["d"] - 1, at["keys"] + 2))
+    assert reported == {"adds": '{ pv = "keys - 1", qk = "d - 1", row = "keys + 2" }'}
 
 
 def test_what_is_added_to_sums_that_are_whole_is_not_claimed() -> None:
@@ -222,8 +222,8 @@ def test_where_each_of_many_launches_has_a_formula_of_its_own_there_is_one_for_a
 def test_no_count_is_a_formula_of_rows() -> None:
     """Long rows are counted in few, so that a count that falls with their length looks as if it grew with them."""
     kernel = load(KERNELS / "softmax" / "online_block_vec4.cu")
-    told = counted_as(kernel, lambda at: (0, 0, at["rows"]))
-    assert "rows" not in told["adds"]
+    reported = counted_as(kernel, lambda at: (0, 0, at["rows"]))
+    assert "rows" not in reported["adds"]
 
 
 def test_a_summed_axis_is_told_from_one_that_only_counts() -> None:
@@ -292,11 +292,11 @@ def fuzzed(folder: Path, source: str) -> str:
 def test_a_claim_without_adds_is_told_how_much_tighter_it_could_be(tmp_path: Path) -> None:
     source = (KERNELS / "reduce" / "block_sum.cu").read_text()
     silent = re.sub(r"// \[accuracy\].*?//\n", "", source, flags=re.DOTALL)
-    told = re.search(
+    reported = re.search(
         r"an error of (\S+) % passes; it adds (\d+) times there, .* errors of (\S+) % show", fuzzed(tmp_path, silent)
     )
-    assert told
-    passes, adds, shows = float(told[1]), int(told[2]), float(told[3])
+    assert reported
+    passes, adds, shows = float(reported[1]), int(reported[2]), float(reported[3])
     assert adds == 36  # of 1000 terms, by 32 threads: 31 each, and a tree of 5
     assert shows < passes / 2
 
@@ -388,13 +388,13 @@ def test_a_wrong_kernel_without_a_claim_is_given_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"), [(b"", "it has no __global__ function"), (b"\xff\xfe", r"is no UTF-8 text \(byte 0\)")]
+    ("content", "reported"), [(b"", "it has no __global__ function"), (b"\xff\xfe", r"is no UTF-8 text \(byte 0\)")]
 )
-def test_a_file_of_which_nothing_can_be_guessed_is_one_line(tmp_path: Path, content: bytes, told: str) -> None:
+def test_a_file_of_which_nothing_can_be_guessed_is_one_line(tmp_path: Path, content: bytes, reported: str) -> None:
     (tmp_path / "mine.cu").write_bytes(content)
     done = CliRunner().invoke(main, ["claim", str(tmp_path / "mine.cu"), "--op", "softmax"])
     assert done.exit_code == 2
-    assert re.fullmatch(rf"(Error: )?.*mine\.cu: {told}\n", done.stderr), done.stderr
+    assert re.fullmatch(rf"(Error: )?.*mine\.cu: {reported}\n", done.stderr), done.stderr
 
 
 def test_a_template_of_several_numbers_is_not_guessed(tmp_path: Path) -> None:

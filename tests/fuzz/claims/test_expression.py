@@ -193,9 +193,9 @@ def test_a_sum_of_products_is_what_its_parts_make(products: list[list[str]], siz
 
 
 def test_a_sum_of_products_without_a_value_says_what_its_part_says() -> None:
-    for text, told in (
+    for text, reported in (
         ("1 / n", "divides by zero for n=0"),
         ("n + 9223372036854775807 + 1", "is beyond 63 bits for n=0"),
     ):
-        with pytest.raises(ExpressionError, match=told):
+        with pytest.raises(ExpressionError, match=reported):
             Total(((number(text, ("n",)),),))({"n": 0})

@@ -78,15 +78,15 @@ def test_a_bug_is_found_kept_and_reported(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_findings_with_any_number_of_jobs(folder: Path) -> None:
-    told = []
+    reported = []
     for jobs in ("1", "2"):
         kfuzz(
             "fuzz", "mine.cu", "--max-cases", "24", "--seed", "5", "--jobs", jobs, "--corpus", jobs, "--json", "r.json"
         )
         report = json.loads((folder / "r.json").read_text())
-        told.append([(f["bucket"], f["first_trial"], f["words"]) for f in report["kernels"][0]["findings"]])
-    assert told[0]
-    assert told[0] == told[1]
+        reported.append([(f["bucket"], f["first_trial"], f["words"]) for f in report["kernels"][0]["findings"]])
+    assert reported[0]
+    assert reported[0] == reported[1]
 
 
 @pytest.mark.slow
@@ -155,8 +155,8 @@ def test_one_unusable_file_does_not_keep_the_others_from_being_fuzzed(folder: Pa
     assert done.stderr.count("softmix") == done.stderr.count("f8[rows, cols]") == 1
     assert "nothing is broken: 9 trials" in done.stdout
     assert "; 2 kernels could not be judged, see above" in done.stdout
-    told = cases(folder / "j.xml")
-    assert {name: one.find("error") is not None for name, one in told.items()} == {
+    reported = cases(folder / "j.xml")
+    assert {name: one.find("error") is not None for name, one in reported.items()} == {
         "mine": False, "bad": True, "worse": True,
     }  # fmt: skip
     assert ["softmix" in line for line in json.loads((folder / "r.json").read_text())["unusable"]] == [True, False]
@@ -348,9 +348,9 @@ def test_replay_tries_every_kernel_of_the_op(folder: Path) -> None:
 def test_of_a_huge_case_it_is_said_what_is_done(folder: Path) -> None:
     huge = case_of("row_max", {"x": np.zeros((1 << 14, (1 << 8) + 1), np.float32)})
     path = keep_case(folder, huge, "reduce/warp_max_xor", "huge.json")
-    told = kfuzz("replay", "--kernel", "reduce/warp_max_xor", str(path)).stdout.splitlines()
-    assert [line.split()[0] for line in told] == ["running", "fixed", "1"]
-    assert f"{(1 << 14) * 257} elements" in told[0]
+    reported = kfuzz("replay", "--kernel", "reduce/warp_max_xor", str(path)).stdout.splitlines()
+    assert [line.split()[0] for line in reported] == ["running", "fixed", "1"]
+    assert f"{(1 << 14) * 257} elements" in reported[0]
     doing: list[str] = []
     with CpuDevice() as device:
         replay(case_file.read(path), load(KERNELS / "reduce/warp_max_xor.cu"), device, tell=doing.append)

@@ -75,8 +75,8 @@ def test_a_word_with_many_readers_keeps_a_reader_of_another_warp(device: CpuDevi
     }}"""
     arguments: dict[str, Value] = {"y": "f32[64]", "x": floats(64)}
     outcome = device.run(job_of(text, ("k",), "k", arguments), CHECK)
-    told = [one for one in outcome.findings if one.kind == "race"]
-    assert {one.severity for one in told} == {"error"}
+    reported = [one for one in outcome.findings if one.kind == "race"]
+    assert {one.severity for one in reported} == {"error"}
 
 
 def test_an_illegal_access_ends_its_thread_and_hides_no_race(device: CpuDevice) -> None:

@@ -205,9 +205,9 @@ template <class F> __global__ void copy(F f, float *y, const float *x, int n) {
 def test_a_lambda_that_nvcc_deduces_nothing_for_is_one_line() -> None:
     source = "template <class F> __global__ void copy(F f, float *y, const float *x, int n) {}"
     mine = kernel('call = "copy([](float v) { return v; }, y, x, cols)"', source)
-    with pytest.raises(ClaimError, match=r"entry = 'copy\(\[\].*nvcc: a lambda is not allowed") as told:
+    with pytest.raises(ClaimError, match=r"entry = 'copy\(\[\].*nvcc: a lambda is not allowed") as raised:
         machine_code.compile_kernel(mine.path, mine.source, (), mine.entries, "sm_90")
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(raised.value)
 
 
 def test_a_call_may_leave_out_what_has_a_default_and_nothing_else() -> None:

@@ -106,9 +106,9 @@ def test_a_cache_that_cannot_be_written_is_told_in_one_line(monkeypatch: pytest.
     """What is compiled for the cpu is loaded from there; for everything else it saves time alone."""
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("KFUZZ_CACHE", str(tmp_path / "file" / "cache"))
-    with CpuDevice() as device, pytest.raises(DeviceError) as told:
+    with CpuDevice() as device, pytest.raises(DeviceError) as raised:
         device.run(job_of("", ("k",), "k", {"y": "f32[4]", "x": floats(4)}), Probe())
-    message = str(told.value)
+    message = str(raised.value)
     assert message.startswith(f"{tmp_path / 'file' / 'cache'}: cannot be written: Not a directory;")
     assert "set KFUZZ_CACHE" in message
     assert "\n" not in message

@@ -284,9 +284,9 @@ def job_named(name: str) -> Job:
 def test_jobs_that_wait_may_begin_together() -> None:
     """How many do depends on how soon they are there; each has its own answer, in the order in which it was asked."""
     names = [f"job {number}" for number in range(40)]
-    told = together(*names)
-    assert [one.split(",")[0] for one in told] == names
-    assert max(int(one.rpartition(" ")[2]) for one in told if "one of" in one) in range(2, 9)
+    reported = together(*names)
+    assert [one.split(",")[0] for one in reported] == names
+    assert max(int(one.rpartition(" ")[2]) for one in reported if "one of" in one) in range(2, 9)
 
 
 @pytest.mark.parametrize(
@@ -299,11 +299,11 @@ def test_jobs_that_wait_may_begin_together() -> None:
 )
 def test_one_that_ends_what_others_need_is_found_and_they_are_run_alone(which: str, finding: str) -> None:
     before, behind = [f"job {number}" for number in range(3)], [f"job {number}" for number in range(4, 40)]
-    told = together(*before, which, *behind)
-    assert told[3] == finding
-    assert len(told) == 40
-    assert [one.split(",")[0] for one in told if one != finding] == before + behind
-    assert "one of" in told[-1]  # what came later is begun together again
+    reported = together(*before, which, *behind)
+    assert reported[3] == finding
+    assert len(reported) == 40
+    assert [one.split(",")[0] for one in reported if one != finding] == before + behind
+    assert "one of" in reported[-1]  # what came later is begun together again
 
 
 WORK = """

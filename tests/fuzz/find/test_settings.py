@@ -64,7 +64,7 @@ def test_a_folder_without_a_file_has_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("max-tim = 3", "tool.kfuzz.max-tim: there is no such option, did you mean max-time?"),
         ('kernels = "cuda"', "tool.kfuzz.kernels: a list of names"),
@@ -72,8 +72,8 @@ def test_a_folder_without_a_file_has_none(tmp_path: Path) -> None:
         ("device = ", "cannot be read: Invalid value"),
     ],
 )
-def test_a_mistake_is_one_line_that_says_where(tmp_path: Path, text: str, told: str) -> None:
-    with pytest.raises(TargetError, match=told) as error:
+def test_a_mistake_is_one_line_that_says_where(tmp_path: Path, text: str, reported: str) -> None:
+    with pytest.raises(TargetError, match=reported) as error:
         read_settings(project(tmp_path, text), KNOWN)
     assert "\n" not in str(error.value)
     assert str(tmp_path) in str(error.value)

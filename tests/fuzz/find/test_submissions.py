@@ -53,7 +53,7 @@ def test_a_solution_that_returns_is_not_handed_its_outputs(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("solution", "told"),
+    ("solution", "reported"),
     [
         ([], "a JSON object is expected"),
         ({}, "not a solution of a benchmark: 'spec' is missing"),
@@ -64,8 +64,8 @@ def test_a_solution_that_returns_is_not_handed_its_outputs(tmp_path: Path) -> No
         ),
     ],
 )
-def test_a_file_that_is_not_a_solution_is_an_error_of_one_line(solution: object, told: str, tmp_path: Path) -> None:
-    with pytest.raises(TargetError, match=told):
+def test_a_file_that_is_not_a_solution_is_an_error_of_one_line(solution: object, reported: str, tmp_path: Path) -> None:
+    with pytest.raises(TargetError, match=reported):
         find(str(write_submission(tmp_path, solution)))
 
 

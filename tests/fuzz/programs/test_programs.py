@@ -67,8 +67,8 @@ def test_a_right_program_has_no_finding_and_the_same_with_a_bug_has_one(
     assert {one.exit_code for one in right.printed} == {0}
     assert (right.stopped, len(right.printed), len({one.output for one in right.printed})) == ("", 3, 1)
     _, findings = run_program(built(tmp_path, f"{name}.cu", "-DBUG"), *words_after(name, "arguments"))
-    told = {one.kind for one in findings if one.severity == "error"}
-    assert told & set(words_after(name, "bug")), findings
+    reported = {one.kind for one in findings if one.severity == "error"}
+    assert reported & set(words_after(name, "bug")), findings
 
 
 @pytest.mark.soak
@@ -255,15 +255,15 @@ def test_options_of_nvcc_are_used_or_named_as_ignored() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         (["-ptx", "a.cu"], "makes programs for the cpu device, not PTX"),
         (["a.txt"], "neither a source file"),
         (["a.cu", "-o"], "-o: its value is missing"),
     ],
 )
-def test_anything_but_a_program_is_refused_in_one_line(words: list[str], told: str) -> None:
-    with pytest.raises(ClaimError, match=told):
+def test_anything_but_a_program_is_refused_in_one_line(words: list[str], reported: str) -> None:
+    with pytest.raises(ClaimError, match=reported):
         parse(words)
 
 
@@ -280,17 +280,17 @@ def test_macros_and_files_of_the_command_line_come_after_our_headers(tmp_path: P
 @pytest.mark.slow
 def test_errors_have_the_compilers_words_and_the_authors_file_names(tmp_path: Path) -> None:
     (tmp_path / "no.cu").write_text("int main() { return missing(); }\n")
-    told = kfuzz("check", "no.cu", cwd=tmp_path)
-    assert told.returncode == 2
-    assert re.search(r"no\.cu:1:\d+: error: .*missing", told.stderr)
+    reported = kfuzz("check", "no.cu", cwd=tmp_path)
+    assert reported.returncode == 2
+    assert re.search(r"no\.cu:1:\d+: error: .*missing", reported.stderr)
     (tmp_path / "no.cu").write_text("void missing();\nint main() { missing(); }\n")
-    told = kfuzz("nvcc", "no.cu", "-o", "no", cwd=tmp_path)
-    assert (told.returncode, "undefined reference to `missing()'" in told.stderr) == (2, True), told.stderr
+    reported = kfuzz("nvcc", "no.cu", "-o", "no", cwd=tmp_path)
+    assert (reported.returncode, "undefined reference to `missing()'" in reported.stderr) == (2, True), reported.stderr
     assert not os.path.exists(tmp_path / "no")
     (tmp_path / "no.cu").write_text("__global__ void kernel(float *y) { y[0] = 0; }\n")
-    told = kfuzz("check", "no.cu", cwd=tmp_path)
-    phase, error = told.stderr.splitlines()
-    assert (told.returncode, error) == (
+    reported = kfuzz("check", "no.cu", cwd=tmp_path)
+    phase, error = reported.stderr.splitlines()
+    assert (reported.returncode, error) == (
         2, "none of these files has a main(); kfuzz check runs a whole program, and kfuzz fuzz a kernel"
     )  # fmt: skip
     assert phase.endswith("compiling: no.cu")

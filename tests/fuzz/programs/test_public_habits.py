@@ -161,16 +161,16 @@ def test_a_function_of_the_users_own_may_be_named_like_one_of_a_library(text: st
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "reported"),
     [
         ("cufftPlan1d(0)", "cufftPlan1d, a part of cuFFT"),
         ("ncclAllReduce(0)", "ncclAllReduce, a part of NCCL"),
         ("cuModuleLoad(0, 0)", "cuModuleLoad, a part of CUDA's driver API"),
     ],
 )
-def test_a_function_of_a_library_that_is_not_there_is_named(call: str, told: str) -> None:
+def test_a_function_of_a_library_that_is_not_there_is_named(call: str, reported: str) -> None:
     assert refusal(f"void cufftCheck(int);\nint main() {{\n  cufftCheck({call});\n}}") == (
-        f"mine.cu:3: the cpu device does not have {told}; run this kernel with --device gpu"
+        f"mine.cu:3: the cpu device does not have {reported}; run this kernel with --device gpu"
     )
 
 

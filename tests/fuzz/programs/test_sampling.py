@@ -92,9 +92,9 @@ def test_a_bug_in_the_sample_or_met_by_it_or_of_bounds_is_found(
     library: Library, what: str, kind: str, mark: str, thread: str | None
 ) -> None:
     done, findings = check(library, what)
-    told = [one for one in findings if one.kind == kind and one.line == line_of(mark)]
-    assert told, findings
-    assert thread is None or thread in told[0].message
+    reported = [one for one in findings if one.kind == kind and one.line == line_of(mark)]
+    assert reported, findings
+    assert thread is None or thread in reported[0].message
     assert done.sampled.in_full < BLOCKS
 
 
@@ -112,7 +112,7 @@ def test_blocks_that_wait_for_others_are_checked_whole(library: Library, runs: i
 
 
 @pytest.mark.parametrize(
-    ("share", "told"),
+    ("share", "reported"),
     [
         (SampledShare(), []),
         (SampledShare(1, 100, 100, 0), []),
@@ -125,5 +125,5 @@ def test_blocks_that_wait_for_others_are_checked_whole(library: Library, runs: i
         ),
     ],
 )
-def test_the_report_says_how_many_blocks_were_checked_in_full(share: SampledShare, told: list[str]) -> None:
-    assert list(sampling_notes(share)) == told
+def test_the_report_says_how_many_blocks_were_checked_in_full(share: SampledShare, reported: list[str]) -> None:
+    assert list(sampling_notes(share)) == reported

@@ -40,11 +40,11 @@ def test_the_command_names_redundant_cases_and_deletes_only_on_request(tmp_path:
         origin = Origin("transpose/naive", f"mine: numeric, {count}", "numeric", "wrong", "cpu", {"height": 8})
         corpus.save(tmp_path, Record(case_of("transpose", {"x": x}), origin))
     command = ["cmin", str(tmp_path), "--kernel", "transpose/naive", "--device", "cpu"]
-    told = CliRunner().invoke(main, command)
-    assert told.exit_code == 0, told.output
+    reported = CliRunner().invoke(main, command)
+    assert reported.exit_code == 0, reported.output
     assert len(list(tmp_path.glob("*/*.json"))) == 2
-    assert "cases suffice" in told.output
-    before = told.output.splitlines()[-1].split(";")[0]
+    assert "cases suffice" in reported.output
+    before = reported.output.splitlines()[-1].split(";")[0]
     done = CliRunner().invoke(main, [*command, "--delete"])
     left = len(list(tmp_path.glob("*/*.json")))
     again = CliRunner().invoke(main, command).output.splitlines()[-1]

@@ -298,8 +298,8 @@ def test_a_product_is_held_against_cublas_else_against_the_peak_where_that_takes
     by_cublas = replace(plain, products=(recorded("cuBLAS", 200, 200, 201),), cost=ProductCost(1 << 40, 1e-4))
     of_peak = replace(plain, cost=ProductCost(1 << 40, 1.5e-4))
     of_copy = replace(plain, cost=ProductCost(1 << 20, 1e-6))
-    told = [(one.measure.name, round(one.fraction(own), 2)) for one in (by_cublas, of_peak, of_copy)]
-    assert told == [("cuBLAS", 0.8), ("peak", 0.6), ("copy", 0.5)]
+    reported = [(one.measure.name, round(one.fraction(own), 2)) for one in (by_cublas, of_peak, of_copy)]
+    assert reported == [("cuBLAS", 0.8), ("peak", 0.6), ("copy", 0.5)]
     assert [line.split()[:5] for line in timing.table(KernelTimes("k", "sgemm", (of_copy, by_cublas)))[::3]] == [
         ["size", "us", "TB/s", "of", "copy"], ["size", "us", "TFLOP/s", "of", "cuBLAS"],
     ]  # fmt: skip

@@ -43,9 +43,9 @@ def searched(path: Path, home: tuple[int, ...] = (8, 128), other_shapes: bool = 
 def test_a_finding_is_told_by_what_it_means_at_home(path: Path) -> None:
     (result,) = searched(path).kernels
     defect = result.news[0].headline.defect
-    told = dict(evidence(defect))["rank"]
-    assert told.startswith(said_in(path, "rank"))
-    assert told.split()[0].rstrip(":") == defect.title
+    reported = dict(evidence(defect))["rank"]
+    assert reported.startswith(said_in(path, "rank"))
+    assert reported.split()[0].rstrip(":") == defect.title
 
 
 @pytest.mark.soak
@@ -85,7 +85,7 @@ def test_the_exit_code_counts_other_shapes_where_they_were_asked_for(
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong", "told"),
+    ("right", "wrong", "reported"),
     [
         ({4, 8, 16}, {1, 2, 3, 6}, "cols % 4 == 0"),
         ({1, 2, 3, 32}, {33, 48}, "cols <= 32"),
@@ -95,5 +95,7 @@ def test_the_exit_code_counts_other_shapes_where_they_were_asked_for(
         ({1, 2, 3}, set(), ""),
     ],
 )
-def test_where_it_is_right_is_told_by_what_tells_the_sizes_apart(right: set[int], wrong: set[int], told: str) -> None:
-    assert separating_condition("cols", right, wrong) == told
+def test_where_it_is_right_is_told_by_what_tells_the_sizes_apart(
+    right: set[int], wrong: set[int], reported: str
+) -> None:
+    assert separating_condition("cols", right, wrong) == reported

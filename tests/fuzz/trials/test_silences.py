@@ -82,10 +82,10 @@ def test_a_silenced_warning_is_reported_as_silenced_and_a_needless_comment_too(t
     assert lines
     quiet = result_of(tmp_path, allow(text, "race", lines) + "\n// kfuzz: allow hang: never\n")
     assert (quiet.bugs, quiet.discoveries) == ((), ())
-    told = list(silence_texts(silenced_findings(quiet)))
-    assert told[0].startswith("silenced: race at ")
-    assert told[0].endswith(": as meant")
-    assert told[-1].startswith("silences nothing: kfuzz: allow hang at ")
+    reported = list(silence_texts(silenced_findings(quiet)))
+    assert reported[0].startswith("silenced: race at ")
+    assert reported[0].endswith(": as meant")
+    assert reported[-1].startswith("silences nothing: kfuzz: allow hang at ")
 
 
 @pytest.mark.slow

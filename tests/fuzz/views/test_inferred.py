@@ -48,9 +48,11 @@ def test_fuzz_replay_and_pytest_say_once_what_is_inferred(tmp_path: Path, monkey
     fixed = ("--device", "cpu", "--max-cases", "3", "--seed", "1", "--jobs", "1")
     outputs = ("--json", "run.json", "--html", "run.html")
     line = "mine: inferred, not written: arrays, sizes and call of row_sum, from --op row_sum and the text; "
-    told = kfuzz(tmp_path, "-m", "kfuzz", "fuzz", "mine.py", "--op", "row_sum", *fixed, *outputs, "--corpus", "kept")
-    assert told.count(line) == 1
-    assert "Wrong answers are judged by these" in told
+    reported = kfuzz(
+        tmp_path, "-m", "kfuzz", "fuzz", "mine.py", "--op", "row_sum", *fixed, *outputs, "--corpus", "kept"
+    )
+    assert reported.count(line) == 1
+    assert "Wrong answers are judged by these" in reported
     (entry,) = json.loads((tmp_path / "run.json").read_text())["kernels"]
     assert entry["inferred"]["would_change"] == BY_ANSWERS
     assert "inferred, not written: arrays, sizes and call of row_sum" in (tmp_path / "run.html").read_text()

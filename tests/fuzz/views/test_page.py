@@ -54,8 +54,12 @@ def test_a_thousand_findings_fit_in_two_megabytes() -> None:
 
 def test_errors_come_before_warnings_and_news_before_what_is_known() -> None:
     some = [finding(bucket="a", known=True), finding(bucket="b", severity="warning"), finding(bucket="c")]
-    told = data_of(as_page([report(kernel(findings=some))]))["findings"]
-    assert [(one["known"], one["severity"]) for one in told] == [(False, "error"), (False, "warning"), (True, "error")]
+    reported = data_of(as_page([report(kernel(findings=some))]))["findings"]
+    assert [(one["known"], one["severity"]) for one in reported] == [
+        (False, "error"),
+        (False, "warning"),
+        (True, "error"),
+    ]
 
 
 def test_a_picture_knows_where_its_wrong_elements_lie() -> None:
@@ -70,8 +74,8 @@ def test_a_picture_knows_where_its_wrong_elements_lie() -> None:
         "want_bits": "",
     }
     picture = {"output": "y", "shape": [2, 3], "got": [1.0, 1.0, 1.0, 1.0, 1.0, 9.0], "wrong": [wrong]}
-    told = data_of(as_page([report(kernel(findings=[finding(picture=picture)]))]))["findings"][0]["picture"]
-    assert told == {"output": "y", "rows": 2, "cols": 3, "got": picture["got"], "wrong": {"5": [1.0, 0.9, 1.1]}}
+    reported = data_of(as_page([report(kernel(findings=[finding(picture=picture)]))]))["findings"][0]["picture"]
+    assert reported == {"output": "y", "rows": 2, "cols": 3, "got": picture["got"], "wrong": {"5": [1.0, 0.9, 1.1]}}
 
 
 def test_the_signs_of_one_bug_are_one_entry() -> None:
@@ -112,9 +116,9 @@ def test_what_voids_a_pass_is_told_and_a_whole_run_has_nothing_of_it() -> None:
         kernel(stopped="it hangs"),
         kernel(not_judged=["NaN"]),
     ]
-    told = list(voids(report(*some, stop_reason="interrupted")))
-    assert len(told) == 6
-    assert "mine: no answer was judged: too large" in told[3]
+    reported = list(voids(report(*some, stop_reason="interrupted")))
+    assert len(reported) == 6
+    assert "mine: no answer was judged: too large" in reported[3]
 
 
 def test_a_page_holds_the_pages_of_the_kinds_that_occur() -> None:
@@ -158,12 +162,12 @@ def test_an_annotation_is_one_line_whatever_a_kernel_is_called() -> None:
 
 def test_a_bug_that_is_seen_in_several_ways_is_told_once_everywhere() -> None:
     one, other = finding(), finding(bucket="mine: numeric, wrong sum", bug=finding()["bucket"], kind="numeric", line=8)
-    told = report(kernel(findings=[one, other]))
-    (line,) = as_annotations([told]).splitlines()
+    reported = report(kernel(findings=[one, other]))
+    (line,) = as_annotations([reported]).splitlines()
     assert ("line=3" in line, line.endswith("seen in 2 ways")) == (True, True)
-    assert [row for row in as_summary([told]).splitlines() if "seen in 2 ways" in row and "mine.cu:3" in row] != []
-    assert [issue["location"]["lines"]["begin"] for issue in json.loads(as_code_quality([told]))] == [3]
-    (result,) = json.loads(as_sarif([told]))["runs"][0]["results"]
+    assert [row for row in as_summary([reported]).splitlines() if "seen in 2 ways" in row and "mine.cu:3" in row] != []
+    assert [issue["location"]["lines"]["begin"] for issue in json.loads(as_code_quality([reported]))] == [3]
+    (result,) = json.loads(as_sarif([reported]))["runs"][0]["results"]
     assert "also: mine: numeric, wrong sum" in result["message"]["text"]
 
 
@@ -195,10 +199,10 @@ def test_a_report_becomes_a_page_and_a_damaged_one_is_one_line(tmp_path: Path) -
     wrong = {"cut": text[:-20], "old": text.replace("kfuzz-report/1", "kfuzz-report/0"),
              "short": text.replace('"trials": 60, "rows": 600, "kernels"', '"kernels"'),
              "odd": text.replace('"seed": 7', '"seed": "seven"'), "list": "[1]"}  # fmt: skip
-    for name, told in wrong.items():
-        assert told != text
+    for name, reported in wrong.items():
+        assert reported != text
         bad = tmp_path / f"{name}.json"
-        bad.write_text(told)
+        bad.write_text(reported)
         code, said = run("report", str(bad), "-o", str(page))
         assert (code, said.count("\n")) == (2, 1), said
         assert str(bad) in said

@@ -103,8 +103,8 @@ def test_a_kernels_figures_are_drawn_and_named(browser: "Chrome", tmp_path: Path
         "Time by part",
     ]
     edges = browser.find_elements("css selector", ".more .edge title")
-    told = [one.get_attribute("textContent") for one in edges]
-    assert told == ["n = 1: tried", "n = 9: tried", "mine: race, `return shared[0];` in trial 3"]
+    reported = [one.get_attribute("textContent") for one in edges]
+    assert reported == ["n = 1: tried", "n = 9: tried", "mine: race, `return shared[0];` in trial 3"]
 
 
 def test_an_element_of_the_picture_says_got_want_and_interval(browser: "Chrome", tmp_path: Path) -> None:

@@ -74,23 +74,23 @@ def an_error(one: Report) -> Discovery:
 
 
 def test_the_document_has_the_fields_that_its_types_promise(found: Report) -> None:
-    told = json.loads(as_json([report.document(found)]))
-    assert misfit(told, Document, "") == ""
-    assert told.keys() == Document.__annotations__.keys()
-    for kernel in told["kernels"]:
+    reported = json.loads(as_json([report.document(found)]))
+    assert misfit(reported, Document, "") == ""
+    assert reported.keys() == Document.__annotations__.keys()
+    for kernel in reported["kernels"]:
         assert kernel.keys() == KernelEntry.__annotations__.keys()
         assert all(finding.keys() == FindingEntry.__annotations__.keys() for finding in kernel["findings"])
-    assert "seed" in misfit({**told, "seed": "3"}, Document, "")
-    assert (told["seed"], told["device"], told["trials"], told["exit_code"]) == (3, "cpu", 60, 1)
-    assert told["started"] == "2026-11-20T12:00:00+00:00"
+    assert "seed" in misfit({**reported, "seed": "3"}, Document, "")
+    assert (reported["seed"], reported["device"], reported["trials"], reported["exit_code"]) == (3, "cpu", 60, 1)
+    assert reported["started"] == "2026-11-20T12:00:00+00:00"
 
 
 def test_the_document_is_json_without_nan(found: Report) -> None:
     def no_constant(name: str) -> None:
         raise AssertionError(name)
 
-    told = json.loads(as_json([report.document(found)]), parse_constant=no_constant)
-    assert told["kernels"][0]["findings"][0]["worst"]["got"] == "nan"
+    reported = json.loads(as_json([report.document(found)]), parse_constant=no_constant)
+    assert reported["kernels"][0]["findings"][0]["worst"]["got"] == "nan"
 
 
 @pytest.mark.slow
@@ -100,12 +100,12 @@ def test_a_report_is_a_baseline(found: Report, tmp_path: Path) -> None:
     every = [one for kernel in found.kernels for one in kernel.discoveries]
     assert known == {said for one in every for said in (one.defect.bucket, *one.causes)}
     again = run_campaign([LEADING], CpuDevice, Options(seed=3, max_cases=30, known=known))
-    told = Report(again, (), "cpu", NOON)
-    assert told.exit_code == 0
-    assert all(one.is_known for one in told.kernels[0].discoveries)
-    assert list(failures(told)) == []
-    assert "1 known" in counts(told.kernels[0])
-    assert "nothing new is broken" in verdict(told)
+    reported = Report(again, (), "cpu", NOON)
+    assert reported.exit_code == 0
+    assert all(one.is_known for one in reported.kernels[0].discoveries)
+    assert list(failures(reported)) == []
+    assert "1 known" in counts(reported.kernels[0])
+    assert "nothing new is broken" in verdict(reported)
 
 
 def test_a_defect_comes_back_from_the_state_file_as_it_was(found: Report, tmp_path: Path) -> None:
@@ -211,10 +211,10 @@ def test_exit_codes(result: Result) -> None:
 
 def test_a_warning_is_no_failure(result: Result) -> None:
     every = (replace(one, defect=replace(one.defect, severity="warning")) for one in result.kernels[0].discoveries)
-    told = fake(
+    reported = fake(
         LEADING.name, Progress(trials=3, rows=3, elements=9, discoveries={one.defect.bucket: one for one in every})
     )
-    found = Report(told, (), "cpu", NOON)
+    found = Report(reported, (), "cpu", NOON)
     assert found.exit_code == 0
     assert "warning" in counts(found.kernels[0])
     assert "<failure" not in as_junit([report.document(found)])
@@ -266,9 +266,9 @@ def test_kernels_that_nobody_tried_are_no_part_of_what_is_said_to_be_right(found
     idle = replace(right, progress=replace(right.progress, trials=0, rows=0))
     given_up = replace(idle, progress=replace(idle.progress, retired="its claim is at fault"))
     short = replace(found.result, kernels=(right, idle), stop_reason="max-time")
-    told = verdict(replace(found, result=short))
-    assert told.startswith("nothing is broken")
-    assert told.endswith("; 1 of 2 kernels not tried at all: give more --max-time")
+    reported = verdict(replace(found, result=short))
+    assert reported.startswith("nothing is broken")
+    assert reported.endswith("; 1 of 2 kernels not tried at all: give more --max-time")
     assert "not tried" not in verdict(replace(found, result=replace(short, kernels=(right, given_up))))
     assert "not tried" not in verdict(replace(found, result=replace(short, stop_reason="interrupted")))
 
@@ -473,12 +473,12 @@ def test_it_says_what_is_still_to_come(time: float | None, cases: int | None, wo
 
 
 def test_the_report_says_how_far_up_each_axis_was_tried(found: Report) -> None:
-    for each, told in zip(found.kernels, json.loads(as_json([report.document(found)]))["kernels"], strict=True):
-        assert told["sizes"].keys() == each.kernel.axes.keys()
+    for each, reported in zip(found.kernels, json.loads(as_json([report.document(found)]))["kernels"], strict=True):
+        assert reported["sizes"].keys() == each.kernel.axes.keys()
         for name, axis in each.kernel.axes.items():
-            largest = told["sizes"][name]["largest_tried"]
+            largest = reported["sizes"][name]["largest_tried"]
             assert axis.lo <= largest <= axis.hi
-            assert told["sizes"][name]["claimed"] == str(axis)
+            assert reported["sizes"][name]["claimed"] == str(axis)
     one = found.kernels[0]
     assert summary.sizes_line(one).startswith(f"not tried: {one.kernel.name}: rows beyond ")
     ends = {name: axis.hi for name, axis in one.kernel.axes.items()}
