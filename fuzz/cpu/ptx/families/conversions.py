@@ -13,6 +13,13 @@ _ROUNDINGS = {"n": "nearest", "z": "to_zero", "p": "up", "m": "down"}
 _DIGITS = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}
 
 
+def _holds(to: str, of: str) -> bool:
+    """Whether an integer type has all numbers of another: then PTX has no .sat between them."""
+    if to[0] == of[0]:
+        return int(to[1:]) >= int(of[1:])
+    return to[0] == "s" and int(to[1:]) > int(of[1:])
+
+
 def _number(match: re.Match[str]) -> str | None:
     """Between two numbers, with PTX's rules for which modifiers they need."""
     to, of = match["to"], match["from"]
@@ -28,7 +35,7 @@ def _number(match: re.Match[str]) -> str | None:
     elif to_float:
         if not rounding or whole:
             return None
-    elif (of_float and not whole) or (not of_float and rounding):
+    elif (of_float and not whole) or (not of_float and (rounding or (sat and _holds(to, of)))):
         return None
     types = [f"{C}ptx_{one}" for one in (to, of)]
     how = f"{C}Rounding::{_ROUNDINGS[rounding[1]] if rounding else 'nearest'}"

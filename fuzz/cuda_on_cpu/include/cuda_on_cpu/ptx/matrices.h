@@ -18,18 +18,14 @@ struct PtxEight {
 };
 using ptx_m_e4m3 = PtxEight<E4m3>;
 using ptx_m_e5m2 = PtxEight<E5m2>;
-using ptx_m_s8 = int8_t;
-using ptx_m_u8 = uint8_t;
 using ptx_c_f32 = float;
 using ptx_c_f16 = PtxSixteen<11>;
-using ptx_c_s32 = int;
 
-// Fragments of mma.m16n8, by PTX's tables: a register has `each` adjacent elements, and four lanes hold a row of 4
-// `each`.
-template <class T, int rows_, int cols_, bool by_column>
+// Fragments of mma, by PTX's tables: a register has `each` adjacent elements, and four lanes hold a row of 4 `each`.
+template <class T, int rows_, int cols_, bool by_column, int each = 4 / sizeof(T)>
 struct PtxFragment {
   using element_type = T;
-  static constexpr int rows = rows_, cols = cols_, each = 4 / sizeof(T), own = rows * cols / 32, registers = own / each;
+  static constexpr int rows = rows_, cols = cols_, own = rows * cols / 32, registers = own / each;
   T x[own];
   static constexpr int lane_of(int row, int col) {
     int across = by_column ? row : col, along = by_column ? col : row;
@@ -40,24 +36,24 @@ struct PtxFragment {
     return across % each + each * (along / 8) + folds * each * (across / (4 * each));
   }
 };
-// A lane has two adjacent elements of the sums, whatever their size.
-template <class T>
+// A lane has two adjacent elements of each eight rows of the sums, whatever their size.
+template <class T, int rows_ = 16>
 struct PtxSum {
   using element_type = T;
-  static constexpr int rows = 16, cols = 8, own = 4, registers = 4 * sizeof(T) / 4;
+  static constexpr int rows = rows_, cols = 8, own = rows / 4, registers = own * sizeof(T) / 4;
   T x[own];
   static constexpr int lane_of(int row, int col) { return row % 8 * 4 + col / 2; }
   static constexpr int index_of(int row, int col) { return col % 2 + 2 * (row / 8); }
 };
 
 template <int left, class... Rest>
-CUDA_ON_CPU_INLINE void ptx_give(const uint32_t *, const Rest &...) {}
+CUDA_ON_CPU_INLINE void ptx_give_words(const uint32_t *, const Rest &...) {}
 template <int left, class First, class... Rest>
-CUDA_ON_CPU_INLINE void ptx_give(const uint32_t *from, First &first, Rest &...rest) {
+CUDA_ON_CPU_INLINE void ptx_give_words(const uint32_t *from, First &first, Rest &...rest) {
   if constexpr (left > 0) {
     static_assert(sizeof first == 4, "a register of 32 bits");
     __builtin_memcpy(&first, from, 4);
-    ptx_give<left - 1>(from + 1, rest...);
+    ptx_give_words<left - 1>(from + 1, rest...);
   }
 }
 template <class T>
@@ -68,7 +64,7 @@ CUDA_ON_CPU_INLINE uint32_t ptx_bits(const T &value) {
   return bits;
 }
 
-template <class C, class A, class B, int k, bool satf, class... Register>
+template <class C, class A, class B, int k, class... Register>
 CUDA_ON_CPU_INLINE void ptx_mma(int line, Register &&...given) {
   PtxSum<C> d, c;
   PtxFragment<A, 16, k, false> a;
@@ -78,10 +74,34 @@ CUDA_ON_CPU_INLINE void ptx_mma(int line, Register &&...given) {
   __builtin_memcpy(a.x, from, sizeof a.x);
   __builtin_memcpy(b.x, from + a.registers, sizeof b.x);
   __builtin_memcpy(c.x, from + a.registers + b.registers, sizeof c.x);
+  multiply(d, a, b, c, false, line);
+  uint32_t made[d.registers];
+  __builtin_memcpy(made, d.x, sizeof made);
+  ptx_give_words<d.registers>(made, given...);
+}
+
+// Integers of `bits` bits as a register holds them, the first one lowest.
+template <int bits, bool is_signed>
+CUDA_ON_CPU_INLINE void ptx_spread(const uint32_t *from, int count, int16_t *to) {
+  for (int i = 0; i < count; i++) {
+    auto code = static_cast<int>(from[i * bits / 32] >> (i * bits % 32) & ((1u << bits) - 1));
+    to[i] = static_cast<int16_t>(is_signed && code >> (bits - 1) ? code - (1 << bits) : code);
+  }
+}
+template <int rows, int k, int bits, bool a_signed, bool b_signed, bool satf, class... Register>
+CUDA_ON_CPU_INLINE void ptx_mma_integers(int line, Register &&...given) {
+  PtxSum<int, rows> d, c;
+  PtxFragment<int16_t, rows, k, false, 32 / bits> a;
+  PtxFragment<int16_t, k, 8, true, 32 / bits> b;
+  static_assert(sizeof...(given) == 2 * c.registers + a.registers + b.registers, "as many registers as the shape has");
+  const uint32_t words[] = {ptx_bits(given)...}, *from = words + d.registers;
+  ptx_spread<bits, a_signed>(from, a.own, a.x);
+  ptx_spread<bits, b_signed>(from + a.registers, b.own, b.x);
+  __builtin_memcpy(c.x, from + a.registers + b.registers, sizeof c.x);
   multiply(d, a, b, c, satf, line);
   uint32_t made[d.registers];
   __builtin_memcpy(made, d.x, sizeof made);
-  ptx_give<d.registers>(made, given...);
+  ptx_give_words<d.registers>(made, given...);
 }
 
 // Lanes 8 m to 8 m + 7 give the addresses of matrix m's rows; each lane reads two elements of each matrix, side by

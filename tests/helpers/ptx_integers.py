@@ -1,20 +1,11 @@
-"""Integers, bits, comparisons and choices of PTX give what whole numbers of Python give."""
+"""What PTX's integers, bits, comparisons, choices and moves mean, by whole numbers of Python."""
 
 from collections.abc import Callable, Iterator
 
-import pytest
-from ptx_rows import Checked, find_differences
-
-from kfuzz.cpu.device import CpuDevice
+from ptx_rows import Checked
 
 LETTERS = {16: "h", 32: "r", 64: "l"}
 TYPES = [(f"{sign}{bits}", bits, sign == "s") for bits in (16, 32, 64) for sign in "us"]
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[CpuDevice]:
-    with CpuDevice() as one:
-        yield one
 
 
 def number(bits: int, size: int, is_signed: bool) -> int:
@@ -421,13 +412,5 @@ def moves() -> Iterator[Checked]:
     )
 
 
-@pytest.mark.slow
-def test_integers_are_those_of_python(device: CpuDevice) -> None:
-    rows = [*arithmetic(), *carries(), *bits(), *choices(), *packed(), *moves()]
-    assert find_differences(device, rows, seed=1) == []
-
-
-@pytest.mark.slow
-def test_a_wrong_meaning_is_found(device: CpuDevice) -> None:
-    rows = [Checked("mul.hi.s32 %0, %1, %2;", ("r", "r"), "r", lambda a, b: a * b >> 32)]  # as if unsigned
-    assert len(find_differences(device, rows, seed=1)) == 1
+def every_integer_row() -> list[Checked]:
+    return [*arithmetic(), *carries(), *bits(), *choices(), *packed(), *moves()]

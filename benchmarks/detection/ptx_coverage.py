@@ -1,0 +1,139 @@
+"""Count the inline PTX that the cpu device understands: `python -m benchmarks.detection.ptx_coverage FOLDER`.
+
+FOLDER holds one checkout for each repository in `REPOSITORIES`, named OWNER+NAME, at the commit in the list. Every asm
+statement of their CUDA sources and headers goes through the translator of `kfuzz.cpu.ptx`; nothing is compiled. Keeps
+counts and names of instructions, and no text of the repositories.
+"""
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kfuzz.cpu.ptx.statements import Translated, translate_statements
+from kfuzz.sources.cuda_text import blank_non_code
+
+SUFFIXES = frozenset({".cu", ".cuh", ".h", ".hpp", ".inl"})
+LATER = re.compile(r"wgmma|setmaxnreg|tcgen05")
+"""The instructions that are refused on purpose for now."""
+LEAST_SHOWN = 5
+"""Statements of a reason that has a line of its own."""
+INSTRUCTION = re.compile(r"the PTX instruction ([\w.:]+)")
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A repository at one commit; `before` are the statements and the whole files that FIRST understood."""
+
+    name: str
+    commit: str
+    before: tuple[int, int]
+
+
+FIRST = "4cf8eee6"
+"""The last commit of this project with a table of single instructions."""
+CUTLASS = Counted("NVIDIA/cutlass", "7107b05", (191, 15))
+REPOSITORIES = (
+    CUTLASS,
+    Counted("HazyResearch/ThunderKittens", "0b55588", (100, 6)),
+    Counted("Dao-AILab/flash-attention", "0251105", (10, 3)),
+    Counted("deepseek-ai/DeepGEMM", "54e2261", (38, 2)),
+    Counted("deepseek-ai/FlashMLA", "9241ae3", (11, 1)),
+    Counted("xlite-dev/LeetCUDA", "cb6a049", (45, 0)),
+    Counted("NVIDIA/cuda-samples", "c94ff36", (6, 4)),
+)
+
+
+@dataclass
+class Count:
+    """What a repository has: statements, those understood, files with asm, and those wholly understood."""
+
+    statements: int = 0
+    understood: int = 0
+    later: int = 0
+    files: int = 0
+    whole: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: "Count") -> None:
+        self.statements += other.statements
+        self.understood += other.understood
+        self.later += other.later
+        self.files += other.files
+        self.whole += other.whole
+        self.reasons += other.reasons
+
+
+def count_file(path: Path) -> Count:
+    """The asm statements of one file, without those that are empty."""
+    source = path.read_text(encoding="utf-8", errors="replace")
+    made = Count()
+    if "asm" not in source:
+        return made
+    for one in translate_statements(source, blank_non_code(source)):
+        made.statements += 1
+        if isinstance(one, Translated):
+            made.understood += 1
+        else:
+            made.later += bool(LATER.search(one.why))
+            name = INSTRUCTION.search(one.why)
+            made.reasons[".".join(name[1].split(".")[:3]) if name else one.why] += 1
+    made.files = int(made.statements > 0)
+    made.whole = int(made.files and made.understood == made.statements)
+    return made
+
+
+def count_folder(folder: Path) -> Count:
+    """The asm statements of all CUDA sources and headers of a folder."""
+    made = Count()
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in SUFFIXES and path.is_file():
+            made.add(count_file(path))
+    return made
+
+
+def tables(folder: Path) -> Iterator[str]:
+    """The tables of the page."""
+    total, mine, before = Count(), Count(), [0, 0]
+    yield "| repository | commit | asm statements | understood | before | files with asm | wholly understood | before |"
+    yield "|---|---|---:|---:|---:|---:|---:|---:|"
+    for one in REPOSITORIES:
+        made = count_folder(folder / one.name.replace("/", "+"))
+        total.add(made)
+        if one is not CUTLASS:
+            mine.add(made)
+        before = [sum(pair) for pair in zip(before, one.before, strict=True)]
+        yield row(one.name, one.commit, made, one.before)
+    yield row("**all**", "", total, (before[0], before[1]))
+    others = total.statements - total.later
+    yield ""
+    yield (
+        f"*Before* is commit {FIRST}, which had a table of single instructions. {total.later} statements use wgmma, "
+        f"setmaxnreg or tcgen05, which are\nrefused in one line for now; of the other {others}, "
+        f"{100 * total.understood / max(others, 1):.1f}% are understood, and without CUTLASS\n"
+        f"{100 * mine.understood / max(mine.statements - mine.later, 1):.1f}% of {mine.statements - mine.later}. "
+        "An asm statement of host code, such as another processor's, counts like any other.\nRefused are:"
+    )
+    yield ""
+    yield "| first instruction that is not understood | statements |"
+    yield "|---|---:|"
+    for reason, count in total.reasons.most_common():
+        if not LATER.search(reason) and count >= LEAST_SHOWN:
+            yield f"| {reason} | {count} |"
+    rest = sum(count for reason, count in total.reasons.items() if not LATER.search(reason) and count < LEAST_SHOWN)
+    yield f"| others, each in fewer than {LEAST_SHOWN} statements | {rest} |"
+
+
+def row(name: str, commit: str, made: Count, before: tuple[int, int]) -> str:
+    shares = [f"{100 * part / max(made.statements, 1):.1f}%" for part in (made.understood, before[0])]
+    return (
+        f"| {name} | {commit} | {made.statements} | {made.understood} ({shares[0]}) | {before[0]} ({shares[1]}) "
+        f"| {made.files} | {made.whole} | {before[1]} |"
+    )
+
+
+if __name__ == "__main__":
+    for line in tables(Path(sys.argv[1])):
+        print(line)

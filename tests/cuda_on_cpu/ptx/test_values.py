@@ -1,0 +1,28 @@
+"""PTX's instructions give what they mean: whole numbers and fractions of Python, on edges and on random values."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from ptx_floats import every_conversion, every_float_row
+from ptx_integers import every_integer_row
+from ptx_rows import Checked, find_differences
+
+from kfuzz.cpu.device import CpuDevice
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[CpuDevice]:
+    with CpuDevice() as one:
+        yield one
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [every_integer_row, every_float_row, every_conversion])
+def test_every_instruction_gives_what_it_means(device: CpuDevice, rows: Callable[[], list[Checked]]) -> None:
+    assert find_differences(device, rows(), seed=1) == []
+
+
+@pytest.mark.slow
+def test_a_wrong_meaning_is_found(device: CpuDevice) -> None:
+    rows = [Checked("mul.hi.s32 %0, %1, %2;", ("r", "r"), "r", lambda a, b: a * b >> 32)]  # as if unsigned
+    assert len(find_differences(device, rows, seed=1)) == 1
