@@ -88,7 +88,7 @@ def _chosen(match: re.Match[str]) -> str:
 
 def _plain_choice(match: re.Match[str]) -> str:
     """As fmaxf, which the count flavour knows."""
-    return f"{C}ptx_put({{0}}, f{match['what']}f({_take('f32', 1, False)}, {_take('f32', 2, False)}))"
+    return f"{C}ptx_put({{0}}, f{match['what']}f(({_take('f32', 1, False)}), ({_take('f32', 2, False)})))"
 
 
 def _sign(match: re.Match[str]) -> str:

@@ -91,6 +91,8 @@ CUDA_ON_CPU_INLINE To ptx_as(From from) {
     return static_cast<To>(from);
   } else if constexpr (std::is_same_v<To, float> && std::is_same_v<From, double>) {
     return static_cast<float>(from);
+  } else if constexpr (std::is_class_v<To> && !ptx_is_integer<From> && std::is_constructible_v<To, From>) {
+    return static_cast<To>(from);  // numbers that count
   } else {
     static_assert(sizeof(To) == sizeof(From), "an instruction reads a register of its own size");
     To made;
