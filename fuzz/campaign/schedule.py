@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
-from kfuzz.callables.libraries import libraries
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices import Probe, PythonCall
+from kfuzz.devices import Probe
 from kfuzz.gpu.options import GpuOptions
 from kfuzz.kinds import Kind
 from kfuzz.search.choose import seed_of, seeded_choices
+from kfuzz.search.interpreted import MOST_PROGRAMS, is_interpreted
 from kfuzz.search.plan import Attempt, plan, plan_rung
 from kfuzz.search.scale import BUDGET, CHECK_BUDGET, CHECK_WORK, OF_ELEMENTS, WORK, Large
 from kfuzz.search.vast import ELEMENTS, Rung, rungs
@@ -43,8 +43,6 @@ RUNG_FIRST, RUNG_EVERY, MOST_RUNGS = 305, 20, 96
 BEYOND_INT = Rung(ELEMENTS, 31)
 LARGE_TIMEOUT = 3
 """How many times longer than others such a trial may take on the device: with its judging, at most 10 seconds."""
-MOST_PROGRAMS = 16
-"""Most programs along each size if an interpreter runs them."""
 BLOCKS = (2, 4, 8, 16, 32)
 """Trials of a kernel in the first rounds; the last number is for all later rounds."""
 
@@ -98,12 +96,6 @@ def attempt_of(kernel: Kernel, seed: int, index: int, budget: int = BUDGET) -> A
     choose = seeded_choices(seed_of(seed, kernel.name, index))
     rung = {"overflow": BEYOND_INT, "rung": rung_of(kernel, index)}.get(large) if large else None
     return (rung and plan_rung(kernel, rung, choose)) or plan(kernel, choose, most, work, large)
-
-
-def is_interpreted(kernel: Kernel) -> bool:
-    """Whether an interpreter runs the kernel's programs one by one."""
-    languages = [entry.language for entry in kernel.entries if isinstance(entry, PythonCall)]
-    return any(libraries()[one].interpreter is not None for one in languages)
 
 
 def with_few_programs(kernel: Kernel) -> Kernel:

@@ -19,6 +19,7 @@ from kfuzz.properties.property import Examined, NamedOutputs
 from kfuzz.properties.twins import Agreement, Twin, compare, finding_of
 from kfuzz.search.choose import Choose, once_in, one_of, seed_of, seeded_choices
 from kfuzz.search.edges import edges, named_numbers, widths
+from kfuzz.search.interpreted import MOST_PROGRAMS, is_interpreted
 
 WORDS = "batch invariance"
 MOST_ELEMENTS, LARGEST_BATCH = 1 << 16, 1 << 16
@@ -102,7 +103,7 @@ def candidates(trial: Examined, count: int, row: int, other: int, choose: Choose
 def batch_sizes(trial: Examined, count: int) -> list[list[int]]:
     """Numbers of rows at an edge of the launch or the text: larger ones, and smaller ones."""
     axis, kernel = axis_of_rows(trial.kernel), trial.kernel
-    most = max(count, LARGEST_BATCH * count // trial.case.elements)
+    most = max(count, MOST_PROGRAMS if is_interpreted(kernel) else LARGEST_BATCH * count // trial.case.elements)
     named = [one for one in named_numbers(kernel) if count < one <= most]
     near = {2 * count, 3 * count, *(one + step for one in named for step in (-1, 0, 1))}
     every = near | ({*edges(axis, widths(kernel, trial.tune))} if axis else set())
