@@ -67,7 +67,9 @@ def describe_several(entries: dict[str, PropertyEntry]) -> str:
     more = f", or {len(whys) - 2} more reasons" if len(whys) > 2 else ""
     names = ", ".join(failed[:MOST_NAMES]) + (f" and {len(failed) - MOST_NAMES} more" * (len(failed) > MOST_NAMES))
     parts = [
-        f"held in {len(entries) - len(failed) - len(untested)} of {plural(len(entries), 'kernel')}",
+        f"held in {len(entries) - len(failed) - len(untested)} of {plural(len(entries), 'kernel')}"
+        if len(untested) < len(entries)
+        else "",
         f"did not hold in {names}" if failed else "",
         f"not tested in {len(untested)}: {' or '.join(whys[:2])}{more}" if untested else "",
     ]
