@@ -17,10 +17,11 @@ from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.find import find
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.question import enclose
+from kfuzz.oracle.rearranged import loosest_ends, names_a_way
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.slices import GRAVEST, MOST_SHOWN, Part, join_verdicts, split_rows
 from kfuzz.oracle.spelling import in_other_arrays, in_own_arrays
-from kfuzz.oracle.verdict import AnswerKind, Picture, Reason, Special, Verdict, Why, Worst
+from kfuzz.oracle.verdict import AnswerKind, Picture, Reason, Special, Status, Verdict, Why, Worst
 
 
 @np.errstate(all="ignore")  # signalling NaNs, infinities and underflow are what is judged here
@@ -82,9 +83,17 @@ def _judge_rows(
         verdicts = {
             role: _judge_output(module, asked, role, answered[role], enclosures[role]) for role in module.outputs
         }
-        if all(verdict.status != "broken" for verdict in verdicts.values()):
-            break
-    return verdicts
+        if not any(verdict.is_outside for verdict in verdicts.values()):
+            return verdicts
+    stored = {role: BY_DTYPE[answered[role].dtype] for role, of in module.outputs.items() if of.is_float}
+    is_held = names_a_way(module, accuracy)
+    loosest = loosest_ends(module, asked, accuracy, scalars or {}, stored) or {}
+    return {
+        role: _judge_output(module, asked, role, answered[role], enclosures[role], loosest[role], is_held)
+        if verdicts[role].is_outside and role in loosest
+        else verdicts[role]
+        for role in module.outputs
+    }
 
 
 def enclose_answers(
@@ -106,9 +115,26 @@ def _combine(verdicts: list[Verdict]) -> Verdict:
     return replace(first, ratio=ratio, judged=judged, reasons=reasons, tier=tier)
 
 
-def _judge_output(module: Op, inputs: Mapping[str, Floats], role: str, answer: Floats, enclosure: Enclosure) -> Verdict:
+def _judge_output(
+    module: Op, inputs: Mapping[str, Floats], role: str, answer: Floats, enclosure: Enclosure,
+    loosest: tuple[Doubles, Doubles] | None = None, is_held: bool = True,
+) -> Verdict:  # fmt: skip
+    """The verdict on one output.
+
+    `loosest`: the least and the greatest answer of any rearrangement, if they are known. `is_held`: whether the claim
+    names a form, so that other ways are not what it claims.
+    """
     got = _numbers(answer, enclosure)
     comparison = compare(got, enclosure)
+    status: Status = "broken"
+    beyond = np.zeros_like(comparison.broken)
+    if loosest is not None and not enclosure.bits:
+        is_inside = (got >= loosest[0]) & (got <= loosest[1]) & np.isfinite(enclosure.want)
+        beyond = comparison.broken & ~is_inside
+        if np.any(beyond) and not is_held:  # the other elements are not what it is accused of
+            comparison = replace(comparison, broken=beyond, doubtful=np.zeros_like(beyond))
+        elif not is_held:
+            status = "suspect"
     ratio = float(np.max(comparison.ratio, where=enclosure.judged & np.isfinite(comparison.ratio), initial=0.0))
     judged = int(enclosure.judged.sum())
     tier = "arb" if np.any(comparison.doubtful) else "float64"
@@ -131,7 +157,7 @@ def _judge_output(module: Op, inputs: Mapping[str, Floats], role: str, answer: F
     kind: AnswerKind = "numeric" if enclosure.bits or (np.isfinite(want) and np.isfinite(value)) else "special"
     return replace(
         base,
-        status="broken",
+        status=status,
         kind=kind,
         diagnosis=diagnosis.label,
         family=diagnosis.family or diagnosis.label,
@@ -141,6 +167,7 @@ def _judge_output(module: Op, inputs: Mapping[str, Floats], role: str, answer: F
         extent=extent(wrong, worst),
         picture=_picture(role, answer, enclosure, wrong),
         tier="arb",
+        is_beyond_all=bool(np.any(beyond)),
         is_joint=bool(together),
     )
 

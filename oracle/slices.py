@@ -21,7 +21,7 @@ MOST_ELEMENTS = 1 << 16
 is made; larger slices are slower, since they do not fit a cache."""
 MOST_SHOWN = 256
 """The most elements of an answer that a person may want to see one by one."""
-GRAVEST: tuple[Status, ...] = ("broken", "kept", "not judged")
+GRAVEST: tuple[Status, ...] = ("broken", "suspect", "kept", "not judged")
 
 RoleArrays = Mapping[str, Floats]
 RowNumbers = NDArray[np.int64]
@@ -75,7 +75,9 @@ def join_verdicts(parts: Sequence[Part], answer: Floats) -> Verdict:
     """Join the verdicts on an output's slices: the worst one, with the counts of all."""
     if len(parts) == 1:
         return parts[0][1]
-    rows, worst = min(parts, key=lambda part: (GRAVEST.index(part[1].status), -part[1].ratio))
+    rows, worst = min(
+        parts, key=lambda part: (GRAVEST.index(part[1].status), not part[1].is_beyond_all, -part[1].ratio)
+    )
     verdicts = [verdict for _, verdict in parts]
     place = worst.worst and _place_in_whole(worst.worst, rows)
     return replace(

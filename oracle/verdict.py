@@ -3,13 +3,14 @@
 Code reads these types and never compares words. Knows no op and no number system.
 """
 
+import warnings
 from dataclasses import dataclass
 from enum import Enum
 from typing import Literal, get_args
 
 from kfuzz.oracle.plural import plural
 
-Status = Literal["kept", "broken", "not judged"]
+Status = Literal["kept", "suspect", "broken", "not judged"]
 AnswerKind = Literal["", "numeric", "special"]
 SpecialRow = Literal["row", "ieee"]
 NanRow = Literal[SpecialRow, "ignore"]
@@ -43,6 +44,10 @@ class Special:
 
 class AnswerError(AssertionError):
     """The answer is broken, or nothing of it was judged."""
+
+
+class SuspectWarning(UserWarning):
+    """The answer lies outside the op's own forms, and some rearrangement of its formula may give it."""
 
 
 class Why(Enum):
@@ -151,7 +156,10 @@ class Extent:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Kept, broken or not judged, with the evidence.
+    """Kept, suspect, broken or not judged, with the evidence.
+
+    Suspect: outside the forms of the op, but where some rearrangement of its formula may lie, and the claim names no
+    form. Broken: outside what the claim allows, and what any rearrangement may give if it names no form.
 
     `ratio` is the largest error over its bound among the judged finite elements; 1 is the bound itself.
     `reasons` say what was not judged, and why; kept and broken verdicts may have reasons, too.
@@ -171,6 +179,8 @@ class Verdict:
     extent: Extent | None = None
     picture: Picture | None = None
     tier: str = "float64"
+    is_beyond_all: bool = False
+    """It is outside, and no rearrangement of the op's formula gives it, whatever form the claim names."""
     is_joint: bool = False
     """Each element lies in its own interval, but no right computation gives all of them together."""
 
@@ -180,17 +190,28 @@ class Verdict:
             "the answer is kept, or look at verdict.status"
         )
 
+    @property
+    def is_outside(self) -> bool:
+        """Whether elements lie outside the forms that the claim allows."""
+        return self.status in ("broken", "suspect")
+
     def check(self) -> "Verdict":
-        """Return the verdict if it is kept; raise AnswerError if it is broken or nothing was judged."""
+        """Return the verdict if it is kept or suspect, which warns; raise AnswerError if broken or not judged."""
         if self.status == "kept":
             return self
         if self.status == "not judged":
             raise AnswerError(f"not judged: {'; '.join(map(str, self.reasons))}")
         worst, diagnosis = self.worst, ": ".join(part for part in (self.diagnosis, self.detail) if part)
         if worst is None:
-            raise AnswerError(f"broken: {diagnosis}")
+            return self._report(diagnosis)
         where = f"{worst.output}[{', '.join(map(str, worst.index))}]"
-        raise AnswerError(
-            f"broken: {where} is {worst.got:.9g}, wanted {worst.want:.9g} in [{worst.lo:.9g}, {worst.hi:.9g}]; "
-            f"{diagnosis}"
+        return self._report(
+            f"{where} is {worst.got:.9g}, wanted {worst.want:.9g} in [{worst.lo:.9g}, {worst.hi:.9g}]; {diagnosis}"
         )
+
+    def _report(self, text: str) -> "Verdict":
+        """Warn of a suspect answer; raise an error for a broken one."""
+        if self.status == "suspect":
+            warnings.warn(f"suspect: {text}; another way to compute the op may give this", SuspectWarning, stacklevel=3)
+            return self
+        raise AnswerError(f"broken: {text}")

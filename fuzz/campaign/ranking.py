@@ -136,7 +136,7 @@ def orders_of(kernel: Kernel, case: Case, device: Device) -> tuple[list[str], li
         inputs, outputs = kernel.stored(case.arrays), kernel.outputs(run.outputs, bound.sizes)
         verdict = judge(kernel.op, inputs, outputs, bound.accuracy, kernel.special, bound.scalars)
         order = run.circumstances.order or str(run.circumstances)
-        (wrong if verdict.status == "broken" else right)[order] = None
+        (wrong if verdict.is_outside else right)[order] = None
     return list(right), list(wrong)
 
 

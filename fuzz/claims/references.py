@@ -171,7 +171,7 @@ def check_means(
 ) -> None:
     """Check the reference's answers at one set of sizes, in one precision, against the bounds of the formula."""
     verdict = judge(str(path), inputs, answers)
-    if verdict.status == "broken" and verdict.worst is not None:
+    if verdict.is_outside and verdict.worst is not None:
         worst = verdict.worst
         at = f"{worst.output}[{', '.join(map(str, worst.index))}] of {list(answers[worst.output].shape)}"
         found = (

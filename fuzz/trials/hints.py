@@ -22,7 +22,7 @@ OF_ROUNDING = ("fast exp", "less accurate than claimed", "wrong elements", "exp 
 
 def add_hints(kernel: Kernel, inputs: ByRole, got: ByRole, bound: Bound, verdict: Verdict) -> Verdict:
     """A broken verdict with hints in its detail; any other verdict unchanged."""
-    if verdict.status != "broken":
+    if not verdict.is_outside:
         return verdict
     hints = [keeps] if (keeps := hint_at_finite(kernel, inputs, got, bound)) else []
     hints += [keeps] if (keeps := hint_at_rounds(kernel, inputs, got, bound)) else []

@@ -40,25 +40,33 @@ def is_suspect(outcome: Outcome, judged: Judged) -> bool:
 
 
 def is_accused(judged: Judged) -> bool:
-    """Whether one of the verdicts is broken."""
-    return any(verdict.status == "broken" for _, verdict in judged)
+    """Whether one of the verdicts is broken or suspect."""
+    return any(verdict.is_outside for _, verdict in judged)
 
 
 def defects_of(kernel: Kernel, case: Case, scene: Scene, outcome: Outcome, judged: Judged) -> tuple[Defect, ...]:
-    """Every defect of a trial, the device's first; one for each bucket. What is silenced explains no wrong answer."""
+    """Every defect of a trial, the device's first; one for each bucket. What is silenced explains no wrong answer.
+
+    A reference is one way to compute its op, even for a claim that counts additions: it accuses only of what no
+    rearrangement gives.
+    """
+    if is_reference(kernel.op):
+        judged = [(run, _by_reference(verdict)) for run, verdict in judged]
     text = partial(text_of, kernel)
     loud = replace(outcome, findings=tuple(one for one in outcome.findings if not silence_of(one, text)))
     answers = [_add_causes(kernel, case, one) for one in _oracle_defects(kernel, scene, loud, judged)]
-    if is_reference(kernel.op):
-        answers = [_make_suspect(one) for one in answers]
     covered = {answer.kind for answer in answers} & {"stateful"}  # a wrong answer says more than one that differs
     findings = (one for one in outcome.findings if one.severity == "error" or one.kind not in covered)
     every = [*(device_defect(scene, one, text) for one in findings), *answers]
     return tuple({defect.bucket: defect for defect in reversed(every)}.values())[::-1]
 
 
+def _by_reference(verdict: Verdict) -> Verdict:
+    return verdict if not verdict.is_outside or verdict.is_beyond_all else replace(verdict, status="suspect")
+
+
 def _make_suspect(defect: Defect) -> Defect:
-    """The defect as a suspect: a reference is one way to compute the op, and another way may be right as well."""
+    """The defect as a suspect: the claim names no way to compute the op, and another way may be right as well."""
     kind: Kind = "suspect"
     bucket = f"{defect.scene.kernel}: {kind}, {defect.sign}"
     return replace(defect, kind=kind, severity="warning", bucket=bucket, fault=bucket, ratio=None)
@@ -155,7 +163,7 @@ def _line(source: str, number: int) -> str:
 
 def _oracle_defects(kernel: Kernel, scene: Scene, outcome: Outcome, judged: Judged) -> list[Defect]:
     """The defects of the verdicts, without those that a finding of the device explains."""
-    broken = [(run, verdict) for run, verdict in judged if verdict.status == "broken"]
+    broken = [(run, verdict) for run, verdict in judged if verdict.is_outside]
     broken = [(run, verdict) for run, verdict in broken if not _is_unwritten(kernel, outcome, verdict)]
     if not broken:
         return []
@@ -168,18 +176,19 @@ def _oracle_defects(kernel: Kernel, scene: Scene, outcome: Outcome, judged: Judg
             return [_wrong(scene, *small)]
         unlike = _stateful if kernel.front.is_python or by_calls else _race
         return [] if explained else [unlike(scene, judged, *broken[0])]
-    usual = [(run, verdict) for run, verdict in broken if not run.circumstances.multiprocessors]
-    return [_wrong(scene, *max(usual or broken, key=lambda pair: pair[1].ratio))]
+    usual = [(run, verdict) for run, verdict in broken if not run.circumstances.multiprocessors] or broken
+    gravest = [pair for pair in usual if pair[1].status == "broken"] or usual
+    return [_wrong(scene, *max(gravest, key=lambda pair: pair[1].ratio))]
 
 
 def _on_small_gpu(outcome: Outcome, judged: Judged) -> tuple[Run, Verdict] | None:
     """The wrong run, if all wrong runs and no right one show the host a GPU of the same unusual size."""
-    wrong = {run.circumstances.multiprocessors for run, verdict in judged if verdict.status == "broken"}
-    right = {run.circumstances.multiprocessors for run, verdict in judged if verdict.status != "broken"}
+    wrong = {run.circumstances.multiprocessors for run, verdict in judged if verdict.is_outside}
+    right = {run.circumstances.multiprocessors for run, verdict in judged if not verdict.is_outside}
     depends = any(found.kind == "nondeterministic" for found in outcome.findings)
     if len(wrong) != 1 or wrong & (right | {0}) or depends:
         return None
-    return next((run, verdict) for run, verdict in judged if verdict.status == "broken")
+    return next((run, verdict) for run, verdict in judged if verdict.is_outside)
 
 
 def _is_unwritten(kernel: Kernel, outcome: Outcome, verdict: Verdict) -> bool:
@@ -204,7 +213,7 @@ def _stateful(scene: Scene, judged: Judged, run: Run, verdict: Verdict) -> Defec
 
 def _add_right_run(defect: Defect, judged: Judged, verdict: Verdict) -> Defect:
     """The defect with the name of a run whose answer is right."""
-    right = next(str(run.circumstances) for run, other in judged if other.status != "broken")
+    right = next(str(run.circumstances) for run, other in judged if not other.is_outside)
     message = f"wrong in the run '{defect.run}', right in '{right}': {_describe_worst(verdict)}"
     return replace(defect, right_run=right, message=message)
 
@@ -225,7 +234,8 @@ def _wrong(scene: Scene, run: Run, verdict: Verdict) -> Defect:
     count = run.circumstances.multiprocessors
     gpu = f"; on a GPU with {count} multiprocessors" if count else ""
     defect = _by_verdict(scene, run, verdict, verdict.kind, bucket, fault, _describe_worst(verdict) + gpu)
-    return replace(defect, multiprocessors=count)
+    defect = replace(defect, multiprocessors=count)
+    return _make_suspect(defect) if verdict.status == "suspect" else defect
 
 
 def _by_verdict(scene: Scene, run: Run, verdict: Verdict, kind: Kind, bucket: str, fault: str, message: str) -> Defect:

@@ -95,9 +95,6 @@ class Exact(WordsForFunctions):
     def neg(self, a: Quantity) -> Quantity:
         return self.value(-a.x)
 
-    def exp(self, a: Quantity) -> Quantity:
-        return self.function("exp", a)
-
     def rsqrt(self, a: Quantity) -> Quantity:
         return self.div(self.number(1.0), self.function("sqrt", a))
 

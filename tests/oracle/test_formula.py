@@ -92,7 +92,7 @@ def test_a_mean_that_goes_along_is_right() -> None:
 def test_a_seldom_form_is_right_only_where_a_claim_may_mean_it() -> None:
     x = np.float32([[-20.0, -3.0, 0.0, 5.0]])
     by_tanh = x * (np.float32(0.5) * np.tanh(np.float32(0.5) * x) + np.float32(0.5))
-    assert judge("silu", {"x": x}, {"y": by_tanh}).status == "broken"
+    assert judge("silu", {"x": x}, {"y": by_tanh}).status == "suspect"
     for form in ("any", "x / 2 (1 + tanh(x / 2))"):
         assert judge("silu", {"x": x}, {"y": by_tanh}, accuracy=Accuracy(form=form)).status == "kept"
         assert (
@@ -138,8 +138,8 @@ def test_attention_by_the_logarithm_of_its_sum_is_a_seldom_form() -> None:
     lse = m + np.log(np.exp(scores - m).sum())
     answer = np.exp(scores - lse).sum().reshape(1, 1, 1)
     assert judge("attention", inputs, {"o": answer}, Accuracy(form="any")).status == "kept"
-    assert judge("attention", inputs, {"o": answer}).status == "broken"
-    assert judge("attention", inputs, {"o": answer * np.float32(1.001)}, Accuracy(form="any")).status == "broken"
+    assert judge("attention", inputs, {"o": answer}).status == "suspect"
+    assert judge("attention", inputs, {"o": answer * np.float32(1.01)}, Accuracy(form="any")).status == "broken"
 
 
 def test_a_form_that_the_op_lacks_is_named() -> None:
@@ -427,7 +427,7 @@ def test_the_page_names_every_word_of_a_formula() -> None:
         ('INPUTS = {"x": "float[n]"}\nOUTPUTS = {"y": "float[n]"}\ndef formula(N, z): return z',
          "formula takes N, z: expected N, x"),
         ("import nothing_at_all", "ModuleNotFoundError"),
-        (OWN.format("N.gamma(x)"), "some.py:4: there is no N.gamma; a formula may ask N for exp2, expm1"),
+        (OWN.format("N.gamma(x)"), "some.py:4: there is no N.gamma; a formula may ask N for exp, exp2"),
         (OWN.format("x + x[:, :3]"), "some.py:4: the formula cannot be worked out: ValueError: operands"),
         (OWN.format("x ** 2"), "some.py:4: the formula cannot be worked out: TypeError: unsupported operand"),
         (OWN.format('{"z": x}'), "some: the formula gives no 'y' made by N"),

@@ -1,0 +1,279 @@
+"""The loosest bound: where the answer of any algorithm lies that reassociates, distributes, folds, fuses or shifts.
+
+Each value is (v, A, K, E). v: its exact value. A: the sum of the absolute values of the terms of its expansion since
+the last barrier. K: in how many roundings such a term may take part. E: the errors of what lies behind barriers. A
+computed value lies within E + (e^(K u) - 1) (A + E) of v: docs/numerics.md#the-loosest-bound. A function and a divisor
+are barriers, for nobody distributes over them. A word that this system does not have gives no bound.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+import numpy as np
+
+from kfuzz.oracle.elements import FORMATS, Element, Reals
+from kfuzz.oracle.functions import FUNCTIONS, OF_TWO
+from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, FAR, Accuracy
+from kfuzz.oracle.systems.absent import present
+from kfuzz.oracle.systems.room import ROUNDINGS_256
+from kfuzz.oracle.systems.value import Operand, Quantity, System, WordsForFunctions
+
+INF = np.inf
+OWN_SIZE = {"tanh": 1.0, "erf": 1.0, "erfc": 2.0, "expm1": 1.0, "log1p": 1.0, "cos": 1.0}
+"""A term that some algorithm for the function has and whose size its error follows: tanh is 1 - 2 / (e^2x + 1)."""
+RESCALE = 7
+"""The roundings of one rescale: an exp, its argument and the product."""
+MOMENTS = 8
+"""The roundings for each term of a variance by running means, relative to (|x| + |mean|)^2."""
+
+
+class Loosest(WordsForFunctions):
+    """The loosest bounds of one formula in float64, whose own errors are far below the u of a narrower format."""
+
+    inf = INF
+
+    def __init__(
+        self, claim: Accuracy, sizes: Mapping[str, int], work: Element, form: str, index: Mapping[str, Reals]
+    ) -> None:
+        self.claim, self.sizes, self.f, self.form, self.indices = claim, sizes, work, form, index
+        self.u = work.u * ROUNDINGS_256  # also covers the errors of float64 and of numpy's functions
+        self.tiny = work.min_normal if claim.ftz else work.tiny
+
+    def value(self, v: Reals, A: Reals, K: Reals | float, E: Reals | float = 0.0) -> Quantity:
+        """Make a value; what may overflow on the way can be anything."""
+        v, A, K, E = (np.asarray(part, dtype=np.float64) for part in (v, A, K, E))
+        is_infinite = np.isinf(v)  # exactly: a mask's -inf
+        A, E = np.where(is_infinite, 0.0, A), np.where(is_infinite, 0.0, E)
+        made = self._made(v, A, K, E)
+        reach = A + E + self.own(made)
+        made.parts = (v, A, K, np.where((reach > self.f.max) | np.isnan(reach), INF, E))
+        return made
+
+    def _made(self, *parts: Reals) -> Quantity:
+        return Quantity(cast(System, self), *parts)  # without the words for grids
+
+    def radius(self, a: Quantity) -> Reals:
+        """How far a computed value may lie from the exact one."""
+        _, _, K, E = a.parts
+        return np.asarray(E + self.own(a) + np.where(K > 0, self.tiny, 0.0))
+
+    def own(self, a: Quantity) -> Reals:
+        """The part of it that comes from roundings since the last barrier."""
+        _, A, K, E = a.parts
+        return np.asarray(np.where(K > 0, np.expm1(np.minimum(K * self.u, FAR)) * (A + E), 0.0))
+
+    def ends(self, a: Quantity, form: Element) -> tuple[Reals, Reals]:
+        """The least and the greatest answer, stored in a format; none where nothing is rounded, or all is NaN."""
+        R = self.radius(a)
+        lo, hi = form.round(a.x - R), form.round(a.x + R)
+        lo, hi = np.where(np.isnan(lo), -INF, lo), np.where(np.isnan(hi), INF, hi)
+        is_exact = (a.parts[2] == 0) | np.isnan(a.x)
+        return np.where(is_exact, INF, lo), np.where(is_exact, -INF, hi)
+
+    # -- inputs and constants
+
+    def input(self, x: Reals) -> Quantity:
+        x = np.asarray(x, dtype=np.float64)
+        flushed = np.where(np.abs(x) < self.f.min_normal, np.abs(x), 0.0) if self.claim.ftz else 0.0
+        return self.value(x, np.abs(x), np.zeros(x.shape), flushed)
+
+    def number(self, value: Operand) -> Quantity:
+        if isinstance(value, Quantity):
+            return value
+        x = np.asarray(value, dtype=np.float64)
+        return self.value(x, np.abs(x), np.where(x == self.f.round(x), 0.0, 1.0))
+
+    def derived_number(self, value: float) -> Quantity:
+        """Make a number that a kernel computes by three roundings at most."""
+        x = np.asarray(value)
+        return self.value(x, np.abs(x), 3.0)
+
+    def index(self, dimension: str, axis: int = -1) -> Reals:
+        return self.indices[dimension].reshape(-1, *(1,) * (-axis - 1))
+
+    def size(self, dimension: str) -> int:
+        return self.sizes[dimension]
+
+    # -- sums and products of two
+
+    def add(self, a: Quantity, b: Quantity) -> Quantity:
+        (v, A, K, E), (w, B, L, F) = a.parts, b.parts
+        return self.value(v + w, A + B, np.maximum(K, L) + 1, E + F)
+
+    def sub(self, a: Quantity, b: Quantity) -> Quantity:
+        return self.add(a, self.neg(b))
+
+    def neg(self, a: Quantity) -> Quantity:
+        return self._made(-a.x, *a.parts[1:])
+
+    def mul(self, a: Quantity, b: Quantity) -> Quantity:
+        (v, A, K, E), (w, B, L, F) = a.parts, b.parts
+        crossed = E * (np.abs(w) + self.own(b)) + F * (np.abs(v) + self.own(a)) + E * F
+        size = np.maximum(A, 1.0) * np.maximum(B, 1.0)  # what an operand lost to underflow is multiplied, too
+        crossed = np.where(np.isnan(crossed), INF, crossed)
+        return self.value(v * w, A * B, K + L + 1, crossed + self.tiny * size)
+
+    def div(self, a: Quantity, b: Quantity) -> Quantity:
+        """A product with 1 / b, a barrier."""
+        R, size = self.radius(b), np.abs(b.x)
+        rest = size - R
+        off = np.where(rest > 0, R / np.where(rest > 0, rest, 1.0) / size, INF)
+        inverse = self.value(1 / b.x, 1 / size, DIVIDE_ROUNDINGS[self.claim.divide], off + self.tiny)
+        return self.mul(a, inverse)
+
+    # -- functions
+
+    def function(self, name: str, a: Quantity) -> Quantity:
+        """A function over the ball of its argument."""
+        row = FUNCTIONS[name]
+        v, R = row.doubles(a.x), self.radius(a)
+        if row.course == "wave":
+            off = np.minimum(R, 2.0)
+        else:
+            low, high = (row.doubles(np.maximum(a.x + side, row.start)) for side in (-R, R))
+            off = np.maximum(np.abs(low - v), np.abs(high - v))
+        off = np.where(np.isnan(off) & ~np.isnan(v), INF, off)
+        if row.course == "step":
+            return self.value(v, np.abs(v), 0.0, off)
+        if name == "exp":
+            return self._exp(a, v, off)
+        model = self.claim.function(name)
+        return self.value(v, np.abs(v) + OWN_SIZE.get(name, 0.0), model.a0, off + model.absolute + self.tiny)
+
+    def _exp(self, a: Quantity, v: Reals, off: Reals) -> Quantity:
+        """e^x by 2^(x log2 e), from any shift: it errs with the size of all that the exponent is made of."""
+        model = self.claim.exp
+        size = np.minimum(a.parts[1], FAR)
+        made = self.value(v, np.abs(v), model.a0 + (2 + model.kappa) * size, off + self.claim.eta0)
+        made.how = ("exp", float(np.max(size, initial=0.0)))
+        return made
+
+    def pow(self, a: Operand, b: Operand) -> Quantity:
+        base, exponent = self.number(a), self.number(b)
+        row, R, S = OF_TWO["pow"], self.radius(base), self.radius(exponent)
+        v = row.doubles(base.x, exponent.x)
+        bases = [np.where(base.x >= 0, np.maximum(base.x + side * R, 0.0), base.x + side * R) for side in (-1, 1)]
+        corners = [np.abs(row.doubles(x, exponent.x + side * S) - v) for x in bases for side in (-1, 1)]
+        off = np.maximum.reduce(np.broadcast_arrays(*corners))
+        off = np.where(np.isnan(off) & ~np.isnan(v), INF, off)
+        turn = np.minimum(
+            np.abs(np.where(v != 0, np.log(np.abs(np.where(v != 0, v, 1.0))), 0.0)), FAR
+        )  # by exp and log
+        return self.value(v, np.abs(v), self.claim.function("pow").a0 + np.abs(exponent.x) + 2 * turn, off + self.tiny)
+
+    def sigmoid(self, a: Quantity) -> Quantity:
+        """1 / (1 + e^-x), which 0.5 + 0.5 tanh(x / 2) is as well."""
+        v, R = _sigmoid(a.x), self.radius(a)
+        off = np.maximum(np.abs(_sigmoid(a.x - R) - v), np.abs(_sigmoid(a.x + R) - v))
+        count = self.claim.exp.a0 + 2 + DIVIDE_ROUNDINGS[self.claim.divide] + self.claim.function("tanh").a0
+        return self.value(v, v + 1.0, count, off + self.tiny)
+
+    # -- selection
+
+    def max(self, a: Quantity, axis: int = -1) -> Quantity:
+        parts = [np.broadcast_to(part, a.shape) for part in a.parts]
+        if not a.shape[axis]:
+            return self.input(np.full((*a.shape[:axis], 1, *a.shape[axis % len(a.shape) + 1 :]), -INF))
+        return self._made(*(np.max(part, axis=axis, keepdims=True) for part in parts))
+
+    def shift(self, a: Quantity, axis: int = -1) -> Quantity:
+        """It cancels, whatever a kernel takes for it: its error is none, and its size is what exponents are made of."""
+        x = np.broadcast_to(a.x, a.shape)
+        largest = np.max(np.abs(x), axis=axis, keepdims=True, initial=0.0, where=np.isfinite(x))
+        return self.value(self.max(a, axis).x, largest, 0.0)
+
+    def maximum(self, a: Operand, b: Operand) -> Quantity:
+        first, second = self.number(a), self.number(b)
+        R, S = self.radius(first), self.radius(second)
+        is_first, is_second = first.x - R > second.x + S, second.x - S > first.x + R
+        parts = (
+            np.where(is_first, p, np.where(is_second, q, np.maximum(p, q)))
+            for p, q in zip(first.parts, second.parts, strict=True)
+        )
+        return self._made(*parts)
+
+    def minimum(self, a: Operand, b: Operand) -> Quantity:
+        return self.neg(self.maximum(self.neg(self.number(a)), self.neg(self.number(b))))
+
+    def where(self, mask: Reals, a: Operand, b: Operand) -> Quantity:
+        pairs = zip(self.number(a).parts, self.number(b).parts, strict=True)
+        return self._made(*(np.where(mask, p, q) for p, q in pairs))
+
+    def take(self, a: Quantity, index: Reals) -> Quantity:
+        return self._made(*(np.take_along_axis(np.broadcast_to(p, a.shape), index, -1) for p in a.parts))
+
+    def join(self, a: Quantity, b: Quantity) -> Quantity:
+        pairs = zip(a.parts, b.parts, strict=True)
+        joined = (np.concatenate([np.broadcast_to(p, a.shape), np.broadcast_to(q, b.shape)], axis=-1) for p, q in pairs)
+        return self._made(*joined)
+
+    def keep(self, a: Quantity, name: str) -> Quantity:
+        """A value that may be kept in a narrower format errs by u of itself there."""
+        narrow = self.claim.narrow_format(name)
+        if narrow is None:
+            return a
+        form, size = FORMATS[narrow], np.abs(a.x) + self.radius(a)
+        lost = np.where(size > form.max, INF, form.u * size + form.tiny)
+        return self.value(a.x, a.parts[1], a.parts[2], a.parts[3] + lost)
+
+    def unknown(self, why: str, *sizes: int) -> Quantity:
+        return self.value(np.zeros(sizes), np.zeros(sizes), 0.0, np.full(sizes, INF))
+
+    # -- sums
+
+    def sum(self, a: Quantity, sum: str = "sum", axis: int = -1) -> Quantity:
+        v, A, K, E = (np.broadcast_to(part, a.shape) for part in a.parts)
+        terms = max(a.shape[axis] - 1, 0) * self.claim.roundings_per_addition
+        count = np.max(K, axis=axis, keepdims=True, initial=0.0) + terms + self._rescales(a, terms)
+        v, A, E = (np.sum(part, axis=axis, keepdims=True) for part in (v, A, E))
+        return self.value(v, A, count, E)
+
+    def _rescales(self, a: Quantity, terms: int) -> float:
+        """A sum of exponentials may be rescaled at each addition, and then rounds every exponent's parts."""
+        return RESCALE * terms + 2 * float(a.how[1]) if a.how[:1] == ("exp",) else 0.0
+
+    def mean(self, a: Quantity, sum: str = "mean", axis: int = -1) -> Quantity:
+        return self.div(self.sum(a, sum, axis), self.derived_number(float(a.shape[axis])))
+
+    def dot(self, a: Quantity, b: Quantity, sum: str = "dot", axis: int = -1) -> Quantity:
+        return self.sum(self.mul(a, b), sum, axis)
+
+    def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Quantity:
+        (v, A, K, E), (w, B, L, F) = ([np.broadcast_to(p, q.shape) for p in q.parts] for q in (a, b))
+        R, S = np.broadcast_to(self.own(a), a.shape), np.broadcast_to(self.own(b), b.shape)
+        terms = a.shape[-1] * self.claim.roundings_per_addition
+        operand = FORMATS[self.claim.operand].u / self.f.u if self.claim.operand else 0.0
+        count = np.max(K, initial=0.0) + np.max(L, initial=0.0) + 1 + 4 * operand + terms + self._rescales(a, terms)
+        crossed = E @ (np.abs(w) + S + F) + (np.abs(v) + R) @ F if np.any(E) or np.any(F) else np.zeros(())
+        largest = [max(1.0, float(np.max(part, initial=0.0))) for part in (A, B)]
+        lost = self.tiny * a.shape[-1] * largest[0] * largest[1]
+        made, size, off = v @ w, A @ B, crossed + lost
+        for start in present(starts):
+            made, size, off = made + start.x, size + start.parts[1], off + start.parts[3]
+            count = max(count, float(np.max(start.parts[2], initial=0.0)) + terms) + 1
+        return self.value(made, size, count, off)
+
+    def running_sum(self, a: Quantity, sum: str = "scan", exclusive: bool = False) -> Quantity:
+        v, A, K, E = (np.broadcast_to(part, a.shape) for part in a.parts)
+        v, A, E = (np.cumsum(part, axis=-1) for part in (v, A, E))
+        if exclusive:
+            v, A, E = (np.concatenate([0 * p[..., :1], p[..., :-1]], axis=-1) for p in (v, A, E))
+        return self.value(v, A, np.max(K, initial=0.0) + a.shape[-1] * self.claim.roundings_per_addition, E)
+
+    def mean_var(
+        self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0
+    ) -> tuple[Quantity, Quantity]:
+        """Two passes, running means or moments: (|x| + |mean|)^2 has the terms of all."""
+        mean = self.mean(x)
+        off = self.sub(x, mean)
+        squares = self.dot(off, off)
+        count = squares.parts[2] + MOMENTS * (x.shape[-1] + 2)
+        squares = self.value(squares.x, squares.parts[1], count, squares.parts[3])
+        return mean, self.div(squares, self.derived_number(float(x.shape[-1] - correction)))
+
+    def average(self, e: Quantity, v: Quantity, sums: tuple[str, str] = ("pv", "row")) -> Quantity:
+        return self.div(self.matmul(e, v), self.sum(e))
+
+
+def _sigmoid(x: Reals) -> Reals:
+    return np.asarray(1 / (1 + np.exp(-x)))

@@ -1,0 +1,387 @@
+"""Right algorithms that no form names are never broken, and what is beyond any rearrangement is."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kfuzz.oracle import Accuracy, judge
+from kfuzz.oracle.find import find
+from kfuzz.oracle.verdict import AnswerError, SuspectWarning
+
+Any_ = Any
+F = np.float32
+Arrays = Mapping[str, Any_]
+Inputs = Callable[[int, float, float], Arrays]
+Algorithm = Callable[..., Any_]
+ROWS, COLS = 24, 65
+SETTINGS = ((1.0, 0.0), (8.0, 0.0), (1e-3, 0.0), (1.0, 10.0))
+"""The scale and the offset of normal numbers."""
+OUTPUT = {"attention": "o", "sgemm": "c", "softmax_backward": "dx"}
+
+
+def in_sequence(x: Any_) -> Any_:
+    """Sums along the last axis from left to right, in float32."""
+    return np.cumsum(x, axis=-1, dtype=F)[..., -1]
+
+
+def from_the_right(x: Any_) -> Any_:
+    return in_sequence(x[..., ::-1])
+
+
+def by_pairs(x: Any_) -> Any_:
+    while x.shape[-1] > 1:
+        odd = x[..., -1:] if x.shape[-1] % 2 else x[..., :0]
+        x = np.concatenate([x[..., :-1:2][..., : x.shape[-1] // 2] + x[..., 1::2], odd], axis=-1)
+    return x[..., 0]
+
+
+def log_add(a: Any_, b: Any_) -> Any_:
+    top, low = np.maximum(a, b), np.minimum(a, b)
+    return top + np.log1p(np.exp(low - top))
+
+
+def chain(x: Any_) -> Any_:
+    held = x[..., 0]
+    for k in range(1, x.shape[-1]):
+        held = log_add(held, x[..., k])
+    return held
+
+
+def erfc(x: Any_) -> Any_:
+    return np.vectorize(math.erfc)(x.astype(np.float64)).astype(F)
+
+
+def erf(x: Any_) -> Any_:
+    return np.vectorize(math.erf)(x.astype(np.float64)).astype(F)
+
+
+def softmax_online(x: Any_) -> Any_:
+    top, total = x[..., 0].copy(), np.ones(x.shape[:-1], F)
+    for k in range(1, x.shape[-1]):
+        new = np.maximum(top, x[..., k])
+        total = total * np.exp(top - new) + np.exp(x[..., k] - new)
+        top = new
+    return np.exp(x - top[..., None]) / total[..., None]
+
+
+def strassen(a: Any_, b: Any_) -> Any_:
+    m, k, n = a.shape[0] // 2, a.shape[1] // 2, b.shape[1] // 2
+    (a11, a12), (a21, a22) = (np.split(part, [k], axis=1) for part in np.split(a, [m], axis=0))
+    (b11, b12), (b21, b22) = (np.split(part, [n], axis=1) for part in np.split(b, [k], axis=0))
+    m1, m2, m3 = (a11 + a22) @ (b11 + b22), (a21 + a22) @ b11, a11 @ (b12 - b22)
+    m4, m5, m6, m7 = a22 @ (b21 - b11), (a11 + a12) @ b22, (a21 - a11) @ (b11 + b12), (a12 - a22) @ (b21 + b22)
+    return np.block([[m1 + m4 - m5 + m7, m3 + m5], [m2 + m4, m1 - m2 + m3 + m6]])
+
+
+def moments(x: Any_) -> tuple[Any_, Any_]:
+    n = F(x.shape[-1])
+    return in_sequence(x)[..., None] / n, in_sequence(x * x)[..., None] / n
+
+
+def standard(x: Any_, eps: float = 1e-5) -> Any_:
+    mean, squares = moments(x)
+    return (x - mean) / np.sqrt(squares - mean * mean + F(eps))
+
+
+def variance_by_pairs(x: Any_) -> Any_:
+    n = x.shape[-1]
+    off = x[..., :, None] - x[..., None, :]
+    return in_sequence((off * off).reshape(*x.shape[:-1], -1)) / F(2 * n * n)
+
+
+def attend(q: Any_, k: Any_, v: Any_, fold: bool, shifted: bool) -> Any_:
+    scale = F(1 / np.sqrt(q.shape[-1]))
+    s = (q * scale) @ k.swapaxes(-1, -2) if fold else (q @ k.swapaxes(-1, -2)) * scale
+    e = np.exp(s - s.max(-1, keepdims=True)) if shifted else np.exp(s)
+    return (e / e.sum(-1, keepdims=True, dtype=F)) @ v
+
+
+def hillis_steele(x: Any_) -> Any_:
+    step = 1
+    while step < x.shape[-1]:
+        x = np.concatenate([x[..., :step], x[..., step:] + x[..., :-step]], axis=-1)
+        step *= 2
+    return x
+
+
+def blocked_scan(x: Any_) -> Any_:
+    parts, carry = [], np.zeros((*x.shape[:-1], 1), F)
+    for first in range(0, x.shape[-1], 8):
+        own = np.cumsum(x[..., first : first + 8], axis=-1, dtype=F)
+        parts.append(own + carry)
+        carry = carry + own[..., -1:]
+    return np.concatenate(parts, axis=-1)
+
+
+def x(seed: int, scale: float, offset: float, cols: int = COLS) -> dict[str, Any_]:
+    rng = np.random.default_rng(seed)
+    return {"x": (rng.standard_normal((ROWS, cols)) * scale + offset).astype(F)}
+
+
+def xw(seed: int, scale: float, offset: float) -> dict[str, Any_]:
+    rng = np.random.default_rng(seed)
+    return x(seed, scale, offset) | {"w": rng.standard_normal(COLS).astype(F)}
+
+
+def xwb(seed: int, scale: float, offset: float) -> dict[str, Any_]:
+    return xw(seed, scale, offset) | {"b": np.random.default_rng(seed).standard_normal(COLS).astype(F)}
+
+
+def ab(seed: int, scale: float, offset: float) -> dict[str, Any_]:
+    rng = np.random.default_rng(seed)
+    return {n: (rng.standard_normal((24, 24)) * scale + offset).astype(F) for n in ("a", "b")}
+
+
+def qkv(seed: int, scale: float, offset: float) -> dict[str, Any_]:
+    rng = np.random.default_rng(seed)
+    scale = min(scale, 3.0)
+    return {n: (rng.standard_normal((2, 9, 8)) * scale + min(offset, 1.0)).astype(F) for n in ("q", "k", "v")}
+
+
+def yg(seed: int, scale: float, offset: float) -> dict[str, Any_]:
+    rng = np.random.default_rng(seed)
+    e = np.exp(rng.standard_normal((ROWS, COLS)))
+    return {
+        "y": (e / e.sum(-1, keepdims=True)).astype(F),
+        "g": (rng.standard_normal((ROWS, COLS)) * scale + offset).astype(F),
+    }
+
+
+RIGHT: dict[str, tuple[str, Inputs, Algorithm]] = {
+    "row_sum: in sequence": ("row_sum", x, in_sequence),
+    "row_sum: from the right": ("row_sum", x, from_the_right),
+    "row_sum: by pairs": ("row_sum", x, by_pairs),
+    "mean: the first, and the mean distance from it": (
+        "mean",
+        x,
+        lambda x: x[..., 0] + in_sequence(x - x[..., :1]) / F(x.shape[-1]),
+    ),
+    "mean: two halves": (
+        "mean",
+        x,
+        lambda x: in_sequence(x[..., :32]) / F(x.shape[-1]) + in_sequence(x[..., 32:]) / F(x.shape[-1]),
+    ),
+    "softmax: no shift": ("softmax", x, lambda x: np.exp(x) / in_sequence(np.exp(x))[..., None]),
+    "softmax: 1 / sum of exp(x_j - x_i)": (
+        "softmax",
+        x,
+        lambda x: 1 / in_sequence(np.exp(x[..., None, :] - x[..., :, None])),
+    ),
+    "softmax: exp of log_softmax": (
+        "softmax",
+        x,
+        lambda x: np.exp(
+            x - x.max(-1, keepdims=True) - np.log(in_sequence(np.exp(x - x.max(-1, keepdims=True))))[..., None]
+        ),
+    ),
+    "softmax: exp2 of scaled": (
+        "softmax",
+        x,
+        lambda x: (
+            np.exp2((x - x.max(-1, keepdims=True)) * F(1.4426950408889634))
+            / in_sequence(np.exp2((x - x.max(-1, keepdims=True)) * F(1.4426950408889634)))[..., None]
+        ),
+    ),
+    "softmax: by logaddexp": ("softmax", x, lambda x: np.exp(x - chain(x)[..., None])),
+    "softmax: online": ("softmax", x, softmax_online),
+    "softmax: shifted by the mean": (
+        "softmax",
+        x,
+        lambda x: (
+            np.exp(x - x.mean(-1, keepdims=True, dtype=F))
+            / in_sequence(np.exp(x - x.mean(-1, keepdims=True, dtype=F)))[..., None]
+        ),
+    ),
+    "log_softmax: log of softmax": ("log_softmax", x, lambda x: np.log(softmax_online(x))),
+    "log_softmax: by logaddexp": ("log_softmax", x, lambda x: x - chain(x)[..., None]),
+    "log_softmax: minus log of sum of exp(x_j - x_i)": (
+        "log_softmax",
+        x,
+        lambda x: -np.log(in_sequence(np.exp(x[..., None, :] - x[..., :, None]))),
+    ),
+    "logsumexp: logaddexp chain": ("logsumexp", x, chain),
+    "logsumexp: no shift": ("logsumexp", x, lambda x: np.log(in_sequence(np.exp(x)))),
+    "logsumexp: shifted by the first": (
+        "logsumexp",
+        x,
+        lambda x: x[..., 0] + np.log(in_sequence(np.exp(x - x[..., :1]))),
+    ),
+    "gelu: erfc": ("gelu", x, lambda x: F(0.5) * x * erfc(-x * F(0.70710678))),
+    "gelu: x - x erfc / 2": ("gelu", x, lambda x: x - F(0.5) * x * erfc(x * F(0.70710678))),
+    "gelu: x / 2 + x erf / 2": ("gelu", x, lambda x: F(0.5) * x + F(0.5) * x * erf(x * F(0.70710678))),
+    "silu: x - x / (1 + e^x)": ("silu", x, lambda x: x - x / (1 + np.exp(x))),
+    "silu: tanh": ("silu", x, lambda x: F(0.5) * x * (1 + np.tanh(F(0.5) * x))),
+    "gelu_tanh: x - x / (1 + e^2t)": (
+        "gelu_tanh",
+        x,
+        lambda x: x - x / (1 + np.exp(F(2 * 0.7978845608028654) * (x + F(0.044715) * x**3))),
+    ),
+    "variance: by pairs": ("variance", x, variance_by_pairs),
+    "variance: moments": ("variance", x, lambda x: moments(x)[1][..., 0] - moments(x)[0][..., 0] ** 2),
+    "variance: shifted by the first": (
+        "variance",
+        x,
+        lambda x: moments(x - x[..., :1])[1][..., 0] - moments(x - x[..., :1])[0][..., 0] ** 2,
+    ),
+    "layer_norm: n x - sum x": (
+        "layer_norm",
+        xwb,
+        lambda x, w, b: (
+            (F(COLS) * x - in_sequence(x)[..., None])
+            / np.sqrt(
+                F(COLS) * in_sequence((x - x.mean(-1, keepdims=True, dtype=F)) ** 2)[..., None] + F(COLS * COLS * 1e-5)
+            )
+            * w
+            + b
+        ),
+    ),
+    "layer_norm: moments": ("layer_norm", xwb, lambda x, w, b: standard(x) * w + b),
+    "layer_norm: of standardized rows": (
+        "layer_norm",
+        xwb,
+        lambda x, w, b: ((x - moments(x)[0]) * w) / np.sqrt(variance_by_pairs(x) + F(1e-5))[..., None] + b,
+    ),
+    "rms_norm: sqrt n / length": (
+        "rms_norm",
+        xw,
+        lambda x, w: x * w * np.sqrt(F(COLS)) / np.sqrt(in_sequence(x * x) + F(COLS * 1e-6))[..., None],
+    ),
+    "rms_norm: w over the root": (
+        "rms_norm",
+        xw,
+        lambda x, w: x * (w / np.sqrt(in_sequence(x * x)[..., None] / F(COLS) + F(1e-6))),
+    ),
+    "l2_norm: scaled by the largest": (
+        "l2_norm",
+        x,
+        lambda x: np.abs(x).max(-1) * np.sqrt(in_sequence((x / np.abs(x).max(-1, keepdims=True)) ** 2)),
+    ),
+    "l2_norm: hypot chain": (
+        "l2_norm",
+        x,
+        lambda x: np.hypot.accumulate(x, axis=-1)[..., -1],
+    ),
+    "sgemm: Strassen": ("sgemm", ab, strassen),
+    "sgemm: two halves": ("sgemm", ab, lambda a, b: a[:, :12] @ b[:12] + a[:, 12:] @ b[12:]),
+    "attention: no shift": ("attention", qkv, lambda q, k, v: attend(q, k, v, fold=False, shifted=False)),
+    "attention: scale in q, divided first": (
+        "attention",
+        qkv,
+        lambda q, k, v: attend(q, k, v, fold=True, shifted=True),
+    ),
+    "prefix_sum: Hillis and Steele": ("prefix_sum", x, hillis_steele),
+    "prefix_sum: blocks with a carry": ("prefix_sum", x, blocked_scan),
+    "softmax_backward: sum of y_j (g_i - g_j)": (
+        "softmax_backward",
+        yg,
+        lambda y, g: y * in_sequence(y[..., None, :] * (g[..., :, None] - g[..., None, :])),
+    ),
+    "swiglu: b x - b x / (1 + e^x)": (
+        "swiglu",
+        lambda *s: {"a": x(*s)["x"], "b": x(s[0] + 1, *s[1:])["x"]},
+        lambda a, b: (a - a / (1 + np.exp(a))) * b,
+    ),
+}
+
+
+@pytest.mark.parametrize(("op", "inputs", "algorithm"), RIGHT.values(), ids=[*RIGHT])
+def test_a_right_algorithm_that_no_form_names_is_not_broken(op: str, inputs: Inputs, algorithm: Algorithm) -> None:
+    for seed, (scale, offset) in enumerate(SETTINGS):
+        given = inputs(seed, scale, offset)
+        with np.errstate(all="ignore"):
+            got = np.asarray(algorithm(**given), dtype=F)
+        verdict = judge(op, given, {OUTPUT.get(op, "y"): got})
+        assert verdict.status in ("kept", "suspect"), (scale, offset, verdict.worst)
+
+
+def test_forms_alone_would_accuse_a_quarter_of_them() -> None:
+    accused = []
+    for way, (op, inputs, algorithm) in RIGHT.items():
+        given = inputs(0, 1.0, 0.0)
+        got = np.asarray(algorithm(**given), dtype=F)
+        if judge(op, given, {OUTPUT.get(op, "y"): got}).status == "suspect":
+            accused.append(way)
+    assert len(accused) >= len(RIGHT) // 5, accused
+
+
+def test_a_claim_that_names_a_form_is_held_to_it() -> None:
+    given = x(0, 1.0, 0.0)
+    got = {"y": np.asarray(given["x"] - given["x"] / (1 + np.exp(given["x"])), dtype=F)}
+    assert judge("silu", given, got).status == "suspect"
+    assert judge("silu", given, got, Accuracy(form="x sigmoid(x)")).status == "broken"
+    with pytest.warns(SuspectWarning, match="another way to compute the op"):
+        judge("silu", given, got).check()
+
+
+WRONG: dict[str, tuple[str, Inputs, Algorithm]] = {
+    "row_sum: without the last": ("row_sum", x, lambda x: in_sequence(x[..., :-1])),
+    "mean: over n - 1": ("mean", x, lambda x: in_sequence(x) / F(x.shape[-1] - 1)),
+    "softmax: sum without the last": (
+        "softmax",
+        x,
+        lambda x: (
+            np.exp(x - x.max(-1, keepdims=True))
+            / in_sequence(np.exp(x - x.max(-1, keepdims=True))[..., :-1])[..., None]
+        ),
+    ),
+    "softmax: 1e-3 in the sum": ("softmax", x, lambda x: softmax_online(x) * F(0.9995)),
+    "log_softmax: log2": ("log_softmax", x, lambda x: np.log2(softmax_online(x))),
+    "logsumexp: without the first": ("logsumexp", x, lambda x: chain(x[..., 1:])),
+    "gelu: by tanh": ("gelu", x, lambda x: F(0.5) * x * (1 + np.tanh(F(0.7978845608) * (x + F(0.044715) * x**3)))),
+    "silu: 1.702": ("silu", x, lambda x: x / (1 + np.exp(F(-1.001) * x))),
+    "variance: over n - 1": ("variance", x, lambda x: variance_by_pairs(x) * F(COLS / (COLS - 1))),
+    "layer_norm: eps outside": (
+        "layer_norm",
+        xwb,
+        lambda x, w, b: (x - moments(x)[0]) / (np.sqrt(variance_by_pairs(x)) + F(1e-2))[..., None] * w + b,
+    ),
+    "rms_norm: eps of 1e-3": (
+        "rms_norm",
+        xw,
+        lambda x, w: x * (w / np.sqrt(in_sequence(x * x)[..., None] / F(COLS) + F(1e-3))),
+    ),
+    "sgemm: one product less": ("sgemm", ab, lambda a, b: a[:, :-1] @ b[:-1]),
+    "attention: no scale": (
+        "attention",
+        qkv,
+        lambda q, k, v: attend(q * F(np.sqrt(q.shape[-1])), k, v, fold=False, shifted=True),
+    ),
+    "prefix_sum: exclusive": ("prefix_sum", x, lambda x: blocked_scan(x) - x),
+}
+
+
+@pytest.mark.parametrize(("op", "inputs", "algorithm"), WRONG.values(), ids=[*WRONG])
+def test_what_no_rearrangement_gives_is_broken(op: str, inputs: Inputs, algorithm: Algorithm) -> None:
+    given = inputs(0, 1.0, 0.0)
+    verdict = judge(op, given, {OUTPUT.get(op, "y"): np.asarray(algorithm(**given), dtype=F)})
+    assert verdict.status == "broken"
+    with pytest.raises(AnswerError, match="broken"):
+        verdict.check()
+    forms = find(op).forms_of(None)
+    assert (
+        judge(
+            op, given, {OUTPUT.get(op, "y"): np.asarray(algorithm(**given), dtype=F)}, Accuracy(form=forms[0] or None)
+        ).status
+        == "broken"
+    )
+
+
+def test_nan_for_a_number_is_broken_whatever_the_way() -> None:
+    given = x(0, 1.0, 0.0)
+    got = softmax_online(given["x"])
+    got[3, 4] = np.nan
+    assert judge("softmax", given, {"y": got}).status == "broken"
+
+
+def test_of_a_suspect_slice_and_a_broken_one_the_broken_one_leads() -> None:
+    given = x(0, 1.0, 0.0, cols=4096)
+    given = {"x": np.concatenate([given["x"]] * 2)}
+    right = given["x"] - given["x"] / (1 + np.exp(given["x"]))
+    right[-1, 5] += F(1)
+    verdict = judge("silu", given, {"y": np.asarray(right, dtype=F)})
+    assert verdict.status == "broken"
+    assert verdict.worst is not None
+    assert verdict.worst.index == (2 * ROWS - 1, 5)
