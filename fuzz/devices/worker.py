@@ -58,7 +58,7 @@ NOWHERE = Path()
 PIPE_BYTES = 1 << 20
 """A job and its outcome fit whole, mostly: neither side has to wait while the other one reads."""
 READ_AHEAD = 1 << 16
-START_TIMEOUT = 120.0
+START_TIMEOUT = 600.0
 COMPILE_TIMEOUT = 300.0
 """Seconds for what comes before a job's own time: nothing of the kernel has run yet."""
 
