@@ -45,7 +45,12 @@ def _is_independent(op: Op, output: str, d: str, inputs: NamedReals, sizes: Leng
 
 
 def _is_measured_by(op: Op, d: str) -> bool:
-    """Whether another dimension, not a quotient of it, follows from this one: an array that is cut would be shorter."""
+    """Whether another dimension, not a quotient of it, follows from this one, or an index is a place along it.
+
+    An array that is cut along it would be shorter, and the index would lead nowhere.
+    """
+    if any(role.below == d for role in op.inputs.values()):
+        return True
     return any(d in names_in(one) and " / " not in one and one != d for one in op.derived_dimensions)
 
 

@@ -40,8 +40,8 @@ from kfuzz.oracle.views import ArrayViews
 NamedReals = Mapping[str, Reals]
 Answers = Callable[[Mapping[str, Floats], Accuracy, Special, Lengths], dict[str, Enclosure]]
 """A file's `answers(inputs, accuracy, special, sizes)`: the set of right answers for every output."""
-MANY_DIMENSIONS, SMALLEST = 4, 4
-"""Arrays of so many dimensions have no more than 4 places along each where a size of about n is wanted."""
+MANY_DIMENSIONS, SMALLEST = 4, 3
+"""Arrays of so many dimensions have no more than 3 places along each where a size of about n is wanted."""
 ENOUGH = 4
 """How many sizes are tried from the one that is wanted on."""
 NO_SCALARS: frozenset[str] = frozenset()

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -114,7 +115,12 @@ class Places(dict[str, Reals]):
 
 def evaluate(text: str, sizes: Lengths) -> Any:  # noqa: ANN401  a number or a truth
     """Evaluate an expression over the sizes, from an op's file."""
-    return eval(text, {"__builtins__": {}, **FUNCTIONS, **sizes})  # noqa: S307  the file is Python itself
+    return eval(_compiled(text), {"__builtins__": {}, **FUNCTIONS, **sizes})  # noqa: S307  the file is Python itself
+
+
+@cache
+def _compiled(text: str) -> CodeType:
+    return compile(text, "<size>", "eval")
 
 
 def slice_places(dimensions: tuple[str, ...], only: Lengths, sizes: Lengths) -> tuple[slice, ...]:

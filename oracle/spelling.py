@@ -75,7 +75,8 @@ def without(op: Op, roles: Sequence[str], dimensions: Sequence[str] = ()) -> str
         left = {role: [name for name in one.dimensions if name not in dimensions] for role, one in arrays.items()}
         return ", ".join(f"{role}[{', '.join(names)}]" for role, names in left.items() if role not in roles)
 
-    return f"{name_in(op.name)}({spelled(op.inputs)}) -> {spelled(op.outputs)}"
+    given = {role: one for role, one in op.outputs.items() if not one.derived}  # the others follow from the inputs
+    return f"{name_in(op.name)}({spelled(op.inputs)}){' -> ' if given else ''}{spelled(given)}"
 
 
 def in_own_arrays(
@@ -289,7 +290,8 @@ def _formula_over(own: Op, inputs: ArrayViews, outputs: ArrayViews) -> Any:  # n
             made = own.formula(N, **given)
         for role, view in outputs.items():
             pairs = zip(own.outputs[role].dimensions, view.parts, strict=True)
-            lengths |= {part[0]: sizes[dimension] for dimension, part in pairs if part and dimension not in lengths}
+            follows = [(dimension, part) for dimension, part in pairs if is_derived(dimension) or dimension in own.axes]
+            lengths |= {part[0]: sizes[dimension] for dimension, part in follows if part}
         made = made if isinstance(made, Mapping) else {next(iter(own.outputs)): made}
         if any(name not in sizes and name != ONE for role in own.outputs.values() for name in role.dimensions):
             return dict(made)  # only an answer knows these sizes

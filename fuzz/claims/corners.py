@@ -13,6 +13,8 @@ from kfuzz.claims.where import Where
 
 MOST_TUNES = 64
 """If the tune values have at most this many combinations, all are tried; otherwise the first and the last."""
+MOST_CORNERS = 2048
+"""The same for their combinations with the ends of the axes: a convolution has 4608."""
 
 
 def corners(
@@ -43,7 +45,8 @@ def every_corner(
     ]
     tunes = [{name: values[end] for name, values in where.tune.items()} for end in (0, -1)]
     every = tunes
-    if prod(len(values) for values in where.tune.values()) <= MOST_TUNES:
+    combinations = prod(len(values) for values in where.tune.values())
+    if combinations <= MOST_TUNES and combinations * len(ends) <= MOST_CORNERS:
         every = [dict(zip(where.tune, values, strict=True)) for values in product(*where.tune.values())]
     yield from product(ends, every)
     named = {n for launch in launches for one in launch.conditionals for n in numbers_in(one, let)}

@@ -1,7 +1,7 @@
 """The sizes for which an op is defined: a claim may not allow others, such as fewer keys than rows in a causal op."""
 
 from collections.abc import Iterator, Mapping
-from itertools import islice, product
+from math import prod
 
 from kfuzz.claims.arrays import Array
 from kfuzz.claims.expression import Expression, show_sizes
@@ -12,8 +12,8 @@ from kfuzz.claims.where import Where
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.shapes import evaluate as evaluate_rule
 
-MOST = 4096
-"""How many corners are tried; each of six axes at four sizes."""
+MOST = 2048
+"""How many corners are tried."""
 
 
 def check_op_rules(
@@ -23,7 +23,7 @@ def check_op_rules(
     """Raise a ClaimError if the claim allows sizes at which the op is not defined."""
     if not op.where:
         return
-    for axes, tune in corners_of(where, has_own_axes=bool(op_axes)):
+    for axes, tune in corners_of(where):
         sizes = dimensions_at(op, arrays, axes)
         if sizes is None:
             continue
@@ -39,17 +39,21 @@ def check_op_rules(
                 raise front.error(place, f'{found}; write it into where = ["..."]')
 
 
-def corners_of(where: Where, has_own_axes: bool) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
-    """Sizes at the ends of the axes that the claim allows, with each tune, or with one if the op's sizes need none."""
-    ends = [
-        sorted({axis.lo, axis.hi, *(n for n in (axis.lo + 1, axis.lo + 2) if n in axis)})
-        for axis in where.axes.values()
-    ]
-    tunes = [dict(zip(where.tune, values, strict=True)) for values in product(*where.tune.values())]
-    for _, values in zip(range(MOST), product(*ends), strict=False):
-        corner = dict(zip(where.axes, values, strict=True))
-        allowed = (choice for choice in tunes if not where.broken({**corner, **choice}))
-        yield from ((corner, choice) for choice in (allowed if has_own_axes else islice(allowed, 1)))
+def corners_of(where: Where) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
+    """Sizes at the ends of the axes with values of tune, as the claim allows: an even choice if there are many."""
+    ends = {
+        name: sorted({axis.lo, axis.hi, *(n for n in (axis.lo + 1, axis.lo + 2) if n in axis)})
+        for name, axis in where.axes.items()
+    }
+    choices = {**where.tune, **ends}
+    total = prod(map(len, choices.values()))
+    for number in range(min(total, MOST)):
+        left, sizes = number * total // MOST if total > MOST else number, dict[str, int]()
+        for name, values in choices.items():
+            left, place = divmod(left, len(values))
+            sizes[name] = values[place]
+        if not where.broken(sizes):
+            yield {name: sizes[name] for name in where.axes}, {name: sizes[name] for name in where.tune}
 
 
 def dimensions_at(op: Op, arrays: Mapping[str, Array], axes: Mapping[str, int]) -> dict[str, int] | None:

@@ -126,7 +126,7 @@ def sizes(op: Op, quick: bool) -> tuple[int, ...]:
     if set(independent_dimensions(op)[next(iter(op.outputs))]) >= {"rows", "cols"}:
         return (5,)
     if op.has_many_dimensions and op.name not in MAKERS:
-        return (1, 2, 4)
+        return (1, 2, 3)
     return (1, 2, 33) if quick else (1, 2, 3, 33, 257)
 
 

@@ -265,11 +265,13 @@ class Simulated(Exact):
         return self.value(self.round(y))
 
     def product(self, a: Quantity, sum: str = "product", axis: Axes = -1) -> Quantity:
-        """Multiply in sequence, or by halves."""
+        """Multiply in sequence, or by halves; a tensor core adds products and makes none of many factors."""
         x = fold(a, axis).x
         while (n := x.shape[-1]) > 1:
             half = (n + 1) // 2 if self.manner.order != "sequential" else n - 1
-            x = np.concatenate([self.round_sum(x[..., : n - half] * x[..., half:]), x[..., n - half : half]], axis=-1)
+            x = np.concatenate(
+                [self.round(x[..., : n - half] * x[..., half:], self.accumulator), x[..., n - half : half]], axis=-1
+            )
         x = x if x.shape[-1] else np.ones((*x.shape[:-1], 1))
         return unfold(self.value(self.round(x)), a.shape, axis)
 
@@ -277,9 +279,9 @@ class Simulated(Exact):
         y, step = a.x.copy(), 1
         if self.manner.order == "sequential":
             for place in range(1, y.shape[-1]):
-                y[..., place] = self.round_sum(y[..., place - 1] * y[..., place])
+                y[..., place] = self.round(y[..., place - 1] * y[..., place], self.accumulator)
         while self.manner.order != "sequential" and step < y.shape[-1]:  # Hillis and Steele
-            y = np.concatenate([y[..., :step], self.round_sum(y[..., step:] * y[..., :-step])], axis=-1)
+            y = np.concatenate([y[..., :step], self.round(y[..., step:] * y[..., :-step], self.accumulator)], axis=-1)
             step *= 2
         return self.value(self.round(y))
 

@@ -7,7 +7,7 @@ import pytest
 from kfuzz.claims.kernel import KERNELS, kernel_files, load, name_of
 from kfuzz.find.errors import TargetError
 from kfuzz.find.template import template
-from kfuzz.oracle.find import op_names
+from kfuzz.oracle.find import find, op_names
 from kfuzz.views.listing import as_markdown, put_table, read_folder
 
 TABLE = KERNELS.parent / "docs" / "kernels.md"
@@ -23,6 +23,8 @@ FAMILIES = (
     ("group_dequantize", "affine_dequantize"), ("rms_norm_quantize", "rms_norm_static_quantize", "swiglu_quantize"),
     ("scaled_gemm", "two_level_gemm", "weight_only_gemm", "weight_only_gemm_zeros"),
     ("narrow_kv_attention", "paged_kv_attention", "cache_append"),
+    (find("conv2d").name, find("depthwise_conv2d").name),
+    tuple(find(name).name for name in ("max_pool2d", "max_pool2d_with_indices", "avg_pool2d")),
 )  # fmt: skip
 """Ops in which people make the same mistakes."""
 

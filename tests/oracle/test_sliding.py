@@ -1,0 +1,170 @@
+"""Convolutions and pools: right answers of other algorithms are kept, and the mistakes people make are broken."""
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kfuzz.oracle import judge
+from kfuzz.oracle.errors import OracleError
+
+Any_ = Any
+RNG = np.random.default_rng(7)
+CASES = [
+    # places, window, stride, pad, dilation
+    ((7,), (3,), (1,), (1,), (1,)), ((9,), (2,), (3,), (0,), (2,)), ((5, 6), (3, 3), (1, 1), (1, 1), (1, 1)),
+    ((7, 4), (3, 1), (2, 3), (2, 0), (1, 1)), ((4, 8), (2, 3), (1, 2), (1, 2), (2, 1)),
+    ((3, 4, 5), (2, 2, 3), (1, 2, 1), (1, 0, 1), (1, 1, 2)),
+]  # fmt: skip
+SUFFIXES = ("_d", "_h", "_w")
+
+
+def scalars(**lists: tuple[int, ...]) -> dict[str, float | str]:
+    return {
+        f"{name}{suffix}": value
+        for name, values in lists.items()
+        for suffix, value in zip(SUFFIXES[-len(values) :], values, strict=True)
+    }
+
+
+def taps(places: Any_, window: Any_, stride: Any_, pad: Any_, dilation: Any_, out: Any_) -> Any_:
+    """For each tap of a window at a place of y, its place in x, if that is inside."""
+    for tap in product(*map(range, window)):
+        at = tuple(o * s - p + t * d for o, s, p, t, d in zip(out, stride, pad, tap, dilation, strict=True))
+        if all(0 <= one < n for one, n in zip(at, places, strict=True)):
+            yield tap, at
+
+
+def outs(places: Any_, window: Any_, stride: Any_, pad: Any_, dilation: Any_) -> Any_:
+    sizes = zip(places, window, stride, pad, dilation, strict=True)
+    return tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in sizes)
+
+
+@pytest.mark.parametrize(("places", "window", "stride", "pad", "dilation"), CASES)
+def test_a_convolution_by_loops_is_kept_and_one_with_a_mistake_is_broken(
+    places: Any_, window: Any_, stride: Any_, pad: Any_, dilation: Any_
+) -> None:
+    x = RNG.standard_normal((2, 3, 2, *places)).astype("f4")
+    w, bias = RNG.standard_normal((3, 4, 2, *window)).astype("f4"), RNG.standard_normal((3, 4)).astype("f4")
+    size = outs(places, window, stride, pad, dilation)
+    y = np.zeros((2, 3, 4, *size), "f4")
+    for out in product(*map(range, size)):
+        for tap, at in taps(places, window, stride, pad, dilation, out):
+            y[(..., *out)] += (x[(..., *at)][:, :, None] * w[(..., *tap)][None]).sum(-1, dtype="f4")
+    y += bias[(..., *[None] * len(places))]
+    op = f"grouped_conv{len(places)}d" if len(places) < 3 else "conv3d"
+    how = scalars(stride=stride, pad=pad, dilation=dilation)
+    assert judge(op, {"x": x, "w": w, "bias": bias}, {"y": y}, scalars=how).status == "kept"
+    for wrong in (y - 1e-3, np.roll(y, 1, axis=1), np.flip(y, -1) if size[-1] > 1 else -y):
+        assert (
+            judge(op, {"x": x, "w": w, "bias": bias}, {"y": np.ascontiguousarray(wrong)}, scalars=how).status
+            == "broken"
+        )
+
+
+@pytest.mark.parametrize(("places", "window", "stride", "pad", "dilation"), CASES)
+def test_a_transposed_convolution_adds_each_x_to_a_window(
+    places: Any_, window: Any_, stride: Any_, pad: Any_, dilation: Any_
+) -> None:
+    sizes = zip(places, window, stride, pad, dilation, strict=True)
+    size = tuple((n - 1) * s - 2 * p + d * (k - 1) + 1 for n, k, s, p, d in sizes)
+    x = RNG.standard_normal((2, 3, *places)).astype("f4")
+    w, bias = RNG.standard_normal((3, 4, *window)).astype("f4"), RNG.standard_normal(4).astype("f4")
+    y = np.zeros((2, 4, *size), "f4")
+    for out in product(*map(range, places)):  # an x is a place of the convolution of which this is the transpose
+        for tap, at in taps(size, window, stride, pad, dilation, out):
+            y[(..., *at)] += np.einsum("bc,cf->bf", x[(..., *out)], w[(..., *tap)]).astype("f4")
+    y += bias[(..., *[None] * len(places))]
+    name = f"conv_transpose{len(places)}d"
+    arrays = {"x": x, "w": w, "bias": bias}
+    if len(places) == 3:
+        arrays, y = {"x": x[:, None], "w": w[None], "bias": bias[None]}, y[:, None]
+    how = scalars(stride=stride, pad=pad, dilation=dilation)
+    assert judge(name, arrays, {"y": y}, scalars=how).status == "kept"
+    y[(0, *[0] * (y.ndim - 1))] += np.float32(1e-3)
+    assert judge(name, arrays, {"y": y}, scalars=how).status == "broken"
+
+
+@pytest.mark.parametrize(("places", "window", "stride", "pad", "dilation"), CASES)
+def test_pools_by_loops_are_kept_and_those_with_a_mistake_are_broken(
+    places: Any_, window: Any_, stride: Any_, pad: Any_, dilation: Any_
+) -> None:
+    pad = tuple(min(p, k // 2) for p, k in zip(pad, window, strict=True))
+    x = np.rint(2 * RNG.standard_normal((2, 3, *places)) - 8).astype("f4")  # negative, with ties
+    size = outs(places, window, stride, pad, dilation)
+    most, where = np.full((2, 3, *size), -np.inf, "f4"), np.zeros((2, 3, *size), np.int64)
+    total, inside = np.zeros((2, 3, *size), "f4"), np.zeros(size, "f4")
+    for out in product(*map(range, size)):
+        for _, at in taps(places, window, stride, pad, dilation, out):
+            here = x[(..., *at)]
+            flat = int(np.ravel_multi_index(at, places))
+            where[(..., *out)] = np.where(here >= most[(..., *out)], flat, where[(..., *out)])  # the last of equal ones
+            most[(..., *out)] = np.maximum(most[(..., *out)], here)
+            total[(..., *out)] += here
+            inside[out] += 1
+    n = len(places)
+    how = scalars(window=window, stride=stride, pad=pad, dilation=dilation)
+
+    def status(op: str, scalars: Any_ = how, **got: Any_) -> str:
+        return judge(
+            f"{op}{n}d" if "indices" not in op else op.replace("_with", f"{n}d_with"), {"x": x}, got, scalars=scalars
+        ).status
+
+    assert status("max_pool", y=most) == "kept"
+    assert status("max_pool_with_indices", y=most, index=where) == "kept"
+    assert status("max_pool_with_indices", y=most, index=(where + 1) % x[0, 0].size) == "broken"
+    if any(pad):
+        padded = np.where(inside < np.prod(window), np.maximum(most, 0), most)
+        assert status("max_pool", y=padded) == "broken"  # 0 for -inf beyond the ends
+    count = np.float32(np.prod(window))
+    assert status("avg_pool", {**how, "exclude_pad": 1}, y=total / inside) == "kept"
+    assert status("avg_pool", y=total / count) == "kept"
+    if any(pad):
+        assert status("avg_pool", {**how, "exclude_pad": 1}, y=total / count) == "broken"
+        assert status("avg_pool", y=total / inside) == "broken"
+
+
+def test_parts_of_an_adaptive_pool_may_share_a_place() -> None:
+    x = RNG.standard_normal((1, 2, 7)).astype("f4")
+    parts = [x[..., i * 7 // 3 : -(-(i + 1) * 7 // 3)] for i in range(3)]
+    means, most = (np.stack([getattr(part, word)(-1) for part in parts], axis=-1) for word in ("mean", "max"))
+    assert judge("adaptive_avg_pool1d", {"x": x}, {"y": means}, scalars={"out_w": 3}).status == "kept"
+    assert judge("adaptive_max_pool1d", {"x": x}, {"y": most}, scalars={"out_w": 3}).status == "kept"
+    floored = np.stack([x[..., i * 7 // 3 : (i + 1) * 7 // 3].mean(-1) for i in range(3)], axis=-1)
+    assert judge("adaptive_avg_pool1d", {"x": x}, {"y": floored}, scalars={"out_w": 3}).status == "broken"
+
+
+def test_a_padding_of_an_axis_that_is_not_there_is_an_error() -> None:
+    x, w = np.zeros((1, 1, 5), "f4"), np.zeros((1, 1, 3), "f4")
+    with pytest.raises(OracleError, match=r"== 1"):
+        judge(
+            "conv1d",
+            {"x": x, "w": w, "bias": np.zeros(1, "f4")},
+            {"y": np.zeros((1, 1, 3), "f4")},
+            scalars={"pad_h": 1},
+        )
+
+
+def test_nan_in_one_window_leaves_the_others_judged() -> None:
+    x = np.array([[[np.nan, 1, 2, 5]]], "f4")
+    how: dict[str, float | str] = {"window_w": 2}
+    assert judge("max_pool1d", {"x": x}, {"y": np.array([[[1, 5]]], "f4")}, scalars=how).status == "kept"
+    assert judge("max_pool1d", {"x": x}, {"y": np.array([[[1, 2]]], "f4")}, scalars=how).status == "broken"
+
+
+def test_rows_are_taken_added_and_multiplied() -> None:
+    w, index = RNG.standard_normal((5, 3)).astype("f4"), np.array([4, 0, 0, 2], np.int32)
+    assert judge("embedding", {"index": index, "w": w}, {"y": w[index]}).status == "kept"
+    assert judge("embedding", {"index": index, "w": w}, {"y": w[index - 1]}).status == "broken"
+    into, values = RNG.standard_normal((5, 3)).astype("f4"), RNG.standard_normal((4, 3)).astype("f4")
+    y = into.copy()
+    np.add.at(y, index, values)
+    arrays = {"into": into, "index": index, "values": values}
+    assert judge("index_add", arrays, {"y": y}).status == "kept"
+    y[0] = into[0] + values[2]  # one of two that went to the same row is lost
+    assert judge("index_add", arrays, {"y": y}).status == "broken"
+    x = RNG.standard_normal((2, 40)).astype("f4")
+    assert judge("cumprod", {"x": x}, {"y": np.multiply.accumulate(x, axis=1)}).status == "kept"
+    exclusive = np.concatenate([np.ones((2, 1), "f4"), np.multiply.accumulate(x, axis=1)[:, :-1]], axis=1)
+    assert judge("cumprod", {"x": x}, {"y": exclusive}).status == "broken"
