@@ -57,6 +57,7 @@ LARGER = {
     "gemm_int8_sum_in_float": 4916,  # a sum beyond 2^24
     "weight_only_group_of_next": 514,  # two groups of 128
     "weight_only_no_zero": 257,  # a group of 128
+    "depthwise_bias_of_first_channel": 22,  # two channels with windows of nine weights
     "norm_quantize_by_way_of_bf16": 256,  # a group of 128, and its weights
 }
 ONE_ROW = {"leading_neg_inf", "missing_barrier", "max_starts_at_zero", "exp_clamped", "tail_dropped", "reads_next_row"}
