@@ -14,9 +14,12 @@ import numpy as np
 from kfuzz.oracle.elements import FORMATS, Element, Reals
 from kfuzz.oracle.functions import FUNCTIONS, OF_TWO
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, FAR, Accuracy
+from kfuzz.oracle.systems import moves
 from kfuzz.oracle.systems.absent import present
+from kfuzz.oracle.systems.axes import count_along
+from kfuzz.oracle.systems.moves import Filler, Pads, PerAxis
 from kfuzz.oracle.systems.room import ROUNDINGS_256
-from kfuzz.oracle.systems.value import Operand, Quantity, System, WordsForFunctions
+from kfuzz.oracle.systems.value import Axes, Operand, Quantity, System, WordsForFunctions
 
 INF = np.inf
 OWN_SIZE = {"tanh": 1.0, "erf": 1.0, "erfc": 2.0, "expm1": 1.0, "log1p": 1.0, "cos": 1.0}
@@ -170,10 +173,10 @@ class Loosest(WordsForFunctions):
 
     # -- selection
 
-    def max(self, a: Quantity, axis: int = -1) -> Quantity:
+    def max(self, a: Quantity, axis: Axes = -1) -> Quantity:
         parts = [np.broadcast_to(part, a.shape) for part in a.parts]
-        if not a.shape[axis]:
-            return self.input(np.full((*a.shape[:axis], 1, *a.shape[axis % len(a.shape) + 1 :]), -INF))
+        if not count_along(a.shape, axis):
+            return self.input(np.sum(np.zeros(a.shape), axis=axis, keepdims=True) - INF)
         return self._made(*(np.max(part, axis=axis, keepdims=True) for part in parts))
 
     def shift(self, a: Quantity, axis: int = -1) -> Quantity:
@@ -199,12 +202,14 @@ class Loosest(WordsForFunctions):
         pairs = zip(self.number(a).parts, self.number(b).parts, strict=True)
         return self._made(*(np.where(mask, p, q) for p, q in pairs))
 
-    def take(self, a: Quantity, index: Reals) -> Quantity:
-        return self._made(*(np.take_along_axis(np.broadcast_to(p, a.shape), index, -1) for p in a.parts))
+    def take(self, a: Quantity, index: Reals, axis: int = -1) -> Quantity:
+        return self._made(*(np.take_along_axis(np.broadcast_to(p, a.shape), index, axis) for p in a.parts))
 
-    def join(self, a: Quantity, b: Quantity) -> Quantity:
+    def join(self, a: Quantity, b: Quantity, axis: int = -1) -> Quantity:
         pairs = zip(a.parts, b.parts, strict=True)
-        joined = (np.concatenate([np.broadcast_to(p, a.shape), np.broadcast_to(q, b.shape)], axis=-1) for p, q in pairs)
+        joined = (
+            np.concatenate([np.broadcast_to(p, a.shape), np.broadcast_to(q, b.shape)], axis=axis) for p, q in pairs
+        )
         return self._made(*joined)
 
     def keep(self, a: Quantity, name: str) -> Quantity:
@@ -219,11 +224,25 @@ class Loosest(WordsForFunctions):
     def unknown(self, why: str, *sizes: int) -> Quantity:
         return self.value(np.zeros(sizes), np.zeros(sizes), 0.0, np.full(sizes, INF))
 
+    # -- moves
+
+    def windows(
+        self, a: Quantity, size: PerAxis, stride: PerAxis = 1, pad: int | Pads = 0, dilation: PerAxis = 1,
+        fill: Filler = 0.0,
+    ) -> Quantity:  # fmt: skip
+        return moves.windows(self, a, size, stride, pad, dilation, fill)
+
+    def padded(self, a: Quantity, pads: Pads, fill: Filler = 0.0) -> Quantity:
+        return moves.padded(self, a, pads, fill)
+
+    def spread(self, a: Quantity, strides: Sequence[int], fill: Filler = 0.0) -> Quantity:
+        return moves.spread(self, a, strides, fill)
+
     # -- sums
 
-    def sum(self, a: Quantity, sum: str = "sum", axis: int = -1) -> Quantity:
+    def sum(self, a: Quantity, sum: str = "sum", axis: Axes = -1) -> Quantity:
         v, A, K, E = (np.broadcast_to(part, a.shape) for part in a.parts)
-        terms = max(a.shape[axis] - 1, 0) * self.claim.roundings_per_addition
+        terms = max(count_along(a.shape, axis) - 1, 0) * self.claim.roundings_per_addition
         count = np.max(K, axis=axis, keepdims=True, initial=0.0) + terms + self._rescales(a, terms)
         v, A, E = (np.sum(part, axis=axis, keepdims=True) for part in (v, A, E))
         return self.value(v, A, count, E)
@@ -232,10 +251,10 @@ class Loosest(WordsForFunctions):
         """A sum of exponentials may be rescaled at each addition, and then rounds every exponent's parts."""
         return RESCALE * terms + 2 * float(a.how[1]) if a.how[:1] == ("exp",) else 0.0
 
-    def mean(self, a: Quantity, sum: str = "mean", axis: int = -1) -> Quantity:
-        return self.div(self.sum(a, sum, axis), self.derived_number(float(a.shape[axis])))
+    def mean(self, a: Quantity, sum: str = "mean", axis: Axes = -1) -> Quantity:
+        return self.div(self.sum(a, sum, axis), self.derived_number(float(count_along(a.shape, axis))))
 
-    def dot(self, a: Quantity, b: Quantity, sum: str = "dot", axis: int = -1) -> Quantity:
+    def dot(self, a: Quantity, b: Quantity, sum: str = "dot", axis: Axes = -1) -> Quantity:
         return self.sum(self.mul(a, b), sum, axis)
 
     def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Quantity:
@@ -261,15 +280,15 @@ class Loosest(WordsForFunctions):
         return self.value(v, A, np.max(K, initial=0.0) + a.shape[-1] * self.claim.roundings_per_addition, E)
 
     def mean_var(
-        self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0
+        self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0, axis: Axes = -1
     ) -> tuple[Quantity, Quantity]:
         """Two passes, running means or moments: (|x| + |mean|)^2 has the terms of all."""
-        mean = self.mean(x)
+        mean, terms = self.mean(x, axis=axis), count_along(x.shape, axis)
         off = self.sub(x, mean)
-        squares = self.dot(off, off)
-        count = squares.parts[2] + MOMENTS * (x.shape[-1] + 2)
+        squares = self.dot(off, off, axis=axis)
+        count = squares.parts[2] + MOMENTS * (terms + 2)
         squares = self.value(squares.x, squares.parts[1], count, squares.parts[3])
-        return mean, self.div(squares, self.derived_number(float(x.shape[-1] - correction)))
+        return mean, self.div(squares, self.derived_number(float(terms - correction)))
 
     def average(self, e: Quantity, v: Quantity, sums: tuple[str, str] = ("pv", "row")) -> Quantity:
         return self.div(self.matmul(e, v), self.sum(e))

@@ -150,6 +150,23 @@ def yg(seed: int, scale: float, offset: float) -> dict[str, Any_]:
     }
 
 
+def xw_image(seed: int, scale: float, offset: float) -> dict[str, Any_]:
+    rng = np.random.default_rng(seed)
+    x, w = ((rng.standard_normal(shape) * scale + offset).astype(F) for shape in ((2, 3, 7, 6), (4, 3, 3, 3)))
+    return {"x": x, "w": w, "bias": np.zeros(4, F)}
+
+
+def conv_by_rows(x: Any_, w: Any_, bias: Any_) -> Any_:
+    """Each row of the window by itself, from the last one on."""
+    made = np.zeros((2, 4, 5, 4), F)
+    for row in (2, 1, 0):
+        part = np.zeros((2, 4, 5, 4), F)
+        for col in range(3):
+            part = part + np.einsum("bchw,oc->bohw", x[:, :, row : row + 5, col : col + 4], w[:, :, row, col])
+        made = made + part
+    return made + bias[:, None, None]
+
+
 RIGHT: dict[str, tuple[str, Inputs, Algorithm]] = {
     "row_sum: in sequence": ("row_sum", x, in_sequence),
     "row_sum: from the right": ("row_sum", x, from_the_right),
@@ -279,6 +296,7 @@ RIGHT: dict[str, tuple[str, Inputs, Algorithm]] = {
         yg,
         lambda y, g: y * in_sequence(y[..., None, :] * (g[..., :, None] - g[..., None, :])),
     ),
+    "conv2d: by rows of the window": ("conv2d", xw_image, conv_by_rows),
     "swiglu: b x - b x / (1 + e^x)": (
         "swiglu",
         lambda *s: {"a": x(*s)["x"], "b": x(s[0] + 1, *s[1:])["x"]},
