@@ -260,7 +260,9 @@ def _finish_trial(
         began = time.perf_counter()
         outcome = answer()
         with errors_of_one_kernel(one.index):
-            trial = judge_outcome(one.prepared, outcome, device.name, time.perf_counter() - began, device.run)
+            trial = judge_outcome(
+                one.prepared, outcome, device.name, time.perf_counter() - began, device.run, looks_at_all=True
+            )
     except UnsupportedError as error:
         yield BlockEnd(block, "unsupported", str(error))
         return

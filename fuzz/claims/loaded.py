@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -44,8 +45,18 @@ class UsedLibraries:
             denominator=min(one.denominator for one in every),
             ftz=any(one.ftz for one in every),
             flushed=tuple(dict.fromkeys(name for one in every for name in one.flushed)),
-            functions={name: model for one in every for name, model in one.functions.items()},
+            functions=_loosest(one.functions for one in every),
         )
+
+
+def _loosest(every: Iterable[Mapping[str, tuple[float, float]]]) -> dict[str, tuple[float, float]]:
+    """For each function the larger errors."""
+    made: dict[str, tuple[float, float]] = {}
+    for models in every:
+        for name, (units, absolute) in models.items():
+            known = made.get(name, (0.0, 0.0))
+            made[name] = (max(units, known[0]), max(absolute, known[1]))
+    return made
 
 
 def used_libraries(path: Path, source: str) -> UsedLibraries:

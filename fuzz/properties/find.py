@@ -22,10 +22,10 @@ def properties() -> Mapping[str, Property]:
     return {name: cast(Property, importlib.import_module(f"{checks.__name__}.{name}")) for name in names}
 
 
-def look_at(trial: Examined) -> Iterator[Look]:
-    """What a trial says of each property that it can show."""
+def look_at(trial: Examined, at_all: bool) -> Iterator[Look]:
+    """What a trial says of each property that it can show; `at_all`: of those that are not claimed, too."""
     for name, each in properties().items():
-        if each.why_untested(trial.kernel):
+        if each.why_untested(trial.kernel) or not (at_all or each.is_claimed(trial.kernel)):
             continue
         seen = each.look(trial)
         if seen is not None:

@@ -176,10 +176,12 @@ def judge_outcome(
     seconds: float,
     run_job: RunJob | None = None,
     tell: Callable[[str], None] = ignore_progress,
+    looks_at_all: bool = False,
 ) -> Trial:
     """Judge each distinct answer of an outcome once; `seconds` is the time that the device took.
 
-    `run_job` runs a reference where the answer is outside its formula.
+    `run_job` runs a reference where the answer is outside its formula, and what properties need. `looks_at_all`: at
+    those that are not claimed, too.
     """
     kernel, case, tune, probe, bound = asked.kernel, asked.case, asked.tune, asked.probe, asked.bound
     ran = time.perf_counter()
@@ -197,7 +199,7 @@ def judge_outcome(
     if run_job and is_accused(verdicts) and is_reference(kernel.op) and is_reference_outside(asked, run_job):
         verdicts, notes = [], (*notes, OWN_ANSWER)
     refusals = (outcome.refusal,) if outcome.refusal else ()
-    looks = _look(asked, outcome, verdicts, run_job)
+    looks = _look(asked, outcome, verdicts, run_job, looks_at_all)
     outcome = _add_failures(kernel, outcome, looks)
     defects: tuple[Defect, ...] = ()
     if is_suspect(outcome, verdicts):
@@ -235,9 +237,10 @@ def judge_outcome(
 
 
 def _look(
-    asked: PreparedTrial, outcome: Outcome, judged: Sequence[tuple[Run, Verdict]], run_job: RunJob | None
-) -> tuple[Look, ...]:
-    """What the trial says of each property that users rely on."""
+    asked: PreparedTrial, outcome: Outcome, judged: Sequence[tuple[Run, Verdict]], run_job: RunJob | None,
+    at_all: bool,
+) -> tuple[Look, ...]:  # fmt: skip
+    """What the trial says of each property that users rely on: of those that are claimed, or of all."""
     kernel, bound = asked.kernel, asked.bound
     if run_job is None or asked.job.sampling or not outcome.runs or outcome.ended:
         return ()
@@ -250,7 +253,7 @@ def _look(
     examined = Examined(
         kernel, asked.case, asked.tune, asked.probe, bound, outcome, is_right, run_job, judge_answer
     )  # fmt: skip
-    return tuple(look_at(examined))
+    return tuple(look_at(examined, at_all))
 
 
 def _add_failures(kernel: Kernel, outcome: Outcome, looks: Sequence[Look]) -> Outcome:

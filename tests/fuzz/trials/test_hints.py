@@ -41,7 +41,7 @@ def test_the_rows_of_a_square_matrix_are_not_cut_where_its_columns_have_the_same
     assert not has_rows(kernel)
     x = np.eye(4, dtype=np.float32)
     x[1, 0] = -np.inf
-    given, got, accuracy = {"x": x}, {"y": np.ones((4, 4), np.float32)}, kernel.accuracy(kernel.sizes({"n": 4}, {}))
-    verdict = judge(kernel.op, given, got, accuracy)
+    given, got, bound = {"x": x}, {"y": np.ones((4, 4), np.float32)}, kernel.bind({"x": x}, {})
+    verdict = judge(kernel.op, given, got, bound.accuracy)
     assert verdict.status == "broken"
-    assert add_hints(kernel, given, got, accuracy, verdict).status == "broken"
+    assert add_hints(kernel, given, got, bound, verdict).status == "broken"
