@@ -22,7 +22,8 @@ def names_a_way(op: Op, claim: Accuracy) -> bool:
     """Whether a claim says how the op is computed, so that another way is not what it claims."""
     has_form = claim.form is not None and claim.form != "any"
     is_exact = op.has_grid or not all(role.is_float for role in op.outputs.values())
-    return is_exact or has_form or any(one is not None for one in (claim.adds, claim.rescales, claim.order))
+    is_ordered = any(one is not None for one in (claim.adds, claim.rescales, claim.order))
+    return is_exact or has_form or is_ordered or bool(claim.rounds)
 
 
 def loosest_ends(

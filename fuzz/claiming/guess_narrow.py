@@ -11,7 +11,7 @@ from itertools import chain, islice, permutations, product
 from kfuzz.claiming.launch_text import constants_of
 from kfuzz.claims.roles import Roles
 from kfuzz.claims.signature import Parameter
-from kfuzz.oracle.elements import E4M3, E8M0, ELEMENTS, F32, U8, Element
+from kfuzz.oracle.elements import E4M3, E8M0, ELEMENTS, F32, I8, U8, Element
 from kfuzz.oracle.find import find
 from kfuzz.oracle.shapes import is_derived
 from kfuzz.sources.cuda_text import blank_non_code
@@ -26,7 +26,7 @@ AWAY = re.compile(r"\b(?:std::)?(?:l?l?roundf?)\s*\(")
 OF_BYTES = (U8, E4M3, E8M0)
 """The types whose codes a kernel may hold in plain bytes."""
 
-OTHER_NAMES = {"i8": (r"\bk(?:Char|Int8)\b",), "u8": (r"\bk(?:Byte|UInt8)\b",)}
+OTHER_NAMES = {I8.name: (r"\bk(?:Char|Int8)\b",), U8.name: (r"\bk(?:Byte|UInt8)\b",)}
 """Names of torch's that do not follow from its C++ types."""
 
 

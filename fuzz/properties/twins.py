@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kfuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome
 from kfuzz.devices.comparing import bits
+from kfuzz.kinds import Kind
 from kfuzz.oracle.elements import BY_DTYPE, values
 from kfuzz.properties.property import Examined, NamedOutputs
 
@@ -123,7 +124,7 @@ def show(array: NDArray[np.generic], index: int) -> str:
     return f"{float(values(flat)[0]):.9g} (0x{word:0{2 * flat.dtype.itemsize}x})"
 
 
-def finding_of(kind: str, comparison: TwinComparison, words: str) -> Finding:
+def finding_of(kind: Kind, comparison: TwinComparison, words: str) -> Finding:
     """A finding that names the element and what it is in both answers."""
     message = f"{comparison.place} is {comparison.left}, and {comparison.right} {words}"
     return Finding(kind, message, array=comparison.output)

@@ -96,12 +96,12 @@ def _fill_in(template: str, fields: dict[str, str]) -> str | None:
     filled = list[str]()
     at = 0
     for found in _FIELD.finditer(template):
-        kind, number = found[2], found[3]
-        name = "all" if found[1] else f"{kind}{number}"
+        letter, number = found[2], found[3]
+        name = "all" if found[1] else f"{letter}{number}"
         if name not in fields:
-            if kind == "p" and number in fields:
+            if letter == "p" and number in fields:
                 fields = {**fields, name: f"{C}PtxSink()"}
-            elif kind == "v" and number in fields:
+            elif letter == "v" and number in fields:
                 name = number
             else:
                 return None

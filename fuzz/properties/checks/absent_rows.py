@@ -11,12 +11,13 @@ import numpy as np
 
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Buffer, Finding
+from kfuzz.kinds import Kind
 from kfuzz.oracle.elements import Element
 from kfuzz.properties.property import Examined, NamedOutputs
 from kfuzz.properties.twins import Agreement, Twin, compare, finding_of, has_error
 
 WORDS = "rows that are not there"
-KIND = "absent-rows"
+KIND: Kind = "absent-rows"
 
 
 def is_claimed(kernel: Kernel) -> bool:

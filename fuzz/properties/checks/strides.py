@@ -15,6 +15,7 @@ from kfuzz.cases.case import Case, case_of
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Buffer, Call, ClaimError, Finding, Job
 from kfuzz.devices.tensors import TensorLayout, contiguous_strides, layout_names
+from kfuzz.kinds import Kind
 from kfuzz.oracle.elements import Element
 from kfuzz.oracle.layout import Shape
 from kfuzz.properties.property import Examined
@@ -22,7 +23,7 @@ from kfuzz.properties.twins import has_error, run_once
 from kfuzz.search.choose import once_in, one_of, seed_of, seeded_choices
 
 WORDS = "strided tensors"
-KIND = "strides"
+KIND: Kind = "strides"
 UNCLAIMED_ONCE_IN = 4
 GAP = 3
 """Elements between two rows of a slice."""

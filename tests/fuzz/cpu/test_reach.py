@@ -68,7 +68,9 @@ def test_an_unsupported_feature_that_an_entry_reaches_is_refused_with_its_line(t
 
 def test_a_refused_program_gets_the_line_and_no_advice_of_a_gpu(tmp_path: Path) -> None:
     path = tmp_path / "graph.cu"
-    path.write_text("int main() {\n  cudaGraphNode_t node;\n  return cudaGraphAddMemAllocNode(&node, 0, 0, 0, 0);\n}\n")
+    path.write_text(
+        "int main() {\n  cudaGraphNode_t node;\n  return cudaGraphAddBatchMemOpNode(&node, 0, 0, 0, 0);\n}\n"
+    )
     with pytest.raises(ClaimError) as error:
         compile_source(NvccSource(path, "cu"), ())
     assert str(error.value) == f"{path}:3: the cpu device does not have this part of CUDA graphs"

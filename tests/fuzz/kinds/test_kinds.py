@@ -20,7 +20,9 @@ from kfuzz.views.listing import read_folder
 OTHER_WORDS = {"", *recipe.KINDS, *ELEMENTS} - KINDS.keys()
 """Kinds of other things: the base of a recipe, a kept answer, an array."""
 REPORTERS = {"cpu": "cpu", "programs": "cpu", "gpu": "gpu", "callables": "callables", "trials": "oracle"}
-"""The reporter on whose behalf each room makes findings; fuzz/devices is left out, since all devices share it."""
+"""The reporter on whose behalf each room makes findings."""
+SHARED = {"devices", "properties"}
+"""Rooms that make findings on behalf of all devices."""
 FILES = [*sorted(ROOT.glob("fuzz/**/*.py")), *sorted(ROOT.glob("benchmarks/**/*.py"))]
 
 
@@ -159,7 +161,7 @@ def test_a_kind_is_reported_by_the_devices_that_its_file_names(in_code: dict[Pat
             made[device] |= kinds
     made["cpu"] |= {one.kind for one in SIGHTS}
     made["oracle"] |= set(get_args(verdict.AnswerKind)) - {""}
-    shared = set[str]().union(*(kinds for path, kinds in in_code.items() if path.parent.name == "devices"))
+    shared = set[str]().union(*(kinds for path, kinds in in_code.items() if path.relative_to(ROOT).parts[1] in SHARED))
     for kind in KINDS.values():
         reporters = {device for device, kinds in made.items() if kind.name in kinds}
         assert set(kind.devices) <= reporters or kind.name in shared, kind.name

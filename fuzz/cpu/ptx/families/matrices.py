@@ -52,16 +52,16 @@ _DEPTHS = {(8, 8): (16,), (8, 16): (16, 32), (4, 8): (32,), (4, 16): (32, 64), (
 def _integers(match: re.Match[str]) -> str | None:
     """Integers of 8, 4 and 1 bits; those of 1 bit are multiplied, .and, and counted, .popc."""
     rows, k, bits = int(match["rows"]), int(match["k"]), int(match["a"][1])
-    kinds = match["a"][0] + match["b"][0]
+    letters = match["a"][0] + match["b"][0]
     last = match["last"] or ""
     if match["b"][1] != match["a"][1] or k not in _DEPTHS[bits, rows] or (match["sat"] and last):
         return None
-    if (bits == 1) != (kinds == "bb") or (bits == 1) != (last == ".and.popc") or (bits == 1 and match["sat"]):
+    if (bits == 1) != (letters == "bb") or (bits == 1) != (last == ".and.popc") or (bits == 1 and match["sat"]):
         return None
-    if bits != 1 and "b" in kinds:
+    if bits != 1 and "b" in letters:
         return None
     flags = ", ".join(
-        str(one).lower() for one in (kinds[0] == "s", kinds[1] == "s", bool(match["sat"] or last) and bits > 1)
+        str(one).lower() for one in (letters[0] == "s", letters[1] == "s", bool(match["sat"] or last) and bits > 1)
     )
     return f"{C}ptx_mma_integers<{rows}, {k}, {bits}, {flags}>(__LINE__, {{all}})"
 
