@@ -56,7 +56,7 @@ def questions(rival: Rival, kernel: Kernel) -> list[Question]:
             continue
         usual = min(every, key=lambda tune: [abs(value - USUAL) for value in tune.values()])
         tunes = [tune for tune in every if tune == {**usual, "threads": tune.get("threads")}]
-        want = reference(kernel, inputs, rival.precision, usual.get("k", 1))
+        want = reference(kernel, inputs, rival.precision, usual)
         asked.append(Question(inputs, want, tuple(tunes) if rival.every_block and tunes else (usual,)))
     return asked
 

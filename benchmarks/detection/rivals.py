@@ -30,6 +30,7 @@ Products = list[tuple[int, int, int]]
 MATRICES = ("sgemm", "gemm", "attention", "causal_attention")
 """The ops of which a rival picks three sizes."""
 BATCH = 2
+WINDOW = 3
 APART = 7919
 """The shift between the values of one input and the next: two equal inputs would hide a swap."""
 
@@ -58,18 +59,19 @@ class Rival:
 
 
 def reference(
-    kernel: Kernel, inputs: Mapping[str, Floats], precision: type[np.floating], kept: int = 1
+    kernel: Kernel, inputs: Mapping[str, Floats], precision: type[np.floating], tune: Mapping[str, int]
 ) -> dict[str, NDArray[np.floating]]:
-    """What a framework computes for an op, in its own way and in this precision; top_k keeps so many.
+    """What a framework computes for an op, in its own way and in this precision, of what this launch has to compute.
 
     For ops that are formulas it is the formula in double precision, rounded: more than a rival has.
     """
     with np.errstate(all="ignore"):
         op = find(kernel.op)
         if op.answers is None and kernel.op not in BY_HAND:
-            exact = op.compute(kernel.stored(inputs), kernel.scalars)
+            sizes = kernel.sizes(kernel.axes_of(inputs), tune)
+            exact = op.compute(kernel.stored(inputs), kernel.scalars_at(sizes))
             return {role: answer.astype(precision) for role, answer in exact.items()}
-        return _by_hand(kernel.op, {role: array.astype(precision) for role, array in inputs.items()}, kept)
+        return _by_hand(kernel.op, {role: array.astype(precision) for role, array in inputs.items()}, tune.get("k", 1))
 
 
 BY_HAND = ("softmax", "row_sum", "sgemm")
@@ -130,11 +132,17 @@ def draw_inputs(kernel: Kernel, shapes: Shapes, products: Products, draws: list[
 
 
 def _axes(kernel: Kernel, wanted: tuple[int, ...]) -> dict[str, int]:
-    """A rival's sizes as a kernel's axes; (m, n, k) of an attention are its rows, its keys and the length of both."""
+    """A rival's sizes as a kernel's axes; (m, n, k) of an attention are its rows, its keys and the length of both.
+
+    Rows and columns are those of an image where there are images: few of them, and windows of 3 x 3.
+    """
     if "keys" in kernel.axes:
         rows, keys, d = wanted
         keys = max(rows, keys) if kernel.where else keys
         axes = {"heads": BATCH, "rows": rows, "keys": keys, "d": d, "dv": d}
+    elif "height" in kernel.axes:
+        axes = dict.fromkeys(kernel.axes, BATCH) | dict(zip(("height", "width"), wanted, strict=True))
+        axes |= dict.fromkeys(kernel.axes.keys() & {"kh", "kw"}, WINDOW)
     elif "batch" in kernel.axes:
         axes = {"batch": BATCH, **dict(zip(("m", "n", "k"), wanted, strict=True))}
     else:

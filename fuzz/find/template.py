@@ -7,7 +7,7 @@ from kfuzz.claims.expression import GRAMMAR
 from kfuzz.claims.front_matter import read
 from kfuzz.claims.kernel import Kernel, kernel_files, load
 from kfuzz.find.errors import TargetError
-from kfuzz.oracle.find import op_names
+from kfuzz.oracle.find import find, is_op, op_names
 
 REFERENCE = f"""
 // ---------------------------------------------------------------------------------------------------------------
@@ -83,13 +83,19 @@ REFERENCE = f"""
 
 def template(op: str) -> str:
     """The shortest kernel of the op, complete and working, with the reference below it."""
-    if op not in op_names():
+    if not is_op(op):
         raise TargetError(f"{op}: unknown op; the oracle has {', '.join(op_names())}")
-    written = [path for path in kernel_files() if read(path).values.get("op") == op]  # to check a claim takes longer
-    kernels = [kernel for kernel in map(load, written) if kernel.op == op and kernel.broken is None]
+    name = find(op).name
+    written = [path for path in kernel_files() if _is_of(read(path).values.get("op"), name)]  # checks take longer
+    kernels = [kernel for kernel in map(load, written) if kernel.op == name and kernel.broken is None]
     if not kernels:
         raise TargetError(f"{op}: no kernel in the folder computes it, so there is no template")
     return min(kernels, key=source_length).source + REFERENCE
+
+
+def _is_of(written: object, name: str) -> bool:
+    """Whether what a claim says of its op means the op of that name."""
+    return isinstance(written, str) and is_op(written) and find(written).name == name
 
 
 def source_length(kernel: Kernel) -> int:

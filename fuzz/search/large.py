@@ -157,9 +157,9 @@ def _draw_second_share(kernel: Kernel, choose: Choose) -> tuple[Ground, dict[str
             if full is None:
                 continue
             axes[name] = axis.near(full + choose(-(-full // 4), most_times * full))
-            if elements(kernel, axes) > MOST_ELEMENTS:
+            if elements(kernel, axes, tune) > MOST_ELEMENTS:
                 axes[name] = axis.near(full + -(-full // 4))
-            if elements(kernel, axes) <= MOST_ELEMENTS and threads(kernel, axes, tune) <= MOST_THREADS:
+            if elements(kernel, axes, tune) <= MOST_ELEMENTS and threads(kernel, axes, tune) <= MOST_THREADS:
                 return ground_of(kernel, tune), axes
     return None
 

@@ -27,7 +27,7 @@ from kfuzz.search.narrow_rows import recipe_of_role
 from kfuzz.search.noise_rows import with_noise
 from kfuzz.search.rows import rows_and_columns
 from kfuzz.search.scale import BUDGET, WORK, Large
-from kfuzz.search.sizes import Ground, ground_of, make_allowed, size_of
+from kfuzz.search.sizes import Ground, ground_of, keep_budget, make_allowed, size_of
 from kfuzz.search.vast import Rung, arrays_in_turns, vast_size
 
 Planner = Callable[[Ground, Mapping[str, Shape], Choose], dict[str, Recipe]]
@@ -44,8 +44,10 @@ class Attempt:
 
 def plan(kernel: Kernel, choose: Choose, budget: int = BUDGET, work: int = WORK, large: Large | None = None) -> Attempt:
     """A case that the claim admits, of the size that `kfuzz.search.sizes` chooses, or `kfuzz.search.large`."""
-    ground, axes = (large and large_size(kernel, large, choose)) or size_of(kernel, choose, budget, work)
-    ground, axes = make_allowed(ground, axes, choose)
+    found = large and large_size(kernel, large, choose)
+    ground, axes = make_allowed(*(found or size_of(kernel, choose, budget, work)), choose)
+    if not found and axes != kernel.home:
+        axes = keep_budget(ground, axes, budget)
     return Attempt(case_of(kernel.op, _arrays(ground, axes, choose)), ground.tune)
 
 

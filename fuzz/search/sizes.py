@@ -60,10 +60,27 @@ def make_allowed(ground: Ground, axes: dict[str, int], choose: Choose) -> tuple[
     orders = [(*launch, *sizes), (*sizes, *launch)]
     if not once_in(choose, ANOTHER_LAUNCH_ONCE_IN):
         orders.reverse()
-    most = max(NEARBY, FAR_LARGER * elements(kernel, axes))
+    most = max(NEARBY, FAR_LARGER * elements(kernel, axes, ground.tune))
     near = (where.near({**axes, **ground.tune}, order) for order in orders)
-    found = next((one for one in near if one and elements(kernel, one) <= most), where.example)
+    found = next((one for one in near if one and elements(kernel, one, one) <= most), where.example)
     return ground_of(kernel, {name: found[name] for name in launch}), {name: found[name] for name in axes}
+
+
+def keep_budget(ground: Ground, axes: dict[str, int], budget: int) -> dict[str, int]:
+    """The sizes, the largest of them halved again and again until the trial is within the budget, as `where` allows.
+
+    The sizes that `where` asks for may be beyond it, and a size that follows from others counts once `where` holds.
+    """
+    kernel, tune = ground.kernel, ground.tune
+    while (many := elements(kernel, axes, tune)) > budget:
+        names = sorted(axes, key=axes.__getitem__, reverse=True)
+        halved = ({**axes, name: kernel.axes[name].near(axes[name] // 2)} for name in names)
+        allowed = (one for one in halved if not kernel.where.broken({**one, **tune}))
+        smaller = next((one for one in allowed if elements(kernel, one, tune) < many), None)
+        if smaller is None:
+            break
+        axes = smaller
+    return axes
 
 
 def ground_of(kernel: Kernel, tune: Mapping[str, int]) -> Ground:
@@ -128,14 +145,14 @@ def _is_variant(ground: Ground, variant: LaunchVariant, axes: Mapping[str, int])
     return bool(number_or_zero(ground.kernel, lambda: variant.is_chosen(ground.kernel.sizes(axes, ground.tune))))
 
 
-def elements(kernel: Kernel, axes: Mapping[str, int]) -> int:
+def elements(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> int:
     """How many values a case of this size has, inputs and outputs of the op together."""
     total = kernel.elements
 
     def count_elements() -> int:
         if total.names <= axes.keys():  # nearly always: no other size is needed
             return total(axes)
-        return total(kernel.sizes(axes, {name: values[0] for name, values in kernel.tune.items()}))
+        return total(kernel.sizes(axes, tune))
 
     return number_or_zero(kernel, count_elements)
 
@@ -223,7 +240,7 @@ def _largest_size(ground: Ground, axes: Mapping[str, int], name: str, cap: int, 
     kernel = ground.kernel
     lo = kernel.axes[name].lo
     hi = min(kernel.axes[name].hi, max(cap, lo))
-    held, more = (elements(kernel, {**axes, name: size}) for size in (lo, lo + 1))
+    held, more = (elements(kernel, {**axes, name: size}, ground.tune) for size in (lo, lo + 1))
     if more > held:  # nearly always elements grow evenly with a size, and this guess is the answer
         hi = min(hi, lo + max(0, cap - held) // (more - held))
 
@@ -237,7 +254,7 @@ def _largest_size(ground: Ground, axes: Mapping[str, int], name: str, cap: int, 
 
 def _fits(ground: Ground, axes: Mapping[str, int], cap: int, workers: int, work: int) -> bool:
     """Whether a trial of this size is within these limits."""
-    if elements(ground.kernel, axes) > cap:
+    if elements(ground.kernel, axes, ground.tune) > cap:
         return False
     count = threads(ground.kernel, axes, ground.tune)
     return count <= workers and count * max(axes.values()) <= work

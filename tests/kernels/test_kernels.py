@@ -68,6 +68,10 @@ def test_the_template_of_an_op_is_a_kernel(op: str, tmp_path: Path) -> None:
     assert (kernel.name, kernel.op, kernel.broken) == ("mine", op, None)
 
 
+def test_the_template_of_an_op_is_found_by_its_other_name() -> None:
+    assert template("conv2d") == template(find("conv2d").name) != template("depthwise_conv2d")
+
+
 def test_the_page_of_kernels_lists_them_as_they_are() -> None:
     text = TABLE.read_text(encoding="utf-8")
     kernels, errors = read_folder()

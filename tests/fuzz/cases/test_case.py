@@ -423,7 +423,10 @@ def test_a_case_of_a_formula_runs_nothing(is_by_place: bool, tmp_path: Path, mon
     [
         ({}, "dimensions: 'x' is missing"),
         ({"x": ["rows", "k", "cols"]}, r"x of op.py: shape=\[1, 1\]; \[rows, k, cols\] is expected"),
-        ({"x": ["rows", "../cols"]}, "dimensions.x: '../cols'; a name, or a number"),
+        (
+            {"x": ["rows", "../cols"]},
+            "dimensions.x: '../cols'; a name, a number of at most nine digits, or an expression is expected",
+        ),
         ({"x": ["rows", "2"]}, "x of op.py: 2=1; 2=2 is expected"),
         ({"x": ["rows"] * 9}, "dimensions.x: .*; a list of at most 8"),
         ({"x": ["rows", "cols"], "y": []}, "dimensions: 'y': unknown key"),

@@ -87,7 +87,7 @@ def test_what_lies_between_the_elements_of_an_input_is_nan() -> None:
         ("e2m1x2[rows, cols / 2]", "e2m1x2[rows, cols]", "'q' of group_quantize is [rows, cols]; cols is 32 elsewhere"),
         ("tiles 128x4", "tiles 64x4", "'tiles 64x4' is no layout"),
         ("e2m1x2[rows, cols / 2]", "f32[rows, cols]", "'q' of group_quantize is i8 or u8"),
-        ("cols / 32] <- scale", "cols / 16] <- scale", "2 for cols / group, of cols = 32 and group = 32"),
+        ("cols / 32] <- scale", "cols / 16] <- scale", "2 for cols / group, which is 1 with cols = 32, group = 32"),
         ("group = 32, eps = 0", "group = 0, eps = 0", "it is 1 or more"),
         ("group = 32, eps = 0", 'group = 32, eps = "cols"', "a finite number is wanted"),
         ("group = 32, eps = 0", "groups = 32", "no scalar of this name; it has eps, least_scale, group"),

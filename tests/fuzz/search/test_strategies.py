@@ -84,11 +84,11 @@ def test_an_unclaimed_case_would_be_noticed(ranged: Kernel) -> None:
 
 @pytest.mark.parametrize("kernel", EVERY)
 def test_the_budget_is_kept(kernel: Kernel) -> None:
-    least = elements(kernel, {name: axis.lo for name, axis in kernel.axes.items()})
     for budget in (64, 4096):
         for index in range(12):
             attempt = plan.plan(kernel, seeded_choices(seed_of(1, kernel.name, index)), budget)
-            assert elements(kernel, kernel.axes_of(attempt.case.arrays)) <= max(budget, least)
+            least = elements(kernel, {name: axis.lo for name, axis in kernel.axes.items()}, attempt.tune)
+            assert elements(kernel, kernel.axes_of(attempt.case.arrays), attempt.tune) <= max(budget, least)
 
 
 def test_a_range_and_finiteness_are_respected(ranged: Kernel) -> None:
@@ -523,7 +523,7 @@ def test_no_trial_is_larger_than_it_must_be(tmp_path: Path) -> None:
     (tmp_path / "wide.cu").write_text(WIDE)
     kernel = load(tmp_path / "wide.cu")
     assert large_size(kernel, "rows", seeded_choices(1)) is None
-    sizes = [elements(kernel, attempt_sizes(kernel, index)) for index in [*range(40), *LARGE]]
+    sizes = [attempt_elements(kernel, index) for index in [*range(40), *LARGE]]
     assert max(sizes) <= LARGEST
     assert max(sizes) > 1 << 16  # 2^16 elements in rows of 1024 are no more than usual
 
@@ -544,9 +544,10 @@ def test_more_rows_than_16_bits_count_are_tried_where_some_launch_allows_it(name
 def test_a_launch_for_huge_rows_alone_makes_no_huge_case() -> None:
     """The shortest rows of 132 blocks have 5,242,881 columns: 122 of those, 639,631,482 elements, ended a campaign."""
     kernel = load(KERNELS_FOLDER / "softmax" / "row_on_card.cu")
-    sizes = [elements(kernel, attempt_sizes(kernel, index)) for index in range(200) if index not in LARGE]
+    sizes = [attempt_elements(kernel, index) for index in range(200) if index not in LARGE]
     assert max(sizes) < 1 << 20
 
 
-def attempt_sizes(kernel: Kernel, index: int) -> dict[str, int]:
-    return kernel.axes_of(attempt_of(kernel, 3, index).case.arrays)
+def attempt_elements(kernel: Kernel, index: int) -> int:
+    attempt = attempt_of(kernel, 3, index)
+    return elements(kernel, kernel.axes_of(attempt.case.arrays), attempt.tune)
