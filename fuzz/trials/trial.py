@@ -157,16 +157,17 @@ def run_trial(
     device: Device,
     probe: Probe,
     tell: Callable[[str], None] = ignore_progress,
+    looks_at_all: bool = False,
 ) -> Trial:
     """Run a case and judge each distinct answer once. Raises only what the device and the claim may raise.
 
-    `tell` gets the progress as text: a huge case takes a minute.
+    `tell` gets the progress as text: a huge case takes a minute. `looks_at_all`: at properties not claimed, too.
     """
     tell(f"running on the {device.name}")
     asked = prepare(kernel, case, tune, probe)
     began = time.perf_counter()
     outcome = device.run(asked.job, probe)
-    return judge_outcome(asked, outcome, device.name, time.perf_counter() - began, device.run, tell)
+    return judge_outcome(asked, outcome, device.name, time.perf_counter() - began, device.run, tell, looks_at_all)
 
 
 def judge_outcome(

@@ -57,7 +57,7 @@ def trials(kernel: Kernel, devices: tuple[Device, Device], seed: int, count: int
     for index in range(count):
         attempt = attempt_of(kernel, seed, index)
         probe = probe_of(kernel, seed, index, runs=3, timeout=10)
-        yield run_trial(kernel, attempt.case, attempt.tune, devices[kernel.front.is_python], probe)
+        yield run_trial(kernel, attempt.case, attempt.tune, devices[kernel.front.is_python], probe, looks_at_all=True)
 
 
 @pytest.mark.slow
