@@ -68,6 +68,7 @@ def codes(image: bytes) -> dict[str, bytes]:
 
 
 @needs_nvcc
+@pytest.mark.soak
 @pytest.mark.usefixtures("own_cache")
 def test_the_code_of_an_entry_is_that_of_the_users_own_build(tmp_path: Path) -> None:
     """An assembler that sees the address of this kernel taken makes a seventh more of it."""
