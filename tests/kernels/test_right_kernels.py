@@ -53,7 +53,7 @@ def test_every_file_is_told_right_from_wrong() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("trials", [TRIALS, pytest.param(10 * TRIALS, marks=pytest.mark.soak)])
-@pytest.mark.parametrize("name", map(chosen, sorted(WRONG)))
+@pytest.mark.parametrize("name", [*map(chosen, sorted(WRONG))])
 def test_a_right_kernel_is_not_accused(name: str, trials: int, cpu: CpuDevice) -> None:
     assert first_error(load(RIGHT / f"{name}.cu"), cpu, trials) is None
 
