@@ -166,7 +166,7 @@ def _power_of_ball(a: arb, b: arb) -> arb:
     return size if (b / 2).is_integer() else -size
 
 
-def _power_of_mpf(context: Any, a: Any, b: Any) -> Any:  # noqa: ANN401
+def _power_of_mpf(context: Any, a: Any, b: Any) -> Any:  # noqa: ANN401  mpmath has no static types
     return context.power(a, b) if a > 0 or context.isint(b) else context.nan
 
 

@@ -17,10 +17,9 @@ from kfuzz.oracle.elements import Reals, values
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Mask
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.shapes import Places
-from kfuzz.oracle.systems import moves
 from kfuzz.oracle.systems.axes import count_along
 from kfuzz.oracle.systems.exact import Exact
-from kfuzz.oracle.systems.value import Axes, Operand, Quantity
+from kfuzz.oracle.systems.value import Axes, Filler, Operand, Pads, PerAxis, Quantity
 
 MOST_ELEMENTS = 1 << 15
 """The most elements of an answer to explain: a larger one is minimized first."""
@@ -202,15 +201,15 @@ class WrongSystem(Exact):
         return made
 
     def windows(
-        self, a: Quantity, size: moves.PerAxis, stride: moves.PerAxis = 1, pad: int | moves.Pads = 0,
-        dilation: moves.PerAxis = 1, fill: moves.Filler = 0.0,
+        self, a: Quantity, size: PerAxis, stride: PerAxis = 1, pad: int | Pads = 0,
+        dilation: PerAxis = 1, fill: Filler = 0.0,
     ) -> Quantity:  # fmt: skip
         count = 1 if isinstance(size, int) else len(size)
         pads = [
             (one, one) if isinstance(one, int) else one for one in ((pad,) * count if isinstance(pad, int) else pad)
         ]
 
-        def by(moved: int, axis: int, fill: moves.Filler = fill) -> Quantity:
+        def by(moved: int, axis: int, fill: Filler = fill) -> Quantity:
             other = [(a + moved * (axis == i), b - moved * (axis == i)) for i, (a, b) in enumerate(pads)]
             return super(WrongSystem, self).windows(a, size, stride, other, dilation, fill)
 

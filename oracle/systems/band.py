@@ -14,12 +14,12 @@ import numpy as np
 
 from kfuzz.oracle.elements import E4M3, ELEMENTS, F32, F64, FORMATS, Element, Reals
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, Accuracy
-from kfuzz.oracle.systems import moves
 from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.axes import fold, unfold
 from kfuzz.oracle.systems.ends import Endpoints, FloatEnds
 from kfuzz.oracle.systems.exact import ScatterKind
 from kfuzz.oracle.systems.intervals import empty_where, flush, round_overflow, widen_by_underflow, widen_relative
+from kfuzz.oracle.systems.moves import MoveWords
 from kfuzz.oracle.systems.rules import (
     amax,
     average,
@@ -47,7 +47,7 @@ from kfuzz.oracle.verdict import Reason, Why
 INF = np.inf
 
 
-class Bands(WordsForFunctions):
+class Bands(MoveWords, WordsForFunctions):
     """The sets of one formula under one claim; `work` is the format in which the kernel computes.
 
     `least`: the least normal number of the narrowest format that a factor of a matrix product may be in.
@@ -237,18 +237,6 @@ class Bands(WordsForFunctions):
         return place.places_of_maximum(self, a, names)
 
     # -- moves
-
-    def windows(
-        self, a: Quantity, size: moves.PerAxis, stride: moves.PerAxis = 1, pad: int | moves.Pads = 0,
-        dilation: moves.PerAxis = 1, fill: moves.Filler = 0.0,
-    ) -> Quantity:  # fmt: skip
-        return moves.windows(self, a, size, stride, pad, dilation, fill)
-
-    def padded(self, a: Quantity, pads: moves.Pads, fill: moves.Filler = 0.0) -> Quantity:
-        return moves.padded(self, a, pads, fill)
-
-    def spread(self, a: Quantity, strides: Sequence[int], fill: moves.Filler = 0.0) -> Quantity:
-        return moves.spread(self, a, strides, fill)
 
     def unknown(self, why: str, *sizes: int) -> Quantity:
         """A value of which nothing is known: any number, or NaN."""

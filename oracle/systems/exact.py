@@ -12,15 +12,15 @@ from kfuzz.oracle.elements import E4M3, ELEMENTS, Element, Reals
 from kfuzz.oracle.functions import FUNCTIONS, OF_TWO
 from kfuzz.oracle.grid import grid_of
 from kfuzz.oracle.groups import largest_of_blocks, spread
-from kfuzz.oracle.systems import moves
 from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.axes import count_along
+from kfuzz.oracle.systems.moves import MoveWords
 from kfuzz.oracle.systems.value import Axes, Operand, Quantity, WordsForFunctions, group
 
 ScatterKind = Literal["sum", "last", "any"]
 
 
-class Exact(WordsForFunctions):
+class Exact(MoveWords, WordsForFunctions):
     """Plain numbers: float64 unless `bits` asks for mpmath's."""
 
     inf = np.inf
@@ -169,18 +169,6 @@ class Exact(WordsForFunctions):
 
     # -- moves
 
-    def windows(
-        self, a: Quantity, size: moves.PerAxis, stride: moves.PerAxis = 1, pad: int | moves.Pads = 0,
-        dilation: moves.PerAxis = 1, fill: moves.Filler = 0.0,
-    ) -> Quantity:  # fmt: skip
-        return moves.windows(self, a, size, stride, pad, dilation, fill)
-
-    def padded(self, a: Quantity, pads: moves.Pads, fill: moves.Filler = 0.0) -> Quantity:
-        return moves.padded(self, a, pads, fill)
-
-    def spread(self, a: Quantity, strides: Sequence[int], fill: moves.Filler = 0.0) -> Quantity:
-        return moves.spread(self, a, strides, fill)
-
     def shift(self, a: Quantity, axis: int = -1) -> Quantity:
         """The maximum, which is subtracted inside an exp and cancels."""
         return self.max(a, axis)
@@ -270,4 +258,4 @@ class Digits:
 
 
 def _divide_or_nan(context: Any, a: Any, b: Any) -> Any:  # noqa: ANN401  mpf has no static type
-    return a / b if b != 0 else context.nan if a == 0 or a != a else context.sign(a) * context.inf  # noqa: PLR0124
+    return a / b if b != 0 else context.nan if a == 0 or a != a else context.sign(a) * context.inf  # noqa: PLR0124  NaN alone

@@ -3,7 +3,7 @@
 Each value is (v, A, K, E). v: its exact value. A: the sum of the absolute values of the terms of its expansion since
 the last barrier. K: in how many roundings such a term may take part. E: the errors of what lies behind barriers. A
 computed value lies within E + (e^(K u) - 1) (A + E) of v: docs/numerics.md#the-loosest-bound. A function and a divisor
-are barriers, for nobody distributes over them. A word that this system does not have gives no bound.
+are barriers, for no algorithm distributes over them. A word that this system does not have gives no bound.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,10 +14,9 @@ import numpy as np
 from kfuzz.oracle.elements import FORMATS, Element, Reals
 from kfuzz.oracle.functions import FUNCTIONS, OF_TWO
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, FAR, Accuracy
-from kfuzz.oracle.systems import moves
 from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.axes import count_along
-from kfuzz.oracle.systems.moves import Filler, Pads, PerAxis
+from kfuzz.oracle.systems.moves import MoveWords
 from kfuzz.oracle.systems.room import ROUNDINGS_256
 from kfuzz.oracle.systems.value import Axes, Operand, Quantity, System, WordsForFunctions
 
@@ -30,7 +29,7 @@ MOMENTS = 8
 """The roundings for each term of a variance by running means, relative to (|x| + |mean|)^2."""
 
 
-class Loosest(WordsForFunctions):
+class Loosest(MoveWords, WordsForFunctions):
     """The loosest bounds of one formula in float64, whose own errors are far below the u of a narrower format."""
 
     inf = INF
@@ -223,20 +222,6 @@ class Loosest(WordsForFunctions):
 
     def unknown(self, why: str, *sizes: int) -> Quantity:
         return self.value(np.zeros(sizes), np.zeros(sizes), 0.0, np.full(sizes, INF))
-
-    # -- moves
-
-    def windows(
-        self, a: Quantity, size: PerAxis, stride: PerAxis = 1, pad: int | Pads = 0, dilation: PerAxis = 1,
-        fill: Filler = 0.0,
-    ) -> Quantity:  # fmt: skip
-        return moves.windows(self, a, size, stride, pad, dilation, fill)
-
-    def padded(self, a: Quantity, pads: Pads, fill: Filler = 0.0) -> Quantity:
-        return moves.padded(self, a, pads, fill)
-
-    def spread(self, a: Quantity, strides: Sequence[int], fill: Filler = 0.0) -> Quantity:
-        return moves.spread(self, a, strides, fill)
 
     # -- sums
 

@@ -6,22 +6,34 @@ elements lie; it knows no arithmetic.
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from kfuzz.oracle.elements import Reals
-from kfuzz.oracle.systems.value import ABSENT, Quantity
-
-Filler = float | Literal["absent"]
-PerAxis = int | Sequence[int]
-Pads = Sequence[int | tuple[int, int]]
+from kfuzz.oracle.systems.value import ABSENT, Filler, Pads, PerAxis, Quantity
 
 
 class Filling(Protocol):
     """The one thing that a move asks of a system."""
 
     def input(self, x: Reals) -> Quantity: ...
+
+
+class MoveWords:
+    """The words of this file, for a system to inherit."""
+
+    def windows(
+        self: Filling, a: Quantity, size: PerAxis, stride: PerAxis = 1, pad: int | Pads = 0, dilation: PerAxis = 1,
+        fill: Filler = 0.0,
+    ) -> Quantity:  # fmt: skip
+        return windows(self, a, size, stride, pad, dilation, fill)
+
+    def padded(self: Filling, a: Quantity, pads: Pads, fill: Filler = 0.0) -> Quantity:
+        return padded(self, a, pads, fill)
+
+    def spread(self: Filling, a: Quantity, strides: Sequence[int], fill: Filler = 0.0) -> Quantity:
+        return spread(self, a, strides, fill)
 
 
 def windows(

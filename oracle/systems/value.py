@@ -15,6 +15,10 @@ QUOTIENT = "quotient"
 """The name by which a claim keeps x / scale in a narrower format."""
 ABSENT: Literal["absent"] = "absent"
 Operand = Union["Quantity", float, int]
+Filler = float | Literal["absent"]
+"""What lies beyond an end: a number, or nothing that has to be added."""
+PerAxis = int | Sequence[int]
+Pads = Sequence[int | tuple[int, int]]
 Axes = int | tuple[int, ...]
 """One axis, counted from the end, or several."""
 
@@ -253,11 +257,11 @@ class System(WordsForFunctions, Protocol):
     def keep(self, a: Quantity, name: str) -> Quantity: ...
     def join(self, a: Quantity, b: Quantity, axis: int = -1) -> Quantity: ...
     def windows(
-        self, a: Quantity, size: int | Sequence[int], stride: int | Sequence[int] = 1, pad: Any = 0,  # noqa: ANN401
-        dilation: int | Sequence[int] = 1, fill: float | Literal["absent"] = 0.0,
+        self, a: Quantity, size: PerAxis, stride: PerAxis = 1, pad: int | Pads = 0, dilation: PerAxis = 1,
+        fill: Filler = 0.0,
     ) -> Quantity: ...  # fmt: skip
-    def padded(self, a: Quantity, pads: Any, fill: float | Literal["absent"] = 0.0) -> Quantity: ...  # noqa: ANN401
-    def spread(self, a: Quantity, strides: Sequence[int], fill: float | Literal["absent"] = 0.0) -> Quantity: ...
+    def padded(self, a: Quantity, pads: Pads, fill: Filler = 0.0) -> Quantity: ...
+    def spread(self, a: Quantity, strides: Sequence[int], fill: Filler = 0.0) -> Quantity: ...
     def scatter(
         self, into: Quantity, index: Reals, values: Quantity, how: Literal["sum", "last", "any"] = "sum",
         sum: str = "scatter", axis: int = -1,

@@ -13,11 +13,10 @@ from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import BallEnds
 from kfuzz.oracle.systems.exact import Exact
-from kfuzz.oracle.systems.moves import Filler
 from kfuzz.oracle.systems.rules import running_product as product_rule
 from kfuzz.oracle.systems.rules import scatter as scatter_rule
 from kfuzz.oracle.systems.simulated import KernelManner, Simulated
-from kfuzz.oracle.systems.value import Quantity
+from kfuzz.oracle.systems.value import Filler, Quantity
 
 Any_ = Any
 CLAIM = Accuracy(divide="ieee")
@@ -124,17 +123,27 @@ def test_the_zeros_between_spread_elements_cost_no_rounding() -> None:
 
 def test_a_sum_along_several_axes_is_that_of_their_elements() -> None:
     x = floats(RNG.standard_normal((2, 3, 4, 5)))
-    for N in (Exact({}), Exact({}, bits=100), Bands(CLAIM, {}), Simulated(CLAIM, KernelManner("random"), {})):
-        a = N.input(x)
-        for axes in ((-1, -2), (-1, -3), (0, 2, 3), (-2,)):
-            for word, want in (("sum", x.sum), ("mean", x.mean), ("max", x.max)):
-                made = getattr(N, word)(a, axis=axes)
-                near = np.asarray(made.x, dtype=np.float64)
-                assert near.shape == want(axis=axes, keepdims=True).shape
-                assert np.allclose(near, want(axis=axes, keepdims=True), atol=1e-3)
-            mean, variance = N.mean_var(a, axis=axes)
-            assert np.allclose(np.asarray(mean.x, dtype=np.float64), x.mean(axis=axes, keepdims=True), atol=1e-3)
-            assert np.allclose(np.asarray(variance.x, dtype=np.float64), x.var(axis=axes, keepdims=True), atol=1e-3)
+    B = Bands(CLAIM, {})
+    for axes in ((-1, -2), (-1, -3), (0, 2, 3), (-2,)):
+        for word, want in (("sum", x.sum), ("mean", x.mean), ("max", x.max)):
+            made = getattr(B, word)(B.input(x), axis=axes)
+            assert is_inside(made, want(axis=axes, keepdims=True)).all()
+            assert not is_inside(made, want(axis=axes, keepdims=True) + 1e-3).any()
+            for N in OTHERS:
+                assert is_inside(made, numbers(getattr(N, word)(N.input(x), axis=axes))).all()
+        sets = B.mean_var(B.input(x), axis=axes)
+        for N in OTHERS:
+            for made, got in zip(sets, N.mean_var(N.input(x), axis=axes), strict=True):
+                assert is_inside(made, numbers(got)).all()
+        for made, want in zip(sets, (x.mean, x.var), strict=True):
+            assert is_inside(made, want(axis=axes, keepdims=True)).all()
+
+
+OTHERS = (Exact({}), Exact({}, bits=100), Simulated(CLAIM, KernelManner("random"), {}))
+
+
+def numbers(made: Quantity) -> Any_:
+    return np.asarray(made.x, dtype=np.float64)
 
 
 def test_exponentials_are_not_added_up_along_several_axes() -> None:

@@ -179,7 +179,7 @@ def without_memory(make: Callable[[], Sequence[object]]) -> Sequence[object]:
     try:
         with torch.device("meta"):
             return make()
-    except Exception:  # it may need their numbers
+    except Exception:  # their code: it may need the numbers, and then raises what it likes
         return make()
 
 
