@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from kfuzz.callables.arena import HostArena
 from kfuzz.callables.calling import Caller, GpuSeen, NamedArrays, NamedViews, RefusedError
-from kfuzz.callables.card import CardArena
+from kfuzz.callables.card import CardArena, CardView
 from kfuzz.callables.extensions import CALLS
+from kfuzz.callables.lending import FieldLender
 from kfuzz.callables.libraries import libraries
 from kfuzz.callables.library import Interpreter
 from kfuzz.callables.loading import Modules
@@ -47,11 +48,14 @@ from kfuzz.devices import (
     Probe,
     PythonCall,
     Run,
+    Untried,
     machine_memory,
 )
 from kfuzz.devices.comparing import bits
-from kfuzz.devices.layout import Arrangement, Bytes, Place, plans
+from kfuzz.devices.far import FarOptions
+from kfuzz.devices.layout import POISONS, Arrangement, Bytes, Place, plans
 from kfuzz.devices.repeats import Fault, PaintedRun, PlannedRun, RunResult, examine
+from kfuzz.gpu import far
 from kfuzz.kinds import Severity, kinds_with
 from kfuzz.sources.cuda_in_python import builds_cuda
 
@@ -126,6 +130,8 @@ class PythonBackend:
         caller = Caller(job, call, function, lender, memory, gpu)
         caller.findings += self._at_import.get((job.path, job.source), ())
         caller.has_answered = self._has_answered
+        if probe.option(FarOptions).is_far:
+            return examine_far(caller, probe)
         bench, CALLS.has_seen = Bench(caller, memory, probe, begin, interpreter), False
         try:
             outcome = examine(job, probe, bench)
@@ -230,7 +236,7 @@ class Bench:
             self._programs(self.caller, handed, plan.word),
             self._extensions(self.caller, plan.word),
         ):
-            answers = self.caller.answers(handed, self._sizes(job))
+            answers = self.caller.answers(handed, sizes_of(self.caller))
         self.caller.findings += [one for one in allocations.findings() if one.array not in self._known_arrays()]
         for name, one in strided.items():
             views[name].write(one.read())
@@ -279,7 +285,7 @@ class Bench:
         try:
             for _ in range(1 + again):
                 with self._programs(quiet, handed, 0), self._extensions(quiet, 0):
-                    returned = quiet.answers(handed, self._sizes(job))
+                    returned = quiet.answers(handed, sizes_of(self.caller))
         except (Fault, RefusedError, OtherLibraryError):
             if self._memory.is_spent:
                 raise  # nothing more runs in this process; the next one runs the input that counts
@@ -300,7 +306,7 @@ class Bench:
         handed = {name: view for name, view in views.items() if name not in self.caller.call.returns}
         quiet = replace(self.caller, findings=[], earlier=[])
         try:
-            at_once, at_last = quiet.call_in_stream(handed, self._sizes(quiet.job), fill)
+            at_once, at_last = quiet.call_in_stream(handed, sizes_of(quiet), fill)
         except (Fault, RefusedError):
             if self._memory.is_spent:
                 raise
@@ -333,10 +339,32 @@ class Bench:
     def _known_arrays(self) -> set[str | None]:
         return {one.array for one in self.caller.findings if one.kind == "out-of-bounds"}
 
-    def _sizes(self, job: Job) -> dict[str, int]:
-        step = job.steps[0]
-        names = self.caller.call.declared
-        return {name: value for name, value in zip(names, step.args, strict=True) if isinstance(value, int)}
+
+def examine_far(caller: Caller, probe: Probe) -> Outcome:
+    """Call once with arrays that lie in a field: only writes outside all arrays count."""
+    if not caller.memory.is_card:
+        return Outcome(untried=Untried.NO_FIELD)
+    job, word, lender = caller.job, POISONS[probe.seed % len(POISONS)], caller.lender
+    handed = tuple(one for one in job.buffers if one.name not in caller.call.returns)
+    with far.open_field(far.CurrentGpu(), replace(job, buffers=handed), probe.seed, word, far.OWN) as field:
+        if isinstance(field, Untried):
+            return Outcome(untried=field)
+        views = {one.name: CardView(field.addresses[one.name], one.shape, one.element.dtype, None) for one in handed}
+        watch = lender.watch_in_field(word, field.allocate) if isinstance(lender, FieldLender) else lender.watch(word)
+        try:
+            with watch:
+                caller.answers(views, sizes_of(caller))
+        except RefusedError as error:
+            return Outcome(refusal=error.refusal)
+        except Fault as fault:
+            return Outcome(findings=(fault.finding,), ended=caller.memory.is_spent)
+        return Outcome(findings=tuple(field.find_writes()))
+
+
+def sizes_of(caller: Caller) -> dict[str, int]:
+    """The numbers that a call is given, by name."""
+    step, names = caller.job.steps[0], caller.call.declared
+    return {name: value for name, value in zip(names, step.args, strict=True) if isinstance(value, int)}
 
 
 def torch_without_card() -> ModuleType:

@@ -3,10 +3,10 @@
 It knows no library: libraries/ has one file for each.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,18 @@ class Lender(Protocol):
 
     def stream(self) -> AbstractContextManager[int] | None:
         """A new stream, which is the current one meanwhile, by its handle; None if the library has no streams."""
+
+
+Allocate = Callable[[int, str], int | None]
+"""The address of so many bytes of a field, for an array that these words describe; None if it has no room for them."""
+
+
+@runtime_checkable
+class FieldLender(Lender, Protocol):
+    """A library some of whose own arrays can lie in a field."""
+
+    def watch_in_field(self, word: int, allocate: Allocate) -> AbstractContextManager[Allocations]:
+        """Put what is allocated meanwhile into a field, as far as that and the library allow."""
 
 
 @dataclass(frozen=True)

@@ -99,11 +99,12 @@ class Run:
 
 
 class Untried(Enum):
-    """Why a device did not run a job whose arrays are too large to be filled."""
+    """Why a device did not run a job whose arrays are too large to be filled, or that wants a field around them."""
 
     DOES_NOT_FIT = "the arrays do not fit on the card as it is now"
     CARD_IN_USE = "another such trial had the card"
     TOO_SLOW = "it had not ended after a few seconds, and may only be slow"
+    NO_FIELD = "the device has no painted memory in which arrays lie far apart"
     TOUCHES_TOO_MUCH = "a block touches more than 512 MB"
 
 

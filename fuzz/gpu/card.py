@@ -36,9 +36,20 @@ from kfuzz.devices import (
     Untried,
     is_host,
 )
-from kfuzz.devices.layout import OUTPUT, SHARED, Bytes, initial_bytes, nbytes, offsets
-from kfuzz.devices.repeats import Fault, GpuRun, PaintedRun, PlannedRun, RunResult, examine, make_runs, plan_runs
-from kfuzz.gpu import driver, graphs, hosting, machine_code, vast
+from kfuzz.devices.far import FarOptions
+from kfuzz.devices.layout import OUTPUT, POISONS, SHARED, Bytes, initial_bytes, nbytes, offsets
+from kfuzz.devices.repeats import (
+    Fault,
+    GpuRun,
+    PaintedRun,
+    PlannedRun,
+    Returned,
+    RunResult,
+    examine,
+    make_runs,
+    plan_runs,
+)
+from kfuzz.gpu import driver, far, graphs, hosting, machine_code, vast
 from kfuzz.gpu.progress import Launches, launch_words
 from kfuzz.gpu.sanitizer import ENDED as REPLAY_ENDED
 
@@ -93,6 +104,7 @@ class GpuCard:
         self._reached = cuda.pagelocked_empty(1, np.uint32, mem_flags=FOR_BOTH)
         self._reached_at = int(self._reached.ctypes.data)
         self._timeout, self._reported = 0.0, float("-inf")
+        self._gpu = far.CurrentGpu()
         self._lent: list[cuda.DeviceAllocation] = []  # kept where a call ends the context: PyCUDA cannot free it then
         self._begin: Callable[[str], None] = _ignore
         self._made: deque[tuple[Job, list[GpuRun]]] = deque()
@@ -116,6 +128,8 @@ class GpuCard:
                 self._check_launches(job)
             if job.sampling:
                 return vast.examine_vast(job, probe, self)
+            if probe.option(FarOptions).is_far:
+                return self._examine_far(job, probe)
             return examine(job, probe, self, made)
         except hosting.HostRefusedError as refused:
             return Outcome(refusal=refused.refusal)
@@ -137,7 +151,7 @@ class GpuCard:
     @property
     def place(self) -> str:
         """The GPU's address on this machine's PCI bus."""
-        return str(cuda.Device(0).pci_bus_id())
+        return driver.place()
 
     def room(self, nbytes: int) -> int:
         """How many bytes of GPU memory an array of this size takes."""
@@ -145,8 +159,7 @@ class GpuCard:
 
     def free(self) -> tuple[int, int]:
         """How many bytes of GPU memory are free, and how many there are."""
-        free, total = cuda.mem_get_info()
-        return int(free), int(total)
+        return driver.free()
 
     def hold(self, nbytes: int) -> driver.OwnMemory:
         """Separate memory for one array."""
@@ -191,6 +204,21 @@ class GpuCard:
             except (cuda.LogicError, cuda.LaunchError, DeviceError) as error:
                 raise ClaimError(f"{launch_words(job, number)}: {_driver_words(error)}") from error
         self._await(launches)
+
+    def _examine_far(self, job: Job, probe: Probe) -> Outcome:
+        """Run a job once in a field: only writes outside its arrays count."""
+        on_host, word = any(is_host(step.entry) for step in job.steps), POISONS[probe.seed % len(POISONS)]
+        with far.open_field(self._gpu, job, probe.seed, word, far.OWN if on_host else 0) as field:
+            if isinstance(field, Untried):
+                return Outcome(untried=field)
+            if not on_host:
+                self.launch_at(job, field.addresses, word)
+                return Outcome(findings=tuple(field.find_writes()))
+            self._poison_shared(word + SHARED, 0)
+            self._stream.synchronize()
+            self._report_running()
+            returned = self._run_host(job, lambda host: host.run(field.addresses, word + OUTPUT, len(job.steps), field))
+            return Outcome(findings=returned.findings)
 
     @functools.cached_property
     def _vast(self) -> _LoadedCode:
@@ -316,30 +344,38 @@ class GpuCard:
         hang, the caller's process ends them.
         """
         job, plan, addresses = one.run.job, one.run.plan, self._addresses(one)
-        host = self._find_library(job)
         send = functools.partial(self._send, one)
         self._report_running()
         send()
         word = plan.word if plan.host is None else plan.host
         earlier = _place_earlier(job, addresses, plan.word, self._lent) if plan.after_calls else None
-        try:
+
+        def run(host: hosting.HostLibrary) -> Returned:
             try:
-                returned = host.run(addresses, word + OUTPUT, one.run.steps, earlier, send)
+                return host.run(addresses, word + OUTPUT, one.run.steps, None, earlier, send)
             except hosting.HostRefusedError:
                 if earlier is None:
                     raise
                 send()
-                returned = host.run(addresses, word + OUTPUT, one.run.steps)
-        except hosting.HostFault as fault:
-            kind = driver.kind_of(str(fault))
-            if kind is None:
-                raise DeviceError(f"the card failed in a host function of {host.job.path}: {fault}") from fault
-            raise Fault(Finding(kind, f"a kernel that {host.job.entries[0]} launches: {fault}")) from fault
+                return host.run(addresses, word + OUTPUT, one.run.steps)
+
+        returned = self._run_host(job, run)
         self._lent.clear()
         left = RunResult(self._back[: one.run.size], returned)
         cuda.memcpy_dtoh_async(left.memory, self._base(one), self._stream)
         self._stream.synchronize()
         return left
+
+    def _run_host(self, job: Job, run: Callable[[hosting.HostLibrary], Returned]) -> Returned:
+        """Run a job's library, or raise Fault."""
+        host = self._find_library(job)
+        try:
+            return run(host)
+        except hosting.HostFault as fault:
+            kind = driver.kind_of(str(fault))
+            if kind is None:
+                raise DeviceError(f"the card failed in a host function of {host.job.path}: {fault}") from fault
+            raise Fault(Finding(kind, f"a kernel that {host.job.entries[0]} launches: {fault}")) from fault
 
     def _send(self, one: PaintedRun) -> None:
         """Set memory to its state before a call, also after earlier calls: shared memory is poisoned, too."""

@@ -124,6 +124,20 @@ def count() -> int:
     return number.value
 
 
+def place() -> str:
+    """The first GPU's address on this machine's PCI bus."""
+    name = ctypes.create_string_buffer(64)
+    call("cuDeviceGetPCIBusId", name, ctypes.c_int(64), ctypes.c_int(0))
+    return name.value.decode()
+
+
+def free() -> tuple[int, int]:
+    """How many bytes of GPU memory are free, and how many there are; it needs a current context."""
+    left, total = ctypes.c_size_t(), ctypes.c_size_t()
+    call("cuMemGetInfo_v2", ctypes.byref(left), ctypes.byref(total))
+    return left.value, total.value
+
+
 def attribute(which: int, device: ctypes.c_int) -> int:
     value = ctypes.c_int()
     call("cuDeviceGetAttribute", ctypes.byref(value), which, device)

@@ -23,6 +23,8 @@ CLOCK, MULTIPROCESSORS = 13, 16
 MAX_DYNAMIC_SHARED, NON_PORTABLE_CLUSTER = 8, 14
 THREAD_LOCAL, NON_BLOCKING = 1, 1
 END = 0
+LEGACY_STREAM = 0
+"""The default stream: it waits for all streams that do not say otherwise, and they wait for it."""
 COOPERATIVE, CLUSTER_DIMENSION = 2, 4
 """Attributes of cuLaunchKernelEx."""
 PARAMS, PARAMS_SIZE = 1, 2

@@ -20,6 +20,7 @@ from kfuzz.devices import Call, ClaimError, Entry, Finding, Job, Refusal, cache,
 from kfuzz.devices.repeats import Returned
 from kfuzz.devices.tensors import make_tensor
 from kfuzz.gpu import machine_code, nvidia
+from kfuzz.gpu.far import Field
 from kfuzz.oracle.elements import BY_TORCH_NUMBER
 from kfuzz.oracle.plural import plural
 from kfuzz.sources.remembering import has_lasting_variables
@@ -58,6 +59,12 @@ class GuardReport(ctypes.Structure):
         ("bytes", ctypes.c_int64),
         ("count", ctypes.c_int64),
     )
+
+
+class SlotReport(ctypes.Structure):
+    """An allocation in a slot of a field, laid out as the struct in memory.cu."""
+
+    _fields_ = (("start", ctypes.c_uint64), ("bytes", ctypes.c_int64), ("line", ctypes.c_int32))
 
 
 def compile_library(job: Job, architecture: str) -> Path:
@@ -165,16 +172,21 @@ class HostLibrary:
         addresses: Mapping[str, int],
         word: int,
         steps: int,
+        field: Field | None = None,
         earlier: Iterable[EarlierCall] | None = None,
         send: Callable[[], None] | None = None,
     ) -> Returned:
         """Call its functions, fetch what they return, and check the guards of the memory that they allocated.
 
+        `field`: what they allocate lies in its slots, as far as they take it, and writes elsewhere are findings.
         After earlier calls, if there are any, `send` fills the arrays as at first.
         """
         library = self.library
         with silence_output():
             library.kfuzz_begin(ctypes.c_uint32(word))
+            if field is not None:
+                left = field.left
+                library.kfuzz_use_slots(ctypes.c_uint64(left.first), ctypes.c_uint64(left.pitch), left.count)
             if earlier is not None and send is not None:
                 for job, places in earlier:
                     any(self.call_function(job, number, places) for number in range(len(job.steps)))
@@ -193,6 +205,8 @@ class HostLibrary:
         if line := library.kfuzz_changed_earlier():
             message = "what an earlier call has returned is changed by the next: they lie in the same memory"
             findings = (*findings, Finding("stateful", message, line=line))
+        if field is not None:
+            findings = (*findings, *self._find_far_writes(field))
         seen = (GuardReport * MOST_SEEN)()
         for raw in seen[: library.kfuzz_end(seen, MOST_SEEN)]:
             findings = (*findings, describe_report(raw))
@@ -205,6 +219,13 @@ class HostLibrary:
         if refused:
             raise HostRefusedError(refusal)
         return Returned(arrays, findings)
+
+    def _find_far_writes(self, field: Field) -> list[Finding]:
+        """The writes outside all arrays of a field, with those that the functions allocated in it."""
+        blocks = (SlotReport * field.left.count)()
+        for one in blocks[: self.library.kfuzz_slots(blocks, len(blocks))]:
+            field.add(f"the {plural(one.bytes, 'byte')} that line {one.line} allocates", "", one.start, one.bytes)
+        return field.find_writes()
 
     def call_function(self, job: Job, number: int, addresses: Mapping[str, int]) -> bool:
         """Call one of its functions on these arrays; whether it refused its arguments."""

@@ -38,6 +38,8 @@ class Examined:
     is_right: bool
     run_job: RunJob
     judge: Callable[[Case, NamedOutputs], bool]
+    device: str
+    """The name of the device of the trial."""
 
 
 @dataclass(frozen=True)

@@ -200,7 +200,7 @@ def judge_outcome(
     if run_job and is_accused(verdicts) and is_reference(kernel.op) and is_reference_outside(asked, run_job):
         verdicts, notes = [], (*notes, OWN_ANSWER)
     refusals = (outcome.refusal,) if outcome.refusal else ()
-    looks = _look(asked, outcome, verdicts, run_job, looks_at_all)
+    looks = _look(asked, outcome, device, verdicts, run_job, looks_at_all)
     outcome = _add_failures(kernel, outcome, looks)
     defects: tuple[Defect, ...] = ()
     if is_suspect(outcome, verdicts):
@@ -238,8 +238,8 @@ def judge_outcome(
 
 
 def _look(
-    asked: PreparedTrial, outcome: Outcome, judged: Sequence[tuple[Run, Verdict]], run_job: RunJob | None,
-    at_all: bool,
+    asked: PreparedTrial, outcome: Outcome, device: str, judged: Sequence[tuple[Run, Verdict]],
+    run_job: RunJob | None, at_all: bool,
 ) -> tuple[Look, ...]:  # fmt: skip
     """What the trial says of each property that users rely on: of those that are claimed, or of all."""
     kernel, bound = asked.kernel, asked.bound
@@ -252,7 +252,7 @@ def _look(
 
     is_right = not is_accused(judged) and all(one.severity != "error" for one in outcome.findings)
     examined = Examined(
-        kernel, asked.case, asked.tune, asked.probe, bound, outcome, is_right, run_job, judge_answer
+        kernel, asked.case, asked.tune, asked.probe, bound, outcome, is_right, run_job, judge_answer, device
     )  # fmt: skip
     return tuple(look_at(examined, at_all))
 

@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from kfuzz.callables import card
 from kfuzz.callables.lending import (
     BESIDE_BYTES,
+    Allocate,
     Allocations,
     PoisonedBlock,
     ReturnedArray,
@@ -41,9 +43,9 @@ MOST_BYTES = 64 << 20
 class PoisonedTensors(TorchDispatchMode):  # type: ignore[misc]  # torch is not there where types are checked
     """Gives torch.empty and its kin memory of kfuzz, full of poison, while a callable runs."""
 
-    def __init__(self, word: int) -> None:
+    def __init__(self, word: int, allocate: Allocate | None = None) -> None:
         super().__init__()
-        self.word = word
+        self.word, self._allocate = word, allocate
         self.in_host: list[PoisonedBlock] = []
         self.on_card: list[card.CardBlock] = []
 
@@ -64,6 +66,11 @@ class PoisonedTensors(TorchDispatchMode):  # type: ignore[misc]  # torch is not 
         return torch.from_numpy(self.in_host[-1].body)
 
     def _card_memory(self, nbytes: int, words: str) -> Any:  # noqa: ANN401  a tensor of bytes
+        address = self._allocate(nbytes, f"{words} that the callable allocates") if self._allocate else None
+        if address is not None:
+            self.on_card.append(card.poison_block(address - BESIDE_BYTES, nbytes, self.word, words, None))
+            view = card.CardView(address, (nbytes,), np.dtype(np.uint8), None)
+            return torch.as_tensor(SignedView(view), device="cuda")
         held = torch.empty(card.guarded_size(nbytes), dtype=torch.uint8, device="cuda")
         self.on_card.append(card.poison_block(held.data_ptr(), nbytes, self.word, words, held))
         return held[BESIDE_BYTES : BESIDE_BYTES + nbytes]
@@ -103,15 +110,19 @@ class TorchTensors:
         """Put poison into what is allocated."""
         return self._watch(word)
 
+    def watch_in_field(self, word: int, allocate: Allocate) -> AbstractContextManager[Allocations]:
+        """Put what torch.empty and its kin allocate into a field."""
+        return poison_tensors(word, allocate)
+
     def stream(self) -> AbstractContextManager[int] | None:
         """A stream that does not wait for others."""
         return use_own_stream() if self._device == "cuda" else None
 
 
 @contextmanager
-def poison_tensors(word: int) -> Iterator[PoisonedTensors]:
+def poison_tensors(word: int, allocate: Allocate | None = None) -> Iterator[PoisonedTensors]:
     """Put poison into what torch.empty allocates."""
-    with PoisonedTensors(word) as made:
+    with PoisonedTensors(word, allocate) as made:
         yield made
 
 

@@ -20,6 +20,14 @@ struct Allocation {
   size_t bytes;
   int line;
   bool is_freed;
+  bool is_in_slot;  // of a field, which the caller owns
+};
+
+// Places for the next allocations, `pitch` bytes apart.
+struct Slots {
+  char *next;
+  size_t pitch;
+  int left;
 };
 
 struct Given {
@@ -38,6 +46,7 @@ std::vector<EarlierAnswer> *earlier_answers = new std::vector<EarlierAnswer>;
 std::vector<Allocation> *allocations = new std::vector<Allocation>;  // never destroyed: results outlive the library's end
 std::vector<Given> *given = new std::vector<Given>;
 uint32_t word;
+Slots slots;
 char refusal[1024];
 int refusal_line;
 bool has_refused;
@@ -98,12 +107,19 @@ cudaError_t allocate(void **to, size_t bytes, int line) {
   if (!bytes) return cudaSuccess;
   size_t room = (bytes + 255) / 256 * 256;
   char *memory;
-  if (cudaError_t error = cudaMalloc(&memory, room + 2 * guard)) return error;
+  bool is_in_slot = slots.left > 0 && room + 2 * guard <= slots.pitch / 2;
+  if (is_in_slot) {
+    memory = slots.next;
+    slots.next += slots.pitch;
+    slots.left--;
+  } else if (cudaError_t error = cudaMalloc(&memory, room + 2 * guard)) {
+    return error;
+  }
   painted(memory, guard, word + beside);
   painted(memory + guard, bytes, word);
   painted(memory + guard + bytes, room - bytes + guard, word + beside);
   if (cudaError_t error = cudaDeviceSynchronize()) return error;
-  allocations->push_back({memory + guard, bytes, line, false});
+  allocations->push_back({memory + guard, bytes, line, false, is_in_slot});
   *to = memory + guard;
   return cudaSuccess;
 }
@@ -151,8 +167,25 @@ struct Seen {
 
 void kfuzz_begin(uint32_t poison) {
   word = poison;
+  slots = {};
   given->clear();
   cudaGetLastError();
+}
+
+void kfuzz_use_slots(uint64_t first, uint64_t pitch, int count) { slots = {reinterpret_cast<char *>(first), pitch, count}; }
+
+struct InSlot {
+  uint64_t start;
+  int64_t bytes;
+  int32_t line;
+};
+
+// What was allocated in slots.
+int kfuzz_slots(InSlot *into, int most) {
+  int found = 0;
+  for (const Allocation &one : *allocations)
+    if (one.is_in_slot && found < most) into[found++] = {reinterpret_cast<uint64_t>(one.start), static_cast<int64_t>(one.bytes), one.line};
+  return found;
 }
 
 // Everything before this was earlier calls, whose answers must not change.
@@ -227,7 +260,7 @@ int kfuzz_end(Seen *seen, int most) {
     size_t behind = changed(one.start + one.bytes, room - one.bytes + guard, word + beside, &count);
     note(behind, room - one.bytes + guard, static_cast<int64_t>(one.bytes), false);
     if (one.is_freed) note(changed(one.start, one.bytes, word + gone, &count), one.bytes, 0, true);
-    cudaFree(one.start - guard);
+    if (!one.is_in_slot) cudaFree(one.start - guard);
   }
   allocations->clear();
   cudaGetLastError();
