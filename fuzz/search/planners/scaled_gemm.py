@@ -12,13 +12,18 @@ from kfuzz.search.choose import Choose, once_in
 from kfuzz.search.narrow_rows import recipe_of_role
 from kfuzz.search.sizes import Ground
 
-GROWING_ONCE_IN = 4
+GROWING_ONCE_IN, INEXACT_ONCE_IN = 4, 2
+FLOAT_EXACT = 1 << 24
+"""Up to here a float represents every integer."""
 
 
 def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict[str, Recipe]:
-    """Codes of every kind, or numbers from four fifths of the largest on."""
+    """Codes of every kind, or numbers from four fifths of the largest on: every other time if a float rounds their sum."""
     made = {role: recipe_of_role(ground, role, wanted, choose) for role in wanted}
-    if once_in(choose, GROWING_ONCE_IN):
+    first, second = (element_of(made[role].element) for role in ("a", "b"))
+    is_integer = first.exponent == second.exponent == 0
+    can_round = is_integer and made["a"].cols * first.max * second.max > FLOAT_EXACT
+    if once_in(choose, INEXACT_ONCE_IN if can_round else GROWING_ONCE_IN):
         for role in ("a", "b"):
             largest = element_of(made[role].element).max
             base = Base("uniform", bits_of(0.8 * largest), bits_of(0.2 * largest), choose(0, 0xFFFF))
