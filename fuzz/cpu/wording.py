@@ -49,6 +49,7 @@ REFUSED_MAPS = {
     RefusedMap.stride: "a stride that is not a multiple of 16 bytes (32 if interleaved by 32), or is 2^40 or more",
     RefusedMap.inner_side: "the inner side of the box is not a multiple of 16 bytes",
     RefusedMap.inner_width: "the inner side of the box is wider than the swizzle",
+    RefusedMap.box_bytes: "a box of more than 228 KB, the shared memory of a multiprocessor",
 }
 
 

@@ -106,7 +106,7 @@ enum class Refused : uint32_t { no, empty_grid, large_grid, empty_block, large_b
 
 // Why a tensor map was refused, as the driver does.
 enum class RefusedMap : uint32_t {
-  no, map_address, type, word, rank, interleaved_rank, address, interleaved_swizzle, fill, list, size, box, step, stride, inner_side, inner_width
+  no, map_address, type, word, rank, interleaved_rank, address, interleaved_swizzle, fill, list, size, box, step, stride, inner_side, inner_width, box_bytes
 };
 
 // A tensor that a host function returns: its type in torch's numbers.

@@ -367,7 +367,9 @@ Copy box_of(const void *map, const int32_t *corner, uint32_t axes, uintptr_t pc)
   Copy c = asked_by_me(Shape::box, 0, pc);
   c.map = map_at(map);
   if (c.map.rank != axes) end_by_map(Kind::other_rank, map, c.map.rank, pc);
-  c.bytes = bytes_of_box(c.map);
+  uint32_t within = static_cast<uint32_t>(corner[0]) * bytes_of_element(c.map.type) % 16;
+  if (within) end_by_map(Kind::corner_within_16, map, within, pc);
+  c.bytes = static_cast<uint32_t>(bytes_of_box(c.map));
   memcpy(c.corner, corner, axes * sizeof *corner);
   return c;
 }
@@ -496,6 +498,8 @@ CUDA_ON_CPU_API void cuda_on_cpu_box_store(const void *map, const int32_t *corne
   take_turn_if_over(pc);
   must_be_aligned(from, 128, pc);
   Copy c = box_of(map, corner, axes, pc);
+  for (uint32_t axis = 0; axis < axes; axis++)
+    if (corner[axis] < 0) end_by_map(Kind::corner_below_0, map, axis, pc);
   c.from = static_cast<const char *>(from);
   c.operation = static_cast<BulkOperation>(operation);
   c.type = type_of(c.map);

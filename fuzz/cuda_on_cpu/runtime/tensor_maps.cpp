@@ -10,7 +10,7 @@ namespace {
 enum Type : uint32_t { uint8, uint16, uint32, int32, uint64, int64, float16, float32, float64, bfloat16, float32_ftz, tfloat32, tfloat32_ftz, types };
 constexpr uint32_t all_types = 16, interleaves = 3, interleaved_by_32 = 2, swizzles = 7, swizzled_by_32 = 1, swizzled_by_128 = 3, promotions = 4;
 constexpr uint64_t most_elements = uint64_t{1} << 32, stride_end = uint64_t{1} << 40;
-constexpr uint32_t longest_side = 256, largest_step = 8, widths[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
+constexpr uint32_t longest_side = 256, largest_step = 8, most_bytes = 228 << 10, widths[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
 
 uint32_t bytes_of_swizzle(uint32_t swizzle) { return swizzle ? swizzle < swizzled_by_128 ? 16u << swizzle : 128 : 0; }
 
@@ -45,7 +45,7 @@ RefusedMap encode(void *made, const AskedMap &a) {
   if (!a.start || !is_multiple(a.start, alignment)) return RefusedMap::address;
   if (a.interleave == interleaved_by_32 && a.swizzle != swizzled_by_32) return RefusedMap::interleaved_swizzle;
   if (a.fill && !is_float(a.type)) return RefusedMap::fill;
-  if (!a.size || !a.box || !a.step || (a.rank > 1 && !a.stride)) return RefusedMap::list;
+  if (!a.size || !a.box || !a.step || !a.stride) return RefusedMap::list;  // of strides, too, though one axis has none
   TensorMap map = {};
   map.start = reinterpret_cast<uintptr_t>(a.start);
   map.type = static_cast<uint8_t>(a.type);
@@ -67,6 +67,7 @@ RefusedMap encode(void *made, const AskedMap &a) {
   uint32_t inner = a.box[0] * bytes_of_element(a.type);
   if (inner % 16) return RefusedMap::inner_side;
   if (map.swizzle_bytes && inner > map.swizzle_bytes) return RefusedMap::inner_width;
+  if (bytes_of_box(map) > most_bytes) return RefusedMap::box_bytes;
   change(made, map);
   return RefusedMap::no;
 }
@@ -90,8 +91,8 @@ void change(void *at, const TensorMap &to) {
 
 uint32_t elements_along(const TensorMap &map, uint32_t axis) { return (map.box_less_1[axis] + uint32_t{map.step[axis]}) / map.step[axis]; }
 
-uint32_t bytes_of_box(const TensorMap &map) {
-  uint32_t bytes = bytes_of_element(map.type);
+uint64_t bytes_of_box(const TensorMap &map) {
+  uint64_t bytes = bytes_of_element(map.type);
   for (uint32_t axis = 0; axis < map.rank; axis++) bytes *= elements_along(map, axis);
   return bytes;
 }

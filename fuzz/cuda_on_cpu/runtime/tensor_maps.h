@@ -43,7 +43,7 @@ void change(void *map, const TensorMap &to);  // by tensormap.replace
 uint32_t bytes_of_element(uint32_t type);
 bool is_float(uint32_t type);
 uint32_t elements_along(const TensorMap &map, uint32_t axis);  // of a box
-uint32_t bytes_of_box(const TensorMap &map);                   // elements outside the array count as well
+uint64_t bytes_of_box(const TensorMap &map);                   // elements outside the array count as well
 void fill_element(const TensorMap &map, void *to);             // with what takes the place of an element outside the array
 
 // The address itself is swizzled: 16 bytes change places within the 128 bytes around them, by the number of these.
