@@ -18,7 +18,7 @@ FLOAT_EXACT = 1 << 24
 
 
 def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict[str, Recipe]:
-    """Codes of every kind, or numbers from four fifths of the largest on: every other time if a float rounds their sum."""
+    """Codes of every kind, or, every other time if a float rounds their sum, numbers from 4/5 of the largest on."""
     made = {role: recipe_of_role(ground, role, wanted, choose) for role in wanted}
     first, second = (element_of(made[role].element) for role in ("a", "b"))
     is_integer = first.exponent == second.exponent == 0
