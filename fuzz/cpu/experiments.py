@@ -116,6 +116,8 @@ class Examination:
     differ: Differ
     turns: int = 0
     """In every run, threads take turns at one access in this many; 0 leaves it to the manner of each run."""
+    unended: int = 0
+    """The runs that settle doubts and did not end."""
 
     def run(self, manner: Manner, flavour: Flavour | None = None) -> CpuRun:
         """Run the job once in this manner."""
@@ -123,6 +125,12 @@ class Examination:
             manner, flavour = replace(manner, preempt_one_in=self.turns, whole=True), "check"
         done = self.run_once(flavour or self.flavour, manner, max(self.seconds, 0.001))
         self.seconds -= done.seconds
+        return done
+
+    def try_run(self, manner: Manner) -> CpuRun:
+        """Run the job once to settle a doubt; a run that does not end settles nothing."""
+        done = self.run(manner)
+        self.unended += done.run is None
         return done
 
 
@@ -402,7 +410,7 @@ def _settle(trial: Examination, whole: list[CpuRun], sights: list[Sight]) -> lis
             causes["lane"] = _try_lanes(trial, whole[:2])
         if trial.flavour == "fast" and any(causes.values()):
             sights = _merge([*sights, *_find_culprits(trial, whole, causes)])
-    findings = [_weigh(one, causes) for one in sights if not (one.is_partial and not causes.get("poison"))]
+    findings = [_weigh(trial, one, causes) for one in sights if not (one.is_partial and not causes.get("poison"))]
     if whole and odd and (by_calls := _try_without_calls(trial, whole)):
         findings.append(by_calls)
     kinds = {one.kind for one in findings if one.severity == "error"}
@@ -423,20 +431,21 @@ def _find_odd(trial: Examination, whole: list[CpuRun]) -> Iterator[CpuRun]:
             yield other
 
 
-def _weigh(sight: Sight, causes: dict[Doubt, Finding | None]) -> Finding:
+def _weigh(trial: Examination, sight: Sight, causes: dict[Doubt, Finding | None]) -> Finding:
     """The finding of a sight: an error if an experiment changed the result, else as severe as before, with a note."""
+    none = f"none {'that ended in time ' if trial.unended else ''}changes the result"
     if sight.doubt is None:
         return sight.finding
     cause = causes.get(sight.doubt)
     if sight.doubt == "schedule":
-        shown = f"; {cause.message}" if cause else " (kfuzz tried other orders of threads, and none changes the result)"
+        shown = f"; {cause.message}" if cause else f" (kfuzz tried other orders of threads, and {none})"
         return replace(sight.finding, message=sight.finding.message + shown)
     if cause and cause.severity == "error":
         return replace(sight.finding, severity="error")
     if cause:
         return replace(sight.finding, message=f"{sight.finding.message} ({cause.message})")
     what = "values of such a lane" if sight.doubt == "lane" else "contents of uninitialised memory"
-    note = f"(kfuzz tried other {what}, and none changes the result)"
+    note = f"(kfuzz tried other {what}, and {none})"
     return replace(sight.finding, message=f"{sight.finding.message} {note}")
 
 
@@ -466,7 +475,7 @@ def _try_poisons(trial: Examination, bases: list[CpuRun]) -> Finding | None:
         for poison in POISONS:
             if poison == base.manner.poison or trial.seconds <= 0:
                 continue
-            other = trial.run(replace(base.manner, poison=poison))
+            other = trial.try_run(replace(base.manner, poison=poison))
             if change := trial.differ(base, other):
                 message = (
                     f"{change.where} depends on uninitialised memory: it is {change.left} if that memory holds "
@@ -487,7 +496,7 @@ def _try_lanes(trial: Examination, bases: list[CpuRun]) -> Finding | None:
         for base in bases:
             if value == base.manner.missing_lane or trial.seconds <= 0:
                 continue
-            if change := trial.differ(base, trial.run(replace(base.manner, missing_lane=value))):
+            if change := trial.differ(base, trial.try_run(replace(base.manner, missing_lane=value))):
                 what = "only a NaN from such a lane" if severity == "warning" else "the value of such a lane"
                 message = f"{what} changes {change.where}"
                 found = Finding("inactive-lane", message, severity, array=change.array, index=change.index)
@@ -508,7 +517,7 @@ def _try_orders(trial: Examination, base: CpuRun, odd: list[CpuRun]) -> Finding 
     for manner in [*known, *_other_orders(trial, base.manner)]:
         if trial.seconds <= 0:
             break
-        other = trial.run(manner)
+        other = trial.try_run(manner)
         if change := trial.differ(base, other):
             message = (
                 f"{change.where} depends on the order of threads: {change.left} ({base.manner.circumstances}) "

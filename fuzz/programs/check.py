@@ -153,6 +153,8 @@ class CheckedProgram:
     """The share of the run that sampled most."""
     stopped: str = ""
     """The reason why a run did not end, if that is not a finding."""
+    asked: int = 1
+    """The number of runs that are asked for; the others settle doubts."""
     refusal: str = ""
     """The reason why kfuzz cannot run the program to its end."""
 
@@ -167,6 +169,7 @@ class CheckedProgram:
 
     def examine(self, runs: int, seed: int) -> Outcome:
         """Run the program `runs` times, and settle by experiments what the runs show."""
+        self.asked = runs
         probe = Probe(check=True, runs=runs, seed=seed, timeout=self.timeout)
         outcome = examine(self._job, probe, self.run_once, set(), self.differ, self.timeout * (runs + 1))
         unset = tuple(uninitialised_local(self.library, one) for one in self.library.uninitialised)
@@ -179,14 +182,15 @@ class CheckedProgram:
         manner = replace(manner, assume=manner.assume | in_step, whole=manner.whole or self.sampling is None)
         request = ProgramRun(self.library, manner, self.timeout, self.sampling or USUAL_SAMPLING)
         end, printed = self.server.run(request, self.words, lambda end: self._see_certain(end, manner))
-        # It may want a larger GPU than this run shows it, and has run on one.
-        is_extra = manner.multiprocessors != USUAL_MULTIPROCESSORS and any(
+        # It has run, and may want a larger GPU than this run shows it; or this run only settles a doubt.
+        is_extra = (manner.multiprocessors != USUAL_MULTIPROCESSORS or len(self.printed) >= self.asked) and any(
             one.exit_code is not None for one in self.printed
         )
         self.printed.append(printed)
         text = "\n".join(printed.lines)
         if end is None:
-            self.stopped = f"a run did not end after {self.timeout:g} s of processor time: it was waiting"
+            if not is_extra:
+                self.stopped = f"a run did not end after {self.timeout:g} s of processor time: it was waiting"
             return CpuRun(manner, None, (), Status.timed_out, self.timeout, 0.0, text)
         if isinstance(end, str):
             self.refusal = end

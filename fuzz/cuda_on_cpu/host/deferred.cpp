@@ -23,6 +23,7 @@ struct Deferred {
 struct Known {
   Does does;
   size_t bytes;
+  uint32_t times;
   unsigned char arguments[most_bytes];
 };
 
@@ -54,9 +55,9 @@ bool is_to_be_freed(const Buffer &array) {
   return false;
 }
 
-const Known *known_equal(const void *arguments, size_t bytes, Does does) {
+Known *known_equal(const void *arguments, size_t bytes, Does does) {
   for (uint32_t i = 0; i < queue.known_count; i++) {
-    const Known &one = queue.known[i];
+    Known &one = queue.known[i];
     if (one.does == does && one.bytes == bytes && !memcmp(one.arguments, arguments, bytes)) return &one;
   }
   return nullptr;
@@ -114,15 +115,21 @@ bool is_fresh(const void *array) {
 void note_work() { queue.first_fresh = run->buffer_count; }
 
 bool may_defer_equal(const void *arguments, size_t bytes, Does does, cudaStream_t stream) {
-  return bytes <= most_bytes && may_defer(stream) && known_equal(arguments, bytes, does);
+  if (bytes > most_bytes || !may_defer(stream)) return false;
+  const Known *known = known_equal(arguments, bytes, does);
+  return known && is_often_enough(known->times);
 }
 
 void note_equal(const void *arguments, size_t bytes, Does does) {
-  if (bytes > most_bytes || !may_ever_skip_work() || known_equal(arguments, bytes, does)) return;
+  if (bytes > most_bytes || !may_ever_skip_work()) return;
+  if (Known *known = known_equal(arguments, bytes, does)) {
+    known->times++;
+    return;
+  }
   Known &one = queue.known[queue.next_known];
   queue.next_known = (queue.next_known + 1) % most_known;
   if (queue.known_count < most_known) queue.known_count++;
-  one.does = does, one.bytes = bytes;
+  one.does = does, one.bytes = bytes, one.times = 1;
   memcpy(one.arguments, arguments, bytes);
 }
 

@@ -2,9 +2,9 @@
 // answers.
 //
 // Once a run samples large launches (runtime/sampling.h), a launch that is equal to one that has run (kernel, arguments,
-// grid) is put off, and so are the equal memsets and calls of cuBLAS and the frees that follow it. Everything that may see
-// or change what they do, such as a copy or another launch, first does them all, in their order. What waits when the
-// program ends is never done: nothing can have seen it.
+// grid) is put off; before that, one that is equal to several that have run. So are the equal memsets and calls of cuBLAS
+// and the frees that follow it. Everything that may see or change what they do, such as a copy or another launch, first
+// does them all, in their order. What waits when the program ends is never done: nothing can have seen it.
 //
 // Only a program with one stream, and without memory that the host can access by itself, puts work off. If the host has
 // waited meanwhile, or recorded an event, it has waited for all of it: an order that may be too strict shows no false race.

@@ -18,6 +18,7 @@ namespace {
 constexpr uint64_t page = 4096, most_arguments = 1024, most_kept = uint64_t{1} << 31;
 constexpr uint32_t most_known = 128;  // launches that take turns in one loop, each with several sizes of blocks
 constexpr uint32_t most_tries = 2;   // of a launch that changes memory each time
+constexpr uint32_t often = 8;        // a launch that has run so often may wait, also in a run that checks all blocks
 
 struct Known {
   Step step;
@@ -25,8 +26,8 @@ struct Known {
   void (*invoke)(void **);
   uint64_t bytes;
   uint64_t memory;  // the state in which it changed nothing; 0: none
-  uint32_t tries;
-  bool has_run, has_other_effects;
+  uint32_t tries, times;
+  bool has_other_effects;
   unsigned char arguments[most_arguments];
 };
 
@@ -119,10 +120,10 @@ bool is_memory_as_kept() {
 
 }  // namespace
 
-bool may_ever_skip_work() { return run->may_skip_launches && run->check && !run->late_writes && !run->preempt_one_in && !run->assume; }
+bool may_ever_skip_work() { return run->may_skip_launches && run->check; }
 
 bool may_skip_work() {
-  if (!may_ever_skip_work() || !has_spent_budget()) return false;
+  if (!may_ever_skip_work()) return false;
   for (uint32_t i = 0; i < run->buffer_count; i++)
     if (run->buffers[i].flags & is_host_visible_memory && !(run->buffers[i].flags & is_freed)) return false;  // the host writes it
   return true;
@@ -150,7 +151,7 @@ Known &know_launch(const Step &step, const LaunchKey &key) {
   repetitions.next = (repetitions.next + 1) % most_known;
   if (repetitions.count < most_known) repetitions.count++;
   one.step = step, one.kernel = key.kernel, one.invoke = key.invoke, one.bytes = key.bytes;
-  one.memory = 0, one.tries = 0, one.has_run = one.has_other_effects = false;
+  one.memory = 0, one.tries = one.times = 0, one.has_other_effects = false;
   memcpy(one.arguments, key.arguments, key.bytes);
   return one;
 }
@@ -169,7 +170,7 @@ static const KnownSet *find_set(const SetKey &key) {
 bool was_done(const SetKey &key) { return find_set(key); }
 
 bool is_done_already(const SetKey &key) {
-  const KnownSet *known = may_skip_work() ? find_set(key) : nullptr;
+  const KnownSet *known = has_spent_budget() && may_skip_work() ? find_set(key) : nullptr;
   return known && known->memory == repetitions.memory;
 }
 
@@ -183,17 +184,22 @@ void note_done(const SetKey &key) {
   repetitions.next_set = (repetitions.next_set + 1) % most_known;
 }
 
+bool is_often_enough(uint32_t times) { return times >= (has_spent_budget() ? 1 : often); }
+
 bool has_run(const Step &step, const LaunchKey &key) {
   const Known *known = key.bytes <= most_arguments ? find_launch(step, key) : nullptr;
-  return known && known->has_run && !known->has_other_effects;
+  return known && is_often_enough(known->times) && !known->has_other_effects;
 }
+
+// Where threads take turns or writes come late, equal launches may differ in what they do.
+static bool may_compare() { return has_spent_budget() && !run->late_writes && !run->preempt_one_in && may_skip_work(); }
 
 bool begin_launch(const Step &step, const LaunchKey &key) {
   repetitions.now = nullptr;
   repetitions.compares = false;
   if (!may_ever_skip_work() || key.bytes > most_arguments) return true;
   Known *known = find_launch(step, key);
-  bool may_skip = known && may_skip_work();
+  bool may_skip = known && may_compare();
   if (may_skip && known->memory == repetitions.memory) {
     run->skipped_launches++;
     return false;
@@ -209,7 +215,7 @@ void end_launch() {
   repetitions.now = nullptr;
   if (one) {
     bool has_other_effects = repetitions.other_effects != repetitions.other_effects_before;
-    one->has_run = true;
+    one->times++;
     one->has_other_effects |= has_other_effects;
     if (repetitions.compares && !has_other_effects && is_memory_as_kept()) {
       one->memory = repetitions.memory;

@@ -28,11 +28,12 @@ bool is_done_already(const SetKey &key);
 bool was_done(const SetKey &key);  // at any time
 void note_done(const SetKey &key);
 
-// Whether the run may leave out work that nothing sees: it samples, no experiment repeats it, and the host has no memory in
-// common with kernels.
+// Whether the run may leave out work that nothing sees: the host has no memory in common with kernels now.
 bool may_skip_work();
-bool may_ever_skip_work();  // once it samples
-// Whether an equal launch has run, and all its effects are in memory.
+bool may_ever_skip_work();  // where it has none
+// Whether work that was done so often need not be checked again: once where the run samples, and several times elsewhere.
+bool is_often_enough(uint32_t times);
+// Whether an equal launch has run often enough, and all its effects are in memory.
 bool has_run(const Step &step, const LaunchKey &key);
 // Around a launch. If `begin_launch` is false, it is not to be run, and `end_launch` is not called.
 bool begin_launch(const Step &step, const LaunchKey &key);

@@ -34,6 +34,7 @@ __global__ void draw(unsigned int *state) {
   unsigned int &mine = state[blockIdx.x * blockDim.x + threadIdx.x];
   mine = 1664525u * mine + 1013904223u;
 }
+__global__ void add_nothing(float *y) { y[0] += 0; }
 __global__ void measure(long long *y) { y[blockIdx.x * blockDim.x + threadIdx.x] = clock64(); }
 
 int main(int argc, char **argv) {
@@ -135,6 +136,12 @@ int main(int argc, char **argv) {
     kernel = subtract;
     kernel<<<grid, block>>>(y, x);
     print();
+  } else if (is("ends once")) {
+    add_nothing<<<1, 64>>>(y);
+    print();
+    FILE *made_before = fopen(argv[2], "r");
+    for (volatile bool again = made_before; again;) {}
+    fclose(fopen(argv[2], "w"));
   } else if (is("multiplies")) {
     cublasHandle_t handle;
     cublasCreate(&handle);

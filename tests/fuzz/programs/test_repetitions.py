@@ -2,13 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 from paths import DATA
 
+from kfuzz.cpu.abi import Assume
 from kfuzz.cpu.compiler import Library
+from kfuzz.cpu.experiments import FINE, Manner
 from kfuzz.devices import Finding
+from kfuzz.devices.layout import POISONS
 from kfuzz.programs.build import compile_source, link, load_program
 from kfuzz.programs.check import CheckedProgram, Server
 from kfuzz.programs.command_line import parse
@@ -18,6 +22,7 @@ from kfuzz.views.program import sampling_notes
 pytestmark = pytest.mark.slow
 SOURCE = DATA / "large_launches" / "measured_often.cu"
 AT_ONCE = BlockSampling(accesses_in_full=0, sampled_from=64)
+FORWARD = Manner(0, POISONS[0], seed=1)
 NOT_YET = BlockSampling(accesses_in_full=1 << 40, sampled_from=64)
 
 
@@ -53,6 +58,14 @@ def check(program: Program, *words: str, sampling: BlockSampling | None = AT_ONC
     """What the program prints, and how many launches were not run, of a program without findings."""
     one, findings = run(program, *words, sampling=sampling)
     assert list(findings) == []
+    return one.printed[0].output, one.sampled.skipped
+
+
+def experiment(program: Program, manner: Manner, *words: str) -> tuple[str, int]:
+    """What the program prints in one run of this manner, and how many launches were not run."""
+    one = CheckedProgram(program.library, ("often", *words), 60.0, program.server, lambda _: None, sampling=AT_ONCE)
+    one.run_once("check", manner, 0.0)
+    assert (one.stopped, one.refusal) == ("", "")
     return one.printed[0].output, one.sampled.skipped
 
 
@@ -103,10 +116,39 @@ def test_after_another_change_of_memory_a_launch_is_run_again(program: Program) 
     assert check(program, "copies") == ("2 6\n", 396)
 
 
-def test_a_whole_run_one_with_pinned_memory_and_a_small_one_run_every_launch(program: Program) -> None:
+def test_a_whole_run_and_one_with_pinned_memory_run_every_launch(program: Program) -> None:
     assert check(program, "reads nothing", sampling=None) == ("done\n", 0)
     assert check(program, "pinned") == ("2 2\n", 0)
-    assert check(program, "reads nothing", sampling=NOT_YET) == ("done\n", 0)
+
+
+@pytest.mark.parametrize(
+    ("word", "prints"), [("reads nothing", "done\n"), ("clears", ""), ("multiplies", ""), ("frees all", "")]
+)
+def test_before_a_run_samples_eight_equal_launches_are_run(program: Program, word: str, prints: str) -> None:
+    assert check(program, word, sampling=NOT_YET) == (prints, 392)
+
+
+@pytest.mark.parametrize(
+    "manner",
+    [
+        replace(FORWARD, late_writes=True),
+        replace(FORWARD, preempt_one_in=FINE),
+        replace(FORWARD, assume=Assume.atomics_release),
+    ],
+    ids=["late writes", "turns", "assumption"],
+)
+def test_an_experiment_leaves_out_what_nothing_sees_and_no_more(program: Program, manner: Manner) -> None:
+    assert experiment(program, manner, "reads nothing") == ("done\n", 399)
+    assert experiment(program, manner, "counts") == ("400\n", 0)
+
+
+def test_an_experiment_that_does_not_end_leaves_the_program_at_its_end(program: Program, tmp_path: Path) -> None:
+    words = ("often", "ends once", str(tmp_path / "made"))
+    one = CheckedProgram(program.library, words, 0.1, program.server, lambda _: None)
+    findings = one.examine(1, seed=1).findings
+    assert (one.stopped, one.refusal) == ("", "")
+    assert {race.kind for race in findings} == {"race"}
+    assert any("none that ended in time changes the result" in race.message for race in findings)
 
 
 def test_a_launch_counts_as_known_that_ran_before_the_run_began_to_sample(program: Program) -> None:
