@@ -106,7 +106,7 @@ static cudaError_t set(const Filled &f) {
   if (!is_stream(by.stream)) return returns(cudaErrorInvalidResourceHandle);
   if (!is_device_memory(f.to)) return returns(cudaErrorInvalidValue);
   if (is_captured(by.stream)) return capture(by.stream, cudaGraphNodeTypeMemset, set_again, f);
-  SetKey key = {f.to, f.width, f.rows * f.slices, f.pitch, f.slice, f.value | uint64_t{f.element_bytes} << 32};
+  SetKey key = {f.to, f.width, f.rows * f.slices, f.pitch, f.slice, f.value | uint64_t{f.element_bytes} << 32, is_only_stream(by.stream)};
   bool is_apart = is_fresh(f.to);
   if (has_deferred() && !is_apart && was_done(key) && may_defer(by.stream)) {
     auto *kept = static_cast<Filled *>(malloc(sizeof f));

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "../runtime/block.h"
 #include "../runtime/repetitions.h"
@@ -85,11 +86,17 @@ void defer(Waiting what, const Again &again) {
 void do_deferred() {
   if (!has_deferred()) return;
   queue.is_running = true;
+  std::optional<Within> runtime;  // for many at once: each change of the protection of 1 GB takes 5 ms
   for (size_t i = 0; i < queue.count; i++) {
     const Deferred &one = queue.at[i];
     run->skipped_launches -= is_counted(one.what);
+    if (one.what == Waiting::free)
+      runtime.reset();  // the host alone frees
+    else if (!runtime)
+      runtime.emplace();
     one.again.does(one.again.arguments);
   }
+  runtime.reset();
   queue.drop();
   if (queue.host_has_waited && run->check) host_waits_for_all();
 }

@@ -160,7 +160,7 @@ struct Taken {
   const void *kernel;
 };
 
-LaunchKey key_of(const Taken &taken) { return {taken.kernel, taken.invoke, taken.context, taken.keeping->bytes}; }
+LaunchKey key_of(const Taken &taken) { return {taken.kernel, taken.invoke, taken.context, taken.keeping->bytes, is_only_stream(taken.stream)}; }
 
 Step step_of(const Taken &taken) {
   const Launched &launched = taken.wanted;

@@ -170,7 +170,7 @@ static const KnownSet *find_set(const SetKey &key) {
 bool was_done(const SetKey &key) { return find_set(key); }
 
 bool is_done_already(const SetKey &key) {
-  const KnownSet *known = has_spent_budget() && may_skip_work() ? find_set(key) : nullptr;
+  const KnownSet *known = (has_spent_budget() || key.is_in_only_stream) && may_skip_work() ? find_set(key) : nullptr;
   return known && known->memory == repetitions.memory;
 }
 
@@ -192,14 +192,17 @@ bool has_run(const Step &step, const LaunchKey &key) {
 }
 
 // Where threads take turns or writes come late, equal launches may differ in what they do.
-static bool may_compare() { return has_spent_budget() && !run->late_writes && !run->preempt_one_in && may_skip_work(); }
+static bool may_compare(const Known &one, const LaunchKey &key) {
+  if (run->late_writes || run->preempt_one_in || !is_often_enough(one.times)) return false;
+  return (has_spent_budget() || key.is_in_only_stream) && may_skip_work();
+}
 
 bool begin_launch(const Step &step, const LaunchKey &key) {
   repetitions.now = nullptr;
   repetitions.compares = false;
   if (!may_ever_skip_work() || key.bytes > most_arguments) return true;
   Known *known = find_launch(step, key);
-  bool may_skip = known && may_compare();
+  bool may_skip = known && may_compare(*known, key);
   if (may_skip && known->memory == repetitions.memory) {
     run->skipped_launches++;
     return false;

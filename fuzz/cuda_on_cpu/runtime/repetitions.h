@@ -18,11 +18,12 @@ struct LaunchKey {
   void (*invoke)(void **);
   const void *arguments;
   uint64_t bytes;
+  bool is_in_only_stream;
 };
 // A memset, which is not done again either if no memory has changed since it was done.
 struct SetKey {
   const void *to;
-  uint64_t width, rows, pitch, slice, value;
+  uint64_t width, rows, pitch, slice, value, is_in_only_stream;
 };
 bool is_done_already(const SetKey &key);
 bool was_done(const SetKey &key);  // at any time

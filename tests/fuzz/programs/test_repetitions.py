@@ -128,6 +128,13 @@ def test_before_a_run_samples_eight_equal_launches_are_run(program: Program, wor
     assert check(program, word, sampling=NOT_YET) == (prints, 392)
 
 
+def test_before_a_run_samples_the_ninth_launch_is_compared(program: Program) -> None:
+    assert check(program, "plain", sampling=NOT_YET) == ("2 2\n", 391)
+    assert check(program, "adds", sampling=NOT_YET) == ("400 400\n", 0)
+    _, findings = run(program, "races", sampling=NOT_YET)
+    assert "race" in {one.kind for one in findings if one.severity == "error"}
+
+
 @pytest.mark.parametrize(
     "manner",
     [
