@@ -10,6 +10,7 @@ PAGE = Page(
     INTRO,
     (
         Section("formulas", "How tight the bounds of formulas are", "formulas", ("--jobs", "16")),
+        Section("evidence", "How often the test of draws is wrong by chance", "evidence", ("10000000",)),
         Section("devices_apart", "How far apart a GPU and a CPU lie", "devices_apart", ("gpu", "cpu", "60")),
     ),
 )
