@@ -69,6 +69,9 @@ class Why(Enum):
     ODD_GROUP = "groups with NaN or infinity: the claim does not say what becomes of them"
     BEYOND_LARGEST = "elements beyond the largest number: the claim does not say whether they saturate"
     BEYOND_MODEL = "elements with {about}, of which the claimed model says nothing"
+    NOT_FINITE = "elements with NaN, infinity or a number beyond the largest: not judged where draws decide"
+    SCALED_OVERFLOWS = "rows whose greatest logit over the temperature overflows"
+    NOTHING_TO_DRAW = "rows with nothing that may be drawn"
     NO_SUCH_RANK = "ranks beyond the end of the row"
     UNKNOWN = "{about}"
 

@@ -84,9 +84,7 @@ def counts(kernel: Kernel, found: MeasuredCounts, is_unshifted: bool) -> dict[st
     is_known = is_every_launch_seen(kernel, found.samples) and not are_rows_shared_out(kernel)
     told = additions(kernel, found.samples) if is_known else {}
     if told and any(one.has_exp for one in found.samples) and not is_unshifted:
-        told["rescales"] = quoted(
-            formula(kernel, found.samples, partial(rescaled, find(kernel.op).answers is not None))
-        )
+        told["rescales"] = quoted(formula(kernel, found.samples, partial(rescaled, find(kernel.op).gives_sets)))
     told |= {"shift": '"zero"'} if is_unshifted else {}
     told |= {"accumulate": quoted(F64.name)} if is_wide else {}
     return told

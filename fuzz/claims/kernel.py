@@ -38,6 +38,7 @@ from kfuzz.claims.sizes import (
     Broken,
     check_names,
     conditions_in,
+    names_of_random,
     read_axes,
     read_broken,
     read_home,
@@ -60,6 +61,9 @@ from kfuzz.sources import exhibits
 HOME = Path(__file__).resolve().parent.parent
 KERNELS = next(path for path in (HOME / "kernels", HOME.parent / "kernels") if path.is_dir())
 """In the installed package, or beside it in a checkout."""
+
+FIRST_DRAW: Sizes = {"seed": 1, "offset": 0}
+"""The values of the arguments that choose what is drawn, in the runs of a trial."""
 
 
 class DoesNotFitError(ValueError):
@@ -89,6 +93,8 @@ class Kernel:
     written: WrittenClaim = field(repr=False)
     front: FrontMatter = field(repr=False)
     scalars: Mapping[str, float] = field(default_factory=dict)
+    random: Mapping[str, int] = field(default_factory=dict)
+    """The arguments that choose what is drawn, with their values; trials have these, and properties try others."""
     op_axes: Mapping[str, Expression] = field(default_factory=dict)
     """The sizes that no array gives the op, such as that of a group."""
 
@@ -178,8 +184,8 @@ class Kernel:
         return Total(tuple(array.shape for array in self.arrays.values() if array.reads or array.writes))
 
     def sizes(self, axes: Sizes, tune: Sizes) -> dict[str, int]:
-        """Axes, tune and let together."""
-        sizes = {**axes, **tune}
+        """Axes, tune, seeds and let together."""
+        sizes = {**axes, **tune, **self.random}
         for name, value in self.let.items():
             try:
                 sizes[name] = value(sizes)
@@ -265,6 +271,8 @@ class Kernel:
             return whole_numbers(given, max(sizes.get(self.roles.integers[role], 100), 1)).astype(
                 element.dtype, copy=False
             )
+        if find(self.roles.op).inputs[role].is_uniform:
+            return store(uniform_numbers(given, element), element)
         return given if element is F32 else store(given.astype(np.float64), element)
 
     def scalars_at(self, sizes: Sizes) -> dict[str, float | str]:
@@ -354,8 +362,9 @@ def read(front: FrontMatter) -> Kernel:
     check_names(front, claim)
     where = read_where(front, claim.where, axes, claim.tune)
     let = read_let(front, claim.let, (*axes, *claim.tune))
+    random = {name: FIRST_DRAW[key] for key, name in names_of_random(claim.random).items()}
     check_scalars(front, claim.scalars, op)
-    names = ClaimNames((*axes, *claim.tune, *let), conditions_in(let), literals_of(op, claim.scalars))
+    names = ClaimNames((*axes, *claim.tune, *let, *random), conditions_in(let), literals_of(op, claim.scalars))
     arrays = read_arrays(front, claim.arrays, names)
     check_roles(front, roles, arrays, axes)
     op_axes = read_op_axes(front, claim.scalars, op, names)
@@ -387,6 +396,7 @@ def read(front: FrontMatter) -> Kernel:
         written=claim,
         front=front,
         scalars={name: float(value) for name, value in claim.scalars.items() if name not in op.axes},
+        random=random,
         op_axes=op_axes,
     )
     _ = kernel.entries  # each expression in an entry has a few values
@@ -409,6 +419,14 @@ def whole_numbers(given: NDArray[np.generic], most: int) -> NDArray[np.int32]:
     """Any numbers as integers from 0 to below `most`."""
     numbers = np.nan_to_num(given.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0)
     return np.asarray(np.mod(np.rint(np.abs(numbers)), most), dtype=np.int32)
+
+
+def uniform_numbers(given: NDArray[np.generic], element: Element) -> NDArray[np.float64]:
+    """Any numbers as numbers from 0 to below 1 of this type: their fractions."""
+    numbers = np.nan_to_num(given.astype(np.float64), nan=0.0, posinf=1.0, neginf=0.0)
+    largest = 1 - element.u
+    fractions = np.where(np.isposinf(given.astype(np.float64)), largest, np.mod(np.abs(numbers), 1.0))
+    return np.minimum(element.round(fractions), largest)
 
 
 def kernel_files(folder: Path = KERNELS) -> tuple[Path, ...]:

@@ -118,6 +118,12 @@ def parse_python_function(place: ClaimPlace) -> str:
     return place.value
 
 
+def parse_argument_name(place: ClaimPlace) -> str:
+    if not isinstance(place.value, str) or not place.value.isidentifier():
+        raise place.error('the name of an argument is wanted, in quotes, such as "seed"')
+    return place.value
+
+
 def parse_reference(place: ClaimPlace) -> str:
     return str(place.value)
 
@@ -310,6 +316,22 @@ class WrittenClaims:
 
 
 @dataclass(frozen=True)
+class WrittenRandom:
+    """The table [random]: the arguments that choose what is drawn."""
+
+    seed: Annotated[
+        str | None, Key("the name of the seed, which a launch passes as it passes a size", parse_argument_name)
+    ] = None
+    offset: Annotated[
+        str | None,
+        Key(
+            "the name of the offset: how many numbers of the seed's sequence earlier calls have used",
+            parse_argument_name,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
 class WrittenBroken:
     """The table [broken]."""
 
@@ -353,6 +375,10 @@ def parse_values(place: ClaimPlace) -> WrittenValues:
 
 def parse_claims(place: ClaimPlace) -> WrittenClaims:
     return parse_record(WrittenClaims, place)
+
+
+def parse_random(place: ClaimPlace) -> WrittenRandom:
+    return parse_record(WrittenRandom, place)
 
 
 def parse_broken(place: ClaimPlace) -> WrittenBroken:
@@ -407,6 +433,9 @@ class WrittenClaim:
     claims: Annotated[WrittenClaims, Key("what users rely on besides the answer to one input", parse_claims)] = field(
         default_factory=WrittenClaims
     )
+    random: Annotated[WrittenRandom, Key("the arguments that choose what is drawn", parse_random)] = field(
+        default_factory=WrittenRandom
+    )
     scalars: Annotated[
         Mapping[str, float | str],
         Key("constants and group sizes of the kernel, in place of the op's own", Each(parse_constant)),
@@ -433,5 +462,6 @@ TABLES: Mapping[str, Mapping[str, Key]] = {
     "quantize": keys_of(WrittenQuantize),
     "values": keys_of(WrittenValues),
     "claims": keys_of(WrittenClaims),
+    "random": keys_of(WrittenRandom),
     "broken": keys_of(WrittenBroken),
 }

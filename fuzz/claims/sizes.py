@@ -13,7 +13,7 @@ from kfuzz.claims import expression
 from kfuzz.claims.axes import Axis
 from kfuzz.claims.expression import Expression, ExpressionError
 from kfuzz.claims.front_matter import FrontMatter, KeyPath
-from kfuzz.claims.keys import WrittenBroken, WrittenClaim
+from kfuzz.claims.keys import WrittenBroken, WrittenClaim, WrittenRandom
 from kfuzz.claims.reading import ClaimNames, Sizes, read_number, required
 from kfuzz.kinds import KINDS, Kind, Severity
 from kfuzz.oracle.errors import OracleError
@@ -52,10 +52,21 @@ def read_axes(front: FrontMatter, written: Mapping[str, Axis] | None) -> dict[st
     return dict(required(front, ("axes",), written, 'axes = { rows = "1..65535", cols = "1..1048576" }'))
 
 
+def names_of_random(written: WrittenRandom) -> dict[str, str]:
+    """The names of the arguments that choose what is drawn, each by the key that gives it."""
+    return {key: name for key, name in vars(written).items() if name is not None}
+
+
 def check_names(front: FrontMatter, claim: WrittenClaim) -> None:
-    """Check that a name is an identifier and means one thing: an axis, a tune parameter, a let or an array."""
+    """Check that a name is an identifier and means one thing: an axis, a tune parameter, a let, an array or a seed."""
     owner: dict[str, str] = {}
-    tables = {"axes": claim.axes, "tune": claim.tune, "let": claim.let, "arrays": claim.arrays}
+    tables: dict[str, Mapping[str, object] | None] = {
+        "axes": claim.axes,
+        "tune": claim.tune,
+        "let": claim.let,
+        "arrays": claim.arrays,
+    }
+    tables["random"] = dict.fromkeys(names_of_random(claim.random).values())
     for section, table in tables.items():
         for name in table or ():
             key = (section, name)

@@ -10,7 +10,8 @@ from kfuzz.oracle.shapes import Role
 HEAD = """# The ops
 
 These are the ops that a kernel may claim. `float` is f32, f16, bf16 or f64, each with its own type;
-`float32` is f32 alone; `int` is i32 or i64. [formulas.md](formulas.md) explains formulas and how to write one.
+`float32` is f32 alone; `uniform` is a float from 0 to below 1; `int` is i32 or i64. [formulas.md](formulas.md) explains
+formulas and how to write one.
 `python -m kfuzz.views.ops_page > docs/ops.md` writes this page.
 
 Special values follow from the formula: infinities and NaN pass through it, step by step. There are
@@ -52,8 +53,8 @@ def _section(op: Op) -> str:
         lines += ["Special values: " + ", ".join(f"`{k}` is `{v}`" for k, v in op.special.items()) + ".", ""]
     if op.where:
         lines += ["Sizes: " + ", ".join(f"`{rule}`" for rule in op.where) + ".", ""]
-    if op.answers:
-        lines += [f"{inspect.getdoc(op.answers)}", ""]
+    for rule in filter(None, (op.answers, op.draws)):
+        lines += [f"{inspect.getdoc(rule)}", ""]
     return "\n".join([*lines, *("    " + line if line else "" for line in source.rstrip().split("\n")), ""])
 
 
@@ -69,7 +70,8 @@ def _names(op: Op) -> str:
 
 def _array(role: Role) -> str:
     """An array as the op's file declares it."""
-    kind = "int" if not role.is_float else "grid" if role.is_grid else "float32" if role.is_only_float32 else "float"
+    kinds = {"grid": role.is_grid, "uniform": role.is_uniform, "float32": role.is_only_float32, "float": role.is_float}
+    kind = next((name for name, is_so in kinds.items() if is_so), "int")
     below = f" < {role.below}" if role.below else ""
     return f"`{kind}[{', '.join(role.dimensions)}]{below}`"
 

@@ -183,7 +183,7 @@ def _stored(x: Reals, form: Element, work: Element) -> Reals:
 
 def formula_ops() -> list[Op]:
     """Every op of the oracle whose bounds follow from its formula."""
-    return [op for op in map(find, op_names()) if op.answers is None]
+    return [op for op in map(find, op_names()) if not op.gives_sets]
 
 
 def formats(quick: bool) -> tuple[Element, ...]:

@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kfuzz.cases.case import Case, case_of
 from kfuzz.claims.axes import Axis
 from kfuzz.claims.bound import Bound
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError, Finding
 from kfuzz.properties.property import Examined, NamedOutputs
+from kfuzz.properties.rows import RowsOfBatch, count_rows, with_rows
 from kfuzz.properties.twins import Agreement, Twin, compare, finding_of
 from kfuzz.search.choose import Choose, once_in, one_of, seed_of, seeded_choices
 from kfuzz.search.edges import edges, named_numbers, widths
@@ -27,9 +26,6 @@ MOST_ELEMENTS, LARGEST_BATCH = 1 << 16, 1 << 16
 BATCHES = 4
 """Other batches in a trial of a kernel that claims it; else one, in one trial of UNCLAIMED_ONCE_IN."""
 UNCLAIMED_ONCE_IN = 8
-
-RowsOfBatch = NDArray[np.intp]
-"""For each row of another batch, the row of the trial's case that it is."""
 
 
 def is_claimed(kernel: Kernel) -> bool:
@@ -123,18 +119,6 @@ def axis_of_rows(kernel: Kernel) -> Axis | None:
 def dimensions_of(kernel: Kernel, role: str) -> tuple[str, ...]:
     """The dimensions of an input or output."""
     return kernel.roles.inputs.get(role) or kernel.roles.outputs[role]
-
-
-def count_rows(kernel: Kernel, case: Case) -> int:
-    """The number of rows of a case."""
-    return next(int(case.arrays[role].shape[axis]) for role, axis in kernel.roles.cut.items() if role in case.arrays)
-
-
-def with_rows(kernel: Kernel, case: Case, rows: RowsOfBatch) -> Case:
-    """The case with these of its rows."""
-    cut = kernel.roles.cut
-    arrays = {role: one.take(rows, axis=cut[role]) if role in cut else one for role, one in case.arrays.items()}
-    return case_of(kernel.op, arrays, case.dimensions)
 
 
 def outputs(trial: Examined, bound: Bound, got: NamedOutputs) -> NamedOutputs:
