@@ -28,7 +28,7 @@ def draws(asked: Asked) -> dict[str, Drawn]:
     judged = np.abs(x) <= form.max
     x = np.where(judged, x, 0.0)
     near = form.truncate(x)
-    step = form.last_place(near)
+    step = form.last_place(np.where(x == 0, 1.0, x))
     far = np.where(x == near, near, near + np.copysign(step, x))
     share = np.abs(x - near) / step
     is_small = np.abs(x) < form.min_normal

@@ -177,6 +177,9 @@ def test_stochastic_rounding_gives_a_neighbour_with_its_share(form: Element) -> 
     ):
         got = {"y": store(np.array([y]), form)}
         assert judge("stochastic_round", {"x": x.astype(np.float32)}, got).status == status
+    least = {"x": np.array([[form.tiny]], np.float32)}
+    for number, status in ((0, "kept"), (2 * form.tiny, "kept"), (4 * form.tiny, "broken")):
+        assert judge("stochastic_round", least, {"y": store(np.array([[number]]), form)}).status == status
     chances = drawn("stochastic_round", x, "y", stored=form).chances
     assert chances is not None
     assert np.allclose(chances().hi[:2], [[0.75, 0.25], [0.25, 0.75]], atol=1e-4)
