@@ -163,7 +163,7 @@ SORTS = {
     "extensions": Sort(20, 250, lambda: extensions()[0], run_extension),
     "callables": Sort(14, 250, right_callables, run_kernel),
     "interpreted": Sort(1, 50, right_interpreted, run_kernel),
-    "programs": Sort(5, 25, right_programs, run_program),
+    "programs": Sort(5, 250, right_programs, run_program),
 }
 """The shares keep the sorts that cost most a trial from taking all the time."""
 
