@@ -55,7 +55,7 @@ class Slots:
 
 
 @dataclass(frozen=True)
-class Change:
+class FarWrite:
     """The first and the last word of a gap that have changed: the address of each and what is there now."""
 
     first: int
@@ -87,23 +87,23 @@ def gaps_of(arrays: Sequence[FarArray], base: int, end: int) -> Iterator[tuple[i
 
 
 def find_writes(
-    arrays: Sequence[FarArray], base: int, end: int, look: Callable[[int, int], Change | None]
+    arrays: Sequence[FarArray], base: int, end: int, look: Callable[[int, int], FarWrite | None]
 ) -> Iterator[Finding]:
     """A finding for each gap in which something has changed."""
     for first, last in gaps_of(arrays, base, end):
-        change = look(first, last)
-        if change is not None:
-            yield describe_change(arrays, change)
+        write = look(first, last)
+        if write is not None:
+            yield describe_write(arrays, write)
 
 
-def describe_change(arrays: Sequence[FarArray], change: Change) -> Finding:
+def describe_write(arrays: Sequence[FarArray], write: FarWrite) -> Finding:
     """A write outside all arrays: the array nearest to it, how far away that is, and what was written."""
-    before = [(change.first - one.stop, False, one) for one in arrays if one.stop <= change.first]
-    after = [(one.start - change.last - 4, True, one) for one in arrays if one.start > change.last]
+    before = [(write.first - one.stop, False, one) for one in arrays if one.stop <= write.first]
+    after = [(one.start - write.last - 4, True, one) for one in arrays if one.start > write.last]
     near = sorted([min(side, key=lambda one: one[0]) for side in (before, after) if side], key=lambda one: one[0])
     places = [f"{plural(distance, 'byte')} {'before' if is_before else 'after'} {one.words}"
               for distance, is_before, one in near]  # fmt: skip
     _, is_before, nearest = near[0]
-    value = change.last_value if is_before else change.first_value
-    message = f"write far away: 0x{value:08x}, {' and '.join(places)}; {plural(change.words, 'word')} in all"
-    return Finding("out-of-bounds", message, array=nearest.name or None, count=change.words)
+    value = write.last_value if is_before else write.first_value
+    message = f"write far away: 0x{value:08x}, {' and '.join(places)}; {plural(write.words, 'word')} in all"
+    return Finding("out-of-bounds", message, array=nearest.name or None, count=write.words)

@@ -5,9 +5,6 @@ Knows the driver through ctypes, in whatever context is current; it needs no pyc
 
 import contextlib
 import ctypes
-import fcntl
-import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,9 +14,11 @@ from typing import Protocol
 import numpy as np
 
 from kfuzz.devices import DeviceError, Finding, Job, OutOfMemory, Untried
-from kfuzz.devices.far import VECTOR, Change, FarArray, Slots, find_writes, slots_of, span_of
+from kfuzz.devices.far import VECTOR, FarArray, FarWrite, Slots, find_writes, slots_of, span_of
 from kfuzz.devices.layout import BESIDE, Bytes, initial_bytes, nbytes, offsets
 from kfuzz.gpu import driver, graphs, machine_code
+from kfuzz.gpu.reserving import reserve
+from kfuzz.gpu.vast import HeldMemory
 
 CODE = Path(__file__).with_name("far.cu")
 FUNCTION = "find_changed"
@@ -27,16 +26,6 @@ BLOCKS, THREADS = 2048, 512
 OWN = 4
 """Slots for what a host function or a callable allocates itself."""
 NOTHING = (1 << 64) - 1
-
-
-class HeldMemory(Protocol):
-    """`size` bytes of memory from `base` on."""
-
-    @property
-    def base(self) -> int: ...
-    @property
-    def size(self) -> int: ...
-    def close(self) -> None: ...
 
 
 class FarMemory(Protocol):
@@ -58,7 +47,7 @@ class FarMemory(Protocol):
     def settle(self) -> None:
         """Wait for all work."""
 
-    def find_changed(self, first: int, last: int, word: int) -> Change | None:
+    def find_changed(self, first: int, last: int, word: int) -> FarWrite | None:
         """The words of whole vectors in [first, last) that are not this one."""
 
 
@@ -96,7 +85,7 @@ class Field:
         end = self.held.base + self.held.size
         return list(find_writes(self.arrays, self.held.base, end, self._look))
 
-    def _look(self, first: int, last: int) -> Change | None:
+    def _look(self, first: int, last: int) -> FarWrite | None:
         return self.memory.find_changed(first, last, self.word)
 
 
@@ -106,7 +95,7 @@ def open_field(memory: FarMemory, job: Job, seed: int, word: int, own: int = 0) 
 
     Only one process of a user has one at a time, and the others do not wait: it is a small part of what a trial does.
     """
-    with _reserve(memory.place) as is_alone:
+    with reserve("field", memory.place) as is_alone:
         placed = [one for one in job.buffers if not one.is_returned]
         span = span_of(*memory.free()) if is_alone else 0
         slots = slots_of(0, span, len(placed) + own)
@@ -137,18 +126,6 @@ def open_field(memory: FarMemory, job: Job, seed: int, word: int, own: int = 0) 
                 held.close()
 
 
-@contextlib.contextmanager
-def _reserve(place: str) -> Iterator[bool]:
-    """Whether no other process of this user has a field on this GPU."""
-    with (Path(tempfile.gettempdir()) / f"kfuzz-field-{os.getuid()}-{place}").open("a") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
-
-
 class CurrentGpu:
     """The GPU of the current context, as fields need it."""
 
@@ -173,7 +150,7 @@ class CurrentGpu:
     def settle(self) -> None:
         driver.call("cuCtxSynchronize")
 
-    def find_changed(self, first: int, last: int, word: int) -> Change | None:
+    def find_changed(self, first: int, last: int, word: int) -> FarWrite | None:
         vectors = (last - first) // VECTOR
         answer = self._answer
         answer.write(np.array([NOTHING, 0, 0], np.uint64))
@@ -188,7 +165,7 @@ class CurrentGpu:
         (start, value), (stop, late) = self._changed_word(first + begin * VECTOR, word, 0), self._changed_word(
             first + end * VECTOR, word, -1
         )  # fmt: skip
-        return Change(start, value, stop, late, words)
+        return FarWrite(start, value, stop, late, words)
 
     def _changed_word(self, address: int, word: int, which: int) -> tuple[int, int]:
         """The first or the last word of a vector that has changed: its address and what it is."""

@@ -7,15 +7,11 @@ Long because it fills, runs and examines the same arrays.
 """
 
 import contextlib
-import fcntl
 import itertools
-import os
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -25,6 +21,7 @@ from kfuzz.devices import Buffer, Circumstances, Finding, Job, Outcome, Probe, R
 from kfuzz.devices.layout import ALIGNED, BESIDE, OUTPUT, POISONS, SCRATCH, Bytes, fewest_runs, nbytes, offsets
 from kfuzz.devices.repeats import Fault
 from kfuzz.devices.vast import INT_COUNTS, KINDS
+from kfuzz.gpu.reserving import reserve
 from kfuzz.oracle.plural import plural
 
 LEFT = 4
@@ -98,7 +95,7 @@ class _PlacedArray:
 
 def examine_vast(job: Job, probe: Probe, card: VastCard) -> Outcome:
     """Run a whole grid on real arrays, each time with another poison; the notes say which rows are not judged."""
-    with _reserve_card(card) as is_alone:
+    with reserve("vast", card.place) as is_alone:  # many kernels begin such trials at once: all workers would queue
         if not is_alone:
             return Outcome(untried=Untried.CARD_IN_USE)
         free, total = card.free()
@@ -124,21 +121,6 @@ def mention_overflow(job: Job, found: Finding) -> Finding:
     if not huge:
         return found
     return replace(found, message=f"{found.message}; {', '.join(huge)}: more elements than an int of 32 bits counts")
-
-
-@contextlib.contextmanager
-def _reserve_card(card: VastCard) -> Iterator[bool]:
-    """Whether no other process of this user fills the GPU in this way: there is room for one.
-
-    The others do not wait: many kernels begin such trials at the same time, and all workers would queue.
-    """
-    with (Path(tempfile.gettempdir()) / f"kfuzz-vast-{os.getuid()}-{card.place}").open("a") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
 
 
 def _open(stack: contextlib.ExitStack, card: VastCard, nbytes: int) -> HeldMemory:

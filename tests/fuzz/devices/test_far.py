@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,19 @@ import pytest
 
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Buffer, Finding, Job, Outcome, OutOfMemory, Probe, Step, Untried
-from kfuzz.devices.far import LEAST, LEFT, MOST, SHARE, VECTOR, Change, FarArray, FarOptions, gaps_of, slots_of, span_of
+from kfuzz.devices.far import (
+    LEAST,
+    LEFT,
+    MOST,
+    SHARE,
+    VECTOR,
+    FarArray,
+    FarOptions,
+    FarWrite,
+    gaps_of,
+    slots_of,
+    span_of,
+)
 from kfuzz.devices.layout import Bytes
 from kfuzz.gpu import far
 from kfuzz.oracle.elements import F32, I64, U32
@@ -63,14 +76,14 @@ class HostGpu:
     def settle(self) -> None:
         pass
 
-    def find_changed(self, first: int, last: int, word: int) -> Change | None:
+    def find_changed(self, first: int, last: int, word: int) -> FarWrite | None:
         assert first % VECTOR == last % VECTOR == 0
         held = self.at(first, last - first).view(np.uint32)
         where = np.flatnonzero(held != word)
         if not len(where):
             return None
         start, stop = int(where[0]), int(where[-1])
-        return Change(first + 4 * start, int(held[start]), first + 4 * stop, int(held[stop]), len(where))
+        return FarWrite(first + 4 * start, int(held[start]), first + 4 * stop, int(held[stop]), len(where))
 
 
 @pytest.fixture(autouse=True)
@@ -178,7 +191,7 @@ def test_without_room_there_is_no_field(gpu: HostGpu, shape: tuple[int, ...]) ->
 
 
 def test_one_process_at_a_time_has_a_field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(far.tempfile, "gettempdir", lambda: str(tmp_path))  # type: ignore[attr-defined]
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with far.open_field(HostGpu(), job(y=(7,)), 0, WORD) as field:
         assert isinstance(field, far.Field)
     (lock,) = tmp_path.iterdir()
