@@ -40,6 +40,8 @@ class LaunchShape:
     refused: int = 0
     calls: tuple[int, ...] = ()
     """Addresses of the host's calls that led to the launch, innermost first."""
+    graph_line: int = 0
+    """The line that launches the graph whose node it is; 0 if it is none."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ def describe_line(library: Library, number: int) -> str:
 def _read_launch(raw: RawLaunched) -> LaunchShape:
     (gx, gy, gz), (bx, by, bz) = raw.grid, raw.block
     calls = tuple(address for address in raw.calls if address)
-    return LaunchShape((gx, gy, gz), (bx, by, bz), raw.line, raw.shared, raw.refused, calls)
+    return LaunchShape((gx, gy, gz), (bx, by, bz), raw.line, raw.shared, raw.refused, calls, raw.graph_line)
 
 
 def locate_line(library: Library, number: int | None) -> tuple[str, int | None]:

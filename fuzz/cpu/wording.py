@@ -160,7 +160,25 @@ class Wording(Mapping[str, str]):
         if self._raw.place != Place.buffer:
             return f"{plural(self._raw.offset, 'byte')} from its start, outside the array"
         array = self._scene.arrays[self._raw.place_number]
-        return f"outside {array.shown}{array.freed if has_been_freed(self._raw, self._scene) else ''}"
+        if not has_been_freed(self._raw, self._scene):
+            return f"outside {array.shown}"
+        is_by_thread = "by_host" not in sight_type(self._raw.kind).traits
+        return f"outside {array.shown}{array.freed}{self._node if is_by_thread else ''}"
+
+    @property
+    def left(self) -> str:
+        """The part of an access by the host that an array had, or the array, if it was freed before."""
+        if self._raw.place == Place.buffer and has_been_freed(self._raw, self._scene):
+            return self.outside
+        return f"where the array has only {self.detail} left"
+
+    @property
+    def _node(self) -> str:
+        """If the launch is a node of a graph: its line, and the line that launches the graph."""
+        if not self._launch.graph_line:
+            return ""
+        lines = [describe_line(self._scene.library, one) for one in (self._launch.line or 0, self._launch.graph_line)]
+        return f"; the launch in {lines[0]} is a node of the graph that {lines[1]} launches"
 
     @property
     def bytes(self) -> str:
@@ -243,6 +261,8 @@ def has_been_freed(raw: RawFinding, scene: RunScene) -> bool:
     array, sight = scene.arrays[raw.place_number], sight_type(raw.kind)
     if "left_behind" in sight.traits and not 0 <= raw.offset < array.bytes:
         return False
+    if "detail_is_room" in sight.traits:
+        return bool(array.freed) and not raw.detail
     return bool(array.freed) and ("detail_is_freed" not in sight.traits or bool(raw.detail))
 
 

@@ -27,6 +27,7 @@ struct Replay {
   const Node *node;
   uint32_t launches;  // of graphs
   bool frees_on_launch;
+  int line;  // that launched the graph
 };
 PerRun<Replay> replay;
 
@@ -34,6 +35,7 @@ PerRun<Replay> replay;
 
 Timeline lane_of_graph() { return replay.lane; }
 bool is_in_graph() { return replay.lane != of_host; }
+int line_of_graph() { return is_in_graph() ? replay.line : 0; }
 
 bool node_may_begin_early() {
   for (size_t b = 0; b < replay.node->before_count; b++)
@@ -305,13 +307,14 @@ CUDA_ON_CPU_API cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) 
   Alone alone;
   return exec ? cudaSuccess : returns(cudaErrorInvalidValue);
 }
-CUDA_ON_CPU_API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+CUDA_ON_CPU_API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream, int line) {
   Alone alone;
   refuse_to_kernels("cudaGraphLaunch()");
   if (!exec || !is_stream(stream)) return returns(cudaErrorInvalidValue);
   if (!is_captured(stream)) {
     begin_conditions(exec->graph);
     replay.frees_on_launch = exec->frees_on_launch;
+    replay.line = line;
     return done_on(timeline_of(stream), exec);
   }
   Again again;

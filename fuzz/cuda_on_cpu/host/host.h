@@ -89,6 +89,7 @@ struct CapturedEvent {
 void capture_event(cudaStream_t stream, CapturedEvent &event);
 cudaError_t capture_wait(cudaStream_t stream, const CapturedEvent &event);
 bool is_in_graph();             // from graphs.cpp: a node is being done
+int line_of_graph();            // the line that launched its graph; 0 if none is
 bool node_may_begin_early();    // it is a kernel that some edge lets begin early
 Timeline lane_of_graph();  // from graphs.cpp: of the node that is being done; the host's, which is none, where none is
 

@@ -85,7 +85,7 @@ bool is_resident(dim3 grid, dim3 block, size_t shared, const void *kernel) {
 }
 
 bool is_like(const Launched &one, const Launched &other) {
-  return one.line == other.line && !memcmp(one.grid, other.grid, sizeof one.grid) && one.refused == Refused::no && other.refused == Refused::no &&
+  return one.line == other.line && one.graph_line == other.graph_line && !memcmp(one.grid, other.grid, sizeof one.grid) && one.refused == Refused::no && other.refused == Refused::no &&
          !memcmp(one.block, other.block, sizeof one.block) && one.shared == other.shared &&
          !memcmp(one.calls, other.calls, sizeof one.calls);
 }
@@ -174,7 +174,9 @@ Step step_of(const Taken &taken) {
 
 void do_one_launch(const Taken &taken) {
   do_deferred();
-  written_down(taken.wanted);
+  Launched launched = taken.wanted;
+  launched.graph_line = static_cast<uint32_t>(line_of_graph());
+  written_down(launched);
   Entry entry = {"", taken.invoke, "", nullptr};
   Step step = step_of(taken);
   step.entry = &entry;
@@ -262,7 +264,7 @@ cudaError_t launched(const Callee &callee, const LaunchAsked &asked) {
   Refused why = why_refused(grid, block, asked.shared, callee.kernel);
   if (why == Refused::no && !fits_clusters(grid, asked.cluster, callee.kernel)) why = Refused::cluster;
   if (asked.how & launch_cooperative && why == Refused::no && !is_resident(grid, block, asked.shared, callee.kernel)) why = Refused::not_resident;
-  Taken taken = {{static_cast<uint32_t>(asked.line), {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, asked.shared, why, 0, {}},
+  Taken taken = {{static_cast<uint32_t>(asked.line), 0, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, asked.shared, why, 0, {}},
                  asked.stream, callee.invoke, callee.context, asked.cluster, asked.how, callee.keeping, nullptr, callee.kernel};
   note_calls(asked.frame, taken.wanted.calls);
   if (why != Refused::no) {

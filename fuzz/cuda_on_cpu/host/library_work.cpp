@@ -12,7 +12,7 @@ namespace cuda_on_cpu {
 
 LibraryWork::LibraryWork(const Asked &by, bool host_waits)
     : by_(by), work_(timeline_of(by.stream), Work::library, host_waits && !lane_of_graph()) {
-  write_down({static_cast<uint32_t>(by.line), {1, 1, 1}, {1, 1, 1}, 0, Refused::no, 0, {}});
+  write_down({static_cast<uint32_t>(by.line), static_cast<uint32_t>(line_of_graph()), {1, 1, 1}, {1, 1, 1}, 0, Refused::no, 0, {}});
 }
 
 // What races left behind shows when everything is written.

@@ -121,6 +121,7 @@ struct Given {
 constexpr uint32_t most_calls = 16;
 struct Launched {
   uint32_t line;
+  uint32_t graph_line;  // of the launch of the graph whose node it is; 0 if it is none
   uint32_t grid[3], block[3];
   uint64_t shared;
   Refused refused;

@@ -21,6 +21,7 @@ enum Trait : uint32_t {
   is_partial = 16,      // the read is partly initialised: most likely a struct with padding
   follows_damage = 32,  // it may follow from an earlier error that ended a thread
   detail_is_freed = 64, // `detail` says whether the array was already freed
+  detail_is_room = 128, // `detail` says how many bytes the array had left: none if it was already freed
 };
 }
 

@@ -154,7 +154,7 @@ CUDA_ON_CPU_RUNTIME cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGr
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_instantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags);
 CUDA_ON_CPU_RUNTIME cudaGraphExecDestroy(cudaGraphExec_t exec);
 CUDA_ON_CPU_RUNTIME cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info);
-CUDA_ON_CPU_RUNTIME cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
+CUDA_ON_CPU_RUNTIME cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream, CUDA_ON_CPU_LINE);
 CUDA_ON_CPU_RUNTIME cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
 CUDA_ON_CPU_RUNTIME cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned int is_enabled);
 CUDA_ON_CPU_RUNTIME cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned int *is_enabled);
