@@ -1,4 +1,4 @@
-"""Chooses earlier calls of a host function: what it remembers of them must not change its answer.
+"""Chooses earlier calls of a host function or a Python callable: what it remembers of them must not change its answer.
 
 Knows cases and claims; it does not know how a device makes the calls.
 """
@@ -20,11 +20,12 @@ EVERY = 3
 
 def earlier_jobs(kernel: Kernel, case: Case, tune: Mapping[str, int], probe: Probe, job: Job) -> tuple[Job, ...]:
     """The earlier calls of a job: of smaller sizes, of larger ones, and with other values in the same arrays."""
-    if is_python(job) or job.sampling or not all(is_host(step.entry) for step in job.steps):
+    if job.sampling or not all(is_host(step.entry) for step in job.steps):
         return ()
     if probe.after_calls:
         return tuple(kernel.bind(one.arrays, tune).job for one in earlier_cases(kernel, case, tune))
-    if case.elements > MOST_ELEMENTS or not (has_lasting_variables(job.source) or probe.seed % EVERY == 0):
+    remembers = not is_python(job) and has_lasting_variables(job.source)
+    if case.elements > MOST_ELEMENTS or not (remembers or probe.seed % EVERY == 0):
         return ()
     return tuple(kernel.bind(one.arrays, tune).job for one in earlier_cases(kernel, case, tune))
 

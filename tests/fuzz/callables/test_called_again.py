@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from paths import DATA
 
+from kfuzz.callables.device import PythonDevice
 from kfuzz.cases.case import case_of
 from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.claims.axes import Axis
-from kfuzz.claims.kernel import Kernel
+from kfuzz.claims.kernel import Kernel, load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Probe
 from kfuzz.sources.remembering import has_lasting_variables
@@ -97,3 +98,12 @@ def test_a_workspace_that_is_not_cleared_is_found_and_one_that_is_cleared_is_not
 
 def called(kernel: Kernel, cpu: CpuDevice) -> Trial:
     return run_trial(kernel, case_of("row_sum", {"x": X + 1}), {}, cpu, Probe())
+
+
+@pytest.mark.parametrize(("seed", "kinds"), [(0, ["stateful"]), (1, [])], ids=["after other sizes", "alone"])
+def test_a_callable_is_called_with_other_sizes_before_in_one_trial_of_three(seed: int, kinds: list[str]) -> None:
+    wrong, device = load(DATA / "callables" / "wrong_workspace_grown.py"), PythonDevice()
+    trial = run_trial(wrong, case_of("row_sum", {"x": X + 1}), {}, device, Probe(seed=seed))
+    device.close()
+    assert [one.kind for one in trial.errors] == kinds
+    assert all("after other calls" in one.message for one in trial.errors)
