@@ -223,7 +223,7 @@ def check_elements(front: FrontMatter, roles: Roles, arrays: Mapping[str, Array]
             allowed = any_float if roles.takes_any_float else (F32,)
         if array.element not in allowed:
             raise front.error(("arrays", name), f"'{role}' of {roles.op} is {' or '.join(map(str, allowed))}")
-    if not set(roles.integers) & set(roles.outputs):
+    if not set(roles.integers) & set(roles.outputs) or not set(roles.floats) & set(roles.outputs):
         return
     kinds = {array.element: name for name, array in arrays.items() if (array.reads or array.writes) in roles.floats}
     if len(kinds) > 1:

@@ -62,6 +62,8 @@ HOME = Path(__file__).resolve().parent.parent
 KERNELS = next(path for path in (HOME / "kernels", HOME.parent / "kernels") if path.is_dir())
 """In the installed package, or beside it in a checkout."""
 
+WITHOUT_FRACTIONS = 1 << 24
+"""From here on every float32 is an integer."""
 FIRST_DRAW: Sizes = {"seed": 1, "offset": 0}
 """The values of the arguments that choose what is drawn, in the runs of a trial."""
 
@@ -422,11 +424,10 @@ def whole_numbers(given: NDArray[np.generic], most: int) -> NDArray[np.int32]:
 
 
 def uniform_numbers(given: NDArray[np.generic], element: Element) -> NDArray[np.float64]:
-    """Any numbers as numbers from 0 to below 1 of this type: their fractions."""
-    numbers = np.nan_to_num(given.astype(np.float64), nan=0.0, posinf=1.0, neginf=0.0)
+    """Any numbers as numbers from 0 to below 1: their fractions, and for large ones the greatest below 1."""
+    numbers = np.abs(np.nan_to_num(given.astype(np.float64)))
     largest = 1 - element.u
-    fractions = np.where(np.isposinf(given.astype(np.float64)), largest, np.mod(np.abs(numbers), 1.0))
-    return np.minimum(element.round(fractions), largest)
+    return np.where(numbers < WITHOUT_FRACTIONS, np.minimum(element.round(np.mod(numbers, 1.0)), largest), largest)
 
 
 def kernel_files(folder: Path = KERNELS) -> tuple[Path, ...]:

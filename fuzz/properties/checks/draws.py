@@ -11,6 +11,7 @@ from math import prod
 import numpy as np
 
 from kfuzz.cases.case import Case, case_of
+from kfuzz.claims.arrays import Array
 from kfuzz.claims.bound import Bound
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError, Finding
@@ -25,7 +26,7 @@ from kfuzz.search.choose import Choose, once_in, one_of, seed_of, seeded_choices
 
 WORDS = "draws"
 LOOK_ONCE_IN = 4
-MOST_ROWS, MOST_ELEMENTS = 512, 1 << 14
+MOST_ROWS, MOST_ELEMENTS = 512, 1 << 13
 DRAWS, FEWEST_CALLS, MOST_CALLS = 4096, 8, 32
 """The draws of a quantity that are wanted, and the calls in which they are made."""
 FAR_APART = 1 << 20
@@ -47,7 +48,17 @@ def why_untested(kernel: Kernel) -> str:
         return f"{kernel.roles.op} draws nothing"
     if not kernel.random:
         return "the claim names no seed: [random] seed"
+    if any(
+        one.fill and one.fill.size and one.fill.size.names & kernel.random.keys() and not is_single(one)
+        for one in kernel.arrays.values()
+    ):
+        return "the claim gives all rows the seed that each is to have for itself"
     return "" if kernel.roles.cut else f"no row of {kernel.roles.op} has an answer of its own"
+
+
+def is_single(array: Array) -> bool:
+    """Whether an array has one element."""
+    return all(size.text == "1" for size in array.shape)
 
 
 def look(trial: Examined) -> Finding | bool | None:
