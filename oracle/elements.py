@@ -64,7 +64,7 @@ class Element:
         """Whether it is a float and not an integer."""
         return self.exponent > 0
 
-    @property
+    @cached_property
     def is_native(self) -> bool:
         """Whether numpy computes with it; another type is stored as its bits."""
         return self.dtype.name == self.library

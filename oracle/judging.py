@@ -1,7 +1,7 @@
 """The verdict: compares an answer with its enclosure, and certifies every accusation by balls before it is made."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -80,20 +80,15 @@ def _judge_rows(
     forms = module.forms_of(accuracy.form)
     for claim in (*([replace(accuracy, form=forms[0])] if len(forms) > 1 else []), accuracy):
         enclosures = enclose_answers(module, asked, answered, claim, special, scalars)
-        verdicts = {
-            role: _judge_output(module, asked, role, answered[role], enclosures[role]) for role in module.outputs
-        }
-        if not any(verdict.is_outside for verdict in verdicts.values()):
-            return verdicts
+        looks = {role: _look(answered[role], enclosures[role]) for role in module.outputs}
+        if all(look.worst is None for look in looks.values()):
+            return {role: look.base for role, look in looks.items()}
     stored = {role: BY_DTYPE[answered[role].dtype] for role, of in module.outputs.items() if of.is_float}
     is_held = names_a_way(module, accuracy)
     loosest = loosest_ends(module, asked, accuracy, scalars or {}, stored) or {}
-    return {
-        role: _judge_output(module, asked, role, answered[role], enclosures[role], loosest[role], is_held)
-        if verdicts[role].is_outside and role in loosest
-        else verdicts[role]
-        for role in module.outputs
-    }
+    for role in [role for role in loosest if looks[role].worst is not None]:
+        looks[role] = _look(answered[role], enclosures[role], loosest[role], is_held)
+    return {role: _explain(module, asked, role, answered[role], enclosures[role], looks[role]) for role in looks}
 
 
 def enclose_answers(
@@ -115,11 +110,28 @@ def _combine(verdicts: list[Verdict]) -> Verdict:
     return replace(first, ratio=ratio, judged=judged, reasons=reasons, tier=tier)
 
 
-def _judge_output(
-    module: Op, inputs: Mapping[str, Floats], role: str, answer: Floats, enclosure: Enclosure,
-    loosest: tuple[Doubles, Doubles] | None = None, is_held: bool = True,
-) -> Verdict:  # fmt: skip
-    """The verdict on one output.
+@dataclass(frozen=True)
+class Look:
+    """What is outside its enclosure in one output, before it is diagnosed.
+
+    `base`: the verdict if nothing is. `worst`: the element furthest outside, or that of a clash, with its message in
+    `together`; None if nothing is outside. `wrong`: every element outside. `is_beyond_all`: no rearrangement of the
+    formula gives it.
+    """
+
+    base: Verdict
+    status: Status
+    got: Doubles
+    wrong: Mask
+    worst: Index | None
+    together: str
+    is_beyond_all: bool
+
+
+def _look(
+    answer: Floats, enclosure: Enclosure, loosest: tuple[Doubles, Doubles] | None = None, is_held: bool = True
+) -> Look:
+    """Compare one output with its enclosure.
 
     `loosest`: the least and the greatest answer of any rearrangement, if they are known. `is_held`: whether the claim
     names a form, so that other ways are not what it claims.
@@ -148,27 +160,36 @@ def _judge_output(
                 wrong = np.zeros_like(wrong)
                 wrong[clash.index[0]] = clash.wrong
                 break
+    if worst is not None:
+        wrong = wrong.copy()
+        wrong[worst] = True
+    return Look(base, status, got, wrong, worst, together, bool(np.any(beyond)))
+
+
+def _explain(
+    module: Op, inputs: Mapping[str, Floats], role: str, answer: Floats, enclosure: Enclosure, look: Look
+) -> Verdict:
+    """The verdict on one output: diagnose and describe what is outside."""
+    worst, wrong = look.worst, look.wrong
     if worst is None:
-        return base
-    wrong = wrong.copy()
-    wrong[worst] = True
-    diagnosis = diagnose(module, inputs, role, got, enclosure, wrong, worst)
-    want, value = float(enclosure.want[worst]), float(got[worst])
+        return look.base
+    diagnosis = diagnose(module, inputs, role, look.got, enclosure, wrong, worst)
+    want, value = float(enclosure.want[worst]), float(look.got[worst])
     kind: AnswerKind = "numeric" if enclosure.bits or (np.isfinite(want) and np.isfinite(value)) else "special"
     return replace(
-        base,
-        status=status,
+        look.base,
+        status=look.status,
         kind=kind,
         diagnosis=diagnosis.label,
         family=diagnosis.family or diagnosis.label,
-        detail="; ".join(part for part in (diagnosis.detail, together) if part),
+        detail="; ".join(part for part in (diagnosis.detail, look.together) if part),
         region=pattern(wrong[worst[:-1]]).region if wrong.size > 1 else "row",
-        worst=_describe(role, worst, answer, enclosure),
+        worst=_describe(role, [worst], answer, enclosure)[0],
         extent=extent(wrong, worst),
         picture=_picture(role, answer, enclosure, wrong),
         tier="arb",
-        is_beyond_all=bool(np.any(beyond)),
-        is_joint=bool(together),
+        is_beyond_all=look.is_beyond_all,
+        is_joint=bool(look.together),
     )
 
 
@@ -190,34 +211,40 @@ def worst_element(got: Doubles, enclosure: Enclosure, comparison: Comparison) ->
     return None
 
 
-def _describe(role: str, index: Index, answer: Floats, enclosure: Enclosure) -> Worst:
-    numbers = [float(array[index]) for array in (enclosure.want, enclosure.lo, enclosure.hi)]
-    if enclosure.bits:
-        numbers = [float(np.uint32(int(n)).view(np.float32)) for n in numbers]
-    want, lo, hi = numbers
+def _describe(role: str, places: Sequence[Index], answer: Floats, enclosure: Enclosure) -> tuple[Worst, ...]:
+    """The elements at these places."""
+    at = tuple(np.array(places, dtype=np.intp).reshape(len(places), answer.ndim).T)
+    numbers = [np.asarray(array[at], dtype=np.float64) for array in (enclosure.want, enclosure.lo, enclosure.hi)]
+    given = np.ascontiguousarray(answer[at])
     element = BY_DTYPE.get(answer.dtype)
+    if enclosure.bits:
+        want_bits = [f"{int(number):08x}" for number in numbers[0].tolist()]
+        numbers = [array.astype(np.uint32).view(np.float32).astype(np.float64) for array in numbers]
+    wants, los, his = (array.tolist() for array in numbers)
     if element is None or (element.is_native and not element.is_float):
-        got = int(answer[index])
-        want_bits = f"{int(want) & 0xFFFFFFFF:08x}" if np.isfinite(want) else ""  # no integer is NaN
-        return Worst(role, index, got, want, lo, hi, f"{got & 0xFFFFFFFF:08x}", want_bits)
-    one = np.ascontiguousarray(answer[index]).reshape(1)
-    with np.errstate(over="ignore", under="ignore"):
-        rounded = store(np.array([want]), element)
-        want_bits = _bits(rounded) if not enclosure.bits else f"{int(enclosure.want[index]):08x}"
-    return Worst(role, index, float(values(one)[0]), want, lo, hi, _bits(one), want_bits)
+        got = [int(one) for one in given]
+        got_bits = [f"{one & 0xFFFFFFFF:08x}" for one in got]
+        want_bits = [f"{int(one) & 0xFFFFFFFF:08x}" if np.isfinite(one) else "" for one in wants]  # no integer is NaN
+    else:
+        got, got_bits = values(given).tolist(), _bits(given)
+        if not enclosure.bits:
+            with np.errstate(over="ignore", under="ignore"):
+                want_bits = _bits(store(numbers[0], element))
+    every = zip(places, got, wants, los, his, got_bits, want_bits, strict=True)
+    return tuple(Worst(role, *one) for one in every)
 
 
 def _picture(role: str, answer: Floats, enclosure: Enclosure, wrong: Mask) -> Picture | None:
     """The whole answer, if it is small enough to read."""
     if answer.size > MOST_SHOWN:
         return None
-    places = [tuple(int(i) for i in place) for place in np.argwhere(wrong)]
-    elements = tuple(_describe(role, place, answer, enclosure) for place in places)
+    places = list(map(tuple, np.argwhere(wrong).tolist()))
     numbers = values(answer)
-    return Picture(role, answer.shape, tuple(numbers.ravel().tolist()), elements)
+    return Picture(role, answer.shape, tuple(numbers.ravel().tolist()), _describe(role, places, answer, enclosure))
 
 
-def _bits(one: NDArray[Any]) -> str:
-    """The bits of a number in hexadecimal."""
-    size = one.dtype.itemsize
-    return f"{int.from_bytes(one.tobytes(), 'little'):0{2 * size}x}"
+def _bits(numbers: NDArray[Any]) -> list[str]:
+    """The bits of each number in hexadecimal."""
+    size = numbers.dtype.itemsize
+    raw = numbers.tobytes()
+    return [f"{int.from_bytes(raw[i : i + size], 'little'):0{2 * size}x}" for i in range(0, len(raw), size)]

@@ -8,6 +8,7 @@ of which the outer end is taken, are certain. kfuzz trusts numpy's exp, log, ...
 import math
 from collections.abc import Callable
 from functools import partial
+from operator import methodcaller
 from typing import Any, Protocol
 
 import numpy as np
@@ -187,6 +188,20 @@ def _each(function: Callable[..., Any], inputs: int = 1) -> Callable[..., Reals]
     return lambda *x: np.asarray(ufunc(*x), dtype=object)
 
 
+def _each_call(method: str) -> Callable[..., Reals]:
+    """Call a method of each ball of an array."""
+    of_balls = _each(methodcaller(method))
+    of_any = _each(lambda x: getattr(_as_ball(x), method)())
+
+    def each(x: object) -> Reals:
+        try:
+            return of_balls(x)
+        except AttributeError:  # an element is a plain float
+            return of_any(x)
+
+    return each
+
+
 def _ball(x: float) -> arb:
     if isinstance(x, np.longdouble):
         high = float(x)
@@ -206,7 +221,7 @@ def _above(x: arb) -> float:
 
 
 def _as_ball(x: Any) -> arb:  # noqa: ANN401  an array of objects may hold plain floats, too
-    return x if isinstance(x, arb) else _ball(x)
+    return x if type(x) is arb else _ball(x)
 
 
 def _wave_between(row: FunctionOfOne, lo: Any, hi: Any) -> tuple[arb, arb]:  # noqa: ANN401  plain floats, too
@@ -225,8 +240,8 @@ def _wave_between(row: FunctionOfOne, lo: Any, hi: Any) -> tuple[arb, arb]:  # n
     return below, above
 
 
-OF = _each(_as_ball)
-LOWER, UPPER = _each(lambda x: _as_ball(x).lower()), _each(lambda x: _as_ball(x).upper())
+OF, OF_DOUBLES = _each(_as_ball), _each(arb)
+LOWER, UPPER, ARE_NAN, ARE_FINITE = map(_each_call, ("lower", "upper", "is_nan", "is_finite"))
 BELOW, ABOVE = np.frompyfunc(_below, 1, 1), np.frompyfunc(_above, 1, 1)
 
 
@@ -237,6 +252,8 @@ class BallEnds:
 
     def convert(self, x: Reals) -> Reals:
         x = np.asarray(x)
+        if x.dtype == np.float64:
+            return OF_DOUBLES(x)
         if x.dtype == np.longdouble:
             return OF(np.array([*x.ravel(), None], dtype=object)[:-1]).reshape(x.shape)
         return OF(x.astype(object))
@@ -272,10 +289,10 @@ class BallEnds:
         return self.convert(form.round(below)), self.convert(form.round(above))
 
     def is_nan(self, x: Reals) -> Reals:
-        return np.asarray(np.frompyfunc(lambda v: _as_ball(v).is_nan(), 1, 1)(x), dtype=np.bool_)
+        return np.asarray(ARE_NAN(x), dtype=np.bool_)
 
     def is_finite(self, x: Reals) -> Reals:
-        return np.asarray(np.frompyfunc(lambda v: _as_ball(v).is_finite(), 1, 1)(x), dtype=np.bool_)
+        return np.asarray(ARE_FINITE(x), dtype=np.bool_)
 
     def total(self, lo: Reals, hi: Reals, axis: int) -> Pair:
         return LOWER(lo.sum(axis=axis, keepdims=True)), UPPER(hi.sum(axis=axis, keepdims=True))
