@@ -9,6 +9,7 @@ import math
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -150,7 +151,7 @@ class Op:
                 sizes[dimension] = measure(dimension, sizes)
         return sizes
 
-    @property
+    @cached_property
     def derived_dimensions(self) -> tuple[str, ...]:
         """The dimensions of all arrays that follow from other sizes."""
         return tuple(dict.fromkeys(dimension for _, role in self.roles for dimension in role.derived))

@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from types import CodeType
 from typing import Any
 
@@ -51,7 +51,7 @@ class Role:
         parts = [(dimension, *dimension.partition(" / ")[::2]) for dimension in self.dimensions]
         return tuple((whole, base, by) for whole, base, by in parts if by)
 
-    @property
+    @cached_property
     def derived(self) -> tuple[str, ...]:
         """The dimensions that follow from other sizes: quotients and other expressions."""
         return tuple(dimension for dimension in self.dimensions if is_derived(dimension))

@@ -6,6 +6,7 @@ makes its own launches. Knows trials; never how a guess is made.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from kfuzz.campaign.schedule import attempt_of
@@ -135,7 +136,7 @@ def found_in(
     own = (attempt_of(kernel, 1, index) for index in range(TRIALS))
     fit = [one for one in seen if has_launch(kernel, one)]
     judged, unjudged = 0, "no answer of it is judged"
-    for index, attempt in enumerate((*fit, *own)):
+    for index, attempt in enumerate(chain(fit, own)):  # own are planned one by one: most guesses fail at the first
         probe = Probe(check=index % 4 == 1 or index < len(fit), runs=2, timeout=2.0)
         kernel.bind(attempt.case.arrays, attempt.tune)  # another claim may be right about this
         try:

@@ -1,6 +1,6 @@
 """The sizes for which an op is defined: a claim may not allow others, such as fewer keys than rows in a causal op."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from math import prod
 
 from kfuzz.claims.arrays import Array
@@ -23,14 +23,20 @@ def check_op_rules(
     """Raise a ClaimError if the claim allows sizes at which the op is not defined."""
     if not op.where:
         return
-    for axes, tune in corners_of(where):
+    seen: set[tuple[int, ...]] = set()
+    for axes, tune in corners_of(where, where.tune if op_axes else ()):
         sizes = dimensions_at(op, arrays, axes)
         if sizes is None:
             continue
         every = {**axes, **tune}
         for name, value in let.items() if op_axes else ():
             every[name] = evaluate(front, ("let", name), value, every)
-        sizes = op.add_axes(sizes, evaluate_op_axes(front, op, op_axes, every, all(axes.values())))
+        given = evaluate_op_axes(front, op, op_axes, every, all(axes.values()))
+        lengths = (*sizes.values(), *given.values())
+        if lengths in seen:
+            continue
+        seen.add(lengths)
+        sizes = op.add_axes(sizes, given)
         for rule in op.where:
             if not evaluate_rule(rule, sizes):
                 corner = {**axes, **tune} if op_axes else axes
@@ -39,13 +45,17 @@ def check_op_rules(
                 raise front.error(place, f'{found}; write it into where = ["..."]')
 
 
-def corners_of(where: Where) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
-    """Sizes at the ends of the axes with values of tune, as the claim allows: an even choice if there are many."""
+def corners_of(where: Where, named: Collection[str] = ()) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
+    """Sizes at the ends of the axes with values of tune, as the claim allows: an even choice if there are many.
+
+    A tune parameter that neither a condition nor `named` names has its first value only.
+    """
+    named = frozenset(named).union(*(condition.names for condition in where.conditions))
     ends = {
         name: sorted({axis.lo, axis.hi, *(n for n in (axis.lo + 1, axis.lo + 2) if n in axis)})
         for name, axis in where.axes.items()
     }
-    choices = {**where.tune, **ends}
+    choices = {name: values if name in named else values[:1] for name, values in where.tune.items()} | ends
     total = prod(map(len, choices.values()))
     for number in range(min(total, MOST)):
         left, sizes = number * total // MOST if total > MOST else number, dict[str, int]()
