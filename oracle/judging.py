@@ -111,7 +111,7 @@ def _combine(verdicts: list[Verdict]) -> Verdict:
 
 
 @dataclass(frozen=True)
-class Look:
+class ComparedOutput:
     """What is outside its enclosure in one output, before it is diagnosed.
 
     `base`: the verdict if nothing is. `worst`: the element furthest outside, or that of a clash, with its message in
@@ -130,7 +130,7 @@ class Look:
 
 def _look(
     answer: Floats, enclosure: Enclosure, loosest: tuple[Doubles, Doubles] | None = None, is_held: bool = True
-) -> Look:
+) -> ComparedOutput:
     """Compare one output with its enclosure.
 
     `loosest`: the least and the greatest answer of any rearrangement, if they are known. `is_held`: whether the claim
@@ -163,11 +163,11 @@ def _look(
     if worst is not None:
         wrong = wrong.copy()
         wrong[worst] = True
-    return Look(base, status, got, wrong, worst, together, bool(np.any(beyond)))
+    return ComparedOutput(base, status, got, wrong, worst, together, bool(np.any(beyond)))
 
 
 def _explain(
-    module: Op, inputs: Mapping[str, Floats], role: str, answer: Floats, enclosure: Enclosure, look: Look
+    module: Op, inputs: Mapping[str, Floats], role: str, answer: Floats, enclosure: Enclosure, look: ComparedOutput
 ) -> Verdict:
     """The verdict on one output: diagnose and describe what is outside."""
     worst, wrong = look.worst, look.wrong
