@@ -21,15 +21,17 @@ from numpy.typing import NDArray
 
 from kfuzz.callables.arena import HostArena
 from kfuzz.callables.calling import Caller, GpuSeen, NamedArrays, NamedViews, RefusedError
+from kfuzz.callables.capturing import examine_captured
 from kfuzz.callables.card import CardArena, CardView
 from kfuzz.callables.extensions import CALLS
 from kfuzz.callables.lending import FieldLender
 from kfuzz.callables.libraries import libraries
 from kfuzz.callables.library import Interpreter
 from kfuzz.callables.loading import Modules
-from kfuzz.callables.memory import LentArray, Memory, Stretch
+from kfuzz.callables.memory import Memory, Stretch
 from kfuzz.callables.opening import open_compiler, open_lender
 from kfuzz.callables.options import CallableOptions
+from kfuzz.callables.other_sizes import call_other_sizes, sizes_of
 from kfuzz.callables.probes import (
     PRELUDE,
     Strided,
@@ -39,7 +41,6 @@ from kfuzz.callables.probes import (
     same_bits,
 )
 from kfuzz.devices import (
-    Buffer,
     Decoy,
     Finding,
     Job,
@@ -52,9 +53,10 @@ from kfuzz.devices import (
     Untried,
     machine_memory,
 )
+from kfuzz.devices.capture import CaptureOptions
 from kfuzz.devices.comparing import bits
 from kfuzz.devices.far import FarOptions
-from kfuzz.devices.layout import POISONS, Arrangement, Bytes, Place, nbytes, plans
+from kfuzz.devices.layout import POISONS, Arrangement, Bytes, Place, plans
 from kfuzz.devices.repeats import Fault, PaintedRun, PlannedRun, RunResult, examine
 from kfuzz.gpu import far
 from kfuzz.kinds import Severity, kinds_with
@@ -133,6 +135,8 @@ class PythonBackend:
         caller.has_answered = self._has_answered
         if probe.option(FarOptions).is_far:
             return examine_far(caller, probe)
+        if probe.option(CaptureOptions).is_captured:
+            return examine_captured(caller, probe)
         bench, CALLS.has_seen = Bench(caller, memory, probe, begin, interpreter), False
         try:
             outcome = examine(job, probe, bench)
@@ -203,7 +207,7 @@ class Bench:
         views = {name: memory.view(array_of(job, place, image), place.start) for name, place in named.items()}
         number = len(self._echoes)
         if plan.after_calls and self._planned and self._interpreter is None:
-            self._call_earlier(job, plan.word)
+            call_other_sizes(self.caller, job, plan.word, lambda quiet: self._extensions(quiet, 0))
         before = self._call_with_decoy(job, image, memory, views, number) if number < self._planned else None
         memory.write(image)
         returned = self._answers(job, views, plan)
@@ -268,31 +272,6 @@ class Bench:
             finally:
                 seen = {(one.kind, one.line, one.array) for one in caller.findings}
                 caller.findings += [one for one in findings if (one.kind, one.line, one.array) not in seen]
-
-    def _call_earlier(self, job: Job, word: int) -> None:
-        """Call with other sizes, smaller and then larger, so that what the callable keeps has to grow and to shrink.
-
-        These inputs are overwritten afterwards, as by others who get their memory: a later call must not read them.
-        """
-        for earlier in job.earlier:
-            buffers = tuple(replace(one, is_returned=False) for one in earlier.buffers)
-            quiet = replace(self.caller, job=replace(earlier, buffers=buffers), findings=[], earlier=[])
-            handed: dict[str, Stretch] = {}
-            views: dict[str, LentArray] = {}
-            for one in buffers:
-                if one.name not in quiet.call.returns:
-                    content = np.ascontiguousarray(poison_of(one, word) if one.content is None else one.content)
-                    handed[one.name] = self._memory.beside(content.reshape(-1).view(np.uint8).copy())
-                    views[one.name] = handed[one.name].view(content, 0)
-            try:
-                with self._extensions(quiet, 0):
-                    quiet.answers(views, sizes_of(quiet))
-            except (Fault, RefusedError, OtherLibraryError):
-                if self._memory.is_spent:
-                    raise
-            for one in buffers:
-                if one.name in handed:
-                    handed[one.name].write(poison_of(one, word).reshape(-1).view(np.uint8))
 
     def _call_with_decoy(
         self, job: Job, image: Bytes, memory: Stretch, views: NamedViews, number: int
@@ -387,21 +366,6 @@ def examine_far(caller: Caller, probe: Probe) -> Outcome:
         except Fault as fault:
             return Outcome(findings=(fault.finding,), ended=caller.memory.is_spent)
         return Outcome(findings=tuple(field.find_writes()))
-
-
-def poison_of(buffer: Buffer, word: int) -> NDArray[np.generic]:
-    """An array of this shape full of a poison; indices are 0, which is an index everywhere."""
-    size = nbytes(buffer)
-    if not (buffer.element.is_float or buffer.content is None):
-        return np.zeros(buffer.shape, buffer.element.dtype)
-    words = np.full(-(-size // 4), word & 0xFFFFFFFF, np.uint32).view(np.uint8)[:size]
-    return words.view(buffer.element.dtype).reshape(buffer.shape)
-
-
-def sizes_of(caller: Caller) -> dict[str, int]:
-    """The numbers that a call is given, by name."""
-    step, names = caller.job.steps[0], caller.call.declared
-    return {name: value for name, value in zip(names, step.args, strict=True) if isinstance(value, int)}
 
 
 def torch_without_card() -> ModuleType:

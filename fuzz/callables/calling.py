@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.callables.extensions import RefusedByExtensionError
-from kfuzz.callables.lending import Lender, ReturnedArray
+from kfuzz.callables.lending import CapturedCall, GraphLender, Lender, ReturnedArray
 from kfuzz.callables.libraries import libraries
 from kfuzz.callables.memory import LentArray, Memory
 from kfuzz.callables.probes import same_bits
@@ -125,6 +125,30 @@ class Caller:
         self.memory.settle()
         return at_once, self._read_outputs(views, named)
 
+    def capture(self, lender: GraphLender, views: NamedViews, sizes: Mapping[str, int]) -> CapturedCall:
+        """Make a call in a graph; Fault if it cannot be captured, after which nothing more runs in this process."""
+        args, named = self._arguments(views, sizes)
+        try:
+            return lender.capture(lambda: self.function(*args, **named))
+        except (KeyboardInterrupt, MemoryError):
+            raise
+        except BaseException as error:
+            self.memory.is_spent = True
+            line = line_of(error, str(self.job.path.resolve()))
+            message = f"the call cannot be captured: {words_of(error)}"
+            raise Fault(Finding("exception", message, line=line, step=0)) from None
+
+    def accept(self, returned: object) -> NamedArrays:
+        """The outputs in what a call returned, by name, after all work; Fault if they do not fit the claim."""
+        self.memory.settle()
+        buffers = {buffer.name: buffer for buffer in self.job.buffers}
+        return dict(self._accepted(results(returned, self.call.returns), buffers))
+
+    def _arguments(self, views: NamedViews, sizes: Mapping[str, int]) -> tuple[list[object], dict[str, object]]:
+        elements = {buffer.name: buffer.element for buffer in self.job.buffers}
+        arrays = {name: self.lender.lend(view, elements[name]) for name, view in views.items()}
+        return arguments(self.call, {**sizes, **arrays})
+
     def _read_outputs(self, views: NamedViews, returned: Mapping[str, object]) -> NamedArrays:
         """The present content of the outputs, both passed and returned."""
         outputs = {buffer.name for buffer in self.job.buffers if buffer.is_output}
@@ -137,10 +161,8 @@ class Caller:
         return found | {name: answer.bits for name, answer in answers.items() if answer is not None}
 
     def _call(self, views: NamedViews, sizes: Mapping[str, int]) -> object:
-        elements = {buffer.name: buffer.element for buffer in self.job.buffers}
         file = str(self.job.path.resolve())
-        arrays = {name: self.lender.lend(view, elements[name]) for name, view in views.items()}
-        args, named = arguments(self.call, {**sizes, **arrays})
+        args, named = self._arguments(views, sizes)
         try:
             answer = self.function(*args, **named)
             self.has_answered = True

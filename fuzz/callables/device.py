@@ -63,7 +63,7 @@ class PythonDevice:
             return self.run(job, probe)
         worker = self._worker_for(job)
         if worker.pid is None and is_doubtful(outcome, probe.fatal):
-            second = replace(probe, options=(CallableOptions(is_second=True),))
+            second = replace(probe, options=(*probe.options, CallableOptions(is_second=True)))
             return confirm(outcome, lambda: worker.run(job, second), probe.fatal)
         return outcome
 

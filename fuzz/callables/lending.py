@@ -73,6 +73,27 @@ class FieldLender(Lender, Protocol):
 
 
 @dataclass(frozen=True)
+class CapturedCall:
+    """A call in a graph: what it returned while it was captured, and how to replay it."""
+
+    value: object
+    replay: Callable[[], None]
+
+
+@runtime_checkable
+class GraphLender(Lender, Protocol):
+    """A library that captures calls in graphs."""
+
+    def capture(self, call: Callable[[], object]) -> CapturedCall:
+        """Call a few times as usual, then once in a graph."""
+
+    def occupy_free(self, word: int) -> Callable[[], int]:
+        """Give free memory back to the driver, and fill with this word what the library keeps of it. The function says
+        how many words have changed since, and lets go of them.
+        """
+
+
+@dataclass(frozen=True)
 class PoisonedBlock:
     """Memory that a callable allocated, with poison around it."""
 

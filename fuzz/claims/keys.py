@@ -303,6 +303,9 @@ class WrittenClaims:
         bool, Key("whether a row has the same bits whatever other rows there are, and wherever it lies", parse_flag)
     ] = False
     deterministic: Annotated[bool, Key("whether the same input always gives the same bits", parse_flag)] = False
+    graphs: Annotated[
+        bool, Key("whether a call can be captured in a CUDA graph and replayed as long as its arrays stay", parse_flag)
+    ] = False
     rounds: Annotated[
         tuple[str, ...],
         Key(

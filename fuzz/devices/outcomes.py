@@ -105,6 +105,7 @@ class Untried(Enum):
     CARD_IN_USE = "another such trial had the card"
     TOO_SLOW = "it had not ended after a few seconds, and may only be slow"
     NO_FIELD = "the device has no painted memory in which arrays lie far apart"
+    NO_GRAPHS = "its library captures no calls in CUDA graphs"
     TOUCHES_TOO_MUCH = "a block touches more than 512 MB"
 
 

@@ -40,6 +40,8 @@ class Examined:
     judge: Callable[[Case, NamedOutputs], bool]
     device: str
     """The name of the device of the trial."""
+    other_sizes: Callable[[], tuple[Job, ...]]
+    """Makes calls of other sizes, with the values of this one: smaller, larger, and with other values."""
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,15 @@ def earlier_jobs(kernel: Kernel, case: Case, tune: Mapping[str, int], probe: Pro
     if job.sampling or not all(is_host(step.entry) for step in job.steps):
         return ()
     if probe.after_calls:
-        return tuple(kernel.bind(one.arrays, tune).job for one in earlier_cases(kernel, case, tune))
+        return jobs_of_other_sizes(kernel, case, tune)
     remembers = not is_python(job) and has_lasting_variables(job.source)
     if case.elements > MOST_ELEMENTS or not (remembers or probe.seed % EVERY == 0):
         return ()
+    return jobs_of_other_sizes(kernel, case, tune)
+
+
+def jobs_of_other_sizes(kernel: Kernel, case: Case, tune: Mapping[str, int]) -> tuple[Job, ...]:
+    """The calls of other sizes, and the one with other values."""
     return tuple(kernel.bind(one.arrays, tune).job for one in earlier_cases(kernel, case, tune))
 
 

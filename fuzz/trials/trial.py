@@ -28,7 +28,7 @@ from kfuzz.oracle.verdict import Reason, SpecialRow, Verdict, Why
 from kfuzz.properties.find import is_claimed, look_at
 from kfuzz.properties.property import Examined, Look, RunJob
 from kfuzz.sources.silences import check_silences
-from kfuzz.trials.again import earlier_jobs
+from kfuzz.trials.again import earlier_jobs, jobs_of_other_sizes
 from kfuzz.trials.beyond import inputs_of_rows, number_rows, sample_blocks
 from kfuzz.trials.defect import Defect, Scene
 from kfuzz.trials.hints import add_hints
@@ -252,7 +252,8 @@ def _look(
 
     is_right = not is_accused(judged) and all(one.severity != "error" for one in outcome.findings)
     examined = Examined(
-        kernel, asked.case, asked.tune, asked.probe, bound, outcome, is_right, run_job, judge_answer, device
+        kernel, asked.case, asked.tune, asked.probe, bound, outcome, is_right, run_job, judge_answer, device,
+        lambda: jobs_of_other_sizes(kernel, asked.case, asked.tune),
     )  # fmt: skip
     return tuple(look_at(examined, at_all))
 

@@ -147,6 +147,7 @@ def claims_lines(kernel: Kernel) -> list[tuple[str, str]]:
     every = [
         ("batches", "a row has the same bits in any batch", claims.batch_invariant),
         ("bits", "the same input gives the same bits in every run", claims.deterministic),
+        ("graphs", "a call can be captured in a CUDA graph and replayed", claims.graphs),
         ("rounds", f"{' and '.join(claims.rounds)} must be rounded, in every answer", bool(claims.rounds)),
         ("rows", "it may write to rows that are not there", claims.writes_absent_rows),
     ]

@@ -17,6 +17,7 @@ from kfuzz.callables.lending import (
     BESIDE_BYTES,
     Allocate,
     Allocations,
+    CapturedCall,
     PoisonedBlock,
     ReturnedArray,
     allocate_block,
@@ -38,6 +39,9 @@ EMPTY = frozenset(
     )
 )
 MOST_BYTES = 64 << 20
+WARM_UPS = 3
+FREE_PIECES, MOST_PIECES = (1 << 18, 1 << 14, 1 << 10, 1 << 7), 4096
+"""Words of the pieces that fill free memory; torch rounds sizes up to 512 bytes."""
 
 
 class PoisonedTensors(TorchDispatchMode):  # type: ignore[misc]  # torch is not there where types are checked
@@ -113,6 +117,41 @@ class TorchTensors:
     def watch_in_field(self, word: int, allocate: Allocate) -> AbstractContextManager[Allocations]:
         """Put what torch.empty and its kin allocate into a field."""
         return poison_tensors(word, allocate)
+
+    def capture(self, call: Callable[[], object]) -> CapturedCall:
+        """Call a few times in a stream of its own, as torch asks for, then once in a graph."""
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(WARM_UPS):
+                call()
+        torch.cuda.current_stream().wait_stream(side)
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            value = call()
+        return CapturedCall(value, graph.replay)
+
+    def occupy_free(self, word: int) -> Callable[[], int]:
+        """Give whole free segments back, and fill the free parts of the others, the larger pieces first."""
+        torch.cuda.synchronize()
+        torch.cuda.empty_cache()
+        reserved, signed, held = torch.cuda.memory_reserved(), word - (word >> 31 << 32), []
+        for words in FREE_PIECES:
+            for _ in range(MOST_PIECES):
+                piece = torch.empty(words, dtype=torch.int32, device="cuda")
+                if torch.cuda.memory_reserved() > reserved:
+                    break
+                held.append(piece.fill_(signed))
+            del piece
+            torch.cuda.empty_cache()
+        torch.cuda.synchronize()
+
+        def count_changed() -> int:
+            torch.cuda.synchronize()
+            return sum(int((piece != signed).sum()) for piece in held)
+
+        return count_changed
 
     def stream(self) -> AbstractContextManager[int] | None:
         """A stream that does not wait for others."""

@@ -244,7 +244,7 @@ def test_the_property_asks_for_a_field_on_a_gpu_and_trusts_checked_accesses_on_t
 
     def looked(device: str, probe: Probe, outcome: Outcome, own: Outcome = Outcome()) -> object:  # noqa: B008
         return far_writes.look(
-            Examined(Kernel(), None, {}, probe, Bound(), own, True, run(outcome), lambda *_: True, device)  # type: ignore[arg-type]
+            Examined(Kernel(), None, {}, probe, Bound(), own, True, run(outcome), lambda *_: True, device, tuple)  # type: ignore[arg-type]
         )
 
     written = Finding("out-of-bounds", "write far away", array="y")

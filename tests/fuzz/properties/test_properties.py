@@ -65,7 +65,17 @@ def examined(kernel: Kernel, answers: Answers, outcome: Outcome = Outcome()) -> 
     case = case_of(kernel.op, {"x": X})
     bound = kernel.bind(case.arrays, {})
     return Examined(
-        kernel, case, {}, Probe(), replace(bound, job=answers.job), outcome, True, answers.run, lambda *_: True, "cpu"
+        kernel,
+        case,
+        {},
+        Probe(),
+        replace(bound, job=answers.job),
+        outcome,
+        True,
+        answers.run,
+        lambda *_: True,
+        "cpu",
+        tuple,
     )
 
 
