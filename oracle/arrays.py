@@ -45,7 +45,7 @@ def check_inputs(
                 )
     for role, declared in op.inputs.items():
         if declared.below:
-            check_integers(f"{name}: inputs[{role!r}]", checked[role], sizes.get(declared.below))
+            check_integers(f"{name}: inputs[{role!r}]", checked[role], declared.limit(sizes))
     if not op.admits(sizes):
         raise OracleError(f"{name}: sizes {sizes}: expected {' and '.join(op.where)}")
     return checked

@@ -6,6 +6,7 @@
 import inspect
 import itertools
 import math
+import re
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -46,6 +47,8 @@ MANY_DIMENSIONS, SMALLEST = 4, 3
 """Arrays of so many dimensions have no more than 3 places along each where a size of about n is wanted."""
 ENOUGH = 4
 """How many sizes are tried from the one that is wanted on."""
+AT_LEAST = re.compile(r"(\w+) >= (\d+)")
+"""A rule that a size obeys by itself."""
 NO_SCALARS: frozenset[str] = frozenset()
 
 
@@ -245,9 +248,11 @@ class Op:
         fixed = {name: int(name) for name in names if name.isdigit()}
         names = [name for name in names if not name.isdigit()]
         n = min(n, SMALLEST) if self.has_many_dimensions else n
+        lower = {found[1]: int(found[2]) for rule in self.where if (found := AT_LEAST.fullmatch(rule))}
         for least in range(n, n + ENOUGH):  # a window of 3 has no place in a row of 1 or 2
             for choice in itertools.product(*([least, 2 * least, 1, max(least // 2, 1)] for _ in names)):
-                sizes = self.add_axes(dict(zip(names, choice, strict=True)) | fixed, {})
+                enough = [max(one, lower.get(name, 0)) for name, one in zip(names, choice, strict=True)]
+                sizes = self.add_axes(dict(zip(names, enough, strict=True)) | fixed, {})
                 if self.admits(sizes):
                     return self._lengthened(sizes, least)
         raise OracleError(f"{self.name}: no sizes of about {n} satisfy {' and '.join(self.where)}")
@@ -272,7 +277,8 @@ class Op:
         """Normal numbers, integers in their range, and of a grid the numbers that every signed one has."""
         made: dict[str, Reals] = {}
         for name, role in self.inputs.items():
-            most = sizes[role.below] if role.below else 100
+            limit = role.limit(sizes)
+            most = 100 if limit is None else limit
             shape = role.shape(sizes)
             if role.is_grid:
                 made[name] = rng.integers(-4, 5, shape).astype(np.float64)

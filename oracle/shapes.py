@@ -30,7 +30,7 @@ Lengths = Mapping[str, int]
 
 @dataclass(frozen=True)
 class Role:
-    """One array of an op: numbers or integers, its dimensions, and the dimension that bounds its integers.
+    """One array of an op: numbers or integers, its dimensions, and the dimension or number that bounds its integers.
 
     `is_only_float32`: the array must be float32; any other array of numbers may be of any float type. `is_grid`: its
     numbers are those of a narrow type, of floats or integers. `is_uniform`: its numbers are from 0 to below 1. A
@@ -60,9 +60,18 @@ class Role:
         """The type of its elements where arrays of numbers have this one."""
         return E4M3 if self.is_grid else form
 
+    def limit(self, sizes: Lengths) -> int | None:
+        """The number that its integers are below, if there is one."""
+        return limit_of(self.below, sizes)
+
     def shape(self, sizes: Lengths) -> tuple[int, ...]:
         """The array's shape at these sizes."""
         return tuple(sizes[dimension] for dimension in self.dimensions)
+
+
+def limit_of(below: str | None, sizes: Lengths) -> int | None:
+    """A bound of integers: a number, or the size of a dimension."""
+    return int(below) if below and below.isdigit() else sizes.get(below or "")
 
 
 def read_role(op: str, name: str, text: object) -> Role:

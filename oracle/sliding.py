@@ -1,6 +1,7 @@
-"""Formulas that slide a window over the last three axes: convolutions and pools.
+"""Formulas that slide a window over the last axes: convolutions and pools.
 
-Those of fewer dimensions are the same with places of one. Knows words; it knows no number system.
+An op of the catalogue has three such axes; those of fewer dimensions are the same with places of one. A traced
+reference has any number of them. Knows words; it knows no number system.
 """
 
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from math import prod
 import numpy as np
 
 from kfuzz.oracle.elements import Reals
-from kfuzz.oracle.systems.value import ABSENT, Quantity, System
+from kfuzz.oracle.systems.value import ABSENT, Pads, Quantity, System
 
 AXES = 3
 
@@ -22,36 +23,111 @@ def sizes_named(N: System, name: str) -> tuple[int, int, int]:
 def convolve(N: System, x: Quantity, w: Quantity, bias: Quantity) -> Quantity:
     """x [batch, groups, channels, *places] with w [groups, filters, channels, *window]."""
     stride, pad, dilation = (sizes_named(N, name) for name in ("stride", "pad", "dilation"))
-    seen = N.windows(x, w.shape[-AXES:], stride, pad, dilation, ABSENT)
-    return _filter(N, seen, w, bias)
+    return _filter(N, N.windows(x, w.shape[-AXES:], stride, pad, dilation, ABSENT), w, bias, "conv")
 
 
 def convolve_transposed(N: System, x: Quantity, w: Quantity, bias: Quantity) -> Quantity:
     """x [batch, groups, channels, *places] with w [groups, channels, filters, *window], each x spread over a window."""
     stride, pad, dilation, more = (sizes_named(N, name) for name in ("stride", "pad", "dilation", "output_pad"))
-    window = w.shape[-AXES:]
+    return _spread_and_filter(N, x, w, bias, stride, pad, dilation, more, "conv")
+
+
+def conv(
+    N: System, x: Quantity, w: Quantity, bias: Quantity | None, stride: Sequence[int], pad: Pads,
+    dilation: Sequence[int], groups: int, sum: str,
+) -> Quantity:  # fmt: skip
+    """The convolution of torch: x [batch, channels, *places] with w [filters, channels / groups, *window]."""
+    filters, channels, *window = w.shape
+    split = w.reshaped(groups, filters // groups, channels, *window)
+    seen = N.windows(_in_groups(x, groups), window, stride, pad, dilation, ABSENT)
+    made = _filter(N, seen, split, bias, sum)
+    return made.reshaped(made.shape[0], filters, *made.shape[3:])
+
+
+def conv_transposed(
+    N: System, x: Quantity, w: Quantity, bias: Quantity | None, stride: Sequence[int], pad: Sequence[int],
+    dilation: Sequence[int], output_pad: Sequence[int], groups: int, sum: str,
+) -> Quantity:  # fmt: skip
+    """The transposed convolution of torch: x [batch, channels, ...] with w [channels, filters / groups, *window]."""
+    channels, filters, *window = w.shape
+    split = w.reshaped(groups, channels // groups, filters, *window)
+    made = _spread_and_filter(N, _in_groups(x, groups), split, bias, stride, pad, dilation, output_pad, sum)
+    return made.reshaped(made.shape[0], groups * filters, *made.shape[3:])
+
+
+def _in_groups(x: Quantity, groups: int) -> Quantity:
+    return x.reshaped(x.shape[0], groups, x.shape[1] // groups, *x.shape[2:])
+
+
+def _spread_and_filter(
+    N: System, x: Quantity, w: Quantity, bias: Quantity | None, stride: Sequence[int], pad: Sequence[int],
+    dilation: Sequence[int], more: Sequence[int], sum: str,
+) -> Quantity:  # fmt: skip
+    count = len(stride)
+    window = w.shape[-count:]
     ends = [step * (n - 1) - one for step, n, one in zip(dilation, window, pad, strict=True)]
     pads = [(end, end + other) for end, other in zip(ends, more, strict=True)]
     apart = N.spread(x, stride, ABSENT)
     seen = N.windows(apart, window, 1, pads, dilation, ABSENT)
-    flipped = w[(..., *[slice(None, None, -1)] * AXES)]
-    order = (0, 2, 1, *range(3, 3 + AXES))
-    return _filter(N, seen, flipped.permuted(order), bias)
+    flipped = w[(..., *[slice(None, None, -1)] * count)]
+    return _filter(N, seen, flipped.permuted((0, 2, 1, *range(3, 3 + count))), bias, sum)
 
 
-def _filter(N: System, seen: Quantity, w: Quantity, bias: Quantity) -> Quantity:
-    """Multiply windows [batch, groups, channels, *places, taps] by the filters, as one product of matrices."""
+def _filter(N: System, seen: Quantity, w: Quantity, bias: Quantity | None, sum: str) -> Quantity:
+    """Multiply windows [batch, groups, channels, *places, taps] by the filters, as one product of matrices.
+
+    In a formula without the two forms, the sums start at the bias, which may be added in any order.
+    """
     batch, groups, channels, *places, taps = seen.shape
-    filters = w.shape[1]
-    order = (0, 1, *range(3, 3 + AXES), 2, 3 + AXES)
-    rows = seen.permuted(order).reshaped(batch, groups, prod(places), channels * taps)
+    filters, last = w.shape[1], len(seen.shape) - 1
+    rows = seen.permuted((0, 1, *range(3, last), 2, last)).reshaped(batch, groups, prod(places), channels * taps)
     columns = w.reshaped(groups, filters, channels * taps).T
-    bias = bias.reshaped(groups, 1, filters)
-    if N.form == "sums start at bias":
-        made = N.matmul(rows, columns, "conv", (bias,))
+    start = None if bias is None else bias.reshaped(groups, 1, filters)
+    if start is not None and N.form == "bias last":
+        made = N.matmul(rows, columns, sum) + start
     else:
-        made = N.matmul(rows, columns, "conv") + bias
+        made = N.matmul(rows, columns, sum, () if start is None else (start,))
     return made.T.reshaped(batch, groups, filters, *places)
+
+
+def pool(
+    N: System, x: Quantity, fill: float | str, window: Sequence[int], stride: Sequence[int], pad: Sequence[int],
+    dilation: Sequence[int], ceil: bool = False,
+) -> tuple[Quantity, Reals]:  # fmt: skip
+    """The windows of a pool of torch, [..., *places, taps]; how many taps of each lie on the array or its padding.
+
+    With `ceil` a last window may reach beyond the padding; it begins before the right padding does.
+    """
+    count = len(window)
+    lengths, pads, inside = x.shape[-count:], [], np.ones((1,) * count)
+    for axis, n in enumerate(lengths):
+        span = n + 2 * pad[axis] - dilation[axis] * (window[axis] - 1) - 1
+        outs = span // stride[axis] + 1
+        if ceil:
+            outs = -(-span // stride[axis]) + 1
+            outs -= (outs - 1) * stride[axis] >= n + pad[axis]
+        pads.append((pad[axis], pad[axis] + max(0, (outs - 1) * stride[axis] - span)))
+        last = np.arange(outs)[:, None] * stride[axis] + np.arange(window[axis]) * dilation[axis]
+        here = (last < n + 2 * pad[axis]).sum(axis=1)
+        inside = inside * np.expand_dims(here, tuple(one for one in range(count) if one != axis))
+    return N.windows(x, window, stride, pads, dilation, ABSENT if fill == ABSENT else float(fill)), inside
+
+
+def pool_names(
+    lengths: Sequence[int], window: Sequence[int], stride: Sequence[int], pad: Sequence[int], dilation: Sequence[int]
+) -> Reals:
+    """The place in its plane of each tap of each window, in row-major order; -1 for one beyond an end."""
+    count = len(window)
+    places, inside = np.zeros((1,) * (2 * count), dtype=np.int64), np.ones((1,) * (2 * count), dtype=np.bool_)
+    for axis, length in enumerate(lengths):
+        outs = (length + 2 * pad[axis] - dilation[axis] * (window[axis] - 1) - 1) // stride[axis] + 1
+        first = np.arange(outs) * stride[axis] - pad[axis]
+        here = np.expand_dims(
+            first[:, None] + np.arange(window[axis]) * dilation[axis],
+            tuple(one for one in range(2 * count) if one not in (axis, count + axis)),
+        )
+        places, inside = places * length + here, inside & (here >= 0) & (here < length)
+    return np.where(inside, places, -1).reshape(*places.shape[:count], -1)
 
 
 def pool_windows(N: System, x: Quantity, fill: float | str) -> Quantity:
@@ -63,32 +139,28 @@ def pool_windows(N: System, x: Quantity, fill: float | str) -> Quantity:
 def pool_places(N: System, lengths: Sequence[int]) -> Reals:
     """The place in its plane of each tap of each window, in row-major order; -1 for one beyond an end."""
     window, stride, pad, dilation = (sizes_named(N, name) for name in ("window", "stride", "pad", "dilation"))
-    places, inside = np.zeros((1,) * (2 * AXES), dtype=np.int64), np.ones((1,) * (2 * AXES), dtype=np.bool_)
-    for axis, length in enumerate(lengths):
-        count = (length + 2 * pad[axis] - dilation[axis] * (window[axis] - 1) - 1) // stride[axis] + 1
-        first = np.arange(count) * stride[axis] - pad[axis]
-        here = np.expand_dims(
-            first[:, None] + np.arange(window[axis]) * dilation[axis],
-            tuple(one for one in range(2 * AXES) if one not in (axis, AXES + axis)),
-        )
-        places, inside = places * length + here, inside & (here >= 0) & (here < length)
-    return np.where(inside, places, -1).reshape(*places.shape[:AXES], -1)
+    return pool_names(lengths, window, stride, pad, dilation)
 
 
 def adaptive_windows(N: System, x: Quantity, fill: float) -> tuple[Quantity, Reals]:
-    """The parts of an adaptive pool, [batch, channels, *places, taps], filled to one length; how many taps each has.
+    """The parts of an adaptive pool of `out` parts along each axis."""
+    return adaptive_parts(N, x, fill, sizes_named(N, "out"))
+
+
+def adaptive_parts(N: System, x: Quantity, fill: float, outs: Sequence[int]) -> tuple[Quantity, Reals]:
+    """The parts of an adaptive pool, [..., *places, taps], filled to one length; how many taps each has.
 
     Part i of o parts of n places goes from floor(i n / o) to ceil((i + 1) n / o).
     """
-    outs = sizes_named(N, "out")
+    count = len(outs)
     index: list[Reals] = []
-    inside = np.ones((1,) * (2 * AXES), dtype=np.bool_)
-    for axis, (out, n) in enumerate(zip(outs, x.shape[-AXES:], strict=True)):
+    inside = np.ones((1,) * (2 * count), dtype=np.bool_)
+    for axis, (out, n) in enumerate(zip(outs, x.shape[-count:], strict=True)):
         first, last = np.arange(out) * n // out, -(-(np.arange(out) + 1) * n // out)
         here = first[:, None] + np.arange(int((last - first).max(initial=1)))
-        others = tuple(one for one in range(2 * AXES) if one not in (axis, AXES + axis))
+        others = tuple(one for one in range(2 * count) if one not in (axis, count + axis))
         index.append(np.expand_dims(np.minimum(here, n - 1), others))
         inside = inside & np.expand_dims(here < last[:, None], others)
     seen = N.where(inside, x[(..., *index)], N.input(np.asarray(fill)))
-    shape = (*seen.shape[:-AXES], prod(seen.shape[-AXES:]))
-    return seen.reshaped(*shape), inside.reshape(*inside.shape[:AXES], -1).sum(axis=-1)
+    shape = (*seen.shape[:-count], prod(seen.shape[-count:]))
+    return seen.reshaped(*shape), inside.reshape(*inside.shape[:count], -1).sum(axis=-1)

@@ -240,9 +240,11 @@ class _Spelling:
 
     def role(self, role: Role, view: ArrayView, parts: Joined) -> Role:
         """The role with the kernel's dimensions."""
-        if role.below and len(parts[role.below]) != 1:
+        if role.below is None or role.below.isdigit():
+            return replace(role, dimensions=view.dimensions)
+        if len(parts[role.below]) != 1:
             raise self.error(f"{role.below} bounds integers, so it has to be one dimension")
-        return replace(role, dimensions=view.dimensions, below=parts[role.below][0] if role.below else None)
+        return replace(role, dimensions=view.dimensions, below=parts[role.below][0])
 
     def name(self, inputs: ArrayViews, outputs: ArrayViews, first: ArrayView) -> str:
         """The spelling, with the dimensions of those arrays alone that do not follow from the ones before."""

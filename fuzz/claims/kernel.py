@@ -53,7 +53,7 @@ from kfuzz.oracle.elements import BY_DTYPE, F32, Element, store, values
 from kfuzz.oracle.find import find
 from kfuzz.oracle.layout import Shape
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.shapes import is_derived
+from kfuzz.oracle.shapes import is_derived, limit_of
 from kfuzz.oracle.verdict import Special
 from kfuzz.printable import one_line
 from kfuzz.sources import exhibits
@@ -270,9 +270,8 @@ class Kernel:
         if element.is_narrow and not self.roles.integers.get(role):
             return encode_numbers(given.astype(np.float32, copy=False), element)
         if role in self.roles.integers:
-            return whole_numbers(given, max(sizes.get(self.roles.integers[role], 100), 1)).astype(
-                element.dtype, copy=False
-            )
+            limit = limit_of(self.roles.integers[role], sizes)
+            return whole_numbers(given, 100 if limit is None else max(limit, 1)).astype(element.dtype, copy=False)
         if find(self.roles.op).inputs[role].is_uniform:
             return store(uniform_numbers(given, element), element)
         return given if element is F32 else store(given.astype(np.float64), element)

@@ -16,6 +16,7 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.oracle.enclosure import FLT_MAX
 from kfuzz.oracle.find import find
 from kfuzz.oracle.layout import Shape
+from kfuzz.oracle.shapes import limit_of
 from kfuzz.oracle.spelling import name_in
 from kfuzz.oracle.views import ArrayViews
 from kfuzz.search import planners
@@ -104,9 +105,10 @@ def _arrays(ground: Ground, axes: Mapping[str, int], choose: Choose) -> dict[str
         role: replace(_within_claim(ground.kernel, recipe), element=narrow.get(role, recipe.element))
         for role, recipe in found.items()
     }
-    for role, axis in ground.kernel.roles.integers.items():
-        if role in wanted and role not in recipes and axis in axes:
-            recipes[role] = indices_recipe(*rows_and_columns(wanted[role]), axes[axis], choose)
+    for role, below in ground.kernel.roles.integers.items():
+        limit = limit_of(below, axes)
+        if role in wanted and role not in recipes and limit is not None:
+            recipes[role] = indices_recipe(*rows_and_columns(wanted[role]), limit, choose)
     whole = {role: one if len(wanted[role]) < 3 else one.values.reshape(wanted[role]) for role, one in recipes.items()}
     for role, view in views.items():
         if view.is_other:

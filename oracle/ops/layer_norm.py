@@ -1,10 +1,13 @@
 """layer_norm: y = (x - mean) / sqrt(var + eps) * w + b, row by row, with the variance by one of three algorithms.
 
+Over several axes it is layer_norm(x[rows, height, width], w[height, width], b[height, width]).
+
 A kernel may expand (x - mean) r to x r - mean r, or fold the rest into x (r w) + (b - mean (r w)).
 
 Under "moments" any answer may be right for a row whose mean is large against its spread: E[x^2] - mean^2 cancels.
 """
 
+from kfuzz.oracle.normalizing import affine
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {"x": "float[rows, cols]", "w": "float[cols]", "b": "float[cols]"}
@@ -20,8 +23,4 @@ FORMS = (
 def formula(N: System, x: Quantity, w: Quantity, b: Quantity, eps: Quantity) -> Quantity:
     mean, var = N.mean_var(x, sums=("mean", "var"))
     r = N.rsqrt(var + eps)
-    if N.form.endswith("folded"):
-        return x * (r * w) + (b - mean * (r * w))
-    if N.form.endswith("expanded"):
-        return (x * r - mean * r) * w + b
-    return (x - mean) * r * w + b
+    return affine(N, x, mean, r, w, b)

@@ -208,6 +208,39 @@ def _dequantize(n: int, seed: int, narrow: bool) -> Inputs:
     }
 
 
+def _channels(n: int, seed: int, narrow: bool) -> Inputs:
+    """Channels that are hard for a mean and a variance, with running values near the batch's and far from them."""
+    n = max(n, 2)  # one element has no unbiased variance
+    x = moment_rows(n, seed, narrow)
+    rng = np.random.default_rng([n, seed])
+    near = rng.random(len(x)) < 0.5
+    mean, var = np.where(near, x.mean(axis=1), 1.0), np.where(near, x.var(axis=1), 1.0)
+    return {"x": x[None], "mean": mean, "var": var, "w": weights(len(x), seed), "b": weights(len(x), seed + 1)}
+
+
+def _channels_in_training(n: int, seed: int, narrow: bool) -> Inputs:
+    made = _channels(n, seed, narrow)
+    return {"running_mean": made.pop("mean"), "running_var": made.pop("var"), **made}
+
+
+def _groups(n: int, seed: int, narrow: bool) -> Inputs:
+    x = moment_rows(n, seed, narrow)
+    x = np.stack([x, x[::-1]], axis=1)
+    return {"x": x[None], "w": weights(x[..., 0].size, seed).reshape(-1, 2), "b": np.zeros((len(x), 2))}
+
+
+def _probable(n: int, seed: int, narrow: bool) -> Inputs:
+    """Probabilities of all sizes, beside targets between 0 and 1."""
+    rng = np.random.default_rng([n, seed])
+    x = 10.0 ** rng.uniform(-4, 0, n)
+    return {"x": np.where(rng.random(n) < 0.5, x, 1 - x), "t": np.round(rng.random(n), 3) * (rng.random(n) < 0.8)}
+
+
+def _log_probable(n: int, seed: int, narrow: bool) -> Inputs:
+    made = _probable(n, seed, narrow)
+    return {**made, "x": np.log(made["x"])}
+
+
 MAKERS: dict[str, InputMaker] = {
     "attention": scores, "causal_attention": scores, "masked_attention": _masked, "grouped_attention": scores,
     "paged_kv_attention": _paged, "narrow_kv_attention": _narrow_kv,
@@ -218,6 +251,8 @@ MAKERS: dict[str, InputMaker] = {
     "gelu": lambda n, s, f: {"x": points(n, s, f)}, "gelu_tanh": lambda n, s, f: {"x": points(n, s, f)},
     "silu": lambda n, s, f: {"x": points(n, s, f)},
     "swiglu": lambda n, s, f: {"a": points(n, s, f), "b": points(n, s, f)[:, ::-1].copy()},
+    "batch_norm": _channels, "batch_norm_train": _channels_in_training, "group_norm": _groups,
+    "bce_loss": _probable, "kl_div_loss": _log_probable,
     "layer_norm": lambda n, s, f: {"x": moment_rows(n, s, f), "w": weights(n, s), "b": weights(n, s + 1)},
     "rms_norm": lambda n, s, f: {"x": moment_rows(n, s, f), "w": weights(n, s)},
     "mean": lambda n, s, f: {"x": moment_rows(n, s, f)}, "variance": lambda n, s, f: {"x": moment_rows(n, s, f)},

@@ -26,6 +26,8 @@ from kfuzz.views.ops_page import page
 Numbers = NDArray[Any]
 RNG = np.random.default_rng(5)
 ROW = np.zeros((1, 3), "f4")
+POSITIVE = {"batch_norm": "var", "kl_div_loss": "t"}
+"""Ops of which a negative number among some inputs makes everything NaN."""
 
 
 def layer_norm(x: Numbers, w: Numbers | float, b: Numbers | float, eps: float = 1e-5, ddof: int = 0) -> Numbers:
@@ -296,6 +298,8 @@ def test_shared_values_show_a_bug_in_no_single_element() -> None:
 @pytest.mark.parametrize("op", formula_ops(), ids=lambda op: op.name)
 def test_mpmath_lies_in_every_enclosure(op: Op) -> None:
     inputs: dict[str, Any] = op.random_inputs(op.small_sizes(3), RNG)
+    if op.name in POSITIVE:
+        inputs[POSITIVE[op.name]] = np.abs(inputs[POSITIVE[op.name]])
     inputs = {k: op.store_input(k, a, F32) for k, a in inputs.items()}
     exact = want(op.name, inputs, digits=30)
     for name, enclosure in enclose(op, inputs, Accuracy(), Special(nan="ieee", pos_inf="ieee")).items():
