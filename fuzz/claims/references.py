@@ -56,7 +56,7 @@ def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
         return claim
     reference = reference_of(front, claim.call.reference)
     question = question_for(front, claim, reference)
-    key = cache.key("reference 2", tracer_text(), json.dumps(question, sort_keys=True))
+    key = cache.key("reference 3", tracer_text(), json.dumps(question, sort_keys=True))
     raw = cache.fetch(f"{FOLDER}/{key}.json")
     if raw is None:
         raw = traced(front, question)
@@ -159,7 +159,8 @@ def check_agrees(front: FrontMatter, path: Path, answer: Mapping[str, str]) -> N
         while inputs := arrays_of(answer, f"input {number} "):
             for precision, dtype in PRECISIONS.items():
                 if answers := arrays_of(answer, f"{precision} {number} "):
-                    check_means(front, path, {name: one.astype(dtype) for name, one in inputs.items()}, answers)
+                    given = {name: one.astype(dtype) if one.dtype.kind == "f" else one for name, one in inputs.items()}
+                    check_means(front, path, given, answers)
             number += 1
     except OracleError as error:
         raise front.error(("op",), f"the formula that was made of the reference is none: {error}") from None

@@ -10,6 +10,7 @@ from kfuzz.callables.aten.term import (
     UnknownError,
     Writer,
     Writing,
+    WritingOne,
     tensor,
     text_of,
     whole_number,
@@ -40,7 +41,7 @@ def drop_axis(text: Text, axis: int) -> Text:
     return f"{text}[..., 0{', :' * (-axis - 1)}]"
 
 
-def reduction(word: str) -> Writing:
+def reduction(word: str) -> WritingOne:
     """A reduction over axes; `word` makes it of the tensor, its name and the axis."""
 
     def rule(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
@@ -149,46 +150,74 @@ def deviation(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg
 def length(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """The root of the sum of squares."""
     x, order = tensor(args[0]), args[1] if len(args) > 1 else 2
+    axes = args[2] if len(args) > 2 else None
+    if order == 1:
+        sizes = Term(to.set(f"{name}_sizes", f"abs({x.text})"), x.shape)
+        return reduction(SUM)(to, name, (sizes, axes), options, shape)
     if order != 2:
         raise UnknownError
-    axes = args[2] if len(args) > 2 else None
     squared = Term(to.set(f"{name}_each", f"{x.text} * {x.text}"), x.shape, square=x.text)
     made = reduction(SUM)(to, f"{name}_squared", (squared, axes), options, shape)
     return Term(to.keep(name, f"N.sqrt({made.text})"), shape)
 
 
-def layer_norm(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
-    """(x - mean) / sqrt(var + eps) w + b, over the last axes."""
-    del options
-    x, sizes = tensor(args[0]), args[1]
-    if not isinstance(sizes, list | tuple) or len(sizes) != 1:
-        raise UnknownError
-    mean, var = moments(to, name, x, [-1], 0)
-    normed = f"({x.text} - {mean}) * N.rsqrt({var} + {text_of(args[4])})"
-    return scale_and_shift(to, name, normed, args[2:4], shape)
+def running(word: str) -> Writing:
+    """A running sum or product along an axis."""
+
+    def rule(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+        del options
+        x = tensor(args[0])
+        many, axis = len(shape), axes_of(x, args[1])[0] % len(shape)
+        order = (*(one for one in range(many) if one != axis), axis)
+        back = tuple(order.index(one) for one in range(many))
+        is_last = axis == many - 1
+        inside = x.text if is_last else f"{x.text}.permuted({order})"
+        text = f'N.{word}({inside}, "{name}")'
+        return Term(to.keep(name, text if is_last else f"{text}.permuted({back})"), shape)
+
+    return rule
 
 
-def scale_and_shift(to: Writer, name: str, text: Text, by: Sequence[Arg], shape: SizeTexts) -> Term:
-    """Multiply by a weight and add a bias, if there are any."""
-    weight, bias = by
-    text = text if weight is None else f"{to.keep(f'{name}_normed', text)} * {text_of(weight)}"
-    return Term(to.keep(name, text if bias is None else f"{text} + {text_of(bias)}"), shape)
+def place_of(sign: str) -> WritingOne:
+    """The place of the maximum, or of the minimum, along an axis, or in the whole tensor."""
+
+    def rule(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+        x, said = tensor(args[0]), args[1] if len(args) > 1 else options.get("dim")
+        if said is None:
+            inside, axis = f"{x.text}.reshaped(-1)", -1
+        else:
+            inside, axis = x.text, axes_of(x, said)[0]
+        text = f"N.places({sign}{with_last(inside, len(x.shape) if said is not None else 1, axis)})"
+        flat = f"{text}[..., 0]"
+        if len(shape) == len(x.shape) and said is not None:
+            spread = ", ".join(shape)
+            flat = f"{flat}.reshaped({spread})"
+        return Term(to.set(name, flat), shape, is_place=True)
+
+    return rule
 
 
-def rms_norm(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
-    """x / sqrt(mean x^2 + eps) w, over the last axis."""
-    del options
-    x, sizes = tensor(args[0]), args[1]
-    if not isinstance(sizes, list | tuple) or len(sizes) != 1 or args[3] is None:
-        raise UnknownError
-    mean = f'N.dot({x.text}, {x.text}, "{name}") / {x.text}.shape[-1]'
-    return scale_and_shift(to, name, f"{x.text} * N.rsqrt({mean} + {text_of(args[3])})", (args[2], None), shape)
+def with_last(text: Text, many: int, axis: int) -> Text:
+    """A tensor with an axis, counted from the end, moved to the end."""
+    if axis == -1:
+        return text
+    order = (*(one for one in range(many) if one != axis % many), axis % many)
+    return f"{text}.permuted({order})"
 
 
-def running_sum(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
-    """The running sum along the last axis."""
-    del options
-    x = tensor(args[0])
-    if axes_of(x, args[1]) != [-1]:
-        raise UnknownError
-    return Term(to.keep(name, f'N.running_sum({x.text}, "{name}")'), shape)
+def extreme(word: str, sign: str) -> Writing:
+    """The maximum or the minimum: of a tensor along all axes, or along one with its places, or of two tensors."""
+
+    def rule(
+        to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts
+    ) -> Term | list[Term]:
+        if len(args) > 1 and isinstance(args[1], Term):
+            return Term(
+                to.keep(name, f"N.{'minimum' if sign else 'maximum'}({text_of(args[0])}, {args[1].text})"), shape
+            )
+        made = reduction(word)(to, name, args, options, shape)
+        if len(args) < 2:
+            return made
+        return [made, place_of(sign)(to, f"{name}_at", args[:2], options, shape)]
+
+    return rule

@@ -57,6 +57,12 @@ def clamp(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], s
 LEAST_AND_MOST = (("min", 1), ("max", 2))
 
 
+def hardtanh(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """No less than -1 and no more than 1, or than other numbers; a trace leaves out the usual ones."""
+    least, most = (args[place] if len(args) > place else usual for place, usual in ((1, -1.0), (2, 1.0)))
+    return clamp(to, name, (args[0], least, most), options, shape)
+
+
 def gelu(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """gelu, by erf or by tanh, as in torch."""
     x = text_of(args[0])

@@ -3,7 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kfuzz.callables.aten.term import Arg, SizeTexts, Term, UnknownError, Writer, Writing, tensor, text_of, whole_number
+from kfuzz.callables.aten.term import (
+    Arg,
+    SizeTexts,
+    Term,
+    Text,
+    UnknownError,
+    Writer,
+    Writing,
+    tensor,
+    text_of,
+    whole_number,
+)
 
 
 def view(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
@@ -91,15 +102,162 @@ def select(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], 
 
 
 def join(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
-    """Tensors one beside the other along the last axis."""
+    """Tensors one beside the other along an axis."""
     del options
     every, axis = args[0], whole_number(args[1]) if len(args) > 1 else 0
-    if not isinstance(every, list | tuple) or axis % len(shape) != len(shape) - 1:
+    if not isinstance(every, list | tuple):
         raise UnknownError
-    text = text_of(tensor(every[0]))
-    for one in every[1:]:
-        text = f"N.join({text}, {text_of(tensor(one))})"
-    return Term(to.set(name, text), shape)
+    tensors = [one for one in map(tensor, every) if one.shape != ("0",)]  # torch joins an empty one to anything
+    return Term(to.set(name, joined([one.text for one in tensors], axis % len(shape) - len(shape))), shape)
+
+
+def joined(texts: Sequence[Text], axis: int) -> Text:
+    """Texts of tensors that lie one beside the other along an axis, which is counted from the end."""
+    text = texts[0]
+    for one in texts[1:]:
+        text = f"N.join({text}, {one})" if axis == -1 else f"N.join({text}, {one}, axis={axis})"
+    return text
+
+
+def stack(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """Tensors one beside the other along a new axis."""
+    del options
+    every, axis = args[0], (whole_number(args[1]) if len(args) > 1 else 0) % len(shape) - len(shape)
+    if not isinstance(every, list | tuple):
+        raise UnknownError
+    place = f"[..., None{', :' * (-axis - 1)}]"
+    return Term(to.set(name, joined([f"{tensor(one).text}{place}" for one in every], axis)), shape)
+
+
+def split(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> list[Term]:
+    """The stretches of an axis, of one length or of lengths that are listed."""
+    x, lengths, sizes = tensor(args[0]), args[1], options["results"]
+    axis = whole_number(args[2]) if len(args) > 2 else 0
+    commas = ", :" * (len(x.shape) - 1 - axis % len(x.shape))
+    if not isinstance(sizes, list | tuple):
+        raise UnknownError
+    every = list(lengths) if isinstance(lengths, list | tuple) else [lengths] * len(sizes)
+    made, begin = [], ""
+    for number, (one, size) in enumerate(zip(every, sizes, strict=True)):
+        end = f"{begin} + {text_of(one)}" if begin else text_of(one)
+        made.append(Term(to.set(f"{name}_{number}", f"{x.text}[..., {begin}:{end}{commas}]"), size))
+        begin = end
+    return made
+
+
+def unbind(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> list[Term]:
+    """Each place of an axis."""
+    x, axis = tensor(args[0]), whole_number(args[1]) if len(args) > 1 else 0
+    commas = ", :" * (len(x.shape) - 1 - axis % len(x.shape))
+    sizes = options["results"]
+    if not isinstance(sizes, list | tuple):
+        raise UnknownError
+    return [Term(to.set(f"{name}_{n}", f"{x.text}[..., {n}{commas}]"), size) for n, size in enumerate(sizes)]
+
+
+def flip(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """The elements of some axes in the opposite order."""
+    del options
+    x, axes = tensor(args[0]), args[1]
+    if not isinstance(axes, list | tuple):
+        raise UnknownError
+    turned = {whole_number(axis) % len(shape) for axis in axes}
+    return Term(
+        to.set(name, f"{x.text}[{', '.join('::-1' if d in turned else ':' for d in range(len(shape)))}]"), shape
+    )
+
+
+def roll(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """The elements of an axis moved on; those that fall out come in at its beginning."""
+    del options
+    x, shifts, axes = tensor(args[0]), args[1], args[2] if len(args) > 2 else None
+    if not isinstance(shifts, list | tuple) or not isinstance(axes, list | tuple) or len(axes) != len(shifts):
+        raise UnknownError
+    text = x.text
+    for number, (shift, axis) in enumerate(zip(shifts, axes, strict=True)):
+        many = len(shape) - 1 - whole_number(axis) % len(shape)
+        cut, commas = f"-({text_of(shift)}) % {shape[whole_number(axis)]}", ", :" * many
+        parts = [f"{text}[..., {cut}:{commas}]", f"{text}[..., :{cut}{commas}]"]
+        text = to.set(f"{name}_{number}", joined(parts, -many - 1))
+    return Term(text, shape)
+
+
+def repeat(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """The whole tensor many times along each axis."""
+    del options
+    x, times = tensor(args[0]), args[1]
+    if not isinstance(times, list | tuple):
+        raise UnknownError
+    sizes = ("1",) * (len(times) - len(x.shape)) + x.shape
+    ones = ", ".join(f"1, {size}" for size in sizes)
+    every = ", ".join(f"{text_of(n)}, {size}" for n, size in zip(times, sizes, strict=True))
+    return Term(to.set(name, f"{x.text}.reshaped({ones}).expanded({every}).reshaped({', '.join(shape)})"), shape)
+
+
+def padded(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """More elements of one number at the ends of the last axes; a negative number takes elements away."""
+    del options
+    x, said = tensor(args[0]), args[1]
+    if not isinstance(said, list | tuple):
+        raise UnknownError
+    ends = [whole_number(one) for one in said]
+    pairs = tuple(zip(ends[-2::-2], ends[::-2], strict=True))
+    fill = args[2] if len(args) > 2 else 0.0
+    return Term(to.set(name, f"N.padded({x.text}, {pairs}, {text_of(fill)})"), shape)
+
+
+def nearest_up(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """Each element many times along the last axes: the nearest neighbour of a size that is a multiple of its own."""
+    del options
+    x = tensor(args[0])
+    many = len(shape) - 2
+    places = [
+        f"np.arange({new}) * {old} // ({new}){'[:, None]' if axis < many - 1 else ''}"
+        for axis, (new, old) in enumerate(zip(shape[2:], x.shape[2:], strict=True))
+    ]
+    factors = [whole_number(int(one)) for one in args[-many:] if isinstance(one, float) and one == int(one)]
+    if len(factors) != many or many > 2:
+        raise UnknownError
+    to.set(f"{name}_np", "np")
+    return Term(to.set(name, f"{x.text}[..., {', '.join(places)}]"), shape)
+
+
+def take(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """index_select(x, axis, index): the places of an axis that an index names."""
+    del options
+    x, axis, index = tensor(args[0]), whole_number(args[1]), args[2]
+    commas = ", :" * (len(x.shape) - 1 - axis % len(x.shape))
+    return Term(to.set(name, f"{x.text}[..., {index_of(index)}{commas}]"), shape)
+
+
+def embedding(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """embedding(w, index): the rows that an index names."""
+    del options
+    return Term(to.set(name, f"{tensor(args[0]).text}[{index_of(args[1])}]"), shape)
+
+
+def gather(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """gather(x, axis, index): along an axis the places that an index of the answer's shape names."""
+    del options
+    x, axis, index = tensor(args[0]), whole_number(args[1]) % len(shape) - len(shape), index_of(args[2])
+    cut = ", ".join(":" if place == axis % len(shape) else f":{size}" for place, size in enumerate(shape))
+    return Term(to.set(name, f"N.take({x.text}[{cut}], {index}, axis={axis})"), shape)
+
+
+def index_of(operand: Arg) -> Text:
+    """A tensor of integers."""
+    if not isinstance(operand, Term) or not operand.is_mask:
+        raise UnknownError
+    return operand.text
+
+
+def diagonal(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """diag_embed(x): a matrix with these numbers on its diagonal."""
+    size = to.dims.get(shape[-1])
+    if options.get("offset", args[1] if len(args) > 1 else 0) != 0 or size is None or len(args) > 2:
+        raise UnknownError
+    same = f'N.index("{size}") == N.index("{size}", axis=-2)'
+    return Term(to.set(name, f"N.where({same}, {tensor(args[0]).text}[..., None], 0.0)"), shape)
 
 
 def full(value: float | None) -> Writing:

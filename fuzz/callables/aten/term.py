@@ -18,7 +18,8 @@ class Term:
 
     `text`: its name. `whole`: the same elements before their leading dimensions were merged. `weights`: of a softmax
     along the last axis the exponentials, before they are divided. `square`: of a product of one tensor with itself,
-    that tensor. `is_mask`: it holds integers or truths, as numpy does.
+    that tensor. `is_mask`: it holds integers or truths, as numpy does. `is_place`: it holds a place of an extreme, of
+    which several may be right. `is_input`: its numbers are those of an input, known exactly.
     """
 
     text: Text
@@ -27,6 +28,8 @@ class Term:
     weights: Text = ""
     square: Text = ""
     is_mask: bool = False
+    is_place: bool = False
+    is_input: bool = False
 
 
 Arg = Term | float | int | bool | str | None
@@ -50,6 +53,7 @@ class Writer:
         """The values that the reference itself stores in tensors of its inputs' type."""
         self.is_single = False
         """Whether an operation follows its rule in float32 but not in float64."""
+        self.helpers: set[str] = set()
 
     def set(self, name: str, text: Text) -> Text:
         """A line that gives a value a name."""
@@ -60,17 +64,31 @@ class Writer:
         """A value that the reference stores in a tensor, and that a kernel with 16-bit arrays may store as narrow."""
         return self.set(name, f'N.keep({text}, "{name}")')
 
+    def use(self, helper: str) -> Text:
+        """The name of a function that a formula imports: one of HELPERS."""
+        self.helpers.add(helper)
+        return helper
+
     def step(self, name: str, text: Text) -> Text:
         """A value that torch stores in a tensor within one operation, as narrow as the operation's result."""
         self.steps[name] = None
         return self.keep(name, text)
 
 
-Writing = Callable[[Writer, str, Sequence[Arg], dict[str, Arg], SizeTexts], Term]
+WritingOne = Callable[[Writer, str, Sequence[Arg], dict[str, Arg], SizeTexts], Term]
+Writing = Callable[[Writer, str, Sequence[Arg], dict[str, Arg], SizeTexts], Term | list[Term]]
+"""A rule: the result, or the first of several results."""
+HELPERS = {
+    "kfuzz.oracle.normalizing": ("affine_channels", "in_groups", "over_batch", "over_places", "per_channel"),
+    "kfuzz.oracle.sliding": ("adaptive_parts", "conv", "conv_transposed", "pool", "pool_names"),
+}
+"""The functions that a formula may import, by module."""
 
 
 def text_of(operand: Arg) -> Text:
     """An operand in a formula's text."""
+    if isinstance(operand, Term) and operand.is_place:
+        raise UnknownError
     if isinstance(operand, Term):
         return operand.text
     if isinstance(operand, str):
@@ -89,6 +107,6 @@ def whole_number(operand: Arg) -> int:
 
 def tensor(operand: Arg) -> Term:
     """A tensor of numbers."""
-    if not isinstance(operand, Term) or operand.is_mask:
+    if not isinstance(operand, Term) or operand.is_mask or operand.is_place:
         raise UnknownError
     return operand

@@ -12,10 +12,13 @@ import copy
 import inspect
 import json
 import operator
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from math import prod
 from pathlib import Path
 from types import ModuleType
@@ -28,8 +31,9 @@ from torch.utils import cpp_extension
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from kfuzz.callables.aten.elementwise import POWERS
+from kfuzz.callables.aten.norms import MOMENTS
 from kfuzz.callables.aten.table import write_operation
-from kfuzz.callables.aten.term import Arg, Term, Writer
+from kfuzz.callables.aten.term import HELPERS, Arg, Term, Writer
 from kfuzz.callables.loading import SEED, execute_file
 from kfuzz.callables.raising import words_of
 from kfuzz.callables.torch.elements import OF_TYPE, as_array
@@ -42,13 +46,32 @@ ARITHMETIC = {operator.add: "+", operator.sub: "-", operator.mul: "*", operator.
 PRIMES = [n for n in range(5, 2000) if all(n % by for by in range(2, n))]
 MOST_WEIGHTS = 1 << 24
 """Numbers that a reference keeps. Judging takes 49 bytes for each of them (67 million took 3.3 GB), in each process."""
+LARGER = (1, 20, 70)
+"""Least sizes at which a reference is traced: one with windows does not run at the smallest."""
+OF_SIZES = {
+    "slice", "select", "narrow", "view", "expand", "reshape", "arange", "full", "split", "unsafe_split",
+    "split_with_sizes", "repeat", "roll",
+}  # fmt: skip
+"""Operations whose numbers are sizes and places, and never elements."""
 Dims = dict[str, list[str]]
+"""The dimensions of each input."""
+Below = dict[str, str]
+"""For each input of integers, the dimension that they are below."""
 Steps = Mapping[str, tuple[int, int]]
 """For each dimension its least size, and a number that divides every size."""
 
 
 class CannotError(Exception):
     """kfuzz cannot write a formula for this reference."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """The inputs of a reference: their dimensions, the limits of integers, and the dimensions of only one size."""
+
+    dims: Dims
+    below: Below
+    fixed: dict[str, int]
 
 
 def main(folder: Path) -> int:
@@ -69,36 +92,55 @@ def answer_question(asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
     """The formula's text with its names, and the reference's own answers for some inputs."""
     for build in ("load", "load_inline"):  # a reference needs no extension, and a submission's takes a minute to build
         setattr(cpp_extension, build, lambda *_, **__: None)
+    torch.max_pool1d = pool_by_two_axes
     path, source = Path(asked["path"]), asked["source"]
     with on_a_card(path) if builds_cuda(source) else nullcontext():  # its inputs may be on a GPU
         module = execute_file(path, source, 0)
     reference, is_module = reference_of(module, asked["reference"])
     if asked["inputs"]:
-        return trace_reference(reference, is_module, asked, asked["inputs"], {})
+        return trace_reference(reference, is_module, asked, Declared(asked["inputs"], {}, {}))
     with on_a_card(path) if builds_cuda(source) else nullcontext():
-        inputs, fixed = inputs_of(module, reference, source)
+        declared, reference = inputs_of(module, reference, source)
+    every = {name for dims in declared.dims.values() for name in dims[1:] if not name.isdigit()}
     try:
-        return trace_reference(reference, is_module, asked, inputs, fixed)
+        return trace_reference(reference, is_module, asked, declared)
     except Exception:  # a weight may depend on a size that looks like one of the inputs' alone
-        every = {name for dims in inputs.values() for name in dims[1:] if not name.isdigit()}
-        if every <= set(fixed):
+        if every <= set(declared.fixed):
             raise
-        return trace_reference(
-            reference, is_module, asked, inputs, fixed | {name: int(getattr(module, name)) for name in every}
-        )
+        fixed = declared.fixed | {name: int(getattr(module, name)) for name in every}
+        return trace_reference(reference, is_module, asked, replace(declared, fixed=fixed))
 
 
 def trace_reference(
-    reference: Callable[..., Any], is_module: bool, asked: Mapping[str, Any], inputs: Dims, fixed: dict[str, int]
+    reference: Callable[..., Any], is_module: bool, asked: Mapping[str, Any], declared: Declared
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The formula and answers for inputs of these dimensions, some of which have only one size."""
-    fixed = fixed | {name: least for name, (least, most, _) in asked["axes"].items() if least == most}
+    """The formula and answers for inputs of these dimensions, at the smallest sizes at which the reference runs."""
+    for number, least in enumerate(LARGER, 1):
+        try:
+            return trace_at(reference, is_module, asked, declared, least)
+        except CannotError:
+            raise
+        except Exception:  # any error of torch for such sizes
+            if number == len(LARGER):
+                raise
+    raise AssertionError
+
+
+def trace_at(
+    reference: Callable[..., Any], is_module: bool, asked: Mapping[str, Any], declared: Declared, larger: int
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The formula and answers, traced at sizes that are no smaller than `larger`."""
+    inputs, below = declared.dims, declared.below
+    fixed = declared.fixed | {name: least for name, (least, most, _) in asked["axes"].items() if least == most}
     steps = {name: asked["axes"].get(name, (1, 0, 1)) for dims in inputs.values() for name in dims}
     steps = {name: (least, multiple) for name, (least, _, multiple) in steps.items() if not name.isdigit()}
     fixed = {name: size for name, size in fixed.items() if name in steps}
-    sizes = prime_sizes(steps, fixed, {int(name) for dims in inputs.values() for name in dims if name.isdigit()})
-    given = tensors_of(inputs, sizes)
-    write = partial(formula_of, inputs=inputs, sizes=sizes, fixed=set(fixed), title=asked["title"])
+    numbers = {int(name) for dims in inputs.values() for name in dims if name.isdigit()}
+    sizes = prime_sizes(
+        {name: (max(least, larger), multiple) for name, (least, multiple) in steps.items()}, fixed, numbers
+    )
+    given = tensors_of(inputs, sizes, below)
+    write = partial(formula_of, inputs=inputs, below=below, sizes=sizes, fixed=set(fixed), title=asked["title"])
     text, outputs, constants, unknown, is_single = write(reference, given)
     if (weights := sum(one.size for one in constants.values())) > MOST_WEIGHTS:
         raise CannotError(
@@ -107,14 +149,18 @@ def trace_reference(
         )
     wide = None if is_single else in_double(reference, given, text, write)
     arrays = {f"constant {name}": value for name, value in constants.items()}
+    if not asked["inputs"] and (limits := least_sizes(reference, declared, sizes, steps, fixed)):
+        steps |= {name: (least, steps[name][1]) for name, least in limits.items()}
+        rules = tuple(f"{name} >= {least}" for name, least in limits.items())
+        text = text.replace("\nOUTPUTS = ", f"\nWHERE = {rules!r}\nOUTPUTS = ", 1)
     for number, some in enumerate(sizes_to_compare(sizes, steps, fixed, inputs)):
-        given = tensors_of(inputs, some)
+        given = tensors_of(inputs, some, below)
         arrays |= {f"input {number} {name}": one.numpy() for name, one in given.items()}
         arrays |= answers_of(f"single {number}", outputs, reference, given, some)
         if wide is not None:
-            with Narrowings() as narrowings:
+            with Narrowings() as narrowings, suppress(CannotError):  # its own numbers may be in single precision
                 found = answers_of(f"double {number}", outputs, wide, widen_inputs(given), some)
-            arrays |= found if not narrowings.seen else {}
+                arrays |= found if not narrowings.seen else {}
     names = {name: [size if size not in fixed else str(fixed[size]) for size in dims] for name, dims in inputs.items()}
     return {"formula": text, "inputs": names, "unknown": unknown, "is_module": is_module}, arrays
 
@@ -134,15 +180,20 @@ def reference_of(module: ModuleType, name: str) -> tuple[Callable[..., Any], boo
     return (made if callable(made) else made.forward), True
 
 
-def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) -> tuple[Dims, dict[str, int]]:
-    """The dimensions of each input, by their names in get_inputs; a size that is also used elsewhere is fixed."""
+def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) -> tuple[Declared, Callable[..., Any]]:
+    """The dimensions of each input, by their names in get_inputs; a size that is also used elsewhere is fixed.
+
+    A number among the inputs is a constant of the reference.
+    """
     tree = ast.parse(source)
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     if "get_inputs" not in functions:
         raise CannotError('arrays are missing: write { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }')
-    made = [one for one in without_memory(module.get_inputs) if isinstance(one, torch.Tensor)]
+    every = list(without_memory(module.get_inputs))
+    made = [one for one in every if isinstance(one, torch.Tensor)]
     called = getattr(reference, "forward", reference)
     names = [name for name in inspect.signature(called).parameters if name != "self"]
+    names = [name for name, one in zip(names, every, strict=False) if isinstance(one, torch.Tensor)]
     calls = [
         node
         for node in ast.walk(functions["get_inputs"])
@@ -152,10 +203,16 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
     if len(calls) != len(made) or len(made) > len(names):
         raise CannotError("get_inputs does not make each input by a call of torch.rand or its kin; write arrays")
     found, inside = Dims(), {node.id for node in ast.walk(functions["get_inputs"]) if isinstance(node, ast.Name)}
+    most: dict[str, ast.expr] = {}
     for name, call, one in zip(names, calls, made, strict=False):
-        if not one.is_floating_point():
+        args = list(call.args)
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "randint":
+            options = {option.arg: option.value for option in call.keywords}
+            many = 1 + (len(args) > 1 and not isinstance(args[1], ast.Tuple | ast.List))
+            most[name], args = options.get("high", args[many - 1]), [options.get("size", args[-1])]
+        elif not one.is_floating_point():
             raise CannotError(f"{name} is a tensor of {one.dtype}; a reference of floats is wanted")
-        said = [getattr(arg, "elts", [arg]) for arg in call.args]
+        said = [getattr(arg, "elts", [arg]) for arg in args]
         flat = [arg for args in said for arg in args]
         texts = [arg.id if isinstance(arg, ast.Name) else "" for arg in flat][: one.ndim]
         texts += [""] * (one.ndim - len(texts))
@@ -171,7 +228,25 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
         if isinstance(node, ast.Name)
     }
     used = {name for dims in found.values() for name in dims}
-    return found, {name: int(getattr(module, name)) for name in inside & elsewhere & used}
+    below = {}
+    for name, limit in most.items():
+        below[name] = limit.id if isinstance(limit, ast.Name) else str(getattr(limit, "value", ""))
+        if below[name] not in used:
+            raise CannotError(f"{name} holds integers below {ast.unparse(limit)}, which is no size of an input")
+    fixed = {name: int(getattr(module, name)) for name in inside & elsewhere & used}
+    return Declared(found, below, fixed), with_numbers(reference, every)
+
+
+def with_numbers(reference: Callable[..., Any], inputs: Sequence[object]) -> Callable[..., Any]:
+    """The reference as a function of its tensors alone: its other inputs are as get_inputs gives them."""
+    if all(isinstance(one, torch.Tensor) for one in inputs):
+        return reference
+
+    def call(*tensors: torch.Tensor) -> Any:  # noqa: ANN401  what the reference returns
+        left = iter(tensors)
+        return reference(*(next(left) if isinstance(one, torch.Tensor) else one for one in inputs))
+
+    return call
 
 
 def without_memory(make: Callable[[], Sequence[object]]) -> Sequence[object]:
@@ -209,16 +284,56 @@ def sizes_to_compare(
     return every if fitting == every else [one for one in few if elements_of(inputs, one) <= MOST_WEIGHTS] or few[:1]
 
 
+def least_sizes(
+    reference: Callable[..., Any], declared: Declared, sizes: Mapping[str, int], steps: Steps, fixed: Mapping[str, int]
+) -> dict[str, int]:
+    """For each dimension that has one, the size below which the reference does not run, with the others as traced."""
+    smallest = {**{name: max(least, multiple) for name, (least, multiple) in steps.items()}, **fixed}
+    if does_run(reference, declared, smallest):
+        return {}
+    free = [name for name in steps if name not in fixed]
+
+    def least_of(name: str, others: Mapping[str, int]) -> int | None:
+        tried = range(smallest[name], sizes[name] + 1, steps[name][1])
+        return next((n for n in tried if does_run(reference, declared, {**others, name: n})), None)
+
+    alone = {name: least_of(name, sizes) or sizes[name] for name in free}
+    every = {**smallest, **alone}
+    if not does_run(reference, declared, every):  # a rule over several sizes, as that there are two elements
+        name = next((name for name in reversed(free) if least_of(name, every) is not None), None)
+        every = {**sizes} if name is None else {**every, name: least_of(name, every) or sizes[name]}
+    return {name: every[name] for name in free if every[name] > smallest[name]}
+
+
+def does_run(reference: Callable[..., Any], declared: Declared, sizes: Mapping[str, int]) -> bool:
+    """Whether the reference gives elements at these sizes."""
+    try:
+        with torch.no_grad():
+            return all(
+                one.numel()
+                for one in list_tensors(reference(*tensors_of(declared.dims, sizes, declared.below).values()))
+            )
+    except Exception:  # any error of torch for such shapes
+        return False
+
+
 def elements_of(inputs: Dims, sizes: Mapping[str, int]) -> int:
     """The elements of all inputs at these sizes."""
     return sum(prod(int(d) if d.isdigit() else sizes[d] for d in dims) for dims in inputs.values())
 
 
-def tensors_of(inputs: Dims, sizes: Mapping[str, int]) -> dict[str, torch.Tensor]:
-    """Normal numbers of these shapes."""
+def tensors_of(inputs: Dims, sizes: Mapping[str, int], below: Below) -> dict[str, torch.Tensor]:
+    """Normal numbers, or integers below a size, of these shapes."""
     torch.manual_seed(1)
-    shapes = {name: [int(d) if d.isdigit() else sizes[d] for d in dims] for name, dims in inputs.items()}
-    return {name: torch.randn(shape) for name, shape in shapes.items()}
+
+    def length(dimension: str) -> int:
+        return int(dimension) if dimension.isdigit() else sizes[dimension]
+
+    shapes = {name: [length(d) for d in dims] for name, dims in inputs.items()}
+    return {
+        name: torch.randint(length(below[name]), shape) if name in below else torch.randn(shape)
+        for name, shape in shapes.items()
+    }
 
 
 def list_tensors(results: object) -> list[torch.Tensor]:
@@ -269,7 +384,7 @@ class Narrowings(TorchDispatchMode):  # type: ignore[misc]  # torch is not there
 
 def widen_inputs(given: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """The same numbers in double."""
-    return {name: one.double() for name, one in given.items()}
+    return {name: one.double() if one.is_floating_point() else one for name, one in given.items()}
 
 
 def in_double(
@@ -291,6 +406,7 @@ def formula_of(
     given: Mapping[str, torch.Tensor],
     *,
     inputs: Dims,
+    below: Below,
     sizes: Mapping[str, int],
     fixed: set[str],
     title: str,
@@ -298,17 +414,39 @@ def formula_of(
     """A formula's text, outputs, tensors and unknown operations, and whether it holds in float32 only."""
     # Its own weights are not inputs: they are constants.
     graph = make_fx(reference, tracing_mode="symbolic", _allow_non_fake_inputs=True)(*given.values())
-    read = TraceReader(graph, inputs, sizes, fixed)
+    read = TraceReader(graph, inputs, below, sizes, fixed)
     for node in graph.graph.nodes:
         read.read_node(node)
     return read.text(title), read.outputs, read.constants, list(dict.fromkeys(read.unknown)), read.to.is_single
 
 
+OneOrMore = int | Sequence[int]
+
+
+def pool_by_two_axes(
+    input: torch.Tensor,
+    kernel_size: OneOrMore,
+    stride: OneOrMore | None = None,
+    padding: OneOrMore = 0,
+    dilation: OneOrMore = 1,
+    ceil_mode: bool = False,
+) -> torch.Tensor:
+    """torch.max_pool1d as a pool of two axes: in a trace its own has room for one size alone."""
+
+    def both(first: int, one: OneOrMore) -> tuple[int, ...]:
+        return (first, one) if isinstance(one, int) else (first, *one)
+
+    how = both(1, kernel_size), both(1, stride or kernel_size), both(0, padding), both(1, dilation), ceil_mode
+    return torch.max_pool2d(input.unsqueeze(-2), *how).squeeze(-2)
+
+
 class TraceReader:
     """Reads a trace, node by node."""
 
-    def __init__(self, graph: torch.fx.GraphModule, inputs: Dims, sizes: Mapping[str, int], fixed: set[str]) -> None:
-        self.graph, self.inputs = graph, inputs
+    def __init__(
+        self, graph: torch.fx.GraphModule, inputs: Dims, below: Below, sizes: Mapping[str, int], fixed: set[str]
+    ) -> None:
+        self.graph, self.inputs, self.below = graph, inputs, below
         self.fixed = {name: sizes[name] for name in fixed}
         every = {name for dims in inputs.values() for name in dims if not name.isdigit()}
         self.to = Writer({f"n_{name}": self.declared_size(name) for name in sorted(every)})
@@ -343,12 +481,12 @@ class TraceReader:
     def read_placeholder(self, node: torch.fx.Node) -> None:
         name = self.waiting.pop(0)
         for claimed, size in zip(self.inputs[name], node.meta["val"].shape, strict=True):
-            if isinstance(size, torch.SymInt):
+            if isinstance(size, torch.SymInt) and not size.node.expr.is_number:
                 text = claimed if claimed.isdigit() else f"n_{claimed}"
                 self.symbols[str(size.node.expr)] = text
             elif not claimed.isdigit() and claimed not in self.fixed and int(size) != 1:
                 raise CannotError(f"the reference is for {claimed} = {int(size)} alone; write that into axes")
-        self.values[node] = Term(name, self.shape(node.meta["val"].shape))
+        self.values[node] = Term(name, self.shape(node.meta["val"].shape), is_mask=name in self.below, is_input=True)
 
     def shape(self, sizes: Sequence[Any]) -> tuple[str, ...]:
         """Sizes over those of the inputs, as text."""
@@ -399,18 +537,23 @@ class TraceReader:
         self.numbers[node] = self.values[node] = made
 
     def read_operation(self, node: torch.fx.Node) -> None:
-        """One operation of torch; the later elements of an operation's tuple are unknown."""
+        """One operation of torch; of an operation's tuple, elements that its rule does not give are unknown."""
         value = node.meta.get("val")
         if node.target is operator.getitem:
-            self.values[node] = self.values[node.args[0]] if node.args[1] == 0 else self.unknown_term(node, value)
+            every = self.values[node.args[0]]
+            every = every if isinstance(every, list) else [every]
+            is_known = node.args[1] < len(every)
+            self.values[node] = every[node.args[1]] if is_known else self.unknown_term(node, value)
             return
         first = value[0] if isinstance(value, tuple | list) else value
         if not isinstance(first, torch.Tensor):
             return  # an assertion about sizes
         op = str(node.target).removeprefix("aten.").partition(".")[0]
-        options = {key: self.option(one) for key, one in node.kwargs.items()}
+        options: dict[str, Any] = {key: self.option(one) for key, one in node.kwargs.items()}
         if first.dtype == torch.bool:
             options["dtype"] = "bool"
+        if isinstance(value, tuple | list):
+            options["results"] = [self.shape(one.shape) for one in value if isinstance(one, torch.Tensor)]
         is_narrow = OF_TYPE.get(first.dtype) in NARROW.values() and not is_stored(node, op)
         args = [self.operand(one, op) for one in node.args]
         made = None if is_narrow else write_operation(self.to, op, node.name, args, options, self.shape(first.shape))
@@ -431,8 +574,7 @@ class TraceReader:
             return [self.operand(each, op) for each in one]
         if isinstance(one, torch.fx.Node):
             if one in self.numbers:
-                is_place = op in ("slice", "select", "narrow", "view", "expand", "reshape", "arange", "full")
-                return self.values[one] if is_place else self.numbers[one] or None
+                return self.values[one] if op in OF_SIZES else self.numbers[one] or None
             return self.values[one]
         return one
 
@@ -457,18 +599,21 @@ class TraceReader:
                 taken.append(f"    {', '.join(named)}, = {role}.shape")
                 used -= set(named)
         known = {f"n_{d}": self.declared_size(d) for dims in self.inputs.values() for d in dims if not d.isdigit()}
+        shown = {role: ", ".join(map(self.declared_size, dims)) for role, dims in self.inputs.items()}
+        below = {role: self.declared_size(name) for role, name in self.below.items()}
         inputs = {
-            role: f"float[{', '.join(self.declared_size(d) for d in dims)}]" for role, dims in self.inputs.items()
+            role: f"int[{text}] < {below[role]}" if role in below else f"float[{text}]" for role, text in shown.items()
         }
-        shapes = {name: ", ".join(self.output_size(size, known) for size in one.shape) or "1" for name, one in every}
-        outputs = {name: f"float[{shape}]" for name, shape in shapes.items()}
-        groups = [[]] if not self.to.forms else [[one] for one in next(iter(self.to.forms.values()))]
-        for group in list(self.to.forms.values())[1:]:
-            groups = [[*before, one] for before in groups for one in group]
-        forms = tuple(", ".join(group) for group in groups if group)
+        shapes = {name: ", ".join(output_size(size, known) for size in one.shape) or "1" for name, one in every}
+        kinds = {name: "int" if one.is_place else "float" for name, one in every}
+        outputs = {name: f"{kinds[name]}[{shape}]" for name, shape in shapes.items()}
+        forms = tuple(map(", ".join, product(*sorted(self.to.forms.values(), key=MOMENTS.__ne__))))
+        forms = forms if self.to.forms else ()  # the algorithm of a variance begins a form's name
         head = [f'"""{title}: written by kfuzz from what torch traced."""', ""]
         head += ["from pathlib import Path", ""] if self.constants else []
         head += ["import numpy as np", ""] if self.constants or "np" in wanted else []
+        imports = [(module, [one for one in helpers if one in wanted]) for module, helpers in HELPERS.items()]
+        head += [*(f"from {module} import {', '.join(some)}" for module, some in imports if some), ""]
         head += [f"INPUTS = {inputs!r}", f"OUTPUTS = {outputs!r}"]
         head += [f"FORMS = {forms!r}"] if forms else []
         used = {part for name, text in self.to.lines if name in wanted for part in names_in(text) if part != name}
@@ -485,13 +630,12 @@ class TraceReader:
         """A dimension as the formula declares it: a number if it is fixed."""
         return str(self.fixed.get(dimension, dimension))
 
-    def output_size(self, size: str, known: Mapping[str, str]) -> str:
-        """A size of an output: one of the inputs', or a number."""
-        if size in known:
-            return known[size]
-        if size.isdigit():
-            return size
-        raise CannotError(f"an output has a size of {size.replace('n_', '')}, which no input has")
+
+def output_size(size: str, known: Mapping[str, str]) -> str:
+    """A size of an output, over the dimensions of the inputs."""
+    if size in known:
+        return known[size]
+    return re.sub(r"\bn_\w+", lambda name: known[name[0]], size)
 
 
 def names_in(text: str) -> set[str]:

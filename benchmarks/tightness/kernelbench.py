@@ -1,0 +1,226 @@
+"""KernelBench's problems, each as a formula that kfuzz traces and holds against the problem itself.
+
+    python -m benchmarks.tightness.kernelbench KernelBench/KernelBench [--jobs 2] [--only level1] [--seconds 120]
+
+FOLDER holds level1, level2, ...; it is only read. Each problem's sizes are made small, since a formula holds for all
+sizes: the smallest of a few limits at which the problem runs. A problem is judged if its formula has no operation
+without a rule, if torch's own answers in float32 and float64 lie inside, and if at least one element was judged.
+"""
+
+import argparse
+import ast
+import json
+import multiprocessing
+import multiprocessing.connection
+import os
+import re
+import signal
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+
+from kfuzz.callables.torch import tracing
+from kfuzz.oracle import Accuracy, Special, judge
+from kfuzz.oracle.find import find
+from kfuzz.oracle.question import enclose
+
+LIMITS = ((2, 8), (2, 16), (2, 32), (4, 64), (16, 128))
+"""The largest batch, and the largest other size, that a constant of a problem may be: the first at which it runs."""
+IMAGES = re.compile(r"\b(224|227|256|512), ?(224|227|256|512)\b")
+U = 2.0**-24
+
+
+@dataclass
+class Outcome:
+    """What became of one problem."""
+
+    name: str
+    status: str
+    why: str = ""
+    elements: int = 0
+    unjudged: int = 0
+    outside: int = 0
+    width: float = float("nan")
+    """The median half width of the first float32 answer's bounds, in u of the element or of 1/1000 of the largest."""
+
+
+def shrink(source: str, batch: int, most: int) -> str:
+    """The text with the constants of its module, and the sizes of its images, made smaller."""
+    lines = source.split("\n")
+
+    def smaller(value: int, limit: int) -> int:
+        while value > limit:
+            value //= 2
+        return value
+
+    for node in ast.parse(source).body:
+        if not isinstance(node, ast.Assign) or node.value.lineno != node.value.end_lineno:
+            continue
+        try:
+            value = eval(compile(ast.Expression(node.value), "", "eval"), {"__builtins__": {}})  # noqa: S307  constants
+        except Exception:  # noqa: S112  it is not made of constants
+            continue
+        limit = batch if "batch" in ast.unparse(node.targets[0]).lower() else most
+        if type(value) is int:
+            text = repr(smaller(value, limit))
+        elif isinstance(value, tuple) and all(type(one) is int for one in value):
+            text = repr(tuple(smaller(one, limit) for one in value))
+        else:
+            continue
+        at = node.value
+        line = lines[at.lineno - 1]
+        lines[at.lineno - 1] = line[: at.col_offset] + text + line[at.end_col_offset :]
+    side = min(64, 2 * most)
+    return IMAGES.sub(f"{side}, {side}", "\n".join(lines)) if most < LIMITS[-1][1] else "\n".join(lines)
+
+
+def judge_problem(path: Path) -> Outcome:
+    """Trace a problem at the first limits at which it can be, and judge its own answers."""
+    found = Outcome(problem_name(path), "not")
+    source = path.read_text(encoding="utf-8")
+    for batch, most in LIMITS:
+        asked = {
+            "path": str(path), "source": shrink(source, batch, most), "reference": "Model", "inputs": {}, "axes": {},
+            "title": path.stem,
+        }  # fmt: skip
+        try:
+            answer, arrays = tracing.answer_question(asked)
+        except Exception as error:
+            found.why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            continue
+        return judge_answers(found, answer, arrays)
+    return found
+
+
+def judge_answers(found: Outcome, answer: dict[str, Any], arrays: dict[str, Any]) -> Outcome:
+    """Hold the formula against the answers that the problem itself gave."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"problem_{re.sub(r'[^A-Za-z0-9]', '_', found.name)}.py"
+        file.write_text(answer["formula"], encoding="utf-8")
+        constants = of_prefix(arrays, "constant ")
+        if constants:
+            np.savez(file.with_suffix(".npz"), **constants)  # type: ignore[arg-type]  numpy's stubs know no such dict
+        for number in range(3):
+            for kind, dtype in (("single", np.float32), ("double", np.float64)):
+                got = of_prefix(arrays, f"{kind} {number} ")
+                if not got or (kind == "double" and number):  # products in 80 bits are slow
+                    continue
+                given = of_prefix(arrays, f"input {number} ")
+                inputs = {name: one.astype(dtype) if one.dtype.kind == "f" else one for name, one in given.items()}
+                try:
+                    verdict = judge(str(file), inputs, got)
+                except Exception as error:
+                    found.why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+                    return found
+                elements = sum(one.size for one in got.values())
+                found.elements += elements
+                found.unjudged += elements - verdict.judged
+                if verdict.is_outside:
+                    found.outside += 1
+                    found.why = f"{kind}: {verdict.status}, {verdict.ratio:.3g} of the bound"
+                if kind == "single" and not number:
+                    found.width = half_width(str(file), inputs, got)
+    if answer["unknown"]:
+        found.status, found.why = "partly", f"no rule for {', '.join(sorted(set(answer['unknown'])))}"
+        found.status = "partly" if found.unjudged < found.elements else "not"
+    elif found.outside or found.unjudged == found.elements:
+        found.why = found.why or "no element can be judged"
+    else:
+        found.status = "judged" if found.unjudged * 10 < found.elements else "partly"
+        found.why = f"{found.unjudged} of {found.elements} elements cannot be judged" if found.unjudged else ""
+    return found
+
+
+def half_width(op: str, inputs: dict[str, Any], got: dict[str, Any]) -> float:
+    """The median half width of the bounds, in u."""
+    module = find(op)
+    with np.errstate(all="ignore"):
+        every = enclose(module, inputs, Accuracy(form=module.every_form[0] or None), Special())
+        widths = []
+        for name, one in every.items():
+            if module.outputs[name].is_float:
+                size = np.abs(one.want) + 1e-3 * np.max(np.abs(one.want), initial=0.0) + 1e-300
+                widths.append(((one.hi - one.lo) / 2 / size).ravel())
+    return float(np.median(np.concatenate(widths))) / U if widths else 0.0
+
+
+def of_prefix(arrays: dict[str, Any], prefix: str) -> dict[str, Any]:
+    return {name.removeprefix(prefix): one for name, one in arrays.items() if name.startswith(prefix)}
+
+
+def problem_name(path: Path) -> str:
+    return f"{path.parent.name}/{path.stem}"
+
+
+def in_child(path: Path, into: Path, seconds: int) -> None:
+    """Judge one problem in this process, which ends with it."""
+    signal.alarm(seconds)
+    sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  until the process ends
+    into.write_text(json.dumps(asdict(judge_problem(path))), encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", default="level[123]")
+    parser.add_argument("--seconds", type=int, default=120)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    make_fx(torch.neg, tracing_mode="symbolic")(torch.ones(3))  # it imports for 10 s, here and not in each child
+    paths = sorted(
+        options.folder.glob(f"{options.only}*/*.py" if "/" not in options.only else f"{options.only}*.py"),
+        key=lambda path: (path.parent.name, int(path.stem.partition("_")[0])),
+    )
+    fork = multiprocessing.get_context("fork")
+    with tempfile.TemporaryDirectory() as folder:
+        waiting, running, outcomes = list(paths), {}, {}
+        while waiting or running:
+            while waiting and len(running) < options.jobs:
+                path = waiting.pop(0)
+                into = Path(folder) / f"{path.parent.name}_{path.stem}.json"
+                child = fork.Process(target=in_child, args=(path, into, options.seconds))
+                child.start()
+                running[child.sentinel] = (child, path, into)
+            for sentinel in multiprocessing.connection.wait(list(running)):
+                child, path, into = running.pop(sentinel)
+                child.join()
+                limit = f"more than {options.seconds} s" if child.exitcode == -signal.SIGALRM else "the process ended"
+                made = (
+                    json.loads(into.read_text()) if into.exists() else asdict(Outcome(problem_name(path), "not", limit))
+                )
+                outcomes[path] = Outcome(**made)
+                print(made["status"], made["name"], made["why"], file=sys.stderr, flush=True)
+    print_page([outcomes[path] for path in paths])
+
+
+def print_page(outcomes: list[Outcome]) -> None:
+    """The page's tables."""
+    print("# KernelBench's problems as formulas\n")
+    print("A problem is *judged* if its formula has a rule for each operation, and torch's own answers, in float32 and")
+    print("float64 at up to three sizes, lie inside the bounds; *partly* if a tenth of the elements or more cannot be")
+    print("judged. The half width is the median over a float32 answer, in units of 2^-24 of the element.\n")
+    print("| level | problems | judged | partly | not | half width below 1e4 u | elements | outside |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|")
+    for level in sorted({one.name.partition("/")[0] for one in outcomes}):
+        some = [one for one in outcomes if one.name.startswith(f"{level}/")]
+        count = Counter(one.status for one in some)
+        tight = sum(one.status == "judged" and one.width < 1e4 for one in some)
+        print(f"| {level} | {len(some)} | {count['judged']} | {count['partly']} | {count['not']} | {tight} |"
+              f" {sum(one.elements for one in some)} | {sum(one.outside for one in some)} |")  # fmt: skip
+    print("\n## Problem by problem\n")
+    print("| problem | status | half width, u | why |")
+    print("|---|---|---:|---|")
+    for one in outcomes:
+        print(f"| {one.name} | {one.status} | {one.width:.3g} | {one.why.replace('|', '/')} |")
+
+
+if __name__ == "__main__":
+    main()
