@@ -6,6 +6,7 @@ it does not know what a run of a program shows.
 
 import contextlib
 import fcntl
+import itertools
 import json
 import re
 import shlex
@@ -279,8 +280,10 @@ def _run(command: list[str], folder: Path) -> None:
                 "none of these files has a main(); kfuzz check runs a whole program, and kfuzz fuzz a kernel"
             )
         errors = [one for one in lines if "undefined reference" in one or "error" in one] or lines
-        place = rf"\S*\b{re.escape(KERNEL_NAME)}:(\d+)"
-        raise ClaimError(printable(re.sub(place, _name_file, "\n".join(errors[:12]))))
+        place = re.compile(rf"\S*\b{re.escape(KERNEL_NAME)}:(\d+)")
+        is_of_author = [not (at := place.search(one)) or int(at[1]) >= LINES_A_FILE for one in errors]
+        errors = list(itertools.compress(errors, is_of_author)) or errors
+        raise ClaimError(printable(place.sub(_name_file, "\n".join(errors[:12]))))
 
 
 def is_program(path: Path) -> bool:
