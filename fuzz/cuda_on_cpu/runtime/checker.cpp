@@ -117,7 +117,10 @@ bool are_in_step(const Trace &before) {
 
 Conflict meets(const Seen &s, const Trace &before, bool before_writes, uint32_t mask, bool shared) {
   if (!(before.bytes() & mask)) return Conflict::none;
-  if (!are_in_step(before)) return is_ordered(before, block.current) ? Conflict::none : conflict_of(s, before, shared);
+  if (!are_in_step(before)) {
+    Conflict conflict = conflict_of(s, before, shared);  // first, since the order of two atomics takes longer and does not matter
+    return conflict == Conflict::none || is_ordered(before, block.current) ? Conflict::none : conflict;
+  }
   if (is_ordered_by_steps(before, block.current) && conflict_of(s, before, shared) != Conflict::none)
     tell_race_in_step({s.address, s.bytes, s.pc, s.traits, s.writes, before, before_writes});
   return Conflict::none;
