@@ -8,6 +8,7 @@ import pytest
 
 from kfuzz.cpu.translate import translate
 from kfuzz.devices import ClaimError, UnsupportedError
+from kfuzz.gpu import nvidia
 from kfuzz.programs.build import compile_source
 from kfuzz.programs.command_line import parse
 from kfuzz.sources.headers import SourceFile
@@ -194,3 +195,28 @@ def test_code_for_pytorch_is_refused_in_a_line_that_says_what_to_run(tmp_path: P
     path.write_text("#include <torch/extension.h>\nint main() {}\n")
     with pytest.raises(ClaimError, match=r"rows\.cu: this program needs PyTorch's C\+\+ library"):
         compile_source(parse([str(path)]).sources[0], ())
+
+
+CALLED = """
+#include <cstdio>
+__global__ void set(int *x) { *x = 7; }
+template <class Kernel, class... Given> void call(Kernel kernel, Given... given) { kernel(given...); }
+int main() {
+  int *x, host = 1;
+  if (cudaMalloc(&x, sizeof host) || cudaMemcpy(x, &host, sizeof host, cudaMemcpyHostToDevice)) return 2;
+  call(set, x);
+  cudaError_t error = cudaGetLastError();
+  if (cudaMemcpy(&host, x, sizeof host, cudaMemcpyDeviceToHost)) return 3;
+  printf("%d %s\\n", host, cudaGetErrorName(error));
+}
+"""
+
+
+@pytest.mark.gpu
+def test_on_a_gpu_a_kernel_that_the_host_calls_as_a_function_does_nothing(tmp_path: Path) -> None:
+    (tmp_path / "called.cu").write_text(CALLED)
+    subprocess.run([nvidia.find(), "called.cu", "-o", "called"], cwd=tmp_path, check=True)
+    on_gpu = subprocess.run([str(tmp_path / "called")], capture_output=True, text=True, check=True)
+    subprocess.run([sys.executable, "-m", "kfuzz", "nvcc", "called.cu", "-o", "on_cpu"], cwd=tmp_path, check=True)
+    on_cpu = subprocess.run([str(tmp_path / "on_cpu")], capture_output=True, text=True, check=True)
+    assert on_gpu.stdout == on_cpu.stdout == "1 cudaSuccess\n"
