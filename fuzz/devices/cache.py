@@ -104,8 +104,30 @@ def scratch() -> Iterator[Path]:
     with _explain_failure():
         base.mkdir(parents=True, exist_ok=True)
         made = tempfile.TemporaryDirectory(dir=base, ignore_cleanup_errors=True)
-    with made as name:
+    with made as name, _lock(Path(name)):
         yield Path(name)
+
+
+@contextlib.contextmanager
+def _lock(made: Path) -> Iterator[bool]:
+    """Whether the lock of a scratch folder could be taken; the system releases it when the process ends.
+
+    A run of a program may take hours, and its folder is as old as its beginning.
+    """
+    try:
+        opened = os.open(made, os.O_RDONLY)
+    except OSError:
+        yield False
+        return
+    try:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_taken = True
+        except OSError:
+            is_taken = False
+        yield is_taken
+    finally:
+        os.close(opened)
 
 
 @contextlib.contextmanager
@@ -130,12 +152,14 @@ def tidy(most: int = MOST) -> None:
     now = time.time()
     for left in _files(folder(), f"{SCRATCH}/*"):
         if now - left[0] > ABANDONED:
-            shutil.rmtree(left[2], ignore_errors=True)
+            with _lock(left[2]) as is_abandoned:
+                if is_abandoned:
+                    shutil.rmtree(left[2], ignore_errors=True)
     kept = sorted(one for name in COMPILED for one in _files(folder() / name, "**/*") if one[2].is_file())
     spare = sum(size for _, size, _ in kept) - most
     for used, size, file in kept:
-        is_abandoned = file.name.startswith(".saving-") and now - used > ABANDONED
-        if spare > 0 or is_abandoned:
+        is_partial = file.name.startswith(".saving-") and now - used > ABANDONED
+        if spare > 0 or is_partial:
             with contextlib.suppress(OSError):
                 file.unlink()
             spare -= size
