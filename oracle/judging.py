@@ -97,7 +97,7 @@ def enclose_answers(
 ) -> dict[str, Enclosure]:  # fmt: skip
     """Enclose the op's outputs in the formats, and with the dimensions, that the answers have."""
     formats = {role: BY_DTYPE[answers[role].dtype] for role, declared in module.outputs.items() if declared.is_float}
-    written = {role: values(answers[role]) for role in module.outputs} if module.has_grid else None
+    written = {role: values(answers[role]) for role in module.outputs} if module.has_grid or module.sets else None
     return enclose(module, given, accuracy, special, scalars, formats, answer_sizes(module, answers), written)
 
 

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuzz.oracle.answer_sets import AnswerSets
 from kfuzz.oracle.diagnosis.label import Diagnose
-from kfuzz.oracle.drawn import Draws
 from kfuzz.oracle.elements import Element, Reals, store, values
 from kfuzz.oracle.enclosure import Enclosure, Floats
 from kfuzz.oracle.errors import OracleError
@@ -63,7 +63,8 @@ class Op:
     `axes`: sizes that no input has, such as that of a group or a stride: a number, or an expression over the other
     sizes, which a claim may change as it changes scalars. One whose default is 0, such as a padding, may be 0.
     `ignores_nan`: a kernel may compute the op without the NaNs among its inputs, as fmaxf does.
-    `draws`: for an op whose outputs are drawn, in place of `answers`: what may be drawn, and with what probability.
+    `sets`: in place of `answers`, for an op whose sets depend on its scalars, on other outputs as they were written, or
+    have probabilities.
     `steps`: of an op made from a reference, the values that the reference stores in tensors of its inputs' type.
     `optional`: inputs that a kernel may not have, each with 0 as a term or 1 as a factor, and dimensions that its
     arrays may not have. `also`: other names, each with the spelling that it means. `own`, `views`: for an op over other
@@ -86,7 +87,7 @@ class Op:
     ignores_nan: bool = False
     needs_form: bool = False
     steps: tuple[str, ...] = ()
-    draws: Draws | None = None
+    sets: AnswerSets | None = None
     optional: Mapping[str, float] = field(default_factory=dict)
     also: Mapping[str, str] = field(default_factory=dict)
     own: "Op | None" = None
@@ -120,9 +121,14 @@ class Op:
         return (claimed,) if claimed else self.forms or ("",)
 
     @property
+    def draws(self) -> bool:
+        """Whether its answers are drawn by the kernel's own random numbers, which then have so many bits."""
+        return "random_bits" in self.scalars
+
+    @property
     def gives_sets(self) -> bool:
         """Whether its file gives the right answers as sets, which do not follow from its formula."""
-        return self.answers is not None or self.draws is not None
+        return self.answers is not None or self.sets is not None
 
     @property
     def has_grid(self) -> bool:
@@ -316,7 +322,7 @@ def read_op(name: str, module: object) -> Op:
         axes=dict(table.get("AXES", {})), forms=tuple(table.get("FORMS", ())), seldom=dict(table.get("SELDOM", {})),
         where=tuple(table.get("WHERE", ())), special=dict(table.get("SPECIAL", {})), diagnose=table.get("diagnose"),
         ignores_nan=bool(table.get("IGNORES_NAN", False)), needs_form=bool(table.get("NEEDS_FORM", False)),
-        steps=tuple(table.get("STEPS", ())), draws=table.get("draws"),
+        steps=tuple(table.get("STEPS", ())), sets=table.get("sets"),
         optional=dict(table.get("OPTIONAL", {})), also=dict(table.get("ALSO", {})),
     )  # fmt: skip
 

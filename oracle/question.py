@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from flint import arb, ctx
 
+from kfuzz.oracle.answer_sets import AnswerSet, Asked
 from kfuzz.oracle.apart import independent_dimensions
-from kfuzz.oracle.drawn import Asked, Drawn
 from kfuzz.oracle.elements import F32, F64, FORMATS, OF_DTYPE, Element, Reals, values
 from kfuzz.oracle.enclosure import Bounds, Clash, Doubles, Enclosure, Index, Mask
 from kfuzz.oracle.grid import grid_of
@@ -47,22 +47,23 @@ def enclose(
     if op.answers is not None:
         check_names(op, accuracy)
         return op.answers(inputs, accuracy, special, op.sizes_of(inputs, scalars) | dict(sizes or {}))
-    if op.draws is not None:
-        return {name: drawn.enclosure for name, drawn in draw(op, inputs, accuracy, special, scalars, stored).items()}
+    if op.sets is not None:
+        every = enclose_sets(op, inputs, accuracy, special, scalars, stored, written)
+        return {name: one.enclosure for name, one in every.items()}
     question = Question(op, inputs, accuracy, special, scalars or {}, stored or {}, written or {})
     return {name: question.enclosure(name) for name in op.outputs}
 
 
-def draw(
+def enclose_sets(
     op: Op, inputs: NamedReals, accuracy: Accuracy, special: Special, scalars: Mapping[str, float | str] | None = None,
-    stored: Mapping[str, Element] | None = None,
-) -> dict[str, Drawn]:  # fmt: skip
-    """What may be drawn for every output of an op that draws, and how often."""
-    assert op.draws is not None, "asked of an op that draws"
+    stored: Mapping[str, Element] | None = None, written: NamedReals | None = None,
+) -> dict[str, AnswerSet]:  # fmt: skip
+    """The sets that an op's file gives for every output."""
+    assert op.sets is not None, "asked of an op whose file gives sets"
     check_names(op, accuracy)
     sizes, given = op.sizes_of(inputs, scalars), scalars or {}
     numbers = {name: values(array) if op.inputs[name].is_float else array for name, array in inputs.items()}
-    return op.draws(Asked(numbers, op.scalars_of(sizes, given), sizes, accuracy, special, stored or {}))
+    return op.sets(Asked(numbers, op.scalars_of(sizes, given), sizes, accuracy, special, stored or {}, written or {}))
 
 
 class Question:

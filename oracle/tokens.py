@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kfuzz.oracle.drawn import Asked, Categories, Drawn
+from kfuzz.oracle.answer_sets import AnswerSet, Asked, Categories
 from kfuzz.oracle.elements import F32
 from kfuzz.oracle.enclosure import Bounds, Doubles, Enclosure, Index, Mask
 from kfuzz.oracle.errors import OracleError
@@ -56,7 +56,7 @@ class Kept:
 Select = Callable[[Weights], Kept]
 
 
-def find_tokens(asked: Asked, logits: Doubles, u: Doubles) -> dict[str, Drawn]:
+def find_tokens(asked: Asked, logits: Doubles, u: Doubles) -> dict[str, AnswerSet]:
     """The token of each row at which the cumulated weights pass u of their sum."""
     w = weigh(asked, np.where(special_rows(logits, asked.special).plain[:, None], logits, 0.0))
     sums_lo, sums_hi = np.cumsum(w.lo, axis=1), np.cumsum(w.hi, axis=1)
@@ -68,14 +68,14 @@ def find_tokens(asked: Asked, logits: Doubles, u: Doubles) -> dict[str, Drawn]:
     return {"token": name_tokens(asked, logits, may, None)}
 
 
-def draw_tokens(asked: Asked, logits: Doubles, select: Select) -> dict[str, Drawn]:
+def draw_tokens(asked: Asked, logits: Doubles, select: Select) -> dict[str, AnswerSet]:
     """One token of each row, drawn by the weights of those that are selected."""
     weights = weigh(asked, np.where(special_rows(logits, asked.special).plain[:, None], logits, 0.0))
     kept = select(weights)
     return {"token": name_tokens(asked, logits, kept.may, lambda: chances_of(asked, weights, kept))}
 
 
-def name_tokens(asked: Asked, logits: Doubles, may: Mask, chances: Callable[[], Chances] | None) -> Drawn:
+def name_tokens(asked: Asked, logits: Doubles, may: Mask, chances: Callable[[], Chances] | None) -> AnswerSet:
     """Any of these tokens of each row."""
     rows, cols = special_rows(logits, asked.special), logits.shape[1]
     beyond = rows.plain & (np.abs(logits.max(axis=1)) > F32.max * asked.scalars["temperature"])
@@ -94,7 +94,7 @@ def name_tokens(asked: Asked, logits: Doubles, may: Mask, chances: Callable[[], 
         return np.asarray((place >= 0) & may[np.arange(len(got)), place])
 
     enclosure = Enclosure(want, lo, hi, judged, none, none, refuse_balls, None, reasons, holds=holds)
-    return Drawn(
+    return AnswerSet(
         enclosure, chances and open_where(~judged, chances), lambda got: np.where(judged, categorize(got, cols), -1)
     )
 

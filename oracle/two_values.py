@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kfuzz.oracle.drawn import Asked, Categories, Drawn
+from kfuzz.oracle.answer_sets import AnswerSet, Asked, Categories
 from kfuzz.oracle.elements import F32
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Mask
 from kfuzz.oracle.errors import OracleError
@@ -14,7 +14,7 @@ from kfuzz.oracle.verdict import Reason, Why
 def draw_between(
     first: Doubles, second: tuple[Doubles, Doubles], chance: tuple[Doubles, Doubles], judged: Mask,
     reasons: tuple[Reason, ...], is_random: bool = True,
-) -> Drawn:  # fmt: skip
+) -> AnswerSet:  # fmt: skip
     """Each element is `first`, or lies in `second`, with these bounds of the probability of the second.
 
     Where `first` lies in `second`, an answer does not show which one was drawn.
@@ -41,10 +41,10 @@ def draw_between(
         pairs = (np.stack([1 - high, low], axis=-1), np.stack([1 - low, high], axis=-1))
         return Chances(*(pair.reshape(-1, 2) for pair in pairs))
 
-    return Drawn(enclosure, open_where(~shows.reshape(-1), chances) if is_random else None, categorize)
+    return AnswerSet(enclosure, open_where(~shows.reshape(-1), chances) if is_random else None, categorize)
 
 
-def draw_dropout(asked: Asked, x: Doubles, chance: tuple[Doubles, Doubles], is_random: bool = True) -> Drawn:
+def draw_dropout(asked: Asked, x: Doubles, chance: tuple[Doubles, Doubles], is_random: bool = True) -> AnswerSet:
     """Each element is 0, or x / (1 - p), with these bounds of the probability that it is kept."""
     p, form = asked.scalars["p"], asked.stored.get("y", F32)
     if not 0 <= p < 1:

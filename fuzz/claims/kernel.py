@@ -256,8 +256,21 @@ class Kernel:
         sizes = {
             d: n for role, dims in self.roles.inputs.items() for d, n in zip(dims, inputs[role].shape, strict=False)
         }
+        if {*self.roles.integers.values()} & find(self.op).axes.keys():
+            sizes |= self.limits(self.axes_of(inputs))
         with np.errstate(all="ignore"):  # a number beyond a narrow format becomes infinite
             return {role: self.store_array(role, given, elements[role], sizes) for role, given in inputs.items()}
+
+    def limits(self, axes: Sizes) -> dict[str, int]:
+        """The sizes that no array gives and below which integers stay, such as a number of experts."""
+        op, found = find(self.op), {}
+        for name in {*self.roles.integers.values()} & op.axes.keys():
+            size, usual = self.op_axes.get(name), op.axes[name]
+            if size is not None and size.names <= self.axes.keys():
+                found[name] = size(axes)
+            else:  # what hangs on tune is not known here: 0 is below any size
+                found[name] = usual if size is None and isinstance(usual, int) else 1
+        return found
 
     def store_array(self, role: str, given: NDArray[np.generic], element: Element, sizes: Sizes) -> NDArray[np.generic]:
         """One array of a case as this kernel stores it."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from kfuzz.devices import Finding
 from kfuzz.kinds import Kind
-from kfuzz.oracle.drawn import Categories, Drawn
+from kfuzz.oracle.answer_sets import AnswerSet, Categories
 from kfuzz.oracle.elements import values
 from kfuzz.oracle.enclosure import Doubles
 from kfuzz.oracle.evidence import LEAST_BITS, LOG_LEVEL, Chances, equal_bits, log_evidence, log_evidence_of_all
@@ -26,12 +26,13 @@ class Quantities:
     """One output of equal rows: what may be drawn for each element of a row, and how often each category came."""
 
     role: str
-    drawn: Drawn
+    drawn: AnswerSet
     chances: Chances
     rows: int
     counts: Doubles
     seen: dict[bytes, str] = field(default_factory=dict)
     """The answers of earlier calls, with the words for each call."""
+    calls: int = 0
     of_equal_rows: set[bytes] | None = field(default_factory=set)
     """The draws of a row in each call so far; None if the rows of a call differ."""
 
@@ -39,20 +40,22 @@ class Quantities:
         """Add the draws of a call; a finding if they cannot be what the op draws."""
         answer = np.ascontiguousarray(got[self.role])
         numbers = values(answer)
-        may_come = self.drawn.enclosure.holds
-        assert may_come is not None, "the answers of an op that draws are sets"
+        may_come, categorize = self.drawn.enclosure.holds, self.drawn.categorize
+        assert may_come is not None, "what may be drawn is a set"
+        assert categorize is not None, "what is drawn falls into categories"
         wrong = self.drawn.enclosure.judged & ~may_come(numbers)
         if wrong.any():
             place = ", ".join(map(str, np.argwhere(wrong)[0]))
             given = f"{float(numbers[wrong][0]):.9g}, which never comes"
             return Finding(DISTRIBUTION, f"{self.role}[{place}] is {given}, with {words}", array=self.role)
-        category = self.drawn.categorize(numbers).reshape(self.rows, -1)
+        category = categorize(numbers).reshape(self.rows, -1)
         columns, there = np.broadcast_to(np.arange(category.shape[1]), category.shape), category >= 0
+        self.calls += 1
         np.add.at(self.counts, (columns[there], category[there]), 1)
         is_off = log_evidence_of_all(self.counts, self.chances) > LOG_LEVEL
         if (repeated := self.find_repeated(words, answer.tobytes(), category)) and not (is_off and self.are_all_equal):
             return Finding(REPEATED, repeated, array=self.role)
-        if is_off and (len(self.seen) > ENOUGH_CALLS or not self.are_all_equal):
+        if is_off and (self.calls > ENOUGH_CALLS or not self.are_all_equal):
             return Finding(DISTRIBUTION, self.describe(), array=self.role)
         return None
 
@@ -73,7 +76,7 @@ class Quantities:
         if before != words and self.rows * by_row >= LEAST_BITS:
             return f"all {category.size} draws of {self.role} with {words} are those with {before}"
         if self.of_equal_rows and len(self.of_equal_rows) > 1 and (self.rows - 1) * by_row >= LEAST_BITS:
-            return f"all {self.rows} rows of {self.role} have the same draws, in each of {len(self.seen)} calls"
+            return f"all {self.rows} rows of {self.role} have the same draws, in each of {self.calls} calls"
         others = Chances(self.chances.lo[1:], self.chances.hi[1:])
         has_two = len(np.unique(category)) > 1
         if self.rows * equal_bits(others) >= LEAST_BITS and has_two and (category == category[:, :1]).all():

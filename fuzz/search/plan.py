@@ -105,8 +105,9 @@ def _arrays(ground: Ground, axes: Mapping[str, int], choose: Choose) -> dict[str
         role: replace(_within_claim(ground.kernel, recipe), element=narrow.get(role, recipe.element))
         for role, recipe in found.items()
     }
+    sizes = {**axes, **ground.kernel.limits(axes)}
     for role, below in ground.kernel.roles.integers.items():
-        limit = limit_of(below, axes)
+        limit = limit_of(below, sizes)
         if role in wanted and role not in recipes and limit is not None:
             recipes[role] = indices_recipe(*rows_and_columns(wanted[role]), limit, choose)
     whole = {role: one if len(wanted[role]) < 3 else one.values.reshape(wanted[role]) for role, one in recipes.items()}

@@ -53,7 +53,7 @@ def _section(op: Op) -> str:
         lines += ["Special values: " + ", ".join(f"`{k}` is `{v}`" for k, v in op.special.items()) + ".", ""]
     if op.where:
         lines += ["Sizes: " + ", ".join(f"`{rule}`" for rule in op.where) + ".", ""]
-    for rule in filter(None, (op.answers, op.draws)):
+    for rule in filter(None, (op.answers, op.sets)):
         lines += [f"{inspect.getdoc(rule)}", ""]
     return "\n".join([*lines, *("    " + line if line else "" for line in source.rstrip().split("\n")), ""])
 

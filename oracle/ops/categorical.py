@@ -4,13 +4,13 @@ The answers of two seeds, and of two rows, are drawn independently of each other
 that a kernel draws with. A token of -inf never comes. Rows with NaN or +inf, or with nothing but -inf, are not judged.
 """
 
-from kfuzz.oracle.drawn import Asked, Drawn
+from kfuzz.oracle.answer_sets import AnswerSet, Asked
 from kfuzz.oracle.places import order_places
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
 from kfuzz.oracle.tokens import FORMS, SELDOM, draw_tokens, keep_all
 
-__all__ = ["FORMS", "INPUTS", "OUTPUTS", "SCALARS", "SELDOM", "draws", "formula"]
+__all__ = ["FORMS", "INPUTS", "OUTPUTS", "SCALARS", "SELDOM", "formula", "sets"]
 INPUTS = {"logits": "float[rows, cols]"}
 OUTPUTS = {"token": "int[rows]"}
 SCALARS = {"temperature": 1.0, "random_bits": 24.0}
@@ -20,6 +20,6 @@ def formula(N: Exact, logits: Quantity, temperature: Quantity, random_bits: Quan
     return N.value(order_places(logits.x, "first")[:, :1])
 
 
-def draws(asked: Asked) -> dict[str, Drawn]:
+def sets(asked: Asked) -> dict[str, AnswerSet]:
     """Each token that is not -inf may come, with its probability; the formula gives the likeliest."""
     return draw_tokens(asked, asked.inputs["logits"], keep_all)

@@ -4,7 +4,7 @@ The probabilities are softmax(logits / temperature). Where their sum is within r
 it is right, too. A token of -inf never comes. Rows with NaN or +inf, or with nothing but -inf, are not judged.
 """
 
-from kfuzz.oracle.drawn import Asked, Drawn
+from kfuzz.oracle.answer_sets import AnswerSet, Asked
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
 from kfuzz.oracle.tokens import find_tokens
@@ -19,6 +19,6 @@ def formula(N: Exact, logits: Quantity, u: Quantity, temperature: Quantity) -> Q
     return N.places(N.where(sums.x > u.x.reshape(-1, 1) * sums.x[:, -1:], 1.0, 0.0))
 
 
-def draws(asked: Asked) -> dict[str, Drawn]:
+def sets(asked: Asked) -> dict[str, AnswerSet]:
     """A token is right if the sum before it may be at most u, and the sum with it at least u."""
     return find_tokens(asked, asked.inputs["logits"], asked.inputs["u"])

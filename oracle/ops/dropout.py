@@ -6,7 +6,7 @@ multiplied makes NaN of them, and one that selects makes 0.
 
 import numpy as np
 
-from kfuzz.oracle.drawn import Asked, Drawn
+from kfuzz.oracle.answer_sets import AnswerSet, Asked
 from kfuzz.oracle.elements import F32
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
@@ -21,7 +21,7 @@ def formula(N: Exact, x: Quantity, p: Quantity, random_bits: Quantity) -> Quanti
     return x / (1 - p)
 
 
-def draws(asked: Asked) -> dict[str, Drawn]:
+def sets(asked: Asked) -> dict[str, AnswerSet]:
     """Each element may be 0, or x / (1 - p) within four roundings and its own."""
     p = asked.scalars["p"]
     unsure = (2.0 ** -asked.scalars["random_bits"] + F32.u) * (p > 0)

@@ -7,7 +7,7 @@ selects makes 0.
 
 import numpy as np
 
-from kfuzz.oracle.drawn import Asked, Drawn
+from kfuzz.oracle.answer_sets import AnswerSet, Asked
 from kfuzz.oracle.elements import F32
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
@@ -25,7 +25,7 @@ def formula(N: Exact, x: Quantity, u: Quantity, p: Quantity) -> Quantity:
     return N.where(is_kept, x / (1 - p), 0.0)
 
 
-def draws(asked: Asked) -> dict[str, Drawn]:
+def sets(asked: Asked) -> dict[str, AnswerSet]:
     """An element is kept or dropped as u says; where u is within two roundings of the edge, either is right."""
     u, p = asked.inputs["u"], asked.scalars["p"]
     edge = 1 - p if asked.accuracy.form == FORMS[0] else p

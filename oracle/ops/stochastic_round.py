@@ -7,7 +7,7 @@ numbers beyond the largest are not judged.
 
 import numpy as np
 
-from kfuzz.oracle.drawn import Asked, Drawn
+from kfuzz.oracle.answer_sets import AnswerSet, Asked
 from kfuzz.oracle.elements import F32
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
@@ -22,7 +22,7 @@ def formula(N: Exact, x: Quantity, random_bits: Quantity) -> Quantity:
     return N.value(x.x)
 
 
-def draws(asked: Asked) -> dict[str, Drawn]:
+def sets(asked: Asked) -> dict[str, AnswerSet]:
     """Each element may be either neighbour of x; x itself, if the type has it."""
     x, form = asked.inputs["x"], asked.stored.get("y", F32)
     judged = np.abs(x) <= form.max

@@ -3,13 +3,13 @@
 Of equal tokens at the k-th place any may be among them, and all of them. All else is as in `categorical`.
 """
 
-from kfuzz.oracle.drawn import Asked, Drawn
+from kfuzz.oracle.answer_sets import AnswerSet, Asked
 from kfuzz.oracle.places import order_places
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
 from kfuzz.oracle.tokens import FORMS, SELDOM, draw_tokens, keep_top_k
 
-__all__ = ["AXES", "FORMS", "INPUTS", "OUTPUTS", "SCALARS", "SELDOM", "draws", "formula"]
+__all__ = ["AXES", "FORMS", "INPUTS", "OUTPUTS", "SCALARS", "SELDOM", "formula", "sets"]
 INPUTS = {"logits": "float[rows, cols]"}
 OUTPUTS = {"token": "int[rows]"}
 SCALARS = {"temperature": 1.0, "random_bits": 24.0}
@@ -20,6 +20,6 @@ def formula(N: Exact, logits: Quantity, temperature: Quantity, random_bits: Quan
     return N.value(order_places(logits.x, "first")[:, :1])
 
 
-def draws(asked: Asked) -> dict[str, Drawn]:
+def sets(asked: Asked) -> dict[str, AnswerSet]:
     """A token may come if fewer than k others are certainly greater."""
     return draw_tokens(asked, asked.inputs["logits"], lambda w: keep_top_k(w, asked.sizes["k"]))

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from kfuzz.oracle import Accuracy, OracleError, Special, judge
-from kfuzz.oracle.drawn import Drawn
+from kfuzz.oracle.answer_sets import AnswerSet
 from kfuzz.oracle.elements import BF16, F16, F32, Element, store
 from kfuzz.oracle.find import find
-from kfuzz.oracle.question import draw
+from kfuzz.oracle.question import enclose_sets
 from kfuzz.oracle.tokens import BY_RACE
 from kfuzz.oracle.verdict import Verdict
 
@@ -16,10 +16,10 @@ INF = np.inf
 
 def drawn(
     op: str, x: object, output: str = "token", form: str | None = None, stored: Element = F32, **scalars: float
-) -> Drawn:
+) -> AnswerSet:
     array = np.atleast_2d(np.asarray(x, np.float32))
     name = next(iter(find(op).inputs))
-    return draw(find(op), {name: array}, Accuracy(form=form), Special(), scalars, {output: stored})[output]
+    return enclose_sets(find(op), {name: array}, Accuracy(form=form), Special(), scalars, {output: stored})[output]
 
 
 def token(op: str, row: object, place: int, **scalars: float) -> Verdict:

@@ -17,7 +17,7 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError, Finding
 from kfuzz.oracle.evidence import Chances
 from kfuzz.oracle.find import find
-from kfuzz.oracle.question import draw
+from kfuzz.oracle.question import enclose_sets
 from kfuzz.properties.frequencies import Quantities
 from kfuzz.properties.property import Examined, NamedOutputs
 from kfuzz.properties.rows import count_rows, with_rows
@@ -32,6 +32,8 @@ DRAWS, FEWEST_CALLS, MOST_CALLS = 4096, 8, 32
 FAR_APART = 1 << 20
 """The distance of two offsets: more numbers than one thread draws in a call."""
 LARGEST_SEED = (1 << 31) - 1
+MOST_OF_FEW = 8
+"""Elements of a short row, which one look of two draws from: with few of them, each frequency is soon known."""
 SCALES = (0.5, 1.0, 2.0)
 OWN_ROW_ONCE_IN = 4
 """One trial in so many draws from a row of its own case; the others from normal numbers, of which many matter."""
@@ -44,7 +46,7 @@ def is_claimed(kernel: Kernel) -> bool:
 
 def why_untested(kernel: Kernel) -> str:
     op = find(kernel.op)
-    if op.draws is None:
+    if not op.draws:
         return f"{kernel.roles.op} draws nothing"
     if not kernel.random:
         return "the claim names no seed: [random] seed"
@@ -94,17 +96,28 @@ def repeat_row(trial: Examined, choose: Choose) -> Case | None:
     """As many equal rows as the claim takes: a row of the trial's case, or one of normal numbers."""
     kernel, case = trial.kernel, trial.case
     row = with_rows(kernel, case, np.array([choose(0, count_rows(kernel, case) - 1)]))
+    short = shorten(kernel, row, choose(2, MOST_OF_FEW))
+    if once_in(choose, 2) and kernel.takes(short.arrays, trial.tune):
+        row = short
     if not once_in(choose, OWN_ROW_ONCE_IN):
         row = with_normal_numbers(kernel, row, choose)
-    size = MOST_ROWS
-    while size and (size * row.elements > MOST_ELEMENTS and size > 1):
-        size //= 2
+    size = 1 << max(min(MOST_ROWS, MOST_ELEMENTS // max(row.elements, 1)), 1).bit_length() - 1
     while size:
         many = with_rows(kernel, row, np.zeros(size, np.intp))
         if kernel.takes(many.arrays, trial.tune):
             return many
         size //= 2
     return None
+
+
+def shorten(kernel: Kernel, row: Case, most: int) -> Case:
+    """The first elements of a row, at most so many along each dimension."""
+    arrays = dict(row.arrays)
+    for role, array in row.arrays.items():
+        for axis, size in enumerate(array.shape):
+            if axis != kernel.roles.cut.get(role):
+                arrays[role] = arrays[role].take(np.arange(min(size, most)), axis=axis)
+    return case_of(kernel.op, arrays, row.dimensions)
 
 
 def with_normal_numbers(kernel: Kernel, row: Case, choose: Choose) -> Case:
@@ -150,7 +163,7 @@ class Frequencies:
         stored = {str(one.writes): one.element for one in kernel.arrays.values() if one.writes}
         given = kernel.stored(case.arrays)
         with np.errstate(all="ignore"):
-            drawn = draw(op, given, bound.accuracy, kernel.special, bound.scalars, stored)
+            drawn = enclose_sets(op, given, bound.accuracy, kernel.special, bound.scalars, stored)
         made = []
         for role, one in drawn.items():
             if one.chances is not None:
