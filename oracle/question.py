@@ -29,8 +29,9 @@ from kfuzz.oracle.special import check_special, claimed_elements
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import BallEnds
 from kfuzz.oracle.systems.exact import Exact
-from kfuzz.oracle.systems.rules.quantized import roundings
+from kfuzz.oracle.systems.rules.quantized import Shares, roundings
 from kfuzz.oracle.systems.value import Quantity
+from kfuzz.oracle.two_values import draw_neighbours
 from kfuzz.oracle.verdict import Reason, Special, Why
 
 
@@ -64,6 +65,22 @@ def enclose_sets(
     sizes, given = op.sizes_of(inputs, scalars), scalars or {}
     numbers = {name: values(array) if op.inputs[name].is_float else array for name, array in inputs.items()}
     return op.sets(Asked(numbers, op.scalars_of(sizes, given), sizes, accuracy, special, stored or {}, written or {}))
+
+
+def enclose_rounded(
+    op: Op, inputs: NamedReals, accuracy: Accuracy, special: Special, scalars: Mapping[str, float | str],
+    stored: Mapping[str, Element], written: NamedReals,
+) -> dict[str, AnswerSet]:  # fmt: skip
+    """The outputs of a quantizer that rounds at random, with the probability of each upper number."""
+    question = Question(op, inputs, accuracy, special, scalars, stored, written)
+    found = {}
+    for name in op.outputs:
+        made = question.results[0][name]
+        made = made.how[1] if made.how[:1] == ("stored",) else made
+        if len(question.forms) == 1 and made.how[:1] == ("quantized",) and isinstance(made.how[3], Shares):
+            enclosure = question.enclosure(name)
+            found[name] = draw_neighbours(enclosure, made.how[3], enclosure.want.shape)
+    return found
 
 
 class Question:

@@ -1,5 +1,7 @@
 """Elements that are drawn from two values each, such as kept or dropped, up or down. docs/numerics.md#draws"""
 
+from dataclasses import replace
+
 import numpy as np
 
 from kfuzz.oracle.answer_sets import AnswerSet, Asked, Categories
@@ -7,8 +9,12 @@ from kfuzz.oracle.elements import F32
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Mask
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.evidence import Chances
+from kfuzz.oracle.systems.rules.quantized import Shares
 from kfuzz.oracle.tokens import open_where, refuse_balls
 from kfuzz.oracle.verdict import Reason, Why
+
+LEAST_RANDOM_BITS = 8
+"""A quantizer that rounds at random draws at least so many bits for each element."""
 
 
 def draw_between(
@@ -61,3 +67,27 @@ def draw_dropout(asked: Asked, x: Doubles, chance: tuple[Doubles, Doubles], is_r
 def not_finite(judged: Mask) -> tuple[Reason, ...]:
     """The reason for elements that are not judged."""
     return () if judged.all() else (Reason(Why.NOT_FINITE, int((~judged).sum())),)
+
+
+def draw_neighbours(enclosure: Enclosure, shares: Shares, shape: tuple[int, ...]) -> AnswerSet:
+    """Elements that are rounded at random, by at least LEAST_RANDOM_BITS, to one of two neighbours of a grid."""
+    below, above, lo, hi, is_known = (
+        np.broadcast_to(part, shape).reshape(-1)
+        for part in (shares.below, shares.above, shares.lo, shares.hi, shares.is_known)
+    )
+    is_known = is_known & enclosure.judged.reshape(-1)
+
+    def chances() -> Chances:
+        unsure = 2.0**-LEAST_RANDOM_BITS * (hi > 0) * (lo < 1)
+        low, high = np.maximum(lo - unsure, 0.0), np.minimum(hi + unsure, 1.0)
+        return Chances(np.stack([1 - high, low], axis=-1), np.stack([1 - low, high], axis=-1))
+
+    def categorize(got: Doubles) -> Categories:
+        flat = got.reshape(-1)
+        is_one = is_known & ((flat == below) | (flat == above))
+        return np.where(is_one, flat == above, -1).astype(np.int64).reshape(got.shape)
+
+    def holds(got: Doubles) -> Mask:
+        return np.asarray(((got >= enclosure.lo) & (got <= enclosure.hi)) | ~np.isfinite(enclosure.want))
+
+    return AnswerSet(replace(enclosure, holds=enclosure.holds or holds), open_where(~is_known, chances), categorize)

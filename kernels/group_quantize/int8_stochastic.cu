@@ -9,6 +9,7 @@
 // tune    = { threads = [32, 128, 256] }
 // arrays  = { x = "f32[rows, cols] -> x", q = "i8[rows, cols] <- q", scale = "f32[rows, 1] <- scale" }
 // scalars = { group = "cols" }
+// random  = { seed = "seed" }
 //
 // [accuracy]
 // divide = "ieee"
@@ -24,7 +25,7 @@
 // entry = "int8_stochastic"
 // grid  = "rows"
 // block = "threads"
-// args  = ["q", "scale", "x", "cols", "12345"]
+// args  = ["q", "scale", "x", "cols", "seed"]
 // ///
 
 #include <cstdint>

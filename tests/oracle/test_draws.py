@@ -1,13 +1,16 @@
 """Ops that draw: what may come, and the bounds of its probability. Right samplers in float32 stay inside."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from kfuzz.oracle import Accuracy, OracleError, Special, judge
 from kfuzz.oracle.answer_sets import AnswerSet
-from kfuzz.oracle.elements import BF16, F16, F32, Element, store
+from kfuzz.oracle.elements import BF16, F16, F32, I8, Element, store
 from kfuzz.oracle.find import find
-from kfuzz.oracle.question import enclose_sets
+from kfuzz.oracle.quantizing import Quantizing
+from kfuzz.oracle.question import enclose_rounded, enclose_sets
 from kfuzz.oracle.tokens import BY_RACE
 from kfuzz.oracle.verdict import Verdict
 
@@ -192,3 +195,21 @@ def test_gumbel_numbers_of_given_uniform_numbers_decide() -> None:
     zero = {"logits": np.array([[5, 0]], np.float32), "u": np.array([[0, 0.5]], np.float32)}
     judge("gumbel_max", zero, {"token": np.array([1])}).check()
     assert judge("gumbel_max", zero, {"token": np.array([0])}).status == "broken"
+
+
+def test_a_quantizer_that_rounds_at_random_goes_up_with_the_share_of_its_quotient() -> None:
+    x = {"x": np.array([[127.0, 3.25, -3.25, 5.0]], np.float32)}
+    accuracy = Accuracy(quantize=Quantizing(scale="amax / max", apply="divide", round="stochastic"), divide="ieee")
+    written = {"q": np.array([[127.0, 3, -4, 5]]), "scale": np.ones((1, 1))}
+    formats = {"q": I8, "scale": F32}
+    (one,) = enclose_rounded(find("group_quantize"), x, accuracy, Special(), {"group": 4}, formats, written).values()
+    assert one.chances is not None
+    assert one.categorize is not None
+    assert list(one.categorize(np.array([[127.0, 4, -3, 7]]))[0]) == [1, 1, 1, -1]
+    assert np.allclose(one.chances().hi[1:3], [[0.75, 0.25], [0.25, 0.75]], atol=2.0**-7)
+    assert list(one.chances().hi[3]) == [1, 0], "5 is a number of the grid"
+    assert list(one.chances().hi[1]) != [1, 1]
+    loose = replace(accuracy, divide="fast")
+    (one,) = enclose_rounded(find("group_quantize"), x, loose, Special(), {"group": 4}, formats, written).values()
+    assert one.chances is not None
+    assert list(one.chances().hi[3]) == [1, 1], "the set of its quotient reaches over 5"

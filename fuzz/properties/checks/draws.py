@@ -15,9 +15,10 @@ from kfuzz.claims.arrays import Array
 from kfuzz.claims.bound import Bound
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError, Finding
+from kfuzz.oracle.elements import values
 from kfuzz.oracle.evidence import Chances
 from kfuzz.oracle.find import find
-from kfuzz.oracle.question import enclose_sets
+from kfuzz.oracle.question import enclose_rounded, enclose_sets
 from kfuzz.properties.frequencies import Quantities
 from kfuzz.properties.property import Examined, NamedOutputs
 from kfuzz.properties.rows import count_rows, with_rows
@@ -27,13 +28,15 @@ from kfuzz.search.choose import Choose, once_in, one_of, seed_of, seeded_choices
 WORDS = "draws"
 LOOK_ONCE_IN = 4
 MOST_ROWS, MOST_ELEMENTS = 512, 1 << 13
-DRAWS, FEWEST_CALLS, MOST_CALLS = 4096, 8, 32
+FEWEST_ROWS, MOST_THREADS = 32, 1 << 13
+"""A call has fewer rows if it needs more threads than this, but not fewer than these."""
+DRAWS, FEWEST_CALLS, MOST_CALLS = 4096, 8, 16
 """The draws of a quantity that are wanted, and the calls in which they are made."""
 FAR_APART = 1 << 20
 """The distance of two offsets: more numbers than one thread draws in a call."""
 LARGEST_SEED = (1 << 31) - 1
 MOST_OF_FEW = 8
-"""Elements of a short row, which one look of two draws from: with few of them, each frequency is soon known."""
+"""Elements of a short row, from which every second look draws: with few of them, each frequency is soon known."""
 SCALES = (0.5, 1.0, 2.0)
 OWN_ROW_ONCE_IN = 4
 """One trial in so many draws from a row of its own case; the others from normal numbers, of which many matter."""
@@ -45,8 +48,7 @@ def is_claimed(kernel: Kernel) -> bool:
 
 
 def why_untested(kernel: Kernel) -> str:
-    op = find(kernel.op)
-    if not op.draws:
+    if not find(kernel.op).draws and not rounds_at_random(kernel):
         return f"{kernel.roles.op} draws nothing"
     if not kernel.random:
         return "the claim names no seed: [random] seed"
@@ -56,6 +58,11 @@ def why_untested(kernel: Kernel) -> str:
     ):
         return "the claim gives all rows the seed that each is to have for itself"
     return "" if kernel.roles.cut else f"no row of {kernel.roles.op} has an answer of its own"
+
+
+def rounds_at_random(kernel: Kernel) -> bool:
+    """Whether it is a quantizer that claims stochastic rounding."""
+    return find(kernel.op).has_grid and kernel.rounding.models.quantize.round == "stochastic"
 
 
 def is_single(array: Array) -> bool:
@@ -79,14 +86,15 @@ def look(trial: Examined) -> Finding | bool | None:
             bound = kernel.bind(case.arrays, trial.tune)
         except ClaimError:
             return None
-        if sample is None:
-            sample = Frequencies.of(kernel, case, bound)
-            if sample is None:
-                return None
         outcome = run_once(trial, replace(bound.job, earlier=()))
         if not outcome.runs or has_error(outcome):
             return None
-        found = sample.add(show(random), kernel.outputs(outcome.runs[0].outputs, bound.sizes))
+        got = kernel.outputs(outcome.runs[0].outputs, bound.sizes)
+        if sample is None:
+            sample = Frequencies.of(kernel, case, bound, got)
+            if sample is None:
+                return None
+        found = sample.add(show(random), got)
         if found is not None:
             return found
     return True
@@ -104,10 +112,22 @@ def repeat_row(trial: Examined, choose: Choose) -> Case | None:
     size = 1 << max(min(MOST_ROWS, MOST_ELEMENTS // max(row.elements, 1)), 1).bit_length() - 1
     while size:
         many = with_rows(kernel, row, np.zeros(size, np.intp))
-        if kernel.takes(many.arrays, trial.tune):
+        is_cheap = size <= FEWEST_ROWS or count_threads(kernel, many, trial.tune) <= MOST_THREADS
+        if is_cheap and kernel.takes(many.arrays, trial.tune):
             return many
         size //= 2
     return None
+
+
+def count_threads(kernel: Kernel, case: Case, tune: Mapping[str, int]) -> int:
+    """The threads of all launches of a call; 0 if the claim gives no launch."""
+    if not kernel.takes(case.arrays, tune):
+        return 0
+    try:
+        steps = kernel.bind(case.arrays, tune).job.steps
+    except ClaimError:
+        return 0
+    return sum(prod(step.grid) * prod(step.block) for step in steps)
 
 
 def shorten(kernel: Kernel, row: Case, most: int) -> Case:
@@ -157,13 +177,17 @@ class Frequencies:
     outputs: tuple[Quantities, ...]
 
     @classmethod
-    def of(cls, kernel: Kernel, case: Case, bound: Bound) -> "Frequencies | None":
-        """Before the first draw; None if no output is drawn by the kernel's own numbers."""
+    def of(cls, kernel: Kernel, case: Case, bound: Bound, got: NamedOutputs) -> "Frequencies | None":
+        """Before the first draw is counted; None if no output is drawn by the kernel's own numbers."""
         op, rows = find(kernel.op), count_rows(kernel, case)
         stored = {str(one.writes): one.element for one in kernel.arrays.values() if one.writes}
         given = kernel.stored(case.arrays)
         with np.errstate(all="ignore"):
-            drawn = enclose_sets(op, given, bound.accuracy, kernel.special, bound.scalars, stored)
+            claimed = (bound.accuracy, kernel.special, bound.scalars, stored)
+            if op.draws:
+                drawn = enclose_sets(op, given, *claimed)
+            else:
+                drawn = enclose_rounded(op, given, *claimed, {role: values(one) for role, one in got.items()})
         made = []
         for role, one in drawn.items():
             if one.chances is not None:

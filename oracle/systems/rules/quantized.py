@@ -1,5 +1,6 @@
 """Rounding to a grid of few numbers: rules N1, N2, N4, N7, N10 and N12 of docs/formulas.md."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -78,13 +79,37 @@ def quantize(N: BandSystem, g: Quantity, s: Quantity, name: str, zero: Quantity 
     if zero_at is not None:
         lo, hi = _add_zero(N, lo, hi, zero_at)
     low, high, open_ = round_ends(grid, lo, hi, N)
+    shares = shares_of(grid, lo, hi) if N.claim.quantize.round == "stochastic" else None
     if not np.all(usable):
         low, high, lost = _without_scale(grid, g, s, usable, low, high)
         open_ = open_ | lost
     low, high, nan = _with_nans(N, grid, g, low, high, open_)
-    made = N.value(N.E.convert(low), N.E.convert(high), nan, "quantized", g, s)
+    made = N.value(N.E.convert(low), N.E.convert(high), nan, "quantized", g, s, shares)
     made.blocks, made.name = g.blocks, name
     return made
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Where quotients lie between two numbers of a grid: `below`, `above`, and the ends of their share of the distance.
+
+    `is_known`: the set of a quotient lies between two neighbours.
+    """
+
+    below: Reals
+    above: Reals
+    lo: Reals
+    hi: Reals
+    is_known: Reals
+
+
+def shares_of(grid: Grid, lo: Reals, hi: Reals) -> Shares:
+    """The neighbours of each quotient, and how near it is to the upper one (N12)."""
+    first = np.clip(np.searchsorted(grid.numbers, lo, side="right") - 1, 0, len(grid.numbers) - 2)
+    below, above = grid.numbers[first], grid.numbers[first + 1]
+    with np.errstate(all="ignore"):
+        ends = (lo - below) / (above - below), (hi - below) / (above - below)
+    return Shares(below, above, *ends, np.asarray((ends[0] >= 0) & (ends[1] <= 1)))
 
 
 def spread_over(N: BandSystem, s: Quantity, g: Quantity) -> Quantity:

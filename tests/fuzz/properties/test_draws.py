@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from paths import DATA
 
 from kfuzz.cases.case import case_of
 from kfuzz.claims.kernel import Kernel, load
@@ -132,3 +133,12 @@ def test_why_draws_are_not_tested(tmp_path: Path) -> None:
     assert "no seed" in draws.why_untested(replace(kernel, random={}))
     shared = CLAIM.replace('"i64[1] = seed"', '"i64[rows] = seed"')
     assert "for itself" in draws.why_untested(kernel_of(tmp_path, shared))
+
+
+def test_integers_stay_below_a_size_that_no_array_has(tmp_path: Path) -> None:
+    path = DATA / "properties" / "route_as_blocks_arrive.cu"
+    kernel, text = load(path), path.read_text()
+    stored = kernel.stored({"expert": np.arange(40, dtype=np.float32)})
+    assert stored["expert"].max() == 15
+    by_tune = kernel_of(tmp_path, text.replace("= 16 }", '= "threads" }').replace("[17]", "[threads + 1]"))
+    assert by_tune.stored({"expert": np.arange(40, dtype=np.float32)})["expert"].max() == 0

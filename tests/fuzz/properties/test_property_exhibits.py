@@ -29,6 +29,7 @@ IN_THE_SUITE = {
     "strided_row_sum",
     "wrong_assumes_contiguous",
     "wrong_rounding_skipped",
+    "wrong_offset_not_used",
     "wrong_adds_as_blocks_arrive",
     "wrong_masked_by_a_product",
     "wrong_writes_whole_tiles",
