@@ -38,7 +38,7 @@ LARGE: dict[int, Large] = {
 """Sizes that ordinary trials do not reach: rare, since so many rows take as long as a hundred other trials."""
 OVERFLOW_EVERY = 8 * LARGE_EVERY
 """More than 2^31 elements are rarer still: they take a GPU a second or two and leave no room for another process."""
-RUNG_FIRST, RUNG_EVERY, MOST_RUNGS = 305, 20, 96
+RUNG_FIRST, RUNG_EVERY, MOST_RUNGS = 105, 20, 96
 """The trials that climb the ladder of sizes (search/vast.py), each rung once; other large ones have other numbers."""
 BEYOND_INT = Rung(ELEMENTS, 31)
 LARGE_TIMEOUT = 3

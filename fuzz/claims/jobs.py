@@ -108,7 +108,8 @@ def buffer_of(
     memory = memory_shape(array, shape)
     whole = (evaluate(front, ("arrays", name), array.room, sizes), *shape[1:]) if array.room else memory
     part = shape if array.room else None
-    padding = padding_of(array, shape) if array.writes else None
+    is_compared = array.writes and not any(map(is_vast, given.values()))
+    padding = padding_of(array, shape) if is_compared else None
     absent = 0
     if array.slots:
         whole = (evaluate(front, ("arrays", name), array.slots, sizes), *shape[1:])

@@ -29,7 +29,7 @@ from kfuzz.claims.grid_numbers import encode_numbers
 from kfuzz.claims.jobs import Arrays, buffer_of, check_derived_dimensions, shapes_of, steps_of
 from kfuzz.claims.keys import WrittenClaim, WrittenClaims, parse_claim
 from kfuzz.claims.launches import Launch, LaunchVariant, read_launches
-from kfuzz.claims.memory import memory_shape, unpack_array
+from kfuzz.claims.memory import memory_shape, row_axis_of, unpack_array
 from kfuzz.claims.op_rules import check_op_rules
 from kfuzz.claims.reading import ClaimNames, Sizes, at, evaluate
 from kfuzz.claims.references import name_in_case, with_reference
@@ -345,15 +345,21 @@ class Kernel:
         )
         return Bound(axes, sizes, self.accuracy(sizes), self.scalars_at(sizes), job)
 
-    def outputs(self, outputs: Arrays, sizes: Sizes) -> dict[str, NDArray[np.generic]]:
-        """The outputs of a run at these sizes, by role, in elements."""
+    def outputs(self, outputs: Arrays, sizes: Sizes, rows: int | None = None) -> dict[str, NDArray[np.generic]]:
+        """The outputs of a run at these sizes, by role, in elements; or of so many of its rows."""
         written = {name: array for name, array in self.arrays.items() if array.writes}
         return {
             str(array.writes): (outputs[name][: array.shape[0](sizes)] if array.slots else outputs[name])
             if array.is_plain
-            else unpack_array(array, outputs[name], tuple(size(sizes) for size in array.shape))
+            else unpack_array(array, outputs[name], self._shape_of_rows(array, sizes, rows))
             for name, array in written.items()
         }
+
+    def _shape_of_rows(self, array: Array, sizes: Sizes, rows: int | None) -> Shape:
+        """The shape of an array, or of so many of its rows."""
+        shape = tuple(size(sizes) for size in array.shape)
+        axis = row_axis_of(self.roles, array)
+        return shape if rows is None or axis is None else (*shape[:axis], rows, *shape[axis + 1 :])
 
 
 def load(path: Path | str) -> Kernel:

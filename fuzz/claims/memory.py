@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.claims.arrays import Array
+from kfuzz.claims.roles import Roles
 from kfuzz.oracle.elements import Element
 from kfuzz.oracle.layout import Shape, bit_positions, is_element_byte, pack, unpack, word_count
 
@@ -26,6 +27,22 @@ def memory_shape(array: Array, shape: Shape) -> Shape:
     *lead, rows, cols = shape
     outer = (*lead, cols if array.layout.columns else rows)
     return (*outer, total // max(1, prod(outer)))
+
+
+def row_axis_of(roles: Roles, array: Array) -> int | None:
+    """The axis of an array along which the op can be split; None if the array is needed whole."""
+    role = array.writes or array.reads or ""
+    lacking = len({**roles.inputs, **roles.outputs}.get(role, ())) - len(array.shape)
+    axis = roles.cut.get(role, -1) - lacking
+    return axis if axis >= 0 else None
+
+
+def memory_axis(array: Array, axis: int) -> int | None:
+    """The axis in memory along which one of the array's own axes lies by itself; None if there is none."""
+    last = len(array.shape) - 1
+    if array.layout.tiles or (array.per > 1 and axis == (last - 1 if array.layout.columns else last)):
+        return None
+    return 2 * last - 1 - axis if array.layout.columns and axis >= last - 1 > -1 else axis
 
 
 def pack_array(array: Array, given: NDArray[np.generic]) -> NDArray[np.generic]:
@@ -53,7 +70,7 @@ def word_of(array: Array, shape: Shape, index: tuple[int, ...]) -> int:
 
 def padding_of(array: Array, shape: Shape) -> NDArray[np.bool_] | None:
     """A mask of the bytes in memory that belong to no element; None if there are none."""
-    if array.is_plain:
+    if array.is_plain or word_count(shape, array.storage, array.layout) * array.per == prod(shape):
         return None
     mask = ~is_element_byte(shape, array.storage, array.layout)
     return mask if mask.any() else None

@@ -6,7 +6,7 @@ that write the same elements show an index that has wrapped around into its own 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
@@ -17,7 +17,7 @@ from kfuzz.cpu.abi import Status
 from kfuzz.cpu.experiments import CpuRun
 from kfuzz.devices import Buffer, Circumstances, Finding, Job, Outcome, Run, Untried
 from kfuzz.devices.layout import POISONS
-from kfuzz.devices.vast import INT_COUNTS
+from kfuzz.devices.vast import INT_COUNTS, unit_blocks
 
 MOST_SECONDS = 2.0
 """For all blocks of a job together, of processor time."""
@@ -101,28 +101,25 @@ def _locate(job: Job, places: Mapping[str, int], finding: Finding, address: int)
 def _find_wrapped(
     job: Job, runner: BlockRunner, written: Mapping[int, Mapping[str, WrittenElements]], seconds: float
 ) -> Finding | None:
-    """Blocks that write what an earlier block writes, although the others lie in order, as far apart as 0 and 1.
+    """Blocks that write what an earlier block writes, although the others lie in order along each axis of the grid.
 
     Either the two write different values, which is a race. Or each of at least two such blocks has a partner that
-    writes exactly the same: a kernel that computes each element once has none, and one that computes some elements
+    writes the same: a kernel that computes each element once has none, and one that computes some elements
     twice does not do so at a distance of many blocks.
     """
-    count = math.prod(job.steps[0].grid)
     for buffer in filter(_starts_poisoned, job.buffers):
         size = math.prod(buffer.shape)
         held = {block: one[buffer.name] for block, one in written.items() if len(one[buffer.name].places)}
-        if 0 not in held or 1 not in held:
-            continue
         first = {block: int(one.places[0]) for block, one in held.items()}
-        if (apart := first[1] - first[0]) <= 0:
+        if (order := _order_of(job.steps[0].grid, first)) is None:
             continue
-        moved = {block: first[0] + apart * block - at for block, at in first.items() if first[0] + apart * block < size}
+        due = {block: order.first_place(block) for block in first}
+        moved = {block: due[block] - at for block, at in first.items() if due[block] < size}
         far = {block: by for block, by in moved.items() if by and by * buffer.element.bytes % FARTHEST == 0}
         if len(far) < 2 or sum(by == 0 for by in moved.values()) < 3:
             continue
         clashes = [
-            _compare_with_partner(runner, held[block], (first[block] - first[0]) / apart, count, buffer, seconds)
-            for block in far
+            _compare_with_partner(runner, held[b], order.partners(b, by), buffer, seconds) for b, by in far.items()
         ]
         if "different" in clashes or set(clashes) == {"equal"}:
             block = max(far)
@@ -135,19 +132,54 @@ def _find_wrapped(
     return None
 
 
+@dataclass(frozen=True)
+class _BlockOrder:
+    """Where the blocks of a grid write: from `start` on, `apart` elements further for each step along an axis."""
+
+    grid: tuple[int, ...]
+    start: int
+    apart: tuple[int, ...]
+
+    def first_place(self, block: int) -> int:
+        """The first element that a block writes."""
+        return self.start + sum(step * at for step, at in zip(self.apart, self._place(block), strict=True))
+
+    def partners(self, block: int, by: int) -> set[int]:
+        """The blocks that write what lies `by` elements before the place of this one, if one coordinate is wrong."""
+        place, found = self._place(block), set[int]()
+        for axis, step in enumerate(self.apart):
+            for steps in {by // step, -(-by // step)} if step else ():
+                if 0 <= place[axis] - steps < self.grid[axis]:
+                    found.add(block - steps * math.prod(self.grid[:axis]))
+        return found - {block}
+
+    def _place(self, block: int) -> tuple[int, ...]:
+        return tuple(block // math.prod(self.grid[:axis]) % size for axis, size in enumerate(self.grid))
+
+
+def _order_of(grid: Sequence[int], first: Mapping[int, int]) -> _BlockOrder | None:
+    """The order of blocks that the first and the second one along each axis show; None if they show none."""
+    apart = [0] * len(grid)
+    for axis, number in unit_blocks(grid):
+        if 0 not in first or number not in first:
+            return None
+        apart[axis] = first[number] - first[0]
+    return _BlockOrder(tuple(grid), first[0], tuple(apart)) if max(apart) > 0 else None
+
+
 def _compare_with_partner(
-    runner: BlockRunner, held: WrittenElements, number: float, count: int, buffer: Buffer, seconds: float
+    runner: BlockRunner, held: WrittenElements, partners: Iterable[int], buffer: Buffer, seconds: float
 ) -> Literal["", "equal", "different"]:
-    """How the elements of a block agree with those that the block or the two blocks of this number write."""
-    for partner in {math.floor(number), math.ceil(number)}:
-        if not 0 <= partner < count or runner.run_block(partner, seconds).status != Status.finished:
+    """How the elements of a block agree with those that one of these blocks writes, which may write more."""
+    for partner in sorted(partners):
+        if runner.run_block(partner, seconds).status != Status.finished:
             continue
         other = runner.read_written()[buffer.name]
-        if np.array_equal(other.places, held.places) and other.values.tobytes() == held.values.tobytes():
-            return "equal"
         _, mine, its = np.intersect1d(held.places, other.places, return_indices=True)
         if held.values[mine].tobytes() != other.values[its].tobytes():
             return "different"
+        if len(mine) == len(held.places):
+            return "equal"
     return ""
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 INT_COUNTS = 1 << 31
 LEAST = 1 << 15
 """An array of fewer elements is always filled."""
-BLOCKS = 10
+BLOCKS = 12
 KINDS = 7
 """Kinds of row, which take turns: a prime, so that an error that recurs at some stride of rows meets all of them.
 gpu/vast.cu and cuda_on_cpu/runtime/vast.cpp have the same number."""
@@ -48,9 +48,18 @@ def alternate_rows(shape: Sequence[int], axis: int, rows: Sequence[int]) -> NDAr
 
 
 def choose_blocks(grid: Sequence[int], seed: int) -> tuple[int, ...]:
-    """The blocks of a grid that run: the last ones, where indices are largest, the first ones, and some between."""
+    """The blocks of a grid that run: the last ones, where indices are largest, the first ones, and some between.
+
+    The first ones are there, and one near them, because their places show in which order all blocks write.
+    """
     count = prod(grid)
     draw = random.Random(f"blocks {seed}")  # noqa: S311  drawn for coverage, nothing is kept secret
     late = [count - 1 - draw.randrange(1 + count // 64) for _ in range(2)]
-    some = [draw.randrange(count) for _ in range(3)]
-    return tuple(dict.fromkeys([count - 1, *late, 0, max(0, count - 2), min(1, count - 1), *some]))[:BLOCKS]
+    some = [min(count - 1, draw.randrange(2, 64)), *(draw.randrange(count) for _ in range(3))]
+    units = [number for _, number in unit_blocks(grid)]
+    return tuple(dict.fromkeys([count - 1, *late, 0, max(0, count - 2), *units, *some]))[:BLOCKS]
+
+
+def unit_blocks(grid: Sequence[int]) -> list[tuple[int, int]]:
+    """Each axis along which a grid has several blocks, with the number of the second block there."""
+    return [(axis, prod(grid[:axis])) for axis, size in enumerate(grid) if size > 1]

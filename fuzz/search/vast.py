@@ -56,8 +56,8 @@ def rungs(kernel: Kernel) -> tuple[Rung, ...]:
 
 def vast_size(kernel: Kernel, rung: Rung, choose: Choose) -> tuple[dict[str, int], dict[str, int]] | None:
     """Axes and a launch of this rung; None if there are none."""
-    if not is_by_block(kernel) or not all(one.is_plain and not one.slots for one in kernel.arrays.values()):
-        return None  # words and tiles of a huge array have no rows of their own
+    if not is_by_block(kernel) or any(one.slots or one.layout.stride is not None for one in kernel.arrays.values()):
+        return None  # nothing fills what lies between the rows of a huge array
     most = most_blocks(kernel)
     every = []
     for axes in _candidates(kernel, rung, choose):

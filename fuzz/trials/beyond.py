@@ -15,6 +15,7 @@ from kfuzz.cases.case import Case
 from kfuzz.cases.recipe import MAX_ELEMENTS
 from kfuzz.claims.blocks import is_by_block
 from kfuzz.claims.kernel import Kernel
+from kfuzz.claims.memory import memory_axis, row_axis_of
 from kfuzz.devices import Buffer, Job, Sampling
 from kfuzz.devices.vast import alternate_rows, choose_blocks, is_vast
 from kfuzz.oracle.verdict import Verdict
@@ -37,10 +38,8 @@ def _place_rows(kernel: Kernel, case: Case, buffer: Buffer) -> Buffer:
     """An array with the axis of its rows, and whether the device makes them."""
     array, roles = kernel.arrays[buffer.name], kernel.roles
     is_made = bool(array.reads and is_vast(case.arrays[array.reads]) and array.reads not in roles.integers)
-    role = array.writes or array.reads or ""
-    lacking = len({**roles.inputs, **roles.outputs}.get(role, ())) - len(buffer.shape)
-    axis = roles.cut.get(role, -1) - lacking
-    return replace(buffer, rows=axis if axis >= 0 else None, in_turns=is_made)
+    axis = row_axis_of(roles, array)
+    return replace(buffer, rows=None if axis is None else memory_axis(array, axis), in_turns=is_made)
 
 
 def _most_rows(kernel: Kernel, case: Case, buffers: Sequence[Buffer]) -> int:

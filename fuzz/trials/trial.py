@@ -287,7 +287,7 @@ def _distinct(kernel: Kernel, runs: tuple[Run, ...], sizes: Mapping[str, int]) -
     """One run for each different set of output bits."""
     found: list[tuple[Run, Outputs]] = []
     for run in runs:
-        got = kernel.outputs(run.outputs, sizes)
+        got = kernel.outputs(run.outputs, sizes, len(run.rows) or None)
         if not any(_are_same(got, known) for _, known in found):
             found.append((run, got))
     return found

@@ -7,7 +7,7 @@ import pytest
 
 from kfuzz.cases.case import case_of
 from kfuzz.claims.kernel import KERNELS, Kernel, load
-from kfuzz.claims.memory import memory_shape, pack_array, unpack_array
+from kfuzz.claims.memory import memory_axis, memory_shape, pack_array, unpack_array
 from kfuzz.devices import ClaimError
 from kfuzz.oracle.elements import ELEMENTS, codes_of
 from kfuzz.trials.trial import unfit
@@ -51,24 +51,25 @@ def test_an_output_is_unpacked_to_the_elements_of_its_role() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "shape", "memory"),
+    ("text", "shape", "memory", "axis"),
     [
-        ("u4x8[rows, cols / 8]", (3, 64), (3, 8)),
-        ("i4x2[rows, ceil_div(cols, 2)]", (3, 5), (3, 3)),
-        ("e4m3[rows, cols]", (3, 5), (3, 5)),
-        ("e4m3[rows, cols] <- q, by columns", (3, 5), (5, 3)),
-        ("i4x2[ceil_div(rows, 2), cols] <- q, by columns", (4, 5), (5, 2)),
-        ("i8[rows, cols] <- q, stride 2048", (3, 5), (3, 2048)),
+        ("u4x8[rows, cols / 8]", (3, 64), (3, 8), 0),
+        ("i4x2[rows, ceil_div(cols, 2)]", (3, 5), (3, 3), 0),
+        ("e4m3[rows, cols]", (3, 5), (3, 5), 0),
+        ("e4m3[rows, cols] <- q, by columns", (3, 5), (5, 3), 1),
+        ("i4x2[ceil_div(rows, 2), cols] <- q, by columns", (4, 5), (5, 2), None),
+        ("i8[rows, cols] <- q, stride 2048", (3, 5), (3, 2048), 0),
     ],
 )
-def test_the_shape_in_memory_follows_from_words_and_layout(
-    text: str, shape: tuple[int, ...], memory: tuple[int, ...], tmp_path: Path
+def test_the_shape_in_memory_and_the_axis_of_rows_follow_from_words_and_layout(
+    text: str, shape: tuple[int, ...], memory: tuple[int, ...], axis: int | None, tmp_path: Path
 ) -> None:
     written = text if "<-" in text else f"{text} <- q"
     edits = (("e2m1x2[rows, cols / 2] <- q", written), ("unsigned char *q", "void *q"), ("max = 1048576", "max = 1024"))
     array = kernel_with(tmp_path, *edits).arrays["q"]
     codes = np.zeros(shape, np.uint8).view(array.element.dtype)
     assert memory_shape(array, shape) == memory
+    assert memory_axis(array, 0) == axis
     assert pack_array(array, codes).shape == memory
     assert unpack_array(array, pack_array(array, codes), shape).shape == shape
 

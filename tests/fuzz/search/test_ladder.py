@@ -78,6 +78,46 @@ def test_what_begins_beyond_a_power_of_two_is_found_there_and_not_before(name: s
         assert "as an earlier block does" in found.defects[0].message
 
 
+NARROW = {
+    "scales by columns, several blocks a row": (
+        "group_quantize/e4m3_group_warp",
+        ("static_cast<size_t>(group) * GROUP;", "static_cast<unsigned short>(group) * GROUP;"),
+        Rung("cols", 23),
+    ),
+    "bytes of two elements, scales in tiles": (
+        "group_quantize/mxfp4_tiles",
+        ("static_cast<size_t>(blockIdx.x)", "static_cast<unsigned short>(blockIdx.x)"),
+        Rung(ELEMENTS, 29),
+    ),
+    "bytes of two elements, a row a block": (
+        "rms_norm_quantize/e2m1_half_warp",
+        ("static_cast<size_t>(blockIdx.x)", "static_cast<unsigned short>(blockIdx.x)"),
+        Rung("rows", 16),
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=() if "tiles" in one else pytest.mark.soak) for one in NARROW]
+)
+def test_an_index_of_sixteen_bits_is_found_in_arrays_of_words_and_other_layouts(name: str, tmp_path: Path) -> None:
+    kernel, (right, wrong), rung = NARROW[name]
+    source = (KERNELS / f"{kernel}.cu").read_text()
+    assert right in source
+    folder = tmp_path / "kernels" / "any"
+    folder.mkdir(parents=True)
+    for header in KERNELS.glob("*.cuh"):
+        (folder.parent / header.name).write_text(header.read_text())
+    (folder / "wrong.cu").write_text(source.replace(right, wrong))
+    with CpuDevice() as device:
+        found = try_rung(load(folder / "wrong.cu"), rung, device)
+        kept = try_rung(load(KERNELS / f"{kernel}.cu"), rung, device)
+    assert [(defect.kind, defect.severity) for defect in found.defects] == [("race", "error")]
+    assert "as an earlier block does" in found.defects[0].message
+    assert kept.defects == ()
+
+
 def test_a_ladder_has_the_rungs_that_the_claim_reaches_those_beyond_first() -> None:
     every = rungs(load(RIGHT))
     assert len(set(every)) == len(every) <= MOST_RUNGS

@@ -1,8 +1,8 @@
-# each: FROM = f32, bf16; TO = e4m3, e5m2
+# each: TO = e4m3, e5m2
 # /// kernel
 # op      = "group_quantize"
 # axes    = { rows = "1..16", cols = "2..300" }
-# arrays  = { x = "FROM[rows, cols] -> x", q = "TO[rows, cols] <- q", scale = "f32[rows, 1] <- scale" }
+# arrays  = { x = "f32[rows, cols] -> x", q = "TO[rows, cols] <- q", scale = "f32[rows, 1] <- scale" }
 # scalars = { group = "cols", eps = 0 }
 #
 # [quantize]

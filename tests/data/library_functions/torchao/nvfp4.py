@@ -1,8 +1,11 @@
 # each: FROM = f32, bf16
 # /// kernel
-# op     = "two_level_quantize"
+# op     = "../ops/two_level_least_quantize.py"
 # axes   = { rows = "1..16", cols = [16, 64, 256] }
-# arrays = { x = "FROM[rows, cols] -> x", overall = "f32[1] -> overall", q = "e2m1x2[rows, cols / 2] <- q", scale = "e4m3[rows, cols / 16] <- scale" }
+# arrays = { x = "FROM[rows, cols] -> x", inverse = "f32[1] -> inverse", q = "e2m1x2[rows, cols / 2] <- q", scale = "e4m3[rows, cols / 16] <- scale" }
+#
+# [accuracy]
+# divide = "fast"
 #
 # [quantize]
 # saturate = "finite"
@@ -13,8 +16,9 @@
 # [call]
 # returns = ["scale", "q"]
 # ///
+import torch
 from torchao.prototype.mx_formats.nvfp4_tensor import nvfp4_quantize
 
 
-def quantize(x, overall):
-    return nvfp4_quantize(x, 16, 1.0 / overall)
+def quantize(x, inverse):
+    return nvfp4_quantize(x, 16, inverse.clamp(min=2.0**-30))
