@@ -217,7 +217,7 @@ def test_a_case_that_was_kept_breaks_the_kernel_again(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_two_jobs_give_the_same_result_to_the_byte(tmp_path: Path) -> None:
     kernels = [LEADING, RIGHT, TAIL]
-    options = Options(seed=3, max_cases=100)
+    options = Options(seed=3, max_cases=48)
     one = run_campaign(kernels, CpuDevice, replace(options, corpus=tmp_path / "one"))
     two = run_campaign(kernels, CpuDevice, replace(options, corpus=tmp_path / "two", jobs=2))
     assert text_of(one) == text_of(two)
@@ -481,33 +481,34 @@ if __name__ == "__main__":
     kernels = [load(KERNELS / "broken" / f"{name}.cu") for name in names]
     print("begun", flush=True)
     folder = Path(sys.argv[1])
-    options = Options(seed=2, max_cases=120, corpus=folder / "corpus", out=folder / sys.argv[2], jobs=int(sys.argv[3]))
+    out, jobs, max_cases = folder / sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    options = Options(seed=2, max_cases=max_cases, corpus=folder / "corpus", out=out, jobs=jobs)
     run_campaign(kernels, CpuDevice, options, listen)
     print("ended", flush=True)
 """
 
 
-def child(script: Path, folder: Path, out: str = "out", jobs: int = 1) -> subprocess.Popen[str]:
+def child(script: Path, folder: Path, out: str = "out", jobs: int = 1, cases: int = 120) -> subprocess.Popen[str]:
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-    command = [sys.executable, str(script), str(folder), out, str(jobs)]
+    command = [sys.executable, str(script), str(folder), out, str(jobs), str(cases)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
 
 
-def finished(script: Path, folder: Path) -> list[str]:
+def finished(script: Path, folder: Path, cases: int) -> list[str]:
     """The lines of a campaign that is left alone."""
-    with child(script, folder) as process:
+    with child(script, folder, cases=cases) as process:
         return process.communicate()[0].splitlines()
 
 
-def killed_campaigns(folder: Path, kills: int, seed: int) -> None:
+def killed_campaigns(folder: Path, kills: int, seed: int, cases: int = 120) -> None:
     """Kill a campaign again and again, at random moments after it began; all that it told is there each time."""
     script = folder / "child.py"
     script.write_text(CHILD)
     chance = random.Random(seed)  # noqa: S311  moments, not secrets
     reported: set[str] = set()
     for _ in range(kills):
-        with child(script, folder) as process:
+        with child(script, folder, cases=cases) as process:
             assert process.stdout is not None
             assert process.stdout.readline() == "begun\n"
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -519,8 +520,8 @@ def killed_campaigns(folder: Path, kills: int, seed: int) -> None:
         assert reported <= {e.record.origin.bucket for e in every if e.record and e.record.origin}
         if (folder / "out" / STATE).exists():
             json.loads((folder / "out" / STATE).read_text())
-    assert finished(script, folder)[-1] == "ended"
-    finished(script, folder / "undisturbed")
+    assert finished(script, folder, cases)[-1] == "ended"
+    finished(script, folder / "undisturbed", cases)
     found = corpus.entries([folder / "corpus"]), corpus.entries([folder / "undisturbed" / "corpus"])
     one, two = ({e.record.origin.bucket for e in entries if e.record and e.record.origin} for entries in found)
     assert one == two
@@ -529,7 +530,7 @@ def killed_campaigns(folder: Path, kills: int, seed: int) -> None:
 @pytest.mark.slow
 def test_a_killed_campaign_loses_nothing_that_it_reported(tmp_path: Path) -> None:
     (tmp_path / "undisturbed").mkdir()
-    killed_campaigns(tmp_path, 3, seed=1)
+    killed_campaigns(tmp_path, 3, seed=1, cases=40)
 
 
 @pytest.mark.soak

@@ -6,12 +6,14 @@ import random
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from cluster import TestCluster, cluster_of, fuzzing
 from settled import settled
 
@@ -20,6 +22,7 @@ from kfuzz.campaign.crew import parcels_of
 from kfuzz.campaign.errand import check_errand, errand, version
 from kfuzz.campaign.schedule import BLOCKS, Block
 from kfuzz.claims.kernel import KERNELS, load
+from kfuzz.commands.group import main
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Device, DeviceError
 
@@ -28,8 +31,9 @@ from kfuzz.campaign.cluster import connect, spread
 
 pytestmark = pytest.mark.slow
 
-ASKED = ("broken/leading_neg_inf", "softmax/online_warp", "broken/tail_dropped", "--seed", "3", "--max-cases", "240",
-         "--device", "cpu", "--json", "run.json")  # fmt: skip
+ASKED = ("broken/leading_neg_inf", "softmax/online_warp", "broken/tail_dropped", "--seed", "3",
+         "--device", "cpu", "--json", "run.json", "--max-cases")  # fmt: skip
+FEW, MANY = "96", "240"
 
 
 @pytest.fixture(scope="module")
@@ -39,11 +43,16 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestCluster]:
 
 
 @pytest.fixture(scope="module")
-def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What one process of this machine finds."""
-    folder = tmp_path_factory.mktemp("here")
-    fuzzed(folder, *ASKED, "--jobs", "1")
-    return folder
+def here(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """What one process of this machine finds in so many trials."""
+
+    @cache
+    def found(cases: str) -> Path:
+        folder = tmp_path_factory.mktemp("here")
+        fuzzed(folder, *ASKED, cases, "--jobs", "1")
+        return folder
+
+    return found
 
 
 def fuzzed(folder: Path, *arguments: str) -> str:
@@ -80,21 +89,30 @@ def test_whole_blocks_of_several_kernels_go_together_in_their_order() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("workers", [2, *(pytest.param(count, marks=pytest.mark.soak) for count in (1, 4))])
-def test_any_number_of_workers_finds_the_same(workers: int, here: Path, tmp_path: Path) -> None:
-    with cluster_of(tmp_path / "cluster", workers) as made:
-        said = fuzzed(tmp_path, *ASKED, "--cluster", made.address)
-    assert f"on the cpu of {made.address} (seed 3)" in said
+def check_same(address: str, cases: str, here: Path, folder: Path) -> None:
+    said = fuzzed(folder, *ASKED, cases, "--cluster", address)
+    assert f"on the cpu of {address} (seed 3)" in said
     assert len(findings_in(said)) == len(set(findings_in(said))) >= 2
-    assert report(tmp_path) == report(here)
-    assert corpus_files(tmp_path) == corpus_files(here) != {}
+    assert report(folder) == report(here)
+    assert corpus_files(folder) == corpus_files(here) != {}
+
+
+def test_two_workers_find_the_same(cluster: TestCluster, here: Callable[[str], Path], tmp_path: Path) -> None:
+    check_same(cluster.address, FEW, here(FEW), tmp_path)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_any_number_of_workers_finds_the_same(workers: int, here: Callable[[str], Path], tmp_path: Path) -> None:
+    with cluster_of(tmp_path / "cluster", workers) as made:
+        check_same(made.address, MANY, here(MANY), tmp_path)
 
 
 def killed_at_moments(made: TestCluster, moments: int, folder: Path, seed: int) -> list[str]:
     """What a campaign tells while workers are lost, each after so many more lines or a moment later."""
     chance = random.Random(seed)  # noqa: S311  moments, not secrets
     lost = 0
-    with fuzzing(folder, *ASKED, "--cluster", made.address) as process:
+    with fuzzing(folder, *ASKED, MANY, "--cluster", made.address) as process:
         assert process.stdout is not None
         lines = [process.stdout.readline()]
         while process.poll() is None and lost < moments:
@@ -109,20 +127,20 @@ def killed_at_moments(made: TestCluster, moments: int, folder: Path, seed: int) 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("moments", [3, 50])
-def test_workers_that_are_lost_change_nothing(moments: int, here: Path, tmp_path: Path) -> None:
+def test_workers_that_are_lost_change_nothing(moments: int, here: Callable[[str], Path], tmp_path: Path) -> None:
     with cluster_of(tmp_path / "cluster", 2) as made:
         reported = killed_at_moments(made, moments, tmp_path, seed=moments)
     assert len(reported) == len(set(reported)) >= 2
-    assert report(tmp_path) == report(here)
-    assert corpus_files(tmp_path) == corpus_files(here)
+    assert report(tmp_path) == report(here(MANY))
+    assert corpus_files(tmp_path) == corpus_files(here(MANY))
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_campaign_that_is_ended_is_gone_on_with(
-    number: signal.Signals, cluster: TestCluster, here: Path, tmp_path: Path
+    number: signal.Signals, cluster: TestCluster, here: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    asked = (*ASKED, "--cluster", cluster.address, "--out", "out")
+    asked = (*ASKED, MANY, "--cluster", cluster.address, "--out", "out")
     with fuzzing(tmp_path, *asked) as process:
         assert process.stdout is not None
         for line in process.stdout:
@@ -132,8 +150,8 @@ def test_a_campaign_that_is_ended_is_gone_on_with(
         process.stdout.read()
     assert process.returncode == (130 if number == signal.SIGINT else -number)
     fuzzed(tmp_path, *asked)
-    assert report(tmp_path) == report(here)
-    assert corpus_files(tmp_path) == corpus_files(here)
+    assert report(tmp_path) == report(here(MANY))
+    assert corpus_files(tmp_path) == corpus_files(here(MANY))
 
 
 @pytest.mark.soak
@@ -155,13 +173,13 @@ def test_time_ends_a_campaign_there_too(cluster: TestCluster, tmp_path: Path) ->
     ],
 )
 def test_what_cannot_be_is_one_line(
-    arguments: tuple[str, ...], said: str, cluster: TestCluster, tmp_path: Path
+    arguments: tuple[str, ...], said: str, cluster: TestCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     asked = [cluster.address if word == "HERE" else word for word in arguments]
-    with fuzzing(tmp_path, "reduce/warp_max_down", *asked) as process:
-        _, trouble = process.communicate()
-    assert (process.returncode, said in trouble) == (2, True), trouble
-    assert "Traceback" not in trouble
+    result = CliRunner().invoke(main, ["fuzz", "reduce/warp_max_down", *asked])
+    assert (result.exit_code, said in result.stderr) == (2, True), result.output
+    assert "Traceback" not in result.stderr
 
 
 def come_of(cluster: TestCluster, work: Work[Any, Any]) -> list[Sequence[int]]:

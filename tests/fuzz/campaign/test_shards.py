@@ -33,7 +33,7 @@ def campaign(shard: str, seed: str = "3", kernels: tuple[str, ...] = KERNELS) ->
     """The report of one part, in a folder of its own."""
     place = Path(shard.replace("/", "of"))
     where = ("--corpus", str(place / "corpus"), "--json", str(place / "run.json"))
-    done = kfuzz("fuzz", *kernels, "--device", "cpu", "--jobs", "1", "--seed", seed, "--max-cases", "160",
+    done = kfuzz("fuzz", *kernels, "--device", "cpu", "--jobs", "1", "--seed", seed, "--max-cases", "96",
                  "--shard", shard, *where)  # fmt: skip
     assert done.exit_code in (0, 1, 2), done.output
     found: Document = json.loads((place / "run.json").read_text())

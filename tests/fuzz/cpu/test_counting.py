@@ -1,7 +1,7 @@
 """Counts the roundings of a kernel by running it: additions and rescalings of a term, and how it was divided."""
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -42,15 +42,27 @@ def counter() -> Iterator[Counter]:
     one.close()
 
 
-def kernel_of(body: str, op: str = "row_sum", block: int = 1, before: str = "") -> Kernel:
+def text_of(body: str, op: str = "row_sum", block: int = 1, before: str = "") -> str:
     out = "f32[rows]" if op == "row_sum" else "f32[rows, cols]"
-    return read(parse(KERNELS / "mine.cu", HEAD.format(op=op, out=out, block=block, body=body, before=before)))
+    return HEAD.format(op=op, out=out, block=block, body=body, before=before)
 
 
-def count(counter: Counter, kernel: Kernel, cols: int, values: str = "any") -> RunCounts:
+def kernel_of(body: str, op: str = "row_sum", block: int = 1, before: str = "") -> Kernel:
+    return read(parse(KERNELS / "mine.cu", text_of(body, op, block, before)))
+
+
+def kernel_of_many(bodies: Sequence[str]) -> Kernel:
+    """A kernel whose parameter chooses the body, so that all are compiled at once."""
+    text = text_of("\n".join(f"if constexpr (body == {place}) {{ {one} }}" for place, one in enumerate(bodies)))
+    tune = f"// tune   = {{ body = {list(range(len(bodies)))} }}\n// arrays"
+    text = text.replace("// arrays", tune).replace('"kernel"', '"kernel<{body}>"')
+    return read(parse(KERNELS / "mine.cu", text.replace("__global__", "template <int body>\n__global__")))
+
+
+def count(counter: Counter, kernel: Kernel, cols: int, values: str = "any", **tune: int) -> RunCounts:
     x = np.random.default_rng(1).uniform(1, 2, (2, cols)).astype(np.float32)
     x = {"any": x, "ascending": np.sort(x, axis=1), "descending": -np.sort(-x, axis=1)}[values]
-    found = counter.count(kernel.bind({"x": x}, {}).job)
+    found = counter.count(kernel.bind({"x": x}, tune).job)
     assert found is not None
     return found
 
@@ -75,24 +87,25 @@ def stages(counts: RunCounts) -> tuple[int, ...]:
 SUM = "float s = 0; for (int i = 0; i < cols; i++) s += x[i]; y[blockIdx.x] = s;"
 
 
+PATHS = [
+    (SUM, 99),  # the first is to a zero
+    ("float s = 1e-9f; for (int i = 0; i < cols; i++) s += x[i]; y[blockIdx.x] = s;", 100),
+    ("float a = 0, b = 0; for (int i = 0; i < cols; i += 2) a += x[i], b += x[i + 1]; y[blockIdx.x] = a + b;", 50),
+    ("volatile float s = 0; for (int i = 0; i < cols; i++) s = s + x[i]; y[blockIdx.x] = s;", 99),
+    ("float s = 0; for (int i = 0; i < cols; i++) s = fmaf(x[i], 1.0f, s); y[blockIdx.x] = s;", 99),
+    ("float s = 0; for (int i = 0; i < cols; i++) s = __fadd_rn(s, x[i]); y[blockIdx.x] = s;", 99),
+    ("y[blockIdx.x] = 0; for (int i = 0; i < cols; i++) atomicAdd(&y[blockIdx.x], x[i]);", 99),
+    ("float m = x[0]; for (int i = 1; i < cols; i++) m = fmaxf(m, x[i]); y[blockIdx.x] = m + m;", 1),
+    ("struct P { float a[2]; } p = {{0, 0}}; for (int i = 0; i < cols; i++) p.a[i % 2] += x[i];"
+     "P q = p; y[blockIdx.x] = q.a[0] + q.a[1];", 50),
+]  # fmt: skip
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        (SUM, 99),  # the first is to a zero
-        ("float s = 1e-9f; for (int i = 0; i < cols; i++) s += x[i]; y[blockIdx.x] = s;", 100),
-        ("float a = 0, b = 0; for (int i = 0; i < cols; i += 2) a += x[i], b += x[i + 1]; y[blockIdx.x] = a + b;", 50),
-        ("volatile float s = 0; for (int i = 0; i < cols; i++) s = s + x[i]; y[blockIdx.x] = s;", 99),
-        ("float s = 0; for (int i = 0; i < cols; i++) s = fmaf(x[i], 1.0f, s); y[blockIdx.x] = s;", 99),
-        ("float s = 0; for (int i = 0; i < cols; i++) s = __fadd_rn(s, x[i]); y[blockIdx.x] = s;", 99),
-        ("y[blockIdx.x] = 0; for (int i = 0; i < cols; i++) atomicAdd(&y[blockIdx.x], x[i]);", 99),
-        ("float m = x[0]; for (int i = 1; i < cols; i++) m = fmaxf(m, x[i]); y[blockIdx.x] = m + m;", 1),
-        ("struct P { float a[2]; } p = {{0, 0}}; for (int i = 0; i < cols; i++) p.a[i % 2] += x[i];"
-         "P q = p; y[blockIdx.x] = q.a[0] + q.a[1];", 50),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("body", "expected"), PATHS)
 def test_additions_are_counted_along_the_path_of_a_term(counter: Counter, body: str, expected: int) -> None:
-    counts = count(counter, kernel_of(body), 100)
+    bodies = [one for one, _ in PATHS]
+    counts = count(counter, kernel_of_many(bodies), 100, body=bodies.index(body))
     assert (adds(counts), adds(counts, "wide_adds"), counts.lost) == (expected, 0, 0)
 
 
@@ -108,32 +121,33 @@ MEAN = "float m = 0; for (int i = 0; i < cols; i++) m += x[i]; m /= cols;"
 WELFORD = "float m = 0, n = 0; for (int i = 0; i < cols; i++) { n += 1; m += (x[i] - m) / n; }"
 
 
+STAGED = [
+    (SUM, (19, 0, 0)),
+    (SUM + "y[blockIdx.x] = sqrtf(s);", (0, 19, 0)),
+    (SUM + "y[blockIdx.x] = rsqrtf(s + 1e-5f);", (0, 20, 0)),
+    (SUM + "y[blockIdx.x] = s * x[0];", (0, 19, 0)),
+    (SUM + "y[blockIdx.x] = s * 0.5f;", (19, 0, 0)),
+    (SUM + "y[blockIdx.x] = expf(s - x[0]);", (0, 19, 0)),  # a shift is no term
+    (SUM + "y[blockIdx.x] = powf(2.5f, s);", (0, 19, 0)),
+    (SUM + "y[blockIdx.x] = x[0] / s;", (0, 0, 19)),
+    (SOFTMAX + "y[blockIdx.x] = expf(x[0] - m) / s;", (0, 0, 19)),
+    (SOFTMAX + "y[blockIdx.x] = x[0] - (m + logf(s));", (2, 19, 0)),
+    (SOFTMAX + "s = 1 / s; float o = 0; for (int i = 0; i < cols; i++) o += expf(x[i] - m) * s * x[i];"
+     "y[blockIdx.x] = o;", (19, 0, 19)),
+    (MEAN + "float v = 0; for (int i = 0; i < cols; i++) v += (x[i] - m) * (x[i] - m);"
+     "y[blockIdx.x] = (x[0] - m) * rsqrtf(v / cols + 1e-5f) + x[1];", (1, 20, 0)),
+    (WELFORD + "y[blockIdx.x] = m;", (19, 0, 0)),  # toward each element by one step
+    ("float s = x[0]; for (int i = 1; i < cols; i++) s -= x[i]; y[blockIdx.x] = s;", (19, 0, 0)),
+]  # fmt: skip
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("body", "found"),
-    [
-        (SUM, (19, 0, 0)),
-        (SUM + "y[blockIdx.x] = sqrtf(s);", (0, 19, 0)),
-        (SUM + "y[blockIdx.x] = rsqrtf(s + 1e-5f);", (0, 20, 0)),
-        (SUM + "y[blockIdx.x] = s * x[0];", (0, 19, 0)),
-        (SUM + "y[blockIdx.x] = s * 0.5f;", (19, 0, 0)),
-        (SUM + "y[blockIdx.x] = expf(s - x[0]);", (0, 19, 0)),  # a shift is no term
-        (SUM + "y[blockIdx.x] = powf(2.5f, s);", (0, 19, 0)),
-        (SUM + "y[blockIdx.x] = x[0] / s;", (0, 0, 19)),
-        (SOFTMAX + "y[blockIdx.x] = expf(x[0] - m) / s;", (0, 0, 19)),
-        (SOFTMAX + "y[blockIdx.x] = x[0] - (m + logf(s));", (2, 19, 0)),
-        (SOFTMAX + "s = 1 / s; float o = 0; for (int i = 0; i < cols; i++) o += expf(x[i] - m) * s * x[i];"
-         "y[blockIdx.x] = o;", (19, 0, 19)),
-        (MEAN + "float v = 0; for (int i = 0; i < cols; i++) v += (x[i] - m) * (x[i] - m);"
-         "y[blockIdx.x] = (x[0] - m) * rsqrtf(v / cols + 1e-5f) + x[1];", (1, 20, 0)),
-        (WELFORD + "y[blockIdx.x] = m;", (19, 0, 0)),  # toward each element by one step
-        ("float s = x[0]; for (int i = 1; i < cols; i++) s -= x[i]; y[blockIdx.x] = s;", (19, 0, 0)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("body", "found"), STAGED)
 def test_additions_are_counted_by_the_stage_in_which_their_sum_lies(
     counter: Counter, body: str, found: tuple[int, ...]
 ) -> None:
-    assert stages(count(counter, kernel_of(body), 20)) == found
+    bodies = [one for one, _ in STAGED]
+    assert stages(count(counter, kernel_of_many(bodies), 20, body=bodies.index(body))) == found
 
 
 @pytest.mark.parametrize(("weighs", "rescales"), [("x[i]", 0), ("(x[i] + 1)", 1)])
