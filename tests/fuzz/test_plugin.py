@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from forked import run_forked
 from paths import ROOT
 from wrong_twins import without_confession
 
@@ -39,13 +40,16 @@ def project(folder: Path, source: str = MINE) -> Path:
     return place / "mine-special.json"
 
 
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *arguments: str, is_forked: bool = True) -> subprocess.CompletedProcess[str]:
     """pytest with our plugin, whether kfuzz is installed or not."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "NO_COLOR": "1"}
     plugins = ("-p", "fuzz.pytest_plugin", "-p", "xdist", "-p", "no:cacheprovider")
     if "--lf" in arguments or "--cache-clear" in arguments:
         plugins = plugins[:-2]
-    command = [sys.executable, "-m", "pytest", *plugins, "--kfuzz-device", "cpu", *arguments]
+    words = [*plugins, "--kfuzz-device", "cpu", *arguments]
+    if is_forked and "-n" not in arguments:
+        return run_forked("pytest", *words, cwd=folder, environment=environment)
+    command = [sys.executable, "-m", "pytest", *words]
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=1800
     )
@@ -57,7 +61,7 @@ def ids(done: subprocess.CompletedProcess[str]) -> list[str]:
 
 def test_a_kept_case_fails_until_the_kernel_is_right(tmp_path: Path) -> None:
     project(tmp_path)
-    broken = run(tmp_path)
+    broken = run(tmp_path, is_forked=False)
     assert broken.returncode == 1
     assert "BROKEN  mine: special, -inf minus -inf" in broken.stdout
     assert "kfuzz replay tests/corpus/softmax/mine-special.json" in broken.stdout

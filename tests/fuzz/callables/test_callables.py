@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from forked import run_forked
 from paths import DATA
 
 from kfuzz.callables.device import PythonDevice
@@ -59,7 +60,7 @@ def write_callable(folder: Path, text: str, claim: str = 'op = "row_sum"') -> Pa
 
 
 def kfuzz(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "kfuzz", *words], capture_output=True, text=True, check=False, cwd=cwd)
+    return run_forked("kfuzz", *words, cwd=cwd)
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from forked import run_forked
 from paths import DATA
 
 from kfuzz.callables.device import PythonDevice
@@ -334,8 +335,7 @@ def test_a_claim_of_a_host_function_in_a_python_file_is_of_its_cuda(tmp_path: Pa
 @pytest.mark.slow
 def test_a_finding_in_a_python_file_is_replayed_made_smaller_and_carried_by_a_script(tmp_path: Path) -> None:
     def kfuzz(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "kfuzz", *words]
-        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+        return run_forked("kfuzz", *words, cwd=tmp_path)
 
     (tmp_path / "sums.py").write_text(CLAIMED.replace("i < cols", "i <= cols"))
     found = kfuzz("fuzz", "sums.py", "--device", "cpu", "--max-cases", "12", "--seed", "1", "--corpus", "kept")

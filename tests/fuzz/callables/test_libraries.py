@@ -2,13 +2,13 @@
 
 import os
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from typing import get_args
 
 import numpy as np
 import pytest
+from forked import run_forked
 from paths import ROOT
 
 from kfuzz.callables.libraries import array_libraries, array_library_of, language_of, libraries
@@ -73,9 +73,9 @@ def fuzz_beside(package: Path, text: str, kernel: str) -> subprocess.CompletedPr
     (reported / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package.name}\nVersion: 0.1.2\n")
     file = package.parent / "mine.py"
     file.write_text(f'# /// kernel\n# op = "row_sum"\n# ///\nimport numpy as np\n{kernel}')
-    command = [sys.executable, "-m", "kfuzz", "fuzz", str(file), "--device", "cpu", "--max-cases", "8", "--jobs", "1"]
+    words = ("fuzz", str(file), "--device", "cpu", "--max-cases", "8", "--jobs", "1")
     environment = {**os.environ, "PYTHONPATH": str(package)}
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=package.parent, env=environment)
+    return run_forked("kfuzz", *words, cwd=package.parent, environment=environment)
 
 
 @pytest.mark.slow

@@ -4,13 +4,13 @@ import json
 import random
 import re
 import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from forked import run_forked
 from paths import DATA
 from wrong_twins import kinds_of, list_extensions, words_of
 
@@ -54,7 +54,7 @@ def kernel_of(path: Path, unclaimed: Unclaimed) -> Kernel:
 
 
 def kfuzz(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "kfuzz", *words], capture_output=True, text=True, check=False, cwd=cwd)
+    return run_forked("kfuzz", *words, cwd=cwd)
 
 
 def test_a_function_of_tensors_has_its_claim_by_its_text(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """What a file raises because this machine lacks a GPU, or a library fails here, is no finding."""
 
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from forked import run_forked
 from small_callables import X, trial_of
 
 from kfuzz.callables.device import PythonDevice
@@ -174,8 +174,7 @@ def test_a_library_that_does_not_work_here_is_one_line_and_no_finding(tmp_path: 
     package_of(tmp_path, "numba", "raise ImportError('Numba needs NumPy 2.3 or less')\n")
     (tmp_path / "mine.py").write_text("import numba\n@numba.njit\ndef f(x):\n    return x.sum(1)\n")
     words = ("fuzz", "mine.py", "--op", "row_sum", "--device", "cpu", "--max-cases", "3", "--seed", "1", "--jobs", "1")
-    command = [sys.executable, "-m", "kfuzz", *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    done = run_forked("kfuzz", *words, cwd=tmp_path)
     assert done.returncode == 2
     lines = [line for line in done.stderr.splitlines() if "Numba needs NumPy" in line]
     assert len(lines) == 1

@@ -1,13 +1,12 @@
 """Code from before Volta that relies on lanes in step has a race, unless the claim declares that it relies on them."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from forked import run_forked
 from planted_jobs import job_of
 
 from kfuzz.claims.kernel import load
@@ -238,10 +237,7 @@ int main() {
 @pytest.mark.slow
 def test_a_program_is_judged_by_its_command_line(tmp_path: Path) -> None:
     (tmp_path / "old.cu").write_text(PROGRAM)
-    command = [sys.executable, "-m", "kfuzz", "check", "old.cu", "--seed", "1"]
-    ends = [
-        subprocess.run([*command, *more], cwd=tmp_path, capture_output=True, text=True, check=False)
-        for more in ([], ["--warp-synchronous"])
-    ]
+    words = ("check", "old.cu", "--seed", "1")
+    ends = [run_forked("kfuzz", *words, *more, cwd=tmp_path) for more in ([], ["--warp-synchronous"])]
     assert [one.returncode for one in ends] == [1, 0], ends
     assert "(warp-synchronous code)" in ends[0].stdout

@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from forked import run_forked
 from paths import DATA
 from program_runs import built
 
@@ -48,7 +49,7 @@ def run_program(
 
 
 def kfuzz(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*KFUZZ, *words], capture_output=True, text=True, check=False, cwd=cwd)
+    return run_forked("kfuzz", *words, cwd=cwd)
 
 
 def test_there_are_enough_programs() -> None:

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from forked import run_forked
 
 from kfuzz.cpu.translate import translate
 from kfuzz.devices import ClaimError, UnsupportedError
@@ -83,8 +84,7 @@ int main() {
 
 def check(path: Path) -> subprocess.CompletedProcess[str]:
     """Check a program by one run."""
-    words = [sys.executable, "-m", "kfuzz", "check", str(path), "--runs", "1", "--seed", "1"]
-    return subprocess.run(words, capture_output=True, text=True, check=False)
+    return run_forked("kfuzz", "check", str(path), "--runs", "1", "--seed", "1", cwd=Path.cwd())
 
 
 def refusal(text: str) -> str:
