@@ -50,8 +50,12 @@ def _check_states(plan: Plan) -> list[Tally]:
 
 
 def formula_tasks(quick: bool) -> list[Callable[[], formulas.FormulaTally]]:
+    """Every op in every format; if quick, in one of them, the next op in the next."""
+    forms = formulas.formats(quick)
     ops: list[Callable[[], formulas.FormulaTally]] = [
-        partial(_check_op, op.name, form, quick) for op in formulas.formula_ops() for form in formulas.formats(quick)
+        partial(_check_op, op.name, form, quick)
+        for number, op in enumerate(formulas.formula_ops())
+        for form in ((forms[number % len(forms)],) if quick else forms)
     ]
     return ops + [partial(_check_kernel, name, quick) for name in independent.KERNELS]
 
