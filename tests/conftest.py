@@ -13,7 +13,7 @@ import pytest
 from installed import Machine
 from installed import machine as machine_below
 from quick import Quick
-from seldom import is_seldom
+from seldom import FAST, is_seldom
 
 from kfuzz.gpu.device import why_not
 from kfuzz.pytest_items import CaseItem
@@ -68,11 +68,13 @@ def put_dear_files_first(items: list[pytest.Item]) -> None:
 def mark_slow_replays(items: list[CaseItem]) -> None:
     """Of each kept case all replays but one are slow.
 
-    Where the case is large, or the kernel seldom tried, that one is, and the others are soak.
+    Where the case is large, or the kernel seldom tried, that one is, and the others are soak. It is on no kernel whose
+    methods another one has, if the case has others: to compile the ten of these takes 15 s.
     """
     for path, same in groupby(items, key=lambda item: item.path):
         replays = list(same)
-        quick = replays[crc32(path.name.encode()) % len(replays)]  # so that every kernel has some
+        apart = [item for item in replays if item.kernel.name not in FAST] or replays
+        quick = apart[crc32(path.name.encode()) % len(apart)]  # so that every kernel has some
         for item in replays:
             is_large = item.record.case.elements > LARGE or is_seldom(item.kernel)
             if item is not quick or is_large:

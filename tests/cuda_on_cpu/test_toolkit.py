@@ -31,10 +31,10 @@ __global__ void k(float *y, const float *x) {{
     using Reduce = cub::BlockReduce<float, {threads}{algorithm}>;
     __shared__ typename Reduce::TempStorage storage;
     float mine = x[threadIdx.x];
-    float total = {call};
-    if (threadIdx.x == 0) y[0] = total;
+    {body}
 }}
 """
+STORE = "{{ float total = {call}; if (threadIdx.x == 0) y[{place}] = total; }}"
 
 
 @pytest.mark.slow
@@ -43,18 +43,21 @@ __global__ void k(float *y, const float *x) {{
 @pytest.mark.parametrize("algorithm", ["", ", cub::BLOCK_REDUCE_RAKING"])
 def test_cub_block_reduce(device: CpuDevice, check: bool, threads: int, algorithm: str) -> None:
     x = floats(threads)
-    for call, want in (
-        ("Reduce(storage).Sum(mine)", x.sum()),
-        ("Reduce(storage).Sum(mine, 33)", x[:33].sum()),
-        ("Reduce(storage).Reduce(mine, cub::Max())", x.max()),
-        ("Reduce(storage).Reduce(-mine, Largest(), 5)", -1.0),
-    ):
-        text = BLOCK_SUM.format(threads=threads, algorithm=algorithm, call=call)
-        assert run(device, text, {"y": "f32[1]", "x": x}, check, block=threads)[0] == want, call
+    wanted = {
+        "Reduce(storage).Sum(mine)": x.sum(),
+        "Reduce(storage).Sum(mine, 33)": x[:33].sum(),
+        "Reduce(storage).Reduce(mine, cub::Max())": x.max(),
+        "Reduce(storage).Reduce(-mine, Largest(), 5)": -1.0,
+    }
+    body = " __syncthreads(); ".join(STORE.format(call=call, place=place) for place, call in enumerate(wanted))
+    text = BLOCK_SUM.format(threads=threads, algorithm=algorithm, body=body)
+    got = run(device, text, {"y": f"f32[{len(wanted)}]", "x": x}, check, block=threads)
+    assert dict(zip(wanted, got.tolist(), strict=True)) == wanted
 
 
 def test_shared_memory_of_cub_that_is_used_again_without_a_barrier_is_a_race(device: CpuDevice) -> None:
-    text = BLOCK_SUM.format(threads=256, algorithm="", call="Reduce(storage).Sum(mine) + Reduce(storage).Sum(mine)")
+    twice = STORE.format(call="Reduce(storage).Sum(mine) + Reduce(storage).Sum(mine)", place=0)
+    text = BLOCK_SUM.format(threads=256, algorithm="", body=twice)
     job = job_of(text, ("k",), "k", {"y": "f32[1]", "x": floats(256)}, block=256)
     found = device.run(job, Probe(check=True, runs=6)).findings
     assert {one.kind for one in found} == {"race"}
@@ -168,30 +171,34 @@ def _power(value: np.floating, power: int) -> Fraction:
 
 @pytest.mark.slow
 @EVERY
-@pytest.mark.parametrize("mode", ["rz", "ru", "rd"])
 @pytest.mark.parametrize("scalar", TYPES)
-def test_directed_rounding_is_exact(device: CpuDevice, check: bool, scalar: str, mode: str) -> None:
+def test_directed_rounding_is_exact(device: CpuDevice, check: bool, scalar: str) -> None:
     letter, kind, element = TYPES[scalar]
     hard = kind(HARD) if scalar == "float" else np.array([*HARD[:-1], 5e-324])
     a, b, c = (grid.reshape(-1) for grid in np.meshgrid(hard, hard, hard[:3], indexing="ij"))
-    for operation, (count, exact) in OPERATIONS.items():
+    every = [(mode, operation) for mode in ("rz", "ru", "rd") for operation in OPERATIONS]
+    outputs, lines = [], []
+    for mode, operation in every:
         name = NAMES.get((operation, letter), f"__{letter}{operation}")
-        arguments = ", ".join(("a[i]", "b[i]", "c[i]")[:count])
-        text = (
-            f"__global__ void k({scalar} *y, const {scalar} *a, const {scalar} *b, const {scalar} *c, int n) "
-            f"{{ for (int i = threadIdx.x; i < n; i += 32) y[i] = {name}_{mode}({arguments}); }}"
-        )
-        given = [Buffer(role, element, one.shape, one) for role, one in {"a": a, "b": b, "c": c}.items()]
-        output = Buffer("y", element, a.shape, is_output=True)
-        step = Step("k", (1, 1, 1), (32, 1, 1), 0, ("y", "a", "b", "c", len(a)))
-        job = Job("planted", Path("planted.cu"), text, (), 256, (output, *given), (step,), ("k",))
-        got = device.run(job, Probe(check=check)).runs[0].outputs["y"]
-        for i, value in enumerate(got):
+        arguments = ", ".join(("a[i]", "b[i]", "c[i]")[: OPERATIONS[operation][0]])
+        outputs.append(f"{operation}_{mode}")
+        lines.append(f"{operation}_{mode}[i] = {name}_{mode}({arguments});")
+    parameters = ", ".join([*(f"{scalar} *{one}" for one in outputs), *(f"const {scalar} *{one}" for one in "abc")])
+    body = f"for (int i = threadIdx.x; i < n; i += 32) {{ {' '.join(lines)} }}"
+    text = f"__global__ void k({parameters}, int n) {{ {body} }}"
+    given = [Buffer(role, element, one.shape, one) for role, one in {"a": a, "b": b, "c": c}.items()]
+    made = [Buffer(name, element, a.shape, is_output=True) for name in outputs]
+    step = Step("k", (1, 1, 1), (32, 1, 1), 0, (*outputs, "a", "b", "c", len(a)))
+    job = Job("planted", Path("planted.cu"), text, (), 256, (*made, *given), (step,), ("k",))
+    run = device.run(job, Probe(check=check)).runs[0]
+    for (mode, operation), output in zip(every, outputs, strict=True):
+        count, exact = OPERATIONS[operation]
+        for i, value in enumerate(run.outputs[output]):
             operands = [Fraction(float(one[i])) for one in (a, b, c)[:count]]
             wanted = exact(*operands)
             if wanted is None or (wanted == 0 and mode == "rd"):  # x - x is -0 where it is rounded down
                 continue
-            assert is_rounded(mode, value, wanted, 2 if operation == "sqrt" else 1), (name, mode, operands, value)
+            assert is_rounded(mode, value, wanted, 2 if operation == "sqrt" else 1), (output, operands, value)
 
 
 def test_a_result_that_is_rounded_the_other_way_is_seen() -> None:

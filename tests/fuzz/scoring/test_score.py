@@ -152,8 +152,14 @@ def interrupting(after: int) -> Callable[[HowFar], None]:
 
 
 @pytest.fixture(scope="module")
-def whole() -> ScoreReport:
-    return run_score([KERNEL], CpuDevice, FEW, 2, None, ignore)
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the score of every mutant is kept."""
+    return tmp_path_factory.mktemp("score")
+
+
+@pytest.fixture(scope="module")
+def whole(kept: Path) -> ScoreReport:
+    return run_score([KERNEL], CpuDevice, FEW, 2, kept, ignore)
 
 
 def test_every_mutant_gets_a_score_and_the_control_its_trials(whole: ScoreReport) -> None:
@@ -213,11 +219,14 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path, whole: ScoreRep
     assert third.controls[KERNEL.name].trials == FEW.max_cases
 
 
-def test_a_torn_last_line_is_dropped_and_its_mutant_scored_again(tmp_path: Path, whole: ScoreReport) -> None:
-    run_score([KERNEL], CpuDevice, FEW, 1, tmp_path, interrupting(5))
+def test_a_torn_last_line_is_dropped_and_its_mutant_scored_again(
+    tmp_path: Path, kept: Path, whole: ScoreReport
+) -> None:
     path = tmp_path / FILE
-    path.write_bytes(path.read_bytes()[:-20])
-    again = run_score([KERNEL], CpuDevice, FEW, 2, tmp_path, ignore)
+    path.write_bytes((kept / FILE).read_bytes()[:-20])
+    done: list[int] = []
+    again = run_score([KERNEL], CpuDevice, FEW, 2, tmp_path, lambda progress: done.append(progress.done))
+    assert done == [len(whole.scores)]  # only one mutant
     assert settled(again) == settled(whole)
     assert len(path.read_text().splitlines()) == 1 + len(again.controls) + len(again.scores)
 
