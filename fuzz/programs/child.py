@@ -131,6 +131,7 @@ def run_main(request: ProgramRun, words: list[str], live: LiveRun, close: Callab
         launched_capacity=len(launched),
         is_program=True,
         accesses_in_full=request.sampling.accesses_in_full,
+        accesses_before_few=request.sampling.accesses_before_few,
         sampled_from=0 if manner.whole else request.sampling.sampled_from,
         may_skip_launches=not manner.whole and not _shares_variables(library),
     )

@@ -7,11 +7,13 @@ from dataclasses import astuple, dataclass
 class BlockSampling:
     """The launches of which only a sample of blocks is checked in full.
 
-    Once a run has made `accesses_in_full` accesses in its kernels, those with `sampled_from` blocks or more.
+    Once a run has made `accesses_in_full` accesses in its kernels, those with `sampled_from` blocks or more; once it
+    has made `accesses_before_few`, also those with fewer (few_blocks in runtime/sampling.cpp).
     """
 
     accesses_in_full: int = 1 << 26
     sampled_from: int = 64
+    accesses_before_few: int = 1 << 28
 
 
 USUAL_SAMPLING = BlockSampling()

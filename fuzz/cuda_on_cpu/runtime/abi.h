@@ -237,6 +237,7 @@ struct Run {
   uint32_t touched_count;
   // Of a large launch only a sample of blocks is checked in full (sampling.h).
   uint64_t accesses_in_full;   // once a run has made so many, launches are sampled
+  uint64_t accesses_before_few;  // once it has made so many, also launches of few blocks
   uint32_t sampled_from;       // launches of so many blocks; 0: none
   // out: of the launches that were sampled, and their blocks: those checked in full, and those with accesses of words
   // that these had accessed

@@ -17,12 +17,17 @@ namespace {
 // pairs of neighbours between them, others in other runs.
 constexpr uint64_t one_in = 16, fewest = 2, most = 32;
 
+// Threads that do much lie in few blocks: a thread for each row of 50,000 elements. Of fewer blocks than these the sample
+// would be most.
+constexpr uint64_t few_blocks = 8;
+
 struct Sample {
   uint64_t chosen[most];  // in order
   uint64_t count, next;   // next: of the chosen ones, and of all others the position of the next
   uint64_t next_position;
   uint64_t blocks;
   uint64_t made_before;   // accesses in full
+  uint64_t wanted;        // accesses in full after which the launch is sampled
   bool is_allowed, is_drawn;
   Sample() : is_allowed(false), is_drawn(false) {}
 };
@@ -71,7 +76,9 @@ void begin_sampling(const Step &step, uint64_t blocks) {
   sample = Sample{};
   sample.blocks = blocks;
   sample.made_before = checker_accesses_in_full();
-  bool is_wanted = run->check && run->sampled_from && blocks >= run->sampled_from;
+  bool has_few = blocks < run->sampled_from;
+  sample.wanted = has_few ? run->accesses_before_few : run->accesses_in_full;
+  bool is_wanted = run->check && run->sampled_from && (!has_few || blocks >= few_blocks);
   sample.is_allowed = is_wanted && !step.cooperative && size_of_cluster(step) == 1 && !(run->assume & warps_in_step) && arena_start() == usual_arena;
 }
 
@@ -85,7 +92,7 @@ bool has_spent_budget() { return budget.made + budget.made_by_libraries >= run->
 void count_accesses_of_library(uint64_t accesses) { budget.made_by_libraries += accesses; }
 
 bool next_starts_lightly(const BlockOrder &order, uint64_t position) {
-  if (sample.is_allowed && !sample.is_drawn && budget.made + made_in_this_launch() >= run->accesses_in_full) draw_sample(order, position);
+  if (sample.is_allowed && !sample.is_drawn && budget.made + made_in_this_launch() >= sample.wanted) draw_sample(order, position);
   return sample.is_allowed && sample.is_drawn && sample.next == sample.count;
 }
 

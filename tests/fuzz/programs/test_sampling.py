@@ -2,6 +2,7 @@
 
 import re
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 from paths import DATA
@@ -53,6 +54,16 @@ def test_a_right_program_of_100000_blocks_has_no_finding(library: Library) -> No
     assert findings == []
     assert (done.sampled.launches, done.sampled.blocks) == (3, 300_000)
     assert done.sampled.in_full <= 3 * (IN_SAMPLE + 1)
+
+
+def test_a_launch_of_few_blocks_is_sampled_once_the_run_has_made_more_accesses(library: Library) -> None:
+    for sampling, sampled in (
+        (AT_ONCE, SampledShare()),
+        (BlockSampling(0, 64, accesses_before_few=0), SampledShare(launches=3, blocks=96, in_full=6)),
+    ):
+        done, findings = check(library, "right", blocks=32, sampling=sampling)
+        assert (findings, replace(done.sampled, in_part=0)) == ([], sampled)
+    assert check(library, "right", blocks=7, sampling=BlockSampling(0, 64, 0))[0].sampled == SampledShare()
 
 
 def test_a_sampled_program_prints_the_same_in_every_order(library: Library) -> None:
