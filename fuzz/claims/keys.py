@@ -313,6 +313,9 @@ class WrittenClaims:
             Strings('a list of names is wanted, such as ["normed"]'),
         ),
     ] = ()
+    streams: Annotated[
+        bool, Key("whether calls of a host function may be made on several streams at once", parse_flag)
+    ] = False
     writes_absent_rows: Annotated[
         bool, Key("whether the kernel may write into the rows of an output that are not there", parse_flag)
     ] = False

@@ -194,7 +194,7 @@ class PlacedJob:
         raw.preempt_one_in = manner.preempt_one_in if program.flavour == "check" else 0
         raw.late_writes, raw.missing_lane = manner.late_writes, manner.missing_lane
         raw.assume = manner.assume | (Assume.warps_in_step if job.warp_synchronous else 0)
-        raw.multiprocessors = manner.multiprocessors
+        raw.multiprocessors, raw.has_own_streams = manner.multiprocessors, manner.has_own_streams
         raw.timeout_ms = max(1, int(seconds * 1000))
         began = time.process_time()  # as the runtime counts: the time of other processes does not count
         with confine():

@@ -17,6 +17,7 @@ from kfuzz.cpu.sights import Doubt
 from kfuzz.devices import Circumstances, Finding, Job, Outcome, Probe, Refusal, Run
 from kfuzz.devices.comparing import find_unwritten, find_written_absent, first_difference, may_be_unwritten
 from kfuzz.devices.layout import POISONS, fewest_runs, nbytes
+from kfuzz.devices.streams import StreamOptions
 from kfuzz.kinds import Severity, kinds_with
 from kfuzz.printable import printable
 
@@ -54,6 +55,8 @@ class Manner:
     """Whether every block of a program's launches is checked in full, and not only a sample of large ones."""
     multiprocessors: int = USUAL_MULTIPROCESSORS
     """Of the GPU that a host function sees."""
+    has_own_streams: bool = False
+    """Whether each call of a host function is made on a stream of its own."""
 
     @property
     def circumstances(self) -> Circumstances:
@@ -156,7 +159,8 @@ def manners(probe: Probe, after_calls: bool = False, fewest: int = 2) -> list[Ma
             turns = FINE if probe.check else 0
             chosen.append(Manner(Schedule.shuffled, poison, probe.seed * 1000 + number, turns, missing_lane=lane))
     chosen[1] = replace(chosen[1], after_calls=after_calls, multiprocessors=FEW_MULTIPROCESSORS)
-    return chosen
+    has_own_streams = probe.option(StreamOptions).has_own
+    return [replace(one, has_own_streams=has_own_streams) for one in chosen] if has_own_streams else chosen
 
 
 def examine(

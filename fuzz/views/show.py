@@ -149,6 +149,7 @@ def claims_lines(kernel: Kernel) -> list[tuple[str, str]]:
         ("bits", "the same input gives the same bits in every run", claims.deterministic),
         ("graphs", "a call can be captured in a CUDA graph and replayed", claims.graphs),
         ("rounds", f"{' and '.join(claims.rounds)} must be rounded, in every answer", bool(claims.rounds)),
+        ("streams", "calls on several streams do not disturb each other", claims.streams),
         ("rows", "it may write to rows that are not there", claims.writes_absent_rows),
     ]
     return [(name, said) for name, said, is_claimed in every if is_claimed]

@@ -16,6 +16,10 @@
 #include "host.h"
 #include "nested_launches.h"
 
+CUDA_ON_CPU_API cudaStream_t cuda_on_cpu_pool_stream(int is_urgent);
+CUDA_ON_CPU_API void cuda_on_cpu_set_current_stream(cudaStream_t stream);
+CUDA_ON_CPU_API bool cuda_on_cpu_next_call_overlaps();
+
 namespace cuda_on_cpu {
 
 namespace {
@@ -69,9 +73,10 @@ void call_host(const Step &step) {
   last_error = cudaSuccess;
   silence();
   enter_host(true);
+  if (run->has_own_streams) cuda_on_cpu_set_current_stream(cuda_on_cpu_pool_stream(0));
   step.entry->invoke(args);
   enter_host(false);
-  finish_work();
+  if (!cuda_on_cpu_next_call_overlaps()) finish_work();
   speak();
   report_unseen_refusals();
 }
@@ -115,6 +120,9 @@ CUDA_ON_CPU_API cudaError_t cudaPeekAtLastError() {
 }
 
 CUDA_ON_CPU_API void cuda_on_cpu_host_refuses(const char *why, int line) { host_refuses(why, line); }
+
+// Nothing waits between this call and the next one, which is on another stream.
+CUDA_ON_CPU_API bool cuda_on_cpu_next_call_overlaps() { return run->has_own_streams && run->step + 1 < run->step_count; }
 
 CUDA_ON_CPU_API void cuda_on_cpu_host_gives(const void *data, int type, int rank, const int64_t *sizes) {
   if (run->given_count == max_given || rank > static_cast<int>(max_rank)) host_refuses("kfuzz: too many results");

@@ -222,6 +222,8 @@ struct Run {
   uint32_t given_count;
   // The steps before this one are earlier calls of a host function with other arguments.
   uint32_t first_counted;
+  // The current stream is another one in each call of a host function.
+  uint32_t has_own_streams;
   // Of the GPU that host functions see; 0: an H200's. Blocks wait for each other as on an H200, whatever it is.
   uint32_t multiprocessors;
   uint32_t asks_multiprocessors;  // out: whether the host has asked for their number

@@ -14,7 +14,7 @@ from kfuzz.claims.kernel import Kernel, load
 from kfuzz.devices import Buffer, Circumstances, ClaimError, Finding, Job, Outcome, Probe, Run
 from kfuzz.devices.tensors import contiguous_strides
 from kfuzz.oracle.elements import F32, I32
-from kfuzz.properties.checks import absent_rows, batch_invariant, deterministic, strides
+from kfuzz.properties.checks import absent_rows, batch_invariant, deterministic, streams, strides
 from kfuzz.properties.find import properties
 from kfuzz.properties.property import Examined, NamedOutputs
 from kfuzz.properties.twins import Agreement, Twin, compare, first_difference
@@ -210,3 +210,12 @@ def test_what_lies_between_indices_is_an_index() -> None:
     layout = next(one for one in strides.layouts_of((3,)) if one.layout[1] == (2,))
     laid = strides.spread(Buffer("t", I32, (3,), np.array([7, 8, 9], np.int32)), layout.layout)
     assert np.array(laid.content).tolist() == [7, 0, 8, 0, 9]
+
+
+def test_two_calls_at_once_are_wrong_if_they_race() -> None:
+    run = Run(Circumstances(), {})
+    found = streams.read_outcome(Outcome((run,), (Finding("race", "two unordered accesses"),)))
+    assert isinstance(found, Finding)
+    assert found.message == "two unordered accesses; each call is on a stream of its own"
+    assert streams.read_outcome(Outcome((run,), (Finding("race", "both write 1", severity="warning"),))) is True
+    assert streams.read_outcome(Outcome()) is None

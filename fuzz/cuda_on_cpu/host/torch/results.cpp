@@ -9,7 +9,7 @@ void give(const at::Tensor &tensor) {
     cuda_on_cpu_host_gives(nullptr, static_cast<int>(c10::ScalarType::Undefined), 0, nullptr);
     return;
   }
-  cudaDeviceSynchronize();  // as the reader of the results
+  if (!cuda_on_cpu_next_call_overlaps()) cudaDeviceSynchronize();  // as the reader of the results
   kept->push_back(tensor.contiguous());
   const at::Tensor &made = kept->back();
   cuda_on_cpu_host_gives(made.data_ptr(), static_cast<int>(made.scalar_type()), static_cast<int>(made.dim()), made.sizes().data());

@@ -2,6 +2,7 @@
 #pragma once
 #include "tensor.h"
 
+CUDA_ON_CPU_IMPORT bool cuda_on_cpu_next_call_overlaps();
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_host_gives(const void *data, int type, int rank, const int64_t *sizes);
 
 namespace kfuzz_torch {
