@@ -110,7 +110,7 @@ def shares(found: Iterator[PlantedShare]) -> Iterator[str]:
     plain: list[float] = []
     for one in found:
         part = {name: count / max(one.active, 1) for name, count in one.caught.items()}
-        plain.append(one.told / max(one.plain, 1))
+        plain.append(one.seen / max(one.plain, 1))
         shown = " | ".join(f"{share:.0%}" for share in part.values())
         yield f"| {one.name} | {one.active} | {shown} | {one.plain} | {plain[-1]:.0%} |"
         right += one.right

@@ -198,8 +198,8 @@ class Caller:
         """Each returned array that fits the claim; Fault for one that does not."""
         wanted = self.call.returns
         if wanted and len(values) != len(wanted):
-            told = f"{len(values)} arrays are returned" if values else "nothing is returned"
-            raise Fault(Finding("wrong-shape", f"{told}; the claim wants {', '.join(wanted)}", array=wanted[0], step=0))
+            many = f"{len(values)} arrays are returned" if values else "nothing is returned"
+            raise Fault(Finding("wrong-shape", f"{many}; the claim wants {', '.join(wanted)}", array=wanted[0], step=0))
         for name, value in zip(wanted, values, strict=False):
             answer = self.lender.answer(value)
             if answer is None:

@@ -47,7 +47,7 @@ struct Block {
   size_t bytes = 0;  // that torch asked for
   Stream stream = nullptr;
   uint32_t word = 0;
-  bool is_lent = false;  // to another stream, whose work nobody waits for when it is freed
+  bool is_lent = false;  // to another stream; freeing it does not wait for the work there
   bool is_told = false;
 
   Address body() const { return whole + BESIDE; }
@@ -201,7 +201,7 @@ void kfuzz_guards_begin(uint32_t poison) {
   word = poison;
 }
 
-// What was written where nobody may, each block told once: how many findings there are in all, -1 where the card fails.
+// Writes to guard zones, each block reported once: how many findings there are in all, -1 where the card fails.
 int kfuzz_guards_look(Seen *into, int most) {
   std::lock_guard<std::mutex> held(lock);
   std::vector<Seen> seen;

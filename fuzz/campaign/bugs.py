@@ -1,4 +1,4 @@
-"""Bugs: the discoveries of a campaign, grouped by cause, with the most telling one of each group in front.
+"""Bugs: the discoveries of a campaign, grouped by cause, with the most informative one of each group in front.
 
 One missing barrier shows at twenty pairs of lines and in as many wrong answers; you want to read about it once.
 Knows discoveries; never how a kernel is run.
@@ -93,7 +93,7 @@ def report_order(
     count: int,
     bucket: str,
 ) -> tuple[object, ...]:
-    """The key that sorts the most telling discovery of a bug to the front: first a device's own finding, then a wrong
+    """The key that puts the most informative discovery of a bug first: a device's own finding, then a wrong
     answer to finite numbers that is far outside and whose diagnosis names the mistake, then an early and frequent one.
     """
     vague = VAGUE.get(diagnosis, 0)

@@ -43,8 +43,8 @@ def conventions_of(kernel: Kernel) -> Iterator[Statements]:
 
 def statements_of(said: Quantizing) -> dict[str, str]:
     """What a claim says beyond the defaults, as TOML writes it."""
-    told = {one.name: getattr(said, one.name) for one in fields(said) if getattr(said, one.name) != one.default}
-    return {name: "true" if value is True else quoted(value) for name, value in told.items()}
+    given = {one.name: getattr(said, one.name) for one in fields(said) if getattr(said, one.name) != one.default}
+    return {name: "true" if value is True else quoted(value) for name, value in given.items()}
 
 
 def spoiled_case(kernel: Kernel, number: float) -> tuple[Case, dict[str, int]]:

@@ -86,8 +86,8 @@ def guess(path: Path, source: str, op: str | None, said: FunctionWords = NOTHING
         if likeliest := find_likeliest(failed, device):
             kernel, bug = likeliest
             return Guess(in_file(path, kernel.front.toml, source), bug)
-    told = f"; the likeliest fails: {first}" if first else ""
-    raise ClaimError(f"{where}: no guess of how it computes {chosen} is kept{told}; write its claim")
+    failure = f"; the likeliest fails: {first}" if first else ""
+    raise ClaimError(f"{where}: no guess of how it computes {chosen} is kept{failure}; write its claim")
 
 
 def in_file(path: Path, toml: str, source: str) -> Kernel:
@@ -119,8 +119,8 @@ def guesses(op: str, where: str, source: str, said: FunctionWords = NOTHING) -> 
     if not hosts and said.entry:
         functions = host_functions_of(source)
         known = said.entry in functions
-        told = untold(op, source, said) if known else f"no function {said.entry}; there are {', '.join(functions)}"
-        raise ClaimError(f"{where}: {told}")
+        reason = untold(op, source, said) if known else f"no function {said.entry}; there are {', '.join(functions)}"
+        raise ClaimError(f"{where}: {reason}")
     if not hosts:
         for one in variants:
             yield from claims(one, function_of(where, source), source)

@@ -125,7 +125,7 @@ def claim_texts(
     if is_row:
         every = {role: tuple(size for size in shape if size != "rows") or ("1",) for role, shape in every.items()}
         sizes.remove("rows")
-    told = ", ".join(
+    listed = ", ".join(
         f'{array} = "{guess.element_of(roles, role)}[{guess.shape_of(roles, every[role])}] '
         f'{"->" if role in roles.inputs else "<-"} {role}"'
         for array, role in arrays
@@ -144,7 +144,7 @@ def claim_texts(
         if said.only_home:
             axes = ", ".join(f"{size} = [{n}]" for size, n in home.items())
         yield (
-            f'op     = "{op}"\naxes   = {{ {axes} }}\n{where}{tune}arrays = {{ {told} }}\n{guess.group.text}\n'
+            f'op     = "{op}"\naxes   = {{ {axes} }}\n{where}{tune}arrays = {{ {listed} }}\n{guess.group.text}\n'
             f'[host]\nentry = "{name}"\nargs  = [{shown}]{written_for}{values}{guess.rounding}'
         )
 

@@ -78,8 +78,8 @@ def function_of(where: str, source: str) -> Function:
     template = re.search(rf"template\s*<([^<>]*)>\s*__global__[^;{{}}]*\b{name}\s*\(", source)
     given = split_commas(template[1]) if template else []
     if len(sizes_given := [one for one in given if not is_type(one)]) > 1:
-        told = f"{name} is a template of several numbers ({', '.join(one.strip() for one in sizes_given)})"
-        raise ClaimError(f"{where}: {told}; write a claim that says with which it is launched: kfuzz show --template")
+        reason = f"{name} is a template of several numbers ({', '.join(one.strip() for one in sizes_given)})"
+        raise ClaimError(f"{where}: {reason}; write a claim that says with which it is launched: kfuzz show --template")
     parameters = [instance(one) for one in given]
     return Function(name, f"{name}<{', '.join(parameters)}>" if parameters else name, functions[name])
 
@@ -179,14 +179,14 @@ def arrays_of(roles: Roles, shape: Naming, pointers: Sequence[Parameter], source
         for read, written in product(
             assignments(roles, list(roles.inputs), inputs), assignments(roles, list(roles.outputs), outputs)
         ):
-            told = [
+            arrays = [
                 f'{name_of(pointer)} = "{element}[{sizes(roles, shape, known[role], group)}] {arrow} {role}"'
                 for some, given, known, arrow in (
                     (inputs, read, roles.inputs, "->"), (outputs, written, roles.outputs, "<-"),
                 )
                 for pointer, (role, element) in zip(some, given, strict=True)
             ]  # fmt: skip
-            yield ", ".join(told), group.text
+            yield ", ".join(arrays), group.text
 
 
 def sizes(roles: Roles, shape: Naming, dimensions: Sequence[str], group: GroupGuess) -> str:
@@ -209,8 +209,8 @@ def launches(
     runs with many. The block is any, if the text asks for its size; then what shared arrays hold, and what the text
     names.
     """
-    for told in launches_as_sizes(name, places, shape.axes, source):
-        yield GuessedLaunch(told[0], told[1], told[2])
+    for grid, block, shared in launches_as_sizes(name, places, shape.axes, source):
+        yield GuessedLaunch(grid, block, shared)
     code = blank_non_code(source)
     first = shape.axes[0]
     if re.search(r"\bthreadIdx\s*\.\s*y\b", code):

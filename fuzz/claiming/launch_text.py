@@ -59,13 +59,13 @@ def number_of(text: str, known: Mapping[str, int]) -> int | None:
 def block_sizes(code: str) -> list[int]:
     """How many threads a block may have by the text: its bounds, strides, blocks, trees and shared arrays."""
     known = constants_of(code)
-    told: list[int | None] = [number_of(one, known) for one in (*BOUNDS.findall(code), *STRIDE.findall(code))]
-    told += [number_of(one, known) for one in OF_BLOCKS.findall(code)]
-    told += [2 * half for one in HALVED.findall(code) if (half := number_of(one, known))]
+    numbers: list[int | None] = [number_of(one, known) for one in (*BOUNDS.findall(code), *STRIDE.findall(code))]
+    numbers += [number_of(one, known) for one in OF_BLOCKS.findall(code)]
+    numbers += [2 * half for one in HALVED.findall(code) if (half := number_of(one, known))]
     extents = [size for one in SHARED.findall(code) if (size := number_of(one, known))]
-    told += [size if size > WARP else size * WARP for size in extents]  # one for each warp
-    told += [value for name, value in known.items() if NAMED_THREADS.fullmatch(name)]
-    sizes = [one for one in dict.fromkeys(told) if one and WARP <= one <= MOST_THREADS and one % WARP == 0]
+    numbers += [size if size > WARP else size * WARP for size in extents]  # one for each warp
+    numbers += [value for name, value in known.items() if NAMED_THREADS.fullmatch(name)]
+    sizes = [one for one in dict.fromkeys(numbers) if one and WARP <= one <= MOST_THREADS and one % WARP == 0]
     return sizes[:MOST_SIZES]
 
 
@@ -90,13 +90,13 @@ def launches_as_sizes(
             continue
         passed = split_commas(text[found.end() + 1 : closing_bracket(text, found.end())])
         names = {passed[place].strip(): own for place, own in numbers.items() if place < len(passed)}
-        told = [in_words_of_a_claim(one, names, known, text[: found.start()]) for one in given[:3]]
-        strange = {word for one in told for word in re.findall(r"\b[A-Za-z_]\w*\b", one)}
+        sizes = [in_words_of_a_claim(one, names, known, text[: found.start()]) for one in given[:3]]
+        strange = {word for one in sizes for word in re.findall(r"\b[A-Za-z_]\w*\b", one)}
         strange -= {*axes, "ceil_div", "min", "max"}
         left = [axis for axis in axes if axis not in numbers.values()]
         if len(strange) == len(left) == 1:
-            told = [re.sub(rf"\b{re.escape(*strange)}\b", left[0], one) for one in told]
-        yield told[0], told[1], told[2] if len(told) > 2 else "0"
+            sizes = [re.sub(rf"\b{re.escape(*strange)}\b", left[0], one) for one in sizes]
+        yield sizes[0], sizes[1], sizes[2] if len(sizes) > 2 else "0"
 
 
 def in_words_of_a_claim(text: str, names: Mapping[str, str], known: Mapping[str, int], before: str) -> str:

@@ -82,12 +82,12 @@ def counts(kernel: Kernel, found: MeasuredCounts, is_unshifted: bool) -> dict[st
     """`adds`, `rescales`, the type of the sum, and whether anything is subtracted before an exp."""
     is_wide = any(one.has_wide for one in found.samples) and not any(one.has_narrow for one in found.samples)
     is_known = is_every_launch_seen(kernel, found.samples) and not are_rows_shared_out(kernel)
-    told = additions(kernel, found.samples) if is_known else {}
-    if told and any(one.has_exp for one in found.samples) and not is_unshifted:
-        told["rescales"] = quoted(formula(kernel, found.samples, partial(rescaled, find(kernel.op).gives_sets)))
-    told |= {"shift": '"zero"'} if is_unshifted else {}
-    told |= {"accumulate": quoted(F64.name)} if is_wide else {}
-    return told
+    proposed = additions(kernel, found.samples) if is_known else {}
+    if proposed and any(one.has_exp for one in found.samples) and not is_unshifted:
+        proposed["rescales"] = quoted(formula(kernel, found.samples, partial(rescaled, find(kernel.op).gives_sets)))
+    proposed |= {"shift": '"zero"'} if is_unshifted else {}
+    proposed |= {"accumulate": quoted(F64.name)} if is_wide else {}
+    return proposed
 
 
 def rescaled(is_of_sums: bool, sample: Sample) -> int:
@@ -144,8 +144,10 @@ def flags_of(kernel: Kernel) -> dict[str, str]:
 def from_text(kernel: Kernel) -> dict[str, str]:
     """The values that the text plainly implies for keys missing in the claim: fast exps, atomics, flags."""
     said = {one.key: one.value for one in kernel.rounding.read_off}
-    told = {key: value if value.startswith("[") else json.dumps(value) for key, value in said.items() if key != "flags"}
-    return {**told, **({"flags": json.dumps([said["flags"]])} if "flags" in said else {}), **flags_of(kernel)}
+    values = {
+        key: value if value.startswith("[") else json.dumps(value) for key, value in said.items() if key != "flags"
+    }
+    return {**values, **({"flags": json.dumps([said["flags"]])} if "flags" in said else {}), **flags_of(kernel)}
 
 
 def division(kernel: Kernel, found: MeasuredCounts) -> dict[str, str]:
@@ -160,8 +162,8 @@ def division(kernel: Kernel, found: MeasuredCounts) -> dict[str, str]:
         (True, False): "fast",
         (True, True): "fast reciprocal",
     }
-    told = {"divide": f'"{words[is_fast, is_product]}"'} if found.flags & (PRODUCT | QUOTIENT) else {}
-    return {**told, "denominator": '"element"'} if any(one.divisors > 1 for one in found.samples) else told
+    proposed = {"divide": f'"{words[is_fast, is_product]}"'} if found.flags & (PRODUCT | QUOTIENT) else {}
+    return {**proposed, "denominator": '"element"'} if any(one.divisors > 1 for one in found.samples) else proposed
 
 
 def formula(kernel: Kernel, samples: Sequence[Sample], count: Callable[[Sample], int]) -> str:

@@ -292,5 +292,5 @@ def is_known(value: str, names: Iterable[str]) -> bool:
 
 def lines_of(call: PythonCall) -> Mapping[str, str]:
     """The [call] table in words, for the reader."""
-    told = {"entry": call.function, "args": ", ".join(call.arguments), "returns": ", ".join(call.returns)}
-    return {**told, "library": call.library, **({"strides": "any"} if call.any_strides else {})}
+    keys = {"entry": call.function, "args": ", ".join(call.arguments), "returns": ", ".join(call.returns)}
+    return {**keys, "library": call.library, **({"strides": "any"} if call.any_strides else {})}

@@ -178,8 +178,8 @@ def check_means(
         found = (
             f"the formula that was made of the reference is not what it computes: {at} in {answers[worst.output].dtype}"
         )
-        told = f"{found} is {worst.got:.17g}, and by the formula in [{worst.lo:.17g}, {worst.hi:.17g}]"
-        raise front.error(("op",), f"{told}; does it depend on more than its inputs and their sizes?")
+        difference = f"{found} is {worst.got:.17g}, and by the formula in [{worst.lo:.17g}, {worst.hi:.17g}]"
+        raise front.error(("op",), f"{difference}; does it depend on more than its inputs and their sizes?")
 
 
 def is_reference(op: str) -> bool:

@@ -70,9 +70,9 @@ def said_in(source: str, is_python: bool = False, seldom: Collection[str] = ()) 
     `seldom`: functions that the op's usual forms do not call; a text that calls one may compute any form.
     """
     found: dict[str, Said] = {}
-    told = chain(facts_of_python(source) if is_python else facts(source), unusual_calls(source, seldom))
+    every_fact = chain(facts_of_python(source) if is_python else facts(source), unusual_calls(source, seldom))
     lines = source.split("\n")
-    for at, key, value in sorted(told, key=lambda fact: fact[0]):
+    for at, key, value in sorted(every_fact, key=lambda fact: fact[0]):
         number = source.count("\n", 0, at)
         text = " ".join(lines[number].split())
         text = text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."

@@ -258,7 +258,7 @@ class RunProgress:
     what: str
     own: Path
     """The file of a finding that names none."""
-    told: float = field(default_factory=time.monotonic)
+    last_line: float = field(default_factory=time.monotonic)
     count: int = 0
 
     def report_finding(self, finding: Finding) -> None:
@@ -273,8 +273,8 @@ class RunProgress:
         self.count += 1
         line = f"{self.what}: run {self.count} ({manner})"
         self.status.update(line)
-        if not self.screen.is_terminal and time.monotonic() - self.told >= LINE_EVERY:
-            self.told = time.monotonic()
+        if not self.screen.is_terminal and time.monotonic() - self.last_line >= LINE_EVERY:
+            self.last_line = time.monotonic()
             self.screen.print(line, markup=False, highlight=False, soft_wrap=True)
 
 

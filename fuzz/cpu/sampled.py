@@ -124,11 +124,11 @@ def _find_wrapped(
         if "different" in clashes or set(clashes) == {"equal"}:
             block = max(far)
             place = f"{buffer.name}[{first[block]}]"
-            told = (
+            message = (
                 f"block {block} writes {place} and what follows, as an earlier block does; by the order of the other "
             )
-            told += f"blocks it begins at [{first[block] + far[block]}], {far[block]} elements later"
-            return Finding("race", told, array=buffer.name, index=first[block] + far[block])
+            message += f"blocks it begins at [{first[block] + far[block]}], {far[block]} elements later"
+            return Finding("race", message, array=buffer.name, index=first[block] + far[block])
     return None
 
 

@@ -38,7 +38,7 @@ def resident_bytes(pid: int) -> int:
 
 
 def limit_process() -> int | None:
-    """Limit the memory of this process to what it was told; return that, or None if it was told nothing.
+    """Limit the memory of this process to the limit that it was given; return that, or None if there is none.
 
     Only memory that it can write counts, and not the address space that libraries reserve.
     """

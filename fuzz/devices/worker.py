@@ -312,7 +312,7 @@ class Worker:
         return process
 
     def _send(self) -> None:
-        """Send what was asked for, as far as it fits into the pipe: whoever writes must not wait for who runs."""
+        """Send what was asked for, as far as it fits into the pipe: the writer must not wait for the worker."""
         process = self._process
         assert process is not None
         room = process.room - sum(one.size for one in self._asked if one.outcome is None)
@@ -620,7 +620,7 @@ def _run_job(backend: Backend, job: Job, probe: Probe, begin: Callable[[str], No
 
 
 def _end_with_caller(pipe: int) -> None:
-    """End this process, and what it has started, once nobody is left at the other side of the pipe.
+    """End this process, and what it has started, once the other side of the pipe is closed.
 
     The main thread cannot see to this: it may be in a kernel that never ends.
     """
@@ -641,7 +641,7 @@ def main(module: str) -> None:
     threading.Thread(target=_end_with_caller, args=(requests,), daemon=True).start()
     try:
         backend: Backend = importlib.import_module(module).backend()
-    except Exception as error:  # whatever it was, the caller is told, not left waiting
+    except Exception as error:  # report it whatever it was: the caller is waiting
         known = isinstance(error, DeviceError)
         _write(replies, _pack(("device", str(error)) if known else ("unexpected", wrap_unexpected(error))))
         return

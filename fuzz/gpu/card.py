@@ -121,8 +121,8 @@ class GpuCard:
         is_made = bool(self._made) and self._made[0][0] is job
         made = self._made.popleft()[1] if is_made else ()
         if job.warp_synchronous and self.card.capability >= VOLTA:
-            told = f"warp_synchronous is claimed, and warps of this {self.card.name} do not go in step"
-            raise UnsupportedError(f"{job.path}: {told}; on the cpu device they do: --device cpu")
+            reason = f"warp_synchronous is claimed, and warps of this {self.card.name} do not go in step"
+            raise UnsupportedError(f"{job.path}: {reason}; on the cpu device they do: --device cpu")
         try:
             if not all(is_host(step.entry) for step in job.steps):
                 self._check_launches(job)

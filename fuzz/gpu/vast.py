@@ -309,8 +309,8 @@ def _find_unwritten(job: Job, runs: Sequence[Run]) -> Iterator[Finding]:
         if missing:
             looked_at = plural(len(common), "row")
             what = f"{plural(len(missing), 'element')} of {buffer.name}, in {looked_at} that were looked at"
-            told = f"never written: {what}, from {missing[0]} on"
-            yield Finding("unwritten", told, array=buffer.name, index=missing[0], count=len(missing))
+            message = f"never written: {what}, from {missing[0]} on"
+            yield Finding("unwritten", message, array=buffer.name, index=missing[0], count=len(missing))
 
 
 @contextlib.contextmanager

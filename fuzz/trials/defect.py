@@ -24,7 +24,7 @@ WARNING_MARK = " (warning)"
 
 
 def plain_bucket(bucket: str) -> str:
-    """The bucket for a reader who is told beside it that it is a warning."""
+    """The bucket for a view that says beside it that it is a warning."""
     return bucket.replace(WARNING_MARK, "", 1)
 
 

@@ -223,9 +223,9 @@ def board_table(board: Board, most: int) -> Table:
     order = sorted(board.kernels.items(), key=lambda item: (not item[1].found, item[0] != board.current, item[0]))
     for name, line in order[: max(most, 1)]:
         count = f"{len(line.found)}: " if len(line.found) > 1 else ""
-        told = count + "; ".join(line.found) if line.found else line.over.split("\n")[0]
+        summary = count + "; ".join(line.found) if line.found else line.over.split("\n")[0]
         style = "red" if line.found else "bold" if name == board.current else ""
-        found.add_row(name, str(line.trials), str(line.rows), Text(told), style=style)
+        found.add_row(name, str(line.trials), str(line.rows), Text(summary), style=style)
     if len(order) > max(most, 1):
         found.add_row(f"and {len(order) - max(most, 1)} more")
     return found

@@ -27,10 +27,10 @@ def table(timed: KernelTimes) -> list[str]:
 
     The heading names the reference, and is repeated where the reference changes.
     """
-    lines = [told := heading(next((race for race in timed.races if race.copies), None))]
+    lines = [title := heading(next((race for race in timed.races if race.copies), None))]
     for race in timed.races:
-        if race.copies and heading(race) != told:
-            lines.append(told := heading(race))
+        if race.copies and heading(race) != title:
+            lines.append(title := heading(race))
         size = size_text(tuple(race.axes.values()))
         held = race.products if race.products else (race.copy,) if race.copies and race.is_of_bytes else ()
         for one in (*race.kernels, *race.rivals, *held):
@@ -133,8 +133,8 @@ def compare_figures(every: Sequence[KernelTimes], earlier: Earlier) -> list[str]
                     continue
                 now = [race.measure.seconds / taken for taken in one.seconds]
                 chance = chance_of_no_change(known[1], now)
-                told = describe_change(known[0], race.fraction(one), chance, race.measure.name)
-                lines.append(f"{timed.kernel} {size}: {told}")
+                change = describe_change(known[0], race.fraction(one), chance, race.measure.name)
+                lines.append(f"{timed.kernel} {size}: {change}")
     return lines
 
 

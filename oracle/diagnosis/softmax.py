@@ -88,8 +88,8 @@ def _diagnose_not_finite(x: Floats, number: int, y: Doubles) -> Diagnosis:
         return Diagnosis(
             "-inf minus -inf", f"a row with {where} -inf has NaN or inf in {plural(int(bad.sum()), 'element')}"
         )
-    told = f"NaN or inf in {int(bad.sum())} of {plural(len(y), 'element')}"
-    return find_overflow(x, number, y) or Diagnosis("not finite", told)
+    detail = f"NaN or inf in {int(bad.sum())} of {plural(len(y), 'element')}"
+    return find_overflow(x, number, y) or Diagnosis("not finite", detail)
 
 
 def _tolerance(d: Doubles) -> Doubles:

@@ -46,7 +46,7 @@ def contract(
             return contract_tape(band, tape, out, number, known, shared)
         tape = cut_tape(tape, boxes, out, rows)
         found = contract_tape(band, tape, tape[-1], number[rows], known[rows], shared)
-        return {(int(rows[place[0]]), *place[1:]): told for place, told in found.items()}
+        return {(int(rows[place[0]]), *place[1:]): contradiction for place, contradiction in found.items()}
 
 
 def steps_of(tape: list[Quantity], boxes: Boxes) -> list[Quantity]:

@@ -191,7 +191,7 @@ PLANTED: dict[str, dict[str, WrongFormula | Undeclared]] = {
 class PlantedShare:
     """One op in one format: rows on which a bug is active, those that each criterion finds, and right rows accused.
 
-    `plain`: how many are beyond right kernels' answers; `told`: how many of these the last criterion finds.
+    `plain`: how many are beyond right kernels' answers; `seen`: how many of these the last criterion finds.
     """
 
     name: str
@@ -200,7 +200,7 @@ class PlantedShare:
     right: int = 0
     accused: dict[str, int] = field(default_factory=lambda: dict.fromkeys(CRITERIA_OF_FORMULAS, 0))
     plain: int = 0
-    told: int = 0
+    seen: int = 0
 
 
 @np.errstate(all="ignore")
@@ -227,10 +227,10 @@ def count_bugs_of(name: str, form: Element, sizes: tuple[int, ...]) -> PlantedSh
             differs = (got != right) & ~(np.isnan(got) & np.isnan(right))
             active = np.asarray(_by_row(differs).any(axis=1))
             found.active += int(active.sum())
-            told = _count(found.caught, got, tight, loose, form, active)
+            seen = _count(found.caught, got, tight, loose, form, active)
             rows = _by_row(got)
             plain = active & ((rows < least) | (rows > most) | (np.isnan(rows) != np.isnan(least))).any(axis=1)
-            found.plain, found.told = found.plain + int(plain.sum()), found.told + int((plain & told).sum())
+            found.plain, found.seen = found.plain + int(plain.sum()), found.seen + int((plain & seen).sum())
     return found
 
 

@@ -138,9 +138,9 @@ class Programs:
         if any((one.kind, one.line, one.array) == (kind, line, array) for one in self.findings):
             return
         x, y, z = (int(one) for one in interpreter.interpreter_builder.grid_idx)
-        told = f"program ({x}, {y}, {z}) {message}"
+        text = f"program ({x}, {y}, {z}) {message}"
         self.findings.append(
-            Finding(kind, told, line=line, array=array, index=index, block=(x, y, z), step=0, count=count)
+            Finding(kind, text, line=line, array=array, index=index, block=(x, y, z), step=0, count=count)
         )
 
     def _line(self) -> int | None:
@@ -162,7 +162,7 @@ def memory_of(storage: Storage, size: int) -> Bits:
 
 
 class Watch:
-    """The interpreter's loads and stores, in the place of its own; `programs` is whoever looks at present."""
+    """The interpreter's loads and stores, in the place of its own; `programs` is the one that looks at present."""
 
     def __init__(self) -> None:
         if not triton.__version__.startswith(TESTED):

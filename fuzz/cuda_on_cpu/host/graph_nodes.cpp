@@ -1,5 +1,5 @@
 // Graphs made node by node. A node is what one call asks of a stream that is captured for it alone (captures.cpp), so that
-// it is taken or refused, and told, as that call is.
+// it is taken or refused, and reported, as that call is.
 #include "graph.h"
 
 #include <cstdio>

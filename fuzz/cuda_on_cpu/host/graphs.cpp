@@ -292,9 +292,9 @@ CUDA_ON_CPU_API cudaError_t cuda_on_cpu_instantiate(cudaGraphExec_t *exec, cudaG
 }
 CUDA_ON_CPU_API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info) {
   Alone alone;
-  cudaGraphExecUpdateResultInfo told = {};
-  cudaError_t error = updated(exec, graph, told.result);
-  if (info) *info = told;
+  cudaGraphExecUpdateResultInfo about = {};
+  cudaError_t error = updated(exec, graph, about.result);
+  if (info) *info = about;
   return error;
 }
 CUDA_ON_CPU_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {

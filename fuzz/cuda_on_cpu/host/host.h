@@ -40,7 +40,7 @@ cudaError_t returns(cudaError_t error);
 Buffer *device_array_at(const void *address);
 bool is_device_memory(const void *address);
 
-// The call path of whoever calls this, from the nearest function of the library outwards, relative to the library.
+// The call path of the caller, from the nearest function of the library outwards, relative to the library.
 void note_calls(const void *frame, uint32_t (&calls)[most_calls]);
 
 // From earlier_calls.cpp: what came before is an earlier call's, and the arrays of the job are as at first; and, in the
@@ -48,7 +48,7 @@ void note_calls(const void *frame, uint32_t (&calls)[most_calls]);
 void begin_counted_call();
 void check_earlier_answers();
 
-// From order.cpp. Whatever a stream does is done between two of these; who asks waits for it where it is told to.
+// From order.cpp. Whatever a stream does is done between two of these; the caller waits for it if that is asked for.
 bool is_stream(cudaStream_t stream);
 bool is_only_stream(cudaStream_t stream);  // the legacy one, and the program has made no other
 Timeline timeline_of(cudaStream_t stream);
@@ -103,7 +103,7 @@ cudaError_t set_on(cudaStream_t stream, const cudaMemsetParams &asked, int line,
 void forget_operations();
 bool is_in_operation();
 
-// From launches.cpp. What a launch is given besides its kernel; `frame` is of whoever was asked for it.
+// From launches.cpp. What a launch is given besides its kernel; `frame` is that of the function that asked for it.
 struct LaunchAsked {
   dim3 grid, block;
   size_t shared;

@@ -264,7 +264,7 @@ CUDA_ON_CPU_API curandStatus_t curandSetQuasiRandomGeneratorDimensions(curandGen
   return CURAND_STATUS_SUCCESS;
 }
 
-// The table ends where pages begin that are read by nobody: a program may read as many dimensions as cuRAND has.
+// The table ends where pages begin that nothing reads: a program may read as many dimensions as cuRAND has.
 template <class Word>
 static curandStatus_t table_of(Word (**to)[sizeof(Word) * 8], bool is_plain, int line) {
   constexpr size_t each = sizeof(Word) * sizeof(Word) * 8, bytes = each * sobol_dimensions;

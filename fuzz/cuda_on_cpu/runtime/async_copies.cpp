@@ -32,11 +32,11 @@ struct OfBarrier {
   uint32_t newest;
 };
 
-constexpr uint32_t nobody = 0, most = 1 << 22, most_barriers = 16;
+constexpr uint32_t no_entry = 0, most = 1 << 22, most_barriers = 16;
 
 struct CopyRoom {
   Asked *asked;
-  uint32_t size, used = 1, unused = nobody;
+  uint32_t size, used = 1, unused = no_entry;
   uint32_t newest_of[max_residents][max_threads];
   OfBarrier of_barrier[max_residents][most_barriers];
   bool has_any[max_residents];
@@ -50,7 +50,7 @@ PerRun<RunningBlock> running;
 
 // Null if there is no room; then the copy is made at once.
 uint32_t place() {
-  if (room.unused != nobody) {
+  if (room.unused != no_entry) {
     uint32_t taken = room.unused;
     room.unused = room.asked[taken].older;
     return taken;
@@ -58,7 +58,7 @@ uint32_t place() {
   if (room.used == room.size || !room.asked) {
     uint32_t larger = room.size ? 2 * room.size : 4096;
     auto *made = larger <= most ? static_cast<Asked *>(realloc(room.asked, larger * sizeof(Asked))) : nullptr;
-    if (!made) return nobody;
+    if (!made) return no_entry;
     room.asked = made;
     room.size = larger;
   }
@@ -67,7 +67,7 @@ uint32_t place() {
 
 bool remember(const Asked &one, uint32_t &newest) {
   uint32_t at = place();
-  if (at == nobody) return false;
+  if (at == no_entry) return false;
   room.asked[at] = one;
   room.asked[at].older = newest;
   newest = at;
@@ -80,7 +80,7 @@ uint32_t &newest_of_thread() { return room.newest_of[running.resident][block.cur
 // The list of a barrier of the running block; null if it has none.
 uint32_t *newest_of_barrier(const void *barrier) {
   for (OfBarrier &one : room.of_barrier[running.resident])
-    if (one.newest != nobody && one.barrier == barrier) return &one.newest;
+    if (one.newest != no_entry && one.barrier == barrier) return &one.newest;
   return nullptr;
 }
 
@@ -88,7 +88,7 @@ uint32_t *newest_of_barrier(const void *barrier) {
 uint32_t *list_of_barrier(const void *barrier) {
   if (uint32_t *known = newest_of_barrier(barrier)) return known;
   for (OfBarrier &one : room.of_barrier[running.resident])
-    if (one.newest == nobody) {
+    if (one.newest == no_entry) {
       one.barrier = barrier;
       return &one.newest;
     }
@@ -118,7 +118,7 @@ void empty(const Asked &one) {
 
 // Oldest first. The recursion is as deep as batches are long.
 void make_all(uint32_t at) {
-  if (at == nobody) return;
+  if (at == no_entry) return;
   make_all(room.asked[at].older);
   Asked one = room.asked[at];
   give_back(at);
@@ -128,7 +128,7 @@ void make_all(uint32_t at) {
 }  // namespace
 
 static void forget_list(uint32_t &newest) {
-  while (newest != nobody) {
+  while (newest != no_entry) {
     uint32_t older = room.asked[newest].older;
     give_back(newest);
     newest = older;
@@ -151,7 +151,7 @@ using namespace cuda_on_cpu;
 CUDA_ON_CPU_API void cuda_on_cpu_async_copy(void *to, const void *from, uint32_t bytes, uint32_t zeros, const void *barrier,
                                             uint32_t phase) {
   Asked one = {static_cast<char *>(to), static_cast<const char *>(from), reinterpret_cast<uintptr_t>(__builtin_return_address(0)),
-               bytes, zeros < bytes ? zeros : bytes, nobody, phase};
+               bytes, zeros < bytes ? zeros : bytes, no_entry, phase};
   auto aligned = [&one](uintptr_t address) {
     if (address % one.bytes) report_misaligned(address, one.bytes, one.pc);
   };
@@ -167,30 +167,30 @@ CUDA_ON_CPU_API void cuda_on_cpu_async_copy(void *to, const void *from, uint32_t
   if (checker.active) empty(one);
 }
 
-CUDA_ON_CPU_API void cuda_on_cpu_async_commit() { remember({nullptr, nullptr, 0, 0, 0, nobody, 0}, newest_of_thread()); }
+CUDA_ON_CPU_API void cuda_on_cpu_async_commit() { remember({nullptr, nullptr, 0, 0, 0, no_entry, 0}, newest_of_thread()); }
 
 // Waits for all batches but the last few; does not wait for copies that are in no batch yet.
 CUDA_ON_CPU_API void cuda_on_cpu_async_wait(uint32_t but) {
   uint32_t *link = &newest_of_thread();
-  for (uint64_t ends = uint64_t{but} + 1; *link != nobody; link = &room.asked[*link].older)
+  for (uint64_t ends = uint64_t{but} + 1; *link != no_entry; link = &room.asked[*link].older)
     if (!room.asked[*link].to && !--ends) break;
   uint32_t done = *link;
-  *link = nobody;
+  *link = no_entry;
   make_all(done);
 }
 
 CUDA_ON_CPU_API uint32_t cuda_on_cpu_async_batches() {
   uint32_t count = 0;
-  for (uint32_t at = room.newest_of[running.resident][block.current]; at != nobody; at = room.asked[at].older) count += !room.asked[at].to;
+  for (uint32_t at = room.newest_of[running.resident][block.current]; at != no_entry; at = room.asked[at].older) count += !room.asked[at].to;
   return count;
 }
 
 CUDA_ON_CPU_API bool cuda_on_cpu_async_land(const void *barrier, uint32_t phase) {
   uint32_t *link = newest_of_barrier(barrier);
-  while (link && *link != nobody && static_cast<int32_t>(phase - room.asked[*link].phase) <= 0) link = &room.asked[*link].older;
-  if (!link || *link == nobody) return false;
+  while (link && *link != no_entry && static_cast<int32_t>(phase - room.asked[*link].phase) <= 0) link = &room.asked[*link].older;
+  if (!link || *link == no_entry) return false;
   uint32_t done = *link;
-  *link = nobody;
+  *link = no_entry;
   make_all(done);
   if (checker.active) checker_publishes(reinterpret_cast<uintptr_t>(barrier));
   return true;

@@ -34,7 +34,7 @@ struct Cluster {
   uint32_t size, left;           // blocks, and those that have not ended
   uint32_t side[3];
   uint32_t live, arrived, phase;  // threads; how often its barrier was passed
-  uint32_t told, told_before;    // the knowledge of those that arrived separately; of all threads, in the phase before
+  uint32_t known, known_before;  // the knowledge of those that arrived separately; of all threads, in the phase before
   uint32_t track;                // where it differs from Ordering's, that knowledge was forgotten
   Member member[max_cluster];
 };

@@ -1,4 +1,4 @@
-// Addresses that a program may use on a GPU machine and that have nothing behind them here: whoever reads them ends the run
+// Addresses that a program may use on a GPU machine and that have nothing behind them here: a read of them ends the run
 // with one line, which is no finding.
 #pragma once
 #include <cstddef>

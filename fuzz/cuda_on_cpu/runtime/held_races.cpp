@@ -28,7 +28,7 @@ struct Held {
   int guesser;  // the thread whose read may yet prove to be a guess, or none
 };
 
-constexpr int nobody = -1;
+constexpr int no_thread = -1;
 constexpr int capacity = 1024, capacity_until_end = 256;
 
 // Places in the code whose reads some thread of the launch went on to swap. If another thread leaves the loop first,
@@ -122,7 +122,7 @@ bool is_guess_place(uintptr_t pc) {
   return false;
 }
 
-bool may_be_guess(const Held &h) { return h.guesser != nobody && h.kind != Kind::guessed_read; }
+bool may_be_guess(const Held &h) { return h.guesser != no_thread && h.kind != Kind::guessed_read; }
 
 // Of three writers, each value but the last is one that another writer found: no value goes unseen.
 Kind kind_of(const Held &h) {
@@ -156,7 +156,7 @@ void settle_where(Condition condition) {
 
 void hold(const Meeting &m, Kind kind, int guesser, bool until_end) {
   if (races.count == capacity) settle_where([](const Held &) { return true; });
-  bool other_guesses = guesser != nobody && m.writes;
+  bool other_guesses = guesser != no_thread && m.writes;
   uint32_t owner = other_guesses ? block_start_at(m.before.when) : ordering.own_start;
   races.held[races.count++] = {m, kind, value_at(m.address, m.bytes), block.number, block_at(m.before.when), owner, ordering.now,
                    static_cast<uint32_t>(block.current), until_end, guesser};
@@ -173,13 +173,13 @@ bool is_held(const Meeting &m, int guesser) {
 
 }  // namespace
 
-void hold_race(const Meeting &m) { hold(m, Kind::race, nobody, false); }
+void hold_race(const Meeting &m) { hold(m, Kind::race, no_thread, false); }
 
 void hold_volatile_race(const Meeting &m) {
   bool until_end = m.writes && m.before_writes && races.count_until_end < capacity_until_end;
-  if (!until_end && is_held(m, nobody)) return;
+  if (!until_end && is_held(m, no_thread)) return;
   races.count_until_end += until_end;
-  hold(m, Kind::volatile_race, nobody, until_end);
+  hold(m, Kind::volatile_race, no_thread, until_end);
 }
 
 void hold_guessed_read(const Meeting &m) {
@@ -199,7 +199,7 @@ void tell_race_in_step(const Meeting &m) {
 
 void tell_at_once(Kind kind, const Meeting &m) {
   auto me = static_cast<uint32_t>(block.current);
-  tell(kind, {m, kind, {}, block.number, block_at(m.before.when), ordering.own_start, ordering.now, me, false, nobody});
+  tell(kind, {m, kind, {}, block.number, block_at(m.before.when), ordering.own_start, ordering.now, me, false, no_thread});
 }
 
 void forgive_guesses(uintptr_t address, uint32_t bytes) {

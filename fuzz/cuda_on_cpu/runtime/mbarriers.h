@@ -1,7 +1,7 @@
 // mbarriers: 64 bits of shared memory that count arrivals and the bytes of bulk copies, phase by phase.
 //
 // The word itself holds the phase and the number of an entry here, which has the rest. A word that no init has made is
-// told apart. What a thread has done before it arrives is known to those that wait for that phase, and so is the end of
+// distinguished. What a thread has done before it arrives is known to those that wait for that phase, and so is the end of
 // the bulk copies that brought its bytes.
 #pragma once
 #include <cstdint>

@@ -314,10 +314,10 @@ bool is_known_at_end(const Trace &before) {
 
 namespace {
 
-Knowledge told(Cluster &c) {
-  if (c.track != ordering.track) c.told = c.told_before = nothing;
+Knowledge known_by_arrived(Cluster &c) {
+  if (c.track != ordering.track) c.known = c.known_before = nothing;
   c.track = ordering.track;
-  return c.told;
+  return c.known;
 }
 
 bool is_apart(const Member &m, int t) { return m.apart[t / 64] >> (t % 64) & 1; }
@@ -336,7 +336,7 @@ Knowledge all_done_by(const Member &m, Knowledge known) {
   if (all_wait) known = joined(known, own.known_to_all);
   known = with(known, agent(own.number, whole), all_wait ? ordering.now : own.start + 1);
   for (int t = 0; (own.keeps_knowledge || !all_wait) && t < block.size; t++) {
-    if (is_apart(m, t)) continue;  // it has told what it knew; or nothing, if its arrival was relaxed
+    if (is_apart(m, t)) continue;  // what it knew is passed on already; or nothing, if its arrival was relaxed
     if (!all_wait) known = joined(known, own.known_to_all);
     known = joined(known, joined(own.thread[t].known, own.thread[t].pending_in_block));
     if (!all_wait) known = with(known, agent(own.number, static_cast<uint32_t>(t)), ordering.now);
@@ -362,28 +362,28 @@ void order_cluster_barrier(Cluster &c) {
   tick();
   for (uint32_t rank = 0; rank < c.size; rank++)
     if (c.member[rank].ordering->track != ordering.track) forget_what_is_known(*c.member[rank].ordering);
-  Knowledge all = told(c);
+  Knowledge all = known_by_arrived(c);
   for (uint32_t rank = 0; rank < c.size; rank++) all = all_done_by(c.member[rank], all);
   for (uint32_t rank = 0; rank < c.size; rank++) {
     learn(c.member[rank], all);
     memset(c.member[rank].apart, 0, sizeof c.member[rank].apart);
   }
-  c.told = nothing;
-  c.told_before = all;
+  c.known = nothing;
+  c.known_before = all;
 }
 
 void order_arrival_apart(Cluster &c, int t, bool releases) {
   make_room();
   const BlockOrdering &own = *ordering.own;
-  c.told = joined(told(c), releases ? all_known(t) : joined(own.thread[t].fenced, own.fenced_by_all));
+  c.known = joined(known_by_arrived(c), releases ? all_known(t) : joined(own.thread[t].fenced, own.fenced_by_all));
 }
 
 void order_wait_of_cluster(Cluster &c, int t) {
   BlockOrdering &own = *ordering.own;
   make_room();
-  told(c);
+  known_by_arrived(c);
   own.keeps_knowledge = true;
-  own.thread[t].known = joined(own.thread[t].known, c.told_before);
+  own.thread[t].known = joined(own.thread[t].known, c.known_before);
 }
 
 void order_grid_barrier() { ordering.all_before = tick(); }
@@ -529,7 +529,7 @@ bool is_known_in(Space space, const Trace &before, int current) {
   return is_in(ordering.own->known_to_all) || is_in(ordering.own->thread[current].known);
 }
 
-// Known to be over before this launch began, or more than can be told apart.
+// Known to be over before this launch began, or more than can be distinguished.
 bool is_of_past(const Trace &before) {
   return before.when < ordering.all_before || !is_of_this_work(before.when) || !is_block_known(before.when);
 }

@@ -135,7 +135,7 @@ bool is_fenced(const Trace &before, int current, Proxy proxy);
 void order_map_fence(int current, uint32_t map);
 bool is_map_fenced(uint32_t map, const Trace &before, int current);
 
-// What the current thread has initialised as mbarriers is told by its next arrival at a barrier of the cluster.
+// The next arrival of the current thread at a barrier of the cluster passes on which mbarriers it has initialised.
 void order_fence_of_inits(int current);
 bool is_init_known(const Trace &init, int current);
 

@@ -1,7 +1,7 @@
 // Tensor maps: arrays of one to five axes, of which a bulk copy moves a box. cuTensorMapEncodeTiled makes one.
 //
 // The 128 bytes of a CUtensorMap are opaque: these are our own, with a checksum, so that bytes that no call has made, or
-// that were copied in part, are told apart.
+// that were copied in part, are distinguished.
 #pragma once
 #include <cstddef>
 #include <cstdint>

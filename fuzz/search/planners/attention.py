@@ -150,10 +150,10 @@ def _scores_and_values(
     bits. With so many rows, each needs its own q.
     """
     rows, keys = wanted["q"][-2], wanted["k"][-2]
-    telling = (numbered, plain)
+    distinct = (numbered, plain)
     if keys > MANY:
-        return (one_key,), telling, tuple(range(MANY, min(keys, MANY + 64)))
+        return (one_key,), distinct, tuple(range(MANY, min(keys, MANY + 64)))
     places = columns(keys, ground.widths) or (0,)
     if rows > MANY:
-        return (usual, sharp), telling, places
+        return (usual, sharp), distinct, places
     return OF_TILES if keys > WARP else SCORES, VALUES, places

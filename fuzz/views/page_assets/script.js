@@ -248,14 +248,14 @@ const short = size => size < 10000 ? `${size}` : Number.isInteger(Math.log2(size
 
 function drawFirsts(parent, kernel) {
   const width = 230, height = 62, x = trial => 8 + (width - 20) * Math.log1p(trial) / Math.log1p(Math.max(1, kernel.trials));
-  const told = kernel.firsts.map(([trial, bucket]) => `${bucket} in trial ${trial}`);
+  const labels = kernel.firsts.map(([trial, bucket]) => `${bucket} in trial ${trial}`);
   const figure = put(parent, "figure");
   put(figure, "figcaption", {}, `trials to find ${plural(kernel.firsts.length, "bug")}`);
-  const svg = put(figure, "svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Trials to find: ${told.join("; ")}` });
+  const svg = put(figure, "svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Trials to find: ${labels.join("; ")}` });
   put(svg, "line", { class: "axis", x1: 8, x2: width - 12, y1: 36, y2: 36 });
   kernel.firsts.forEach(([trial], place) => {
     const mark = put(svg, "line", { class: "edge", x1: x(trial), x2: x(trial), y1: 14, y2: 36 });
-    put(mark, "title", {}, told[place]);
+    put(mark, "title", {}, labels[place]);
   });
   put(svg, "text", { x: 8, y: 52 }, "trial 0");
   put(svg, "text", { x: width - 12, y: 52, "text-anchor": "end" }, `${kernel.trials}`);

@@ -52,35 +52,35 @@ def read_modifiers(words: str) -> dict[str, str] | None:
 
 def _access(match: re.Match[str]) -> str | None:
     """A load or a store, plain or with an order."""
-    loads, told = match["what"] == "ld", read_modifiers(match["words"])
-    if told is None or "type" not in told:
+    loads, modifiers = match["what"] == "ld", read_modifiers(match["words"])
+    if modifiers is None or "type" not in modifiers:
         return None
-    order, strong = told.get("order", "weak"), "acquire" if loads else "release"
+    order, strong = modifiers.get("order", "weak"), "acquire" if loads else "release"
     is_atomic = order in ("relaxed", strong)
-    plain_alone = {"cache", "nc", "const"} & {*told, *told.values()}
+    plain_alone = {"cache", "nc", "const"} & {*modifiers, *modifiers.values()}
     if (
-        is_atomic != ("scope" in told)
+        is_atomic != ("scope" in modifiers)
         or (order in ("acquire", "release") and order != strong)
         or (order != "weak" and plain_alone)
-        or ("nc" in told and (not loads or told.get("space") != "global"))
-        or (told.get("cache") in ("ca", "lu", "cv") and not loads)
-        or (told.get("cache") in ("wb", "wt") and loads)
-        or ("ahead" in told and not loads)
+        or ("nc" in modifiers and (not loads or modifiers.get("space") != "global"))
+        or (modifiers.get("cache") in ("ca", "lu", "cv") and not loads)
+        or (modifiers.get("cache") in ("wb", "wt") and loads)
+        or ("ahead" in modifiers and not loads)
     ):
         return None
-    bits, count = int(told["type"].strip("busf")), int(told.get("vector", "v1")[1:])
+    bits, count = int(modifiers["type"].strip("busf")), int(modifiers.get("vector", "v1")[1:])
     if bits * count > 8 * _LARGEST:
         return None
-    kind, place = TYPES[told["type"]], point(told.get("space"), int(loads))
+    kind, place = TYPES[modifiers["type"]], point(modifiers.get("space"), int(loads))
     what, words = ("load", "{v0}") if loads else ("store", "{v1}")
     if is_atomic:
-        of_block = str(told["scope"] == "cta").lower()
+        of_block = str(modifiers["scope"] == "cta").lower()
         traits = f"{C}ptx_{what}_traits({str(order == strong).lower()}, {of_block})"
         made = f"{C}ptx_{what}_atomic<{kind}, {count}>({traits}, {place}, {words})"
     else:
-        fresh = str(told.get("cache") in _FRESH or order == "volatile").lower()
+        fresh = str(modifiers.get("cache") in _FRESH or order == "volatile").lower()
         made = f"{C}ptx_{what}<{kind}, {count}, {fresh}>({place}, {words})"
-    return made + _unused(told.get("hint"), 2)
+    return made + _unused(modifiers.get("hint"), 2)
 
 
 _ATOMIC_TYPES = {

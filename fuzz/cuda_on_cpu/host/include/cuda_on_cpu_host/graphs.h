@@ -265,10 +265,10 @@ CUDA_ON_CPU_ALSO cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, 
   return cuda_on_cpu_instantiate(exec, graph, 0);
 }
 CUDA_ON_CPU_ALSO cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t *node, cudaGraphExecUpdateResult *result) {
-  cudaGraphExecUpdateResultInfo told = {};
-  cudaError_t error = cudaGraphExecUpdate(exec, graph, &told);
-  if (node) *node = told.errorNode;
-  if (result) *result = told.result;
+  cudaGraphExecUpdateResultInfo about = {};
+  cudaError_t error = cudaGraphExecUpdate(exec, graph, &about);
+  if (node) *node = about.errorNode;
+  if (result) *result = about.result;
   return error;
 }
 
