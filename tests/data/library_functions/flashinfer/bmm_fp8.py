@@ -10,7 +10,8 @@
 # ///
 import flashinfer
 import torch
-from flashinfer.gemm import bmm_fp8, get_gemm_module
+from flashinfer.gemm import bmm_fp8
+from flashinfer.gemm.gemm_base import get_gemm_module
 
 TYPES = {"f16": torch.float16, "bf16": torch.bfloat16}
 get_gemm_module()
