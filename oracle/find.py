@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 from kfuzz.oracle import ops
+from kfuzz.oracle.backward import PREFIX, backward_of
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.op import Op, read_op
 from kfuzz.oracle.spelling import name_in, spell
@@ -25,6 +26,9 @@ def find(name: str) -> Op:
         raise OracleError(f"op={name!r}: expected the name of an op, such as 'softmax'")
     if name.endswith(".py"):
         return load(Path(name))
+    if name.startswith(PREFIX):
+        made = backward_of(find(name.removeprefix(PREFIX)))
+        return made if made.name == name else find(made.name)
     if name in op_names():
         return read_op(name, importlib.import_module(f"{ops.__name__}.{name}"))
     known = other_names().get(name, name)

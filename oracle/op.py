@@ -66,6 +66,7 @@ class Op:
     `sets`: in place of `answers`, for an op whose sets depend on its scalars, on other outputs as they were written, or
     have probabilities.
     `steps`: of an op made from a reference, the values that the reference stores in tensors of its inputs' type.
+    `is_gradient`: what may be NaN here is a number in another arrangement, which does not multiply an infinity by 0.
     `optional`: inputs that a kernel may not have, each with 0 as a term or 1 as a factor, and dimensions that its
     arrays may not have. `also`: other names, each with the spelling that it means. `own`, `views`: for an op over other
     arrays than its own (spelling.py), the op over its own arrays, and how these lie in the others.
@@ -88,6 +89,7 @@ class Op:
     needs_form: bool = False
     steps: tuple[str, ...] = ()
     sets: AnswerSets | None = None
+    is_gradient: bool = False
     optional: Mapping[str, float] = field(default_factory=dict)
     also: Mapping[str, str] = field(default_factory=dict)
     own: "Op | None" = None

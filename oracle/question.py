@@ -171,6 +171,8 @@ class Question:
         parts = [self._parts(band, made[name], name) for band, made in zip(self.bands, self.results, strict=True)]
         lo, hi, nan = unite(parts)
         lost = np.isnan(lo) | np.isnan(hi)  # float64 overflowed on the way, so nothing is known
+        if self.op.is_gradient:
+            lost |= nan
         if np.any(lost):
             lo, hi, nan = np.where(lost, -np.inf, lo), np.where(lost, np.inf, hi), nan | lost
         want = self._want(name)

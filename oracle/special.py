@@ -64,6 +64,7 @@ def claimed_elements(
     for test, word, why in (
         (np.isnan, special.nan or op.special.get("nan"), Why.NAN),
         (np.isposinf, special.pos_inf or op.special.get("pos_inf"), Why.POS_INF),
+        (np.isneginf, None if op.is_gradient else "ieee", Why.NEG_INF),
     ):
         rows = elements_reached(op, inputs, name, test, shape)
         if not np.any(rows):

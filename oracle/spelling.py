@@ -173,7 +173,7 @@ class _Spelling:
             ),
             scalars={n: _replace_names(one, names) if isinstance(one, str) else one for n, one in own.scalars.items()},
             axes={n: _replace_names(one, names) if isinstance(one, str) else one for n, one in own.axes.items()},
-            formula=_formula_over(own, inputs, outputs),
+            formula=formula_over(own, inputs, outputs),
             own=own,
             views=(inputs, outputs),
         )
@@ -275,7 +275,7 @@ def _replace_names(text: str, names: Mapping[str, str]) -> str:
     return NAME.sub(lambda found: names.get(found[0], found[0]), text)
 
 
-def _formula_over(own: Op, inputs: ArrayViews, outputs: ArrayViews) -> Any:  # noqa: ANN401  a function of any system
+def formula_over(own: Op, inputs: ArrayViews, outputs: ArrayViews) -> Any:  # noqa: ANN401  a function of any system
     """The formula over a kernel's arrays, for the exact systems; an answer is judged by the op's own formula."""
 
     def formula(N: Exact, **given: Any) -> dict[str, Quantity]:  # noqa: ANN401

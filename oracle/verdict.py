@@ -56,6 +56,7 @@ class Why(Enum):
     NO_ELEMENTS = "the answer has no elements"
     NAN = "rows with NaN: the claim does not speak of NaN"
     POS_INF = "rows with +inf: the claim does not speak of +inf"
+    NEG_INF = "rows with -inf: a gradient may multiply it by 0, or leave it out"
     NO_RULE = "elements of rows with infinities, of which no rule speaks"
     ANYTHING = "elements of which any value may be right"
     SUM_OVERFLOWS = "sums may overflow"

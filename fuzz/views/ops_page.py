@@ -12,7 +12,8 @@ HEAD = """# The ops
 These are the ops that a kernel may claim. `float` is f32, f16, bf16 or f64, each with its own type;
 `float32` is f32 alone; `uniform` is a float from 0 to below 1; `int` is i32 or i64. [formulas.md](formulas.md) explains
 formulas and how to write one.
-`python -m kfuzz.views.ops_page > docs/ops.md` writes this page.
+`backward of NAME` is [the op of its gradients](formulas.md#gradients). `python -m kfuzz.views.ops_page > docs/ops.md`
+writes this page.
 
 Special values follow from the formula: infinities and NaN pass through it, step by step. There are
 three exceptions. In an op that subtracts the maximum, a row of only -inf is NaN, or 0 if a claim says

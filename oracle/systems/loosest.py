@@ -12,10 +12,12 @@ from typing import cast
 import numpy as np
 
 from kfuzz.oracle.elements import FORMATS, Element, Reals
+from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.functions import FUNCTIONS, OF_TWO
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, FAR, Accuracy
 from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.axes import count_along
+from kfuzz.oracle.systems.exact import ScatterKind, scatter_places
 from kfuzz.oracle.systems.moves import MoveWords
 from kfuzz.oracle.systems.room import ROUNDINGS_256
 from kfuzz.oracle.systems.value import Axes, Operand, Quantity, System, WordsForFunctions
@@ -256,6 +258,24 @@ class Loosest(MoveWords, WordsForFunctions):
             made, size, off = made + start.x, size + start.parts[1], off + start.parts[3]
             count = max(count, float(np.max(start.parts[2], initial=0.0)) + terms) + 1
         return self.value(made, size, count, off)
+
+    def scatter(
+        self, into: Quantity, index: Reals, values: Quantity, how: ScatterKind = "sum", sum: str = "scatter",
+        axis: int = -1,
+    ) -> Quantity:  # fmt: skip
+        """Values added at places: each place's terms in any order. Of values that are put there it gives no bound."""
+        if how != "sum":
+            raise OracleError("the loosest bound does not know which of several values remains")
+        at = scatter_places(index, values.shape, axis)
+        sums = []
+        for own, added in zip(into.parts, values.parts, strict=True):
+            made = np.array(np.broadcast_to(own, into.shape))
+            np.add.at(made, at, np.broadcast_to(added, values.shape))
+            sums.append(made)
+        terms = np.zeros(into.shape)
+        np.add.at(terms, at, 1.0)
+        most = max(float(np.max(into.parts[2], initial=0.0)), float(np.max(values.parts[2], initial=0.0)))
+        return self.value(sums[0], sums[1], most + terms * self.claim.roundings_per_addition, sums[3])
 
     def running_sum(self, a: Quantity, sum: str = "scan", exclusive: bool = False) -> Quantity:
         v, A, K, E = (np.broadcast_to(part, a.shape) for part in a.parts)

@@ -1,0 +1,187 @@
+"""Derived gradients: equal to finite differences and to autograd, and judged as any formula is."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from kfuzz.oracle import OracleError, judge
+from kfuzz.oracle.find import find
+from kfuzz.oracle.op import Op
+
+Numbers = NDArray[Any]
+STEPS = 2.0**-18, 2.0**-19
+PROBABLE = {"bce_loss": ("x", "t"), "kl_div_loss": ("t",), "batch_norm": ("var",)}
+"""Inputs that are made to lie between 0 and 1."""
+
+
+def inputs_for(op: Op, seed: int = 0) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Inputs of few bits, to which a small step may be added exactly, and a gradient for each output."""
+    rng = np.random.default_rng(seed)
+    given = op.random_inputs(op.small_sizes(3), rng)
+    for name in PROBABLE.get(op.name, ()):
+        given[name] = 1 / (1 + np.exp(-given[name]))
+    given = {k: np.round(a * 1024) / 1024 if op.inputs[k].is_float else a for k, a in given.items()}
+    sizes = op.sizes_of(given)
+    shapes = {name: role.shape(sizes) for name, role in op.outputs.items() if role.is_float}
+    return given, {f"g_{name}": np.round(rng.standard_normal(shape) * 1024) / 1024 for name, shape in shapes.items()}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["softmax", "logsumexp", "log_softmax", "rms_norm", "gelu", "gelu_tanh", "swiglu", "l2_norm", "cumprod",
+     "prefix_sum", "weighted_cross_entropy", "embedding", "scatter_add", "kl_div_loss", "variance"],
+)  # fmt: skip
+def test_a_gradient_is_that_of_finite_differences(name: str) -> None:
+    op = find(name)
+    given, upstream = inputs_for(op)
+    made = find(f"backward of {name}").compute({**given, **upstream}, {}, bits=160)
+
+    def loss(**changed: Numbers) -> Any:  # noqa: ANN401  a number of mpmath's
+        y = op.compute({**given, **changed}, {}, bits=160)
+        return sum((y[role.removeprefix("g_")] * g).sum() for role, g in upstream.items())
+
+    for role in (role for role, one in op.inputs.items() if one.is_float):
+        for at in list(np.ndindex(given[role].shape))[:2]:
+            slopes = []
+            for step in STEPS:
+                ends = [given[role].copy(), given[role].copy()]
+                ends[0][at] -= step
+                ends[1][at] += step
+                low, high = (loss(**{role: end}) for end in ends)
+                slopes.append((high - low) / (2 * step))
+            limit = (4 * slopes[1] - slopes[0]) / 3  # without the error of the second order
+            size = max(1e-3, float(np.max(np.abs(np.asarray(made[f"d_{role}"], dtype=np.float64)))))
+            assert abs(float(limit - made[f"d_{role}"][at])) < 1e-15 * size
+
+
+def by_torch() -> dict[str, Callable[..., Any]]:
+    """The ops of the catalogue as torch has them, by their inputs in the op's order."""
+    torch = pytest.importorskip("torch")
+    F = torch.nn.functional
+
+    def attended(q: Any, k: Any, v: Any) -> Any:  # noqa: ANN401  tensors
+        return torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, -1) @ v
+
+    def l2(x: Any) -> Any:  # noqa: ANN401  a tensor
+        return x.norm(dim=-1)
+
+    return {
+        "softmax": lambda x: torch.softmax(x, -1),
+        "log_softmax": lambda x: torch.log_softmax(x, -1),
+        "logsumexp": lambda x: torch.logsumexp(x, -1),
+        "cross_entropy": lambda x, labels: F.cross_entropy(x, labels, reduction="none"),
+        "weighted_cross_entropy": lambda x, labels, w: F.cross_entropy(x, labels, w.detach()),
+        "nll_loss": lambda x, labels, w: F.nll_loss(x, labels, w.detach()),
+        "mse_loss": F.mse_loss, "l1_loss": F.l1_loss, "smooth_l1_loss": F.smooth_l1_loss, "huber_loss": F.huber_loss,
+        "bce_loss": F.binary_cross_entropy, "bce_with_logits_loss": F.binary_cross_entropy_with_logits,
+        "kl_div_loss": lambda x, t: F.kl_div(x, t, reduction="sum") / x.numel(),
+        "triplet_margin_loss": F.triplet_margin_loss,
+        "cosine_embedding_loss": lambda a, b, labels: F.cosine_embedding_loss(a, b, 2 * labels - 1),
+        "layer_norm": lambda x, w, b: F.layer_norm(x, w.shape, w, b, 1e-5),
+        "rms_norm": lambda x, w: F.rms_norm(x, w.shape, w, 1e-6),
+        "batch_norm": lambda x, mean, var, w, b: F.batch_norm(x, mean.detach(), var.detach(), w, b),
+        "group_norm": lambda x, w, b: F.group_norm(
+            x.flatten(1, 2), x.shape[1], w.flatten(), b.flatten(), 1e-5
+        ).reshape(x.shape),
+        "gelu": F.gelu, "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"), "silu": F.silu,
+        "swiglu": lambda a, b: F.silu(a) * b,
+        "attention": attended, "sgemm": lambda a, b: a @ b,
+        "row_sum": lambda x: x.sum(-1), "mean": lambda x: x.mean(-1), "variance": lambda x: x.var(-1, correction=0),
+        "l2_norm": l2, "prefix_sum": lambda x: x.cumsum(-1), "cumprod": lambda x: x.cumprod(-1),
+        "embedding": lambda index, w: w[index], "gather": lambda x, index: x.gather(1, index),
+        "index_select": lambda x, index: x[:, index],
+        "index_add": lambda into, index, values: into.index_add(0, index, values),
+        "scatter_add": lambda into, index, values: into.scatter_add(1, index, values),
+        "conv2d": F.conv2d, "conv1d": F.conv1d, "conv_transpose1d": F.conv_transpose1d,
+        "max_pool1d": lambda x: F.max_pool1d(x, 2), "avg_pool1d": lambda x: F.avg_pool1d(x, 2),
+        "where": lambda mask, a, b: torch.where(mask != 0, a, b),
+        "upsample_bilinear2d": lambda x: F.interpolate(x[None], scale_factor=2, mode="bilinear")[0],
+    }  # fmt: skip
+
+
+def test_gradients_are_those_of_autograd() -> None:
+    torch = pytest.importorskip("torch")
+    every = by_torch()
+    assert len(every) >= 30
+    worst = {}
+    for name, reference in every.items():
+        op = find(name)
+        given, upstream = inputs_for(op, 1)
+        made = find(f"backward of {name}").compute({**given, **upstream}, {})
+        leaves = {
+            role: torch.from_numpy(a.copy()).requires_grad_(op.inputs[role].is_float) for role, a in given.items()
+        }
+        y = reference(*leaves.values())
+        g = torch.from_numpy(upstream[f"g_{next(iter(op.outputs))}"]).reshape(y.shape)
+        wanted = [role for role, one in op.inputs.items() if one.is_float]
+        exact = torch.autograd.grad(y, [leaves[role] for role in wanted], g, allow_unused=True)
+        for role, one in zip(wanted, exact, strict=True):
+            if one is not None:
+                off = np.abs(made[f"d_{role}"] - one.numpy()).max(initial=0)
+                worst[name, role] = off / max(1.0, np.abs(one.numpy()).max(initial=0))
+    assert max(worst.values()) < 1e-12, worst
+    assert len({name for name, _ in worst}) >= 30
+
+
+def test_a_gradient_is_judged_as_any_answer() -> None:
+    rng = np.random.default_rng(2)
+    x, g = rng.standard_normal((2, 4, 9)).astype("f4")
+    e = np.exp(x.astype("f8"))
+    y = e / e.sum(axis=1, keepdims=True)
+    right = (y * (g - (y * g).sum(axis=1, keepdims=True))).astype("f4")
+    inputs = {"x": x, "g_y": g}
+    assert judge("backward of softmax", inputs, {"d_x": right}).status == "kept"
+    assert judge("backward of softmax", inputs, {"d_x": (y * g).astype("f4")}).status == "broken"  # without the mean
+
+
+def test_the_gradient_of_a_convolution_has_the_sums_of_all_places() -> None:
+    rng = np.random.default_rng(3)
+    x, w = rng.standard_normal((2, 3, 6, 5)), rng.standard_normal((4, 3, 3, 2))
+    g, bias = rng.standard_normal((2, 4, 2, 4)), np.zeros(4, "f4")
+    d_x, d_w = np.zeros_like(x), np.zeros_like(w)
+    for i, j, k, n in np.ndindex(2, 4, 3, 2):
+        d_x[:, :, 2 * i + k, j + n] += g[:, :, i, j] @ w[:, :, k, n]
+        d_w[:, :, k, n] += g[:, :, i, j].T @ x[:, :, 2 * i + k, j + n]
+    inputs = {"x": x, "w": w, "bias": bias, "g_y": g}
+    inputs = {role: one.astype("f4") for role, one in inputs.items()}
+    got = {"d_x": d_x, "d_w": d_w, "d_bias": g.sum(axis=(0, 2, 3))}
+    how: dict[str, float | str] = {"stride_h": 2}
+    right = {role: one.astype("f4") for role, one in got.items()}
+    assert judge("backward of conv2d", inputs, right, scalars=how).status == "kept"
+    for role, one in right.items():
+        wrong = {**right, role: one * np.float32(1.001)}
+        assert judge("backward of conv2d", inputs, wrong, scalars=how).status == "broken"
+
+
+def test_where_two_are_greatest_the_gradient_may_go_to_either() -> None:
+    x, g = np.array([[[1, 1, 3, 2]]], "f4"), np.array([[[4, 5]]], "f4")
+    how: dict[str, float | str] = {"window_w": 2}
+
+    def status(*d: float) -> str:
+        return judge("backward of max_pool1d", {"x": x, "g_y": g}, {"d_x": np.array([[d]], "f4")}, scalars=how).status
+
+    assert {status(4, 0, 5, 0), status(0, 4, 5, 0), status(2, 2, 5, 0)} == {"kept"}
+    assert {status(4, 0, 0, 5), status(5, 0, 5, 0), status(4, 0, 5, 1)} == {"broken"}
+
+
+def test_an_op_without_a_gradient_says_so() -> None:
+    with pytest.raises(OracleError, match="argmax has no gradient"):
+        find("backward of argmax")
+    x = np.ones((1, 2, 1), "f4")
+    index = np.zeros((1, 1, 1), np.int64)
+    arrays = {"into": x, "index": index, "values": x[:, :1], "g_y": x}
+    with pytest.raises(OracleError, match="no gradient of a scatter of which one value remains"):
+        judge("backward of scatter", arrays, {"d_into": x, "d_values": x[:, :1]})
+
+
+def test_an_infinity_that_another_arrangement_multiplies_by_0_is_not_judged() -> None:
+    x, g = np.array([[0, 1], [0, 1]], "f4"), np.array([[-np.inf, 1], [1, 1]], "f4")
+    s = 1 / (1 + np.exp(-x.astype("f8")))
+    d = (g * s * (1 + x * (1 - s))).astype("f4")  # -inf at x = 0, where the quotient's rule gives 0 inf
+    verdict = judge("backward of silu", {"x": x, "g_y": g}, {"d_x": d})
+    assert (verdict.status, verdict.judged) == ("kept", 3)
+    d[1, 0] = 1
+    assert judge("backward of silu", {"x": x, "g_y": g}, {"d_x": d}).status == "broken"
