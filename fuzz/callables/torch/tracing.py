@@ -48,6 +48,7 @@ MOST_WEIGHTS = 1 << 24
 """Numbers that a reference keeps. Judging takes 49 bytes for each of them (67 million took 3.3 GB), in each process."""
 LARGER = (1, 20, 70)
 """Least sizes at which a reference is traced: one with windows does not run at the smallest."""
+MANY_SIZES = 3
 OF_SIZES = {
     "slice", "select", "narrow", "view", "expand", "reshape", "arange", "full", "split", "unsafe_split",
     "split_with_sizes", "repeat", "roll",
@@ -275,7 +276,8 @@ def sizes_to_compare(
 
     If fixed sizes make these too large to be judged, they are the least and the next.
     """
-    larger = {name: size + 6 * steps[name][1] for name, size in sizes.items()}
+    more = 6 if len(sizes.keys() - fixed.keys()) < MANY_SIZES else 1  # a volume of 20 places each way is large
+    larger = {name: size + more * steps[name][1] for name, size in sizes.items()}
     least = {name: max(least, multiple) for name, (least, multiple) in steps.items()}
     second = {name: size + steps[name][1] for name, size in least.items()}
     every = [dict(sizes), {**larger, **fixed}, {**least, **fixed}]
