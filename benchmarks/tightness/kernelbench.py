@@ -70,8 +70,8 @@ def shrink(source: str, batch: int, most: int) -> str:
         limit = batch if "batch" in ast.unparse(node.targets[0]).lower() else most
         if type(value) is int:
             text = repr(smaller(value, limit))
-        elif isinstance(value, tuple) and all(type(one) is int for one in value):
-            text = repr(tuple(smaller(one, limit) for one in value))
+        elif isinstance(value, tuple | list) and all(type(one) is int for one in value):
+            text = repr(type(value)(smaller(one, limit) for one in value))
         else:
             continue
         at = node.value
@@ -172,6 +172,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="level[123]")
     parser.add_argument("--seconds", type=int, default=120)
+    parser.add_argument("--keep", type=Path, help="keep each outcome here, and use what is there already")
     options = parser.parse_args()
     torch.set_num_threads(1)
     make_fx(torch.neg, tracing_mode="symbolic")(torch.ones(3))  # it imports for 10 s, here and not in each child
@@ -179,26 +180,36 @@ def main() -> None:
         options.folder.glob(f"{options.only}*/*.py" if "/" not in options.only else f"{options.only}*.py"),
         key=lambda path: (path.parent.name, int(path.stem.partition("_")[0])),
     )
-    fork = multiprocessing.get_context("fork")
     with tempfile.TemporaryDirectory() as folder:
-        waiting, running, outcomes = list(paths), {}, {}
-        while waiting or running:
-            while waiting and len(running) < options.jobs:
-                path = waiting.pop(0)
-                into = Path(folder) / f"{path.parent.name}_{path.stem}.json"
-                child = fork.Process(target=in_child, args=(path, into, options.seconds))
-                child.start()
-                running[child.sentinel] = (child, path, into)
-            for sentinel in multiprocessing.connection.wait(list(running)):
-                child, path, into = running.pop(sentinel)
-                child.join()
-                limit = f"more than {options.seconds} s" if child.exitcode == -signal.SIGALRM else "the process ended"
-                made = (
-                    json.loads(into.read_text()) if into.exists() else asdict(Outcome(problem_name(path), "not", limit))
-                )
-                outcomes[path] = Outcome(**made)
-                print(made["status"], made["name"], made["why"], file=sys.stderr, flush=True)
-    print_page([outcomes[path] for path in paths])
+        kept = options.keep or Path(folder)
+        kept.mkdir(parents=True, exist_ok=True)
+        judge_all([path for path in paths if not outcome_file(kept, path).exists()], kept, options)
+        print_page([Outcome(**json.loads(outcome_file(kept, path).read_text())) for path in paths])
+
+
+def outcome_file(folder: Path, problem: Path) -> Path:
+    return folder / f"{problem.parent.name}_{problem.stem}.json"
+
+
+def judge_all(waiting: list[Path], folder: Path, options: argparse.Namespace) -> None:
+    """Judge each problem in a child, several at a time, and leave its outcome in the folder."""
+    fork = multiprocessing.get_context("fork")
+    running: dict[Any, tuple[Any, Path]] = {}
+    while waiting or running:
+        while waiting and len(running) < options.jobs:
+            path = waiting.pop(0)
+            child = fork.Process(target=in_child, args=(path, outcome_file(folder, path), options.seconds))
+            child.start()
+            running[child.sentinel] = (child, path)
+        for sentinel in multiprocessing.connection.wait(list(running)):
+            child, path = running.pop(sentinel)
+            child.join()
+            into = outcome_file(folder, path)
+            if not into.exists():
+                ended = f"more than {options.seconds} s" if child.exitcode == -signal.SIGALRM else "the process ended"
+                into.write_text(json.dumps(asdict(Outcome(problem_name(path), "not", ended))))
+            made = json.loads(into.read_text())
+            print(made["status"], made["name"], made["why"], file=sys.stderr, flush=True)
 
 
 def print_page(outcomes: list[Outcome]) -> None:

@@ -201,8 +201,14 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in FACTORIES
     ]
     calls.sort(key=lambda node: (node.lineno, node.col_offset))
-    if len(calls) != len(made) or len(made) > len(names):
-        raise CannotError("get_inputs does not make each input by a call of torch.rand or its kin; write arrays")
+    if len(made) > len(names):
+        raise CannotError("get_inputs makes more tensors than the reference takes; write arrays")
+    if len(calls) != len(made):  # an input is made in several steps: its sizes are known by their numbers alone
+        if not all(one.is_floating_point() for one in made):
+            raise CannotError("get_inputs does not make each input by a call of torch.rand or its kin; write arrays")
+        return Declared(dict(zip(names, ([*map(str, one.shape)] for one in made), strict=False)), {}, {}), with_numbers(
+            reference, every
+        )
     found, inside = Dims(), {node.id for node in ast.walk(functions["get_inputs"]) if isinstance(node, ast.Name)}
     most: dict[str, ast.expr] = {}
     for name, call, one in zip(names, calls, made, strict=False):
@@ -210,7 +216,8 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
         if isinstance(call.func, ast.Attribute) and call.func.attr == "randint":
             options = {option.arg: option.value for option in call.keywords}
             many = 1 + (len(args) > 1 and not isinstance(args[1], ast.Tuple | ast.List))
-            most[name], args = options.get("high", args[many - 1]), [options.get("size", args[-1])]
+            limit, args = options.get("high", args[many - 1]), [options.get("size", args[-1])]
+            most |= {} if one.is_floating_point() else {name: limit}
         elif not one.is_floating_point():
             raise CannotError(f"{name} is a tensor of {one.dtype}; a reference of floats is wanted")
         said = [getattr(arg, "elts", [arg]) for arg in args]
@@ -231,9 +238,10 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
     used = {name for dims in found.values() for name in dims}
     below = {}
     for name, limit in most.items():
-        below[name] = limit.id if isinstance(limit, ast.Name) else str(getattr(limit, "value", ""))
-        if below[name] not in used:
-            raise CannotError(f"{name} holds integers below {ast.unparse(limit)}, which is no size of an input")
+        said = limit.id if isinstance(limit, ast.Name) else str(getattr(limit, "value", ""))
+        below[name] = said if said in used else str(getattr(module, said, said))
+        if not (below[name] in used or below[name].isdigit()):
+            raise CannotError(f"{name} holds integers below {ast.unparse(limit)}, which is no number")
     fixed = {name: int(getattr(module, name)) for name in inside & elsewhere & used}
     return Declared(found, below, fixed), with_numbers(reference, every)
 
