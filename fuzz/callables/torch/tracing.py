@@ -238,8 +238,8 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
     used = {name for dims in found.values() for name in dims}
     below = {}
     for name, limit in most.items():
-        said = limit.id if isinstance(limit, ast.Name) else str(getattr(limit, "value", ""))
-        below[name] = said if said in used else str(getattr(module, said, said))
+        word = limit.id if isinstance(limit, ast.Name) else str(getattr(limit, "value", ""))
+        below[name] = word if word in used else str(getattr(module, word, word))
         if not (below[name] in used or below[name].isdigit()):
             raise CannotError(f"{name} holds integers below {ast.unparse(limit)}, which is no number")
     fixed = {name: int(getattr(module, name)) for name in inside & elsewhere & used}
