@@ -25,13 +25,13 @@ TRUE = Path(__file__).parent / "public_programs" / "true.json"
 """The accusations that were read and are true: repository, program, the findings with their lines, and the reason."""
 OUTCOMES = ("ran", "nothing launched", "finding", "own error", "time out", "cannot run")
 WORDS = """
-*Ran*: to its end, nothing broken. *Nothing launched*: to its end, without a kernel. *Finding*: kfuzz reports an error;
-each is in the next table. *Own error*: the program ends with an exit code of its own; two of the samples do so (code 2,
-"waived"), as on any machine with one GPU. *Time out*: the run had not ended after 20 s of processor time, the limit of
-this survey (single runs: 3 to 600 s), on a machine with other work. Programs of several kernels run the first. *To the
-end* counts all that came to an end of their own, with a finding or without. The samples are those whose CMake file
-names no library for graphics, no driver API, and none of cuFFT's kind; one of them needs boost, one a second process,
-and none was left out because it does not run."""
+*Ran*: to its end, nothing broken. *Nothing launched*: to its end, without a kernel. *Finding*: kfuzz reports an
+error; each is in the next table. *Own error*: the program ends with an exit code of its own; two of the samples do
+so (code 2, "waived"), as on any machine with one GPU. *Time out*: the run had not ended after 20 s of processor
+time, the limit of this survey (single runs: 3 to 600 s, llm.c's last ones 600 s), on a machine with other work.
+Programs of several kernels run the first. *To the end* counts all that came to an end of their own, with a finding
+or without. The samples are those whose CMake file names no library for graphics, no driver API, and none of cuFFT's
+kind; one of them needs boost, one a second process, and none was left out because it does not run."""
 LIMIT = 20
 """Processor seconds of a run."""
 WALL = 420.0
