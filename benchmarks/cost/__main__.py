@@ -12,6 +12,7 @@ PAGE = Page(
         Section("check_speed", "What it costs to check every access", "check_speed", ("--jobs", "14")),
         Section("as_they_are", "Whole programs and large files", "as_they_are", ()),
         Section("large_launches", "Large launches", "large_launches"),
+        Section("narrow_judging", "What judging narrow types costs", "narrow_judging", ()),
         Section("callables", "Python callables on a GPU", "callables", ("gpu", "20000", "12", "300", "31")),
     ),
 )

@@ -1,0 +1,69 @@
+"""What judging the kernels of narrow types costs: processor seconds for a million elements, on one core.
+
+    python -m benchmarks.cost.narrow_judging [OP ...]
+
+Each right kernel runs once on the cpu device on normal numbers, and its answer is judged twice; the better counts.
+Elements are those of all inputs and outputs; judging includes the exact answer and the enclosure. Prints a table of the
+ops, with the dearest kernel of each.
+"""
+
+import sys
+import time
+from math import prod
+
+import numpy as np
+
+from kfuzz.claims.kernel import Kernel, discover
+from kfuzz.cpu.device import CpuDevice
+from kfuzz.devices import Probe
+from kfuzz.oracle.judging import judge
+from kfuzz.search.plan import shapes
+
+SIZES = {1: 1 << 20, 2: 1 << 10, 3: 256}
+"""The size of each axis, by the number of axes; with more axes it is MANY."""
+MANY, REPEATS = 64, 2
+TEXT = """Processor seconds for a million elements of inputs and outputs, on one core: exact answer, enclosure and
+verdict of a right kernel's answer to normal numbers, the better of two."""
+
+
+def seconds_a_million(kernel: Kernel, device: CpuDevice) -> tuple[float, int]:
+    """The processor seconds of judging this kernel's answer, for a million elements, and how many there are."""
+    draw = np.random.default_rng(35)
+    axes = {name: axis.near(SIZES.get(len(kernel.axes), MANY)) for name, axis in kernel.axes.items()}
+    tune = {name: values[0] for name, values in kernel.tune.items()}
+    if kernel.where and (found := kernel.where.near({**axes, **tune}, tuple(kernel.tune))):
+        axes, tune = ({name: found[name] for name in names} for names in (axes, tune))
+    given = {role: draw.standard_normal(shape).astype(np.float32) for role, shape in shapes(kernel, axes).items()}
+    largest = max(array.size for array in given.values())
+    given = {role: array if array.size == largest else np.abs(array) for role, array in given.items()}  # scales
+    inputs = kernel.stored(given)
+    bound = kernel.bind(given, tune)
+    (run, *_) = device.run(bound.job, Probe(runs=2, timeout=60.0)).runs
+    answers = kernel.outputs(run.outputs, bound.sizes)
+    elements, best = sum(prod(array.shape) for array in (*inputs.values(), *answers.values())), float("inf")
+    for _ in range(REPEATS):
+        began = time.process_time()
+        verdict = judge(kernel.op, inputs, answers, bound.accuracy, kernel.special, bound.scalars)
+        best = min(best, time.process_time() - began)
+        assert verdict.status != "broken", (kernel.name, verdict)
+    return best / elements * 1e6, elements
+
+
+def main() -> None:
+    """Measure the kernels, and print a line for each op."""
+    every = [one for one in discover() if one.roles.grids and not one.broken and not one.front.is_python]
+    chosen = [one for one in every if one.roles.op in sys.argv[1:] or not sys.argv[1:]]
+    by_op: dict[str, list[tuple[float, int, str]]] = {}
+    with CpuDevice() as device:
+        for kernel in chosen:
+            by_op.setdefault(kernel.roles.op, []).append((*seconds_a_million(kernel, device), kernel.name))
+    print(f"{TEXT}\n")
+    print("| op | kernels | elements | s a million, median | dearest | its kernel |\n|---|---:|---:|---:|---:|---|")
+    for op, found in sorted(by_op.items()):
+        dearest, elements, name = max(found)
+        middle = float(np.median([one for one, _, _ in found]))
+        print(f"| {op} | {len(found)} | {elements:,} | {middle:.2f} | {dearest:.2f} | `{name}` |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
