@@ -39,7 +39,7 @@ U = 2.0**-24
 
 @dataclass
 class Outcome:
-    """What became of one problem."""
+    """What became of one problem: judged, partly, not, or not measured."""
 
     name: str
     status: str
@@ -173,6 +173,7 @@ def main() -> None:
     parser.add_argument("--only", default="level[123]")
     parser.add_argument("--seconds", type=int, default=120)
     parser.add_argument("--keep", type=Path, help="keep each outcome here, and use what is there already")
+    parser.add_argument("--only-kept", action="store_true", help="measure nothing: write what is kept")
     options = parser.parse_args()
     torch.set_num_threads(1)
     make_fx(torch.neg, tracing_mode="symbolic")(torch.ones(3))  # it imports for 10 s, here and not in each child
@@ -183,8 +184,16 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         kept = options.keep or Path(folder)
         kept.mkdir(parents=True, exist_ok=True)
-        judge_all([path for path in paths if not outcome_file(kept, path).exists()], kept, options)
-        print_page([Outcome(**json.loads(outcome_file(kept, path).read_text())) for path in paths])
+        if not options.only_kept:
+            judge_all([path for path in paths if not outcome_file(kept, path).exists()], kept, options)
+        print_page([read_outcome(kept, path) for path in paths])
+
+
+def read_outcome(folder: Path, problem: Path) -> Outcome:
+    file = outcome_file(folder, problem)
+    if not file.exists():
+        return Outcome(problem_name(problem), "not measured")
+    return Outcome(**json.loads(file.read_text(encoding="utf-8")))
 
 
 def outcome_file(folder: Path, problem: Path) -> Path:
@@ -212,25 +221,30 @@ def judge_all(waiting: list[Path], folder: Path, options: argparse.Namespace) ->
             print(made["status"], made["name"], made["why"], file=sys.stderr, flush=True)
 
 
+def shown(width: float) -> str:
+    return "-" if np.isnan(width) else f"{width:.3g}"
+
+
 def print_page(outcomes: list[Outcome]) -> None:
     """The page's tables."""
     print("# KernelBench's problems as formulas\n")
     print("A problem is *judged* if its formula has a rule for each operation, and torch's own answers, in float32 and")
     print("float64 at up to three sizes, lie inside the bounds; *partly* if a tenth of the elements or more cannot be")
     print("judged. The half width is the median over a float32 answer, in units of 2^-24 of the element.\n")
-    print("| level | problems | judged | partly | not | half width below 1e4 u | elements | outside |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|")
+    print("| level | problems | judged | partly | not | not measured | half width below 1e4 u | elements | outside |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     for level in sorted({one.name.partition("/")[0] for one in outcomes}):
         some = [one for one in outcomes if one.name.startswith(f"{level}/")]
         count = Counter(one.status for one in some)
         tight = sum(one.status == "judged" and one.width < 1e4 for one in some)
-        print(f"| {level} | {len(some)} | {count['judged']} | {count['partly']} | {count['not']} | {tight} |"
+        print(f"| {level} | {len(some)} | {count['judged']} | {count['partly']} | {count['not']} |"
+              f" {count['not measured']} | {tight} |"
               f" {sum(one.elements for one in some)} | {sum(one.outside for one in some)} |")  # fmt: skip
     print("\n## Problem by problem\n")
     print("| problem | status | half width, u | why |")
     print("|---|---|---:|---|")
     for one in outcomes:
-        print(f"| {one.name} | {one.status} | {one.width:.3g} | {one.why.replace('|', '/')} |")
+        print(f"| {one.name} | {one.status} | {shown(one.width)} | {one.why.replace('|', '/')} |")
 
 
 if __name__ == "__main__":
