@@ -108,12 +108,15 @@ def judge_answers(found: Outcome, answer: dict[str, Any], arrays: dict[str, Any]
         if constants:
             np.savez(file.with_suffix(".npz"), **constants)  # type: ignore[arg-type]  numpy's stubs know no such dict
         for number in range(3):
-            for kind, dtype in (("single", np.float32), ("double", np.float64)):
-                got = of_prefix(arrays, f"{kind} {number} ")
-                if not got or (kind == "double" and number):  # products in 80 bits are slow
+            for precision, dtype in (("single", np.float32), ("double", np.float64)):
+                got = of_prefix(arrays, f"{precision} {number} ")
+                if not got or (precision == "double" and number):  # products in 80 bits are slow
                     continue
                 given = of_prefix(arrays, f"input {number} ")
-                inputs = {name: one.astype(dtype) if one.dtype.kind == "f" else one for name, one in given.items()}
+                inputs = {
+                    name: one.astype(dtype) if np.issubdtype(one.dtype, np.floating) else one
+                    for name, one in given.items()
+                }
                 try:
                     verdict = judge(str(file), inputs, got)
                 except Exception as error:
@@ -124,8 +127,8 @@ def judge_answers(found: Outcome, answer: dict[str, Any], arrays: dict[str, Any]
                 found.unjudged += elements - verdict.judged
                 if verdict.is_outside:
                     found.outside += 1
-                    found.why = f"{kind}: {verdict.status}, {verdict.ratio:.3g} of the bound"
-                if kind == "single" and not number:
+                    found.why = f"{precision}: {verdict.status}, {verdict.ratio:.3g} of the bound"
+                if precision == "single" and not number:
                     found.width = half_width(str(file), inputs, got)
     if answer["unknown"]:
         found.status, found.why = "partly", f"no rule for {', '.join(sorted(set(answer['unknown'])))}"

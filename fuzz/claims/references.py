@@ -159,7 +159,10 @@ def check_agrees(front: FrontMatter, path: Path, answer: Mapping[str, str]) -> N
         while inputs := arrays_of(answer, f"input {number} "):
             for precision, dtype in PRECISIONS.items():
                 if answers := arrays_of(answer, f"{precision} {number} "):
-                    given = {name: one.astype(dtype) if one.dtype.kind == "f" else one for name, one in inputs.items()}
+                    given = {
+                        name: one.astype(dtype) if np.issubdtype(one.dtype, np.floating) else one
+                        for name, one in inputs.items()
+                    }
                     check_means(front, path, given, answers)
             number += 1
     except OracleError as error:

@@ -188,13 +188,13 @@ def _edit_addresses(code: str, kernels: Iterable[str]) -> Iterator[TextEdit]:
 def _begin_bodies(code: str) -> Iterator[TextEdit]:
     """Edits after which a kernel that the host calls as a function does nothing.
 
-    nvcc makes a function of that name, which launches what <<<...>>> has noted: here there is nothing.
+    nvcc makes a function of that name, which launches what <<<...>>> has noted: here there is nothing, an error.
     """
     for _, opened in kernels(code):
         body = closing_bracket(code, opened) + 1
         if code[body:].lstrip().startswith("{"):
             at = code.index("{", body) + 1
-            yield at, at, " if (!::cuda_on_cpu::is_launched()) return;"
+            yield at, at, " if (!::cuda_on_cpu::is_launched()) return ::cuda_on_cpu_not_launched();"
 
 
 def _is_there(header: str) -> bool:

@@ -119,6 +119,12 @@ CUDA_ON_CPU_API cudaError_t cudaPeekAtLastError() {
   return last();
 }
 
+// The host has called a kernel as a function.
+CUDA_ON_CPU_API void cuda_on_cpu_not_launched() {
+  Alone alone;
+  last() = cudaErrorMissingConfiguration;
+}
+
 CUDA_ON_CPU_API void cuda_on_cpu_host_refuses(const char *why, int line) { host_refuses(why, line); }
 
 // Nothing waits between this call and the next one, which is on another stream.
@@ -155,6 +161,7 @@ static const ErrorWords error_words[] = {
     {cudaErrorInvalidSymbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
     {cudaErrorInvalidDevicePointer, "cudaErrorInvalidDevicePointer", "invalid device pointer"},
     {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"},
+    {cudaErrorMissingConfiguration, "cudaErrorMissingConfiguration", "__global__ function call is not configured"},
     {cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
     {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
     {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},

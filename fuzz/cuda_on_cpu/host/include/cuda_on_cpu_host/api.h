@@ -28,6 +28,7 @@ typedef enum cudaError {
   cudaErrorInvalidSymbol = 13,
   cudaErrorInvalidDevicePointer = 17,
   cudaErrorInvalidMemcpyDirection = 21,
+  cudaErrorMissingConfiguration = 52,
   cudaErrorInvalidDeviceFunction = 98,
   cudaErrorInsufficientDriver = 35,
   cudaErrorNoDevice = 100,
@@ -323,6 +324,7 @@ CUDA_ON_CPU_INLINE cudaPitchedPtr make_cudaPitchedPtr(void *memory, size_t pitch
 
 #define CUDA_ON_CPU_RUNTIME CUDA_ON_CPU_IMPORT cudaError_t
 
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_not_launched();
 CUDA_ON_CPU_RUNTIME cudaGetLastError();
 CUDA_ON_CPU_RUNTIME cudaPeekAtLastError();
 CUDA_ON_CPU_IMPORT const char *cudaGetErrorString(cudaError_t error);
