@@ -23,7 +23,7 @@ from kfuzz.oracle.systems.value import Axes, Filler, Operand, Pads, PerAxis, Qua
 
 PREFIX = "backward of "
 GRADIENT, DERIVATIVE = "g_", "d_"
-Made = tuple["Step", Quantity]
+Made = tuple["Taped", Quantity]
 """An operand, and what a step adds to its gradient."""
 Back = Callable[[Quantity], Sequence[Made]]
 """What a step adds to the gradients of its operands, by its own gradient."""
@@ -33,7 +33,7 @@ PLACES: Any = Exact({})
 """A system for places, which moves as the elements do."""
 
 
-class Step(Quantity):
+class Taped(Quantity):
     """A value on the tape. `base`: the value of the system; `back`: the way back, none for a constant.
 
     `summed`: of a sum along the last axis, the value that was added up.
@@ -45,18 +45,18 @@ class Step(Quantity):
         words: Any = tape
         super().__init__(words, *base.parts)
         self.base, self.back, self.is_point = base, back, base.is_point
-        self.summed: Step | None = None
+        self.summed: Taped | None = None
         tape.steps.append(self)
 
     def viewed(self, move: Callable[[Reals], Reals], how: str = "part") -> Quantity:
         tape: Any = self.N
         places = move(np.arange(math.prod(self.shape)).reshape(self.shape))
-        made: Step = tape.moved(self, self.base.viewed(move, how), places)
+        made: Taped = tape.moved(self, self.base.viewed(move, how), places)
         return made
 
     def expanded(self, *sizes: int) -> Quantity:
         tape: Any = self.N
-        made: Step = tape.step(self.base.expanded(*sizes), [self], lambda g: [(self, g)])
+        made: Taped = tape.step(self.base.expanded(*sizes), [self], lambda g: [(self, g)])
         return made
 
     def __add__(self, other: Operand) -> Quantity:
@@ -75,45 +75,45 @@ class Tape(WordsForFunctions):
     inf = np.inf
 
     def __init__(self, N: Any) -> None:  # noqa: ANN401  any system
-        self.N, self.steps, self.form = N, list[Step](), N.form
+        self.N, self.steps, self.form = N, list[Taped](), N.form
         self.size, self.index = N.size, N.index
 
-    def step(self, base: Quantity, operands: Sequence[Quantity], back: Back) -> Step:
+    def step(self, base: Quantity, operands: Sequence[Quantity], back: Back) -> Taped:
         """A step; a constant, if all its operands are."""
-        is_live = any(isinstance(one, Step) and one.back is not None for one in operands)
-        return Step(self, base, back if is_live else None)
+        is_live = any(isinstance(one, Taped) and one.back is not None for one in operands)
+        return Taped(self, base, back if is_live else None)
 
-    def moved(self, a: Traced, base: Quantity, places: Reals) -> Step:
+    def moved(self, a: Traced, base: Quantity, places: Reals) -> Taped:
         """Elements at other places: for each its place in a, -1 for one that is none of a's."""
         return self.step(base, [a], lambda g: [(a, gathered(self.N, g, places, a.shape))])
 
-    def number(self, value: Operand) -> Step:
-        return value if isinstance(value, Step) else Step(self, self.N.number(value))
+    def number(self, value: Operand) -> Taped:
+        return value if isinstance(value, Taped) else Taped(self, self.N.number(value))
 
-    def input(self, x: Reals) -> Step:
-        return Step(self, self.N.input(x))
+    def input(self, x: Reals) -> Taped:
+        return Taped(self, self.N.input(x))
 
-    def unknown(self, why: str, *sizes: int) -> Step:
-        return Step(self, self.N.unknown(why, *sizes))
+    def unknown(self, why: str, *sizes: int) -> Taped:
+        return Taped(self, self.N.unknown(why, *sizes))
 
-    def keep(self, a: Traced, name: str) -> Step:
+    def keep(self, a: Traced, name: str) -> Taped:
         return self.step(self.N.keep(a.base, name), [a], lambda g: [(a, g)])
 
     # -- sums and products of two
 
-    def add(self, a: Traced, b: Traced) -> Step:
+    def add(self, a: Traced, b: Traced) -> Taped:
         return self.step(self.N.add(a.base, b.base), [a, b], lambda g: [(a, g), (b, g)])
 
-    def sub(self, a: Traced, b: Traced) -> Step:
+    def sub(self, a: Traced, b: Traced) -> Taped:
         return self.step(self.N.sub(a.base, b.base), [a, b], lambda g: [(a, g), (b, -g)])
 
-    def mul(self, a: Traced, b: Traced) -> Step:
+    def mul(self, a: Traced, b: Traced) -> Taped:
         def back(g: Quantity) -> list[Made]:
             return [(a, g * (2.0 * a.base))] if a is b else [(a, g * b.base), (b, g * a.base)]
 
         return self.step(self.N.mul(a.base, b.base), [a, b], back)
 
-    def div(self, a: Traced, b: Traced) -> Step:
+    def div(self, a: Traced, b: Traced) -> Taped:
         """A quotient; of an exponential and the sum of all, the mean of the gradients is taken as one (R11)."""
         made = self.N.div(a.base, b.base)
 
@@ -130,10 +130,10 @@ class Tape(WordsForFunctions):
         is_softmax = b.summed is a and a.base.terms is not None
         return self.step(made, [a, b], of_softmax if is_softmax else back)
 
-    def neg(self, a: Traced) -> Step:
+    def neg(self, a: Traced) -> Taped:
         return self.step(self.N.neg(a.base), [a], lambda g: [(a, -g)])
 
-    def pow(self, a: Operand, b: Operand) -> Step:
+    def pow(self, a: Operand, b: Operand) -> Taped:
         x, y = self.number(a), self.number(b)
         made = self.N.pow(x.base, y.base)
 
@@ -143,7 +143,7 @@ class Tape(WordsForFunctions):
 
         return self.step(made, [x, y], back)
 
-    def atan2(self, y: Operand, x: Operand) -> Step:
+    def atan2(self, y: Operand, x: Operand) -> Taped:
         a, b = self.number(y), self.number(x)
 
         def back(g: Quantity) -> list[Made]:
@@ -154,26 +154,26 @@ class Tape(WordsForFunctions):
 
     # -- functions
 
-    def function(self, name: str, a: Traced) -> Step:
+    def function(self, name: str, a: Traced) -> Taped:
         made = self.N.function(name, a.base) if name != "exp" else self.N.exp(a.base)
         if name not in DERIVATIVES:  # a step
-            return Step(self, made)
+            return Taped(self, made)
         return self.step(made, [a], lambda g: [(a, DERIVATIVES[name](self.N, a.base, made, g))])
 
-    def exp(self, a: Traced) -> Step:
+    def exp(self, a: Traced) -> Taped:
         return self.function("exp", a)
 
-    def rsqrt(self, a: Traced) -> Step:
+    def rsqrt(self, a: Traced) -> Taped:
         made = self.N.rsqrt(a.base)
         return self.step(made, [a], lambda g: [(a, g * -0.5 * (made * made * made))])
 
-    def sigmoid(self, a: Traced) -> Step:
+    def sigmoid(self, a: Traced) -> Taped:
         made = self.N.sigmoid(a.base)
         return self.step(made, [a], lambda g: [(a, g * (made * (1.0 - made)))])
 
     # -- selection
 
-    def max(self, a: Traced, axis: Axes = -1) -> Step:
+    def max(self, a: Traced, axis: Axes = -1) -> Taped:
         made = self.N.max(a.base, axis)
 
         def back(g: Quantity) -> list[Made]:
@@ -183,11 +183,11 @@ class Tape(WordsForFunctions):
 
         return self.step(made, [a], back)
 
-    def shift(self, a: Traced, axis: int = -1) -> Step:
+    def shift(self, a: Traced, axis: int = -1) -> Taped:
         """It cancels, so no gradient goes through it."""
-        return Step(self, self.N.shift(a.base, axis))
+        return Taped(self, self.N.shift(a.base, axis))
 
-    def maximum(self, a: Operand, b: Operand) -> Step:
+    def maximum(self, a: Operand, b: Operand) -> Taped:
         x, y = self.number(a), self.number(b)
 
         def back(g: Quantity) -> list[Made]:
@@ -197,10 +197,10 @@ class Tape(WordsForFunctions):
 
         return self.step(self.N.maximum(x.base, y.base), [x, y], back)
 
-    def minimum(self, a: Operand, b: Operand) -> Step:
+    def minimum(self, a: Operand, b: Operand) -> Taped:
         return self.neg(self.maximum(self.neg(self.number(a)), self.neg(self.number(b))))
 
-    def where(self, mask: Reals, a: Operand, b: Operand) -> Step:
+    def where(self, mask: Reals, a: Operand, b: Operand) -> Taped:
         x, y = self.number(a), self.number(b)
 
         def back(g: Quantity) -> list[Made]:
@@ -208,11 +208,11 @@ class Tape(WordsForFunctions):
 
         return self.step(self.N.where(mask, x.base, y.base), [x, y], back)
 
-    def take(self, a: Traced, index: Reals, axis: int = -1) -> Step:
+    def take(self, a: Traced, index: Reals, axis: int = -1) -> Taped:
         places = np.take_along_axis(np.arange(math.prod(a.shape)).reshape(a.shape), index, axis)
         return self.moved(a, self.N.take(a.base, index, axis), places)
 
-    def join(self, a: Traced, b: Traced, axis: int = -1) -> Step:
+    def join(self, a: Traced, b: Traced, axis: int = -1) -> Taped:
         cut, after = a.shape[axis], (slice(None),) * (-axis - 1)
 
         def back(g: Quantity) -> list[Made]:
@@ -225,20 +225,20 @@ class Tape(WordsForFunctions):
     def windows(
         self, a: Traced, size: PerAxis, stride: PerAxis = 1, pad: int | Pads = 0, dilation: PerAxis = 1,
         fill: Filler = 0.0,
-    ) -> Step:  # fmt: skip
+    ) -> Taped:  # fmt: skip
         base = self.N.windows(a.base, size, stride, pad, dilation, fill)
         return self.moved(a, base, places_of(a, lambda x: PLACES.windows(x, size, stride, pad, dilation, 0.0)))
 
-    def padded(self, a: Traced, pads: Pads, fill: Filler = 0.0) -> Step:
+    def padded(self, a: Traced, pads: Pads, fill: Filler = 0.0) -> Taped:
         return self.moved(a, self.N.padded(a.base, pads, fill), places_of(a, lambda x: PLACES.padded(x, pads, 0.0)))
 
-    def spread(self, a: Traced, strides: Sequence[int], fill: Filler = 0.0) -> Step:
+    def spread(self, a: Traced, strides: Sequence[int], fill: Filler = 0.0) -> Taped:
         base = self.N.spread(a.base, strides, fill)
         return self.moved(a, base, places_of(a, lambda x: PLACES.spread(x, strides, 0.0)))
 
     def scatter(
         self, into: Traced, index: Reals, values: Traced, how: str = "sum", sum: str = "scatter", axis: int = -1
-    ) -> Step:
+    ) -> Taped:
         if how != "sum":
             raise OracleError("there is no gradient of a scatter of which one value remains")
         index = np.broadcast_to(index, values.shape)
@@ -247,23 +247,23 @@ class Tape(WordsForFunctions):
 
     # -- sums
 
-    def sum(self, a: Traced, sum: str = "sum", axis: Axes = -1) -> Step:
+    def sum(self, a: Traced, sum: str = "sum", axis: Axes = -1) -> Taped:
         made = self.step(self.N.sum(a.base, sum, axis), [a], lambda g: [(a, g.expanded(*a.shape))])
         made.summed = a if axis == -1 else None
         return made
 
-    def mean(self, a: Traced, sum: str = "mean", axis: Axes = -1) -> Step:
+    def mean(self, a: Traced, sum: str = "mean", axis: Axes = -1) -> Taped:
         made = self.N.mean(a.base, sum, axis)
         count = float(math.prod(a.shape) // max(math.prod(made.shape), 1))
         return self.step(made, [a], lambda g: [(a, (g / count).expanded(*a.shape))])
 
-    def dot(self, a: Traced, b: Traced, sum: str = "dot", axis: Axes = -1) -> Step:
+    def dot(self, a: Traced, b: Traced, sum: str = "dot", axis: Axes = -1) -> Taped:
         def back(g: Quantity) -> list[Made]:
             return [(a, g * (2.0 * a.base))] if a is b else [(a, g * b.base), (b, g * a.base)]
 
         return self.step(self.N.dot(a.base, b.base, sum, axis), [a, b], back)
 
-    def matmul(self, a: Traced, b: Traced, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Step:
+    def matmul(self, a: Traced, b: Traced, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Taped:
         first: list[Any] = present(starts)
 
         def back(g: Quantity) -> list[Made]:
@@ -274,17 +274,17 @@ class Tape(WordsForFunctions):
         base = self.N.matmul(a.base, b.base, sum, [one.base for one in first])
         return self.step(base, [a, b, *first], back)
 
-    def running_sum(self, a: Traced, sum: str = "scan", exclusive: bool = False) -> Step:
+    def running_sum(self, a: Traced, sum: str = "scan", exclusive: bool = False) -> Taped:
         def back(g: Quantity) -> list[Made]:
             return [(a, self.N.running_sum(g[..., ::-1], f"{sum} back", exclusive)[..., ::-1])]
 
         return self.step(self.N.running_sum(a.base, sum, exclusive), [a], back)
 
-    def product(self, a: Traced, sum: str = "product", axis: Axes = -1) -> Step:
+    def product(self, a: Traced, sum: str = "product", axis: Axes = -1) -> Taped:
         made = self.N.product(a.base, sum, axis)
         return self.step(made, [a], lambda g: [(a, g * made / a.base)])
 
-    def running_product(self, a: Traced, sum: str = "product") -> Step:
+    def running_product(self, a: Traced, sum: str = "product") -> Taped:
         made = self.N.running_product(a.base, sum)
 
         def back(g: Quantity) -> list[Made]:
@@ -295,7 +295,7 @@ class Tape(WordsForFunctions):
 
     def mean_var(
         self, x: Traced, sums: tuple[str, str] = ("mean", "var"), correction: int = 0, axis: Axes = -1
-    ) -> tuple[Step, Step]:
+    ) -> tuple[Taped, Taped]:
         """The variance's gradient is 2 (x - m) / n: nothing goes through its mean, since the sum of x - m is 0."""
         mean, var = self.N.mean_var(x.base, sums, correction, axis)
         n = math.prod(x.shape) // max(math.prod(mean.shape), 1)
@@ -305,7 +305,7 @@ class Tape(WordsForFunctions):
             self.step(var, [x], lambda g: [(x, (x.base - mean) * (g * by))]),
         )
 
-    def average(self, e: Traced, v: Traced, sums: tuple[str, str] = ("pv", "row")) -> Step:
+    def average(self, e: Traced, v: Traced, sums: tuple[str, str] = ("pv", "row")) -> Taped:
         """o = sum e v / sum e: de = (g v^T - g o) / sum e, and dv = (e / sum e)^T g."""
         made = self.N.average(e.base, v.base, sums)
 
@@ -316,8 +316,8 @@ class Tape(WordsForFunctions):
 
         return self.step(made, [e, v], back)
 
-    def places(self, a: Traced, names: Reals | None = None) -> Step:
-        return Step(self, self.N.places(a.base, names))
+    def places(self, a: Traced, names: Reals | None = None) -> Taped:
+        return Taped(self, self.N.places(a.base, names))
 
     def __getattr__(self, word: str) -> Any:  # noqa: ANN401  a word
         raise OracleError(f"there is no gradient of N.{word}")
@@ -363,7 +363,7 @@ def shared(N: Any, may_be: Reals, is_alone: Reals, g: Quantity) -> Quantity:  # 
     return every
 
 
-def places_of(a: Step, move: Callable[[Quantity], Quantity]) -> Reals:
+def places_of(a: Taped, move: Callable[[Quantity], Quantity]) -> Reals:
     """For each element of a move its place in a; -1 for one that is filled in."""
     ones = np.arange(1.0, math.prod(a.shape) + 1).reshape(a.shape)
     return np.asarray(move(PLACES.input(ones)).x, dtype=np.int64) - 1
@@ -419,7 +419,7 @@ def gradients(
 ) -> dict[str, Quantity]:
     """The gradients of an op's float inputs, by those of its outputs."""
     tape = Tape(N)
-    wanted = {name: Step(tape, given[name], lambda g: []) for name, role in op.inputs.items() if role.is_float}
+    wanted = {name: Taped(tape, given[name], lambda g: []) for name, role in op.inputs.items() if role.is_float}
     others = {name: tape.number(one) if isinstance(one, Quantity) else one for name, one in given.items()}
     made: Any = op.formula(tape, **(others | wanted))
     made = made if isinstance(made, Mapping) else {next(iter(op.outputs)): made}
