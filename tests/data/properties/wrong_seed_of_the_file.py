@@ -1,3 +1,6 @@
+# Dropout whose generator has a seed of its own, so that the seed of a call does not matter.
+# bug: repeated-draws
+#
 # /// kernel
 # op      = "dropout"
 # axes    = { rows = "1..512", cols = "1..512" }
@@ -11,15 +14,9 @@
 # returns = ["y"]
 # library = "numpy"
 #
-# [broken]
-# kind = "repeated-draws"
-# why  = "The seed of a call is not used."
-#
 # [claims]
 # deterministic = true
 # ///
-"""The generator is made once, so that the seed of a call does not matter."""
-
 import numpy as np
 
 
