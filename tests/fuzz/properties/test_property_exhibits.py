@@ -26,7 +26,6 @@ KEPT = 40
 IN_THE_SUITE = {
     "nan_names_its_row",
     "last_block_adds_in_order",
-    "strided_row_sum",
     "wrong_assumes_contiguous",
     "wrong_rounding_skipped",
     "wrong_offset_not_used",
