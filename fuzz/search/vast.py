@@ -16,7 +16,9 @@ from kfuzz.claims.blocks import is_by_block
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError
 from kfuzz.devices.vast import KINDS, LATE, LEAST, make_unfilled
+from kfuzz.oracle.find import find
 from kfuzz.oracle.layout import Shape
+from kfuzz.oracle.shapes import limit_of
 from kfuzz.search.choose import Choose, one_of
 from kfuzz.search.large import additions, most_blocks
 from kfuzz.search.scale import MOST_ADDITIONS, OF_EACH_ROW
@@ -47,16 +49,22 @@ class Rung:
 
 def rungs(kernel: Kernel) -> tuple[Rung, ...]:
     """The rungs that a claim allows: first those beyond a power of two, where defects begin."""
-    if not is_by_block(kernel):
+    if not is_for_rungs(kernel):
         return ()
     most = {name: axis.hi for name, axis in kernel.axes.items()} | {ELEMENTS: prod(a.hi for a in kernel.axes.values())}
     every = [Rung(of, power, is_beyond) for is_beyond in (True, False) for power in POWERS for of in most]
     return tuple(one for one in every if most[one.of] > (1 << one.power) + (BEYOND if one.is_beyond else 0))
 
 
+def is_for_rungs(kernel: Kernel) -> bool:
+    """Whether the kernel's blocks may run alone, and each of its inputs may hold 1: a uniform number is below 1."""
+    inputs = find(kernel.roles.op).inputs
+    return is_by_block(kernel) and not any(inputs[role].is_uniform for role in kernel.roles.inputs if role in inputs)
+
+
 def vast_size(kernel: Kernel, rung: Rung, choose: Choose) -> tuple[dict[str, int], dict[str, int]] | None:
     """Axes and a launch of this rung; None if there are none."""
-    if not is_by_block(kernel) or any(one.slots or one.layout.stride is not None for one in kernel.arrays.values()):
+    if not is_for_rungs(kernel) or any(one.slots or one.layout.stride is not None for one in kernel.arrays.values()):
         return None  # nothing fills what lies between the rows of a huge array
     most = most_blocks(kernel)
     every = []
@@ -84,6 +92,7 @@ def _is_on_rung(kernel: Kernel, rung: Rung, axes: Mapping[str, int], tune: Mappi
         (size > 1 << rung.power) == rung.is_beyond
         and (max(inputs) >= LEAST or max(elements.values()) > MAX_ELEMENTS)
         and kernel.admits(axes)
+        and all(limit_of(below, sizes) != 1 for below in kernel.roles.integers.values())  # 1 is not below 1
         and len(kernel.steps(sizes, shapes)) == 1
     )
 

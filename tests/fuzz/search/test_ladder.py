@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from paths import DATA
 
 from kfuzz.campaign.schedule import (
     LARGE,
@@ -97,6 +98,33 @@ NARROW = {
 }
 
 
+TAKEN = """
+INPUTS = {{"x": "float[rows, cols]", "at": "int[rows, cols] < {below}"}}
+OUTPUTS = {{"y": "float[rows, cols]"}}
+
+
+def formula(N, x, at):
+    return N.where(at == 1, x, 0.0)
+"""
+TAKES = """
+// /// kernel
+// op     = "taken.py"
+// axes   = { rows = "1..1024", cols = "1..4194304" }
+// arrays = { x = "f32[rows, cols] -> x", at = "i32[rows, cols] -> at", y = "f32[rows, cols] <- y" }
+//
+// [[launch]]
+// entry = "take"
+// grid  = "ceil_div(rows * cols, 128)"
+// block = "128"
+// args  = ["y", "x", "at", "rows", "cols"]
+// ///
+__global__ void take(float *y, const float *x, const int *at, int rows, int cols) {
+  const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < (size_t)rows * cols) y[i] = at[i] == 1 ? x[i] : 0;
+}
+"""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(one, marks=() if "tiles" in one else pytest.mark.soak) for one in NARROW]
@@ -135,3 +163,18 @@ def test_each_rung_has_one_trial_of_a_campaign_and_no_other_large_one() -> None:
     assert {large_of(index) for index in indices} == {"rung"}
     assert not {index % LARGE_EVERY for index in indices} & set(LARGE)
     assert attempt_of(kernel, 1, RUNG_FIRST).rung == rungs(kernel)[0]
+
+
+def test_no_rung_gives_a_uniform_input_the_number_1() -> None:
+    """A right dropout was accused in trial 105: its numbers were 1 on the device, and below 1 for the oracle."""
+    kernel = load(DATA / "properties" / "dropout_by_given_numbers.cu")
+    assert rungs(kernel) == ()
+    assert plan_rung(kernel, Rung(ELEMENTS, 16), seeded_choices(1)) is None
+
+
+@pytest.mark.parametrize(("below", "is_tried"), [("1", False), ("2", True), ("rows", True)])
+def test_no_rung_gives_an_integer_below_1_the_number_1(below: str, is_tried: bool, tmp_path: Path) -> None:
+    (tmp_path / "taken.py").write_text(TAKEN.format(below=below))
+    (tmp_path / "taken.cu").write_text(TAKES)
+    kernel = load(tmp_path / "taken.cu")
+    assert (plan_rung(kernel, Rung("cols", 20), seeded_choices(1)) is not None) is is_tried
