@@ -1,6 +1,6 @@
 """KernelBench's problems, each as a formula that kfuzz traces and holds against the problem itself.
 
-    python -m benchmarks.tightness.kernelbench KernelBench/KernelBench [--jobs 2] [--only level1] [--seconds 120]
+    python -m benchmarks.tightness.kernelbench FOLDER [--jobs 2] [--only level1] [--seconds 120] [--keep FOLDER]
 
 FOLDER holds level1, level2, ...; it is only read. Each problem's sizes are made small, since a formula holds for all
 sizes: the smallest of a few limits at which the problem runs. A problem is judged if its formula has no operation
@@ -64,8 +64,8 @@ def shrink(source: str, batch: int, most: int) -> str:
         if not isinstance(node, ast.Assign) or node.value.lineno != node.value.end_lineno:
             continue
         try:
-            value = eval(compile(ast.Expression(node.value), "", "eval"), {"__builtins__": {}})  # noqa: S307  constants
-        except Exception:  # noqa: S112  it is not made of constants
+            value = eval(compile(ast.Expression(node.value), "", "eval"), {"__builtins__": {}})  # noqa: S307  runs later too
+        except (NameError, TypeError, AttributeError, ArithmeticError, LookupError, ValueError):  # no constants alone
             continue
         limit = batch if "batch" in ast.unparse(node.targets[0]).lower() else most
         if type(value) is int:
@@ -92,7 +92,7 @@ def judge_problem(path: Path) -> Outcome:
         }  # fmt: skip
         try:
             answer, arrays = tracing.answer_question(asked)
-        except Exception as error:
+        except Exception as error:  # of the problem's own code, of torch or of a rule: it is this problem's outcome
             found.why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
             continue
         return judge_answers(found, answer, arrays)
@@ -119,7 +119,7 @@ def judge_answers(found: Outcome, answer: dict[str, Any], arrays: dict[str, Any]
                 }
                 try:
                     verdict = judge(str(file), inputs, got)
-                except Exception as error:
+                except Exception as error:  # of a formula that does not hold there: it is this problem's outcome
                     found.why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
                     return found
                 elements = sum(one.size for one in got.values())
@@ -131,7 +131,7 @@ def judge_answers(found: Outcome, answer: dict[str, Any], arrays: dict[str, Any]
                 if precision == "single" and not number:
                     found.width = half_width(str(file), inputs, got)
     if answer["unknown"]:
-        found.status, found.why = "partly", f"no rule for {', '.join(sorted(set(answer['unknown'])))}"
+        found.why = f"no rule for {', '.join(sorted(set(answer['unknown'])))}"
         found.status = "partly" if found.unjudged < found.elements else "not"
     elif found.outside or found.unjudged == found.elements:
         found.why = found.why or "no element can be judged"
@@ -170,11 +170,11 @@ def in_child(path: Path, into: Path, seconds: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--only", default="level[123]")
-    parser.add_argument("--seconds", type=int, default=120)
+    parser.add_argument("--jobs", type=int, default=2, help="problems at a time, each in a process of its own")
+    parser.add_argument("--only", default="level[123]", help="a pattern of the folders")
+    parser.add_argument("--seconds", type=int, default=120, help="a problem that takes longer is not measured")
     parser.add_argument("--keep", type=Path, help="keep each outcome here, and use what is there already")
     parser.add_argument("--only-kept", action="store_true", help="measure nothing: write what is kept")
     options = parser.parse_args()

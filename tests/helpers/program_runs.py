@@ -1,8 +1,10 @@
-"""Builds whole programs as nvcc would."""
+"""Builds whole programs as nvcc would, and checks them."""
 
 from pathlib import Path
 
-from kfuzz.programs.build import compile_source, link
+from kfuzz.devices import Finding
+from kfuzz.programs.build import compile_source, link, load_program
+from kfuzz.programs.check import CheckedProgram, Server
 from kfuzz.programs.command_line import parse
 
 
@@ -12,3 +14,14 @@ def built(folder: Path, *words: str) -> Path:
     objects = [compile_source(one, command.flags).object for one in command.sources]
     link(objects, command, folder / "program")
     return folder / "program"
+
+
+def check_twice(server: Server, program: Path, *words: str) -> tuple[CheckedProgram, list[Finding]]:
+    """The program after two runs with these words, and their findings."""
+    one = CheckedProgram(load_program(program), (str(program), *words), 60.0, server, lambda _: None)
+    return one, list(one.examine(2, seed=1).findings)
+
+
+def line_of(source: Path, words: str) -> int:
+    """The first line of a file that has these words."""
+    return next(number for number, line in enumerate(source.read_text().splitlines(), 1) if words in line)

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 from paths import DATA
-from program_runs import built
+from program_runs import built, check_twice, line_of
 
-from kfuzz.devices import Finding
-from kfuzz.programs.build import load_program
-from kfuzz.programs.check import CheckedProgram, Server
+from kfuzz.programs.check import Server
 
 pytestmark = pytest.mark.slow
 
@@ -28,19 +26,9 @@ def server() -> Iterator[Server]:
         yield one
 
 
-def run(server: Server, program: Path, bug: str) -> tuple[CheckedProgram, list[Finding]]:
-    """The program after two runs, and their findings."""
-    one = CheckedProgram(load_program(program), (str(program), bug), 60.0, server, lambda _: None)
-    return one, list(one.examine(2, seed=1).findings)
-
-
-def line_of(words: str) -> int:
-    return next(number for number, line in enumerate(SOURCE.read_text().splitlines(), 1) if words in line)
-
-
 @pytest.mark.parametrize("way", ["", "not freed"], ids=["frees", "frees at the next launch"])
 def test_right_graphs_are_silent(way: str, server: Server, program: Path) -> None:
-    right, findings = run(server, program, way)
+    right, findings = check_twice(server, program, way)
     assert findings == []
     assert [one.output for one in right.printed] == ["wrong: 0\n"] * 2
 
@@ -56,6 +44,6 @@ def test_right_graphs_are_silent(way: str, server: Server, program: Path) -> Non
     ],
 )
 def test_a_wrong_graph_is_found(bug: str, kind: str, words: str, server: Server, program: Path) -> None:
-    _, findings = run(server, program, bug)
+    _, findings = check_twice(server, program, bug)
     errors = {(one.kind, line) for one in findings if one.severity == "error" for line in (one.line, one.other_line)}
-    assert (kind, line_of(words)) in errors, findings
+    assert (kind, line_of(SOURCE, words)) in errors, findings

@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 from paths import DATA
-from program_runs import built
+from program_runs import built, check_twice, line_of
 
-from kfuzz.devices import Finding
-from kfuzz.programs.build import load_program
-from kfuzz.programs.check import CheckedProgram, Server
+from kfuzz.programs.check import Server
 
 pytestmark = pytest.mark.slow
 
@@ -28,19 +27,9 @@ def server() -> Iterator[Server]:
         yield one
 
 
-def run(server: Server, program: Path, bug: str) -> tuple[CheckedProgram, list[Finding]]:
-    """The program after two runs, and their findings."""
-    one = CheckedProgram(load_program(program), (str(program), bug), 60.0, server, lambda _: None)
-    return one, list(one.examine(2, seed=1).findings)
-
-
-def line_of(words: str) -> int:
-    return next(number for number, line in enumerate(SOURCE.read_text().splitlines(), 1) if words in line)
-
-
 @pytest.mark.parametrize("way", ["", "captured again", "parameters set", "one stream", "ordered by an event"])
 def test_right_workspaces_are_silent(way: str, server: Server, program: Path) -> None:
-    right, findings = run(server, program, way)
+    right, findings = check_twice(server, program, way)
     assert findings == []
     assert [one.output for one in right.printed] == ["wrong: 0\n"] * 2
 
@@ -60,29 +49,29 @@ def test_right_workspaces_are_silent(way: str, server: Server, program: Path) ->
 def test_a_workspace_that_moves_or_is_shared_is_found(
     bug: str, kind: str, words: str, server: Server, program: Path
 ) -> None:
-    _, findings = run(server, program, bug)
+    _, findings = check_twice(server, program, bug)
     errors = {(one.kind, line) for one in findings if one.severity == "error" for line in (one.line, one.other_line)}
-    assert (kind, line_of(words)) in errors, findings
+    assert (kind, line_of(SOURCE, words)) in errors, findings
 
 
 def test_a_node_after_a_free_names_both_launches_and_the_free(server: Server, program: Path) -> None:
-    _, findings = run(server, program, "freed")
-    node, launch, free = map(line_of, ("// the first node", "// the replay", "// the free"))
-    message = next(one.message for one in findings if one.line == line_of("// the square"))
+    _, findings = check_twice(server, program, "freed")
+    node, launch, free = map(partial(line_of, SOURCE), ("// the first node", "// the replay", "// the free"))
+    message = next(one.message for one in findings if one.line == line_of(SOURCE, "// the square"))
     assert message.endswith(
         f" and line {free} frees; the launch in line {node} is a node of the graph that line {launch} launches"
     )
 
 
 def test_a_clearing_after_a_free_names_the_free(server: Server, program: Path) -> None:
-    _, findings = run(server, program, "cleared by a node")
-    message = next(one.message for one in findings if one.line == line_of("// the clearing"))
-    assert message.endswith(f"and line {line_of('// the free')} frees")
+    _, findings = check_twice(server, program, "cleared by a node")
+    message = next(one.message for one in findings if one.line == line_of(SOURCE, "// the clearing"))
+    assert message.endswith(f"and line {line_of(SOURCE, '// the free')} frees")
 
 
 def test_a_copy_beyond_an_array_that_is_freed_later_is_out_of_bounds(server: Server, program: Path) -> None:
-    _, findings = run(server, program, "copied too much")
-    (found,) = [one for one in findings if one.line == line_of("// too much")]
+    _, findings = check_twice(server, program, "copied too much")
+    (found,) = [one for one in findings if one.line == line_of(SOURCE, "// too much")]
     assert (found.kind, found.message) == (
         "out-of-bounds",
         "the host writes 1220 bytes from in[0] on, where the array has only 1200 left",
