@@ -1,0 +1,132 @@
+"""Finds a reference in its file, and what its inputs are: dimensions, by their names in get_inputs, and limits.
+
+Knows torch and the text of a file; it knows no trace and no formula.
+"""
+
+import ast
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from kfuzz.callables.loading import SEED
+from kfuzz.callables.torch.sizes import Below, Dims
+
+FACTORIES = ("rand", "randn", "zeros", "ones", "empty", "full", "randint")
+
+
+class CannotError(Exception):
+    """kfuzz cannot write a formula for this reference."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """The inputs of a reference: their dimensions, the limits of integers, and the dimensions of only one size."""
+
+    dims: Dims
+    below: Below
+    fixed: dict[str, int]
+
+
+def reference_of(module: ModuleType, name: str) -> tuple[Callable[..., Any], bool]:
+    """The function to call, or `forward` of one object, made as KernelBench makes it."""
+    found = getattr(module, name, None)
+    if not callable(found):
+        raise CannotError(f"{name} is not a function once the file is imported")
+    if not isinstance(found, type):
+        return found, False
+    torch.manual_seed(SEED)
+    made = found(*getattr(module, "get_init_inputs", list)())
+    made = made.eval() if isinstance(made, torch.nn.Module) else made
+    for parameter in made.parameters() if isinstance(made, torch.nn.Module) else ():
+        parameter.requires_grad_(False)
+    return (made if callable(made) else made.forward), True
+
+
+def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) -> tuple[Declared, Callable[..., Any]]:
+    """The dimensions of each input, by their names in get_inputs; a size that is also used elsewhere is fixed.
+
+    A number among the inputs is a constant of the reference.
+    """
+    tree = ast.parse(source)
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    if "get_inputs" not in functions:
+        raise CannotError('arrays are missing: write { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }')
+    every = list(without_memory(module.get_inputs))
+    made = [one for one in every if isinstance(one, torch.Tensor)]
+    called = getattr(reference, "forward", reference)
+    names = [name for name in inspect.signature(called).parameters if name != "self"]
+    names = [name for name, one in zip(names, every, strict=False) if isinstance(one, torch.Tensor)]
+    calls = [
+        node
+        for node in ast.walk(functions["get_inputs"])
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in FACTORIES
+    ]
+    calls.sort(key=lambda node: (node.lineno, node.col_offset))
+    if len(made) > len(names):
+        raise CannotError("get_inputs makes more tensors than the reference takes; write arrays")
+    if len(calls) != len(made):  # an input is made in several steps: its sizes are known by their numbers alone
+        if not all(one.is_floating_point() for one in made):
+            raise CannotError("get_inputs does not make each input by a call of torch.rand or its kin; write arrays")
+        return Declared(dict(zip(names, ([*map(str, one.shape)] for one in made), strict=False)), {}, {}), with_numbers(
+            reference, every
+        )
+    found, inside = Dims(), {node.id for node in ast.walk(functions["get_inputs"]) if isinstance(node, ast.Name)}
+    most: dict[str, ast.expr] = {}
+    for name, call, one in zip(names, calls, made, strict=False):
+        args = list(call.args)
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "randint":
+            options = {option.arg: option.value for option in call.keywords}
+            many = 1 + (len(args) > 1 and not isinstance(args[1], ast.Tuple | ast.List))
+            limit, args = options.get("high", args[many - 1]), [options.get("size", args[-1])]
+            most |= {} if one.is_floating_point() else {name: limit}
+        elif not one.is_floating_point():
+            raise CannotError(f"{name} is a tensor of {one.dtype}; a reference of floats is wanted")
+        said = [getattr(arg, "elts", [arg]) for arg in args]
+        flat = [arg for args in said for arg in args]
+        texts = [arg.id if isinstance(arg, ast.Name) else "" for arg in flat][: one.ndim]
+        texts += [""] * (one.ndim - len(texts))
+        found[name] = [
+            text if getattr(module, text, None) == size else str(size)
+            for text, size in zip(texts, one.shape, strict=True)
+        ]
+    elsewhere = {
+        node.id
+        for top in tree.body
+        if top is not functions["get_inputs"] and not isinstance(top, ast.Assign | ast.AnnAssign)
+        for node in ast.walk(top)
+        if isinstance(node, ast.Name)
+    }
+    used = {name for dims in found.values() for name in dims}
+    below = {}
+    for name, limit in most.items():
+        word = limit.id if isinstance(limit, ast.Name) else str(getattr(limit, "value", ""))
+        below[name] = word if word in used else str(getattr(module, word, word))
+        if not (below[name] in used or below[name].isdigit()):
+            raise CannotError(f"{name} holds integers below {ast.unparse(limit)}, which is no number")
+    fixed = {name: int(getattr(module, name)) for name in inside & elsewhere & used}
+    return Declared(found, below, fixed), with_numbers(reference, every)
+
+
+def with_numbers(reference: Callable[..., Any], inputs: Sequence[object]) -> Callable[..., Any]:
+    """The reference as a function of its tensors alone: its other inputs are as get_inputs gives them."""
+    if all(isinstance(one, torch.Tensor) for one in inputs):
+        return reference
+
+    def call(*tensors: torch.Tensor) -> Any:  # noqa: ANN401  what the reference returns
+        left = iter(tensors)
+        return reference(*(next(left) if isinstance(one, torch.Tensor) else one for one in inputs))
+
+    return call
+
+
+def without_memory(make: Callable[[], Sequence[object]]) -> Sequence[object]:
+    """The inputs without their numbers, since only their sizes matter: those of a benchmark take gigabytes."""
+    try:
+        with torch.device("meta"):
+            return make()
+    except Exception:  # their code: it may need the numbers, and then raises what it likes
+        return make()
