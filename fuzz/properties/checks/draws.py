@@ -1,4 +1,4 @@
-"""Draws: the answers of an op that draws follow their distribution, and another seed, offset or row draws anew.
+"""Draws: the answers of an op that draws follow their distribution; another seed, offset or row gives other numbers.
 
 One row is repeated, and drawn from with many seeds and offsets. The test is sequential, and bounds its false alarms
 (docs/numerics.md#draws). Knows seeds and rows; the oracle knows what may be drawn.

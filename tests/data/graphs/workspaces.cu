@@ -83,7 +83,7 @@ int main(int argc, char **argv) {
     cudaGraphExecDestroy(first.instance);
     first = capture(in, larger, out, n);
   }
-  if (is("parameters set", bug)) {  // right: so has the old one, if it is told
+  if (is("parameters set", bug)) {  // right: so has the old one, once it is updated
     Captured again = capture(in, larger, out, n);
     cudaGraphExecUpdateResultInfo info;
     if (cudaGraphExecUpdate(first.instance, again.graph, &info)) errors += 100;
