@@ -1,30 +1,34 @@
-// One sum of 32 products of 8-bit factors for each case, by mma.sync or by wgmma: element (0, 0) of D = A B + C, where row
-// 0 of A and column 0 of B hold the case's codes, and all else is 0. A program of its own: wgmma needs sm_90a.
+// One sum of products for each case, by mma.sync or by wgmma: element (0, 0) of D = A B + C, where row 0 of A and column 0
+// of B hold the case's factors, and all else is 0. One instruction takes 32 bytes of factors, of any type. A program of its
+// own: wgmma needs sm_90a.
 //
-//   gpu_fp8_tensor_cores UNIT < cases > sums      cases: count, then a[count][32], b[count][32] bytes, c[count] words
+//   gpu_hopper_tensor_cores UNIT < cases > sums      cases: count, then a[count][32], b[count][32] bytes, c[count] words
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
 
-constexpr int K = 32;
+constexpr int BYTES = 32;
 
-#define MMA_F32(NAME, A, B)                                                                                             \
+#define MMA_F32(NAME, SHAPE, A, B)                                                                                             \
     struct NAME {                                                                                                       \
         static __device__ void add(uint32_t *d, const uint32_t *a, const uint32_t *b) {                                 \
             float *s = reinterpret_cast<float *>(d);                                                                    \
-            asm volatile("mma.sync.aligned.m16n8k32.row.col.f32." A "." B ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, " \
+            asm volatile("mma.sync.aligned." SHAPE ".row.col.f32." A "." B ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, " \
                          "{%0,%1,%2,%3};"                                                                               \
                          : "+f"(s[0]), "+f"(s[1]), "+f"(s[2]), "+f"(s[3])                                               \
                          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));                           \
         }                                                                                                               \
         static constexpr bool is_group = false;                                                                         \
     };
-MMA_F32(MmaE4m3, "e4m3", "e4m3")
-MMA_F32(MmaE5m2, "e5m2", "e5m2")
-MMA_F32(MmaE4m3E5m2, "e4m3", "e5m2")
-MMA_F32(MmaE5m2E4m3, "e5m2", "e4m3")
+MMA_F32(MmaE4m3, "m16n8k32", "e4m3", "e4m3")
+MMA_F32(MmaE5m2, "m16n8k32", "e5m2", "e5m2")
+MMA_F32(MmaE4m3E5m2, "m16n8k32", "e4m3", "e5m2")
+MMA_F32(MmaE5m2E4m3, "m16n8k32", "e5m2", "e4m3")
+MMA_F32(MmaF16, "m16n8k16", "f16", "f16")
+MMA_F32(MmaBf16, "m16n8k16", "bf16", "bf16")
+MMA_F32(MmaTf32, "m16n8k8", "tf32", "tf32")
 
 struct MmaS8 {
     static __device__ void add(uint32_t *d, const uint32_t *a, const uint32_t *b) {
@@ -46,21 +50,35 @@ struct MmaE4m3F16 {
 };
 #endif
 
-#define WGMMA_F32(NAME, A, B)                                                                                           \
+#define WGMMA_F32(NAME, SHAPE, A, B, MORE)                                                                                           \
     struct NAME {                                                                                                       \
         static __device__ void add(uint32_t *d, const uint32_t *a, uint64_t b) {                                        \
             float *s = reinterpret_cast<float *>(d);                                                                    \
             asm volatile("{.reg .pred p; setp.ne.b32 p, 1, 0;\n"                                                        \
-                         "wgmma.mma_async.sync.aligned.m64n8k32.f32." A "." B " {%0,%1,%2,%3}, {%4,%5,%6,%7}, %8, p, 1, 1;}" \
+                         "wgmma.mma_async.sync.aligned." SHAPE ".f32." A "." B " {%0,%1,%2,%3}, {%4,%5,%6,%7}, %8, p, 1, 1" MORE ";}" \
                          : "+f"(s[0]), "+f"(s[1]), "+f"(s[2]), "+f"(s[3])                                               \
                          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                                         \
         }                                                                                                               \
         static constexpr bool is_group = true;                                                                          \
     };
-WGMMA_F32(WgmmaE4m3, "e4m3", "e4m3")
-WGMMA_F32(WgmmaE5m2, "e5m2", "e5m2")
-WGMMA_F32(WgmmaE4m3E5m2, "e4m3", "e5m2")
-WGMMA_F32(WgmmaE5m2E4m3, "e5m2", "e4m3")
+WGMMA_F32(WgmmaE4m3, "m64n8k32", "e4m3", "e4m3", "")
+WGMMA_F32(WgmmaE5m2, "m64n8k32", "e5m2", "e5m2", "")
+WGMMA_F32(WgmmaE4m3E5m2, "m64n8k32", "e4m3", "e5m2", "")
+WGMMA_F32(WgmmaE5m2E4m3, "m64n8k32", "e5m2", "e4m3", "")
+
+WGMMA_F32(WgmmaF16, "m64n8k16", "f16", "f16", ", 0")  // B by k
+WGMMA_F32(WgmmaBf16, "m64n8k16", "bf16", "bf16", ", 0")
+WGMMA_F32(WgmmaTf32, "m64n8k8", "tf32", "tf32", "")
+
+struct WgmmaF16F16 {
+    static __device__ void add(uint32_t *d, const uint32_t *a, uint64_t b) {
+        asm volatile("{.reg .pred p; setp.ne.b32 p, 1, 0;\n"
+                     "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%0,%1}, {%2,%3,%4,%5}, %6, p, 1, 1, 0;}"
+                     : "+r"(d[0]), "+r"(d[1])
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+    }
+    static constexpr bool is_group = true;
+};
 
 struct WgmmaE4m3F16 {
     static __device__ void add(uint32_t *d, const uint32_t *a, uint64_t b) {
@@ -92,7 +110,7 @@ __device__ uint64_t descriptor_of(const void *shared) {
 template <class Unit>
 __global__ void sums_of_products(uint32_t *d, const uint8_t *a, const uint8_t *b, const uint32_t *c) {
     __shared__ __align__(128) uint8_t columns[2 * 128];
-    const uint8_t *left = a + size_t{blockIdx.x} * K, *right = b + size_t{blockIdx.x} * K;
+    const uint8_t *left = a + size_t{blockIdx.x} * BYTES, *right = b + size_t{blockIdx.x} * BYTES;
     const int lane = threadIdx.x % 32;
     const bool has_row = threadIdx.x < 4;  // row 0 belongs to lanes 0 to 3 of the first warp, column 0 to lanes 0 to 3
     uint32_t rows[4] = {0, 0, 0, 0}, cols[2] = {0, 0}, sums[4] = {0, 0, 0, 0};
@@ -104,7 +122,7 @@ __global__ void sums_of_products(uint32_t *d, const uint8_t *a, const uint8_t *b
     if constexpr (Unit::is_group) {
         for (int i = threadIdx.x; i < 2 * 128; i += blockDim.x) columns[i] = 0;
         __syncthreads();
-        if (threadIdx.x < K) columns[threadIdx.x / 16 * 128 + threadIdx.x % 16] = right[threadIdx.x];  // column 0
+        if (threadIdx.x < BYTES) columns[threadIdx.x / 16 * 128 + threadIdx.x % 16] = right[threadIdx.x];  // column 0
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         __syncthreads();
         asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
@@ -144,7 +162,7 @@ static void run(uint32_t *d, const uint8_t *a, const uint8_t *b, const uint32_t 
 int main(int, char **words) {
     uint32_t count;
     if (fread(&count, 4, 1, stdin) != 1) return 2;
-    std::vector<uint8_t> a(size_t{count} * K), b(size_t{count} * K);
+    std::vector<uint8_t> a(size_t{count} * BYTES), b(size_t{count} * BYTES);
     std::vector<uint32_t> c(count), d(count);
     if (fread(a.data(), 1, a.size(), stdin) != a.size() || fread(b.data(), 1, b.size(), stdin) != b.size()) return 2;
     if (fread(c.data(), 4, count, stdin) != count) return 2;
@@ -159,6 +177,9 @@ int main(int, char **words) {
 #ifdef WITH_F16_SUMS
         {"mma e4m3 e4m3 f16", run<MmaE4m3F16>},
 #endif
+        {"mma f16 f16 f32", run<MmaF16>}, {"mma bf16 bf16 f32", run<MmaBf16>}, {"mma tf32 tf32 f32", run<MmaTf32>},
+        {"wgmma f16 f16 f32", run<WgmmaF16>}, {"wgmma bf16 bf16 f32", run<WgmmaBf16>},
+        {"wgmma tf32 tf32 f32", run<WgmmaTf32>}, {"wgmma f16 f16 f16", run<WgmmaF16F16>},
         {"wgmma e4m3 e4m3 f32", run<WgmmaE4m3>}, {"wgmma e5m2 e5m2 f32", run<WgmmaE5m2>},
         {"wgmma e4m3 e5m2 f32", run<WgmmaE4m3E5m2>}, {"wgmma e5m2 e4m3 f32", run<WgmmaE5m2E4m3>},
         {"wgmma e4m3 e4m3 f16", run<WgmmaE4m3F16>}, {"wgmma i8 i8 i32", run<WgmmaS8>},
