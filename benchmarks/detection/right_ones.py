@@ -3,22 +3,26 @@
     python -m benchmarks.detection.right_ones [--trials N] [--jobs J] [--device cpu|gpu] [--out FILE]
 
 FILE is JSON: how many trials each thing had, and every accusation. Beside it, FILE with the ending .jsonl keeps each
-block of trials as soon as it is done: the same command goes on from there, also with more trials. Exit code 1 if a
-thing is accused. A library that is missing here is said, and its callables have no trials.
+block of trials as soon as it is done: the same command goes on from there, also with more trials, after Ctrl-C or
+another signal too. Then only the blocks that were under way are done again. Exit code 1 if a thing is accused or kfuzz
+fails. A library that is missing here is said, and its callables have no trials.
 """
 
 import argparse
 import json
 import os
 import re
+import signal
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
+from multiprocessing import active_children
 from pathlib import Path
 
 from benchmarks.detection.extensions import HERE as EXTENSIONS
@@ -37,6 +41,8 @@ DATA = EXTENSIONS.parent
 SEED = 34
 TOLD_AT = 50
 """The number of blocks; after each the progress is printed and FILE is written."""
+MOST_POOLS = 5
+"""A process that is killed, as for want of memory, ends all others; the rest of the blocks then begins anew."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,10 @@ class Block:
 
 @dataclass(frozen=True)
 class Done:
-    """What a block gave. `empty`: the trials in which nothing was judged. `cannot_run`: why it has no trials."""
+    """What a block gave. `empty`: the trials in which nothing was judged.
+
+    `cannot_run`: why it has no trials; `failed`: the error of kfuzz's own that ended it.
+    """
 
     sort: str
     name: str
@@ -80,17 +89,24 @@ class Done:
     accused: tuple[str, ...] = ()
     warned: tuple[str, ...] = ()
     cannot_run: str = ""
+    failed: str = ""
+
+    @property
+    def has_trials(self) -> bool:
+        """Whether its trials count."""
+        return not (self.cannot_run or self.failed)
 
 
 def right_kernels() -> list[Path]:
     """kfuzz's own, without those that are wrong on purpose, and those of the tests."""
     own = [one for one in kernel_files(KERNELS) if one.parent.name != "broken"]
-    return [*own, *sorted((DATA / "right").glob("*.cu"))]
+    tested = [*(DATA / "right").glob("*.cu"), *(DATA / "properties").glob("*.cu")]
+    return [*own, *sorted(one for one in tested if not one.name.startswith("wrong_"))]
 
 
 def right_callables() -> list[Path]:
     """Those of numpy, and of the libraries that may be installed, without those of Triton."""
-    every = sorted((DATA / "callables").rglob("*.py"))
+    every = sorted([*(DATA / "callables").rglob("*.py"), *(DATA / "properties").glob("*.py")])
     right = [one for one in every if not one.name.startswith("wrong_") and one.parent.name not in ("card", "triton")]
     return [one for one in right if one.stem != "torch_scaled_mm"]  # torch 2.11 refuses its scales on a CPU
 
@@ -169,11 +185,39 @@ SORTS = {
 
 
 def run_block(block: Block) -> Done:
-    """A block of any sort; one that cannot run here is said."""
+    """A block of any sort; one that cannot run here is said, and so is one in which kfuzz fails."""
+    if signal.getsignal(signal.SIGTERM) == signal.SIG_IGN:
+        raise SystemExit
     try:
         return SORTS[block.sort].run(block)
     except (ClaimError, DeviceError) as error:
         return Done(block.sort, block.name, block.first, block.last, cannot_run=str(error))
+    except Exception as error:
+        return Done(block.sort, block.name, block.first, block.last, failed=f"{block}: {error!r}")
+
+
+def obey_parent() -> None:
+    """Let Ctrl-C reach the parent alone, which ends this process by SIGTERM."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, leave)
+
+
+def leave(*_: object) -> None:
+    """End the block that runs, with the processes of its device, and begin no other."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise SystemExit
+
+
+def run_blocks(left: Sequence[Block], jobs: int) -> Iterator[Done]:
+    """Each block as soon as it is done; whatever ends this ends the processes too."""
+    pool = ProcessPoolExecutor(jobs, initializer=obey_parent)
+    try:
+        for one in as_completed([pool.submit(run_block, one) for one in left]):
+            yield one.result()
+    finally:
+        for process in active_children():
+            process.terminate()
+        pool.shutdown(cancel_futures=True)
 
 
 @dataclass
@@ -188,7 +232,7 @@ class Journal:
         lines = self.path.read_text(encoding="utf-8").split("\n") if self.path.exists() else [""]
         self.path.write_text("".join(f"{line}\n" for line in lines[:-1]), encoding="utf-8")
         every = [Done(**json.loads(line)) for line in lines[:-1]]
-        self.done = [one for one in every if not one.cannot_run]
+        self.done = [one for one in every if one.has_trials]
 
     def add(self, one: Done) -> None:
         """Keep a block."""
@@ -232,7 +276,7 @@ def summary(done: Sequence[Done], device: str) -> dict[str, object]:
 
 def count_blocks(done: Sequence[Done]) -> dict[str, object]:
     """Some blocks in figures."""
-    ran = [one for one in done if not one.cannot_run]
+    ran = [one for one in done if one.has_trials]
     found: dict[str, object] = {
         "things": len({one.name for one in ran}),
         "trials": sum(one.last - one.first for one in ran),
@@ -245,6 +289,8 @@ def count_blocks(done: Sequence[Done]) -> dict[str, object]:
         found["warnings"] = dict(warned)
     if lacks := sorted({one.cannot_run for one in done} - {""}):
         found["cannot_run"] = lacks
+    if failed := sorted({one.failed for one in done} - {""}):
+        found["failed"] = failed
     return found
 
 
@@ -264,21 +310,40 @@ def main() -> int:
         out.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
         return figures
 
-    with ProcessPoolExecutor(asked.jobs) as pool:
-        every = [pool.submit(run_block, one) for one in blocks(asked.trials, asked.jobs, asked.device, journal.done)]
-        print(f"{len(every)} blocks of trials are left", file=sys.stderr, flush=True)
-        for number, one in enumerate(as_completed(every), start=1):
-            journal.add(one.result())
-            if number % TOLD_AT == 0:
-                figures = write()
-                print(f"{figures['trials']} trials, {figures['accused']} accusations", file=sys.stderr, flush=True)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        run_left(asked, journal, write)
+    except KeyboardInterrupt:
+        write()
+        print(f"interrupted; the same command goes on: {out}", file=sys.stderr)
+        return 130
     figures = write()
     for words in dict.fromkeys(words for done in journal.done for words in done.accused):
         print(f"ACCUSED  {words}")
     for lack in sorted({done.cannot_run for done in journal.done} - {""}):
         print(f"cannot run: {lack}")
+    for error in sorted({done.failed for done in journal.done} - {""}):
+        print(f"FAILED  {error}")
     print(f"{figures['trials']} trials of {figures['things']} right things, {figures['accused']} accusations: {out}")
-    return 1 if figures["accused"] else 0
+    return 1 if figures["accused"] or "failed" in figures else 0
+
+
+def run_left(asked: argparse.Namespace, journal: Journal, write: Callable[[], dict[str, object]]) -> None:
+    """Run what is left of the trials, and go on if a process is killed."""
+    for number in range(MOST_POOLS):
+        left = blocks(asked.trials, asked.jobs, asked.device, journal.done)
+        print(f"{len(left)} blocks of trials are left", file=sys.stderr, flush=True)
+        try:
+            for count, one in enumerate(run_blocks(left, asked.jobs), start=1):
+                journal.add(one)
+                if count % TOLD_AT == 0:
+                    figures = write()
+                    print(f"{figures['trials']} trials, {figures['accused']} accusations", file=sys.stderr, flush=True)
+            return
+        except BrokenProcessPool:
+            if number == MOST_POOLS - 1:
+                raise
+            print("a process was killed", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":
