@@ -9,6 +9,7 @@ so a gradient is judged by the same rules as any formula. Knows words; it knows 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -212,13 +213,14 @@ class Tape(WordsForFunctions):
         places = np.take_along_axis(np.arange(math.prod(a.shape)).reshape(a.shape), index, axis)
         return self.moved(a, self.N.take(a.base, index, axis), places)
 
-    def join(self, a: Traced, b: Traced, axis: int = -1) -> Taped:
-        cut, after = a.shape[axis], (slice(None),) * (-axis - 1)
+    def join(self, *values: Traced, axis: int = -1) -> Taped:
+        ends, after = [0, *accumulate(one.shape[axis] for one in values)], (slice(None),) * (-axis - 1)
 
         def back(g: Quantity) -> list[Made]:
-            return [(a, g[(..., slice(None, cut), *after)]), (b, g[(..., slice(cut, None), *after)])]
+            pieces = zip(values, pairwise(ends), strict=True)
+            return [(one, g[(..., slice(*cut), *after)]) for one, cut in pieces]
 
-        return self.step(self.N.join(a.base, b.base, axis), [a, b], back)
+        return self.step(self.N.join(*(one.base for one in values), axis=axis), list(values), back)
 
     # -- moves
 
@@ -404,10 +406,7 @@ def total(N: Any, parts: Sequence[Quantity], name: str) -> Quantity:  # noqa: AN
     """The sum of several gradients, in any order."""
     if len(parts) < 3:
         return parts[0] if len(parts) == 1 else parts[0] + parts[1]
-    row = parts[0][..., None]
-    for one in parts[1:]:
-        row = N.join(row, one[..., None])
-    made: Quantity = N.sum(row, name)
+    made: Quantity = N.sum(N.join(*(one[..., None] for one in parts)), name)
     return made[..., 0]
 
 

@@ -3,19 +3,24 @@
     python -m benchmarks.cost.narrow_judging [OP ...]
 
 Each right kernel runs once on the cpu device on normal numbers, and its answer is judged twice; the better counts.
-Elements are those of all inputs and outputs; judging includes the exact answer and the enclosure. Prints a table of the
-ops, with the dearest kernel of each.
+Elements are those of all inputs and outputs; judging includes the exact answer and the enclosure. It happens in a
+process that has one thread and keeps freed memory, as the workers of a campaign do. Prints a table of the ops, with the
+dearest kernel of each.
 """
 
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from math import prod
+from multiprocessing import get_context
 
 import numpy as np
 
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Probe
+from kfuzz.memory import keep_freed_memory
+from kfuzz.one_thread import use_one_thread
 from kfuzz.oracle.judging import judge
 from kfuzz.search.plan import shapes
 
@@ -26,7 +31,7 @@ TEXT = """Processor seconds for a million elements of inputs and outputs, on one
 verdict of a right kernel's answer to normal numbers, the better of two."""
 
 
-def seconds_a_million(kernel: Kernel, device: CpuDevice) -> tuple[float, int]:
+def seconds_a_million(kernel: Kernel) -> tuple[float, int]:
     """The processor seconds of judging this kernel's answer, for a million elements, and how many there are."""
     draw = np.random.default_rng(35)
     axes = {name: axis.near(SIZES.get(len(kernel.axes), MANY)) for name, axis in kernel.axes.items()}
@@ -38,7 +43,8 @@ def seconds_a_million(kernel: Kernel, device: CpuDevice) -> tuple[float, int]:
     given = {role: array if array.size == largest else np.abs(array) for role, array in given.items()}  # scales
     inputs = kernel.stored(given)
     bound = kernel.bind(given, tune)
-    (run, *_) = device.run(bound.job, Probe(runs=2, timeout=60.0)).runs
+    with CpuDevice() as device:
+        (run, *_) = device.run(bound.job, Probe(runs=2, timeout=60.0)).runs
     answers = kernel.outputs(run.outputs, bound.sizes)
     elements, best = sum(prod(array.shape) for array in (*inputs.values(), *answers.values())), float("inf")
     for _ in range(REPEATS):
@@ -54,9 +60,9 @@ def main() -> None:
     every = [one for one in discover() if one.roles.grids and not one.broken and not one.front.is_python]
     chosen = [one for one in every if one.roles.op in sys.argv[1:] or not sys.argv[1:]]
     by_op: dict[str, list[tuple[float, int, str]]] = {}
-    with CpuDevice() as device:
-        for kernel in chosen:
-            by_op.setdefault(kernel.roles.op, []).append((*seconds_a_million(kernel, device), kernel.name))
+    with use_one_thread(), ProcessPoolExecutor(1, get_context("spawn"), keep_freed_memory) as pool:
+        for kernel, (seconds, elements) in zip(chosen, pool.map(seconds_a_million, chosen), strict=True):
+            by_op.setdefault(kernel.roles.op, []).append((seconds, elements, kernel.name))
     print(f"{TEXT}\n")
     print("| op | kernels | elements | s a million, median | dearest | its kernel |\n|---|---:|---:|---:|---:|---|")
     for op, found in sorted(by_op.items()):

@@ -22,8 +22,5 @@ def formula(N: System, a: Quantity, b: Quantity, scale_a: Quantity, scale_b: Qua
     for place, first in enumerate(range(0, N.size("k"), depth)):
         part = N.matmul(a[:, first : first + depth], b[first : first + depth], "k")
         scale = scale_a[:, place : place + 1] * scale_b[place : place + 1]
-        parts.append(N.dequantize(N.groups(part, "cols_of_b", "rows_of_a"), scale))
-    total = parts[0].reshaped(m, n, 1)
-    for part in parts[1:]:
-        total = N.join(total, part.reshaped(m, n, 1))
-    return N.sum(total, "blocks").reshaped(m, n)
+        parts.append(N.dequantize(N.groups(part, "cols_of_b", "rows_of_a"), scale).reshaped(m, n, 1))
+    return N.sum(N.join(*parts), "blocks").reshaped(m, n)

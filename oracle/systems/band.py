@@ -230,8 +230,8 @@ class Bands(MoveWords, WordsForFunctions):
     def take(self, a: Quantity, index: Reals, axis: int = -1) -> Quantity:
         return selection.take_along(self, a, index, axis)
 
-    def join(self, a: Quantity, b: Quantity, axis: int = -1) -> Quantity:
-        return selection.join_along(self, a, b, axis)
+    def join(self, *values: Quantity, axis: int = -1) -> Quantity:
+        return selection.join_along(self, values, axis)
 
     def places(self, a: Quantity, names: Reals | None = None) -> Quantity:
         return place.places_of_maximum(self, a, names)

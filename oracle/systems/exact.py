@@ -187,8 +187,8 @@ class Exact(MoveWords, WordsForFunctions):
     def keep(self, a: Quantity, name: str) -> Quantity:
         return a
 
-    def join(self, a: Quantity, b: Quantity, axis: int = -1) -> Quantity:
-        return self.value(np.concatenate([a.x, b.x], axis=axis))
+    def join(self, *values: Quantity, axis: int = -1) -> Quantity:
+        return self.value(np.concatenate([one.x for one in values], axis=axis))
 
     def element_of(self, name: str) -> Element:
         """The element type of an output that is a grid, or of this name."""

@@ -206,12 +206,9 @@ class Loosest(MoveWords, WordsForFunctions):
     def take(self, a: Quantity, index: Reals, axis: int = -1) -> Quantity:
         return self._made(*(np.take_along_axis(np.broadcast_to(p, a.shape), index, axis) for p in a.parts))
 
-    def join(self, a: Quantity, b: Quantity, axis: int = -1) -> Quantity:
-        pairs = zip(a.parts, b.parts, strict=True)
-        joined = (
-            np.concatenate([np.broadcast_to(p, a.shape), np.broadcast_to(q, b.shape)], axis=axis) for p, q in pairs
-        )
-        return self._made(*joined)
+    def join(self, *values: Quantity, axis: int = -1) -> Quantity:
+        parts = zip(*([np.broadcast_to(part, one.shape) for part in one.parts] for one in values), strict=True)
+        return self._made(*(np.concatenate(ends, axis=axis) for ends in parts))
 
     def keep(self, a: Quantity, name: str) -> Quantity:
         """A value that may be kept in a narrower format errs by u of itself there."""

@@ -26,6 +26,12 @@ OUTPUTS = {"z": "float[rows, a + b]"}
 def formula(N, x, y):
     return N.join(x, y)
 """
+CAT_OF_MANY = """
+INPUTS = {"x": "float[rows, a]", "y": "float[rows, b]"}
+OUTPUTS = {"z": "float[rows, 2 * a + b]"}
+def formula(N, x, y):
+    return N.join(x, y, x)
+"""
 OUTER = """
 INPUTS = {"x": "float[m]", "y": "float[n]"}
 OUTPUTS = {"z": "float[m, n]"}
@@ -54,7 +60,7 @@ def op_of(folder: Path, text: str, name: str = "own.py") -> str:
     return str(file)
 
 
-@pytest.mark.parametrize("text", [STEPPED_SUM, CAT, OUTER, HALVES, RANK_FIVE])
+@pytest.mark.parametrize("text", [STEPPED_SUM, CAT, CAT_OF_MANY, OUTER, HALVES, RANK_FIVE])
 def test_an_output_of_a_size_of_its_own_passes_admission(tmp_path: Path, text: str) -> None:
     failed = [check for check in admit(find(op_of(tmp_path, text))) if not check.holds]
     assert failed == []

@@ -1,5 +1,7 @@
 """Selections, which round nothing: maxima, masks and elements at an index."""
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 from kfuzz.oracle.elements import Reals
@@ -52,10 +54,15 @@ def take_along(N: BandSystem, a: Quantity, index: Reals, axis: int = -1) -> Quan
     return made
 
 
-def join_along(N: BandSystem, a: Quantity, b: Quantity, axis: int = -1) -> Quantity:
-    """Concatenate two values along an axis."""
-    pairs = zip(*([np.broadcast_to(part, v.shape) for part in v.parts] for v in (a, b)), strict=True)
-    lo, hi, nan = (np.concatenate(pair, axis=axis) for pair in pairs)
-    made = N.value(lo, lo if a.lo is a.hi and b.lo is b.hi else hi, nan, "join", a, b)
-    made.is_point = N.is_point(a) and N.is_point(b)
+def join_along(N: BandSystem, values: Sequence[Quantity], axis: int = -1) -> Quantity:
+    """Concatenate values along an axis."""
+
+    def joined(ends: Callable[[Quantity], Reals]) -> Reals:
+        return np.concatenate([np.broadcast_to(ends(one), one.shape) for one in values], axis=axis)
+
+    lo = joined(lambda one: one.lo)
+    hi = lo if all(one.lo is one.hi for one in values) else joined(lambda one: one.hi)
+    nan = joined(lambda one: one.nan) if any(np.any(one.nan) for one in values) else False
+    made = N.value(lo, hi, nan, "join", *values)
+    made.is_point = all(N.is_point(one) for one in values)
     return made
