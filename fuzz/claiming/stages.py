@@ -123,8 +123,8 @@ class Staged(Exact):
     def take(self, a: Quantity, index: Reals, axis: int = -1) -> Quantity:
         return staged(super().take(a, index, axis), of(a))
 
-    def join(self, a: Quantity, b: Quantity, axis: int = -1) -> Quantity:
-        return staged(super().join(a, b, axis), join_stages(of(a), of(b)))
+    def join(self, *values: Quantity, axis: int = -1) -> Quantity:
+        return staged(super().join(*values, axis=axis), join_stages(*map(of, values)))
 
     def sum(self, a: Quantity, sum: str = "sum", axis: Axes = -1) -> Quantity:
         return staged(super().sum(a, sum, axis), summed(of(a), sum))

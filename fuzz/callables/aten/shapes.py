@@ -113,10 +113,8 @@ def join(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], sh
 
 def joined(texts: Sequence[Text], axis: int) -> Text:
     """Texts of tensors that lie one beside the other along an axis, which is counted from the end."""
-    text = texts[0]
-    for one in texts[1:]:
-        text = f"N.join({text}, {one})" if axis == -1 else f"N.join({text}, {one}, axis={axis})"
-    return text
+    along = "" if axis == -1 else f", axis={axis}"
+    return texts[0] if len(texts) == 1 else f"N.join({', '.join(texts)}{along})"
 
 
 def stack(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
