@@ -1,12 +1,13 @@
 // What PTX leaves open about the order of launches, copies and products, as a Hopper GPU does it:
 //   nvcc -std=c++17 -gencode arch=compute_90a,code=sm_90a -o order benchmarks/tightness/gpu_hopper_order.cu && ./order
 // Each line is a question and counts. Every wait ends by itself. Some kernels are wrong on purpose: they have the bug that the
-// line asks for. What ptxas says of them is part of the answer.
+// line asks for; so each question has a process of its own, and an error of the GPU is an answer. What ptxas says is one, too.
 #include <cuda_runtime.h>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <vector>
+#include <cstring>
+#include <string>
 
 #define CHECK(call) if (cudaError_t error = (call); error != cudaSuccess) { printf("line %d: %s\n", __LINE__, cudaGetErrorString(error)); exit(1); }
 constexpr int blocks = 132, repeats = 2000;
@@ -42,33 +43,37 @@ void launch_early(int grid, int block, void (*kernel)(Parameter...), Argument...
   config.gridDim = grid, config.blockDim = block, config.attrs = &early, config.numAttrs = 1;
   CHECK(cudaLaunchKernelEx(&config, kernel, static_cast<Parameter>(arguments)...));
 }
-void early_launches(unsigned *counts) {
+void print_unwritten(const char *what, long long of, const unsigned *found) {
+  printf("%s; of %lld elements that are not written yet, the last kernel finds %u before its wait and %u after it\n", what, of, found[0], found[1]);
+}
+void kernel_between_never_waits(unsigned *counts, int *) {
+  constexpr int trials = 50;
   int *x;
-  CHECK(cudaMalloc(&x, 8 * blocks * 256 * sizeof *x));
-  unsigned found[2], before_last[2] = {}, untriggered[2] = {};
-  for (int i = 0; i < 50; i++) {
+  CHECK(cudaMalloc(&x, 32 * sizeof *x));
+  unsigned found[2];
+  for (int i = 0; i < trials; i++) {
     CHECK(cudaMemset(x, 0, 32 * sizeof *x));
-    CHECK(cudaMemset(counts, 0, sizeof found));
     CHECK(cudaDeviceSynchronize());
     writes_late<<<1, 32>>>(x, true, 2000000);
     launch_early(1, 32, triggers_and_never_waits);
     launch_early(1, 32, reads, x, counts);
-    CHECK(cudaMemcpy(found, counts, sizeof found, cudaMemcpyDeviceToHost));
-    for (int j = 0; j < 2; j++) before_last[j] += found[j];
+    CHECK(cudaDeviceSynchronize());
   }
-  printf("The kernel between triggers and never waits; of %d elements that the first kernel writes, the third finds unwritten: %u before its wait, %u after it\n",
-         50 * 32, before_last[0], before_last[1]);
+  CHECK(cudaMemcpy(found, counts, sizeof found, cudaMemcpyDeviceToHost));
+  print_unwritten("The kernel between triggers and never waits", trials * 32, found);
+}
+void kernel_before_never_triggers(unsigned *counts, int *) {
+  constexpr int grid = 8 * blocks;
+  int *x;
+  CHECK(cudaMalloc(&x, grid * 256 * sizeof *x));
+  unsigned found[2];
   for (int i = 0; i < repeats; i++) {
-    CHECK(cudaMemset(x, 0, 8 * blocks * 256 * sizeof *x));
-    CHECK(cudaMemset(counts, 0, sizeof found));
-    writes_late<<<8 * blocks, 256>>>(x, false, 0);
-    launch_early(8 * blocks, 256, reads, x, counts);
-    CHECK(cudaMemcpy(found, counts, sizeof found, cudaMemcpyDeviceToHost));
-    for (int j = 0; j < 2; j++) untriggered[j] += found[j];
+    CHECK(cudaMemset(x, 0, grid * 256 * sizeof *x));
+    writes_late<<<grid, 256>>>(x, false, 0);
+    launch_early(grid, 256, reads, x, counts);
   }
-  printf("The kernel before never triggers; of %lld elements that it writes, the next finds unwritten: %u before its wait, %u after it\n",
-         8ll * repeats * blocks * 256, untriggered[0], untriggered[1]);
-  CHECK(cudaFree(x));
+  CHECK(cudaMemcpy(found, counts, sizeof found, cudaMemcpyDeviceToHost));
+  print_unwritten("The kernel before never triggers", 1ll * repeats * grid * 256, found);
 }
 
 // Bytes of an mbarrier.
@@ -93,30 +98,41 @@ __device__ void load(void *tile, const void *from, int bytes, uint64_t *barrier)
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(at(tile)), "l"(from), "r"(bytes), "r"(at(barrier))
                : "memory");
 }
-__global__ void counts_bytes(const int *x, unsigned *ended) {
+enum Bytes { expected_after, too_few_in_one_copy, too_few_in_two_copies, below_zero_and_then_expected, too_many };
+__global__ void counts_bytes(Bytes what, const int *x, unsigned *ended) {
   __shared__ alignas(128) int tile[512];
-  __shared__ uint64_t few, many;
-  init(&few), init(&many);
+  __shared__ uint64_t full;
+  init(&full);
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-  load(tile, x, 1024, &few);  // 512 bytes too many for this phase
-  expect(&few, 512);
-  ended[0] = ends(&few, 0);
+  if (what == expected_after) {
+    load(tile, x, 1024, &full);
+    sleep_for(100000);
+    expect(&full, 1024);
+  } else if (what == too_few_in_one_copy) {
+    expect(&full, 512);
+    load(tile, x, 1024, &full);
+  } else {
+    expect(&full, what == too_many ? 1024 : 512);
+    load(tile, x, 512, &full);
+    if (what != too_many) load(tile + 128, x, 512, &full);
+  }
+  ended[0] = ends(&full, 0);
   sleep_for(100000);
-  ended[1] = ends(&few, 1);
-  expect(&few, 512);  // no copy follows
-  ended[2] = ends(&few, 1);
-  expect(&many, 1024);
-  load(tile + 256, x, 512, &many);
-  ended[3] = ends(&many, 0);
-  load(tile + 256, x, 512, &many);
-  ended[4] = ends(&many, 0);
+  if (what == too_many) load(tile + 128, x, 512, &full);
+  ended[1] = ends(&full, what == too_many ? 0 : 1);
+  if (what != below_zero_and_then_expected) return;
+  expect(&full, 512);  // no copy follows
+  ended[2] = ends(&full, 1);
 }
-void bytes_of_mbarriers(const int *x, unsigned *counts) {
-  unsigned e[5];
-  counts_bytes<<<1, 1>>>(x, counts);
+template <Bytes what>
+void bytes_of_mbarriers(unsigned *counts, int *x) {
+  const char *const words[] = {
+      "1024 bytes come before they are expected", "512 bytes are expected, and a copy of 1024 comes", "512 bytes are expected, and two copies of 512 come",
+      "the same; then 512 bytes are expected that no copy brings", "1024 bytes are expected, and 512 come; then 512 more"};
+  unsigned e[3];
+  counts_bytes<<<1, 1>>>(what, x, counts);
   CHECK(cudaMemcpy(e, counts, sizeof e, cudaMemcpyDeviceToHost));
-  printf("An mbarrier expects 512 bytes of a copy of 1024: its phase ends %u; the next one ends by itself %u; after it expects 512 bytes that nothing brings, it ends %u\n", e[0], e[1], e[2]);
-  printf("An mbarrier expects 1024 bytes and 512 come: its phase ends %u; after 512 more it ends %u\n", e[3], e[4]);
+  printf("mbarrier: %s: the phase ends %u; %s %u, %u\n", words[what], e[0], what == too_many ? "after more" : "the next one", e[1], e[2]);
 }
 
 // Threads write, a barrier, and the async proxy reads: with the fence and without.
@@ -161,7 +177,7 @@ __global__ void loads_what_threads_wrote(int *y, unsigned *stale) {
 }
 
 // Products of 64 x 8 x 16 ones by `round`: each sum is 16 round. What goes wrong is what the template says.
-enum Bug { none, no_proxy_fence, sum_read_early, no_fence, a_changed_early, overwritten_early };
+enum Bug { none, no_proxy_fence, sum_stored_early, no_fence, a_loaded_early, overwritten_early };
 __device__ uint64_t descriptor_of(const void *shared) {
   uint64_t address = at(shared);
   return (address >> 4 & 0x3fff) | uint64_t{128 >> 4} << 16 | uint64_t{128 >> 4} << 32;
@@ -169,66 +185,78 @@ __device__ uint64_t descriptor_of(const void *shared) {
 template <Bug bug>
 __global__ void products(unsigned *stale) {
   __shared__ alignas(128) uint16_t b[8 * 16];
-  constexpr uint32_t one = 0x3c003c00;
+  __shared__ uint32_t rows[2][4 * 128];
+  __shared__ float sums[128];
   unsigned wrong = 0;
+  for (int i = 0; i < 4; i++) rows[0][4 * threadIdx.x + i] = 0x3c003c00, rows[1][4 * threadIdx.x + i] = 0x40004000;  // 1 and 2
+  uint32_t a[4];
+#pragma unroll
+  for (int i = 0; i < 4; i++) a[i] = 0x3c003c00;
+#pragma unroll 1
   for (int round = 1; round <= repeats; round++) {
-    uint16_t half = static_cast<uint16_t>(0x3c00 + (round % 4 << 10));  // 1, 2, 4, 8
-    float want = 16.0f * static_cast<float>(1 << round % 4);
+    int shift = round % 4;
+    uint16_t half = static_cast<uint16_t>(0x3c00 + (shift << 10));  // 1, 2, 4, 8
+    float want = 16.0f * static_cast<float>(1 << shift) * (bug == a_loaded_early && round % 2 == 0 ? 2 : 1);
     b[threadIdx.x] = half;
     if (bug != no_proxy_fence) asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncthreads();
     float d[4] = {};
-    uint32_t a[4] = {one, one, one, one};
-    if (bug == no_fence) {
-      asm volatile("mov.b32 %0, %1;" : "=f"(d[0]) : "f"(0.0f));
-    } else {
-      asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-    }
+    if (bug != no_fence) asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
     asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%1,%2,%3}, {%4,%5,%6,%7}, %8, 1, 1, 1, 0;"
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(descriptor_of(b)) : "memory");
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-    float early = 0;
-    if (bug == sum_read_early) asm volatile("mov.b32 %0, %1;" : "=f"(early) : "f"(d[0]));
-    if (bug == a_changed_early) asm volatile("mov.b32 %0, 0;\nmov.b32 %1, 0;\nmov.b32 %2, 0;\nmov.b32 %3, 0;" : "+r"(a[0]), "+r"(a[1]), "+r"(a[2]), "+r"(a[3]));
+    if (bug == sum_stored_early) asm volatile("st.shared.f32 [%0], %1;" ::"r"(at(&sums[threadIdx.x])), "f"(d[0]) : "memory");
+    if (bug == a_loaded_early) asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3]) : "r"(at(&rows[(round + 1) % 2 == 0][4 * threadIdx.x])) : "memory");
     if (bug == overwritten_early) b[threadIdx.x] = 0;
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-    if (bug == sum_read_early) wrong += early != want;
-    else for (float one_sum : d) wrong += one_sum != want;
-    if (bug == a_changed_early) wrong += a[0] + a[1] + a[2] + a[3] != 0;
+    if (bug == sum_stored_early) wrong += sums[threadIdx.x] != want;
+    else for (float one : d) wrong += one != want;
     __syncthreads();
   }
   atomicAdd(stale, wrong);
 }
 
 template <class Launch>
-void count(const char *what, unsigned *counts, Launch launch) {
+void count(const char *what, long long of, unsigned *counts, Launch launch) {
   unsigned found;
-  CHECK(cudaMemset(counts, 0, sizeof found));
   launch();
   CHECK(cudaMemcpy(&found, counts, sizeof found, cudaMemcpyDeviceToHost));
-  printf("%s: %u\n", what, found);
+  printf("%s: wrong %u of %lld\n", what, found, of);
+}
+constexpr long long words_copied = 1ll * blocks * repeats * 1024, sums_made = 4ll * blocks * repeats * 128;
+template <bool fences>
+void stores(unsigned *counts, int *y) {
+  count(fences ? "stored by a bulk copy, fenced" : "stored by a bulk copy, without the proxy fence", words_copied, counts, [&] { stores_tiles<fences><<<blocks, 256>>>(y, counts); });
+}
+template <bool fences>
+void loads(unsigned *counts, int *y) {
+  count(fences ? "loaded by a bulk copy, fenced" : "loaded by a bulk copy, without the proxy fence", words_copied, counts, [&] { loads_what_threads_wrote<fences><<<blocks, 256>>>(y, counts); });
+}
+template <Bug bug>
+void multiply(unsigned *counts, int *) {
+  const char *const words[] = {"right", "without the proxy fence", "sums stored before wait_group (one of four)", "without wgmma.fence",
+                               "registers of A loaded before wait_group", "B overwritten before wait_group"};
+  count((std::string("wgmma, ") + words[bug]).c_str(), sums_made / (bug == sum_stored_early ? 4 : 1), counts, [&] { products<bug><<<blocks, 128>>>(counts); });
 }
 
-int main() {
+int main(int argc, char **argv) {
+  void (*const questions[])(unsigned *, int *) = {
+      kernel_between_never_waits, kernel_before_never_triggers, bytes_of_mbarriers<expected_after>, bytes_of_mbarriers<too_few_in_one_copy>,
+      bytes_of_mbarriers<too_few_in_two_copies>, bytes_of_mbarriers<below_zero_and_then_expected>, bytes_of_mbarriers<too_many>, stores<true>, stores<false>,
+      loads<true>, loads<false>, multiply<none>, multiply<no_proxy_fence>, multiply<sum_stored_early>, multiply<no_fence>, multiply<a_loaded_early>,
+      multiply<overwritten_early>};
+  if (argc == 1) {
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+      printf("%zu. ", i);
+      fflush(stdout);
+      if (system((std::string("timeout 30 ") + argv[0] + " " + std::to_string(i)).c_str())) printf("   question %zu ends with an error\n", i);
+    }
+    return 0;
+  }
   unsigned *counts;
   int *y;
   CHECK(cudaMalloc(&counts, 64));
+  CHECK(cudaMemset(counts, 0, 64));
   CHECK(cudaMalloc(&y, blocks * 4096));
-  cudaDeviceProp card;
-  CHECK(cudaGetDeviceProperties(&card, 0));
-  printf("%s\n", card.name);
-  early_launches(counts);
-  bytes_of_mbarriers(y, counts);
-  printf("Wrong words of %lld that threads wrote and a bulk copy reads:\n", 1ll * blocks * repeats * 1024);
-  count("  stored from shared memory, fenced", counts, [&] { stores_tiles<true><<<blocks, 256>>>(y, counts); });
-  count("  without the proxy fence", counts, [&] { stores_tiles<false><<<blocks, 256>>>(y, counts); });
-  count("  loaded from global memory, fenced", counts, [&] { loads_what_threads_wrote<true><<<blocks, 256>>>(y, counts); });
-  count("  without the proxy fence", counts, [&] { loads_what_threads_wrote<false><<<blocks, 256>>>(y, counts); });
-  printf("Wrong sums of %lld by wgmma:\n", 4ll * blocks * repeats * 128);
-  count("  right", counts, [&] { products<none><<<blocks, 128>>>(counts); });
-  count("  without the proxy fence", counts, [&] { products<no_proxy_fence><<<blocks, 128>>>(counts); });
-  count("  one sum of four read before wait_group", counts, [&] { products<sum_read_early><<<blocks, 128>>>(counts); });
-  count("  without wgmma.fence", counts, [&] { products<no_fence><<<blocks, 128>>>(counts); });
-  count("  registers of A changed before wait_group", counts, [&] { products<a_changed_early><<<blocks, 128>>>(counts); });
-  count("  B overwritten before wait_group", counts, [&] { products<overwritten_early><<<blocks, 128>>>(counts); });
+  questions[atoi(argv[1])](counts, y);
 }
