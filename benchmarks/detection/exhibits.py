@@ -1,20 +1,22 @@
 """Tables in Markdown of the broken kernels that each device and each rule in use elsewhere finds, from one run of each.
 
-    python -m benchmarks.detection.exhibits [cpu] [gpu] [sanitize] [rivals] [--missing]
+    python -m benchmarks.detection.exhibits [cpu] [gpu] [gpu-seeds] [sanitize] [rivals] [--missing]
 
-Each of these is measured and kept in data/exhibits; gpu and sanitize need a GPU. The tables show all kept results.
---missing measures only the kernels that have none.
+Each of these is measured and kept in data/exhibits; gpu, gpu-seeds and sanitize need a GPU. The tables show all kept
+results. gpu-seeds are campaigns of 300 trials from three more seeds.
 """
 
+import argparse
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
+from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 
 from benchmarks.detection.rival_trials import questions, tally
@@ -24,20 +26,22 @@ from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Device
 from kfuzz.find.device import open_device
+from kfuzz.gpu import driver
 from kfuzz.trials.trial import run_trial
 
 FOLDER = Path(__file__).with_name("data") / "exhibits"
 DEVICES = ("cpu", "gpu", "sanitize")
-MOST_TRIALS = {"cpu": 600, "gpu": 600, "sanitize": 2}
-AT_ONCE = {"gpu": 14, "sanitize": 8}
-"""Number of processes; otherwise one for each core."""
+MANNERS = (*DEVICES, "gpu-seeds", "rivals")
+MOST_TRIALS = {"cpu": 600, "gpu": 600, "gpu-seeds": 300, "sanitize": 2}
+AT_ONCE = {"gpu": 14, "gpu-seeds": 14, "sanitize": 8}
+"""Number of processes on one GPU; otherwise one for each core."""
 FURTHER = 20
 """Trials after the first error in which the named kind may still turn up."""
 SIZED = 8
 """The sanitizer's few trials begin with this one: the first ones of a campaign are too small to need a second warp."""
 SEED, TIMEOUT = 0, 2.0
+FURTHER_SEEDS = (1, 2, 3)
 WARNING = " (warning)"
-MISSING = "--missing"
 
 HEAD = """# Which device sees which broken kernel
 
@@ -48,6 +52,11 @@ Every kernel of `kernels/broken/` has one defect, and its front matter names the
 A cell lists the findings of the first trials of a campaign (seed 0), each with the number of the first trial that
 shows it; the named finding is in bold. Some defects leave no trace in a GPU's results: a barrier or a fence that the
 hardware happens not to need, or a read next to a shared array whose value is not used. The cpu device finds those.
+"""
+SEEDS = """
+## On a GPU, from three more seeds
+
+The number of the first trial that shows the named finding, in campaigns of 300 trials.
 """
 OTHERS = """
 ## The rules in use elsewhere
@@ -65,8 +74,16 @@ Seen = dict[str, int]
 
 def seen_by(manner: str, kernel: Kernel) -> Seen:
     """Each kind of error that the first trials show, with the number of the first such trial."""
-    with closing(open_device("gpu" if manner == "sanitize" else manner, sanitize=manner == "sanitize")) as device:
-        return search(manner, kernel, device)
+    with closing(open_device("cpu" if manner == "cpu" else "gpu", sanitize=manner == "sanitize")) as device:
+        return search(manner, kernel, device, SEED)
+
+
+def seen_from_seeds(kernel: Kernel) -> Seen:
+    """For each further seed the first trial that shows the named kind; a seed that shows none is absent."""
+    named = kernel.broken.kind if kernel.broken else ""
+    with closing(open_device("gpu")) as device:
+        seen = {seed: search("gpu-seeds", kernel, device, seed) for seed in FURTHER_SEEDS}
+    return {f"seed {seed}": found[named] for seed, found in seen.items() if named in found}
 
 
 def rejected_by(kernel: Kernel) -> Seen:
@@ -79,16 +96,20 @@ def rejected_by(kernel: Kernel) -> Seen:
     return found
 
 
-def search(manner: str, kernel: Kernel, device: Device) -> Seen:
-    """Run trials until one shows the named kind, for a while after another error, or up to a limit."""
+def search(manner: str, kernel: Kernel, device: Device, seed: int) -> Seen:
+    """Run trials until one shows the named kind, for a while after another error, or up to a limit.
+
+    From a further seed no other error ends the search.
+    """
     found: Seen = {}
     named = kernel.broken.kind if kernel.broken else ""
     for index in range(MOST_TRIALS[manner]):
         first_error = min((when for kind, when in found.items() if not kind.endswith(WARNING)), default=None)
-        if named in found or (first_error is not None and index > first_error + FURTHER):
+        had_its_while = first_error is not None and index > first_error + FURTHER
+        if named in found or (had_its_while and manner != "gpu-seeds"):
             break
-        attempt = attempt_of(kernel, SEED, index + SIZED if manner == "sanitize" else index)
-        probe = probe_of(kernel, SEED, index, 3, TIMEOUT)
+        attempt = attempt_of(kernel, seed, index + SIZED if manner == "sanitize" else index)
+        probe = probe_of(kernel, seed, index, 3, TIMEOUT)
         if manner == "sanitize":
             probe = replace(probe, check=True)
         for defect in run_trial(kernel, attempt.case, attempt.tune, device, probe).defects:
@@ -102,11 +123,16 @@ def measure_exhibits(manner: str, known: Mapping[str, Seen]) -> dict[str, Seen]:
 
     `known`: kernels whose results are kept.
     """
-    one = rejected_by if manner == "rivals" else partial(seen_by, manner)
+    further = {"rivals": rejected_by, "gpu-seeds": seen_from_seeds}
+    one = further.get(manner) or partial(seen_by, manner)
     every = [kernel for kernel in discover() if kernel.broken]
     left = [kernel for kernel in every if kernel.name not in known]
     found = {kernel.name: known[kernel.name] for kernel in every if kernel.name in known}
-    with ProcessPoolExecutor(AT_ONCE.get(manner, os.cpu_count()), mp_context=get_context("spawn")) as pool:
+    spawn = get_context("spawn")
+    gpus = driver.count() if manner in AT_ONCE else 0
+    at_once = min(AT_ONCE[manner] * gpus, os.cpu_count() or 1) if gpus else os.cpu_count()
+    started = spawn.Value("i", 0)
+    with ProcessPoolExecutor(at_once, spawn, initializer=take_gpu, initargs=(started, gpus)) as pool:
         asked = {pool.submit(one, kernel): kernel.name for kernel in left}
         try:
             for done in as_completed(asked):
@@ -115,6 +141,15 @@ def measure_exhibits(manner: str, known: Mapping[str, Seen]) -> dict[str, Seen]:
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
     return found
+
+
+def take_gpu(started: "Synchronized[int]", gpus: int) -> None:
+    """The processes of a pool take the GPUs in turn, one each."""
+    with started.get_lock():
+        number = started.value
+        started.value += 1
+    if gpus:
+        os.environ["CUDA_VISIBLE_DEVICES"] = str(number % gpus)
 
 
 def as_table(columns: dict[str, dict[str, Seen]]) -> str:
@@ -150,24 +185,46 @@ def rival_table(seen: dict[str, Seen]) -> str:
     return "\n".join(lines)
 
 
+def seeds_table(seen: dict[str, Seen]) -> str:
+    """One row for each kernel, and how many each seed finds."""
+    seeds = [f"seed {seed}" for seed in FURTHER_SEEDS]
+    lines = [f"| kernel | {' | '.join(seeds)} |", f"|{'---|' * (len(seeds) + 1)}"]
+    for name, found in sorted(seen.items()):
+        lines.append(f"| `{name}` | {' | '.join(str(found.get(seed, '-')) for seed in seeds)} |")
+    counts = [sum(seed in found for found in seen.values()) for seed in seeds]
+    lines.append(f"| found, of {len(seen)} | {' | '.join(map(str, counts))} |")
+    return "\n".join(lines)
+
+
 def document() -> str:
     """The page with the tables, from the results of each device and of the rivals."""
     files = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in FOLDER.glob("*.json")}
     ours = {name: files[name] for name in DEVICES if name in files}
-    return f"{HEAD}\n{as_table(ours)}\n{OTHERS}\n{rival_table(files['rivals'])}\n"
+    parts = [HEAD, as_table(ours)]
+    if "gpu-seeds" in files:
+        parts += [SEEDS, seeds_table(files["gpu-seeds"])]
+    return "\n".join([*parts, OTHERS, rival_table(files["rivals"])]) + "\n"
 
 
-def main(*words: str) -> None:
+def known_manner(word: str) -> str:
+    if word not in MANNERS:
+        raise argparse.ArgumentTypeError(f"{word!r}: expected one of {', '.join(MANNERS)}")
+    return word
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
     """Measure what the command line names, keep it, and print the tables of all kept results."""
-    for manner in words:
-        if manner == MISSING:
-            continue
+    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("manners", nargs="*", type=known_manner, metavar="MANNER", help=f"one of {', '.join(MANNERS)}")
+    words.add_argument("--missing", action="store_true", help="measure only the kernels that have no kept result")
+    asked = words.parse_args(arguments)
+    for manner in asked.manners:
         file = FOLDER / f"{manner}.json"
-        known = json.loads(file.read_text(encoding="utf-8")) if MISSING in words and file.exists() else {}
+        known = json.loads(file.read_text(encoding="utf-8")) if asked.missing and file.exists() else {}
         text = json.dumps(measure_exhibits(manner, known), indent=1, sort_keys=True) + "\n"
         file.write_text(text, encoding="utf-8")
     print(document(), end="")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()
