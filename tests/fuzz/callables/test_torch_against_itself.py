@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kfuzz.callables.aten.table import write_operation
+from kfuzz.callables.aten.table import ATTENTIONS, write_operation
 from kfuzz.callables.aten.term import Arg, Term, Writer
 from kfuzz.callables.libraries import libraries
 from kfuzz.claims.kernel import load
@@ -27,14 +27,22 @@ def enclose(op: str, x: float, claim: Accuracy, *args: Arg, stored: Element = F3
     assert made is not None
     ends = []
     for form in product(*to.forms.values()):
-        N = Bands(claim, {}, form=", ".join(form))
-        names: dict[str, Any] = {"N": N, "np": np, "x": N.input(np.array([x]))}
-        with np.errstate(all="ignore"):
-            for name, text in to.lines:
-                names[name] = eval(text, names)  # noqa: S307  the formula's own lines
-            value = N.store(names[made.text], stored)
-        ends.append((float(value.lo[0]), float(value.hi[0])))
+        lo, hi = evaluate(to, made.text, claim, ", ".join(form), stored, x=np.array([x]))
+        ends.append((float(lo[0]), float(hi[0])))
     return min(lo for lo, _ in ends), max(hi for _, hi in ends)
+
+
+def evaluate(
+    to: Writer, result: str, claim: Accuracy, form: str, stored: Element, **inputs: Reals
+) -> tuple[Reals, Reals]:
+    """The set of a written formula in one form."""
+    N = Bands(claim, {}, form=form)
+    names: dict[str, Any] = {"N": N, "np": np, **{name: N.input(value) for name, value in inputs.items()}}
+    with np.errstate(all="ignore"):
+        for name, text in to.lines:
+            names[name] = eval(text, names)  # noqa: S307  the formula's own lines
+        value = N.store(names[result], stored)
+    return value.lo, value.hi
 
 
 def claim_of(library: str) -> Accuracy:
@@ -89,6 +97,20 @@ def test_numpy_is_not_accused_of_its_own_functions(op: str, x: float, got: float
     lo, hi = enclose(op, x, NUMPY)  # answers of numpy 2.4 with AVX-512
     assert lo <= got <= hi
     assert not lo <= wrong <= hi
+
+
+@pytest.mark.parametrize("kind", ATTENTIONS)
+def test_attention_by_one_operation_is_not_accused(kind: str) -> None:
+    """KernelBench's problem 97: three inputs between 0 and 1, none of them masked."""
+    to, shape = Writer({}), ("b", "h", "s", "d")
+    made = write_operation(to, f"_scaled_dot_product_{kind}", "y", [Term(name, shape) for name in "qkv"], {}, shape)
+    assert isinstance(made, Term)
+    q, k, v = (np.random.default_rng(97).random((1, 2, 8, 16), np.float32) for _ in range(3))
+    lo, hi = evaluate(to, made.text, TORCH, "", F32, q=q, k=k, v=v)
+    for scale, is_right in ((0.25, True), (0.2501, False)):
+        e = np.exp(q @ k.swapaxes(-1, -2) * np.float32(scale))
+        answer = e @ v / e.sum(-1, keepdims=True)
+        assert bool(((lo <= answer) & (answer <= hi)).all()) == is_right
 
 
 def test_a_claim_of_a_torch_function_has_torchs_erf_unless_it_says_another(tmp_path: Path) -> None:

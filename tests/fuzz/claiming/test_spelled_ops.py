@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kfuzz.callables.device import PythonDevice
@@ -28,6 +29,15 @@ def forward(x, {more}eps=1e-5):
 """
 PRODUCT = "def forward(a, b):\n    return a @ b\n"
 LINEAR = "def forward(x, weight):\n    return x @ weight.T\n"
+MATRIX_BY_VECTOR = "def forward(A, x):\n    return A @ x\n"
+ATTENTION = """import numpy as np
+def forward(q, k, v, mask):
+    s = q @ k.swapaxes(-1, -2) / np.sqrt(np.float32(q.shape[-1])) + mask
+    top = s.max(-1, keepdims=True)
+    e = np.exp(s - np.where(top == -np.inf, np.float32(0), top))
+    d = e.sum(-1, keepdims=True)
+    return (e / np.where(d == 0, np.float32(1), d)) @ v
+"""
 SUM = "def forward(x):\n    return x.sum(1)\n"
 NORM = LAYER_NORM.format(more="", then="")
 BATCHES = "softmax(x[batch, cols, inner])"
@@ -63,6 +73,7 @@ def trials(kernel: Kernel, device: Device, count: int = 6) -> list[Trial]:
         (SUM, "row_sum(x[b, cols, s])", {}, "row_sum(x[b, cols, s])"),
         (PRODUCT, "gemm", {}, "gemm(a[m, k], b)"),
         (PRODUCT, "bmm", {}, "gemm(a, b)"),
+        (MATRIX_BY_VECTOR, "gemv", {}, "gemv(a, x)"),
         (PRODUCT, "sgemm(a[batch, m, k], b)", {}, "sgemm(a[batch, m, k], b)"),
         (LINEAR, "linear", {}, "gemm(a[m, k], b[n, k])"),
         (LINEAR, "sgemm(a, b.T)", {}, "sgemm(a, b[n, k])"),
@@ -88,6 +99,8 @@ def test_a_right_function_is_kept_over_its_own_arrays(
         (SOFTMAX.replace("e.sum(dim", "e.sum(-1"), "softmax", {"dim": "0"}),
         (SUM, "row_sum(x[b, s, cols])", {}),
         (PRODUCT, "sgemm(a, b.T)", {}),
+        (PRODUCT.replace("b\n", "(1.001 * b)\n"), "gemm", {}),
+        (MATRIX_BY_VECTOR.replace("A @", "1.001 * A @"), "gemv", {}),
         (LINEAR.replace("weight.T", "(1.001 * weight.T)"), "linear", {}),
         (NORM, "rms_norm", {}),
     ],
@@ -189,6 +202,13 @@ def test_an_extension_works_along_a_dimension_in_the_middle(tmp_path: Path) -> N
     assert [defect for trial in broken for defect in trial.errors]
 
 
+def test_an_attention_that_gives_0_for_a_row_without_keys_is_kept(tmp_path: Path, device: PythonDevice) -> None:
+    """It was called stale: nearly the same input had another answer."""
+    done = trials(kernel_of(tmp_path, ATTENTION, "masked_attention"), device, 30)
+    assert not [defect for trial in done for defect in trial.defects]
+    assert [trial for trial in done if (trial.case.arrays["mask"] == -np.inf).all(1).any()]
+
+
 @pytest.mark.slow
 def test_kernels_without_optional_arrays_are_guessed(tmp_path: Path) -> None:
     path = tmp_path / "gemv.cu"
@@ -202,6 +222,20 @@ def test_kernels_without_optional_arrays_are_guessed(tmp_path: Path) -> None:
 }
 """)
     assert kernel_with(path, Unclaimed("gemv")).op == "gemv(a, x)"
+
+
+@pytest.mark.soak
+def test_a_kernel_that_multiplies_two_matrices_is_guessed(tmp_path: Path) -> None:
+    path = tmp_path / "product.cu"
+    path.write_text("""__global__ void product(const float *A, const float *B, float *C, int m, int n, int k) {
+  int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= m || col >= n) return;
+  float s = 0;
+  for (int i = 0; i < k; i++) s += A[row * k + i] * B[i * n + col];
+  C[row * n + col] = s;
+}
+""")
+    assert kernel_with(path, Unclaimed("gemm")).op == "gemm(a, b)"
 
 
 TWICE = '''"""twice: y = 2 x."""
