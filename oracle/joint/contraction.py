@@ -77,9 +77,11 @@ def cut_tape(tape: list[Quantity], boxes: Boxes, out: Quantity, rows: NDArray[np
     """The steps that are walked, cut to some places of the answer's first axis."""
     made: dict[int, Quantity] = {}
 
-    def part(array: Any) -> Any:  # noqa: ANN401  a number, or an array of any kind
-        is_laid_along = np.ndim(array) == len(out.shape) and array.shape[0] == len(out.parts[0])
-        return array[rows] if is_laid_along else array
+    def is_laid_along(array: Any) -> bool:  # noqa: ANN401  a number, or an array of any kind
+        return np.ndim(array) == len(out.shape) and array.shape[0] == len(out.parts[0])
+
+    def part(array: Any) -> Any:  # noqa: ANN401  the same
+        return array[rows] if is_laid_along(array) else array
 
     def copied(value: Quantity, how: tuple[Any, ...]) -> Quantity:
         if id(value) not in made:
@@ -92,7 +94,7 @@ def cut_tape(tape: list[Quantity], boxes: Boxes, out: Quantity, rows: NDArray[np
     for value in tape:
         if boxes.is_useful(value):
             how = [copied(one, one.how) if isinstance(one, Quantity) else one for one in value.how]
-            if value.how[:1] == ("squares",):
+            if value.how[:1] == ("squares",) and is_laid_along(value.how[1].lo):
                 how[2] = partial(_bound_of_rows, value.how[2], value.how[1], rows)
             copied(value, tuple(how))
     return sorted((value for value in made.values() if value.number), key=lambda value: value.number)

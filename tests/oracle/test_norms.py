@@ -60,6 +60,23 @@ def test_a_batch_norm_in_training_leaves_running_values() -> None:
     assert status(momentum=0.9) == "broken"
 
 
+def test_one_sample_of_a_batch_norm_may_overflow_beside_others() -> None:
+    x, w = np.array([[[0.5, -0.5]], [[3, -0.25]], [[0.25, -0.75]]], "f4"), np.full(1, 3e38, "f4")
+    wide = x.astype("f8")
+    mean, var = wide.mean(axis=(0, 2)), wide.var(axis=(0, 2))
+    none, one = np.zeros(1, "f4"), np.ones(1, "f4")
+    with np.errstate(over="ignore"):
+        y = normed(x, mean.astype("f4"), var.astype("f4"), w, none)
+    got = {
+        "y": y,
+        "running_mean": (0.1 * mean).astype("f4"),
+        "running_var": (0.9 + 0.1 * var * 6 / 5).astype("f4"),
+    }
+    assert np.isinf(got["y"]).tolist() == [[[False, False]], [[True, False]], [[False, False]]]
+    inputs = {"x": x, "running_mean": none, "running_var": one, "w": w, "b": none}
+    assert judge("batch_norm_train", inputs, got, Accuracy(form="two pass")).status == "kept"
+
+
 def test_a_group_norm_has_a_mean_for_each_group_and_an_instance_norm_for_each_channel() -> None:
     x = (RNG.standard_normal((2, 3, 4, 5)) * 2 - 1).astype("f4")
     w, b = (RNG.standard_normal((3, 4)).astype("f4") for _ in range(2))
