@@ -16,6 +16,7 @@ import numpy as np
 
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.gradients import total
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.spelling import formula_over
 from kfuzz.oracle.systems.absent import Absent, present
@@ -50,9 +51,16 @@ class Taped(Quantity):
         tape.steps.append(self)
 
     def viewed(self, move: Callable[[Reals], Reals], how: str = "part") -> Quantity:
+        return self._moved(move, how, is_view=True)
+
+    def __getitem__(self, place: Any) -> Quantity:  # noqa: ANN401  any index that numpy takes
+        parts = place if isinstance(place, tuple) else (place,)
+        return self._moved(lambda part: part[place], "part", not any(isinstance(one, np.ndarray) for one in parts))
+
+    def _moved(self, move: Callable[[Reals], Reals], how: str, is_view: bool) -> Quantity:
         tape: Any = self.N
         places = move(np.arange(math.prod(self.shape)).reshape(self.shape))
-        made: Taped = tape.moved(self, self.base.viewed(move, how), places)
+        made: Taped = tape.moved(self, self.base.viewed(move, how), places, is_view)
         return made
 
     def expanded(self, *sizes: int) -> Quantity:
@@ -84,9 +92,12 @@ class Tape(WordsForFunctions):
         is_live = any(isinstance(one, Taped) and one.back is not None for one in operands)
         return Taped(self, base, back if is_live else None)
 
-    def moved(self, a: Traced, base: Quantity, places: Reals) -> Taped:
-        """Elements at other places: for each its place in a, -1 for one that is none of a's."""
-        return self.step(base, [a], lambda g: [(a, gathered(self.N, g, places, a.shape))])
+    def moved(self, a: Traced, base: Quantity, places: Reals, is_view: bool = False) -> Taped:
+        """Elements at other places: for each its place in a, -1 for one that is none of a's.
+
+        A kernel adds what comes back to where it came from, if need be by atomics, but for a view it just moves it.
+        """
+        return self.step(base, [a], lambda g: [(a, gathered(self.N, g, places, a.shape, is_view))])
 
     def number(self, value: Operand) -> Taped:
         return value if isinstance(value, Taped) else Taped(self, self.N.number(value))
@@ -371,21 +382,24 @@ def places_of(a: Taped, move: Callable[[Quantity], Quantity]) -> Reals:
     return np.asarray(move(PLACES.input(ones)).x, dtype=np.int64) - 1
 
 
-def gathered(N: Any, g: Quantity, places: Reals, shape: tuple[int, ...]) -> Quantity:  # noqa: ANN401  any system
+def gathered(
+    N: Any,  # noqa: ANN401  any system
+    g: Quantity, places: Reals, shape: tuple[int, ...], is_view: bool,
+) -> Quantity:  # fmt: skip
     """For each element of an array of this shape the sum of the gradients of its copies, at these places of it."""
     size, flat = math.prod(shape), places.ravel()
     g = g.expanded(*places.shape).reshaped(flat.size)
+    if not flat.size:
+        nothing: Quantity = N.input(np.zeros(shape))
+        return nothing
     is_there = flat >= 0
-    if np.bincount(flat[is_there], minlength=size).max(initial=0) > 1:
+    if not is_view or np.bincount(flat[is_there], minlength=size).max(initial=0) > 1:
         if not is_there.all():
             g, flat = g[np.flatnonzero(is_there)], flat[is_there]
         added: Quantity = N.scatter(N.input(np.zeros(size)), flat, g, "sum", "scatter")
         return added.reshaped(*shape)
     source = np.full(size, -1)
     source[flat[is_there]] = np.flatnonzero(is_there)
-    if not flat.size:
-        nothing: Quantity = N.input(np.zeros(shape))
-        return nothing
     made = g[np.maximum(source, 0).reshape(shape)]
     if not (source >= 0).all():
         made = N.where(source.reshape(shape) >= 0, made, 0.0)
@@ -400,14 +414,6 @@ def fitted(N: Any, g: Quantity, shape: tuple[int, ...], name: str) -> Quantity: 
     if axes:
         g = N.sum(g, name, axis=axes if len(axes) > 1 else axes[0])
     return g.reshaped(*shape)
-
-
-def total(N: Any, parts: Sequence[Quantity], name: str) -> Quantity:  # noqa: ANN401  any system
-    """The sum of several gradients, in any order."""
-    if len(parts) < 3:
-        return parts[0] if len(parts) == 1 else parts[0] + parts[1]
-    made: Quantity = N.sum(N.join(*(one[..., None] for one in parts)), name)
-    return made[..., 0]
 
 
 def gradients(

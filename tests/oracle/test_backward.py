@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from kfuzz.oracle import OracleError, judge
+from kfuzz.oracle import Accuracy, OracleError, judge
 from kfuzz.oracle.find import find
 from kfuzz.oracle.op import Op
 
@@ -154,6 +154,18 @@ def test_the_gradient_of_a_convolution_has_the_sums_of_all_places() -> None:
     for role, one in right.items():
         wrong = {**right, role: one * np.float32(1.001)}
         assert judge("backward of conv2d", inputs, wrong, scalars=how).status == "broken"
+
+
+def test_what_is_added_to_a_place_by_atomics_may_be_flushed_even_if_it_is_alone() -> None:
+    index, w, g = np.array([1, 0]), np.zeros((3, 1), "f4"), np.array([[1e-40], [1]], "f4")
+    inputs = {"index": index, "w": w, "g_y": g}
+    flushed, right = np.array([[1], [0], [0]], "f4"), np.array([[1], [1e-40], [0]], "f4")
+    with_atomics = Accuracy(atomics="global")
+    for accuracy, answer, status in (
+        (with_atomics, flushed, "kept"), (with_atomics, right, "kept"), (Accuracy(), right, "kept"),
+        (Accuracy(), flushed, "broken"),
+    ):  # fmt: skip
+        assert judge("backward of embedding", inputs, {"d_w": answer}, accuracy).status == status
 
 
 def test_where_two_are_greatest_the_gradient_may_go_to_either() -> None:
