@@ -44,6 +44,23 @@ def _is_independent(op: Op, output: str, d: str, inputs: NamedReals, sizes: Leng
     return True
 
 
+@cache
+def unused_inputs(op: Op) -> frozenset[str]:
+    """The inputs of gradients that no gradient depends on: NaN in all of them changes nothing."""
+    if not op.is_gradient:
+        return frozenset()
+    sizes = op.small_sizes(3)
+    inputs, scalars = op.random_inputs(sizes, np.random.default_rng(1)), op.scalars_of(sizes, {})
+
+    def is_unused(name: str) -> bool:
+        tainted = {**inputs, name: np.full(inputs[name].shape, np.nan)}
+        made = op.run(Exact(sizes, index=Places(sizes)), tainted, sizes, scalars)
+        return not any(np.any(np.isnan(one.x)) for one in made.values())
+
+    with np.errstate(all="ignore"):
+        return frozenset(name for name, role in op.inputs.items() if role.is_float and is_unused(name))
+
+
 def _is_measured_by(op: Op, d: str) -> bool:
     """Whether another dimension, not a quotient of it, follows from this one, or an index is a place along it.
 

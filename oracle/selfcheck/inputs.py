@@ -229,6 +229,36 @@ def _groups(n: int, seed: int, narrow: bool) -> Inputs:
     return {"x": x[None], "w": weights(x[..., 0].size, seed).reshape(-1, 2), "b": np.zeros((len(x), 2))}
 
 
+def _saved(n: int, seed: int, narrow: bool) -> Inputs:
+    """Rows that are hard for a mean and a variance, with both as a layer norm has saved them, and gradients."""
+    x = moment_rows(n, seed, narrow)
+    g = np.random.default_rng([n, seed]).standard_normal(x.shape)
+    return {"x": x, "mean": x.mean(axis=1), "rstd": 1 / np.sqrt(x.var(axis=1) + 1e-5), "w": weights(n, seed), "g": g}
+
+
+def _saved_squares(n: int, seed: int, narrow: bool) -> Inputs:
+    made = _saved(n, seed, narrow)
+    made.pop("mean")
+    return {**made, "rstd": 1 / np.sqrt((made["x"] ** 2).mean(axis=1) + 1e-6)}
+
+
+def _saved_channels(n: int, seed: int, narrow: bool) -> Inputs:
+    made = _saved(n, seed, narrow)
+    return {**made, "x": made["x"][None], "g": made["g"][None], "w": weights(len(made["x"]), seed)}
+
+
+def _saved_scores(n: int, seed: int, narrow: bool) -> Inputs:
+    """Queries, keys and values with the answer and the logarithms that attention has saved."""
+    made = scores(n, seed, narrow)
+    s = made["q"] @ np.swapaxes(made["k"], -1, -2) / np.sqrt(made["q"].shape[-1])
+    m = s.max(axis=-1, keepdims=True)
+    e = np.exp(s - m)
+    total = e.sum(axis=-1, keepdims=True)
+    o = e / total @ made["v"]
+    g = np.random.default_rng([n, seed]).standard_normal(o.shape)
+    return {**made, "o": o, "lse": (m + np.log(total))[..., 0], "g": g}
+
+
 def _probable(n: int, seed: int, narrow: bool) -> Inputs:
     """Probabilities of all sizes, beside targets between 0 and 1."""
     rng = np.random.default_rng([n, seed])
@@ -261,7 +291,8 @@ MAKERS: dict[str, InputMaker] = {
     "exclusive_prefix_sum": lambda n, s, f: {"x": moment_rows(n, s, f)},
     "rotary": _rotary, "scaled_softmax": _scaled, "softmax": lambda n, s, f: {"x": rows(n, s)},
     "log_softmax": lambda n, s, f: {"x": rows(n, s)}, "logsumexp": lambda n, s, f: {"x": rows(n, s)},
-    "softmax_backward": _probabilities,
+    "softmax_backward": _probabilities, "layer_norm_backward": _saved, "rms_norm_backward": _saved_squares,
+    "batch_norm_backward": _saved_channels, "attention_backward": _saved_scores,
 }  # fmt: skip
 
 

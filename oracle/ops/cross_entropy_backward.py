@@ -1,0 +1,15 @@
+"""cross_entropy_backward: dx = (exp(x - lse) - (1 at the label)) g, row by row, from a saved logarithm of the sum.
+
+lse is an input as any other: it is taken as it is, not worked out from x.
+"""
+
+from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.systems.value import Quantity, System
+
+INPUTS = {"x": "float[rows, cols]", "labels": "int[rows] < cols", "lse": "float[rows]", "g": "float[rows]"}
+OUTPUTS = {"dx": "float[rows, cols]"}
+
+
+def formula(N: System, x: Quantity, labels: Reals, lse: Quantity, g: Quantity) -> Quantity:
+    p = N.exp(x - lse[:, None])
+    return N.where(N.index("cols") == labels[:, None], p - 1.0, p) * g[:, None]
