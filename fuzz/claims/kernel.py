@@ -49,6 +49,7 @@ from kfuzz.claims.variants import EXAMPLE, FEW, SizeDomain, TooManyError
 from kfuzz.claims.where import Where, read_where
 from kfuzz.devices import Entry, Job, Step
 from kfuzz.devices.vast import is_vast
+from kfuzz.oracle.apart import unused_inputs
 from kfuzz.oracle.elements import BY_DTYPE, F32, Element, store, values
 from kfuzz.oracle.find import find
 from kfuzz.oracle.layout import Shape
@@ -392,7 +393,7 @@ def read(front: FrontMatter) -> Kernel:
     launches = (
         (read_callable(front, claim.call, names, arrays),)
         if front.is_python
-        else read_launches(front, claim, names, arrays)
+        else read_launches(front, claim, names, arrays, unused_inputs(op))
     )
     types = [one.element for one in arrays.values()]
     home = claim.call.home if front.is_python else claim.host.home if claim.host else None

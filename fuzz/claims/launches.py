@@ -132,14 +132,15 @@ class LaunchVariant:
 
 
 def read_launches(
-    front: FrontMatter, claim: WrittenClaim, names: ClaimNames, arrays: ClaimedArrays
+    front: FrontMatter, claim: WrittenClaim, names: ClaimNames, arrays: ClaimedArrays, unused: frozenset[str]
 ) -> tuple[Launch, ...]:
-    """The launches of a claim, or the host function that makes them."""
+    """The launches of a claim, or the host function that makes them. `unused`: inputs that no launch has to take."""
+    wanted = {name: one for name, one in arrays.items() if one.writes or one.reads not in unused}
     if claim.host:
         if claim.launch is not None:
             raise front.error(("host",), "the host launches what it needs; leave out [[launch]], or [host]")
         host = read_host(front, claim.host, names, arrays)
-        check_taken(front, {name: array for name, array in arrays.items() if name not in host.returns}, (host,))
+        check_taken(front, {name: array for name, array in wanted.items() if name not in host.returns}, (host,))
         return (host,)
     written = required(front, ("launch",), claim.launch, EXAMPLE)
     functions: dict[str, Parameters] = {}
@@ -148,7 +149,7 @@ def read_launches(
     launches = tuple(
         read_launch(front, ("launch", index), one, names, arrays, functions) for index, one in enumerate(written)
     )
-    check_taken(front, arrays, launches)
+    check_taken(front, wanted, launches)
     return launches
 
 

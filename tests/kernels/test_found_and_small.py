@@ -58,6 +58,7 @@ LARGER = {
     "weight_only_group_of_next": 514,  # two groups of 128
     "weight_only_no_zero": 257,  # a group of 128
     "depthwise_bias_of_first_channel": 22,  # two channels with windows of nine weights
+    "rms_norm_dw_first_block_only": 24,  # two rows of x and g, a weight and a sum for each
     "norm_quantize_by_way_of_bf16": 256,  # a group of 128, and its weights
 }
 ONE_ROW = {"leading_neg_inf", "missing_barrier", "max_starts_at_zero", "exp_clamped", "tail_dropped", "reads_next_row"}

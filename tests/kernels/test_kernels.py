@@ -15,16 +15,21 @@ FILES = kernel_files()
 COMPUTED = sorted({load(path).op for path in FILES})
 NAMES = [name_of(path) for path in FILES]
 FAMILIES = (
-    ("softmax",), ("log_softmax", "logsumexp", "cross_entropy"), ("attention", "causal_attention"),
-    ("layer_norm", "rms_norm"), ("gelu", "gelu_tanh", "silu", "swiglu"), ("sgemm", "gemm", "gemv"), ("transpose",),
+    ("softmax",), ("log_softmax", "logsumexp", "cross_entropy", "backward of cross_entropy"),
+    ("attention", "causal_attention", "attention_backward"), ("layer_norm", "rms_norm"),
+    ("batch_norm", "batch_norm_train", "group_norm"), ("layer_norm_backward", "rms_norm_backward", "softmax_backward"),
+    ("gelu", "gelu_tanh", "silu", "swiglu", "backward of gelu", "adamw"), ("embedding", "backward of embedding"),
+    ("sgemm", "gemm", "gemv"), ("transpose",),
     ("row_max", "row_sum", "max_sum"), ("merge_all", "safe_merge"), ("prefix_sum",),
     ("argmax", "argmin", "argsort", "sort", "top_k"),
     ("group_quantize", "block_quantize", "static_quantize", "two_level_quantize", "fake_quantize"),
     ("group_dequantize", "affine_dequantize"), ("rms_norm_quantize", "rms_norm_static_quantize", "swiglu_quantize"),
     ("scaled_gemm", "two_level_gemm", "weight_only_gemm", "weight_only_gemm_zeros"),
     ("narrow_kv_attention", "paged_kv_attention", "cache_append"),
-    (find("conv2d").name, find("depthwise_conv2d").name),
-    tuple(find(name).name for name in ("max_pool2d", "max_pool2d_with_indices", "avg_pool2d")),
+    tuple(find(name).name for name in ("conv2d", "depthwise_conv2d", "grouped_conv2d", "conv_transpose2d")),
+    tuple(
+        find(name).name for name in ("max_pool2d", "max_pool2d_with_indices", "avg_pool2d", "adaptive_avg_pool2d")
+    ),
 )  # fmt: skip
 """Ops in which people make the same mistakes."""
 
