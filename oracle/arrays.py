@@ -54,7 +54,7 @@ def check_inputs(
 def _check_array(what: str, array: NDArray[Any], op: Op, role: Role) -> Floats:
     """Return the array if its type fits its role."""
     if not role.is_float:
-        return check_integers(what, array, None)
+        return check_integers(what, array, TRUTHS if role.is_truth else None)
     if role.is_grid:
         element = BY_DTYPE.get(array.dtype) if isinstance(array, np.ndarray) else None
         if element is None or not element.is_narrow:
@@ -129,9 +129,13 @@ def check_floats(what: str, array: NDArray[Any], only_float32: bool = True) -> F
     return array
 
 
+TRUTHS = 2
+"""Below this an array may hold truths, too."""
+
+
 def check_integers(what: str, array: NDArray[Any], below: int | None) -> NDArray[Any]:
     """Return the array; raise an error if it does not hold integers, or holds one out of range."""
-    if not isinstance(array, np.ndarray) or not np.issubdtype(array.dtype, np.integer):
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in ("iub" if below == TRUTHS else "iu"):
         raise OracleError(f"{what}: expected an array of integers")
     if below is not None and array.size and not (array.min() >= 0 and array.max() < below):
         raise OracleError(f"{what} has {int(array.min())}..{int(array.max())}: expected 0..{below - 1}")

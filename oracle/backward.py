@@ -85,7 +85,7 @@ class Tape(WordsForFunctions):
 
     def __init__(self, N: Any) -> None:  # noqa: ANN401  any system
         self.N, self.steps, self.form = N, list[Taped](), N.form
-        self.size, self.index = N.size, N.index
+        self.size, self.index, self.counts_absent = N.size, N.index, N.counts_absent
 
     def step(self, base: Quantity, operands: Sequence[Quantity], back: Back) -> Taped:
         """A step; a constant, if all its operands are."""

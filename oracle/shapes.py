@@ -17,8 +17,11 @@ import numpy as np
 from kfuzz.oracle.elements import E4M3, Element, Reals
 from kfuzz.oracle.errors import OracleError
 
-ROLE = re.compile(r"(float32|float|uniform|int|grid)\s*\[(.*)\]\s*(?:<\s*(\w+))?", re.DOTALL)
-USAGE = 'write "float[rows, cols]", "float[rows, 2 * cols // step + 1]", "grid[rows, cols]" or "int[rows] < cols"'
+ROLE = re.compile(r"(float32|float|uniform|int|bool|grid)\s*\[(.*)\]\s*(?:<\s*(\w+))?", re.DOTALL)
+USAGE = (
+    'write "float[rows, cols]", "float[rows, 2 * cols // step + 1]", "grid[rows, cols]", "bool[rows, cols]" or '
+    '"int[rows] < cols"'
+)
 QUOTIENT = re.compile(r"(\w+)\s*/\s*(\w+)")
 BETWEEN = re.compile(r",(?![^()]*\))")
 NAME = re.compile(r"[A-Za-z_]\w*")
@@ -33,9 +36,9 @@ class Role:
     """One array of an op: numbers or integers, its dimensions, and the dimension or number that bounds its integers.
 
     `is_only_float32`: the array must be float32; any other array of numbers may be of any float type. `is_grid`: its
-    numbers are those of a narrow type, of floats or integers. `is_uniform`: its numbers are from 0 to below 1. A
-    dimension is a name, a number, or an expression over names, such as "(n - k) // stride + 1"; "cols / group" is a
-    quotient that is rounded up.
+    numbers are those of a narrow type, of floats or integers. `is_uniform`: its numbers are from 0 to below 1.
+    `is_truth`: its integers are 0 for false and 1 for true. A dimension is a name, a number, or an expression over
+    names, such as "(n - k) // stride + 1"; "cols / group" is a quotient that is rounded up.
     """
 
     is_float: bool
@@ -44,6 +47,7 @@ class Role:
     is_only_float32: bool = False
     is_grid: bool = False
     is_uniform: bool = False
+    is_truth: bool = False
 
     @property
     def divided(self) -> tuple[tuple[str, str, str], ...]:
@@ -84,9 +88,11 @@ def read_role(op: str, name: str, text: object) -> Role:
         dimensions = tuple(map(read_dimension, parts))
     except SyntaxError:
         raise OracleError(f"{op}: {name} = {text!r}: not a role; {USAGE}") from None
+    kind, is_truth = match[1], match[1] == "bool"
     return Role(
-        match[1] != "int", dimensions, match[3], match[1] == "float32", match[1] == "grid", match[1] == "uniform"
-    )
+        kind not in ("int", "bool"), dimensions, "2" if is_truth else match[3], kind == "float32", kind == "grid",
+        kind == "uniform", is_truth,
+    )  # fmt: skip
 
 
 def read_dimension(text: str) -> str:

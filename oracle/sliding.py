@@ -5,7 +5,7 @@ reference has any number of them. Knows words; it knows no number system.
 """
 
 from collections.abc import Sequence
-from math import prod
+from math import gcd, prod
 
 import numpy as np
 
@@ -64,6 +64,8 @@ def _spread_and_filter(
     dilation: Sequence[int], more: Sequence[int], sum: str,
 ) -> Quantity:  # fmt: skip
     count = len(stride)
+    if made := _filter_by_phases(N, x, w, bias, stride, pad, dilation, more, sum):
+        return made
     window = w.shape[-count:]
     ends = [step * (n - 1) - one for step, n, one in zip(dilation, window, pad, strict=True)]
     pads = [(end, end + other) for end, other in zip(ends, more, strict=True)]
@@ -71,6 +73,66 @@ def _spread_and_filter(
     seen = N.windows(apart, window, 1, pads, dilation, ABSENT)
     flipped = w[(..., *[slice(None, None, -1)] * count)]
     return _filter(N, seen, flipped.permuted((0, 2, 1, *range(3, 3 + count))), bias, sum)
+
+
+def _filter_by_phases(
+    N: System, x: Quantity, w: Quantity, bias: Quantity | None, stride: Sequence[int], pad: Sequence[int],
+    dilation: Sequence[int], more: Sequence[int], sum: str,
+) -> Quantity | None:  # fmt: skip
+    """The same without a product by a zero between: each remainder of a place by the stride meets taps of its own.
+
+    None where that is no gain, where a remainder has no tap, and where the zeros count: beside a weight that is
+    infinite or NaN, and if a claim says in which order all terms are added.
+    """
+    count = len(stride)
+    window, lengths = w.shape[-count:], x.shape[-count:]
+    taps = [
+        [range(first, n, step // gcd(step, d)) for first in _first_taps(n, step, d)]
+        for n, step, d in zip(window, stride, dilation, strict=True)
+    ]
+    empty = any(not len(some) for axis in taps for some in axis)
+    if prod(stride) == 1 or empty or N.counts_absent or not (is_finite(x) and is_finite(w)):
+        return None
+    spans = [(n - 1) * step + d * (k - 1) + 1 + other  # places before the padding is cut off
+             for n, step, d, k, other in zip(lengths, stride, dilation, window, more, strict=True)]  # fmt: skip
+    many = [-(-span // step) for span, step in zip(spans, stride, strict=True)]
+
+    def filtered(phase: tuple[int, ...]) -> Quantity:
+        some = [axis[place] for axis, place in zip(taps, phase, strict=True)]
+        apart = [d // gcd(step, d) for step, d in zip(stride, dilation, strict=True)]
+        lags = [(d * one[0] - place) // step for one, place, step, d in zip(some, phase, stride, dilation, strict=True)]
+        ends = [lag + step * (len(one) - 1) for lag, step, one in zip(lags, apart, some, strict=True)]
+        pads = [(end, out - n - lag) for end, lag, out, n in zip(ends, lags, many, lengths, strict=True)]
+        seen = N.windows(x, [len(one) for one in some], 1, pads, apart, ABSENT)
+        own = w[(..., *(slice(one[0], one[-1] + 1, one.step) for one in some))][(..., *[slice(None, None, -1)] * count)]
+        return _filter(N, seen, own.permuted((0, 2, 1, *range(3, 3 + count))), bias, sum)
+
+    def joined(phase: tuple[int, ...]) -> Quantity:
+        """All phases of the axes that follow these, side by side."""
+        axis = len(phase)
+        if axis == count:
+            return filtered(phase)
+        at = 4 + axis
+        every = [joined((*phase, place)) for place in range(stride[axis])]
+        shape = every[0].shape
+        side = [one.reshaped(*shape[:at], 1, *shape[at:]) for one in every]
+        made = N.join(*side, axis=at - len(shape) - 1)
+        return made.reshaped(*shape[: at - 1], shape[at - 1] * stride[axis], *shape[at:])
+
+    inside = (slice(one, span - one) for one, span in zip(pad, spans, strict=True))
+    return joined(())[(..., *inside)]
+
+
+def _first_taps(window: int, stride: int, dilation: int) -> list[int]:
+    """For each remainder by the stride the first tap whose place has it; the window's length if none has."""
+    remainders = [tap * dilation % stride for tap in range(window)]
+    return [remainders.index(one) if one in remainders else window for one in range(stride)]
+
+
+def is_finite(a: Quantity) -> bool:
+    """Whether none of the numbers, of any system, may be infinite or NaN."""
+    with np.errstate(invalid="ignore"):
+        return all(not np.any(part) if part.dtype == bool else bool(np.all(part - part == 0)) for part in a.parts)
 
 
 def _filter(N: System, seen: Quantity, w: Quantity, bias: Quantity | None, sum: str) -> Quantity:

@@ -31,8 +31,13 @@ from kfuzz.oracle import Accuracy, Special, judge
 from kfuzz.oracle.find import find
 from kfuzz.oracle.question import enclose
 
-LIMITS = ((2, 8), (2, 16), (2, 32), (4, 64), (16, 128))
-"""The largest batch, and the largest other size, that a constant of a problem may be: the first at which it runs."""
+LIMITS = ((2, 8), (0, 8), (2, 16), (0, 16), (2, 32), (0, 32), (4, 64), (16, 128))
+"""The largest batch, and the largest other size, that a constant of a problem may be: the first at which it runs.
+
+With a batch of 0 all constants of 16 or more are divided by one power of two, which keeps what is equal, or half.
+"""
+LEAST_SIZE = 16
+"""Smaller constants may be a window or a stride, which have to fit each other."""
 IMAGES = re.compile(r"\b(224|227|256|512), ?(224|227|256|512)\b")
 U = 2.0**-24
 
@@ -53,13 +58,33 @@ class Outcome:
 
 def shrink(source: str, batch: int, most: int) -> str:
     """The text with the constants of its module, and the sizes of its images, made smaller."""
-    lines = source.split("\n")
+    lines, every = source.split("\n"), constants_of(source)
+    largest = max((one for _, value in every for one in as_numbers(value)), default=0)
+    by = 1
+    while not batch and largest // by > most:
+        by *= 2
 
     def smaller(value: int, limit: int) -> int:
+        if not batch:
+            return value // by if value >= LEAST_SIZE and value % by == 0 else value
         while value > limit:
             value //= 2
         return value
 
+    for node, value in every:
+        limit = batch if "batch" in ast.unparse(node.targets[0]).lower() else most
+        sizes = [smaller(one, limit) for one in as_numbers(value)]
+        text = repr(sizes[0] if isinstance(value, int) else type(value)(sizes))
+        at = node.value
+        line = lines[at.lineno - 1]
+        lines[at.lineno - 1] = line[: at.col_offset] + text + line[at.end_col_offset :]
+    side = min(64, 2 * most)
+    return IMAGES.sub(f"{side}, {side}", "\n".join(lines)) if most < LIMITS[-1][1] else "\n".join(lines)
+
+
+def constants_of(source: str) -> list[tuple[ast.Assign, Any]]:
+    """The constants of a module that are whole numbers, or tuples or lists of them, each on a line of its own."""
+    found = []
     for node in ast.parse(source).body:
         if not isinstance(node, ast.Assign) or node.value.lineno != node.value.end_lineno:
             continue
@@ -67,18 +92,13 @@ def shrink(source: str, batch: int, most: int) -> str:
             value = eval(compile(ast.Expression(node.value), "", "eval"), {"__builtins__": {}})  # noqa: S307  runs later too
         except (NameError, TypeError, AttributeError, ArithmeticError, LookupError, ValueError):  # no constants alone
             continue
-        limit = batch if "batch" in ast.unparse(node.targets[0]).lower() else most
-        if type(value) is int:
-            text = repr(smaller(value, limit))
-        elif isinstance(value, tuple | list) and all(type(one) is int for one in value):
-            text = repr(type(value)(smaller(one, limit) for one in value))
-        else:
-            continue
-        at = node.value
-        line = lines[at.lineno - 1]
-        lines[at.lineno - 1] = line[: at.col_offset] + text + line[at.end_col_offset :]
-    side = min(64, 2 * most)
-    return IMAGES.sub(f"{side}, {side}", "\n".join(lines)) if most < LIMITS[-1][1] else "\n".join(lines)
+        if isinstance(value, int | tuple | list) and all(type(one) is int for one in as_numbers(value)):
+            found.append((node, value))
+    return found
+
+
+def as_numbers(value: Any) -> list[Any]:  # noqa: ANN401  a number, or several
+    return list(value) if isinstance(value, tuple | list) else [value]
 
 
 def judge_problem(path: Path) -> Outcome:

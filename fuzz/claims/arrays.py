@@ -18,7 +18,7 @@ from kfuzz.claims.front_matter import FrontMatter, KeyPath
 from kfuzz.claims.keys import ARRAY_USAGE
 from kfuzz.claims.reading import ClaimNames, checked, required
 from kfuzz.claims.roles import Roles
-from kfuzz.oracle.elements import ELEMENTS, F32, FLOATS, I32, I64, U8, U32, Element
+from kfuzz.oracle.elements import BOOL, ELEMENTS, F32, FLOATS, I32, I64, U8, U32, Element
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.layout import Layout, Packing, read_layout, storage_of
 from kfuzz.sources.cuda_text import split_commas
@@ -217,7 +217,7 @@ def check_elements(front: FrontMatter, roles: Roles, arrays: Mapping[str, Array]
         if role in roles.grids:
             allowed = tuple(one for one in ELEMENTS.values() if one.is_narrow)
         elif role in roles.integers:
-            allowed = (I32, I64)
+            allowed = (BOOL, U8) if role in roles.truths else (I32, I64)
         else:
             any_float = tuple(one for one in FLOATS if array.reads or roles.grids or not one.is_narrow)
             allowed = any_float if roles.takes_any_float else (F32,)

@@ -103,7 +103,7 @@ def question_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) 
 def tracer_text() -> str:
     """The texts, besides the reference's own, on which the formula depends: the tracer and its table."""
     callables = Path(__file__).parents[1] / "callables"
-    files = *sorted((callables / "aten").glob("*.py")), callables / "torch" / "tracing.py"
+    files = (path for folder in ("aten", "torch") for path in sorted((callables / folder).glob("*.py")))
     return "".join(path.read_text(encoding="utf-8") for path in files)
 
 

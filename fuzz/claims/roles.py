@@ -9,7 +9,7 @@ from functools import cache
 from itertools import chain
 
 from kfuzz.oracle.apart import row_axes
-from kfuzz.oracle.elements import F32, I32, Element
+from kfuzz.oracle.elements import BOOL, F32, I32, Element
 from kfuzz.oracle.find import find
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.shapes import is_derived
@@ -28,7 +28,7 @@ class Roles:
     `takes_vector`: the op works by row, and one row may also be given as a plain vector.
     `cut`: the axis of each array along which the op can be split; an array without one is needed whole.
     `axis`: the dimension of the first input along which the op works.
-    `grids`: roles whose arrays are of a narrow type.
+    `grids`: roles whose arrays are of a narrow type. `truths`: integers that are 0 or 1.
     """
 
     op: str
@@ -42,6 +42,7 @@ class Roles:
     cut: Mapping[str, int] = field(default_factory=dict)
     axis: int = -1
     grids: frozenset[str] = frozenset()
+    truths: frozenset[str] = frozenset()
 
     @property
     def has_derived_dimensions(self) -> bool:
@@ -55,6 +56,8 @@ class Roles:
 
     def element(self, role: str) -> Element:
         """The default element type of a kernel's array with this role."""
+        if role in self.truths:
+            return BOOL
         return self.whole if role in self.integers else F32
 
     def __str__(self) -> str:
@@ -79,6 +82,7 @@ def roles_of(op: str) -> Roles:
     return Roles(
         op, inputs, outputs, module.takes_vector, module.takes_any_float, integers, rules, cut=dict(row_axes(module)),
         grids=frozenset(name for name, role in module.roles if role.is_grid), axis=axis_of(module),
+        truths=frozenset(name for name, role in module.roles if role.is_truth),
     )  # fmt: skip
 
 

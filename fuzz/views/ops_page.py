@@ -10,8 +10,8 @@ from kfuzz.oracle.shapes import Role
 HEAD = """# The ops
 
 These are the ops that a kernel may claim. `float` is f32, f16, bf16 or f64, each with its own type;
-`float32` is f32 alone; `uniform` is a float from 0 to below 1; `int` is i32 or i64. [formulas.md](formulas.md) explains
-formulas and how to write one.
+`float32` is f32 alone; `uniform` is a float from 0 to below 1; `int` is i32 or i64, and `bool` is bool or u8.
+[formulas.md](formulas.md) explains formulas and how to write one.
 `backward of NAME` is [the op of its gradients](formulas.md#gradients). `python -m kfuzz.views.ops_page > docs/ops.md`
 writes this page.
 

@@ -67,6 +67,7 @@ class Bands(MoveWords, WordsForFunctions):
         self.E: Endpoints = ends or FloatEnds(np.longdouble if work is F64 else np.float64)
         self.indices, self.all_masked = {} if index is None else index, all_masked
         self.u, self.ftz = work.u, claim.ftz
+        self.counts_absent = claim.order is not None
         self.tiny = work.min_normal if claim.ftz else work.tiny
         self.least = max(least, work.min_normal)
         self.steps = 0

@@ -24,6 +24,7 @@ class Exact(MoveWords, WordsForFunctions):
     """Plain numbers: float64 unless `bits` asks for mpmath's."""
 
     inf = np.inf
+    counts_absent = False
 
     def __init__(
         self, sizes: Mapping[str, int], form: str = "", bits: int = 0, index: Mapping[str, Reals] | None = None,

@@ -35,6 +35,7 @@ class Loosest(MoveWords, WordsForFunctions):
     """The loosest bounds of one formula in float64, whose own errors are far below the u of a narrower format."""
 
     inf = INF
+    counts_absent = False
 
     def __init__(
         self, claim: Accuracy, sizes: Mapping[str, int], work: Element, form: str, index: Mapping[str, Reals]

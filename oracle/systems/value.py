@@ -222,10 +222,12 @@ class System(WordsForFunctions, Protocol):
     `unknown` has the given shape, and nothing is known about it: what depends on it is not judged.
     Outputs are named where their element types matter: the grid to which `quantize` rounds and `scale` leads, and the
     scale whose written value `written` takes.
+    `counts_absent`: a claim says in which order all terms are added, absent ones too.
     """
 
     inf: float
     form: str
+    counts_absent: bool
 
     def number(self, value: Operand) -> Quantity: ...
     def input(self, x: Reals) -> Quantity: ...

@@ -1,13 +1,15 @@
 """Convolutions and pools: right answers of other algorithms are kept, and the mistakes people make are broken."""
 
 from itertools import product
+from math import gcd
 from typing import Any
 
 import numpy as np
 import pytest
 
-from kfuzz.oracle import judge
+from kfuzz.oracle import judge, sliding
 from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.systems.exact import Exact
 
 Any_ = Any
 RNG = np.random.default_rng(7)
@@ -84,6 +86,31 @@ def test_a_transposed_convolution_adds_each_x_to_a_window(
     assert judge(name, arrays, {"y": y}, scalars=how).status == "kept"
     y[(0, *[0] * (y.ndim - 1))] += np.float32(1e-3)
     assert judge(name, arrays, {"y": y}, scalars=how).status == "broken"
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_transposed_convolution_by_phases_is_the_one_over_zeros(seed: int) -> None:
+    """An infinite weight beside the zeros may make NaN, and phases would never multiply it."""
+    rng = np.random.default_rng(seed)
+    count = 1 + seed % 3
+    stride, dilation, window, places = (rng.integers(1, most, count).tolist() for most in (4, 4, 6, 5))
+    stride[0], window = 2, [max(one, step) for one, step in zip(window, stride, strict=True)]
+    dilation = [d if gcd(d, step) == 1 else 1 for d, step in zip(dilation, stride, strict=True)]
+    pad = [int(rng.integers(0, d * (k - 1) // 2 + 1)) for d, k in zip(dilation, window, strict=True)]
+    more = [step - 1 for step in stride]
+    whole = {name: rng.integers(-9, 10, shape).astype("f8")
+             for name, shape in {"x": (2, 6, *places), "w": (6, 2, *window), "bias": (4,)}.items()}  # fmt: skip
+
+    def answer(*, counts_absent: bool) -> Any_:
+        N = Exact({})
+        N.counts_absent = counts_absent
+        x, w, bias = (N.input(one) for one in whole.values())
+        return sliding.conv_transposed(N, x, w, bias, stride, pad, dilation, more, 2, "conv").x
+
+    assert np.array_equal(answer(counts_absent=False), answer(counts_absent=True))
+    whole["w"][(0, 0, *[0] * count)] = np.inf
+    with np.errstate(invalid="ignore"):
+        assert np.array_equal(answer(counts_absent=False), answer(counts_absent=True), equal_nan=True)
 
 
 @pytest.mark.parametrize(("places", "window", "stride", "pad", "dilation"), CASES)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kfuzz.callables.aten.term import Arg, SizeTexts, Term, Text, UnknownError, Writer, Writing, text_of
+from kfuzz.callables.aten.term import Arg, SizeTexts, Term, Text, UnknownError, Writer, Writing, number_of, text_of
 
 
 def each(template: str) -> Writing:
@@ -11,7 +11,7 @@ def each(template: str) -> Writing:
     def rule(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
         if options.get("alpha", 1) != 1 or options.get("rounding_mode") is not None:
             raise UnknownError
-        return Term(to.keep(name, template.format(*map(text_of, args))), shape)
+        return Term(to.keep(name, template.format(*map(number_of, args))), shape)
 
     return rule
 
@@ -20,7 +20,7 @@ def product(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg],
     """a b; it notes the square of a tensor, since a sum of squares may be contracted."""
     del options
     square = text_of(args[0]) if args[0] == args[1] else ""
-    return Term(to.keep(name, f"{text_of(args[0])} * {text_of(args[1])}"), shape, square=square)
+    return Term(to.keep(name, f"{number_of(args[0])} * {number_of(args[1])}"), shape, square=square)
 
 
 POWERS = {2: "{0} * {0}", 3: "{1} * {0}", 4: "{1} * {1}", 0.5: "N.sqrt({0})", 1: "{0}",

@@ -11,6 +11,7 @@ from kfuzz.callables.aten.term import (
     UnknownError,
     Writer,
     Writing,
+    number_of,
     tensor,
     text_of,
     whole_number,
@@ -34,11 +35,13 @@ def view(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], sh
 
 
 def same(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
-    """A copy."""
-    del to, name, options, shape
-    if not isinstance(args[0], Term):
+    """A copy; of integers and truths that become numbers, these numbers."""
+    x = args[0]
+    if not isinstance(x, Term):
         raise UnknownError
-    return args[0]
+    if x.is_mask and str(options.get("dtype", "")).startswith(("float", "double", "half", "bfloat")):
+        return Term(to.set(name, number_of(x)), shape)
+    return x
 
 
 def permute(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:

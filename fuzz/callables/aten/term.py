@@ -98,6 +98,12 @@ def text_of(operand: Arg) -> Text:
     return "N.inf" if operand == math.inf else "-N.inf" if operand == -math.inf else repr(operand)
 
 
+def number_of(operand: Arg) -> Text:
+    """An operand of arithmetic in a formula's text: integers and truths as numbers, which are known exactly."""
+    text = text_of(operand)
+    return f'N.input(({text}).astype("f8"))' if isinstance(operand, Term) and operand.is_mask else text
+
+
 def whole_number(operand: Arg) -> int:
     """An axis, or another number that does not follow from sizes."""
     if isinstance(operand, bool) or not isinstance(operand, int):

@@ -5,15 +5,15 @@ Knows torch and the text of a file; it knows no trace and no formula.
 
 import ast
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
 
 import torch
 
 from kfuzz.callables.loading import SEED
-from kfuzz.callables.torch.sizes import Below, Dims
+from kfuzz.callables.torch.sizes import BOOLEAN, Below, Dims
 
 FACTORIES = ("rand", "randn", "zeros", "ones", "empty", "full", "randint")
 
@@ -24,11 +24,23 @@ class CannotError(Exception):
 
 @dataclass(frozen=True)
 class Declared:
-    """The inputs of a reference: their dimensions, the limits of integers, and the dimensions of only one size."""
+    """The inputs of a reference: their dimensions, the limits of integers, and the dimensions of only one size.
+
+    `sizes`: the size of each dimension as the file has it.
+    """
 
     dims: Dims
     below: Below
     fixed: dict[str, int]
+    sizes: Mapping[str, int] = field(default_factory=dict)
+
+    def with_equal_sizes_as_one(self) -> "Declared":
+        """Dimensions of one size as one dimension: a reference may need it, where its file has two numbers."""
+        first: dict[int, str] = {}
+        one = {name: first.setdefault(size, name) for name, size in self.sizes.items()}
+        dims = {role: [one.get(name, name) for name in names] for role, names in self.dims.items()}
+        fixed = {one[name]: size for name, size in self.fixed.items()}
+        return replace(self, dims=dims, below={role: one.get(n, n) for role, n in self.below.items()}, fixed=fixed)
 
 
 def reference_of(module: ModuleType, name: str) -> tuple[Callable[..., Any], bool]:
@@ -68,12 +80,11 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
     calls.sort(key=lambda node: (node.lineno, node.col_offset))
     if len(made) > len(names):
         raise CannotError("get_inputs makes more tensors than the reference takes; write arrays")
+    known = sizes_in(module, functions["get_inputs"])
     if len(calls) != len(made):  # an input is made in several steps: its sizes are known by their numbers alone
-        if not all(one.is_floating_point() for one in made):
+        if not all(one.is_floating_point() or one.dtype == torch.bool for one in made):
             raise CannotError("get_inputs does not make each input by a call of torch.rand or its kin; write arrays")
-        return Declared(dict(zip(names, ([*map(str, one.shape)] for one in made), strict=False)), {}, {}), with_numbers(
-            reference, every
-        )
+        calls = [ast.Call(func=ast.Name("made"), args=[], keywords=[])] * len(made)
     found, inside = Dims(), {node.id for node in ast.walk(functions["get_inputs"]) if isinstance(node, ast.Name)}
     most: dict[str, ast.expr] = {}
     for name, call, one in zip(names, calls, made, strict=False):
@@ -82,17 +93,14 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
             options = {option.arg: option.value for option in call.keywords}
             many = 1 + (len(args) > 1 and not isinstance(args[1], ast.Tuple | ast.List))
             limit, args = options.get("high", args[many - 1]), [options.get("size", args[-1])]
-            most |= {} if one.is_floating_point() else {name: limit}
-        elif not one.is_floating_point():
+            most |= {} if one.is_floating_point() or one.dtype == torch.bool else {name: limit}
+        elif not one.is_floating_point() and one.dtype != torch.bool:
             raise CannotError(f"{name} is a tensor of {one.dtype}; a reference of floats is wanted")
         said = [getattr(arg, "elts", [arg]) for arg in args]
         flat = [arg for args in said for arg in args]
         texts = [arg.id if isinstance(arg, ast.Name) else "" for arg in flat][: one.ndim]
         texts += [""] * (one.ndim - len(texts))
-        found[name] = [
-            text if getattr(module, text, None) == size else str(size)
-            for text, size in zip(texts, one.shape, strict=True)
-        ]
+        found[name] = name_sizes(texts, one.shape, known)
     elsewhere = {
         node.id
         for top in tree.body
@@ -107,8 +115,35 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
         below[name] = word if word in used else str(getattr(module, word, word))
         if not (below[name] in used or below[name].isdigit()):
             raise CannotError(f"{name} holds integers below {ast.unparse(limit)}, which is no number")
-    fixed = {name: int(getattr(module, name)) for name in inside & elsewhere & used}
-    return Declared(found, below, fixed), with_numbers(reference, every)
+    below |= {name: BOOLEAN for name, one in zip(names, made, strict=False) if one.dtype == torch.bool}
+    sizes = {name: size for name, (_, size) in known.items() if name in used}
+    fixed = {name: size for name, size in sizes.items() if known[name][0] in inside & elsewhere}
+    return Declared(found, below, fixed, sizes), with_numbers(reference, every)
+
+
+def sizes_in(module: ModuleType, function: ast.FunctionDef) -> dict[str, tuple[str, int]]:
+    """The sizes that a function may use, each with its constant's name: `shape_0` is the first number of `shape`."""
+    found: dict[str, tuple[str, int]] = {}
+    for node in sorted((one for one in ast.walk(function) if isinstance(one, ast.Name)), key=lambda one: one.lineno):
+        value = getattr(module, node.id, None)
+        if type(value) is int:
+            found[node.id] = (node.id, value)
+        elif isinstance(value, tuple | list) and all(type(one) is int for one in value):
+            found |= {f"{node.id}_{place}": (node.id, one) for place, one in enumerate(value)}
+    return found
+
+
+def name_sizes(texts: Sequence[str], shape: Sequence[int], known: Mapping[str, tuple[str, int]]) -> list[str]:
+    """A name for each size of an array: that in the text, else that of a constant of this value, else its digits."""
+    made: list[str] = []
+    for text, size in zip(texts, shape, strict=True):
+        if text in known and known[text][1] == size:
+            made.append(text)
+            continue
+        fitting = [name for name, (_, value) in known.items() if value == size and size > 1]
+        left = [name for name in fitting if name not in (*made, *texts)]
+        made.append(next(iter(left or fitting), str(size)))
+    return made
 
 
 def with_numbers(reference: Callable[..., Any], inputs: Sequence[object]) -> Callable[..., Any]:

@@ -9,7 +9,8 @@ from math import prod
 Dims = dict[str, list[str]]
 """The dimensions of each input."""
 Below = dict[str, str]
-"""For each input of integers, the dimension that they are below."""
+"""For each input of integers, the dimension or the number that they are below, or that they are truths."""
+BOOLEAN = "bool"
 PRIMES = [n for n in range(5, 2000) if all(n % by for by in range(2, n))]
 MOST_WEIGHTS = 1 << 24
 """Numbers that a reference keeps. Judging takes 49 bytes for each of them (67 million took 3.3 GB), in each process."""

@@ -15,7 +15,7 @@ from kfuzz.callables.aten.table import write_operation
 from kfuzz.callables.aten.term import HELPERS, Arg, Term, Writer
 from kfuzz.callables.torch.declared import CannotError
 from kfuzz.callables.torch.elements import OF_TYPE
-from kfuzz.callables.torch.sizes import Below, Dims
+from kfuzz.callables.torch.sizes import BOOLEAN, Below, Dims
 from kfuzz.oracle.elements import NARROW
 
 ARITHMETIC = {operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/", operator.floordiv: "//"}
@@ -77,7 +77,8 @@ class TraceReader:
                 self.symbols[str(size.node.expr)] = text
             elif not claimed.isdigit() and claimed not in self.fixed and int(size) != 1:
                 raise CannotError(f"the reference is for {claimed} = {int(size)} alone; write that into axes")
-        self.values[node] = Term(name, self.shape(node.meta["val"].shape), is_mask=name in self.below, is_input=True)
+        text = name if self.below.get(name) != BOOLEAN else self.to.set(f"{name}_true", f"{name} != 0")
+        self.values[node] = Term(text, self.shape(node.meta["val"].shape), is_mask=name in self.below, is_input=True)
 
     def shape(self, sizes: Sequence[Any]) -> tuple[str, ...]:
         """Sizes over those of the inputs, as text."""
@@ -191,10 +192,10 @@ class TraceReader:
                 used -= set(named)
         known = {f"n_{d}": self.declared_size(d) for dims in self.inputs.values() for d in dims if not d.isdigit()}
         shown = {role: ", ".join(map(self.declared_size, dims)) for role, dims in self.inputs.items()}
-        below = {role: self.declared_size(name) for role, name in self.below.items()}
-        inputs = {
-            role: f"int[{text}] < {below[role]}" if role in below else f"float[{text}]" for role, text in shown.items()
-        }
+        inputs = {role: f"float[{text}]" for role, text in shown.items()}
+        for role, name in self.below.items():
+            is_boolean = name == BOOLEAN
+            inputs[role] = f"bool[{shown[role]}]" if is_boolean else f"int[{shown[role]}] < {self.declared_size(name)}"
         shapes = {name: ", ".join(output_size(size, known) for size in one.shape) or "1" for name, one in every}
         kinds = {name: "int" if one.is_place else "float" for name, one in every}
         outputs = {name: f"{kinds[name]}[{shape}]" for name, shape in shapes.items()}

@@ -9,7 +9,7 @@ runs here, and never in a process that judges an answer. Sizes stay symbols, so 
 import copy
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
@@ -26,7 +26,7 @@ from kfuzz.callables.loading import execute_file
 from kfuzz.callables.raising import words_of
 from kfuzz.callables.torch.declared import CannotError, Declared, inputs_of, reference_of
 from kfuzz.callables.torch.elements import as_array
-from kfuzz.callables.torch.sizes import MOST_WEIGHTS, Below, Dims, Steps, prime_sizes, sizes_to_compare
+from kfuzz.callables.torch.sizes import BOOLEAN, MOST_WEIGHTS, Below, Dims, Steps, prime_sizes, sizes_to_compare
 from kfuzz.callables.torch.trace_reader import TraceReader
 from kfuzz.callables.torch.without_card import on_a_card
 from kfuzz.sources.cuda_in_python import builds_cuda
@@ -62,14 +62,36 @@ def answer_question(asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
         return trace_reference(reference, is_module, asked, Declared(asked["inputs"], {}, {}))
     with on_a_card(path) if builds_cuda(source) else nullcontext():
         declared, reference = inputs_of(module, reference, source)
-    every = {name for dims in declared.dims.values() for name in dims[1:] if not name.isdigit()}
-    try:
-        return trace_reference(reference, is_module, asked, declared)
-    except Exception:  # a weight may depend on a size that looks like one of the inputs' alone
-        if every <= set(declared.fixed):
-            raise
-        fixed = declared.fixed | {name: int(getattr(module, name)) for name in every}
-        return trace_reference(reference, is_module, asked, replace(declared, fixed=fixed))
+    return trace_first_of(reference, is_module, asked, ways_to_vary(declared))
+
+
+def ways_to_vary(declared: Declared) -> Iterator[Declared]:
+    """The dimensions as they are; with equal ones as one; with all but the first fixed; with all fixed.
+
+    A weight may depend on a size that looks like one of the inputs' alone, and two inputs may have to be of one length.
+    """
+    tried = []
+    merged = declared.with_equal_sizes_as_one()
+    inner = {name for dims in declared.dims.values() for name in dims[1:]}
+    first = replace(declared, fixed={n: size for n, size in declared.sizes.items() if n in inner} | declared.fixed)
+    for one in (declared, merged, first, replace(declared, fixed=dict(declared.sizes))):
+        if one not in tried:
+            tried.append(one)
+            yield one
+
+
+def trace_first_of(
+    reference: Callable[..., Any], is_module: bool, asked: Mapping[str, Any], ways: Iterator[Declared]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The first of these traces that succeeds; the error is the first one's."""
+    first: Exception | None = None
+    for declared in ways:
+        try:
+            return trace_reference(reference, is_module, asked, declared)
+        except Exception as error:  # any error of torch for such dimensions
+            first = first or error
+    assert first is not None
+    raise first
 
 
 def trace_reference(
@@ -116,6 +138,8 @@ def trace_at(
         text = text.replace("\nOUTPUTS = ", f"\nWHERE = {rules!r}\nOUTPUTS = ", 1)
     for number, some in enumerate(sizes_to_compare(sizes, steps, fixed, inputs)):
         given = tensors_of(inputs, some, below)
+        if any_nan(reference, given):  # of a logarithm or a root, where its inputs have to be positive
+            given = {name: one.abs() if one.is_floating_point() else one for name, one in given.items()}
         arrays |= {f"input {number} {name}": one.numpy() for name, one in given.items()}
         arrays |= answers_of(f"single {number}", outputs, reference, given, some)
         if wide is not None:
@@ -167,10 +191,22 @@ def tensors_of(inputs: Dims, sizes: Mapping[str, int], below: Below) -> dict[str
         return int(dimension) if dimension.isdigit() else sizes[dimension]
 
     shapes = {name: [length(d) for d in dims] for name, dims in inputs.items()}
-    return {
-        name: torch.randint(length(below[name]), shape) if name in below else torch.randn(shape)
-        for name, shape in shapes.items()
-    }
+
+    def made(name: str, shape: list[int]) -> torch.Tensor:
+        if name not in below:
+            return torch.randn(shape)
+        return torch.randint(2, shape).bool() if below[name] == BOOLEAN else torch.randint(length(below[name]), shape)
+
+    return {name: made(name, shape) for name, shape in shapes.items()}
+
+
+def any_nan(reference: Callable[..., Any], given: Mapping[str, torch.Tensor]) -> bool:
+    """Whether an answer to these inputs holds NaN."""
+    try:
+        with torch.no_grad():
+            return any(bool(one.isnan().any()) for one in list_tensors(reference(*given.values())))
+    except Exception:  # any error of torch for such shapes: the caller calls it again, and reports it
+        return False
 
 
 def list_tensors(results: object) -> list[torch.Tensor]:

@@ -206,6 +206,43 @@ def test_a_model_with_weights_is_what_a_submission_is_judged_by(
     assert sum(trial.elements for trial in found) > 50
 
 
+HINGE = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, mask, label):
+        return torch.clamp(1 - x * mask * label, min=0).mean()
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x, mask, label):
+        return torch.relu(1 - torch.where(mask, x, 0.0) * label).sum() / x.numel()
+
+
+batch = 48
+shape = (48,)
+
+
+def get_inputs():
+    x = torch.rand(batch, *shape)
+    return [x, torch.randint(0, 2, x.shape).bool(), torch.randint(0, 2, (batch,)).float() * 2 - 1]
+"""
+
+
+@pytest.mark.slow
+def test_sizes_that_a_reference_needs_to_be_equal_are_one_and_truths_are_an_input(tmp_path: Path) -> None:
+    """label broadcasts along the last axis of x: the file has two numbers that are equal, and so they have to be."""
+    pytest.importorskip("torch")
+    (tmp_path / "hinge.py").write_text(HINGE)
+    kernel = kernel_with(tmp_path / "hinge.py", Unclaimed(op="reference"))
+    assert kernel.roles.inputs == {"x": ("batch", "batch"), "mask": ("batch", "batch"), "label": ("batch",)}
+    assert str(kernel.arrays["mask"].element) == "bool"
+    found = list(trials(kernel, 4))
+    assert not [defect for trial in found for defect in trial.defects]
+    assert sum(trial.elements for trial in found) > 0
+
+
 @pytest.mark.slow
 def test_what_a_submission_builds_is_not_built_for_its_reference(tmp_path: Path) -> None:
     pytest.importorskip("torch")
