@@ -68,6 +68,7 @@ class Why(Enum):
     ODD_STATE = "sums over a state with a finite max and no positive finite sum: unclaimed"
     EMPTY_STATES = "sums of nothing but empty states: unclaimed"
     ODD_GROUP = "groups with NaN or infinity: the claim does not say what becomes of them"
+    NEGATIVE_AMAX = "groups whose amax is multiplied by a negative number: no scale is right"
     BEYOND_LARGEST = "elements beyond the largest number: the claim does not say whether they saturate"
     BEYOND_MODEL = "elements with {about}, of which the claimed model says nothing"
     NOT_FINITE = "elements with NaN, infinity or a number beyond the largest: not judged where draws decide"

@@ -11,15 +11,15 @@ from kfuzz.oracle.elements import BF16, E2M1, E4M3, E5M2, E8M0, F32, I8, U8, Ele
 from kfuzz.oracle.grid import Direction, grid_of
 from kfuzz.oracle.quantizing import Quantizing, Zeros
 from kfuzz.oracle.rounding import Divide
-from kfuzz.oracle.verdict import Verdict
+from kfuzz.oracle.verdict import Verdict, Why
 
 F = np.float32
 Singles = NDArray[np.float32]
 RNG = np.random.default_rng(3)
 
 
-def claim(divide: Divide = "ieee", **words: Any) -> Accuracy:  # noqa: ANN401  words of a claim
-    return Accuracy(divide=divide, quantize=Quantizing(**words))
+def claim(divide: Divide = "ieee", form: str | None = None, **words: Any) -> Accuracy:  # noqa: ANN401  words of a claim
+    return Accuracy(divide=divide, form=form, quantize=Quantizing(**words))
 
 
 def codes(t: ArrayLike, element: Element = E4M3, direction: Direction = "even") -> NDArray[Any]:
@@ -165,6 +165,25 @@ def test_n7_of_two_levels_the_stored_scale_over_the_overall_one_divides() -> Non
     inputs = {"x": x, "overall": np.array([overall], F)}
     assert judge("two_level_quantize", inputs, two_levels(x, overall)).status == "kept"
     assert judge("two_level_quantize", inputs, two_levels(x, overall, rounded=False)).status == "broken"
+
+
+def test_n7_no_group_under_a_negative_overall_scale_is_judged_unless_it_is_zero() -> None:
+    x = RNG.standard_normal((3, 64)).astype(F)
+    x[:, 16:32] = 0
+    inputs = {"x": x, "overall": np.array([-3.0], F)}
+    either = claim(zeros="zero", form="x / (scale / overall)")
+    for scale in (-1.0, 0.0, 2.0):
+        scales = np.full((3, 4), scale)
+        scales[:, 1] = 0.0
+        answer = {"q": codes(np.where(x == 0, 0.0, 6.0), E2M1), "scale": store(scales, E4M3)}
+        found = judge("two_level_quantize", inputs, answer, either)
+        assert found.status == "kept"
+        assert [reason.why for reason in found.reasons if reason.count] == [Why.NEGATIVE_AMAX]
+        answer["q"] = codes(np.full_like(x, 6.0), E2M1)
+        wrong = judge("two_level_quantize", inputs, answer, either)
+        assert wrong.status == "broken"
+        assert wrong.worst is not None
+        assert 16 <= wrong.worst.index[1] < 32
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.ends import Pair
 from kfuzz.oracle.systems.rules.selection import greater_of
 from kfuzz.oracle.systems.value import Operand, Quantity
+from kfuzz.oracle.verdict import Reason, Why
 
 INF = np.inf
 
@@ -28,10 +29,13 @@ def scale_of_groups(
     """The set of each group's scale, by the claimed form, to the largest number of the output `onto`.
 
     `name`: the output to which the scale is written. `least`: amax counts as no less; `least_scale`: nor the scale.
+    Of an amax below 0, the product with a negative number, nothing is known.
     """
     stored = N.formats.get(name, N.f)
     grid = grid_of(N.element_of(onto), N.claim.quantize.symmetric)
     known = np.asarray(amax.lo <= amax.hi, dtype=np.bool_) & np.asarray(amax.hi < INF, dtype=np.bool_)
+    negative = known & np.asarray(amax.lo < 0, dtype=np.bool_)
+    known &= ~negative
     size = N.value(np.where(known, amax.lo, 1.0), np.where(known, amax.hi, 1.0)) if not np.all(known) else amax
     is_zero = np.asarray(size.hi == 0, dtype=np.bool_)
     floored = greater_of(N, size, N.number(least))
@@ -42,7 +46,10 @@ def scale_of_groups(
         lo, hi = _of_zeros(N, is_zero, lo, hi, stored)
     if not np.all(known):
         lo, hi = np.where(known, lo, amax.lo), np.where(known, hi, amax.hi)
-    value = N.value(lo, hi, amax.nan, "scaled", amax, grid.largest)
+    if np.any(negative):
+        N.note(Reason(Why.NEGATIVE_AMAX), negative)
+        lo, hi = np.where(negative, -INF, lo), np.where(negative, INF, hi)
+    value = N.value(lo, hi, amax.nan | negative, "scaled", amax, grid.largest)
     value.name = name
     return value
 
