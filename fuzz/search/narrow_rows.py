@@ -26,6 +26,8 @@ SCALES = ("overall",)
 """Roles of scales whose names do not say so."""
 ANY_ROWS_ONCE_IN = 4
 """Trials in which a quantizer gets the hostile rows of any op."""
+ALIKE_ONCE_IN = 8
+"""Trials in which all rows of groups are of one family, where each group lies in one row."""
 
 
 def recipe_of_role(ground: Ground, role: str, wanted: Mapping[str, Shape], choose: Choose) -> Recipe:
@@ -73,7 +75,11 @@ def _bands(rows: int, choose: Choose, count: int) -> tuple[int, list[int]]:
 
 
 def groups_recipe(kernel: Kernel, grid: Element, group: int, size: tuple[int, int], choose: Choose) -> Recipe:
-    """Rows of groups, of all families in turn; NaN and infinity if the claim says what becomes of them."""
+    """Rows of groups, of all families in turn; NaN and infinity if the claim says what becomes of them.
+
+    Now and then all rows are of one family, and often where a group has several rows: it is zero only if all of them
+    are, and beside a huge row no other matters.
+    """
     rows, cols = size
     start, bits = _bands(rows, choose, len(GROUPS))
     plans = [GroupPlan(max(cols, 1), group, grid.name, one) for one in bits]
@@ -82,6 +88,8 @@ def groups_recipe(kernel: Kernel, grid: Element, group: int, size: tuple[int, in
     if once_in(choose, 2 if is_claimed else UNCLAIMED_ONCE_IN):
         place = choose(0, len(bands) - 1)
         bands[place] = (with_nan if choose(0, 2) else with_infinity)(plans[place])
+    if once_in(choose, 2 if "height" in find(kernel.op).axes else ALIKE_ONCE_IN):
+        bands = [GROUPS[start](plans[0])]
     return Recipe(rows, cols, tuple(bands))
 
 

@@ -7,7 +7,7 @@ from kfuzz.cases.recipe import Recipe
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.oracle.elements import ELEMENTS, values
 from kfuzz.search.choose import seeded_choices
-from kfuzz.search.narrow_rows import codes_recipe, scales_recipe
+from kfuzz.search.narrow_rows import codes_recipe, groups_recipe, scales_recipe
 from kfuzz.search.plan import plan
 from kfuzz.search.quantizable import GROUPS, GroupPlan, ties
 
@@ -41,6 +41,16 @@ def test_there_are_groups_of_zeros_among_others_tiny_and_huge_ones() -> None:
     assert ((rows > 0) & (rows < 1e-38)).any()
     assert (rows > 3e38).any()
     assert (rows.max(axis=1) / 1e4 > rows.min(axis=1)).any()
+
+
+def test_a_block_of_several_rows_is_all_zeros_now_and_then_beside_others_or_alone() -> None:
+    blocks = load(KERNELS / "block_quantize" / "e4m3_block.cu")
+    found = set()
+    for seed in range(300):
+        rows = groups_recipe(blocks, ELEMENTS["e4m3"], 32, (8, 64), seeded_choices(seed)).values
+        sizes = rows.view(np.uint32) & 0x7FFFFFFF
+        found.add(int((sizes.reshape(2, 4, 2, 32).max(axis=(1, 3)) == 0).sum()))
+    assert found >= {0, 2, 4}
 
 
 def test_ties_lie_within_eight_steps_of_a_middle_times_the_scale_of_their_group() -> None:
