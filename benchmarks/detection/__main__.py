@@ -30,7 +30,7 @@ PAGE = Page(
             (),
         ),
         Section("checker", "Bugs in planted programs", "checker", ("--threads", "64,256,512,1024")),
-        Section("quantizers", "Wrong quantizers, and the tolerances in use elsewhere", "quantizers", ("3000",)),
+        Section("quantizers", "Right and wrong quantizers, and the tolerances in use elsewhere", "quantizers", ()),
         Section("public", "Public programs, run as they are", "public", ()),
         Section("ptx_coverage", "Inline PTX of public repositories", "ptx_coverage", ("checkouts",)),
         Section("both_devices", "Wrong extensions on both devices", "both_devices", ("16",)),
