@@ -318,7 +318,8 @@ def values(array: NDArray[Any]) -> NDArray[np.float64]:
     element = OF_DTYPE.get(array.dtype) or BY_DTYPE.get(array.dtype)
     if element and element.is_narrow and not element.is_native:
         return np.asarray(element.numbers[codes_of(array) & len(element.numbers) - 1])
-    return (array if element is None else widen(array, element)).astype(np.float64)
+    with np.errstate(invalid="ignore"):  # a signalling NaN becomes a quiet one
+        return (array if element is None else widen(array, element)).astype(np.float64)
 
 
 def codes_of(array: NDArray[Any]) -> NDArray[np.uint8]:

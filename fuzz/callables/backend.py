@@ -60,6 +60,7 @@ from kfuzz.devices.layout import POISONS, Arrangement, Bytes, Place, plans
 from kfuzz.devices.repeats import Fault, PaintedRun, PlannedRun, RunResult, examine
 from kfuzz.gpu import far
 from kfuzz.kinds import Severity, kinds_with
+from kfuzz.oracle.elements import values
 from kfuzz.sources.cuda_in_python import builds_cuda
 
 IMITATED_BY_STATE = kinds_with("imitated-by-state")
@@ -401,7 +402,7 @@ def is_far(outputs: NamedArrays, near: NamedArrays) -> bool:
     for name, other in near.items():
         if not np.issubdtype(other.dtype, np.floating):
             continue
-        one, two = outputs[name].reshape(-1).astype(np.float64), other.reshape(-1).astype(np.float64)
+        one, two = values(outputs[name].reshape(-1)), values(other.reshape(-1))
         with np.errstate(all="ignore"):
             if (np.abs(one - two) > NEAR * np.maximum(np.abs(one), np.abs(two))).any():
                 return True

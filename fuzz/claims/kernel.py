@@ -288,7 +288,7 @@ class Kernel:
             return whole_numbers(given, 100 if limit is None else max(limit, 1)).astype(element.dtype, copy=False)
         if find(self.roles.op).inputs[role].is_uniform:
             return store(uniform_numbers(given, element), element)
-        return given if element is F32 else store(given.astype(np.float64), element)
+        return given if element is F32 else store(values(given), element)
 
     def scalars_at(self, sizes: Sizes) -> dict[str, float | str]:
         """The claim's constants, and the sizes that no array gives the op, at these sizes."""
@@ -438,13 +438,13 @@ def fitted_op(front: FrontMatter, claim: WrittenClaim) -> str:
 
 def whole_numbers(given: NDArray[np.generic], most: int) -> NDArray[np.int32]:
     """Any numbers as integers from 0 to below `most`."""
-    numbers = np.nan_to_num(given.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0)
+    numbers = np.nan_to_num(values(given), nan=0.0, posinf=0.0, neginf=0.0)
     return np.asarray(np.mod(np.rint(np.abs(numbers)), most), dtype=np.int32)
 
 
 def uniform_numbers(given: NDArray[np.generic], element: Element) -> NDArray[np.float64]:
     """Any numbers as numbers from 0 to below 1: their fractions, and for large ones the greatest below 1."""
-    numbers = np.abs(np.nan_to_num(given.astype(np.float64)))
+    numbers = np.abs(np.nan_to_num(values(given)))
     largest = 1 - element.u
     return np.where(numbers < WITHOUT_FRACTIONS, np.minimum(element.round(np.mod(numbers, 1.0)), largest), largest)
 

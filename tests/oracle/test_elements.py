@@ -102,6 +102,12 @@ def test_an_array_holds_the_numbers_that_its_bits_stand_for(element: Element) ->
 
 
 @EACH_FLOAT
+def test_a_signalling_nan_becomes_a_quiet_one_without_a_warning(element: Element) -> None:
+    array = np.array([element.infinity | 1, element.infinity | 2], f"<u{element.bytes}").view(element.dtype)
+    assert np.isnan(values(array)).all()
+
+
+@EACH_FLOAT
 def test_infinities_and_nans_are_stored_as_such(element: Element) -> None:
     special = store(np.array([np.inf, -np.inf, np.nan]), element)
     bits = special.view(f"<u{element.bytes}").tolist()
