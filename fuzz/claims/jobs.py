@@ -119,8 +119,14 @@ def buffer_of(
     keeps = bool(array.writes and absent and not is_returned and not may_write_absent)
     return Buffer(
         name, array.stored, whole, content, fill, bool(array.writes), part, is_returned, padding=padding,
-        absent=absent, keeps_absent=keeps,
+        absent=absent, keeps_absent=keeps, used=words_used(array, shape),
     )  # fmt: skip
+
+
+def words_used(array: Array, shape: Shape) -> int | None:
+    """How many words at the start of each row in memory hold elements; None if there is no stride."""
+    is_strided = array.layout.stride is not None and len(shape) > 1
+    return -(-shape[-2 if array.layout.columns else -1] // array.per) if is_strided else None
 
 
 def add_rows(content: NDArray[np.generic], slots: int) -> NDArray[np.generic]:

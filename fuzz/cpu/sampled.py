@@ -215,15 +215,28 @@ def _rows_of(buffer: Buffer, places: ElementNumbers) -> ElementNumbers:
 
 def _whole_rows(buffer: Buffer, written: WrittenElements) -> list[int]:
     """The rows of which every element was written."""
+    length = _row_length(buffer)
+    rows, counts = np.unique(_rows_of(buffer, written.places[_is_used(buffer, written.places)]), return_counts=True)
+    return [int(row) for row in rows[counts == length]]
+
+
+def _row_length(buffer: Buffer) -> int:
+    """How many words of a row hold elements: those of a stride beyond them do not."""
     axis = buffer.rows or 0
     length = math.prod(buffer.shape) // max(1, buffer.shape[axis])
-    rows, counts = np.unique(_rows_of(buffer, written.places), return_counts=True)
-    return [int(row) for row in rows[counts == length]]
+    return length if buffer.used is None else length // buffer.shape[-1] * buffer.used
+
+
+def _is_used(buffer: Buffer, places: ElementNumbers) -> NDArray[np.bool_]:
+    return np.asarray(places % buffer.shape[-1] < (buffer.shape[-1] if buffer.used is None else buffer.used))
 
 
 def _pick_rows(buffer: Buffer, rows: Sequence[int], written: Sequence[WrittenElements]) -> NDArray[np.generic]:
     """These rows, each from what its block has written."""
     axis = buffer.rows or 0
-    each = [one.values[_rows_of(buffer, one.places) == row] for row, one in zip(rows, written, strict=True)]
-    made = np.stack(each).reshape(len(rows), *buffer.shape[:axis], *buffer.shape[axis + 1 :])
+    made = np.zeros((len(rows), *buffer.shape[:axis], *buffer.shape[axis + 1 :]), buffer.element.dtype)
+    for place, (row, one) in enumerate(zip(rows, written, strict=True)):
+        used = made[place : place + 1][..., : buffer.used]
+        values = one.values[(_rows_of(buffer, one.places) == row) & _is_used(buffer, one.places)]
+        used[...] = values.reshape(used.shape)
     return np.ascontiguousarray(np.moveaxis(made, 0, axis))

@@ -29,6 +29,8 @@ class Buffer:
     rows: int | None = None
     """For a job whose arrays are too large to be filled: the axis along which this array's rows lie, each with an
     answer of its own; None if the whole array enters every answer."""
+    used: int | None = None
+    """The words at the start of each row of the last axis that hold elements, where a stride is longer; None: all."""
     in_turns: bool = False
     """The array is too large for the host to fill: its rows of 0 and 1 take turns (fuzz/devices/vast.py)."""
     padding: NDArray[np.bool_] | None = None

@@ -111,7 +111,7 @@ def examine_vast(job: Job, probe: Probe, card: VastCard) -> Outcome:
                 raise
     runs = tuple(run for run, _, _ in passes if run.rows)
     findings = list({(found.kind, found.array): found for _, seen, _ in passes for found in seen}.values())
-    findings += _find_unwritten(job, runs)
+    findings += find_unwritten_in_rows(job, runs)
     return Outcome(runs, tuple(findings), tuple(dict.fromkeys(note for _, _, notes in passes for note in notes)))
 
 
@@ -290,7 +290,7 @@ def _fetch_rows(card: VastCard, one: _PlacedArray, rows: Sequence[int]) -> NDArr
     return np.ascontiguousarray(np.moveaxis(made, 0, axis))
 
 
-def _find_unwritten(job: Job, runs: Sequence[Run]) -> Iterator[Finding]:
+def find_unwritten_in_rows(job: Job, runs: Sequence[Run]) -> Iterator[Finding]:
     """Elements that hold each run's own poison, in the rows that all runs fetched."""
     common = sorted(set.intersection(*(set(run.rows) for run in runs))) if runs else []
     for buffer in job.buffers if common else ():
@@ -299,7 +299,7 @@ def _find_unwritten(job: Job, runs: Sequence[Run]) -> Iterator[Finding]:
         length, size = prod(buffer.shape[1:]), buffer.element.bytes
         missing = []
         for row in common:
-            never = np.ones(length, np.bool_)
+            never = np.arange(length) % buffer.shape[-1] < (buffer.shape[-1] if buffer.used is None else buffer.used)
             for run, word in zip(runs, POISONS, strict=False):
                 phase = row * length * size % 4
                 painted = np.resize(np.uint32(word + OUTPUT).reshape(1).view(np.uint8), phase + length * size)[phase:]

@@ -12,12 +12,13 @@ from math import prod
 
 from kfuzz.cases.case import Values
 from kfuzz.cases.recipe import MAX_ELEMENTS, Band, Edit, Recipe, bits_of
+from kfuzz.claims.arrays import Array
 from kfuzz.claims.blocks import is_by_block
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError
 from kfuzz.devices.vast import KINDS, LATE, LEAST, make_unfilled
 from kfuzz.oracle.find import find
-from kfuzz.oracle.layout import Shape
+from kfuzz.oracle.layout import Shape, slot_count
 from kfuzz.oracle.shapes import limit_of
 from kfuzz.search.choose import Choose, one_of
 from kfuzz.search.large import additions, most_blocks
@@ -64,8 +65,8 @@ def is_for_rungs(kernel: Kernel) -> bool:
 
 def vast_size(kernel: Kernel, rung: Rung, choose: Choose) -> tuple[dict[str, int], dict[str, int]] | None:
     """Axes and a launch of this rung; None if there are none."""
-    if not is_for_rungs(kernel) or any(one.slots or one.layout.stride is not None for one in kernel.arrays.values()):
-        return None  # nothing fills what lies between the rows of a huge array
+    if not is_for_rungs(kernel) or not all(map(may_be_huge, kernel.arrays.values())):
+        return None
     most = most_blocks(kernel)
     every = []
     for axes in _candidates(kernel, rung, choose):
@@ -81,16 +82,25 @@ def vast_size(kernel: Kernel, rung: Rung, choose: Choose) -> tuple[dict[str, int
     return one_of(choose, every) if every else None
 
 
+def may_be_huge(array: Array) -> bool:
+    """Whether a device can fill an array of this layout that the host cannot: rows may have a stride, columns not."""
+    return not array.slots and (array.layout.stride is None or not array.layout.columns)
+
+
 def _is_on_rung(kernel: Kernel, rung: Rung, axes: Mapping[str, int], tune: Mapping[str, int]) -> bool:
     """Whether the sizes are allowed, lie on the right side of the rung, and take one launch on huge arrays."""
     sizes = kernel.sizes(axes, tune)
     shapes = kernel.shapes(sizes)
     elements = {name: prod(shape) for name, shape in shapes.items()}
-    size = max(elements.values()) if rung.of == ELEMENTS else axes[rung.of]
-    inputs = [elements[name] for name, array in kernel.arrays.items() if array.reads and name in elements]
+    arrays = {name: kernel.arrays[name] for name in shapes}
+    places = {name: slot_count(shapes[name], one.per, one.layout) for name, one in arrays.items()}
+    size = max(places.values()) if rung.of == ELEMENTS else axes[rung.of]
+    inputs = [name for name, array in arrays.items() if array.reads]
     return (
         (size > 1 << rung.power) == rung.is_beyond
-        and (max(inputs) >= LEAST or max(elements.values()) > MAX_ELEMENTS)
+        and (max(elements[name] for name in inputs) >= LEAST or max(elements.values()) > MAX_ELEMENTS)
+        and all(elements[name] >= LEAST or places[name] <= MAX_ELEMENTS for name in inputs)
+        and max(places.values()) <= 2 << POWERS[-1]
         and kernel.admits(axes)
         and all(limit_of(below, sizes) != 1 for below in kernel.roles.integers.values())  # 1 is not below 1
         and len(kernel.steps(sizes, shapes)) == 1
@@ -117,6 +127,7 @@ def _candidates(kernel: Kernel, rung: Rung, choose: Choose) -> Iterator[dict[str
         wanted = (1 << rung.power) + (BEYOND + choose(0, 63) if rung.is_beyond else -1 - choose(0, 7))
         yield {**axes, rung.of: kernel.axes[rung.of].near(wanted)}
         return
+    strides = [array.layout.stride for array in kernel.arrays.values() if array.layout.stride is not None]
     wanted = (1 << rung.power) * 33 // 32 if rung.is_beyond else (1 << rung.power) - 1
     row = OF_EACH_ROW + choose(0, 7)
     for many, few in permutations(reversed(kernel.axes), 2):
@@ -126,3 +137,5 @@ def _candidates(kernel: Kernel, rung: Rung, choose: Choose) -> Iterator[dict[str
         yield axes
         square = int(wanted**0.5) + rung.is_beyond
         yield {**axes, many: kernel.axes[many].near(square), few: kernel.axes[few].near(square)}
+        for stride in strides:
+            yield {**axes, many: kernel.axes[many].near(wanted // stride + rung.is_beyond)}

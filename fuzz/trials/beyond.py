@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kfuzz.cases.case import Case
 from kfuzz.cases.recipe import MAX_ELEMENTS
+from kfuzz.claims.arrays import Array
 from kfuzz.claims.blocks import is_by_block
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.memory import memory_axis, row_axis_of
@@ -20,6 +21,8 @@ from kfuzz.devices import Buffer, Job, Sampling
 from kfuzz.devices.vast import alternate_rows, choose_blocks, is_vast
 from kfuzz.oracle.verdict import Verdict
 
+MATRIX = 2
+"""A stride lies between the rows of such an array; in a larger one it also lies within what an index holds together."""
 MOST_ELEMENTS, MOST_ROWS = 1 << 22, 64
 """Elements and rows that are judged: this takes a second, or a few seconds for an expensive op."""
 
@@ -47,8 +50,16 @@ def _most_rows(kernel: Kernel, case: Case, buffers: Sequence[Buffer]) -> int:
     whole = [role for role, array in case.arrays.items() if is_vast(array) and role not in kernel.roles.cut]
     if whole or any(one.is_output and (one.rows is None or one.part is not None) for one in buffers):
         return 0
+    if any(one.in_turns and not _turns_by_element(kernel.arrays[one.name], one) for one in buffers):
+        return 0
     by_row = [prod(buffer.shape) // max(1, buffer.shape[buffer.rows]) for buffer in buffers if buffer.rows is not None]
     return min(MOST_ROWS, MOST_ELEMENTS // max(1, sum(by_row)))
+
+
+def _turns_by_element(array: Array, buffer: Buffer) -> bool:
+    """Whether the rows of 0 and 1 in memory are rows of elements: not where words or tiles hold several of them."""
+    gaps_within = array.layout.stride is not None and len(array.shape) > MATRIX
+    return buffer.rows is not None and array.per == 1 and not gaps_within
 
 
 def inputs_of_rows(kernel: Kernel, case: Case, rows: Sequence[int]) -> dict[str, NDArray[np.generic]]:

@@ -59,7 +59,11 @@ LARGER = {
     "weight_only_no_zero": 257,  # a group of 128
     "depthwise_bias_of_first_channel": 22,  # two channels with windows of nine weights
     "rms_norm_dw_first_block_only": 24,  # two rows of x and g, a weight and a sum for each
+    "fake_quantize_two_scales": 33,  # two elements of one lane
     "norm_quantize_by_way_of_bf16": 256,  # a group of 128, and its weights
+    "norm_quantize_fourth_not_in_amax": 256,  # a group of 128, and its weights
+    "norm_quantize_scale_not_as_stored": 64,  # a group of 32, and its weights
+    "swiglu_quantize_amax_of_two_lanes": 64,  # a group of 32 of both
 }
 ONE_ROW = {"leading_neg_inf", "missing_barrier", "max_starts_at_zero", "exp_clamped", "tail_dropped", "reads_next_row"}
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from paths import DATA
 
@@ -18,9 +19,13 @@ from kfuzz.campaign.schedule import (
 )
 from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.cpu.device import CpuDevice
+from kfuzz.devices import Circumstances, Job, Run
+from kfuzz.devices.layout import OUTPUT, POISONS
+from kfuzz.gpu.vast import find_unwritten_in_rows
 from kfuzz.search.choose import seeded_choices
 from kfuzz.search.plan import plan_rung
 from kfuzz.search.vast import ELEMENTS, Rung, rungs
+from kfuzz.trials.beyond import sample_blocks
 from kfuzz.trials.trial import Trial, run_trial
 
 RIGHT = KERNELS / "softmax" / "three_pass_thread.cu"
@@ -96,6 +101,81 @@ NARROW = {
         Rung("rows", 16),
     ),
 }
+
+
+DOUBLED = """
+INPUTS = {"q": "grid[rows, cols]"}
+OUTPUTS = {"y": "float[rows, cols]"}
+
+
+def formula(N, q):
+    return q + q
+"""
+DOUBLES = """
+// /// kernel
+// op     = "doubled.py"
+// axes   = { rows = "1..8388608", cols = { min = 2, max = 64, multiple = 2 } }
+// arrays = { q = "i8[rows, cols] -> q, stride 512", y = "f32[rows, cols] <- y, stride 96" }
+//
+// [[launch]]
+// entry = "double_rows"
+// grid  = "rows"
+// block = "64"
+// args  = ["y", "q", "cols"]
+// ///
+__global__ void double_rows(float *y, const signed char *q, int cols) {
+  const int col = threadIdx.x, row = blockIdx.x;
+  if (col < cols) y[(size_t)row * 96 + col] = 2.0f * q[row * 512 + col];
+}
+"""
+
+
+def write_doubles(folder: Path, text: str = DOUBLES) -> Kernel:
+    (folder / "doubled.py").write_text(DOUBLED)
+    (folder / "doubles.cu").write_text(text)
+    return load(folder / "doubles.cu")
+
+
+@pytest.mark.slow
+def test_an_index_that_overflows_in_rows_with_a_stride_is_found_and_rows_below_are_judged(tmp_path: Path) -> None:
+    kernel = write_doubles(tmp_path)
+    with CpuDevice() as device:
+        silent, found = (try_rung(kernel, Rung(ELEMENTS, 31, beyond), device) for beyond in (False, True))
+    assert silent.defects == ()
+    assert silent.rows > 0
+    assert {(defect.kind, defect.severity) for defect in found.defects} == {("illegal-address", "error")}
+    assert ", which is " in found.defects[0].message
+
+
+def sampled(kernel: Kernel, rung: Rung) -> Job:
+    attempt = plan_rung(kernel, rung, seeded_choices(7))
+    assert attempt is not None
+    bound = kernel.bind(kernel.stored(attempt.case.arrays), attempt.tune)
+    return sample_blocks(kernel, attempt.case, bound.job, 1)
+
+
+def test_no_row_is_judged_whose_input_lies_in_words_because_no_device_fills_these_by_element(tmp_path: Path) -> None:
+    words = "i4x2[rows, cols / 2] -> q"
+    packed = write_doubles(tmp_path, DOUBLES.replace("i8[rows, cols] -> q, stride 512", words))
+    (tmp_path / "plain").mkdir()
+    plain = write_doubles(tmp_path / "plain", DOUBLES.replace(", stride 512", ""))
+    rung = Rung("rows", 20)
+    most = [one.sampling.most_rows for one in (sampled(packed, rung), sampled(plain, rung)) if one.sampling]
+    assert most[0] == 0 < most[1]
+
+
+def test_what_lies_between_rows_is_not_unwritten(tmp_path: Path) -> None:
+    job = sampled(write_doubles(tmp_path), Rung("rows", 20))
+    output = next(one for one in job.buffers if one.is_output)
+    assert output.used is not None
+    bits = [np.full((2, *output.shape[1:]), word + OUTPUT, np.uint32) for word in POISONS[:2]]
+    runs = [Run(Circumstances(), {output.name: one.view(np.float32)}, rows=(0, 5)) for one in bits]
+    for one in bits:
+        one[:, : output.used] = 0
+    assert list(find_unwritten_in_rows(job, runs)) == []
+    for one, word in zip(bits, POISONS, strict=False):
+        one[1, 1] = word + OUTPUT
+    assert [found.count for found in find_unwritten_in_rows(job, runs)] == [1]
 
 
 TAKEN = """
