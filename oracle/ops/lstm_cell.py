@@ -1,0 +1,24 @@
+"""lstm_cell: one step of a long short-term memory, as torch has it: c = f c + i g, and h = o tanh(c).
+
+i, f and o are sigmoids and g is a tanh of w x + w h + biases; the gates lie in the order i, f, g, o.
+"""
+
+from kfuzz.oracle.systems.value import Quantity, System
+
+INPUTS = {
+    "x": "float[rows, d]", "h": "float[rows, hidden]", "c": "float[rows, hidden]",
+    "w_ih": "float[4, hidden, d]", "w_hh": "float[4, hidden, hidden]",
+    "b_ih": "float[4, hidden]", "b_hh": "float[4, hidden]",
+}  # fmt: skip
+OPTIONAL = {"b_ih": 0.0, "b_hh": 0.0}
+OUTPUTS = {"h": "float[rows, hidden]", "c": "float[rows, hidden]"}
+WHERE = ("hidden >= 1", "d >= 1")
+
+
+def formula(
+    N: System, x: Quantity, h: Quantity, c: Quantity, w_ih: Quantity, w_hh: Quantity, b_ih: Quantity, b_hh: Quantity
+) -> dict[str, Quantity]:
+    both = N.join(x, h)
+    i, f, g, o = (N.matmul(both, N.join(w_ih[k], w_hh[k]).T, "gates", (b_ih[k], b_hh[k])) for k in range(4))
+    c = N.sigmoid(f) * c + N.sigmoid(i) * N.tanh(g)
+    return {"h": N.sigmoid(o) * N.tanh(c), "c": c}
