@@ -10,6 +10,8 @@ PAGE = Page(
     INTRO,
     (
         Section("formulas", "How tight the bounds of formulas are", "formulas", ("--jobs", "16")),
+        Section("gradients", "Gradients beside torch's", "gradients"),
+        Section("mutants", "Which wrong steps the bounds see", "mutants"),
         Section("evidence", "How often the test of draws is wrong by chance", "evidence", ("10000000",)),
         Section("kernelbench", "KernelBench's problems as formulas", "kernelbench", ("KernelBench/KernelBench",)),
         Section("devices_apart", "How far apart a GPU and a CPU lie", "devices_apart", ("gpu", "cpu", "60")),

@@ -1,32 +1,18 @@
 """Derived gradients: equal to finite differences and to autograd, and judged as any formula is."""
 
-from collections.abc import Callable
+import importlib
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from benchmarks.tightness.gradient_inputs import inputs_for
 from kfuzz.oracle import Accuracy, OracleError, judge
 from kfuzz.oracle.find import find
-from kfuzz.oracle.op import Op
 
 Numbers = NDArray[Any]
 STEPS = 2.0**-18, 2.0**-19
-PROBABLE = {"bce_loss": ("x", "t"), "kl_div_loss": ("t",), "batch_norm": ("var",)}
-"""Inputs that are made to lie between 0 and 1."""
-
-
-def inputs_for(op: Op, seed: int = 0) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Inputs of few bits, to which a small step may be added exactly, and a gradient for each output."""
-    rng = np.random.default_rng(seed)
-    given = op.random_inputs(op.small_sizes(3), rng)
-    for name in PROBABLE.get(op.name, ()):
-        given[name] = 1 / (1 + np.exp(-given[name]))
-    given = {k: np.round(a * 1024) / 1024 if op.inputs[k].is_float else a for k, a in given.items()}
-    sizes = op.sizes_of(given)
-    shapes = {name: role.shape(sizes) for name, role in op.outputs.items() if role.is_float}
-    return given, {f"g_{name}": np.round(rng.standard_normal(shape) * 1024) / 1024 for name, shape in shapes.items()}
 
 
 @pytest.mark.parametrize(
@@ -57,73 +43,12 @@ def test_a_gradient_is_that_of_finite_differences(name: str) -> None:
             assert abs(float(limit - made[f"d_{role}"][at])) < 1e-15 * size
 
 
-def by_torch() -> dict[str, Callable[..., Any]]:
-    """The ops of the catalogue as torch has them, by their inputs in the op's order."""
-    torch = pytest.importorskip("torch")
-    F = torch.nn.functional
-
-    def attended(q: Any, k: Any, v: Any) -> Any:  # noqa: ANN401  tensors
-        return torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, -1) @ v
-
-    def l2(x: Any) -> Any:  # noqa: ANN401  a tensor
-        return x.norm(dim=-1)
-
-    return {
-        "softmax": lambda x: torch.softmax(x, -1),
-        "log_softmax": lambda x: torch.log_softmax(x, -1),
-        "logsumexp": lambda x: torch.logsumexp(x, -1),
-        "cross_entropy": lambda x, labels: F.cross_entropy(x, labels, reduction="none"),
-        "weighted_cross_entropy": lambda x, labels, w: F.cross_entropy(x, labels, w.detach()),
-        "nll_loss": lambda x, labels, w: F.nll_loss(x, labels, w.detach()),
-        "mse_loss": F.mse_loss, "l1_loss": F.l1_loss, "smooth_l1_loss": F.smooth_l1_loss, "huber_loss": F.huber_loss,
-        "bce_loss": F.binary_cross_entropy, "bce_with_logits_loss": F.binary_cross_entropy_with_logits,
-        "kl_div_loss": lambda x, t: F.kl_div(x, t, reduction="sum") / x.numel(),
-        "triplet_margin_loss": F.triplet_margin_loss,
-        "cosine_embedding_loss": lambda a, b, labels: F.cosine_embedding_loss(a, b, 2 * labels - 1),
-        "layer_norm": lambda x, w, b: F.layer_norm(x, w.shape, w, b, 1e-5),
-        "rms_norm": lambda x, w: F.rms_norm(x, w.shape, w, 1e-6),
-        "batch_norm": lambda x, mean, var, w, b: F.batch_norm(x, mean.detach(), var.detach(), w, b),
-        "group_norm": lambda x, w, b: F.group_norm(
-            x.flatten(1, 2), x.shape[1], w.flatten(), b.flatten(), 1e-5
-        ).reshape(x.shape),
-        "gelu": F.gelu, "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"), "silu": F.silu,
-        "swiglu": lambda a, b: F.silu(a) * b,
-        "attention": attended, "sgemm": lambda a, b: a @ b,
-        "row_sum": lambda x: x.sum(-1), "mean": lambda x: x.mean(-1), "variance": lambda x: x.var(-1, correction=0),
-        "l2_norm": l2, "prefix_sum": lambda x: x.cumsum(-1), "cumprod": lambda x: x.cumprod(-1),
-        "embedding": lambda index, w: w[index], "gather": lambda x, index: x.gather(1, index),
-        "index_select": lambda x, index: x[:, index],
-        "index_add": lambda into, index, values: into.index_add(0, index, values),
-        "scatter_add": lambda into, index, values: into.scatter_add(1, index, values),
-        "conv2d": F.conv2d, "conv1d": F.conv1d, "conv_transpose1d": F.conv_transpose1d,
-        "max_pool1d": lambda x: F.max_pool1d(x, 2), "avg_pool1d": lambda x: F.avg_pool1d(x, 2),
-        "where": lambda mask, a, b: torch.where(mask != 0, a, b),
-        "upsample_bilinear2d": lambda x: F.interpolate(x[None], scale_factor=2, mode="bilinear")[0],
-    }  # fmt: skip
-
-
 def test_gradients_are_those_of_autograd() -> None:
-    torch = pytest.importorskip("torch")
-    every = by_torch()
-    assert len(every) >= 30
-    worst = {}
-    for name, reference in every.items():
-        op = find(name)
-        given, upstream = inputs_for(op, 1)
-        made = find(f"backward of {name}").compute({**given, **upstream}, {})
-        leaves = {
-            role: torch.from_numpy(a.copy()).requires_grad_(op.inputs[role].is_float) for role, a in given.items()
-        }
-        y = reference(*leaves.values())
-        g = torch.from_numpy(upstream[f"g_{next(iter(op.outputs))}"]).reshape(y.shape)
-        wanted = [role for role, one in op.inputs.items() if one.is_float]
-        exact = torch.autograd.grad(y, [leaves[role] for role in wanted], g, allow_unused=True)
-        for role, one in zip(wanted, exact, strict=True):
-            if one is not None:
-                off = np.abs(made[f"d_{role}"] - one.numpy()).max(initial=0)
-                worst[name, role] = off / max(1.0, np.abs(one.numpy()).max(initial=0))
-    assert max(worst.values()) < 1e-12, worst
-    assert len({name for name, _ in worst}) >= 30
+    pytest.importorskip("torch")
+    gradients = importlib.import_module("benchmarks.tightness.gradients")
+    apart = {name: gradients.apart_in_double(name, 1) for name in gradients.FUNCTIONS}
+    assert len(apart) >= 30
+    assert max(apart.values()) < 1e-12, apart
 
 
 def test_a_gradient_is_judged_as_any_answer() -> None:
