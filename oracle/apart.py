@@ -75,10 +75,10 @@ def _is_measured_by(op: Op, d: str) -> bool:
 def row_axes(op: Op) -> Mapping[str, int]:
     """The axis of each array that holds its independent rows: the axis of the outputs' first dimension.
 
-    Every row needs the whole of an array that is not named. Empty for an op without independent rows, and for one over
-    other arrays than its own, whose rows may be anywhere in them.
+    Every row needs the whole of an array that is not named. Empty for an op without independent rows, for one that
+    is asked for whole arrays alone, and for one over other arrays than its own, whose rows may be anywhere in them.
     """
-    if op.views:
+    if op.views or op.is_whole:
         return {}
     leads = {role.dimensions[:1] for role in op.outputs.values()}
     lead = "".join(*leads) if len(leads) == 1 else ""

@@ -66,6 +66,7 @@ class Op:
     `sets`: in place of `answers`, for an op whose sets depend on its scalars, on other outputs as they were written, or
     have probabilities.
     `steps`: of an op made from a reference, the values that the reference stores in tensors of its inputs' type.
+    `is_whole`: its formula depends on the sizes and integers of a case, so kfuzz asks for whole arrays alone.
     `is_gradient`: what may be NaN here is a number in another arrangement, which does not multiply an infinity by 0.
     `optional`: inputs that a kernel may not have, each with 0 as a term or 1 as a factor, and dimensions that its
     arrays may not have. `also`: other names, each with the spelling that it means. `own`, `views`: for an op over other
@@ -90,6 +91,7 @@ class Op:
     steps: tuple[str, ...] = ()
     sets: AnswerSets | None = None
     is_gradient: bool = False
+    is_whole: bool = False
     optional: Mapping[str, float] = field(default_factory=dict)
     also: Mapping[str, str] = field(default_factory=dict)
     own: "Op | None" = None
@@ -325,6 +327,7 @@ def read_op(name: str, module: object) -> Op:
         where=tuple(table.get("WHERE", ())), special=dict(table.get("SPECIAL", {})), diagnose=table.get("diagnose"),
         ignores_nan=bool(table.get("IGNORES_NAN", False)), needs_form=bool(table.get("NEEDS_FORM", False)),
         steps=tuple(table.get("STEPS", ())), sets=table.get("sets"),
+        is_whole=bool(table.get("WHOLE", False)),
         optional=dict(table.get("OPTIONAL", {})), also=dict(table.get("ALSO", {})),
     )  # fmt: skip
 

@@ -211,7 +211,7 @@ class Question:
     def slice_inputs(self, name: str, index: Index, keep_last: bool = False) -> tuple[dict[str, Reals], dict[str, int]]:
         """The inputs that one element's answer needs: its own index along every independent dimension."""
         dimensions, apart = self.op.outputs[name].dimensions, independent_dimensions(self.op)[name]
-        only = {d: i for d, i in zip(dimensions, index, strict=False) if d in apart}
+        only = {d: i for d, i in zip(dimensions, index, strict=False) if d in apart and not self.op.is_whole}
         if keep_last:
             only.pop(dimensions[-1], None)
         cut = {}

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kfuzz.claims import running
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, shown_path
 from kfuzz.claims.keys import WrittenClaim
 from kfuzz.claims.python_text import read_text
@@ -131,10 +132,14 @@ def write_formula(front: FrontMatter, answer: Mapping[str, str]) -> Path:
     """The formula as a file named by its content, so an edit of the kernel beside the reference does not change it."""
     arrays = arrays_of(answer, "constant ")
     text = answer["formula"]
-    digest = cache.key(text, *(part for name, held in arrays.items() for part in (name, held.tobytes())))[:12]
+    digest = cache.key(
+        text, json.dumps(answer.get("run")), *(part for name, held in arrays.items() for part in (name, held.tobytes()))
+    )[:12]
     path = cache.folder() / FOLDER / digest / f"{front.path.stem.partition(':')[0]}.py"
     if not path.is_file():
         path.parent.mkdir(parents=True, exist_ok=True)
+        if "run" in answer:
+            path.with_suffix(running.QUESTION).write_text(json.dumps(answer["run"]), encoding="utf-8")
         if arrays:
             np.savez(path.with_suffix(f".{os.getpid()}.npz"), **arrays)  # type: ignore[arg-type]  # numpy's stubs know no such dict
             path.with_suffix(f".{os.getpid()}.npz").replace(path.with_suffix(".npz"))

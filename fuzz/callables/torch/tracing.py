@@ -11,7 +11,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from kfuzz.callables.loading import execute_file
 from kfuzz.callables.raising import words_of
 from kfuzz.callables.torch.declared import CannotError, Declared, inputs_of, reference_of
 from kfuzz.callables.torch.elements import as_array
+from kfuzz.callables.torch.run_formula import file_of_runs
 from kfuzz.callables.torch.sizes import BOOLEAN, MOST_WEIGHTS, Below, Dims, Steps, prime_sizes, sizes_to_compare
 from kfuzz.callables.torch.trace_reader import TraceReader
 from kfuzz.callables.torch.without_card import on_a_card
@@ -51,6 +52,36 @@ def main(folder: Path) -> int:
 
 def answer_question(asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The formula's text with its names, and the reference's own answers for some inputs."""
+    known = runnable_of(asked)
+    try:
+        if asked["inputs"]:
+            return trace_reference(known.call, known.is_module, asked, known.declared)
+        return trace_first_of(known.call, known.is_module, asked, ways_to_vary(known.declared))
+    except CannotError:
+        raise
+    except Exception as symbolic:  # any error of torch's tracer: it may go by integers, or write into slices
+        try:
+            return trace_by_runs(known, asked)
+        except Exception as error:  # of the reference itself, or one that says where it is not understood
+            raise (error if isinstance(error, CannotError) else symbolic) from None
+
+
+@dataclass(frozen=True)
+class Runnable:
+    """A reference as a function of its tensors, and what its inputs are."""
+
+    call: Callable[..., Any]
+    is_module: bool
+    declared: Declared
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its inputs, in their order."""
+        return tuple(self.declared.dims)
+
+
+def runnable_of(asked: Mapping[str, Any]) -> Runnable:
+    """Execute a reference's file and find its inputs."""
     for build in ("load", "load_inline"):  # a reference needs no extension, and a submission's takes a minute to build
         setattr(cpp_extension, build, lambda *_, **__: None)
     torch.max_pool1d = pool_by_two_axes
@@ -59,10 +90,34 @@ def answer_question(asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
         module = execute_file(path, source, 0)
     reference, is_module = reference_of(module, asked["reference"])
     if asked["inputs"]:
-        return trace_reference(reference, is_module, asked, Declared(asked["inputs"], {}, {}))
+        return Runnable(reference, is_module, Declared(asked["inputs"], {}, {}))
     with on_a_card(path) if builds_cuda(source) else nullcontext():
         declared, reference = inputs_of(module, reference, source)
-    return trace_first_of(reference, is_module, asked, ways_to_vary(declared))
+    return Runnable(reference, is_module, declared)
+
+
+def trace_by_runs(known: Runnable, asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A formula that runs the reference again at the sizes and integers of each case; answers to compare it with."""
+    declared, path = known.declared, Path(asked["path"])
+    steps = {name: asked["axes"].get(name, (1, 0, 1)) for dims in declared.dims.values() for name in dims}
+    multiples = {name: (least, by) for name, (least, _, by) in steps.items() if not name.isdigit()}
+    fixed = {name: least for name, (least, most, _) in asked["axes"].items() if least == most and name in multiples}
+    declared = replace(declared, fixed=fixed | {n: size for n, size in declared.fixed.items() if n in multiples})
+    numbers = {int(name) for dims in declared.dims.values() for name in dims if name.isdigit()}
+    sizes = prime_sizes(multiples, declared.fixed, numbers)
+    larger = {name: size if name in declared.fixed else size + 6 * multiples[name][1] for name, size in sizes.items()}
+
+    def make(at: Mapping[str, int]) -> dict[str, torch.Tensor]:
+        return tensors_of(declared.dims, at, declared.below)
+
+    text, outputs, unknown = file_of_runs(known.call, path, declared, (sizes, larger), make, asked["title"])
+    arrays: dict[str, Any] = {}
+    for number, some in enumerate((sizes, larger)):
+        arrays |= {f"input {number} {name}": one.numpy() for name, one in make(some).items()}
+        arrays |= answers_of(f"single {number}", outputs, known.call, make(some), some)
+    names = {name: [str(declared.fixed.get(d, d)) for d in dims] for name, dims in declared.dims.items()}
+    answer = {"formula": text, "inputs": names, "unknown": unknown, "is_module": known.is_module}
+    return answer | {"run": {key: asked[key] for key in ("path", "source", "reference", "inputs")}}, arrays
 
 
 def ways_to_vary(declared: Declared) -> Iterator[Declared]:
@@ -217,6 +272,11 @@ def list_tensors(results: object) -> list[torch.Tensor]:
     return every
 
 
+def tensors_returned(results: object) -> list[torch.Tensor]:
+    """The returned tensors; of a dict its values."""
+    return list_tensors(list(results.values()) if isinstance(results, Mapping) else results)
+
+
 def answers_of(
     prefix: str,
     outputs: Sequence[str],
@@ -227,7 +287,7 @@ def answers_of(
     """The reference's answers, by name."""
     try:
         with torch.no_grad():
-            results = list_tensors(reference(*given.values()))
+            results = tensors_returned(reference(*given.values()))
     except Exception as error:  # any error of torch for such shapes
         at = " ".join(f"{name}={size}" for name, size in sizes.items())
         raise CannotError(

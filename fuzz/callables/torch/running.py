@@ -1,0 +1,379 @@
+"""Traces a reference by running it: for loops over integers, `.item()`, writes into slices, tuples and dicts.
+
+torch runs the reference, at one set of sizes and integers. Each storage has a shadow, which says how a formula makes
+its numbers. A tensor reads the shadow at its own places, so a view needs no rule; a write makes another shadow. Knows
+torch and the table of rules; it does not know how a formula is judged.
+"""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+
+from kfuzz.callables.aten.table import write_operation
+from kfuzz.callables.aten.term import Term, Writer
+from kfuzz.callables.torch.declared import CannotError
+from kfuzz.callables.torch.elements import OF_TYPE
+from kfuzz.oracle.elements import NARROW
+
+FACTORIES = (
+    "zeros", "ones", "full", "empty", "empty_strided", "new_zeros", "new_ones", "new_full", "new_empty", "arange",
+    "eye", "scalar_tensor", "zeros_like", "ones_like", "full_like", "empty_like", "lift_fresh_copy", "tril_indices",
+    "new_empty_strided",
+)  # fmt: skip
+"""Operations whose numbers are exact, whatever computes them. An empty tensor holds what its memory held."""
+BY_VALUE = ("_local_scalar_dense", "item", "equal", "is_nonzero", "nonzero", "masked_select", "unique2")
+"""Operations whose result steers Python, or the sizes of tensors."""
+Geometry = tuple[tuple[int, ...], tuple[int, ...], int]
+
+
+@dataclass(frozen=True)
+class Shadow:
+    """The numbers of one storage: `flat` in one row, or the term that was written last, and how it lies there."""
+
+    size: int
+    flat: str = ""
+    term: Term | None = None
+    geometry: Geometry | None = None
+    is_constant: bool = False
+    """It holds none of the inputs' numbers, and nothing that was computed."""
+
+
+class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there where types are checked
+    """Writes what torch computes as the lines of a formula, while the reference runs.
+
+    `file`: the reference's own, whose lines are named in reasons. `inputs`: the tensors whose numbers are the op's.
+    """
+
+    def __init__(self, file: Path, inputs: Mapping[str, torch.Tensor]) -> None:
+        super().__init__()
+        self.file, self.to = str(file.resolve()), Writer({})
+        self.constants: dict[str, Any] = {}
+        self.unknown: list[str] = []
+        self.shadows: dict[int, Shadow] = {}
+        self.alive: list[torch.Tensor] = []
+        """Every tensor that has a shadow: a freed address would be given to another storage."""
+        self.count = 0
+        for name, one in inputs.items():
+            if one.is_floating_point():
+                self.write(one, Term(name, shape_of(one), is_input=True))
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
+        """Run one operation, and write it down if it computes floats or moves them to another storage."""
+        kwargs = kwargs or {}
+        op = func._schema.name.partition("::")[2]
+        with unwatched():
+            given = tensors_in((args, kwargs))
+            self.check_values(op, given)
+            changed = [one for one in written_by(func, args, kwargs) if one.is_floating_point()]
+            before = None if is_view(func) or op in FACTORIES else [self.operand(one) for one in args]
+            options = {name: self.operand(one) for name, one in kwargs.items() if name != "out"}
+            for one in changed:
+                self.shadow(one)
+        out = func(*args, **kwargs)
+        if before is None:
+            return out
+        with unwatched():
+            every = [one for one in (out if isinstance(out, tuple | list) else [out]) if isinstance(one, torch.Tensor)]
+            self.record(op, args, before, options, every, changed)
+        return out
+
+    def record(
+        self, op: str, args: Sequence[Any], before: Sequence[Any], options: dict[str, Any],
+        every: Sequence[torch.Tensor], changed: Sequence[torch.Tensor],
+    ) -> None:  # fmt: skip
+        """Write one operation as lines, and its results into their shadows."""
+        is_live = any(isinstance(one, Term) and not one.is_mask for one in flat(before))
+        if not every or not (is_live or any(one.is_floating_point() for one in every)):
+            return
+        name = self.name(op)
+        if op == "copy_":
+            made: Any = self.spread(name, before[1], args[0])
+        elif op in ("zero_", "fill_"):
+            number = 0.0 if op == "zero_" else before[1]
+            made = write_operation(self.to, "full", name, [None, number], {}, shape_of(args[0]))
+        elif op in ("index_put_", "_index_put_impl_", "index_put") and not (len(args) > 3 and args[3]):
+            self.put(name, args, before, every[0])
+            return
+        elif op == "index":
+            made = self.pick(name, args)
+        else:
+            if len(every) > 1 or op.startswith(("split", "unbind", "unsafe_split")):
+                options["results"] = [shape_of(one) for one in every]
+            if every[0].dtype == torch.bool:
+                options["dtype"] = "bool"
+            is_narrow = OF_TYPE.get(every[0].dtype) in NARROW.values()
+            made = None if is_narrow else write_operation(self.to, op, name, before, options, shape_of(every[0]))
+        self.keep(name, op, made if isinstance(made, list) else [made], every, changed)
+
+    def keep(
+        self, name: str, op: str, terms: Sequence[Term | None], every: Sequence[torch.Tensor],
+        changed: Sequence[torch.Tensor],
+    ) -> None:  # fmt: skip
+        """Write the terms of an operation's results, or that nothing is known of them, into shadows."""
+        for place, one in enumerate(every):
+            term = terms[place] if place < len(terms) else None
+            if term is None and not one.is_floating_point():
+                self.shadows[key_of(one)] = Shadow(0)  # it follows from floats, and no rule says how
+                self.alive.append(one)
+            elif term is not None or place == 0 or one.numel():
+                self.write(one, term or self.unknown_term(f"{name}_{place}" if place else name, op, one))
+        for one in changed:
+            if all(one is not other for other in every):
+                self.write(one, terms[0] or self.unknown_term(name, op, one))
+
+    def check_values(self, op: str, given: Sequence[torch.Tensor]) -> None:
+        """Raise a CannotError if Python, or a size, goes by a number that follows from the inputs."""
+        hidden = [one for one in given if not one.is_floating_point() and self.shadows.get(key_of(one)) == Shadow(0)]
+        floats = [one for one in given if one.is_floating_point() and not self.shadow(one).is_constant]
+        if op in BY_VALUE and (hidden or floats):
+            raise CannotError(f"{self.where()}: the reference goes by values, which a formula does not ({op})")
+        if hidden:
+            raise CannotError(f"{self.where()}: {op} takes integers that were computed from floats; there is no rule")
+
+    def where(self) -> str:
+        """The line of the reference that runs."""
+        frame = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename != self.file:
+            frame = frame.f_back  # type: ignore[assignment]  # None ends the loop
+        name = Path(self.file).name
+        return f"{name}:{frame.f_lineno}" if frame is not None else name
+
+    # -- shadows
+
+    def shadow(self, one: torch.Tensor) -> Shadow:
+        """The shadow of a tensor's storage: a constant, as its memory has it, if nothing was written there."""
+        key = key_of(one)
+        if key not in self.shadows:
+            whole = torch.as_strided(one.detach(), (one.untyped_storage().nbytes() // one.element_size(),), (1,), 0)
+            held = self.hold("own", whole.to(torch.float64).numpy().copy(), "f8")
+            flat = self.to.set(self.name("own"), f"N.input({held})")
+            self.shadows[key] = Shadow(whole.numel(), flat, is_constant=True)
+            self.alive.append(one)
+        return self.shadows[key]
+
+    def hold(self, name: str, numbers: Any, kind: str = "") -> str:  # noqa: ANN401  an array
+        """An array that is stored with the formula, as text."""
+        name = self.name(name)
+        self.constants[name] = numbers.astype(np.float32) if kind and exact_in_single(numbers) else numbers
+        return f'CONSTANTS["{name}"]' + (f'.astype("{kind}")' if kind else "")
+
+    def operand(self, one: Any) -> Any:  # noqa: ANN401  an argument of torch, and of a rule
+        """An argument as a rule takes it: floats as terms, integers and truths as arrays of this run."""
+        if isinstance(one, list | tuple):
+            return [self.operand(each) for each in one]
+        if not isinstance(one, torch.Tensor):
+            return str(one).removeprefix("torch.") if isinstance(one, torch.dtype) else one
+        if one.is_floating_point():
+            return self.read(one)
+        if (shadow := self.shadows.get(key_of(one))) is not None and shadow.term is not None:
+            return shadow.term
+        return Term(self.hold("given", one.numpy().copy()), shape_of(one), is_mask=True)
+
+    def read(self, one: torch.Tensor) -> Term:
+        """The numbers of a tensor; of one that a step made, that step's own term."""
+        shadow, shape = self.shadow(one), shape_of(one)
+        if shadow.term is not None and shadow.geometry == geometry_of(one):
+            return shadow.term
+        if shadow.term is not None and (same := in_other_shape(shadow, one)) is not None:
+            return same
+        at, flat = places_of(one), self.flat_of(one)
+        first = one.storage_offset()
+        if np.array_equal(at.reshape(-1), np.arange(first, first + one.numel())):
+            return Term(
+                self.to.set(self.name("part"), f"{flat}[{first}:{first + one.numel()}]{reshaped(shape)}"), shape
+            )
+        return Term(self.to.set(self.name("part"), f"{flat}[{self.hold('at', at)}]"), shape)
+
+    def flat_of(self, one: torch.Tensor) -> str:
+        """The numbers of a tensor's storage in one row."""
+        shadow = self.shadow(one)
+        if shadow.flat:
+            return shadow.flat
+        assert shadow.term is not None
+        assert shadow.geometry is not None
+        at = places_at(shadow.geometry).reshape(-1)
+        text = f"{shadow.term.text}.reshaped(-1)"
+        if not np.array_equal(at, np.arange(shadow.size)):
+            order = np.empty(shadow.size, np.int64)
+            order[at] = np.arange(shadow.size)
+            text = f"{text}[{self.hold('order', order)}]"
+        made = self.to.set(self.name("row"), text)
+        self.shadows[key_of(one)] = replace(shadow, flat=made)
+        return made
+
+    def write(self, one: torch.Tensor, term: Term) -> None:
+        """These numbers at a tensor's places; what else its storage holds stays."""
+        if shape_of(one) != term.shape:
+            term = replace(term, text=f"{term.text}{reshaped(shape_of(one))}", shape=shape_of(one), whole=None)
+        geometry, size = geometry_of(one), one.untyped_storage().nbytes() // one.element_size()
+        at = places_of(one).reshape(-1)
+        if at.size == size == np.unique(at).size:
+            self.shadows[key_of(one)] = Shadow(size, "", term, geometry)
+            self.alive.append(one)
+        elif at.size:
+            self.place(one, at, f"{term.text}.reshaped(-1)")
+
+    def place(self, one: torch.Tensor, at: Any, row: str) -> None:  # noqa: ANN401  an array of places
+        """A row of numbers at some places of a storage, each the last one that is written there."""
+        flat, shadow = self.flat_of(one), self.shadow(one)
+        order = np.arange(shadow.size)
+        order[at] = shadow.size + np.arange(at.size)
+        made = self.to.set(self.name("written"), f"N.join({flat}, {row})[{self.hold('order', order)}]")
+        self.shadows[key_of(one)] = Shadow(shadow.size, made)
+
+    # -- operations that only move
+
+    def spread(self, name: str, value: Any, like: torch.Tensor) -> Term:  # noqa: ANN401  a Term
+        """What is copied, in the shape of its place."""
+        shape = shape_of(like)
+        copied = write_operation(self.to, "_to_copy", name, [value], {"dtype": "float"}, value.shape)
+        assert isinstance(copied, Term)
+        return copied if copied.shape == shape else Term(f"{copied.text}.expanded({', '.join(shape)})", shape)
+
+    def pick(self, name: str, args: Sequence[Any]) -> Term | None:
+        """x[indices], whose indices are integers of this run."""
+        with unwatched():
+            at = places_of(args[0])[indices_of(args[1])]
+        if not args[0].is_floating_point():
+            return None
+        shape = tuple(map(str, at.shape))
+        return Term(self.to.set(name, f"{self.flat_of(args[0])}[{self.hold('at', at)}]"), shape)
+
+    def put(self, name: str, args: Sequence[Any], before: Sequence[Any], made: torch.Tensor) -> None:
+        """x[indices] = values."""
+        at = places_of(args[0])[indices_of(args[1])]
+        if key_of(made) != key_of(args[0]):
+            self.write(made, before[0])
+            at = places_of(made)[indices_of(args[1])]
+        row = self.to.set(name, f"{before[2].text}.expanded({', '.join(map(str, at.shape))}).reshaped(-1)")
+        self.place(made, at.reshape(-1), row)
+
+    def unknown_term(self, name: str, op: str, one: torch.Tensor) -> Term:
+        """A tensor of unknown values."""
+        self.unknown.append(f"{op} ({self.where()})")
+        sizes = "".join(f", {size}" for size in one.shape)
+        text = f'N.unknown("of torch\'s {op}, which kfuzz has no rule for, in {self.where()}"{sizes})'
+        return Term(self.to.set(name, text), shape_of(one))
+
+    def name(self, op: str) -> str:
+        self.count += 1
+        return f"{op.strip('_')}_{self.count}"
+
+
+def run_traced(
+    reference: Callable[..., Any], file: Path, inputs: Mapping[str, torch.Tensor]
+) -> tuple[Running, dict[str, Term]]:
+    """Run the reference, and return what was written down and the terms of its outputs, by name."""
+    running = Running(file, inputs)
+    with torch.no_grad(), running:
+        returned = reference(*inputs.values())
+    every = returned if isinstance(returned, Mapping) else dict(enumerate(as_list(returned)))
+    if not every or not all(isinstance(one, torch.Tensor) for one in every.values()):
+        raise CannotError("it does not return a tensor")
+    names = [key if isinstance(key, str) else "y" if len(every) == 1 else f"y{key}" for key in every]
+    found = {}
+    for name, one in zip(names, every.values(), strict=True):
+        term = running.operand(one)
+        if running.shadows.get(key_of(one)) == Shadow(0):
+            raise CannotError(f"its output {name} holds integers that were computed from floats; there is no rule")
+        found[name if name not in inputs else f"{name}_out"] = term
+    return running, found
+
+
+def as_list(returned: object) -> list[object]:
+    return list(returned) if isinstance(returned, tuple | list) else [returned]
+
+
+@contextmanager
+def unwatched() -> Any:  # noqa: ANN401  a context
+    """Let torch work without a record."""
+    with _disable_current_modes(), torch.no_grad():
+        yield
+
+
+def key_of(one: torch.Tensor) -> int:
+    """A name for a tensor's storage."""
+    return int(one.untyped_storage()._cdata)
+
+
+def shape_of(one: torch.Tensor) -> tuple[str, ...]:
+    return tuple(map(str, one.shape))
+
+
+def geometry_of(one: torch.Tensor) -> Geometry:
+    """How a tensor lies in its storage; the stride of an axis of one element does not matter."""
+    strides = tuple(step if size != 1 else 0 for size, step in zip(one.shape, one.stride(), strict=True))
+    return tuple(one.shape), strides, one.storage_offset()
+
+
+def places_at(geometry: Geometry) -> Any:  # noqa: ANN401  an array
+    """The place in the storage of each element."""
+    shape, strides, first = geometry
+    at = np.full(shape, first, np.int64)
+    for axis, (size, step) in enumerate(zip(shape, strides, strict=True)):
+        at = at + (np.arange(size) * step).reshape(-1, *(1,) * (len(shape) - 1 - axis))
+    return at
+
+
+def places_of(one: torch.Tensor) -> Any:  # noqa: ANN401  an array
+    return places_at(geometry_of(one))
+
+
+def in_other_shape(shadow: Shadow, one: torch.Tensor) -> Term | None:
+    """A term whose tensor is only reshaped: that keeps what is known of it, such as that it is a softmax."""
+    term = shadow.term
+    if term is None or shadow.geometry is None or shadow.geometry[2] or one.storage_offset():
+        return None
+    shape = shape_of(one)
+    is_whole = one.is_contiguous() and one.numel() == shadow.size
+    is_plain = np.array_equal(places_at(shadow.geometry).reshape(-1), np.arange(shadow.size))
+    if not (is_whole and is_plain) or not shape or not term.shape or shape[-1] != term.shape[-1]:
+        return None
+    weights = f"{term.weights}{reshaped(shape)}" if term.weights else ""
+    square = f"{term.square}{reshaped(shape)}" if term.square else ""
+    return replace(term, text=f"{term.text}{reshaped(shape)}", shape=shape, whole=None, weights=weights, square=square)
+
+
+def reshaped(shape: Sequence[str]) -> str:
+    return f".reshaped({', '.join(shape)})"
+
+
+def indices_of(every: Sequence[Any]) -> tuple[Any, ...]:
+    """Indices as numpy takes them."""
+    return tuple(slice(None) if one is None else one.numpy() for one in every)
+
+
+def exact_in_single(numbers: Any) -> bool:  # noqa: ANN401  an array
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.array_equal(numbers.astype(np.float32).astype(np.float64), numbers, equal_nan=True))
+
+
+def is_view(func: Any) -> bool:  # noqa: ANN401  an operation of torch
+    """Whether its results lie in its operands' memory, and nothing is written."""
+    aliases = [one.alias_info for one in func._schema.returns]
+    return bool(aliases) and all(one is not None and not one.is_write for one in aliases)
+
+
+def written_by(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[torch.Tensor]:  # noqa: ANN401
+    """The operands into which it writes."""
+    named = {one.name: given for one, given in zip(func._schema.arguments, args, strict=False)} | dict(kwargs)
+    written = [one.name for one in func._schema.arguments if one.alias_info is not None and one.alias_info.is_write]
+    return tensors_in([named.get(name) for name in written])
+
+
+def tensors_in(given: Any) -> list[torch.Tensor]:  # noqa: ANN401  nested arguments
+    return [one for one in flat(given) if isinstance(one, torch.Tensor)]
+
+
+def flat(given: Any) -> list[Any]:  # noqa: ANN401  nested arguments
+    """Everything in nested lists, tuples and dicts."""
+    if isinstance(given, Mapping):
+        given = list(given.values())
+    return [leaf for one in given for leaf in flat(one)] if isinstance(given, list | tuple) else [given]
