@@ -16,10 +16,14 @@ static uint64_t offset_in(const Buffer &b, const void *address) {
   return static_cast<uint64_t>(static_cast<const char *>(address) - b.address);
 }
 
+static size_t room_at(const void *address) {
+  const Buffer *b = device_array_at(address);
+  return b && !(b->flags & is_freed) ? b->bytes - offset_in(*b, address) : 0;
+}
+
 // How many bytes of a copy or a memset lie in the array in which it begins. The rest is reported and left out.
 static size_t inside(const void *address, size_t bytes, bool writes, int line) {
-  Buffer *b = device_array_at(address);
-  size_t room = b && !(b->flags & is_freed) ? b->bytes - offset_in(*b, address) : 0;
+  size_t room = room_at(address);
   if (bytes <= room) return bytes;
   if (Finding *f = report(Kind::copy_outside, 0, static_cast<uint32_t>(line))) {
     locate(reinterpret_cast<uintptr_t>(address), *f);
@@ -56,15 +60,27 @@ struct Filled {
   size_t element_bytes = 1, slices = 1, slice = 0;
 };
 
-static void copy_row(char *to, const char *from, size_t width, bool to_device, bool from_device, const Asked &by, const Working &work) {
-  if (to_device) width = inside(to, width, true, by.line);
-  if (from_device) width = inside(from, width, false, by.line);
-  if (from_device) moves(from, width, Move::reads, by, work);
-  if (to_device) moves(to, width, Move::writes, by, work);
+static void copy_row(char *to, const char *from, size_t width, bool checks_to, bool checks_from, const Asked &by, const Working &work) {
+  if (checks_to) width = inside(to, width, true, by.line);
+  if (checks_from) width = inside(from, width, false, by.line);
+  if (checks_from) moves(from, width, Move::reads, by, work);
+  if (checks_to) moves(to, width, Move::writes, by, work);
   note_in_host(true);  // a wrong host pointer faults where it is used
   memmove(to, from, width);
   note_in_host(false);
-  if (to_device && run->check) host_has_written(reinterpret_cast<uintptr_t>(to), width);
+  if (checks_to && run->check) host_has_written(reinterpret_cast<uintptr_t>(to), width);
+}
+
+// Rows without gaps are one range, whose shadow takes less memory than that of many parts (runtime/chunks.h).
+static void copy_slice(char *to, const char *from, const Copied &c, bool to_device, bool from_device, const Working &work) {
+  size_t all = c.width * c.rows;
+  bool to_whole = to_device && c.to_pitch == c.width && all <= room_at(to);
+  bool from_whole = from_device && c.from_pitch == c.width && all <= room_at(from);
+  if (from_whole) moves(from, all, Move::reads, c.by, work);
+  if (to_whole) moves(to, all, Move::writes, c.by, work);
+  for (size_t row = 0; row < c.rows; row++)
+    copy_row(to + row * c.to_pitch, from + row * c.from_pitch, c.width, to_device && !to_whole, from_device && !from_whole, c.by, work);
+  if (to_whole && run->check) host_has_written(reinterpret_cast<uintptr_t>(to), all);
 }
 
 static cudaError_t copy_again(void *arguments);
@@ -85,9 +101,7 @@ static cudaError_t copied(const Copied &c) {
   Working work(timeline_of(by.stream), Work::copy, waits);
   if (to_device) note_memory_change();
   for (size_t slice = 0; slice < c.slices; slice++)
-    for (size_t row = 0; row < c.rows; row++)
-      copy_row(static_cast<char *>(c.to) + slice * c.to_slice + row * c.to_pitch,
-               static_cast<const char *>(c.from) + slice * c.from_slice + row * c.from_pitch, c.width, to_device, from_device, by, work);
+    copy_slice(static_cast<char *>(c.to) + slice * c.to_slice, static_cast<const char *>(c.from) + slice * c.from_slice, c, to_device, from_device, work);
   if (run->check) checker_has_moved();
   return cudaSuccess;
 }
@@ -107,8 +121,9 @@ static cudaError_t set(const Filled &f) {
   if (!is_device_memory(f.to)) return returns(cudaErrorInvalidValue);
   if (is_captured(by.stream)) return capture(by.stream, cudaGraphNodeTypeMemset, set_again, f);
   SetKey key = {f.to, f.width, f.rows * f.slices, f.pitch, f.slice, f.value | uint64_t{f.element_bytes} << 32, is_only_stream(by.stream)};
-  bool is_apart = is_fresh(f.to);
-  if (has_deferred() && !is_apart && was_done(key) && may_defer(by.stream)) {
+  const Buffer *array = device_array_at(f.to);
+  bool is_apart = array && is_unused(*array);
+  if (has_deferred() && !is_apart && was_done(key) && may_defer(by.stream, &f.to, sizeof f.to)) {
     auto *kept = static_cast<Filled *>(malloc(sizeof f));
     *kept = f;
     defer(Waiting::set, {cudaGraphNodeTypeMemset, set_again, kept, free});
@@ -116,7 +131,7 @@ static cudaError_t set(const Filled &f) {
   }
   if ((!has_deferred() || is_apart) && is_done_already(key)) return cudaSuccess;
   Within runtime;  // it changes the protection of all pages: 5 ms for 1 GB of arrays
-  Working work(timeline_of(by.stream), Work::set, !lane_of_graph() && by.waits && is_host_visible(device_array_at(f.to)), false, is_apart);
+  Working work(timeline_of(by.stream), Work::set, !lane_of_graph() && by.waits && is_host_visible(array), false, is_apart);
   for (size_t row = 0; row < f.rows * f.slices; row++) {
     char *into = static_cast<char *>(f.to) + row / f.rows * f.slice + row % f.rows * f.pitch;
     size_t part = inside(into, f.width, true, by.line);

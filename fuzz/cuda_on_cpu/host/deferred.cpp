@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "../runtime/arena.h"
 #include "../runtime/block.h"
 #include "../runtime/repetitions.h"
 #include "../runtime/state.h"
@@ -13,7 +14,7 @@ namespace cuda_on_cpu {
 namespace {
 
 constexpr size_t most_deferred = 1 << 18, most_bytes = 512;
-constexpr uint32_t most_known = 32, most_freed = 64;
+constexpr uint32_t most_known = 32;
 
 struct Deferred {
   Waiting what;
@@ -32,9 +33,10 @@ struct Queue {
   Deferred *at = nullptr;
   size_t count = 0, room = 0;
   bool is_running = false, host_has_waited = false;
-  uint32_t first_fresh = 0;  // the buffers from this one on are fresh
-  uint32_t freed_count = 0, known_count = 0, next_known = 0;
-  const Buffer *freed[most_freed];  // by frees that wait
+  uint32_t first_unused = 0;  // the arrays from this one on: no work has used them, done or waiting
+  uint32_t first_of_waiting = 0;  // only waiting work has used these, and memsets
+  uint32_t freed_count = 0, freed_old_count = 0;  // by frees that wait; of arrays before `first_of_waiting`
+  uint32_t known_count = 0, next_known = 0;
   Known known[most_known];
   Queue() {}
   ~Queue() { drop(); }
@@ -42,7 +44,7 @@ struct Queue {
     for (size_t i = 0; i < count; i++) at[i].again.forget(at[i].again.arguments);
     free(at);
     at = nullptr;
-    count = room = freed_count = 0;
+    count = room = freed_count = freed_old_count = 0;
     is_running = false;
   }
 };
@@ -50,9 +52,14 @@ PerRun<Queue> queue;
 
 bool is_counted(Waiting what) { return what == Waiting::launch || what == Waiting::library; }
 
-bool is_to_be_freed(const Buffer &array) {
-  for (uint32_t i = 0; i < queue.freed_count; i++)
-    if (queue.freed[i] == &array) return true;
+uint32_t number_of(const Buffer &array) { return static_cast<uint32_t>(&array - run->buffers); }
+
+bool names_array_to_be_freed(const void *arguments, size_t bytes) {
+  for (size_t at = 0; at + sizeof(void *) <= bytes; at += sizeof(void *)) {
+    void *word;
+    memcpy(&word, static_cast<const char *>(arguments) + at, sizeof word);
+    if (const Buffer *b = device_array_at(word); b && b->flags & waits_to_be_freed) return true;
+  }
   return false;
 }
 
@@ -68,9 +75,9 @@ Known *known_equal(const void *arguments, size_t bytes, Does does) {
 
 bool has_deferred() { return queue.count && !queue.is_running; }
 
-bool may_defer(cudaStream_t stream) {
-  return run->is_program && in_host() && !queue.is_running && !queue.freed_count && queue.count < most_deferred && is_only_stream(stream) && !is_in_graph() &&
-         may_skip_work();
+bool may_defer(cudaStream_t stream, const void *arguments, size_t bytes) {
+  return run->is_program && in_host() && !queue.is_running && !queue.freed_old_count && queue.count < most_deferred && is_only_stream(stream) &&
+         !is_in_graph() && may_skip_work() && !(queue.freed_count && names_array_to_be_freed(arguments, bytes));
 }
 
 void defer(Waiting what, const Again &again) {
@@ -80,6 +87,7 @@ void defer(Waiting what, const Again &again) {
   }
   if (!queue.count) queue.host_has_waited = false;
   queue.at[queue.count++] = {what, again};
+  queue.first_unused = run->buffer_count;
   run->skipped_launches += is_counted(what);
 }
 
@@ -101,28 +109,40 @@ void do_deferred() {
   if (queue.host_has_waited && run->check) host_waits_for_all();
 }
 
-bool defer_free(const Buffer &array, const Again &again) {
-  if (queue.freed_count == most_freed || is_to_be_freed(array)) {
+bool defer_free(Buffer &array, const Again &again) {
+  if (array.flags & waits_to_be_freed) {
     do_deferred();
     return false;
   }
-  queue.freed[queue.freed_count++] = &array;
+  array.flags |= waits_to_be_freed;
+  queue.freed_count++;
+  queue.freed_old_count += number_of(array) < queue.first_of_waiting;
   note_host_waits();
   defer(Waiting::free, again);
   return true;
 }
 
-void note_host_waits() { queue.host_has_waited = true; }
-
-bool is_fresh(const void *array) {
-  const Buffer *b = device_array_at(array);
-  return b && b >= run->buffers + queue.first_fresh;
+Buffer *allocate_behind_free(size_t bytes, int line, Again (*again)(Buffer &array)) {
+  if (!has_deferred() || queue.freed_old_count) return nullptr;
+  for (uint32_t i = queue.first_of_waiting; i < run->buffer_count; i++) {
+    Buffer &b = run->buffers[i];
+    if (!(b.flags & waits_to_be_freed) || b.bytes != bytes || b.line != static_cast<uint32_t>(line)) continue;
+    b.flags &= ~uint32_t{waits_to_be_freed};
+    queue.freed_count--;
+    defer(Waiting::allocation, again(b));
+    return &b;
+  }
+  return nullptr;
 }
 
-void note_work() { queue.first_fresh = run->buffer_count; }
+void note_host_waits() { queue.host_has_waited = true; }
+
+bool is_unused(const Buffer &array) { return number_of(array) >= queue.first_unused; }
+
+void note_work() { queue.first_unused = queue.first_of_waiting = run->buffer_count; }
 
 bool may_defer_equal(const void *arguments, size_t bytes, Does does, cudaStream_t stream) {
-  if (bytes > most_bytes || !may_defer(stream)) return false;
+  if (bytes > most_bytes || !may_defer(stream, arguments, bytes)) return false;
   const Known *known = known_equal(arguments, bytes, does);
   return known && is_often_enough(known->times);
 }

@@ -8,25 +8,31 @@
 //
 // Only a program with one stream, and without memory that the host can access by itself, puts work off. If the host has
 // waited meanwhile, or recorded an event, it has waited for all of it: an order that may be too strict shows no false race.
+//
+// A function may allocate a workspace at each call, and free it: then arguments count as equal if they only name another
+// array of the same size, and work may wait behind the free of an array of which no copy can have told a kernel the address.
 #pragma once
 #include "host.h"
 
 namespace cuda_on_cpu {
 
-enum class Waiting { launch, library, set, free };
+enum class Waiting { launch, library, set, allocation, free };
 
 bool has_deferred();
-// Whether work on this stream may wait. None may behind a free: it could use the array.
-bool may_defer(cudaStream_t stream);
+// Whether work on this stream with these arguments may wait. None may behind the free of an array that it could use.
+bool may_defer(cudaStream_t stream, const void *arguments, size_t bytes);
 void defer(Waiting what, const Again &again);
 void do_deferred();
 // Before an array that waiting work may access is freed. True: the free waits, too.
-bool defer_free(const Buffer &array, const Again &again);
+bool defer_free(Buffer &array, const Again &again);
+// Where no room is left for a new array: one that waits to be freed, which it may replace once `again` has come behind the
+// free; null if there is none. Both are of this size, from the same line.
+Buffer *allocate_behind_free(size_t bytes, int line, Again (*again)(Buffer &array));
 // The host waits for what it has started, or marks how far it is.
 void note_host_waits();
 
 // Whether an array was allocated after the last work but memsets of such arrays: nothing that waits can access it.
-bool is_fresh(const void *array);
+bool is_unused(const Buffer &array);
 void note_work();
 
 // Work of a library by the bytes of its arguments. False: equal work was not done before, or may not wait.

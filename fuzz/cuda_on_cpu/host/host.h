@@ -37,7 +37,6 @@ class Within {
 cudaError_t returns(cudaError_t error);
 
 // The buffer that an address lies in; null where it is none of the device's.
-Buffer *device_array_at(const void *address);
 bool is_device_memory(const void *address);
 
 // The call path of the caller, from the nearest function of the library outwards, relative to the library.

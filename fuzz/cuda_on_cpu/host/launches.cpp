@@ -211,7 +211,9 @@ void forget_launch(void *arguments) {
 // A launch that is equal to an earlier one waits until something can see what it does. Its arguments are kept as a GPU is
 // given them: as bits.
 bool is_deferred(const Taken &taken) {
-  if (taken.how & launch_early || !taken.keeping->stands_alone || !may_defer(taken.stream) || !has_run(step_of(taken), key_of(taken))) return false;
+  if (taken.how & launch_early || !taken.keeping->stands_alone || !may_defer(taken.stream, taken.context, taken.keeping->bytes) ||
+      !has_run(step_of(taken), key_of(taken)))
+    return false;
   constexpr size_t alignment = 64;
   Taken kept = taken;
   kept.context = aligned_alloc(alignment, (taken.keeping->bytes + alignment - 1) / alignment * alignment);

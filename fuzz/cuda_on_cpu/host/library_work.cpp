@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "../include/cuda_on_cpu/narrow.h"
+#include "../runtime/arena.h"
 #include "../runtime/memory_map.h"
 #include "../runtime/report.h"
 

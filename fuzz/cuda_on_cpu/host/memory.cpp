@@ -18,15 +18,6 @@ CUDA_ON_CPU_API bool cuda_on_cpu_is_on_device_heap(const void *memory);
 
 namespace cuda_on_cpu {
 
-Buffer *device_array_at(const void *address) {
-  auto *at = static_cast<const char *>(address);
-  for (uint32_t i = run->buffer_count; i-- > 0;) {
-    Buffer &b = run->buffers[i];
-    if (at >= b.address && (at < b.address + b.bytes || (at == b.address && !b.bytes))) return &b;
-  }
-  return nullptr;
-}
-
 bool is_device_memory(const void *address) {
   return reinterpret_cast<uintptr_t>(address) - arena_start() < arena_bytes();
 }
@@ -42,20 +33,35 @@ static Buffer *freed_with_room(size_t bytes, bool visible) {
   return found;
 }
 
+static void lay_out_again(const Buffer &b) {
+  poison_buffer(*run, b);
+  paint_zone(b.address + b.bytes, run->poison);
+  if (run->check) mark_array(b);
+}
+
 static bool placed_again(Buffer &b) {
   Buffer *room = freed_with_room(b.bytes, is_host_visible(&b));
   if (!room) return false;
   b.address = room->address;
-  poison_buffer(*run, b);
-  paint_zone(b.address + b.bytes, run->poison);
-  if (run->check) mark_array(b);
+  lay_out_again(b);
   *room = b;
   return true;
 }
 
+static Again allocation_of(Buffer &b) {
+  auto allocate_again = [](void *array) {
+    auto &one = *static_cast<Buffer *>(array);
+    note_memory_change();
+    one.flags &= ~uint32_t{is_freed};
+    lay_out_again(one);
+    return cudaSuccess;
+  };
+  return {cudaGraphNodeTypeEmpty, allocate_again, &b, [](void *) {}};
+}
+
 static void free_array(Buffer &b, int line) {
   note_memory_change();
-  b.flags |= is_freed;
+  b.flags = (b.flags | is_freed) & ~uint32_t{waits_to_be_freed};
   b.freed_line = static_cast<uint32_t>(line);
   poison_buffer(*run, b);
   if (run->check) unmark_array(b);
@@ -70,8 +76,8 @@ static cudaError_t free_again(void *arguments) {
   auto &one = *static_cast<Freed *>(arguments);
   return freed(one.memory, one.by);
 }
-static bool waits_with_work(const Buffer &b, const Asked &by) {
-  if (!has_deferred() || is_fresh(b.address)) return false;
+static bool waits_with_work(Buffer &b, const Asked &by) {
+  if (!has_deferred() || is_unused(b)) return false;
   if (!by.waits) {
     do_deferred();
     return false;
@@ -151,6 +157,8 @@ static cudaError_t allocated(void **to, size_t bytes, CudaOnCpuMemory kind, int 
   if (run->buffer_count < run->buffer_capacity && place_one_more(*run, b)) {
     run->buffers[run->buffer_count++] = b;
     if (run->check) mark_array(b);
+  } else if (const Buffer *waits = kind == cuda_on_cpu_device_memory ? allocate_behind_free(bytes, line, allocation_of) : nullptr) {
+    b.address = waits->address;
   } else if (do_deferred(); !placed_again(b)) {
     if (bytes > memory_of_card || !run->is_program) return returns(cudaErrorMemoryAllocation);
     refuse_to_allocate(bytes, line);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "block.h"
 #include "chunks.h"
 #include "guard_zone.h"
 #include "host_code.h"
@@ -147,6 +148,15 @@ static uint64_t bytes_of_all(const Run &run) {
 static uint64_t left_in_first_part(const Run &run) {
   uint64_t used = run.check ? bytes_of_all(run) : end_of(run, 0, visible_from), room = run.check ? checked_capacity : visible_from;
   return used + 2 * guard_zone_bytes < room ? room - used - 2 * guard_zone_bytes : 0;
+}
+
+Buffer *device_array_at(const void *address) {
+  auto *at = static_cast<const char *>(address);
+  for (uint32_t i = run->buffer_count; i-- > 0;) {
+    Buffer &b = run->buffers[i];
+    if (at >= b.address && (at < b.address + b.bytes || (at == b.address && !b.bytes))) return &b;
+  }
+  return nullptr;
 }
 
 uint64_t arena_left(const Run &run) {

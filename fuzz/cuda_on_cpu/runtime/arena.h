@@ -32,6 +32,8 @@ void poison_buffer(const Run &run, const Buffer &buffer);
 // Like memset, in such a buffer.
 void set_memory(char *to, int value, uint64_t bytes);
 uint64_t arena_left(const Run &run);
+// The array, which may be freed by now, that holds an address; of several that had it in turn, the last. Null: none.
+Buffer *device_array_at(const void *address);
 // Whether device memory other than host-visible memory can be reached.
 void allow_device_memory(bool allowed);
 

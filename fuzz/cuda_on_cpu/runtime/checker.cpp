@@ -9,6 +9,7 @@
 
 #include "host_code.h"
 #include "arena.h"
+#include "atomic_operations.h"
 #include "block.h"
 #include "chunks.h"
 #include "cluster.h"
@@ -489,12 +490,11 @@ void checker_touches(uintptr_t address, uint32_t bytes, uintptr_t pc) {
   check({address, bytes, false, true, is_atomic, pc - memory_map.library_start});
 }
 
-void checker_atomic(uintptr_t address, uint32_t bytes, const Strength &strength, uintptr_t pc) {
+void checker_atomic(uintptr_t address, uint32_t bytes, uint32_t what, uintptr_t pc) {
   checker.last_pc = pc;
-  Strength as = strength;
-  if (run->assume & scopes_reach) as.scope = Scope::device;
-  as.releases |= (run->assume & atomics_release) != 0;
-  as.acquires |= (run->assume & atomics_acquire) != 0;
+  Strength as = {what & atomic_of_block && !(run->assume & scopes_reach) ? Scope::block : Scope::device, (what & atomic_reads) != 0,
+                 (what & atomic_writes) != 0, (what & atomic_acquires) != 0 || run->assume & atomics_acquire,
+                 (what & atomic_releases) != 0 || run->assume & atomics_release};
   uint32_t traits = is_atomic | (as.scope == Scope::block ? is_of_block_scope : 0u);
   Seen s = {address, bytes, as.reads, as.writes, traits, pc - memory_map.library_start};
   if (as.reads) checker.strong_read = address;

@@ -52,7 +52,7 @@ void checker_stepped_warp(int first_thread, uint32_t all_lanes);
 void report_misaligned(uintptr_t address, uint32_t alignment, uintptr_t pc);
 void report_misaligned_at_line(uintptr_t address, uint32_t alignment, uint32_t line);
 void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t pc);
-void checker_atomic(uintptr_t address, uint32_t bytes, const Strength &strength, uintptr_t pc);
+void checker_atomic(uintptr_t address, uint32_t bytes, uint32_t what, uintptr_t pc);  // what: atomic_operations.h
 // An mbarrier's word is used; what this orders, the mbarrier knows.
 void checker_touches(uintptr_t address, uint32_t bytes, uintptr_t pc);
 void checker_fence(Scope scope);

@@ -108,13 +108,11 @@ CUDA_ON_CPU_API void cuda_on_cpu_turn() {
 CUDA_ON_CPU_API void cuda_on_cpu_atomic(const void *p, uint32_t bytes, uint32_t what, void *pc) {
   if (in_host() || !checker.active) return;
   uintptr_t address = reinterpret_cast<uintptr_t>(p), from = reinterpret_cast<uintptr_t>(pc);
-  if (address % bytes) report_misaligned(address, bytes, from);
-  Strength strength = {what & atomic_of_block ? Scope::block : Scope::device, (what & atomic_reads) != 0, (what & atomic_writes) != 0,
-                       (what & atomic_acquires) != 0, (what & atomic_releases) != 0};
+  if (address & (bytes - 1)) report_misaligned(address, bytes, from);
   if (what & atomic_swaps) checker_swaps(address, bytes);
-  checker_atomic(address, bytes, strength, from);
+  checker_atomic(address, bytes, what, from);
   bool is_global = memory_map.buffers.holds(address) || memory_map.variables.holds(address);
-  if (strength.reads && strength.writes && is_global) turn_behind_update();
+  if (what & atomic_reads && what & atomic_writes && is_global) turn_behind_update();
 }
 
 CUDA_ON_CPU_API void cuda_on_cpu_fence(int of_block) {

@@ -45,6 +45,8 @@ bool grow() {
 
 }  // namespace
 
+bool has_messages() { return messages.count; }
+
 Knowledge message(uintptr_t address, uint32_t to_block) {
   return messages.count ? messages.table[slot(address, to_block)].knowledge : nothing;
 }

@@ -9,6 +9,7 @@ namespace cuda_on_cpu {
 constexpr uint32_t to_everybody = ~0u;
 
 // To the threads of one block, or to all. False if the system gives no more memory.
+bool has_messages();
 Knowledge message(uintptr_t address, uint32_t to_block);
 bool publish(uintptr_t address, uint32_t to_block, Knowledge knowledge);
 void forget_messages();

@@ -452,6 +452,8 @@ void order_fence(int t, Scope scope) {
 void order_strong(int t, uintptr_t address, const Strength &s) {
   BlockOrdering &own = *ordering.own;
   ThreadOrdering &me = own.thread[t];
+  bool passes_on = s.writes && (s.releases || me.fenced || me.fenced_in_block || own.fenced_by_all);
+  if (!passes_on && !has_messages()) return;  // as most atomics: there is nothing to learn
   make_room();
   if (s.reads) {
     Knowledge in_block = message(address, own.number), got = in_block;

@@ -26,7 +26,7 @@ struct SetKey {
   uint64_t width, rows, pitch, slice, value, is_in_only_stream;
 };
 bool is_done_already(const SetKey &key);
-bool was_done(const SetKey &key);  // at any time
+bool was_done(const SetKey &key);  // at any time, or to an array alike
 void note_done(const SetKey &key);
 
 // Whether the run may leave out work that nothing sees: the host has no memory in common with kernels now.
@@ -34,7 +34,8 @@ bool may_skip_work();
 bool may_ever_skip_work();  // where it has none
 // Whether work that was done so often need not be checked again: once where the run samples, and several times elsewhere.
 bool is_often_enough(uint32_t times);
-// Whether an equal launch has run often enough, and all its effects are in memory.
+// Whether such a launch has run often enough, and all its effects are in memory. Its arguments may name other arrays, if
+// those of the earlier launches are freed by now.
 bool has_run(const Step &step, const LaunchKey &key);
 // Around a launch. If `begin_launch` is false, it is not to be run, and `end_launch` is not called.
 bool begin_launch(const Step &step, const LaunchKey &key);

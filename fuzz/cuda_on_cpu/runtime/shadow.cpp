@@ -50,6 +50,8 @@ void mark(Region &region, uintptr_t start, uintptr_t bytes, bool initialised) {
 void set_initialised(Region &region, uintptr_t start, uintptr_t bytes, bool initialised) {
   auto set = [=](Cell &cell) { cell.set_initialised(initialised ? cell.addressable() : 0); };
   auto set_words = [&](uintptr_t from, uintptr_t end) {
+    const Cell *all = cell_of_all(region, from);
+    if (all && initialised && all->initialised() == all->addressable()) return true;  // a part of a uniform chunk
     for (Cell *cell = region.cell(from); cell < region.cell(end + granule - 1); cell++) set(*cell);
     return true;
   };

@@ -38,6 +38,8 @@ int main() {
   walk(region, from + 4, from + bytes, [&](uintptr_t at, uintptr_t end) { return words += end - at, true; },
        [&](Chunk &chunk, uintptr_t at) { return uniform += at == from + chunk_bytes && chunk.all.state == Cell::all, true; });
   EXPECT(uniform == 1 && words == bytes - 4 - chunk_bytes);
+  set_initialised(region, from + 100, chunk_bytes, true);  // parts of two chunks that are initialised: neither needs its cells
+  EXPECT(cell_of_all(region, from) && cell_of_all(region, from + chunk_bytes));
   unmap_shadow(region);
   return failures;
 }

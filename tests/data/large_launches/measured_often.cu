@@ -97,6 +97,24 @@ int main(int argc, char **argv) {
     launch_often(adds);
     cudaFree(x);
     adds();  // FREED
+  } else if (is("frees what a table names")) {
+    float **table;
+    cudaMalloc(&table, sizeof *table);
+    cudaMemcpy(table, &y, sizeof y, cudaMemcpyHostToDevice);
+    launch_often([&] { add_to<<<grid, block>>>(table, x); });
+    cudaFree(y);
+    add_to<<<grid, block>>>(table, x);
+  } else if (is("workspaces")) {
+    float *work;
+    for (int i = argc > 3 ? atoi(argv[3]) : 100; i > 0; i--) {  // of more than 1000, later ones take the place of earlier ones
+      cudaMalloc(&work, 64 * sizeof *work);
+      cudaMemset(work, 0, 64 * sizeof *work);
+      add<<<1, 64>>>(work, x);
+      add<<<1, 64>>>(y, work);
+      cudaFree(work);
+    }
+    if (argc > 2 && !strcmp(argv[2], "reads")) print();
+    if (argc > 2 && !strcmp(argv[2], "freed")) add<<<1, 64>>>(y, work);
   } else if (is("counts")) {
     launch_often([&] { count_launches<<<grid, block>>>(y); });
     unsigned int launches;

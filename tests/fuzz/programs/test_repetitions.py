@@ -87,6 +87,7 @@ def test_of_400_equal_launches_two_are_run(program: Program) -> None:
         (("takes turns",), "1 1\n"),
         (("multiplies", "reads"), "800 0\n"),
         (("frees all", "twice"), "once\n"),
+        (("workspaces", "reads"), "100 0\n"),
     ],
     ids=lambda given: given[0] if isinstance(given, tuple) else None,
 )
@@ -104,12 +105,19 @@ def test_a_launch_that_changes_what_is_read_is_run_each_time(
         ("clears", "", 399),
         ("multiplies", "", 399),
         ("frees all", "", 399),
+        ("workspaces", "", 198),
     ],
 )
 def test_a_launch_that_changes_what_nothing_reads_is_not_run(
     program: Program, word: str, prints: str, skipped: int
 ) -> None:
     assert check(program, word) == (prints, skipped)
+
+
+@pytest.mark.soak
+def test_workspaces_that_take_the_place_of_earlier_ones_wait_too(program: Program) -> None:
+    assert check(program, "workspaces", "nothing", "1200") == ("", 2398)
+    assert check(program, "workspaces", "reads", "1200") == ("1200 0\n", 0)
 
 
 def test_after_another_change_of_memory_a_launch_is_run_again(program: Program) -> None:
@@ -162,10 +170,21 @@ def test_a_launch_counts_as_known_that_ran_before_the_run_began_to_sample(progra
     assert check(program, "reads nothing", sampling=BlockSampling(20_000, 64)) == ("done\n", 399)
 
 
-def test_a_launch_behind_a_free_is_run_and_its_use_of_the_array_found(program: Program) -> None:
-    _, findings = run(program, "uses what it has freed")
-    line = next(n for n, text in enumerate(SOURCE.read_text().splitlines(), 1) if "y[i] += x[i]" in text)
-    assert {(one.kind, one.line) for one in findings if one.severity == "error"} == {("use-after-free", line)}
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("uses what it has freed",), "y[i] += x[i]"),
+        (("frees what a table names",), "table[0][i] += x[i]"),
+        (("workspaces", "freed"), "y[i] += x[i]"),
+    ],
+    ids=lambda given: given[0] if isinstance(given, tuple) else None,
+)
+def test_a_launch_behind_a_free_is_run_and_its_use_of_the_array_found(
+    program: Program, words: tuple[str, ...], line: str
+) -> None:
+    _, findings = run(program, *words)
+    number = next(n for n, text in enumerate(SOURCE.read_text().splitlines(), 1) if line in text)
+    assert {(one.kind, one.line) for one in findings if one.severity == "error"} == {("use-after-free", number)}
 
 
 def test_launches_that_waited_race_with_another_stream_only_if_nothing_orders_them(program: Program) -> None:

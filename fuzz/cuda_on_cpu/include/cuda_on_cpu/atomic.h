@@ -28,9 +28,18 @@ struct Same {
   using type = T;
 };
 
+// By a word if it is one: g++ -O1 calls memcmp.
 template <class T>
 CUDA_ON_CPU_INLINE bool same_bits(const T &a, const T &b) {
-  return __builtin_memcmp(&a, &b, sizeof(T)) == 0;
+  using Word = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+  if constexpr (sizeof(T) == sizeof(Word)) {
+    Word one, other;
+    __builtin_memcpy(&one, &a, sizeof one);
+    __builtin_memcpy(&other, &b, sizeof other);
+    return one == other;
+  } else {
+    return __builtin_memcmp(&a, &b, sizeof(T)) == 0;
+  }
 }
 
 CUDA_ON_CPU_INLINE bool is_denormal(float value) {
