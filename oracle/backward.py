@@ -21,6 +21,7 @@ from kfuzz.oracle.op import Op
 from kfuzz.oracle.spelling import formula_over
 from kfuzz.oracle.systems.absent import Absent, present
 from kfuzz.oracle.systems.exact import Exact
+from kfuzz.oracle.systems.loops import LoopWords
 from kfuzz.oracle.systems.value import Axes, Filler, Operand, Pads, PerAxis, Quantity, System, WordsForFunctions
 
 PREFIX = "backward of "
@@ -48,7 +49,7 @@ class Taped(Quantity):
         super().__init__(words, *base.parts)
         self.base, self.back, self.is_point = base, back, base.is_point
         self.summed: Taped | None = None
-        tape.steps.append(self)
+        tape.made.append(self)
 
     def viewed(self, move: Callable[[Reals], Reals], how: str = "part") -> Quantity:
         return self._moved(move, how, is_view=True)
@@ -78,13 +79,13 @@ class Taped(Quantity):
         return other * self if isinstance(other, Absent) else super().__mul__(other)
 
 
-class Tape(WordsForFunctions):
+class Tape(LoopWords, WordsForFunctions):
     """The words of a formula over a system, which remember their steps."""
 
     inf = np.inf
 
     def __init__(self, N: Any) -> None:  # noqa: ANN401  any system
-        self.N, self.steps, self.form = N, list[Taped](), N.form
+        self.N, self.made, self.form = N, list[Taped](), N.form
         self.size, self.index, self.counts_absent = N.size, N.index, N.counts_absent
 
     def step(self, base: Quantity, operands: Sequence[Quantity], back: Back) -> Taped:
@@ -433,7 +434,7 @@ def gradients(
         shaped = g.reshaped(*made[name].shape) if math.prod(g.shape) == math.prod(made[name].shape) else g
         heaps.setdefault(id(made[name]), []).append(shaped)
     names = {id(one): f"d {name}" for name, one in wanted.items()}
-    for one in reversed(tape.steps):
+    for one in reversed(tape.made):
         if one.back is None or id(one) not in heaps:
             continue
         name = names.get(id(one), "d")

@@ -59,7 +59,8 @@ class Enclosure:
     `may_be_nan`: where NaN is as right as a number in [lo, hi]. `holds`: says which elements are right if the right
     answers are not an interval, such as places of equal elements; lo and hi are then the least and the greatest right
     answer, and no element is doubtful. `is_wrong`: asks balls whether an element is not among the right ones; None if
-    comparisons of known numbers decided that.
+    comparisons of known numbers decided that. `within`: the ends of another bound, which needs no balls
+    (docs/numerics.md#depth).
     """
 
     want: Doubles
@@ -75,6 +76,7 @@ class Enclosure:
     may_be_nan: Mask | None = None
     holds: Callable[[Doubles], Mask] | None = None
     is_wrong: Callable[[float, Index], bool] | None = None
+    within: tuple[Doubles, Doubles] | None = None
 
 
 @dataclass(frozen=True)
@@ -150,6 +152,8 @@ def is_outside(got: float, index: Index, enclosure: Enclosure) -> bool:
     if not np.isfinite(enclosure.want[index]):
         return bool(compare_one(got, enclosure.lo[index], enclosure.hi[index]))
     if not np.isfinite(got):
+        return True
+    if enclosure.within is not None and not enclosure.within[0][index] <= got <= enclosure.within[1][index]:
         return True
     for bits in PRECISIONS:
         with ctx.workprec(bits):

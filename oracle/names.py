@@ -15,11 +15,20 @@ from kfuzz.oracle.systems.named import Named
 
 @dataclass(frozen=True)
 class Names:
-    """The names of a formula's sums, with the number of terms of each, of its narrow values and of its functions."""
+    """The names of a formula's sums, with the number of terms of each, of its narrow values and of its functions.
+
+    `is_deep`: many sums follow one another, or it has a loop with a state.
+    """
 
     sums: Mapping[str, int]
     narrow_values: tuple[str, ...]
     functions: tuple[str, ...]
+    is_deep: bool = False
+
+
+MANY_SUMS = 5
+"""A formula with so many sums is looked at by slopes, too: the sets of one with fewer are narrow enough. No op of the
+catalogue without a state has as many."""
 
 
 @cache
@@ -34,12 +43,14 @@ def names_at(op: Op, inputs: NamedReals) -> Names:
     sums: dict[str, int] = {}
     narrow: dict[str, None] = {}
     functions: dict[str, None] = {}
+    is_deep = False
     for form in op.every_form:
         N = Named(sizes, form, Places(sizes))
         with np.errstate(all="ignore"):
             op.run(N, inputs, sizes, op.scalars_of(sizes, {}))
+        is_deep |= N.has_state or N.count >= MANY_SUMS
         sums, narrow, functions = sums | N.sums, narrow | N.narrow_values, functions | N.functions
-    return Names(sums, tuple(narrow), tuple(functions))
+    return Names(sums, tuple(narrow), tuple(functions), is_deep and not op.is_gradient)
 
 
 def forms_that_keep(op: Op, rounded: tuple[str, ...], forms: tuple[str, ...]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from flint import arb, ctx
 
 from kfuzz.oracle.answer_sets import AnswerSet, Asked
 from kfuzz.oracle.apart import independent_dimensions
+from kfuzz.oracle.deep import Ends, bound_by_slopes
 from kfuzz.oracle.elements import F32, F64, FORMATS, OF_DTYPE, Element, Reals, values
 from kfuzz.oracle.enclosure import Bounds, Clash, Doubles, Enclosure, Index, Mask
 from kfuzz.oracle.grid import grid_of
@@ -21,7 +22,7 @@ from kfuzz.oracle.joint.boxes import Contradiction
 from kfuzz.oracle.joint.clashes import find_clashes
 from kfuzz.oracle.joint.contraction import contract
 from kfuzz.oracle.joint.scales import UnseenScale, find_clashes_of_scales
-from kfuzz.oracle.names import check_names, forms_that_keep
+from kfuzz.oracle.names import check_names, forms_that_keep, names_of
 from kfuzz.oracle.op import NamedReals, Op
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.shapes import Lengths, Places, shape_output, slice_places
@@ -101,7 +102,9 @@ class Question:
         self.scalars, self.derived = op.scalars_of(self.sizes, scalars), op.derived_scalars(scalars)
         check_names(op, accuracy)
         self.forms = forms_that_keep(op, accuracy.rounds, op.forms_of(accuracy.form))
-        self.bands = [self.band(form) for form in self.forms]
+        self.deep = self._bound_by_slopes() if names_of(op).is_deep and accuracy.denominator == "row" else None
+        sets = not (self.deep and self.work is F64)  # of 80 bits, and useless for a deep formula
+        self.bands = [self.band(form) for form in self.forms] if sets else []
         self.results = [self._run(band, self.inputs) for band in self.bands]
         self._rows: dict[tuple[Index, int, str], Any] = {}
 
@@ -111,6 +114,28 @@ class Question:
             Places(self.sizes, only), self.special.all_neg_inf or "nan", self.least, self.stored,
             self._cut_answers(only or {}),
         )  # fmt: skip
+
+    def _bound_by_slopes(self) -> dict[str, Ends] | None:
+        """The ends of each output by the slopes of its steps; None unless every form has such a bound."""
+        if self.claim.shared == () or not all(role.is_float for role in self.op.outputs.values()):
+            return None
+        every: dict[str, Ends] = {}
+        for form in self.forms:
+            made = bound_by_slopes(
+                self.op, form, self.claim, self.inputs, self.sizes, self.scalars, self.derived, self.work, self.least
+            )
+            if made is None:
+                return None
+            every = {name: one.united(every[name]) if name in every else one for name, one in made.items()}
+        return every
+
+    def _within(self, name: str) -> tuple[Doubles, Doubles]:
+        """The same ends as stored numbers, in the output's shape."""
+        assert self.deep is not None
+        form, role = self.stored.get(name, self.work), self.op.outputs[name]
+        with np.errstate(all="ignore"):
+            lo, hi = (form.round(end) for end in (self.deep[name].lo, self.deep[name].hi))
+        return shape_output(lo, role, self.sizes), shape_output(hi, role, self.sizes)
 
     def _cut_answers(self, only: Lengths) -> dict[str, Reals]:
         """What the kernel wrote, cut to the places of some dimensions."""
@@ -142,7 +167,7 @@ class Question:
         """Enclose one output by the union of the forms; elements of which the claim says nothing are not judged."""
         enclosed = self._enclose_numbers(name)
         made = [results[name] for results in self.results]
-        if any(one.how[:1] != ("places",) for one in made):
+        if not made or any(one.how[:1] != ("places",) for one in made):
             return enclosed
         is_known = all(band.is_point(one.how[2]) for band, one in zip(self.bands, made, strict=True))
 
@@ -169,19 +194,22 @@ class Question:
     def _enclose_numbers(self, name: str) -> Enclosure:
         """Enclose one output by intervals."""
         parts = [self._parts(band, made[name], name) for band, made in zip(self.bands, self.results, strict=True)]
-        lo, hi, nan = unite(parts)
+        within = self._within(name) if self.deep else None
+        lo, hi, nan = unite(parts) if parts else (*within, np.zeros(within[0].shape, dtype=np.bool_))  # type: ignore[misc,index]
         lost = np.isnan(lo) | np.isnan(hi)  # float64 overflowed on the way, so nothing is known
         if self.op.is_gradient:
             lost |= nan
         if np.any(lost):
             lo, hi, nan = np.where(lost, -np.inf, lo), np.where(lost, np.inf, hi), nan | lost
+        if within is not None:  # in the tubes of a deep formula every value is a number
+            lo, hi, nan = np.maximum(lo, within[0]), np.minimum(hi, within[1]), np.zeros(lo.shape, dtype=np.bool_)
         want = self._want(name)
         judged, reasons, must = claimed_elements(self.op, self.inputs, self.special, name, lo.shape)
         if np.any(must):
             lo, hi, nan = np.where(must, np.inf, lo), np.where(must, -np.inf, hi), nan | must
         open_ = (lo == -np.inf) & (hi == np.inf) & nan
         judged = judged & ~open_
-        notes = {reason: count for band in self.bands for reason, count in band.notes.items()}
+        notes = {reason: count for band in self.bands if within is None for reason, count in band.notes.items()}
         reasons += tuple(replace(reason, count=count) for reason, count in notes.items())
         if np.any(open_) and not notes:
             reasons += (Reason(Why.ANYTHING, int(open_.sum())),)
@@ -193,11 +221,12 @@ class Question:
             if np.any(only_nan):
                 want, lo, hi = (np.where(only_nan, np.nan, end) for end in (want, lo, hi))
         none = np.broadcast_to(0.0, lo.shape)
-        may_join = not self.op.has_grid and self.claim.denominator == "row" and self.claim.shared != ()
+        is_shared = self.claim.denominator == "row" and self.claim.shared != ()
+        may_join = within is None and not self.op.has_grid and is_shared
         joint = self._joint(name) if may_join else None
         return Enclosure(
             want, lo, hi, judged, none, none, lambda index, bits: self.exact(name, index, bits), joint, reasons,
-            may_be_nan=nan & ~only_nan,
+            may_be_nan=nan & ~only_nan, within=within,
         )  # fmt: skip
 
     def _want(self, name: str) -> Doubles:
@@ -222,6 +251,9 @@ class Question:
 
     def exact(self, name: str, index: Index, bits: int) -> Bounds:
         """Enclose one element by balls, at the precision that the caller has set."""
+        if not self.bands:
+            lo, hi = (arb(float(end[index])) for end in self._within(name))
+            return Bounds(lo, (lo + hi) / 2, hi)
         parts = []
         for form in self.forms:
             rows, only = self._row_by_balls(name, index, bits, form)

@@ -7,11 +7,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from kfuzz.oracle.deep import bound_by_slopes
 from kfuzz.oracle.elements import F32, F64, OF_DTYPE, Element, Reals, values
 from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.names import names_of
 from kfuzz.oracle.op import NamedReals, Op
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.shapes import Places, shape_output
+from kfuzz.oracle.systems.deepest import Deepest
 from kfuzz.oracle.systems.loosest import Loosest
 
 SINGLE_SUMS = (F32.name, F64.name, "compensated")
@@ -44,8 +47,15 @@ def loosest_ends(
                 own = {name: N.ends(value, stored.get(name, F32)) for name, value in made.items()}
         except OracleError:  # the formula uses a word that has no such bound
             return None
+        deep = None
+        if names_of(op).is_deep and claim.shared != () and claim.denominator == "row":
+            every = op.scalars_of(sizes, scalars), op.derived_scalars(scalars)
+            deep = bound_by_slopes(op, form, claim, numbers, sizes, *every, system=Deepest)
         for name, (lo, hi) in own.items():
-            low, high = (shape_output(end, op.outputs[name], sizes) for end in (lo, hi))
+            if deep is not None and name in deep:
+                least, most = (stored.get(name, F32).round(end) for end in (deep[name].lo, deep[name].hi))
+                own[name] = np.maximum(lo, least), np.minimum(hi, most)
+            low, high = (shape_output(end, op.outputs[name], sizes) for end in own[name])
             before = ends.get(name, (low, high))
             ends[name] = np.minimum(low, before[0]), np.maximum(high, before[1])
     return ends

@@ -47,7 +47,7 @@ class WrongSystem(Exact):
         self, sizes: Mapping[str, int], form: str, index: Mapping[str, Reals], changed: StepChange | None
     ) -> None:
         super().__init__(sizes, form, index=index)
-        self.changed, self.steps, self.is_inside = changed, 0, False
+        self.changed, self.count, self.is_inside = changed, 0, False
         self.names: dict[int, str] = {}
         self.offered: dict[StepChange, str] = {}
         self.sums_of: dict[int, tuple[Quantity, Quantity]] = {}
@@ -67,7 +67,7 @@ class WrongSystem(Exact):
         if self.is_inside:
             return right()
         self.is_inside = True
-        number, self.steps = self.steps, self.steps + 1
+        number, self.count = self.count, self.count + 1
         for way, (words, _) in enumerate(changes):
             self.offered[StepChange(number, way)] = words
         is_here = self.changed is not None and self.changed.step == number

@@ -19,6 +19,7 @@ from kfuzz.oracle.systems.axes import fold, unfold
 from kfuzz.oracle.systems.ends import Endpoints, FloatEnds
 from kfuzz.oracle.systems.exact import ScatterKind
 from kfuzz.oracle.systems.intervals import empty_where, flush, round_overflow, widen_by_underflow, widen_relative
+from kfuzz.oracle.systems.loops import LoopWords
 from kfuzz.oracle.systems.moves import MoveWords
 from kfuzz.oracle.systems.rules import (
     amax,
@@ -47,7 +48,7 @@ from kfuzz.oracle.verdict import Reason, Why
 INF = np.inf
 
 
-class Bands(MoveWords, WordsForFunctions):
+class Bands(MoveWords, LoopWords, WordsForFunctions):
     """The sets of one formula under one claim; `work` is the format in which the kernel computes.
 
     `least`: the least normal number of the narrowest format that a factor of a matrix product may be in.
@@ -70,7 +71,7 @@ class Bands(MoveWords, WordsForFunctions):
         self.counts_absent = claim.order is not None
         self.tiny = work.min_normal if claim.ftz else work.tiny
         self.least = max(least, work.min_normal)
-        self.steps = 0
+        self.made = 0
         self.masked: list[Reals] = []
         self.notes: dict[Reason, int] = {}
 
@@ -80,8 +81,8 @@ class Bands(MoveWords, WordsForFunctions):
         """Make a set, numbered by its step."""
         low = np.asarray(lo)  # a single ball is not an array yet
         made = Quantity(self, low, low if hi is lo else np.asarray(hi), np.asarray(nan), how=how)
-        self.steps += 1
-        made.number = self.steps
+        self.made += 1
+        made.number = self.made
         return made
 
     def input(self, x: Reals) -> Quantity:

@@ -14,13 +14,14 @@ from kfuzz.oracle.grid import grid_of
 from kfuzz.oracle.groups import largest_of_blocks, spread
 from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.axes import count_along
+from kfuzz.oracle.systems.loops import LoopWords
 from kfuzz.oracle.systems.moves import MoveWords
 from kfuzz.oracle.systems.value import Axes, Operand, Quantity, WordsForFunctions, group
 
 ScatterKind = Literal["sum", "last", "any"]
 
 
-class Exact(MoveWords, WordsForFunctions):
+class Exact(MoveWords, LoopWords, WordsForFunctions):
     """Plain numbers: float64 unless `bits` asks for mpmath's."""
 
     inf = np.inf

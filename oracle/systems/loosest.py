@@ -18,6 +18,7 @@ from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, FAR, Accuracy
 from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.axes import count_along
 from kfuzz.oracle.systems.exact import ScatterKind, scatter_places
+from kfuzz.oracle.systems.loops import LoopWords
 from kfuzz.oracle.systems.moves import MoveWords
 from kfuzz.oracle.systems.room import ROUNDINGS_256
 from kfuzz.oracle.systems.value import Axes, Operand, Quantity, System, WordsForFunctions
@@ -31,7 +32,7 @@ MOMENTS = 8
 """The roundings for each term of a variance by running means, relative to (|x| + |mean|)^2."""
 
 
-class Loosest(MoveWords, WordsForFunctions):
+class Loosest(MoveWords, LoopWords, WordsForFunctions):
     """The loosest bounds of one formula in float64, whose own errors are far below the u of a narrower format."""
 
     inf = INF

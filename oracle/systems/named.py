@@ -7,6 +7,7 @@ from kfuzz.oracle.rounding import LOOSEST
 from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.axes import count_along
 from kfuzz.oracle.systems.exact import Exact, ScatterKind
+from kfuzz.oracle.systems.loops import Step
 from kfuzz.oracle.systems.value import QUOTIENT, Axes, Operand, Quantity
 
 
@@ -19,8 +20,18 @@ class Named(Exact):
         """The number of terms of the longest sum of each name."""
         self.narrow_values: dict[str, None] = {}
         self.functions: dict[str, None] = {}
+        self.has_state = False
+        self.count = 0
+        """How many sums it adds up, by whatever names."""
+
+    def steps(
+        self, step: Step, state: Sequence[Quantity], x: Quantity, reverse: bool = False
+    ) -> tuple[tuple[Quantity, ...], tuple[Quantity, ...]]:
+        self.has_state = True
+        return super().steps(step, state, x, reverse)
 
     def _note(self, sum: str, terms: int) -> None:
+        self.count += 1
         self.sums[sum] = max(terms, self.sums.get(sum, 0))
 
     def function(self, name: str, a: Quantity) -> Quantity:

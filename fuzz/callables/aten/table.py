@@ -57,6 +57,7 @@ from kfuzz.callables.aten.norms import (
     rms_norm,
 )
 from kfuzz.callables.aten.products import attention, biased_matmul, matmul, times_vector
+from kfuzz.callables.aten.recurrent import network
 from kfuzz.callables.aten.shapes import (
     diagonal,
     embedding,
@@ -190,6 +191,9 @@ RULES: dict[str, Writing] = {
     "binary_cross_entropy_with_logits": bce_with_logits,
     "nll_loss_forward": nll,
     "xlogy": xlogy,
+    "gru": network("gru"),
+    "lstm": network("lstm"),
+    "rnn_tanh": network("rnn_tanh"),
     "permute": permute,
     "transpose": transpose,
     "t": transpose,

@@ -140,7 +140,7 @@ class TraceReader:
         first = value[0] if isinstance(value, tuple | list) else value
         if not isinstance(first, torch.Tensor):
             return  # an assertion about sizes
-        op = str(node.target).removeprefix("aten.").partition(".")[0]
+        op = str(node.target).removeprefix("aten.").removeprefix("kfuzz.").partition(".")[0]
         options: dict[str, Any] = {key: self.option(one) for key, one in node.kwargs.items()}
         if first.dtype == torch.bool:
             options["dtype"] = "bool"

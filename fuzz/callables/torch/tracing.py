@@ -26,6 +26,7 @@ from kfuzz.callables.loading import execute_file
 from kfuzz.callables.raising import words_of
 from kfuzz.callables.torch.declared import CannotError, Declared, inputs_of, reference_of
 from kfuzz.callables.torch.elements import as_array
+from kfuzz.callables.torch.recurrent import keep_whole
 from kfuzz.callables.torch.run_formula import file_of_runs
 from kfuzz.callables.torch.sizes import BOOLEAN, MOST_WEIGHTS, Below, Dims, Steps, prime_sizes, sizes_to_compare
 from kfuzz.callables.torch.trace_reader import TraceReader
@@ -85,6 +86,7 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
     for build in ("load", "load_inline"):  # a reference needs no extension, and a submission's takes a minute to build
         setattr(cpp_extension, build, lambda *_, **__: None)
     torch.max_pool1d = pool_by_two_axes
+    keep_whole()
     path, source = Path(asked["path"]), asked["source"]
     with on_a_card(path) if builds_cuda(source) else nullcontext():  # its inputs may be on a GPU
         module = execute_file(path, source, 0)

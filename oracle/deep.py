@@ -1,0 +1,158 @@
+"""The bound of a deep formula: many steps behind one another, whose roundings are followed by products of slopes.
+
+Cauchy's distribution is stable: the sum of a_j times independent Cauchy numbers is distributed as sum |a_j| times one.
+So the magnitudes of the probes that reach an element bound the sum of all |slopes| times perturbations, whatever the
+slopes are: docs/numerics.md#depth.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from kfuzz.oracle.elements import F32, F64, Element, Reals
+from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.op import NO_SCALARS, NamedReals, Op
+from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.shapes import Lengths, Places
+from kfuzz.oracle.systems.cloud import Cloud, Tubes
+from kfuzz.oracle.systems.depth import Depth
+
+DOUBT = 100
+"""A bound by probes fails for an element with a probability of at most 2^-100."""
+PILOTS = 64
+FEW, MANY = 256, 1024
+"""The fewest and the most probes of a last run. They decide how tight a bound is, not whether it holds."""
+AT_ONCE = 1 << 25
+"""The numbers of probes that are in memory at a time."""
+TESTS, NARROWED = 128, 2
+"""The probes of a run that tests tubes, and how often tubes that are known to hold are made narrower."""
+SLIGHT = 2.0**-4
+"""docs/numerics.md#depth: what slopes may leave out, in parts of all, before narrower tubes are worth a run."""
+ROUNDS, WIDER = 7, 3.0
+"""The most runs after the first; by how much a tube that did not hold its probes is made wider."""
+FLOAT64 = 2.0**-10
+"""docs/numerics.md#depth: the error of the exact values in float64, relative to a bound in float32."""
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The least and the greatest answer, before it is stored."""
+
+    lo: Reals
+    hi: Reals
+
+    def united(self, other: "Ends") -> "Ends":
+        """The hull of both."""
+        return Ends(np.minimum(self.lo, other.lo), np.maximum(self.hi, other.hi))
+
+
+@cache
+def order_statistic(probes: int) -> tuple[int, float]:
+    """The rank of the magnitude that is taken, and the part of the scale that it is at least, but for a doubt.
+
+    If fewer than `rank` of the probes are expected below `part` times the scale, by Chernoff's bound so many are there
+    with a probability of at most 2^-DOUBT.
+    """
+    best = (probes, 0.0, math.inf)
+    for rank in range(probes // 4, probes):
+        share, low, high = rank / probes, 0.0, rank / probes
+        for _ in range(60):
+            p = (low + high) / 2
+            far = share * math.log(share / p) + (1 - share) * math.log((1 - share) / (1 - p))
+            low, high = (p, high) if probes * far >= DOUBT * math.log(2) else (low, p)
+        part = math.tan(math.pi / 2 * low)
+        width = math.tan(math.pi / 2 * share) / part if part else math.inf
+        if width < best[2]:
+            best = (rank, part, width)
+    return best[0], best[1]
+
+
+def bound_by_slopes(
+    op: Op, form: str, claim: Accuracy, inputs: NamedReals, sizes: Lengths, scalars: Mapping[str, float],
+    derived: frozenset[str] = NO_SCALARS, work: Element = F32, least: float = 0.0, system: type[Depth] = Depth,
+) -> dict[str, Ends] | None:  # fmt: skip
+    """The ends of each output of floats; None if the tubes do not close, or a word has no slope."""
+    run = Run(op, form, claim, inputs, sizes, scalars, derived, work, least, system)
+    try:
+        with np.errstate(all="ignore"):
+            return run.ends()
+    except OracleError:
+        return None
+
+
+@dataclass
+class Run:
+    """One formula with its inputs, which is run several times."""
+
+    op: Op
+    form: str
+    claim: Accuracy
+    inputs: NamedReals
+    sizes: Lengths
+    scalars: Mapping[str, float]
+    derived: frozenset[str]
+    work: Element
+    least: float
+    system: type[Depth] = Depth
+    elements: int = 0
+    curved: float = 0.0
+
+    def once(self, tubes: Tubes, draw: Callable[[tuple[int, ...]], Reals]) -> dict[str, Cloud]:
+        """One run, with some probes."""
+        tubes.step = 0
+        N = self.system(self.claim, self.sizes, self.work, self.form, Places(self.sizes), self.least, tubes, draw)
+        made: Any = self.op.run(N, self.inputs, self.sizes, self.scalars, self.derived)
+        self.elements, self.curved = N.elements, N.curved
+        return {name: N.settled(one) for name, one in made.items() if self.op.outputs[name].is_float}
+
+    def ends(self) -> dict[str, Ends] | None:
+        """The ends, by tubes that are guessed, then tested, and then narrowed as far as their probes allow."""
+        guess = Tubes()
+        self.once(guess, draws(0, 0, PILOTS))
+        radii, is_closed = guess.radii, False
+        runs = 0 if self.curved <= SLIGHT else NARROWED  # of tubes that are known to hold, to make them narrower
+        for attempt in range(1, ROUNDS + 1):
+            probes = self.most_probes if not runs else TESTS
+            rank, part = order_statistic(probes)
+            tested, made, sizes = self.probed(Tubes(part, radii), attempt, probes)
+            is_closed = is_closed or tested.closed(rank)
+            if is_closed and not runs:
+                return {name: self._ends_of(one, sizes[name], rank, part) for name, one in made.items()}
+            runs -= is_closed
+            radii = tested.narrowed(rank) if is_closed else tested.widened(rank, WIDER)
+        return None
+
+    @property
+    def most_probes(self) -> int:
+        """How many probes the last run has: a power of two."""
+        most = AT_ONCE // max(1, self.elements)
+        return min(MANY, max(FEW, 1 << max(0, most.bit_length() - 1)))
+
+    def probed(self, tubes: Tubes, attempt: int, probes: int) -> tuple[Tubes, dict[str, Cloud], dict[str, Reals]]:
+        """Run with so many probes, some at a time: the tubes, the outputs, and what each probe makes of them."""
+        at_once = min(probes, max(1, AT_ONCE // max(1, self.elements)))
+        parts: dict[str, list[Reals]] = {}
+        made: dict[str, Cloud] = {}
+        for start in range(0, probes, at_once):
+            count = min(at_once, probes - start)
+            made = self.once(tubes, draws(attempt, start, count))
+            for name, one in made.items():
+                moved = np.broadcast_to(one.probes(len(one.shape)), (count, *one.shape))
+                parts.setdefault(name, []).append(np.abs(moved))
+        return tubes, made, {name: np.concatenate(every) for name, every in parts.items()}
+
+    def _ends_of(self, made: Cloud, sizes: Reals, rank: int, part: float) -> Ends:
+        radius = np.partition(sizes, rank - 1, axis=0)[rank - 1] / part
+        room = 3.0 if self.work is F64 else 1 + FLOAT64  # in float64 the exact values err as a kernel does
+        x = np.asarray(made.x)
+        return Ends(x - radius * room, x + radius * room)
+
+
+def draws(attempt: int, first: int, count: int) -> Callable[[tuple[int, ...]], Reals]:
+    """Probes of one run, which no other run has."""
+    rng = np.random.default_rng([attempt, first])
+    return lambda shape: np.tan(math.pi * (rng.random((count, *shape)) - 0.5))

@@ -1,0 +1,132 @@
+"""A value with its tube and its probes: how far a kernel's number may be away, and how roundings before it move it.
+
+Knows how elements lie, and no word of a formula.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.systems.value import Quantity, System
+
+NOTHING = -1
+"""The place of a number that no rounding moves: every table of probes ends with a column of zeros."""
+PILOT_SHARE, PILOT_ROOM = 0.75, 8.0
+"""A first guess of a tube: so many times the magnitude that this share of the probes stays below. The guess is then
+tested with other probes, so that its choice moves no verdict."""
+NARROWER = 2.0 ** (-0.5 * np.arange(9))
+"""The parts of a tube that are tried in its place."""
+
+
+class Cloud(Quantity):
+    """Numbers with `parts` (x, R, at, A): x in float64, the tube's radius, and a column of `table` for each element.
+
+    `table`: [probes, elements and a 0], what each probe's roundings move the elements by, to first order. `whole`: the
+    columns are the elements, in their order. A and `count` are of rearranged.py: the sizes of the terms that an element
+    is made of, and how many roundings a term may take part in.
+    """
+
+    __slots__ = ("count", "table", "whole")
+
+    def __init__(self, N: Any, parts: Sequence[Reals], table: Reals, whole: bool) -> None:  # noqa: ANN401
+        super().__init__(N, *parts)
+        self.table, self.whole, self.count = table, whole, 0.0
+
+    @property
+    def R(self) -> Reals:  # noqa: N802  as the derivation has it
+        return self.parts[1]
+
+    @property
+    def A(self) -> Reals:  # noqa: N802  as the derivation has it
+        return self.parts[3]
+
+    @property
+    def size(self) -> Reals:
+        """The largest magnitude of each number in its tube."""
+        return np.where(np.isfinite(self.x), np.abs(self.x), 0.0) + self.R
+
+    @property
+    def is_known(self) -> bool:
+        """Whether no rounding moves it."""
+        return bool(self.table.shape[1] == 1)
+
+    def like(self, parts: Sequence[Reals], how: tuple[Any, ...]) -> "Cloud":
+        made = Cloud(self.N, parts, self.table, False)
+        made.how, made.count = how, self.count
+        return made
+
+    def probes(self, dimensions: int, some: slice = slice(None)) -> Reals:
+        """[probes, *shape], with so many dimensions after the first."""
+        table = self.table[some]
+        moved = table[:, :-1].reshape(len(table), *self.shape) if self.whole else np.take(table, self.parts[2], axis=1)
+        return moved.reshape(len(table), *(1,) * (dimensions - len(self.shape)), *self.shape)
+
+
+def known(N: System, x: Reals) -> Cloud:
+    """Numbers that no rounding moves."""
+    x = np.asarray(x, dtype=np.float64)
+    return Cloud(N, (x, np.zeros(x.shape), np.full(x.shape, NOTHING), np.abs(x)), np.zeros((1, 1)), False)
+
+
+def tabled(N: System, x: Reals, R: Reals, moved: Reals) -> Cloud:
+    """Numbers with the probes [probes, *shape] of their own."""
+    count, elements = len(moved), int(np.prod(x.shape))
+    table = np.zeros((count, elements + 1))
+    table[:, :-1] = moved.reshape(count, elements)
+    return Cloud(N, (x, R, np.arange(elements).reshape(x.shape), np.abs(x)), table, True)
+
+
+@dataclass
+class Tubes:
+    """The radii of the tubes, by the step that they belong to.
+
+    In a first run, `radii` are guessed from its own probes. In later ones, whose probes are others, `within` counts for
+    each number how many probes stay within `part` of its radius, and of smaller ones.
+    """
+
+    part: float = 0.0
+    radii: list[Reals] = field(default_factory=list)
+    within: list[Reals] = field(default_factory=list)
+    step: int = 0
+
+    def radius(self, moved: Reals) -> Reals:
+        """The tube of the next step, with these probes."""
+        self.step += 1
+        sizes = np.abs(moved)
+        if not self.part:
+            rank = min(len(sizes) - 1, int(PILOT_SHARE * len(sizes)))
+            self.radii.append(PILOT_ROOM * np.partition(sizes, rank, axis=0)[rank])
+            return self.radii[-1]
+        radius = self.radii[self.step - 1]
+        most = self.part * radius
+        inside = np.stack([np.count_nonzero(sizes <= least * most, axis=0) for least in NARROWER])
+        if len(self.within) < self.step:
+            self.within.append(inside)
+        else:
+            self.within[self.step - 1] += inside
+        return radius
+
+    def closed(self, rank: int) -> bool:
+        """Whether every tube held so many probes."""
+        return all(bool(np.all(inside[0] >= rank)) for inside in self.within)
+
+    def narrowed(self, rank: int) -> list[Reals]:
+        """The least radii that were tried and held so many probes."""
+        return [
+            radius * NARROWER[np.maximum(np.count_nonzero(inside >= rank, axis=0) - 1, 0)]
+            for radius, inside in zip(self.radii, self.within, strict=True)
+        ]
+
+    def widened(self, rank: int, by: float) -> list[Reals]:
+        """The radii, with those larger that did not hold so many probes with room to spare."""
+        return [
+            np.where(inside[2] >= rank, radius, by * radius)
+            for radius, inside in zip(self.radii, self.within, strict=True)
+        ]
+
+
+Draw = Callable[[tuple[int, ...]], Reals]
+"""Numbers of Cauchy's distribution, in this shape."""

@@ -1,0 +1,229 @@
+"""Products of slopes: what they bound, and that each of their parts is needed. docs/numerics.md#depth derives them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import atan, comb, pi
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from kfuzz.oracle import Accuracy, Special, judge
+from kfuzz.oracle.deep import Ends, Run, bound_by_slopes, draws, order_statistic
+from kfuzz.oracle.elements import BF16, F32, store
+from kfuzz.oracle.find import find
+from kfuzz.oracle.op import Op
+from kfuzz.oracle.question import enclose
+from kfuzz.oracle.shapes import Places
+from kfuzz.oracle.systems import cloud
+from kfuzz.oracle.systems.band import Bands
+from kfuzz.oracle.systems.cloud import Cloud
+from kfuzz.oracle.systems.depth import Depth
+from kfuzz.oracle.systems.value import Quantity, System
+
+Numbers = NDArray[Any]
+Formula = Callable[[System, Quantity], Quantity]
+Single = np.float32
+U = 2.0**-24
+GATES = {"gru": 3, "lstm": 4, "rnn": 1}
+
+
+def inputs_of(kind: str, steps: int, hidden: int = 4, rows: int = 2, features: int = 3) -> dict[str, Numbers]:
+    """Normal inputs and states, and weights as torch initialises them."""
+    rng = np.random.default_rng(steps)
+    lead = (GATES[kind],) if GATES[kind] > 1 else ()
+    k = hidden**-0.5
+    shapes = {"w_ih": (hidden, features), "w_hh": (hidden, hidden), "b_ih": (hidden,), "b_hh": (hidden,)}
+    made = {"x": rng.standard_normal((rows, steps, features)), "h0": rng.standard_normal((rows, hidden))}
+    made |= {"c0": rng.standard_normal((rows, hidden))} if kind == "lstm" else {}
+    made |= {name: rng.uniform(-k, k, (*lead, *shape)) for name, shape in shapes.items()}
+    return {name: one.astype(Single) for name, one in made.items()}
+
+
+def sigmoid(x: Numbers) -> Numbers:
+    return Single(1) / (Single(1) + np.exp(-x))
+
+
+def run_by_hand(kind: str, given: dict[str, Numbers], *, gates: tuple[int, ...] = (0, 1, 2, 3)) -> dict[str, Numbers]:
+    """A kernel in float32, as anybody writes it; `gates`: the order in which it takes the parts of the weights."""
+    x, h, c = given["x"], given["h0"], given.get("c0")
+    w, u, b, d = (given[name] for name in ("w_ih", "w_hh", "b_ih", "b_hh"))
+    every = []
+    for t in range(x.shape[1]):
+        a, s = (
+            np.stack([v @ one.T for one in np.atleast_3d(m.reshape(-1, *m.shape[-2:]))])
+            for v, m in ((x[:, t], w), (h, u))
+        )
+        a, s = a + b.reshape(-1, 1, h.shape[-1]), s + d.reshape(-1, 1, h.shape[-1])
+        if kind == "gru":
+            r, z = (sigmoid(a[gates[one]] + s[gates[one]]) for one in (0, 1))
+            new = np.tanh(a[2] + r * s[2])
+            h = (Single(1) - z) * new + z * h
+        elif kind == "lstm":
+            i, f, g, o = (a[one] + s[one] for one in gates)
+            c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+            h = sigmoid(o) * np.tanh(c)
+        else:
+            h = np.tanh(a[0] + s[0])
+        every.append(h)
+    made = {"y": np.stack(every, axis=1), "h": h}
+    return made | ({"c": c} if c is not None else {})
+
+
+@pytest.mark.parametrize("kind", GATES)
+def test_a_right_loop_is_kept_and_planted_bugs_are_broken(kind: str) -> None:
+    given = inputs_of(kind, 3)
+    assert judge(kind, given, run_by_hand(kind, given)).status == "kept"
+    wrong = {
+        "a bias is left out": run_by_hand(kind, given | {"b_hh": 0 * given["b_hh"]}),
+        "one step too few": run_by_hand(
+            kind, given | {"x": np.concatenate([given["x"][:, :1], given["x"][:, :-1]], 1)}
+        ),
+        "the first state is not read": run_by_hand(kind, given | {"h0": 0 * given["h0"]}),
+        "the state of another row": run_by_hand(kind, given | {"h0": given["h0"][::-1]}),
+    }
+    if kind != "rnn":
+        wrong["gates in another order"] = run_by_hand(kind, given, gates=(1, 0, 2, 3))
+    for what, made in wrong.items():
+        assert judge(kind, given, made).status == "broken", what
+
+
+def test_a_step_near_the_end_of_a_long_loop_is_seen() -> None:
+    """Sets alone are 100 times as wide after 12 steps, and infinite after 64."""
+    given = inputs_of("gru", 12, hidden=16)
+    op = find("gru")
+    wide = run_sets(given, form=op.forms[0])
+    narrow = enclose(op, given, Accuracy(), Special())["y"]
+    last = np.median((narrow.hi - narrow.lo)[:, -1] / 2) / U
+    assert last < 200
+    assert np.median(wide[:, -1]) / U > 100 * last
+    got = run_by_hand("gru", given)
+    assert judge("gru", given, got).status == "kept"
+    got["y"][1, -1, 3] += Single(1e-4)
+    assert judge("gru", given, got).status == "broken"
+
+
+def run_sets(given: dict[str, Numbers], form: str) -> Numbers:
+    """The half widths of sets alone."""
+    op = find("gru")
+    sizes = op.sizes_of(given)
+    with np.errstate(all="ignore"):
+        numbers = {name: one.astype(np.float64) for name, one in given.items()}
+        made = op.run(Bands(Accuracy(), sizes, F32, form, index=Places(sizes)), numbers, sizes, {})["y"]
+    return np.asarray((made.hi - made.lo) / 2)
+
+
+def chain(N: System, x: Quantity) -> Quantity:
+    """Three products of matrices, one behind the other."""
+    for place in range(3):
+        x = N.matmul(x, N.input(MATRICES[place]), f"p{place}")
+    return x
+
+
+MATRICES = [store(np.random.default_rng(place).standard_normal((6, 6)), F32).astype(np.float64) for place in range(3)]
+X = np.random.default_rng(9).standard_normal((2, 6)).astype(Single).astype(np.float64)
+
+
+def op_of(formula: Formula) -> Op:
+    """An op of one input and one output, with this formula."""
+    roles = find("softmax")
+    return replace(find("row_sum"), formula=formula, inputs=roles.inputs, outputs=roles.outputs)
+
+
+def ends_of(formula: Formula, x: Numbers) -> Ends:
+    op = op_of(formula)
+    sizes = {"rows": x.shape[0], "cols": x.shape[1]}
+    made = bound_by_slopes(op, "", Accuracy(), {"x": x}, sizes, {})
+    assert made is not None
+    return made["y"]
+
+
+def test_probes_bound_the_sum_of_all_slopes_times_roundings_and_hardly_more() -> None:
+    """The sum is known here: each product's roundings times the absolute values of the products behind it."""
+    a, known, behind = X, [], [MATRICES[1] @ MATRICES[2], MATRICES[2], np.eye(6)]
+    for matrix, rest in zip(MATRICES, behind, strict=True):
+        size, value = np.abs(a) @ np.abs(matrix), a @ matrix
+        rounded = 7 * U * (size + np.abs(value)) / 2 + 2 * U * size
+        known.append(rounded @ np.abs(rest))
+        a = value
+    exact = sum(known)
+    ends = ends_of(chain, X)
+    radius = (ends.hi - ends.lo) / 2
+    assert np.all(radius >= exact * (1 - 2.0**-10))
+    assert np.all(radius <= 4 * exact)
+
+
+def test_no_order_statistic_of_the_probes_is_below_its_part_more_often_than_it_says() -> None:
+    """By the exact distribution: so many of the probes are below `part` with a probability of at most 2^-100."""
+    for probes in (64, 128, 256):
+        rank, part = order_statistic(probes)
+        p = 2 / pi * atan(part)
+        tail = sum(comb(probes, k) * p**k * (1 - p) ** (probes - k) for k in range(rank, probes + 1))
+        assert tail <= 2.0**-100
+        p = 2 / pi * atan(2 * part)
+        assert sum(comb(probes, k) * p**k * (1 - p) ** (probes - k) for k in range(rank, probes + 1)) > 2.0**-100
+
+
+def kink(N: System, x: Quantity) -> Quantity:
+    """What is below 0 by less than a rounding: a kernel's own may be above."""
+    total = N.sum(x, "row")
+    return N.maximum(total, 0.0) * N.number(1.0) + 0.0 * x
+
+
+def test_a_kink_lets_an_error_through_where_its_slope_is_0(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.array([[1.0, 2.0**-25, 2.0**-25, -1.0 - 2.0**-24, -(2.0**-26)]])
+    late = np.float32(-(2.0**-26)) + np.float32(2.0**-25)  # a right sum in another order is above 0
+    assert x.sum() < 0 < late
+    ends = ends_of(kink, x)
+    assert np.all(ends.hi >= late)
+    own = Depth.made
+
+    def without(self: Depth, *args: Any) -> Cloud:  # noqa: ANN401  those of the function
+        x, moved, reach, _, *others = args
+        return own(self, x, moved, reach, 0.0, *others)
+
+    monkeypatch.setattr(Depth, "made", without)
+    assert np.all(ends_of(kink, x).hi < late)
+
+
+def test_a_tube_that_does_not_hold_its_probes_is_made_wider(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = ends_of(chain, X)
+    monkeypatch.setattr(cloud, "PILOT_ROOM", 0.5)
+    ends = ends_of(chain, X)
+    assert np.allclose((ends.hi - ends.lo) / (usual.hi - usual.lo), 1, atol=0.5)
+    monkeypatch.setattr(cloud, "PILOT_ROOM", 1e-30)
+    sizes = {"rows": 2, "cols": 6}
+    assert bound_by_slopes(op_of(chain), "", Accuracy(), {"x": X}, sizes, {}) is None
+
+
+def test_another_run_has_other_probes() -> None:
+    first, second, third = (draws(*which, 4)((5,)) for which in ((1, 0), (2, 0), (1, 4)))
+    assert not np.any(first == second)
+    assert not np.any(first == third)
+
+
+def test_what_may_be_infinite_or_nan_has_no_bound_by_slopes() -> None:
+    sizes = {"rows": 2, "cols": 6}
+    for bad in (np.nan, np.inf, 3e38):
+        x = X.copy()
+        x[0, 0] = bad
+        assert bound_by_slopes(op_of(chain), "", Accuracy(), {"x": x}, sizes, {}) is None
+
+
+def test_a_loop_is_kept_where_states_are_stored_in_16_bits() -> None:
+    given = {name: store(one, BF16) for name, one in inputs_of("gru", 2).items()}
+    numbers = {name: BF16.round(inputs_of("gru", 2)[name].astype(np.float64)) for name in given}
+    single = {name: one.astype(Single) for name, one in numbers.items()}
+    claim = Accuracy(keep={"h": "bf16"})
+    got = {name: store(one, BF16) for name, one in run_by_hand("gru", single).items()}
+    assert judge("gru", given, got, claim).status == "kept"
+    wrong = {name: store(one, BF16) for name, one in run_by_hand("gru", single, gates=(1, 0, 2)).items()}
+    assert judge("gru", given, wrong, claim).is_outside
+
+
+def test_a_run_says_how_many_numbers_it_has() -> None:
+    op = op_of(chain)
+    run = Run(op, "", Accuracy(), {"x": X}, {"rows": 2, "cols": 6}, {}, frozenset(), F32, 0.0)
+    assert run.ends() is not None
+    assert run.elements == 36
