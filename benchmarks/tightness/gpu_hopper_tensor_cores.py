@@ -60,10 +60,10 @@ class Unit:
 
 
 UNITS = tuple(
-    Unit(f"{kind} {a} {b} {total}", a, b, total)
-    for kind in ("mma", "wgmma")
+    Unit(f"{way} {a} {b} {total}", a, b, total)
+    for way in ("mma", "wgmma")
     for a, b, total in (
-        (F16, F16, F32), (BF16, BF16, F32), (TF32, TF32, F32), *([(F16, F16, F16)] if kind == "wgmma" else []),
+        (F16, F16, F32), (BF16, BF16, F32), (TF32, TF32, F32), *([(F16, F16, F16)] if way == "wgmma" else []),
         (E4M3, E4M3, F32), (E5M2, E5M2, F32), (E4M3, E5M2, F32), (E5M2, E4M3, F32), (E4M3, E4M3, F16),
     )
 )  # fmt: skip

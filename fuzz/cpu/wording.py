@@ -92,8 +92,7 @@ class Wording(Mapping[str, str]):
     @property
     def actor(self) -> str:
         """The thread or other work that made the access."""
-        copied = f"a bulk copy by {self.me}" if self._raw.traits & Traits.is_bulk else self.me
-        return WORK.get(self._raw.work, copied)
+        return WORK.get(self._raw.work, _by_itself(self._raw.traits) + self.me)
 
     @property
     def does(self) -> str:
@@ -111,7 +110,7 @@ class Wording(Mapping[str, str]):
         """The other thread or other work, and its access."""
         traits = self._raw.other_traits
         if traits & Traits.is_bulk:
-            return f"a bulk copy by {self._other_actor} {'writes' if self._raw.other_writes else 'reads'}"
+            return f"{_by_itself(traits)}{self._other_actor} {'writes' if self._raw.other_writes else 'reads'}"
         verb = "updated atomically" if traits & Traits.is_atomic else "wrote" if self._raw.other_writes else "read"
         return f"{self._other_actor} {verb}{_scope(traits)}{_volatile(traits)}"
 
@@ -132,6 +131,16 @@ class Wording(Mapping[str, str]):
         if not self._raw.other_writes:
             return "needs a wait by cp.async.bulk.wait_group.read, or for its mbarrier, before"
         return "needs a wait for the phase of its mbarrier, or by cp.async.bulk.wait_group, before"
+
+    @property
+    def wait_for_product(self) -> str:
+        """What would say that a product is over."""
+        return "wgmma.commit_group and wgmma.wait_group" if self._raw.detail else "wgmma.wait_group"
+
+    @property
+    def without_fence(self) -> str:
+        """Why a product needs a fence of registers."""
+        return "and has executed no wgmma.fence" if self._raw.detail else "after it has written one of its sums"
 
     @property
     def initialiser(self) -> str:
@@ -264,6 +273,11 @@ def has_been_freed(raw: RawFinding, scene: RunScene) -> bool:
     if "detail_is_room" in sight.traits:
         return bool(array.freed) and not raw.detail
     return bool(array.freed) and ("detail_is_freed" not in sight.traits or bool(raw.detail))
+
+
+def _by_itself(traits: int) -> str:
+    """What a thread asks for that accesses memory by itself, and the word before that thread."""
+    return "a wgmma by " if traits & Traits.is_product else "a bulk copy by " if traits & Traits.is_bulk else ""
 
 
 def _scope(traits: int) -> str:

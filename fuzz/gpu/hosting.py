@@ -70,6 +70,8 @@ class SlotReport(ctypes.Structure):
 def compile_library(job: Job, architecture: str) -> Path:
     """The library of a file and its entries, from the cache if this compiler has compiled the same text before."""
     nvidia.check_architecture(architecture)
+    included = tuple(machine_code.included_texts(job.path, job.source, job.flags))
+    architecture = nvidia.target_of(architecture, job.source, *included)
     parts = [
         nvidia.version(nvidia.find()),
         architecture,
@@ -82,7 +84,7 @@ def compile_library(job: Job, architecture: str) -> Path:
     texts = [
         one.read_text(encoding="utf-8") for one in sorted((*HERE.iterdir(), *SHIM.parent.rglob("*"))) if one.is_file()
     ]
-    name = "host/" + cache.key(*parts, *texts, *machine_code.included_texts(job.path, job.source, job.flags))
+    name = "host/" + cache.key(*parts, *texts, *included)
     path = cache.folder() / name
     if cache.fetch(name) is None:
         with cache.scratch() as folder:

@@ -60,6 +60,8 @@ def compile_kernel(
 ) -> MachineCode:
     """The machine code of a source, from the cache if this compiler has compiled the same text before."""
     nvidia.check_architecture(architecture)
+    included = tuple(included_texts(path, source, flags))
+    architecture = nvidia.target_of(architecture, source, *included)
     name = "cubin/" + cache.key(
         "symbols and code",  # the content of an entry; older caches hold the code alone
         nvidia.version(nvidia.find()),
@@ -68,7 +70,7 @@ def compile_kernel(
         *map(repr, entries),
         path.name,
         source,
-        *included_texts(path, source, flags),
+        *included,
     )
     if (kept := cache.fetch(name)) is None:
         kept = _build(path, source, flags, entries, architecture)

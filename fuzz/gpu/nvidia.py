@@ -15,6 +15,7 @@ from kfuzz.devices import DeviceError
 from kfuzz.gpu import driver
 
 TOOLKIT = Path("/usr/local/cuda")
+_OF_ONE_GENERATION = re.compile(r"\b(?:wgmma|setmaxnreg|tcgen05)\b")
 
 
 def find(default: Path = TOOLKIT) -> str:
@@ -55,6 +56,11 @@ def check_architecture(architecture: str) -> None:
             f"{compiler} writes no code for this card's {architecture}, only for {', '.join(architectures(compiler))}: "
             "install a CUDA toolkit that supports the card"
         )
+
+
+def target_of(architecture: str, *texts: str) -> str:
+    """What to compile texts for: instructions that one generation of cards alone has need its own name, as sm_90a."""
+    return f"{architecture}a" if any(map(_OF_ONE_GENERATION.search, texts)) else architecture
 
 
 def _output(command: list[str]) -> str:

@@ -9,7 +9,10 @@ import pytest
 from kfuzz.cpu import toolchain
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
-SHARED = {"abi.h", "atomic_operations.h", "denormals.h", "mbarrier_operations.h", "sights.h", "warp_operations.h"}
+SHARED = {
+    *("abi.h", "atomic_operations.h", "denormals.h", "mbarrier_operations.h", "sights.h", "tensor_sums.h"),
+    *("warp_operations.h", "wgmma_operands.h"),
+}
 """The headers of the runtime that kernels see too: the ABI, with every .def file."""
 BELOW = {
     "abi": {"abi"},

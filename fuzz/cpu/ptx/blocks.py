@@ -4,10 +4,10 @@ The expression is a statement in brackets, which g++ and clang have. Each instru
 so that findings name it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kfuzz.cpu.ptx.asm_text import AsmError, AsmOperand, AsmStatement
-from kfuzz.cpu.ptx.grammar import PtxInstruction, PtxLabel, PtxProgram, read_program
+from kfuzz.cpu.ptx.grammar import PtxInstruction, PtxLabel, PtxProgram, PtxVector, read_program
 from kfuzz.cpu.ptx.table import write_instruction
 from kfuzz.cpu.ptx.words import CONSTRAINTS, TYPES, C, PtxNames
 
@@ -17,25 +17,47 @@ _BRANCHES = ("bra", "bra.uni")
 def write_statement(statement: AsmStatement, newline: str = "\n") -> str:
     """The C++ for an asm statement; AsmError names the first thing that has no translation."""
     program = read_program(statement.text, statement.lines)
-    declared = [*_declare_operands(statement.operands), *_declare_registers(program)]
+    if not statement.text.strip():
+        return "({ })"  # it tells a compiler that values are used, and accesses none
+    places = _find_places(program, statement.operands)
+    declared = [*_declare_operands(statement.operands, places), *_declare_registers(program)]
     labels = [f"cuda_on_cpu_to_{one.name}" for one in program.items if isinstance(one, PtxLabel)]
     first = f"__label__ {', '.join(labels)}; " if labels else ""
     pieces = ["({ ", first, " ".join(declared)]
     line = 0
-    for at, text in _write_items(program, statement):
+    for at, text in _write_items(program, statement, places):
         pieces += newline * (at - line), " ", text
         line = max(at, line)
     given = (
         f" {C}ptx_give(cuda_on_cpu_place_{number}, cuda_on_cpu_{number});"
         for number, one in enumerate(statement.operands)
-        if one.is_output
+        if one.is_output and f"%{number}" not in places
     )
     return "".join((*pieces, *given, " })"))
 
 
-def _declare_operands(operands: tuple[AsmOperand, ...]) -> Iterator[str]:
+def _find_places(program: PtxProgram, operands: tuple[AsmOperand, ...]) -> dict[str, str]:
+    """The variables behind the registers of products that go on after the statement, by the operands' words."""
+    vectors = [
+        vector
+        for one in program.items
+        if isinstance(one, PtxInstruction) and one.name.startswith("wgmma.mma_async")
+        for vector in one.operands[:2]
+        if isinstance(vector, PtxVector)
+    ]
+    found = {word.text for vector in vectors for word in vector.words}
+    return {
+        f"%{number}": f"CUDA_ON_CPU_PLACE({one.expression})"
+        for number, one in enumerate(operands)
+        if f"%{number}" in found
+    }
+
+
+def _declare_operands(operands: tuple[AsmOperand, ...], places: Mapping[str, str]) -> Iterator[str]:
     """Each operand as a register of its own, which gets its value once; the outputs are copied back at the end."""
     for number, one in enumerate(operands):
+        if f"%{number}" in places:
+            continue
         if one.constraint == "n" and not one.is_output:
             yield f"const auto cuda_on_cpu_{number} = ({one.expression});"
             continue
@@ -59,9 +81,10 @@ def _declare_registers(program: PtxProgram) -> Iterator[str]:
         yield "bool cuda_on_cpu_carry = false;"
 
 
-def _write_items(program: PtxProgram, statement: AsmStatement) -> Iterator[tuple[int, str]]:
+def _write_items(program: PtxProgram, statement: AsmStatement, places: Mapping[str, str]) -> Iterator[tuple[int, str]]:
     """The line and the C++ of each item."""
-    names = PtxNames(len(statement.operands), {one.name: f"cuda_on_cpu_r_{one.name}" for one in program.registers})
+    registers = {one.name: f"cuda_on_cpu_r_{one.name}" for one in program.registers}
+    names = PtxNames(len(statement.operands), registers, places)
     labels = {one.name for one in program.items if isinstance(one, PtxLabel)}
     carries = False
     for one in program.items:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kfuzz.cpu.ptx.asm_text import AsmError
 from kfuzz.cpu.ptx.grammar import PtxWord
@@ -55,6 +55,8 @@ class PtxNames:
 
     operands: int
     registers: Mapping[str, str]
+    places: Mapping[str, str] = field(default_factory=dict)
+    """The C++ variables behind operands that an instruction reads or writes after its statement, by their words."""
 
     def write(self, word: PtxWord, line: int) -> str:
         """The word in C++."""
@@ -62,6 +64,12 @@ class PtxNames:
         if text is None:
             raise AsmError(f"the PTX operand {word.text}", line)
         return f"!{text}" if word.is_negated else text
+
+    def place(self, word: PtxWord, line: int) -> str:
+        """The variable behind an operand."""
+        if word.text not in self.places:
+            raise AsmError(f"a sum in flight in {word.text}, a register of the asm statement itself", line)
+        return self.places[word.text]
 
     def _write(self, text: str) -> str | None:
         if text == "_":

@@ -7,6 +7,7 @@
 #include "late_writes.h"
 #include "report.h"
 #include "stacks.h"
+#include "warpgroups.h"
 
 namespace cuda_on_cpu {
 
@@ -147,7 +148,7 @@ void run_block() {
       block.has_left = true;
       return;
     }
-    report_stuck_warp();
+    if (!report_stuck_warpgroup()) report_stuck_warp();
     stop_run(Status::stopped);
   }
 }

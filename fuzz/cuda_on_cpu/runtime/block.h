@@ -15,7 +15,7 @@ namespace cuda_on_cpu {
 constexpr int max_threads = 1024, warp_lanes = 32, max_warps = max_threads / warp_lanes;
 constexpr int main_context = -1;  // the launcher, which is not a CUDA thread
 
-enum class State : uint8_t { ready, at_barrier, at_grid_barrier, at_cluster_barrier, in_warp, done };
+enum class State : uint8_t { ready, at_barrier, at_grid_barrier, at_cluster_barrier, at_warpgroup, in_warp, done };
 
 struct Cluster;
 

@@ -37,7 +37,7 @@ Finding *report_bulk(Kind kind, const BulkAccess &a) {
   if (!f) return nullptr;
   f->bytes = a.bytes;
   f->writes = a.writes;
-  f->traits = is_bulk;
+  f->traits = a.traits();
   locate(a.address, *f);
   return f;
 }
@@ -49,13 +49,27 @@ struct Word {
   bool shared;
 };
 
+// Whether it holds for the thread that asks, or for a lane of each warp that does.
+template <class Holds>
+bool holds_for(const BulkAccess &a, Holds holds) {
+  if (!a.warps) return holds(block.current);
+  for (uint32_t left = a.warps; left; left &= left - 1) {
+    int first = __builtin_ctz(left) * warp_lanes, lane = 0;
+    while (lane < warp_lanes && !holds(first + lane)) lane++;
+    if (lane == warp_lanes) return false;
+  }
+  return true;
+}
+
 void check_against(const Word &w, const Trace &before, bool before_writes) {
   const BulkAccess &a = w.access;
   if (!(before.bytes() & w.mask) || (w.shared && before.when < ordering.own_start)) return;
   if (a.reduces && before.is_atomic()) return;
-  Meeting met = {a.address, a.bytes, a.pc, is_bulk, a.writes, before, before_writes};
-  if (!is_ordered(before, block.current)) return tell_at_once(before.is_bulk() ? Kind::copy_in_flight : Kind::copy_races, met);
-  if (before_writes && !is_fenced(before, block.current, w.shared ? Proxy::async_shared : Proxy::async_global))
+  Meeting met = {a.address, a.bytes, a.pc, a.traits(), a.writes, before, before_writes};
+  if (!holds_for(a, [&](int thread) { return is_ordered(before, thread); }))
+    return tell_at_once(!before.is_bulk() ? Kind::copy_races : is_flight_of_product(before.when) ? Kind::product_in_flight : Kind::copy_in_flight, met);
+  Proxy proxy = w.shared ? Proxy::async_shared : Proxy::async_global;
+  if (before_writes && !holds_for(a, [&](int thread) { return is_ordered(before, thread) && is_fenced(before, thread, proxy); }))
     tell_at_once(Kind::missing_proxy_fence, met);
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 #include <cstdint>
 
+#include "abi.h"
 #include "mbarriers.h"
 
 namespace cuda_on_cpu {
@@ -23,13 +24,16 @@ void land_copies_to(MbarrierNumber number);
 void forget_copies_to(MbarrierNumber number);
 void report_too_few_bytes(CopyNumber under_way, uintptr_t barrier);
 
-// While accesses are checked: a copy that the current thread asks for accesses these bytes.
+// While accesses are checked: a copy that the current thread asks for accesses these bytes; or a product that warps ask for
+// together, one bit each. What one of a warp's lanes knows is ordered before that.
 struct BulkAccess {
   uintptr_t address;
   uint32_t bytes;
   bool writes, reduces;
   uint32_t moment;  // of the flight
   uint64_t pc;      // relative
+  uint32_t warps = 0;
+  uint32_t traits() const { return warps ? is_bulk | is_product : is_bulk; }
 };
 void checker_bulk(const BulkAccess &access);
 void checker_map_read(uintptr_t map, uint64_t pc);

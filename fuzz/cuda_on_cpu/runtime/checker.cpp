@@ -24,6 +24,7 @@
 #include "report.h"
 #include "stacks.h"
 #include "unwritten.h"
+#include "warpgroups.h"
 #include "work.h"
 
 namespace cuda_on_cpu {
@@ -171,7 +172,7 @@ void check_against_reader(const Trace &reader, const Seen &s, uint32_t mask, boo
   Conflict conflict = meets(s, reader, false, mask, shared);
   if (conflict == Conflict::none || is_read_before_start(reader.when)) return;
   Meeting met = {s.address, s.bytes, s.pc, s.traits, s.writes, reader, false};
-  if (reader.is_bulk()) return tell_at_once(Kind::copy_in_flight, met);
+  if (reader.is_bulk()) return tell_at_once(is_flight_of_product(reader.when) ? Kind::product_in_flight : Kind::copy_in_flight, met);
   if (conflict == Conflict::relaxed)
     hold_volatile_race(met);
   else if (may_be_guess(s, reader))
@@ -266,7 +267,10 @@ void check(const Seen &s) {
   bool shared;
   const Region *region = region_of(s.address, shared);
   if (!region) {
-    if (is_unchecked(s.address)) return;
+    if (is_unchecked(s.address)) {
+      if (watched_registers.are_watched) checker_register(s.address, s.bytes, s.writes, s.pc);
+      return;
+    }
     report_access(Kind::illegal_address, s);
     run_is_damaged();
     end_thread();

@@ -21,6 +21,7 @@
 #include "shared_memory.h"
 #include "signals.h"
 #include "stacks.h"
+#include "warpgroups.h"
 
 namespace cuda_on_cpu {
 
@@ -159,8 +160,10 @@ void start(uint32_t number, uint64_t block_number, bool lightly) {
   enter_copies_of(number);
   forget_mbarriers_of(number);
   forget_bulk_copies_of(number);
+  forget_products_of(number);
   enter_mbarriers_of(number);
   enter_bulk_copies_of(number);
+  enter_products_of(number);
   poison_shared(grid.step->shared);
   note_block_start();
   begin_block(block_number);
@@ -179,6 +182,7 @@ void resume(uint32_t number) {
     enter_copies_of(number);
     enter_mbarriers_of(number);
     enter_bulk_copies_of(number);
+    enter_products_of(number);
     block = r.block;
     ring = r.ring;
     woken = r.woken;

@@ -58,6 +58,7 @@ void launch(const Step &the_step) {
   else
     bind_arguments(*current.step, current.kernel_args, current.arg_values);
   prepare_threads(*current.step);
+  forget_taken_addresses();
   if (run->check)
     checker_starts_launch(current.step->shared);
   else

@@ -34,10 +34,15 @@ struct Shift {
   uint64_t block;          // in the grid
 };
 
+struct Flight {
+  uint32_t moment;
+  bool is_of_product;
+};
+
 struct ShiftRoom {
   Shift *shifts;
   uint32_t shift_capacity;
-  uint32_t *flights;  // their moments
+  Flight *flights;
   uint32_t flight_capacity;
   BlockOrdering of_single;  // work that is not a kernel
 };
@@ -77,16 +82,21 @@ void lose_track() {
   launched.flight_count = 0;
 }
 
-uint32_t agent_of_flight(uint32_t moment) {
+uint32_t number_of_flight(uint32_t moment) {
   uint32_t low = 0, high = launched.flight_count;
   while (high - low > 1) {
     uint32_t middle = low + (high - low) / 2;
-    (room.flights[middle] <= moment ? low : high) = middle;
+    (room.flights[middle].moment <= moment ? low : high) = middle;
   }
+  return low;
+}
+
+uint32_t agent_of_flight(uint32_t moment) {
+  uint32_t low = number_of_flight(moment);
   return agent(low / flights_each, first_of_flights + low % flights_each);
 }
 
-bool has_flights_since(uint32_t moment) { return launched.flight_count && moment >= room.flights[0]; }
+bool has_flights_since(uint32_t moment) { return launched.flight_count && moment >= room.flights[0].moment; }
 
 void begin_shift(const BlockOrdering &own) {
   if (launched.shift_count == room.shift_capacity) {
@@ -484,13 +494,13 @@ void order_told(int t, Knowledge knowledge) {
   ordering.own->thread[t].known = joined(ordering.own->thread[t].known, knowledge);
 }
 
-uint32_t begin_flight() {
+uint32_t begin_flight(bool of_product) {
   constexpr uint32_t most_flights = 1 << 22;
   make_room();
   uint32_t moment = tick();
   if (launched.flight_count == room.flight_capacity) {
     uint32_t larger = room.flight_capacity ? 2 * room.flight_capacity : 1024;
-    auto *made = larger <= most_flights ? static_cast<uint32_t *>(realloc(room.flights, larger * sizeof *room.flights)) : nullptr;
+    auto *made = larger <= most_flights ? static_cast<Flight *>(realloc(room.flights, larger * sizeof *room.flights)) : nullptr;
     if (!made) {
       lose_track();
       moment = tick();
@@ -500,10 +510,12 @@ uint32_t begin_flight() {
       room.flight_capacity = larger;
     }
   }
-  room.flights[launched.flight_count++] = moment;
+  room.flights[launched.flight_count++] = {moment, of_product};
   tick();  // nothing else happens at this moment
   return moment;
 }
+
+bool is_flight_of_product(uint32_t moment) { return has_flights_since(moment) && room.flights[number_of_flight(moment)].is_of_product; }
 
 Knowledge with_flight(Knowledge knowledge, uint32_t moment) {
   if (moment < ordering.all_before || !has_flights_since(moment)) return knowledge;

@@ -123,7 +123,8 @@ void order_told(int current, Knowledge knowledge);
 
 // A bulk copy (bulk_copies.h) reads and writes by itself: its reads, and its writes, are a flight, which nothing orders before
 // another access but the knowledge that it is over. Its traces have the flight's moment.
-uint32_t begin_flight();
+uint32_t begin_flight(bool of_product = false);
+bool is_flight_of_product(uint32_t moment);
 Knowledge with_flight(Knowledge knowledge, uint32_t moment);
 bool is_flight_known_in_block(uint32_t moment);  // by any of its threads
 

@@ -10,6 +10,7 @@
 #include "light_checks.h"
 #include "stacks.h"
 #include "unwritten.h"
+#include "warpgroups.h"
 
 using namespace cuda_on_cpu;
 
@@ -26,11 +27,15 @@ inline void access_out_of_turn(const void *p, uint32_t what, uintptr_t pc) {
   checker.until_turn = 1;
 }
 
+inline void access_of_stack(uintptr_t address, uint32_t bytes, bool writes, uintptr_t pc) {
+  if (__builtin_expect(watched_registers.are_watched, false)) long_way(reinterpret_cast<void *>(address), bytes | (writes ? plain_writes : 0), pc);
+}
+
 // A misaligned second word of two must still be reported as an access of both.
 template <uint32_t size, bool writes>
 __attribute__((noinline)) void unsettled_access(const void *p, uintptr_t pc) {
   uintptr_t address = reinterpret_cast<uintptr_t>(p);
-  if (is_on_first_stacks(address)) return;
+  if (is_on_first_stacks(address)) return access_of_stack(address, size, writes, pc);
   if (!writes && is_settled<size>(address)) return;
   if (!common_access<size, writes>(address, pc)) long_way(p, size | (writes ? plain_writes : 0), pc);
 }
@@ -71,7 +76,9 @@ inline void access_of_a_part(const void *p, uintptr_t pc) {
   checker.last_pc = pc;
   if (checker.is_light) return access_lightly<size, writes>(p, pc);
   if (!writes && is_in_unwritten_line(address)) return;
-  if (!part_access<size, writes>(address, pc) && !is_on_first_stacks(address)) long_way(p, size | (writes ? plain_writes : 0), pc);
+  if (part_access<size, writes>(address, pc)) return;
+  if (is_on_first_stacks(address)) return access_of_stack(address, size, writes, pc);
+  long_way(p, size | (writes ? plain_writes : 0), pc);
 }
 
 }  // namespace

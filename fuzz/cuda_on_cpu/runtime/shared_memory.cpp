@@ -52,7 +52,32 @@ CUDA_ON_CPU_API void *cuda_on_cpu_shared_at(uint64_t address) {
   return near_to(cuda_on_cpu_static_shared, static_cast<uint32_t>(address));
 }
 
+namespace {
+
+// Pages of which a kernel has the address in shared memory: a matrix of wgmma lies in one of them.
+constexpr uint64_t page_count = 4096;
+struct TakenAddresses {
+  bool of_page[page_count];
+};
+cuda_on_cpu::PerRun<TakenAddresses> taken;
+uint64_t page_of(const char *p) { return reinterpret_cast<uintptr_t>(p) / page_bound; }
+
+}  // namespace
+
+CUDA_ON_CPU_API uint64_t cuda_on_cpu_address_of_shared(const void *p) {
+  taken.of_page[page_of(static_cast<const char *>(p)) % page_count] = true;
+  return reinterpret_cast<uint64_t>(p);
+}
+
 namespace cuda_on_cpu {
+
+bool is_address_taken(const char *start, uint64_t bytes) {
+  for (uint64_t page = page_of(start); page <= page_of(start + bytes - 1); page++)
+    if (taken.of_page[page % page_count]) return true;
+  return false;
+}
+
+void forget_taken_addresses() { taken = TakenAddresses(); }
 
 char *static_shared_start() { return run->module->thread_local_anchor() - run->thread_local_anchor_offset; }
 

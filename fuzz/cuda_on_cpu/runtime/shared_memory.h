@@ -27,6 +27,10 @@ void enter_shared_of(uint32_t resident);
 void unmap_shared_of_residents();
 uint64_t shared_bytes_of_arrays();
 
+// Whether this launch has asked for an address in shared memory of something in these bytes.
+bool is_address_taken(const char *start, uint64_t bytes);
+void forget_taken_addresses();
+
 // For any resident, also while another one runs.
 bool is_shared_of(uint32_t resident, uintptr_t address);
 void *same_place(const void *p, uint32_t of, uint32_t in);

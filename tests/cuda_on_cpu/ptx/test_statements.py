@@ -27,7 +27,6 @@ def refused(source: str) -> tuple[str, int]:
 
 
 REFUSED = {
-    "wgmma.fence.sync.aligned;": "the PTX instruction wgmma.fence.sync.aligned",
     "tcgen05.wait::ld.sync.aligned;": "the PTX instruction tcgen05.wait::ld.sync.aligned",
     "add.rn.ftz.sat.f64 %0, %1, %1;": "the PTX instruction add.rn.ftz.sat.f64",
     "add.s32.sat %0, %1, %1;": "the PTX instruction add.s32.sat",
@@ -140,7 +139,7 @@ def test_where_the_preprocessor_chooses_each_choice_is_translated() -> None:
         "#if __CUDACC_VER_MAJOR__ >= 11", "#else", "#endif"
     ]  # fmt: skip
     assert apart.count("\n") == CHOICE.count("\n")
-    assert "wgmma" in refused(CHOICE.replace("ld.global.nc.f32 %0, [%1];", "wgmma.fence.sync.aligned;"))[0]
+    assert "tcgen05" in refused(CHOICE.replace("ld.global.nc.f32 %0, [%1];", "tcgen05.fence::before_thread_sync;"))[0]
     alone = 'asm("add.u32 %0, %1, 1;"\n#ifdef MORE\n  "add.u32 %0, %0, 1;"\n#endif\n  : "=r"(a)\n  : "r"(b)\n  :\n);'
     with_more, without = translated(alone).split("#else")
     assert (with_more.count("ptx_add"), without.count("ptx_add")) == (2, 1)
@@ -162,6 +161,22 @@ def test_labels_with_numbers_and_special_registers_are_known() -> None:
     assert "threadIdx.x" in text
     assert "goto cuda_on_cpu_to_L__0;" in text
     assert "__label__ cuda_on_cpu_to_L__0;" in text
+
+
+def test_an_empty_statement_accesses_none_of_its_operands() -> None:
+    assert translated('asm volatile("" : "+f"(sum[0]) :: "memory");').split() == ["({", "})"]
+
+
+def test_a_product_gets_the_variables_of_its_sums_and_no_copies() -> None:
+    text = (
+        'asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0,%1,%2,%3}, {%4,%4,%4,%4}, "'
+        '"%5, 1, 1, -1, 0;"'
+        ': "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a), "l"(b));'
+    )
+    made = translated(text)
+    assert "CUDA_ON_CPU_PLACE(d[0]), CUDA_ON_CPU_PLACE(d[1])" in made
+    assert "ptx_give(" not in made
+    assert "negates_b = ::cuda_on_cpu::ptx_flag< true>(-1LL)" in made
 
 
 def test_an_empty_statement_orders_only_the_compiler() -> None:

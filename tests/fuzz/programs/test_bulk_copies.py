@@ -1,4 +1,4 @@
-"""Bulk copies and mbarriers that count bytes, in whole programs: right ones are silent, and each bug has its line."""
+"""Bulk copies, mbarriers that count bytes, and wgmma, in programs: right ones are silent, and each bug has its line."""
 
 import re
 import subprocess
@@ -16,9 +16,10 @@ from kfuzz.programs.build import load_program
 from kfuzz.programs.check import CheckedProgram, Server
 
 pytestmark = pytest.mark.slow
-FILES = ("bulk_copies", "bulk_copies_by_ptx", "tensor_maps")
-CASES = {file: tuple(re.findall(r"(?:\bCASE\(|\{\")(\w+)\"?, [\d{]", source(file))) for file in FILES}
-WRONG = [(file, case) for file in FILES for case in re.findall(r"//~ error: [\w-]+ if (\w+)", source(file))]
+FILES = ("bulk_copies", "bulk_copies_by_ptx", "tensor_maps", "wgmma")
+CASE = re.compile(r"(?:(?<!define )\b(?:CASE|PAIR)\(|\{\")(\w+)\"?, [\d{a-z]")
+CASES = {file: tuple(CASE.findall(source(file))) for file in FILES}
+WRONG = [(file, case) for file in FILES for case in re.findall(r"//~ \w+: [\w-]+ if (\w+)", source(file))]
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +45,7 @@ def test_right_cases_have_no_finding_and_the_right_answer(programs: dict[str, Pa
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (2, 3))])
 @pytest.mark.parametrize(("file", "case"), WRONG)
-def test_each_bug_is_an_error_of_its_kind_on_its_line(
+def test_each_bug_has_a_finding_of_its_kind_on_its_line(
     programs: dict[str, Path], file: str, case: str, seed: int
 ) -> None:
     marks, findings, _ = examine(programs[file], "wrong", case, seed=seed)

@@ -87,7 +87,10 @@ ROWS = (
     (r"mov\.(f(?:32|64))", lambda match: f"{C}ptx_move<{TYPES[match[1]]}>({{0}}, {{1}})"),
     (r"mov\.b(16|32|64|128)", f"{C}ptx_pack<<1>>({{0}}, {{v1}})"),
     (r"mov\.b(16|32|64|128)", f"{C}ptx_unpack<<1>>({{1}}, {{v0}})"),
-    (r"cvta\.to\.shared(?:::cta|::cluster)?\.u64", f"{C}ptx_put_address({{0}}, {C}ptx_generic({{1}}))"),
+    (
+        r"cvta\.to\.shared(?:::cta|::cluster)?\.u64",
+        f"{C}ptx_put({{0}}, cuda_on_cpu_address_of_shared({C}ptx_generic({{1}})))",
+    ),
     (r"cvta\.shared(?:::cta)?\.u64", f"{C}ptx_put_address({{0}}, {C}ptx_shared({{1}}))"),
     (r"cvta\.shared::cluster\.u64", f"{C}ptx_put_address({{0}}, {C}ptx_cluster_shared({{1}}))"),
     (r"cvta(?:\.to)?\.(?:global|const)\.u64", f"{C}ptx_move<{C}ptx_u64>({{0}}, {{1}})"),

@@ -59,4 +59,5 @@ CUDA_ON_CPU_IMPORT void cuda_on_cpu_trigger();
 static inline void cudaGridDependencySynchronize() { cuda_on_cpu_wait_for_grids(); }
 static inline void cudaTriggerProgrammaticLaunchCompletion() { cuda_on_cpu_trigger(); }
 static inline void __nanosleep(unsigned int) { cuda_on_cpu_poll(); }
-static inline size_t __cvta_generic_to_shared(const void *p) { return reinterpret_cast<size_t>(p); }
+CUDA_ON_CPU_IMPORT uint64_t cuda_on_cpu_address_of_shared(const void *p);
+static inline size_t __cvta_generic_to_shared(const void *p) { return cuda_on_cpu_address_of_shared(p); }

@@ -1,10 +1,7 @@
-// How a tensor core computes a b + c, as observed on an H200: products are exact, and where floats are added, all terms
-// of a step along k (for tf32 four at a time), and the incoming sum, are truncated to two digits beyond the last place
-// of the largest; the total is truncated to a float, or rounded to a half. So 1 + 1.5 2^-24 is 1. The largest is chosen
-// by the exponents of its factors: a denormal factor has its format's smallest exponent, as has a denormal sum; zeros
-// do not count, and nothing counts as less than 2^-133. Integers wrap round, or saturate where requested.
-// benchmarks/tightness/gpu_tensor_cores.py shows all of it.
+// Products of matrices by the tensor cores of a warp: fragments that are spread over its lanes. tensor_sums.h says how sums of
+// floats are cut; integers wrap round, or saturate where requested.
 #pragma once
+#include "../../runtime/tensor_sums.h"
 #include "../../runtime/warp_operations.h"
 #include "narrow.h"
 #include "warp.h"
@@ -20,48 +17,22 @@ CUDA_ON_CPU_UNCHECKED inline double as_multiplied(T x) {
   return static_cast<double>(static_cast<float>(x));
 }
 
-// Toward 0: the first 24 digits of a normal float, the multiples of 2^-149 for a smaller one.
-CUDA_ON_CPU_UNCHECKED inline float cut_to_float(double x) {
-  if (x == 0 || !(x - x == 0)) return static_cast<float>(x);
-  constexpr uint64_t beyond_a_float = (uint64_t{1} << 29) - 1;
-  if (fabs(x) >= 0x1p-126) return static_cast<float>(from_bits<double>(to_bits(x) & ~beyond_a_float));
-  return static_cast<float>(ldexp(trunc(ldexp(x, 149)), -149));
-}
-
-constexpr int least_counted = -133, of_zero = -(1 << 20);
-
 // The stored exponent of a number other than 0; the number is a normal double.
 template <class T>
 CUDA_ON_CPU_UNCHECKED inline int exponent_of(double x) {
   constexpr int least = [] {
-    if constexpr (std::is_same_v<T, float>) return -126;
+    if constexpr (std::is_same_v<T, float>) return least_of_float;
     else return T::Kind::least;
   }();
-  int own = static_cast<int>(to_bits(x) >> 52 & 0x7ff) - 1023;
-  if (own == 1024) return 0;  // the result is not a number to be truncated
-  return own < least ? least : own;
+  return exponent_from(x, least);
 }
 
-// For a normal double.
-CUDA_ON_CPU_UNCHECKED inline double power_of_two(int exponent) {
-  return from_bits<double>(static_cast<uint64_t>(exponent + 1023) << 52);
-}
-
-// The sum of finite terms below 4 times 2 to this exponent: 27 digits each, and 17 are exact in a double.
-template <int count>
-CUDA_ON_CPU_UNCHECKED inline double cut_sum(const double (&terms)[count], int exponent) {
-  double plain = 0;
-  for (double term : terms) plain += term;
-  if (!(plain - plain == 0)) return plain;
-  int last = exponent - 25;
-  double up = power_of_two(-last);
-  int64_t sum = 0;
-  for (double term : terms) sum += static_cast<int64_t>(term * up);
-  return static_cast<double>(sum) * power_of_two(last);
-}
+// How many products wmma adds at once: its tf32 is two instructions of four.
+template <class A>
+constexpr int added_at_once = std::is_same_v<typename A::element_type, float> ? 4 : A::cols;
 
 // The four fragments of a lane. `work` comes first: the runtime knows only that.
-template <class D, class A, class B, class C>
+template <class D, class A, class B, class C, int together>
 struct Product : TogetherWork {
   D *d;
   const A *a;
@@ -111,7 +82,6 @@ struct Product : TogetherWork {
 
   template <class T>
   CUDA_ON_CPU_UNCHECKED static void add_up(const uint64_t *lanes, T *made) {
-    constexpr int together = std::is_same_v<typename A::element_type, float> ? 4 : A::cols;
     const Factors<A> a(lanes, &Product::a);
     const Factors<B> b(lanes, &Product::b);
     double terms[together + 1];
@@ -126,7 +96,7 @@ struct Product : TogetherWork {
             if (own > exponent) exponent = own;
           }
           terms[together] = sum;
-          sum = cut_sum(terms, exponent);
+          sum = cut_sum(terms, together + 1, exponent);
           if constexpr (std::is_same_v<T, float>) sum = static_cast<double>(cut_to_float(sum));
         }
         made[row * D::cols + col] = static_cast<T>(sum);
@@ -145,9 +115,10 @@ struct Product : TogetherWork {
   }
 };
 
-template <class D, class A, class B, class C>
+template <int together = 0, class D, class A, class B, class C>
 inline void multiply(D &d, const A &a, const B &b, const C &c, bool satf, int line) {
-  Product<D, A, B, C> own = {{&Product<D, A, B, C>::all}, &d, &a, &b, &c, satf};
+  using Own = Product<D, A, B, C, together ? together : added_at_once<A>>;
+  Own own = {{&Own::all}, &d, &a, &b, &c, satf};
   cuda_on_cpu_warp(WarpOperation::together, ~0u, reinterpret_cast<uint64_t>(&own), 0, line);
 }
 

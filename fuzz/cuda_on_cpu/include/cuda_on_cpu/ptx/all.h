@@ -12,4 +12,5 @@
 #include "sixteen.h"
 #include "conversions.h"
 #include "matrices.h"
+#include "warpgroups.h"
 #endif

@@ -74,7 +74,7 @@ CUDA_ON_CPU_INLINE void ptx_mma(int line, Register &&...given) {
   __builtin_memcpy(a.x, from, sizeof a.x);
   __builtin_memcpy(b.x, from + a.registers, sizeof b.x);
   __builtin_memcpy(c.x, from + a.registers + b.registers, sizeof c.x);
-  multiply(d, a, b, c, false, line);
+  multiply<k>(d, a, b, c, false, line);
   uint32_t made[d.registers];
   __builtin_memcpy(made, d.x, sizeof made);
   ptx_give_words<d.registers>(made, given...);

@@ -1,0 +1,163 @@
+#include "tensor_products.h"
+
+#include <cstring>
+
+#include "tensor_sums.h"
+
+namespace cuda_on_cpu {
+
+namespace {
+
+struct Format {
+  uint32_t bytes, exponent_bits, fraction_bits;
+  int least;
+  bool has_infinity;
+};
+
+Format format_of(WgmmaType type) {
+  switch (type) {
+    case WgmmaType::f16: return {2, 5, 10, -14, true};
+    case WgmmaType::bf16: return {2, 8, 7, -126, true};
+    case WgmmaType::tf32: return {4, 8, 23, -126, true};
+    case WgmmaType::e4m3: return {1, 4, 3, -6, false};
+    default: return {1, 5, 2, -14, true};
+  }
+}
+
+double number_of(uint32_t bits, const Format &f) {
+  uint32_t fraction_mask = (1u << f.fraction_bits) - 1, exponent_mask = (1u << f.exponent_bits) - 1;
+  uint32_t fraction = bits & fraction_mask, exponent = bits >> f.fraction_bits & exponent_mask;
+  bool is_negative = bits >> (f.fraction_bits + f.exponent_bits) & 1;
+  double size;
+  if (f.has_infinity && exponent == exponent_mask)
+    size = fraction ? __builtin_nan("") : __builtin_inf();
+  else if (!f.has_infinity && exponent == exponent_mask && fraction == fraction_mask)
+    size = __builtin_nan("");
+  else
+    size = static_cast<double>(exponent ? fraction + fraction_mask + 1 : fraction) *
+           power_of_two((exponent ? static_cast<int>(exponent) - 1 : 0) + f.least - static_cast<int>(f.fraction_bits));
+  return is_negative ? -size : size;
+}
+
+bool is_integer(WgmmaType type) { return type == WgmmaType::s8 || type == WgmmaType::u8; }
+
+void take(Factors &into, uint32_t bits, WgmmaType type, uint32_t row, uint32_t k) {
+  if (is_integer(type)) {
+    into.value[row][k] = type == WgmmaType::s8 ? static_cast<int8_t>(bits) : static_cast<uint8_t>(bits);
+    return;
+  }
+  Format f = format_of(type);
+  if (type == WgmmaType::tf32) bits &= ~0x1fffu;
+  double x = into.value[row][k] = number_of(bits, f);
+  into.exponent[row][k] = x == 0 ? of_zero : exponent_from(x, f.least);
+}
+
+// To the nearest, ties to even.
+uint16_t half_of(double x) {
+  auto sign = static_cast<uint16_t>(bits_of_double(x) >> 48 & 0x8000);
+  if (x != x) return 0x7fff;
+  double size = __builtin_fabs(x);
+  if (size >= 65520) return sign | 0x7c00;
+  int last = (size < 0x1p-14 ? -14 : exponent_from(size, -14)) - 10;
+  double steps = size * power_of_two(-last);
+  auto whole = static_cast<uint32_t>(steps);
+  double rest = steps - whole;
+  whole += rest > 0.5 || (rest == 0.5 && (whole & 1));
+  return static_cast<uint16_t>(sign | (whole + (static_cast<uint32_t>(last + 24) << 10)));  // a carry goes into the exponent
+}
+double of_half(uint16_t bits) { return number_of(bits, format_of(WgmmaType::f16)); }
+
+// All products of an instruction are added at once.
+double sum_of_floats(const Factors &a, const Factors &b, uint32_t row, uint32_t column, double sum, const Wgmma &w) {
+  constexpr int bits_kept_of_8 = 13, digits_of_8 = 14;
+  const bool is_narrow = bytes_of(w.a) == 1;
+  const double sign = w.negates_a != w.negates_b ? -1 : 1;
+  double terms[most_depth + 1];
+  int exponent = sum == 0 ? least_counted : exponent_from(sum, least_of_float);
+  uint32_t depth = depth_of(w.a);
+  for (uint32_t k = 0; k < depth; k++) {
+    terms[k] = sign * a.value[row][k] * b.value[column][k];
+    int own = a.exponent[row][k] + b.exponent[column][k];
+    if (own > exponent) exponent = own;
+  }
+  terms[depth] = sum;
+  sum = cut_sum(terms, static_cast<int>(depth) + 1, exponent, is_narrow ? bits_kept_of_8 : bits_kept);
+  return w.sum == WgmmaType::f16 ? sum : cut_to_digits(sum, is_narrow ? digits_of_8 : 24);
+}
+
+int32_t sum_of_integers(const Factors &a, const Factors &b, uint32_t row, uint32_t column, int32_t start, bool clamps) {
+  int64_t sum = start;
+  for (uint32_t k = 0; k < most_depth; k++) sum += static_cast<int64_t>(a.value[row][k] * b.value[column][k]);
+  if (clamps) sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
+  return static_cast<int32_t>(sum);
+}
+
+}  // namespace
+
+SharedMatrix matrix_of(uint64_t bits) {
+  constexpr uint32_t spans[] = {16, 128, 64, 32};
+  auto field = [bits](int at, int width) { return static_cast<uint32_t>(bits >> at & ((1u << width) - 1)); };
+  return {field(0, 14) << 4, field(16, 14) << 4, field(32, 14) << 4, field(49, 3), spans[field(62, 2)]};
+}
+
+uint32_t bytes_of(WgmmaType type) {
+  if (type == WgmmaType::tf32) return 4;
+  return type == WgmmaType::f16 || type == WgmmaType::bf16 ? 2 : 1;
+}
+
+uint32_t chunk_at(const SharedMatrix &m, uint32_t major, uint32_t along, bool by_depth) {
+  uint32_t at;
+  if (m.span > 16)  // eight rows of a span each
+    at = major % 8 * m.span + major / 8 * m.stride + along % m.span + (by_depth ? along / m.span * m.span : along / m.span * m.leading);
+  else if (by_depth)
+    at = major % 8 * 16 + major / 8 * m.stride + along / 16 * m.leading;
+  else
+    at = major % 8 * 16 + major / 8 * m.leading + along / 16 * m.stride;
+  uint32_t address = m.start + at;
+  return address ^ (address >> 3 & (m.span - 16));
+}
+
+void take_chunk(Factors &into, const void *chunk, WgmmaType type, uint32_t major, uint32_t along, bool by_depth) {
+  uint32_t bytes = bytes_of(type), first = along / bytes;
+  for (uint32_t i = 0; i < chunk_bytes / bytes; i++) {
+    uint32_t bits = 0;
+    memcpy(&bits, static_cast<const char *>(chunk) + i * bytes, bytes);
+    by_depth ? take(into, bits, type, major, first + i) : take(into, bits, type, first + i, major);
+  }
+}
+
+void take_words(Factors &into, const uint32_t *words, WgmmaType type, uint32_t thread) {
+  uint32_t bytes = bytes_of(type), each = 4 / bytes;
+  for (uint32_t word = 0; word < 4; word++)
+    for (uint32_t i = 0; i < each; i++) {
+      uint32_t row = thread / 32 * 16 + thread % 32 / 4 + word % 2 * 8, k = thread % 4 * each + i + word / 2 * 4 * each;
+      uint32_t bits = words[word] >> (8 * bytes * i);
+      take(into, bytes == 4 ? bits : bits & ((1u << 8 * bytes) - 1), type, row, k);
+    }
+}
+
+void multiply(const Factors &a, const Factors &b, const Wgmma &w, uint32_t thread) {
+  bool are_halves = w.sum == WgmmaType::f16;
+  for (uint32_t i = 0; i < w.columns / 2; i++) {
+    uint32_t row = thread / 32 * 16 + thread % 32 / 4 + i / 2 % 2 * 8, column = i / 4 * 8 + thread % 4 * 2 + i % 2;
+    char *at = static_cast<char *>(w.sums[are_halves ? i / 2 : i]) + (are_halves ? i % 2 * 2 : 0);
+    if (are_halves) {
+      uint16_t bits = 0;
+      if (w.adds) memcpy(&bits, at, 2);
+      bits = half_of(sum_of_floats(a, b, row, column, of_half(bits), w));
+      memcpy(at, &bits, 2);
+    } else if (w.sum == WgmmaType::s32) {
+      int32_t sum = 0;
+      if (w.adds) memcpy(&sum, at, 4);
+      sum = sum_of_integers(a, b, row, column, sum, w.clamps);
+      memcpy(at, &sum, 4);
+    } else {
+      float sum = 0;
+      if (w.adds) memcpy(&sum, at, 4);
+      sum = static_cast<float>(sum_of_floats(a, b, row, column, static_cast<double>(sum), w));
+      memcpy(at, &sum, 4);
+    }
+  }
+}
+
+}  // namespace cuda_on_cpu

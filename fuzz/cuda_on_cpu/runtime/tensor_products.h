@@ -1,0 +1,44 @@
+// The matrices of a product of a warpgroup (wgmma): where their elements lie, and what it computes.
+#pragma once
+#include <cstdint>
+
+#include "wgmma_operands.h"
+
+namespace cuda_on_cpu {
+
+constexpr uint32_t warpgroup_threads = 128, product_rows = 64, most_columns = 256, most_depth = 32, chunk_bytes = 16;
+
+// Of shared memory, as a descriptor says it; bytes. `span`: 16 without a swizzle, or the swizzle's width.
+struct SharedMatrix {
+  uint32_t start, leading, stride, base_offset, span;
+};
+SharedMatrix matrix_of(uint64_t descriptor);
+
+uint32_t bytes_of(WgmmaType type);
+inline uint32_t depth_of(WgmmaType type) { return most_depth / bytes_of(type); }
+
+// The byte, from the start of the window that a descriptor's addresses count from, of 16 bytes of a matrix: those of row `major`
+// from `along` on. `by_depth`: rows are of m or n, and k runs along them; else rows are of k.
+uint32_t chunk_at(const SharedMatrix &matrix, uint32_t major, uint32_t along, bool by_depth);
+
+// Calls `each(row, along)` for the chunks of a matrix of so many rows of m or n. `along`: the first byte within the row.
+template <class Each>
+void each_chunk(uint32_t rows, WgmmaType type, bool by_depth, Each each) {
+  uint32_t majors = by_depth ? rows : depth_of(type), bytes = by_depth ? most_depth : rows * bytes_of(type);
+  for (uint32_t major = 0; major < majors; major++)
+    for (uint32_t along = 0; along < bytes; along += chunk_bytes) each(major, along);
+}
+
+// Factors as numbers, with the exponents by which sums are cut; of integers the numbers alone.
+struct Factors {
+  double value[most_columns][most_depth];
+  int exponent[most_columns][most_depth];
+};
+// The elements of a chunk.
+void take_chunk(Factors &into, const void *chunk, WgmmaType type, uint32_t major, uint32_t along, bool by_depth);
+// The four words of A that a thread holds.
+void take_words(Factors &into, const uint32_t *words, WgmmaType type, uint32_t thread);
+// The sums of a thread, from its words and back to them.
+void multiply(const Factors &a, const Factors &b, const Wgmma &asked, uint32_t thread);
+
+}  // namespace cuda_on_cpu
