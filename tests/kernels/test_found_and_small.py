@@ -65,6 +65,12 @@ LARGER = {
     "norm_quantize_fourth_not_in_amax": 256,  # a group of 128, and its weights
     "norm_quantize_scale_not_as_stored": 64,  # a group of 32, and its weights
     "swiglu_quantize_amax_of_two_lanes": 64,  # a group of 32 of both
+    "gemm_not_promoted": 8194,  # a sum of thousands of products along k
+    "kv_scale_of_tile_before": 133,  # a key in the second tile of 32: k, v and their scales
+    "kv_tile_without_barrier": 291,  # a key in the second tile of 32, and d of 4
+    "nvfp4_gemm_overall_twice": 35,  # a block of 16 of a and of b
+    "nvfp4_gemm_scale_of_block_of_32": 137,  # k of 64, the least
+    "paged_kv_table_not_used": 68,  # two pages of 16
 }
 ONE_ROW = {"leading_neg_inf", "missing_barrier", "max_starts_at_zero", "exp_clamped", "tail_dropped", "reads_next_row"}
 
