@@ -37,6 +37,7 @@ SPANS = ((1, 1), (2, 5), (6, 20), (21, 100), (101, 10**9))
 def main() -> None:
     """Score, ask the rivals, write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kernels", nargs="*", help="names of correct kernels; left out, all of them")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--max-cases", type=int, default=300)
@@ -45,6 +46,7 @@ def main() -> None:
     asked = parser.parse_args()
     options = ScoreOptions(asked.seed, asked.max_cases, asked.per_operator)
     every = [kernel for kernel in discover() if kernel.broken is None and not kernel.front.is_python]
+    every = [kernel for kernel in every if not asked.kernels or kernel.name in asked.kernels]
     kernels = [kernel for kernel in every if mutants(kernel)]
     report = run_score(kernels, CpuDevice, options, asked.jobs, asked.out, tell)
     if report.interrupted:
