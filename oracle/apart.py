@@ -9,7 +9,8 @@ from functools import cache
 import numpy as np
 
 from kfuzz.oracle.op import NamedReals, Op
-from kfuzz.oracle.shapes import Lengths, Places, names_in, shape_output
+from kfuzz.oracle.role import shape_output
+from kfuzz.oracle.shapes import Lengths, Places, names_in
 from kfuzz.oracle.systems.exact import Exact
 
 
@@ -66,7 +67,7 @@ def _is_measured_by(op: Op, d: str) -> bool:
 
     An array that is cut along it would be shorter, and the index would lead nowhere.
     """
-    if any(role.below == d for role in op.inputs.values()):
+    if any(role.below == d or (role.structure and d in role.structure.names) for role in op.inputs.values()):
         return True
     return any(d in names_in(one) and " / " not in one and one != d for one in op.derived_dimensions)
 

@@ -10,7 +10,8 @@ from kfuzz.oracle.elements import BY_DTYPE, OF_DTYPE
 from kfuzz.oracle.enclosure import Floats
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.op import Op
-from kfuzz.oracle.shapes import Role, is_derived, names_in
+from kfuzz.oracle.role import Role
+from kfuzz.oracle.shapes import lengths_of, names_in
 
 
 def check_inputs(
@@ -26,8 +27,8 @@ def check_inputs(
         if array.ndim != len(dimensions):
             wanted = f"[{', '.join(dimensions)}]" + (" or [n]" if op.takes_vector else "")
             raise OracleError(f"{name}: inputs[{role!r}].shape={inputs[role].shape}: expected {wanted}")
-        for dimension, size in zip(dimensions, array.shape, strict=True):
-            if not is_derived(dimension) and sizes.setdefault(dimension, size) != size:
+        for dimension, size in lengths_of(zip(dimensions, array.shape, strict=True)).items():
+            if sizes.setdefault(dimension, size) != size:
                 raise OracleError(
                     f"{name}: inputs[{role!r}].shape={inputs[role].shape}: {dimension} is {size} here "
                     f"and {sizes[dimension]} elsewhere; the inputs must agree"
@@ -48,6 +49,9 @@ def check_inputs(
             check_integers(f"{name}: inputs[{role!r}]", checked[role], declared.limit(sizes))
     if not op.admits(sizes):
         raise OracleError(f"{name}: sizes {sizes}: expected {' and '.join(op.where)}")
+    for role, declared in op.inputs.items():
+        if declared.structure and not declared.structure.has(checked[role], sizes):
+            raise OracleError(f"{name}: inputs[{role!r}]: expected {declared.structure}, with {sizes}")
     return checked
 
 

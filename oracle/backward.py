@@ -86,7 +86,8 @@ class Tape(LoopWords, WordsForFunctions):
 
     def __init__(self, N: Any) -> None:  # noqa: ANN401  any system
         self.N, self.made, self.form = N, list[Taped](), N.form
-        self.size, self.index, self.counts_absent = N.size, N.index, N.counts_absent
+        self.size, self.index = N.size, N.index
+        self.counts_absent, self.masked = N.counts_absent, N.masked
 
     def step(self, base: Quantity, operands: Sequence[Quantity], back: Back) -> Taped:
         """A step; a constant, if all its operands are."""

@@ -22,19 +22,9 @@ from kfuzz.oracle.diagnosis.label import Diagnose
 from kfuzz.oracle.elements import Element, Reals, store, values
 from kfuzz.oracle.enclosure import Enclosure, Floats
 from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.role import USAGE, Role, read_role, shape_output
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.shapes import (
-    USAGE,
-    Lengths,
-    Places,
-    Role,
-    evaluate,
-    is_derived,
-    measure,
-    names_in,
-    read_role,
-    shape_output,
-)
+from kfuzz.oracle.shapes import Lengths, Places, evaluate, is_derived, lengths_of, measure, names_in
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import WORDS, Quantity
 from kfuzz.oracle.verdict import Special
@@ -145,10 +135,10 @@ class Op:
         `given`: the scalars of a claim, among which axes may be.
         """
         fixed = {d: int(d) for role in self.outputs.values() for d in role.dimensions if d.isdigit()}
-        lengths = {
-            d: n for name, role in self.inputs.items() for d, n in zip(role.dimensions, inputs[name].shape, strict=True)
-        }
-        return self.add_axes({d: n for d, n in (fixed | lengths).items() if not is_derived(d)}, given or {})
+        placed = [
+            pair for name, role in self.inputs.items() for pair in zip(role.dimensions, inputs[name].shape, strict=True)
+        ]
+        return self.add_axes(fixed | lengths_of(placed), given or {})
 
     def add_axes(self, lengths: Mapping[str, int], given: Mapping[str, float | str]) -> dict[str, int]:
         """Add the op's axes, and the dimensions that follow from other sizes, to lengths."""
@@ -254,7 +244,7 @@ class Op:
         A dimension that follows from others is about n, too: to slide over 2 n places, a window of n makes n + 1. Of
         arrays of many dimensions n is less, so that none has many elements.
         """
-        names = list(dict.fromkeys(d for _, role in self.roles for d in role.dimensions if not is_derived(d)))
+        names = list(lengths_of((d, 0) for _, role in self.roles for d in role.dimensions))
         fixed = {name: int(name) for name in names if name.isdigit()}
         names = [name for name in names if not name.isdigit()]
         n = min(n, SMALLEST) if self.has_many_dimensions else n
@@ -297,6 +287,9 @@ class Op:
                 made[name] = rng.random(shape)
                 continue
             made[name] = rng.standard_normal(shape) if role.is_float else rng.integers(0, most, shape)
+            if role.structure:
+                low, high = role.structure.bounds(sizes)
+                made[name] = role.structure.arrange(rng.integers(low, max(low, high) + 1, shape), sizes)
             if role.is_float and (role.divided or role.dimensions == ("1",)):  # a scale
                 made[name] = np.abs(made[name])
         return made
@@ -315,6 +308,7 @@ def read_op(name: str, module: object) -> Op:
             raise OracleError(f"{name}: {key} is missing; {USAGE}")
         roles[key] = {role: read_role(name, f"{key}[{role!r}]", text) for role, text in given.items()}
     _check_dimensions(name, roles["INPUTS"], roles["OUTPUTS"], table.get("AXES", {}))
+    rules = dict.fromkeys(rule for role in roles["INPUTS"].values() if role.structure for rule in role.structure.rules)
     scalars = dict(table.get("SCALARS", {}))
     parameters = list(inspect.signature(formula).parameters)
     wanted = ["N", *roles["INPUTS"], *scalars]
@@ -324,7 +318,7 @@ def read_op(name: str, module: object) -> Op:
         name=name, about=inspect.getdoc(module) or "", formula=formula, answers=table.get("answers"),
         inputs=roles["INPUTS"], outputs=roles["OUTPUTS"], scalars=scalars,
         axes=dict(table.get("AXES", {})), forms=tuple(table.get("FORMS", ())), seldom=dict(table.get("SELDOM", {})),
-        where=tuple(table.get("WHERE", ())), special=dict(table.get("SPECIAL", {})), diagnose=table.get("diagnose"),
+        where=(*table.get("WHERE", ()), *rules), special=dict(table.get("SPECIAL", {})), diagnose=table.get("diagnose"),
         ignores_nan=bool(table.get("IGNORES_NAN", False)), needs_form=bool(table.get("NEEDS_FORM", False)),
         steps=tuple(table.get("STEPS", ())), sets=table.get("sets"),
         is_whole=bool(table.get("WHOLE", False)),
@@ -336,9 +330,12 @@ def _check_dimensions(
     name: str, inputs: Mapping[str, Role], outputs: Mapping[str, Role], axes: Mapping[str, int | str]
 ) -> None:
     """Raise an error if a dimension is made of sizes that the inputs, or the axes, do not give."""
-    known = {d for role in inputs.values() for d in role.dimensions if d.isidentifier()} | {*axes}
+    known = {*lengths_of((d, 0) for role in inputs.values() for d in role.dimensions), *axes}
     for role in (*inputs.values(), *outputs.values()):
         for dimension in role.derived:
             if unknown := sorted(names_in(dimension) - known):
                 found = f"'{unknown[0]}' of '{dimension}' is no dimension of an input and not in AXES"
                 raise OracleError(f"{name}: {found}; there are {', '.join(sorted(known))}")
+        if role.structure and (unknown := sorted(role.structure.names - known)):
+            found = f"'{unknown[0]}' of '{role.structure}' is no dimension of an input and not in AXES"
+            raise OracleError(f"{name}: {found}; there are {', '.join(sorted(known))}")

@@ -24,8 +24,9 @@ from kfuzz.oracle.joint.contraction import contract
 from kfuzz.oracle.joint.scales import UnseenScale, find_clashes_of_scales
 from kfuzz.oracle.names import check_names, forms_that_keep, names_of
 from kfuzz.oracle.op import NamedReals, Op
+from kfuzz.oracle.role import shape_output
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.shapes import Lengths, Places, shape_output, slice_places
+from kfuzz.oracle.shapes import Lengths, Places, slice_places
 from kfuzz.oracle.special import check_special, claimed_elements
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import BallEnds

@@ -12,8 +12,9 @@ from kfuzz.oracle.elements import F32, F64, OF_DTYPE, Element, Reals, values
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.names import names_of
 from kfuzz.oracle.op import NamedReals, Op
+from kfuzz.oracle.role import shape_output
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.shapes import Places, shape_output
+from kfuzz.oracle.shapes import Places
 from kfuzz.oracle.systems.deepest import Deepest
 from kfuzz.oracle.systems.loosest import Loosest
 

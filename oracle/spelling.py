@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from kfuzz.oracle.enclosure import Floats
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.op import Op
-from kfuzz.oracle.shapes import Places, Role, is_derived, names_in, read_dimension, shape_output
+from kfuzz.oracle.role import Role, shape_output
+from kfuzz.oracle.shapes import Places, is_derived, names_in, read_dimension
 from kfuzz.oracle.systems.absent import Absent
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
@@ -240,6 +241,11 @@ class _Spelling:
 
     def role(self, role: Role, view: ArrayView, parts: Joined) -> Role:
         """The role with the kernel's dimensions."""
+        if role.structure:
+            names = {name: parts[name][0] for name in role.structure.names if len(parts.get(name, ())) == 1}
+            if missing := sorted(role.structure.names - names.keys()):
+                raise self.error(f"{missing[0]} bounds integers, so it has to be one dimension")
+            return replace(role, dimensions=view.dimensions, structure=role.structure.rename(names))
         if role.below is None or role.below.isdigit():
             return replace(role, dimensions=view.dimensions)
         if len(parts[role.below]) != 1:

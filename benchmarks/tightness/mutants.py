@@ -25,7 +25,8 @@ from kfuzz.oracle.normalizing import affine_channels, in_groups
 from kfuzz.oracle.op import Op, read_op
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rearranged import loosest_ends
-from kfuzz.oracle.shapes import Places, shape_output
+from kfuzz.oracle.role import shape_output
+from kfuzz.oracle.shapes import Places
 from kfuzz.oracle.sliding import conv
 from kfuzz.oracle.spelling import in_own_arrays
 

@@ -21,7 +21,7 @@ from kfuzz.kinds import Severity
 from kfuzz.oracle import op_names
 from kfuzz.oracle.elements import BY_DTYPE, F32, Element, values
 from kfuzz.oracle.find import is_op
-from kfuzz.oracle.shapes import is_derived
+from kfuzz.oracle.shapes import is_derived, longer_by
 from kfuzz.oracle.spelling import name_in
 
 Values = NDArray[Any]
@@ -190,6 +190,8 @@ def _fit_rank(op: str, role: str, values: Values, wanted: tuple[str, ...], roles
 
 def _bind_axes(op: str, role: str, shape: tuple[int, ...], wanted: tuple[str, ...], axes: dict[str, int]) -> None:
     for name, size in zip(wanted, shape, strict=True):
+        if longer := longer_by(name):
+            name, size = longer[0], size - longer[1]  # noqa: PLW2901  `batch + 1` gives the size of `batch`
         if is_derived(name):
             continue  # it follows from other sizes and the claim
         expected = int(name) if name.isdigit() else axes.setdefault(name, size)

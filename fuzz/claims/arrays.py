@@ -21,6 +21,7 @@ from kfuzz.claims.roles import Roles
 from kfuzz.oracle.elements import BOOL, ELEMENTS, F32, FLOATS, I32, I64, U8, U32, Element
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.layout import Layout, Packing, read_layout, storage_of
+from kfuzz.oracle.shapes import lengths_of
 from kfuzz.sources.cuda_text import split_commas
 
 BY_ROWS = Layout()
@@ -187,7 +188,7 @@ def check_roles(front: FrontMatter, roles: Roles, arrays: Mapping[str, Array], a
             found = f"an input's shape is made of axes and integers alone; '{unknown[0]}' is no axis"
             raise front.error(("arrays", name), found)
     for name in axes:
-        if not any(size.text == name for shape in shapes.values() for size in shape):
+        if name not in lengths_of((size.text, 0) for shape in shapes.values() for size in shape):
             found = f"'{name}' is no dimension of an input, so no case would give it a value"
             raise front.error(("axes", name), found)
 
@@ -217,7 +218,7 @@ def check_elements(front: FrontMatter, roles: Roles, arrays: Mapping[str, Array]
         if role in roles.grids:
             allowed = tuple(one for one in ELEMENTS.values() if one.is_narrow)
         elif role in roles.integers:
-            allowed = (BOOL, U8) if role in roles.truths else (I32, I64)
+            allowed = (BOOL, U8, I32, I64) if role in roles.truths else (I32, I64)
         else:
             any_float = tuple(one for one in FLOATS if array.reads or roles.grids or not one.is_narrow)
             allowed = any_float if roles.takes_any_float else (F32,)

@@ -22,7 +22,7 @@ from kfuzz.claims.reading import ClaimNames
 from kfuzz.claims.roles import Roles
 from kfuzz.devices import ClaimError, PythonCall, names_together
 from kfuzz.oracle.find import find
-from kfuzz.oracle.shapes import is_derived
+from kfuzz.oracle.shapes import is_derived, lengths_of
 
 KEY: KeyPath = ("call",)
 USUAL = ("ModelNew", "forward", "custom_kernel", "run", "Model")
@@ -84,10 +84,11 @@ def in_claims_language(text: str, op: str, scalars: Mapping[str, float | str]) -
 
 def axes_of(arrays: Mapping[str, str] | None, roles: Roles) -> dict[str, Axis]:
     """The sizes that the inputs' dimensions may have; the op's names if the claim has no arrays."""
-    names = [size for shape in roles.inputs.values() for size in shape if size.isidentifier()]
+    names = [*lengths_of((size, 0) for shape in roles.inputs.values() for size in shape if not size.isdigit())]
     if arrays is not None:
         shapes = [text.partition("[")[2].partition("]")[0] for text in arrays.values() if "->" in text]
-        names = [size.strip() for shape in shapes for size in shape.split(",") if size.strip().isidentifier()]
+        sizes = [size.strip() for shape in shapes for size in shape.split(",")]
+        names = [*lengths_of((size, 0) for size in sizes if not size.isdigit())]
     return dict.fromkeys(names, ANY_SIZE)
 
 

@@ -23,7 +23,7 @@ from kfuzz.devices.vast import is_vast
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.find import find
 from kfuzz.oracle.layout import Shape, word_count
-from kfuzz.oracle.shapes import is_derived, names_in
+from kfuzz.oracle.shapes import is_derived, lengths_of, names_in
 
 Arrays = Mapping[str, NDArray[np.generic]]
 
@@ -63,7 +63,7 @@ def check_derived_dimensions(
         for role, dimensions in roles.dimensions(array.reads, array.writes)
         for dimension, size in zip(dimensions, wide[name][-len(dimensions) :], strict=True)
     ]
-    sizes = op.add_axes({one: size for _, _, one, size in placed if not is_derived(one)}, scalars)
+    sizes = op.add_axes(lengths_of((one, size) for _, _, one, size in placed), scalars)
     for name, role, dimension, size in placed:
         if size != sizes[dimension] and is_derived(dimension):
             given = ", ".join(f"{one} = {sizes[one]}" for one in sorted(names_in(dimension)))

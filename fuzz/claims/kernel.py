@@ -54,7 +54,7 @@ from kfuzz.oracle.elements import BY_DTYPE, F32, Element, store, values
 from kfuzz.oracle.find import find
 from kfuzz.oracle.layout import Shape
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.shapes import is_derived, limit_of
+from kfuzz.oracle.shapes import is_derived, lengths_of, limit_of, longer_by
 from kfuzz.oracle.verdict import Special
 from kfuzz.printable import one_line
 from kfuzz.sources import exhibits
@@ -220,9 +220,12 @@ class Kernel:
         """This kernel's axes, computed from the shapes of the op's inputs, dimension by dimension."""
         read = [array for array in self.arrays.values() if array.reads]
         shapes = [fit_shape(array, inputs[str(array.reads)].shape, self.roles.takes_vector) for array in read]
-        found: dict[str, int] = {}
-        for array, shape in zip(read, shapes, strict=True):
-            found |= {size.text: given for size, given in zip(array.shape, shape, strict=True)}
+        placed = [
+            (size.text, given)
+            for array, shape in zip(read, shapes, strict=True)
+            for size, given in zip(array.shape, shape, strict=True)
+        ]
+        found = lengths_of(placed)
         axes = {name: found[name] for name in self.axes}
         for array, shape in zip(read, shapes, strict=True):
             if shape != tuple(size(axes) for size in array.shape):
@@ -239,6 +242,10 @@ class Kernel:
         ]
         own = {name for name, size in pairs if size.text in self.axes and not is_derived(name)}
         axes = {size.text: dimensions[name] for name, size in pairs if name in own}
+        for name, size in pairs:
+            longer, text = longer_by(name), longer_by(size.text)
+            if longer and text and longer[1] == text[1] and text[0] in self.axes:
+                axes.setdefault(text[0], dimensions[longer[0]])
         if axes.keys() != self.axes.keys():
             return {}
         return {name: size(axes) for name, size in pairs if name not in own and not name.isdigit()}
@@ -254,18 +261,23 @@ class Kernel:
     def stored(self, inputs: Arrays) -> dict[str, NDArray[np.generic]]:
         """A case's numbers as this kernel stores them: rounded to its element types; integers modulo their limit."""
         elements = {str(array.reads): array.element for array in self.arrays.values() if array.reads}
-        sizes = {
-            d: n for role, dims in self.roles.inputs.items() for d, n in zip(dims, inputs[role].shape, strict=False)
-        }
-        if {*self.roles.integers.values()} & find(self.op).axes.keys():
+        sizes = lengths_of(
+            pair for role, dims in self.roles.inputs.items() for pair in zip(dims, inputs[role].shape, strict=False)
+        )
+        if self.bounding & find(self.op).axes.keys():
             sizes |= self.limits(self.axes_of(inputs))
         with np.errstate(all="ignore"):  # a number beyond a narrow format becomes infinite
             return {role: self.store_array(role, given, elements[role], sizes) for role, given in inputs.items()}
 
+    @property
+    def bounding(self) -> frozenset[str]:
+        """The dimensions that bound integers."""
+        return frozenset(self.roles.integers.values()).union(*(one.names for one in self.roles.structures.values()))
+
     def limits(self, axes: Sizes) -> dict[str, int]:
         """The sizes that no array gives and below which integers stay, such as a number of experts."""
         op, found = find(self.op), {}
-        for name in {*self.roles.integers.values()} & op.axes.keys():
+        for name in self.bounding & op.axes.keys():
             size, usual = self.op_axes.get(name), op.axes[name]
             if size is not None and size.names <= self.axes.keys():
                 found[name] = size(axes)
@@ -281,6 +293,8 @@ class Kernel:
             if given.dtype not in BY_DTYPE or not BY_DTYPE[given.dtype].is_narrow:
                 raise TypeError(f"{role}: dtype={given.dtype}; the inputs of a case are float32, or of a narrow type")
             return given if given.dtype == element.dtype else store(values(given), element)
+        if structure := self.roles.structures.get(role):
+            return structure.arrange(given, sizes).astype(element.dtype, copy=False)
         if element.is_narrow and not self.roles.integers.get(role):
             return encode_numbers(given.astype(np.float32, copy=False), element)
         if role in self.roles.integers:

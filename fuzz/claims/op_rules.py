@@ -11,6 +11,7 @@ from kfuzz.claims.reading import evaluate
 from kfuzz.claims.where import Where
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.shapes import evaluate as evaluate_rule
+from kfuzz.oracle.shapes import lengths_of
 
 MOST = 2048
 """How many corners are tried."""
@@ -68,11 +69,11 @@ def corners_of(where: Where, named: Collection[str] = ()) -> Iterator[tuple[dict
 
 def dimensions_at(op: Op, arrays: Mapping[str, Array], axes: Mapping[str, int]) -> dict[str, int] | None:
     """The lengths of the op's dimensions; None if an array has another shape than its role, as a single row has."""
-    sizes: dict[str, int] = {}
+    placed: list[tuple[str, int]] = []
     for array in arrays.values():
         if array.reads:
             dimensions = op.inputs[array.reads].dimensions
             if len(dimensions) != len(array.shape):
                 return None
-            sizes |= {dimension: size(axes) for dimension, size in zip(dimensions, array.shape, strict=True)}
-    return sizes
+            placed += [(dimension, size(axes)) for dimension, size in zip(dimensions, array.shape, strict=True)]
+    return dict(placed) | lengths_of(placed)

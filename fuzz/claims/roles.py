@@ -13,6 +13,7 @@ from kfuzz.oracle.elements import BOOL, F32, I32, Element
 from kfuzz.oracle.find import find
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.shapes import is_derived
+from kfuzz.oracle.structure import Structure
 
 Dimensions = tuple[str, ...]
 
@@ -23,6 +24,7 @@ class Roles:
 
     `takes_any_float`: arrays with a role may be of any float type. `integers`: roles of whole numbers, each with the
     dimension that it stays below, if any.
+    `structures`: roles of whole numbers that are more than bounded.
     `rules`: conditions on the sizes, written as in `where`.
     `whole`: the default type of integers.
     `takes_vector`: the op works by row, and one row may also be given as a plain vector.
@@ -43,6 +45,7 @@ class Roles:
     axis: int = -1
     grids: frozenset[str] = frozenset()
     truths: frozenset[str] = frozenset()
+    structures: Mapping[str, Structure] = field(default_factory=dict)
 
     @property
     def has_derived_dimensions(self) -> bool:
@@ -83,6 +86,7 @@ def roles_of(op: str) -> Roles:
         op, inputs, outputs, module.takes_vector, module.takes_any_float, integers, rules, cut=dict(row_axes(module)),
         grids=frozenset(name for name, role in module.roles if role.is_grid), axis=axis_of(module),
         truths=frozenset(name for name, role in module.roles if role.is_truth),
+        structures={name: role.structure for name, role in module.inputs.items() if role.structure},
     )  # fmt: skip
 
 

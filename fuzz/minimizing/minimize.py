@@ -82,9 +82,10 @@ class _Search:
 
     def accepts(self, candidate: Subject) -> bool:
         """Whether a candidate is smaller, admitted by the claim, and fails in the same way; then it is the smallest."""
-        if candidate.weight >= self.smallest.subject.weight or unfit(candidate.kernel, candidate.case):
+        is_heavier = candidate.weight >= self.smallest.subject.weight
+        if (is_heavier and not candidate.kernel.roles.structures) or unfit(candidate.kernel, candidate.case):
             return False
-        candidate = candidate.fit_launch()
+        candidate = candidate.arrange_integers().fit_launch()
         if candidate.weight >= self.smallest.subject.weight:
             return False
         key = (candidate.case.digest, *candidate.tune.items(), candidate.check, candidate.seed)

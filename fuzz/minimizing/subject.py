@@ -16,6 +16,8 @@ from kfuzz.cases.recipe import MAX_BANDS, Band, Recipe, bits_of, value_of
 from kfuzz.claims.grid_numbers import encode_numbers
 from kfuzz.claims.kernel import Kernel
 from kfuzz.oracle.elements import F32, Element
+from kfuzz.oracle.shapes import lengths_of
+from kfuzz.oracle.structure import Structure
 
 Content = Recipe | Values
 Weight = tuple[tuple[int, ...], tuple[int, ...], int, tuple[int, ...]]
@@ -50,13 +52,14 @@ class Subject:
     @cached_property
     def dimensions(self) -> dict[str, int]:
         """The sizes of the op's dimensions, without those that are numbers."""
-        sizes: dict[str, int] = {}
+        placed: list[tuple[str, int]] = []
         for role, names in self.kernel.roles.inputs.items():
             source = self.sources[role]
             shape = source.shape if isinstance(source, np.ndarray) else (source.rows, source.cols)
             if len(names) < len(shape):
                 shape = (shape[0] * shape[1],)
-            sizes |= dict(zip(names, shape, strict=True))
+            placed += zip(names, shape, strict=True)
+        sizes = dict(placed) | lengths_of(placed)
         return {name: size for name, size in sizes.items() if not name.isdigit()}
 
     @cached_property
@@ -85,11 +88,15 @@ class Subject:
     def keep(self, axis: str, indices: Sequence[int]) -> "Subject":
         """The same trial with only these places of a dimension, in every array that has it.
 
-        A shortened recipe keeps its edits of the first and last columns; other values may move.
+        Segments are kept with their elements, and an element that goes makes its segment shorter. A shortened recipe
+        keeps its edits of the first and last columns; other values may move.
         """
         roles = self.kernel.roles.inputs
-        smaller = {axis: indices}
-        for name, size in self.kernel.derived_sizes({**self.dimensions, axis: len(indices)}).items():
+        smaller = self._places_of_segments(axis, indices)
+        lengths = {name: len(places) for name, places in smaller.items()}
+        for name, size in self.kernel.derived_sizes({**self.dimensions, **lengths}).items():
+            if name in smaller:
+                continue
             if size < self.dimensions[name]:  # such as the groups of a row
                 is_of_each = name.startswith(f"{axis} / ") and self.dimensions[name] == self.dimensions[axis]
                 smaller[name] = indices if is_of_each else range(size)
@@ -98,6 +105,45 @@ class Subject:
             for place, name in enumerate(names):
                 if name in smaller:
                     sources[role] = _select(sources[role], place, len(names), smaller[name])
+        for role, structure in self.kernel.roles.structures.items():
+            if structure.is_segments and {structure.segments, structure.high} & smaller.keys():
+                sources[role] = self._kept_segments(role, structure, smaller)
+        return replace(self, sources=sources)
+
+    def _places_of_segments(self, axis: str, indices: Sequence[int]) -> dict[str, Sequence[int]]:
+        """The places to keep along this dimension, and, if it counts segments, along those that they cut."""
+        smaller: dict[str, Sequence[int]] = {axis: indices}
+        for role, structure in self.kernel.roles.structures.items():
+            if structure.is_segments and structure.segments == axis and structure.high in self.axes:
+                ends = structure.ends(values_in(self.sources[role]), self.sizes)
+                begins = np.concatenate((np.zeros(1, np.int64), ends[:-1]))
+                smaller[structure.high] = [one for segment in indices for one in range(begins[segment], ends[segment])]
+        return smaller
+
+    def _kept_segments(self, role: str, structure: Structure, kept: Mapping[str, Sequence[int]]) -> Values:
+        """Where the segments that are kept end now, or how long they are."""
+        ends = structure.ends(values_in(self.sources[role]), self.sizes)
+        begins = np.concatenate((np.zeros(1, np.int64), ends[:-1]))
+        left = np.asarray(kept.get(structure.high, range(int(ends[-1]))), np.int64)
+        segments = list(kept.get(structure.segments, range(len(ends))))
+        lengths = [int(((left >= begins[one]) & (left < ends[one])).sum()) for one in segments]
+        return structure.of_lengths(np.array(lengths, np.int64)).astype(np.float32)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The sizes that bound integers."""
+        return {**self.dimensions, **self.kernel.limits(self.kernel.axes_of(self.case.arrays))}
+
+    def arrange_integers(self) -> "Subject":
+        """The same trial, with the integers that the kernel gets in the place of numbers that stand for them."""
+        structures = self.kernel.roles.structures
+        if not structures:
+            return self
+        sizes = self.sizes
+        sources = {
+            role: structures[role].arrange(values_in(each), sizes).astype(np.float32) if role in structures else each
+            for role, each in self.sources.items()
+        }
         return replace(self, sources=sources)
 
     def fit_launch(self) -> "Subject":
@@ -121,7 +167,12 @@ Candidates = Generator[Subject, bool, None]
 def subject_of(kernel: Kernel, case: Case, tune: Mapping[str, int], check: bool, seed: int) -> Subject:
     """A case as a subject: with its recipes, and with plain values for arrays that are short or have no recipe."""
     sources: dict[str, Content] = {**case.arrays, **case.recipes}
-    return Subject(kernel, sources, {name: tune[name] for name in kernel.tune}, check, seed).work_out()
+    subject = Subject(kernel, sources, {name: tune[name] for name in kernel.tune}, check, seed)
+    return subject.arrange_integers().work_out()
+
+
+def values_in(source: Content) -> Values:
+    return source.values if isinstance(source, Recipe) else source
 
 
 def is_short(source: Content) -> bool:

@@ -234,7 +234,10 @@ def powers(row: RowPlan) -> Band:
 def cancelling(row: RowPlan) -> Band:
     """Terms that cancel; or terms that are each lost beside a first one of 1, though their sum is not."""
     if row.pick(2, 1):
-        return Band(Base("constant", bits_of(0.98 * 2.0**-24)), (at(row.columns[0] if row.pick(4, 2) else 1, 1.0),))
+        return Band(
+            Base("constant", bits_of(0.98 * 2.0**-24)),
+            (at(row.columns[0] if row.columns and row.pick(4, 2) else 1, 1.0),),
+        )
     return Band(noise(row, 0.1, 1e6, "sign"))
 
 

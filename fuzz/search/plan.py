@@ -16,7 +16,7 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.oracle.enclosure import FLT_MAX
 from kfuzz.oracle.find import find
 from kfuzz.oracle.layout import Shape
-from kfuzz.oracle.shapes import limit_of
+from kfuzz.oracle.shapes import lengths_of, limit_of
 from kfuzz.oracle.spelling import name_in
 from kfuzz.oracle.views import ArrayViews
 from kfuzz.search import planners
@@ -29,6 +29,7 @@ from kfuzz.search.noise_rows import with_noise
 from kfuzz.search.rows import rows_and_columns
 from kfuzz.search.scale import BUDGET, WORK, Large
 from kfuzz.search.sizes import Ground, ground_of, keep_budget, make_allowed, size_of
+from kfuzz.search.structures import draw_integers, draw_mask
 from kfuzz.search.vast import Rung, arrays_in_turns, vast_size
 
 Planner = Callable[[Ground, Mapping[str, Shape], Choose], dict[str, Recipe]]
@@ -89,12 +90,13 @@ def planner_of(op: str) -> Planner:
 
 def every_role_by_rows(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict[str, Recipe]:
     """Hostile rows for every role; codes and scales where the kernel reads them."""
-    below = ground.kernel.roles.integers
-    return {role: recipe_of_role(ground, role, wanted, choose) for role in wanted if not below.get(role)}
+    roles = ground.kernel.roles
+    made_here = {role for role in wanted if not roles.integers.get(role) and role not in roles.structures}
+    return {role: recipe_of_role(ground, role, wanted, choose) for role in wanted if role in made_here}
 
 
 def _arrays(ground: Ground, axes: Mapping[str, int], choose: Choose) -> dict[str, Recipe | Values]:
-    """A recipe for every input role, within the claim; plain values for arrays of three dimensions or more."""
+    """A recipe for every input role, within the claim; plain values for arrays of three dimensions and structures."""
     given = shapes(ground.kernel, axes)
     views = inputs_of(ground.kernel.op)
     lengths = {role: view.lengths(given[role]) for role, view in views.items()}
@@ -105,16 +107,36 @@ def _arrays(ground: Ground, axes: Mapping[str, int], choose: Choose) -> dict[str
         role: replace(_within_claim(ground.kernel, recipe), element=narrow.get(role, recipe.element))
         for role, recipe in found.items()
     }
-    sizes = {**axes, **ground.kernel.limits(axes)}
-    for role, below in ground.kernel.roles.integers.items():
-        limit = limit_of(below, sizes)
-        if role in wanted and role not in recipes and limit is not None:
-            recipes[role] = indices_recipe(*rows_and_columns(wanted[role]), limit, choose)
+    integers = _integers(ground, axes, {role: shape for role, shape in wanted.items() if role not in recipes}, choose)
+    recipes |= {role: one for role, one in integers.items() if isinstance(one, Recipe)}
     whole = {role: one if len(wanted[role]) < 3 else one.values.reshape(wanted[role]) for role, one in recipes.items()}
+    whole |= {role: one for role, one in integers.items() if not isinstance(one, Recipe)}
     for role, view in views.items():
         if view.is_other:
-            whole[role] = view.to_kernel(recipes[role].values.reshape(wanted[role]), lengths[role])
+            made = whole[role]
+            array = made.values if isinstance(made, Recipe) else made
+            whole[role] = view.to_kernel(array.reshape(wanted[role]), lengths[role])
     return whole
+
+
+def _integers(
+    ground: Ground, axes: Mapping[str, int], wanted: Mapping[str, Shape], choose: Choose
+) -> dict[str, Recipe | Values]:  # fmt: skip
+    """Masks, integers with a structure and integers below a bound, for the roles that no planner has made."""
+    roles, made = ground.kernel.roles, dict[str, Recipe | Values]()
+    given = shapes(ground.kernel, axes)
+    placed = (pair for role, shape in given.items() for pair in zip(roles.inputs[role], shape, strict=False))
+    sizes = {**axes, **lengths_of(placed), **ground.kernel.limits(axes)}
+    for role, below in roles.integers.items():
+        if role not in wanted:
+            continue
+        if role in roles.structures:
+            made[role] = draw_integers(roles.structures[role], wanted[role], sizes, ground.widths, choose)
+        elif role in roles.truths:
+            made[role] = draw_mask(wanted[role], choose)
+        elif (limit := limit_of(below, sizes)) is not None:
+            made[role] = indices_recipe(*rows_and_columns(wanted[role]), limit, choose)
+    return made
 
 
 @cache

@@ -60,6 +60,8 @@ def rungs(kernel: Kernel) -> tuple[Rung, ...]:
 def is_for_rungs(kernel: Kernel) -> bool:
     """Whether the kernel's blocks may run alone, and each of its inputs may hold 1: a uniform number is below 1."""
     inputs = find(kernel.roles.op).inputs
+    if kernel.roles.structures or kernel.roles.truths:
+        return False
     return is_by_block(kernel) and not any(inputs[role].is_uniform for role in kernel.roles.inputs if role in inputs)
 
 

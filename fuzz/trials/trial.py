@@ -114,6 +114,8 @@ def unfit(kernel: Kernel, case: Case) -> str:
     if not kernel.admits(axes):
         return f"{show_sizes(axes, axes)}; it claims {' and '.join(one.text for one in kernel.where.conditions)}"
     for role, whole in case.arrays.items():
+        if role in kernel.roles.integers:
+            continue
         array = np.array([0, 1], np.float32) if is_vast(whole) else numbers_in(whole)
         finite = array[np.isfinite(array)]
         if kernel.finite and np.isinf(array).any():

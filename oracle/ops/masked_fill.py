@@ -3,7 +3,7 @@
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
 
-INPUTS = {"x": "float[rows, cols]", "mask": "int[rows, cols] < 2"}
+INPUTS = {"x": "float[rows, cols]", "mask": "bool[rows, cols]"}
 SCALARS = {"value": -1e9}
 OUTPUTS = {"y": "float[rows, cols]"}
 SPECIAL = {"nan": "ieee", "pos_inf": "ieee"}

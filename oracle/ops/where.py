@@ -3,7 +3,7 @@
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
 
-INPUTS = {"mask": "int[rows, cols] < 2", "a": "float[rows, cols]", "b": "float[rows, cols]"}
+INPUTS = {"mask": "bool[rows, cols]", "a": "float[rows, cols]", "b": "float[rows, cols]"}
 OUTPUTS = {"y": "float[rows, cols]"}
 SPECIAL = {"nan": "ieee", "pos_inf": "ieee"}
 

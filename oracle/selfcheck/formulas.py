@@ -14,9 +14,10 @@ from kfuzz.oracle.find import find, op_names
 from kfuzz.oracle.names import names_at
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.question import enclose
+from kfuzz.oracle.role import shape_output
 from kfuzz.oracle.rounding import FLOAT_ACCUMULATORS, Accuracy
 from kfuzz.oracle.selfcheck.inputs import MAKERS, inputs_for
-from kfuzz.oracle.shapes import Places, shape_output
+from kfuzz.oracle.shapes import Places
 from kfuzz.oracle.systems.simulated import KernelManner, Noise, Simulated, SumOrder
 from kfuzz.oracle.verdict import Special
 

@@ -21,10 +21,11 @@ from kfuzz.oracle.measured import function_models
 from kfuzz.oracle.names import names_at
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.question import enclose
+from kfuzz.oracle.role import shape_output
 from kfuzz.oracle.rounding import Accuracy, ExpModel
 from kfuzz.oracle.selfcheck.formulas import CLAIMED, depths
 from kfuzz.oracle.selfcheck.inputs import Inputs, inputs_for
-from kfuzz.oracle.shapes import Places, shape_output
+from kfuzz.oracle.shapes import Places
 from kfuzz.oracle.systems.simulated import KernelManner, Noise, Simulated, SumOrder
 
 WrongFormula = Callable[..., Any]

@@ -34,6 +34,7 @@ class Exact(MoveWords, LoopWords, WordsForFunctions):
         self.formats, self.answers = formats or {}, answers or {}
         self.sizes, self.form, self.indices = sizes, form, {} if index is None else index
         self.slow = Digits(bits) if bits else None
+        self.masked: list[Reals] = []
 
     @contextmanager
     def over(self, sizes: Mapping[str, int], index: Mapping[str, Reals]) -> Iterator[None]:

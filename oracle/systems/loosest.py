@@ -44,6 +44,7 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         self.claim, self.sizes, self.f, self.form, self.indices = claim, sizes, work, form, index
         self.u = work.u * ROUNDINGS_256  # also covers the errors of float64 and of numpy's functions
         self.tiny = work.min_normal if claim.ftz else work.tiny
+        self.masked: list[Reals] = []
 
     def value(self, v: Reals, A: Reals, K: Reals | float, E: Reals | float = 0.0) -> Quantity:
         """Make a value; what may overflow on the way can be anything."""

@@ -228,6 +228,8 @@ class System(WordsForFunctions, Protocol):
     inf: float
     form: str
     counts_absent: bool
+    masked: list[Reals]
+    """For each shift of sets, where all its elements are -inf; other systems have none."""
 
     def number(self, value: Operand) -> Quantity: ...
     def input(self, x: Reals) -> Quantity: ...
