@@ -166,14 +166,25 @@ bool are_arguments_alike(const Known &one, const LaunchKey &key) {
   return !memcmp(one.arguments + at, static_cast<const char *>(key.arguments) + at, key.bytes - at);
 }
 
+Known *find_alike(const Step &step, const LaunchKey &key) {
+  for (uint32_t i = 0; i < repetitions.count; i++)
+    if (Known &one = repetitions.known[i]; is_same_kernel(one, step, key) && are_arguments_alike(one, key)) return &one;
+  return nullptr;
+}
+
+// In the place of one that was alike: its arrays are freed.
 Known &know_launch(const Step &step, const LaunchKey &key) {
-  Known &one = repetitions.known[repetitions.next];
-  repetitions.next = (repetitions.next + 1) % most_known;
-  if (repetitions.count < most_known) repetitions.count++;
-  one.step = step, one.kernel = key.kernel, one.invoke = key.invoke, one.bytes = key.bytes;
-  one.memory = 0, one.tries = one.times = 0, one.has_other_effects = false;
-  memcpy(one.arguments, key.arguments, key.bytes);
-  return one;
+  Known *one = find_alike(step, key);
+  if (!one) {
+    one = &repetitions.known[repetitions.next];
+    repetitions.next = (repetitions.next + 1) % most_known;
+    if (repetitions.count < most_known) repetitions.count++;
+    one->step = step, one->kernel = key.kernel, one->invoke = key.invoke, one->bytes = key.bytes;
+    one->times = 0, one->has_other_effects = false;
+  }
+  one->memory = 0, one->tries = 0;
+  memcpy(one->arguments, key.arguments, key.bytes);
+  return *one;
 }
 
 }  // namespace
@@ -187,15 +198,17 @@ static const KnownSet *find_set(const SetKey &key) {
   return nullptr;
 }
 
-bool was_done(const SetKey &key) {
-  for (const KnownSet &one : repetitions.sets) {
+static KnownSet *find_alike(const SetKey &key) {
+  for (KnownSet &one : repetitions.sets) {
     SetKey here = one.key;
     here.to = key.to;
-    if (one.memory && !memcmp(&here, &key, sizeof key) && (one.key.to == key.to || are_alike(static_cast<const char *>(one.key.to), static_cast<const char *>(key.to))))
-      return true;
+    if (!one.memory || memcmp(&here, &key, sizeof key)) continue;
+    if (one.key.to == key.to || are_alike(static_cast<const char *>(one.key.to), static_cast<const char *>(key.to))) return &one;
   }
-  return false;
+  return nullptr;
 }
+
+bool was_done(const SetKey &key) { return find_alike(key); }
 
 bool is_done_already(const SetKey &key) {
   const KnownSet *known = (has_spent_budget() || key.is_in_only_stream) && may_skip_work() ? find_set(key) : nullptr;
@@ -203,11 +216,10 @@ bool is_done_already(const SetKey &key) {
 }
 
 void note_done(const SetKey &key) {
-  for (KnownSet &one : repetitions.sets)
-    if (!memcmp(&one.key, &key, sizeof key)) {
-      one.memory = repetitions.memory;
-      return;
-    }
+  if (KnownSet *one = find_alike(key)) {
+    *one = {key, repetitions.memory};
+    return;
+  }
   repetitions.sets[repetitions.next_set] = {key, repetitions.memory};
   repetitions.next_set = (repetitions.next_set + 1) % most_known;
 }
@@ -215,15 +227,8 @@ void note_done(const SetKey &key) {
 bool is_often_enough(uint32_t times) { return times >= (has_spent_budget() ? 1 : often); }
 
 bool has_run(const Step &step, const LaunchKey &key) {
-  if (key.bytes > most_arguments) return false;
-  uint32_t times = 0;
-  for (uint32_t i = 0; i < repetitions.count; i++) {
-    const Known &one = repetitions.known[i];
-    if (!is_same_kernel(one, step, key) || !are_arguments_alike(one, key)) continue;
-    if (one.has_other_effects) return false;
-    times += one.times;
-  }
-  return is_often_enough(times);
+  const Known *known = key.bytes <= most_arguments ? find_alike(step, key) : nullptr;
+  return known && is_often_enough(known->times) && !known->has_other_effects;
 }
 
 // Where threads take turns or writes come late, equal launches may differ in what they do.
