@@ -5,6 +5,11 @@ from benchmarks.measurement import Page, Section, main
 INTRO = """\
 How many planted bugs kfuzz finds, how soon, on which device, and which correct code it accuses. A mutant is a
 correct kernel with one planted bug."""
+NARROW = (
+    "group_dequantize/int8_token", "group_quantize/e4m3_group_warp", "narrow_kv_attention/int8_flash_tiles",
+    "rms_norm_quantize/int8_group_warp_vec4", "scaled_gemm/e4m3_blocks",
+)  # fmt: skip
+"""One kernel of each main family of narrow types."""
 PAGE = Page(
     "detection",
     "What kfuzz finds",
@@ -15,6 +20,12 @@ PAGE = Page(
             "How many planted bugs kfuzz finds: all kernels, one bug of each sort",
             "results",
             ("--out", "score", "--seed", "7", "--per-operator", "1"),
+        ),
+        Section(
+            "narrow_score",
+            "How many planted bugs kfuzz finds in kernels of narrow types",
+            "results",
+            ("--out", "score", "--seed", "7", "--per-operator", "1", "--jobs", "1", *NARROW),
         ),
         Section(
             "results",

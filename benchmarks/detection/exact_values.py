@@ -63,6 +63,9 @@ OF_PLACE: dict[str, Callable[[Numbers, int], Any]] = {
 }
 """Functions of a row that give a row, at one place of it."""
 
+OF_EXPS = ("logsumexp", "softmax", "log_softmax")
+"""Those in which -inf has a meaning: its exp is 0."""
+
 
 @dataclass(frozen=True)
 class ExactValue:
@@ -81,7 +84,8 @@ def exact_value(function: str, inputs: Mapping[str, NDArray[np.float64]], index:
     if function not in (*OF_NUMBER, *OF_ROW, *OF_PLACE) or "x" not in inputs:
         return None
     x = inputs["x"][index if function in OF_NUMBER else index[0]]
-    if not np.isfinite(x).all():
+    is_number = np.isfinite(x) | ((x == -np.inf) & (function in OF_EXPS))
+    if not is_number.all():
         return None
     with mp.workprec(BITS):
         if function in OF_NUMBER:

@@ -1,9 +1,10 @@
 """How soon kfuzz finds the defect of each kernel of kernels/broken, and how small it makes the case that shows it.
 
-    python -m benchmarks.detection.found_and_small [--jobs 16] [--seeds 10] [--trials 300] [KERNEL...]
+    python -m benchmarks.detection.found_and_small [--seeds 10] [--trials 300] [--found] [--narrow] [KERNEL...]
 
 For each seed, the trials of a campaign run until one shows the kind of defect that the kernel declares; that
-very case, not a smaller one found later, is then minimized. Prints a table in Markdown.
+very case, not a smaller one found later, is then minimized, unless --found is given. --narrow chooses the kernels of
+8 and 4 bits. Prints a table in Markdown.
 """
 
 import argparse
@@ -27,7 +28,7 @@ TITLES = ("kernel", "kind", "found in", "trials: median", "worst", "largest mini
 HEAD = f"| {' | '.join(TITLES)} |\n{'|---' * len(TITLES)}|"
 
 
-Catch = tuple[Quarry, Minimized]
+Catch = tuple[Quarry, Minimized | None]
 SLOWEST = ("broken/grid_65535_rows", "broken/index_overflow", "broken/never_meets_its_end")
 """The kernels that start first, so that no process waits for them at the end."""
 
@@ -39,14 +40,16 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--trials", type=int, default=300)
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--found", action="store_true", help="do not minimize")
+    parser.add_argument("--narrow", action="store_true", help="kernels of 8 and 4 bits alone")
     asked = parser.parse_args()
-    kernels = [kernel for kernel in discover() if kernel.broken]
+    kernels = [kernel for kernel in discover() if kernel.broken and (kernel.roles.grids or not asked.narrow)]
     chosen = [kernel for kernel in kernels if not asked.kernels or kernel.name.split("/")[1] in asked.kernels]
     print(
         f"# Found and small\n\n{__doc__}\n{date.today()}, Python {python_version()}, {machine()}\n\n{HEAD}", flush=True
     )
     began, every = time.monotonic(), []
-    one = partial(caught, trials=asked.trials, device=asked.device)
+    one = partial(caught, trials=asked.trials, device=asked.device, minimizes=not asked.found)
     with ProcessPoolExecutor(asked.jobs, mp_context=get_context("spawn")) as pool:
         running: dict[str, list[Future[Catch | None]]] = {}
         for kernel in sorted(chosen, key=lambda kernel: kernel.name not in SLOWEST):
@@ -60,12 +63,12 @@ def main() -> None:
           f"{time.monotonic() - began:.0f} s in all")  # fmt: skip
 
 
-def caught(kernel: Kernel, seed: int, trials: int, device: str) -> Catch | None:
+def caught(kernel: Kernel, seed: int, trials: int, device: str, minimizes: bool) -> Catch | None:
     """The first trial from a seed that shows the kernel's defect, and its minimized case; None if no trial does."""
     assert kernel.broken
     with closing(open_device(device)) as at:
         quarry = hunt(kernel, kernel.broken.kind, seed, at, trials, kernel.broken.severity)
-        return quarry and (quarry, minimize(quarry.failure, at))
+        return quarry and (quarry, minimize(quarry.failure, at) if minimizes else None)
 
 
 def line(kernel: Kernel, found: list[Catch], seeds: int) -> str:
@@ -75,7 +78,9 @@ def line(kernel: Kernel, found: list[Catch], seeds: int) -> str:
     if not found:
         return f"| `{kernel.name}` | {kind} | {count} | | | | | | | |"
     trials = [quarry.trials for quarry, _ in found]
-    small = [minimized for _, minimized in found]
+    small = [minimized for _, minimized in found if minimized]
+    if not small:
+        return f"| `{kernel.name}` | {kind} | {count} | {statistics.median(trials):g} | {max(trials)} | | | | | |"
     largest = max(small, key=lambda one: one.failure.subject.weight)
     seconds = [one.seconds for one in small]
     before = max(quarry.failure.subject.case.elements for quarry, _ in found)

@@ -36,6 +36,9 @@ def test_digits_remain_where_one_is_taken_away_and_there_is_no_value_of_nan() ->
     assert found is not None
     assert found.digits == "1.3838965267367375306e-87"
     assert exact_value("softplus", {"x": np.array([[math.nan]])}, (0, 0)) is None
+    masked = exact_value("logsumexp", {"x": np.array([[0.25, -math.inf]])}, (0,))
+    assert masked is not None
+    assert float(masked.number) == 0.25
     assert exact_value("unheard of", {"x": ROW[None]}, (0, 0)) is None
 
 
