@@ -31,13 +31,15 @@ from kfuzz.oracle import Accuracy, Special, judge
 from kfuzz.oracle.find import find
 from kfuzz.oracle.question import enclose
 
-LIMITS = ((2, 8), (0, 8), (2, 16), (0, 16), (2, 32), (0, 32), (4, 64), (16, 128))
+ANY = 1 << 30
+LIMITS = ((2, 8), (0, 8), (2, 16), (0, 16), (2, 32), (0, 32), (4, 64), (16, 128), (2, ANY))
 """The largest batch, and the largest other size, that a constant of a problem may be: the first at which it runs.
 
 With a batch of 0 all constants of 16 or more are divided by one power of two, which keeps what is equal, or half.
 """
 LEAST_SIZE = 16
 """Smaller constants may be a window or a stride, which have to fit each other."""
+IMAGE_SIZE = 128
 IMAGES = re.compile(r"\b(224|227|256|512), ?(224|227|256|512)\b")
 U = 2.0**-24
 
@@ -79,7 +81,7 @@ def shrink(source: str, batch: int, most: int) -> str:
         line = lines[at.lineno - 1]
         lines[at.lineno - 1] = line[: at.col_offset] + text + line[at.end_col_offset :]
     side = min(64, 2 * most)
-    return IMAGES.sub(f"{side}, {side}", "\n".join(lines)) if most < LIMITS[-1][1] else "\n".join(lines)
+    return IMAGES.sub(f"{side}, {side}", "\n".join(lines)) if most < IMAGE_SIZE else "\n".join(lines)
 
 
 def constants_of(source: str) -> list[tuple[ast.Assign, Any]]:
@@ -108,6 +110,7 @@ def judge_problem(path: Path) -> Outcome:
     for batch, most in LIMITS:
         asked = {
             "path": str(path), "source": shrink(source, batch, most), "reference": "Model", "inputs": {}, "axes": {},
+            "task": "",
             "title": path.stem,
         }  # fmt: skip
         try:

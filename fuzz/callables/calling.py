@@ -35,6 +35,7 @@ from kfuzz.devices import (
     Refusal,
     UnsupportedError,
     names_together,
+    value_with,
 )
 from kfuzz.devices.repeats import Fault
 from kfuzz.kinds import KINDS
@@ -90,6 +91,8 @@ class Caller:
     """A call of this file has returned, so that it takes the library's arrays."""
     findings: list[Finding] = field(default_factory=list)
     earlier: list[EarlierAnswer] = field(default_factory=list)
+    scratch: set[int] = field(default_factory=set)
+    """The addresses of arrays that a task hands over for the answer, which may be returned."""
 
     def answers(self, views: NamedViews, sizes: Mapping[str, int]) -> NamedArrays:
         """The outputs that one call returns, by name; Fault if it does not reach its end."""
@@ -147,6 +150,8 @@ class Caller:
     def _arguments(self, views: NamedViews, sizes: Mapping[str, int]) -> tuple[list[object], dict[str, object]]:
         elements = {buffer.name: buffer.element for buffer in self.job.buffers}
         arrays = {name: self.lender.lend(view, elements[name]) for name, view in views.items()}
+        unread = {one.name for one in self.job.buffers if one.content is None and not one.is_output}
+        self.scratch = {view.address for name, view in views.items() if name in unread}
         return arguments(self.call, {**sizes, **arrays})
 
     def _read_outputs(self, views: NamedViews, returned: Mapping[str, object]) -> NamedArrays:
@@ -212,10 +217,10 @@ class Caller:
                 if not answer.is_exact:
                     message = f"{name} is a {answer.kind}: what it holds may be worked out later"
                     self._report(Finding("lazy", message, array=name, step=0))
-                if self.memory.holds(answer.address):
+                if self.memory.holds(answer.address) and answer.address not in self.scratch:
                     message = f"{name} shares its memory with an array that was handed over"
                     self._report(Finding("aliased", message, array=name, step=0))
-                else:
+                elif answer.address not in self.scratch:
                     self.earlier.append(EarlierAnswer(name, value, answer.bits))
                 is_coded = is_code(answer.element, buffers[name].element)
                 bits = answer.bits.view(buffers[name].element.dtype) if is_coded else answer.bits
@@ -270,9 +275,9 @@ def arguments(call: PythonCall, values: Mapping[str, object]) -> tuple[list[obje
         keyword, equals, rest = text.partition("=")
         is_named = bool(equals) and keyword.strip().isidentifier()
         written = rest.strip() if is_named else text.strip()
-        together = names_together(written)
-        value: object = tuple(values[name] for name in together) if together else None
-        if not together:
+        if names_together(written):
+            value = value_with(written, values)
+        else:
             value = values[written] if written in values else ast.literal_eval(written)
         if is_named:
             named[keyword.strip()] = value

@@ -9,7 +9,8 @@ import importlib.util
 import linecache
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -37,8 +38,11 @@ class Modules:
         self._objects: dict[tuple[Path, str, str], Callable[..., Any]] = {}
         self._on_card = on_card
 
-    def function(self, job: Job, name: str) -> Callable[..., Any]:
-        """The function of this name; ClaimError, in one line, if the file cannot be run to its end."""
+    def function(self, job: Job, name: str, init: Sequence[str] | None = None) -> Callable[..., Any]:
+        """The function of this name; ClaimError, in one line, if the file cannot be run to its end.
+
+        Of a class it is `forward` of an object, made with the literals of `init`, else with those of get_init_inputs.
+        """
         key = (job.path, job.source)
         if key not in self._made:
             if len(self._made) >= KEPT_MODULES:
@@ -52,12 +56,12 @@ class Modules:
         if not isinstance(function, type):
             return function  # type: ignore[no-any-return]  # whatever it is, it can be called
         if (*key, name) not in self._objects:
-            self._objects[*key, name] = self._forward_of(job, function, self._made[key])
+            self._objects[*key, name] = self._forward_of(job, function, self._made[key], init)
         return self._objects[*key, name]
 
-    def _forward_of(self, job: Job, of: type, module: ModuleType) -> Callable[..., Any]:
-        """`forward` of an object, made with the arguments of get_init_inputs, as in KernelBench."""
-        inputs = getattr(module, "get_init_inputs", list)
+    def _forward_of(self, job: Job, of: type, module: ModuleType, init: Sequence[str] | None) -> Callable[..., Any]:
+        """`forward` of an object, as in KernelBench."""
+        inputs = getattr(module, "get_init_inputs", list) if init is None else partial(map, ast.literal_eval, init)
         try:
             if (torch := sys.modules.get("torch")) is not None:
                 torch.manual_seed(SEED)

@@ -43,12 +43,15 @@ class Unclaimed:
     shapes: str = ""
     """"home" leaves out all other shapes, "any" lets them count as the one that it was written for."""
     claim: Path | None = None
+    reference: Path | None = None
+    """The file, or the folder, of the function that says what is right."""
 
     @property
     def words(self) -> str:
         """The options as text, to type again."""
         words = ["--claim", shown_path(self.claim)] if self.claim else []
-        words += ["--op", self.op] if self.op else []
+        words += ["--reference", shown_path(self.reference)] if self.reference else []
+        words += ["--op", self.op] if self.op and not self.reference else []
         words += ["--entry", self.said.entry] if self.said.entry else []
         words += ["--home", "x".join(map(str, self.said.home))] if self.said.home else []
         words += [word for name, of in self.said.arguments.items() for word in ("--arg", f"{name}={','.join(of)}")]
@@ -71,7 +74,8 @@ def kernel_with(path: Path, unclaimed: Unclaimed) -> Kernel:
         op, said, toml = part_of(replace(unclaimed, op=op), values)
     if is_python and op == OP:
         check_shapes(shown_path(path), said)
-        return read(front_matter.beside(path, source, claim_by_reference(said) + toml, unclaimed.words))
+        written = claim_by_reference(said, unclaimed.reference)
+        return read(front_matter.beside(path, source, written + toml, unclaimed.words))
     check_op(shown_path(path), op)
     op = place_axis(op, said.arguments)
     check_home(op, said)

@@ -45,11 +45,16 @@ def complete(front: FrontMatter, claim: WrittenClaim, roles: Roles) -> WrittenCl
     if claim.warp_synchronous is not None:
         raise front.error(("warp_synchronous",), "this is of CUDA; [call] is of a Python function")
     axes = axes_of(claim.arrays, roles) if claim.axes is None else claim.axes
-    arrays, where = claim.arrays, list(claim.where)
-    if arrays is None:
-        arrays = arrays_of(roles, claim.scalars)
-        where += [in_claims_language(rule, roles.op, claim.scalars) for rule in roles.rules]
-    return replace(claim, axes=axes, arrays=arrays, where=tuple(where), call=with_axis(front, claim.call, roles.axis))
+    claim = with_arrays(claim, roles)
+    return replace(claim, axes=axes, call=with_axis(front, claim.call, roles.axis))
+
+
+def with_arrays(claim: WrittenClaim, roles: Roles) -> WrittenClaim:
+    """The claim with its arrays, by default one for each role, and with the op's rules for their sizes."""
+    if claim.arrays is not None:
+        return claim
+    where = [*claim.where, *(in_claims_language(rule, roles.op, claim.scalars) for rule in roles.rules)]
+    return replace(claim, arrays=arrays_of(roles, claim.scalars), where=tuple(where))
 
 
 def with_axis(front: FrontMatter, call: WrittenCall, axis: int) -> WrittenCall:
@@ -121,6 +126,7 @@ def read_callable(front: FrontMatter, claim: WrittenCall, names: ClaimNames, arr
         in_stream=claim.stream == "current",
         is_guess=libs.is_guess and not claim.library,
         others=() if claim.library else libs.others,
+        init=claim.init,
     )
     one = expression.number("1", ())
     return Launch(

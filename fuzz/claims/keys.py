@@ -125,7 +125,9 @@ def parse_argument_name(place: ClaimPlace) -> str:
 
 
 def parse_reference(place: ClaimPlace) -> str:
-    return str(place.value)
+    if not isinstance(place.value, str) or not place.value:
+        raise place.error('a function of the file, or of another one, is wanted: "reference", "problem.py:Model"')
+    return place.value
 
 
 FunctionKey = Annotated[
@@ -201,7 +203,10 @@ class WrittenCall:
         str | None, Key("whether the function may work on any stream, or on the current one", OneOf(("any", "current")))
     ] = None
     home: HomeKey = None
-    reference: Annotated[str | None, Key("the function of the file that says what is right", parse_reference)] = None
+    reference: Annotated[str | None, Key("the function that says what is right, or its file", parse_reference)] = None
+    init: Annotated[
+        tuple[str, ...] | None, Key("what an object of the class is made with: literals", parse_python_arguments)
+    ] = None
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,19 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from kfuzz.claims import running
+from kfuzz.claims.callables import with_arrays
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, shown_path
 from kfuzz.claims.keys import WrittenClaim
 from kfuzz.claims.python_text import read_text
-from kfuzz.devices import cache
+from kfuzz.claims.roles import roles_of
+from kfuzz.devices import ClaimError, cache
 from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.find import find
 from kfuzz.oracle.judging import judge
 from kfuzz.phases import Phase, Stage, announce
 
@@ -35,8 +39,12 @@ USUAL = ("reference", "ref_kernel", "Model")
 BESIDE = ("reference.py", "ref.py")
 """Files beside a submission that may contain its reference."""
 FOLDER = "references"
+TASK = "task.yml"
+"""Beside a reference of GPU MODE: the arguments with which its inputs are made."""
 TRACER = "kfuzz.callables.torch.tracing"
 SECONDS = 300.0
+IN_A_FILE = re.compile(r"([^:]+?(?:\.py|/))(?::(\w+))?")
+"""A reference in another file, or in a folder: `problem.py`, `problem.py:Model`, `task/`."""
 INPUT = re.compile(r"\s*\w+\s*\[([^\]]*)\]\s*->\s*(\w+)")
 PRECISIONS = {"single": np.float32, "double": np.float64}
 """The precisions in which the reference answered; double only if it computes in no narrower type."""
@@ -67,11 +75,33 @@ def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
         raise front.error(("op",), f"{reference.name} in {shown_path(reference.path)}: {answer['error']}")
     formula = write_formula(front, answer)
     check_agrees(front, formula, answer)
-    return replace(claim, op=str(formula))
+    call = claim.call
+    if call.init is None and "init" in answer and "get_init_inputs" not in read_text(front.source).names:
+        call = replace(call, init=tuple(answer["init"]))
+    claim = replace(claim, op=str(formula), call=call)
+    return with_task(claim, answer) if "data" in answer else claim
+
+
+def with_task(claim: WrittenClaim, answer: Mapping[str, Any]) -> WrittenClaim:
+    """The claim with what a task hands over: its own types, and arrays for the answer, which a submission may fill."""
+    if claim.arrays is None:
+        own = with_arrays(claim, roles_of(claim.op))
+        arrays = dict(own.arrays or {})
+        elements = answer["elements"] | dict(zip(find(claim.op).outputs, answer["results"], strict=False))
+        arrays = {name: f"{elements.get(name, 'f32')}{text[text.index('[') :]}" for name, text in arrays.items()}
+        results = [text.partition("<-")[0].strip() for text in arrays.values() if "<-" in text]
+        if answer["scratch"] and len(answer["scratch"]) != len(results):
+            raise ClaimError(f"the task's data has {len(answer['scratch'])} unread tensors for {len(results)} answers")
+        claim = replace(own, arrays=arrays | dict(zip(answer["scratch"], results, strict=False)))
+    returns = tuple(find(claim.op).outputs)
+    call = replace(claim.call, args=claim.call.args or (answer["data"],), returns=returns)
+    return replace(claim, call=replace(call, library=call.library or "torch"))
 
 
 def reference_of(front: FrontMatter, name: str | None) -> Reference:
     """The reference with this name, else the usual one in the file, else in a file beside it."""
+    if name is not None and (file := IN_A_FILE.fullmatch(name)):
+        return reference_in(front, front.path.resolve().parent / file[1], file[2])
     files = [(front.path, front.source)]
     for beside in BESIDE:
         path = front.path.resolve().parent / beside
@@ -86,6 +116,21 @@ def reference_of(front: FrontMatter, name: str | None) -> Reference:
     raise front.error(("op",) if name is None else KEY, f"{wanted}, or is in {BESIDE[0]} beside it")
 
 
+def reference_in(front: FrontMatter, path: Path, name: str | None) -> Reference:
+    """The reference with this name, or the usual one, in another file, or in a folder with a usual file."""
+    if path.is_dir():
+        path = next((path / one for one in BESIDE if (path / one).is_file()), path / BESIDE[0])
+    try:
+        source = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise front.error(KEY, f"{shown_path(path)} cannot be read: {error.strerror}") from None
+    known = read_text(source).names
+    for usual in USUAL if name is None else (name,):
+        if usual in known:
+            return Reference(path, source, usual)
+    raise front.error(KEY, f"{shown_path(path)} has no {' or '.join(USUAL) if name is None else name}")
+
+
 def question_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) -> dict[str, object]:
     """The input of the tracer: the file, and the shapes of the inputs if the claim has some."""
     inputs = {}
@@ -94,7 +139,9 @@ def question_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) 
             inputs[array[2]] = [size.strip() for size in array[1].split(",") if size.strip()]
     if wrong := [size for dims in inputs.values() for size in dims if not (size.isidentifier() or size.isdigit())]:
         raise front.error(("arrays",), f"a size of a reference's input is a name or a number, not {wrong[0]}")
+    task = reference.path.resolve().with_name(TASK)
     return {
+        "task": task.read_text(encoding="utf-8") if task.is_file() else "",
         "path": str(reference.path.resolve()), "source": reference.source, "reference": reference.name,
         "inputs": inputs, "title": f"{reference.name} of {reference.path.name}",
         "axes": {name: (axis.lo, axis.hi, axis.multiple) for name, axis in (claim.axes or {}).items()},

@@ -17,6 +17,7 @@ from rich.console import Console
 from kfuzz.campaign.schedule import Shard
 from kfuzz.claiming.guess_host import FunctionWords
 from kfuzz.claiming.infer import Unclaimed, kernel_named, kernel_with
+from kfuzz.claims.references import OP as OP_BY_REFERENCE
 from kfuzz.commands.completing import OP
 from kfuzz.commands.streams import ReaderGone, silence
 from kfuzz.devices import ClaimError
@@ -106,13 +107,18 @@ def unclaimed_options(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def with_unclaimed(
         *args: object, op: str | None, entry: str, home: tuple[int, ...], arg: dict[str, tuple[str, ...]],
-        shapes: str | None, claim: Path | None, **rest: object
+        shapes: str | None, claim: Path | None, reference: Path | None, **rest: object
     ) -> None:  # fmt: skip
+        if op and reference:
+            raise click.UsageError("--op and --reference both say what is right: give one of them")
+        op = OP_BY_REFERENCE if reference else op
         if not (op or claim) and (entry or home or arg or shapes):
             raise click.UsageError(
-                "--entry, --home, --arg and --shapes describe a file without a claim: give --op as well"
+                "--entry, --home, --arg and --shapes describe a file without a claim: give --op or --reference as well"
             )
-        unclaimed = Unclaimed(op or "", FunctionWords(entry, home, arg, shapes == "home"), shapes or "", claim)
+        unclaimed = Unclaimed(
+            op or "", FunctionWords(entry, home, arg, shapes == "home"), shapes or "", claim, reference
+        )
         command(*args, unclaimed=unclaimed if op or claim else None, **rest)
 
     decorated: Callable[..., None] = with_unclaimed
@@ -124,6 +130,9 @@ def unclaimed_options(command: Callable[..., None]) -> Callable[..., None]:
 UNCLAIMED = (
     click.option("--op", type=OP, metavar="OP",
                  help="The op that a file without a claim computes, such as softmax, bmm or 'sgemm(a, b.T)'."),
+    click.option("--reference", type=click.Path(exists=True, path_type=Path), metavar="FILE",
+                 help="The file or folder with the problem that it solves: KernelBench's, or GPU MODE's reference.py "
+                 "beside its task.yml."),
     click.option("--entry", default="", metavar="NAME", help="The function to call, if the file has several."),
     click.option("--home", callback=parse_shape, metavar="SIZES",
                  help="The shape that it was written for, such as 16x1024."),

@@ -29,6 +29,7 @@ from kfuzz.devices.jobs import (
     is_host,
     is_python,
     names_together,
+    value_with,
 )
 from kfuzz.devices.outcomes import (
     Circumstances,
@@ -74,6 +75,7 @@ __all__ = [
     "is_host",
     "is_python",
     "names_together",
+    "value_with",
     "wrap_unexpected",
 ]
 

@@ -1,6 +1,9 @@
 """A job: a kernel bound to one case, in which every size is a number. It contains all that a device needs."""
 
+import ast
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -69,10 +72,10 @@ class Call:
 class PythonCall:
     """A function of a Python file, called with arrays of a library.
 
-    `arguments` are names, Python literals, tuples of names, `(x, y)`, or any of these after `keyword=`; `declared` are
-    the names among them, in the order in which a step gives their values. `returns` are the outputs that it returns,
-    in this order; the other outputs are arguments. `any_strides`: it also accepts inputs whose elements are not
-    contiguous.
+    `arguments` are names, Python literals, tuples, lists and dicts of both, or any of these after `keyword=`;
+    `declared` are the names among them, in the order in which a step gives their values. `returns` are the outputs that
+    it returns, in this order; the other outputs are arguments. `any_strides`: it also accepts inputs whose elements are
+    not contiguous.
     """
 
     function: str
@@ -90,6 +93,8 @@ class PythonCall:
     """The file does not say which library's arrays it takes: what it imports does."""
     others: tuple[str, ...] = ()
     """Libraries to try next if the first call rejects the type of its arrays."""
+    init: tuple[str, ...] | None = None
+    """The literals with which an object of a class is made; None for those of get_init_inputs()."""
 
     def __str__(self) -> str:
         return f"{self.function}({', '.join(self.arguments)})"
@@ -99,10 +104,45 @@ Entry = str | Call | PythonCall
 """The target of a step: a `__global__` function by its C++ name, one with its arguments, or a Python callable."""
 
 
+@lru_cache(maxsize=256)
 def names_together(text: str) -> list[str]:
-    """The names in a tuple of names, `(x, y)`; none if the text is something else."""
-    names = [name.strip() for name in text.strip("()").split(",") if name.strip()]
-    return names if text.startswith("(") and all(map(str.isidentifier, names)) else []
+    """The names in a tuple, a list or a dict of names and literals, `(x, {"w": w}, 0.5)`; none if it is none."""
+    if not text.startswith(("(", "[", "{")):
+        return []
+    try:
+        return list(_names_in(ast.parse(text, mode="eval").body))
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return []
+
+
+def _names_in(node: ast.expr) -> Iterator[str]:
+    if isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, ast.Tuple | ast.List):
+        for one in node.elts:
+            yield from _names_in(one)
+    elif isinstance(node, ast.Dict):
+        for one in node.values:
+            yield from _names_in(one)
+    else:
+        ast.literal_eval(node)
+
+
+def value_with(text: str, values: Mapping[str, object]) -> object:
+    """The value of such a text, by the values of its names."""
+
+    def made(node: ast.expr) -> object:
+        if isinstance(node, ast.Name):
+            return values[node.id]
+        if isinstance(node, ast.Tuple):
+            return tuple(map(made, node.elts))
+        if isinstance(node, ast.List):
+            return list(map(made, node.elts))
+        if isinstance(node, ast.Dict):
+            return {ast.literal_eval(key): made(one) for key, one in zip(node.keys, node.values, strict=True) if key}
+        return ast.literal_eval(node)
+
+    return made(ast.parse(text, mode="eval").body)
 
 
 def is_host(entry: Entry) -> bool:

@@ -44,6 +44,12 @@ def same(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], sh
     return x
 
 
+def copied(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """copy(x, y): y in the shape of x, whose numbers are gone."""
+    made = same(to, f"{name}_from", args[1:], {"dtype": "float", **options}, shape)
+    return expand(to, name, (made,), {}, shape)
+
+
 def permute(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """The axes in another order."""
     del options

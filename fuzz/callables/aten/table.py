@@ -59,6 +59,7 @@ from kfuzz.callables.aten.norms import (
 from kfuzz.callables.aten.products import attention, biased_matmul, matmul, times_vector
 from kfuzz.callables.aten.recurrent import network
 from kfuzz.callables.aten.shapes import (
+    copied,
     diagonal,
     embedding,
     expand,
@@ -194,6 +195,7 @@ RULES: dict[str, Writing] = {
     "gru": network("gru"),
     "lstm": network("lstm"),
     "rnn_tanh": network("rnn_tanh"),
+    "copy": copied,
     "permute": permute,
     "transpose": transpose,
     "t": transpose,

@@ -92,6 +92,8 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
         is_live = any(isinstance(one, Term) and not one.is_mask for one in flat(before))
         if not every or not (is_live or any(one.is_floating_point() for one in every)):
             return
+        if not any(one.is_floating_point() for one in every) and not self.depends(args):
+            return  # a mask of the reference's own numbers is what it is
         name = self.name(op)
         if op == "copy_":
             made: Any = self.spread(name, before[1], args[0])
@@ -127,6 +129,12 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
         for one in changed:
             if all(one is not other for other in every):
                 self.write(one, terms[0] or self.unknown_term(name, op, one))
+
+    def depends(self, args: Sequence[Any]) -> bool:
+        """Whether an operand holds numbers of the inputs, or computed ones."""
+        given = tensors_in(args)
+        floats = any(one.is_floating_point() and not self.shadow(one).is_constant for one in given)
+        return floats or any(key_of(one) in self.shadows for one in given if not one.is_floating_point())
 
     def check_values(self, op: str, given: Sequence[torch.Tensor]) -> None:
         """Raise a CannotError if Python, or a size, goes by a number that follows from the inputs."""

@@ -6,14 +6,16 @@ FOLDER holds question.json; the process leaves formula.py, answer.json and array
 runs here, and never in a process that judges an answer. Sizes stay symbols, so one trace serves all sizes.
 """
 
+import ast
 import copy
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,7 @@ from kfuzz.callables.torch.elements import as_array
 from kfuzz.callables.torch.recurrent import keep_whole
 from kfuzz.callables.torch.run_formula import file_of_runs
 from kfuzz.callables.torch.sizes import BOOLEAN, MOST_WEIGHTS, Below, Dims, Steps, prime_sizes, sizes_to_compare
+from kfuzz.callables.torch.tasks import read_tests, task_of
 from kfuzz.callables.torch.trace_reader import TraceReader
 from kfuzz.callables.torch.without_card import on_a_card
 from kfuzz.sources.cuda_in_python import builds_cuda
@@ -54,10 +57,18 @@ def main(folder: Path) -> int:
 def answer_question(asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The formula's text with its names, and the reference's own answers for some inputs."""
     known = runnable_of(asked)
+    answer, arrays = formula_for(known, asked)
+    return {**answer, **known.beside}, arrays
+
+
+def formula_for(known: "Runnable", asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The formula for all sizes, else one that runs the reference at each."""
     try:
         if asked["inputs"]:
-            return trace_reference(known.call, known.is_module, asked, known.declared)
-        return trace_first_of(known.call, known.is_module, asked, ways_to_vary(known.declared))
+            found = trace_reference(known.call, known.is_module, asked, known.declared)
+        else:
+            found = trace_first_of(known.call, known.is_module, asked, ways_to_vary(known.declared))
+        return found if not found[0]["unknown"] else with_fewer_unknown(found, known, asked)
     except CannotError:
         raise
     except Exception as symbolic:  # any error of torch's tracer: it may go by integers, or write into slices
@@ -67,6 +78,21 @@ def answer_question(asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
             raise (error if isinstance(error, CannotError) else symbolic) from None
 
 
+def with_fewer_unknown(
+    found: tuple[dict[str, Any], dict[str, Any]], known: "Runnable", asked: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A formula that knows all operations, if there is one: without its writes, or by runs."""
+    ways = partial(formula_for, known, {**asked, "is_pure": True}), partial(trace_by_runs, known, asked)
+    for way in ways[asked.get("is_pure", False) :]:
+        try:
+            other = way()
+        except Exception:  # of the reference at other sizes, or one that a run does not follow  # noqa: S112
+            continue
+        if not other[0]["unknown"]:
+            return other
+    return found
+
+
 @dataclass(frozen=True)
 class Runnable:
     """A reference as a function of its tensors, and what its inputs are."""
@@ -74,6 +100,8 @@ class Runnable:
     call: Callable[..., Any]
     is_module: bool
     declared: Declared
+    beside: Mapping[str, Any] = field(default_factory=dict)
+    """What a submission is handed, or made with, that the formula does not say."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -88,14 +116,43 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
     torch.max_pool1d = pool_by_two_axes
     keep_whole()
     path, source = Path(asked["path"]), asked["source"]
-    with on_a_card(path) if builds_cuda(source) else nullcontext():  # its inputs may be on a GPU
+    context = partial(on_a_card, path) if builds_cuda(source) or asked.get("task") else nullcontext
+    if asked.get("task"):
+        sys.path.append(str(path.parent.parent))  # utils.py of all tasks
+    with context():  # its inputs may be on a GPU
         module = execute_file(path, source, 0)
     reference, is_module = reference_of(module, asked["reference"])
     if asked["inputs"]:
         return Runnable(reference, is_module, Declared(asked["inputs"], {}, {}))
-    with on_a_card(path) if builds_cuda(source) else nullcontext():
+    if asked.get("task"):
+        with context():
+            task = task_of(module, reference, read_tests(asked["task"]))
+        beside = {"data": task.data, "elements": task.elements, "results": task.results, "scratch": task.scratch}
+        return Runnable(on_host(task.call, context), False, task.declared, beside)
+    with context():
         declared, reference = inputs_of(module, reference, source)
-    return Runnable(reference, is_module, declared)
+    return Runnable(reference, is_module, declared, made_with(module) if is_module else {})
+
+
+def on_host(call: Callable[..., Any], context: Callable[[], Any]) -> Callable[..., Any]:
+    """A function whose GPU is the host."""
+
+    def called(*tensors: torch.Tensor) -> Any:  # noqa: ANN401  what the reference returns
+        with context():
+            return call(*tensors)
+
+    return called
+
+
+def made_with(module: ModuleType) -> dict[str, Any]:
+    """The literals with which a model is made, for a submission that does not have them."""
+    every = [repr(one) for one in getattr(module, "get_init_inputs", list)()]
+    try:
+        for one in every:
+            ast.literal_eval(one)
+    except (ValueError, SyntaxError):
+        return {}
+    return {"init": every}
 
 
 def trace_by_runs(known: Runnable, asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -119,19 +176,22 @@ def trace_by_runs(known: Runnable, asked: Mapping[str, Any]) -> tuple[dict[str, 
         arrays |= answers_of(f"single {number}", outputs, known.call, make(some), some)
     names = {name: [str(declared.fixed.get(d, d)) for d in dims] for name, dims in declared.dims.items()}
     answer = {"formula": text, "inputs": names, "unknown": unknown, "is_module": known.is_module}
-    return answer | {"run": {key: asked[key] for key in ("path", "source", "reference", "inputs")}}, arrays
+    return answer | {"run": {key: asked[key] for key in ("path", "source", "reference", "inputs", "task")}}, arrays
 
 
 def ways_to_vary(declared: Declared) -> Iterator[Declared]:
-    """The dimensions as they are; with equal ones as one; with all but the first fixed; with all fixed.
+    """The dimensions as they are; with equal ones as one; with the second fixed; all but the first; all fixed.
 
-    A weight may depend on a size that looks like one of the inputs' alone, and two inputs may have to be of one length.
+    The second is often that of channels. A weight may depend on a size that looks like one of the inputs' alone, and
+    two inputs may have to be of one length.
     """
     tried = []
     merged = declared.with_equal_sizes_as_one()
     inner = {name for dims in declared.dims.values() for name in dims[1:]}
     first = replace(declared, fixed={n: size for n, size in declared.sizes.items() if n in inner} | declared.fixed)
-    for one in (declared, merged, first, replace(declared, fixed=dict(declared.sizes))):
+    channels = {name for dims in declared.dims.values() for name in dims[1:2]}
+    second = replace(declared, fixed={n: size for n, size in declared.sizes.items() if n in channels} | declared.fixed)
+    for one in (declared, merged, second, first, replace(declared, fixed=dict(declared.sizes))):
         if one not in tried:
             tried.append(one)
             yield one
@@ -180,7 +240,8 @@ def trace_at(
         {name: (max(least, larger), multiple) for name, (least, multiple) in steps.items()}, fixed, numbers
     )
     given = tensors_of(inputs, sizes, below)
-    write = partial(formula_of, inputs=inputs, below=below, sizes=sizes, fixed=set(fixed), title=asked["title"])
+    write = partial(formula_of, inputs=inputs, below=below, sizes=sizes, fixed=set(fixed), title=asked["title"],
+                    is_pure=asked.get("is_pure", False))  # fmt: skip
     text, outputs, constants, unknown, is_single = write(reference, given)
     if (weights := sum(one.size for one in constants.values())) > MOST_WEIGHTS:
         raise CannotError(
@@ -340,10 +401,15 @@ def formula_of(
     sizes: Mapping[str, int],
     fixed: set[str],
     title: str,
+    is_pure: bool = False,
 ) -> tuple[str, list[str], dict[str, Any], list[str], bool]:
-    """A formula's text, outputs, tensors and unknown operations, and whether it holds in float32 only."""
+    """A formula's text, outputs, tensors and unknown operations, and whether it holds in float32 only.
+
+    `is_pure`: its writes are traced as new tensors.
+    """
     # Its own weights are not inputs: they are constants.
-    graph = make_fx(reference, tracing_mode="symbolic", _allow_non_fake_inputs=True)(*given.values())
+    traced = torch.func.functionalize(reference) if is_pure else reference
+    graph = make_fx(traced, tracing_mode="symbolic", _allow_non_fake_inputs=True)(*given.values())
     read = TraceReader(graph, inputs, below, sizes, fixed)
     for node in graph.graph.nodes:
         read.read_node(node)

@@ -145,6 +145,7 @@ def test_a_traced_reference_is_inside_its_own_formula(name: str, tmp_path: Path)
     axes = {size: (9, 20, 1) for dims in inputs.values() for size in dims if not size.isdigit()}
     question = {
         "path": str(file), "source": source, "reference": "reference", "inputs": inputs, "axes": axes, "title": name,
+        "task": "",
     }  # fmt: skip
     (tmp_path / "question.json").write_text(json.dumps(question))
     subprocess.run([sys.executable, "-m", "kfuzz.callables.torch.tracing", str(tmp_path)], check=True)

@@ -1,0 +1,155 @@
+"""`--reference`: a submission is judged by the problem that it solves, of KernelBench or of GPU MODE."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from kfuzz.callables.device import PythonDevice
+from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.claiming.infer import Unclaimed, kernel_with
+from kfuzz.claims.kernel import Kernel
+from kfuzz.commands.fuzz import fuzz
+from kfuzz.devices import ClaimError, names_together, value_with
+from kfuzz.trials.trial import run_trial
+
+PROBLEM = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self, wide, slope):
+        super().__init__()
+        self.linear = torch.nn.Linear(wide, 8)
+        self.slope = slope
+
+    def forward(self, x):
+        return torch.nn.functional.leaky_relu(self.linear(x), self.slope)
+
+
+batch, wide = 4, 16
+
+
+def get_inputs():
+    return [torch.rand(batch, wide)]
+
+
+def get_init_inputs():
+    return [wide, 0.25]
+"""
+ANSWER = """
+import torch
+
+
+class ModelNew(torch.nn.Module):
+    def __init__(self, wide, slope):
+        super().__init__()
+        self.linear = torch.nn.Linear(wide, 8)
+        self.slope = slope
+
+    def forward(self, x):
+        y = x @ self.linear.weight.t() + self.linear.bias
+        return torch.where(y > 0, y, {slope} * y)
+"""
+TASK = """
+name: scaled
+tests:
+  - {"rows": 3, "cols": 8, "seed": 1}
+  - {"rows": 5, "cols": 6, "seed": 2}
+benchmarks:
+  - {"rows": 4096, "cols": 4096, "seed": 3}
+"""
+REFERENCE = """
+import torch
+from task import input_t
+
+
+def generate_input(rows, cols, seed):
+    gen = torch.Generator(device="cuda")
+    gen.manual_seed(seed)
+    x = torch.randn(rows, cols, device="cuda", generator=gen)
+    w = torch.randn(cols, device="cuda", generator=gen)
+    return (x, {"w": w, "eps": 0.5}, torch.empty(rows, cols, device="cuda"))
+
+
+def ref_kernel(data):
+    x, config, output = data
+    output[...] = x * config["w"] + config["eps"]
+    return output
+
+
+def check_implementation(data, output):
+    return "never asked"
+"""
+SUBMISSION = """
+def custom_kernel(data):
+    x, config, output = data
+    output.copy_(x * config["w"] + {eps})
+    return output
+"""
+
+
+def kinds(kernel: Kernel) -> tuple[set[str], int]:
+    """The kinds of what six trials find, and how many elements they judge."""
+    device = PythonDevice()
+    try:
+        found = [
+            run_trial(kernel, one.case, one.tune, device, probe_of(kernel, 3, index, 2, 10.0))
+            for index, one in enumerate(attempt_of(kernel, 3, index, 1 << 10) for index in range(6))
+        ]
+    finally:
+        device.close()
+    return {defect.kind for trial in found for defect in trial.defects}, sum(trial.elements for trial in found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("slope", "found"), [("self.slope", set()), ("0.26", {"numeric"})])
+def test_a_model_is_made_as_its_problem_makes_it(slope: str, found: set[str], tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "problem.py").write_text(PROBLEM)
+    (tmp_path / "answer.py").write_text(ANSWER.replace("{slope}", slope))
+    kernel = kernel_with(tmp_path / "answer.py", Unclaimed(op="reference", reference=tmp_path / "problem.py"))
+    assert kernel.roles.inputs == {"x": ("batch", "16")}
+    seen, elements = kinds(kernel)
+    assert seen == found
+    assert elements > 50
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("eps", "found"), [('config["eps"]', set()), ("0.501", {"numeric"})])
+def test_a_task_hands_over_its_data_and_takes_what_is_returned(eps: str, found: set[str], tmp_path: Path) -> None:
+    """The data is a tuple with a dict, a number and an array for the answer, which may be returned."""
+    pytest.importorskip("torch")
+    (tmp_path / "reference.py").write_text(REFERENCE)
+    (tmp_path / "task.yml").write_text(TASK)
+    (tmp_path / "submission.py").write_text(SUBMISSION.replace("{eps}", eps))
+    kernel = kernel_with(tmp_path / "submission.py", Unclaimed(op="reference", reference=tmp_path))
+    assert kernel.roles.inputs == {"x": ("rows", "cols"), "config": ("cols",)}
+    seen, elements = kinds(kernel)
+    assert seen == found
+    assert elements > 50
+
+
+def test_data_is_any_nest_of_names_and_literals() -> None:
+    text = "(x, {'w': w, 'eps': 0.5}, [1, y], None)"
+    assert names_together(text) == ["x", "w", "y"]
+    assert value_with(text, {"x": 1, "w": 2, "y": 3}) == (1, {"w": 2, "eps": 0.5}, [1, 3], None)
+    for text in ("x", "0.5", "'(x)'", "(x, f(y))", "(x,"):
+        assert names_together(text) == []
+
+
+def test_a_reference_that_is_not_there_is_named(tmp_path: Path) -> None:
+    (tmp_path / "answer.py").write_text(ANSWER)
+    (tmp_path / "problem.py").write_text("x = 1\n")
+    for reference, words in (("problem.py", "problem.py has no reference or ref_kernel or Model"), ("none", "none")):
+        with pytest.raises(ClaimError, match=words):
+            kernel_with(tmp_path / "answer.py", Unclaimed(op="reference", reference=tmp_path / reference))
+
+
+def test_an_op_and_a_reference_contradict_each_other(tmp_path: Path) -> None:
+    (tmp_path / "answer.py").write_text(ANSWER)
+    words: Any = [str(tmp_path / "answer.py"), "--op", "softmax", "--reference", str(tmp_path)]
+    ran = CliRunner().invoke(fuzz, words)
+    assert ran.exit_code == 2
+    assert "--op and --reference both say what is right" in ran.output
