@@ -418,6 +418,16 @@ def fitted(N: Any, g: Quantity, shape: tuple[int, ...], name: str) -> Quantity: 
     return g.reshaped(*shape)
 
 
+def together(N: Any, parts: Sequence[Quantity], name: str) -> Quantity:  # noqa: ANN401  any system
+    """The sum of what several steps add to a gradient.
+
+    A kernel may take out a factor that they have in common, and then rounds once more: p g - g may be (p - 1) g.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    return total(N, [part * N.input(np.ones(part.shape)) for part in parts], name)
+
+
 def gradients(
     N: Any,  # noqa: ANN401  any system
     op: Op,
@@ -439,7 +449,7 @@ def gradients(
         if one.back is None or id(one) not in heaps:
             continue
         name = names.get(id(one), "d")
-        g = total(N, [fitted(N, part, one.shape, name) for part in heaps[id(one)]], name)
+        g = together(N, [fitted(N, part, one.shape, name) for part in heaps[id(one)]], name)
         heaps[id(one)] = [g]
         for operand, more in one.back(g):
             if operand.back is not None:

@@ -81,6 +81,20 @@ def test_the_gradient_of_a_convolution_has_the_sums_of_all_places() -> None:
         assert judge("backward of conv2d", inputs, wrong, scalars=how).status == "broken"
 
 
+def test_a_factor_that_two_parts_of_a_gradient_share_may_be_taken_out() -> None:
+    rng, rows = np.random.default_rng(6), np.arange(64)
+    x, g = (5 * rng.standard_normal((64, 17))).astype("f4"), rng.standard_normal(64).astype("f4")
+    labels = rng.integers(0, 17, 64)
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    p = e / e.sum(axis=1, keepdims=True, dtype="f4")
+    p[rows, labels] -= np.float32(1)  # p g - g as (p - 1) g, which rounds twice
+    claim = Accuracy(adds=5, rescales=0, divide="ieee")
+    inputs = {"x": x, "labels": labels, "g_loss": g}
+    assert judge("backward of cross_entropy", inputs, {"d_x": p * g[:, None]}, claim).status == "kept"
+    wrong = p * (g * np.float32(1 + 2e-6))[:, None]
+    assert judge("backward of cross_entropy", inputs, {"d_x": wrong}, claim).status == "broken"
+
+
 def test_what_is_added_to_a_place_by_atomics_may_be_flushed_even_if_it_is_alone() -> None:
     index, w, g = np.array([1, 0]), np.zeros((3, 1), "f4"), np.array([[1e-40], [1]], "f4")
     inputs = {"index": index, "w": w, "g_y": g}
