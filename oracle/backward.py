@@ -132,14 +132,14 @@ class Tape(LoopWords, WordsForFunctions):
         made = self.N.div(a.base, b.base)
 
         def back(g: Quantity) -> list[Made]:
-            return [(a, g / b.base), (b, -(g * made / b.base))]
+            return [(a, over(self.N, g, b.base)), (b, -over(self.N, g * made, b.base))]
 
         def of_softmax(g: Quantity) -> list[Made]:
             e = a.base
             row = e.reshaped(*e.shape[:-1], 1, e.shape[-1])
             g = g.expanded(*e.shape)
             mean = self.N.average(row, g.reshaped(*g.shape, 1), ("D", "row"))[..., 0]
-            return [(a, (g - mean) / b.base)]
+            return [(a, over(self.N, g - mean, b.base))]
 
         is_softmax = b.summed is a and a.base.terms is not None
         return self.step(made, [a, b], of_softmax if is_softmax else back)
@@ -161,8 +161,8 @@ class Tape(LoopWords, WordsForFunctions):
         a, b = self.number(y), self.number(x)
 
         def back(g: Quantity) -> list[Made]:
-            over = a.base * a.base + b.base * b.base
-            return [(a, g * b.base / over), (b, -(g * a.base / over))]
+            both = a.base * a.base + b.base * b.base
+            return [(a, over(self.N, g * b.base, both)), (b, -over(self.N, g * a.base, both))]
 
         return self.step(self.N.atan2(a.base, b.base), [a, b], back)
 
@@ -297,14 +297,14 @@ class Tape(LoopWords, WordsForFunctions):
 
     def product(self, a: Traced, sum: str = "product", axis: Axes = -1) -> Taped:
         made = self.N.product(a.base, sum, axis)
-        return self.step(made, [a], lambda g: [(a, g * made / a.base)])
+        return self.step(made, [a], lambda g: [(a, over(self.N, g * made, a.base))])
 
     def running_product(self, a: Traced, sum: str = "product") -> Taped:
         made = self.N.running_product(a.base, sum)
 
         def back(g: Quantity) -> list[Made]:
             later = self.N.running_sum((g * made)[..., ::-1], f"{sum} back")[..., ::-1]
-            return [(a, later / a.base)]
+            return [(a, over(self.N, later, a.base))]
 
         return self.step(made, [a], back)
 
@@ -327,7 +327,8 @@ class Tape(LoopWords, WordsForFunctions):
         def back(g: Quantity) -> list[Made]:
             row = self.N.sum(e.base, sums[1])
             of_v = [(v, self.N.matmul((e.base / row).T, g, f"{sums[0]} db"))] if v.back else []
-            return [(e, (self.N.matmul(g, v.base.T, f"{sums[0]} da") - self.N.dot(g, made, "D")) / row), *of_v]
+            off = self.N.matmul(g, v.base.T, f"{sums[0]} da") - self.N.dot(g, made, "D")
+            return [(e, over(self.N, off, row)), *of_v]
 
         return self.step(made, [e, v], back)
 
@@ -342,11 +343,11 @@ DERIVATIVES: Mapping[str, Callable[[Any, Quantity, Quantity, Quantity], Quantity
     "exp": lambda N, x, y, g: g * y,
     "exp2": lambda N, x, y, g: g * (y * math.log(2)),
     "expm1": lambda N, x, y, g: g * (y + 1.0),
-    "log": lambda N, x, y, g: g / x,
-    "log2": lambda N, x, y, g: g / (x * math.log(2)),
-    "log10": lambda N, x, y, g: g / (x * math.log(10)),
-    "log1p": lambda N, x, y, g: g / (1.0 + x),
-    "sqrt": lambda N, x, y, g: g * 0.5 / y,
+    "log": lambda N, x, y, g: over(N, g, x),
+    "log2": lambda N, x, y, g: over(N, g, x * math.log(2)),
+    "log10": lambda N, x, y, g: over(N, g, x * math.log(10)),
+    "log1p": lambda N, x, y, g: over(N, g, 1.0 + x),
+    "sqrt": lambda N, x, y, g: over(N, g * 0.5, y),
     "tanh": lambda N, x, y, g: g * (1.0 - y * y),
     "erf": lambda N, x, y, g: g * (2 / math.sqrt(math.pi)) * N.exp(-(x * x)),
     "erfc": lambda N, x, y, g: g * (-2 / math.sqrt(math.pi)) * N.exp(-(x * x)),
@@ -354,6 +355,12 @@ DERIVATIVES: Mapping[str, Callable[[Any, Quantity, Quantity, Quantity], Quantity
     "cos": lambda N, x, y, g: -(g * N.sin(x)),
 }
 """By a function: its gradient from the argument, the value and the value's gradient. Steps have none."""
+
+
+def over(N: Any, g: Quantity, b: Quantity) -> Quantity:  # noqa: ANN401  any system
+    """g / b, as a product: a kernel may divide any other factor of it, such as p = e / sum, which may underflow."""
+    made: Quantity = g * N.div(N.number(1.0), b)
+    return made
 
 
 def ends(a: Quantity) -> tuple[Reals, Reals]:
@@ -415,7 +422,7 @@ def fitted(N: Any, g: Quantity, shape: tuple[int, ...], name: str) -> Quantity: 
     axes = tuple(place - len(full) for place, (n, own) in enumerate(zip(g.shape, full, strict=True)) if n != own)
     if axes:
         g = N.sum(g, name, axis=axes if len(axes) > 1 else axes[0])
-    return g.reshaped(*shape)
+    return g if g.shape == shape else g.reshaped(*shape)  # a view hides the factors of a product
 
 
 def together(N: Any, parts: Sequence[Quantity], name: str) -> Quantity:  # noqa: ANN401  any system

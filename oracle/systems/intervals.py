@@ -115,7 +115,9 @@ def product_of(sizes: list[Reals]) -> Reals:
 
 
 def factors(a: Quantity) -> list[Quantity]:
-    """The factors of a product of products."""
+    """The factors of a product of products; one that is repeated along an axis is still one."""
+    while a.how[:1] == ("expanded",):
+        a = a.how[1]
     if a.how[:1] != ("mul",):
         return [a]
     return [factor for operand in a.how[1:3] for factor in factors(operand)]

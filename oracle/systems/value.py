@@ -89,7 +89,7 @@ class Quantity:
 
     def expanded(self, *sizes: int) -> "Quantity":
         """The same elements, repeated along axes of length one."""
-        return self.viewed(lambda part: np.broadcast_to(part, sizes))
+        return self.viewed(lambda part: np.broadcast_to(part, sizes), "expanded")
 
     def viewed(self, move: Callable[[Reals], Reals], how: str = "part") -> "Quantity":
         """The same elements at other places: `move` places those of any array of this shape."""

@@ -95,6 +95,18 @@ def test_a_factor_that_two_parts_of_a_gradient_share_may_be_taken_out() -> None:
     assert judge("backward of cross_entropy", inputs, {"d_x": wrong}, claim).status == "broken"
 
 
+def test_a_share_may_underflow_before_the_gradient_multiplies_it() -> None:
+    x, g = np.array([[0, -96.3, -2]], "f4"), np.array([65], "f4")
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    p = e / e.sum(axis=1, keepdims=True, dtype="f4")
+    p[0, 0] -= np.float32(1)
+    claim, inputs = Accuracy(divide="ieee"), {"x": x, "labels": np.array([0]), "g_loss": g}
+    made = p * g[:, None]
+    assert judge("backward of cross_entropy", inputs, {"d_x": made}, claim).status == "kept"
+    made[0, 1] += np.float32(600 * 2.0**-149)
+    assert judge("backward of cross_entropy", inputs, {"d_x": made}, claim).is_outside
+
+
 def test_what_is_added_to_a_place_by_atomics_may_be_flushed_even_if_it_is_alone() -> None:
     index, w, g = np.array([1, 0]), np.zeros((3, 1), "f4"), np.array([[1e-40], [1]], "f4")
     inputs = {"index": index, "w": w, "g_y": g}
