@@ -27,7 +27,10 @@ FAMILIES = (
     ("group_dequantize", "affine_dequantize"), ("rms_norm_quantize", "rms_norm_static_quantize", "swiglu_quantize"),
     ("scaled_gemm", "two_level_gemm", "weight_only_gemm", "weight_only_gemm_zeros"),
     ("narrow_kv_attention", "paged_kv_attention", "cache_append"),
-    tuple(find(name).name for name in ("conv2d", "depthwise_conv2d", "grouped_conv2d", "conv_transpose2d")),
+    (
+        "winograd_conv2d",
+        *(find(name).name for name in ("conv2d", "depthwise_conv2d", "grouped_conv2d", "conv_transpose2d")),
+    ),
     tuple(
         find(name).name for name in ("max_pool2d", "max_pool2d_with_indices", "avg_pool2d", "adaptive_avg_pool2d")
     ),

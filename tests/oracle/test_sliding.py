@@ -9,6 +9,8 @@ import pytest
 
 from kfuzz.oracle import judge, sliding
 from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.find import find
+from kfuzz.oracle.ops.winograd_conv2d import OF_W, OF_X, OF_Y
 from kfuzz.oracle.systems.exact import Exact
 
 Any_ = Any
@@ -195,3 +197,23 @@ def test_rows_are_taken_added_and_multiplied() -> None:
     assert judge("cumprod", {"x": x}, {"y": np.multiply.accumulate(x, axis=1)}).status == "kept"
     exclusive = np.concatenate([np.ones((2, 1), "f4"), np.multiply.accumulate(x, axis=1)[:, :-1]], axis=1)
     assert judge("cumprod", {"x": x}, {"y": exclusive}).status == "broken"
+
+
+def winograd(x: Any_, w: Any_) -> Any_:
+    """One tile of y by F(4 x 4, 3 x 3), in float32."""
+    of_x, of_w, of_y = (np.asarray(one, "f4") for one in (OF_X, OF_W / 24, OF_Y))
+    tiles, taps = of_x @ x @ of_x.T, of_w @ w @ of_w.T
+    return of_y @ np.einsum("cij,fcij->fij", tiles, taps) @ of_y.T
+
+
+def test_a_convolution_by_winograd_is_an_op_of_its_own() -> None:
+    x, w = RNG.standard_normal((3, 6, 6)).astype("f4"), RNG.standard_normal((2, 3, 3, 3)).astype("f4")
+    x[:, 5, 2] = 1e4  # the other places of the tile lose the digits of this one
+    none = np.zeros(2, "f4")
+    inputs, y = {"x": x[None], "w": w, "bias": none}, winograd(x, w)[None]
+    exact = find("conv2d").compute(inputs, {})["y"]
+    np.testing.assert_allclose(find("winograd_conv2d").compute(inputs, {})["y"], exact, rtol=0, atol=1e-9)
+    assert judge("winograd_conv2d", inputs, {"y": y}).status == "kept"
+    assert judge("conv2d", inputs, {"y": y}).status == "broken"
+    w[0, 0, 0, 0] += 1
+    assert judge("winograd_conv2d", inputs | {"w": w}, {"y": y}).status == "broken"

@@ -1,0 +1,51 @@
+"""winograd_conv2d: a convolution of images with windows of 3 x 3 by Winograd's F(4 x 4, 3 x 3), in tiles of 6 x 6.
+
+y = A^T ((G w G^T) (B^T x B)) A + bias, tile by tile, with one product for each of 36 places, summed over the channels.
+It is conv2d in real numbers, and rounds otherwise: a place of a tile errs with all of the tile. Infinities and NaN
+spread over a tile, so they are not judged.
+"""
+
+import numpy as np
+
+from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.systems.value import Quantity, System
+
+INPUTS = {
+    "x": "float[batch, channels, height, width]", "w": "float[filters, channels, 3, 3]", "bias": "float[filters]",
+}  # fmt: skip
+OPTIONAL = {"bias": 0.0}
+AXES = {"pad": 0}
+OUTPUTS = {"y": "float[batch, filters, height + 2 * pad - 2, width + 2 * pad - 2]"}
+WHERE = ("height + 2 * pad >= 3", "width + 2 * pad >= 3")
+TILE, MADE = 6, 4
+OF_X = np.array([
+    [4, 0, -5, 0, 1, 0], [0, -4, -4, 1, 1, 0], [0, 4, -4, -1, 1, 0], [0, -2, -1, 2, 1, 0], [0, 2, -1, -2, 1, 0],
+    [0, 4, 0, -5, 0, 1],
+])  # fmt: skip
+OF_W = np.array([[6, 0, 0], [-4, -4, -4], [-4, 4, -4], [1, 2, 4], [1, -2, 4], [0, 0, 24]])
+PARTS = 24
+"""By how much the taps' transform is multiplied, so that its numbers are whole."""
+OF_Y = np.array([[1, 1, 1, 1, 1, 0], [0, 1, -1, 2, -2, 0], [0, 1, 1, 4, 4, 0], [0, 1, -1, 8, -8, 1]])
+
+
+def formula(N: System, x: Quantity, w: Quantity, bias: Quantity) -> Quantity:
+    pad, (batch, channels, *_), filters = N.size("pad"), x.shape, w.shape[0]
+    outs = [n + 2 * pad - 2 for n in x.shape[2:]]
+    down, across = (-(-n // MADE) for n in outs)
+    pads = [(pad, MADE * tiles + 2 - n - pad) for tiles, n in zip((down, across), x.shape[2:], strict=True)]
+    seen = N.windows(x, (TILE, TILE), (MADE, MADE), pads).reshaped(batch, channels, down * across, TILE, TILE)
+    tiles = transformed(N, seen, OF_X, "x").reshaped(batch, channels, down * across, TILE * TILE)
+    taps = transformed(N, w, OF_W, "w", PARTS).reshaped(filters, channels, TILE * TILE)
+    made = N.matmul(tiles.permuted((0, 3, 2, 1)), taps.permuted((2, 1, 0)), "conv")
+    made = made.permuted((0, 3, 2, 1)).reshaped(batch, filters, down * across, TILE, TILE)
+    y = transformed(N, made, OF_Y, "y").reshaped(batch, filters, down, across, MADE, MADE)
+    y = y.permuted((0, 1, 2, 4, 3, 5)).reshaped(batch, filters, MADE * down, MADE * across)
+    return y[:, :, : outs[0], : outs[1]] + bias.reshaped(-1, 1, 1)
+
+
+def transformed(N: System, a: Quantity, by: Reals, name: str, parts: int = 1) -> Quantity:
+    """M a M^T for the last two axes, where M is `by` divided by `parts`."""
+    for _ in range(2):
+        a = N.matmul(a, N.input(by.T.astype(np.float64)), name).T
+        a = a / float(parts) if parts > 1 else a
+    return a
