@@ -1,8 +1,7 @@
 """scatter_max: y = into, and at [i, index[i, j, k], k] the maximum of it and of every values[i, j, k], exactly."""
 
-import numpy as np
-
 from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.scattering import one_by_one
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {
@@ -15,23 +14,6 @@ SPECIAL = {"nan": "ieee", "pos_inf": "ieee"}
 
 def formula(N: System, into: Quantity, index: Reals, values: Quantity) -> Quantity:
     y = into
-    for source in sources(index, N.size("cols")):
-        y = N.maximum(y, N.where(source >= 0, N.take(values, np.maximum(source, 0), axis=-2), -N.inf))
+    for one in one_by_one(N, index, values, -N.inf):
+        y = N.maximum(y, one)
     return y
-
-
-def sources(index: Reals, cols: int) -> list[Reals]:
-    """For each place a first value that goes there, a second one, and so on; -1 where there is none."""
-    outer, n, inner = index.shape
-    found: list[Reals] = []
-    counts = np.zeros((outer, cols, inner), dtype=np.int64)
-    lead, last = np.indices((outer, inner))
-    for j in range(n):
-        at = (lead, index[:, j], last)
-        for rank in np.unique(counts[at]):
-            if rank == len(found):
-                found.append(np.full((outer, cols, inner), -1))
-            is_here = counts[at] == rank
-            found[rank][tuple(part[is_here] for part in at)] = j
-        counts[at] += 1
-    return found

@@ -85,3 +85,22 @@ def test_images_of_other_sizes() -> None:
         assert judge("upsample_bilinear2d", arrays, got, scalars={**how, "align_corners": align}).status == "kept"
         wrong = {**how, "align_corners": 1 - align}
         assert judge("upsample_bilinear2d", arrays, got, scalars=wrong).status == "broken"
+
+
+def test_a_place_has_the_least_the_product_and_the_mean_of_its_values() -> None:
+    rng = np.random.default_rng(3)
+    into, values = (rng.standard_normal((2, n, 3)).astype("f4") for n in (4, 7))
+    index = rng.integers(0, 4, (2, 7, 3))
+    least, product, total, many = into.copy(), into.copy(), into.copy(), np.ones(into.shape, "f4")
+    at = (np.arange(2)[:, None, None], index, np.arange(3))
+    for function, made in ((np.minimum, least), (np.multiply, product), (np.add, total)):
+        function.at(made, at, values)
+    np.add.at(many, at, 1)
+    arrays = {"into": into, "index": index, "values": values}
+    for name, right in (("scatter_min", least), ("scatter_mul", product), ("scatter_mean", total / many)):
+        assert judge(name, arrays, {"y": right}).status == "kept"
+        last = right.copy()
+        place = (0, index[0, 6, 0], 0)
+        last[place] *= np.float32(1 + 1e-4)
+        assert judge(name, arrays, {"y": last}).status == "broken"
+    assert judge("scatter_mean", arrays, {"y": total / (many - 1 + (many == 1))}).status == "broken"
