@@ -23,12 +23,12 @@ from kfuzz.oracle.systems.depth import Depth
 
 DOUBT = 100
 """A bound by probes fails for an element with a probability of at most 2^-100."""
-PILOTS = 64
+PILOTS = 128
 FEW, MANY = 256, 1024
 """The fewest and the most probes of a last run. They decide how tight a bound is, not whether it holds."""
 AT_ONCE = 1 << 25
 """The numbers of probes that are in memory at a time."""
-TESTS, NARROWED = 128, 2
+TESTS, NARROWED = 256, 2
 """The probes of a run that tests tubes, and how often tubes that are known to hold are made narrower."""
 SLIGHT = 2.0**-4
 """docs/numerics.md#depth: what slopes may leave out, in parts of all, before narrower tubes are worth a run."""

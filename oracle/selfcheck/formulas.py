@@ -11,7 +11,7 @@ from kfuzz.oracle.apart import independent_dimensions
 from kfuzz.oracle.elements import BF16, F16, F32, F64, Element, Reals, store, values
 from kfuzz.oracle.enclosure import Enclosure
 from kfuzz.oracle.find import find, op_names
-from kfuzz.oracle.names import names_at
+from kfuzz.oracle.names import names_at, names_of
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.role import shape_output
@@ -126,7 +126,7 @@ def settings(op: Op, quick: bool) -> Iterator[Setting]:
 def sizes(op: Op, quick: bool) -> tuple[int, ...]:
     if set(independent_dimensions(op)[next(iter(op.outputs))]) >= {"rows", "cols"}:
         return (5,)
-    if op.has_many_dimensions and op.name not in MAKERS:
+    if (op.has_many_dimensions and op.name not in MAKERS) or names_of(op).is_deep:
         return (1, 2, 3)
     return (1, 2, 33) if quick else (1, 2, 3, 33, 257)
 

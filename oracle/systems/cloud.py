@@ -14,7 +14,7 @@ from kfuzz.oracle.systems.value import Quantity, System
 
 NOTHING = -1
 """The place of a number that no rounding moves: every table of probes ends with a column of zeros."""
-PILOT_SHARE, PILOT_ROOM = 0.75, 8.0
+PILOT_SHARE, PILOT_ROOM = 0.75, 5.0
 """A first guess of a tube: so many times the magnitude that this share of the probes stays below. The guess is then
 tested with other probes, so that its choice moves no verdict."""
 NARROWER = 2.0 ** (-0.5 * np.arange(9))

@@ -88,9 +88,7 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
         perturbed = np.broadcast_to(perturbed, shape).ravel()
         places = np.flatnonzero(perturbed)
         drawn = self.draw((places.size,))
-        if moved.ndim == 0 or len(moved) != len(drawn):
-            moved = np.broadcast_to(moved, (len(drawn), *shape))
-        moved = np.array(moved).reshape(len(drawn), -1)
+        moved = np.array(np.broadcast_to(moved, (len(drawn), *shape))).reshape(len(drawn), -1)
         if places.size == moved.shape[1]:
             moved += perturbed * drawn
         else:
@@ -289,9 +287,10 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
 
     def shift(self, a: Cloud, axis: int = -1) -> Cloud:
         """It cancels, so that no error of it goes on; a kernel's own may differ as far as its claim and tube say."""
-        top = self.max(a, axis)
-        made = known(self, top.x)  # type: ignore[arg-type]
-        made.how = ("shift", axis, top.R + self.claim.shift_slack)
+        x = np.max(np.broadcast_to(a.x, a.shape), axis=axis, keepdims=True, initial=-INF)
+        R = np.max(np.broadcast_to(a.R, a.shape), axis=axis, keepdims=True, initial=0.0)
+        made = known(self, x)  # type: ignore[arg-type]
+        made.how = ("shift", axis, R + self.claim.shift_slack)
         return made
 
     def maximum(self, a: Operand, b: Operand) -> Cloud:

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from kfuzz.oracle import Accuracy, Special, judge
-from kfuzz.oracle.deep import Ends, Run, bound_by_slopes, draws, order_statistic
+from kfuzz.oracle.deep import PILOTS, Ends, Run, bound_by_slopes, draws, order_statistic
 from kfuzz.oracle.elements import BF16, F32, store
 from kfuzz.oracle.find import find
 from kfuzz.oracle.op import Op
@@ -220,6 +220,12 @@ def test_a_loop_is_kept_where_states_are_stored_in_16_bits() -> None:
     assert judge("gru", given, got, claim).status == "kept"
     wrong = {name: store(one, BF16) for name, one in run_by_hand("gru", single, gates=(1, 0, 2)).items()}
     assert judge("gru", given, wrong, claim).is_outside
+
+
+def test_a_value_with_as_many_rows_as_there_are_probes_is_no_probe() -> None:
+    x = np.tile(X, (PILOTS // 2, 1))
+    ends, few = ends_of(chain, x), ends_of(chain, X)
+    assert np.allclose(ends.hi - ends.lo, np.tile(few.hi - few.lo, (PILOTS // 2, 1)), rtol=0.5)
 
 
 def test_a_run_says_how_many_numbers_it_has() -> None:

@@ -18,6 +18,6 @@ def network(kind: str) -> Writing:
         if kind == "gru":
             to.forms["blend"] = ("n + z (h - n)", "(1 - z) n + z h")
         made = to.set(f"{name}_all", f'{to.use("network")}(N, "{kind}", {x.text}, {held}, {given}, {how})')
-        return [Term(f"{made}[{place}]", one) for place, one in enumerate(shapes)]
+        return [Term(to.set(f"{name}_{place}", f"{made}[{place}]"), one) for place, one in enumerate(shapes)]
 
     return rule

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kfuzz.callables.aten.table import write_operation
 from kfuzz.callables.aten.term import HELPERS, Term, Writer
-from kfuzz.oracle import judge, normalizing, sliding
+from kfuzz.oracle import judge, normalizing, recurrent, sliding
 from kfuzz.oracle.systems.exact import Exact
 
 Numbers = NDArray[Any]
@@ -115,6 +115,36 @@ def test_moves() -> None:
     assert (run("unfold", X, 1, 2, 2, shape=windows.shape)[0] == windows).all()
 
 
+def test_a_recurrent_network_has_layers_and_two_directions() -> None:
+    x, h = RNG.standard_normal((2, 3, 4)), RNG.standard_normal((4, 2, 3))
+    weights = [RNG.standard_normal(shape) for way in (4, 4, 6, 6) for shape in ((3, way), (3, 3), (3,), (3,))]
+    held = {f"t{place}": one for place, one in enumerate([x, h, *weights])}
+    terms = [term(name, one) for name, one in held.items()]
+    to = Writer({})
+    every = {"results": [("2", "3", "6"), ("4", "2", "3")]}
+    made = write_operation(to, "rnn_tanh", "made", [terms[0], [terms[1]], terms[2:], True, 2, True, True], every, ())  # type: ignore[arg-type,list-item,dict-item]
+    assert isinstance(made, list)
+    space: dict[str, Any] = {"N": Exact({}), "network": recurrent.network}
+    space |= {name: Exact({}).input(one) for name, one in held.items()}
+    for name, text in to.lines:
+        space[name] = eval(text, space)  # noqa: S307  the text of our own rule
+    y, last = (space[one.text].x for one in made)
+    seen, ends = x, []
+    for layer in (0, 1):
+        outs = []
+        for way in (0, 1):
+            w, u, b, d = weights[4 * (2 * layer + way) :][:4]
+            state, states = h[2 * layer + way], []
+            for t in (range(3), range(2, -1, -1))[way]:
+                state = np.tanh(seen[:, t] @ w.T + b + state @ u.T + d)
+                states.append(state)
+            outs.append(np.stack(states[:: 1 - 2 * way], axis=1))
+            ends.append(state)
+        seen = np.concatenate(outs, axis=-1)
+    assert np.allclose(y, seen)
+    assert np.allclose(last, np.stack(ends))
+
+
 TRACED = {
     "conv_net": ("x", "F.max_pool2d(F.relu(F.conv2d(x, W, B, 2, 1)), 2)", {"x": ["batch", "4", "h", "w"]}),
     "transposed": ("x", "F.conv_transpose2d(x, W, None, 2, 1, 1)", {"x": ["batch", "6", "h", "w"]}),
@@ -127,6 +157,8 @@ TRACED = {
     "losses": ("x, t", "F.mse_loss(x, t) + F.huber_loss(x, t) + F.l1_loss(x, t)", {"x": ["n"], "t": ["n"]}),
     "logits": ("x, t", "F.binary_cross_entropy_with_logits(x, t)", {"x": ["n", "m"], "t": ["n", "m"]}),
     "places": ("x", "x.max(1)", {"x": ["rows", "cols"]}),
+    "gru": ("x, h", "G(x, h)[0]", {"x": ["steps", "rows", "4"], "h": ["4", "rows", "3"]}),
+    "lstm": ("x, h, c", "L(x, (h, c))[1]", {"x": ["rows", "n", "4"], "h": ["1", "rows", "3"], "c": ["1", "rows", "3"]}),
 }  # fmt: skip
 
 
@@ -138,6 +170,7 @@ def test_a_traced_reference_is_inside_its_own_formula(name: str, tmp_path: Path)
     source = (
         "import torch\nimport torch.nn.functional as F\ntorch.manual_seed(0)\n"
         "W, B = torch.randn(6, 4, 3, 3), torch.randn(6)\n"
+        "G, L = torch.nn.GRU(4, 3, 2, bidirectional=True), torch.nn.LSTM(4, 3, bias=False, batch_first=True)\n"
         f"def reference({parameters}):\n    return {text}\n"
     )
     file = tmp_path / "theirs.py"
