@@ -37,8 +37,11 @@ __global__ void accesses(unsigned *y, const unsigned *x) {
   asm volatile("{ .reg .pred p; setp.lt.s32 p, %1, 8; @p ld.relaxed.gpu.global.u32 %0, [%2]; @!p mov.u32 %0, 9; }"
                : "=r"(a) : "r"(t), "l"(x + t));
   y[192 + t] = a;
+  asm volatile("bar.sync 0;");
+  if (t == 0) asm volatile("st.bulk.weak.shared::cta [%0], %1, 0;" :: "r"(shared_address(s)), "l"(128ull));
+  asm volatile("bar.sync 0;");
   asm volatile("{ prefetch.global.L2 [%0]; st.relaxed.cta.global.u32 [%0], %1; }"
-               : : "l"(y + 224 + t), "r"(t));
+               : : "l"(y + 224 + t), "r"(s[t] + t));
 }
 __global__ void updates(unsigned *y, const unsigned *x) {
   int t = threadIdx.x;

@@ -77,6 +77,31 @@ def test_what_is_not_understood_as_a_whole_is_refused(text: str) -> None:
     assert line == 0
 
 
+@pytest.mark.parametrize(
+    ("usual", "other", "operands"),
+    [
+        ("atom.release.sys.global.add.s32", "atom.add.release.sys.global.s32", "%0, [%1], %0"),
+        ("red.relaxed.gpu.max.u32", "red.max.relaxed.gpu.u32", "[%1], %0"),
+        ("fence.acq_rel.sys", "fence.release.sys", ""),
+        ("fence.acq_rel.cta", "fence.acquire.cta", ""),
+        (
+            "cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes",
+            "cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes.tile",
+            "[%0], [%1, {%0, %0}], [%0]",
+        ),
+        (
+            "cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group",
+            "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group.tile",
+            "[%1, {%0}], [%0]",
+        ),
+    ],
+)
+def test_words_come_in_any_order_that_people_write(usual: str, other: str, operands: str) -> None:
+    """And a fence that only acquires or only releases counts as one that does both."""
+    one, same = (translated(f'asm volatile("{name} {operands};" : "+r"(a) : "l"(b));') for name in (usual, other))
+    assert one == same
+
+
 def test_a_refusal_names_the_line_of_the_instruction() -> None:
     source = 'asm volatile(\n  "{ .reg .pred p;\\n"\n  "  setp.eq.u32 p, %0, 0;\\n"\n  "  @p brkpt.here; }" :: "r"(a));'
     assert refused(source) == ("the PTX instruction brkpt.here", 3)

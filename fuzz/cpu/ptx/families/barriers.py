@@ -4,6 +4,7 @@ from kfuzz.cpu.ptx.words import C
 
 _ALIGNED = r"(?:\.aligned)?"
 _U32 = f"{C}ptx_as<unsigned int>"
+_FENCE = r"fence(?:\.(?:acq_rel|acquire|release|sc))?"
 
 ROWS = (
     (rf"bar(?:rier)?(?:\.cta)?\.sync{_ALIGNED}", f"{C}ptx_barrier(__LINE__, {_U32}({{0}}))"),
@@ -18,8 +19,8 @@ ROWS = (
         f"{C}ptx_put({{0}}, __syncthreads_<1>({{2}}) != 0); static_cast<void>({{1=0}})",
     ),
     (r"bar\.warp\.sync", f"__syncwarp({_U32}({{0}}))"),
-    (r"(?:fence(?:\.acq_rel|\.sc)?|membar)\.cta", "cuda_on_cpu_fence(1)"),
-    (r"fence(?:\.acq_rel|\.sc)?\.(?:cluster|gpu|sys)", "cuda_on_cpu_fence(0)"),
+    (rf"(?:{_FENCE}|membar)\.cta", "cuda_on_cpu_fence(1)"),
+    (rf"{_FENCE}\.(?:cluster|gpu|sys)", "cuda_on_cpu_fence(0)"),
     (r"membar\.(?:gl|sys)", "cuda_on_cpu_fence(0)"),
     (rf"barrier\.cluster\.arrive(?:\.release)?{_ALIGNED}", "cuda_on_cpu_cluster_arrive(__LINE__)"),
     (rf"barrier\.cluster\.arrive\.relaxed{_ALIGNED}", "cuda_on_cpu_cluster_arrive_relaxed(__LINE__)"),

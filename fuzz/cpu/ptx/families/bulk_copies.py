@@ -80,6 +80,11 @@ def _fence(*memory: str) -> str:
     return f"cuda_on_cpu_proxy_fence({' | '.join(f'{C}fence_{one}' for one in memory)})"
 
 
+def _with_tile(word: str) -> str:
+    """People write .tile before the word or behind it."""
+    return rf"(?:(?:\.tile)?{word}|{word}\.tile)"
+
+
 _SCOPE = r"\.(?:cta|cluster|gpu|sys)"
 _MANY = r"(?P<many>\.multicast::cluster)?"
 _TO = r"\.(?P<to>shared::(?:cta|cluster))"
@@ -93,8 +98,8 @@ ROWS = (
         rf"cp\.async\.bulk\.prefetch\.L2\.global{_HINT}",
         lambda match: _hinted(match, f"cuda_on_cpu_bulk_prefetch({point('global', 0)}, {_U32}({{1}}))", 2),
     ),
-    (rf"cp\.async\.bulk\.tensor{_AXES}{_TO}\.global(?:\.tile)?{_BYTES}{_MANY}{_HINT}", _load_box),
-    (rf"cp\.async\.bulk\.tensor{_AXES}\.global\.shared::cta(?:\.tile)?{_GROUP}{_HINT}", _store_box),
+    (rf"cp\.async\.bulk\.tensor{_AXES}{_TO}\.global{_with_tile(_BYTES)}{_MANY}{_HINT}", _load_box),
+    (rf"cp\.async\.bulk\.tensor{_AXES}\.global\.shared::cta{_with_tile(_GROUP)}{_HINT}", _store_box),
     (
         rf"cp\.reduce\.async\.bulk\.tensor{_AXES}\.global\.shared::cta\.(?P<op>add|min|max|inc|dec|and|or|xor)"
         rf"(?:\.tile)?{_GROUP}{_HINT}",

@@ -121,6 +121,7 @@ def _red_vector(match: re.Match[str]) -> str | None:
     return f"{C}ptx_red_vector<{number}>({traits}, {point('global', 0)}, {{v1}})" + _unused(match["hint"], 2)
 
 
+_ATOMIC_TYPE = r"(?P<type>[bus](?:16|32|64)|f(?:32|64)|b?f16(?:x2)?)"
 _COPY = r"cp\.async\.c[ag]\.shared(?:::cta)?\.global"
 _COPIED = f"{C}ptx_cp_async({C}ptx_shared({{a0}}), {C}ptx_generic({{a1}}), {C}ptx_as<unsigned int>({{2}})"
 ROWS = (
@@ -128,13 +129,22 @@ ROWS = (
     (
         rf"(?P<what>atom|red)(?:\.(?P<order>relaxed|acquire|release|acq_rel))?(?:\.{_SCOPE})?{_SPACE}"
         rf"\.(?P<does>add|min|max|inc|dec|exch|cas|and|or|xor)(?P<noftz>\.noftz)?{_HINT}"
-        rf"\.(?P<type>[bus](?:16|32|64)|f(?:32|64)|b?f16(?:x2)?)",
+        rf"\.{_ATOMIC_TYPE}",
+        _atomic,
+    ),
+    (  # the operation may also come first
+        rf"(?P<what>atom|red)\.(?P<does>add|min|max|inc|dec|exch|cas|and|or|xor)"
+        rf"\.(?P<order>relaxed|acquire|release|acq_rel)(?:\.{_SCOPE})?{_SPACE}(?P<noftz>\.noftz)?{_HINT}\.{_ATOMIC_TYPE}",
         _atomic,
     ),
     (
         rf"red(?:\.(?P<order>relaxed|release))?(?:\.{_SCOPE})?\.global\.add(?P<noftz>\.noftz)?{_HINT}"
         rf"\.v[248]\.(?P<type>f32|b?f16(?:x2)?)",
         _red_vector,
+    ),
+    (
+        r"st\.bulk(?:\.weak)?(?:\.(?P<space>shared::cta))?",
+        lambda match: f"{C}ptx_store_bulk(__LINE__, {point(match['space'], 0)}, {C}ptx_as<{C}ptx_u64>({{1}}), {{2}})",
     ),
     (rf"{_COPY}(?:\.L2::(?:64|128|256)B)?", f"{_COPIED})"),
     (rf"{_COPY}(?:\.L2::(?:64|128|256)B)?", f"{_COPIED}, {{3}})"),

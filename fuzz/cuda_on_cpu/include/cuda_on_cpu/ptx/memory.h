@@ -79,4 +79,11 @@ CUDA_ON_CPU_INLINE uint32_t ptx_clusterid(int axis) { return ptx_axis(blockIdx, 
 CUDA_ON_CPU_INLINE uint32_t ptx_nclusterid(int axis) { return ptx_axis(gridDim, axis) / cuda_on_cpu_cluster_side(axis); }
 CUDA_ON_CPU_INLINE uint32_t ptx_cluster_ctaid(int axis) { return ptx_axis(blockIdx, axis) % cuda_on_cpu_cluster_side(axis); }
 
+// Zeros, the only value that PTX has for it, eight bytes at a time.
+CUDA_ON_CPU_INLINE void ptx_store_bulk(int line, void *to, uint64_t bytes, int zero) {
+  if (bytes % 8 || zero) __trap(line);
+  cuda_on_cpu_must_be_aligned(to, 8, line);
+  for (uint64_t i = 0; i < bytes / 8; i++) static_cast<uint64_t *>(to)[i] = 0;
+}
+
 }  // namespace cuda_on_cpu
