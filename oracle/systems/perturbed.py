@@ -46,6 +46,7 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
         self.E: Any = FloatEnds(np.float64)
         self.tubes, self.draw = tubes, draw
         self.elements, self.curved = 0, 0.0
+        self.masked: list[Reals] = []
 
     # -- how every step is made
 
