@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.callables.extensions import RefusedByExtensionError
+from kfuzz.callables.hiding import hidden
 from kfuzz.callables.lending import CapturedCall, GraphLender, Lender, ReturnedArray
 from kfuzz.callables.libraries import libraries
 from kfuzz.callables.memory import LentArray, Memory
@@ -132,7 +133,8 @@ class Caller:
         """Make a call in a graph; Fault if it cannot be captured, after which nothing more runs in this process."""
         args, named = self._arguments(views, sizes)
         try:
-            return lender.capture(lambda: self.function(*args, **named))
+            with hidden():
+                return lender.capture(lambda: self.function(*args, **named))
         except (KeyboardInterrupt, MemoryError):
             raise
         except BaseException as error:
@@ -169,7 +171,8 @@ class Caller:
         file = str(self.job.path.resolve())
         args, named = self._arguments(views, sizes)
         try:
-            answer = self.function(*args, **named)
+            with hidden():
+                answer = self.function(*args, **named)
             self.has_answered = True
             return answer
         except (KeyboardInterrupt, MemoryError, Fault, ClaimError, DeviceError):

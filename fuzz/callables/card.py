@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.callables.lending import BESIDE_BYTES, describe_overwrites
+from kfuzz.callables.lending import BESIDE_BYTES, ORDINARY, describe_overwrites, ordinary_bytes
 from kfuzz.callables.memory import LentArray
 from kfuzz.devices import DeviceError, Finding
 from kfuzz.devices.layout import ALIGNED, BESIDE, OUTPUT, Bytes
@@ -182,6 +182,10 @@ def poison_block(whole: int, nbytes: int, word: int, words: str, held: object) -
         (whole + BESIDE_BYTES + 4 * inside, ends, word + BESIDE),
     ):
         driver.call("cuMemsetD32_v2", ctypes.c_uint64(start), value & 0xFFFFFFFF, ctypes.c_size_t(count))
+    if word == ORDINARY:
+        content = ordinary_bytes(nbytes)
+        address = ctypes.c_uint64(whole + BESIDE_BYTES)
+        driver.call("cuMemcpyHtoD_v2", address, content.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(nbytes))
     return CardBlock(whole + BESIDE_BYTES, nbytes, words, held)
 
 

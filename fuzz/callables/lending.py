@@ -93,6 +93,16 @@ class GraphLender(Lender, Protocol):
         """
 
 
+ORDINARY = 0
+"""In the place of a poison: memory that looks as other programs leave it, between guards as always."""
+ORDINARY_NUMBERS = np.random.default_rng(0).standard_normal(4096).astype(np.float32).view(np.uint8)
+
+
+def ordinary_bytes(nbytes: int) -> NDArray[np.uint8]:
+    """Bytes of normal numbers, as an earlier computation has left them."""
+    return np.resize(ORDINARY_NUMBERS, nbytes)
+
+
 @dataclass(frozen=True)
 class PoisonedBlock:
     """Memory that a callable allocated, with poison around it."""
@@ -115,6 +125,7 @@ def allocate_block(nbytes: int, word: int, words: str) -> PoisonedBlock:
     whole.view(np.uint32)[:] = np.uint32(word + BESIDE)
     start, stop = BESIDE_BYTES, BESIDE_BYTES + nbytes
     inside = np.full(-(-nbytes // 4), word + OUTPUT, np.uint32).view(np.uint8)
+    inside = ordinary_bytes(nbytes) if word == ORDINARY else inside
     whole[start:stop] = inside[:nbytes]
     return PoisonedBlock(whole, start, stop, words)
 

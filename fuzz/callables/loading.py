@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from kfuzz.callables.hiding import hidden
 from kfuzz.callables.raising import find_lack, line_of, words_of
 from kfuzz.devices import ClaimError, Job, NeedsGpuError, UnsupportedError
 
@@ -65,7 +66,8 @@ class Modules:
         try:
             if (torch := sys.modules.get("torch")) is not None:
                 torch.manual_seed(SEED)
-            made = of(*inputs())
+            with hidden():
+                made = of(*inputs())
             if callable(getattr(made, "eval", None)):
                 made.eval()  # like the reference: dropout drops nothing then, and statistics stay
             if self._on_card and hasattr(made, "cuda"):
@@ -101,14 +103,15 @@ def execute_file(path: Path, source: str, number: int, on_card: bool = False) ->
     """Run the file as its own module; it can import what is beside it and in the working folder."""
     full = path.resolve()
     search_beside(path)
-    module = ModuleType(f"kfuzz_callable_{number}_{path.stem}")
+    module = ModuleType(f"callable_{number}_{path.stem}")
     module.__file__ = str(full)
     sys.modules[module.__name__] = module  # dataclasses and pickle look their own module up
     # Triton asks for the text of a function: it gets this one, even if the file has changed since.
     linecache.cache[str(full)] = (len(source), None, source.splitlines(keepends=True), str(full))
     try:
         supply_types(source)
-        exec(compile(source, str(full), "exec"), vars(module))  # noqa: S102  it is what the user asks for
+        with hidden():
+            exec(compile(source, str(full), "exec"), vars(module))  # noqa: S102  it is what the user asks for
     except (KeyboardInterrupt, MemoryError, UnsupportedError):
         raise
     except BaseException as error:

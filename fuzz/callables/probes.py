@@ -4,17 +4,23 @@ Knows arrays of bits; it knows no library and no right answer.
 """
 
 import random
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.callables.memory import LentArray, Memory
 from kfuzz.devices import Buffer, Decoy, Finding
-from kfuzz.devices.layout import BESIDE
+from kfuzz.devices.comparing import poison_mask
+from kfuzz.devices.layout import BESIDE, OUTPUT
 from kfuzz.oracle.elements import narrow, widen
 
 PRELUDE_EVERY, PRELUDE, PRELUDE_ELEMENTS = 8, 128, 4096
 """One trial in this many begins with this many calls, if its arrays have at most this many elements."""
+PRELUDES = 89
+"""The numbers of these calls differ by up to this: a callable that is wrong in one call of so many meets a judge."""
+ORDINARY_EVERY = 4
+"""One trial in this many calls once more with memory that looks as other programs leave it."""
 LATE_EVERY = 4
 """One trial in this many on a GPU also calls in a new stream, with an input that comes late."""
 GAP = 3
@@ -48,6 +54,24 @@ def decoy_of(buffer: Buffer, form: Decoy) -> NDArray[np.generic]:
 def has_prelude(seed: int, elements: int) -> bool:
     """Whether a trial begins with many calls, which show a callable that turns wrong after a while."""
     return seed % PRELUDE_EVERY == PRELUDE_EVERY - 1 and elements <= PRELUDE_ELEMENTS
+
+
+def prelude_of(seed: int) -> int:
+    """How many calls a trial begins with, if it begins with many."""
+    return PRELUDE + seed // PRELUDE_EVERY % PRELUDES
+
+
+def has_ordinary_memory(seed: int) -> bool:
+    """Whether a trial also allocates memory without poison, for a callable that looks for it."""
+    return seed // 2 % ORDINARY_EVERY == 0
+
+
+def is_other_answer(
+    first: Mapping[str, NDArray[np.generic]], second: Mapping[str, NDArray[np.generic]], word: int
+) -> bool:
+    """Whether a second answer, in ordinary memory, counts instead of the first: they differ, and the first is whole."""
+    is_whole = not any(poison_mask(array, word + OUTPUT).any() for array in first.values())
+    return is_whole and any(not same_bits(array, second[name]) for name, array in first.items())
 
 
 def has_late_input(seed: int) -> bool:

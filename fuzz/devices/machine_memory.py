@@ -8,7 +8,7 @@ import os
 import resource
 from pathlib import Path
 
-LIMIT = "KFUZZ_MOST_BYTES"
+LIMIT = "MOST_BYTES_OF_PROCESS"
 """The variable by which a process hears its limit."""
 CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 LEAST = 2 << 30

@@ -1,0 +1,35 @@
+"""While a callable's code runs, kfuzz's modules are hidden, and its own late imports still get them."""
+
+import importlib
+import sys
+
+from kfuzz.callables import hiding, probes
+from kfuzz.callables.hiding import hidden, is_own
+
+
+def test_no_module_of_kfuzz_is_listed_and_all_come_back() -> None:
+    before, spec = dict(sys.modules), probes.__spec__
+    with hidden():
+        assert not any(is_own(name) for name in sys.modules)
+        assert sys.argv == [""]
+        assert not hasattr(sys.modules["__main__"], "__file__")
+        assert importlib.import_module("kfuzz.callables.probes") is probes
+        assert importlib.import_module("kfuzz.callables.hiding") is hiding
+    assert before.items() <= sys.modules.items()
+    assert probes.__spec__ is spec
+    assert not any(isinstance(one, hiding.HiddenModules) for one in sys.meta_path)
+
+
+def test_modules_of_others_are_not_hidden() -> None:
+    assert [name for name in ("kfuzz", "kfuzz.claims", "my_kfuzz", "kfuzzy", "numpy") if is_own(name)] == [
+        "kfuzz", "kfuzz.claims"
+    ]  # fmt: skip
+
+
+def test_an_error_in_the_callable_brings_them_back() -> None:
+    try:
+        with hidden():
+            raise KeyError
+    except KeyError:
+        pass
+    assert sys.modules["kfuzz.callables.hiding"] is hiding
