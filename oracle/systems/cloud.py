@@ -60,7 +60,7 @@ class Cloud(Quantity):
 
     def probes(self, dimensions: int, some: slice = slice(None)) -> Reals:
         """[probes, *shape], with so many dimensions after the first."""
-        table = self.table[some]
+        table = self.table[some] if len(self.table) > 1 else self.table
         moved = table[:, :-1].reshape(len(table), *self.shape) if self.whole else np.take(table, self.parts[2], axis=1)
         return moved.reshape(len(table), *(1,) * (dimensions - len(self.shape)), *self.shape)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.oracle.elements import FORMATS, Reals
+from kfuzz.oracle.elements import F32, F64, FORMATS, Reals
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS
 from kfuzz.oracle.systems.absent import present
@@ -78,7 +78,7 @@ class Depth(Perturbed):
         term's way bounds all partial sums of one depth together, by the sizes of all terms.
         """
         claim = self.claim.for_sum(sum)
-        if claim.adds is not None or claim.order is not None or claim.accumulate == "mma":
+        if claim.adds is not None or claim.order is not None or claim.accumulate not in (F32.name, F64.name):
             return grow
         return grow * np.where(size > 0, (size + np.abs(x) + off) / np.where(size > 0, 2 * size, 1.0), 0.0)
 

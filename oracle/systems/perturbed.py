@@ -45,6 +45,7 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
         self.least = max(least, work.min_normal)
         self.E: Any = FloatEnds(np.float64)
         self.tubes, self.draw = tubes, draw
+        self.lost = 4 * work.min_normal if claim.ftz else 0.0  # of a result and its operands, if they are flushed
         self.elements, self.curved = 0, 0.0
         self.masked: list[Reals] = []
 
@@ -70,6 +71,8 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
         reach = np.where(is_number, reach + rest, 0.0)
         size = np.where(is_number, np.abs(x), 0.0) + reach
         perturbed = np.where(is_number, rest + (own(size) if callable(own) else own), 0.0)
+        if self.lost:
+            perturbed = perturbed + np.where(is_number & (size > 0), self.lost, 0.0)
         if not np.all(size + perturbed <= self.f.max * NO_OVERFLOW):
             raise OracleError("a value that may overflow has no bound by slopes")
         self.elements += x.size
@@ -151,7 +154,7 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
 
     def mul(self, a: Cloud, b: Cloud) -> Cloud:
         power = any(one.is_known and is_power(one.x) for one in (a, b))
-        lost = self.tiny * self.chain(a) * self.chain(b)
+        lost = (self.tiny + self.lost) * self.chain(a) * self.chain(b)
         if not np.all(self.chain(a) * self.chain(b) < self.f.max):
             raise OracleError("a product that may overflow in some order has no bound by slopes")
         own = self.rounded(0.0 if power else 1.0, lost)
@@ -167,7 +170,7 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
         return np.asarray(np.maximum(np.maximum(a.size, 1.0), a.slack))
 
     def div(self, a: Cloud, b: Cloud) -> Cloud:
-        least = np.abs(b.x) - b.R
+        least = np.abs(b.x) - b.R - self.lost
         if np.any(least <= 0) or (self.claim.divide != "ieee" and not self._is_divisible(least, b)):
             raise OracleError("a divisor that may be 0 has no bound by slopes")
         x = a.x / b.x
@@ -191,6 +194,8 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
             if row.course == "step":
                 low, high = row.doubles(a.x - a.R), row.doubles(a.x + a.R)
                 return self.step(x, [], np.maximum(np.abs(high - x), np.abs(x - low)))
+            if self.lost and np.any(np.abs(a.x - row.start) - a.R < self.lost):
+                raise OracleError(f"{name} of a number that may be flushed has no bound by slopes")
             slope, curvature = SLOPES[name]
             model = self.claim.function(name)
             if np.any(a.size > model.within):
@@ -291,6 +296,7 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
         x = np.max(np.broadcast_to(a.x, a.shape), axis=axis, keepdims=True, initial=-INF)
         R = np.max(np.broadcast_to(a.R, a.shape), axis=axis, keepdims=True, initial=0.0)
         made = known(self, x)  # type: ignore[arg-type]
+        made.parts, made.table = (x, R, *made.parts[2:]), np.zeros((1, 2))  # no probe moves it, but it has a tube
         made.how = ("shift", axis, R + self.claim.shift_slack)
         return made
 

@@ -228,6 +228,33 @@ def test_a_value_with_as_many_rows_as_there_are_probes_is_no_probe() -> None:
     assert np.allclose(ends.hi - ends.lo, np.tile(few.hi - few.lo, (PILOTS // 2, 1)), rtol=0.5)
 
 
+def test_a_kernel_that_flushes_denormals_may_lose_them_at_each_step() -> None:
+    x = np.array([[2.0**-126, -(2.0**-127) - 2.0**-128]])
+
+    def rest(N: System, x: Quantity) -> Quantity:
+        return x[..., :1] + x[..., 1:] + 0.0 * x
+
+    op, sizes = op_of(rest), {"rows": 1, "cols": 2}
+    ends = bound_by_slopes(op, "", Accuracy(ftz=True), {"x": x}, sizes, {})
+    assert ends is not None
+    assert np.all(ends["y"].lo <= 0)
+    exact = ends_of(rest, x)
+    assert np.all(exact.lo > 0)
+
+
+def test_only_a_plain_sum_rounds_partial_sums_of_one_sign() -> None:
+    """A compensated sum errs with the sizes of its terms, and so does one of which a claim counts the additions."""
+    x = np.array([[1.0, -1.0, 1.0, -1.0, 2.0**-30]])
+
+    def radius(claim: Accuracy) -> float:
+        op = op_of(lambda N, x: N.sum(x, "row") + 0.0 * x)
+        ends = bound_by_slopes(op, "", claim, {"x": x}, {"rows": 1, "cols": 5}, {})
+        assert ends is not None
+        return float(np.max(ends["y"].hi - ends["y"].lo))
+
+    assert 1.2 * radius(Accuracy()) < radius(Accuracy(adds=5)) < 3 * radius(Accuracy())
+
+
 def test_a_run_says_how_many_numbers_it_has() -> None:
     op = op_of(chain)
     run = Run(op, "", Accuracy(), {"x": X}, {"rows": 2, "cols": 6}, {}, frozenset(), F32, 0.0)
