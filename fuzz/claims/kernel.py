@@ -51,6 +51,7 @@ from kfuzz.devices import Entry, Job, Step
 from kfuzz.devices.vast import is_vast
 from kfuzz.oracle.apart import unused_inputs
 from kfuzz.oracle.elements import BY_DTYPE, F32, Element, store, values
+from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.find import find
 from kfuzz.oracle.layout import Shape
 from kfuzz.oracle.rounding import Accuracy
@@ -387,7 +388,10 @@ def read(front: FrontMatter) -> Kernel:
     """The kernel of a front matter and its source; each text is read once."""
     claim = parse_claim(front)
     claim = with_reference(front, claim) if front.is_python else claim
-    roles = roles_of(fitted_op(front, claim))
+    try:
+        roles = roles_of(fitted_op(front, claim))
+    except OracleError as error:  # of a file of yours, whose formula was run
+        raise front.error(("op",), str(error)) from None
     op = find(roles.op)
     if front.is_python:
         claim = complete(front, claim, roles)

@@ -83,6 +83,10 @@ extern "C" __global__ void twice(const float* x, float* y, int cols) {
     (tmp_path / "twice.cu").write_text(text.replace("./twice.py", "./thrice.py"))
     with pytest.raises(ClaimError, match="no such file"):
         load(tmp_path / "twice.cu")
+    twice = (tmp_path / "twice.py").read_text()
+    (tmp_path / "thrice.py").write_text(twice.replace("x + x", "{}['factor'] * x"))
+    with pytest.raises(ClaimError, match=r"thrice.py:4: the formula cannot be worked out: KeyError: 'factor'"):
+        load(tmp_path / "twice.cu")
 
 
 CROSS_ENTROPY = """// cross_entropy in double, one thread a row.
