@@ -130,7 +130,7 @@ def unclaimed_options(command: Callable[..., None]) -> Callable[..., None]:
 UNCLAIMED = (
     click.option("--op", type=OP, metavar="OP",
                  help="The op that a file without a claim computes, such as softmax, bmm or 'sgemm(a, b.T)'."),
-    click.option("--reference", type=click.Path(exists=True, path_type=Path), metavar="FILE",
+    click.option("--reference", type=click.Path(path_type=Path), metavar="FILE",
                  help="The file or folder with the problem that it solves: KernelBench's, or GPU MODE's reference.py "
                  "beside its task.yml."),
     click.option("--entry", default="", metavar="NAME", help="The function to call, if the file has several."),

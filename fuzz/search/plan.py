@@ -9,10 +9,13 @@ import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from math import prod
 
 from kfuzz.cases.case import Case, Values, case_of
 from kfuzz.cases.recipe import Band, Recipe, bits_of
 from kfuzz.claims.kernel import Kernel
+from kfuzz.claims.references import is_reference
+from kfuzz.oracle.apart import independent_dimensions
 from kfuzz.oracle.enclosure import FLT_MAX
 from kfuzz.oracle.find import find
 from kfuzz.oracle.layout import Shape
@@ -20,18 +23,19 @@ from kfuzz.oracle.shapes import lengths_of, limit_of
 from kfuzz.oracle.spelling import name_in
 from kfuzz.oracle.views import ArrayViews
 from kfuzz.search import planners
-from kfuzz.search.choose import Choose
+from kfuzz.search.choose import Choose, once_in
 from kfuzz.search.families import NEG_INF, POS_INF
 from kfuzz.search.indices import indices_recipe
 from kfuzz.search.large import large_size
 from kfuzz.search.narrow_rows import recipe_of_role
 from kfuzz.search.noise_rows import with_noise
-from kfuzz.search.rows import rows_and_columns
+from kfuzz.search.rows import plain_rows, rows_and_columns
 from kfuzz.search.scale import BUDGET, WORK, Large
 from kfuzz.search.sizes import Ground, ground_of, keep_budget, make_allowed, size_of
 from kfuzz.search.structures import draw_integers, draw_mask
 from kfuzz.search.vast import Rung, arrays_in_turns, vast_size
 
+FEW_ROWS, HOSTILE_ONCE_IN = 4, 4
 Planner = Callable[[Ground, Mapping[str, Shape], Choose], dict[str, Recipe]]
 
 
@@ -89,10 +93,28 @@ def planner_of(op: str) -> Planner:
 
 
 def every_role_by_rows(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict[str, Recipe]:
-    """Hostile rows for every role; codes and scales where the kernel reads them."""
-    roles = ground.kernel.roles
-    made_here = {role for role in wanted if not roles.integers.get(role) and role not in roles.structures}
-    return {role: recipe_of_role(ground, role, wanted, choose) for role in wanted if role in made_here}
+    """Hostile rows for every role; codes and scales where the kernel reads them.
+
+    An answer of a reference may take hundreds of rows: some would be infinite or NaN, and so would every answer.
+    """
+    below = ground.kernel.roles.integers
+    plain = {role for role in wanted if rows_of_an_answer(ground.kernel.op, role, wanted[role]) > FEW_ROWS}
+    if not is_reference(ground.kernel.op) or not plain or once_in(choose, HOSTILE_ONCE_IN):
+        plain = set()
+    return {
+        role: plain_rows(*rows_and_columns(wanted[role]), choose)
+        if role in plain
+        else recipe_of_role(ground, role, wanted, choose)
+        for role in wanted
+        if not below.get(role)
+    }
+
+
+def rows_of_an_answer(op: str, role: str, shape: Shape) -> int:
+    """How many rows of an input one answer takes: the lengths of its dimensions that are not independent."""
+    module = find(op)
+    apart = set.intersection(*map(set, independent_dimensions(module).values()))
+    return prod(n for d, n in zip(module.inputs[role].dimensions[:-1], shape, strict=False) if d not in apart)
 
 
 def _arrays(ground: Ground, axes: Mapping[str, int], choose: Choose) -> dict[str, Recipe | Values]:

@@ -5,7 +5,7 @@ Knows families and the edges of a row; it knows no op and no runs.
 
 from math import prod
 
-from kfuzz.cases.recipe import MAX_EDITS, Recipe, mix
+from kfuzz.cases.recipe import MAX_EDITS, Band, Base, BaseKind, Recipe, bits_of, mix
 from kfuzz.oracle.layout import Shape
 from kfuzz.search.choose import Choose, once_in, one_of
 from kfuzz.search.edges import columns, floats
@@ -44,4 +44,13 @@ def rows_recipe(ground: Ground, rows: int, cols: int, choose: Choose) -> Recipe:
         place = choose(0, len(bands) - 1)
         family = with_nan if choose(0, 1) == 0 else with_pos_inf
         bands[place] = family(row(mix(seed, place)))
+    return Recipe(rows, cols, tuple(bands))
+
+
+def plain_rows(rows: int, cols: int, choose: Choose) -> Recipe:
+    """Rows of numbers of one size, no two of them alike: small integers, whose sums are exact, or normal ones."""
+    seed, is_whole = choose(0, 0xFFFF), choose(0, 2) == 0
+    kind: BaseKind = "integer" if is_whole else "normal"
+    zero, one = bits_of(0.0), bits_of(1.0)
+    bands = (Band(Base(kind, zero, one, mix(seed, row) & 0xFFFF)) for row in range(min(rows, MOST_BANDS)))
     return Recipe(rows, cols, tuple(bands))

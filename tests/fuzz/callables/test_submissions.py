@@ -116,6 +116,44 @@ def test_a_model_is_made_as_its_problem_makes_it(slope: str, found: set[str], tm
     assert elements > 50
 
 
+MANY_ROWS = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self, channels):
+        super().__init__()
+        self.conv = torch.nn.Conv1d(channels, 2, 3)
+
+    def forward(self, x):
+        return self.conv(x)
+
+
+class ModelNew(Model):
+    def forward(self, x):
+        return self.conv(x) * 1.01
+
+
+batch, channels, length = 2, 64, 16
+
+
+def get_inputs():
+    return [torch.rand(batch, channels, length)]
+
+
+def get_init_inputs():
+    return [channels]
+"""
+
+
+@pytest.mark.slow
+def test_an_answer_that_takes_many_rows_is_a_number_in_most_trials(tmp_path: Path) -> None:
+    """One of 64 rows was infinite or NaN in each of 12 trials, so that nothing was seen."""
+    pytest.importorskip("torch")
+    (tmp_path / "conv.py").write_text(MANY_ROWS)
+    assert kinds(kernel_with(tmp_path / "conv.py", Unclaimed(op="reference")))[0] == {"numeric"}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("eps", "found"), [('config["eps"]', set()), ("0.501", {"numeric"})])
 def test_a_task_hands_over_its_data_and_takes_what_is_returned(eps: str, found: set[str], tmp_path: Path) -> None:

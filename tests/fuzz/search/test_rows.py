@@ -1,0 +1,26 @@
+"""Rows of one array: how many an answer takes, and ordinary ones where hostile rows would make every answer NaN."""
+
+import numpy as np
+import pytest
+
+from kfuzz.search.plan import rows_of_an_answer
+from kfuzz.search.rows import plain_rows
+
+
+@pytest.mark.parametrize(
+    ("op", "role", "shape", "rows"),
+    [("sgemm", "a", (5, 64), 1), ("sgemm", "b", (64, 7), 64), ("softmax", "x", (9, 9), 1),
+     ("conv3d", "x", (2, 1, 16, 1, 3, 9), 48)],
+)  # fmt: skip
+def test_an_answer_takes_the_rows_of_all_dimensions_that_are_not_independent(
+    op: str, role: str, shape: tuple[int, ...], rows: int
+) -> None:
+    assert rows_of_an_answer(op, role, shape) == rows
+
+
+@pytest.mark.parametrize("kind", range(3))
+def test_plain_rows_are_finite_and_differ(kind: int) -> None:
+    values = plain_rows(30, 12, lambda low, high: min(high, low + kind)).values
+    assert np.isfinite(values).all()
+    assert np.abs(values).max() < 16
+    assert len({row.tobytes() for row in values}) == 30
