@@ -277,7 +277,7 @@ def has_been_freed(raw: RawFinding, scene: RunScene) -> bool:
 
 def _by_itself(traits: int) -> str:
     """What a thread asks for that accesses memory by itself, and the word before that thread."""
-    return "a wgmma by " if traits & Traits.is_product else "a bulk copy by " if traits & Traits.is_bulk else ""
+    return "a wgmma by " if traits & Traits.is_of_product else "a bulk copy by " if traits & Traits.is_bulk else ""
 
 
 def _scope(traits: int) -> str:

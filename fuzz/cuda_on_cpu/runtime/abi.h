@@ -136,7 +136,7 @@ enum class Kind : uint32_t;  // of a sight, see sights.h
 
 // How close two threads are; what each of two accesses is.
 enum Relation : uint32_t { in_one_block, in_other_blocks, in_one_warp, in_other_work, in_other_node, in_launch_before };
-enum Traits : uint32_t { is_atomic = 1, is_volatile = 2, is_of_block_scope = 4, is_bulk = 8, is_product = 16 };
+enum Traits : uint32_t { is_atomic = 1, is_volatile = 2, is_of_block_scope = 4, is_bulk = 8, is_of_product = 16 };
 
 // What a run assumes, to find out what a race lacks.
 enum Assume : uint32_t {

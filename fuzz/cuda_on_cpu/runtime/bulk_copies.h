@@ -33,7 +33,7 @@ struct BulkAccess {
   uint32_t moment;  // of the flight
   uint64_t pc;      // relative
   uint32_t warps = 0;
-  uint32_t traits() const { return warps ? is_bulk | is_product : is_bulk; }
+  uint32_t traits() const { return warps ? is_bulk | is_of_product : is_bulk; }
 };
 void checker_bulk(const BulkAccess &access);
 void checker_map_read(uintptr_t map, uint64_t pc);
