@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from kfuzz import oracle
+from kfuzz.oracle.__main__ import check
 
 
 def test_the_example_in_the_documentation_is_true() -> None:
@@ -15,7 +16,12 @@ def test_the_example_in_the_documentation_is_true() -> None:
     assert result.failed == 0
 
 
-@pytest.mark.slow
+@pytest.mark.slow(10)
+def test_a_seventh_of_the_self_check_holds() -> None:
+    assert check(full=False, every=7) == []
+
+
+@pytest.mark.soak
 def test_the_self_check_holds() -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-m", "kfuzz.oracle"], capture_output=True, text=True, check=False
