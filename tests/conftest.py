@@ -6,6 +6,7 @@ import signal
 from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
+from pathlib import Path
 from zlib import crc32
 
 import hypothesis
@@ -15,6 +16,7 @@ from installed import machine as machine_below
 from quick import Quick
 from seldom import FAST, is_seldom
 
+from kfuzz.cpu.device import CpuDevice
 from kfuzz.gpu.device import why_not
 from kfuzz.pytest_items import CaseItem
 
@@ -60,25 +62,30 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def put_dear_files_first(items: list[pytest.Item]) -> None:
-    """Sort files by their number of slow tests: a dear file that starts last keeps one processor at work alone."""
-    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
-    items.sort(key=lambda item: -slow[item.path])
+    """Sort files by what their slow tests take: a dear file that starts last keeps one processor at work alone."""
+    seconds = Counter[Path]()
+    for item in items:
+        if slow := item.get_closest_marker("slow"):
+            seconds[item.path] += slow.args[0] if slow.args else 1
+    items.sort(key=lambda item: -seconds[item.path])
 
 
 def mark_slow_replays(items: list[CaseItem]) -> None:
-    """Of each kept case all replays but one are slow.
+    """Of each kept case one replay is quick, another one slow, and the others are soak.
 
-    Where the case is large, or the kernel seldom tried, that one is, and the others are soak. It is on no kernel whose
-    methods another one has, if the case has others: to compile the ten of these takes 15 s.
+    Where the case is large, or the kernel seldom tried, the first is slow, too, and there is no other. It is on no
+    kernel whose methods another one has, if the case has others: to compile the ten of these takes 15 s.
     """
     for path, same in groupby(items, key=lambda item: item.path):
         replays = list(same)
         apart = [item for item in replays if item.kernel.name not in FAST] or replays
-        quick = apart[crc32(path.name.encode()) % len(apart)]  # so that every kernel has some
+        number = crc32(path.name.encode())  # so that every kernel has some
+        quick, slow = apart[number % len(apart)], apart[(number + 1) % len(apart)]
         for item in replays:
             is_large = item.record.case.elements > LARGE or is_seldom(item.kernel)
-            if item is not quick or is_large:
-                item.add_marker(pytest.mark.soak if item is not quick and is_large else pytest.mark.slow)
+            if item is quick and not is_large:
+                continue
+            item.add_marker(pytest.mark.slow if item is quick or (item is slow and not is_large) else pytest.mark.soak)
 
 
 @pytest.fixture(scope="session")
@@ -87,3 +94,21 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Machine:
     base = tmp_path_factory.getbasetemp()
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     return machine_below(base / "machine", tmp_path_factory.mktemp("empty"))
+
+
+@pytest.fixture(scope="session")
+def cpu_device() -> Iterator[CpuDevice]:
+    """The cpu device: one for all tests of a process, since it takes 0.3 s to start its worker."""
+    with CpuDevice() as one:
+        yield one
+
+
+@pytest.fixture(scope="session")
+def device(cpu_device: CpuDevice) -> CpuDevice:
+    return cpu_device
+
+
+@pytest.fixture(scope="session")
+def cpu(cpu_device: CpuDevice) -> CpuDevice:
+    """The cpu device, where there are others beside it."""
+    return cpu_device

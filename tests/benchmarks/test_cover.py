@@ -21,34 +21,30 @@ KERNEL = load(KERNELS / "reduce" / "warp_max_down.cu")
 FEW = ScoreOptions(seed=3, max_cases=12)
 
 
-@pytest.fixture(scope="module")
-def score() -> Score:
-    """The score of one mutant."""
-    with CpuDevice() as device:
-        return score_of(mutants(KERNEL)[0], KERNEL, device, FEW, control_of(KERNEL, device, FEW))
+SCORE = Score("0", KERNEL.name, "max as min", 1, "a", "b", "killed", 1, 0.1, kind="numeric")
+"""The score of no mutant in particular."""
 
 
-def test_a_few_small_cases_kill_every_mutant_again() -> None:
-    with CpuDevice() as device:
-        control = control_of(KERNEL, device, FEW)
-        some = [one for one in mutants(KERNEL) if one.operator in ("max as min", "max forgets", "guard dropped")]
-        scored = [(one, score_of(one, KERNEL, device, FEW, control)) for one in some]
-        dead = [Dead(as_kernel(one, KERNEL), KERNEL, score) for one, score in scored if score.status == "killed"]
-        covered = cover("row_max", dead, FEW)
-        assert len(dead) >= 3
-        assert (covered.killed, covered.left) == (len(dead), ())
-        records = thin(covered.chosen)
-        assert len(records) <= len(covered.chosen) <= len(dead)
-        for one in dead:
-            assert any(is_killed_by(record, one.kernel, device) for record in records)
-        assert not any(is_killed_by(record, KERNEL, device) for record in records)
-        assert all(record.case.elements <= 64 for record in records)
+def test_a_few_small_cases_kill_every_mutant_again(device: CpuDevice) -> None:
+    control = control_of(KERNEL, device, FEW)
+    some = [one for one in mutants(KERNEL) if one.operator in ("max as min", "max forgets", "guard dropped")]
+    scored = [(one, score_of(one, KERNEL, device, FEW, control)) for one in some]
+    dead = [Dead(as_kernel(one, KERNEL), KERNEL, score) for one, score in scored if score.status == "killed"]
+    covered = cover("row_max", dead, FEW)
+    assert len(dead) >= 3
+    assert (covered.killed, covered.left) == (len(dead), ())
+    records = thin(covered.chosen)
+    assert len(records) <= len(covered.chosen) <= len(dead)
+    for one in dead:
+        assert any(is_killed_by(record, one.kernel, device) for record in records)
+    assert not any(is_killed_by(record, KERNEL, device) for record in records)
+    assert all(record.case.elements <= 64 for record in records)
     assert measure(dead, records) == []
     assert measure(dead[:2], ()) == dead[:2]
 
 
-def test_a_case_whose_mutants_the_others_kill_is_left_out(score: Score) -> None:
-    one, two, three = (Dead(KERNEL, KERNEL, replace(score, line=line)) for line in (1, 2, 3))
+def test_a_case_whose_mutants_the_others_kill_is_left_out() -> None:
+    one, two, three = (Dead(KERNEL, KERNEL, replace(SCORE, line=line)) for line in (1, 2, 3))
     small, middle, large = (Record(case_of("row_max", {"x": np.zeros((1, n), np.float32)}), None) for n in (1, 2, 3))
     strikes = {(1, 1), (1, 2), (2, 2), (2, 3), (3, 3)}  # (columns of the case, line of the mutant)
     chosen = [(small, (one,)), (middle, (two,)), (large, (three,))]
@@ -56,9 +52,9 @@ def test_a_case_whose_mutants_the_others_kill_is_left_out(score: Score) -> None:
     assert thinned(chosen, lambda record, dead: record.case.elements == dead.score.line) == (small, middle, large)
 
 
-def test_a_mutant_that_no_case_kills_again_is_named(score: Score) -> None:
-    harmless = Dead(KERNEL, KERNEL, replace(score, status="killed", trials=1))
-    assert cover("row_max", [harmless], FEW).left == (f"{score.kernel}:{score.line}: {score.operator}",)
+def test_a_mutant_that_no_case_kills_again_is_named() -> None:
+    harmless = Dead(KERNEL, KERNEL, SCORE)
+    assert cover("row_max", [harmless], FEW).left == (f"{KERNEL.name}:1: max as min",)
 
 
 @pytest.mark.soak

@@ -1,7 +1,6 @@
 """CUDA C++ on the cpu device means what it means on a GPU: shuffles, votes, atomics, arithmetic, memory."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 
 import mpmath
@@ -15,12 +14,6 @@ from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import ClaimError, Job, Probe, Step
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[CpuDevice]:
-    with CpuDevice() as one:
-        yield one
 
 
 def per_lane(expression: str, before: str = "") -> str:

@@ -1,7 +1,5 @@
 """Single PTX instructions give what the PTX manual says; a tensor core's registers hold what its tables say."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -130,12 +128,6 @@ __global__ void handed_over(float *y, const float *x) {
   }
 }
 """
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[CpuDevice]:
-    with CpuDevice() as one:
-        yield one
 
 
 def run(device: CpuDevice, text: str, entry: str, arguments: dict[str, Value], block: int) -> Outcome:

@@ -1,6 +1,6 @@
 """__half and __nv_bfloat16 on the cpu device: every operation rounds once, as exact fractions show."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -105,12 +105,6 @@ SOURCE = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n" + "".join(
 )
 ENTRIES = tuple(f"{kind}_{name.replace(' ', '_')}" for kind in NAMES for name in BODIES)
 ENTRIES += tuple(f"{short}_vectors" for _, short in NAMES.values())
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[CpuDevice]:
-    with CpuDevice() as one:
-        yield one
 
 
 def run(device: CpuDevice, kind: str, name: str, inputs: dict[str, Integers], check: bool = False) -> Integers:

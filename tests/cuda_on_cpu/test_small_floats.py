@@ -4,7 +4,6 @@ The grids are built from the formats' definitions: a sign, an exponent with its 
 """
 
 import subprocess
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -149,12 +148,6 @@ KERNEL = "\n".join(
     )
 )
 ENTRIES = (*(f"round_{kind}" for kind in GRIDS), "facts", *(f"product_{one}" for one in PRODUCTS))
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[CpuDevice]:
-    with CpuDevice() as one:
-        yield one
 
 
 def hostile_floats(grid: Grid) -> Floats:

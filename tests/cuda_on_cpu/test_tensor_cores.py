@@ -1,6 +1,5 @@
 """nvcuda::wmma on the cpu device: kinds and shapes, how sums are cut, and what is not allowed."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,12 +73,6 @@ PRODUCTS = [
 FRONT = "#include <mma.h>\nusing namespace nvcuda;\nusing int8 = signed char;\n"
 SOURCE = FRONT + "".join(one.text() for one in PRODUCTS)
 ENTRIES = tuple(one.name for one in PRODUCTS)
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[CpuDevice]:
-    with CpuDevice() as one:
-        yield one
 
 
 def run(device: CpuDevice, product: Product, a: Array, b: Array, c: Array, check: bool = False) -> Array:

@@ -1,6 +1,6 @@
 """The parts of the CUDA toolkit on the cpu device: cub's reductions, tiles larger than a warp, directed rounding."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,12 +14,6 @@ from kfuzz.devices import Buffer, Job, Probe, Step
 from kfuzz.oracle.elements import F32, F64, Element
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[CpuDevice]:
-    with CpuDevice() as one:
-        yield one
 
 
 BLOCK_SUM = """

@@ -1,11 +1,21 @@
 """Builds whole programs as nvcc would, and checks them."""
 
+import atexit
+from functools import cache
 from pathlib import Path
 
 from kfuzz.devices import Finding
 from kfuzz.programs.build import compile_source, link, load_program
 from kfuzz.programs.check import CheckedProgram, Server
 from kfuzz.programs.command_line import parse
+
+
+@cache
+def server() -> Server:
+    """The process from which all programs of these tests are started: to start another takes 0.3 s."""
+    one = Server()
+    atexit.register(one.close)
+    return one
 
 
 def built(folder: Path, *words: str) -> Path:
@@ -16,9 +26,9 @@ def built(folder: Path, *words: str) -> Path:
     return folder / "program"
 
 
-def check_twice(server: Server, program: Path, *words: str) -> tuple[CheckedProgram, list[Finding]]:
+def check_twice(program: Path, *words: str) -> tuple[CheckedProgram, list[Finding]]:
     """The program after two runs with these words, and their findings."""
-    one = CheckedProgram(load_program(program), (str(program), *words), 60.0, server, lambda _: None)
+    one = CheckedProgram(load_program(program), (str(program), *words), 60.0, server(), lambda _: None)
     return one, list(one.examine(2, seed=1).findings)
 
 

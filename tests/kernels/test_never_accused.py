@@ -34,12 +34,6 @@ PAIRS = sorted((DATA / "extensions" / "pairs").glob("*.cu"))
 TRIALS, MOST = 30, 40
 
 
-@pytest.fixture(scope="module")
-def cpu() -> Iterator[CpuDevice]:
-    with CpuDevice() as device:
-        yield device
-
-
 def said_in(text: str, what: str) -> set[str]:
     """The words behind `// what: ` at the top of a file."""
     found = re.search(rf"^// {what}: (.*)$", text, re.MULTILINE)

@@ -20,8 +20,20 @@ from kfuzz.find.template import template
 from kfuzz.kinds import KINDS
 
 PAGES = [pytest.param(page, id=page.relative_to(ROOT).as_posix()) for page in pages()]
-WITH_SESSION = [param for param in PAGES if blocks(param.values[0].read_text(), "console")]
-WITH_PYTHON = [param for param in PAGES if blocks(param.values[0].read_text(), "python")]
+SELDOM = {"docs/tutorial.md", "docs/pytest.md"}
+"""What these show takes seconds to run; each run of the tests has README.md, and a test of pytest.md that fails."""
+
+
+def those_with(language: str) -> list[object]:
+    """The pages with code in a language."""
+    return [
+        pytest.param(*param.values, id=param.id, marks=pytest.mark.soak if param.id in SELDOM else ())
+        for param in PAGES
+        if blocks(param.values[0].read_text(), language)
+    ]
+
+
+WITH_SESSION, WITH_PYTHON = those_with("console"), those_with("python")
 OTHERS = {"cd", "dask", "env", "eval", ".", "git", "sed", "cp", "ls", "ruff", "mypy", "flock"}
 """Programs that are not ours: a page may use them, and is believed."""
 ENVIRONMENT = {

@@ -88,7 +88,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> tuple[object, object]:
     (folder / "quiet.cu").write_text(fast)
     files = [str(folder / "quiet.cu"), str(folder / "bad.cu")]
     targets = ["tail_dropped", "missing_barrier", "warp_max_xor", "fast_exp_undeclared", *files]
-    options = ["--device", "cpu", "--jobs", "1", "--max-cases", "375", "--seed", "1"]
+    options = ["--device", "cpu", "--jobs", "1", "--max-cases", "252", "--seed", "1"]
     places = ["--corpus", str(folder / "corpus"), "--out", str(folder / "out"), "--json", str(folder / "report.json")]
     assert CliRunner().invoke(main, ["fuzz", *targets, *options, *places]).exit_code == 1
     return json.loads((folder / "report.json").read_text()), json.loads((folder / "out" / "state.json").read_text())

@@ -43,8 +43,13 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def imports(path: Path, types_too: bool = True) -> Iterator[str]:
+@cache
+def imports(path: Path, types_too: bool = True) -> tuple[str, ...]:
     """Every name that a file imports, wherever the import stands; `from a import b` is both a and a.b."""
+    return tuple(find_imports(path, types_too))
+
+
+def find_imports(path: Path, types_too: bool) -> Iterator[str]:
     skipped: set[ast.AST] = set()
     for node in ast.walk(tree_of(path)):
         if node in skipped:

@@ -17,9 +17,9 @@ from quick import Quick
 def pytest_configure(config):
     for name in ("slow", "plain"):
         config.addinivalue_line("markers", name)
-    config.pluginmanager.register(Quick(most=1.0))
+    config.pluginmanager.register(Quick(most=0.5))
 """
-BURN = "from quick import processor_time\nuntil = processor_time() + 0.7\nwhile processor_time() < until: pass"
+BURN = "from quick import processor_time\nuntil = processor_time() + 0.3\nwhile processor_time() < until: pass"
 BUSY = f"""
 import subprocess
 import sys

@@ -6,7 +6,7 @@ import pytest
 from installed import Machine
 
 SHIFTED = "BROKEN  mine: special, 0/0"
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(10)
 
 
 def replaced(path: Path, old: str, new: str) -> None:
@@ -19,9 +19,9 @@ def test_from_the_template_to_a_committed_case(machine: Machine) -> None:
     mine = machine.folder / "mine.cu"
     mine.write_text(machine.kfuzz("show", "--template").stdout)
 
-    right = machine.kfuzz("fuzz", "mine.cu", "--device", "cpu", "--max-cases", "40")
+    right = machine.kfuzz("fuzz", "mine.cu", "--device", "cpu", "--max-cases", "10")
     assert right.returncode == 0, right.stderr
-    assert "nothing is broken: 40 trials" in right.stdout
+    assert "nothing is broken: 10 trials" in right.stdout
 
     replaced(mine, "float max = -INFINITY;", "float max = 0.0f;")
     found = machine.kfuzz("fuzz", "mine.cu", "--device", "cpu", "--max-cases", "40", "--seed", "1")
@@ -58,7 +58,7 @@ def test_a_users_own_few_lines(machine: Machine) -> None:
         "from kfuzz import load\n"
         "from kfuzz.strategies import attempts\n\n"
         "OWN = load('own.cu')\n\n\n"
-        "@settings(deadline=None)\n"
+        "@settings(deadline=None, max_examples=10)\n"
         "@given(attempts(OWN, 64))\n"
         "def test_own(attempt):\n"
         "    assert OWN.admits(OWN.axes_of(attempt.case.arrays))\n"

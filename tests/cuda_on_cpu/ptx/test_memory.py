@@ -1,7 +1,5 @@
 """Accesses, atomics and what warps do in PTX: their values, and that each is checked with its line and thread."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 from planted_jobs import Value, job_of
@@ -9,12 +7,6 @@ from ptx_kernels import ACCESSES, WARPS
 
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Outcome, Probe
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[CpuDevice]:
-    with CpuDevice() as one:
-        yield one
 
 
 def run(device: CpuDevice, text: str, every: tuple[str, ...], entry: str, arguments: dict[str, Value]) -> Outcome:

@@ -1,6 +1,6 @@
 """PTX's instructions give what they mean: whole numbers and fractions of Python, on edges and on random values."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from ptx_floats import every_conversion, every_float_row
@@ -8,12 +8,6 @@ from ptx_integers import every_integer_row
 from ptx_rows import Checked, find_differences
 
 from kfuzz.cpu.device import CpuDevice
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[CpuDevice]:
-    with CpuDevice() as one:
-        yield one
 
 
 @pytest.mark.slow

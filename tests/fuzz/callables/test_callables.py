@@ -163,7 +163,7 @@ def test_a_claim_in_python_stands_above_the_code(tmp_path: Path) -> None:
     assert not has_claim(inside)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_callable_in_a_module_is_fuzzed_replayed_made_smaller_and_reproduced(tmp_path: Path) -> None:
     package = tmp_path / "mypkg"
     package.mkdir()

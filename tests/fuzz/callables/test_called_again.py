@@ -86,11 +86,12 @@ def test_what_ends_with_a_call_is_told_from_it(text: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_workspace_that_is_not_cleared_is_found_and_one_that_is_cleared_is_not_accused(tmp_path: Path) -> None:
+def test_a_workspace_that_is_not_cleared_is_found_and_one_that_is_cleared_is_not_accused(
+    tmp_path: Path, cpu: CpuDevice
+) -> None:
     wrong = tmp_path / "not_cleared.cu"
     wrong.write_text(f"#define BUG\n{CLEARED.read_text()}")
-    with CpuDevice() as cpu:
-        right, found = (called(kernel(path), cpu) for path in (CLEARED, wrong))
+    right, found = (called(kernel(path), cpu) for path in (CLEARED, wrong))
     assert right.defects == ()
     assert [(one.kind, one.severity) for one in found.defects] == [("stateful", "error")]
     assert "after other calls" in found.defects[0].message

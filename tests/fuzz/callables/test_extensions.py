@@ -37,12 +37,6 @@ def chosen(path: Path) -> object:
     return pytest.param(path, id=path.stem, marks=() if path.stem in IN_THE_SUITE else pytest.mark.soak)
 
 
-@pytest.fixture(scope="module")
-def cpu() -> Iterator[CpuDevice]:
-    with CpuDevice() as device:
-        yield device
-
-
 def trials(path: Path, cpu: CpuDevice, count: int) -> Iterator[Trial]:
     kernel = load(path)
     for seed in range(count):

@@ -150,12 +150,6 @@ def check_found(kernel: Kernel, device: Device, twin: Twin, path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def cpu() -> Iterator[CpuDevice]:
-    with CpuDevice() as device:
-        yield device
-
-
-@pytest.fixture(scope="module")
 def python() -> Iterator[PythonDevice]:
     opened = PythonDevice()
     yield opened

@@ -5,7 +5,6 @@ import random
 import re
 import subprocess
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -203,12 +202,6 @@ def test_a_refusal_is_told_in_a_line(tmp_path: Path) -> None:
 BARE = list_extensions(EXTENSIONS / "bare")
 IN_THE_SUITE = ("row_sum_atomics",)
 TRIALS, MOST = 40, 60
-
-
-@pytest.fixture(scope="module")
-def cpu() -> Iterator[CpuDevice]:
-    with CpuDevice() as device:
-        yield device
 
 
 @pytest.mark.parametrize(

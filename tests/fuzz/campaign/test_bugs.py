@@ -89,9 +89,14 @@ def broken(name: str) -> Kernel:
     return load(KERNELS / "broken" / f"{name}.cu")
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("corpus")
+
+
 @cache
-def campaign(name: str, seed: int, known: frozenset[str] = frozenset(), folder: Path | None = None) -> Result:
-    options = Options(seed=seed, max_cases=150, known=known, corpus=folder)
+def campaign(name: str, seed: int, folder: Path, known: frozenset[str] = frozenset(), cases: int = 150) -> Result:
+    options = Options(seed=seed, max_cases=cases, known=known, corpus=folder)
     return search([broken(name)], [Lane("cpu", CpuDevice)], options)
 
 
@@ -108,12 +113,12 @@ def report_of(result: Result) -> Report:
         pytest.param("missing_barrier", "race, ", marks=pytest.mark.soak),
     ],
 )
-def test_one_bug_has_one_headline_that_tells_most_of_it(name: str, says: str) -> None:
+def test_one_bug_has_one_headline_that_tells_most_of_it(name: str, says: str, folder: Path) -> None:
     """One missing __syncwarp gave 21 buckets, one dropped tail 6, with the least telling first."""
-    (bug,) = campaign(name, 1).news
+    (bug,) = campaign(name, 1, folder).news
     assert bug.headline.defect.bucket.startswith(f"broken/{name}: {says}")
     assert len(bug.also) >= 5
-    (text,) = failures(report_of(campaign(name, 1)))
+    (text,) = failures(report_of(campaign(name, 1, folder)))
     assert text.count("BROKEN") == 1
     assert text.count("  also  ") >= 5
 
@@ -121,25 +126,27 @@ def test_one_bug_has_one_headline_that_tells_most_of_it(name: str, says: str) ->
 @pytest.mark.soak
 @pytest.mark.parametrize("name", ["last_warp_no_syncwarp", "tail_dropped", "leading_neg_inf", "neg_flt_max_padding"])
 def test_a_baseline_holds_under_three_other_seeds(name: str, tmp_path: Path) -> None:
-    (tmp_path / "base.json").write_text(as_json([document(report_of(campaign(name, 1)))]))
+    (tmp_path / "base.json").write_text(as_json([document(report_of(campaign(name, 1, tmp_path)))]))
     known = corpus.read_baseline(tmp_path / "base.json")
     for seed in (2, 3, 4):
-        again = report_of(campaign(name, seed, known))
+        again = report_of(campaign(name, seed, tmp_path, known))
         assert again.exit_code == 0, [bug.headline.defect.bucket for bug in again.result.news]
         assert again.kernels[0].bugs
 
 
 @pytest.mark.soak
 def test_a_baseline_of_one_bug_does_not_know_another(tmp_path: Path) -> None:
-    (tmp_path / "base.json").write_text(as_json([document(report_of(campaign("leading_neg_inf", 1)))]))
+    (tmp_path / "base.json").write_text(as_json([document(report_of(campaign("leading_neg_inf", 1, tmp_path)))]))
     known = {one.replace("leading_neg_inf", "tail_dropped") for one in corpus.read_baseline(tmp_path / "base.json")}
-    again = report_of(campaign("tail_dropped", 1, frozenset(known)))  # wrong for infinities is not wrong for numbers
+    again = report_of(
+        campaign("tail_dropped", 1, tmp_path, frozenset(known))
+    )  # wrong for infinities is not wrong for numbers
     assert again.exit_code == 1
 
 
 @pytest.mark.slow
-def test_the_first_bug_is_small_and_finite_at_once(tmp_path: Path) -> None:
-    result = campaign("tail_dropped", 1, folder=tmp_path)
+def test_the_first_bug_is_small_and_finite_at_once(folder: Path) -> None:
+    result = campaign("tail_dropped", 1, folder)
     one = result.news[0].headline
     assert one.path is not None
     record = case_file.read(one.path)
@@ -156,8 +163,8 @@ def test_the_first_bug_is_small_and_finite_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_warning_has_a_block_a_place_a_case_and_a_command_like_an_error(tmp_path: Path) -> None:
-    result = campaign("all_threads_write", 1, folder=tmp_path)
+def test_a_warning_has_a_block_a_place_a_case_and_a_command_like_an_error(folder: Path, device: CpuDevice) -> None:
+    result = campaign("all_threads_write", 1, folder, cases=40)
     report = report_of(result)
     bug = result.kernels[0].bugs[0]
     assert not bug.is_error
@@ -173,24 +180,23 @@ def test_a_warning_has_a_block_a_place_a_case_and_a_command_like_an_error(tmp_pa
     record = case_file.read(path)
     assert record.origin is not None
     assert record.origin.severity == "warning"
-    with CpuDevice() as device:
-        again = replay(record, broken("all_threads_write"), device)
-        assert (again.status, [one.bucket for one in again.defects]) == ("warned", [bug.headline.defect.bucket])
-        assert replay(record, load(KERNELS / "reduce" / "max_sum_last_block.cu"), device).status == "kept"
+    again = replay(record, broken("all_threads_write"), device)
+    assert (again.status, [one.bucket for one in again.defects]) == ("warned", [bug.headline.defect.bucket])
+    assert replay(record, load(KERNELS / "reduce" / "max_sum_last_block.cu"), device).status == "kept"
 
 
 @pytest.mark.slow
-def test_a_case_of_an_error_is_written_as_it_always_was(tmp_path: Path) -> None:
-    result = campaign("leading_neg_inf", 1, folder=tmp_path)
+def test_a_case_of_an_error_is_written_as_it_always_was(folder: Path) -> None:
+    result = campaign("leading_neg_inf", 1, folder, cases=60)
     path = result.news[0].headline.path
     assert path is not None
     assert '"severity"' not in path.read_text()
 
 
 @pytest.mark.slow
-def test_a_broken_trial_is_no_trial_that_used_nothing_of_its_bound() -> None:
+def test_a_broken_trial_is_no_trial_that_used_nothing_of_its_bound(folder: Path) -> None:
     """The page drew a bar at 0 for a kernel whose every answer is wrong."""
-    result = campaign("leading_neg_inf", 1)
+    result = campaign("leading_neg_inf", 1, folder, cases=60)
     progress = result.kernels[0].progress
     broken = sum(one.count for one in result.kernels[0].discoveries if one.defect.worst is not None)
     assert broken
@@ -198,10 +204,8 @@ def test_a_broken_trial_is_no_trial_that_used_nothing_of_its_bound() -> None:
 
 
 @pytest.mark.slow
-def test_a_race_names_both_threads_and_their_launch() -> None:
-    entries = document(Report(campaign("missing_barrier", 1), (), "cpu", datetime(2026, 1, 1, tzinfo=UTC)))["kernels"][
-        0
-    ]
+def test_a_race_names_both_threads_and_their_launch(folder: Path) -> None:
+    entries = document(report_of(campaign("missing_barrier", 1, folder, cases=12)))["kernels"][0]
     threads = [one["threads"] for one in entries["findings"] if one["kind"] == "race" and one["threads"]]
     assert threads
     for one in threads:

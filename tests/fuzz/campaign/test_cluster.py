@@ -33,7 +33,7 @@ pytestmark = pytest.mark.slow
 
 ASKED = ("broken/leading_neg_inf", "softmax/online_warp", "broken/tail_dropped", "--seed", "3",
          "--device", "cpu", "--json", "run.json", "--max-cases")  # fmt: skip
-FEW, MANY = "96", "240"
+FEW, MANY = "30", "240"
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +97,7 @@ def check_same(address: str, cases: str, here: Path, folder: Path) -> None:
     assert corpus_files(folder) == corpus_files(here) != {}
 
 
+@pytest.mark.slow(10)
 def test_two_workers_find_the_same(cluster: TestCluster, here: Callable[[str], Path], tmp_path: Path) -> None:
     check_same(cluster.address, FEW, here(FEW), tmp_path)
 

@@ -120,7 +120,7 @@ def test_on_a_gpu_it_is_kept_clear_of_too(kernel: Kernel) -> None:
     check_both_are_found(kernel, GpuDevice, 300)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_kernel_that_always_crashes_is_given_up_with_a_message(tmp_path: Path) -> None:
     CountingDevice.answers = 0
     (one,) = run_campaign([deadly(tmp_path, "true")], CountingDevice, Options(seed=1, max_cases=100)).kernels

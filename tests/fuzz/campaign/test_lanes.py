@@ -126,10 +126,9 @@ def test_the_processes_are_shared_between_the_devices_there_are() -> None:
     assert sum(lane.jobs for lane in lanes_for("auto", 4)) == 4
 
 
-def test_a_lane_beside_a_gpu_leaves_it_what_is_large() -> None:
-    with CpuDevice() as device:
-        orders = Orders((RIGHT,), 3, leaves_large=True)
-        ends = list(run_block(orders, device, Block(0, 59, 62), {}))
+def test_a_lane_beside_a_gpu_leaves_it_what_is_large(device: CpuDevice) -> None:
+    orders = Orders((RIGHT,), 3, leaves_large=True)
+    ends = list(run_block(orders, device, Block(0, 59, 62), {}))
     assert [end.index for end in ends if isinstance(end, TrialEnd)] == [59, 61]
 
 

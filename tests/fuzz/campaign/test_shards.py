@@ -33,7 +33,7 @@ def campaign(shard: str, seed: str = "3", kernels: tuple[str, ...] = KERNELS) ->
     """The report of one part, in a folder of its own."""
     place = Path(shard.replace("/", "of"))
     where = ("--corpus", str(place / "corpus"), "--json", str(place / "run.json"))
-    done = kfuzz("fuzz", *kernels, "--device", "cpu", "--jobs", "1", "--seed", seed, "--max-cases", "96",
+    done = kfuzz("fuzz", *kernels, "--device", "cpu", "--jobs", "1", "--seed", seed, "--max-cases", "64",
                  "--shard", shard, *where)  # fmt: skip
     assert done.exit_code in (0, 1, 2), done.output
     found: Document = json.loads((place / "run.json").read_text())
@@ -115,14 +115,14 @@ def test_a_case_that_is_missing_beside_its_report_is_an_error() -> None:
 @pytest.mark.slow
 def test_a_part_is_resumed_as_that_part_alone() -> None:
     asked = ("fuzz", "reduce/warp_max_down", "--device", "cpu", "--jobs", "1", "--seed", "3", "--out", "out")
-    first = kfuzz(*asked, "--max-cases", "40", "--shard", "1/2")
+    first = kfuzz(*asked, "--max-cases", "20", "--shard", "1/2")
     assert first.exit_code == 0, first.output
-    again = kfuzz(*asked, "--max-cases", "80", "--shard", "1/2", "--json", "resumed.json")
+    again = kfuzz(*asked, "--max-cases", "40", "--shard", "1/2", "--json", "resumed.json")
     assert again.exit_code == 0, again.output
-    kfuzz(*asked[:-2], "--max-cases", "80", "--shard", "1/2", "--json", "whole.json")
+    kfuzz(*asked[:-2], "--max-cases", "40", "--shard", "1/2", "--json", "whole.json")
     resumed, whole = (json.loads(Path(name).read_text()) for name in ("resumed.json", "whole.json"))
     assert settled(resumed) == settled(whole)
-    other = kfuzz(*asked, "--max-cases", "80", "--shard", "2/2")
+    other = kfuzz(*asked, "--max-cases", "40", "--shard", "2/2")
     assert (other.exit_code, "shard: 1/2, and this campaign has 2/2; give another folder" in other.stderr) == (2, True)
 
 

@@ -1,7 +1,6 @@
 """The corpus and its replay: one file a bucket, nothing lost, and a status for each case."""
 
 import multiprocessing
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,6 @@ from kfuzz.cases import case_file, corpus
 from kfuzz.cases.case import Origin, Record, case_of
 from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import Kernel
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Circumstances, Device, Finding, Job, Outcome, Probe, Run
 from kfuzz.trials.replay import LARGE, Replay, replay
 
@@ -24,12 +22,6 @@ def record(bucket: str, values: list[float], minimized: bool = False, kernel: st
     return Record(
         case, Origin(kernel, bucket, "numeric", "it is off", "cpu", {"threads": 32}, False, 3, seed, minimized)
     )
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[Device]:
-    with CpuDevice() as device:
-        yield device
 
 
 def test_save_fetch_delete(tmp_path: Path) -> None:

@@ -314,13 +314,13 @@ def bare(path: Path) -> str:
 @pytest.mark.parametrize(
     ("name", "launch"),
     [
-        ("softmax/online_thread", "ceil_div(rows, threads)"),
-        ("softmax/naive_block", "rows"),
+        pytest.param("softmax/online_thread", "ceil_div(rows, threads)", marks=pytest.mark.soak),
+        pytest.param("softmax/naive_block", "rows", marks=pytest.mark.soak),
         ("reduce/block_sum", "rows"),
         ("reduce/warp_sum_down", "ceil_div(rows, threads / 32)"),
-        ("reduce/merge_all", "1"),
+        pytest.param("reduce/merge_all", "1", marks=pytest.mark.soak),
         ("sgemm/tiled", "ceil_div(n, 32)"),
-        ("transpose/naive", "ceil_div(cols, 32)"),
+        pytest.param("transpose/naive", "ceil_div(cols, 32)", marks=pytest.mark.soak),
     ],
 )
 def test_arrays_and_launch_of_a_file_without_a_claim_are_guessed(tmp_path: Path, name: str, launch: str) -> None:

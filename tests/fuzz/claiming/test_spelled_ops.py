@@ -190,13 +190,12 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &forward); }
 
 
 @pytest.mark.slow
-def test_an_extension_works_along_a_dimension_in_the_middle(tmp_path: Path) -> None:
+def test_an_extension_works_along_a_dimension_in_the_middle(tmp_path: Path, device: CpuDevice) -> None:
     path = tmp_path / "middle.cu"
-    with CpuDevice() as device:
-        path.write_text(EXTENSION)
-        kept = trials(kernel_with(path, Unclaimed(BATCHES)), device)
-        path.write_text(EXTENSION.replace("d += expf", "d += 1.001f * expf"))
-        broken = trials(kernel_with(path, Unclaimed(BATCHES)), device)
+    path.write_text(EXTENSION)
+    kept = trials(kernel_with(path, Unclaimed(BATCHES)), device)
+    path.write_text(EXTENSION.replace("d += expf", "d += 1.001f * expf"))
+    broken = trials(kernel_with(path, Unclaimed(BATCHES)), device)
     assert sum(trial.elements for trial in kept)
     assert not [defect for trial in kept for defect in trial.errors]
     assert [defect for trial in broken for defect in trial.errors]

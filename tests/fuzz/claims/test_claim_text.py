@@ -1,7 +1,6 @@
 """The kernel's text fills in what a claim leaves out, and contradictions are reported with their line."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,6 @@ from kfuzz.claims.front_matter import parse
 from kfuzz.claims.kernel import KERNELS, Kernel, discover, read
 from kfuzz.claims.text import said_in
 from kfuzz.commands.group import main
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Device, Probe
 from kfuzz.oracle.rounding import EXP2_SCALED, EXPF, FAST_EXP2_SCALED, FAST_EXPF, ExpModel
 from kfuzz.trials.trial import run_trial
@@ -22,12 +20,6 @@ from kfuzz.views.inferred import inferred_parts
 
 SAFE = KERNELS / "softmax" / "safe_block.cu"
 FLASH = "exp2f(fmaf(value, LOG2E, -max * LOG2E))"
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[Device]:
-    with CpuDevice() as one:
-        yield one
 
 
 def safe(*changes: tuple[str, str]) -> Kernel:

@@ -42,12 +42,11 @@ def test_a_name_that_the_formula_lacks_is_a_mistake_of_the_claim(tmp_path: Path,
 
 
 @pytest.mark.parametrize(("divisor", "is_right"), [("cols", True), ("(cols - 1)", False)])
-def test_a_layer_norm_is_judged_on_the_cpu(tmp_path: Path, divisor: str, is_right: bool) -> None:
+def test_a_layer_norm_is_judged_on_the_cpu(tmp_path: Path, divisor: str, is_right: bool, device: CpuDevice) -> None:
     rng = np.random.default_rng(1)
     x, w, b = (rng.standard_normal(shape).astype("f4") for shape in ((5, 33), 33, 33))
     kernel = kernel_of(tmp_path, divisor=divisor)
-    with CpuDevice() as device:
-        trial = run_trial(kernel, case_of("layer_norm", {"x": x, "w": w, "b": b}), {}, device, Probe(runs=2))
+    trial = run_trial(kernel, case_of("layer_norm", {"x": x, "w": w, "b": b}), {}, device, Probe(runs=2))
     assert trial.elements == 5 * 33
     assert (not trial.errors) == is_right, trial.errors
 
@@ -114,15 +113,16 @@ extern "C" __global__ void cross_entropy(const double* x, const int* labels, dou
 
 
 @pytest.mark.parametrize(("wrong", "is_right"), [("", True), (" + 1e-12", False)])
-def test_doubles_and_labels_are_judged_as_the_kernel_holds_them(tmp_path: Path, wrong: str, is_right: bool) -> None:
+def test_doubles_and_labels_are_judged_as_the_kernel_holds_them(
+    tmp_path: Path, wrong: str, is_right: bool, device: CpuDevice
+) -> None:
     (tmp_path / "ce.cu").write_text(CROSS_ENTROPY.replace(" WRONG", wrong))
     kernel = load(tmp_path / "ce.cu")
     rng = np.random.default_rng(3)
     labels = np.array([3, -11, 0, np.nan], "f4")
     case = case_of("cross_entropy", {"x": rng.standard_normal((4, 9)).astype("f4"), "labels": labels})
     assert kernel.stored(case.arrays)["labels"].tolist() == [3, 2, 0, 0]
-    with CpuDevice() as device:
-        trial = run_trial(kernel, case, {}, device, Probe(runs=2))
+    trial = run_trial(kernel, case, {}, device, Probe(runs=2))
     assert trial.elements == 4
     assert (not trial.errors) == is_right, trial.errors
 

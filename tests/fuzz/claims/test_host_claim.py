@@ -1,7 +1,6 @@
 """A claim whose kernel is a host function: read, bound, run and judged like any other."""
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -65,12 +64,6 @@ def kernel(*changes: tuple[str, str]) -> Kernel:
         assert old in text
         text = text.replace(old, new)
     return read(parse(Path("mine.cu"), text))
-
-
-@pytest.fixture(scope="module")
-def cpu() -> Iterator[CpuDevice]:
-    with CpuDevice() as device:
-        yield device
 
 
 def trial(cpu: CpuDevice, mine: Kernel, rows: int = 5, cols: int = 77, check: bool = False) -> Trial:

@@ -262,7 +262,9 @@ def test_what_cannot_be_kept_is_told_all_the_same(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, *(pytest.param(one, marks=pytest.mark.soak) for one in (signal.SIGINT, signal.SIGHUP))]
+)
 def test_an_end_from_outside_is_130_and_keeps_what_was_found(folder: Path, number: signal.Signals) -> None:
     command = [sys.executable, "-m", "kfuzz", "fuzz", "mine.cu", "--device", "cpu"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

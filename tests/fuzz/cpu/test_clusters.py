@@ -1,6 +1,5 @@
 """Thread block clusters on the cpu device: the findings in wrong ones, beside the pairs of test_pairs.py."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,12 +10,6 @@ from planted_jobs import Value, expected, planted, reported, source
 from kfuzz.claims.kernel import load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import ClaimError, Finding, Job, Probe
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[CpuDevice]:
-    with CpuDevice() as one:
-        yield one
 
 
 def clustered(entry: str, arguments: dict[str, Value], block: int = 64) -> Job:

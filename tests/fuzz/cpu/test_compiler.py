@@ -77,7 +77,9 @@ def test_macros_of_the_author_reach_only_the_authors_text(folder: Path) -> None:
     assert set((folder / "cpu").glob("front-*")) == before  # one precompiled header serves all
 
 
-@pytest.mark.parametrize("damage", [b"", b"no library at all", None])
+@pytest.mark.parametrize(
+    "damage", [b"no library at all", *(pytest.param(one, marks=pytest.mark.soak) for one in (b"", None))]
+)
 def test_a_damaged_library_is_built_again(folder: Path, damage: bytes | None) -> None:
     assert is_right(doubling())
     (path,) = libraries(folder)
@@ -95,7 +97,7 @@ def test_damaged_notes_are_made_again(folder: Path) -> None:
     assert is_right(doubling())
 
 
-@pytest.mark.parametrize("damage", [b"", b"no header at all"])
+@pytest.mark.parametrize("damage", [b"no header at all", pytest.param(b"", marks=pytest.mark.soak)])
 def test_a_damaged_precompiled_header_does_no_harm(folder: Path, damage: bytes) -> None:
     for one in (folder / "cpu").glob("front-*"):
         one.unlink()  # the links into the shared cache: this test damages a header of its own
@@ -148,7 +150,7 @@ def test_without_a_compiler_the_message_says_how_to_get_one(monkeypatch: pytest.
         CpuDevice()
 
 
-@pytest.mark.parametrize("libraries_loaded", [24, pytest.param(400, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("libraries_loaded", [16, pytest.param(400, marks=pytest.mark.soak)])
 def test_one_process_loads_many_libraries(folder: Path, libraries_loaded: int) -> None:
     """More than the 14 with thread-local arrays that the C library has room for at first; in soak, more than stay."""
     with CpuDevice() as device:

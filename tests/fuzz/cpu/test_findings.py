@@ -1,6 +1,5 @@
 """The cpu device finds, names and locates every planted bug, and reports nothing in correct code beside it."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -16,12 +15,6 @@ from kfuzz.devices import Finding, Job, Outcome, Probe, Run
 
 CHECK = Probe(check=True, timeout=5.0)
 FAST = Probe(timeout=5.0)
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[CpuDevice]:
-    with CpuDevice() as one:
-        yield one
 
 
 def job(name: str, **more: int) -> Job:

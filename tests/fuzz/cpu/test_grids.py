@@ -1,6 +1,5 @@
 """Grids whose blocks wait for one another by grid.sync(): the findings in wrong ones, and none in right ones."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,12 +41,6 @@ __global__ void sums(float *y, const float *x, int rows, int cols) {
     }
 }
 """
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[CpuDevice]:
-    with CpuDevice() as one:
-        yield one
 
 
 def rounds(grid: int, threads: int = 64, shared: int = 0) -> Job:

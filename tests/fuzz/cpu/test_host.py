@@ -1,6 +1,5 @@
 """Host functions on the cpu device: their launches and allocations, what they must not touch, and how they refuse."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -52,12 +51,6 @@ CHECKED = {
     "gives_a_host_pointer": ("illegal-address", "which is in no array"),
 }
 """Bugs that a checked run names; a plain run sees nothing of the last one."""
-
-
-@pytest.fixture(scope="module")
-def cpu() -> Iterator[CpuDevice]:
-    with CpuDevice() as device:
-        yield device
 
 
 def job(name: str, n: int = N) -> Job:

@@ -1,6 +1,5 @@
 """The order of accesses, the words for a missing order, and defects beyond the first of a run."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +11,6 @@ from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Finding, Job, Probe, Step
 
 CHECK = Probe(check=True, timeout=5.0)
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[CpuDevice]:
-    with CpuDevice() as one:
-        yield one
 
 
 def races(device: CpuDevice, name: str, threads: int = 64) -> list[Finding]:

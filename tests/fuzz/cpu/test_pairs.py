@@ -10,7 +10,7 @@ from planted_programs import NAMES, Program, job, program
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Finding, Probe
 
-OF_A_CLASS = 4
+OF_A_CLASS = 3
 """The number of pairs of each class, at the smallest size, that every test run checks; the rest takes too long."""
 
 
@@ -22,12 +22,6 @@ def choose_programs() -> Iterator[object]:
         for threads, seed in product((64, 256, 1024), range(3)):
             is_quick = seen[program(name).group] <= OF_A_CLASS and (threads, seed) == (64, 0)
             yield pytest.param(name, threads, seed, marks=() if is_quick else pytest.mark.soak)
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[CpuDevice]:
-    with CpuDevice() as one:
-        yield one
 
 
 def findings(device: CpuDevice, one: Program, has_bug: bool, threads: int, seed: int) -> list[Finding]:

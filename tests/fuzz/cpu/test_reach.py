@@ -39,10 +39,10 @@ BESIDE = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", BESIDE)
-def test_definitions_that_no_entry_reaches_do_no_harm(name: str) -> None:
-    for text in (BESIDE[name] + "\n" + DOUBLES, DOUBLES + BESIDE[name] + "\n"):
+@pytest.mark.parametrize("names", [[*BESIDE], *(pytest.param([name], marks=pytest.mark.soak) for name in BESIDE)])
+def test_definitions_that_no_entry_reaches_do_no_harm(names: list[str]) -> None:
+    beside = "".join(f"{BESIDE[name]}\n" for name in names)
+    for text in (beside + DOUBLES, DOUBLES + beside):
         with CpuDevice() as device:
             outcome = device.run(job_of(text, ("k",), "k", {"y": "f32[4]", "x": floats(4)}, block=4), Probe())
         assert outcome.runs[0].outputs["y"].tolist() == [2, 4, 6, 8]
@@ -76,14 +76,13 @@ def test_a_refused_program_gets_the_line_and_no_advice_of_a_gpu(tmp_path: Path) 
     assert str(error.value) == f"{path}:3: the cpu device does not have this part of CUDA graphs"
 
 
-def test_a_header_may_need_a_definition_that_nothing_else_uses(tmp_path: Path) -> None:
+def test_a_header_may_need_a_definition_that_nothing_else_uses(tmp_path: Path, device: CpuDevice) -> None:
     (tmp_path / "twice.cuh").write_text("__device__ inline float by_header(float x) { return twice(x); }\n")
     text = '__device__ float twice(float x) { return 2.0f * x; }\n#include "twice.cuh"\n' + DOUBLES.replace(
         "2.0f * x[threadIdx.x]", "by_header(x[threadIdx.x])"
     )
     job = job_of(text, ("k",), "k", {"y": "f32[4]", "x": floats(4)}, block=4, flags=(f"-I{tmp_path}",))
-    with CpuDevice() as device:
-        assert device.run(job, Probe()).runs[0].outputs["y"].tolist() == [2, 4, 6, 8]
+    assert device.run(job, Probe()).runs[0].outputs["y"].tolist() == [2, 4, 6, 8]
 
 
 def test_lines_stay_where_they_are_and_brackets_that_do_not_match_keep_everything() -> None:

@@ -1,17 +1,17 @@
 """Accesses that streams, events and the host order are not findings; accesses that they do not order are races."""
 
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import closing
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from planted_jobs import PLANTED, expected_if, source
+from program_runs import server
 
 from kfuzz.cpu.compiler import Library
 from kfuzz.devices import Finding
 from kfuzz.programs.build import compile_source, link, load_program
-from kfuzz.programs.check import CheckedProgram, Server
+from kfuzz.programs.check import CheckedProgram
 from kfuzz.programs.command_line import parse
 
 
@@ -74,14 +74,8 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> Library:
     return build("graphs", tmp_path_factory.mktemp("graphs"))
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with closing(Server()) as one:
-        yield one
-
-
-def find_races(streams: Library, server: Server, which: str, runs: int) -> tuple[Finding, ...]:
-    program = CheckedProgram(streams, ("streams", which), 20.0, server, lambda _: None)
+def find_races(streams: Library, which: str, runs: int) -> tuple[Finding, ...]:
+    program = CheckedProgram(streams, ("streams", which), 20.0, server(), lambda _: None)
     found = program.examine(runs, seed=1).findings
     assert {one.exit_code for one in program.printed} <= {0, None}
     return found
@@ -97,24 +91,28 @@ def test_there_are_enough_right_and_wrong_parts() -> None:
     assert set(WRONG) | set(WRONG_GRAPHS) >= set(IN_THE_SUITE)
 
 
+RUNS = pytest.mark.parametrize("runs", [1, pytest.param(2, marks=pytest.mark.soak)])
+
+
+@RUNS
 @pytest.mark.slow
-def test_accesses_that_streams_events_and_the_host_order_are_not_accused(streams: Library, server: Server) -> None:
-    assert [(which, find_races(streams, server, which, runs=2)) for which in RIGHT] == [(which, ()) for which in RIGHT]
+def test_accesses_that_streams_events_and_the_host_order_are_not_accused(streams: Library, runs: int) -> None:
+    assert [(which, find_races(streams, which, runs)) for which in RIGHT] == [(which, ()) for which in RIGHT]
 
 
 @pytest.mark.slow
-def test_a_kernel_that_waits_for_the_host_is_not_judged(streams: Library, server: Server) -> None:
+def test_a_kernel_that_waits_for_the_host_is_not_judged(streams: Library) -> None:
     for which in NEITHER:
-        program = CheckedProgram(streams, ("streams", which), 0.3, server, lambda _: None)
+        program = CheckedProgram(streams, ("streams", which), 0.3, server(), lambda _: None)
         assert program.examine(1, seed=1).findings == ()
         assert "a run did not end after 0.3 s" in program.stopped
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("which", seldom(WRONG))
-def test_unordered_accesses_are_a_race_that_names_both_places(streams: Library, server: Server, which: str) -> None:
+def test_unordered_accesses_are_a_race_that_names_both_places(streams: Library, which: str) -> None:
     text = source("streams").splitlines()
-    found = [one for one in find_races(streams, server, which, runs=1) if one.severity == "error"]
+    found = [one for one in find_races(streams, which, runs=1) if one.severity == "error"]
     _, kind, line = expected_if("streams", which)
     assert {one.kind for one in found} == {kind}, found
     kernel = re.match(r"\s*(FILL|ADD)", text[line - 1])
@@ -124,17 +122,16 @@ def test_unordered_accesses_are_a_race_that_names_both_places(streams: Library, 
     assert any(TELLS.get(which, "nothing orders the two") in one.message for one in found), found
 
 
+@RUNS
 @pytest.mark.slow
-def test_accesses_that_edges_of_a_graph_order_are_not_accused(graphs: Library, server: Server) -> None:
-    assert [(which, find_races(graphs, server, which, runs=2)) for which in RIGHT_GRAPHS] == [
-        (w, ()) for w in RIGHT_GRAPHS
-    ]
+def test_accesses_that_edges_of_a_graph_order_are_not_accused(graphs: Library, runs: int) -> None:
+    assert [(which, find_races(graphs, which, runs)) for which in RIGHT_GRAPHS] == [(w, ()) for w in RIGHT_GRAPHS]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("which", seldom(WRONG_GRAPHS))
-def test_a_missing_edge_of_a_graph_is_a_race_at_the_node(graphs: Library, server: Server, which: str) -> None:
-    found = [one for one in find_races(graphs, server, which, runs=1) if one.severity == "error"]
+def test_a_missing_edge_of_a_graph_is_a_race_at_the_node(graphs: Library, which: str) -> None:
+    found = [one for one in find_races(graphs, which, runs=1) if one.severity == "error"]
     _, kind, line = expected_if("graphs", which)
     assert {one.kind for one in found} == {kind}, found
     of_kernels = [one for one in found if one.calls]
@@ -160,14 +157,12 @@ int main(int argc, char **) {
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("stream", "races"), [("per-thread", True), ("legacy", False)])
-def test_the_default_stream_of_a_thread_waits_for_no_other(
-    tmp_path: Path, server: Server, stream: str, races: bool
-) -> None:
+def test_the_default_stream_of_a_thread_waits_for_no_other(tmp_path: Path, stream: str, races: bool) -> None:
     (tmp_path / "two.cu").write_text(DEFAULT_STREAM, encoding="utf-8")
     command = parse([f"--default-stream={stream}", str(tmp_path / "two.cu")])
     link([compile_source(one, command.flags).object for one in command.sources], command, tmp_path / "two")
     library = load_program(tmp_path / "two")
     for waits in (False, True):
         words = ("two", "waits") if waits else ("two",)
-        found = CheckedProgram(library, words, 20.0, server, lambda _: None).examine(2, seed=1).findings
+        found = CheckedProgram(library, words, 20.0, server(), lambda _: None).examine(2, seed=1).findings
         assert {one.kind for one in found} == ({"race"} if races and not waits else set()), found

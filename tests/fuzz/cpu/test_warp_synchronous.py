@@ -1,6 +1,5 @@
 """Code from before Volta that relies on lanes in step has a race, unless the claim declares that it relies on them."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -96,12 +95,6 @@ NAMES = ("tree", "scan_twice", "ways_part", "count_by_tags", "two_warps", "tree_
 X = np.random.default_rng(1).integers(0, 100, 512).astype(np.float32)
 ROWS = X.reshape(-1, 256)
 WARPS = X.reshape(-1, 32)
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[CpuDevice]:
-    with CpuDevice() as one:
-        yield one
 
 
 def run_job(device: CpuDevice, name: str, in_step: bool) -> Outcome:

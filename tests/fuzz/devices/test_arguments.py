@@ -223,11 +223,10 @@ def test_a_wrong_argument_is_seen(device: Device) -> None:
     assert copied(device, kernel(f'call = "{call}"'.replace("1.0f", "2.0f"), source)).errors
 
 
-def test_an_access_past_the_end_through_a_functor_has_its_line() -> None:
+def test_an_access_past_the_end_through_a_functor_has_its_line(cpu: CpuDevice) -> None:
     call, source = CALLS["functors"]
     mine = kernel(f'call = "{call}"'.replace("cols)", "cols + 1)"), source)
-    with CpuDevice() as cpu:
-        defects = copied(cpu, mine, check=True).errors
+    defects = copied(cpu, mine, check=True).errors
     assert {defect.kind for defect in defects} >= {"out-of-bounds"}
     assert all(defect.line for defect in defects if defect.kind == "out-of-bounds")
 

@@ -171,7 +171,7 @@ def round_of_hostility(device: CpuDevice, trials: int) -> None:
         assert kind in {one.kind for one in found}
 
 
-@pytest.mark.parametrize("trials", [36, pytest.param(1000, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("trials", [18, pytest.param(1000, marks=pytest.mark.soak)])
 def test_hostile_trials_leave_no_process_and_no_file_behind(trials: int) -> None:
     processes, files = len(children()), files_open()
     with CpuDevice() as device:
@@ -317,6 +317,7 @@ __global__ void works(float *y) {
 """
 
 
+@pytest.mark.soak  # it keeps a processor busy for six seconds
 def test_a_worker_that_has_no_processor_is_waited_for() -> None:
     worker, probe = Worker("kfuzz.cpu.backend"), Probe(timeout=1.0)
     job = job_of(WORK, ("works",), "works", {"y": "f32[1]"}, block=1)

@@ -1,6 +1,5 @@
 """Minimize: smaller, the same bucket, by real runs; what an interruption keeps, and how often the case fails."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,12 +36,6 @@ TAIL = our_kernel("broken/tail_dropped")
 OVERFLOW = our_kernel("broken/index_overflow")
 RIGHT = our_kernel("softmax/online_thread")
 NEG_INF = bits_of(float("-inf"))
-
-
-@pytest.fixture(scope="module")
-def cpu() -> Iterator[CpuDevice]:
-    with CpuDevice() as device:
-        yield device
 
 
 def noise(rows: int, cols: int, *edits: Edit) -> Recipe:

@@ -1,7 +1,5 @@
 """Cases of narrow arrays stay valid while they are made smaller: groups follow their row, and codes stay codes."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
@@ -16,12 +14,6 @@ from kfuzz.search.plan import plan_at
 from kfuzz.trials.trial import unfit
 
 DEQUANTIZE = load(KERNELS / "group_dequantize" / "e4m3_block.cu")
-
-
-@pytest.fixture(scope="module")
-def cpu() -> Iterator[CpuDevice]:
-    with CpuDevice() as device:
-        yield device
 
 
 def test_the_scales_of_a_smaller_matrix_are_fewer() -> None:

@@ -2,18 +2,17 @@
 
 import re
 import subprocess
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from paths import DATA
 from planted_jobs import Mark, expected_if, source
-from program_runs import built
+from program_runs import built, server
 
 from kfuzz.devices import Finding
 from kfuzz.gpu import driver, nvidia
 from kfuzz.programs.build import load_program
-from kfuzz.programs.check import CheckedProgram, Server
+from kfuzz.programs.check import CheckedProgram
 
 pytestmark = pytest.mark.slow
 FILES = ("bulk_copies", "bulk_copies_by_ptx", "tensor_maps", "wgmma")
@@ -29,10 +28,9 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 def examine(program: Path, *words: str, seed: int = 1) -> tuple[set[Mark], list[Finding], str]:
     """The errors of a program, its findings, and what it printed."""
-    with closing(Server()) as server:
-        one = CheckedProgram(load_program(program), (str(program), *words), 60.0, server, lambda _: None)
-        findings = list(one.examine(3, seed=seed).findings)
-        output = {run.output if isinstance(run.output, str) else run.output.decode() for run in one.printed}
+    one = CheckedProgram(load_program(program), (str(program), *words), 60.0, server(), lambda _: None)
+    findings = list(one.examine(3, seed=seed).findings)
+    output = {run.output if isinstance(run.output, str) else run.output.decode() for run in one.printed}
     return {(found.severity, found.kind, found.line or 0) for found in findings}, findings, "".join(sorted(output))
 
 

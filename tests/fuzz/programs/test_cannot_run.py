@@ -1,13 +1,13 @@
 """Programs that kfuzz cannot run: one line says why, and nothing in them is reported as a defect."""
 
-from contextlib import closing
 from pathlib import Path
 
 import pytest
+from program_runs import server
 
 from kfuzz.devices import ClaimError, Finding, UnsupportedError
 from kfuzz.programs.build import compile_source, link, load_program
-from kfuzz.programs.check import CheckedProgram, Server, describe_status
+from kfuzz.programs.check import CheckedProgram, describe_status
 from kfuzz.programs.command_line import parse
 
 
@@ -16,10 +16,9 @@ def check(folder: Path, text: str, *arguments: str, runs: int = 2) -> tuple[Chec
     (folder / "own.cu").write_text(text)
     command = parse([str(folder / "own.cu")])
     link([compile_source(one, command.flags).object for one in command.sources], command, folder / "program")
-    with closing(Server()) as server:
-        words = (str(folder / "program"), *arguments)
-        one = CheckedProgram(load_program(folder / "program"), words, 60.0, server, lambda _: None)
-        return one, list(one.examine(runs, seed=1).findings)
+    words = (str(folder / "program"), *arguments)
+    one = CheckedProgram(load_program(folder / "program"), words, 60.0, server(), lambda _: None)
+    return one, list(one.examine(runs, seed=1).findings)
 
 
 @pytest.mark.slow

@@ -1,18 +1,17 @@
 """Kernels that may begin before those before them have ended: programmatic stream serialization, captures and edges."""
 
 import subprocess
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from paths import DATA
 from planted_jobs import Mark, expected_if
-from program_runs import built
+from program_runs import built, server
 
 from kfuzz.devices import Finding
 from kfuzz.gpu import nvidia
 from kfuzz.programs.build import load_program
-from kfuzz.programs.check import CheckedProgram, Server
+from kfuzz.programs.check import CheckedProgram
 
 pytestmark = pytest.mark.slow
 SOURCE = DATA / "planted" / "early_launches.cu"
@@ -54,13 +53,12 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def examine(program: Path, *cases: tuple[str, str], seed: int = 1) -> list[Finding]:
-    with closing(Server()) as server:
-        words = [word for way_and_case in cases for word in way_and_case]
-        one = CheckedProgram(load_program(program), (str(program), *words), 60.0, server, lambda _: None)
-        findings = list(one.examine(2, seed=seed).findings)
-        names = "".join(f"{case}\n" for _, case in cases)
-        assert {run.output if isinstance(run.output, str) else run.output.decode() for run in one.printed} == {names}
-        return findings
+    words = [word for way_and_case in cases for word in way_and_case]
+    one = CheckedProgram(load_program(program), (str(program), *words), 60.0, server(), lambda _: None)
+    findings = list(one.examine(2, seed=seed).findings)
+    names = "".join(f"{case}\n" for _, case in cases)
+    assert {run.output if isinstance(run.output, str) else run.output.decode() for run in one.printed} == {names}
+    return findings
 
 
 def mark_of(way: str, case: str) -> Mark:

@@ -1,12 +1,12 @@
 """Memory that is freed on one stream while another may still use it is reported as used after it was freed."""
 
-from contextlib import closing
 from pathlib import Path
 
 import pytest
+from program_runs import server
 
 from kfuzz.programs.build import compile_source, link, load_program
-from kfuzz.programs.check import CheckedProgram, Server
+from kfuzz.programs.check import CheckedProgram
 from kfuzz.programs.command_line import parse
 
 PROGRAM = """__global__ void fill(int *a) { a[threadIdx.x] = 1; }
@@ -30,8 +30,7 @@ def test_a_free_that_does_not_wait_for_another_stream_is_a_use_after_free(tmp_pa
     (tmp_path / "own.cu").write_text(PROGRAM)
     command = parse([str(tmp_path / "own.cu")])
     link([compile_source(one, command.flags).object for one in command.sources], command, tmp_path / "program")
-    with closing(Server()) as server:
-        for arguments, kinds in (((), []), (("wrong",), ["use-after-free"])):
-            words = (str(tmp_path / "program"), *arguments)
-            one = CheckedProgram(load_program(tmp_path / "program"), words, 60.0, server, lambda _: None)
-            assert [each.kind for each in one.examine(2, seed=1).findings] == kinds
+    for arguments, kinds in (((), []), (("wrong",), ["use-after-free"])):
+        words = (str(tmp_path / "program"), *arguments)
+        one = CheckedProgram(load_program(tmp_path / "program"), words, 60.0, server(), lambda _: None)
+        assert [each.kind for each in one.examine(2, seed=1).findings] == kinds

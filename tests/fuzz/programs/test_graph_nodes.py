@@ -1,14 +1,10 @@
 """Nodes of graphs that allocate, free and choose: right graphs are silent, and each planted bug is found."""
 
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from paths import DATA
 from program_runs import built, check_twice, line_of
-
-from kfuzz.programs.check import Server
 
 pytestmark = pytest.mark.slow
 
@@ -20,15 +16,9 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(tmp_path_factory.mktemp("graphs"), str(SOURCE))
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with closing(Server()) as one:
-        yield one
-
-
 @pytest.mark.parametrize("way", ["", "not freed"], ids=["frees", "frees at the next launch"])
-def test_right_graphs_are_silent(way: str, server: Server, program: Path) -> None:
-    right, findings = check_twice(server, program, way)
+def test_right_graphs_are_silent(way: str, program: Path) -> None:
+    right, findings = check_twice(program, way)
     assert findings == []
     assert [one.output for one in right.printed] == ["wrong: 0\n"] * 2
 
@@ -43,7 +33,7 @@ def test_right_graphs_are_silent(way: str, server: Server, program: Path) -> Non
         ("both count", "race", "// the turn"),
     ],
 )
-def test_a_wrong_graph_is_found(bug: str, kind: str, words: str, server: Server, program: Path) -> None:
-    _, findings = check_twice(server, program, bug)
+def test_a_wrong_graph_is_found(bug: str, kind: str, words: str, program: Path) -> None:
+    _, findings = check_twice(program, bug)
     errors = {(one.kind, line) for one in findings if one.severity == "error" for line in (one.line, one.other_line)}
     assert (kind, line_of(SOURCE, words)) in errors, findings

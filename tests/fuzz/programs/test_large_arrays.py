@@ -5,15 +5,15 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from paths import DATA
+from program_runs import server
 
 from kfuzz.devices import Finding
 from kfuzz.programs.build import compile_source, link, load_program
-from kfuzz.programs.check import CheckedProgram, Server
+from kfuzz.programs.check import CheckedProgram
 from kfuzz.programs.command_line import parse
 from kfuzz.programs.sampling import USUAL_SAMPLING, BlockSampling
 
@@ -59,10 +59,9 @@ def check(
     program: Path, *words: str, runs: int = 1, sampling: BlockSampling = USUAL_SAMPLING
 ) -> tuple[CheckedProgram, list[Finding]]:
     """The program after its runs, and their errors and warnings."""
-    with closing(Server()) as server:
-        called = (str(program), *words)
-        one = CheckedProgram(load_program(program), called, 60.0, server, lambda _: None, sampling=sampling)
-        return one, list(one.examine(runs, seed=1).findings)
+    called = (str(program), *words)
+    one = CheckedProgram(load_program(program), called, 60.0, server(), lambda _: None, sampling=sampling)
+    return one, list(one.examine(runs, seed=1).findings)
 
 
 MEASURE = """

@@ -3,18 +3,16 @@
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 from paths import DATA
-from program_runs import built
+from program_runs import built, server
 
 from kfuzz.devices import Finding, UnsupportedError
 from kfuzz.programs.build import compile_source, load_program
-from kfuzz.programs.check import CheckedProgram, Server
+from kfuzz.programs.check import CheckedProgram
 from kfuzz.programs.command_line import NvccSource
 
 pytestmark = pytest.mark.slow
@@ -33,15 +31,9 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {one.stem: built(tmp_path_factory.mktemp(one.stem), str(one)) for one in sorted(LIBRARIES.glob("*.cu"))}
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with closing(Server()) as one:
-        yield one
-
-
-def run(server: Server, program: Path, *arguments: str, runs: int = 1) -> tuple[CheckedProgram, list[Finding]]:
+def run(program: Path, *arguments: str, runs: int = 1) -> tuple[CheckedProgram, list[Finding]]:
     """A program after its runs, and their findings."""
-    one = CheckedProgram(load_program(program), (str(program), *arguments), 60.0, server, lambda _: None)
+    one = CheckedProgram(load_program(program), (str(program), *arguments), 60.0, server(), lambda _: None)
     return one, list(one.examine(runs, seed=1).findings)
 
 
@@ -51,37 +43,33 @@ def line_of(name: str, words: str) -> int:
     return next(number for number, line in enumerate(lines, 1) if words in line)
 
 
-def test_products_are_right_and_nothing_is_accused(server: Server, programs: dict[str, Path]) -> None:
-    right, findings = run(server, programs["blas"], runs=2)
+def test_products_are_right_and_nothing_is_accused(programs: dict[str, Path]) -> None:
+    right, findings = run(programs["blas"], runs=2)
     assert findings == []
     assert [one.output for one in right.printed] == ["wrong: 0, line 0\n"] * 2
 
 
-def test_factors_and_products_of_the_host_are_right_and_nothing_is_accused(
-    server: Server, programs: dict[str, Path]
-) -> None:
-    right, findings = run(server, programs["factors"], runs=2)
+def test_factors_and_products_of_the_host_are_right_and_nothing_is_accused(programs: dict[str, Path]) -> None:
+    right, findings = run(programs["factors"], runs=2)
     assert findings == []
     assert [one.output for one in right.printed] == ["wrong: 0\n"] * 2
 
 
-def test_quasi_random_numbers_are_right_and_nothing_is_accused(server: Server, programs: dict[str, Path]) -> None:
-    right, findings = run(server, programs["sobol"], runs=2)
+def test_quasi_random_numbers_are_right_and_nothing_is_accused(programs: dict[str, Path]) -> None:
+    right, findings = run(programs["sobol"], runs=2)
     assert findings == []
     assert [one.output for one in right.printed] == ["wrong: 0\n"] * 2
 
 
 @pytest.mark.parametrize("way", ["11 dimensions", "eleventh"])
-def test_dimensions_that_are_not_there_end_the_run_and_are_no_finding(
-    way: str, server: Server, programs: dict[str, Path]
-) -> None:
-    one, findings = run(server, programs["sobol"], way)
+def test_dimensions_that_are_not_there_end_the_run_and_are_no_finding(way: str, programs: dict[str, Path]) -> None:
+    one, findings = run(programs["sobol"], way)
     assert findings == []
     assert "cuRAND's quasi-random generators have 10 dimensions on the cpu device" in one.refusal
 
 
-def test_textures_and_surfaces_are_right_and_nothing_is_accused(server: Server, programs: dict[str, Path]) -> None:
-    right, findings = run(server, programs["images"], runs=2)
+def test_textures_and_surfaces_are_right_and_nothing_is_accused(programs: dict[str, Path]) -> None:
+    right, findings = run(programs["images"], runs=2)
     assert findings == []
     counts = re.findall(r"(?:linear|mode \d:|memory|solid|cube|surface) (\d+)", right.printed[0].output)
     assert counts == ["0"] * 9, right.printed[0].output
@@ -112,9 +100,9 @@ def test_textures_and_surfaces_are_right_and_nothing_is_accused(server: Server, 
     ],
 )
 def test_a_bug_is_found_through_a_call_of_a_library(
-    server: Server, programs: dict[str, Path], name: str, bug: str, kind: str, words: str
+    programs: dict[str, Path], name: str, bug: str, kind: str, words: str
 ) -> None:
-    _, findings = run(server, programs[name], bug, runs=1)
+    _, findings = run(programs[name], bug, runs=1)
     errors = {(one.kind, line) for one in findings if one.severity == "error" for line in (one.line, one.other_line)}
     assert (kind, line_of(name, words)) in errors, findings
 
@@ -158,8 +146,8 @@ def test_philox_gives_the_known_answers_of_random123() -> None:
     assert compute_philox(0x299F31D0_A4093822, pi) == ["d16cfe09", "94fdcceb", "5001e420", "24126ea1"]
 
 
-def test_random_words_are_those_of_the_published_generators(server: Server, programs: dict[str, Path]) -> None:
-    right, findings = run(server, programs["random"], runs=2)
+def test_random_words_are_those_of_the_published_generators(programs: dict[str, Path]) -> None:
+    right, findings = run(programs["random"], runs=2)
     assert findings == []
     got = printed_numbers(right.printed[0].output)
     words, philox = (np.array(got[name]).reshape(-1, 8).tolist() for name in ("xorwow", "philox"))
@@ -178,12 +166,12 @@ def test_random_words_are_those_of_the_published_generators(server: Server, prog
 
 
 @pytest.mark.gpu
-def test_random_words_are_those_of_curand(server: Server, programs: dict[str, Path], tmp_path: Path) -> None:
+def test_random_words_are_those_of_curand(programs: dict[str, Path], tmp_path: Path) -> None:
     nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
     command = [nvcc, "-o", str(tmp_path / "random"), str(LIBRARIES / "random.cu"), "-lcurand"]
     subprocess.run(command, check=True, capture_output=True)
     real = subprocess.run([tmp_path / "random"], check=True, capture_output=True, text=True).stdout
-    assert run(server, programs["random"], runs=1)[0].printed[0].output == real
+    assert run(programs["random"], runs=1)[0].printed[0].output == real
 
 
 @pytest.mark.parametrize(

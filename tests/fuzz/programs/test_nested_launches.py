@@ -1,13 +1,13 @@
 """Kernels that kernels launch: right ones are silent, wrong ones are found, and the rest is refused in one line."""
 
-from contextlib import closing
 from pathlib import Path
 
 import pytest
+from program_runs import server
 
 from kfuzz.devices import Finding
 from kfuzz.programs.build import compile_source, link, load_program
-from kfuzz.programs.check import CheckedProgram, Server
+from kfuzz.programs.check import CheckedProgram
 from kfuzz.programs.command_line import parse
 
 NESTED = """\
@@ -69,9 +69,8 @@ def check(folder: Path, text: str) -> tuple[CheckedProgram, list[Finding]]:
     (folder / "own.cu").write_text(text)
     command = parse([str(folder / "own.cu")])
     link([compile_source(one, command.flags).object for one in command.sources], command, folder / "program")
-    with closing(Server()) as server:
-        one = CheckedProgram(load_program(folder / "program"), (str(folder / "program"),), 60.0, server, lambda _: None)
-        return one, list(one.examine(2, seed=1).findings)
+    one = CheckedProgram(load_program(folder / "program"), (str(folder / "program"),), 60.0, server(), lambda _: None)
+    return one, list(one.examine(2, seed=1).findings)
 
 
 @pytest.mark.slow

@@ -1,12 +1,12 @@
 """Launches that repeat an earlier one, and that nothing could see, are not run; the program's answer stays the same."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from paths import DATA
+from program_runs import server
 
 from kfuzz.cpu.abi import Assume
 from kfuzz.cpu.compiler import Library
@@ -14,7 +14,7 @@ from kfuzz.cpu.experiments import FINE, Manner
 from kfuzz.devices import Finding
 from kfuzz.devices.layout import POISONS
 from kfuzz.programs.build import compile_source, link, load_program
-from kfuzz.programs.check import CheckedProgram, Server
+from kfuzz.programs.check import CheckedProgram
 from kfuzz.programs.command_line import parse
 from kfuzz.programs.sampling import BlockSampling
 from kfuzz.views.program import sampling_notes
@@ -26,50 +26,41 @@ FORWARD = Manner(0, POISONS[0], seed=1)
 NOT_YET = BlockSampling(accesses_in_full=1 << 40, sampled_from=64)
 
 
-@dataclass(frozen=True)
-class Program:
-    """The program, built and loaded once."""
-
-    library: Library
-    server: Server
-
-
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+def program(tmp_path_factory: pytest.TempPathFactory) -> Library:
     made = tmp_path_factory.mktemp("often") / "program"
     command = parse([str(SOURCE)])
     link([compile_source(one, command.flags).object for one in command.sources], command, made)
-    with closing(Server()) as server:
-        yield Program(load_program(made), server)
+    return load_program(made)
 
 
 def run(
-    program: Program, *words: str, sampling: BlockSampling | None = AT_ONCE
+    program: Library, *words: str, sampling: BlockSampling | None = AT_ONCE
 ) -> tuple[CheckedProgram, Sequence[Finding]]:
     """The program after a run, and its findings."""
     given = ("often", *words)
-    one = CheckedProgram(program.library, given, 60.0, program.server, lambda _: None, sampling=sampling)
+    one = CheckedProgram(program, given, 60.0, server(), lambda _: None, sampling=sampling)
     findings = one.examine(1, seed=1).findings
     assert (one.stopped, one.refusal) == ("", "")
     return one, findings
 
 
-def check(program: Program, *words: str, sampling: BlockSampling | None = AT_ONCE) -> tuple[str, int]:
+def check(program: Library, *words: str, sampling: BlockSampling | None = AT_ONCE) -> tuple[str, int]:
     """What the program prints, and how many launches were not run, of a program without findings."""
     one, findings = run(program, *words, sampling=sampling)
     assert list(findings) == []
     return one.printed[0].output, one.sampled.skipped
 
 
-def experiment(program: Program, manner: Manner, *words: str) -> tuple[str, int]:
+def experiment(program: Library, manner: Manner, *words: str) -> tuple[str, int]:
     """What the program prints in one run of this manner, and how many launches were not run."""
-    one = CheckedProgram(program.library, ("often", *words), 60.0, program.server, lambda _: None, sampling=AT_ONCE)
+    one = CheckedProgram(program, ("often", *words), 60.0, server(), lambda _: None, sampling=AT_ONCE)
     one.run_once("check", manner, 0.0)
     assert (one.stopped, one.refusal) == ("", "")
     return one.printed[0].output, one.sampled.skipped
 
 
-def test_of_400_equal_launches_two_are_run(program: Program) -> None:
+def test_of_400_equal_launches_two_are_run(program: Library) -> None:
     assert check(program, "plain") == ("2 2\n", 398)
 
 
@@ -92,7 +83,7 @@ def test_of_400_equal_launches_two_are_run(program: Program) -> None:
     ids=lambda given: given[0] if isinstance(given, tuple) else None,
 )
 def test_a_launch_that_changes_what_is_read_is_run_each_time(
-    program: Program, words: tuple[str, ...], prints: str
+    program: Library, words: tuple[str, ...], prints: str
 ) -> None:
     assert check(program, *words) == (prints, 0)
 
@@ -109,22 +100,22 @@ def test_a_launch_that_changes_what_is_read_is_run_each_time(
     ],
 )
 def test_a_launch_that_changes_what_nothing_reads_is_not_run(
-    program: Program, word: str, prints: str, skipped: int
+    program: Library, word: str, prints: str, skipped: int
 ) -> None:
     assert check(program, word) == (prints, skipped)
 
 
 @pytest.mark.soak
-def test_workspaces_that_take_the_place_of_earlier_ones_wait_too(program: Program) -> None:
+def test_workspaces_that_take_the_place_of_earlier_ones_wait_too(program: Library) -> None:
     assert check(program, "workspaces", "nothing", "1200") == ("", 2398)
     assert check(program, "workspaces", "reads", "1200") == ("1200 0\n", 0)
 
 
-def test_after_another_change_of_memory_a_launch_is_run_again(program: Program) -> None:
+def test_after_another_change_of_memory_a_launch_is_run_again(program: Library) -> None:
     assert check(program, "copies") == ("2 6\n", 396)
 
 
-def test_a_whole_run_and_one_with_pinned_memory_run_every_launch(program: Program) -> None:
+def test_a_whole_run_and_one_with_pinned_memory_run_every_launch(program: Library) -> None:
     assert check(program, "reads nothing", sampling=None) == ("done\n", 0)
     assert check(program, "pinned") == ("2 2\n", 0)
 
@@ -132,12 +123,16 @@ def test_a_whole_run_and_one_with_pinned_memory_run_every_launch(program: Progra
 @pytest.mark.parametrize(
     ("word", "prints"), [("reads nothing", "done\n"), ("clears", ""), ("multiplies", ""), ("frees all", "")]
 )
-def test_before_a_run_samples_eight_equal_launches_are_run(program: Program, word: str, prints: str) -> None:
+def test_before_a_run_samples_eight_equal_launches_are_run(program: Library, word: str, prints: str) -> None:
     assert check(program, word, sampling=NOT_YET) == (prints, 392)
 
 
-def test_before_a_run_samples_the_ninth_launch_is_compared(program: Program) -> None:
+def test_before_a_run_samples_the_ninth_launch_is_compared(program: Library) -> None:
     assert check(program, "plain", sampling=NOT_YET) == ("2 2\n", 391)
+
+
+@pytest.mark.soak
+def test_before_a_run_samples_every_launch_that_changes_something_is_run(program: Library) -> None:
     assert check(program, "adds", sampling=NOT_YET) == ("400 400\n", 0)
     _, findings = run(program, "races", sampling=NOT_YET)
     assert "race" in {one.kind for one in findings if one.severity == "error"}
@@ -152,21 +147,21 @@ def test_before_a_run_samples_the_ninth_launch_is_compared(program: Program) -> 
     ],
     ids=["late writes", "turns", "assumption"],
 )
-def test_an_experiment_leaves_out_what_nothing_sees_and_no_more(program: Program, manner: Manner) -> None:
+def test_an_experiment_leaves_out_what_nothing_sees_and_no_more(program: Library, manner: Manner) -> None:
     assert experiment(program, manner, "reads nothing") == ("done\n", 399)
     assert experiment(program, manner, "counts") == ("400\n", 0)
 
 
-def test_an_experiment_that_does_not_end_leaves_the_program_at_its_end(program: Program, tmp_path: Path) -> None:
+def test_an_experiment_that_does_not_end_leaves_the_program_at_its_end(program: Library, tmp_path: Path) -> None:
     words = ("often", "ends once", str(tmp_path / "made"))
-    one = CheckedProgram(program.library, words, 0.1, program.server, lambda _: None)
+    one = CheckedProgram(program, words, 0.1, server(), lambda _: None)
     findings = one.examine(1, seed=1).findings
     assert (one.stopped, one.refusal) == ("", "")
     assert {race.kind for race in findings} == {"race"}
     assert any("none that ended in time changes the result" in race.message for race in findings)
 
 
-def test_a_launch_counts_as_known_that_ran_before_the_run_began_to_sample(program: Program) -> None:
+def test_a_launch_counts_as_known_that_ran_before_the_run_began_to_sample(program: Library) -> None:
     assert check(program, "reads nothing", sampling=BlockSampling(20_000, 64)) == ("done\n", 399)
 
 
@@ -180,21 +175,22 @@ def test_a_launch_counts_as_known_that_ran_before_the_run_began_to_sample(progra
     ids=lambda given: given[0] if isinstance(given, tuple) else None,
 )
 def test_a_launch_behind_a_free_is_run_and_its_use_of_the_array_found(
-    program: Program, words: tuple[str, ...], line: str
+    program: Library, words: tuple[str, ...], line: str
 ) -> None:
     _, findings = run(program, *words)
     number = next(n for n, text in enumerate(SOURCE.read_text().splitlines(), 1) if line in text)
     assert {(one.kind, one.line) for one in findings if one.severity == "error"} == {("use-after-free", number)}
 
 
-def test_launches_that_waited_race_with_another_stream_only_if_nothing_orders_them(program: Program) -> None:
+@pytest.mark.soak
+def test_launches_that_waited_race_with_another_stream_only_if_nothing_orders_them(program: Library) -> None:
     assert check(program, "waits") == ("", 0)
     assert check(program, "records") == ("", 0)
     _, findings = run(program, "races")
     assert "race" in {one.kind for one in findings if one.severity == "error"}
 
 
-def test_the_report_says_how_many_launches_were_not_run(program: Program) -> None:
+def test_the_report_says_how_many_launches_were_not_run(program: Library) -> None:
     one, _ = run(program, "reads nothing")
     assert list(sampling_notes(one.sampled))[-1] == (
         "399 launches repeated an earlier one and were not run, since it left all memory as it was or nothing read "

@@ -1,16 +1,16 @@
 """Of a large launch a sample of blocks is checked in full: what is found in the others, and what only --whole finds."""
 
 import re
-from contextlib import closing
 from dataclasses import replace
 
 import pytest
 from paths import DATA
+from program_runs import server
 
 from kfuzz.cpu.compiler import Library
 from kfuzz.devices import Finding
 from kfuzz.programs.build import compile_source, link, load_program
-from kfuzz.programs.check import CheckedProgram, Server
+from kfuzz.programs.check import CheckedProgram
 from kfuzz.programs.command_line import parse
 from kfuzz.programs.sampling import BlockSampling, SampledShare
 from kfuzz.views.program import sampling_notes
@@ -36,10 +36,9 @@ def check(
     library: Library, what: str, blocks: int = BLOCKS, sampling: BlockSampling | None = AT_ONCE, runs: int = 1
 ) -> tuple[CheckedProgram, list[Finding]]:
     """The program after its runs, and their errors and warnings."""
-    with closing(Server()) as server:
-        words = ("blocks", str(blocks), what)
-        one = CheckedProgram(library, words, 60.0, server, lambda _: None, sampling=sampling)
-        findings = list(one.examine(runs, seed=1).findings)
+    words = ("blocks", str(blocks), what)
+    one = CheckedProgram(library, words, 60.0, server(), lambda _: None, sampling=sampling)
+    findings = list(one.examine(runs, seed=1).findings)
     assert one.stopped == ""
     return one, findings
 

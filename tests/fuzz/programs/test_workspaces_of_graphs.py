@@ -1,15 +1,11 @@
 """Graphs that are replayed after their workspace was freed, moved or grown, or while other work uses it."""
 
-from collections.abc import Iterator
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 
 import pytest
 from paths import DATA
 from program_runs import built, check_twice, line_of
-
-from kfuzz.programs.check import Server
 
 pytestmark = pytest.mark.slow
 
@@ -21,15 +17,9 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(tmp_path_factory.mktemp("workspaces"), str(SOURCE))
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with closing(Server()) as one:
-        yield one
-
-
 @pytest.mark.parametrize("way", ["", "captured again", "parameters set", "one stream", "ordered by an event"])
-def test_right_workspaces_are_silent(way: str, server: Server, program: Path) -> None:
-    right, findings = check_twice(server, program, way)
+def test_right_workspaces_are_silent(way: str, program: Path) -> None:
+    right, findings = check_twice(program, way)
     assert findings == []
     assert [one.output for one in right.printed] == ["wrong: 0\n"] * 2
 
@@ -46,16 +36,14 @@ def test_right_workspaces_are_silent(way: str, server: Server, program: Path) ->
         ("a kernel beside it", "race", "// the square"),
     ],
 )
-def test_a_workspace_that_moves_or_is_shared_is_found(
-    bug: str, kind: str, words: str, server: Server, program: Path
-) -> None:
-    _, findings = check_twice(server, program, bug)
+def test_a_workspace_that_moves_or_is_shared_is_found(bug: str, kind: str, words: str, program: Path) -> None:
+    _, findings = check_twice(program, bug)
     errors = {(one.kind, line) for one in findings if one.severity == "error" for line in (one.line, one.other_line)}
     assert (kind, line_of(SOURCE, words)) in errors, findings
 
 
-def test_a_node_after_a_free_names_both_launches_and_the_free(server: Server, program: Path) -> None:
-    _, findings = check_twice(server, program, "freed")
+def test_a_node_after_a_free_names_both_launches_and_the_free(program: Path) -> None:
+    _, findings = check_twice(program, "freed")
     node, launch, free = map(partial(line_of, SOURCE), ("// the first node", "// the replay", "// the free"))
     message = next(one.message for one in findings if one.line == line_of(SOURCE, "// the square"))
     assert message.endswith(
@@ -63,14 +51,14 @@ def test_a_node_after_a_free_names_both_launches_and_the_free(server: Server, pr
     )
 
 
-def test_a_clearing_after_a_free_names_the_free(server: Server, program: Path) -> None:
-    _, findings = check_twice(server, program, "cleared by a node")
+def test_a_clearing_after_a_free_names_the_free(program: Path) -> None:
+    _, findings = check_twice(program, "cleared by a node")
     message = next(one.message for one in findings if one.line == line_of(SOURCE, "// the clearing"))
     assert message.endswith(f"and line {line_of(SOURCE, '// the free')} frees")
 
 
-def test_a_copy_beyond_an_array_that_is_freed_later_is_out_of_bounds(server: Server, program: Path) -> None:
-    _, findings = check_twice(server, program, "copied too much")
+def test_a_copy_beyond_an_array_that_is_freed_later_is_out_of_bounds(program: Path) -> None:
+    _, findings = check_twice(program, "copied too much")
     (found,) = [one for one in findings if one.line == line_of(SOURCE, "// too much")]
     assert (found.kind, found.message) == (
         "out-of-bounds",

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -25,13 +25,9 @@ from kfuzz.scoring.trials import AnswerRecorder, Control, Fate, Score, ScoreOpti
 pytestmark = pytest.mark.slow
 
 KERNEL = load(KERNELS / "reduce" / "warp_max_down.cu")
+SCORED = load(KERNELS / "transpose" / "naive.cu")
+"""The kernel to which the fewest operators apply."""
 FEW = ScoreOptions(seed=3, max_cases=12)
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[CpuDevice]:
-    with CpuDevice() as device:
-        yield device
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +121,7 @@ def test_a_mutant_that_only_earns_a_warning_is_warned(device: CpuDevice, control
     assert (score.status, score.kind) == ("warned", "race")
 
 
+@pytest.mark.soak
 def test_a_mutant_that_never_ends_costs_seconds_and_is_killed(device: CpuDevice, control: Control) -> None:
     score = score_of(by_hand("offset /= 2", "offset /= 1"), KERNEL, device, FEW, control)
     assert (score.status, score.kind) == ("killed", "hang")
@@ -159,12 +156,12 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def whole(kept: Path) -> ScoreReport:
-    return run_score([KERNEL], CpuDevice, FEW, 2, kept, ignore)
+    return run_score([SCORED], CpuDevice, FEW, 2, kept, ignore)
 
 
 def test_every_mutant_gets_a_score_and_the_control_its_trials(whole: ScoreReport) -> None:
-    assert len(whole.scores) == len({mutant.operator for mutant in mutants(KERNEL)})
-    assert whole.controls[KERNEL.name].trials == FEW.max_cases
+    assert len(whole.scores) == len({mutant.operator for mutant in mutants(SCORED)})
+    assert whole.controls[SCORED.name].trials == FEW.max_cases
     assert figures(whole.scores.values(), ()).rate > 0.9
     lines = list(score_lines(whole, ()))
     assert lines[0] == f"kfuzz seeded {len(whole.scores)} bugs into 1 kernel, one at a time"
@@ -173,9 +170,10 @@ def test_every_mutant_gets_a_score_and_the_control_its_trials(whole: ScoreReport
     )
 
 
-def test_a_kernel_is_run_once_however_many_processes_score_its_mutants(device: CpuDevice, control: Control) -> None:
+def test_a_kernel_is_run_once_however_many_processes_score_its_mutants(control: Control) -> None:
     other = replace(KERNEL, name="other")
-    some = [Batch(KERNEL, mutants(KERNEL)[:1]), Batch(KERNEL, mutants(KERNEL)[1:2]), Batch(other, mutants(other)[:1])]
+    wrong = by_hand("fmaxf(value,", "fminf(value,"), by_hand(": -INFINITY)", ": INFINITY)")
+    some = [Batch(KERNEL, wrong[:1]), Batch(KERNEL, wrong[1:]), Batch(other, wrong[:1])]
     waiting = Waiting(some)
     assert [waiting.pop(), waiting.pop(), waiting.pop()] == [Batch(KERNEL), Batch(other), None]
     waiting.controls[KERNEL.name] = control
@@ -192,7 +190,7 @@ def test_the_document_of_a_score_has_every_bug(whole: ScoreReport) -> None:
     assert {one["key"] for one in found["bugs"]} == whole.scores.keys()
     assert sum(found["counts"].values()) == len(found["bugs"])
     assert found["found"] == sum(one["status"] in ("killed", "warned") for one in found["bugs"])
-    assert [one["name"] for one in found["kernels"]] == [KERNEL.name]
+    assert [one["name"] for one in found["kernels"]] == [SCORED.name]
 
 
 @pytest.mark.parametrize("statuses", [(), ("stillborn",), ("survived",), ("survived", "stillborn")])
@@ -207,16 +205,16 @@ def test_where_nothing_was_found_no_figure_is_made_up(statuses: tuple[Fate, ...]
 
 @pytest.mark.soak
 def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path, whole: ScoreReport) -> None:
-    first = run_score([KERNEL], CpuDevice, FEW, 1, tmp_path, interrupting(7))
+    first = run_score([SCORED], CpuDevice, FEW, 1, tmp_path, interrupting(7))
     assert first.interrupted
     assert len(first.scores) == 7
     done: list[int] = []
-    second = run_score([KERNEL], CpuDevice, FEW, 2, tmp_path, lambda progress: done.append(progress.done))
+    second = run_score([SCORED], CpuDevice, FEW, 2, tmp_path, lambda progress: done.append(progress.done))
     assert done[0] == 8  # nothing is done twice
     assert settled(second) == settled(whole)
-    third = run_score([KERNEL], CpuDevice, FEW, 2, tmp_path, interrupting(0))
+    third = run_score([SCORED], CpuDevice, FEW, 2, tmp_path, interrupting(0))
     assert settled(third) == settled(whole)
-    assert third.controls[KERNEL.name].trials == FEW.max_cases
+    assert third.controls[SCORED.name].trials == FEW.max_cases
 
 
 def test_a_torn_last_line_is_dropped_and_its_mutant_scored_again(
@@ -225,7 +223,7 @@ def test_a_torn_last_line_is_dropped_and_its_mutant_scored_again(
     path = tmp_path / FILE
     path.write_bytes((kept / FILE).read_bytes()[:-20])
     done: list[int] = []
-    again = run_score([KERNEL], CpuDevice, FEW, 2, tmp_path, lambda progress: done.append(progress.done))
+    again = run_score([SCORED], CpuDevice, FEW, 2, tmp_path, lambda progress: done.append(progress.done))
     assert done == [len(whole.scores)]  # only one mutant
     assert settled(again) == settled(whole)
     assert len(path.read_text().splitlines()) == 1 + len(again.controls) + len(again.scores)
@@ -326,7 +324,7 @@ def test_a_reason_that_says_too_little_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_command_scores_a_kernel_and_says_how_it_went(tmp_path: Path) -> None:
-    asked = ["score", "reduce/warp_max_down", "--max-cases", "2", "--out", str(tmp_path)]
+    asked = ["score", SCORED.name, "--max-cases", "2", "--out", str(tmp_path)]
     result = CliRunner().invoke(main, asked)
     assert result.exit_code == 0, result.output
     assert "bugs into 1 kernel, one at a time" in result.output

@@ -67,16 +67,17 @@ def try_rung(kernel: Kernel, rung: Rung, device: CpuDevice) -> Trial:
 @pytest.mark.parametrize(
     "name", [pytest.param(one, marks=() if one in IN_THE_SUITE else pytest.mark.soak) for one in EXHIBITS]
 )
-def test_what_begins_beyond_a_power_of_two_is_found_there_and_not_before(name: str, tmp_path: Path) -> None:
+def test_what_begins_beyond_a_power_of_two_is_found_there_and_not_before(
+    name: str, tmp_path: Path, device: CpuDevice
+) -> None:
     wrong, (kind, found_at), silent_at = EXHIBITS[name]
     source = RIGHT.read_text()
     assert BOTH in source
     (tmp_path / "wrong.cu").write_text(source.replace(BOTH, wrong))
     kernel = load(tmp_path / "wrong.cu")
     assert {found_at, silent_at} <= set(rungs(kernel))
-    with CpuDevice() as device:
-        found, silent = (try_rung(kernel, rung, device) for rung in (found_at, silent_at))
-        right = try_rung(load(RIGHT), found_at, device)
+    found, silent = (try_rung(kernel, rung, device) for rung in (found_at, silent_at))
+    right = try_rung(load(RIGHT), found_at, device)
     assert {(defect.kind, defect.severity) for defect in found.defects} == {(kind, "error")}
     assert (silent.defects, right.defects) == ((), ())
     assert min(silent.rows, right.rows) > 0
@@ -209,7 +210,9 @@ __global__ void take(float *y, const float *x, const int *at, int rows, int cols
 @pytest.mark.parametrize(
     "name", [pytest.param(one, marks=() if "tiles" in one else pytest.mark.soak) for one in NARROW]
 )
-def test_an_index_of_sixteen_bits_is_found_in_arrays_of_words_and_other_layouts(name: str, tmp_path: Path) -> None:
+def test_an_index_of_sixteen_bits_is_found_in_arrays_of_words_and_other_layouts(
+    name: str, tmp_path: Path, device: CpuDevice
+) -> None:
     kernel, (right, wrong), rung = NARROW[name]
     source = (KERNELS / f"{kernel}.cu").read_text()
     assert right in source
@@ -218,9 +221,8 @@ def test_an_index_of_sixteen_bits_is_found_in_arrays_of_words_and_other_layouts(
     for header in KERNELS.glob("*.cuh"):
         (folder.parent / header.name).write_text(header.read_text())
     (folder / "wrong.cu").write_text(source.replace(right, wrong))
-    with CpuDevice() as device:
-        found = try_rung(load(folder / "wrong.cu"), rung, device)
-        kept = try_rung(load(KERNELS / f"{kernel}.cu"), rung, device)
+    found = try_rung(load(folder / "wrong.cu"), rung, device)
+    kept = try_rung(load(KERNELS / f"{kernel}.cu"), rung, device)
     assert [(defect.kind, defect.severity) for defect in found.defects] == [("race", "error")]
     assert "as an earlier block does" in found.defects[0].message
     assert kept.defects == ()

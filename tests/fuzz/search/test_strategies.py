@@ -28,7 +28,7 @@ from kfuzz.strategies import attempts, cases, rows, sizes, values
 from kfuzz.trials.trial import unfit
 
 KERNELS = discover()
-EVERY = [pytest.param(one, marks=[pytest.mark.slow] * bool(one.broken), id=one.name) for one in KERNELS]
+EVERY = [pytest.param(one, marks=[pytest.mark.soak] * bool(one.broken), id=one.name) for one in KERNELS]
 """Those that are wrong on purpose are planned for as the right ones are."""
 VEC4 = next(kernel for kernel in KERNELS if kernel.name == "softmax/online_block_vec4")
 
@@ -124,7 +124,7 @@ def test_a_spike_shrinks_to_one_element() -> None:
     assert dict(attempt.case.axes) == {"rows": 1, "cols": 1}
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_masked_share_shrinks_to_one_row_of_twice_the_threads() -> None:
     def first_thread_is_masked(attempt: Attempt) -> bool:
         threads = attempt.tune["threads"]

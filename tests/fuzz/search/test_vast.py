@@ -52,23 +52,24 @@ def tried(kernel: Kernel, device: CpuDevice, seed: int = 3) -> Trial:
 
 
 @pytest.mark.parametrize("name", EXHIBITS)
-def test_an_index_that_overflows_an_int_is_found_and_one_of_64_bits_is_not_accused(name: str, tmp_path: Path) -> None:
+def test_an_index_that_overflows_an_int_is_found_and_one_of_64_bits_is_not_accused(
+    name: str, tmp_path: Path, device: CpuDevice
+) -> None:
     array, wrong, right = EXHIBITS[name]
     kernel = load(KERNELS / "broken" / f"{name}.cu")
-    with CpuDevice() as device:
-        for seed in range(3):
-            (defect,) = tried(kernel, device, seed).defects
-            assert (defect.kind, defect.severity) == ("illegal-address", "error")
-            assert defect.finding is not None
-            assert defect.finding.array == array
-            assert f"{array}[-" in defect.message
-            assert "in an int of 32 bits" in defect.message
-            assert wrong in defect.bucket or array in kernel.source.splitlines()[(defect.line or 0) - 1]
-        fixed = kernel.source.replace(wrong, right)
-        assert fixed != kernel.source
-        confession = fixed[fixed.index("// [broken]") : fixed.index("// [[launch]]")]
-        (tmp_path / f"{name}.cu").write_text(fixed.replace(confession, ""))
-        again = tried(load(tmp_path / f"{name}.cu"), device)
+    for seed in range(3):
+        (defect,) = tried(kernel, device, seed).defects
+        assert (defect.kind, defect.severity) == ("illegal-address", "error")
+        assert defect.finding is not None
+        assert defect.finding.array == array
+        assert f"{array}[-" in defect.message
+        assert "in an int of 32 bits" in defect.message
+        assert wrong in defect.bucket or array in kernel.source.splitlines()[(defect.line or 0) - 1]
+    fixed = kernel.source.replace(wrong, right)
+    assert fixed != kernel.source
+    confession = fixed[fixed.index("// [broken]") : fixed.index("// [[launch]]")]
+    (tmp_path / f"{name}.cu").write_text(fixed.replace(confession, ""))
+    again = tried(load(tmp_path / f"{name}.cu"), device)
     assert again.defects == ()
     assert (again.rows == 0) == (ONLY_ACCESSES in again.reasons)
 
@@ -78,9 +79,8 @@ TRIED = [pytest.param(kernel, id=kernel.name, marks=pytest.mark.soak if is_seldo
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", TRIED)
-def test_no_right_kernel_is_accused(kernel: Kernel) -> None:
-    with CpuDevice() as device:
-        assert tried(kernel, device).defects == ()
+def test_no_right_kernel_is_accused(kernel: Kernel, device: CpuDevice) -> None:
+    assert tried(kernel, device).defects == ()
 
 
 def test_most_kernels_can_be_tried_and_those_whose_blocks_have_to_do_with_one_another_are_not() -> None:
@@ -140,14 +140,13 @@ def test_the_case_is_a_small_file_that_comes_back_the_same(tmp_path: Path) -> No
             case_file.read(tmp_path / "odd.json")
 
 
-def test_it_is_as_small_as_it_gets_and_a_script_shows_it(tmp_path: Path) -> None:
+def test_it_is_as_small_as_it_gets_and_a_script_shows_it(tmp_path: Path, device: CpuDevice) -> None:
     kernel = load(KERNELS / "broken" / "int_overflow.cu")
     attempt = attempt_of(kernel, 3, AT)
     record = Record(attempt.case, Origin(kernel.name, "b", "illegal-address", "m", "cpu", dict(attempt.tune)))
-    with CpuDevice() as device:
-        failure = failure_of(record, kernel, device)
-        assert failure is not None
-        done = minimize(failure, device)
+    failure = failure_of(record, kernel, device)
+    assert failure is not None
+    done = minimize(failure, device)
     assert (done.stop, done.failure.subject.case) == ("smallest", attempt.case)
     (tmp_path / "repro.py").write_text(script(kernel, record, "repro.py"))
     run = subprocess.run([sys.executable, "repro.py", "cpu"], cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -66,41 +66,37 @@ def find_defect(kernel: Kernel, device: CpuDevice, check: bool = False) -> Defec
 
 
 @pytest.mark.parametrize("check", [False, True])
-def test_the_line_that_stored_the_worst_element_is_told(kernel: Kernel, check: bool) -> None:
-    with CpuDevice() as device:
-        defect = find_defect(kernel, device, check)
-        assert defect.line is None
-        assert locate(defect, kernel, CASE, device, Probe()).where == f"sums.cu:{line_of('WRONG')}"
+def test_the_line_that_stored_the_worst_element_is_told(kernel: Kernel, check: bool, device: CpuDevice) -> None:
+    defect = find_defect(kernel, device, check)
+    assert defect.line is None
+    assert locate(defect, kernel, CASE, device, Probe()).where == f"sums.cu:{line_of('WRONG')}"
 
 
-def test_of_an_element_that_nobody_stored_no_line_is_told(kernel: Kernel, tmp_path: Path) -> None:
+def test_of_an_element_that_nobody_stored_no_line_is_told(kernel: Kernel, tmp_path: Path, device: CpuDevice) -> None:
     """Of the output that the host fills; and the partner: of another element it is the line of that one's store."""
     (tmp_path / "sums.cu").write_text(
         KERNEL.replace("] <- y", "] = 0 <- y").replace("{\n    float", "{\n    if (!blockIdx.x) return;\n    float")
     )
     silent = load(tmp_path / "sums.cu")
-    with CpuDevice() as device:
-        defects = run_trial(silent, case_of("row_sum", {"x": X[:2]}), {}, device, Probe()).defects
-        (defect,) = (one for one in defects if one.kind == "numeric")
-        assert locate(defect, silent, case_of("row_sum", {"x": X[:2]}), device, Probe()) == defect
-        job = kernel.bind(CASE.arrays, {}).job
-        assert device.find_store(job, Probe(), "y", 3) == ("", line_of("RIGHT"))
+    defects = run_trial(silent, case_of("row_sum", {"x": X[:2]}), {}, device, Probe()).defects
+    (defect,) = (one for one in defects if one.kind == "numeric")
+    assert locate(defect, silent, case_of("row_sum", {"x": X[:2]}), device, Probe()) == defect
+    job = kernel.bind(CASE.arrays, {}).job
+    assert device.find_store(job, Probe(), "y", 3) == ("", line_of("RIGHT"))
 
 
-def test_a_replay_tells_the_line_and_what_the_kernel_printed(kernel: Kernel) -> None:
-    with CpuDevice() as device:
-        again = replay(RECORD, kernel, device)
+def test_a_replay_tells_the_line_and_what_the_kernel_printed(kernel: Kernel, device: CpuDevice) -> None:
+    again = replay(RECORD, kernel, device)
     assert again.status == "broken"
     text = "\n".join(replay_texts(again, RECORD, None))
     assert f"where     sums.cu:{line_of('WRONG')}" in text
     assert "  note      the kernel printed: row 2, 10 columns" in text
 
 
-def test_a_smaller_case_tells_the_line(kernel: Kernel) -> None:
-    with CpuDevice() as device:
-        failure = failure_of(RECORD, kernel, device)
-        assert failure is not None
-        assert minimize(failure, device, most_runs=20).failure.defect.line == line_of("WRONG")
+def test_a_smaller_case_tells_the_line(kernel: Kernel, device: CpuDevice) -> None:
+    failure = failure_of(RECORD, kernel, device)
+    assert failure is not None
+    assert minimize(failure, device, most_runs=20).failure.defect.line == line_of("WRONG")
 
 
 @pytest.mark.slow

@@ -91,11 +91,11 @@ def test_a_silenced_warning_is_reported_as_silenced_and_a_needless_comment_too(t
 @pytest.mark.slow
 def test_a_silenced_race_hides_no_wrong_answer(tmp_path: Path) -> None:
     text = text_of(KERNELS / "broken" / "missing_barrier.cu")
-    loud = result_of(tmp_path, text, 40)
+    loud = result_of(tmp_path, text, 16)
     every = [one.defect for one in loud.discoveries if one.defect.kind == "race" and one.defect.finding]
     lines = {one.line for one in every if one.line is not None}
     assert lines
-    quiet = result_of(tmp_path, allow(text, "race", lines), 40)
+    quiet = result_of(tmp_path, allow(text, "race", lines), 16)
     assert quiet.silenced
     assert quiet.news, "the answers are still wrong"
     assert all(one.defect.worst is not None for one in quiet.discoveries if one.is_error)

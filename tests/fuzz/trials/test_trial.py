@@ -1,6 +1,5 @@
 """Trials: the device's findings and the oracle's verdicts become defects, in buckets that do not change."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +9,6 @@ from our_kernels import our_kernel
 
 from kfuzz.cases.case import Case, case_of
 from kfuzz.claims.kernel import Kernel, load
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Circumstances, Device, Finding, Job, Outcome, Probe, Run
 from kfuzz.oracle.verdict import Reason, Why
 from kfuzz.trials.trial import DefectError, Trial, check_trial, run_trial, unfit
@@ -51,12 +49,6 @@ def changed(y: np.ndarray, row: int, col: int, value: float) -> np.ndarray:
     y = y.copy()
     y[row, col] = value
     return y
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[Device]:
-    with CpuDevice() as device:
-        yield device
 
 
 def test_a_right_answer_is_no_defect() -> None:
