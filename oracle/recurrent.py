@@ -75,11 +75,13 @@ STEPS: Mapping[str, Callable[..., Callable[..., States]]] = {"gru": gru_step, "l
 
 def network(
     N: System, kind: str, x: Quantity, states: Sequence[Quantity], weights: Sequence[Quantity], has_biases: bool,
-    layers: int, both_ways: bool, batch_first: bool,
+    layers: int, both_ways: bool, batch_first: bool, name: str = "network",
 ) -> list[Quantity]:  # fmt: skip
     """A network of torch: each layer's answers, of both directions side by side, are the input of the next one.
 
     states [layers and directions, rows, hidden]; the answers of the last layer, and each state after its last step.
+    `name`: of all values that it may store in 16 bits; which of its sums are stored so is not known, and if some are,
+    nothing is judged.
     """
     seen = x if batch_first else x.permuted((1, 0, 2))
     ways = 2 if both_ways else 1
@@ -98,4 +100,8 @@ def network(
     after = []
     for several in zip(*last, strict=True):
         after.append(N.join(*several, axis=-3))
-    return [seen if batch_first else seen.permuted((1, 0, 2)), *after]
+    answers = [N.keep(one, name) for one in (seen if batch_first else seen.permuted((1, 0, 2)), *after)]
+    claim = getattr(N, "claim", None)
+    if claim is not None and claim.narrow_format(name):
+        return [N.unknown("of a network whose sums may be stored in 16 bits", *one.shape) for one in answers]
+    return answers

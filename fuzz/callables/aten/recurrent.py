@@ -14,10 +14,12 @@ def network(kind: str) -> Writing:
         if not isinstance(states, list) or not isinstance(weights, list) or not isinstance(shapes, list):
             raise UnknownError
         held, given = (f"[{', '.join(tensor(one).text for one in several)}]" for several in (states, weights))
-        how = ", ".join(map(repr, args[3:7]))
+        whole = f"{name}_all"
+        how = ", ".join(map(repr, (*args[3:7], whole)))
+        to.steps[whole] = None
         if kind == "gru":
             to.forms["blend"] = ("n + z (h - n)", "(1 - z) n + z h")
-        made = to.set(f"{name}_all", f'{to.use("network")}(N, "{kind}", {x.text}, {held}, {given}, {how})')
+        made = to.set(whole, f'{to.use("network")}(N, "{kind}", {x.text}, {held}, {given}, {how})')
         return [Term(to.set(f"{name}_{place}", f"{made}[{place}]"), one) for place, one in enumerate(shapes)]
 
     return rule

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from kfuzz.callables.aten.table import write_operation
 from kfuzz.callables.aten.term import HELPERS, Term, Writer
-from kfuzz.oracle import judge, normalizing, recurrent, sliding
+from kfuzz.oracle import Accuracy, judge, normalizing, recurrent, sliding
+from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.exact import Exact
 
 Numbers = NDArray[Any]
@@ -143,6 +144,9 @@ def test_a_recurrent_network_has_layers_and_two_directions() -> None:
         seen = np.concatenate(outs, axis=-1)
     assert np.allclose(y, seen)
     assert np.allclose(last, np.stack(ends))
+    space["N"] = N = Bands(Accuracy(keep={"made_all": "bf16"}), {})
+    space |= {name: N.input(one) for name, one in held.items()}
+    assert not np.any(np.isfinite(eval(to.lines[0][1], space)[0].lo))  # noqa: S307  the text of our own rule
 
 
 TRACED = {
