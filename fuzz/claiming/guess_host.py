@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
-from kfuzz.claiming.guess_kernel import LIMITS, VALUES, is_const, is_size, name_of, number_named
+from kfuzz.claiming.guess_kernel import LIMITS, VALUES, is_const, name_of, number_named, sizes_in
 from kfuzz.claiming.guess_narrow import NarrowGuess, narrow_guesses
 from kfuzz.claims.roles import Roles, roles_of
 from kfuzz.claims.signature import Parameter, entries_of, host_functions_of
@@ -106,7 +106,7 @@ def untold(op: str, source: str, said: FunctionWords) -> str:
     unknown = ", ".join(name for name, value in others.items() if not value)
     if not unknown:
         return f"{said.entry}: it takes {len(arrays)} arrays; {roles}: write its claim"
-    how = f"say --arg NAME=VALUE, or NAME=SIZE, of {', '.join(dimensions_of(roles))}"
+    how = f"say --arg NAME=VALUE, or NAME=SIZE, of {', '.join(sizes_in(roles))}"
     return f"{said.entry}: the names do not say what {unknown} means: {how}"
 
 
@@ -121,7 +121,7 @@ def claim_texts(
     guess: NarrowGuess, is_row: bool,
 ) -> Iterator[str]:  # fmt: skip
     """The claims of one function, for sizes from large to small; of a single row, or of rows."""
-    every, sizes = {**roles.inputs, **roles.outputs}, dimensions_of(roles)
+    every, sizes = {**roles.inputs, **roles.outputs}, sizes_in(roles)
     if is_row:
         every = {role: tuple(size for size in shape if size != "rows") or ("1",) for role, shape in every.items()}
         sizes.remove("rows")
@@ -131,7 +131,7 @@ def claim_texts(
         for array, role in arrays
     )
     shown = ", ".join(one if re.fullmatch(r"-?\d+|true|false", one) else f'"{one}"' for one in args)
-    home = {size: n for size, n in zip(dimensions_of(roles), said.home, strict=False) if size in sizes}
+    home = {size: n for size, n in zip(sizes_in(roles), said.home, strict=False) if size in sizes}
     tuned = {one: values for one, values in said.arguments.items() if len(values) > 1 and one in args}
     tune = "".join(f"{one} = [{', '.join(values)}], " for one, values in tuned.items())
     tune = f"tune   = {{ {tune.removesuffix(', ')} }}\n" if tune else ""
@@ -160,7 +160,7 @@ def values_of(
     values = {name_of(one): given_value(known, name_of(one)) or value_of(one, roles.axis) for one in parameters}
     numbers = [name for one in parameters if is_whole(one) and not values[name := name_of(one)]]
     threads = {name: "256" for name in numbers if tried and THREADS.fullmatch(name)}
-    numbers, sizes = [name for name in numbers if name not in threads], dimensions_of(roles)
+    numbers, sizes = [name for name in numbers if name not in threads], sizes_in(roles)
     by_name = {name: next((size for size in sorted(sizes) if number_named(size, [name])), "") for name in numbers}
     if tried and len(numbers) == len(sizes) and {*by_name.values()} != {*sizes}:
         by_name = dict(zip(numbers, sizes, strict=True))
@@ -178,11 +178,6 @@ def value_of(parameter: Parameter, axis: int) -> str:
 
 def is_whole(parameter: Parameter) -> bool:
     return bool(parameter.bytes) and not parameter.is_float and not parameter.is_pointer
-
-
-def dimensions_of(roles: Roles) -> list[str]:
-    """The sizes of an op's inputs."""
-    return list(dict.fromkeys(size for shape in roles.inputs.values() for size in shape if is_size(size)))
 
 
 def is_tensor(parameter: Parameter) -> bool:

@@ -21,7 +21,7 @@ from kfuzz.claiming.launch_text import (
 from kfuzz.claims.roles import Roles, roles_of
 from kfuzz.claims.signature import Parameter, entries_of
 from kfuzz.devices import ClaimError
-from kfuzz.oracle.shapes import is_derived
+from kfuzz.oracle.shapes import is_derived, lengths_of, longer_by
 from kfuzz.sources.cuda_text import blank_non_code, split_commas
 
 ROWS = 65535
@@ -138,7 +138,7 @@ def sizes_of_axis(most: int, step: int, name: str, shape: Naming) -> str:
 
 def shapes(roles: Roles, numbers: Sequence[str]) -> Iterator[Naming]:
     """The ways to assign the numbers to dimensions; the grid gives a dimension that is none of them."""
-    dimensions = list(dict.fromkeys(name for shape in roles.inputs.values() for name in shape if is_size(name)))
+    dimensions = sizes_in(roles)
     if roles.takes_vector and len(dimensions) == 2 and len(numbers) < 2:
         cols = numbers[0] if numbers else "cols"
         yield Naming(("rows", cols), {"rows": "rows", "cols": cols}, "rows")
@@ -154,9 +154,11 @@ def shapes(roles: Roles, numbers: Sequence[str]) -> Iterator[Naming]:
             yield Naming(tuple(found.values()), found, rows)
 
 
-def is_size(dimension: str) -> bool:
-    """Whether it is a size of its own: not 1, and it does not follow from others."""
-    return dimension != "1" and not is_derived(dimension)
+def sizes_in(roles: Roles) -> list[str]:
+    """The sizes of an op's inputs that do not follow from others, without 1; `batch + 1` gives that of `batch`."""
+    named = lengths_of((size, 0) for shape in roles.inputs.values() for size in shape if size != "1")
+    every = (longer_by(size) or (size,) for shape in roles.inputs.values() for size in shape)
+    return [name for name in dict.fromkeys(name for name, *_ in every) if name in named]
 
 
 def number_named(dimension: str, numbers: Sequence[str]) -> str | None:

@@ -7,7 +7,9 @@ import pytest
 from paths import DATA
 
 from kfuzz.cases.case import case_of
+from kfuzz.claiming.guess_kernel import sizes_in
 from kfuzz.claims.kernel import load
+from kfuzz.claims.roles import roles_of
 from kfuzz.minimizing.subject import subject_of
 from kfuzz.oracle.structure import read_structure
 from kfuzz.search.choose import seeded_choices
@@ -102,3 +104,8 @@ def test_a_segment_that_is_cut_out_takes_its_elements_along() -> None:
     kept = subject.keep("total", [0, 3, 4, 5]).case.arrays
     assert (kept["x"].ravel().tolist(), kept["offsets"].tolist()) == ([0, 3, 4, 5], [0, 1, 1, 3, 4])
     assert subject.put("offsets", np.zeros(5, np.float32)).arrange_integers().case.arrays["offsets"].tolist()[-1] == 6
+
+
+def test_a_guess_of_a_claim_takes_a_size_from_one_more() -> None:
+    assert sizes_in(roles_of("segment_sum")) == ["total", "cols", "batch"]
+    assert sizes_in(roles_of("softmax")) == ["rows", "cols"]
