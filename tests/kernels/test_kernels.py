@@ -19,7 +19,7 @@ FAMILIES = (
     ("attention", "causal_attention", "attention_backward"), ("layer_norm", "rms_norm"),
     ("batch_norm", "batch_norm_train", "group_norm"), ("layer_norm_backward", "rms_norm_backward", "softmax_backward"),
     ("gelu", "gelu_tanh", "silu", "swiglu", "backward of gelu", "adamw"), ("embedding", "backward of embedding"),
-    ("gru_cell", "lstm_cell"),
+    ("gru_cell", "lstm_cell"), ("segment_sum", "paged_decode"),
     ("sgemm", "gemm", "gemv"), ("transpose",),
     ("row_max", "row_sum", "max_sum"), ("merge_all", "safe_merge"), ("prefix_sum",),
     ("argmax", "argmin", "argsort", "sort", "top_k"),
