@@ -118,8 +118,8 @@ def search(manner: str, kernel: Kernel, device: Device, seed: int) -> Seen:
     return found
 
 
-def measure_exhibits(manner: str, known: Mapping[str, Seen]) -> dict[str, Seen]:
-    """The findings in broken kernels on one device, or by the rivals; Ctrl-C ends it and keeps finished work.
+def measure_exhibits(manner: str, file: Path, known: Mapping[str, Seen]) -> None:
+    """Write the findings in broken kernels on one device, or by the rivals, to a file, after each kernel.
 
     `known`: kernels whose results are kept.
     """
@@ -137,10 +137,11 @@ def measure_exhibits(manner: str, known: Mapping[str, Seen]) -> dict[str, Seen]:
         try:
             for done in as_completed(asked):
                 found[asked[done]] = done.result()
+                file.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
                 print(f"{len(found)} of {len(every)}: {asked[done]}: {done.result()}", file=sys.stderr, flush=True)
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
-    return found
+            raise
 
 
 def take_gpu(started: "Synchronized[int]", gpus: int) -> None:
@@ -221,10 +222,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for manner in asked.manners:
         file = FOLDER / f"{manner}.json"
         known = json.loads(file.read_text(encoding="utf-8")) if asked.missing and file.exists() else {}
-        text = json.dumps(measure_exhibits(manner, known), indent=1, sort_keys=True) + "\n"
-        file.write_text(text, encoding="utf-8")
+        measure_exhibits(manner, file, known)
     print(document(), end="")
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        print("interrupted; --missing goes on with the kernels that are left", file=sys.stderr)
+        sys.exit(130)
