@@ -105,4 +105,4 @@ def _show(row: NDArray[np.float64]) -> str:
         return (
             f"x with {', '.join(f'{count} times {one!r}' for one, count in zip(numbers.tolist(), counts, strict=True))}"
         )
-    return f"x of {len(row)} numbers from {numbers[0]!r} to {numbers[-1]!r}"
+    return f"x of {len(row)} numbers from {float(numbers[0])!r} to {float(numbers[-1])!r}"

@@ -4,9 +4,10 @@
 
 Each file of tests/data/library_functions/LIBRARY/ claims one function; a first line `# each: A = x, y; B = z` makes
 one claim for each combination, with the words A and B replaced there and in the op. Each claim is tried in a process of
-its own, for so many seconds after its first trial. Prints a table in Markdown: kept, broken with the smallest case that
-was met, refused, or not judged and why. Where exact_values.py defines the function, the accused element is computed a
-second time, by mpmath: an accusation that this does not confirm is withdrawn, and is a bug of kfuzz.
+its own, for so many seconds after its first trial. Prints a table in Markdown: kept, broken with the worst answer that
+was met, suspect where another way to compute the same may give it, refused, or not judged and why. Where
+exact_values.py defines the function, the accused element is computed a second time, by mpmath: an accusation that this
+does not confirm is withdrawn, and is a bug of kfuzz.
 
 FOLDER keeps the files that were tried, and each result: the same command goes on where it was interrupted.
 """
@@ -123,9 +124,9 @@ class Result:
         tried = f"{self.trials:,} trials, {self.rows:,} rows"
         if self.status == "kept":
             return f"kept: {tried}; worst error {self.worst:.2g} of the bound"
-        if self.status == "broken":
+        if self.status in ("broken", "suspect"):
             off = f"; exactly {self.exact}: {self.units:.3g} units off" if self.exact else ""
-            return f"**broken**: {self.words}{off} ({tried})"
+            return f"{'**broken**' if self.status == 'broken' else 'suspect'}: {self.words}{off} ({tried})"
         return f"{self.status}: {self.words}"
 
 
@@ -141,7 +142,7 @@ class Accusation:
 def judge(one: Claimed, device: str, seconds: float, folder: Path) -> Result:
     """Try a claim until the time is up, and say what came of it."""
     opened, trials, rows, worst = PythonDevice(device), 0, 0, 0.0
-    smallest: Accusation | None = None
+    gravest: Accusation | None = None
     reasons: dict[str, None] = {}
     until = float("inf")
     try:
@@ -153,18 +154,24 @@ def judge(one: Claimed, device: str, seconds: float, folder: Path) -> Result:
                 until = time.monotonic() + seconds
             trials, rows, worst = trials + 1, rows + trial.rows, max(worst, trial.ratio)
             reasons |= dict.fromkeys(map(unjudged_text, trial.left_out))
-            for defect in trial.errors:
-                if smallest is None or defect.scene.elements < smallest.defect.scene.elements:
-                    smallest = accusation(kernel, defect, attempt.case.arrays)
+            for defect in trial.defects:
+                if gravest is None or gravity(defect) > gravity(gravest.defect):
+                    gravest = accusation(kernel, defect, attempt.case.arrays)
     except (ClaimError, DeviceError) as error:
         return Result("not judged", str(error))
     finally:
         opened.close()
-    if smallest is None:
+    if gravest is None:
         return Result("kept", "", trials, rows, worst) if rows else Result("not judged", "; ".join(reasons))
-    if smallest.defect.kind == "exception" and not rows:
-        return Result("refused", smallest.defect.message)
-    return confirm(one, smallest, trials, rows)
+    if gravest.defect.kind == "exception" and not rows:
+        return Result("refused", gravest.defect.message)
+    return confirm(one, gravest, trials, rows)
+
+
+def gravity(defect: Defect) -> tuple[bool, bool, float, int]:
+    """Errors come before warnings; a special answer before a number that is far off, and a small case before others."""
+    is_number = defect.kind == "numeric"
+    return defect.severity == "error", not is_number, (defect.ratio or 0.0) * is_number, -defect.scene.elements
 
 
 def accusation(kernel: Kernel, defect: Defect, arrays: Mapping[str, NDArray[np.generic]]) -> Accusation:
@@ -178,19 +185,20 @@ def accusation(kernel: Kernel, defect: Defect, arrays: Mapping[str, NDArray[np.g
 def confirm(one: Claimed, accused: Accusation, trials: int, rows: int) -> Result:
     """Compute the accused element a second time: the right answer must lie where the oracle says that it does."""
     defect, worst = accused.defect, accused.defect.worst
+    status = "broken" if defect.severity == "error" else "suspect"
     words = f"{defect.kind}, {defect.scene.words}: {defect.message}"
     if worst is None:
-        return Result("broken", words, trials, rows)
+        return Result(status, words, trials, rows)
     found = exact_value(dict(one.words).get("FUNCTION", one.path.stem), accused.inputs, worst.index)
     if found is None:
-        return Result("broken", words, trials, rows)
+        return Result(status, words, trials, rows)
     number = np.asarray(float(found.number))
     nearest = float(accused.output.round(number))
     if not worst.lo <= nearest <= worst.hi or worst.got == nearest:
         return Result("withdrawn", f"{words}; exactly {found.digits}", trials, rows)
     shown = f"{found.given} gives {worst.got:.9g}"
     units = float(abs(worst.got - number) / accused.output.last_place(number))
-    return Result("broken", f"{defect.kind}, {shown}", trials, rows, exact=found.digits, units=units)
+    return Result(status, shown, trials, rows, exact=found.digits, units=units)
 
 
 def main() -> int:
@@ -222,8 +230,11 @@ def main() -> int:
 def summary(every: list[Result], device: str) -> str:
     """The results in numbers."""
     counts = Counter(one.status for one in every)
-    by_status = ", ".join(f"{counts[status]} {status}" for status in ("kept", "broken", "refused", "not judged"))
-    confirmed, far = sum(bool(one.exact) for one in every), sum(not one.units <= 1 for one in every)
+    by_status = ", ".join(
+        f"{counts[status]} {status}" for status in ("kept", "suspect", "broken", "refused", "not judged")
+    )
+    accused = [one for one in every if one.status == "broken"]
+    confirmed, far = sum(bool(one.exact) for one in accused), sum(not one.units <= 1 for one in accused)
     trials, rows = sum(one.trials for one in every), sum(one.rows for one in every)
     tried = f"{len(every)} claims on the {device}: {by_status}; {trials:,} trials, {rows:,} rows."
     return (

@@ -59,7 +59,7 @@ LARGER = {
     "depthwise_bias_of_first_channel": 22,  # two channels with windows of nine weights
     "lstm_gates_ifog": 79,  # an input and a state of three, with two weights and two biases for each of four gates
     "rms_norm_dw_first_block_only": 24,  # two rows of x and g, a weight and a sum for each
-    "fake_quantize_two_scales": 33,  # two elements of one lane
+    "fake_quantize_two_scales": 65,  # two or three elements of one lane
     "norm_quantize_by_way_of_bf16": 256,  # a group of 128, and its weights
     "norm_quantize_fourth_not_in_amax": 256,  # a group of 128, and its weights
     "norm_quantize_scale_not_as_stored": 64,  # a group of 32, and its weights
