@@ -190,12 +190,12 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &forward); }
 
 
 @pytest.mark.slow
-def test_an_extension_works_along_a_dimension_in_the_middle(tmp_path: Path, device: CpuDevice) -> None:
+def test_an_extension_works_along_a_dimension_in_the_middle(tmp_path: Path, cpu: CpuDevice) -> None:
     path = tmp_path / "middle.cu"
     path.write_text(EXTENSION)
-    kept = trials(kernel_with(path, Unclaimed(BATCHES)), device)
+    kept = trials(kernel_with(path, Unclaimed(BATCHES)), cpu)
     path.write_text(EXTENSION.replace("d += expf", "d += 1.001f * expf"))
-    broken = trials(kernel_with(path, Unclaimed(BATCHES)), device)
+    broken = trials(kernel_with(path, Unclaimed(BATCHES)), cpu)
     assert sum(trial.elements for trial in kept)
     assert not [defect for trial in kept for defect in trial.errors]
     assert [defect for trial in broken for defect in trial.errors]

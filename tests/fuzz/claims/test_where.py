@@ -262,10 +262,10 @@ def test_a_case_is_made_smaller_within_the_condition(where: str, smallest: dict[
     assert {**kernel.axes_of(found.case.arrays), **found.tune} == smallest
 
 
-def test_a_case_is_replayed_with_launches_that_it_may_have(device: CpuDevice) -> None:
+def test_a_case_is_replayed_with_launches_that_it_may_have(cpu: CpuDevice) -> None:
     kernel = claimed('["cols == threads"]')
-    one = replay(Record(case_of("row_sum", {"x": np.ones((2, 256), np.float32)})), kernel, device)
-    other = replay(Record(case_of("row_sum", {"x": np.ones((2, 257), np.float32)})), kernel, device)
+    one = replay(Record(case_of("row_sum", {"x": np.ones((2, 256), np.float32)})), kernel, cpu)
+    other = replay(Record(case_of("row_sum", {"x": np.ones((2, 257), np.float32)})), kernel, cpu)
     assert (one.status, one.broken_runs) == ("kept", 0)
     assert (other.status, other.reason) == ("not claimed", "rows=2 cols=257; it claims cols == threads")
 
