@@ -5,7 +5,7 @@ Knows only source text. Every edit keeps the lines where they are, so that messa
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from kfuzz.cpu import refused_by_nvcc
 from kfuzz.cpu.host_functions import NO_TYPE, disable_checks, find_device_words
 from kfuzz.cpu.launches import TextEdit, translate_launches
 from kfuzz.cpu.libraries import LIBRARY_CALL, describe, is_declared_by_us
+from kfuzz.cpu.library_headers import is_of_library, translate_header
 from kfuzz.cpu.line_words import find_makers, replace_line_words
 from kfuzz.cpu.ptx.asm_text import find_text_macros
 from kfuzz.cpu.ptx.statements import Refused, Translated, translate_statements
@@ -118,7 +119,37 @@ def translate(
     of a library that is not there is refused unless the caller lets the compiler say whether it counts.
     UnsupportedError names a feature that the cpu device lacks, ClaimError one that nvcc refuses.
     """
+    if any(is_of_library(one.path) for one in files[1:]):
+        return _translate_beside_libraries(files, names, entries, with_host, refuses_libraries)
+    return _translate_own(files, [rename_includes(one, names) for one in files], entries, with_host, refuses_libraries)
+
+
+def _translate_beside_libraries(
+    files: Sequence[SourceFile],
+    names: Sequence[str],
+    entries: Iterable[str] | None,
+    with_host: bool,
+    refuses_libraries: bool,
+) -> Translation:
+    """The author's own files as always; those of CuTe and CUTLASS almost as they are."""
     whole = [rename_includes(one, names) for one in files]
+    own = [place for place, one in enumerate(files) if not place or not is_of_library(one.path)]
+    done = _translate_own(
+        [files[one] for one in own], [whole[one] for one in own], entries, with_host, refuses_libraries, ("CUTLASS",)
+    )
+    texts = dict(zip(own, done.texts, strict=True))
+    every = [texts.get(at) or translate_header(text, files[at].path) for at, text in enumerate(whole)]
+    return replace(done, texts=tuple(every))
+
+
+def _translate_own(
+    files: Sequence[SourceFile],
+    whole: list[str],
+    entries: Iterable[str] | None,
+    with_host: bool,
+    refuses_libraries: bool,
+    there: Sequence[str] = (),
+) -> Translation:
     texts, codes = whole, list(map(blank_non_code, whole))
     if entries is not None:
         idle = find_unreached("\n".join(codes), entries)
@@ -132,7 +163,8 @@ def translate(
     codes = [blank_out(code, ((one.start, one.end) for one in parts)) for code, parts in zip(codes, asm, strict=True)]
     defined = _find_defined(codes) if refuses_libraries else None
     for one, code, parts in zip(files, codes, asm, strict=True):
-        check_supported(code, one.path, with_host, defined, [part for part in parts if isinstance(part, Refused)])
+        refused = [part for part in parts if isinstance(part, Refused)]
+        check_supported(code, one.path, with_host, defined, refused, there)
     every, words = "\n".join(codes), find_device_words(codes)
     constants = _names(_CONSTANT, every)
     refused_by_nvcc.check_texts(codes, [one.path for one in files], constants)
@@ -207,13 +239,15 @@ def check_supported(
     with_host: bool = False,
     defined: frozenset[str] | None = None,
     refused: Sequence[Refused] = (),
+    there: Sequence[str] = (),
 ) -> None:
     """Raise an UnsupportedError that names the first feature of blanked code that the cpu device lacks.
 
     `defined` are the functions and macros of all files; with it, other functions of CUDA's libraries count. `refused`
-    are the asm statements that have no translation.
+    are the asm statements that have no translation, and `there` features that the user brings.
     """
-    unsupported = [*_find_unsupported(code, _UNSUPPORTED if with_host else (*_UNSUPPORTED, *_OF_HOST))]
+    features = (one for one in (_UNSUPPORTED if with_host else (*_UNSUPPORTED, *_OF_HOST)) if one[1] not in there)
+    unsupported = [*_find_unsupported(code, features)]
     calls = [] if defined is None else _find_library_calls(code, defined)
     instructions = [(one.start, f"{one.why}, which runs on the GPU alone", one.line) for one in refused]
     for at, feature, more in sorted([*((at, what, 0) for at, what in (*unsupported, *calls)), *instructions]):

@@ -184,4 +184,6 @@ def _flags(values: dict[str, list[str]]) -> tuple[tuple[str, ...], list[str]]:
         passed.append("-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1")  # as nvcc does
     if architectures := [int(one) for value in values["-arch"] for one in re.findall(r"(?:sm|compute)_(\d+)", value)]:
         passed.append(f"-D__CUDA_ARCH__={10 * min(architectures)}")
+    exact = {one for value in values["-arch"] for one in re.findall(r"(?:sm|compute)_(\d+)a", value)}
+    passed += [f"-D__CUDA_ARCH_FEAT_SM{one}_ALL" for one in sorted(exact)]
     return tuple(passed), idle

@@ -20,6 +20,18 @@ enum layout_t { mem_row_major, mem_col_major };
 namespace precision {
 struct tf32;
 }
+// Named by headers; there are no fragments of them.
+namespace experimental {
+namespace precision {
+struct u4;
+struct s4;
+struct b1;
+}  // namespace precision
+enum bmmaBitOp { bmmaBitOpXOR = 1, bmmaBitOpAND = 2 };
+enum bmmaAccumulateOp { bmmaAccumulateOpPOPC = 1 };
+}  // namespace experimental
+template <class... Given>
+void bmma_sync(Given &&...) { cuda_on_cpu_refused("the cpu device does not have wmma::bmma_sync"); }
 
 namespace details {
 

@@ -105,4 +105,7 @@ CUDA_ON_CPU_API void cuda_on_cpu_assertion_failed(const char *expression, int li
   stop_run(Status::stopped);
 }
 
+// An asm statement of a library's header that has no translation.
+CUDA_ON_CPU_API void cuda_on_cpu_refused(const char *words) { host_refuses(words); }
+
 CUDA_ON_CPU_API double cuda_on_cpu_bessel_i(int order, double x) { return std::cyl_bessel_i(order, x); }

@@ -15,7 +15,7 @@ _TYPES = (
     r"k16\.(?P<d>f32)\.(?P<a>bf16)\.(?P<b>bf16)",
     r"k8\.(?P<d>f32)\.(?P<a>tf32)\.(?P<b>tf32)",
     r"k32\.(?P<d>f16|f32)\.(?P<a>e4m3|e5m2)\.(?P<b>e4m3|e5m2)",
-    r"k32(?P<clamps>\.satfinite)?\.(?P<d>s32)\.(?P<a>[su]8)\.(?P<b>[su]8)",
+    r"k32(?P<clamps>\.satfinite)?\.(?P<d>s32)\.(?P<a>[su]8)\.(?P<b>[su]8)(?P<clamps_too>\.satfinite)?",
 )
 _ASKED = "cuda_on_cpu_wgmma_asked"
 
@@ -31,7 +31,7 @@ def _product(in_registers: bool) -> Callable[[re.Match[str]], str | None]:
     """What writes a product whose A lies in registers, or in shared memory."""
 
     def write(match: re.Match[str]) -> str | None:
-        columns, sums = int(match["n"]), match["d"]
+        columns, sums, groups = int(match["n"]), match["d"], match.groupdict()
         if not 8 <= columns <= 256 or columns % (16 if sums == "s32" and columns > 32 else 8):
             return None
         kinds = ", ".join(f"{C}WgmmaType::{match[name]}" for name in ("a", "b", "d"))
@@ -43,7 +43,7 @@ def _product(in_registers: bool) -> Callable[[re.Match[str]], str | None]:
         words = columns // (4 if sums == "f16" else 2)
         return "; ".join((
             f"{C}Wgmma {_ASKED} = {C}ptx_product< {words}>({kinds}, {columns}, {{r0}})",
-            *((f"{_ASKED}.clamps = true",) if match.groupdict().get("clamps") else ()),
+            *((f"{_ASKED}.clamps = true",) if groups.get("clamps") or groups.get("clamps_too") else ()),
             a,
             f"{_ASKED}.b_at = {{2}}",
             f"{_ASKED}.adds = static_cast<bool>({{3}})",

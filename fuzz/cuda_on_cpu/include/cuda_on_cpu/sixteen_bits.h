@@ -107,6 +107,9 @@ CUDA_ON_CPU_OF_PAIRS(__hmin2_nan, __hmin_nan)
 CUDA_ON_CPU_INLINE CUDA_ON_CPU_T __hfma_relu(CUDA_ON_CPU_T a, CUDA_ON_CPU_T b, CUDA_ON_CPU_T c) {
   return __hmax_nan(__hfma(a, b, c), CUDA_ON_CPU_T(0));
 }
+CUDA_ON_CPU_INLINE CUDA_ON_CPU_T2 __hfma2_relu(CUDA_ON_CPU_T2 a, CUDA_ON_CPU_T2 b, CUDA_ON_CPU_T2 c) {
+  return {__hfma_relu(a.x, b.x, c.x), __hfma_relu(a.y, b.y, c.y)};
+}
 CUDA_ON_CPU_INLINE CUDA_ON_CPU_T2 __hisnan2(CUDA_ON_CPU_T2 a) { return {__hisnan(a.x), __hisnan(a.y)}; }
 
 // Comparisons: false for NaN, true with a u (unordered). For a pair 1 or 0 for each, a mask with _mask, or whether both

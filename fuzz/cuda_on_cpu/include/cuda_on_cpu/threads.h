@@ -41,6 +41,7 @@ static inline void __threadfence() { cuda_on_cpu_fence(false); }
 static inline void __threadfence_block() { cuda_on_cpu_fence(true); }
 static inline void __threadfence_system() { cuda_on_cpu_fence(false); }
 static inline void __trap(CUDA_ON_CPU_LINE) { cuda_on_cpu_trap(line); }
+static inline void __brkpt(CUDA_ON_CPU_LINE) { cuda_on_cpu_trap(line); }
 
 namespace cuda_on_cpu {
 

@@ -27,6 +27,11 @@ CUDA_ON_CPU_IMPORT CUresult cuInit(unsigned int flags);
 
 typedef decltype(&cuTensorMapEncodeTiled) PFN_cuTensorMapEncodeTiled_v12000;
 typedef PFN_cuTensorMapEncodeTiled_v12000 PFN_cuTensorMapEncodeTiled;
+// Named by headers; the driver of this device does not have it.
+typedef CUresult (*PFN_cuTensorMapEncodeIm2col_v12000)(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *start, const cuuint64_t *sizes,
+                                                       const cuuint64_t *strides, const int *lower, const int *upper, cuuint32_t channels,
+                                                       cuuint32_t pixels, const cuuint32_t *steps, CUtensorMapInterleave interleave,
+                                                       CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2_promotion, CUtensorMapFloatOOBfill fill);
 
 enum cudaDriverEntryPointQueryResult {
   cudaDriverEntryPointSuccess = 0,

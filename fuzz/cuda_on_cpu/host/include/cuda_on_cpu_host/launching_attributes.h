@@ -13,6 +13,7 @@ enum cudaLaunchAttributeID {
   cudaLaunchAttributeProgrammaticStreamSerialization = 6,
   cudaLaunchAttributePriority = 8,
   cudaLaunchAttributeMemSyncDomain = 10,
+  cudaLaunchAttributePreferredClusterDimension = 11,
   cudaLaunchAttributePreferredSharedMemoryCarveout = 14
 };
 enum cudaAccessProperty { cudaAccessPropertyNormal, cudaAccessPropertyStreaming, cudaAccessPropertyPersisting };
@@ -35,12 +36,13 @@ union cudaLaunchAttributeValue {
   unsigned int sharedMemCarveout;
   struct {
     unsigned int x, y, z;
-  } clusterDim;
+  } clusterDim, preferredClusterDim;
 };
 struct cudaLaunchAttribute {
   cudaLaunchAttributeID id;
   cudaLaunchAttributeValue val;
 };
+typedef cudaLaunchAttribute CUlaunchAttribute;
 #define cudaStreamAttrID cudaLaunchAttributeID
 #define cudaStreamAttrValue cudaLaunchAttributeValue
 #define cudaKernelNodeAttrID cudaLaunchAttributeID

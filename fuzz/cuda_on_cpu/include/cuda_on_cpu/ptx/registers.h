@@ -4,6 +4,7 @@
 #include "../bits.h"
 
 CUDA_ON_CPU_IMPORT void *cuda_on_cpu_shared_at(uint64_t address);
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_refused(const char *words);
 
 namespace cuda_on_cpu {
 
@@ -23,6 +24,8 @@ using ptx_b128 = unsigned __int128;
 using ptx_f32 = float;
 using ptx_f64 = double;
 using ptx_pred = bool;
+
+CUDA_ON_CPU_INLINE void ptx_refused(const char *words) { cuda_on_cpu_refused(words); }
 
 // PTX's `_` takes any result.
 struct PtxSink {
@@ -105,7 +108,9 @@ CUDA_ON_CPU_INLINE To ptx_as(From from) {
 template <class Out, class From>
 CUDA_ON_CPU_INLINE void ptx_put(Out &&to, From value) {
   using To = std::remove_reference_t<Out>;
-  if constexpr (!std::is_same_v<std::remove_cv_t<To>, PtxSink>) {
+  if constexpr (std::is_const_v<To> && !std::is_same_v<std::remove_cv_t<To>, PtxSink>) {
+    ptx_refused("the cpu device does not have asm statements that write their inputs");
+  } else if constexpr (!std::is_same_v<std::remove_cv_t<To>, PtxSink>) {
     static_assert(std::is_same_v<To, bool> == std::is_same_v<From, bool>, "a predicate is no number");
     to = ptx_as<To>(value);
   }

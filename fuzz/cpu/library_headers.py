@@ -1,0 +1,42 @@
+"""CuTe's and CUTLASS's headers, which a user has: what becomes of their text.
+
+They are C++ by nature, and large: only inline PTX is replaced, and macros that are directives. Nothing else in them is
+looked at, and none of their functions is left out. A statement without a translation refuses when it runs.
+"""
+
+import json
+import re
+from functools import lru_cache
+from pathlib import Path
+
+from kfuzz.cpu.ptx.statements import Refused, translate_statements
+from kfuzz.sources.cuda_text import KEPT_TEXTS, blank_non_code
+
+FOLDERS = frozenset({"cute", "cutlass"})
+_DIRECTIVE_IN_MACRO = re.compile(r"^(?P<head>[ \t]*#[ \t]*define[ \t]+\w+)[ \t]+#[^\n]*", re.MULTILINE)
+"""A macro that is a directive: nvcc takes `#pragma unroll` there, and a host compiler nothing."""
+
+
+def is_of_library(path: Path) -> bool:
+    """Whether a header belongs to one of the libraries: it lies in a folder of that name."""
+    return not FOLDERS.isdisjoint(path.parts[:-1])
+
+
+@lru_cache(maxsize=100 * KEPT_TEXTS)
+def translate_header(text: str, path: Path) -> str:
+    """The text of a header for a host compiler; its lines stay where they are."""
+    code = blank_non_code(text)
+    pieces: list[str] = []
+    at = 0
+    for one in translate_statements(text, code):
+        pieces += text[at : one.start], _refuse(one, text, path) if isinstance(one, Refused) else one.text
+        at = one.end
+    pieces.append(text[at:])
+    return _DIRECTIVE_IN_MACRO.sub(lambda found: found["head"], "".join(pieces))
+
+
+def _refuse(one: Refused, text: str, path: Path) -> str:
+    line = text.count("\n", 0, one.start) + 1 + one.line
+    words = f"{path.name}:{line}: the cpu device does not have {one.why}, which runs on the GPU alone"
+    newlines = "\n" * text.count("\n", one.start, one.end)
+    return f"::cuda_on_cpu::ptx_refused({json.dumps(words)}){newlines}"
