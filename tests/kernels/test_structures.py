@@ -20,8 +20,8 @@ QUICK = "segment_sum"
 """The kernel that every run of the tests looks at; each of the others takes seconds to compile."""
 TRIALS = 300
 ELEMENTS = 16
-LARGER = {"wrong_segment_softmax_one_turn": 33 + 2}
-"""Elements of a minimized input: a row of more than a warp, and two offsets."""
+LARGER = {"wrong_segment_softmax_one_turn": 34 + 3}
+"""Elements of a minimized input: a segment of more than a warp, another one, and offsets."""
 
 
 @pytest.fixture(scope="module")
