@@ -39,15 +39,15 @@ FLOAT64 = 2.0**-10
 
 
 @dataclass(frozen=True)
-class Ends:
+class DeepEnds:
     """The least and the greatest answer, before it is stored."""
 
     lo: Reals
     hi: Reals
 
-    def united(self, other: "Ends") -> "Ends":
+    def united(self, other: "DeepEnds") -> "DeepEnds":
         """The hull of both."""
-        return Ends(np.minimum(self.lo, other.lo), np.maximum(self.hi, other.hi))
+        return DeepEnds(np.minimum(self.lo, other.lo), np.maximum(self.hi, other.hi))
 
 
 @cache
@@ -74,9 +74,9 @@ def order_statistic(probes: int) -> tuple[int, float]:
 def bound_by_slopes(
     op: Op, form: str, claim: Accuracy, inputs: NamedReals, sizes: Lengths, scalars: Mapping[str, float],
     derived: frozenset[str] = NO_SCALARS, work: Element = F32, least: float = 0.0, system: type[Depth] = Depth,
-) -> dict[str, Ends] | None:  # fmt: skip
+) -> dict[str, DeepEnds] | None:  # fmt: skip
     """The ends of each output of floats; None if the tubes do not close, or a word has no slope."""
-    run = Run(op, form, claim, inputs, sizes, scalars, derived, work, least, system)
+    run = DeepRun(op, form, claim, inputs, sizes, scalars, derived, work, least, system)
     try:
         with np.errstate(all="ignore"):
             return run.ends()
@@ -85,7 +85,7 @@ def bound_by_slopes(
 
 
 @dataclass
-class Run:
+class DeepRun:
     """One formula with its inputs, which is run several times."""
 
     op: Op
@@ -109,7 +109,7 @@ class Run:
         self.elements, self.curved = N.elements, N.curved
         return {name: N.settled(one) for name, one in made.items() if self.op.outputs[name].is_float}
 
-    def ends(self) -> dict[str, Ends] | None:
+    def ends(self) -> dict[str, DeepEnds] | None:
         """The ends, by tubes that are guessed, then tested, and then narrowed as far as their probes allow."""
         guess = Tubes()
         self.once(guess, draws(0, 0, PILOTS))
@@ -145,11 +145,11 @@ class Run:
                 parts.setdefault(name, []).append(np.abs(moved))
         return tubes, made, {name: np.concatenate(every) for name, every in parts.items()}
 
-    def _ends_of(self, made: Cloud, sizes: Reals, rank: int, part: float) -> Ends:
+    def _ends_of(self, made: Cloud, sizes: Reals, rank: int, part: float) -> DeepEnds:
         radius = np.partition(sizes, rank - 1, axis=0)[rank - 1] / part
         room = 3.0 if self.work is F64 else 1 + FLOAT64  # in float64 the exact values err as a kernel does
         x = np.asarray(made.x)
-        return Ends(x - radius * room, x + radius * room)
+        return DeepEnds(x - radius * room, x + radius * room)
 
 
 def draws(attempt: int, first: int, count: int) -> Callable[[tuple[int, ...]], Reals]:

@@ -14,7 +14,7 @@ from flint import arb, ctx
 
 from kfuzz.oracle.answer_sets import AnswerSet, Asked
 from kfuzz.oracle.apart import independent_dimensions
-from kfuzz.oracle.deep import Ends, bound_by_slopes
+from kfuzz.oracle.deep import DeepEnds, bound_by_slopes
 from kfuzz.oracle.elements import F32, F64, FORMATS, OF_DTYPE, Element, Reals, values
 from kfuzz.oracle.enclosure import Bounds, Clash, Doubles, Enclosure, Index, Mask
 from kfuzz.oracle.grid import grid_of
@@ -116,11 +116,11 @@ class Question:
             self._cut_answers(only or {}),
         )  # fmt: skip
 
-    def _bound_by_slopes(self) -> dict[str, Ends] | None:
+    def _bound_by_slopes(self) -> dict[str, DeepEnds] | None:
         """The ends of each output by the slopes of its steps; None unless every form has such a bound."""
         if self.claim.shared == () or not all(role.is_float for role in self.op.outputs.values()):
             return None
-        every: dict[str, Ends] = {}
+        every: dict[str, DeepEnds] = {}
         for form in self.forms:
             made = bound_by_slopes(
                 self.op, form, self.claim, self.inputs, self.sizes, self.scalars, self.derived, self.work, self.least

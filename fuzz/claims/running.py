@@ -25,10 +25,10 @@ FOLDER = "runs"
 QUESTION = ".run.json"
 """The ending of the file beside a formula that says how to run its reference."""
 KEPT = 64
-Formula = Callable[..., Any]
+ByRuns = Callable[..., Any]
 
 
-def formula_at(file: str, given: Mapping[str, Any]) -> Formula:
+def formula_at(file: str, given: Mapping[str, Any]) -> ByRuns:
     """The formula for the shapes of these inputs, and for the integers among them."""
     whole = tuple(
         (name, one.shape, one.tobytes() if isinstance(one, np.ndarray) else b"", str(getattr(one, "dtype", "")))
@@ -38,7 +38,7 @@ def formula_at(file: str, given: Mapping[str, Any]) -> Formula:
 
 
 @functools.lru_cache(maxsize=KEPT)
-def _formula_of(file: str, whole: tuple[tuple[str, tuple[int, ...], bytes, str], ...]) -> Formula:
+def _formula_of(file: str, whole: tuple[tuple[str, tuple[int, ...], bytes, str], ...]) -> ByRuns:
     question = Path(file).with_suffix(QUESTION).read_text(encoding="utf-8")
     parts = [part for name, shape, raw, kind in whole for part in (name, str(shape), kind, raw)]
     folder = f"{FOLDER}/{cache.key('run 1', question, *parts)}"
@@ -53,7 +53,7 @@ def _formula_of(file: str, whole: tuple[tuple[str, tuple[int, ...], bytes, str],
         with np.load(into / "constants.npz") as held:
             space: dict[str, Any] = {"CONSTANTS": {name: held[name] for name in held.files}}
     exec(compile(text, file, "exec"), space)  # noqa: S102  the text of our own rules
-    formula: Formula = space["formula"]
+    formula: ByRuns = space["formula"]
     return formula
 
 

@@ -271,7 +271,7 @@ class Bands(MoveWords, LoopWords, WordsForFunctions):
         return made
 
     def round_kept(self, a: Quantity, name: str, form: Element) -> Quantity:
-        """R18: a value that every right kernel rounds lies between the rounded ends of its set, as an output does."""
+        """R23: a value that every right kernel rounds lies between the rounded ends of its set, as an output does."""
         made = self.store(a, form)
         made.name = name
         return made

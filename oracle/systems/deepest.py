@@ -18,7 +18,7 @@ from kfuzz.oracle.systems.axes import count_along
 from kfuzz.oracle.systems.cloud import Cloud
 from kfuzz.oracle.systems.depth import Depth
 from kfuzz.oracle.systems.exact import ScatterKind, scatter_places
-from kfuzz.oracle.systems.loops import Step
+from kfuzz.oracle.systems.loops import LoopStep
 from kfuzz.oracle.systems.loosest import MOMENTS, OWN_SIZE, RESCALE
 from kfuzz.oracle.systems.room import ROUNDINGS_256
 from kfuzz.oracle.systems.value import Axes, Operand, Quantity
@@ -101,7 +101,7 @@ class Deepest(Depth):
         return self.expanded(made, np.abs(made.x), self.claim.function("pow").a0 + power + 2 * min(turn, FAR))
 
     def steps(
-        self, step: Step, state: Sequence[Quantity], x: Quantity, reverse: bool = False
+        self, step: LoopStep, state: Sequence[Quantity], x: Quantity, reverse: bool = False
     ) -> tuple[tuple[Quantity, ...], tuple[Quantity, ...]]:
         """A state is a barrier: no algorithm rearranges sums over the steps of a loop."""
         return super().steps(lambda *held: [self.settled(one) for one in step(*held)], state, x, reverse)  # type: ignore[arg-type]

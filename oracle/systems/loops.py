@@ -5,7 +5,7 @@ from typing import Any
 
 from kfuzz.oracle.systems.value import Quantity
 
-Step = Callable[..., Sequence[Quantity]]
+LoopStep = Callable[..., Sequence[Quantity]]
 """A function (inputs of one step, *state) -> the state after it."""
 
 
@@ -14,7 +14,7 @@ class LoopWords:
 
     def steps(
         self: Any,
-        step: Step,
+        step: LoopStep,
         state: Sequence[Quantity],
         x: Quantity,
         reverse: bool = False,

@@ -7,7 +7,7 @@ from kfuzz.oracle.rounding import LOOSEST
 from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.axes import count_along
 from kfuzz.oracle.systems.exact import Exact, ScatterKind
-from kfuzz.oracle.systems.loops import Step
+from kfuzz.oracle.systems.loops import LoopStep
 from kfuzz.oracle.systems.value import QUOTIENT, Axes, Operand, Quantity
 
 
@@ -25,7 +25,7 @@ class Named(Exact):
         """How many sums it adds up, by whatever names."""
 
     def steps(
-        self, step: Step, state: Sequence[Quantity], x: Quantity, reverse: bool = False
+        self, step: LoopStep, state: Sequence[Quantity], x: Quantity, reverse: bool = False
     ) -> tuple[tuple[Quantity, ...], tuple[Quantity, ...]]:
         self.has_state = True
         return super().steps(step, state, x, reverse)

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from kfuzz.oracle import Accuracy, Special, judge
-from kfuzz.oracle.deep import PILOTS, Ends, Run, bound_by_slopes, draws, order_statistic
+from kfuzz.oracle.deep import PILOTS, DeepEnds, DeepRun, bound_by_slopes, draws, order_statistic
 from kfuzz.oracle.elements import BF16, F32, store
 from kfuzz.oracle.find import find
 from kfuzz.oracle.op import Op
@@ -131,7 +131,7 @@ def op_of(formula: Formula) -> Op:
     return replace(find("row_sum"), formula=formula, inputs=roles.inputs, outputs=roles.outputs)
 
 
-def ends_of(formula: Formula, x: Numbers) -> Ends:
+def ends_of(formula: Formula, x: Numbers) -> DeepEnds:
     op = op_of(formula)
     sizes = {"rows": x.shape[0], "cols": x.shape[1]}
     made = bound_by_slopes(op, "", Accuracy(), {"x": x}, sizes, {})
@@ -257,6 +257,6 @@ def test_only_a_plain_sum_rounds_partial_sums_of_one_sign() -> None:
 
 def test_a_run_says_how_many_numbers_it_has() -> None:
     op = op_of(chain)
-    run = Run(op, "", Accuracy(), {"x": X}, {"rows": 2, "cols": 6}, {}, frozenset(), F32, 0.0)
+    run = DeepRun(op, "", Accuracy(), {"x": X}, {"rows": 2, "cols": 6}, {}, frozenset(), F32, 0.0)
     assert run.ends() is not None
     assert run.elements == 36

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from kfuzz.callables.aten.term import Arg, SizeTexts, Term, UnknownError, Writer, Writing, tensor
 
 
-def network(kind: str) -> Writing:
+def network(cell: str) -> Writing:
     """(x, states, weights, has biases, layers, both ways, batch first): the answers and the last states."""
 
     def rule(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> list[Term]:
@@ -17,9 +17,9 @@ def network(kind: str) -> Writing:
         whole = f"{name}_all"
         how = ", ".join(map(repr, (*args[3:7], whole)))
         to.steps[whole] = None
-        if kind == "gru":
+        if cell == "gru":
             to.forms["blend"] = ("n + z (h - n)", "(1 - z) n + z h")
-        made = to.set(whole, f'{to.use("network")}(N, "{kind}", {x.text}, {held}, {given}, {how})')
+        made = to.set(whole, f'{to.use("network")}(N, "{cell}", {x.text}, {held}, {given}, {how})')
         return [Term(to.set(f"{name}_{place}", f"{made}[{place}]"), one) for place, one in enumerate(shapes)]
 
     return rule

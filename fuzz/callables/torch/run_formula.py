@@ -17,8 +17,8 @@ from kfuzz.callables.torch.running import Running, run_traced
 from kfuzz.callables.torch.sizes import BOOLEAN
 from kfuzz.callables.torch.trace_reader import names_in
 
-Sizes = Mapping[str, int]
-Makes = Callable[[Sizes], dict[str, torch.Tensor]]
+SizesOfRun = Mapping[str, int]
+Makes = Callable[[SizesOfRun], dict[str, torch.Tensor]]
 """Makes the inputs at some sizes."""
 
 
@@ -38,7 +38,12 @@ def text_of_run(running: Running, outputs: Mapping[str, Term], inputs: Mapping[s
 
 
 def file_of_runs(
-    reference: Callable[..., Any], file: Path, declared: Declared, at: tuple[Sizes, Sizes], make: Makes, title: str
+    reference: Callable[..., Any],
+    file: Path,
+    declared: Declared,
+    at: tuple[SizesOfRun, SizesOfRun],
+    make: Makes,
+    title: str,
 ) -> tuple[str, list[str], list[str]]:
     """The formula's file, its outputs, and the operations without a rule, from runs at two sets of sizes."""
     first, second = (run_traced(reference, file, make(sizes)) for sizes in at)
@@ -66,7 +71,7 @@ def file_of_runs(
     return "\n".join(lines), list(outputs), list(dict.fromkeys(running.unknown))
 
 
-def output_size(output: str, one: str, other: str, at: tuple[Sizes, Sizes]) -> str:
+def output_size(output: str, one: str, other: str, at: tuple[SizesOfRun, SizesOfRun]) -> str:
     """The dimension of the inputs that an output's size is at both sets of sizes, or a number."""
     names = [name for name in at[0] if str(at[0][name]) == one and str(at[1][name]) == other]
     if not names and one != other:
@@ -75,5 +80,5 @@ def output_size(output: str, one: str, other: str, at: tuple[Sizes, Sizes]) -> s
     return names[0] if names else one
 
 
-def shown(sizes: Sizes) -> str:
+def shown(sizes: SizesOfRun) -> str:
     return " ".join(f"{name}={size}" for name, size in sizes.items())

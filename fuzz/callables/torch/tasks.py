@@ -30,7 +30,7 @@ PLAIN = (bool, int, float, str, type(None))
 
 
 @dataclass(frozen=True)
-class Task:
+class TracedTask:
     """A reference as a function of its tensors alone, and how a submission gets them: `data` as text.
 
     `scratch`: tensors in the data that the reference does not read, with the shape of its answer.
@@ -57,7 +57,7 @@ def read_tests(task: str) -> list[dict[str, Any]]:
     return found
 
 
-def task_of(module: ModuleType, reference: Callable[..., Any], tests: Sequence[Mapping[str, Any]]) -> Task:
+def task_of(module: ModuleType, reference: Callable[..., Any], tests: Sequence[Mapping[str, Any]]) -> TracedTask:
     """The inputs of a reference, by the sizes that its tests have in common."""
     few = sorted(tests, key=volume)[:TESTS]
     with host_generators():
@@ -84,7 +84,7 @@ def task_of(module: ModuleType, reference: Callable[..., Any], tests: Sequence[M
     with torch.no_grad():
         answers = tensors_of_data(reference(rebuilt(every[0], (one.clone() for one in tensors[0].values()))))
     results = tuple(str(OF_TYPE.get(one.dtype, one.dtype)) for one in answers)
-    return Task(call, declared, as_text(every[0], iter(names)), elements, results, scratch)
+    return TracedTask(call, declared, as_text(every[0], iter(names)), elements, results, scratch)
 
 
 def volume(test: Mapping[str, Any]) -> int:
