@@ -399,6 +399,8 @@ def read(front: FrontMatter) -> Kernel:
         front = replace(front, values={**front.values, "arrays": dict(claim.arrays or {})})
     axes = read_axes(front, claim.axes)
     check_names(front, claim)
+    if claim.claims.batch_invariant and claim.claims.deterministic is False:
+        raise front.error(("claims", "deterministic"), "batch_invariant = true includes deterministic = true")
     where = read_where(front, claim.where, axes, claim.tune)
     let = read_let(front, claim.let, (*axes, *claim.tune))
     random = {name: FIRST_DRAW[key] for key, name in names_of_random(claim.random).items()}

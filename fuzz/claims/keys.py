@@ -307,7 +307,10 @@ class WrittenClaims:
     batch_invariant: Annotated[
         bool, Key("whether a row has the same bits whatever other rows there are, and wherever it lies", parse_flag)
     ] = False
-    deterministic: Annotated[bool, Key("whether the same input always gives the same bits", parse_flag)] = False
+    deterministic: Annotated[
+        bool | None,
+        Key("whether the same input always gives the same bits; false: it may not, and no warning says so", parse_flag),
+    ] = None
     graphs: Annotated[
         bool, Key("whether a call can be captured in a CUDA graph and replayed as long as its arrays stay", parse_flag)
     ] = False

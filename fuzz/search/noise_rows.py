@@ -13,7 +13,7 @@ ONCE_IN = 2
 
 def promises_bits(kernel: Kernel) -> bool:
     """Whether the claim says more of the bits of an answer than that they are near enough."""
-    return kernel.claims.batch_invariant or kernel.claims.deterministic
+    return kernel.claims.batch_invariant or bool(kernel.claims.deterministic)
 
 
 def with_noise(kernel: Kernel, recipes: dict[str, Recipe], choose: Choose) -> dict[str, Recipe]:

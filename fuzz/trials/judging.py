@@ -56,7 +56,8 @@ def defects_of(kernel: Kernel, case: Case, scene: Scene, outcome: Outcome, judge
     loud = replace(outcome, findings=tuple(one for one in outcome.findings if not silence_of(one, text)))
     answers = [_add_causes(kernel, case, one) for one in _oracle_defects(kernel, scene, loud, judged)]
     covered = {answer.kind for answer in answers} & {"stateful"}  # a wrong answer says more than one that differs
-    findings = (one for one in outcome.findings if one.severity == "error" or one.kind not in covered)
+    unclaimed = (one for one in outcome.findings if not is_claimed(kernel, one))
+    findings = (one for one in unclaimed if one.severity == "error" or one.kind not in covered)
     every = [*(device_defect(scene, one, text) for one in findings), *answers]
     return tuple({defect.bucket: defect for defect in reversed(every)}.values())[::-1]
 
@@ -94,6 +95,11 @@ def device_defect(scene: Scene, found: Finding, text: TextOf) -> Defect:
         silenced=silence.reason if silence else "",
         causes=tuple(sorted(f"{scene.kernel}: {line}" for line in lines)) or (fault,),
     )
+
+
+def is_claimed(kernel: Kernel, found: Finding) -> bool:
+    """Whether the claim says that this happens: bits that may differ are a warning only where it says nothing."""
+    return kernel.claims.deterministic is False and found.kind == "nondeterministic" and found.severity == "warning"
 
 
 def silence_of(found: Finding, text: TextOf) -> Silence | None:

@@ -147,6 +147,7 @@ def claims_lines(kernel: Kernel) -> list[tuple[str, str]]:
     every = [
         ("batches", "a row has the same bits in any batch", claims.batch_invariant),
         ("bits", "the same input gives the same bits in every run", claims.deterministic),
+        ("bits", "the same input may give other bits in another run", claims.deterministic is False),
         ("graphs", "a call can be captured in a CUDA graph and replayed", claims.graphs),
         ("rounds", f"{' and '.join(claims.rounds)} must be rounded, in every answer", bool(claims.rounds)),
         ("streams", "calls on several streams do not disturb each other", claims.streams),

@@ -13,6 +13,9 @@
 // grid  = "n"
 // block = "threads"
 // args  = ["dw", "index", "g", "cols"]
+//
+// [claims]
+// deterministic = false  # a row of dw is added up in any order
 // ///
 
 __global__ void embedding_backward_atomic(float *dw, const int *index, const float *g, int cols) {

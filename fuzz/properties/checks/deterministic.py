@@ -16,7 +16,7 @@ EXPLAINS = kinds_with("reads-undefined") | {"race", "unwritten", "stateful"}
 
 def is_claimed(kernel: Kernel) -> bool:
     """A batch says nothing about a row that varies by itself: who claims invariance claims this as well."""
-    return kernel.claims.deterministic or kernel.claims.batch_invariant
+    return bool(kernel.claims.deterministic) or kernel.claims.batch_invariant
 
 
 def why_untested(kernel: Kernel) -> str:

@@ -73,6 +73,12 @@ GRID = 'grid  = "rows"'
 
 MISTAKES = [
     # (id, what is changed, the line of the complaint, what it says)
+    (
+        "other-bits-in-no-batch",
+        (TABLE, f"[claims]\n// batch_invariant = true\n// deterministic = false\n//\n// {TABLE}"),
+        13,
+        "claims.deterministic = false: batch_invariant = true includes deterministic = true",
+    ),
     ("unknown-op", ('"softmax"\n// axes', '"softmaxx"\n// axes'), 4, 'op = "softmaxx": unknown op; the oracle'),
     ("op-no-string", ('"softmax"\n// axes', "3\n// axes"), 4, "op = 3: unknown op"),
     ("missing-op", ('// op     = "softmax"\n', ""), 3, 'op: missing; write for example op = "softmax"'),

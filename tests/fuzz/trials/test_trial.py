@@ -40,9 +40,9 @@ def outcome(*answers: np.ndarray, findings: tuple[Finding, ...] = ()) -> Outcome
     return Outcome(tuple(Run(Circumstances(f"run {i}"), {"y": y}) for i, y in enumerate(answers)), findings)
 
 
-def tried(tell, case: Case | None = None) -> Trial:  # noqa: ANN001  a function of the right answer
+def tried(tell, case: Case | None = None, kernel: Kernel = ONLINE) -> Trial:  # noqa: ANN001  a function of the right answer
     case = case or case_of("softmax", {"x": np.linspace(-1, 1, 12, dtype=np.float32).reshape(2, 6)})
-    return run_trial(ONLINE, case, TUNE, Told(tell), PROBE)
+    return run_trial(kernel, case, TUNE, Told(tell), PROBE)
 
 
 def changed(y: np.ndarray, row: int, col: int, value: float) -> np.ndarray:
@@ -90,6 +90,16 @@ def test_differing_runs_within_the_enclosure_stay_a_warning() -> None:
     trial = tried(lambda y: outcome(y, np.nextafter(y, np.float32(1)), findings=(warning,)))
     assert [defect.kind for defect in trial.defects] == ["nondeterministic"]
     assert trial.errors == ()
+
+
+def test_bits_that_a_claim_lets_differ_are_no_warning() -> None:
+    written = replace(ONLINE.written, claims=replace(ONLINE.claims, deterministic=False))
+    varying = replace(ONLINE, written=written)
+    warning = Finding("nondeterministic", "bits differ", severity="warning", array="y", index=3)
+    right = tried(lambda y: outcome(y, np.nextafter(y, np.float32(1)), findings=(warning,)), kernel=varying)
+    assert right.defects == ()
+    wrong = tried(lambda y: outcome(y, y * np.float32(2), findings=(warning,)), kernel=varying)
+    assert [defect.kind for defect in wrong.defects] == ["race"]
 
 
 def test_runs_that_are_all_wrong_are_numeric_however_they_differ() -> None:
