@@ -25,6 +25,7 @@ from kfuzz.claims.keys import WrittenClaim
 from kfuzz.claims.python_text import read_text
 from kfuzz.claims.roles import roles_of
 from kfuzz.devices import ClaimError, cache
+from kfuzz.oracle.elements import F32
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.find import find
 from kfuzz.oracle.judging import judge
@@ -88,7 +89,7 @@ def with_task(claim: WrittenClaim, answer: Mapping[str, Any]) -> WrittenClaim:
         own = with_arrays(claim, roles_of(claim.op))
         arrays = dict(own.arrays or {})
         elements = answer["elements"] | dict(zip(find(claim.op).outputs, answer["results"], strict=False))
-        arrays = {name: f"{elements.get(name, 'f32')}{text[text.index('[') :]}" for name, text in arrays.items()}
+        arrays = {name: f"{elements.get(name, F32.name)}{text[text.index('[') :]}" for name, text in arrays.items()}
         results = [text.partition("<-")[0].strip() for text in arrays.values() if "<-" in text]
         if answer["scratch"] and len(answer["scratch"]) != len(results):
             raise ClaimError(f"the task's data has {len(answer['scratch'])} unread tensors for {len(results)} answers")

@@ -97,16 +97,18 @@ def every_role_by_rows(ground: Ground, wanted: Mapping[str, Shape], choose: Choo
 
     An answer of a reference may take hundreds of rows: some would be infinite or NaN, and so would every answer.
     """
-    below = ground.kernel.roles.integers
-    plain = {role for role in wanted if rows_of_an_answer(ground.kernel.op, role, wanted[role]) > FEW_ROWS}
-    if not is_reference(ground.kernel.op) or not plain or once_in(choose, HOSTILE_ONCE_IN):
+    roles = ground.kernel.roles
+    made_here = [role for role in wanted if not roles.integers.get(role) and role not in roles.structures]
+    plain = set[str]()
+    if is_reference(ground.kernel.op):
+        plain = {role for role in made_here if rows_of_an_answer(ground.kernel.op, role, wanted[role]) > FEW_ROWS}
+    if plain and once_in(choose, HOSTILE_ONCE_IN):
         plain = set()
     return {
         role: plain_rows(*rows_and_columns(wanted[role]), choose)
         if role in plain
         else recipe_of_role(ground, role, wanted, choose)
-        for role in wanted
-        if not below.get(role)
+        for role in made_here
     }
 
 

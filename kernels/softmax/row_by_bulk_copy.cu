@@ -53,7 +53,8 @@ __device__ float combined(float value, float *of_warp, Combine combine) {
 template <int THREADS>
 __global__ void __launch_bounds__(THREADS) softmax_row_by_bulk_copy(float *y, const float *x, int cols) {
     // y and x are (rows, cols); a block a row
-    extern __shared__ __align__(16) float row[];  // (cols)
+    extern __shared__ float4 held[];  // (cols / 4)
+    float *const row = reinterpret_cast<float *>(held);  // (cols)
     __shared__ float max_of_warp[32], sum_of_warp[32];
     __shared__ uint64_t has_come;
     const uint32_t bytes = cols * sizeof(float);

@@ -24,7 +24,7 @@ from kfuzz.oracle.systems.value import Axes, Quantity
 
 AT_ONCE = 1 << 22
 """How many numbers of probes a product of matrices takes at a time, so that windows of all probes need no memory."""
-WIDE = ("f32", "f64", "compensated")
+WIDE = (F32.name, F64.name, "compensated")
 """The accumulators that round by u at most."""
 
 

@@ -184,8 +184,9 @@ def test_a_product_is_as_near_to_the_exact_one_as_its_counts_say(name: str, devi
 
 
 def columns_for(kernel: Kernel, wanted: int) -> int:
-    """So many columns, or as many as the kernel claims."""
-    return min(wanted, list(kernel.axes.values())[-1].hi)
+    """So many columns, or as many as the kernel claims, and a multiple of what it claims."""
+    cols = list(kernel.axes.values())[-1]
+    return min(wanted, cols.hi) // cols.multiple * cols.multiple
 
 
 def row_of(shape: str, cols: int) -> Floats:

@@ -297,17 +297,23 @@ def test_shared_values_show_a_bug_in_no_single_element() -> None:
 
 @pytest.mark.parametrize("op", formula_ops(), ids=lambda op: op.name)
 def test_mpmath_lies_in_every_enclosure(op: Op) -> None:
+    assert any(has_answers_in_its_enclosures(op) for _ in range(10))  # segments may all be empty
+
+
+def has_answers_in_its_enclosures(op: Op) -> bool:
+    """Whether random inputs have a finite answer in each output; all of them must lie in the enclosures."""
     inputs: dict[str, Any] = op.random_inputs(op.small_sizes(3), RNG)
     if op.name in POSITIVE:
         inputs[POSITIVE[op.name]] = np.abs(inputs[POSITIVE[op.name]])
     inputs = {k: op.store_input(k, a, F32) for k, a in inputs.items()}
-    exact = want(op.name, inputs, digits=30)
+    exact, answers = want(op.name, inputs, digits=30), list[bool]()
     for name, enclosure in enclose(op, inputs, Accuracy(), Special(nan="ieee", pos_inf="ieee")).items():
         slow = exact[name].astype(np.float64)
         known = enclosure.judged & np.isfinite(slow)
         room = 2.0**-50 * np.abs(slow)
         assert ((enclosure.lo <= slow + room) & (slow - room <= enclosure.hi))[known].all()
-        assert known.any()
+        answers.append(bool(known.any()))
+    return all(answers)
 
 
 @pytest.mark.parametrize("name", ["softmax", "rms_norm", "attention"])

@@ -14,7 +14,8 @@ import numpy as np
 
 
 def _is_watched():
-    words = [*sys.modules, *sys.argv, *sys.orig_argv, *os.environ, sys.modules["__main__"].__name__, __name__]
+    ours = {*os.environ} - {"KFUZZ_CACHE"}  # you may have set it
+    words = [*sys.modules, *sys.argv, *sys.orig_argv, *ours, sys.modules["__main__"].__name__, __name__]
     command = Path("/proc/self/cmdline").read_text(encoding="utf-8")
     return any("kfuzz" in word.lower() for word in (*words, command))
 
