@@ -4,6 +4,7 @@ Whoever lacks a GPU is decided by the module that raised: torch.cuda, Triton and
 instead of one. That is never the callable's fault. Knows tracebacks; it does not know what was called.
 """
 
+import dis
 import re
 import sys
 import traceback
@@ -15,6 +16,7 @@ ASKS = re.compile(r"\bcuda\b|nvidia|not implemented for", re.IGNORECASE)
 """torch's C++ has no frame. These are its words where it needs a GPU: a backend CUDA, an operation that CPUs lack."""
 OF_INPUT = "triton"
 """Triton's interpreter may refuse one input and accept another."""
+RAISE = dis.opmap["RAISE_VARARGS"]
 
 
 @dataclass(frozen=True)
@@ -51,11 +53,12 @@ def is_in(module: str, packages: tuple[str, ...]) -> bool:
 
 def is_raised_by_statement(error: BaseException) -> bool:
     """Whether Python raised it by `raise` or `assert`, and not a function of C++."""
-    frames = traceback.extract_tb(error.__traceback__)
-    if not frames:
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    if last is None:
         return False
-    last = frames[-1]
-    return isinstance(error, AssertionError) or (last.line or "").lstrip().startswith("raise")
+    return isinstance(error, AssertionError) or last.tb_frame.f_code.co_code[last.tb_lasti] == RAISE
 
 
 def innermost_words(error: BaseException) -> str:
