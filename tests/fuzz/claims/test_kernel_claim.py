@@ -76,7 +76,7 @@ MISTAKES = [
     (
         "other-bits-in-no-batch",
         (TABLE, f"[claims]\n// batch_invariant = true\n// deterministic = false\n//\n// {TABLE}"),
-        13,
+        12,
         "claims.deterministic = false: batch_invariant = true includes deterministic = true",
     ),
     ("unknown-op", ('"softmax"\n// axes', '"softmaxx"\n// axes'), 4, 'op = "softmaxx": unknown op; the oracle'),
