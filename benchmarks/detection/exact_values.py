@@ -40,12 +40,12 @@ def _mean(row: Numbers) -> Any:  # noqa: ANN401  mpmath has no static types
     return mp.fsum(row) / len(row)
 
 
-def _variance(row: Numbers) -> Any:  # noqa: ANN401
+def _variance(row: Numbers) -> Any:  # noqa: ANN401  as above
     mean = _mean(row)
     return mp.fsum((x - mean) ** 2 for x in row) / len(row)
 
 
-def _logsumexp(row: Numbers) -> Any:  # noqa: ANN401
+def _logsumexp(row: Numbers) -> Any:  # noqa: ANN401  as above
     return mp.log(mp.fsum(mp.exp(x) for x in row))
 
 

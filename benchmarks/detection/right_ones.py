@@ -42,7 +42,7 @@ SEED = 34
 TOLD_AT = 50
 """The number of blocks; after each the progress is printed and FILE is written."""
 MOST_POOLS = 5
-"""A process that is killed, as for want of memory, ends all others; the rest of the blocks then begins anew."""
+"""A process that is killed, as for want of memory, ends all others; the rest of the blocks then begins again."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ def run_block(block: Block) -> Done:
         return SORTS[block.sort].run(block)
     except (ClaimError, DeviceError) as error:
         return Done(block.sort, block.name, block.first, block.last, cannot_run=str(error))
-    except Exception as error:
+    except Exception as error:  # of kfuzz itself: it is counted and printed, and the other blocks go on
         return Done(block.sort, block.name, block.first, block.last, failed=f"{block}: {error!r}")
 
 

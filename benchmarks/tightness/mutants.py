@@ -191,7 +191,7 @@ def look_at(problem: Problem, moved: float) -> Seen:
     (output,) = problem.op.outputs
     found = Seen(widths=widths(problem.op, inputs, output))
     for made in mutants(problem.op, inputs, want, offered):
-        if np.allclose(made, want, rtol=1e-12, atol=0, equal_nan=True):
+        if np.allclose(made, want, rtol=1e-12, atol=0, equal_nan=True):  # float64's own roundings: no step is wrong
             continue
         stored = made.astype(np.float32)
         verdict = judge_op(problem.op, inputs, {output: stored}, Accuracy(), CLAIMED, {}, None)

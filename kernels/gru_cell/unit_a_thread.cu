@@ -11,7 +11,7 @@
 //
 // [accuracy]
 // form      = "(1 - z) n + z h"
-// adds      = { gates = "max(d, hidden) + 1", in = "d", hn = "hidden" }
+// adds      = { gates = "max(d, hidden) + 1", input = "d", state = "hidden" }
 // exp       = "expf"
 // divide    = "ieee"
 // functions = { tanh = "tanhf" }

@@ -3,6 +3,7 @@
 i, f and o are sigmoids and g is a tanh of w x + w h + biases; the gates lie in the order i, f, g, o.
 """
 
+from kfuzz.oracle.recurrent import lstm_step
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {
@@ -18,7 +19,7 @@ WHERE = ("hidden >= 1", "d >= 1")
 def formula(
     N: System, x: Quantity, h: Quantity, c: Quantity, w_ih: Quantity, w_hh: Quantity, b_ih: Quantity, b_hh: Quantity
 ) -> dict[str, Quantity]:
-    both = N.join(x, h)
-    i, f, g, o = (N.matmul(both, N.join(w_ih[k], w_hh[k]).T, "gates", (b_ih[k], b_hh[k])) for k in range(4))
-    c = N.sigmoid(f) * c + N.sigmoid(i) * N.tanh(g)
-    return {"h": N.sigmoid(o) * N.tanh(c), "c": c}
+    many = 4 * N.size("hidden")
+    weights = (w_ih.reshaped(many, -1), w_hh.reshaped(many, -1), b_ih.reshaped(many), b_hh.reshaped(many))
+    h, c = lstm_step(N, *weights)(x, h, c)
+    return {"h": h, "c": c}

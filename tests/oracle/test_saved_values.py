@@ -61,8 +61,8 @@ def test_a_saved_value_is_taken_as_it_is() -> None:
     inputs["rstd"] = inputs["rstd"] * F(1.001)
     right = {name: one.astype(F) for name, one in find("layer_norm_backward").compute(inputs, {}).items()}
     assert judge("layer_norm_backward", inputs, right).status == "kept"
-    anew = {**inputs, **in_floats(moments(inputs["x"].astype("f8"), 1))}
-    other = {name: one.astype(F) for name, one in find("layer_norm_backward").compute(anew, {}).items()}
+    again = {**inputs, **in_floats(moments(inputs["x"].astype("f8"), 1))}
+    other = {name: one.astype(F) for name, one in find("layer_norm_backward").compute(again, {}).items()}
     assert judge("layer_norm_backward", inputs, other).status == "broken"
 
 

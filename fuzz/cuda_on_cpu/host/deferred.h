@@ -10,7 +10,7 @@
 // waited meanwhile, or recorded an event, it has waited for all of it: an order that may be too strict shows no false race.
 //
 // A function may allocate a workspace at each call, and free it: then arguments count as equal if they only name another
-// array of the same size, and work may wait behind the free of an array of which no copy can have told a kernel the address.
+// array of the same size, and work may wait behind the free of an array of which no copy can have given a kernel the address.
 #pragma once
 #include "host.h"
 

@@ -14,7 +14,7 @@ struct Wgmma {
   bool clamps, adds, negates_a, negates_b, a_by_column, b_by_column, a_in_registers;
   uint64_t a_at, b_at;  // descriptors of shared memory
   uint32_t a_words[4];
-  // The thread's variables. One that is no part of a larger object may be a copy, which nobody accesses again: it is not watched.
+  // The thread's variables. One that is no part of a larger object may be a copy, which nothing accesses again: it is not watched.
   uint32_t sum_count;
   bool watches_sums;
   void *sums[most_sum_words];
