@@ -81,6 +81,19 @@ def test_a_kernel_writes_no_file(device: CpuDevice) -> None:
     assert is_as_it_should_be(device)
 
 
+def left_over(device: CpuDevice, before: set[int]) -> set[int]:
+    """The processes that are neither from before nor the device's own and stay.
+
+    A spare worker that still starts asks the compiler for its version; what a kernel of these tests starts never ends.
+    """
+    spare = device._worker._spare  # there is one where the last worker was lost
+    own = {device._worker.pid, spare.popen.pid if spare else None}
+    until = time.monotonic() + 10.0
+    while (left := set(descendants(os.getpid())) - before - own) and time.monotonic() < until:
+        time.sleep(0.05)
+    return left
+
+
 @pytest.mark.parametrize(
     "job",
     [
@@ -102,9 +115,7 @@ def test_what_a_kernel_starts_ends_with_it(device: CpuDevice, job: Job) -> None:
     else:
         assert [run.outputs["y"][0] for run in outcome.runs] in ([2.0] * 3, [])
     assert is_as_it_should_be(device)
-    spare = device._worker._spare  # there is another one where the last was lost
-    own = {device._worker.pid, spare.popen.pid if spare else None}
-    assert set(descendants(os.getpid())) <= before | own
+    assert not left_over(device, before)
 
 
 AS_IT_IS_LOADED = """
@@ -134,7 +145,7 @@ def test_what_a_file_does_as_it_is_loaded_is_held_to_the_same(device: CpuDevice,
         assert [one.kind for one in outcome.findings] == ["trap"]
     else:
         assert [run.outputs["y"][0] for run in outcome.runs] == [2.0 * forks] * 3
-    assert set(descendants(os.getpid())) <= before | {device._worker.pid}
+    assert not left_over(device, before)
 
 
 def test_a_process_in_a_session_of_its_own_is_found_by_its_ancestors() -> None:
