@@ -47,9 +47,9 @@ class Op:
     """The declarations of an op's file. `formula` gives the exact outputs over any number system.
 
     `answers`: the sets of right answers, for an op whose bounds do not follow from the formula. `forms`: the ways to
-    compute it that a claim without a form means. `seldom`: rarer ways, each with the function that such a kernel calls;
-    a claim names such a form, or "any" for all of them. `needs_form`: the forms are different functions, of which a
-    claim must name one. `diagnose`: recognises the op's typical errors.
+    compute it that a claim without a form means. `seldom`: rarer ways, each with the function that such a kernel calls,
+    or "" where no call reveals it; a claim names such a form, or "any" for all of them. `needs_form`: the forms are
+    different functions, of which a claim must name one. `diagnose`: recognises the op's typical errors.
     `axes`: sizes that no input has, such as that of a group or a stride: a number, or an expression over the other
     sizes, which a claim may change as it changes scalars. One whose default is 0, such as a padding, may be 0.
     `ignores_nan`: a kernel may compute the op without the NaNs among its inputs, as fmaxf does.
@@ -106,7 +106,8 @@ class Op:
 
     @property
     def every_form(self) -> tuple[str, ...]:
-        return (*self.forms, *self.seldom) or ("",)
+        """All forms; "" is the usual one of an op that names none."""
+        return (*(self.forms or ("",)), *self.seldom)
 
     def forms_of(self, claimed: str | None) -> tuple[str, ...]:
         """The forms that a claim may mean; an op without forms has one form, without a name."""

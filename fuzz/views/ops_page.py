@@ -46,8 +46,9 @@ def _section(op: Op) -> str:
         said = "Forms, of which a claim names one: " if op.needs_form else "Forms: "
         lines += [said + ", ".join(f"`{form}`" for form in op.forms) + ".", ""]
     if op.seldom:
-        ways = ", ".join(f"`{form}` (`{called}`)" for form, called in op.seldom.items())
-        lines += [f"Only if a claim or a call in the text says so: {ways}.", ""]
+        ways = ", ".join(f"`{form}`" + (f" (`{called}`)" if called else "") for form, called in op.seldom.items())
+        source_too = " or a call in the text" if any(op.seldom.values()) else ""
+        lines += [f"Only if a claim{source_too} says so: {ways}.", ""]
     if names := _names(op):
         lines += [f"A claim may name: {names}.", ""]
     if op.special:

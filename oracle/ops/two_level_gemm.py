@@ -15,5 +15,5 @@ FORMS = ("overall last", "overall in each block")
 
 def formula(N: System, a: Quantity, b: Quantity, scale_a: Quantity, scale_b: Quantity, overall: Quantity) -> Quantity:
     if N.form == "overall last":
-        return scaled_gemm.formula(N, a, b, scale_a, scale_b) * overall
-    return scaled_gemm.formula(N, a, b, scale_a * overall, scale_b)
+        return scaled_gemm.scale_sums(N, a, b, scale_a, scale_b) * overall
+    return scaled_gemm.scale_sums(N, a, b, scale_a * overall, scale_b)

@@ -31,8 +31,10 @@ def library_of(path: Path) -> str:
 def lacks(path: Path, on_gpu: bool) -> str:
     """Why a file cannot run here; empty if it can."""
     library = library_of(path)
-    if not on_gpu and library in NEEDS_GPU:
+    if not on_gpu and (library in NEEDS_GPU or path.stem.endswith("_on_gpu")):
         return f"{library} needs a GPU"
+    if on_gpu and path.stem.endswith("_on_cpu"):
+        return f"{library} computes it otherwise on a GPU"
     needed = (library, "ml_dtypes") if library == "jax" else (library, "torch") if library == "triton" else (library,)
     missing = [name for name in needed if find_spec(name) is None]
     if not missing and library == "triton" and not on_gpu and np.lib.NumpyVersion(np.__version__) >= "2.4.0":

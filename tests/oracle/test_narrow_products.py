@@ -110,3 +110,33 @@ def test_a_promotion_is_a_multiple_of_a_step(promote: int) -> None:
         Accuracy(accumulate="mma fp8", promote=promote)
     with pytest.raises(ValueError, match="promote=64: expected a multiple of 32 with accumulate='mma fp8'"):
         Accuracy(promote=64)
+
+
+def test_factors_may_be_scaled_before_they_are_multiplied() -> None:
+    """PyTorch 2.14's `_scaled_mm` on a CPU: 128 products of about 160,000, whose exact sum lies just below a middle."""
+    rng = np.random.default_rng(35)
+    a, b = (grid_of(E4M3).round(rng.choice([352.0, 384.0, 416.0, 448.0], shape)) for shape in ((64, 128), (128, 64)))
+    inputs: dict[str, Any] = {
+        "a": store(a, E4M3), "b": store(b, E4M3),
+        "scale_a": rng.uniform(0.01, 0.02, (64, 1)).astype(F), "scale_b": rng.uniform(10, 40, (1, 64)).astype(F),
+    }  # fmt: skip
+    left, right = a.astype(F) * inputs["scale_a"], b.astype(F) * inputs["scale_b"]
+    c = np.zeros((64, 64), F)
+    for term in range(128):
+        c += left[:, term, None] * right[term]
+    rules = {"mma fp8": Accuracy(accumulate="mma fp8"), "factors": Accuracy(form="scaled factors")}
+    assert {name: judge("scaled_gemm", inputs, {"c": c}, rule).status for name, rule in rules.items()} == {
+        "mma fp8": "broken", "factors": "kept",
+    }  # fmt: skip
+
+
+def test_a_scaled_factor_may_overflow_where_a_scaled_sum_does_not() -> None:
+    a, b = np.full((1, 16), 448.0), np.full((16, 1), 2.0**-9)
+    inputs: dict[str, Any] = {
+        "a": store(a, E4M3), "b": store(b, E4M3),
+        "scale_a": np.full((1, 1), 2.0**120, F), "scale_b": np.full((1, 1), 2.0**-120, F),
+    }  # fmt: skip
+    infinite, right = np.full((1, 1), np.inf, F), np.full((1, 1), 14.0, F)
+    assert judge("scaled_gemm", inputs, {"c": infinite}, Accuracy(form="scaled factors")).status != "broken"
+    assert judge("scaled_gemm", inputs, {"c": infinite}, Accuracy()).status == "broken"
+    assert judge("scaled_gemm", inputs, {"c": right}, Accuracy()).status == "kept"
