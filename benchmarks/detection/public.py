@@ -89,6 +89,7 @@ SGEMM_PRACTICE = Repository(
 )
 REPOSITORIES = (LLM_C, SAMPLES, HOW_TO_OPTIM, HOW_TO_OPTIMIZE, CUDACODES, SGEMM_CUDA, SGEMM_PRACTICE)
 OWN_BUILDS: dict[tuple[str, str], tuple[str, ...]] = {
+    (LLM_C.name, "dev/cuda/nccl_all_reduce.cu"): ("-lmpi",),
     (CUDACODES.name, "matvec/src.cu"): ("kernels/*.cu", "-Iinclude"),
     (CUDACODES.name, "softmax/bench.cu"): ("kernels/*.cu", "-Iinclude"),
     (CUDACODES.name, "softmax/test.cu"): ("kernels/*.cu", "-Iinclude"),
@@ -105,7 +106,9 @@ OWN_BUILDS: dict[tuple[str, str], tuple[str, ...]] = {
         for n, width in enumerate(("32", "128", "16"))
     },
 }
-"""Programs of several files or with arguments, as the repository's own build file and page say."""
+"""Programs of several files, with libraries or with arguments, as the repository's own build file and page say.
+
+Where MPI lies (the package mpich, say), the variables CPATH, LIBRARY_PATH and LD_LIBRARY_PATH tell the compiler."""
 OTHERS = re.compile(r"cutlass|cute")
 MAIN = re.compile(r"\bmain\s*\(")
 
@@ -146,7 +149,8 @@ def programs(folder: Path) -> Iterator[Program]:
             yield from samples(root)
         elif one == LLM_C:
             for path in sorted((root / "dev/cuda").glob("*.cu")):
-                yield Program(str(path.relative_to(root)), one, path.parent, (path.name,))
+                name = str(path.relative_to(root))
+                yield Program(name, one, path.parent, (path.name, *OWN_BUILDS.get((one.name, name), ())))
         else:
             yield from files_with_main(root, one)
 

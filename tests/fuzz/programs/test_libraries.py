@@ -61,6 +61,20 @@ def test_quasi_random_numbers_are_right_and_nothing_is_accused(programs: dict[st
     assert [one.output for one in right.printed] == ["wrong: 0\n"] * 2
 
 
+def test_collectives_of_one_rank_are_right_and_nothing_is_accused(programs: dict[str, Path]) -> None:
+    right, findings = run(programs["nccl"], runs=2)
+    assert findings == []
+    assert [one.output for one in right.printed] == ["wrong: 0, the sum: 499500\n"] * 2
+    grouped, _ = run(programs["nccl"], "before the group ends")
+    assert grouped.printed[0].output == "wrong: 999, the sum: 499500\n"  # the group saw the later copy
+
+
+def test_more_ranks_than_one_end_the_run_and_are_no_finding(programs: dict[str, Path]) -> None:
+    one, findings = run(programs["nccl"], "two ranks")
+    assert findings == []
+    assert "NCCL has one rank on the cpu device, which is one GPU; the program asks for 2" in one.refusal
+
+
 @pytest.mark.parametrize("way", ["11 dimensions", "eleventh"])
 def test_dimensions_that_are_not_there_end_the_run_and_are_no_finding(way: str, programs: dict[str, Path]) -> None:
     one, findings = run(programs["sobol"], way)
@@ -89,6 +103,10 @@ def test_textures_and_surfaces_are_right_and_nothing_is_accused(programs: dict[s
         ("random", "not waited for", "race", "cudaMemcpy(here, there"),
         ("random", "not started", "uninitialised", "curandState state = states[i];"),
         ("sobol", "too many", "out-of-bounds", "// the words"),
+        ("nccl", "unwritten", "uninitialised", "// the sum"),
+        ("nccl", "too many", "out-of-bounds", "// the sum"),
+        ("nccl", "other stream", "race", "// the sum"),
+        ("nccl", "not waited for", "race", "// the copy"),
         ("images", "uninitialised", "uninitialised", "// the sample"),
         ("images", "freed", "use-after-free", "// the sample"),
         ("images", "destroyed", "illegal-address", "// the sample"),
