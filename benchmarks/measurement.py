@@ -2,47 +2,37 @@
 
     python -m benchmarks.FOLDER                          write the page of the folder, README.md, from data/*.json
     python -m benchmarks.FOLDER measure NAME [OPTIONS]   run the script of a section and write data/NAME.json first
+    python -m benchmarks.FOLDER try NAME [OPTIONS]       run it, and print the section alone; nothing is written
 
-A script prints Markdown: text, tables and headings. The data file keeps these as blocks, with the command, the day, the
-commit and the machine. Knows Markdown and JSON, not the meaning of a figure.
+A script has `measure(options) -> Figures`: numbers and tables of records, without words. `sections/SCRIPT.py` has
+`show(measurement) -> Lines`: what the page says about them. `data/NAME.md` are a person's notes about a measurement.
 """
 
 import json
 import os
 import platform
-import re
 import subprocess
 import sys
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
+from typing import Any
+
+from benchmarks.page import WIDTH, Lines, text
 
 HERE = Path(__file__).parent
-ALIGN = {"left": "---", "right": "---:"}
-ROW = re.compile(r'(?<!"mutants": )\[\s+((?:"(?:[^"\\]|\\.)*"(?:,\s+)?)+)\s+\]')
-ROW_BREAK = re.compile(r"\n +")
-SURVIVORS = "Survivors, one by one"
+Record = dict[str, Any]
+"""A row of a table, by the names of its columns."""
 
 
 @dataclass(frozen=True)
-class Block:
-    """A heading, a text, or a table of texts, whose columns are aligned left or right."""
+class Figures:
+    """What a script measures: numbers by name, and tables of records."""
 
-    heading: str = ""
-    text: str = ""
-    columns: tuple[str, ...] = ()
-    align: tuple[str, ...] = ()
-    rows: tuple[tuple[str, ...], ...] = ()
-
-
-@dataclass(frozen=True)
-class Survivors:
-    """Mutants that survive for one reason; `standing` says how they count."""
-
-    standing: str
-    reason: str
-    mutants: tuple[str, ...]
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    tables: Mapping[str, Sequence[Record]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -53,8 +43,19 @@ class Measurement:
     date: str
     commit: str
     machine: str
-    blocks: tuple[Block, ...]
-    survivors: tuple[Survivors, ...] = ()
+    figures: Figures
+    notes: str = ""
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401  a number, a text or a list of them
+        return self.figures.numbers[name]
+
+    def table(self, name: str) -> Sequence[Record]:
+        return self.figures.tables[name]
+
+    def note(self) -> Lines:
+        """The notes, line by line."""
+        if self.notes:
+            yield from (*self.notes.rstrip("\n").split("\n"), "")
 
 
 @dataclass(frozen=True)
@@ -65,10 +66,6 @@ class Section:
     title: str
     script: str
     options: tuple[str, ...] = ()
-
-    @property
-    def command(self) -> str:
-        return " ".join(("measure", self.name, *self.options))
 
 
 @dataclass(frozen=True)
@@ -88,27 +85,36 @@ class Page:
         return HERE / self.folder / "README.md"
 
 
+def records(made: Iterable[object]) -> list[Record]:
+    """The fields of dataclasses."""
+    return [{one.name: getattr(each, one.name) for one in fields(each)} for each in made]  # type: ignore[arg-type]
+
+
 def main(page: Page) -> None:
     """Write the page, after a measurement if the command line asks for one."""
     words = sys.argv[1:]
-    if words[:1] == ["measure"] and words[1:2] and words[1] in (section.name for section in page.sections):
-        section = next(one for one in page.sections if one.name == words[1])
-        measure(page, section, tuple(words[2:]))
+    by_name = {section.name: section for section in page.sections}
+    if words[:1] in (["measure"], ["try"]) and words[1:2] and words[1] in by_name:
+        section = by_name[words[1]]
+        made = measure(page.folder, section, tuple(words[2:]))
+        if words[0] == "try":
+            print("\n".join(render_section(page.folder, section, made)))
+            return
+        page.data(section.name).write_text(as_json(made), encoding="utf-8")
+        if (notes := page.data(section.name).with_suffix(".md")).exists():
+            print(f"{notes} is about the measurement before: read it again", file=sys.stderr)
     elif words:
-        names = "|".join(section.name for section in page.sections)
-        raise SystemExit(f"usage: python -m benchmarks.{page.folder} [measure {names} [OPTIONS]]")
+        names = "|".join(by_name)
+        raise SystemExit(f"usage: python -m benchmarks.{page.folder} [measure|try {names} [OPTIONS]]")
     page.path.write_text(render(page), encoding="utf-8")
 
 
-def measure(page: Page, section: Section, options: tuple[str, ...]) -> None:
-    """Run the script of a section and keep what it prints."""
+def measure(folder: str, section: Section, options: tuple[str, ...]) -> Measurement:
+    """Run the script of a section."""
     asked = options or section.options
-    command = [sys.executable, "-m", f"benchmarks.{page.folder}.{section.script}", *asked]
-    printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
-    words = " ".join(("python -m", f"benchmarks.{page.folder}", "measure", section.name, *asked))
-    blocks, survivors = parse(printed)
-    made = Measurement(words, f"{datetime.now(UTC):%Y-%m-%d}", commit(), machine(), blocks, survivors)
-    page.data(section.name).write_text(as_json(made), encoding="utf-8")
+    figures = import_module(f"benchmarks.{folder}.{section.script}").measure(asked)
+    words = " ".join((f"python -m benchmarks.{folder} measure {section.name}", *asked))
+    return Measurement(words, f"{datetime.now(UTC):%Y-%m-%d}", commit(), machine(), figures)
 
 
 def commit() -> str:
@@ -127,68 +133,49 @@ def machine() -> str:
         return words
 
 
-def parse(markdown: str) -> tuple[tuple[Block, ...], tuple[Survivors, ...]]:
-    """The blocks of a script's output, without its title, and apart from them its list of survivors."""
-    text, _, tail = markdown.partition(f"## {SURVIVORS}\n")
-    blocks: list[Block] = []
-    for part in re.split(r"\n{2,}", text.strip("\n")):
-        lines = part.split("\n")
-        if lines[0].startswith("# "):
-            continue
-        if lines[0].startswith("#"):
-            blocks.append(Block(heading=lines.pop(0).lstrip("# ")))
-        table = [line for line in lines if line.startswith("|")]
-        prose = [line for line in lines if not line.startswith("|")]
-        blocks += [Block(text="\n".join(prose))] if prose else []
-        blocks += [parse_table(table)] if table else []
-    return tuple(blocks), tuple(parse_survivors(tail))
+def as_json(made: Measurement) -> str:
+    """The text of the data file, without empty fields; a record of a table is one line, its columns are named once."""
+    tables = {
+        name: {"columns": list(rows[0]) if rows else [], "rows": [list(row.values()) for row in rows]}
+        for name, rows in made.figures.tables.items()
+    }
+    kept = asdict(made)
+    del kept["figures"], kept["notes"]
+    kept |= {"numbers": dict(made.figures.numbers), "tables": tables}
+    return "\n".join(write_lines({name: value for name, value in kept.items() if value})) + "\n"
 
 
-def parse_table(lines: list[str]) -> Block:
-    """A table, whose second line says how its columns are aligned."""
-    head, rule = (line.strip().strip("|").split("|") for line in lines[:2])
-    rows = [[cell.strip() for cell in line.strip()[1:-1].split("|", len(head) - 1)] for line in lines[2:]]
-    align = tuple("right" if cell.endswith(":") else "left" for cell in rule)
-    return Block(columns=tuple(cell.strip() for cell in head), align=align, rows=tuple(map(tuple, rows)))
-
-
-def parse_survivors(text: str) -> Iterator[Survivors]:
-    """Survivors below a heading for each standing, each reason followed by its mutants."""
-    for part in re.split(r"^### ", text, flags=re.MULTILINE)[1:]:
-        heading, _, rest = part.partition("\n")
-        groups = re.findall(r"^(?!- )(\S.*)\n\n((?:- .*\n?)+)", rest, re.MULTILINE)
-        for reason, mutants in groups:
-            listed = tuple(line.removeprefix("- ") for line in mutants.strip("\n").split("\n"))
-            yield Survivors(heading.partition(":")[0].lower(), reason, listed)
-
-
-def as_json(measurement: Measurement) -> str:
-    """The text of the data file, without empty fields."""
-    fields = asdict(measurement)
-    fields["blocks"] = [{key: value for key, value in block.items() if value} for block in fields["blocks"]]
-    text = json.dumps({key: value for key, value in fields.items() if value}, ensure_ascii=False, indent=1)
-    return ROW.sub(lambda row: f"[{re.sub(ROW_BREAK, ' ', row[1])}]", text) + "\n"
+def write_lines(value: Any, indent: int = 0, before: str = "") -> Iterator[str]:  # noqa: ANN401  whatever JSON holds
+    """JSON with one line for each list or object that fits into one."""
+    blank = " " * indent
+    short = f"{blank}{before}{json.dumps(value, ensure_ascii=False)}"
+    if not isinstance(value, dict | list | tuple) or not value or (indent and len(short) < WIDTH):
+        yield short
+        return
+    is_object = isinstance(value, dict)
+    inner = (
+        [(f"{json.dumps(name)}: ", one) for name, one in value.items()] if is_object else [("", one) for one in value]
+    )
+    yield f"{blank}{before}{'{' if is_object else '['}"
+    for place, (name, one) in enumerate(inner):
+        *lines, last = write_lines(one, indent + 1, name)
+        yield from lines
+        yield last + "," * (place < len(inner) - 1)
+    yield f"{blank}{'}' if is_object else ']'}"
 
 
 def read(path: Path) -> Measurement:
-    """Read a data file."""
-    fields = json.loads(path.read_text(encoding="utf-8"))
-    blocks = tuple(
-        Block(
-            block.get("heading", ""),
-            block.get("text", ""),
-            tuple(block.get("columns", ())),
-            tuple(block.get("align", ())),
-            tuple(map(tuple, block.get("rows", ()))),
-        )
-        for block in fields["blocks"]
-    )
-    survivors = tuple(
-        Survivors(one["standing"], one["reason"], tuple(one["mutants"])) for one in fields.get("survivors", ())
-    )
+    """Read a data file, and the notes beside it."""
+    notes = path.with_suffix(".md")
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    tables = {
+        name: [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+        for name, table in kept.get("tables", {}).items()
+    }
     return Measurement(
-        fields["command"], fields["date"], fields.get("commit", ""), fields.get("machine", ""), blocks, survivors
-    )
+        kept["command"], kept["date"], kept.get("commit", ""), kept.get("machine", ""),
+        Figures(kept.get("numbers", {}), tables), notes.read_text(encoding="utf-8") if notes.exists() else "",
+    )  # fmt: skip
 
 
 def render(page: Page) -> str:
@@ -196,26 +183,12 @@ def render(page: Page) -> str:
     lines = [f"# {page.title}", "", f"{page.intro}", ""]
     lines += [f"Written by `python -m benchmarks.{page.folder}` from the files in `data/`.", ""]
     for section in page.sections:
-        lines += [f"## {section.title}", "", *render_measurement(section, read(page.data(section.name)))]
+        lines += [f"## {section.title}", "", *render_section(page.folder, section, read(page.data(section.name)))]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def render_measurement(section: Section, made: Measurement) -> Iterator[str]:
-    """One section, line by line: the command, day, commit and machine, then the blocks."""
+def render_section(folder: str, section: Section, made: Measurement) -> Lines:
+    """One section: the command, day, commit and machine, then what its words make of the figures."""
     facts = [made.date, f"commit {made.commit}" if made.commit else "", made.machine]
-    yield f"`{made.command}` ({'; '.join(fact for fact in facts if fact)}):"
-    yield ""
-    for block in made.blocks:
-        if block.heading:
-            yield f"### {block.heading}"
-        if block.text:
-            yield block.text
-        if block.columns:
-            yield f"| {' | '.join(block.columns)} |"
-            yield f"|{'|'.join(ALIGN[one] for one in block.align)}|"
-            yield from (f"| {' | '.join(row)} |" for row in block.rows)
-        yield ""
-    if made.survivors:
-        count = sum(len(one.mutants) for one in made.survivors)
-        yield f"[data/{section.name}.json](data/{section.name}.json) lists these {count} mutants, each with its reason."
-        yield ""
+    yield from text(f"`{made.command}` ({'; '.join(fact for fact in facts if fact)}):")
+    yield from import_module(f"benchmarks.{folder}.sections.{section.script}").show(made)

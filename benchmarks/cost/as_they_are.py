@@ -1,4 +1,4 @@
-"""Measure whole programs and large files: `python -m benchmarks.cost.as_they_are`.
+"""Measure whole programs and large files: `python -m benchmarks.cost measure as_they_are`.
 
 It measures the cost of a checked run of a whole program compared with an unchecked one, the time to compile a large
 file, and the time to the first trial of an extension. All times are processor time unless they are called wall time.
@@ -11,9 +11,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
+from benchmarks.measurement import Figures
 from kfuzz.cpu.experiments import Manner
 from kfuzz.cpu.options import Flavour
 from kfuzz.devices.layout import POISONS
@@ -57,24 +59,21 @@ __global__ void scaled(float *data, int n, float by) { if (threadIdx.x < n) data
 LOCALS = "  std::vector<float> values(32);\n  std::map<std::string, int> sizes;\n  int sum = 0;\n"
 
 
-def main() -> None:
-    """Measure, and print the page."""
-    print("# Files as they are, in figures\n")
-    print("Processor seconds, the least of three runs.\n")
-    with tempfile.TemporaryDirectory() as folder:
-        programs(Path(folder))
-        large_file(Path(folder))
-        first_trial(Path(folder))
+def measure(_: Sequence[str]) -> Figures:
+    """Measure all of it."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        tables = {"programs": [compare(folder, one, arguments) for one, arguments in PROGRAMS.items()]}
+        return Figures({**time_large_file(folder), **time_first_trial(folder)}, tables)
 
 
-def programs(folder: Path) -> None:
-    """A table of programs: a run of main with each access checked, compared with one without checks."""
-    print("| program | unchecked, s | checked, s | ratio | thread-steps a second, checked |\n|---|---:|---:|---:|---:|")
-    for name, arguments in PROGRAMS.items():
-        fast, slow = (least(folder, name, arguments, flavour) for flavour in ("fast", "check"))
-        rate = slow.thread_steps / slow.seconds / 1e6
-        print(f"| {name} {' '.join(arguments)} | {fast.seconds:.4f} | {slow.seconds:.4f} ", end="")
-        print(f"| {slow.seconds / fast.seconds:.1f} | {rate:.1f} M |", flush=True)
+def compare(folder: Path, name: str, arguments: tuple[str, ...]) -> dict[str, object]:
+    """A run of a program's main with each access checked, and one without checks."""
+    fast, checked = (least(folder, name, arguments, flavour) for flavour in ("fast", "check"))
+    return {
+        "program": " ".join((name, *arguments)), "fast": fast.seconds, "checked": checked.seconds,
+        "ratio": checked.seconds / fast.seconds, "rate": checked.thread_steps / checked.seconds / 1e6,
+    }  # fmt: skip
 
 
 def least(folder: Path, name: str, arguments: tuple[str, ...], flavour: Flavour) -> ProgramEnd:
@@ -87,7 +86,7 @@ def least(folder: Path, name: str, arguments: tuple[str, ...], flavour: Flavour)
     return min((one for one in ends if isinstance(one, ProgramEnd)), key=lambda one: one.seconds)
 
 
-def large_file(folder: Path) -> None:
+def time_large_file(folder: Path) -> dict[str, float]:
     """The time to compile a program whose host code has thousands of lines."""
     helpers = [HELPER.format(n=n, what=LAUNCH if n % 10 == 0 else CLEAR) for n in range(LINES // HELPER.count("\n"))]
     calls = "".join(f"  sum += helper_{n}(values, sizes);\n" for n in range(len(helpers)))
@@ -96,12 +95,10 @@ def large_file(folder: Path) -> None:
     path.write_text(text)
     command = [sys.executable, "-m", "kfuzz", "nvcc", "-c", str(path), "-o", str(folder / "large.o")]
     took = processor_seconds(command, folder)
-    lines, launches = text.count("\n"), text.count("<<<")
-    print(f"\nA file of {lines} lines, nearly all of them host code, with {launches} launches in it, ", end="")
-    print(f"compiles for a checked run in {took:.1f} s.")
+    return {"large_lines": text.count("\n"), "large_launches": text.count("<<<"), "large_seconds": took}
 
 
-def first_trial(folder: Path) -> None:
+def time_first_trial(folder: Path) -> dict[str, float]:
     """The time to the first trial of an extension whose library is in the cache."""
     path = folder / "softmax_rows.cu"
     text = (TESTS / "extensions" / "softmax_rows.cu").read_text()
@@ -111,9 +108,7 @@ def first_trial(folder: Path) -> None:
     processor_seconds(command, folder)
     began = time.perf_counter()
     took = processor_seconds(command, folder)
-    wall = time.perf_counter() - began
-    print("\n`kfuzz fuzz softmax_rows.cu --op softmax` on a warm cache has had its first trial, and ended, ", end="")
-    print(f"after {took:.1f} s of processor time, {wall:.1f} s of the wall, on {os.cpu_count()} cores.")
+    return {"trial_seconds": took, "trial_wall": time.perf_counter() - began, "cores": os.cpu_count() or 1}
 
 
 def processor_seconds(command: list[str], folder: Path) -> float:
@@ -122,7 +117,3 @@ def processor_seconds(command: list[str], folder: Path) -> float:
     subprocess.run(command, cwd=folder, capture_output=True, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-if __name__ == "__main__":
-    main()

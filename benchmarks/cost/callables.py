@@ -1,9 +1,9 @@
 """Many trials of correct callables of torch, Triton, CuPy and JAX: how many are accused, and where the time goes.
 
-    python -m benchmarks.cost.callables gpu [TRIALS] [JOBS] [SECONDS] [SEED]
+    python -m benchmarks.cost measure callables gpu [TRIALS] [JOBS] [SECONDS] [SEED]
 
-It prints tables. It runs TRIALS trials in all (default: 20,000), or as many as SECONDS
-allow; a library that is not installed is left out. Exit code 1 if one is accused.
+It runs TRIALS trials in all (default: 20,000), or as many as SECONDS allow; a library that is not installed is left
+out.
 The file is long because it holds the source of every library's callables.
 """
 
@@ -18,6 +18,7 @@ from itertools import groupby
 from multiprocessing import get_context
 from pathlib import Path
 
+from benchmarks.measurement import Figures
 from kfuzz.callables.device import PythonDevice
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.claims.kernel import load
@@ -294,49 +295,36 @@ def shared_out(ones: Sequence[One], trials: int, jobs: int) -> Iterator[tuple[li
             yield some, [-(-trials * SHARE[library] // whole)] * len(some)
 
 
-def main(device: str, trials: int, jobs: int, seconds: float, seed: int) -> int:
-    """Run them all, and print the page."""
-    began, found, until = time.monotonic(), list[Tried](), time.time() + seconds
+def measure(options: Sequence[str]) -> Figures:
+    """Run them all."""
+    given = dict(enumerate(options))
+    device, trials, jobs = given.get(0, "cpu"), int(given.get(1, "20000")), int(given.get(2, "16"))
+    seconds, seed = float(given.get(3, "3600")), int(given.get(4, "17"))
+    began, done, until = time.monotonic(), list[Tried](), time.time() + seconds
     with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         work = [(*some, seed, device, folder, until) for some in shared_out(every(device), trials, jobs)]
-        for done in as_completed([pool.submit(tried, one) for one in work]):
-            found += done.result()
-    print(page(device, sorted(found, key=lambda one: one.one.name), len(work), time.monotonic() - began, seed))
-    return 1 if any(one.accused for one in found) else 0
+        for part in as_completed([pool.submit(tried, one) for one in work]):
+            done += part.result()
+    done.sort(key=lambda one: one.one.name)
+    numbers = {"device": device, "processes": len(work), "seconds": time.monotonic() - began, "seed": seed}
+    libraries = dict.fromkeys(one.one.library for one in done)
+    return Figures(numbers, {
+        "libraries": [spent_in(name, [one for one in done if one.one.library == name]) for name in libraries],
+        "callables": [
+            {"name": f"{one.one.library} {one.one.op}", "type": one.one.element, "trials": one.trials,
+             "elements": one.elements, "worst": one.worst, "accused": len(one.accused)}
+            for one in done
+        ],
+        "accusations": [{"text": words} for one in done for words in one.accused[:SHOWN]],
+    })  # fmt: skip
 
 
-def page(device: str, found: Sequence[Tried], processes: int, seconds: float, seed: int) -> str:
-    """The tables in Markdown."""
-    total, accused = sum(one.trials for one in found), sum(len(one.accused) for one in found)
-    judged = sum(one.elements for one in found)
-    lines = [
-        f"## On the {device}",
-        "",
-        f"{total:,} trials of {len(found)} right callables, {judged:,} elements judged, {accused} accusations; "
-        f"{processes} processes side by side, {seconds:.0f} s, seed {seed}.",
-        "",
-        "| library | trials/s of one process | calls | judging | planning | first trial |",
-        "|---|---|---|---|---|---|",
-    ]
-    for library in dict.fromkeys(one.one.library for one in found):
-        mine = [one for one in found if one.one.library == library and one.trials > 1]
-        spent = sum(one.seconds for one in mine) or 1.0
-        rate = sum(one.trials - 1 for one in mine) / spent
-        parts = [sum(one.calling for one in mine) / spent, sum(one.judging for one in mine) / spent]
-        first = max((one.first for one in mine), default=0.0)
-        shown = [f"{part:.0%}" for part in (*parts, max(0.0, 1 - sum(parts)))]
-        lines.append(f"| {library} | {rate:.0f} | {' | '.join(shown)} | {first:.1f} s |")
-    lines += ["", "| callable | type | trials | elements | worst kept error | accused |", "|---|---|---|---|---|---|"]
-    for one in found:
-        name = f"{one.one.library} {one.one.op}"
-        lines.append(
-            f"| {name} | {one.one.element} | {one.trials} | {one.elements:,} | {one.worst:.2f} | {len(one.accused)} |"
-        )
-    lines += [f"\n- {text}" for one in found for text in one.accused[:SHOWN]]
-    return "\n".join([*lines, ""])
-
-
-if __name__ == "__main__":
-    given = dict(enumerate(sys.argv[1:]))
-    numbers = int(given.get(1, "20000")), int(given.get(2, "16")), float(given.get(3, "3600"))
-    sys.exit(main(given.get(0, "cpu"), *numbers, int(given.get(4, "17"))))
+def spent_in(library: str, done: Sequence[Tried]) -> dict[str, object]:
+    """The trials a second of a library's callables, and the shares of the time that they took."""
+    mine = [one for one in done if one.trials > 1]
+    spent = sum(one.seconds for one in mine) or 1.0
+    calling, judging = sum(one.calling for one in mine) / spent, sum(one.judging for one in mine) / spent
+    return {
+        "library": library, "rate": sum(one.trials - 1 for one in mine) / spent, "calls": calling, "judging": judging,
+        "planning": max(0.0, 1 - calling - judging), "first": max((one.first for one in mine), default=0.0),
+    }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Measure the cost of checking every access: `python -m benchmarks.cost.check_speed`.
+"""Measure the cost of checking every access: `python -m benchmarks.cost measure check_speed`.
 
 It runs every correct kernel at sizes at which a run takes milliseconds, and compares the time of a run in which every
 access is checked with one in which no access is; it also counts the accesses checked per second. Use idle cores.
@@ -8,13 +8,13 @@ import argparse
 import math
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from statistics import median
 
 import numpy as np
 
+from benchmarks.measurement import Figures, records
 from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
 from kfuzz.cpu import toolchain
 from kfuzz.cpu.abi import Runtime, Schedule, Status
@@ -32,45 +32,34 @@ LEAST, LONGEST, MOST = 0.006, 20.0, 1 << 22
 REPEATS = 9
 SELDOM = 1 << 20
 """Switches between threads are so rare that they take no time; this setting makes the checker count accesses."""
-AIM, RATE = 4.0, 15.0
-"""The aims: at most so many times as long, and at least so many million accesses per second."""
-BUSY = 500_000
-"""The number of accesses from which they determine the time of a kernel."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """One kernel: the seconds of its fastest run of either flavour, and the number of accesses of a run."""
+    """One kernel: milliseconds of its fastest run of either flavour, their ratio, and accesses in millions."""
 
     name: str
     sizes: str
     fast: float
-    check: float
-    accesses: int
-
-    @property
-    def ratio(self) -> float:
-        return self.check / self.fast
-
-    @property
-    def rate(self) -> float:
-        """Million accesses per second."""
-        return self.accesses / self.check / 1e6
+    checked: float
+    ratio: float
+    accesses: float
+    rate: float
 
 
-def main() -> None:
-    """Measure all of them and print the page."""
+def measure(options: Sequence[str]) -> Figures:
+    """Measure all of them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=1, help="kernels that are measured side by side")
     parser.add_argument("--only", default="", help="kernels whose names begin so")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(options)
     names = [one.name for one in discover() if one.broken is None and one.name.startswith(chosen.only)]
+    costs = []
     with ProcessPoolExecutor(chosen.jobs, max_tasks_per_child=1) as pool:
-        costs = []
         for one in pool.map(cost_of, names):
-            print(row(one), file=sys.stderr, flush=True)
+            print(one, file=sys.stderr, flush=True)
             costs.append(one)
-    print("\n".join(page(costs)))
+    return Figures({"turns": REPEATS}, {"kernels": records(sorted(costs, key=lambda one: -one.ratio))})
 
 
 def cost_of(name: str) -> Cost:
@@ -84,7 +73,10 @@ def cost_of(name: str) -> Cost:
     counted = check.run(runtime, Manner(Schedule.forward, POISONS[0], preempt_one_in=SELDOM), LONGEST)
     assert counted.status == Status.finished
     shown = ", ".join(f"{axis} {size}" for axis, size in sizes.items())
-    return Cost(name, shown, *(min(column) for column in zip(*turns, strict=True)), check.accesses)
+    least_fast, least_check = (min(column) for column in zip(*turns, strict=True))
+    millions = check.accesses / 1e6
+    ratio, rate = least_check / least_fast, millions / least_check
+    return Cost(name, shown, least_fast * 1e3, least_check * 1e3, ratio, millions, rate)
 
 
 def grown(kernel: Kernel, runtime: Runtime) -> dict[str, int]:
@@ -137,35 +129,3 @@ def seconds(one: PlacedJob, runtime: Runtime) -> float:
     done = one.run(runtime, Manner(Schedule.forward, POISONS[0]), LONGEST)
     assert done.status == Status.finished, done
     return time.perf_counter() - began
-
-
-def page(costs: list[Cost]) -> Iterator[str]:
-    """A table of all kernels, the largest ratio first."""
-    yield "# What it costs to look at every access"
-    yield ""
-    yield "The time of a run in which every access is checked, compared with"
-    yield f"one in which no access is: the least of {REPEATS} turns each. An access is a load, store or atomic."
-    yield ""
-    ratios = [one.ratio for one in costs]
-    within, busy = sum(one <= AIM for one in ratios), [one.rate for one in costs if one.accesses >= BUSY]
-    fast = sum(one >= RATE for one in busy)
-    yield f"{within} of {len(costs)} kernels take at most {AIM:g} times as long; the median is"
-    yield f"{median(ratios):.1f} times as long, the largest ratio {max(ratios):.1f}. {len(busy)} kernels make half a"
-    yield f"million accesses or more; {fast} of them check {RATE:g} million or more per second"
-    if busy:
-        yield f"(the least {min(busy):.0f}, the median {median(busy):.0f})."
-    yield ""
-    yield "| kernel | sizes | fast, ms | checked, ms | times | accesses, millions | a second, millions |"
-    yield "|---|---|---:|---:|---:|---:|---:|"
-    yield from map(row, sorted(costs, key=lambda one: -one.ratio))
-
-
-def row(one: Cost) -> str:
-    """One kernel."""
-    fast, check = (f"{1e3 * seconds:.1f}" for seconds in (one.fast, one.check))
-    cells = (one.name, one.sizes, fast, check, f"{one.ratio:.1f}", f"{one.accesses / 1e6:.2f}", f"{one.rate:.0f}")
-    return f"| {' | '.join(cells)} |"
-
-
-if __name__ == "__main__":
-    main()

@@ -1,15 +1,18 @@
-"""Measure programs with large launches, checked whole and by a sample: `python -m benchmarks.cost.large_launches`.
+"""Measure programs with large launches, checked whole and by a sample of their blocks.
+
+    python -m benchmarks.cost measure large_launches
 
 All times are processor time. Both ways run one after the other, so that a busy machine slows both.
 """
 
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+from benchmarks.measurement import Figures
 from kfuzz.cpu.compiler import Library
 from kfuzz.cpu.experiments import Manner, manners
 from kfuzz.devices import Probe
@@ -31,40 +34,26 @@ PROGRAMS = {
 LONGEST = 400.0
 
 
-def main() -> None:
-    """Measure, and print the page."""
-    print("# Large launches\n")
-    print("Processor seconds of one run, first with every block checked in full, then with a sample of the blocks:")
-    print("in forward order, and in a shuffled one in which threads take turns.\n")
-    print("A program with 0 blocks stays below 64 million accesses and is not sampled: its ratios show how much a busy")
-    print("machine adds.\n")
-    columns = (
-        "program",
-        "blocks",
-        "in full",
-        "whole, s",
-        "sampled, s",
-        "ratio",
-        "whole, turns, s",
-        "sampled, turns, s",
-    )
-    print(f"| {' | '.join(columns)} | ratio |\n|---|{'---:|' * len(columns)}")
+def measure(_: Sequence[str]) -> Figures:
+    """Measure all programs."""
     with tempfile.TemporaryDirectory() as folder:
-        for name, arguments in PROGRAMS.items():
-            print(f"| {' | '.join(row(Path(folder), name, arguments))} |", flush=True)
+        return Figures(tables={"programs": [compare(Path(folder), *each) for each in PROGRAMS.items()]})
 
 
-def row(folder: Path, name: str, arguments: tuple[str, ...]) -> Iterator[str]:
-    """The cells of one program."""
+def compare(folder: Path, name: str, arguments: tuple[str, ...]) -> dict[str, object]:
+    """One program: its blocks, and the seconds of each way, in order and with threads that take turns."""
     command, program = parse([str(SOURCES / f"{name}.cu")]), folder / name
     link([compile_source(one, command.flags).object for one in command.sources], command, program)
     library = load_program(program)
     forward, _, shuffled = manners(Probe(check=True, runs=3, seed=1))
-    ends = [end for manner in (forward, shuffled) for end in both_ways(library, manner, (name, *arguments))]
-    sampled = ends[1].sampled
-    yield from (f"{name} {' '.join(arguments)}", f"{sampled.blocks:,}", f"{sampled.in_full:,}")
-    for whole, part in (ends[:2], ends[2:]):
-        yield from (f"{whole.seconds:.1f}", f"{part.seconds:.1f}", f"{whole.seconds / part.seconds:.1f}")
+    whole, part = both_ways(library, forward, (name, *arguments))
+    whole_turns, part_turns = both_ways(library, shuffled, (name, *arguments))
+    return {
+        "program": " ".join((name, *arguments)), "blocks": part.sampled.blocks, "in_full": part.sampled.in_full,
+        "whole": whole.seconds, "sampled": part.seconds, "ratio": whole.seconds / part.seconds,
+        "whole_turns": whole_turns.seconds, "sampled_turns": part_turns.seconds,
+        "ratio_turns": whole_turns.seconds / part_turns.seconds,
+    }  # fmt: skip
 
 
 def both_ways(library: Library, manner: Manner, words: tuple[str, ...]) -> Iterator[ProgramEnd]:
@@ -76,7 +65,3 @@ def both_ways(library: Library, manner: Manner, words: tuple[str, ...]) -> Itera
             assert not end.findings, end
             print(words, manner.schedule, whole, f"{end.seconds:.2f}", file=sys.stderr, flush=True)
             yield end
-
-
-if __name__ == "__main__":
-    main()

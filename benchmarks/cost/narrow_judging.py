@@ -1,21 +1,21 @@
 """What judging the kernels of narrow types costs: processor seconds for a million elements, on one core.
 
-    python -m benchmarks.cost.narrow_judging [OP ...]
+    python -m benchmarks.cost measure narrow_judging [OP ...]
 
 Each right kernel runs once on the cpu device on normal numbers, and its answer is judged twice; the better counts.
 Elements are those of all inputs and outputs; judging includes the exact answer and the enclosure. It happens in a
-process that has one thread and keeps freed memory, as the workers of a campaign do. Prints a table of the ops, with the
-dearest kernel of each.
+process that has one thread and keeps freed memory, as the workers of a campaign do.
 """
 
-import sys
 import time
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from math import prod
 from multiprocessing import get_context
 
 import numpy as np
 
+from benchmarks.measurement import Figures
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Probe
@@ -27,8 +27,6 @@ from kfuzz.search.plan import shapes
 SIZES = {1: 1 << 20, 2: 1 << 10, 3: 256}
 """The size of each axis, by the number of axes; with more axes it is MANY."""
 MANY, REPEATS = 64, 2
-TEXT = """Processor seconds for a million elements of inputs and outputs, on one core: exact answer, enclosure and
-verdict of a right kernel's answer to normal numbers, the better of two."""
 
 
 def seconds_a_million(kernel: Kernel) -> tuple[float, int]:
@@ -55,21 +53,19 @@ def seconds_a_million(kernel: Kernel) -> tuple[float, int]:
     return best / elements * 1e6, elements
 
 
-def main() -> None:
-    """Measure the kernels, and print a line for each op."""
+def measure(ops: Sequence[str]) -> Figures:
+    """Measure the kernels; the dearest of each op is named."""
     every = [one for one in discover() if one.roles.grids and not one.broken and not one.front.is_python]
-    chosen = [one for one in every if one.roles.op in sys.argv[1:] or not sys.argv[1:]]
+    chosen = [one for one in every if one.roles.op in ops or not ops]
     by_op: dict[str, list[tuple[float, int, str]]] = {}
     with use_one_thread(), ProcessPoolExecutor(1, get_context("spawn"), keep_freed_memory) as pool:
         for kernel, (seconds, elements) in zip(chosen, pool.map(seconds_a_million, chosen), strict=True):
             by_op.setdefault(kernel.roles.op, []).append((seconds, elements, kernel.name))
-    print(f"{TEXT}\n")
-    print("| op | kernels | elements | s a million, median | dearest | its kernel |\n|---|---:|---:|---:|---:|---|")
-    for op, found in sorted(by_op.items()):
-        dearest, elements, name = max(found)
-        middle = float(np.median([one for one, _, _ in found]))
-        print(f"| {op} | {len(found)} | {elements:,} | {middle:.2f} | {dearest:.2f} | `{name}` |", flush=True)
+    return Figures(tables={"ops": [cost_of(op, costs) for op, costs in sorted(by_op.items())]})
 
 
-if __name__ == "__main__":
-    main()
+def cost_of(op: str, costs: Sequence[tuple[float, int, str]]) -> dict[str, object]:
+    """The figures of one op."""
+    dearest, elements, name = max(costs)
+    middle = float(np.median([one for one, _, _ in costs]))
+    return {"op": op, "kernels": len(costs), "elements": elements, "median": middle, "dearest": dearest, "kernel": name}

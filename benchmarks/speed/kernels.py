@@ -1,4 +1,4 @@
-"""Time the kernels on this GPU, and torch, torch.compile and Triton: `python -m benchmarks.speed.kernels`.
+"""Time the kernels on this GPU, and torch, torch.compile and Triton: `python -m benchmarks.speed measure kernels`.
 
 Every figure is one of `kfuzz bench`: for kernels that the oracle keeps, by the protocol of docs/bench.md. Everything is
 compiled first, side by side, and nothing else runs while times are taken. The records are written size by size, so an
@@ -18,6 +18,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from benchmarks.measurement import Figures, Record
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.commands.bench import versions
 from kfuzz.find.targets import find_one
@@ -39,8 +40,6 @@ ROWS = (
     (4096, 262144), (8, 8388608),
 )  # fmt: skip
 SIXTEEN = ROWS[: ROWS.index((1024, 131071))]
-QUACK = {256: ".57", 1024: ".79", 4096: ".86 to .90", 8192: ".86 to .90", 16384: ".86 to .90"}
-"""The fraction of an H100's peak that QuACK publishes for its bfloat16 softmax, by columns."""
 LADDER = ("naive_block", "online_block", "online_block_vec4", "cached_block", "dispatch", "fastest")
 LONG = ((65536, 1024), (8192, 16384), (1024, 131072))
 NORMS = ((65536, 1024), (32768, 4096), (8192, 16384))
@@ -60,20 +59,6 @@ KERNELS: tuple[tuple[str, tuple[tuple[int, ...], ...], tuple[str, ...]], ...] = 
 )
 """Name, sizes, rivals."""
 
-HEAD = """# How fast the kernels here are
-
-Measured on an {card}: CUDA {cuda}, nvcc {nvcc}{libraries}. Each figure is the
-median of 30 graph replays over rotated buffers, taken in turns with its rivals and with copies in the same run
-([docs/bench.md](../docs/bench.md)). A kernel has a figure only if the oracle keeps its answers. *Fraction*
-is the fraction of the best of those copies, and *of plain copies* that of the best copy that does not ask the cache to
-keep what it reads; *of peak* refers to the bandwidth of the memory pins; half of the replays lie within the spread. A
-difference under 1 % is a tie.
-"""
-BESIDE_QUACK = """
-QuACK publishes its softmax in bfloat16 as fractions of an H100's peak: the last column. Such a fraction hardly
-changes from one GPU to another of its kind, but an H100 is another GPU, and QuACK was not timed here.
-"""
-
 
 @dataclass(frozen=True)
 class Entry:
@@ -89,13 +74,13 @@ class Entry:
         return load(find_one(self.name))
 
 
-def main() -> None:
-    """Time every kernel that was asked for, and write the page."""
+def measure(arguments: Sequence[str]) -> Figures:
+    """Time every kernel that was asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("build/speed"), help="folder for all that is recorded")
     parser.add_argument("--only", default="", help="names of kernels begin with this")
     parser.add_argument("--against", default=",".join(ALL), help="which of torch,compile,triton are there")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     there = [name for name in options.against.split(",") if name]
     every = [
         Entry(name, sizes, tuple(one for one in against if one in there), not against)
@@ -114,9 +99,10 @@ def main() -> None:
                 continue
             for one in timed(card, entry):
                 done[entry.name, entry.is_rung] = one
-                write(options.out, done, card.peak, every)
+                keep(options.out, done)
+        peak = card.peak
     print(f"all is timed after {monotonic() - began:.0f} s", file=sys.stderr, flush=True)
-    print((options.out / "page.md").read_text(encoding="utf-8"))
+    return figures(done, peak, every)
 
 
 def prepared(every: Sequence[Entry]) -> dict[str, str]:
@@ -169,68 +155,50 @@ def timed(card: Session, entry: Entry) -> Iterator[KernelTimes]:
         yield one
 
 
-def write(folder: Path, done: dict[tuple[str, bool], KernelTimes], peak: float, every: Sequence[Entry]) -> None:
-    """Write the page and all records; the page names what is left out."""
-    card, made_with = driver.card().name, versions()
-    libraries = "".join(f", {name} {made_with[name]}" for name in ("torch", "triton") if name in made_with)
-    head = HEAD.format(card=card, cuda=made_with["cuda"], nvcc=made_with["nvcc"], libraries=libraries)
-    parts = [head, *(section(one, peak) for (_, is_rung), one in done.items() if not is_rung)]
-    if ladder := [one for (_, is_rung), one in done.items() if is_rung]:
-        parts.append(rungs(ladder))
-    if left := [words for entry in every if (words := left_out(entry, done.get((entry.name, entry.is_rung))))]:
-        parts.append(f"The run ended before these were timed: {'; '.join(left)}.\n")
+def keep(folder: Path, done: dict[tuple[str, bool], KernelTimes]) -> None:
+    """Write all records that there are so far."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "page.md").write_text("\n".join(parts), encoding="utf-8")
-    (folder / "speed.json").write_text(as_document(list(done.values()), card, made_with), encoding="utf-8")
+    document = as_document(list(done.values()), driver.card().name, versions())
+    (folder / "speed.json").write_text(document, encoding="utf-8")
 
 
-def left_out(entry: Entry, one: KernelTimes | None) -> str:
-    """The sizes of a kernel that were not timed, in words."""
-    sizes = entry.sizes[len(one.races) if one else 0 :]
-    return f"`{entry.name}` {', '.join(map(size_text, sizes))}" if sizes else ""
+def figures(done: dict[tuple[str, bool], KernelTimes], peak: float, every: Sequence[Entry]) -> Figures:
+    """A record for each kernel and size, and one for each rung of the ladder; what was not timed is named."""
+    left = {entry.name: sizes for entry in every if (sizes := left_out(entry, done.get((entry.name, entry.is_rung))))}
+    return Figures({"gpu": driver.card().name, "versions": versions(), "left_out": left}, {
+        "kernels": [
+            size_record(one.kernel, heat, peak)
+            for (_, is_rung), one in done.items() if not is_rung for heat in one.races
+        ],
+        "ladder": [rung_record(one) for (_, is_rung), one in done.items() if is_rung],
+    })  # fmt: skip
 
 
-def section(one: KernelTimes, peak: float) -> str:
-    """A table of one kernel: a line for each size, a column for each rival."""
-    rivals = list(dict.fromkeys(rival.name for heat in one.races for rival in heat.rivals))
-    published = QUACK if one.kernel.endswith("_bf16") else {}
-    names = ["size", "best copy TB/s", "fraction", "of plain copies", "spread", "of peak", *rivals, "standing"]
-    names += ["QuACK, of an H100's peak"] * bool(published)
-    lines = [f"## {one.kernel}", BESIDE_QUACK * bool(published), f"| {' | '.join(names)} |"]
-    lines.append(f"|---|{'---:|' * (5 + len(rivals))}---|{'---|' * bool(published)}")
-    for heat in one.races:
-        told = f" {published.get(heat.axes['cols'], '')} |" if published else ""
-        lines.append(row(heat, rivals, peak) + told)
-    return "\n".join([*lines, ""])
+def left_out(entry: Entry, one: KernelTimes | None) -> list[str]:
+    """The sizes of a kernel that were not timed."""
+    return [size_text(size) for size in entry.sizes[len(one.races) if one else 0 :]]
 
 
-def row(heat: Heat, rivals: list[str], peak: float) -> str:
-    """One size."""
-    size = size_text(tuple(heat.axes.values()))
-    if not heat.kernels:
-        empty = " | ".join([""] * (4 + len(rivals)))
-        return f"| {size} | | {empty} | {'; '.join(heat.refused.values())} |"
-    own = heat.kernels[0]
-    plain = min(copy.median for copy in heat.copies if not copy.name.endswith("kept"))
-    by_name = {rival.name: f"{heat.fraction(rival):.3f}" for rival in heat.rivals}
-    cells = [
-        size, f"{heat.rate(heat.copy) / 1e12:.2f}", f"**{heat.fraction(own):.3f}**", f"{plain / own.median:.3f}",
-        f"{own.spread:.1%}", f"{heat.rate(own) / peak:.3f}", *(by_name.get(name, "") for name in rivals),
-        describe_rank(own, heat.rivals),
-    ]  # fmt: skip
-    return f"| {' | '.join(cells)} |"
+def size_record(kernel: str, heat: Heat, peak: float) -> Record:
+    """A kernel's figures at one size; `refused` says why there are none."""
+    own = heat.kernels[0] if heat.kernels else None
+    plain = min((copy.median for copy in heat.copies if not copy.name.endswith("kept")), default=0.0)
+    return {
+        "kernel": kernel, "size": size_text(tuple(heat.axes.values())), "cols": heat.axes.get("cols", 0),
+        "copy": heat.rate(heat.copy) / 1e12 if own else None, "fraction": heat.fraction(own) if own else None,
+        "plain": plain / own.median if own else None, "spread": own.spread if own else None,
+        "peak": heat.rate(own) / peak if own else None,
+        "rivals": {rival.name: heat.fraction(rival) for rival in heat.rivals},
+        "rank": describe_rank(own, heat.rivals) if own else "", "refused": "; ".join(heat.refused.values()),
+    }  # fmt: skip
 
 
-def rungs(every: list[KernelTimes]) -> str:
-    """Kernels at the same size: the gain of each step from naive to fastest."""
-    lines = ["## What each step brings", "", "| kernel | size | us | fraction of copy |", "|---|---|---:|---:|"]
-    for one in every:
-        heat = one.races[0]
-        size = size_text(tuple(heat.axes.values()))
-        own = [f"{each.median * 1e6:.1f} | {heat.fraction(each):.3f}" for each in heat.kernels]
-        lines.append(f"| `{one.kernel}` | {size} | {own[0] if own else f'{next(iter(heat.refused.values()))} |'} |")
-    return "\n".join([*lines, ""])
-
-
-if __name__ == "__main__":
-    main()
+def rung_record(one: KernelTimes) -> Record:
+    """A kernel of the ladder, at its one size."""
+    heat = one.races[0]
+    own = heat.kernels[0] if heat.kernels else None
+    return {
+        "kernel": one.kernel, "size": size_text(tuple(heat.axes.values())),
+        "micros": own.median * 1e6 if own else None, "fraction": heat.fraction(own) if own else None,
+        "refused": next(iter(heat.refused.values()), ""),
+    }  # fmt: skip

@@ -1,5 +1,6 @@
 """Each page of benchmarks is what its command writes from the data."""
 
+import json
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -7,37 +8,21 @@ from pathlib import Path
 import pytest
 from paths import ROOT
 
-from benchmarks.measurement import HERE, Block, Measurement, Page, as_json, parse, read, render, render_measurement
+from benchmarks import measurement, printed
+from benchmarks.measurement import HERE, Figures, Measurement, Page, as_json, read, records, render_section, write_lines
+from benchmarks.page import table
 
 FOLDERS = sorted(path.parent.name for path in (ROOT / "benchmarks").glob("*/__main__.py"))
-PRINTED = """\
-# A title
-
-Some words
-in two lines.
-
-| name | n |
-|---|---:|
-| `a` | 3 |
-|  | 4 |
-
-## Survivors, one by one
-
-### Unexplained: 0
-
-### Within the claim: 2
-
-Two bits more are claimed.
-
-- a:1, sum: `x` became `y`
-- b:2, sum: `x` became `z`
-"""
 
 
-def page_of(folder: str) -> Page:
+def page_of(folder: str) -> Page | printed.Page:
     page = import_module(f"benchmarks.{folder}.__main__").PAGE
-    assert isinstance(page, Page)
+    assert isinstance(page, Page | printed.Page)
     return page
+
+
+def render(page: Page | printed.Page) -> str:
+    return measurement.render(page) if isinstance(page, Page) else printed.render(page)
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
@@ -51,37 +36,46 @@ def test_there_are_five_pages() -> None:
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_all_data_is_on_the_page_and_every_row_is_whole(folder: str) -> None:
+def test_all_data_is_on_the_page_and_each_section_has_its_script(folder: str) -> None:
     page = page_of(folder)
     assert sorted(path.stem for path in (HERE / folder / "data").glob("*.json")) == sorted(
         section.name for section in page.sections
     )
     for section in page.sections:
-        blocks = read(page.data(section.name)).blocks
-        assert [row for block in blocks for row in block.rows if len(row) != len(block.columns)] == []
-        assert (HERE / folder / f"{section.script}.py").is_file()
+        script = HERE / folder / f"{section.script}.py"
+        assert isinstance(page, printed.Page) or "\ndef measure(" in script.read_text(encoding="utf-8")
 
 
 def test_a_changed_figure_changes_the_page() -> None:
-    section, *_ = page_of("claims").sections
-    made = read(page_of("claims").data(section.name))
-    table = next(block for block in made.blocks if block.columns)
-    first, *others = table.rows
-    changed = replace(table, rows=((*first[:-1], "151 trials"), *others))
-    blocks = tuple(changed if block == table else block for block in made.blocks)
-    assert list(render_measurement(section, replace(made, blocks=blocks))) != list(render_measurement(section, made))
+    page = page_of("cost")
+    assert isinstance(page, Page)
+    section = next(one for one in page.sections if one.name == "large_launches")
+    made = read(page.data(section.name))
+    first, *others = made.table("programs")
+    changed = replace(made, figures=Figures({}, {"programs": [{**first, "whole": first["whole"] + 0.1}, *others]}))
+    assert list(render_section("cost", section, changed)) != list(render_section("cost", section, made))
 
 
-def test_what_a_script_prints_becomes_data_and_is_read_back(tmp_path: Path) -> None:
-    blocks, survivors = parse(PRINTED)
-    assert blocks == (
-        Block(text="Some words\nin two lines."),
-        Block(columns=("name", "n"), align=("left", "right"), rows=(("`a`", "3"), ("", "4"))),
-    )
-    assert [(one.standing, one.reason, len(one.mutants)) for one in survivors] == [
-        ("within the claim", "Two bits more are claimed.", 2)
-    ]
-    made = Measurement("python -m benchmarks.claims measure proposals", "2026-11-23", "", "", blocks, survivors)
+def test_a_measurement_is_written_and_read_back(tmp_path: Path) -> None:
+    every = records([Figures({"a": 1}), Figures({"a": 2})])
+    figures = Figures({"turns": 9, "names": ["x" * 50, "y" * 50]}, {"some": every, "none": []})
+    made = Measurement("python -m benchmarks.cost measure x", "2026-11-23", "", "", figures, "A note.\n")
     path = tmp_path / "made.json"
     path.write_text(as_json(made), encoding="utf-8")
+    path.with_suffix(".md").write_text("A note.\n", encoding="utf-8")
     assert read(path) == made
+
+
+def test_data_is_json_of_lines_that_fit() -> None:
+    value = {"a": [1, [2, 3]], "b": {}, "c": "x" * 200, "d": [{"e": "y" * 60}, {"e": "z" * 60}]}
+    lines = list(write_lines(value))
+    assert json.loads("\n".join(lines)) == value
+    assert max(len(line) for line in lines if "xxx" not in line) < 120
+
+
+def test_a_row_of_too_few_cells_is_an_error() -> None:
+    assert list(table("lr", ("a", "b"), [("x", 1)])) == ["| a | b |", "|---|---:|", "| x | 1 |", ""]
+    with pytest.raises(ValueError, match="1 cells for 2 columns"):
+        list(table("lr", ("a", "b"), [("x",)]))
+    with pytest.raises(ValueError, match="3 letters for 2 columns"):
+        list(table("lrr", ("a", "b"), []))

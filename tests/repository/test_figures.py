@@ -5,7 +5,7 @@ from pathlib import Path
 
 from paths import ROOT
 
-from benchmarks.measurement import Block, read
+from benchmarks.printed import Block, read
 from kfuzz.claims.kernel import KERNELS, kernel_files
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

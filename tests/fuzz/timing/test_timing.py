@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from paths import KERNELS
 
 from benchmarks.speed import kernels as speed
+from benchmarks.speed.sections.kernels import show_size
 from kfuzz.claims.kernel import load
 from kfuzz.commands.group import main
 from kfuzz.devices import ClaimError
@@ -110,7 +111,8 @@ def test_the_page_of_speeds_has_the_fraction_of_the_copies_that_keep_nothing() -
         recorded(name, micros, micros) for name, micros in zip(names, (140, 130, 120, 125, 128, 110), strict=True)
     )
     one = Heat({"rows": 65536, "cols": 1024}, MEGABYTES, (recorded("mine", 100, 100),), (), some, {})
-    assert speed.row(one, [], H200.peak).split(" | ")[:4] == ["| 65536x1024", "4.88", "**1.100**", "1.200"]
+    made = speed.size_record("softmax/fastest", one, H200.peak)
+    assert show_size(made, [])[:4] == ["65536x1024", "4.88", "**1.100**", "1.200"]
 
 
 def entrant(name: str, seconds: float) -> protocol.Contestant:

@@ -1,0 +1,24 @@
+"""Whole programs, a large file, and the first trial of an extension."""
+
+from benchmarks.measurement import Measurement
+from benchmarks.page import Lines, table, text
+
+COLUMNS = ("program", "unchecked, s", "checked, s", "ratio", "thread-steps a second, checked")
+
+
+def show(made: Measurement) -> Lines:
+    yield from text("Processor seconds, the least of three runs.")
+    yield from table("lrrrr", COLUMNS, (
+        (one["program"], f"{one['fast']:.4f}", f"{one['checked']:.4f}", f"{one['ratio']:.1f}", f"{one['rate']:.1f} M")
+        for one in made.table("programs")
+    ))  # fmt: skip
+    yield from text(
+        f"A file of {made['large_lines']} lines, nearly all of them host code, with {made['large_launches']} launches, "
+        f"compiles for a checked run in {made['large_seconds']:.1f} s."
+    )
+    yield from text(
+        "`kfuzz fuzz softmax_rows.cu --op softmax` on a warm cache runs its first trial and ends after "
+        f"{made['trial_seconds']:.1f} s of processor time, {made['trial_wall']:.1f} s of wall time, "
+        f"on {made['cores']} cores."
+    )
+    yield from made.note()

@@ -1,0 +1,33 @@
+"""What it costs to check every access, kernel by kernel."""
+
+from statistics import median
+
+from benchmarks.measurement import Measurement
+from benchmarks.page import Lines, table, text
+
+AIM, RATE = 4.0, 15.0
+"""The aims: at most so many times as long, and at least so many million accesses per second."""
+BUSY = 0.5
+"""The number of accesses, in millions, from which they determine the time of a kernel."""
+COLUMNS = ("kernel", "sizes", "fast, ms", "checked, ms", "times", "accesses, millions", "a second, millions")
+
+
+def show(made: Measurement) -> Lines:
+    every = made.table("kernels")
+    ratios, busy = [one["ratio"] for one in every], [one["rate"] for one in every if one["accesses"] >= BUSY]
+    within, fast = sum(one <= AIM for one in ratios), sum(one >= RATE for one in busy)
+    yield from text(
+        "The time of a run in which every access is checked, compared with one in which no access is: the least of",
+        f"{made['turns']} turns each. An access is a load, store or atomic of a thread.",
+    )
+    yield from text(
+        f"{within} of {len(every)} kernels take at most {AIM:g} times as long; the median is {median(ratios):.1f}",
+        f"times as long, the largest ratio {max(ratios):.1f}. {len(busy)} kernels make half a million accesses or",
+        f"more; {fast} of them check {RATE:g} million or more per second (the least {min(busy, default=0):.0f}, the",
+        f"median {median(busy or [0]):.0f}).",
+    )
+    yield from table("llrrrrr", COLUMNS, (
+        (one["name"], one["sizes"], f"{one['fast']:.1f}", f"{one['checked']:.1f}", f"{one['ratio']:.1f}",
+         f"{one['accesses']:.2f}", f"{one['rate']:.0f}")
+        for one in every
+    ))  # fmt: skip

@@ -1,0 +1,42 @@
+"""Pages in Markdown: text, headings and tables. The one place that makes tables; knows no measurement."""
+
+from collections.abc import Iterable, Iterator
+from textwrap import wrap
+from typing import Literal
+
+Align = Literal["l", "r"]
+RULES = {"l": "---", "r": "---:"}
+Lines = Iterator[str]
+WIDTH = 120
+
+
+def text(*words: str) -> Lines:
+    """Paragraphs, which an empty line parts, in lines that fit."""
+    for paragraph in " ".join(words).split("\n\n"):
+        yield from wrap(" ".join(paragraph.split()), WIDTH, break_long_words=False, break_on_hyphens=False)
+        yield ""
+
+
+def heading(words: str) -> Lines:
+    """A heading within a section."""
+    yield from (f"### {words}", "")
+
+
+def table(align: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Lines:
+    """A table whose columns lie left or right, as `align` says with a letter for each: "lrr"."""
+    titles = tuple(columns)
+    if len(titles) != len(align):
+        raise ValueError(f"{len(align)} letters for {len(titles)} columns: {align}, {titles}")
+    yield row(titles)
+    yield f"|{'|'.join(RULES[letter] for letter in align)}|"
+    for cells in rows:
+        shown = tuple(cells)
+        if len(shown) != len(titles):
+            raise ValueError(f"{len(shown)} cells for {len(titles)} columns: {shown}")
+        yield row(shown)
+    yield ""
+
+
+def row(cells: Iterable[object]) -> str:
+    """A line of a table."""
+    return f"| {' | '.join(map(str, cells))} |"
