@@ -29,13 +29,14 @@ def translate_header(text: str, path: Path) -> str:
     pieces: list[str] = []
     at = 0
     for one in translate_statements(text, code):
-        pieces += text[at : one.start], _refuse(one, text, path) if isinstance(one, Refused) else one.text
+        pieces += text[at : one.start], refuse_when_run(one, text, path) if isinstance(one, Refused) else one.text
         at = one.end
     pieces.append(text[at:])
     return _DIRECTIVE_IN_MACRO.sub(lambda found: found["head"], "".join(pieces))
 
 
-def _refuse(one: Refused, text: str, path: Path) -> str:
+def refuse_when_run(one: Refused, text: str, path: Path) -> str:
+    """C++ in place of an asm statement without a translation: it ends the run when a thread comes to it."""
     line = text.count("\n", 0, one.start) + 1 + one.line
     words = f"{path.name}:{line}: the cpu device does not have {one.why}, which runs on the GPU alone"
     newlines = "\n" * text.count("\n", one.start, one.end)

@@ -13,7 +13,7 @@ from kfuzz.cpu import refused_by_nvcc
 from kfuzz.cpu.host_functions import NO_TYPE, disable_checks, find_device_words
 from kfuzz.cpu.launches import TextEdit, translate_launches
 from kfuzz.cpu.libraries import LIBRARY_CALL, describe, is_declared_by_us
-from kfuzz.cpu.library_headers import is_of_library, translate_header
+from kfuzz.cpu.library_headers import is_of_library, refuse_when_run, translate_header
 from kfuzz.cpu.line_words import find_makers, replace_line_words
 from kfuzz.cpu.ptx.asm_text import find_text_macros
 from kfuzz.cpu.ptx.statements import Refused, Translated, translate_statements
@@ -74,7 +74,7 @@ _UNSUPPORTED = (
     ),
     (rf"\bcub\s*::\s*(?!(?:{_CUB})\b)\w+", "this part of cub"),
     (
-        r"(?<!\bat::)(?<!\bc10::)(?<!\btorch::)(?<!\bthrust::)\bcuda\s*::\s*(?!(?:std\s*::\s*)?(?:atomic|atomic_ref|atomic_flag|atomic_thread_fence|thread_scope\w*|memory_order\w*|move|barrier|latch|(?:counting|binary)_semaphore|(?:make_)?pipeline\w*|memcpy_async|aligned_size_t|annotated_ptr|device|access_property|(?:associate|apply)_access_property|ptx)\b)",
+        r"(?<!\bat::)(?<!\bc10::)(?<!\btorch::)(?<!\bthrust::)\bcuda\s*::\s*(?!(?:std|atomic|atomic_ref|atomic_flag|atomic_thread_fence|thread_scope\w*|memory_order\w*|move|barrier|latch|(?:counting|binary)_semaphore|(?:make_)?pipeline\w*|memcpy_async|aligned_size_t|annotated_ptr|device|access_property|(?:associate|apply)_access_property|ptx)\b)",
         "this part of libcu++ (cuda::)",
     ),
     (r"\b(?:cutlass|cute)\s*::", "CUTLASS"),
@@ -162,8 +162,11 @@ def _translate_own(
     ptx = [[(one.start, one.end, one.text) for one in parts if isinstance(one, Translated)] for parts in asm]
     codes = [blank_out(code, ((one.start, one.end) for one in parts)) for code, parts in zip(codes, asm, strict=True)]
     defined = _find_defined(codes) if refuses_libraries else None
-    for one, code, parts in zip(files, codes, asm, strict=True):
+    for place, (one, code, parts) in enumerate(zip(files, codes, asm, strict=True)):
         refused = [part for part in parts if isinstance(part, Refused)]
+        if place and entries is None:  # nothing says which functions of a header a program reaches
+            ptx[place] += [(part.start, part.end, refuse_when_run(part, texts[place], one.path)) for part in refused]
+            refused = []
         check_supported(code, one.path, with_host, defined, refused, there)
     every, words = "\n".join(codes), find_device_words(codes)
     constants = _names(_CONSTANT, every)

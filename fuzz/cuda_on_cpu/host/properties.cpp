@@ -49,6 +49,7 @@ const Attribute attributes[] = {
     {cudaDevAttrMaxSharedMemoryPerBlockOptin, 227 * kilobyte},
     {cudaDevAttrMaxBlocksPerMultiprocessor, 32},
     {cudaDevAttrMemoryPoolsSupported, 1},
+    {cudaDevAttrIpcEventSupport, 0},
     {cudaDevAttrMaxPitch, 0x7fffffff},
     {cudaDevAttrTextureAlignment, 512},
     {cudaDevAttrGpuOverlap, 1},

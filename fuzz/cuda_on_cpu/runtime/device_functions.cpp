@@ -107,5 +107,6 @@ CUDA_ON_CPU_API void cuda_on_cpu_assertion_failed(const char *expression, int li
 
 // An asm statement of a library's header that has no translation.
 CUDA_ON_CPU_API void cuda_on_cpu_refused(const char *words) { host_refuses(words); }
+CUDA_ON_CPU_API void cuda_on_cpu_refused_at(const char *words, int line) { host_refuses(words, line); }
 
 CUDA_ON_CPU_API double cuda_on_cpu_bessel_i(int order, double x) { return std::cyl_bessel_i(order, x); }

@@ -67,27 +67,29 @@ uint16_t half_of(double x) {
 }
 double of_half(uint16_t bits) { return number_of(bits, format_of(WgmmaType::f16)); }
 
-// All products of an instruction are added at once.
-double sum_of_floats(const Factors &a, const Factors &b, uint32_t row, uint32_t column, double sum, const Wgmma &w) {
+// All products of an instruction are added at once. How those of a sparse A are added was not measured.
+double sum_of_floats(const Factors &a, const Factors &b, const uint8_t *places, uint32_t row, uint32_t column, double sum, const Wgmma &w, bool &is_known) {
   constexpr int bits_kept_of_8 = 13, digits_of_8 = 14;
   const bool is_narrow = bytes_of(w.a) == 1;
   const double sign = w.negates_a != w.negates_b ? -1 : 1;
-  double terms[most_depth + 1];
+  double terms[stored_bytes + 1];
   int exponent = sum == 0 ? least_counted : exponent_from(sum, least_of_float);
   uint32_t depth = depth_of(w.a);
   for (uint32_t k = 0; k < depth; k++) {
-    terms[k] = sign * a.value[row][k] * b.value[column][k];
-    int own = a.exponent[row][k] + b.exponent[column][k];
+    terms[k] = sign * a.value[row][k] * b.value[column][places[k]];
+    int own = a.exponent[row][k] + b.exponent[column][places[k]];
     if (own > exponent) exponent = own;
   }
   terms[depth] = sum;
-  sum = cut_sum(terms, static_cast<int>(depth) + 1, exponent, is_narrow ? bits_kept_of_8 : bits_kept);
+  int count = static_cast<int>(depth) + 1;
+  if (w.is_sparse && !is_exact_in_any_order(terms, count, exponent, w.sum == WgmmaType::f16 ? 10 : is_narrow ? bits_kept_of_8 : 23)) is_known = false;
+  sum = cut_sum(terms, count, exponent, is_narrow ? bits_kept_of_8 : bits_kept);
   return w.sum == WgmmaType::f16 ? sum : cut_to_digits(sum, is_narrow ? digits_of_8 : 24);
 }
 
-int32_t sum_of_integers(const Factors &a, const Factors &b, uint32_t row, uint32_t column, int32_t start, bool clamps) {
+int32_t sum_of_integers(const Factors &a, const Factors &b, const uint8_t *places, uint32_t row, uint32_t column, int32_t start, bool clamps) {
   int64_t sum = start;
-  for (uint32_t k = 0; k < most_depth; k++) sum += static_cast<int64_t>(a.value[row][k] * b.value[column][k]);
+  for (uint32_t k = 0; k < stored_bytes; k++) sum += static_cast<int64_t>(a.value[row][k] * b.value[column][places[k]]);
   if (clamps) sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
   return static_cast<int32_t>(sum);
 }
@@ -136,7 +138,33 @@ void take_words(Factors &into, const uint32_t *words, WgmmaType type, uint32_t t
     }
 }
 
-void multiply(const Factors &a, const Factors &b, const Wgmma &w, uint32_t thread) {
+Places every_place() {
+  Places made;
+  for (auto &row : made.of)
+    for (uint32_t k = 0; k < stored_bytes; k++) row[k] = static_cast<uint8_t>(k);
+  return made;
+}
+
+// As in CuTe's layouts of metadata. Each of 8-bit elements' four lanes has half of a row; of others two lanes have half of two rows.
+bool take_places(Places &into, const Wgmma &w, uint32_t thread) {
+  const uint32_t bytes = bytes_of(w.a), lane = thread % 4, top = thread / 32 * 16 + thread % 32 / 4;
+  const bool is_whole = bytes == 1;
+  if (w.selector > (is_whole ? 0 : 1)) return false;
+  if (!is_whole && lane / 2 != w.selector) return true;
+  const uint32_t chunk = bytes == 4 ? 2 : 4, kept = chunk / 2, chunks = is_whole ? 8 : 4, half = is_whole ? lane / 2 : lane % 2;
+  for (uint32_t i = 0; i < 8; i++) {
+    const uint32_t row = top + 8 * (is_whole ? lane % 2 : i / chunks), at = half * chunks + i % chunks;
+    const uint32_t low = w.metadata >> 4 * i & 3, high = w.metadata >> (4 * i + 2) & 3;
+    if (low == high || (bytes == 4 && (low % 2 || high != low + 1))) return false;
+    uint8_t *to = into.of[row] + at * kept;
+    to[0] = static_cast<uint8_t>(at * chunk + (bytes == 4 ? low / 2 : low));
+    if (bytes != 4) to[1] = static_cast<uint8_t>(at * chunk + high);
+  }
+  return true;
+}
+
+bool multiply(const Factors &a, const Factors &b, const Places &places, const Wgmma &w, uint32_t thread) {
+  bool is_known = true;
   bool are_halves = w.sum == WgmmaType::f16;
   for (uint32_t i = 0; i < w.columns / 2; i++) {
     uint32_t row = thread / 32 * 16 + thread % 32 / 4 + i / 2 % 2 * 8, column = i / 4 * 8 + thread % 4 * 2 + i % 2;
@@ -144,20 +172,21 @@ void multiply(const Factors &a, const Factors &b, const Wgmma &w, uint32_t threa
     if (are_halves) {
       uint16_t bits = 0;
       if (w.adds) memcpy(&bits, at, 2);
-      bits = half_of(sum_of_floats(a, b, row, column, of_half(bits), w));
+      bits = half_of(sum_of_floats(a, b, places.of[row], row, column, of_half(bits), w, is_known));
       memcpy(at, &bits, 2);
     } else if (w.sum == WgmmaType::s32) {
       int32_t sum = 0;
       if (w.adds) memcpy(&sum, at, 4);
-      sum = sum_of_integers(a, b, row, column, sum, w.clamps);
+      sum = sum_of_integers(a, b, places.of[row], row, column, sum, w.clamps);
       memcpy(at, &sum, 4);
     } else {
       float sum = 0;
       if (w.adds) memcpy(&sum, at, 4);
-      sum = static_cast<float>(sum_of_floats(a, b, row, column, static_cast<double>(sum), w));
+      sum = static_cast<float>(sum_of_floats(a, b, places.of[row], row, column, static_cast<double>(sum), w, is_known));
       memcpy(at, &sum, 4);
     }
   }
+  return is_known;
 }
 
 }  // namespace cuda_on_cpu

@@ -1,4 +1,5 @@
-// The matrices of a product of a warpgroup (wgmma): where their elements lie, and what it computes.
+// The matrices of a product of a warpgroup (wgmma): where their elements lie, and what it computes. Of a sparse A half of the
+// elements are stored, so B has twice as many of k.
 #pragma once
 #include <cstdint>
 
@@ -6,7 +7,8 @@
 
 namespace cuda_on_cpu {
 
-constexpr uint32_t warpgroup_threads = 128, product_rows = 64, most_columns = 256, most_depth = 32, chunk_bytes = 16;
+constexpr uint32_t warpgroup_threads = 128, product_rows = 64, most_columns = 256, stored_bytes = 32, chunk_bytes = 16;
+constexpr uint32_t most_depth = 2 * stored_bytes;
 
 // Of shared memory, as a descriptor says it; bytes. `span`: 16 without a swizzle, or the swizzle's width.
 struct SharedMatrix {
@@ -15,16 +17,17 @@ struct SharedMatrix {
 SharedMatrix matrix_of(uint64_t descriptor);
 
 uint32_t bytes_of(WgmmaType type);
-inline uint32_t depth_of(WgmmaType type) { return most_depth / bytes_of(type); }
+// How many elements of k are stored of a row of A, and of one of B unless A is sparse.
+inline uint32_t depth_of(WgmmaType type) { return stored_bytes / bytes_of(type); }
 
 // The byte, from the start of the window that a descriptor's addresses count from, of 16 bytes of a matrix: those of row `major`
 // from `along` on. `by_depth`: rows are of m or n, and k runs along them; else rows are of k.
 uint32_t chunk_at(const SharedMatrix &matrix, uint32_t major, uint32_t along, bool by_depth);
 
-// Calls `each(row, along)` for the chunks of a matrix of so many rows of m or n. `along`: the first byte within the row.
+// Calls `each(row, along)` for the chunks of a matrix of so many rows of m or n and elements of k. `along`: the first byte within the row.
 template <class Each>
-void each_chunk(uint32_t rows, WgmmaType type, bool by_depth, Each each) {
-  uint32_t majors = by_depth ? rows : depth_of(type), bytes = by_depth ? most_depth : rows * bytes_of(type);
+void each_chunk(uint32_t rows, uint32_t depth, WgmmaType type, bool by_depth, Each each) {
+  uint32_t majors = by_depth ? rows : depth, bytes = (by_depth ? depth : rows) * bytes_of(type);
   for (uint32_t major = 0; major < majors; major++)
     for (uint32_t along = 0; along < bytes; along += chunk_bytes) each(major, along);
 }
@@ -38,7 +41,14 @@ struct Factors {
 void take_chunk(Factors &into, const void *chunk, WgmmaType type, uint32_t major, uint32_t along, bool by_depth);
 // The four words of A that a thread holds.
 void take_words(Factors &into, const uint32_t *words, WgmmaType type, uint32_t thread);
-// The sums of a thread, from its words and back to them.
-void multiply(const Factors &a, const Factors &b, const Wgmma &asked, uint32_t thread);
+// The element of k that each stored element of a row of A is.
+struct Places {
+  uint8_t of[product_rows][stored_bytes];
+};
+Places every_place();
+// What a thread's metadata says of its rows; false if PTX leaves undefined what it means.
+bool take_places(Places &into, const Wgmma &asked, uint32_t thread);
+// The sums of a thread, from its words and back to them; false if PTX leaves open how they are rounded, and it makes a difference.
+bool multiply(const Factors &a, const Factors &b, const Places &places, const Wgmma &asked, uint32_t thread);
 
 }  // namespace cuda_on_cpu

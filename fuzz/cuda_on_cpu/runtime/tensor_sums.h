@@ -55,4 +55,20 @@ TENSOR_SUM double cut_sum(const double *terms, int count, int exponent, int kept
   return static_cast<double>(sum) * power_of_two(last);
 }
 
+// Whether a sum of terms is the same in whatever order and steps they are added, if a step keeps so many bits below the
+// largest exponent, and the exponents that count are not above `exponent`.
+TENSOR_SUM bool is_exact_in_any_order(const double *terms, int count, int exponent, int kept) {
+  double size = 0;
+  int last = 1 << 20;
+  for (int i = 0; i < count; i++) {
+    if (!is_finite(terms[i])) return true;
+    if (terms[i] == 0) continue;
+    size += __builtin_fabs(terms[i]);
+    uint64_t bits = bits_of_double(terms[i]);
+    int lowest = static_cast<int>(bits >> 52 & 0x7ff) - 1075 + __builtin_ctzll(bits | uint64_t{1} << 52);
+    if (lowest < last) last = lowest;
+  }
+  return size == 0 || (exponent - kept <= last && size < power_of_two(last + kept));
+}
+
 }  // namespace cuda_on_cpu

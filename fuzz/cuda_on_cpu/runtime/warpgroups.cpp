@@ -85,6 +85,7 @@ struct Room {
   OfBlock *of_resident[max_residents];
   bool is_used[max_residents];
   Factors a, b;
+  Places places;
 };
 PerProcess<Room> room;
 
@@ -151,7 +152,7 @@ char *find_start(const SharedMatrix &m, uint32_t extent) {
 struct Placed {
   SharedMatrix matrix;
   char *start;
-  uint32_t rows;
+  uint32_t rows, depth;
   WgmmaType type;
   bool by_depth;
   char *chunk(uint32_t major, uint32_t along) const {
@@ -159,11 +160,13 @@ struct Placed {
   }
 };
 
-Placed place(uint64_t descriptor, uint32_t rows, WgmmaType type, bool by_depth) {
-  Placed p = {matrix_of(descriptor), nullptr, rows, type, by_depth};
+Placed place(uint64_t descriptor, uint32_t rows, uint32_t depth, WgmmaType type, bool by_depth) {
+  Placed p = {matrix_of(descriptor), nullptr, rows, depth, type, by_depth};
   if (p.matrix.base_offset) host_refuses("wgmma with a base offset in a descriptor of shared memory");
+  if (by_depth && p.matrix.span > chunk_bytes && depth * bytes_of(type) > p.matrix.span)
+    host_refuses("wgmma.sp with a B of 64 bytes along k in a swizzle of 32");  // no text says where the second half lies
   uint32_t extent = 0;
-  each_chunk(rows, type, by_depth, [&](uint32_t major, uint32_t along) {
+  each_chunk(rows, depth, type, by_depth, [&](uint32_t major, uint32_t along) {
     uint32_t end = chunk_at(p.matrix, major, along, by_depth) - p.matrix.start + chunk_bytes;
     if (end > extent && end < 2 * window) extent = end;
   });
@@ -173,7 +176,7 @@ Placed place(uint64_t descriptor, uint32_t rows, WgmmaType type, bool by_depth) 
 
 void take_matrix(Factors &into, const Placed &p) {
   constexpr char outside[chunk_bytes] = {};
-  each_chunk(p.rows, p.type, p.by_depth, [&](uint32_t major, uint32_t along) {
+  each_chunk(p.rows, p.depth, p.type, p.by_depth, [&](uint32_t major, uint32_t along) {
     const char *chunk = p.chunk(major, along);
     take_chunk(into, is_shared_of(running.resident, reinterpret_cast<uintptr_t>(chunk)) ? chunk : outside, p.type, major, along, p.by_depth);
   });
@@ -181,7 +184,7 @@ void take_matrix(Factors &into, const Placed &p) {
 
 // Of A a warp reads its own 16 rows, of B all.
 void check_matrix(const Placed &p, bool is_a, uint32_t first_warp, uint32_t moment, uint64_t pc) {
-  each_chunk(p.rows, p.type, p.by_depth, [&](uint32_t major, uint32_t along) {
+  each_chunk(p.rows, p.depth, p.type, p.by_depth, [&](uint32_t major, uint32_t along) {
     uint32_t row = p.by_depth ? major : along / bytes_of(p.type);
     uint32_t warps = (is_a ? 1u << row / 16 : 15u) << first_warp;
     checker_bulk({reinterpret_cast<uintptr_t>(p.chunk(major, along)), chunk_bytes, false, false, moment, pc, warps});
@@ -232,7 +235,7 @@ void note_in_flight(int thread, const Wgmma &w, const Spans &sums, uint32_t mome
 bool agree(const Wgmma &a, const Wgmma &b) {
   bool same = a.a == b.a && a.b == b.b && a.sum == b.sum && a.columns == b.columns && a.adds == b.adds && a.a_in_registers == b.a_in_registers;
   bool signs = a.negates_a == b.negates_a && a.negates_b == b.negates_b && a.a_by_column == b.a_by_column && a.b_by_column == b.b_by_column;
-  return same && signs && a.b_at == b.b_at && (a.a_in_registers || a.a_at == b.a_at);
+  return same && signs && a.is_sparse == b.is_sparse && a.selector == b.selector && a.b_at == b.b_at && (a.a_in_registers || a.a_at == b.a_at);
 }
 
 void make_product(Warpgroup &group, int first) {
@@ -243,8 +246,9 @@ void make_product(Warpgroup &group, int first) {
       report_by(first + i, Kind::warpgroup_disagrees, relative(group.pc[i]), pc);
       stop_run(Status::stopped);
     }
-  Placed b = place(w.b_at, w.columns, w.b, !w.b_by_column), a = {};
-  if (!w.a_in_registers) a = place(w.a_at, product_rows, w.a, !w.a_by_column);
+  const uint32_t stored = depth_of(w.a);
+  Placed b = place(w.b_at, w.columns, w.is_sparse ? 2 * stored : stored, w.b, !w.b_by_column), a = {};
+  if (!w.a_in_registers) a = place(w.a_at, product_rows, stored, w.a, !w.a_by_column);
   uint32_t moment = 0;
   if (checker.active) {
     moment = begin_flight(true);
@@ -255,9 +259,13 @@ void make_product(Warpgroup &group, int first) {
   for (uint32_t i = 0; w.a_in_registers && i < warpgroup_threads; i++) take_words(room.a, group.asked[i]->a_words, w.a, i);
   if (!w.a_in_registers) take_matrix(room.a, a);
   take_matrix(room.b, b);
+  room.places = every_place();
+  for (uint32_t i = 0; w.is_sparse && i < warpgroup_threads; i++)
+    if (!take_places(room.places, *group.asked[i], i)) host_refuses("wgmma.sp with metadata or a selector that PTX leaves undefined", threads.line[first + static_cast<int>(i)]);
   for (uint32_t i = 0; i < warpgroup_threads; i++) {
     const Wgmma &one = *group.asked[i];
-    multiply(room.a, room.b, one, i);
+    if (!multiply(room.a, room.b, room.places, one, i))
+      host_refuses("wgmma.sp with sums that are not exact: PTX leaves open how they are rounded", threads.line[first + static_cast<int>(i)]);
     if (!checker.active) continue;
     Spans sums = sums_of(one);
     check_registers(first + static_cast<int>(i), one, sums, relative(group.pc[i]));

@@ -1,6 +1,6 @@
 """Products of warpgroups: wgmma, and how many registers a warpgroup's threads have.
 
-Sparse products and those of single bits have no row.
+Those of single bits have no row.
 """
 
 import re
@@ -9,13 +9,16 @@ from itertools import product
 
 from kfuzz.cpu.ptx.words import C
 
-_BEGIN = r"wgmma\.mma_async\.sync\.aligned\.m64n(?P<n>\d+)"
+_BEGIN = r"wgmma\.mma_async(?P<sparse>\.sp)?\.sync\.aligned\.m64n(?P<n>\d+)k(?P<k>\d+)"
+_DEPTHS = {"f16": 16, "bf16": 16, "tf32": 8, "e4m3": 32, "e5m2": 32, "s8": 32, "u8": 32}
+"""How many elements of k a product has, and half of those of a sparse one."""
+_U32 = f"{C}ptx_as<unsigned int>"
 _TYPES = (
-    r"k16\.(?P<d>f16|f32)\.(?P<a>f16)\.(?P<b>f16)",
-    r"k16\.(?P<d>f32)\.(?P<a>bf16)\.(?P<b>bf16)",
-    r"k8\.(?P<d>f32)\.(?P<a>tf32)\.(?P<b>tf32)",
-    r"k32\.(?P<d>f16|f32)\.(?P<a>e4m3|e5m2)\.(?P<b>e4m3|e5m2)",
-    r"k32(?P<clamps>\.satfinite)?\.(?P<d>s32)\.(?P<a>[su]8)\.(?P<b>[su]8)(?P<clamps_too>\.satfinite)?",
+    r"\.(?P<d>f16|f32)\.(?P<a>f16)\.(?P<b>f16)",
+    r"\.(?P<d>f32)\.(?P<a>bf16)\.(?P<b>bf16)",
+    r"\.(?P<d>f32)\.(?P<a>tf32)\.(?P<b>tf32)",
+    r"\.(?P<d>f16|f32)\.(?P<a>e4m3|e5m2)\.(?P<b>e4m3|e5m2)",
+    r"(?P<clamps>\.satfinite)?\.(?P<d>s32)\.(?P<a>[su]8)\.(?P<b>[su]8)(?P<clamps_too>\.satfinite)?",
 )
 _ASKED = "cuda_on_cpu_wgmma_asked"
 
@@ -32,13 +35,17 @@ def _product(in_registers: bool) -> Callable[[re.Match[str]], str | None]:
 
     def write(match: re.Match[str]) -> str | None:
         columns, sums, groups = int(match["n"]), match["d"], match.groupdict()
+        if int(match["k"]) != _DEPTHS[match["a"]] * (2 if match["sparse"] else 1):
+            return None
         if not 8 <= columns <= 256 or columns % (16 if sums == "s32" and columns > 32 else 8):
             return None
         kinds = ", ".join(f"{C}WgmmaType::{match[name]}" for name in ("a", "b", "d"))
         a = f"{C}ptx_a_in_registers({_ASKED}, {{r1}})" if in_registers else f"{_ASKED}.a_at = {{1}}"
+        next_place = 5 if match["sparse"] else 3
+        sparse = f"{_ASKED}.is_sparse = true; {_ASKED}.metadata = {_U32}({{3}}); {_ASKED}.selector = {_U32}({{4}})"
         flags = (
             f"{_ASKED}.{name} = {C}ptx_flag< {str('negates' in name).lower()}>({{{place}}})"
-            for place, name in enumerate(_flags_of(match, in_registers), 4)
+            for place, name in enumerate(_flags_of(match, in_registers), next_place + 1)
         )
         words = columns // (4 if sums == "f16" else 2)
         return "; ".join((
@@ -46,7 +53,8 @@ def _product(in_registers: bool) -> Callable[[re.Match[str]], str | None]:
             *((f"{_ASKED}.clamps = true",) if groups.get("clamps") or groups.get("clamps_too") else ()),
             a,
             f"{_ASKED}.b_at = {{2}}",
-            f"{_ASKED}.adds = static_cast<bool>({{3}})",
+            *((sparse,) if match["sparse"] else ()),
+            f"{_ASKED}.adds = static_cast<bool>({{{next_place}}})",
             *flags,
             f"cuda_on_cpu_wgmma(&{_ASKED}, __LINE__)",
         ))  # fmt: skip

@@ -22,7 +22,7 @@ struct alignas(2) CUDA_ON_CPU_T {
   unsigned short __x;
 
   CUDA_ON_CPU_T() = default;
-  __forceinline__ CUDA_ON_CPU_T(CUDA_ON_CPU_RAW raw) : __x(raw.x) {}
+  __forceinline__ constexpr CUDA_ON_CPU_T(CUDA_ON_CPU_RAW raw) : __x(raw.x) {}
   template <class A, class = std::enable_if_t<std::is_arithmetic_v<A>>>
   __forceinline__ CUDA_ON_CPU_T(A value) : __x(Kind::of(value)) {}
   __forceinline__ operator float() const { return Kind::widened(__x); }
@@ -32,8 +32,8 @@ struct alignas(2) CUDA_ON_CPU_T {
 struct alignas(4) CUDA_ON_CPU_T2 {
   CUDA_ON_CPU_T x, y;
   CUDA_ON_CPU_T2() = default;
-  __forceinline__ CUDA_ON_CPU_T2(CUDA_ON_CPU_T x, CUDA_ON_CPU_T y) : x(x), y(y) {}
-  __forceinline__ CUDA_ON_CPU_T2(CUDA_ON_CPU_RAW2 raw) : x(CUDA_ON_CPU_RAW{raw.x}), y(CUDA_ON_CPU_RAW{raw.y}) {}
+  __forceinline__ constexpr CUDA_ON_CPU_T2(CUDA_ON_CPU_T x, CUDA_ON_CPU_T y) : x(x), y(y) {}
+  __forceinline__ constexpr CUDA_ON_CPU_T2(CUDA_ON_CPU_RAW2 raw) : x(CUDA_ON_CPU_RAW{raw.x}), y(CUDA_ON_CPU_RAW{raw.y}) {}
   __forceinline__ operator CUDA_ON_CPU_RAW2() const { return {x.__x, y.__x}; }
 };
 

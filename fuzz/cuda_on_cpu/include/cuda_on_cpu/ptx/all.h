@@ -12,5 +12,6 @@
 #include "sixteen.h"
 #include "conversions.h"
 #include "matrices.h"
+#include "word_products.h"
 #include "warpgroups.h"
 #endif

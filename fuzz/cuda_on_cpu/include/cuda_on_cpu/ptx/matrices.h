@@ -81,18 +81,25 @@ CUDA_ON_CPU_INLINE void ptx_mma(int line, Register &&...given) {
 }
 
 // Integers of `bits` bits as a register holds them, the first one lowest.
-template <int bits, bool is_signed>
-CUDA_ON_CPU_INLINE void ptx_spread(const uint32_t *from, int count, int16_t *to) {
+// A factor whose product is the exclusive or.
+struct PtxXorBit {
+  int16_t bit;
+  PtxXorBit() = default;
+  explicit PtxXorBit(int code) : bit(static_cast<int16_t>(code)) {}
+  friend CUDA_ON_CPU_UNCHECKED int operator*(PtxXorBit a, PtxXorBit b) { return a.bit ^ b.bit; }
+};
+template <int bits, bool is_signed, class T>
+CUDA_ON_CPU_INLINE void ptx_spread(const uint32_t *from, int count, T *to) {
   for (int i = 0; i < count; i++) {
     auto code = static_cast<int>(from[i * bits / 32] >> (i * bits % 32) & ((1u << bits) - 1));
-    to[i] = static_cast<int16_t>(is_signed && code >> (bits - 1) ? code - (1 << bits) : code);
+    to[i] = static_cast<T>(is_signed && code >> (bits - 1) ? code - (1 << bits) : code);
   }
 }
-template <int rows, int k, int bits, bool a_signed, bool b_signed, bool satf, class... Register>
+template <int rows, int k, int bits, bool a_signed, bool b_signed, bool satf, class T = int16_t, class... Register>
 CUDA_ON_CPU_INLINE void ptx_mma_integers(int line, Register &&...given) {
   PtxSum<int, rows> d, c;
-  PtxFragment<int16_t, rows, k, false, 32 / bits> a;
-  PtxFragment<int16_t, k, 8, true, 32 / bits> b;
+  PtxFragment<T, rows, k, false, 32 / bits> a;
+  PtxFragment<T, k, 8, true, 32 / bits> b;
   static_assert(sizeof...(given) == 2 * c.registers + a.registers + b.registers, "as many registers as the shape has");
   const uint32_t words[] = {ptx_bits(given)...}, *from = words + d.registers;
   ptx_spread<bits, a_signed>(from, a.own, a.x);

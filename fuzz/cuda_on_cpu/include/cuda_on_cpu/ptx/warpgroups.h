@@ -28,7 +28,8 @@ CUDA_ON_CPU_INLINE Wgmma ptx_product(WgmmaType a, WgmmaType b, WgmmaType sum, ui
   static_assert(sizeof...(sums) == words, "as many registers as the shape has");
   Wgmma made;
   made.a = a, made.b = b, made.sum = sum, made.columns = columns;
-  made.clamps = made.adds = made.negates_a = made.negates_b = made.a_by_column = made.b_by_column = made.a_in_registers = false;
+  made.clamps = made.adds = made.negates_a = made.negates_b = made.a_by_column = made.b_by_column = made.a_in_registers = made.is_sparse = false;
+  made.metadata = made.selector = 0;
   made.sum_count = words;
   made.watches_sums = (sums.is_reference && ...);
   uint32_t i = 0;
