@@ -35,7 +35,7 @@ SLIGHT = 2.0**-4
 ROUNDS, WIDER = 7, 3.0
 """The most runs after the first; by how much a tube that did not hold its probes is made wider."""
 FLOAT64 = 2.0**-10
-"""docs/numerics.md#depth: the error of the exact values in float64, relative to a bound in float32."""
+"""docs/numerics.md#depth: what float64 loses in steps other than sums, relative to a bound in float32."""
 
 
 @dataclass(frozen=True)

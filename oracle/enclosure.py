@@ -145,15 +145,21 @@ def _open_overflow(bound: Doubles, slack: Doubles, end: float) -> tuple[Doubles,
     return np.where(over, end, bound), np.where(over, 0.0, slack)
 
 
+def is_beyond_slopes(got: float, index: Index, enclosure: Enclosure) -> bool:
+    """Whether the bound by slopes excludes a number, which float64 and the lemma certify: docs/numerics.md#depth."""
+    within = enclosure.within
+    return within is not None and bool(np.isfinite(got)) and not within[0][index] <= got <= within[1][index]
+
+
 def is_outside(got: float, index: Index, enclosure: Enclosure) -> bool:
-    """Whether balls certify that the element is outside; if the last precision does not decide, it counts as inside."""
+    """Whether balls or slopes certify that the element is outside; if no precision decides, it counts as inside."""
     if enclosure.bits or enclosure.holds is not None:
         return enclosure.is_wrong is None or enclosure.is_wrong(got, index)
     if not np.isfinite(enclosure.want[index]):
         return bool(compare_one(got, enclosure.lo[index], enclosure.hi[index]))
     if not np.isfinite(got):
         return True
-    if enclosure.within is not None and not enclosure.within[0][index] <= got <= enclosure.within[1][index]:
+    if is_beyond_slopes(got, index, enclosure):
         return True
     for bits in PRECISIONS:
         with ctx.workprec(bits):

@@ -12,16 +12,26 @@ from kfuzz.oracle.arrays import answer_sizes, check_inputs, check_outputs
 from kfuzz.oracle.diagnosis.formulas import diagnose
 from kfuzz.oracle.diagnosis.pattern import extent, pattern
 from kfuzz.oracle.elements import BY_DTYPE, store, values
-from kfuzz.oracle.enclosure import Comparison, Doubles, Enclosure, Floats, Index, Mask, compare, is_outside
+from kfuzz.oracle.enclosure import (
+    Comparison,
+    Doubles,
+    Enclosure,
+    Floats,
+    Index,
+    Mask,
+    compare,
+    is_beyond_slopes,
+    is_outside,
+)
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.find import find
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rearranged import loosest_ends, names_a_way
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.slices import GRAVEST, MOST_SHOWN, Part, join_verdicts, split_rows
+from kfuzz.oracle.slices import GRAVEST, MOST_SHOWN, Part, join_tiers, join_verdicts, split_rows
 from kfuzz.oracle.spelling import in_other_arrays, in_own_arrays
-from kfuzz.oracle.verdict import AnswerKind, Picture, Reason, Special, Status, Verdict, Why, Worst
+from kfuzz.oracle.verdict import AnswerKind, Picture, Reason, Special, Status, Tier, Verdict, Why, Worst
 
 
 @np.errstate(all="ignore")  # signalling NaNs, infinities and underflow are what is judged here
@@ -106,8 +116,7 @@ def _combine(verdicts: list[Verdict]) -> Verdict:
     first = min(verdicts, key=lambda verdict: GRAVEST.index(verdict.status))
     reasons = tuple(dict.fromkeys(reason for verdict in verdicts for reason in verdict.reasons))
     ratio, judged = max(v.ratio for v in verdicts), sum(v.judged for v in verdicts)
-    tier = "arb" if any(v.tier == "arb" for v in verdicts) else "float64"
-    return replace(first, ratio=ratio, judged=judged, reasons=reasons, tier=tier)
+    return replace(first, ratio=ratio, judged=judged, reasons=reasons, tier=join_tiers(first, verdicts))
 
 
 @dataclass(frozen=True)
@@ -149,7 +158,7 @@ def _look(
             status = "suspect"
     ratio = float(np.max(comparison.ratio, where=enclosure.judged & np.isfinite(comparison.ratio), initial=0.0))
     judged = int(enclosure.judged.sum())
-    tier = "arb" if np.any(comparison.doubtful) else "float64"
+    tier: Tier = "arb" if np.any(comparison.doubtful) else "float64"
     base = Verdict("kept" if judged or not got.size else "not judged", ratio, judged, enclosure.reasons, tier=tier)
     worst = worst_element(got, enclosure, comparison)
     wrong, together = comparison.broken, ""
@@ -187,7 +196,7 @@ def _explain(
         worst=_describe(role, [worst], answer, enclosure)[0],
         extent=extent(wrong, worst),
         picture=_picture(role, answer, enclosure, wrong),
-        tier="arb",
+        tier="slopes" if is_beyond_slopes(value, worst, enclosure) else "arb",
         is_beyond_all=look.is_beyond_all,
         is_joint=bool(look.together),
     )

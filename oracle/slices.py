@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kfuzz.oracle.diagnosis.pattern import MOST_ROWS
 from kfuzz.oracle.elements import F32, F64, OF_DTYPE, values
 from kfuzz.oracle.enclosure import Floats
-from kfuzz.oracle.verdict import Extent, Picture, Reason, Status, Verdict, Worst
+from kfuzz.oracle.verdict import Extent, Picture, Reason, Status, Tier, Verdict, Worst
 
 MOST_ELEMENTS = 1 << 16
 """The most elements of the inputs, or of the answer, in a slice. The enclosure needs some 500 bytes for each while it
@@ -85,11 +85,18 @@ def join_verdicts(parts: Sequence[Part], answer: Floats) -> Verdict:
         ratio=max(verdict.ratio for verdict in verdicts),
         judged=sum(verdict.judged for verdict in verdicts),
         reasons=_add_reasons(verdicts),
-        tier="arb" if any(verdict.tier == "arb" for verdict in verdicts) else "float64",
+        tier=join_tiers(worst, verdicts),
         worst=place,
         picture=worst.picture and _whole_picture(worst.picture, parts, answer),
         extent=worst.extent and _whole_extent(worst.extent, parts, answer),
     )
+
+
+def join_tiers(worst: Verdict, verdicts: Sequence[Verdict]) -> Tier:
+    """What decided the verdict on a whole: that of the accusation, or balls if they had to decide about any part."""
+    if worst.is_outside:
+        return worst.tier
+    return "arb" if any(verdict.tier == "arb" for verdict in verdicts) else "float64"
 
 
 def _place_in_whole(worst: Worst, rows: RowNumbers) -> Worst:

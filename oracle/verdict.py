@@ -11,6 +11,7 @@ from typing import Literal, get_args
 from kfuzz.oracle.plural import plural
 
 Status = Literal["kept", "suspect", "broken", "not judged"]
+Tier = Literal["float64", "slopes", "arb"]
 AnswerKind = Literal["", "numeric", "special"]
 SpecialRow = Literal["row", "ieee"]
 NanRow = Literal[SpecialRow, "ignore"]
@@ -183,7 +184,8 @@ class Verdict:
     worst: Worst | None = None
     extent: Extent | None = None
     picture: Picture | None = None
-    tier: str = "float64"
+    tier: Tier = "float64"
+    """What decided it: float64, balls ("arb"), or products of slopes, without balls: docs/numerics.md#depth."""
     is_beyond_all: bool = False
     """It is outside, and no rearrangement of the op's formula gives it, whatever form the claim names."""
     is_joint: bool = False

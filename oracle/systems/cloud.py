@@ -68,7 +68,8 @@ class Cloud(Quantity):
 def known(N: System, x: Reals) -> Cloud:
     """Numbers that no rounding moves."""
     x = np.asarray(x, dtype=np.float64)
-    return Cloud(N, (x, np.zeros(x.shape), np.full(x.shape, NOTHING), np.abs(x)), np.zeros((1, 1)), False)
+    none, at = np.broadcast_to(0.0, x.shape), np.broadcast_to(NOTHING, x.shape)
+    return Cloud(N, (x, none, at, np.abs(x)), np.zeros((1, 1)), False)
 
 
 def tabled(N: System, x: Reals, R: Reals, moved: Reals) -> Cloud:

@@ -67,6 +67,7 @@ class Depth(Perturbed):
             for part in (x, size, np.abs(x), rest, size * more_than(each))
         )
         own = self.additions(made, most, most - exact, grow, sum) + int(b is not None) * 2 * self.u * most
+        own = self.with_float64(own, terms + 1, most)
         lost = grown.lost * lift + self.flushed(terms)
         result = self.made(made, moved, np.maximum(most - np.abs(made), 0.0), left, own * OPERATIONS_4096 + lost, True)
         return self.held(result, sum)
@@ -81,6 +82,14 @@ class Depth(Perturbed):
         if claim.adds is not None or claim.order is not None or claim.accumulate not in (F32.name, F64.name):
             return grow
         return grow * np.where(size > 0, (size + np.abs(x) + off) / np.where(size > 0, 2 * size, 1.0), 0.0)
+
+    def with_float64(self, own: Reals, terms: float, size: Reals) -> Reals:
+        """What a sum rounds, and what this file's own sum of so many terms does, in whichever order numpy adds.
+
+        A bound for float64 kernels has room for both already, if the claim does not count fewer additions.
+        """
+        here = terms * F64.u * size
+        return np.maximum(own, here) if self.f is F64 else own + here
 
     def held(self, made: Cloud, sum: str) -> Cloud:
         """A sum that was added up in double is rounded once more."""
@@ -110,13 +119,17 @@ class Depth(Perturbed):
         cut = 2 * FORMATS[self.claim.operand].u * ROUNDINGS_256 if self.claim.operand else 0.0
         size = np.matmul(A, B)
         wide = [mma_sizes(self, one) for one in (A, B)] if is_mma(self, sum) else [A, B]  # type: ignore[arg-type]
-        grow = np.matmul(wide[0] * more_than(each), wide[1])
-        own = self.additions(x, size, size - np.matmul(np.abs(a.x), np.abs(b.x)), grow, sum)
+        is_plain = np.ndim(each) == 0 and not is_mma(self, sum)  # type: ignore[arg-type]
+        grow = size * more_than(each) if is_plain else np.matmul(wide[0] * more_than(each), wide[1])
+        are_known = a.is_known and b.is_known
+        exact = size if are_known else np.matmul(np.abs(a.x), np.abs(b.x))
+        own = self.additions(x, size, size - exact, grow, sum)
         own = own + (2 * cut + cut * cut + 2 * self.u) * size
-        rest = np.matmul(a.R, b.R)
+        rest = 0.0 if a.is_known or b.is_known else np.matmul(a.R, b.R)
         for start in first:
             assert isinstance(start, Cloud)
             x, size, own = x + start.x, size + start.size, own + start.size * more_than(np.max(each))
+        own = self.with_float64(own, terms + len(first) + 1, size)
         lost = grown.lost * lift + terms * self.tiny
         if self.ftz:
             least = self.f.min_normal
@@ -140,9 +153,10 @@ class Depth(Perturbed):
             some = slice(start, start + many)
             part: Any = 0.0
             if not a.is_known:
-                part = part + np.matmul(a.probes(dimensions, some), b.x)
+                part = part + product_of(a.probes(dimensions, some), b.x)
             if not b.is_known:
-                part = part + np.matmul(a.x, b.probes(dimensions, some))
+                turned = product_of(b.probes(dimensions, some).swapaxes(-1, -2), a.x.swapaxes(-1, -2))
+                part = part + turned.swapaxes(-1, -2)
             parts.append(part)
         return np.concatenate(parts)
 
@@ -164,7 +178,8 @@ class Depth(Perturbed):
             moved = np.array(np.broadcast_to(into.probes(x.ndim), (count, *x.shape)))
             at_each: Any = (slice(None), *at)
             np.add.at(moved, at_each, np.broadcast_to(values.probes(x.ndim), (count, *values.shape)))
-        own = np.where(terms > 0, size * more_than(grown.most) + grown.lost, 0.0)
+        own = self.with_float64(size * more_than(grown.most) + grown.lost, float(terms.max(initial=0.0)) + 1, size)
+        own = np.where(terms > 0, own, 0.0)
         return self.held(self.made(x, moved, np.maximum(size - np.abs(x), 0.0), 0.0, own, True), sum)
 
     def running_sum(self, a: Cloud, sum: str = "scan", exclusive: bool = False) -> Cloud:
@@ -174,7 +189,7 @@ class Depth(Perturbed):
         if exclusive:
             x, size = (_later(part) for part in (x, size))
             moved = _later(moved) if np.ndim(moved) else moved
-        own = size * more_than(grown.most) * OPERATIONS_4096 + grown.lost
+        own = self.with_float64(size * more_than(grown.most) * OPERATIONS_4096 + grown.lost, a.shape[-1], size)
         return self.held(self.made(x, moved, np.maximum(size - np.abs(x), 0.0), 0.0, own, True), sum)
 
     def mean_var(
@@ -206,6 +221,7 @@ class Depth(Perturbed):
                 2 * middle * off_mean + off_mean**2 + 4 * self.u * (middle + off_mean) ** 2
             )
             own = own + grown.lost
+        own = self.with_float64(own, n + 4, most)
         rest = np.sum((x.R + mean.R) ** 2, **total)
         moved = 0.0 if x.is_known else np.sum(2 * off * x.probes(off.ndim), **total)
         by = float(n - correction)
@@ -226,6 +242,23 @@ class Depth(Perturbed):
         narrow = e.how[1].u if e.how[:1] == ("kept",) else 0.0
         more = (count + narrow) * np.matmul(e.size, v.size)
         return self.div(self.nudged(made, more), row)
+
+
+def product_of(many: Reals, b: Reals) -> Reals:
+    """[probes, *batch, rows, n] @ [*batch, n, columns], as few products of large matrices as there can be.
+
+    numpy multiplies one matrix of each batch at a time, and would read the weights of a layer again for each probe.
+    """
+    axes = many.ndim - 3
+    b = b.reshape(*(1,) * (axes + 2 - b.ndim), *b.shape)
+    own = [axis for axis in range(axes) if b.shape[axis] > 1]
+    shared = [axis for axis in range(axes) if b.shape[axis] == 1]
+    order = [*(axis + 1 for axis in own), 0, *(axis + 1 for axis in shared), axes + 1, axes + 2]
+    apart = many.transpose(order)
+    rows = apart.reshape(*apart.shape[: len(own)], -1, apart.shape[-1])
+    made = np.matmul(rows, b.reshape(*(b.shape[axis] for axis in own), *b.shape[-2:]))
+    whole = made.reshape(*made.shape[: len(own)], *apart.shape[len(own) : -1], made.shape[-1])
+    return np.asarray(whole.transpose(np.argsort(order)))
 
 
 def more_than(g: Reals | float) -> Any:  # noqa: ANN401

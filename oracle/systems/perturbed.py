@@ -70,17 +70,18 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
         is_number = x != -INF
         reach = np.where(is_number, reach + rest, 0.0)
         size = np.where(is_number, np.abs(x), 0.0) + reach
-        perturbed = np.where(is_number, rest + (own(size) if callable(own) else own), 0.0)
+        rounded = np.where(is_number, own(size) if callable(own) else own, 0.0)
         if self.lost:
-            perturbed = perturbed + np.where(is_number & (size > 0), self.lost, 0.0)
-        if not np.all(size + perturbed <= self.f.max * NO_OVERFLOW):
+            rounded = rounded + np.where(is_number & (size > 0), self.lost, 0.0)
+        perturbed = rounded + np.where(is_number, rest, 0.0)
+        if not np.all(size + rounded <= self.f.max * NO_OVERFLOW):
             raise OracleError("a value that may overflow has no bound by slopes")
         self.elements += x.size
         self.curved = max(self.curved, share_of(rest, perturbed))
         if np.ndim(moved) == 0 and not np.any(perturbed):
             return known(self, x)  # type: ignore[arg-type]  # without the words for grids
         moved = self.perturb(np.where(is_number, moved, 0.0), perturbed, x.shape)
-        radius = self.tubes.radius(moved) if is_sum else reach + perturbed
+        radius = self.tubes.radius(moved) if is_sum else reach + rounded  # rest is in reach
         return tabled(self, x, np.broadcast_to(radius, x.shape), moved)  # type: ignore[arg-type]
 
     def settled(self, a: Cloud) -> Cloud:
@@ -301,14 +302,16 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
         return made
 
     def maximum(self, a: Operand, b: Operand) -> Cloud:
+        """The greater: where the tubes meet, by the slope of the chord over both, which leaves out least."""
         first, second = self.number(a), self.number(b)
         assert isinstance(first, Cloud)
         assert isinstance(second, Cloud)
-        is_first = first.x >= second.x
-        with np.errstate(invalid="ignore"):
-            near = np.maximum(first.R + second.R - np.abs(first.x - second.x), 0.0)
-        slopes = [(is_first.astype(np.float64), first), ((~is_first).astype(np.float64), second)]
-        return self.step(np.maximum(first.x, second.x), slopes, np.where(np.isnan(near), 0.0, near))
+        gap, reach = first.x - second.x, first.R + second.R
+        near = np.maximum(reach - np.abs(gap), 0.0)
+        near = np.where(np.isnan(near), 0.0, near)
+        share = np.where(near > 0, 0.5 + gap / np.where(reach > 0, 2 * reach, 1.0), first.x >= second.x)
+        slopes = [(share, first), (1 - share, second)]
+        return self.step(np.maximum(first.x, second.x), slopes, near / 2)
 
     def minimum(self, a: Operand, b: Operand) -> Cloud:
         first, second = (self.neg(self.number(one)) for one in (a, b))  # type: ignore[arg-type]

@@ -18,8 +18,9 @@ from kfuzz.oracle.question import enclose
 from kfuzz.oracle.shapes import Places
 from kfuzz.oracle.systems import cloud
 from kfuzz.oracle.systems.band import Bands
-from kfuzz.oracle.systems.cloud import Cloud
-from kfuzz.oracle.systems.depth import Depth
+from kfuzz.oracle.systems.cloud import Tubes, tabled
+from kfuzz.oracle.systems.depth import Depth, product_of
+from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity, System
 
 Numbers = NDArray[Any]
@@ -101,7 +102,8 @@ def test_a_step_near_the_end_of_a_long_loop_is_seen() -> None:
     got = run_by_hand("gru", given)
     assert judge("gru", given, got).status == "kept"
     got["y"][1, -1, 3] += Single(1e-4)
-    assert judge("gru", given, got).status == "broken"
+    verdict = judge("gru", given, got)
+    assert (verdict.status, verdict.tier) == ("broken", "slopes")
 
 
 def run_sets(given: dict[str, Numbers], form: str) -> Numbers:
@@ -165,26 +167,60 @@ def test_no_order_statistic_of_the_probes_is_below_its_part_more_often_than_it_s
         assert sum(comb(probes, k) * p**k * (1 - p) ** (probes - k) for k in range(rank, probes + 1)) > 2.0**-100
 
 
-def kink(N: System, x: Quantity) -> Quantity:
-    """What is below 0 by less than a rounding: a kernel's own may be above."""
-    total = N.sum(x, "row")
-    return N.maximum(total, 0.0) * N.number(1.0) + 0.0 * x
+def test_what_the_chord_over_a_kink_leaves_out_is_known_and_no_more() -> None:
+    x, R = np.array([-3.0, -2.0, -1.0, 0.0, 0.5, 1.9, 4.0]), 2.0
+    N = Depth(Accuracy(), {}, F32, "", {}, 0.0, Tubes(), lambda shape: np.zeros((1, *shape)))  # probes of slopes alone
+    a = tabled(N, x, np.full(x.shape, R), np.ones((1, *x.shape)))  # type: ignore[arg-type]
+    made = N.maximum(a, 0.0)
+    slope = made.probes(1)[0]
+    rest = made.R - slope * R
+    e = np.linspace(-R, R, 401)[:, None]
+    off = np.abs(np.maximum(x + e, 0) - np.maximum(x, 0) - slope * e).max(axis=0)
+    assert np.all(off <= rest + 1e-15)
+    assert np.all(off >= rest - 1e-15)
+    assert np.array_equal(rest > 0, np.abs(x) < R)  # elsewhere it is a straight line
 
 
-def test_a_kink_lets_an_error_through_where_its_slope_is_0(monkeypatch: pytest.MonkeyPatch) -> None:
-    x = np.array([[1.0, 2.0**-25, 2.0**-25, -1.0 - 2.0**-24, -(2.0**-26)]])
-    late = np.float32(-(2.0**-26)) + np.float32(2.0**-25)  # a right sum in another order is above 0
-    assert x.sum() < 0 < late
-    ends = ends_of(kink, x)
-    assert np.all(ends.hi >= late)
-    own = Depth.made
+def cancelling(N: System, x: Quantity) -> Quantity:
+    """Sums over rows, which numpy adds up one after the other."""
+    return N.sum(x, "rows", axis=-2) + 0.0 * x
 
-    def without(self: Depth, *args: Any) -> Cloud:  # noqa: ANN401  those of the function
-        x, moved, reach, _, *others = args
-        return own(self, x, moved, reach, 0.0, *others)
 
-    monkeypatch.setattr(Depth, "made", without)
-    assert np.all(ends_of(kink, x).hi < late)
+def test_float64_s_own_sum_is_part_of_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.full((128, 2), 2.0**-53)
+    x[0], x[-1] = 1.0, -1.0  # numpy's sum is 0; in double, by a tree, it is 124 of 2^-53 or more
+    op, claim = op_of(cancelling), Accuracy(accumulate="f64", adds=7)
+
+    def most() -> float:
+        made = bound_by_slopes(op, "", claim, {"x": x}, {"rows": 128, "cols": 2}, {})
+        assert made is not None
+        return float(made["y"].hi.min())
+
+    assert most() >= 124 * 2.0**-53
+    monkeypatch.setattr(Depth, "with_float64", lambda self, own, terms, size: own)
+    assert most() < 124 * 2.0**-53
+
+
+def test_the_centres_of_slopes_are_those_of_more_digits() -> None:
+    given = inputs_of("lstm", 6)
+    op = find("lstm")
+    sizes, numbers = op.sizes_of(given), {name: one.astype(np.float64) for name, one in given.items()}
+    ends = bound_by_slopes(op, op.every_form[0], Accuracy(), numbers, sizes, {})
+    assert ends is not None
+    exact = op.run(Exact(sizes, op.every_form[0], bits=120, index=Places(sizes)), numbers, sizes, {})
+    for name, one in ends.items():
+        off = np.abs(np.asarray(exact[name].x, dtype=np.float64) - (one.lo + one.hi) / 2)
+        assert np.all(off <= 2.0**-10 * (one.hi - one.lo) / 2)
+
+
+def test_a_product_of_probes_is_that_of_each_probe() -> None:
+    rng = np.random.default_rng(0)
+    for many, b in (
+        ((5, 2, 3, 4, 7), (7, 6)), ((5, 2, 3, 4, 7), (3, 7, 6)), ((5, 2, 3, 4, 7), (2, 1, 7, 6)),
+        ((5, 1, 3, 4, 7), (2, 3, 7, 6)), ((1, 4, 7), (7, 6)),
+    ):  # fmt: skip
+        p, w = rng.standard_normal(many), rng.standard_normal(b)
+        assert np.allclose(product_of(p, w), np.matmul(p, w), rtol=1e-12, atol=1e-12)
 
 
 def test_a_tube_that_does_not_hold_its_probes_is_made_wider(monkeypatch: pytest.MonkeyPatch) -> None:
