@@ -1,6 +1,6 @@
 """The page of this folder: `python -m benchmarks.detection` writes it, `... measure NAME` measures a section first."""
 
-from benchmarks.printed import Page, Section, main
+from benchmarks.measurement import Page, Section, main
 
 INTRO = """\
 How many planted bugs kfuzz finds, how soon, on which device, and which correct code it accuses. A mutant is a

@@ -1,6 +1,6 @@
 """Run wrong and correct extensions on both devices.
 
-    python -m benchmarks.detection.both_devices 16
+    python -m benchmarks.detection measure both_devices 16
 
 It shows which findings both devices see and which only one sees, and whether either accuses a correct extension.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.detection.extensions import BUDGET, extensions, kernel_of, trials
+from benchmarks.measurement import Figures
 from kfuzz.campaign.schedule import attempt_of
 from kfuzz.devices import ClaimError, DeviceError
 from kfuzz.find.device import open_device
@@ -20,16 +21,14 @@ from kfuzz.gpu import driver, hosting
 
 MOST, RIGHT, CONTEXTS, MOST_FILES = 30, 20, 10, 200
 """Trials of a wrong one and of a correct one, processes that share the GPU, and a bound on the number of files."""
-NOTHING = "-"
 Seen = tuple[list[str], str]
 """The kinds of errors, and why it could not run."""
 Both = dict[Path, tuple[Seen, Seen]]
 
 
-def main(jobs: int, names: Sequence[str]) -> int:
-    """Try those of these names, or all, on both devices and print the page; each row goes to standard error as soon
-    as it is known.
-    """
+def measure(arguments: Sequence[str]) -> Figures:
+    """Try those of these names, or all, on both devices; each goes to standard error as soon as it is known."""
+    jobs, names = (int(arguments[0]) if arguments else 2), arguments[1:]
     right, wrong = extensions()
     both: Both = {}
     with (
@@ -55,11 +54,16 @@ def main(jobs: int, names: Sequence[str]) -> int:
         for done in as_completed(running := {waiting.submit(seen_by_both, path): path for path in counts}):
             path = running[done]
             both[path] = done.result()
-            print(row(path, *both[path]), file=sys.stderr, flush=True)
-    head(len(right), len(wrong))
-    print("\n".join(row(path, *both[path]) for path in wrong))
-    foot(right, both)
-    return any(kinds for path in right for kinds, _ in both[path])
+            print(path.stem, *both[path], file=sys.stderr, flush=True)
+    accused = [path.stem for path in right if any(kinds for kinds, _ in both[path])]
+    numbers = {"gpu": driver.card().name, "wrong_trials": MOST, "right_trials": RIGHT}
+    return Figures({**numbers, "right": len(right), "accused": accused}, {
+        "wrong": [{"extension": path.stem, "cpu": both[path][0][0], "gpu": both[path][1][0]} for path in wrong],
+        "not_run": [
+            {"extension": path.stem, "device": device, "reason": why}
+            for path, each in both.items() for device, (_, why) in zip(("cpu", "gpu"), each, strict=True) if why
+        ],
+    })  # fmt: skip
 
 
 OUTLIVES = "// class: what outlives a call\n"
@@ -92,35 +96,3 @@ def prepare(path: Path) -> None:
     kernel = kernel_of(path)
     attempt = attempt_of(kernel, 1, 0, BUDGET)
     hosting.compile_library(kernel.bind(attempt.case.arrays, attempt.tune).job, driver.card().architecture)
-
-
-def head(right: int, wrong: int) -> None:
-    """Print the head of the page."""
-    print("# Extensions on both devices\n")
-    print(
-        "`python -m benchmarks.detection.both_devices` writes this page: every extension of the tests, the same cases"
-    )
-    print(f"on the cpu and on an {driver.card().name}: {MOST} trials of each of {wrong} wrong ones and {RIGHT} of")
-    print(f"each of {right} correct ones, without torch on either.\n")
-    print("| wrong extension | both | the cpu alone | the gpu alone |\n|---|---|---|---|")
-
-
-def row(path: Path, on_cpu: Seen, on_gpu: Seen) -> str:
-    """The findings of each device in an extension."""
-    cpu, gpu = set(on_cpu[0]), set(on_gpu[0])
-    shown = [", ".join(sorted(one)) or NOTHING for one in (cpu & gpu, cpu - gpu, gpu - cpu)]
-    return f"| {path.stem} | {' | '.join(shown)} |"
-
-
-def foot(right: Sequence[Path], both: Both) -> None:
-    """Print the correct ones, and those that could not run."""
-    accused = [path.stem for path in right if any(kinds for kinds, _ in both[path])]
-    print(f"\nAccused, of {len(right)} correct extensions: {', '.join(accused) or 'none'}.")
-    for path, each in both.items():
-        for device, (_, why) in zip(("cpu", "gpu"), each, strict=True):
-            if why:
-                print(f"\n{path.stem} could not be run on the {device}: {why}")
-
-
-if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if sys.argv[1:] else 2, sys.argv[2:]))

@@ -1,6 +1,6 @@
 """Count the bugs of the planted programs that the checker finds.
 
-    python -m benchmarks.detection.checker [--threads 64,256] [--seeds 3]
+    python -m benchmarks.detection measure checker [--threads 64,256] [--seeds 3]
 
 Every program is run without its bug and with it. Found: an error of the kind that its file names; by a warning: only a
 warning of that kind; accused: any finding in a program without a bug, except that its atomics come in any order.
@@ -13,12 +13,13 @@ import itertools
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from queue import SimpleQueue
 
 from benchmarks.detection.labelled import TOLD_AS, planted_programs
+from benchmarks.measurement import Figures, Record
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import ClaimError, Device, DeviceError, Probe
 
@@ -27,13 +28,13 @@ VERDICTS = ("found", "warned", "missed", "silent", "accused", "not run")
 Counts = dict[str, Counter[str]]
 
 
-def main() -> None:
-    """Run all of them; print each unexpected result, then a table of classes and one of block sizes."""
+def measure(arguments: Sequence[str]) -> Figures:
+    """Run all of them, and print each unexpected result."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--threads", default="64,128,256,512,1024")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=1, help="so many side by side")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(arguments)
     sizes = [int(one) for one in chosen.threads.split(",")]
     asked = [Asked(*one) for one in itertools.product(sizes, mixed(planted_programs.NAMES), range(chosen.seeds))]
     by_class, by_size = (defaultdict[str, Counter[str]](Counter) for _ in range(2))
@@ -41,7 +42,8 @@ def main() -> None:
         for counts in (by_class[planted_programs.program(one.name).group], by_size[f"{one.threads} threads"]):
             counts[verdict] += 1
             counts["milliseconds"] += round(1000 * seconds)
-    print("\n".join([*table("class", by_class), "", *table("block", by_size)]))
+    numbers = {"pairs": len(planted_programs.NAMES), "seeds": chosen.seeds}
+    return Figures(numbers, {"classes": list(records_of(by_class)), "blocks": list(records_of(by_size))})
 
 
 @dataclass(frozen=True)
@@ -108,22 +110,11 @@ def judged(device: Device, one: Program, has_bug: bool, threads: int, seed: int)
     return "warned" if any(found.kind in kinds for found in told) else "missed"
 
 
-def table(title: str, rows: Counts) -> Iterator[str]:
-    """A Markdown table with its sum."""
-    yield f"| {title} | with a bug | by an error | by a warning | missed | without one | accused | not run | seconds |"
-    yield "|---" * 9 + "|"
-    total = Counter[str]()
+def records_of(rows: Counts) -> Iterator[Record]:
+    """The counts of each class or size."""
     for name, counts in rows.items():
-        total.update(counts)
-        yield row(name, counts)
-    yield row("**all**", total)
-
-
-def row(name: str, counts: Counter[str]) -> str:
-    found, warned, missed, silent, accused, lost = (counts[one] for one in VERDICTS)
-    numbers = (found + warned + missed, found, warned, missed, silent + accused, accused, lost)
-    return f"| {name} | {' | '.join(map(str, numbers))} | {counts['milliseconds'] / 1000:.0f} |"
-
-
-if __name__ == "__main__":
-    main()
+        found, warned, missed, silent, accused, lost = (counts[one] for one in VERDICTS)
+        yield {
+            "name": name, "wrong": found + warned + missed, "found": found, "warned": warned, "missed": missed,
+            "right": silent + accused, "accused": accused, "not_run": lost, "seconds": counts["milliseconds"] / 1000,
+        }  # fmt: skip

@@ -1,8 +1,8 @@
-"""Tables in Markdown of the broken kernels that each device and each rule in use elsewhere finds, from one run of each.
+"""The broken kernels that each device and each rule in use elsewhere finds, from one run of each.
 
-    python -m benchmarks.detection.exhibits [cpu] [gpu] [gpu-seeds] [sanitize] [rivals] [--missing]
+    python -m benchmarks.detection measure exhibits [cpu] [gpu] [gpu-seeds] [sanitize] [rivals] [--missing]
 
-Each of these is measured and kept in data/exhibits; gpu, gpu-seeds and sanitize need a GPU. The tables show all kept
+Each of these is measured and kept in data/exhibits; gpu, gpu-seeds and sanitize need a GPU. The figures are all kept
 results. gpu-seeds are campaigns of 300 trials from three more seeds.
 """
 
@@ -21,6 +21,7 @@ from pathlib import Path
 
 from benchmarks.detection.rival_trials import questions, tally
 from benchmarks.detection.rivals import RIVALS, are_asked
+from benchmarks.measurement import Figures
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.cpu.device import CpuDevice
@@ -43,30 +44,6 @@ SEED, TIMEOUT = 0, 2.0
 FURTHER_SEEDS = (1, 2, 3)
 WARNING = " (warning)"
 
-HEAD = """# Which device sees which broken kernel
-
-Every kernel of `kernels/broken/` has one defect, and its front matter names the finding that must be reported for it.
-
-## Our devices
-
-A cell lists the findings of the first trials of a campaign (seed 0), each with the number of the first trial that
-shows it; the named finding is in bold. Some defects leave no trace in a GPU's results: a barrier or a fence that the
-hardware happens not to need, or a read next to a shared array whose value is not used. The cpu device finds those.
-"""
-SEEDS = """
-## On a GPU, from three more seeds
-
-The number of the first trial that shows the named finding, in campaigns of 300 trials.
-"""
-OTHERS = """
-## The rules in use elsewhere
-
-The same kernels, on the cpu device, with the inputs and tolerances of
-[the run of every bug](#every-bug-of-29-kernels-and-the-rules-in-use-elsewhere). A cell has the launch at
-which each rule first rejects an answer, - if it accepts all of them, and nothing if it is not asked because its
-tolerances are for float32. A launch that crashes or never ends counts as rejected. *gpuemu, adversarial values* is left
-out: it rejects every kernel, correct ones too.
-"""
 LEFT_OUT = "gpuemu, adversarial values"
 
 Seen = dict[str, int]
@@ -153,58 +130,25 @@ def take_gpu(started: "Synchronized[int]", gpus: int) -> None:
         os.environ["CUDA_VISIBLE_DEVICES"] = str(number % gpus)
 
 
-def as_table(columns: dict[str, dict[str, Seen]]) -> str:
-    """One row a kernel; the named kind first, in bold, then other findings."""
-    lines = [f"| kernel | named | {' | '.join(columns)} |", f"|{'---|' * (len(columns) + 2)}"]
-    for kernel in discover():
-        if not kernel.broken:
-            continue
-        named = kernel.broken.kind
-        cells = [cell(seen.get(kernel.name), named) for seen in columns.values()]
-        lines.append(f"| `{kernel.name}` | {named} | {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def cell(seen: Seen | None, named: str) -> str:
-    if seen is None:
-        return "not run"
-    ordered = sorted(seen, key=lambda kind: (kind != named, seen[kind]))
-    return ", ".join(f"**{kind}** {seen[kind]}" if kind == named else f"{kind} {seen[kind]}" for kind in ordered) or "-"
-
-
-def rival_table(seen: dict[str, Seen]) -> str:
-    """One row for each kernel, and one for all of them."""
-    names = [rival.name for rival in RIVALS if rival.name != LEFT_OUT]
-    broken = [kernel.name for kernel in discover() if kernel.broken]
-    asked = [name for name in broken if seen.get(name)]
-    lines = [f"| kernel | {' | '.join(names)} |", f"|{'---|' * (len(names) + 1)}"]
-    for name in broken:
-        cells = [str(seen[name][rival] or "-") if name in asked else "" for rival in names]
-        lines.append(f"| `{name}` | {' | '.join(cells)} |")
-    counts = [sum(seen[name][rival] > 0 for name in asked) for rival in names]
-    lines.append(f"| seen, of {len(asked)} | {' | '.join(map(str, counts))} |")
-    return "\n".join(lines)
-
-
-def seeds_table(seen: dict[str, Seen]) -> str:
-    """One row for each kernel, and how many each seed finds."""
-    seeds = [f"seed {seed}" for seed in FURTHER_SEEDS]
-    lines = [f"| kernel | {' | '.join(seeds)} |", f"|{'---|' * (len(seeds) + 1)}"]
-    for name, found in sorted(seen.items()):
-        lines.append(f"| `{name}` | {' | '.join(str(found.get(seed, '-')) for seed in seeds)} |")
-    counts = [sum(seed in found for found in seen.values()) for seed in seeds]
-    lines.append(f"| found, of {len(seen)} | {' | '.join(map(str, counts))} |")
-    return "\n".join(lines)
-
-
-def document() -> str:
-    """The page with the tables, from the results of each device and of the rivals."""
-    files = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in FOLDER.glob("*.json")}
-    ours = {name: files[name] for name in DEVICES if name in files}
-    parts = [HEAD, as_table(ours)]
-    if "gpu-seeds" in files:
-        parts += [SEEDS, seeds_table(files["gpu-seeds"])]
-    return "\n".join([*parts, OTHERS, rival_table(files["rivals"])]) + "\n"
+def figures() -> Figures:
+    """The results of each device and of the rivals, one record for each broken kernel; None where it was not run."""
+    kept = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in FOLDER.glob("*.json")}
+    broken = [kernel for kernel in discover() if kernel.broken]
+    devices = [name for name in DEVICES if name in kept]
+    rivals = [rival.name for rival in RIVALS if rival.name != LEFT_OUT]
+    asked = [kernel.name for kernel in broken if kept["rivals"].get(kernel.name)]
+    seeds = kept.get("gpu-seeds", {})
+    return Figures({"devices": devices, "rivals": rivals, "seeds": [f"seed {seed}" for seed in FURTHER_SEEDS]}, {
+        "kernels": [
+            {"kernel": one.name, "named": one.broken.kind if one.broken else "",
+             **{name: kept[name].get(one.name) for name in devices}}
+            for one in broken
+        ],
+        "seeds": [{"kernel": name, "found": found} for name, found in sorted(seeds.items())],
+        "rivals": [
+            {"kernel": one.name, "rejected": kept["rivals"][one.name] if one.name in asked else None} for one in broken
+        ],
+    })  # fmt: skip
 
 
 def known_manner(word: str) -> str:
@@ -213,8 +157,8 @@ def known_manner(word: str) -> str:
     return word
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure what the command line names, keep it, and print the tables of all kept results."""
+def measure(arguments: Sequence[str]) -> Figures:
+    """Measure what the command line names, keep it, and return all kept results."""
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("manners", nargs="*", type=known_manner, metavar="MANNER", help=f"one of {', '.join(MANNERS)}")
     words.add_argument("--missing", action="store_true", help="measure only the kernels that have no kept result")
@@ -222,13 +166,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for manner in asked.manners:
         file = FOLDER / f"{manner}.json"
         known = json.loads(file.read_text(encoding="utf-8")) if asked.missing and file.exists() else {}
-        measure_exhibits(manner, file, known)
-    print(document(), end="")
-
-
-if __name__ == "__main__":
-    try:
-        main()
-    except KeyboardInterrupt:
-        print("interrupted; --missing goes on with the kernels that are left", file=sys.stderr)
-        sys.exit(130)
+        try:
+            measure_exhibits(manner, file, known)
+        except KeyboardInterrupt:
+            print("interrupted; --missing goes on with the kernels that are left", file=sys.stderr)
+            sys.exit(130)
+    return figures()

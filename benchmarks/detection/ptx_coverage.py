@@ -1,4 +1,6 @@
-"""Count the inline PTX that the cpu device understands: `python -m benchmarks.detection.ptx_coverage FOLDER`.
+"""Count the inline PTX that the cpu device understands.
+
+    python -m benchmarks.detection measure ptx_coverage FOLDER
 
 FOLDER holds one checkout for each repository in `REPOSITORIES`, named OWNER+NAME, at the commit in the list. Every asm
 statement of their CUDA sources and headers goes through the translator of `kfuzz.cpu.ptx`; nothing is compiled. Keeps
@@ -6,12 +8,12 @@ counts and names of instructions, and no text of the repositories.
 """
 
 import re
-import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.measurement import Figures
 from kfuzz.cpu.ptx.statements import Translated, translate_statements
 from kfuzz.sources.cuda_text import blank_non_code
 
@@ -97,48 +99,23 @@ def count_folder(folder: Path) -> Count:
     return made
 
 
-def tables(folder: Path) -> Iterator[str]:
-    """The tables of the page."""
-    total, mine = Count(), Count()
-    yield "| repository | commit | asm statements | understood | before | files with asm | wholly understood | before |"
-    yield "|---|---|---:|---:|---:|---:|---:|---:|"
+def measure(arguments: Sequence[str]) -> Figures:
+    """Count the statements of each repository."""
+    folder, reasons, rows, later = Path(arguments[0]), Counter[str](), [], dict[str, int]()
     for one in REPOSITORIES:
         made = count_folder(folder / one.name.replace("/", "+"))
-        total.add(made)
-        if one is not CUTLASS:
-            mine.add(made)
-        yield row(one.name, one.commit, made, one.before)
-    yield row("**all**", "", total, None)
-    others = total.statements - total.later
-    yield ""
-    yield (
-        f"*Before* is commit {FIRST}, which had a table of single instructions. {total.later} statements use wgmma, "
-        f"setmaxnreg or tcgen05, which are\nrefused in one line for now; of the other {others}, "
-        f"{100 * total.understood / max(others, 1):.1f}% are understood, and without CUTLASS\n"
-        f"{100 * mine.understood / max(mine.statements - mine.later, 1):.1f}% of {mine.statements - mine.later}. "
-        "An asm statement of host code, such as another processor's, counts like any other.\nRefused are:"
-    )
-    yield ""
-    yield "| first instruction that is not understood | statements |"
-    yield "|---|---:|"
-    for reason, count in total.reasons.most_common():
-        if not LATER.search(reason) and count >= LEAST_SHOWN:
-            yield f"| {reason} | {count} |"
-    rest = sum(count for reason, count in total.reasons.items() if not LATER.search(reason) and count < LEAST_SHOWN)
-    yield f"| others, each in fewer than {LEAST_SHOWN} statements | {rest} |"
-
-
-def row(name: str, commit: str, made: Count, before: tuple[int, int] | None) -> str:
-    def share(part: int) -> str:
-        return f"{part} ({100 * part / max(made.statements, 1):.1f}%)"
-
-    earlier, whole = (share(before[0]), str(before[1])) if before else ("", "")
-    return (
-        f"| {name} | {commit} | {made.statements} | {share(made.understood)} | {earlier} "
-        f"| {made.files} | {made.whole} | {whole} |"
-    )
-
-
-if __name__ == "__main__":
-    for line in tables(Path(sys.argv[1])):
-        print(line)
+        reasons += made.reasons
+        later[one.name] = made.later
+        rows.append({
+            "name": one.name, "commit": one.commit, "statements": made.statements, "understood": made.understood,
+            "before": one.before[0] if one.before else None, "files": made.files,
+            "whole": made.whole, "whole_before": one.before[1] if one.before else None,
+        })  # fmt: skip
+    refused = [(reason, count) for reason, count in reasons.most_common() if not LATER.search(reason)]
+    often = [{"reason": reason, "statements": count} for reason, count in refused if count >= LEAST_SHOWN]
+    rest = sum(count for _, count in refused if count < LEAST_SHOWN)
+    numbers = {
+        "first": FIRST, "least_shown": LEAST_SHOWN, "rest": rest, "largest": CUTLASS.name,
+        "later": sum(later.values()), "later_in_largest": later[CUTLASS.name],
+    }  # fmt: skip
+    return Figures(numbers, {"repositories": rows, "refused": often})

@@ -1,10 +1,12 @@
-"""Run public CUDA programs as they are: `python -m benchmarks.detection.public run FOLDER [--only WORDS]`.
+"""Run public CUDA programs as they are.
+
+    python -m benchmarks.detection.public run FOLDER [--only WORDS]    run programs, and keep their outcomes
+    python -m benchmarks.detection measure public                      the figures of all outcomes that are kept
 
 FOLDER holds one checkout for each repository in `REPOSITORIES`, named OWNER+NAME, at the commit in the list. Each
 program goes through `kfuzz check` with a limit on the processor time of its run. The outcome of each program is kept in
-public_programs/runs.json; `--only` replaces the outcomes of the programs whose name contains the words. Without `run`,
-the script prints the tables of the page from that file. Keeps names, figures and kfuzz's own words, and no text of the
-programs.
+public_programs/runs.json; `--only` replaces the outcomes of the programs whose name contains the words. Keeps names,
+figures and kfuzz's own words, and no text of the programs.
 """
 
 import argparse
@@ -20,18 +22,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from benchmarks.measurement import Figures, Record
+
 DATA = Path(__file__).parent / "public_programs" / "runs.json"
 TRUE = Path(__file__).parent / "public_programs" / "true.json"
 """The accusations that were read and are true: repository, program, the findings with their lines, and the reason."""
 OUTCOMES = ("ran", "nothing launched", "finding", "own error", "time out", "cannot run")
-WORDS = """
-*Ran*: to its end, nothing broken. *Nothing launched*: to its end, without a kernel. *Finding*: kfuzz reports an
-error; each is in the next table. *Own error*: the program ends with an exit code of its own; two of the samples do
-so (code 2, "waived"), as on any machine with one GPU. *Time out*: the run had not ended after 20 s of processor
-time, the limit of this survey (single runs: 3 to 600 s, llm.c's last ones 600 s), on a machine with other work.
-Programs of several kernels run the first. *To the end* counts all that came to an end of their own, with a finding
-or without. The samples are those whose CMake file names no library for graphics, no driver API, and none of cuFFT's
-kind; one of them needs boost, one a second process, and none was left out because it does not run."""
 LIMIT = 20
 """Processor seconds of a run."""
 WALL = 420.0
@@ -114,17 +110,14 @@ MAIN = re.compile(r"\bmain\s*\(")
 
 
 def main() -> None:
-    """Run programs, or print the tables of their outcomes."""
+    """Run programs, or list them."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("action", nargs="?", choices=("run", "list"))
-    parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("action", choices=("run", "list"))
+    parser.add_argument("folder", type=Path)
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--again", nargs="*", default=[], help="run only programs that had one of these outcomes")
     parser.add_argument("--limit", type=int, default=LIMIT)
     asked = parser.parse_args()
-    if not asked.action:
-        tables()
-        return
     known = read()
     for program in programs(asked.folder):
         key = (program.repository.name, program.name)
@@ -268,32 +261,32 @@ def write(known: dict[tuple[str, str], Outcome]) -> None:
     DATA.write_text(json.dumps({"programs": rows}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def tables() -> None:
-    """Print the counts of each list, every accusation, and what each program that did not run to its end needs."""
+def measure(_: Sequence[str]) -> Figures:
+    """The counts of each list, every accusation, and what each program that did not run to its end needs."""
     known = tuple(read().values())
+    unfinished = [one for one in known if one.outcome not in ("ran", "nothing launched", "finding")]
+    return Figures({"outcomes": [*OUTCOMES], "repositories": {one.name: one.commit for one in REPOSITORIES}}, {
+        "lists": list(count_lists(known)), "accusations": list(accusations(known)),
+        "unfinished": [
+            {"program": f"{one.repository}: {one.name}", "outcome": one.outcome, "words": one.reason}
+            for one in unfinished
+        ],
+    })  # fmt: skip
+
+
+def accusations(known: Sequence[Outcome]) -> Iterator[Record]:
+    """Every error, by program and by the reason why it is true; the reason is empty if it is not settled."""
     why = {
         (repository, program, finding): reason
         for repository, program, findings, reason in json.loads(TRUE.read_text(encoding="utf-8"))
         for finding in findings
     }
-    print("# Public programs\n")
-    print_counts(known)
-    print("\n### Accusations\n")
-    print("Every error that kfuzz reports, and why it is true. A line without a reason is not settled.\n")
-    print("| program | findings | why they are true |\n|---|---|---|")
     for one in known:
         errors = [finding for finding in one.findings if "(warning)" not in finding]
         reasons = {finding: why.get((one.repository, one.name, finding), "") for finding in errors}
         for reason in dict.fromkeys(reasons.values()):
-            every = ", ".join(finding for finding in errors if reasons[finding] == reason)
-            print(f"| {one.repository}: {one.name} | {every} | {reason} |")
-    print("\n### Programs that did not run to their end\n")
-    print("| program | outcome | kfuzz's words |\n|---|---|---|")
-    for one in known:
-        if one.outcome not in ("ran", "nothing launched", "finding"):
-            print(f"| {one.repository}: {one.name} | {one.outcome} | {one.reason} |")
-    print()
-    print("The repositories: " + ", ".join(f"{one.name} at {one.commit[:10]}" for one in REPOSITORIES) + ".")
+            alike = [finding for finding in errors if reasons[finding] == reason]
+            yield {"program": f"{one.repository}: {one.name}", "findings": alike, "reason": reason}
 
 
 def came_to_its_end(one: Outcome) -> bool:
@@ -301,16 +294,16 @@ def came_to_its_end(one: Outcome) -> bool:
     return one.outcome in ("ran", "nothing launched", "own error") or (one.outcome == "finding" and not one.reason)
 
 
-def print_counts(known: Sequence[Outcome]) -> None:
-    """The table of outcomes by list."""
+def count_lists(known: Sequence[Outcome]) -> Iterator[Record]:
+    """The number of programs of each list, by outcome."""
     belongs = {one.name: one.belongs_to for one in REPOSITORIES}
-    print(f"| list | programs | to the end | {' | '.join(OUTCOMES)} |\n|---|---:|---:|{'---:|' * len(OUTCOMES)}")
     for name in dict.fromkeys(belongs.values()):
         listed = [one for one in known if belongs[one.repository] == name]
         counts = Counter(one.outcome for one in listed)
-        ended = sum(map(came_to_its_end, listed))
-        print(f"| {name} | {counts.total()} | {ended} | {' | '.join(str(counts[one]) for one in OUTCOMES)} |")
-    print(WORDS)
+        yield {
+            "list": name, "programs": len(listed), "to_the_end": sum(map(came_to_its_end, listed)),
+            **{one: counts[one] for one in OUTCOMES},
+        }  # fmt: skip
 
 
 if __name__ == "__main__":

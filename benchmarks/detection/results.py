@@ -1,9 +1,9 @@
 """How good the search is: mutants and rivals in one run.
 
-    python -m benchmarks.detection.results --out score --jobs 2
+    python -m benchmarks.detection measure results --out score --jobs 2
 
 With `--per-operator 1` it plants one bug of each sort in each kernel, and leaves the rivals out.
-It keeps finished work in --out and does not repeat it. It prints Markdown.
+It keeps finished work in --out and does not repeat it.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import platform
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
 from importlib.metadata import version
@@ -21,21 +21,26 @@ from pathlib import Path
 
 from benchmarks.detection.rival_trials import Tally, run_rivals
 from benchmarks.detection.rivals import RIVALS, are_asked
+from benchmarks.measurement import Figures, Record
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import host_compiler
 from kfuzz.mutating.mutate import mutants, operators
-from kfuzz.scoring.figures import Figures, accused_controls, by_kernel, by_operator, figures, idle_operators, survivors
+from kfuzz.scoring.figures import Figures as Counts
+from kfuzz.scoring.figures import accused_controls, by_kernel, by_operator, idle_operators, survivors
+from kfuzz.scoring.figures import figures as count
 from kfuzz.scoring.run import HowFar, ScoreReport, run_score
 from kfuzz.scoring.survivors import ReviewedReason, reason_for, reasons, standing, wrongly_excused
 from kfuzz.scoring.trials import Score, ScoreOptions, choose_mutants
 
 OURS = "kfuzz"
 SPANS = ((1, 1), (2, 5), (6, 20), (21, 100), (101, 10**9))
+DEAD = ("killed", "warned")
+OUTLIVED = ("unexplained", "out of reach", "within the claim", "equivalent")
 
 
-def main() -> None:
-    """Score, ask the rivals, write the page."""
+def measure(arguments: Sequence[str]) -> Figures:
+    """Score, and ask the rivals."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kernels", nargs="*", help="names of correct kernels; left out, all of them")
     parser.add_argument("--out", type=Path, required=True)
@@ -43,7 +48,7 @@ def main() -> None:
     parser.add_argument("--max-cases", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--per-operator", type=int, default=0, help="mutants of each sort and kernel; 0 for all")
-    asked = parser.parse_args()
+    asked = parser.parse_args(arguments)
     options = ScoreOptions(asked.seed, asked.max_cases, asked.per_operator)
     every = [kernel for kernel in discover() if kernel.broken is None and not kernel.front.is_python]
     every = [kernel for kernel in every if not asked.kernels or kernel.name in asked.kernels]
@@ -55,7 +60,16 @@ def main() -> None:
     tallies: list[Tally] = []
     if not asked.per_operator:
         tallies = rivals([one for one in kernels if are_asked(one)], report, asked.out / "rivals.json", asked.jobs)
-    print("\n".join(page(report, tallies, reasons(), without)))
+    known = reasons()
+    numbers = {"provenance": provenance(), **summary(report, known), "without": without}
+    tables = {
+        "rivals": list(compare_rivals(report, tallies, known)) if tallies else [],
+        "only_theirs": list(only_theirs(report, tallies)),
+        "findings": list(killers(report)), "spans": list(spans(report)),
+        "kernels": list(counts_of(by_kernel(report, known))), "operators": list(counts_of(by_operator(report, known))),
+        "survivors": list(survivors_by_reason(report, known)),
+    }  # fmt: skip
+    return Figures(numbers, tables)
 
 
 def provenance() -> dict[str, str]:
@@ -100,166 +114,97 @@ def rivals(kernels: Sequence[Kernel], report: ScoreReport, kept: Path, jobs: int
     return tallies
 
 
-def page(
-    report: ScoreReport, tallies: list[Tally], known: tuple[ReviewedReason, ...], without: Sequence[str]
-) -> Iterator[str]:
-    """The page in Markdown, line by line."""
-    total = figures(report.scores.values(), known)
-    yield "The seed and the sources determine the run.\n"
-    yield from (f"- {name}: {value}" for name, value in provenance().items())
-    yield f"- seed {report.options.seed}, at most {report.options.max_cases} trials for each mutant\n"
-    yield "## Mutants\n"
-    yield from summary(report, total, known)
-    yield f"\nNo mutant is made of {', '.join(without)}: they only include other kernels here."
-    if tallies:
-        yield "\n## Rivals\n"
-        yield from rival_part(report, tallies, known)
-    yield "\n## What killed them\n"
-    yield from killers(report)
-    yield "\n## By kernel\n"
-    yield from table("kernel", by_kernel(report, known))
-    yield "\n## By operator\n"
-    docs = {name: (operator.__doc__ or "").split("\n")[0] for name, operator in operators().items()}
-    yield from table("operator", by_operator(report, known), docs)
-    yield "\n## Survivors, one by one\n"
-    yield from survivor_part(report, known)
-
-
-def summary(report: ScoreReport, total: Figures, known: tuple[ReviewedReason, ...]) -> Iterator[str]:
+def summary(report: ScoreReport, known: tuple[ReviewedReason, ...]) -> dict[str, object]:
     """The main figures."""
-    left = total.compiled - total.equivalent
-    strict = total.counts["killed"] / max(1, left)
-    trials = sum(control.trials for control in report.controls.values())
-    same = sum(score.identical for score in report.scores.values() if score.status == "warned")
-    made = f"{len(operators())} operators make of {len(report.controls)} correct kernels"
+    total = count(report.scores.values(), known)
     most = report.options.per_operator
-    count = f"{len(report.scores)} mutants"
-    some = f"{count}, at most {most} of each sort and kernel," if most else f"All {count}"
-    yield f"{some} that {made}; {total.compiled} of them"
-    yield f"compile ({total.counts['stillborn']} are stillborn).\n"
-    yield "| | |"
-    yield "|---|---|"
-    yield f"| compiled, and not equivalent to their kernel | {left} |"
-    yield f"| killed by an error | {total.counts['killed']} ({strict:.2%}) |"
-    yield f"| killed by a warning that the kernel itself never shows | {total.counts['warned']} |"
-    yield f"| **killed** | **{total.killed} ({total.rate:.2%})** |"
-    yield f"| median trials to kill | {total.median:g} |"
-    for name in ("within the claim", "out of reach", "unexplained"):
-        yield f"| survived, {name} | {total.counts[name]} |"
-    seconds = sum(score.seconds for score in report.scores.values())
-    yield f"| equivalent: no bit differs where the claim speaks, and a reason is written down | {total.equivalent} |"
-    yield f"| unmutated kernels accused, in {trials} trials | {len(accused_controls(report))} |"
-    yield f"| seconds of one process, compiling included | {seconds:.0f} |"
-    yield "\nA warning is a race in which all threads write the same value, or a barrier that threads reach at"
-    yield f"different places. The mutation made it, and {same} of these {total.counts['warned']} mutants gave their"
-    yield "kernel's own answers, bit for bit, in every run."
-    yield "Mutants *within the claim* give only answers that the claim allows, as the reason shows; they count as"
-    yield "not killed. So do those *out of reach*: they are wrong only where hardly any trial comes, or none."
-    for score in wrongly_excused(report.scores.values(), known) if not most else ():  # needs all mutants of a line
-        yield f"\nA reason says that it survives, and it does not: {_changed(score)}"
-    idle = idle_operators(report, known)
-    for why in dict.fromkeys(idle.values()):
-        yield f"\nOperators that {why}: {', '.join(name for name in idle if idle[name] == why)}."
+    wrong = wrongly_excused(report.scores.values(), known) if not most else ()  # needs all mutants of a line
+    idle: dict[str, list[str]] = {}
+    for name, why in idle_operators(report, known).items():
+        idle.setdefault(why, []).append(name)
+    return {
+        "seed": report.options.seed, "max_cases": report.options.max_cases, "per_operator": most,
+        "mutants": len(report.scores), "of_operators": len(operators()), "of_kernels": len(report.controls),
+        "compiled": total.compiled, "stillborn": total.counts["stillborn"], "equivalent": total.equivalent,
+        "killed": total.counts["killed"], "warned": total.counts["warned"],
+        "identical": sum(score.identical for score in report.scores.values() if score.status == "warned"),
+        "median": total.median, "within": total.counts["within the claim"],
+        "out_of_reach": total.counts["out of reach"], "unexplained": total.counts["unexplained"],
+        "accused": len(accused_controls(report)),
+        "trials": sum(control.trials for control in report.controls.values()),
+        "seconds": sum(score.seconds for score in report.scores.values()),
+        "wrongly_excused": [describe(score) for score in wrong], "idle": idle,
+    }  # fmt: skip
 
 
-def rival_part(report: ScoreReport, tallies: list[Tally], known: tuple[ReviewedReason, ...]) -> Iterator[str]:
-    yield "The same mutants and device, and the kernels that use float32 throughout, like the rules' tolerances. The"
-    yield "rules are rebuilt from their published descriptions, and the sizes are cut down to what a processor can"
-    yield "simulate. Each rival is also credited for every launch that crashes or hangs, and is asked only about"
-    yield "sizes and value ranges that the kernel claims. A correct kernel counts as accused if one of its answers"
-    yield "is rejected; a mutant counts as found if it is rejected on an input on which its correct kernel is"
-    yield "accepted. Mutants that never end are credited to each rival without being run. The seconds of kfuzz"
-    yield "include compiling, those of the rivals do not. Where a description leaves something open, we chose: the"
-    yield "cases that LeetGPU-like authors pick by hand, the tolerance that gpuemu gives an op, llm.c's 1e-1 for"
-    yield "matrices, and that flashinfer-bench rejects a NaN on one side.\n"
-    yield from rival_table(report, tallies, known)
-    yield ""
-    for rival in RIVALS:
-        yield f"- *{rival.name}*: {rival.source}."
-    yield from only_theirs(report, tallies)
-
-
-def rival_table(report: ScoreReport, tallies: list[Tally], known: tuple[ReviewedReason, ...]) -> Iterator[str]:
+def compare_rivals(report: ScoreReport, tallies: list[Tally], known: tuple[ReviewedReason, ...]) -> Iterator[Record]:
     """Detection and false alarms on the kernels that rivals are asked about, kfuzz first."""
     names = {one.kernel for one in tallies}
     own = [one for one in report.scores.values() if one.kernel in names]
     mine = [one for one in own if standing(one, known) not in ("stillborn", "equivalent")]
-    counted, total = {one.key for one in mine}, figures(own, known)
-    trials, seconds = sum(one.trials for one in mine), sum(one.seconds for one in mine)
-    controls = len(names)
-    yield "| | mutants found | | rejected | correct kernels accused | trials | seconds |"
-    yield "|---|---:|---:|---:|---:|---:|---:|"
-    bad = sum(control.kernel in names for control in accused_controls(report))
-    killed = total.killed
-    row = (f"**{OURS}**", f"**{killed}**", f"**{total.rate:.1%}**", killed, f"**{bad} of {controls}**", trials)
-    yield f"| {' | '.join(map(str, row))} | {seconds:.0f} |"
+    counted, total = {one.key for one in mine}, count(own, known)
+    yield {
+        "name": OURS, "found": total.killed, "share": total.rate, "rejected": total.killed,
+        "accused": sum(control.kernel in names for control in accused_controls(report)), "kernels": len(names),
+        "trials": sum(one.trials for one in mine), "seconds": sum(one.seconds for one in mine), "source": "",
+    }  # fmt: skip
     for rival in RIVALS:
         theirs = [one for one in tallies if one.rival == rival.name]
         asked = [one for one in theirs if one.key in counted]
-        found, rejected = sum(one.apart for one in asked), sum(one.rejected for one in asked)
-        wrong = len({one.kernel for one in theirs if not one.key and one.rejected})
-        took = sum(one.seconds for one in asked)
-        yield (
-            f"| {rival.name} | {found} | {found / max(1, len(asked)):.1%} | {rejected} | {wrong} of {controls} "
-            f"| {sum(one.trials for one in asked)} | {took:.0f} |"
-        )
+        found = sum(one.apart for one in asked)
+        yield {
+            "name": rival.name, "found": found, "share": found / max(1, len(asked)),
+            "rejected": sum(one.rejected for one in asked),
+            "accused": len({one.kernel for one in theirs if not one.key and one.rejected}), "kernels": len(names),
+            "trials": sum(one.trials for one in asked), "seconds": sum(one.seconds for one in asked),
+            "source": rival.source,
+        }  # fmt: skip
 
 
-def only_theirs(report: ScoreReport, tallies: list[Tally]) -> Iterator[str]:
+def only_theirs(report: ScoreReport, tallies: list[Tally]) -> Iterator[Record]:
     """The mutants that a rival finds and kfuzz does not."""
     missed = {score.key: score for score in survivors(report)}
-    theirs = [one for one in tallies if one.apart and one.key in missed]
-    yield f"\nMutants that a rival finds and kfuzz does not: {len({one.key for one in theirs})}."
-    for one in theirs:
-        score = missed[one.key]
-        yield f"- {one.rival}: {_changed(score)}"
+    for one in tallies:
+        if one.apart and one.key in missed:
+            yield {"rival": one.rival, "mutant": describe(missed[one.key])}
 
 
-def killers(report: ScoreReport) -> Iterator[str]:
-    """The kills by kind of finding, and by number of trials."""
-    dead = [score for score in report.scores.values() if score.status in ("killed", "warned")]
-    yield "| finding | errors | warnings |"
-    yield "|---|---:|---:|"
-    kinds = Counter((score.kind, score.status) for score in dead)
+def killers(report: ScoreReport) -> Iterator[Record]:
+    """The kills by kind of finding."""
+    kinds = Counter((score.kind, score.status) for score in report.scores.values() if score.status in DEAD)
     for kind in sorted({kind for kind, _ in kinds}, key=lambda kind: (-kinds[kind, "killed"], kind)):
-        yield f"| {kind} | {kinds[kind, 'killed']} | {kinds[kind, 'warned']} |"
-    yield "\n| trials to kill | mutants |"
-    yield "|---|---:|"
+        yield {"finding": kind, "errors": kinds[kind, "killed"], "warnings": kinds[kind, "warned"]}
+
+
+def spans(report: ScoreReport) -> Iterator[Record]:
+    """The kills by number of trials."""
+    dead = [score for score in report.scores.values() if score.status in DEAD]
     for first, last in SPANS:
-        count = sum(first <= score.trials <= last for score in dead)
-        yield f"| {first if first == last else f'{first} to {min(last, report.options.max_cases)}'} | {count} |"
+        many = sum(first <= score.trials <= last for score in dead)
+        yield {"first": first, "last": min(last, report.options.max_cases), "mutants": many}
 
 
-def table(what: str, rows: dict[str, Figures], words: dict[str, str] | None = None) -> Iterator[str]:
-    """One line for each kernel or operator."""
-    heads = (what, "compiled", "killed", "of them by a warning", "survived", "equivalent", "median trials")
-    yield f"| {' | '.join(heads)} |{' |' if words else ''}"
-    yield f"|---|---:|---:|---:|---:|---:|---:|{'---|' if words else ''}"
+def counts_of(rows: Mapping[str, Counts]) -> Iterator[Record]:
+    """The counts of each kernel or operator."""
     for name, one in rows.items():
-        left = one.compiled - one.killed - one.equivalent
-        last = f" {words[name]} |" if words else ""
-        cells = (name, one.compiled, one.killed, one.counts["warned"], left, one.equivalent, f"{one.median:g}")
-        yield f"| {' | '.join(map(str, cells))} |{last}"
+        yield {
+            "name": name, "compiled": one.compiled, "killed": one.killed, "warned": one.counts["warned"],
+            "survived": one.compiled - one.killed - one.equivalent, "equivalent": one.equivalent, "median": one.median,
+        }  # fmt: skip
 
 
-def survivor_part(report: ScoreReport, known: tuple[ReviewedReason, ...]) -> Iterator[str]:
-    """The surviving mutants, grouped by reason."""
-    for where in ("unexplained", "out of reach", "within the claim", "equivalent"):
-        some = [score for score in survivors(report) if standing(score, known) == where]
-        yield f"### {where.capitalize()}: {len(some)}\n"
-        by_reason: dict[str, list[Score]] = {}
-        for score in some:
-            reason = reason_for(score, known)
-            by_reason.setdefault(" ".join(reason.why.split()) if reason else "No reason is known.", []).append(score)
+def survivors_by_reason(report: ScoreReport, known: tuple[ReviewedReason, ...]) -> Iterator[Record]:
+    """The surviving mutants, grouped by reason; an empty one is not known."""
+    for where in OUTLIVED:
+        by_reason: dict[str, list[str]] = {}
+        for score in survivors(report):
+            if standing(score, known) == where:
+                reason = reason_for(score, known)
+                by_reason.setdefault(" ".join(reason.why.split()) if reason else "", []).append(describe(score))
         for why, alike in by_reason.items():
-            yield f"{why}\n"
-            yield from (f"- {_changed(score)}" for score in alike)
-            yield ""
+            yield {"standing": where, "reason": why, "mutants": alike}
 
 
-def _changed(score: Score) -> str:
+def describe(score: Score) -> str:
+    """A mutant by its place and its change."""
     return f"{score.kernel}:{score.line}, {score.operator}: `{score.before}` became `{score.after}`"
-
-
-if __name__ == "__main__":
-    main()

@@ -5,12 +5,11 @@ from pathlib import Path
 
 from paths import ROOT
 
-from benchmarks.printed import Block, read
+from benchmarks.measurement import read
 from kfuzz.claims.kernel import KERNELS, kernel_files
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-RESULTS = read(ROOT / "benchmarks" / "detection" / "data" / "results.json").blocks
-RIVALS = {"mutants found", "correct kernels accused"}
+RESULTS = read(ROOT / "benchmarks" / "detection" / "data" / "results.json")
 
 
 def rows_of(text: str) -> dict[str, tuple[str, str]]:
@@ -20,22 +19,17 @@ def rows_of(text: str) -> dict[str, tuple[str, str]]:
 
 
 def measured_rows() -> dict[str, tuple[str, str]]:
-    """The same of the measurement, whose columns are name, count, share, rejected and accused."""
-    (table,) = (block for block in RESULTS if set(block.columns) >= RIVALS)
-    return {row[0].strip("*"): (row[2].strip("*"), row[4].strip("*")) for row in table.rows}
-
-
-def figure(name: str) -> str:
-    """A figure of the first table, by the beginning of its name."""
-    tables = (block for block in RESULTS if isinstance(block, Block) and block.columns[:2] == ("", ""))
-    return next(row[1] for table in tables for row in table.rows if row[0].startswith(name))
+    """The same of the measurement."""
+    return {
+        one["name"]: (f"{one['share']:.1%}", f"{one['accused']} of {one['kernels']}") for one in RESULTS.table("rivals")
+    }
 
 
 def figures_of_mutants() -> tuple[str, str]:
     """How many mutants compile and are equivalent, as README says it, and how many were found of how many."""
-    whole, equivalent = int(figure("compiled, and not equivalent")), int(figure("equivalent"))
+    compiled, equivalent = RESULTS["compiled"], RESULTS["equivalent"]
     share = measured_rows()["kfuzz"][0]
-    return f"{whole + equivalent} mutants that compile, of which {equivalent} are", f"{share} of {whole}"
+    return f"{compiled} mutants that compile, of which {equivalent} are", f"{share} of {compiled - equivalent}"
 
 
 def missing(text: str) -> list[str]:

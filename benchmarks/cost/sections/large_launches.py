@@ -11,8 +11,8 @@ SECONDS = ("whole", "sampled", "ratio", "whole_turns", "sampled_turns", "ratio_t
 
 def show(made: Measurement) -> Lines:
     yield from text(
-        "Processor seconds of one run, first with every block checked in full, then with a sample of the blocks:",
-        "in forward order, and in a shuffled one in which threads take turns.",
+        "Processor seconds of one run, first with every block checked in full, then with a sample of the blocks: in",
+        "forward order, and in a shuffled one in which threads take turns.",
     )
     yield from text(
         "A program with 0 blocks stays below 64 million accesses and is not sampled: its ratios show how much a busy",

@@ -18,10 +18,10 @@ def show(made: Measurement) -> Lines:
     yield from text(
         f"Measured on an {made['gpu']}: CUDA {versions['cuda']}, nvcc {versions['nvcc']}{libraries}. Each figure is",
         "the median of 30 graph replays over rotated buffers, taken in turns with its rivals and with copies in the",
-        "same run ([docs/bench.md](../../docs/bench.md)). A kernel has a figure only if the oracle keeps its answers.",
-        "*Fraction* is the fraction of the best of those copies, and *of plain copies* that of the best copy that does",
-        "not ask the cache to keep what it reads; *of peak* refers to the bandwidth of the memory pins; half of the",
-        "replays lie within the spread. A difference under 1 % is a tie.",
+        "same run ([docs/bench.md](../../docs/bench.md)). A kernel has a figure only if the oracle keeps its",
+        "answers. *Fraction* is the fraction of the best of those copies, and *of plain copies* that of the best",
+        "copy that does not ask the cache to keep what it reads; *of peak* refers to the bandwidth of the memory",
+        "pins; half of the replays lie within the spread. A difference under 1 % is a tie.",
     )
     for kernel, sizes in groupby(made.table("kernels"), key=lambda one: one["kernel"]):
         yield from heading(kernel)
@@ -41,9 +41,9 @@ def show_kernel(sizes: Sequence[Record], is_beside_quack: bool) -> Lines:
     """A line for each size, a column for each rival."""
     if is_beside_quack:
         yield from text(
-            "QuACK publishes its softmax in bfloat16 as fractions of an H100's peak: the last column. Such a fraction",
-            "hardly changes from one GPU to another of its kind, but an H100 is another GPU, and QuACK was not timed",
-            "here.",
+            "QuACK publishes its softmax in bfloat16 as fractions of an H100's peak: the last column. Such a",
+            "fraction hardly changes from one GPU to another of its kind, but an H100 is another GPU, and QuACK was",
+            "not timed here.",
         )
     rivals = list(dict.fromkeys(name for one in sizes for name in one["rivals"]))
     columns = [*COLUMNS, *rivals, "rank", *(["QuACK, of an H100's peak"] * is_beside_quack)]
