@@ -30,12 +30,17 @@ def find(name: str) -> Op:
         made = backward_of(find(name.removeprefix(PREFIX)))
         return made if made.name == name else find(made.name)
     if name in op_names():
-        return read_op(name, importlib.import_module(f"{ops.__name__}.{name}"))
+        return read_op(name, _module_of(name))
     known = other_names().get(name, name)
     if name_in(known) not in op_names():
         raise OracleError(f"op={name!r}: unknown; the oracle has {', '.join((*op_names(), *other_names()))}")
-    found = spell(find(name_in(known)), known)
+    base = name_in(known)
+    found = getattr(_module_of(base), "spell", spell)(find(base), known)  # a file may read what is in its brackets
     return found if found.name == name else find(found.name)
+
+
+def _module_of(name: str) -> ModuleType:
+    return importlib.import_module(f"{ops.__name__}.{name}")
 
 
 @cache
