@@ -112,7 +112,7 @@ class Question:
     def band(self, form: str, only: Lengths | None = None, balls: bool = False) -> Bands:
         return Bands(
             self.claim, self.sizes, self.work, form, BallEnds() if balls else None,
-            Places(self.sizes, only), self.special.all_neg_inf or "nan", self.least, self.stored,
+            Places(self.sizes, only), self.special, self.least, self.stored,
             self._cut_answers(only or {}),
         )  # fmt: skip
 

@@ -17,8 +17,9 @@ NOT_IGNORED = "a NaN cannot be left out of this op; only maxima and places leave
 
 
 def words_for_nan(op: Op) -> tuple[NanRow, ...]:
-    """What a kernel of this op may do with NaN: leave it out only if the op has a meaning for that."""
-    return tuple(word for word in get_args(NanRow) if word != "ignore" or op.ignores_nan)
+    """What a kernel of this op may do with NaN: only some ops leave it out, and only formulas say where it goes on."""
+    is_known = {"ignore": op.ignores_nan, "propagate": not op.gives_sets}
+    return tuple(word for word in get_args(NanRow) if is_known.get(word, True))
 
 
 def check_special(op: Op, special: Special) -> None:

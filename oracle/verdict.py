@@ -14,7 +14,7 @@ Status = Literal["kept", "suspect", "broken", "not judged"]
 Tier = Literal["float64", "slopes", "arb"]
 AnswerKind = Literal["", "numeric", "special"]
 SpecialRow = Literal["row", "ieee"]
-NanRow = Literal[SpecialRow, "ignore"]
+NanRow = Literal[SpecialRow, "ignore", "propagate"]
 Ties = Literal["any", "first", "last"]
 Region = Literal["", "row", "head", "tail", "strided", "interior"]
 

@@ -74,7 +74,8 @@ REFERENCE = f"""
 // finite      true leaves -inf out
 // range       [-80, 80]: no finite value lies outside
 // all_neg_inf "nan" or "zero": what a row of nothing but -inf gives
-// nan         what a NaN does: "row" (the whole row is NaN), "ieee" (what the formula gives); maxima also "ignore"
+// nan         what a NaN does: "row" (the whole row is NaN), "ieee" (what the formula gives), "propagate" (as "ieee",
+//             and a maximum over it is NaN); maxima of rows also "ignore"
 // ties        "first", "last" or "any" of equal elements, of an op that answers with places
 // pos_inf     "row" or "ieee" for +inf. Where left out, such rows are tried and reported, but never held against you
 // ---------------------------------------------------------------------------------------------------------------

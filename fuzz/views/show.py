@@ -132,7 +132,10 @@ def values_lines(kernel: Kernel) -> list[tuple[str, str]]:
         lines.append(("range", "finite values from {:g} to {:g}".format(*kernel.value_range)))
     if special.all_neg_inf == "zero":
         lines.append(("all_neg_inf", "a row of nothing but -inf is zero"))
-    words = {"row": "the whole row is NaN", "ieee": "as the op defines it", "ignore": "left out, as fmaxf does"}
+    words = {
+        "row": "the whole row is NaN", "ieee": "as the op defines it", "ignore": "left out, as fmaxf does",
+        "propagate": "as the op defines it, and a maximum over it is NaN",
+    }  # fmt: skip
     for name, said in (("nan", special.nan), ("pos_inf", special.pos_inf)):
         if said:
             lines.append((name, words[said]))

@@ -1,6 +1,6 @@
 """max_pool3d: y = the maximum of each window; what lies beyond an end counts as -inf.
 
-NaN in a window may be dropped, as by fmaxf, or kept; windows without NaN are judged as ever.
+NaN in a window may be dropped, as by fmaxf, or kept, unless a claim says `nan = "propagate"`.
 """
 
 import numpy as np

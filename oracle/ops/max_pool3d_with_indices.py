@@ -1,4 +1,7 @@
-"""max_pool3d_with_indices: the maximum of each window, and its place in the volume of x; of equal ones, any place."""
+"""max_pool3d_with_indices: the maximum of each window, and its place in the volume of x.
+
+Of equal ones any place is right, and a NaN may be dropped or kept, unless a claim says otherwise with `ties` and `nan`.
+"""
 
 import numpy as np
 

@@ -43,7 +43,7 @@ from kfuzz.oracle.systems.rules import (
     written,
 )
 from kfuzz.oracle.systems.value import Axes, Operand, Quantity, WordsForFunctions, group
-from kfuzz.oracle.verdict import Reason, Why
+from kfuzz.oracle.verdict import Reason, Special, Why
 
 INF = np.inf
 
@@ -60,13 +60,13 @@ class Bands(MoveWords, LoopWords, WordsForFunctions):
     def __init__(
         self, claim: Accuracy, sizes: Mapping[str, int], work: Element = F32, form: str = "",
         ends: Endpoints | None = None,
-        index: Mapping[str, Reals] | None = None, all_masked: str = "nan", least: float = 0.0,
+        index: Mapping[str, Reals] | None = None, special: Special | None = None, least: float = 0.0,
         formats: Mapping[str, Element] | None = None, answers: Mapping[str, Reals] | None = None,
     ) -> None:  # fmt: skip
         self.formats, self.answers = formats or {}, answers or {}
         self.claim, self.sizes, self.f, self.form = claim, sizes, work, form
         self.E: Endpoints = ends or FloatEnds(np.longdouble if work is F64 else np.float64)
-        self.indices, self.all_masked = {} if index is None else index, all_masked
+        self.indices, self.special = {} if index is None else index, special or Special()
         self.u, self.ftz = work.u, claim.ftz
         self.counts_absent = claim.order is not None
         self.tiny = work.min_normal if claim.ftz else work.tiny

@@ -7,7 +7,7 @@ from kfuzz.oracle.elements import Element, Reals
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.systems.ends import Endpoints
 from kfuzz.oracle.systems.value import Quantity, System
-from kfuzz.oracle.verdict import Reason
+from kfuzz.oracle.verdict import Reason, Special
 
 
 class BandSystem(System, Protocol):
@@ -28,7 +28,7 @@ class BandSystem(System, Protocol):
     tiny: float
     least: float
     ftz: bool
-    all_masked: str
+    special: Special
     masked: list[Reals]
 
     def value(self, lo: Reals, hi: Reals, nan: Reals | bool = False, *how: Any) -> Quantity: ...  # noqa: ANN401

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from flint import ctx
 
-from kfuzz.oracle import Accuracy
+from kfuzz.oracle import Accuracy, Special, judge
 from kfuzz.oracle.elements import F32
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.systems.band import Bands
@@ -276,3 +276,31 @@ def test_the_place_of_a_computed_maximum_is_any_that_rounding_may_make_the_great
     point, computed = N.places(N.input(x)), N.places(N.input(x) * floats(1 / 3))
     assert point.how[1].right.tolist() == [[False, True, False]]
     assert computed.how[1].right.tolist() == [[True, True, False]]
+
+
+def test_a_claim_may_mean_the_first_or_the_last_of_equal_places() -> None:
+    x = np.array([[1.0, 5.0, 5.0, 0.0], [-INF, -INF, -INF, -INF]])
+    names = np.array([[10, 11, 12, 13], [-1, 0, 1, -1]])
+    right = {ties: Bands(CLAIM, {}, special=Special(ties=ties)) for ties in ("first", "last")}
+    sets = {ties: N.places(N.input(x), names).how[1].right.tolist() for ties, N in right.items()}
+    assert sets["first"] == [[False, True, False, False], [False, True, False, False]]
+    assert sets["last"] == [[False, False, True, False], [False, False, True, False]]
+    N = right["first"]
+    computed = N.places(N.input(floats([[1.0, 1.0 + 2.0**-23, 0.5]])) * floats(1 / 3))
+    assert computed.how[1].right.tolist() == [[True, True, False]]  # rounding may make them equal, or not
+
+
+def test_a_maximum_drops_a_nan_or_keeps_it_unless_a_claim_says_that_it_propagates() -> None:
+    given = {"x": floats([[[[1.0, np.nan, 2.0, 3.0]]]]).astype("f4")}
+    kept, dropped = (floats([[[[one, 3.0]]]]).astype("f4") for one in (np.nan, 1.0))
+    for special, statuses in ((Special(), ["kept", "kept"]), (Special(nan="propagate"), ["kept", "broken"])):
+        assert [judge("max_pool2d", given, {"y": y}, special=special).status for y in (kept, dropped)] == statuses
+    index = {name: np.int32([[[[one, 3]]]]) for name, one in (("of NaN", 1), ("of the number", 0))}
+    verdicts = [
+        judge("max_pool2d_with_indices", given, {"y": kept, "index": one}, special=Special(nan="propagate"))
+        for one in index.values()
+    ]
+    assert [one.status for one in verdicts] == ["kept", "broken"]
+    assert judge("max_pool2d_with_indices", given, {"y": dropped, "index": index["of the number"]}).status == "kept"
+    with pytest.raises(OracleError, match="nan='propagate': expected row or ieee or ignore"):
+        judge("argmax", {"x": given["x"][0, 0]}, {"index": np.int32([1])}, special=Special(nan="propagate"))

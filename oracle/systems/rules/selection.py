@@ -20,19 +20,26 @@ def max_along(N: BandSystem, a: Quantity, axis: int = -1) -> Quantity:
     nan = any_along(a.nan, a.shape, axis)
     lo, hi = np.maximum.reduce(a.lo, axis=axis, keepdims=True), np.maximum.reduce(a.hi, axis=axis, keepdims=True)
     if np.any(nan):
-        empty = any_along(a.lo > a.hi, a.shape, axis)
-        lo, hi = np.where(empty, -INF, lo), np.where(empty, INF, hi)
+        must = any_along(a.lo > a.hi, a.shape, axis)
+        end = INF if N.special.nan == "propagate" else -INF  # NaN alone, or any number
+        lo, hi = np.where(must, end, lo), np.where(must, -end, hi)
     return N.value(lo, hi, nan)
 
 
 def greater_of(N: BandSystem, a: Operand, b: Operand) -> Quantity:
-    """The greater of two; of NaN and a number either one, since fmaxf drops the NaN and a comparison may keep it."""
+    """The greater of two; of NaN and a number either one, since fmaxf drops the NaN and a comparison may keep it.
+
+    Where a claim says that maxima propagate NaN, the number is wrong.
+    """
     a, b = N.number(a), N.number(b)
     lo = np.maximum(a.lo, b.lo)
     hi = lo if a.lo is a.hi and b.lo is b.hi else np.maximum(a.hi, b.hi)
     nan = a.nan | b.nan
     if not np.any(nan):
         return N.value(lo, hi)
+    if N.special.nan == "propagate":
+        must = (a.lo > a.hi) | (b.lo > b.hi)
+        return N.value(np.where(must, INF, lo), np.where(must, -INF, hi), nan)
     lo = np.where(a.nan, np.minimum(lo, b.lo), lo)  # the lower end of an empty set is inf, which stays above
     hi = np.where(a.nan, np.maximum(hi, b.hi), hi)
     return N.value(np.where(b.nan, np.minimum(lo, a.lo), lo), np.where(b.nan, np.maximum(hi, a.hi), hi), nan)

@@ -47,7 +47,7 @@ def shift(N: BandSystem, a: Quantity, axis: int = -1) -> Quantity:
     empty = np.asarray(top == -INF, dtype=np.bool_) & ~nan
     if np.any(empty):
         N.masked.append(empty)
-    if N.all_masked == "zero" and np.any(empty):
+    if N.special.all_neg_inf == "zero" and np.any(empty):
         top = np.where(empty, N.E.convert(np.zeros(())), top)
     made = N.value(top, top, nan, "shift", a, slop, axis)
     if np.any(nan):
