@@ -5,12 +5,12 @@ from benchmarks.page import Lines, heading, table, text
 
 WORDS = """
 *Ran*: to its end, nothing broken. *Nothing launched*: to its end, without a kernel. *Finding*: kfuzz reports an error;
-each is in the next table. *Own error*: the program ends with an exit code of its own; two of the samples do so (code 2,
-"waived"), as on any machine with one GPU. *Time out*: the run had not ended after 20 s of processor time, the limit of
-this survey (single runs: 3 to 600 s, llm.c's last ones 600 s), on a machine with other work. Programs of several
-kernels run the first. *To the end* counts all that came to an end of their own, with a finding or without. The samples
-are those whose CMake file names no library for graphics, no driver API, and none of cuFFT's kind; one of them needs
-boost, one a second process, and none was left out because it does not run."""
+each is in the next table. *Own error*: the program ends with an exit code of its own; two of the samples do so (code
+2, "waived"), as on any machine with one GPU. *Time out*: the run had not ended after 20 s of processor time, the limit
+of this survey (single runs: 3 to 600 s, llm.c's last ones 600 s, its matmul_forward an hour), on a machine with other
+work. Programs of several kernels run the first. *To the end* counts all that came to an end of their own, with a
+finding or without. The samples are those whose CMake file names no library for graphics, no driver API, and none of
+cuFFT's kind; one of them needs boost, one a second process, and none was left out because it does not run."""
 
 
 def show(made: Measurement) -> Lines:
