@@ -1,6 +1,6 @@
 """The page of this folder: `python -m benchmarks.claims` writes it, `... measure NAME` measures a section first."""
 
-from benchmarks.printed import Page, Section, main
+from benchmarks.measurement import Page, Section, main
 
 INTRO = """\
 kfuzz removes the claim of each kernel and proposes a new one; the table compares it with the author's."""

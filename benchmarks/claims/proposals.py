@@ -1,7 +1,7 @@
-"""The claims that `kfuzz claim` proposes for our correct kernels, compared with the authors' own: a Markdown table.
+"""The claims that `kfuzz claim` proposes for our correct kernels, compared with the authors' own.
 
-    python -m benchmarks.claims.proposals --jobs 16                  all of them
-    python -m benchmarks.claims.proposals softmax/online_block                 some
+    python -m benchmarks.claims measure proposals --jobs 16             all of them
+    python -m benchmarks.claims try proposals softmax/online_block      some
 
 The whole claim of each kernel is removed first. *Guessed*: kfuzz finds the arrays and the launch from the text alone,
 given the op. *Kept*: it keeps the author's (several kernels in a file, or a parameter of its own) and finds only
@@ -14,11 +14,11 @@ import argparse
 import random
 import re
 import sys
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 
+from benchmarks.measurement import Figures, Record
 from kfuzz.claiming.guess import guessed
 from kfuzz.claiming.keep import Proposal, proposed
 from kfuzz.claims.expression import Expression
@@ -30,42 +30,39 @@ from kfuzz.devices import ClaimError
 TRIED, LARGEST = 2000, 1 << 26
 CASES = 150
 TWICE = 2.0
+KEYS = ("adds", "rescales")
 
 
-def main() -> int:
-    """Print the table; return 1 if a proposal is broken, or has a count of more than twice the author's."""
+def measure(arguments: Sequence[str]) -> Figures:
+    """Propose a claim for each kernel, and compare."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--jobs", type=int, default=1, help="so many side by side")
     parser.add_argument("names", nargs="*")
-    asked = parser.parse_args()
+    asked = parser.parse_args(arguments)
     names = asked.names or [kernel.name for kernel in discover() if kernel.broken is None]
-    print(f"# Claims that are proposed, and those that were written\n\n{__doc__}")
-    print(
-        "| kernel | launch | adds: author | proposed | ratio | rescales: author | proposed | ratio | values | kept in |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
-    found: dict[str, tuple[str, bool]] = {}
+    found: dict[str, Record] = {}
     with ProcessPoolExecutor(asked.jobs, mp_context=get_context("spawn")) as pool:
-        for done in as_completed([pool.submit(compared, name) for name in names]):
-            name, line, is_kept, seconds = done.result()
-            found[name] = line, is_kept
-            print(f"{seconds:.0f} s: {line}", file=sys.stderr, flush=True)
-    for name in names:
-        print(found[name][0])
-    kept = sum(is_kept for _, is_kept in found.values())
-    print(f"\n{kept} of {len(names)} kept, with counts no more than twice the author's.")
-    return 0 if kept == len(names) else 1
+        for done in as_completed([pool.submit(compare, name) for name in names]):
+            found[done.result()["kernel"]] = done.result()
+            print(done.result(), file=sys.stderr, flush=True)
+    return Figures({"cases": CASES, "most": TWICE}, {"kernels": [found[name] for name in names]})
 
 
-def compared(name: str) -> tuple[str, str, bool, float]:
-    """A line of the table; whether the proposal is kept, with counts of at most twice the author's; and its time."""
-    began = time.monotonic()
+def compare(name: str) -> Record:
+    """The author's claim and the proposed one; a ratio is None where one of them leaves the count out."""
     kernel = load(KERNELS / f"{name}.cu")
     without = without_claim(kernel)
     found = proposed(without or kernel, cases=CASES)
-    is_close = all(ratios(kernel, found, key)[1] <= TWICE for key in ("adds", "rescales"))
-    line = row(kernel, found, "guessed" if without else "kept")
-    return name, line, is_close and not found.broken, time.monotonic() - began
+    return {
+        "kernel": kernel.name, "launch": "guessed" if without else "kept",
+        **{
+            f"{whose}_{key}": text(count(one, key))
+            for key in KEYS for whose, one in (("author", kernel), ("proposed", found.kernel))
+        },
+        **{f"ratios_{key}": ratios(kernel, found, key) for key in KEYS},
+        "values": {k: value for k, value in vars(found.kernel.written.values).items() if value not in (None, False)},
+        "trials": found.trials, "broken": list(found.broken),
+    }  # fmt: skip
 
 
 def without_claim(kernel: Kernel) -> Kernel | None:
@@ -77,33 +74,22 @@ def without_claim(kernel: Kernel) -> Kernel | None:
         return None
 
 
-def row(kernel: Kernel, found: Proposal, launch: str) -> str:
-    cells = [f"`{kernel.name}`", launch]
-    for key in ("adds", "rescales"):
-        least, most = ratios(kernel, found, key)
-        ratio = "-" if count(kernel, key) is None or count(found.kernel, key) is None else f"{least:.2f} .. {most:.2f}"
-        cells += [text(count(kernel, key)), text(count(found.kernel, key)), ratio]
-    values = vars(found.kernel.written.values)
-    cells.append(", ".join(f"{key} = {value}" for key, value in values.items() if value not in (None, False)))
-    cells.append(f"{found.trials} trials" if not found.broken else "; ".join(found.broken))
-    return "| " + " | ".join(cells) + " |"
-
-
 def count(kernel: Kernel, key: str) -> ClaimedCounts:
     return kernel.rounding.adds if key == "adds" else kernel.rounding.rescales
 
 
-def text(counts: ClaimedCounts) -> str:
+def text(counts: ClaimedCounts) -> str | dict[str, str]:
+    """The text of one count, or of each sum's; empty if it is left out."""
     if isinstance(counts, Expression):
-        return f"`{counts.text}`"
-    return ", ".join(f"{name} `{one.text}`" for name, one in counts.items()) if counts else "left out"
+        return counts.text
+    return {name: one.text for name, one in (counts or {}).items()}
 
 
-def ratios(kernel: Kernel, found: Proposal, key: str) -> tuple[float, float]:
+def ratios(kernel: Kernel, found: Proposal, key: str) -> tuple[float, float] | None:
     """The least and the largest ratio of the two counts; 1 if both are 0."""
     author, other = count(kernel, key), count(found.kernel, key)
     if author is None or other is None:
-        return 1.0, 1.0
+        return None
     every = [(kernel.sizes(axes, tune), found.kernel.sizes(axes, tune)) for axes, tune in sizes(kernel)]
     pairs = [pair for ours, theirs in every for pair in count_words(author, ours, other, theirs)]
     each = [new / old if old else 1.0 + new for old, new in pairs]
@@ -137,7 +123,3 @@ def sizes(kernel: Kernel) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
             axes[name] = max(axis.lo, size // axis.multiple * axis.multiple)
         if not kernel.where.broken({**axes, **tune}):
             yield axes, tune
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """The page of this folder: `python -m benchmarks.tightness` writes it, `... measure NAME` measures a section first."""
 
-from benchmarks.printed import Page, Section, main
+from benchmarks.measurement import Page, Section, main
 
 INTRO = """\
 How far the bounds lie from the errors that correct kernels make, and how far two correct devices differ."""

@@ -1,18 +1,19 @@
 """Measure the distance between two devices' answers, in floats from one to the other.
 
-    python benchmarks/tightness/devices_apart.py gpu cpu [TRIALS]
+    python -m benchmarks.tightness measure devices_apart gpu cpu [TRIALS]
 
 Every correct kernel runs with the same cases and launches on both. Both answers are judged: a difference is not an
 error if both lie in the enclosure.
 """
 
-import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.measurement import Figures, records
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.devices import Device, Run
@@ -88,19 +89,10 @@ def compared_once(kernel: Kernel, devices: list[Device], index: int, total: Apar
     )
 
 
-def main(one: str, other: str, trials: int) -> None:
-    kernels = [kernel for kernel in discover() if not kernel.broken]
+def measure(arguments: Sequence[str]) -> Figures:
+    """Compare the two devices kernel by kernel."""
+    one, other, *rest = arguments
+    kernels, trials = [kernel for kernel in discover() if not kernel.broken], int(rest[0]) if rest else 100
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        found = list(pool.map(lambda kernel: compared(kernel, (one, other), trials), kernels))
-    print(f"| kernel | trials | elements | other bits on {one} and {other} | most ulps | outside the enclosure |")
-    print("|---|---|---|---|---|---|")
-    for apart in found:
-        share = 100 * apart.unlike / max(apart.elements, 1)
-        print(
-            f"| `{apart.kernel}` | {apart.trials} | {apart.elements} | {apart.unlike} ({share:.1f} %) "
-            f"| {apart.most_ulps} | {apart.broken} |"
-        )
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 100)
+        found = pool.map(lambda kernel: compared(kernel, (one, other), trials), kernels)
+        return Figures({"devices": [one, other]}, {"kernels": records(found)})

@@ -1,6 +1,6 @@
 """The false alarms and the power of the sequential test of draws (oracle/evidence.py).
 
-    python -m benchmarks.tightness.evidence RUNS
+    python -m benchmarks.tightness measure evidence RUNS
 
 Null runs draw from distributions within bounds, most of them at an end of the bounds, and look at the evidence after
 every draw. Ville's inequality says how many may exceed a level on average; the last row says how many do so only once
@@ -8,11 +8,12 @@ in 10^9 experiments, if the probability is the largest possible.
 """
 
 import math
-import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.measurement import Figures
 from kfuzz.oracle.evidence import LOG_LEVEL, Chances, log_evidence
 
 LEVELS = (2, 10, 100, 1_000, 10_000, 100_000)
@@ -113,33 +114,20 @@ def alternatives(rng: np.random.Generator) -> list[tuple[str, tuple[float, ...],
     ]
 
 
-def main(runs: int) -> None:
+def measure(arguments: Sequence[str]) -> Figures:
+    """Count the crossings of null runs, and the draws that wrong kernels need."""
     rng = np.random.default_rng(39)
-    each = runs // len(NULLS)
-    print(
-        f"Null runs, {each} of each of {len(NULLS)} distributions, {DRAWS} draws a run, looked at after every draw.\n"
-    )
-    print("| null | " + " | ".join(f"above {level}" for level in LEVELS) + " |")
-    print("|---|" + "---:|" * len(LEVELS))
-    total = np.zeros(len(LEVELS), np.int64)
-    for null in NULLS:
-        found = crossings(null, each, rng)
-        total += found
-        print(f"| {null.name} | " + " | ".join(map(str, found)) + " |", flush=True)
-    print(f"| all {each * len(NULLS)} | " + " | ".join(map(str, total)) + " |")
-    allowed = [each * len(NULLS) // level for level in LEVELS]
-    print("| Ville's inequality: at most, on average | " + " | ".join(map(str, allowed)) + " |")
-    chance = [most_by_chance(each * len(NULLS), level) for level in LEVELS]
-    print("| more only once in 10^9 experiments | " + " | ".join(map(str, chance)) + " |")
-    print("\n### Power\n\nDraws of one quantity after which the evidence exceeds 2^70, in the middle of nine tries.\n")
-    print("| what a wrong kernel does | probabilities known exactly | within 1 % |")
-    print("|---|---:|---:|")
+    each = int(arguments[0]) // len(NULLS)
+    whole = each * len(NULLS)
+    nulls = [{"null": null.name, "above": crossings(null, each, rng).tolist()} for null in NULLS]
+    power = []
     for name, right, wrong in alternatives(rng):
         p = np.array([right])
         bounds = (Chances(p, p), Chances(p * 0.99, np.minimum(p * 1.01, 1.0)))
-        middle = [sorted(draws_needed(wrong, one, rng) for _ in range(9))[4] for one in bounds]
-        print(f"| {name} | " + " | ".join(str(one) if one else "more than 2^21" for one in middle) + " |")
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))
+        exactly, within = (sorted(draws_needed(wrong, one, rng) for _ in range(9))[4] for one in bounds)
+        power.append({"wrong": name, "exactly": exactly, "within": within})
+    numbers = {
+        "each": each, "draws": DRAWS, "levels": [*LEVELS], "allowed": [whole // level for level in LEVELS],
+        "by_chance": [most_by_chance(whole, level) for level in LEVELS],
+    }  # fmt: skip
+    return Figures(numbers, {"nulls": nulls, "power": power})

@@ -1,12 +1,12 @@
 """Gradients beside torch's own on a CPU: the derived ones by autograd, and those from saved values by its kernels.
 
-    python -m benchmarks.tightness.gradients
+    python -m benchmarks.tightness measure gradients
 
 In float64 both must agree; torch's answers in float32 and bfloat16 must be inside. The half width is that of the bounds
 in float32, in units of 2^-24 of the element, or of a thousandth of the largest: the median over all elements.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional as F  # noqa: N812  its own documentation calls it so
 
+from benchmarks.measurement import Figures, Record
 from benchmarks.tightness.gradient_inputs import inputs_for
 from kfuzz.oracle import Accuracy, Special
 from kfuzz.oracle.elements import BF16, F32, values
@@ -33,10 +34,6 @@ NO_GRADIENT = {
 """Inputs by which torch's own function has no gradient."""
 ROWS, COLS, U = 64, 65, F32.u
 SEEDS, SIZE = 8, 9
-WHAT = """Each input has few bits. Of float32 and bfloat16 you see the elements that were judged, how many lie
-outside, and the largest error in units of its bound; the half width is a median. `named` is the half width
-under a claim that names the op's first form, and `derived` that of the gradient that kfuzz derives from the op, for
-which nothing is saved, at the same inputs."""
 
 
 def attended(q: Any, k: Any, v: Any) -> Any:  # noqa: ANN401  tensors
@@ -129,8 +126,8 @@ class Measured:
     def width(self) -> float:
         return float(np.median(np.concatenate(self.widths)))
 
-    def row(self) -> str:
-        return f"{self.elements} | {self.outside} | {self.worst:.2f} | {self.width:.3g}"
+    def record(self) -> Record:
+        return {"elements": self.elements, "outside": self.outside, "worst": self.worst, "width": self.width}
 
 
 def derived_in_single(name: str) -> Measured:
@@ -206,7 +203,7 @@ def as_array(one: Any) -> Numbers:  # noqa: ANN401  a tensor
     return made
 
 
-def saved_in(name: str, at: Any, mean: float) -> str:  # noqa: ANN401  an element type
+def saved_in(name: str, at: Any, mean: float) -> Record:  # noqa: ANN401  an element type
     """torch's own kernel for a gradient, from what its forward pass has saved; and the widths of other bounds."""
     found, named, other = Measured(), Measured(), Measured()
     claim = IN_BFLOAT16.get(name, Accuracy()) if at == torch.bfloat16 else Accuracy()
@@ -219,29 +216,19 @@ def saved_in(name: str, at: Any, mean: float) -> str:  # noqa: ANN401  an elemen
         if at == torch.float32:
             answers = {role: one.astype(np.float32) for role, one in derived.compute(plain, {}).items()}
             other.add(derived, plain, answers, Accuracy())
-    return f"{found.row()} | {named.width:.3g} | {f'{other.width:.3g}' if other.widths else '-'}"
+    return {**found.record(), "named": named.width, "derived": other.width if other.widths else None}
 
 
 @np.errstate(all="ignore")
-def main() -> None:
+def measure(_: Sequence[str]) -> Figures:
+    """Measure the derived gradients, and those from saved values."""
     torch.set_num_threads(1)
-    print(f"\ntorch {torch.__version__} on a CPU. " + WHAT)
-    print(
-        "\n### Derived\n\n| op | apart in float64 | elements in float32 | outside | worst error / bound | half width |"
-    )
-    print("|---|---:|---:|---:|---:|---:|")
-    for name in FUNCTIONS:
-        apart = max(apart_in_double(name, seed) for seed in range(3))
-        print(f"| {name} | {apart:.1e} | {derived_in_single(name).row()} |", flush=True)
-    print("\n### From saved values\n")
-    print("| op | type | mean | elements | outside | worst error / bound | half width | named | derived |")
-    print("|---|---|---:|---:|---:|---:|---:|---:|---:|")
-    for name in SAVED:
-        for at in (torch.float32, torch.bfloat16):
-            for mean in (0.0, 5.0):
-                kind = str(at).removeprefix("torch.")
-                print(f"| {name} | {kind} | {mean:g} | {saved_in(name, at, mean)} |", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+    derived = [
+        {"op": name, "apart": max(apart_in_double(name, seed) for seed in range(3)), **derived_in_single(name).record()}
+        for name in FUNCTIONS
+    ]
+    saved = [
+        {"op": name, "type": str(at).removeprefix("torch."), "mean": mean, **saved_in(name, at, mean)}
+        for name in SAVED for at in (torch.float32, torch.bfloat16) for mean in (0.0, 5.0)
+    ]  # fmt: skip
+    return Figures({"torch": torch.__version__}, {"derived": derived, "saved": saved})

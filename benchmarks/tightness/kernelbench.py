@@ -1,6 +1,6 @@
 """KernelBench's problems, each as a formula that kfuzz traces and holds against the problem itself.
 
-    python -m benchmarks.tightness.kernelbench FOLDER [--jobs 2] [--only level1] [--seconds 120] [--keep FOLDER]
+    python -m benchmarks.tightness measure kernelbench FOLDER [--jobs 2] [--only level1] [--seconds 120] [--keep FOLDER]
 
 FOLDER holds level1, level2, ...; it is only read. Each problem's sizes are made small, since a formula holds for all
 sizes: the smallest of a few limits at which the problem runs. A problem is judged if its formula has no operation
@@ -17,7 +17,7 @@ import re
 import signal
 import sys
 import tempfile
-from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ import numpy as np
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from benchmarks.measurement import Figures
 from kfuzz.callables.torch import tracing
 from kfuzz.oracle import Accuracy, Special, judge
 from kfuzz.oracle.find import find
@@ -192,7 +193,8 @@ def in_child(path: Path, into: Path, seconds: int) -> None:
     into.write_text(json.dumps(asdict(judge_problem(path))), encoding="utf-8")
 
 
-def main() -> None:
+def measure(arguments: Sequence[str]) -> Figures:
+    """Judge the problems, or read what is kept."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--jobs", type=int, default=2, help="problems at a time, each in a process of its own")
@@ -200,7 +202,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=120, help="a problem that takes longer is not measured")
     parser.add_argument("--keep", type=Path, help="keep each outcome here, and use what is there already")
     parser.add_argument("--only-kept", action="store_true", help="measure nothing: write what is kept")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     make_fx(torch.neg, tracing_mode="symbolic")(torch.ones(3))  # it imports for 10 s, here and not in each child
     paths = sorted(
@@ -212,7 +214,20 @@ def main() -> None:
         kept.mkdir(parents=True, exist_ok=True)
         if not options.only_kept:
             judge_all([path for path in paths if not outcome_file(kept, path).exists()], kept, options)
-        print_page([read_outcome(kept, path) for path in paths])
+        outcomes = [read_outcome(kept, path) for path in paths]
+    by_level: dict[str, list[Outcome]] = {}
+    for one in outcomes:
+        by_level.setdefault(one.name.partition("/")[0], []).append(one)
+    return Figures(tables={
+        "levels": [
+            {"level": name, "elements": sum(one.elements for one in some), "outside": sum(one.outside for one in some)}
+            for name, some in sorted(by_level.items())
+        ],
+        "problems": [
+            {"name": one.name, "status": one.status, "why": one.why, "width": width_or_none(one.width)}
+            for one in outcomes
+        ],
+    })  # fmt: skip
 
 
 def read_outcome(folder: Path, problem: Path) -> Outcome:
@@ -247,31 +262,6 @@ def judge_all(waiting: list[Path], folder: Path, options: argparse.Namespace) ->
             print(made["status"], made["name"], made["why"], file=sys.stderr, flush=True)
 
 
-def shown(width: float) -> str:
-    return "-" if np.isnan(width) else f"{width:.3g}"
-
-
-def print_page(outcomes: list[Outcome]) -> None:
-    """The page's tables."""
-    print("# KernelBench's problems as formulas\n")
-    print("A problem is *judged* if its formula has a rule for each operation, and torch's own answers, in float32 and")
-    print("float64 at up to three sizes, lie inside the bounds; *partly* if a tenth of the elements or more cannot be")
-    print("judged. The half width is the median over a float32 answer, in units of 2^-24 of the element.\n")
-    print("| level | problems | judged | partly | not | not measured | half width below 1e4 u | elements | outside |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
-    for level in sorted({one.name.partition("/")[0] for one in outcomes}):
-        some = [one for one in outcomes if one.name.startswith(f"{level}/")]
-        count = Counter(one.status for one in some)
-        tight = sum(one.status == "judged" and one.width < 1e4 for one in some)
-        print(f"| {level} | {len(some)} | {count['judged']} | {count['partly']} | {count['not']} |"
-              f" {count['not measured']} | {tight} |"
-              f" {sum(one.elements for one in some)} | {sum(one.outside for one in some)} |")  # fmt: skip
-    print("\n## Problem by problem\n")
-    print("| problem | status | half width, u | why |")
-    print("|---|---|---:|---|")
-    for one in outcomes:
-        print(f"| {one.name} | {one.status} | {shown(one.width)} | {one.why.replace('|', '/')} |")
-
-
-if __name__ == "__main__":
-    main()
+def width_or_none(width: float) -> float | None:
+    """The width as JSON holds it: without NaN."""
+    return None if np.isnan(width) else width

@@ -1,6 +1,6 @@
 """Which wrong steps the bounds see, beside tolerances: 20 of KernelBench's problems, each with every one-step mutant.
 
-    python -m benchmarks.tightness.mutants [--only L1/23]
+    python -m benchmarks.tightness measure mutants [--only L1/23]
 
 A mutant is the formula in float64 with one step changed as people get it wrong, or the right answer from inputs of
 fewer digits, or with one element of a thousand off. Its answer is stored in float32 and judged under a claim that says
@@ -8,7 +8,7 @@ nothing: outside of all forms of the op is suspect, and outside of any rearrange
 """
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.measurement import Figures, Record
 from kfuzz.oracle import Accuracy, Special
 from kfuzz.oracle.diagnosis.mutated import StepChange, WrongSystem
 from kfuzz.oracle.elements import F32
@@ -34,11 +35,6 @@ Numbers = NDArray[Any]
 RNG = np.random.default_rng(5)
 CLAIMED = Special(nan="ieee", pos_inf="ieee")
 TOLERANCES = (1e-4, 1e-2)
-CLOSE = " | ".join(f"allclose {one:g}" for one in TOLERANCES)
-WHAT = """\
-Of each problem's mutants: how many kfuzz calls suspect or broken, and how many broken, under a claim that says nothing;
-how many `numpy.allclose` rejects. The ratio is that of the widths of the loosest bound and of the forms' bounds: its
-median over the elements that a form may round, and its 90th percentile."""
 DIGITS = {"inputs in bfloat16": 8, "inputs in tf32 or f16": 11}
 OFF = {"one element in 1000 off by 1e-4": 1e-4, "one element in 1000 off by 1e-5": 1e-5}
 
@@ -215,27 +211,23 @@ def widths(op: Op, inputs: dict[str, Numbers], output: str) -> list[float]:
     return [float(one) for one in ratio[np.isfinite(ratio) & is_rounded]]
 
 
-def main() -> None:
+@np.errstate(all="ignore")
+def measure(arguments: Sequence[str]) -> Figures:
+    """Judge the mutants of each problem, at both places."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="a problem's name, or the beginning of one")
-    asked = parser.parse_args()
+    asked = parser.parse_args(arguments)
     every = [one for one in problems() if one.name.startswith(asked.only)]
-    print(f"\n{WHAT}")
-    with np.errstate(all="ignore"):
-        for moved, title in ((0.0, "Normal numbers"), (10.0, "The first input moved by 10")):
-            print(f"\n### {title}\n")
-            print(f"| problem | mutants | suspect or broken | broken | {CLOSE} | ratio: median | 90 % |")
-            print("|---|---:|---:|---:|---:|---:|---:|---:|")
-            total = np.zeros(5, dtype=np.int64)
-            for problem in every:
-                seen = look_at(problem, moved)
-                counts = [seen.mutants, seen.suspect, seen.broken, *seen.close]
-                total += counts
-                ratios = np.quantile(seen.widths, (0.5, 0.9)) if seen.widths else (np.nan, np.nan)
-                row = [*map(str, counts), *(f"{one:.3g}" if np.isfinite(one) else "-" for one in ratios)]
-                print(f"| {problem.name} | {' | '.join(row)} |", flush=True)
-            print(f"| all | {' | '.join(map(str, total))} | | |")
+    return Figures({"tolerances": [*TOLERANCES]}, {
+        name: [record(problem, moved) for problem in every] for name, moved in (("normal", 0.0), ("moved", 10.0))
+    })  # fmt: skip
 
 
-if __name__ == "__main__":
-    main()
+def record(problem: Problem, moved: float) -> Record:
+    """The counts of one problem; the ratios are None where no form may round."""
+    seen = look_at(problem, moved)
+    middle, far = np.quantile(seen.widths, (0.5, 0.9)).tolist() if seen.widths else (None, None)
+    return {
+        "problem": problem.name, "mutants": seen.mutants, "suspect": seen.suspect, "broken": seen.broken,
+        "close": seen.close, "median": middle, "far": far,
+    }  # fmt: skip

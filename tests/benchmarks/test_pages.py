@@ -8,21 +8,27 @@ from pathlib import Path
 import pytest
 from paths import ROOT
 
-from benchmarks import measurement, printed
-from benchmarks.measurement import HERE, Figures, Measurement, Page, as_json, read, records, render_section, write_lines
+from benchmarks.measurement import (
+    HERE,
+    Figures,
+    Measurement,
+    Page,
+    as_json,
+    read,
+    records,
+    render,
+    render_section,
+    write_lines,
+)
 from benchmarks.page import table
 
 FOLDERS = sorted(path.parent.name for path in (ROOT / "benchmarks").glob("*/__main__.py"))
 
 
-def page_of(folder: str) -> Page | printed.Page:
+def page_of(folder: str) -> Page:
     page = import_module(f"benchmarks.{folder}.__main__").PAGE
-    assert isinstance(page, Page | printed.Page)
+    assert isinstance(page, Page)
     return page
-
-
-def render(page: Page | printed.Page) -> str:
-    return measurement.render(page) if isinstance(page, Page) else printed.render(page)
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
@@ -41,14 +47,16 @@ def test_all_data_is_on_the_page_and_each_section_has_its_script(folder: str) ->
     assert sorted(path.stem for path in (HERE / folder / "data").glob("*.json")) == sorted(
         section.name for section in page.sections
     )
+    notes = {path.stem for path in (HERE / folder / "data").glob("*.md")}
+    assert notes <= {section.name for section in page.sections}
+    for name in notes:
+        assert page.data(name).with_suffix(".md").read_text(encoding="utf-8").strip() in render(page)
     for section in page.sections:
-        script = HERE / folder / f"{section.script}.py"
-        assert isinstance(page, printed.Page) or "\ndef measure(" in script.read_text(encoding="utf-8")
+        assert "\ndef measure(" in (HERE / folder / f"{section.script}.py").read_text(encoding="utf-8")
 
 
 def test_a_changed_figure_changes_the_page() -> None:
     page = page_of("cost")
-    assert isinstance(page, Page)
     section = next(one for one in page.sections if one.name == "large_launches")
     made = read(page.data(section.name))
     first, *others = made.table("programs")

@@ -1,0 +1,29 @@
+"""Gradients beside torch's, in double and in single precision."""
+
+from benchmarks.measurement import Measurement, Record
+from benchmarks.page import Lines, heading, table, text
+
+BOUNDS = ("outside", "worst error / bound", "half width")
+
+
+def show(made: Measurement) -> Lines:
+    yield from text(
+        f"torch {made['torch']} on a CPU. Each input has few bits. Of float32 and bfloat16 you see the elements that",
+        "were judged, how many lie outside, and the largest error in units of its bound; the half width is a median.",
+        "`named` is the half width under a claim that names the op's first form, and `derived` that of the gradient",
+        "that kfuzz derives from the op, for which nothing is saved, at the same inputs.",
+    )
+    yield from heading("Derived")
+    yield from table("lrrrrr", ("op", "apart in float64", "elements in float32", *BOUNDS), (
+        (one["op"], f"{one['apart']:.1e}", *show_bounds(one)) for one in made.table("derived")
+    ))  # fmt: skip
+    yield from heading("From saved values")
+    yield from table("llrrrrrrr", ("op", "type", "mean", "elements", *BOUNDS, "named", "derived"), (
+        (one["op"], one["type"], f"{one['mean']:g}", *show_bounds(one), f"{one['named']:.3g}",
+         "-" if one["derived"] is None else f"{one['derived']:.3g}")
+        for one in made.table("saved")
+    ))  # fmt: skip
+
+
+def show_bounds(one: Record) -> list[object]:
+    return [one["elements"], one["outside"], f"{one['worst']:.2f}", f"{one['width']:.3g}"]

@@ -1,0 +1,34 @@
+"""KernelBench's problems as formulas: which are judged, and how wide the bounds are."""
+
+from collections import Counter
+
+from benchmarks.measurement import Measurement
+from benchmarks.page import Lines, heading, table, text
+
+COLUMNS = (
+    "level", "problems", "judged", "partly", "not", "not measured", "half width below 1e4 u", "elements", "outside",
+)  # fmt: skip
+STATUSES = ("judged", "partly", "not", "not measured")
+
+
+def show(made: Measurement) -> Lines:
+    problems = made.table("problems")
+    yield from text(
+        "A problem is *judged* if its formula has a rule for each operation, and torch's own answers, in float32 and",
+        "float64 at up to three sizes, lie inside the bounds; *partly* if a tenth of the elements or more cannot be",
+        "judged. The half width is the median over a float32 answer, in units of 2^-24 of the element.",
+    )
+    rows = []
+    for level in made.table("levels"):
+        some = [one for one in problems if one["name"].startswith(f"{level['level']}/")]
+        count = Counter(one["status"] for one in some)
+        tight = sum(one["status"] == "judged" and one["width"] is not None and one["width"] < 1e4 for one in some)
+        counts = (len(some), *(count[one] for one in STATUSES))
+        rows.append((level["level"], *counts, tight, level["elements"], level["outside"]))
+    yield from table("l" + "r" * 8, COLUMNS, rows)
+    yield from heading("Problem by problem")
+    yield from table("llrl", ("problem", "status", "half width, u", "why"), (
+        (one["name"], one["status"], "-" if one["width"] is None else f"{one['width']:.3g}",
+         one["why"].replace("|", "/"))
+        for one in problems
+    ))  # fmt: skip
