@@ -31,11 +31,15 @@ class PythonDevice:
     """Calls Python callables in worker processes, with arrays in the host's memory or, by name, on the first gpu.
 
     `guard_all`: on the GPU, guards surround all memory that torch allocates. `most_bytes`: the host's memory that one
-    process may take; on a GPU it is not limited.
+    process may take; on a GPU it is not limited. `modules`: those that many of the files import, and that a fork may
+    inherit; on the GPU they are not imported before a fork.
     """
 
-    def __init__(self, name: str = "cpu", guard_all: bool = False, most_bytes: int | None = None) -> None:
+    def __init__(
+        self, name: str = "cpu", guard_all: bool = False, most_bytes: int | None = None, modules: tuple[str, ...] = ()
+    ) -> None:
         self.name = name
+        self._modules = () if name == "gpu" else modules
         self._most_bytes = None if name == "gpu" else most_bytes
         module = ("on_guarded_card" if guard_all else "on_card") if name == "gpu" else "backend"
         self._module = f"kfuzz.callables.{module}"
@@ -107,7 +111,8 @@ class PythonDevice:
         """The process that has imported the library of the job's file."""
         call = call_of(job)
         used = [libraries()[name] for name in dict.fromkeys((call.library, call.language))]
-        packages = tuple(one.packages[0] for one in used if self.name == "cpu" or one.forks_with_gpu)
+        own = [one.packages[0] for one in used if self.name == "cpu" or one.forks_with_gpu]
+        packages = tuple(dict.fromkeys((*own, *self._modules)))
         if packages not in self._nurseries:
             variables = {} if self._most_bytes is None else {LIMIT: str(self._most_bytes)}
             variables |= {} if self.name == "gpu" else {

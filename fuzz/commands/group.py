@@ -25,7 +25,7 @@ from kfuzz.printable import printable
 
 NAMES = (
     *("bench", "check", "claim", "cmin", "completion", "doctor", "explain", "fuzz", "init", "list", "merge"),
-    *("minimize", "nvcc", "op", "replay", "report", "score", "show"),
+    *("minimize", "nvcc", "op", "replay", "report", "score", "show", "upstream"),
 )
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 UNREAD = (errno.EPIPE, errno.EIO)

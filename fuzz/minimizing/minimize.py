@@ -77,6 +77,7 @@ class _Search:
     most_runs: int
     deadline: float
     progress: Callable[[Subject, int], None]
+    is_wanted: Callable[[Defect], bool]
     tried: int = 0
     refuted: set[tuple[object, ...]] = field(default_factory=set)
 
@@ -97,7 +98,7 @@ class _Search:
             raise _Enough("out of time")
         self.tried += 1
         defect = find_defect(candidate, self.smallest, self.device)
-        if defect is None:
+        if defect is None or not self.is_wanted(defect):
             self.refuted.add(key)
             return False
         self.smallest = replace(self.smallest, subject=point_at_worst(candidate.work_out(), defect), defect=defect)
@@ -108,6 +109,11 @@ class _Search:
 class _Enough(Exception):  # noqa: N818  not an error: the search has used its budget
     def __init__(self, why: Stop) -> None:
         self.why = why
+
+
+def accept_any(defect: Defect) -> bool:
+    """Each defect of the bucket will do."""
+    return True
 
 
 def ignore_progress(subject: Subject, tried: int) -> None:
@@ -129,10 +135,11 @@ def minimize(
     max_time: float = 60.0,
     progress: Callable[[Subject, int], None] = ignore_progress,
     again: int = AGAIN,
+    is_wanted: Callable[[Defect], bool] = accept_any,
 ) -> Minimized:
-    """Make a failing trial smaller with all passes, as long as its bucket stays the same."""
+    """Make a failing trial smaller with all passes, as long as its bucket stays the same and the defect is wanted."""
     began = time.monotonic()
-    search = _Search(device, failure, most_runs, began + max_time, progress)
+    search = _Search(device, failure, most_runs, began + max_time, progress, is_wanted)
     stop: Stop = "smallest"
     failing = tried_again = 0
     try:

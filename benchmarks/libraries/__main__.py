@@ -1,0 +1,17 @@
+"""The page of this folder: `python -m benchmarks.libraries` writes it, `... measure NAME` judges functions first."""
+
+from benchmarks.measurement import Page, Section, main
+
+INTRO = """\
+What kfuzz says of the public functions of Python libraries, as people install them: each function in each of its types
+is tried with hostile inputs, and each accusation is computed a second time. The list is
+[data](../../tests/data/library_functions/floats): a library is a file, a function is a line."""
+PAGE = Page(
+    "libraries",
+    "Functions of libraries",
+    INTRO,
+    (Section("functions", "Functions of floats, on a CPU", "judge", ("--out", "judged", "--programs")),),
+)
+
+if __name__ == "__main__":
+    main(PAGE)

@@ -1,0 +1,75 @@
+"""Run the programs of the page and compare what they print: `python -m benchmarks.libraries.programs [LIBRARY ...]`.
+
+They stand in data/programs.json. Those of a library run in one process, without kfuzz; a library that is not
+installed, or has another version, is skipped, and this says so. Exit code 1 if a program prints anything else.
+"""
+
+import json
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+PROGRAMS = Path(__file__).parent / "data" / "programs.json"
+SECONDS = 600
+RUNNER = """\
+import contextlib, io, json, sys
+for program in json.loads(sys.stdin.read()):
+    out = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out):
+            exec("\\n".join(program), {})
+    except Exception as error:
+        out = io.StringIO(repr(error))
+    print(json.dumps(out.getvalue().strip().rpartition("\\n")[2]), flush=True)
+"""
+
+
+def main() -> int:
+    """Run all, or those of some libraries; print a line for each library and each difference."""
+    every = json.loads(PROGRAMS.read_text(encoding="utf-8"))
+    wrong = 0
+    for library, of_it in groupby(every, lambda one: str(one["library"])):
+        entries = list(of_it)
+        if sys.argv[1:] and library not in sys.argv[1:]:
+            continue
+        here, measured = version_of(entries[0]["package"]), entries[0]["version"]
+        if here != measured:
+            print(f"{library}: skipped: {f'this is {here}' if here else 'not installed'}, measured was {measured}")
+            continue
+        printed = outputs(entries)
+        others = [(one, got) for one, got in zip(entries, printed, strict=True) if got != one["prints"]]
+        print(f"{library} {here}: {len(entries) - len(others)} of {len(entries)} programs print the wrong answer")
+        for one, got in others:
+            print(f"  {one['key']}: prints {got}, measured was {one['prints']}")
+        wrong += len(others)
+    return 1 if wrong else 0
+
+
+def version_of(package: str) -> str:
+    """The version of a package; empty if it is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def outputs(entries: list[dict[str, Any]]) -> list[str]:
+    """The last line that each program prints; all of them in one process, which imports the library once."""
+    programs = json.dumps([one["program"] for one in entries])
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", RUNNER],
+        input=programs,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS,
+    )
+    lines = [json.loads(line) for line in run.stdout.splitlines()]
+    return [*lines, *["the process ended"] * (len(entries) - len(lines))]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

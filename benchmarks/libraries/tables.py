@@ -1,0 +1,224 @@
+"""The page of a hunt, in Markdown, from the results of all functions: what was kept, what was broken, and how.
+
+Knows results; it tries nothing.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from benchmarks.libraries.functions import Documented, Function
+from benchmarks.libraries.judging import Claim, Result
+
+Results = Mapping[Claim, Result]
+Installed = Callable[[Claim], str]
+TYPES = ("f32", "bf16", "f16")
+LONGEST = 300
+DEFECTS = ("lost", "off")
+
+
+def page(results: Results, device: str, installed: Installed) -> str:
+    """All sections."""
+    columns = ("library", "function", "type", "input", "gives", "exactly", "units", "documentation")
+    parts = [
+        summary(results, device),
+        "### By library",
+        table(("library", *COUNTED, "functions with defects"), by_library(results, installed)),
+        "### Defects\n" + ABOUT_DEFECTS,
+        table(columns, defects(results, installed)),
+        "### Programs that show them\n" + ABOUT_PROGRAMS,
+        "\n".join(programs(results)),
+        "### What each function does\n" + ABOUT_FUNCTIONS,
+        *functions_of_each(results),
+        "### What was not judged, and why",
+        table(("functions", "why"), not_judged(results)),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+COUNTED = (
+    "pairs",
+    "kept",
+    "suspect",
+    "one unit off",
+    "other findings",
+    "defects",
+    "of them documented",
+    "refused",
+    "not judged",
+)
+ABOUT_DEFECTS = """\
+Each is the gravest answer that was met, made small. *Lost* is an infinity or NaN where the right answer is a number, or
+an error as large as the right answer. Otherwise the column *units* says how many units of the last place an answer is
+off: more than one, so that it is not even a neighbour of the right one. *Exactly* is the second computation, by mpmath
+from the definition, for the input as it is stored. *Allowed* names a sentence of the library's documentation that
+allows such an answer; `-` means that we know of none."""
+ABOUT_PROGRAMS = """\
+Each runs where the library is installed, without kfuzz. `python -m benchmarks.libraries.programs` runs them all, and
+compares what they print."""
+ABOUT_FUNCTIONS = """\
+A number is the largest error that was met, in units of the derived bound (1 is the bound itself). In 16 bits the bound
+is often the one nearest number: 0 means that every answer was that number. *n units* is the gravest wrong answer; *1
+unit* one that is at most one unit off, as after a second rounding; *suspect* one that another way to compute the same
+may give; *flushed* a 0 in the place of a denormal of float32."""
+
+
+def summary(results: Results, device: str) -> str:
+    """The results in numbers."""
+    counts = Counter(count_of(one, result) for one, result in results.items())
+    every = list(results.values())
+    found = [(one, result) for one, result in results.items() if is_defect(result)]
+    of_functions = {(one.library, one.name) for one, _ in found}
+    confirmed = sum(bool(result.exact) for result in every if result.status == "broken")
+    shown = sum(is_shown(result) for _, result in found)
+    allowed = sum(documented(one, result) is not None for one, result in found)
+    hours = sum(result.seconds for result in every) / 3600
+    libraries = len({one.library for one in results})
+    by_column = ", ".join(f"{counts[name]} {name}" for name in COUNTED[1:] if name != "of them documented")
+    trials, rows = sum(result.trials for result in every), sum(result.rows for result in every)
+    lost = sum(result.grade == "lost" for _, result in found)
+    return (
+        f"{len(results)} pairs of a function and a type of {libraries} libraries on the {device}: {by_column}; "
+        f"{trials:,} trials, {rows:,} rows, {hours:.1f} hours.\n\n"
+        f"{len(found)} defects of {len(of_functions)} functions in {len({library for library, _ in of_functions})} "
+        f"libraries: {lost} answers are lost and {len(found) - lost} more than one unit off; the documentation allows "
+        f"{allowed} of them, and {shown} have a program of three lines. mpmath confirms {confirmed} accusations and "
+        f"contradicts {counts['withdrawn']}, which are withdrawn."
+    )
+
+
+def is_defect(result: Result) -> bool:
+    """Whether an answer is wrong by more than one unit, and a second computation says so, too."""
+    return result.status == "broken" and result.grade in DEFECTS and bool(result.exact)
+
+
+def is_shown(result: Result) -> bool:
+    """Whether three lines print the wrong answer."""
+    return bool(result.program and result.program[0])
+
+
+def count_of(one: Claim, result: Result) -> str:
+    """The column in which a result counts."""
+    if result.status != "broken":
+        return result.status
+    if not result.grade:
+        return "other findings"
+    return "defects" if is_defect(result) else "one unit off"
+
+
+def documented(one: Claim, result: Result) -> Documented | None:
+    """What the library's documentation says of such an answer."""
+    if not isinstance(one, Function):
+        return None
+    is_infinite = abs(result.got) == float("inf") or result.got != result.got
+    return next((each for each in one.of.documentation if each.allows(one.name, is_infinite)), None)
+
+
+def table(columns: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
+    """A table in Markdown; empty without rows."""
+    lines = [f"| {' | '.join(one.replace('|', chr(92) + '|') for one in row)} |" for row in rows]
+    if not lines:
+        return ""
+    return "\n".join([f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}", *lines])
+
+
+def by_library(results: Results, installed: Installed) -> Iterator[Sequence[str]]:
+    """A row of counts for each library."""
+    for library in dict.fromkeys(one.library for one in results):
+        of_it = {one: result for one, result in results.items() if one.library == library}
+        counts = Counter(count_of(one, result) for one, result in of_it.items())
+        found = [(one, result) for one, result in of_it.items() if is_defect(result)]
+        allowed = sum(documented(one, result) is not None for one, result in found)
+        first = next(iter(of_it))
+        numbers = [
+            len(of_it),
+            *(counts[name] for name in ("kept", "suspect", "one unit off", "other findings", "defects")),
+        ]
+        numbers += [allowed, counts["refused"], counts["not judged"], len({one.name for one, _ in found})]
+        yield (f"{first.package} {installed(first)}", *map(str, numbers))
+
+
+def defects(results: Results, installed: Installed) -> Iterator[Sequence[str]]:
+    """A row for each defect, those of a library together, the lost answers first."""
+    for one, result in ordered(results):
+        says = documented(one, result)
+        yield (
+            f"{one.package} {installed(one)}",
+            f"`{one.call}`",
+            one.element if isinstance(one, Function) else "",
+            result.given[:LONGEST],
+            f"{result.got:.9g}",
+            result.exact,
+            "lost" if result.grade == "lost" else f"{result.units:.3g}",
+            f"allowed: {says.at}" if says else "-",
+        )
+
+
+def ordered(results: Results) -> list[tuple[Claim, Result]]:
+    """The defects in the order of the page."""
+    found = [(one, result) for one, result in results.items() if is_defect(result)]
+    libraries = list(dict.fromkeys(one.library for one in results))
+    return sorted(found, key=lambda each: (libraries.index(each[0].library), each[1].grade != "lost", -each[1].units))
+
+
+def programs(results: Results) -> Iterator[str]:
+    """Each program, with what it prints and what is right."""
+    for _, result in ordered(results):
+        if is_shown(result):
+            yield "```py"
+            yield from result.program
+            yield f"# prints {result.got!r}; exactly {result.exact}"
+            yield "```"
+
+
+def program_entries(results: Results, installed: Installed) -> list[dict[str, str | list[str] | bool]]:
+    """The programs as data, for a script that runs them."""
+    return [
+        {
+            "library": one.library,
+            "package": one.package,
+            "version": installed(one),
+            "call": one.call,
+            "key": one.key,
+            "program": list(result.program),
+            "prints": repr(result.got),
+            "exact": result.exact,
+        }
+        for one, result in ordered(results)
+        if is_shown(result)
+    ]
+
+
+def functions_of_each(results: Results) -> Iterator[str]:
+    """For each library a table: a row for each function, a column for each type."""
+    for library in dict.fromkeys(one.library for one in results):
+        of_it = [(one, result) for one, result in results.items() if one.library == library]
+        rows: dict[str, dict[str, str]] = {}
+        for one, result in of_it:
+            element = one.element if isinstance(one, Function) else ""
+            rows.setdefault(one.call, {})[element] = cell(result)
+        types = [name for name in (*TYPES, "") if any(name in row for row in rows.values())]
+        yield table(
+            (of_it[0][0].package, *(name or "result" for name in types)),
+            ((f"`{call}`", *(row.get(name, "") for name in types)) for call, row in rows.items()),
+        )
+
+
+def cell(result: Result) -> str:
+    """A result in a word or a number."""
+    if result.status == "kept":
+        return f"{result.worst:.2g}"
+    if result.status != "broken":
+        return result.status
+    if result.grade in ("lost", "off"):
+        return f"**{'lost' if result.grade == 'lost' else f'{result.units:.3g} units'}**"
+    return {"nearest": "1 unit", "flushed": "flushed"}.get(result.grade, f"**{result.words.partition(',')[0]}**")
+
+
+def not_judged(results: Results) -> Iterator[Sequence[str]]:
+    """The reasons, the most frequent first."""
+    reasons = Counter(
+        result.words.replace(one.key, "FUNCTION").split("cannot be imported: ")[-1][:LONGEST]
+        for one, result in results.items()
+        if result.status in ("not judged", "refused")
+    )
+    yield from ((str(count), words) for words, count in reasons.most_common())
