@@ -156,7 +156,7 @@ def gravity(kernel: Kernel, defect: Defect) -> tuple[bool, int, float, int]:
 def grade_of(kernel: Kernel, defect: Defect) -> Grade:
     """The grade of a wrong answer, from the ends of the oracle's interval."""
     worst = defect.worst
-    if worst is None:
+    if worst is None or defect.is_joint:
         return ""
     nearer = worst.lo if worst.got < worst.lo else worst.hi
     return grade(worst.got, nearer, element_of(kernel, worst))
@@ -194,7 +194,7 @@ def confirm(one: Claim, kernel: Kernel, failure: Failure, tried: Tried) -> Resul
     defect, worst = failure.defect, failure.defect.worst
     words = f"{defect.kind}, {defect.scene.words}: {defect.message}"
     made = tried.result("broken" if defect.severity == "error" else "suspect", words)
-    if worst is None:
+    if worst is None or defect.is_joint:  # each element of a joint finding may be right by itself
         return made
     inputs = numbers_of(kernel, failure.subject)
     made = replace(made, got=worst.got, grade=grade_of(kernel, defect))

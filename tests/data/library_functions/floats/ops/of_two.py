@@ -7,13 +7,18 @@ def huber(N, x, t):
     return c * (d - 0.5 * c)
 
 
+def xlogy(N, x, t):
+    is_zero = x.x == 0
+    return N.where(is_zero, 0.0, x * N.log(N.where(is_zero, 1.0, t)))
+
+
 FUNCTIONS = {
     "logaddexp": lambda N, x, t: N.maximum(x, t) + N.log1p(N.exp(-abs(x - t))),
     "hypot": lambda N, x, t: N.sqrt(x * x + t * t),
     "squared_error": lambda N, x, t: (x - t) * (x - t),
     "half_squared_error": lambda N, x, t: 0.5 * ((x - t) * (x - t)),
     "huber": huber,
-    "xlogy": lambda N, x, t: x * N.log(t),
+    "xlogy": xlogy,
     "swiglu": lambda N, x, t: x * N.sigmoid(x) * t,
     "geglu": lambda N, x, t: x * (0.5 * N.erfc(-x * 0.7071067811865476)) * t,
 }
