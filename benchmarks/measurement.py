@@ -183,6 +183,8 @@ def render(page: Page) -> str:
     lines = [f"# {page.title}", "", f"{page.intro}", ""]
     lines += [f"Written by `python -m benchmarks.{page.folder}` from the files in `data/`.", ""]
     for section in page.sections:
+        if not page.data(section.name).exists():
+            continue  # it is measured on another machine
         lines += [f"## {section.title}", "", *render_section(page.folder, section, read(page.data(section.name)))]
     return "\n".join(lines).rstrip("\n") + "\n"
 

@@ -10,7 +10,12 @@ PAGE = Page(
     "libraries",
     "Functions of libraries",
     INTRO,
-    (Section("functions", "Functions of floats, on a CPU", "judge", ("--out", "judged", "--programs")),),
+    (
+        Section("functions", "Functions of floats, on a CPU", "judge", ("--out", "judged", "--programs")),
+        Section(
+            "functions_on_gpu", "Functions of floats, on a GPU", "judge", ("--out", "judged_gpu", "--device", "gpu")
+        ),
+    ),
 )
 
 if __name__ == "__main__":

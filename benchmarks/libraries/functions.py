@@ -4,6 +4,7 @@
     types    the element types, and the library's      made     an array of NUMBERS and TYPE, in a program
              names for them                            given, answer   an array of kfuzz's, and back
     environment  variables that it reads when it is imported
+    made_gpu the same array on a GPU, and integers_gpu, where they are not those of a CPU
     setup    a line of the program before the call     helpers  lines of the claim, for given and answer
     call     how OPERATOR is called, if by more than itself
     devices  where it runs                             around   a decorator of the function
@@ -29,7 +30,7 @@ from kfuzz.views.upstream import written
 FOLDER = Path(__file__).parents[2] / "tests" / "data" / "library_functions" / "floats"
 SHAPES = "shapes"
 KEYS = ("package", "imports", "types", "made", "given", "answer", "setup", "helpers", "call", "devices", "around")
-ALSO = ("arrays", "index", "shown", "strides", "integers", "documentation", "environment")
+ALSO = ("arrays", "index", "shown", "strides", "integers", "made_gpu", "integers_gpu", "documentation", "environment")
 KNOWN = ("numpy", "torch", "jax", "ml_dtypes")
 """kfuzz imports a file with other modules once more to learn whose arrays it takes; the claim says so already."""
 IN_SIXTEEN_BITS = frozenset((
@@ -115,6 +116,10 @@ class Function:
 
     @property
     def call(self) -> str:
+        return self.operator
+
+    @property
+    def expression(self) -> str:
         return self._filled(self.of.words.get("call", "OPERATOR"))
 
     @property
@@ -190,17 +195,16 @@ class Function:
             *([words["around"]] if "around" in words else []),
             f"def forward({', '.join(names)}):",
             *given,
-            f"    return {words.get('answer', 'CALL').replace('CALL', self.call)}",
+            f"    return {words.get('answer', 'CALL').replace('CALL', self.expression)}",
         ]
         return "\n".join(lines) + "\n"
 
-    def program(self, arrays: Mapping[str, Any], index: Sequence[int]) -> tuple[str, ...]:
+    def program(self, arrays: Mapping[str, Any], index: Sequence[int], device: str) -> tuple[str, ...]:
         """Three lines that print an element of the answer, without kfuzz."""
         words = self.of.words
-        made = [
-            words.get("integers", words["made"].split("(")[0] + "(NUMBERS)") if name == "labels" else words["made"]
-            for name in self.roles
-        ]
+        every = words.get(f"made_{device}", words["made"])
+        integers = words.get(f"integers_{device}", words.get("integers", every.split("(")[0] + "(NUMBERS)"))
+        made = [integers if name == "labels" else every for name in self.roles]
         values = [
             self._filled(text).replace(
                 "NUMBERS", written(arrays[role].astype(int if name == "labels" else float).tolist())
@@ -212,7 +216,7 @@ class Function:
         return (
             "; ".join(self.of.imports),
             f"{setup + '; ' if setup else ''}{', '.join(self.roles)} = {', '.join(values)}",
-            f"print(float({words.get('shown', '(CALL)').replace('CALL', self.call)}{place}))",
+            f"print(float({words.get('shown', '(CALL)').replace('CALL', self.expression)}{place}))",
         )
 
 

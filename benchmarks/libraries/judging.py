@@ -114,7 +114,7 @@ def judge(one: Claim, device: PythonDevice, seconds: float, folder: Path) -> Res
         failure = made_small(tried.gravest, kernel, device)
     except (ClaimError, DeviceError) as error:
         return tried.result("not judged", str(error))
-    return confirm(one, kernel, failure, tried)
+    return confirm(one, kernel, failure, tried, device.name)
 
 
 def try_kernel(kernel: Kernel, device: PythonDevice, seconds: float, tried: Tried) -> None:
@@ -189,7 +189,7 @@ def numbers_of(kernel: Kernel, subject: Subject) -> Mapping[str, NDArray[np.floa
     return {role: values(array) for role, array in kernel.stored(subject.case.arrays).items()}
 
 
-def confirm(one: Claim, kernel: Kernel, failure: Failure, tried: Tried) -> Result:
+def confirm(one: Claim, kernel: Kernel, failure: Failure, tried: Tried, device: str = "cpu") -> Result:
     """Compute the accused element a second time: the right answer must lie where the oracle says that it does."""
     defect, worst = failure.defect, failure.defect.worst
     words = f"{defect.kind}, {defect.scene.words}: {defect.message}"
@@ -209,11 +209,13 @@ def confirm(one: Claim, kernel: Kernel, failure: Failure, tried: Tried) -> Resul
     units = float(abs(worst.got - number)) / last_place(element, float(number))
     made = replace(made, units=units, grade=grade(worst.got, float(number), element))
     if isinstance(one, Function):
-        made = replace(made, program=shortest_program(one, inputs, worst))
+        made = replace(made, program=shortest_program(one, inputs, worst, device))
     return made
 
 
-def shortest_program(one: Function, inputs: Mapping[str, NDArray[np.float64]], worst: Worst) -> tuple[str, ...]:
+def shortest_program(
+    one: Function, inputs: Mapping[str, NDArray[np.float64]], worst: Worst, device: str
+) -> tuple[str, ...]:
     """Three lines that print the wrong answer, of the accused row or element alone if it is enough; none if none do."""
     row = {role: array[worst.index[0]][None] for role, array in inputs.items()}
     element = {role: np.asarray(array)[worst.index][None, None] for role, array in inputs.items() if array.ndim == 2}
@@ -222,7 +224,7 @@ def shortest_program(one: Function, inputs: Mapping[str, NDArray[np.float64]], w
         tries.insert(0, (row, (0, *worst.index[1:])))
     if one.shape in ("number", "two", "logits"):
         tries.insert(0, (element, (0, 0)))
-    programs = (one.program(arrays, index) for arrays, index in tries)
+    programs = (one.program(arrays, index, device) for arrays, index in tries)
     return next((program for program in programs if printed(program) == repr(worst.got)), ())
 
 

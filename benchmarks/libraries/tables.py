@@ -25,6 +25,8 @@ def page(results: Results, device: str, installed: Installed) -> str:
         table(("library", *COUNTED, "functions with defects"), by_library(results, installed)),
         "### Defects\n" + ABOUT_DEFECTS,
         table(columns, defects(results, installed)),
+        "### Suspects\n" + ABOUT_SUSPECTS,
+        table(columns, defects(results, installed, "suspect")),
         "### Programs that show them\n" + ABOUT_PROGRAMS,
         "\n".join(programs(results)),
         "### What each function does\n" + ABOUT_FUNCTIONS,
@@ -52,6 +54,9 @@ an error as large as the right answer. Otherwise the column *units* says how man
 off: more than one, so that it is not even a neighbour of the right one. *Exactly* is the second computation, by mpmath
 from the definition, for the input as it is stored. *Allowed* names a sentence of the library's documentation that
 allows such an answer; `-` means that we know of none."""
+ABOUT_SUSPECTS = """\
+Answers that some other way to compute the same function may give in the same arithmetic, such as 1 + erf(x) for
+erfc(-x), and that are more than one unit off. They do not count as defects."""
 ABOUT_PROGRAMS = """\
 Each runs where the library is installed, without kfuzz. `python -m benchmarks.libraries.programs` runs them all, and
 compares what they print."""
@@ -86,9 +91,9 @@ def summary(results: Results, device: str) -> str:
     )
 
 
-def is_defect(result: Result) -> bool:
+def is_defect(result: Result, status: str = "broken") -> bool:
     """Whether an answer is wrong by more than one unit, and a second computation says so, too."""
-    return result.status == "broken" and result.grade in DEFECTS and bool(result.exact)
+    return result.status == status and result.grade in DEFECTS and bool(result.exact)
 
 
 def is_shown(result: Result) -> bool:
@@ -137,9 +142,9 @@ def by_library(results: Results, installed: Installed) -> Iterator[Sequence[str]
         yield (f"{first.package} {installed(first)}", *map(str, numbers))
 
 
-def defects(results: Results, installed: Installed) -> Iterator[Sequence[str]]:
+def defects(results: Results, installed: Installed, status: str = "broken") -> Iterator[Sequence[str]]:
     """A row for each defect, those of a library together, the lost answers first."""
-    for one, result in ordered(results):
+    for one, result in ordered(results, status):
         says = documented(one, result)
         yield (
             f"{one.package} {installed(one)}",
@@ -153,9 +158,9 @@ def defects(results: Results, installed: Installed) -> Iterator[Sequence[str]]:
         )
 
 
-def ordered(results: Results) -> list[tuple[Claim, Result]]:
+def ordered(results: Results, status: str = "broken") -> list[tuple[Claim, Result]]:
     """The defects in the order of the page."""
-    found = [(one, result) for one, result in results.items() if is_defect(result)]
+    found = [(one, result) for one, result in results.items() if is_defect(result, status)]
     libraries = list(dict.fromkeys(one.library for one in results))
     return sorted(found, key=lambda each: (libraries.index(each[0].library), each[1].grade != "lost", -each[1].units))
 
