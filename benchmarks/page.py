@@ -25,16 +25,22 @@ def heading(words: str) -> Lines:
 def table(align: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Lines:
     """A table whose columns lie left or right, as `align` says with a letter for each: "lrr"."""
     titles = tuple(columns)
-    if len(titles) != len(align):
-        raise ValueError(f"{len(align)} letters for {len(titles)} columns: {align}, {titles}")
-    yield row(titles)
-    yield f"|{'|'.join(RULES[letter] for letter in align)}|"
+    yield from head(align, titles)
     for cells in rows:
         shown = tuple(cells)
         if len(shown) != len(titles):
             raise ValueError(f"{len(shown)} cells for {len(titles)} columns: {shown}")
         yield row(shown)
     yield ""
+
+
+def head(align: str, columns: Iterable[str]) -> Lines:
+    """The first two lines of a table, for a script that prints each row as soon as it knows it."""
+    titles = tuple(columns)
+    if len(titles) != len(align):
+        raise ValueError(f"{len(align)} letters for {len(titles)} columns: {align}, {titles}")
+    yield row(titles)
+    yield f"|{'|'.join(RULES[letter] for letter in align)}|"
 
 
 def row(cells: Iterable[object]) -> str:

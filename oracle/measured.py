@@ -1,6 +1,6 @@
 """The measured errors of functions over every float, on the GPUs whose sweeps lie in oracle/function_models.
 
-`python benchmarks/tightness/gpu_functions.py` writes such a file. Knows no claim.
+`python -m benchmarks.tightness.gpu_functions` writes such a file. Knows no claim.
 """
 
 import json

@@ -1,6 +1,6 @@
 """How tensor cores add products of 8 bits, by instruction: the bits that are kept, and how many terms meet at once.
 
-`python benchmarks/tightness/gpu_hopper_tensor_cores.py` measures a row. Knows no claim.
+`python -m benchmarks.tightness.gpu_hopper_tensor_cores` measures a row. Knows no claim.
 docs/numerics.md#products-of-8-bits
 """
 

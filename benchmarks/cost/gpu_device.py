@@ -1,4 +1,4 @@
-"""Trials per second of one GPU process, and where the time goes: python benchmarks/cost/gpu_device.py [TRIALS]
+"""Trials per second of one GPU process, and where the time goes: python -m benchmarks.cost.gpu_device [TRIALS]
 
 Three launches a run (softmax/grid_three_launches), n <= 2000, all cheap probes on, every answer judged.
 """

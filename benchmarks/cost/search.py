@@ -1,4 +1,4 @@
-"""The speed of the search on the cpu for one core, and where the time goes: python benchmarks/cost/search.py [SECONDS]
+"""The speed of the search on the cpu for one core, and where the time goes: python -m benchmarks.cost.search [SECONDS]
 
 A campaign of one process over every correct kernel, after a short one that compiles them. Shares are of processor
 and waiting time alike; all but generation, device and oracle is bookkeeping. If others use the machine, look at the

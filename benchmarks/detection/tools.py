@@ -19,13 +19,13 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchmarks.detection.checker import Asked, every, mixed
 from benchmarks.detection.labelled import TOLD_AS, planted_programs
+from benchmarks.page import Lines, table
 from kfuzz.devices import ClaimError, Job, Probe, processes
 from kfuzz.gpu import driver, machine_code, nvidia, sanitizer
 
@@ -36,10 +36,10 @@ SILENT_FOR = 15.0
 FLUSHED_AFTER = 5.0
 NAMED = re.compile(r"pair_\w+?_(?:bug|right)")
 ENTRY = re.compile(r"\bk(?=\s*\()")
-HEAD = (
-    "| class | with a bug | cpu: by an error | tools: by an error | by a warning | missed "
-    "| without one | cpu: accused | tools: accused | cpu: seconds | tools: seconds |"
-)
+COLUMNS = (
+    "class", "with a bug", "cpu: by an error", "tools: by an error", "by a warning", "missed", "without one",
+    "cpu: accused", "tools: accused", "cpu: seconds", "tools: seconds",
+)  # fmt: skip
 
 Told = dict[str, set[tuple[str, bool]]]
 """The kinds that were reported for each kernel, and whether as an error."""
@@ -63,7 +63,7 @@ def main() -> None:
     print(f"{len(jobs)} programs are compiled", flush=True)
     told, seconds = watched(jobs, chosen.jobs, ends)
     names = [name for name in pairs if {f"pair_{name}_{which}" for which in BOTH} <= seconds.keys()]
-    print("\n".join(table(told, seconds, [Asked(chosen.threads, name, SEED) for name in names], chosen.jobs)))
+    print("\n".join(show(told, seconds, [Asked(chosen.threads, name, SEED) for name in names], chosen.jobs)))
 
 
 def job_of(name: str, has_bug: bool, threads: int) -> Job:
@@ -218,7 +218,7 @@ def watched(jobs: list[Job], side_by_side: int, ends: float) -> tuple[Told, dict
     return told, {name: sum(took) for name, took in seconds.items() if len(took) == len(sanitizer.TOOLS)}
 
 
-def table(told: Told, seconds: dict[str, float], asked: list[Asked], side_by_side: int) -> Iterator[str]:
+def show(told: Told, seconds: dict[str, float], asked: list[Asked], side_by_side: int) -> Lines:
     """A row for each class, and their sum."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for name in (one.name for one in asked):
@@ -231,13 +231,9 @@ def table(told: Told, seconds: dict[str, float], asked: list[Asked], side_by_sid
     for by_cpu, verdict, took in every(asked, side_by_side):
         row = counts[planted_programs.program(by_cpu.name).group]
         row.update({f"cpu {verdict}": 1, "cpu milliseconds": round(1000 * took)})
-    yield HEAD
-    yield "|---" * 11 + "|"
-    total = Counter[str]()
-    for name, row in counts.items():
-        total.update(row)
-        yield row_of(name, row)
-    yield row_of("**all**", total)
+    total = sum(counts.values(), Counter[str]())
+    rows = [*counts.items(), ("**all**", total)]
+    yield from table("l" + "r" * 10, COLUMNS, (cells_of(name, row) for name, row in rows))
 
 
 def verdict_of(finds: str, kinds: set[tuple[str, bool]]) -> str:
@@ -247,11 +243,10 @@ def verdict_of(finds: str, kinds: set[tuple[str, bool]]) -> str:
     return "found" if True in severities else "warned" if severities else "missed"
 
 
-def row_of(name: str, row: Counter[str]) -> str:
+def cells_of(name: str, row: Counter[str]) -> tuple[object, ...]:
     by_cpu, found, warned, missed = (row[one] for one in ("cpu found", "found", "warned", "missed"))
     numbers = (row["pairs"], by_cpu, found, warned, missed, row["pairs"], row["cpu accused"], row["accused"])
-    took = f"{row['cpu milliseconds'] / 1000:.1f} | {row['seconds']}"
-    return f"| {name} | {' | '.join(map(str, numbers))} | {took} |"
+    return (name, *numbers, f"{row['cpu milliseconds'] / 1000:.1f}", row["seconds"])
 
 
 if __name__ == "__main__":

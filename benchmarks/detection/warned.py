@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 
+from benchmarks.page import Lines, table
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Device, Finding, Job, Outcome, Probe
@@ -80,7 +81,7 @@ def main() -> None:
                     print(f"{where}: {reason}", file=sys.stderr, flush=True)
     except KeyboardInterrupt:
         pass  # all of them
-    print("\n".join(table(tally, searched)))
+    print("\n".join(show(tally, searched)))
 
 
 def searched_ones(kernel: Kernel, own: list[Mutant], options: ScoreOptions) -> Iterator[tuple[Mutant, str, str | None]]:
@@ -101,14 +102,11 @@ def searched_ones(kernel: Kernel, own: list[Mutant], options: ScoreOptions) -> I
         device.close()
 
 
-def table(tally: Counter[str], searched: Counter[str]) -> Iterator[str]:
+def show(tally: Counter[str], searched: Counter[str]) -> Lines:
     """A row for each reason."""
     yield f"{searched.total()} mutants: {', '.join(f'{count} {status}' for status, count in searched.most_common())}."
     yield ""
-    yield "| told by warnings alone, for | mutants |"
-    yield "|---|---:|"
-    for reason, count in tally.most_common():
-        yield f"| {reason} | {count} |"
+    yield from table("lr", ("reported by warnings alone, for", "mutants"), tally.most_common())
 
 
 if __name__ == "__main__":

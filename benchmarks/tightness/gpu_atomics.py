@@ -1,4 +1,4 @@
-"""Find which atomics flush denormals, by type, place and instruction: python benchmarks/tightness/gpu_atomics.py [cpu]
+"""Find which atomics flush denormals, by type, place and instruction: python -m benchmarks.tightness.gpu_atomics [cpu]
 
 Prints the table of docs/numerics.md#atomics. It runs on a GPU; with `cpu`, on the cpu device.
 """
@@ -11,12 +11,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.page import head, row
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Buffer, Device, Job, Probe, Step
 from kfuzz.gpu.device import GpuDevice
 from kfuzz.oracle.elements import F64, U32
 
 SOURCE = Path(__file__).with_suffix(".cu")
+COLUMNS = ("type", "operation", "memory", "flushed", "-0.75 becomes", "what it gives back")
 LEAST_NORMAL = {"float": -126, "double": -1022, "__half": -14, "__half2": -14} | {
     "__nv_bfloat16": -126, "__nv_bfloat162": -126,
 }  # fmt: skip
@@ -80,25 +82,25 @@ def try_operation(device: Device, kind: str, how: str, place: int) -> Seen:
     return Seen(kind, how, place, got["after"], got["before"])
 
 
-def row(one: Seen) -> str:
-    """One line of the table: what is flushed, and whether the operation returns the former value of the cell."""
+def cells_of(one: Seen) -> tuple[str, ...]:
+    """One row of the table: what is flushed, and whether the operation returns the former value of the cell."""
     first = np.array([a for a, _ in PAIRS.values()])
     same = "" if one.how == "Red" else ("as it was" if (one.before == first).all() else f"{one.before.tolist()}")
     lost = [name for name, left, right in zip(PAIRS, one.after, exact(one.how), strict=True) if left != right]
     others = [f"{left:g}" for left, right in zip(one.after, exact(one.how), strict=True) if left not in (right, 0)]
     left = ("all" if len(lost) == len(PAIRS) else ", ".join(lost) or "nothing") + "".join(f" ({o}!)" for o in others)
     sign = ("-" if np.signbit(one.after[SIGNED]) else "+") + ("0" if one.after[SIGNED] == 0 else "0.75")
-    return f"| `{one.kind}` | {one.how} | {'shared' if one.place else 'global'} | {left} | {sign} | {same} |"
+    return (f"`{one.kind}`", one.how, "shared" if one.place else "global", left, sign, same)
 
 
 def main() -> None:
     """Print the table for the device at hand."""
     on_cpu = sys.argv[1:] == ["cpu"]
     with closing(CpuDevice() if on_cpu else GpuDevice()) as device:
-        print("| type | operation | memory | flushed | -0.75 becomes | what it gives back |\n|---|---|---|---|---|---|")
+        print("\n".join(head("llllll", COLUMNS)))
         for kind, how, place in (*ADDITIONS, *OTHERS):
             if not on_cpu or kind in ON_THE_CPU:
-                print(row(try_operation(device, kind, how, place)), flush=True)
+                print(row(cells_of(try_operation(device, kind, how, place))), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Measure every function that a formula may name, on all 2^32 floats and all 16-bit numbers of this GPU.
 
-    python benchmarks/tightness/gpu_functions.py --into oracle/function_models [--stride 1] [--device gpu]
+    python -m benchmarks.tightness.gpu_functions --into oracle/function_models [--stride 1] [--device gpu]
 
 It writes one file, named after the GPU and its CUDA version, that the oracle's models read.
 """

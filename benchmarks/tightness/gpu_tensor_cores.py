@@ -1,4 +1,4 @@
-"""Measure how the tensor cores add: python benchmarks/tightness/gpu_tensor_cores.py [cpu]
+"""Measure how the tensor cores add: python -m benchmarks.tightness.gpu_tensor_cores [cpu]
 
 Prints the tables of docs/numerics.md#tensor-cores: how many bits below the largest term of a block are kept, whether
 the lower bits are cut or rounded, how many products are added at once, and how the sum is brought to its format; the
@@ -7,13 +7,14 @@ cpu device adds up in another way.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.page import table
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Buffer, Device, Job, Probe, Step
 from kfuzz.gpu.device import GpuDevice
@@ -47,6 +48,10 @@ UNITS = (
     Unit("f16, sums in f16", "sums_of_products<__half, __half, 16, __half>", 16, F16, F16),
 )
 
+COLUMNS = (
+    "product", "bits kept below the largest product", "below C", "a term below is", "the sum is", "added at once",
+    "all below is lost",
+)  # fmt: skip
 Factors = tuple[float, float]
 Terms = dict[int, float | Factors]
 """Products by their places; of a number alone the factors do not matter."""
@@ -107,8 +112,8 @@ def manner(exact: float, got: float, step: float) -> str:
     return "cut" if got == down else "rounded" if got == np.rint(exact / step) * step else f"{got!r} for {exact!r}"
 
 
-def row(device: Device, unit: Unit) -> str:
-    """One line of the table."""
+def cells_of(device: Device, unit: Unit) -> tuple[object, ...]:
+    """One row of the table."""
     beside_product, beside_c = kept_below(device, unit, in_c=False), kept_below(device, unit, in_c=True)
     last = TOP * 2.0**-beside_product
     terms = [({0: TOP, 1: -TOP, 2: sign * 1.75 * last}, 0.0) for sign in (1, -1)]
@@ -121,9 +126,9 @@ def row(device: Device, unit: Unit) -> str:
     lost = sums(device, unit, [({0: TOP} | dict.fromkeys(range(1, unit.k), 0.5 * last), 0.0)])[0] == TOP
     at_once = added_at_once(device, unit)
     return (
-        f"| {unit.name} | {beside_product} | {beside_c} | {' and '.join(dict.fromkeys(of_terms))} | "
-        f"{' and '.join(dict.fromkeys(of_sums))} | {at_once} of {unit.k} | {'yes' if lost else 'no'} |"
-    )
+        unit.name, beside_product, beside_c, " and ".join(dict.fromkeys(of_terms)),
+        " and ".join(dict.fromkeys(of_sums)), f"{at_once} of {unit.k}", "yes" if lost else "no",
+    )  # fmt: skip
 
 
 def pairs_of(form: Element) -> dict[str, Factors]:
@@ -193,30 +198,32 @@ def of_all_kinds(unit: Unit, rng: np.random.Generator, count: int) -> tuple[Real
     return unit.operand.round(a), unit.operand.round(b), unit.sum.round(c)
 
 
-def apart(one: Device, other: Device, unit: Unit) -> str:
+def apart(one: Device, other: Device, unit: Unit) -> tuple[object, ...]:
     """How many blocks two devices add up in different ways."""
     a, b, c = of_all_kinds(unit, np.random.default_rng(1), 4096)
     a[:, unit.k :], b[:, unit.k :] = 0.0, 0.0
     got, wanted = (blocks(device, unit, a, b, c) for device in (one, other))
     differ = got.astype(np.float32).view(np.uint32) != wanted.astype(np.float32).view(np.uint32)
-    return f"| {unit.name} | {len(c)} | {(got == wanted).mean():.1%} | {differ.sum()} |"
+    return unit.name, len(c), f"{(got == wanted).mean():.1%}", differ.sum()
 
 
 def main() -> None:
     """Print the tables for the device at hand."""
     with closing(CpuDevice() if sys.argv[1:] == ["cpu"] else GpuDevice()) as device:
-        print("| product | bits kept below the largest product | below C | a term below is | the sum is | "
-              "added at once | all below is lost |\n|---|---|---|---|---|---|---|")  # fmt: skip
-        for unit in UNITS:
-            print(row(device, unit), flush=True)
-        print(f"\n| beside | {' | '.join(unit.name for unit in UNITS)} |\n|---|{'---|' * len(UNITS)}")
-        for name in pairs_of(F16):
-            print(f"| {name} | {' | '.join(kept_beside(device, unit, name) for unit in UNITS)} |", flush=True)
+        print_table("lrrllll", COLUMNS, (cells_of(device, unit) for unit in UNITS))
+        print_table("l" * (1 + len(UNITS)), ("beside", *(unit.name for unit in UNITS)), (
+            (name, *(kept_beside(device, unit, name) for unit in UNITS)) for name in pairs_of(F16)
+        ))  # fmt: skip
         if not isinstance(device, CpuDevice):
             with closing(CpuDevice()) as other:
-                print("\n| product | blocks | equal | the cpu device differs in |\n|---|---|---|---|")
-                for unit in UNITS:
-                    print(apart(device, other, unit), flush=True)
+                columns = ("product", "blocks", "equal", "the cpu device differs in")
+                print_table("lrrr", columns, (apart(device, other, unit) for unit in UNITS))
+
+
+def print_table(align: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
+    """Print each line as soon as it is known."""
+    for line in table(align, columns, rows):
+        print(line, flush=True)
 
 
 if __name__ == "__main__":
