@@ -1,14 +1,14 @@
 """Judge the public functions of Python libraries, as they are installed here.
 
-    python -m benchmarks.libraries.judge --out FOLDER [--device gpu] [LIBRARY ... LIBRARY/FUNCTION ...]
+    python -m benchmarks.libraries measure functions --out FOLDER [--device gpu] [LIBRARY ... LIBRARY/FUNCTION ...]
 
 functions.py reads the list of functions of floats; `narrow/LIBRARY` are claims of functions of 8 and 4 bits. The
 functions of a library are tried one after the other, each for so many seconds after its first trial. The gravest wrong
 answer is made small, and mpmath computes it a second time: an accusation that this does not confirm is withdrawn, and
 is a bug of kfuzz.
 
-FOLDER keeps the files that were tried and each result: the same command goes on where it was interrupted. Prints the
-page in Markdown; `--table` prints the page of the results that there are.
+FOLDER keeps the files that were tried and each result: the same command goes on where it was interrupted. With
+`--table` nothing is tried; `try functions` in place of `measure functions` prints the section alone.
 """
 
 import argparse
@@ -26,12 +26,13 @@ from pathlib import Path
 
 from benchmarks.libraries import functions, narrow
 from benchmarks.libraries.judging import Claim, Result, judge
-from benchmarks.libraries.tables import page, program_entries
+from benchmarks.libraries.tables import program_entries
+from benchmarks.measurement import Figures
 from kfuzz.callables.device import PythonDevice
 
 GRACE = 240.0
 """Seconds without a result, after which the claim that is tried has no end."""
-PROGRAMS = Path(__file__).parent / "data" / "programs.json"
+PROGRAMS = Path(__file__).with_name("programs.json")
 
 
 def claims_of(asked: str, device: str) -> Iterator[Claim]:
@@ -46,37 +47,45 @@ def claims_of(asked: str, device: str) -> Iterator[Claim]:
         yield from (one for one in listed.functions() if function in ("", one.name, one.key))
 
 
-def main() -> int:
-    """Try them all, a process for each library, and print the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="LIBRARY[/FUNCTION]", help="default: all functions of floats")
-    parser.add_argument("--device", default="cpu", choices=("cpu", "gpu"))
-    parser.add_argument("--seconds", type=float, default=3)
-    parser.add_argument("--jobs", type=int, default=2, help="libraries at a time")
-    parser.add_argument("--table", action="store_true", help="try nothing; print the results that there are")
-    parser.add_argument(
-        "--programs", action="store_true", help="keep the three-line programs for benchmarks.libraries.programs"
-    )
-    parser.add_argument("--alone", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--out", type=Path, required=True, help="where the files that are tried, and the results, lie")
-    asked = parser.parse_args()
-    out = asked.out.resolve()
+def measure(arguments: Sequence[str]) -> Figures:
+    """Try them all, a process for each library; each result is a record."""
+    asked = parse(arguments)
     groups = [list(claims_of(name, asked.device)) for name in asked.names or functions.libraries()]
-    if asked.alone:
-        judge_group(groups[0], asked.device, asked.seconds, out)
-        return 0
+    out = asked.out.resolve()
     if not asked.table:
         with ThreadPoolExecutor(asked.jobs) as pool:
             for library in pool.map(lambda group: try_group(group, asked, out), groups):
                 print(library, file=sys.stderr, flush=True)
     every = {one: read(out, one) for group in groups for one in group}
     results = {one: result for one, result in every.items() if result is not None}
-    print(page(results, asked.device, installed))
     if asked.programs:
-        PROGRAMS.write_text(
-            json.dumps(program_entries(results, installed), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-        )
-    return 0
+        made = program_entries(results, installed)
+        PROGRAMS.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    versions = {one.package: installed(one) for one in results}
+    rows = [{"library": one.library, "key": one.key, **asdict(result)} for one, result in results.items()]
+    return Figures({"device": asked.device, "versions": versions}, {"results": rows})
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="LIBRARY[/FUNCTION]", help="default: all functions of floats")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "gpu"))
+    parser.add_argument("--seconds", type=float, default=3)
+    parser.add_argument("--jobs", type=int, default=2, help="libraries at a time")
+    parser.add_argument("--table", action="store_true", help="try nothing; take the results that there are")
+    parser.add_argument(
+        "--programs", action="store_true", help="keep the three-line programs for benchmarks.libraries.programs"
+    )
+    parser.add_argument("--alone", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--out", type=Path, required=True, help="where the files that are tried, and the results, lie")
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    """Judge the claims of one library in this process: `try_group` starts it."""
+    asked = parse(None)
+    judge_group(list(claims_of(asked.names[0], asked.device)), asked.device, asked.seconds, asked.out.resolve())
 
 
 def judge_group(claims: Sequence[Claim], device: str, seconds: float, out: Path) -> None:
@@ -177,4 +186,4 @@ def installed(one: Claim) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

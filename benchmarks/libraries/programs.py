@@ -1,6 +1,6 @@
 """Run the programs of the page and compare what they print: `python -m benchmarks.libraries.programs [LIBRARY ...]`.
 
-They stand in data/programs.json. Those of a library run in one process, without kfuzz; a library that is not
+They are in programs.json. Those of a library run in one process, without kfuzz; a library that is not
 installed, or has another version, is skipped, and this says so. Exit code 1 if a program prints anything else.
 """
 
@@ -12,7 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-PROGRAMS = Path(__file__).parent / "data" / "programs.json"
+PROGRAMS = Path(__file__).with_name("programs.json")
 SECONDS = 600
 RUNNER = """\
 import contextlib, io, json, sys

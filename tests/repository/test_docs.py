@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -121,7 +122,14 @@ def check_target(arguments: list[str]) -> None:
 
 
 def check_benchmark(program: str, arguments: list[str]) -> None:
-    """The file exists and mentions the options."""
+    """The file exists and mentions the options; those of a section are its script's."""
+    folder = program.removeprefix("-m ").removeprefix("benchmarks.")
+    if arguments[:1] in (["measure"], ["try"]):
+        sections = import_module(f"benchmarks.{folder}.__main__").PAGE.sections
+        script = next((one.script for one in sections if one.name == arguments[1]), None)
+        if script is None:
+            raise WrongError(f"benchmarks.{folder}: no section {arguments[1]}")
+        program = f"-m benchmarks.{folder}.{script}"
     path = ROOT / (f"{program.removeprefix('-m ').replace('.', '/')}.py" if program.startswith("-m") else arguments[0])
     path = path if path.is_file() else path.with_suffix("") / "__main__.py"
     if not path.is_file():
@@ -170,7 +178,8 @@ def test_the_examples_of_a_help_work(command: str | None) -> None:
         "make sok",
         "python -m kfuzz.oracle --ful",
         "python -m benchmarks.detection.reslts --out x",
-        "python -m benchmarks.detection.results --ouput x",
+        "python -m benchmarks.detection measure results --ouput x",
+        "python -m benchmarks.detection try reslts",
         "pip install kfuzz",
         "python -m pip install 'kfuzz[gpu]'",
         "kfuzz list; rm -rf .",

@@ -1,0 +1,25 @@
+"""The functions of libraries: what was kept, what was broken, and how."""
+
+from benchmarks.libraries.judge import claims_of
+from benchmarks.libraries.judging import Claim, Result
+from benchmarks.libraries.tables import page
+from benchmarks.measurement import Measurement
+from benchmarks.page import Lines
+
+
+def show(made: Measurement) -> Lines:
+    """The tables over the results, for the claims that are still in the list."""
+    device, versions = made["device"], made["versions"]
+    rows = made.table("results")
+    claims = {
+        (one.library, one.key): one
+        for library in dict.fromkeys(row["library"] for row in rows) for one in claims_of(library, device)
+    }  # fmt: skip
+    results: dict[Claim, Result] = {}
+    for row in rows:
+        if claim := claims.get((row["library"], row["key"])):
+            fields = {name: value for name, value in row.items() if name not in ("library", "key")}
+            results[claim] = Result(**{**fields, "program": tuple(row["program"])})
+    yield from page(results, device, lambda one: versions.get(one.package, "")).split("\n")
+    yield ""
+    yield from made.note()
