@@ -29,6 +29,14 @@ class AsmError(ValueError):
         self.line = line
 
 
+class SeveralTextsError(AsmError):
+    """A macro in the text of an asm statement has several meanings, by what the preprocessor chooses."""
+
+    def __init__(self, macro: str, line: int) -> None:
+        super().__init__(f"a text that the macro {macro} completes", line)
+        self.macro = macro
+
+
 @dataclass(frozen=True)
 class AsmOperand:
     """A C++ expression that the PTX text calls by its number; `constraint` is the letter, such as r for 32 bits."""
@@ -48,16 +56,15 @@ class AsmStatement:
     operands: tuple[AsmOperand, ...]
 
 
-def find_text_macros(source: str) -> dict[str, str | None]:
-    """The macros of a source that are strings; None for those with several meanings."""
-    found: dict[str, str | None] = {}
+def find_text_macros(source: str) -> dict[str, tuple[str, ...]]:
+    """The macros of a source that are strings, with their meanings."""
+    found: dict[str, tuple[str, ...]] = {}
     for one in TEXT_MACRO.finditer(source):
-        text = one[2] if found.get(one[1], one[2]) == one[2] else None
-        found[one[1]] = text
+        found[one[1]] = tuple(dict.fromkeys((*found.get(one[1], ()), one[2])))
     return found
 
 
-def read_statement(source: str, code: str, macros: Mapping[str, str | None]) -> AsmStatement:
+def read_statement(source: str, code: str, macros: Mapping[str, tuple[str, ...]]) -> AsmStatement:
     """The asm statement whose inside, from bracket to bracket, is `source`; `code` is the same, blanked."""
     sections = list(_sections(code))
     text: list[str] = []
@@ -85,7 +92,7 @@ def _sections(code: str) -> Iterator[tuple[int, int]]:
     yield start, len(code)
 
 
-def _characters(source: str, macros: Mapping[str, str | None]) -> Iterator[tuple[str, int]]:
+def _characters(source: str, macros: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, int]]:
     """The characters of adjacent string literals, each with its line."""
     at = line = 0
     while at < len(source):
@@ -93,10 +100,12 @@ def _characters(source: str, macros: Mapping[str, str | None]) -> Iterator[tuple
         if piece is None:
             raise AsmError(f"a text with {source[at]!r} in it", line)
         if piece["macro"]:
-            literal = macros.get(piece["macro"])
-            if literal is None:
+            literals = macros.get(piece["macro"], ())
+            if len(literals) > 1:
+                raise SeveralTextsError(piece["macro"], line)
+            if not literals:
                 raise AsmError(f"a text that the macro {piece['macro']} completes", line)
-            yield from ((char, line) for char, _ in _characters(literal, {}))
+            yield from ((char, line) for char, _ in _characters(literals[0], {}))
         elif piece["raw"] is not None:
             for char in piece["raw"]:
                 yield char, line

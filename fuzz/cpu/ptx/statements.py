@@ -8,8 +8,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kfuzz.cpu.ptx.asm_text import STATEMENT, AsmError, closing, find_text_macros, read_statement
+from kfuzz.cpu.ptx.asm_text import (
+    STATEMENT,
+    AsmError,
+    SeveralTextsError,
+    closing,
+    find_text_macros,
+    read_statement,
+)
 from kfuzz.cpu.ptx.blocks import write_statement
+from kfuzz.cpu.ptx.words import C
 from kfuzz.sources.cuda_text import blank_non_code
 
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b(?:\\\n|[^\n])*\n?", re.MULTILINE)
@@ -36,7 +44,7 @@ class Refused:
 
 
 def translate_statements(
-    source: str, code: str, macros: Mapping[str, str | None] | None = None
+    source: str, code: str, macros: Mapping[str, tuple[str, ...]] | None = None
 ) -> Iterator[Translated | Refused]:
     """What becomes of each asm statement of a source; `code` is blanked, `macros` are macros that are strings."""
     known = find_text_macros(source) if macros is None else macros
@@ -60,10 +68,13 @@ def translate_statements(
         yield Translated(statement.start(), end, made + newline * (wanted - made.count("\n")))
 
 
-def _translate(source: str, code: str, macros: Mapping[str, str | None]) -> str:
+def _translate(source: str, code: str, macros: Mapping[str, tuple[str, ...]]) -> str:
     """The C++ for the inside of a statement."""
     if not (choice := _choice(code)):
-        return write_statement(read_statement(source, code, macros))
+        try:
+            return write_statement(read_statement(source, code, macros))
+        except SeveralTextsError as error:
+            return _choose_text(source, code, macros, error.macro)
     made = []
     for directive, start, end in choice.branches:
         one = choice.without_others(source, start, end)
@@ -80,6 +91,15 @@ def _translate(source: str, code: str, macros: Mapping[str, str | None]) -> str:
     if joined.count("\n") > source.count("\n"):
         raise AsmError("a choice of the preprocessor on fewer lines than its translation")
     return joined
+
+
+def _choose_text(source: str, code: str, macros: Mapping[str, tuple[str, ...]], macro: str) -> str:
+    """The C++ for each meaning of a macro in the text; the compiler compares them with the one that it has."""
+    made = "({ "
+    for text in macros[macro]:
+        one = " ".join(_translate(source, code, {**macros, macro: (text,)}).split())
+        made += f"if constexpr ({C}ptx_is_text({macro}, {text})) {one}; else "
+    return f'{made}{C}ptx_refused("an asm statement with another text in {macro}"); }})'
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ struct Asked {
   uint32_t bytes, zeros;
   uint32_t older;
   uint32_t phase;  // of the barrier
+  uint32_t owner;  // the thread that has handed it to the barrier (cp.async.mbarrier.arrive) and may wait for it as well, plus 1
 };
 
 struct OfBarrier {
@@ -39,7 +40,7 @@ struct CopyRoom {
   uint32_t size, used = 1, unused = no_entry;
   uint32_t newest_of[max_residents][max_threads];
   OfBarrier of_barrier[max_residents][most_barriers];
-  bool has_any[max_residents];
+  bool has_any[max_residents], has_handed[max_residents];
 };
 PerProcess<CopyRoom> room;  // lists that a run leaves are freed when a block of the next run starts there
 
@@ -127,6 +128,43 @@ void make_all(uint32_t at) {
 
 }  // namespace
 
+// Takes the copies for which it holds out of a list, and gives the newest of them.
+template <class Holds>
+static uint32_t take_out(uint32_t &newest, Holds holds) {
+  uint32_t taken = no_entry, *end = &taken;
+  for (uint32_t *link = &newest; *link != no_entry;) {
+    uint32_t at = *link;
+    if (!room.asked[at].to || !holds(room.asked[at])) {
+      link = &room.asked[at].older;
+      continue;
+    }
+    *link = room.asked[at].older;
+    *end = at;
+    end = &room.asked[at].older;
+    *end = no_entry;
+  }
+  return taken;
+}
+
+void hand_copies_to(const void *barrier, uint32_t phase) {
+  const auto me = static_cast<uint32_t>(block.current) + 1;
+  uint32_t taken = take_out(newest_of_thread(), [](const Asked &) { return true; });
+  uint32_t *newest = taken == no_entry ? nullptr : list_of_barrier(barrier);
+  if (!newest) return make_all(taken);
+  uint32_t oldest = taken;
+  for (uint32_t at = taken; at != no_entry; oldest = at, at = room.asked[at].older) room.asked[at].phase = phase, room.asked[at].owner = me;
+  room.asked[oldest].older = *newest;
+  *newest = taken;
+  room.has_handed[running.resident] = true;
+}
+
+// It is over for whoever has asked for it as soon as that thread has waited, by whatever.
+static void land_handed() {
+  if (!room.has_handed[running.resident]) return;
+  const auto me = static_cast<uint32_t>(block.current) + 1;
+  for (OfBarrier &one : room.of_barrier[running.resident]) make_all(take_out(one.newest, [me](const Asked &a) { return a.owner == me; }));
+}
+
 static void forget_list(uint32_t &newest) {
   while (newest != no_entry) {
     uint32_t older = room.asked[newest].older;
@@ -139,7 +177,7 @@ void forget_copies_of(uint32_t number) {
   if (!room.has_any[number]) return;
   for (uint32_t &newest : room.newest_of[number]) forget_list(newest);
   for (OfBarrier &one : room.of_barrier[number]) forget_list(one.newest);
-  room.has_any[number] = false;
+  room.has_any[number] = room.has_handed[number] = false;
 }
 
 void enter_copies_of(uint32_t number) { running.resident = number; }
@@ -151,7 +189,7 @@ using namespace cuda_on_cpu;
 CUDA_ON_CPU_API void cuda_on_cpu_async_copy(void *to, const void *from, uint32_t bytes, uint32_t zeros, const void *barrier,
                                             uint32_t phase) {
   Asked one = {static_cast<char *>(to), static_cast<const char *>(from), reinterpret_cast<uintptr_t>(__builtin_return_address(0)),
-               bytes, zeros < bytes ? zeros : bytes, no_entry, phase};
+               bytes, zeros < bytes ? zeros : bytes, no_entry, phase, 0};
   auto aligned = [&one](uintptr_t address) {
     if (address % one.bytes) report_misaligned(address, one.bytes, one.pc);
   };
@@ -167,10 +205,11 @@ CUDA_ON_CPU_API void cuda_on_cpu_async_copy(void *to, const void *from, uint32_t
   if (checker.active) empty(one);
 }
 
-CUDA_ON_CPU_API void cuda_on_cpu_async_commit() { remember({nullptr, nullptr, 0, 0, 0, no_entry, 0}, newest_of_thread()); }
+CUDA_ON_CPU_API void cuda_on_cpu_async_commit() { remember({nullptr, nullptr, 0, 0, 0, no_entry, 0, 0}, newest_of_thread()); }
 
 // Waits for all batches but the last few; does not wait for copies that are in no batch yet.
 CUDA_ON_CPU_API void cuda_on_cpu_async_wait(uint32_t but) {
+  land_handed();
   uint32_t *link = &newest_of_thread();
   for (uint64_t ends = uint64_t{but} + 1; *link != no_entry; link = &room.asked[*link].older)
     if (!room.asked[*link].to && !--ends) break;

@@ -11,5 +11,7 @@ namespace cuda_on_cpu {
 
 void forget_copies_of(uint32_t resident);  // a block starts there
 void enter_copies_of(uint32_t resident);
+// Those of the current thread are made when that phase of a barrier is over.
+void hand_copies_to(const void *barrier, uint32_t phase);
 
 }  // namespace cuda_on_cpu

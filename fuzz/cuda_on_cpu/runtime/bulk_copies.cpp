@@ -8,6 +8,7 @@
 #include "checker.h"
 #include "cluster.h"
 #include "common_access.h"
+#include "host_code.h"
 #include "library_image.h"
 #include "memory_map.h"
 #include "ordering.h"
@@ -553,6 +554,19 @@ CUDA_ON_CPU_API void cuda_on_cpu_proxy_fence(uint32_t which) {
   if (which & fence_async_shared) order_proxy_fence(block.current, Proxy::async_shared);
   if (which & fence_async_global) order_proxy_fence(block.current, Proxy::async_global);
   if (which & fence_map_release) order_proxy_fence(block.current, Proxy::tensor_map);
+}
+
+// One of three fields of a map. The whole map is read and written.
+CUDA_ON_CPU_API void cuda_on_cpu_map_replace(void *at, uint32_t field, uint32_t axis, uint64_t value, int line) {
+  uintptr_t pc = CALLER;
+  take_turn_if_over(pc);
+  must_be_aligned(at, 64, pc);
+  for (uint32_t i = 0; checker.active && i < bytes_of_map; i += 16) {
+    checker_access(reinterpret_cast<uintptr_t>(at) + i, 16, Access::read, pc);
+    checker_access(reinterpret_cast<uintptr_t>(at) + i, 16, Access::write, pc);
+  }
+  if (!is_made(at)) end_by_map(Kind::no_tensor_map, at, 0, pc);
+  if (const char *why = replace_field(at, static_cast<MapField>(field), axis, value)) host_refuses(why, line);
 }
 
 CUDA_ON_CPU_API void cuda_on_cpu_map_acquire(const void *map) {

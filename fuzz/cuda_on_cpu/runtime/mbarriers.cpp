@@ -287,6 +287,23 @@ CUDA_ON_CPU_API uint64_t cuda_on_cpu_mbarrier_arrive(void *at, uint32_t count, u
   return state;
 }
 
+// An arrival that follows when the thread's copies have landed. One that counts takes the place of one that is expected.
+CUDA_ON_CPU_API void cuda_on_cpu_mbarrier_arrive_after_copies(void *at, bool counts) {
+  Mbarrier &one = used(reinterpret_cast<uintptr_t>(at), CALLER);
+  hand_copies_to(at, one.phase);
+  if (checker.active) gather(one, told_by(block.current));
+  if (!counts) return;
+  if (!one.pending) end_by(Kind::mbarrier_too_many_arrivals, one.address, CALLER);
+  one.pending--;
+  complete_if_over(one);
+}
+
+// The current thread has stored bytes that this mbarrier counts.
+CUDA_ON_CPU_API void cuda_on_cpu_mbarrier_stored(void *at, uint32_t bytes) {
+  Mbarrier &one = used(reinterpret_cast<uintptr_t>(at), CALLER);
+  bytes_came(number_of(one), bytes, checker.active ? told_by(block.current) : nothing);
+}
+
 CUDA_ON_CPU_API void cuda_on_cpu_mbarrier_expect(void *at, int64_t bytes) {
   Mbarrier &one = used(reinterpret_cast<uintptr_t>(at), CALLER);
   change_bytes(one, bytes, CALLER);

@@ -89,6 +89,26 @@ void change(void *at, const TensorMap &to) {
   memcpy(at, &map, sizeof map);
 }
 
+const char *replace_field(void *at, MapField field, uint32_t axis, uint64_t value) {
+  TensorMap map = map_at(at);
+  if (field == map_start) {
+    if (!value || value % 16) return "tensormap.replace with an address that is not a multiple of 16";
+    map.start = value;
+  } else if (field == map_size) {
+    if (axis >= most_axes) return "tensormap.replace of an axis that no map has";
+    if (axis >= map.rank) return nullptr;
+    if (!value) return "tensormap.replace with a size of 0";
+    map.size_less_1[axis] = static_cast<uint32_t>(value - 1);
+  } else {
+    if (axis >= most_axes - 1) return "tensormap.replace of a stride that no map has";
+    if (axis + 1 >= map.rank) return nullptr;
+    if (value % 16 || value >= stride_end) return "tensormap.replace with a stride that is not a multiple of 16, or is 2^40 or more";
+    map.stride[axis] = value;
+  }
+  change(at, map);
+  return nullptr;
+}
+
 uint32_t elements_along(const TensorMap &map, uint32_t axis) { return (map.box_less_1[axis] + uint32_t{map.step[axis]}) / map.step[axis]; }
 
 uint64_t bytes_of_box(const TensorMap &map) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "abi.h"
+#include "mbarrier_operations.h"
 
 namespace cuda_on_cpu {
 
@@ -38,7 +39,9 @@ const char *lacks(const AskedMap &asked);
 
 bool is_made(const void *map);
 TensorMap map_at(const void *map);
-void change(void *map, const TensorMap &to);  // by tensormap.replace
+void change(void *map, const TensorMap &to);
+// By tensormap.replace. Null, or why PTX leaves undefined what comes of it. Axes that a map does not have are ignored.
+const char *replace_field(void *map, MapField field, uint32_t axis, uint64_t value);
 
 uint32_t bytes_of_element(uint32_t type);
 bool is_float(uint32_t type);

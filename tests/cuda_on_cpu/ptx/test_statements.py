@@ -141,7 +141,10 @@ def test_strings_that_macros_name_are_part_of_the_text() -> None:
     source = '#define HINT ".L1::no_allocate"\nasm("ld.global" HINT ".u32 %0, [%1];" : "=r"(a) : "l"(p));'
     assert "ptx_load<" in translated(source)
     two = '#ifdef A\n#define HINT ".cg"\n#else\n#define HINT ".ca"\n#endif\n'
-    why, _ = refused(two + 'asm("ld.global" HINT ".u32 %0, [%1];" : "=r"(a) : "l"(p));')
+    chosen = translated(two + 'asm("ld.global" HINT ".u32 %0, [%1];" : "=r"(a) : "l"(p));')
+    assert [f'ptx_is_text(HINT, "{one}")' in chosen for one in (".cg", ".ca", ".cs")] == [True, True, False]
+    assert ("u32, 1, true>" in chosen, "u32, 1, false>" in chosen) == (True, True)
+    why, _ = refused('asm("ld.global" HINT ".u32 %0, [%1];" : "=r"(a) : "l"(p));')
     assert why == "a text that the macro HINT completes"
     assert refused('asm("setp." #how ".u32 %0, %0, 1;" :: "r"(a));')[0].startswith("a text with '#' in it")
     assert "ptx_add" in translated('asm(R"(add.u32 %0, %0, 1;)" /* not ":" */ : "+r"(a) // "=r"(c)\n : : "memory");')

@@ -69,5 +69,13 @@ int main() {
   EXPECT(swizzled(plain, 0x10080) == 0x10080 + 16);
   plain.swizzle_bytes = 64;
   EXPECT(swizzled(plain, 0x10000 + 5 * 64 + 16) == 0x10000 + 5 * 64 + (1 ^ 2) * 16);
+  // Fields that a kernel replaces.
+  EXPECT(refused([](Lists &, AskedMap &) {}) == R::no);
+  EXPECT(replace_field(map, map_start, 0, 256) == nullptr && map_at(map).start == 256 && is_made(map));
+  EXPECT(replace_field(map, map_size, 1, 7) == nullptr && map_at(map).size_less_1[1] == 6);
+  EXPECT(replace_field(map, map_stride, 0, 512) == nullptr && map_at(map).stride[0] == 512);
+  EXPECT(replace_field(map, map_size, 4, 0) == nullptr && map_at(map).size_less_1[4] == 0);  // an axis that it does not have
+  EXPECT(replace_field(map, map_start, 0, 8) && replace_field(map, map_size, 1, 0) && replace_field(map, map_stride, 0, 24));
+  EXPECT(replace_field(map, map_size, 5, 1) && replace_field(map, map_stride, 4, 16));
   return failures;
 }

@@ -15,7 +15,7 @@ from kfuzz.programs.build import load_program
 from kfuzz.programs.check import CheckedProgram
 
 pytestmark = pytest.mark.slow
-FILES = ("bulk_copies", "bulk_copies_by_ptx", "tensor_maps", "wgmma")
+FILES = ("bulk_copies", "bulk_copies_by_ptx", "tensor_maps", "wgmma", "async_stores")
 CASE = re.compile(r"(?:(?<!define )\b(?:CASE|PAIR)\(|\{\")(\w+)\"?, [\d{a-z]")
 CASES = {file: tuple(CASE.findall(source(file))) for file in FILES}
 WRONG = [(file, case) for file in FILES for case in re.findall(r"//~ \w+: [\w-]+ if (\w+)", source(file))]

@@ -85,6 +85,19 @@ def _with_tile(word: str) -> str:
     return rf"(?:(?:\.tile)?{word}|{word}\.tile)"
 
 
+_FIELDS = {"global_address": ("start", "b64"), "global_dim": ("size", "b32"), "global_stride": ("stride", "b64")}
+"""The fields of a tensor map that a kernel may replace here, and the type of the new value."""
+
+
+def _replace(match: re.Match[str]) -> str | None:
+    name, kind = _FIELDS[match["field"]]
+    if match["type"] != kind:
+        return None
+    axis, value = ("0", "{1}") if name == "start" else (f"{_U32}({{1}})", "{2}")
+    given = f"{point(match['space'], 0)}, {C}map_{name}, {axis}, {C}ptx_as<{C}ptx_u{kind[1:]}>({value}), __LINE__"
+    return f"cuda_on_cpu_map_replace({given})"
+
+
 _SCOPE = r"\.(?:cta|cluster|gpu|sys)"
 _MANY = r"(?P<many>\.multicast::cluster)?"
 _TO = r"\.(?P<to>shared::(?:cta|cluster))"
@@ -118,6 +131,15 @@ ROWS = (
     (
         rf"fence\.proxy\.tensormap::generic\.acquire{_SCOPE}",
         f"cuda_on_cpu_map_acquire({C}ptx_generic({{a0}})); static_cast<void>({{1=128}})",
+    ),
+    (
+        r"tensormap\.replace\.tile\.(?P<field>global_(?:address|dim|stride))(?:\.(?P<space>global|shared::cta))?"
+        r"\.b1024\.(?P<type>b32|b64)",
+        _replace,
+    ),
+    (
+        rf"tensormap\.cp_fenceproxy\.global\.shared::cta\.tensormap::generic\.release{_SCOPE}\.sync\.aligned",
+        f"{C}ptx_publish_map(__LINE__, {point('global', 0)}, {point('shared', 1)}); static_cast<void>({{2=128}})",
     ),
     (r"fence\.mbarrier_init\.release\.cluster", "cuda_on_cpu_fence_of_inits()"),
 )

@@ -3,7 +3,7 @@
 import re
 
 from kfuzz.cpu.ptx.families.memory import point
-from kfuzz.cpu.ptx.words import C
+from kfuzz.cpu.ptx.words import TYPES, C
 
 _SHARED = r"(?:\.(?P<space>shared(?:::cta|::cluster)?))?"
 _ORDER = r"(?:\.(?P<order>release|acquire|relaxed))?(?:\.(?:cta|cluster))?"
@@ -68,6 +68,17 @@ def _bytes(match: re.Match[str]) -> str:
     return f"{C}Mbarrier({_at(match, 0)}).{match['does']}({_U32}({{1}}))"
 
 
+def _after_copies(match: re.Match[str]) -> str:
+    """Without .noinc, one more arrival is expected, which is this one."""
+    return f"cuda_on_cpu_mbarrier_arrive_after_copies({_at(match, 0)}, {str(bool(match['counts'])).lower()})"
+
+
+def _store(match: re.Match[str]) -> str:
+    """It lands at once."""
+    to, barrier = point("shared::cluster", 0), point("shared::cluster", 2)
+    return f"{C}ptx_store_counted<{TYPES[match['type']]}, {int(match['count'] or 1)}>({to}, {barrier}, {{v1}})"
+
+
 _ARRIVE = (
     rf"mbarrier\.arrive(?P<drops>_drop)?(?P<expects>\.expect_tx)?(?P<no_complete>\.noComplete)?{_ORDER}{_SHARED}\.b64"
 )
@@ -80,6 +91,13 @@ ROWS = (
     (_ARRIVE, _without_state),
     (_ARRIVE, _without_state_and_with_count),
     (rf"mbarrier\.(?P<does>expect|complete)_tx(?:\.relaxed)?(?:\.(?:cta|cluster))?{_SHARED}\.b64", _bytes),
+    (rf"mbarrier\.(?P<does>expect|complete)_tx{_SHARED}\.relaxed\.cluster\.b64", _bytes),
+    (r"cp\.async\.mbarrier\.arrive(?P<counts>\.noinc)?(?:\.(?P<space>shared(?:::cta)?))?\.b64", _after_copies),
+    (
+        r"st\.async(?:\.weak)?\.shared::cluster\.mbarrier::complete_tx::bytes(?:\.v(?P<count>[24]))?"
+        r"\.(?P<type>[bus](?:32|64)|f(?:32|64))",
+        _store,
+    ),
     (_TEST, _wait),
     (_TEST, _wait_for_so_long),
     (r"mbarrier\.pending_count\.b64", f"{C}ptx_put({{0}}, {C}Mbarrier::pending({C}ptx_as<{C}ptx_u64>({{1}})))"),

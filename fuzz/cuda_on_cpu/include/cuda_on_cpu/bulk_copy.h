@@ -14,4 +14,5 @@ CUDA_ON_CPU_IMPORT void cuda_on_cpu_bulk_commit();
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_bulk_wait(uint32_t but, bool until_read);
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_proxy_fence(uint32_t which);
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_map_acquire(const void *map);
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_map_replace(void *map, uint32_t field, uint32_t axis, uint64_t value, int line);
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_fence_of_inits();

@@ -1,6 +1,7 @@
 // PTX's copies of boxes: their coordinates are registers.
 #pragma once
 #include "../bulk_copy.h"
+#include "../warp.h"
 #include "registers.h"
 
 namespace cuda_on_cpu {
@@ -22,6 +23,17 @@ CUDA_ON_CPU_INLINE void ptx_box_prefetch(const void *map, Corner... corner) {
   static_assert(sizeof...(corner) == axes, "as many coordinates as axes");
   const int32_t at[] = {static_cast<int32_t>(corner)...};
   cuda_on_cpu_box_prefetch(map, at, axes);
+}
+
+// A warp copies a map from shared memory, and fences it for whoever uses the copy.
+CUDA_ON_CPU_INLINE void ptx_publish_map(int line, void *to, const void *from) {
+  struct alignas(16) Part {
+    uint32_t words[4];
+  };
+  __syncwarp(~0u, line);
+  if (lane() < 8) static_cast<Part *>(to)[lane()] = static_cast<const Part *>(from)[lane()];
+  __syncwarp(~0u, line);
+  cuda_on_cpu_proxy_fence(fence_map_release);
 }
 
 }  // namespace cuda_on_cpu

@@ -27,6 +27,9 @@ using ptx_pred = bool;
 
 CUDA_ON_CPU_INLINE void ptx_refused(const char *words) { cuda_on_cpu_refused(words); }
 
+// Whether a macro that is a part of an asm statement's text has this meaning.
+constexpr bool ptx_is_text(const char *one, const char *other) { return __builtin_strcmp(one, other) == 0; }
+
 // PTX's `_` takes any result.
 struct PtxSink {
   template <class T>
