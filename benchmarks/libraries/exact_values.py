@@ -114,7 +114,6 @@ OF_TWO: dict[str, Callable[[Any, Any], Any]] = {
     "huber": _huber,
     "xlogy": lambda x, t: x * mp.log(t) if x else x,
     "swiglu": lambda x, t: x * _sigmoid(x) * t,
-    "geglu": lambda x, t: x * _normal(x) * t,
 }
 """Functions of two numbers, element by element."""
 
@@ -149,13 +148,11 @@ OF_ROW: dict[str, Callable[[Numbers], Any]] = {
     "log_mean_exp": lambda row: _logsumexp(row) - mp.log(len(row)),
     "l2_norm": lambda row: mp.sqrt(_squares(row)),
     "squares": _squares,
-    "rms": lambda row: mp.sqrt(_squares(row) / len(row)),
     "mean": _mean,
     "variance": _variance,
     "std": lambda row: mp.sqrt(_variance(row)),
     "row_sum": mp.fsum,
     "product": mp.fprod,
-    "entropy": lambda row: -_sum_of(lambda x: x * mp.log(x) if x else x, row),
 }
 """Functions of a row that give one number."""
 

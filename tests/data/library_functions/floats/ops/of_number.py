@@ -28,6 +28,17 @@ def slope_of_mish(N, x):
     return t + x * s * (1.0 - t * t)
 
 
+def entr(N, x):
+    is_zero = x.x == 0
+    return N.where(is_zero, 0.0, -(x * N.log(N.where(is_zero, 1.0, x))))
+
+
+def sinc(N, x):
+    is_zero = x.x == 0
+    angle = pi * N.where(is_zero, 1.0, x)
+    return N.where(is_zero, 1.0, N.sin(angle) / angle)
+
+
 FUNCTIONS = {
     "sigmoid": lambda N, x: N.sigmoid(x),
     "silu": lambda N, x: x * N.sigmoid(x),
@@ -51,8 +62,8 @@ FUNCTIONS = {
     "atanh": lambda N, x: 0.5 * (N.log1p(x) - N.log1p(-x)),
     "logit": lambda N, x: N.log(x) - N.log1p(-x),
     "log_cosh": lambda N, x: abs(x) + (N.log1p(N.exp(-2.0 * abs(x))) - log(2.0)),
-    "entr": lambda N, x: -(x * N.log(x)),
-    "sinc": lambda N, x: N.sin(pi * x) / (pi * x),
+    "entr": entr,
+    "sinc": sinc,
     "erf": lambda N, x: N.erf(x),
     "erfc": lambda N, x: N.erfc(x),
     "exp": lambda N, x: N.exp(x),

@@ -5,14 +5,8 @@ def std(N, x):
     return N.sqrt(N.mean_var(x, sums=("mean", "var"))[1])
 
 
-def entropy(N, x):
-    return -N.sum(x * N.log(x), "sum")
-
-
 FUNCTIONS = {
     "std": std,
-    "rms": lambda N, x: N.sqrt(N.dot(x, x, "sum") / N.size("cols")),
-    "entropy": entropy,
     "squares": lambda N, x: N.dot(x, x, "sum"),
     "product": lambda N, x: N.product(x),
 }

@@ -1,0 +1,43 @@
+"""The page of the library functions counts each result once, and shows what was wrong with its program."""
+
+from dataclasses import replace
+
+from benchmarks.libraries import functions
+from benchmarks.libraries.judging import Result
+from benchmarks.libraries.tables import page, program_entries
+
+NUMPY = [one for one in functions.library("numpy").functions() if one.element == "f16"]
+LOST = Result(
+    "broken", "special", 3, 9, 1.0, 0.0, "lost", float("inf"), "1000.0", float("inf"), "x = [1000.0]",
+    ("import numpy as np", "x = np.array([[1000.0]], np.float16)", "print(float((np.linalg.norm(x, axis=-1))[0]))"),
+)  # fmt: skip
+KEPT = Result("kept", "", 5, 5, 1.0, 0.25)
+
+
+def of(name: str) -> functions.Function:
+    return next(one for one in NUMPY if one.name == name)
+
+
+def test_a_lost_answer_is_a_defect_with_its_exact_value_and_its_program() -> None:
+    results = {of("l2_norm"): LOST, of("mean"): KEPT, of("tanh"): Result("not judged", "why not")}
+    text = page(results, "cpu", lambda _: "2.0")
+    assert "1 defects of 1 functions in 1 libraries" in text
+    assert "| numpy 2.0 | `np.linalg.norm(x, axis=-1)` | f16 | x = [1000.0] | inf | 1000.0 | lost | - |" in text
+    assert "\n".join(LOST.program) in text
+    assert "| `np.mean(x, axis=-1)` | 0.25 |" in text
+    assert "| 1 | why not |" in text
+    assert [one["prints"] for one in program_entries(results, lambda _: "2.0")] == ["inf"]
+
+
+def test_what_the_documentation_allows_is_said_and_one_unit_is_no_defect() -> None:
+    documented = page({of("std"): LOST}, "cpu", lambda _: "2.0")
+    assert "the documentation allows 1 of them" in documented
+    assert "allowed: numpy.std and numpy.var, Notes" in documented
+    near = page({of("l2_norm"): replace(LOST, grade="nearest", units=0.7)}, "cpu", lambda _: "2.0")
+    assert "0 defects" in near
+    assert "1 one unit off" in near
+    assert "1 unit |" in near
+
+
+def test_a_second_computation_that_is_missing_makes_no_defect() -> None:
+    assert "0 defects" in page({of("l2_norm"): replace(LOST, exact="")}, "cpu", lambda _: "2.0")
