@@ -41,13 +41,7 @@
 // ///
 
 #include "../cluster.cuh"
-
-// A maximum and the sum of exponentials below it, of all lanes together; every lane ends with both.
-template <int LANES>
-__device__ __forceinline__ float2 lanes_joined(float2 part) {
-    const float max = lanes_max<LANES>(part.x);
-    return make_float2(max, lanes_sum<LANES>(part.y * expf(part.x - finite_or_zero(max))));
-}
+#include "parts_joined.cuh"
 
 template <int CLUSTER, int THREADS>
 __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS)
