@@ -20,7 +20,7 @@ FAMILIES = (
     ("batch_norm", "batch_norm_train", "group_norm"), ("layer_norm_backward", "rms_norm_backward", "softmax_backward"),
     ("gelu", "gelu_tanh", "silu", "swiglu", "backward of gelu", "adamw"), ("embedding", "backward of embedding"),
     ("gru_cell", "lstm_cell"), ("segment_sum", "paged_decode"),
-    ("sgemm", "gemm", "gemv"), ("transpose",),
+    ("sgemm", "gemm", "gemv", "einsum(bi,oij,bj->bo)"), ("transpose",),
     ("row_max", "row_sum", "max_sum"), ("merge_all", "safe_merge"), ("prefix_sum",),
     ("argmax", "argmin", "argsort", "sort", "top_k"),
     ("group_quantize", "block_quantize", "static_quantize", "two_level_quantize", "fake_quantize"),
