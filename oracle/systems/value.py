@@ -297,3 +297,8 @@ WORDS = tuple(
 
 Formula = Any
 """A function (N, **inputs and scalars) -> Quantity or {output: Quantity}: its parameters are the op's own."""
+
+
+def exact_numbers(a: Quantity) -> Reals:
+    """The numbers of a constant, which is the same in every system, as numpy holds them."""
+    return np.asarray(a.x, dtype=np.float64)

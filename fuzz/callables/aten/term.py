@@ -81,6 +81,7 @@ Writing = Callable[[Writer, str, Sequence[Arg], dict[str, Arg], SizeTexts], Term
 HELPERS = {
     "kfuzz.oracle.normalizing": ("affine_channels", "in_groups", "over_batch", "over_places", "per_channel"),
     "kfuzz.oracle.recurrent": ("network",),
+    "kfuzz.oracle.systems.value": ("exact_numbers",),
     "kfuzz.oracle.sliding": ("adaptive_parts", "conv", "conv_transposed", "pool", "pool_names"),
 }
 """The functions that a formula may import, by module."""

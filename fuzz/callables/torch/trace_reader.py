@@ -4,6 +4,7 @@ import ast
 import operator
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -26,6 +27,10 @@ OF_SIZES = {
 """Operations whose numbers are sizes and places, and never elements."""
 
 
+MOVES = {"slice", "select", "view", "reshape", "expand", "unsqueeze", "squeeze", "permute", "transpose", "t", "alias"}
+COMPARISONS = {"eq", "ne", "lt", "le", "gt", "ge"}
+
+
 def is_stored(node: torch.fx.Node, op: str) -> bool:
     """Whether a tensor is made narrow only to be returned: then a kernel's own array is narrow too."""
     return op == "_to_copy" and all(user.op == "output" for user in node.users)
@@ -46,6 +51,7 @@ class TraceReader:
         self.symbols: dict[str, str] = {}
         self.constants: dict[str, Any] = {}
         self.unknown: list[str] = []
+        self.moved_constants: set[torch.fx.Node] = set()
         self.results: list[Term] = []
         self.waiting = list(inputs)
 
@@ -107,6 +113,7 @@ class TraceReader:
         self.constants[node.name] = held.detach().float().cpu().numpy()
         text = f'N.input(CONSTANTS["{node.name}"].astype("f8"))'
         self.values[node] = Term(self.to.set(node.name, text), shape)
+        self.moved_constants.add(node)
 
     def read_size(self, node: torch.fx.Node) -> None:
         """A number that follows from sizes: an integer in shapes, a value of the number system in computations."""
@@ -148,8 +155,23 @@ class TraceReader:
             options["results"] = [self.shape(one.shape) for one in value if isinstance(one, torch.Tensor)]
         is_narrow = OF_TYPE.get(first.dtype) in NARROW.values() and not is_stored(node, op)
         args = [self.operand(one, op) for one in node.args]
+        if self.are_constants(node) and op in MOVES:
+            self.moved_constants.add(node)
+        elif self.are_constants(node) and op in COMPARISONS:
+            args = [self.exact_numbers(one) for one in args]
         made = None if is_narrow else write_operation(self.to, op, node.name, args, options, self.shape(first.shape))
         self.values[node] = made or self.unknown_term(node, first, op)
+
+    def are_constants(self, node: torch.fx.Node) -> bool:
+        """Whether the tensors of an operation are the reference's own, perhaps at other places."""
+        tensors = [one for one in node.all_input_nodes if isinstance(self.values.get(one), Term)]
+        return bool(tensors) and all(one in self.moved_constants for one in tensors)
+
+    def exact_numbers(self, one: Any) -> Any:  # noqa: ANN401  an Arg
+        """A constant as numpy holds it: a comparison of such numbers is known, whatever rounds."""
+        if not isinstance(one, Term) or one.is_mask:
+            return one
+        return replace(one, text=f"{self.to.use('exact_numbers')}({one.text})", is_mask=True)
 
     def unknown_term(self, node: torch.fx.Node, value: torch.Tensor, op: str = "") -> Term:
         """A tensor of unknown values."""

@@ -161,6 +161,7 @@ TRACED = {
     "losses": ("x, t", "F.mse_loss(x, t) + F.huber_loss(x, t) + F.l1_loss(x, t)", {"x": ["n"], "t": ["n"]}),
     "logits": ("x, t", "F.binary_cross_entropy_with_logits(x, t)", {"x": ["n", "m"], "t": ["n", "m"]}),
     "places": ("x", "x.max(1)", {"x": ["rows", "cols"]}),
+    "masked": ("x", "x.masked_fill(T[: x.shape[0], : x.shape[1]] == 0, -9.0).exp()", {"x": ["rows", "cols"]}),
     "gru": ("x, h", "G(x, h)[0]", {"x": ["steps", "rows", "4"], "h": ["4", "rows", "3"]}),
     "lstm": ("x, h, c", "L(x, (h, c))[1]", {"x": ["rows", "n", "4"], "h": ["1", "rows", "3"], "c": ["1", "rows", "3"]}),
 }  # fmt: skip
@@ -173,7 +174,7 @@ def test_a_traced_reference_is_inside_its_own_formula(name: str, tmp_path: Path)
     parameters, text, inputs = TRACED[name]
     source = (
         "import torch\nimport torch.nn.functional as F\ntorch.manual_seed(0)\n"
-        "W, B = torch.randn(6, 4, 3, 3), torch.randn(6)\n"
+        "W, B, T = torch.randn(6, 4, 3, 3), torch.randn(6), torch.tril(torch.ones(40, 40))\n"
         "G, L = torch.nn.GRU(4, 3, 2, bidirectional=True), torch.nn.LSTM(4, 3, bias=False, batch_first=True)\n"
         f"def reference({parameters}):\n    return {text}\n"
     )
