@@ -3,8 +3,9 @@
     python -m benchmarks.tightness measure kernelbench FOLDER [--jobs 2] [--only level1] [--seconds 120] [--keep FOLDER]
 
 FOLDER holds level1, level2, ...; it is only read. Each problem's sizes are made small, since a formula holds for all
-sizes: the smallest of a few limits at which the problem runs. A problem is judged if its formula has no operation
-without a rule, if torch's own answers in float32 and float64 lie inside, and if at least one element was judged.
+sizes: the smallest of a few limits at which the problem runs. A network with more weights than MOST_WEIGHTS also gets
+fewer channels. A problem is judged if its formula has no operation without a rule, if torch's own answers in float32
+and float64 lie inside, and if at least one element was judged.
 """
 
 import argparse
@@ -18,7 +19,9 @@ import signal
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +31,11 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from benchmarks.measurement import Figures
 from kfuzz.callables.torch import tracing
+from kfuzz.claims.running import QUESTION
 from kfuzz.oracle import Accuracy, Special, judge
+from kfuzz.oracle.apart import row_axes
 from kfuzz.oracle.find import find
+from kfuzz.oracle.names import names_of
 from kfuzz.oracle.question import enclose
 
 ANY = 1 << 30
@@ -40,6 +46,10 @@ With a batch of 0 all constants of 16 or more are divided by one power of two, w
 """
 LEAST_SIZE = 16
 """Smaller constants may be a window or a stride, which have to fit each other."""
+NARROWINGS = (1, 2, 4, 8, 16)
+MOST_WEIGHTS = 1 << 18
+"""A model with more weights gets fewer channels: the numbers in its classes are divided by one of these."""
+ROWS = 2
 IMAGE_SIZE = 128
 IMAGES = re.compile(r"\b(224|227|256|512), ?(224|227|256|512)\b")
 U = 2.0**-24
@@ -57,6 +67,8 @@ class Outcome:
     outside: int = 0
     width: float = float("nan")
     """The median half width of the first float32 answer's bounds, in u of the element or of 1/1000 of the largest."""
+    narrower: int = 1
+    """What its numbers of channels were divided by."""
 
 
 def shrink(source: str, batch: int, most: int) -> str:
@@ -104,21 +116,63 @@ def as_numbers(value: Any) -> list[Any]:  # noqa: ANN401  a number, or several
     return list(value) if isinstance(value, tuple | list) else [value]
 
 
+def narrow(source: str, by: int) -> str:
+    """The text with the numbers of 16 or more in its functions divided, where that leaves no rest.
+
+    Numbers of layers are kept, and the sizes of images.
+    """
+    lines, sides = source.split("\n"), {int(one) for pair in IMAGES.findall(source) for one in pair}
+    functions = [one for one in ast.parse(source).body if isinstance(one, ast.ClassDef | ast.FunctionDef)]
+    made = [one for of in functions for one in ast.walk(of) if isinstance(one, ast.Assign)]
+    kept = {id(one) for count in made if counts_layers(count) for one in ast.walk(count.value)}
+    numbers = [
+        one for of in functions for one in ast.walk(of)
+        if isinstance(one, ast.Constant) and type(one.value) is int and id(one) not in kept
+    ]  # fmt: skip
+    for one in sorted(numbers, key=lambda one: (one.lineno, one.col_offset), reverse=True):
+        if one.value >= LEAST_SIZE and one.value % by == 0 and one.value not in sides:
+            line = lines[one.lineno - 1]
+            lines[one.lineno - 1] = line[: one.col_offset] + str(one.value // by) + line[one.end_col_offset :]
+    return "\n".join(lines)
+
+
+def counts_layers(made: ast.Assign) -> bool:
+    return "layers" in ast.unparse(made.targets[0]) and isinstance(made.value, ast.List)
+
+
+def weights_of(source: str) -> int:
+    """How many weights the model has."""
+    module: dict[str, Any] = {"__name__": "problem"}
+    exec(compile(source, "problem", "exec"), module)  # noqa: S102  it runs later, too
+    return sum(one.numel() for one in module["Model"](*module["get_init_inputs"]()).parameters())
+
+
+def narrowings(source: str) -> list[int]:
+    """The divisors of channels to try: first the least with few weights, last the model as it is."""
+    weights: dict[int, int] = {}
+    for by in NARROWINGS:
+        with suppress(Exception):  # of a model with channels that do not fit each other
+            weights[by] = weights_of(shrink(narrow(source, by), *LIMITS[0]))
+        if weights.get(by, MOST_WEIGHTS + 1) <= MOST_WEIGHTS:
+            break
+    return sorted(weights, reverse=True) or [1]
+
+
 def judge_problem(path: Path) -> Outcome:
     """Trace a problem at the first limits at which it can be, and judge its own answers."""
     found = Outcome(problem_name(path), "not")
     source = path.read_text(encoding="utf-8")
-    for batch, most in LIMITS:
+    for by, (batch, most) in product(narrowings(source), LIMITS):
         asked = {
-            "path": str(path), "source": shrink(source, batch, most), "reference": "Model", "inputs": {}, "axes": {},
-            "task": "",
-            "title": path.stem,
+            "path": str(path), "source": shrink(narrow(source, by), batch, most), "reference": "Model", "inputs": {},
+            "axes": {}, "task": "", "title": path.stem,
         }  # fmt: skip
         try:
             answer, arrays = tracing.answer_question(asked)
         except Exception as error:  # of the problem's own code, of torch or of a rule: it is this problem's outcome
             found.why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
             continue
+        found.narrower = by
         return judge_answers(found, answer, arrays)
     return found
 
@@ -131,10 +185,14 @@ def judge_answers(found: Outcome, answer: dict[str, Any], arrays: dict[str, Any]
         constants = of_prefix(arrays, "constant ")
         if constants:
             np.savez(file.with_suffix(".npz"), **constants)  # type: ignore[arg-type]  numpy's stubs know no such dict
+        if answer.get("run"):
+            file.with_suffix(QUESTION).write_text(json.dumps(answer["run"]), encoding="utf-8")
         for number in range(3):
             for precision, dtype in (("single", np.float32), ("double", np.float64)):
                 got = of_prefix(arrays, f"{precision} {number} ")
                 if not got or (precision == "double" and number):  # products in 80 bits are slow
+                    continue
+                if number == 1 and names_of(find(str(file))).is_deep:  # it differs from the first by a few places
                     continue
                 given = of_prefix(arrays, f"input {number} ")
                 inputs = {
@@ -142,6 +200,7 @@ def judge_answers(found: Outcome, answer: dict[str, Any], arrays: dict[str, Any]
                     for name, one in given.items()
                 }
                 try:
+                    inputs, got = first_rows(str(file), inputs, got)
                     verdict = judge(str(file), inputs, got)
                 except Exception as error:  # of a formula that does not hold there: it is this problem's outcome
                     found.why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
@@ -163,6 +222,19 @@ def judge_answers(found: Outcome, answer: dict[str, Any], arrays: dict[str, Any]
         found.status = "judged" if found.unjudged * 10 < found.elements else "partly"
         found.why = f"{found.unjudged} of {found.elements} elements cannot be judged" if found.unjudged else ""
     return found
+
+
+def first_rows(op: str, inputs: dict[str, Any], got: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The first rows of a batch whose rows do not meet, if the formula is deep: each takes hundreds of probes."""
+    module = find(op)
+    cut = row_axes(module) if names_of(module).is_deep else {}
+
+    def some(arrays: dict[str, Any]) -> dict[str, Any]:
+        return {
+            name: one[(*[slice(None)] * cut[name], slice(ROWS))] if name in cut else one for name, one in arrays.items()
+        }
+
+    return some(inputs), some(got)
 
 
 def half_width(op: str, inputs: dict[str, Any], got: dict[str, Any]) -> float:
@@ -188,7 +260,7 @@ def problem_name(path: Path) -> str:
 
 def in_child(path: Path, into: Path, seconds: int) -> None:
     """Judge one problem in this process, which ends with it."""
-    signal.alarm(seconds)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  until the process ends
     into.write_text(json.dumps(asdict(judge_problem(path))), encoding="utf-8")
 
@@ -199,7 +271,7 @@ def measure(arguments: Sequence[str]) -> Figures:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--jobs", type=int, default=2, help="problems at a time, each in a process of its own")
     parser.add_argument("--only", default="level[123]", help="a pattern of the folders")
-    parser.add_argument("--seconds", type=int, default=120, help="a problem that takes longer is not measured")
+    parser.add_argument("--seconds", type=int, default=120, help="the most processor time for a problem")
     parser.add_argument("--keep", type=Path, help="keep each outcome here, and use what is there already")
     parser.add_argument("--only-kept", action="store_true", help="measure nothing: write what is kept")
     options = parser.parse_args(arguments)
@@ -224,7 +296,8 @@ def measure(arguments: Sequence[str]) -> Figures:
             for name, some in sorted(by_level.items())
         ],
         "problems": [
-            {"name": one.name, "status": one.status, "why": one.why, "width": width_or_none(one.width)}
+            {"name": one.name, "status": one.status, "why": one.why, "width": width_or_none(one.width),
+             "narrower": one.narrower}
             for one in outcomes
         ],
     })  # fmt: skip
@@ -256,12 +329,13 @@ def judge_all(waiting: list[Path], folder: Path, options: argparse.Namespace) ->
             child.join()
             into = outcome_file(folder, path)
             if not into.exists():
-                ended = f"more than {options.seconds} s" if child.exitcode == -signal.SIGALRM else "the process ended"
+                is_late = child.exitcode == -signal.SIGPROF
+                ended = f"more than {options.seconds} s of processor time" if is_late else "the process ended"
                 into.write_text(json.dumps(asdict(Outcome(problem_name(path), "not", ended))))
             made = json.loads(into.read_text())
             print(made["status"], made["name"], made["why"], file=sys.stderr, flush=True)
 
 
 def width_or_none(width: float) -> float | None:
-    """The width as JSON holds it: without NaN."""
-    return None if np.isnan(width) else width
+    """The width as JSON holds it: without NaN and infinity."""
+    return width if np.isfinite(width) else None

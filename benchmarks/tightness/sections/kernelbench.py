@@ -16,7 +16,9 @@ def show(made: Measurement) -> Lines:
     yield from text(
         "A problem is *judged* if its formula has a rule for each operation, and torch's own answers, in float32 and",
         "float64 at up to three sizes, lie inside the bounds; *partly* if a tenth of the elements or more cannot be",
-        "judged. The half width is the median over a float32 answer, in units of 2^-24 of the element.",
+        "judged. The half width is the median over a float32 answer, in units of 2^-24 of the element. Sizes are",
+        "made small; the channels of a network with many weights are divided by a number, which the table shows.",
+        "Of a deep formula whose rows do not meet, two rows are judged.",
     )
     rows = []
     for level in made.table("levels"):
@@ -27,8 +29,8 @@ def show(made: Measurement) -> Lines:
         rows.append((level["level"], *counts, tight, level["elements"], level["outside"]))
     yield from table("l" + "r" * 8, COLUMNS, rows)
     yield from heading("Problem by problem")
-    yield from table("llrl", ("problem", "status", "half width, u", "why"), (
+    yield from table("llrrl", ("problem", "status", "half width, u", "channels /", "why"), (
         (one["name"], one["status"], "-" if one["width"] is None else f"{one['width']:.3g}",
-         one["why"].replace("|", "/"))
+         one["narrower"] if one["narrower"] > 1 else "", one["why"].replace("|", "/"))
         for one in problems
     ))  # fmt: skip
