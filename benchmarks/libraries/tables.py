@@ -25,6 +25,8 @@ def page(results: Results, device: str, installed: Installed) -> str:
         table(("library", *COUNTED, "functions with defects"), by_library(results, installed)),
         "### Defects\n" + ABOUT_DEFECTS,
         table(columns, defects(results, installed)),
+        "### Other findings",
+        table(("library", "function", "type", "what"), others(results, installed)),
         "### Suspects\n" + ABOUT_SUSPECTS,
         table(columns, defects(results, installed, "suspect")),
         "### Programs that show them\n" + ABOUT_PROGRAMS,
@@ -156,6 +158,14 @@ def defects(results: Results, installed: Installed, status: str = "broken") -> I
             "lost" if result.grade == "lost" else f"{result.units:.3g}",
             f"allowed: {says.at}" if says else "-",
         )
+
+
+def others(results: Results, installed: Installed) -> Iterator[Sequence[str]]:
+    """A row for each finding that is no wrong element: a crash, a wrong type, elements that do not fit together."""
+    for one, result in results.items():
+        if count_of(one, result) == "other findings":
+            element = one.element if isinstance(one, Function) else ""
+            yield (f"{one.package} {installed(one)}", f"`{one.call}`", element, result.words[:LONGEST])
 
 
 def ordered(results: Results, status: str = "broken") -> list[tuple[Claim, Result]]:
