@@ -48,7 +48,7 @@ def names_at(op: Op, inputs: NamedReals) -> Names:
         N = Named(sizes, form, Places(sizes))
         with np.errstate(all="ignore"):
             op.run(N, inputs, sizes, op.scalars_of(sizes, {}))
-        is_deep |= N.has_state or N.count >= MANY_SUMS
+        is_deep |= N.has_state or (N.count >= MANY_SUMS if op.is_deep is None else op.is_deep)
         sums, narrow, functions = sums | N.sums, narrow | N.narrow_values, functions | N.functions
     return Names(sums, tuple(narrow), tuple(functions), is_deep and not op.is_gradient)
 

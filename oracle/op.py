@@ -22,7 +22,7 @@ from kfuzz.oracle.diagnosis.label import Diagnose
 from kfuzz.oracle.elements import Element, Reals, store, values
 from kfuzz.oracle.enclosure import Enclosure, Floats
 from kfuzz.oracle.errors import OracleError
-from kfuzz.oracle.role import USAGE, Role, read_role, shape_output
+from kfuzz.oracle.role import USAGE, Role, read_role, shape_output, shares_of
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.shapes import Lengths, Places, evaluate, is_derived, lengths_of, measure, names_in
 from kfuzz.oracle.systems.exact import Exact
@@ -57,6 +57,7 @@ class Op:
     have probabilities.
     `steps`: of an op made from a reference, the values that the reference stores in tensors of its inputs' type.
     `is_whole`: its formula depends on the sizes and integers of a case, so kfuzz asks for whole arrays alone.
+    `is_deep`: whether many sums follow one another in it, if its file says so.
     `is_gradient`: what may be NaN here is a number in another arrangement, which does not multiply an infinity by 0.
     `optional`: inputs that a kernel may not have, each with 0 as a term or 1 as a factor, and dimensions that its
     arrays may not have. `also`: other names, each with the spelling that it means. `own`, `views`: for an op over other
@@ -82,6 +83,7 @@ class Op:
     sets: AnswerSets | None = None
     is_gradient: bool = False
     is_whole: bool = False
+    is_deep: bool | None = None
     optional: Mapping[str, float] = field(default_factory=dict)
     also: Mapping[str, str] = field(default_factory=dict)
     own: "Op | None" = None
@@ -284,8 +286,8 @@ class Op:
             if role.is_grid:
                 made[name] = rng.integers(-4, 5, shape).astype(np.float64)
                 continue
-            if role.is_uniform:
-                made[name] = rng.random(shape)
+            if role.is_uniform or role.is_share:
+                made[name] = rng.random(shape) if role.is_uniform else shares_of(rng.random(shape))
                 continue
             made[name] = rng.standard_normal(shape) if role.is_float else rng.integers(0, most, shape)
             if role.structure:
@@ -322,7 +324,7 @@ def read_op(name: str, module: object) -> Op:
         where=(*table.get("WHERE", ()), *rules), special=dict(table.get("SPECIAL", {})), diagnose=table.get("diagnose"),
         ignores_nan=bool(table.get("IGNORES_NAN", False)), needs_form=bool(table.get("NEEDS_FORM", False)),
         steps=tuple(table.get("STEPS", ())), sets=table.get("sets"),
-        is_whole=bool(table.get("WHOLE", False)),
+        is_whole=bool(table.get("WHOLE", False)), is_deep=table.get("DEEP"),
         optional=dict(table.get("OPTIONAL", {})), also=dict(table.get("ALSO", {})),
     )  # fmt: skip
 

@@ -36,6 +36,9 @@ from kfuzz.oracle.systems.value import Quantity
 from kfuzz.oracle.two_values import draw_neighbours
 from kfuzz.oracle.verdict import Reason, Special, Why
 
+MOST_DEEP = 1 << 15
+"""Elements of the inputs of a formula that is a loop written out: hundreds of probes for each take gigabytes."""
+
 
 def enclose(
     op: Op, inputs: NamedReals, accuracy: Accuracy, special: Special, scalars: Mapping[str, float | str] | None = None,
@@ -113,11 +116,13 @@ class Question:
         return Bands(
             self.claim, self.sizes, self.work, form, BallEnds() if balls else None,
             Places(self.sizes, only), self.special, self.least, self.stored,
-            self._cut_answers(only or {}),
+            self._cut_answers(only or {}), is_silent=self.op.is_whole and self.special.all_neg_inf is None,
         )  # fmt: skip
 
     def _bound_by_slopes(self) -> dict[str, DeepEnds] | None:
         """The ends of each output by the slopes of its steps; None unless every form has such a bound."""
+        if self.op.is_whole and sum(one.size for one in self.inputs.values()) > MOST_DEEP:
+            return None
         if self.claim.shared == () or not all(role.is_float for role in self.op.outputs.values()):
             return None
         every: dict[str, DeepEnds] = {}

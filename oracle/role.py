@@ -10,13 +10,13 @@ from functools import cached_property
 
 import numpy as np
 
-from kfuzz.oracle.elements import E4M3, Element, Reals
+from kfuzz.oracle.elements import E4M3, F32, Element, Reals
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.shapes import Lengths, is_derived, limit_of, read_dimension
 from kfuzz.oracle.structure import USAGE as STRUCTURES
 from kfuzz.oracle.structure import Structure, read_structure
 
-ROLE = re.compile(r"(float32|float|uniform|int|bool|grid)\s*\[(.*)\]\s*(.*)", re.DOTALL)
+ROLE = re.compile(r"(float32|float|uniform|share|int|bool|grid)\s*\[(.*)\]\s*(.*)", re.DOTALL)
 USAGE = (
     'write "float[rows, cols]", "float[rows, 2 * cols // step + 1]", "grid[rows, cols]", "bool[rows, cols]" or '
     '"int[rows] < cols"'
@@ -31,9 +31,9 @@ class Role:
 
     `structure`: which integers it may hold, if that is more than a bound. `is_truth`: they are 0 for false, 1 for true.
     `is_only_float32`: the array must be float32; any other array of numbers may be of any float type. `is_grid`: its
-    numbers are those of a narrow type, of floats or integers. `is_uniform`: its numbers are from 0 to below 1. A
-    dimension is a name, a number, or an expression over names, such as "(n - k) // stride + 1"; "cols / group" is a
-    quotient that is rounded up.
+    numbers are those of a narrow type, of floats or integers. `is_uniform`: its numbers are from 0 to below 1.
+    `is_share`: they are float32, 0 or more, and those of each row add up to 1. A dimension is a name, a number, or an
+    expression over names, such as "(n - k) // stride + 1"; "cols / group" is a quotient that is rounded up.
     """
 
     is_float: bool
@@ -44,6 +44,7 @@ class Role:
     is_uniform: bool = False
     structure: Structure | None = None
     is_truth: bool = False
+    is_share: bool = False
 
     @property
     def divided(self) -> tuple[tuple[str, str, str], ...]:
@@ -84,9 +85,21 @@ def read_role(op: str, name: str, text: object) -> Role:
     if said and (kind != "int" or not (below or structure)):
         raise OracleError(f"{op}: {name} = {text!r}: only integers have a structure; write {STRUCTURES}")
     return Role(
-        kind not in ("int", "bool"), dimensions, "2" if kind == "bool" else below and below[1], kind == "float32",
-        kind == "grid", kind == "uniform", structure, kind == "bool",
+        kind not in ("int", "bool"), dimensions, "2" if kind == "bool" else below and below[1],
+        kind in ("float32", "share"), kind == "grid", kind == "uniform", structure, kind == "bool", kind == "share",
     )  # fmt: skip
+
+
+def shares_of(numbers: Reals) -> Reals:
+    """Any numbers as probabilities: each row by its sum. Rows that add up to 1 stay as they are."""
+    size = np.abs(np.nan_to_num(np.asarray(numbers, np.float64)))
+    if not size.size:
+        return size
+    size[..., 0] = np.where(size.max(axis=-1) > 0, size[..., 0], 1.0)
+    made = size / size.max(axis=-1, keepdims=True)
+    made = (made / made.sum(axis=-1, keepdims=True)).astype(np.float32).astype(np.float64)
+    is_done = np.abs(size.sum(axis=-1, keepdims=True) - 1) <= size.shape[-1] * F32.u
+    return np.where(is_done, size, made)
 
 
 def shape_output(x: Reals, role: Role, sizes: Lengths, only: Lengths | None = None) -> Reals:

@@ -14,7 +14,7 @@ from kfuzz.oracle.elements import F32
 from kfuzz.oracle.enclosure import Bounds, Doubles, Enclosure, Index, Mask
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.evidence import Chances
-from kfuzz.oracle.rounding import ACCUMULATOR_FORMATS, FAR
+from kfuzz.oracle.rounding import ACCUMULATOR_FORMATS, FAR, Accuracy
 from kfuzz.oracle.special import special_rows
 from kfuzz.oracle.verdict import Reason, Why
 
@@ -78,7 +78,7 @@ def draw_tokens(asked: Asked, logits: Doubles, select: Select) -> dict[str, Answ
 def name_tokens(asked: Asked, logits: Doubles, may: Mask, chances: Callable[[], Chances] | None) -> AnswerSet:
     """Any of these tokens of each row."""
     rows, cols = special_rows(logits, asked.special), logits.shape[1]
-    beyond = rows.plain & (np.abs(logits.max(axis=1)) > F32.max * asked.scalars["temperature"])
+    beyond = rows.plain & (np.abs(logits.max(axis=1)) > F32.max * asked.scalars.get("temperature", 1.0))
     judged, reasons = rows.judged & rows.plain & ~beyond, rows.reasons
     for mask, why in ((rows.empty, Why.NOTHING_TO_DRAW), (beyond, Why.SCALED_OVERFLOWS)):
         if np.any(mask):
@@ -135,8 +135,13 @@ def weigh(asked: Asked, logits: Doubles) -> Weights:
     lost, is_there = accuracy.eta0 + 2 * accuracy.tiny, t > -np.inf
     lo = np.where(is_there, np.maximum(np.exp(-d - error) - lost, 0.0), 0.0)
     hi = np.where(is_there, np.exp(np.minimum(error - d, FAR)) + lost, 0.0)
+    return Weights(lo, hi, growth_of(accuracy, logits.shape[1]))
+
+
+def growth_of(accuracy: Accuracy, cols: int) -> float:
+    """The logarithm of the factor by which a sum of so many weights may be off."""
     unit = max(ACCUMULATOR_FORMATS.get(accuracy.accumulate, F32).u, F32.u)
-    return Weights(lo, hi, unit * (logits.shape[1] * accuracy.roundings_per_addition + 10))
+    return unit * (cols * accuracy.roundings_per_addition + 10)
 
 
 def keep_all(w: Weights) -> Kept:
@@ -161,6 +166,23 @@ def keep_top_p(w: Weights, p: float) -> Kept:
     may = (before < p + slack) & (w.hi > 0)
     must = (up_to < p - slack) & (w.lo > 0)
     lightest = np.maximum((p - slack) * least[:, 0], np.where(must, w.lo, 0.0).sum(axis=1))
+    return Kept(may, must, lightest, np.where(may, w.hi, 0.0).sum(axis=1))
+
+
+def keep_top_k_top_p(w: Weights, k: Categories, p: Doubles) -> Kept:
+    """Of each row the k greatest, and of these the fewest whose share reaches p; all of them if p is 1."""
+    above, reach = counts_above(w)
+    slack = 2 * w.growth + F32.u
+    sums, most_sums = sums_of_greatest(w.lo), sums_of_greatest(w.hi)
+    least, most = (np.take_along_axis(one, k[:, None], axis=1) for one in (sums, most_sums))
+    share = np.where(p < 1, p, np.inf)[:, None]
+    with np.errstate(invalid="ignore"):
+        before = np.take_along_axis(sums, above, axis=1) / most
+        up_to = (np.take_along_axis(most_sums, reach, axis=1) - w.hi) / np.maximum(least, F32.tiny)
+        may = (above < k[:, None]) & (before < share + slack) & (w.hi > 0)
+        must = (reach <= k[:, None]) & (up_to < share - slack) & (w.lo > 0)
+        lightest = np.where(np.isfinite(share), (share - slack) * least, least)[:, 0]
+    lightest = np.maximum(lightest, np.where(must, w.lo, 0.0).sum(axis=1))
     return Kept(may, must, lightest, np.where(may, w.hi, 0.0).sum(axis=1))
 
 

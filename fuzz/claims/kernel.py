@@ -54,6 +54,7 @@ from kfuzz.oracle.elements import BY_DTYPE, F32, Element, store, values
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.find import find
 from kfuzz.oracle.layout import Shape
+from kfuzz.oracle.role import shares_of
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.shapes import is_derived, lengths_of, limit_of, longer_by
 from kfuzz.oracle.verdict import Special
@@ -301,6 +302,8 @@ class Kernel:
         if role in self.roles.integers:
             limit = limit_of(self.roles.integers[role], sizes)
             return whole_numbers(given, 100 if limit is None else max(limit, 1)).astype(element.dtype, copy=False)
+        if find(self.roles.op).inputs[role].is_share:
+            return store(shares_of(values(given)), element)
         if find(self.roles.op).inputs[role].is_uniform:
             return store(uniform_numbers(given, element), element)
         return given if element is F32 else store(values(given), element)

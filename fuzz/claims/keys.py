@@ -130,6 +130,7 @@ def parse_reference(place: ClaimPlace) -> str:
     return place.value
 
 
+INTEGERS = String('a structure is wanted, in quotes, such as "< rows", "1..page" or "rises 0..total"')
 FunctionKey = Annotated[
     str | None,
     Key("the function, with its template arguments", String("the name of a __global__ function is wanted, in quotes")),
@@ -207,6 +208,9 @@ class WrittenCall:
     init: Annotated[
         tuple[str, ...] | None, Key("what an object of the class is made with: literals", parse_python_arguments)
     ] = None
+    integers: Annotated[
+        Mapping[str, str], Key("the integers that the reference's inputs may hold, by input", Each(INTEGERS))
+    ] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

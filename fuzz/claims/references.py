@@ -9,8 +9,6 @@ import io
 import json
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,17 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.claims import running
+from kfuzz.claims import running, serving
 from kfuzz.claims.callables import with_arrays
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, shown_path
 from kfuzz.claims.keys import WrittenClaim
 from kfuzz.claims.python_text import read_text
 from kfuzz.claims.roles import roles_of
 from kfuzz.devices import ClaimError, cache
-from kfuzz.oracle.elements import F32
+from kfuzz.oracle.elements import BOOL, F32, I32, I64, NARROW, U8
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.find import find
 from kfuzz.oracle.judging import judge
+from kfuzz.oracle.shapes import is_derived, longer_by, read_dimension
 from kfuzz.phases import Phase, Stage, announce
 
 OP = "reference"
@@ -42,11 +41,14 @@ BESIDE = ("reference.py", "ref.py")
 FOLDER = "references"
 TASK = "task.yml"
 """Beside a reference of GPU MODE: the arguments with which its inputs are made."""
-TRACER = "kfuzz.callables.torch.tracing"
+TRACER = "kfuzz.callables.torch.trace_server"
 SECONDS = 300.0
 IN_A_FILE = re.compile(r"([^:]+?(?:\.py|/))(?::(\w+))?")
 """A reference in another file, or in a folder: `problem.py`, `problem.py:Model`, `task/`."""
-INPUT = re.compile(r"\s*\w+\s*\[([^\]]*)\]\s*->\s*(\w+)")
+INPUT = re.compile(r"\s*(?P<element>\w+)\s*\[(?P<dims>[^\]]*)\]\s*->\s*(?P<role>\w+)")
+ARRAY = re.compile(r"\s*(?P<element>\w+)\s*\[")
+WHOLE = {I32.name: "", I64.name: "", BOOL.name: "bool", U8.name: "bool"}
+"""The types of integers and truths, with what an array holds if the claim does not say; nothing: the tracer looks."""
 PRECISIONS = {"single": np.float32, "double": np.float64}
 """The precisions in which the reference answered; double only if it computes in no narrower type."""
 
@@ -66,7 +68,7 @@ def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
         return claim
     reference = reference_of(front, claim.call.reference)
     question = question_for(front, claim, reference)
-    key = cache.key("reference 3", tracer_text(), json.dumps(question, sort_keys=True))
+    key = cache.key("reference 4", tracer_text(), json.dumps(question, sort_keys=True))
     raw = cache.fetch(f"{FOLDER}/{key}.json")
     if raw is None:
         raw = traced(front, question)
@@ -134,17 +136,24 @@ def reference_in(front: FrontMatter, path: Path, name: str | None) -> Reference:
 
 def question_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) -> dict[str, object]:
     """The input of the tracer: the file, and the shapes of the inputs if the claim has some."""
-    inputs = {}
+    inputs, integers = dict[str, list[str]](), dict[str, str]()
     for text in (claim.arrays or {}).values():
         if array := INPUT.match(text):
-            inputs[array[2]] = [size.strip() for size in array[1].split(",") if size.strip()]
-    if wrong := [size for dims in inputs.values() for size in dims if not (size.isidentifier() or size.isdigit())]:
-        raise front.error(("arrays",), f"a size of a reference's input is a name or a number, not {wrong[0]}")
+            inputs[array["role"]] = [read_dimension(size) for size in array["dims"].split(",") if size.strip()]
+            if array["element"] in WHOLE:
+                integers[array["role"]] = claim.call.integers.get(array["role"], WHOLE[array["element"]])
+    elements = {array["element"] for text in (claim.arrays or {}).values() if (array := ARRAY.match(text))}
+    if wrong := [d for dims in inputs.values() for d in dims if is_derived(d) and not longer_by(d)]:
+        raise front.error(("arrays",), f"a size of a reference's input is a name, a number or n + 1, not {wrong[0]}")
+    if unknown := claim.call.integers.keys() - integers.keys():
+        raise front.error(("call", "integers"), f"{min(unknown)} is no input of integers")
     task = reference.path.resolve().with_name(TASK)
     return {
         "task": task.read_text(encoding="utf-8") if task.is_file() else "",
         "path": str(reference.path.resolve()), "source": reference.source, "reference": reference.name,
-        "inputs": inputs, "title": f"{reference.name} of {reference.path.name}",
+        "inputs": inputs, "integers": integers, "narrow": sorted(elements & NARROW.keys()),
+        "where": [rule.replace("/", "//") for rule in claim.where],
+        "title": f"{reference.name} of {reference.path.name}",
         "axes": {name: (axis.lo, axis.hi, axis.multiple) for name, axis in (claim.axes or {}).items()},
     }  # fmt: skip
 
@@ -161,16 +170,14 @@ def traced(front: FrontMatter, question: Mapping[str, object]) -> bytes:
     announce(Phase(Stage.TRACING, front.path.name))
     with cache.scratch() as folder:
         (folder / "question.json").write_text(json.dumps(question), encoding="utf-8")
-        words = [sys.executable, "-m", TRACER, str(folder)]
-        usual = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "TRITON_INTERPRET": "1"}
         try:
-            ran = subprocess.run(words, capture_output=True, text=True, check=False, timeout=SECONDS, env=usual)
-        except subprocess.TimeoutExpired:
-            raise front.error(("op",), f"the reference was not traced within {SECONDS:.0f} s") from None
+            serving.ask(TRACER, folder, SECONDS)
+        except serving.NoAnswerError as error:
+            missing = "; pip install torch" if "No module named 'torch'" in str(error) else ""
+            raise front.error(("op",), f"the reference cannot be traced: {str(error)[:200]}{missing}") from None
         if not (folder / "answer.json").is_file():
-            said = (ran.stderr.strip().splitlines() or ["it ended"])[-1]
-            missing = "; pip install torch" if "No module named 'torch'" in said else ""
-            raise front.error(("op",), f"the reference cannot be traced: {said[:200]}{missing}")
+            said = ((folder / "errors.txt").read_text(errors="replace").strip().splitlines() or ["it ended"])[-1]
+            raise front.error(("op",), f"the reference cannot be traced: {said[:200]}")
         answer = json.loads((folder / "answer.json").read_text(encoding="utf-8"))
         answer["arrays"] = base64.b64encode((folder / "arrays.npz").read_bytes()).decode()
         return json.dumps(answer).encode()

@@ -5,10 +5,6 @@ files and processes; torch is not imported.
 """
 
 import functools
-import os
-import select
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuzz.claims import serving
 from kfuzz.devices import cache
 from kfuzz.oracle.errors import OracleError
 
@@ -70,29 +67,10 @@ def ask(question: str, inputs: Mapping[str, NDArray[Any]]) -> tuple[bytes, bytes
     with cache.scratch() as folder:
         (folder / "run.json").write_text(question, encoding="utf-8")
         np.savez(folder / "inputs.npz", **inputs)  # type: ignore[arg-type]  # numpy's stubs know no such dict
-        server = _server(os.getpid())
-        assert server.stdin is not None
-        assert server.stdout is not None
         try:
-            server.stdin.write(f"{folder}\n".encode())
-            server.stdin.flush()
-            is_ready = select.select([server.stdout], [], [], SECONDS)[0]
-            answered = bool(is_ready) and bool(server.stdout.readline())
-        except OSError:
-            answered = False
-        if not answered:
-            server.kill()
-            _server.cache_clear()
-            raise OracleError(f"the process that runs the reference ended, or took more than {SECONDS:.0f} s")
+            serving.ask(SERVER, folder, SECONDS)
+        except serving.NoAnswerError as error:
+            raise OracleError(f"the process that runs the reference: {error}") from None
         if (folder / "error.txt").is_file():
             raise OracleError((folder / "error.txt").read_text(encoding="utf-8"))
         return (folder / "formula.py").read_bytes(), (folder / "constants.npz").read_bytes()
-
-
-@functools.lru_cache(maxsize=1)
-def _server(of_process: int) -> "subprocess.Popen[bytes]":
-    """The process that runs references for this one; a fork starts another."""
-    del of_process
-    usual = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "TRITON_INTERPRET": "1"}
-    words = [sys.executable, "-m", SERVER]
-    return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=usual)

@@ -12,13 +12,11 @@ from typing import Any
 
 from kfuzz.claims.front_matter import with_claim
 from kfuzz.devices import cache
+from kfuzz.find.definitions import read_definition
 from kfuzz.find.errors import TargetError
-from kfuzz.oracle.elements import FLOATS, I32
 
 FOLDER = "submissions"
 DEFINITION = "definition.json"
-ELEMENTS = {one.library: one for one in (*FLOATS, I32)}
-LONGEST = "1..4096"
 REFERENCE = "reference.py"
 
 
@@ -29,13 +27,15 @@ def is_solution(path: Path) -> bool:
 
 def unpack(path: Path) -> Path:
     """Unpack a solution: the Python file of its entry point, with its claim, its other sources and its reference."""
-    solution, definition = read(path), read(definition_of(path))
+    solution = read(path)
+    beside = definition_of(path)
+    document = read(beside)
     try:
         spec = solution["spec"]
         file, _, entry = spec["entry_point"].partition("::")
         sources = {one["path"]: one["content"] for one in solution["sources"]}
-        claim = claim_of(definition, entry, bool(spec.get("destination_passing_style", True)))
-        reference = definition["reference"]
+        definition = read_definition(document)
+        claim = definition.claim(entry, bool(spec.get("destination_passing_style", True)))
     except (KeyError, TypeError, AttributeError) as error:
         raise TargetError(f"{path}: not a solution of a benchmark: {error} is missing or has another type") from None
     if PurePosixPath(file).suffix != ".py" or file not in sources:
@@ -43,7 +43,7 @@ def unpack(path: Path) -> Path:
     if outside := [name for name in sources if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts]:
         raise TargetError(f"{path}: a source lies outside of its folder: {outside[0]}")
     texts = {**sources, file: f"{with_claim('#', claim)}\n{sources[file]}"}
-    texts[str(PurePosixPath(file).with_name(REFERENCE))] = f"{reference}\n\nreference = run\n"
+    texts[str(PurePosixPath(file).with_name(REFERENCE))] = definition.reference()
     folder = cache.folder() / FOLDER / cache.key(str(path.resolve()))[:16]
     for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -68,32 +68,3 @@ def read(path: Path) -> Mapping[str, Any]:
     if not isinstance(document, dict):
         raise TargetError(f"{path}: a JSON object is expected")
     return document
-
-
-def claim_of(definition: Mapping[str, Any], entry: str, takes_outputs: bool) -> str:
-    """The claim in TOML: the definition's axes and arrays, and its reference as the op."""
-    inputs, outputs = definition["inputs"], definition["outputs"]
-    axes = {name: f"[{one['value']}]" if "value" in one else f'"{LONGEST}"' for name, one in definition["axes"].items()}
-    roles = {name: "y" if len(outputs) == 1 else f"y{number}" for number, name in enumerate(outputs)}
-    arrays = [f'{name} = "{array_of(name, one)} -> {name}"' for name, one in inputs.items()]
-    arrays += [f'{name} = "{array_of(name, one)} <- {roles[name]}"' for name, one in outputs.items()]
-    used = {size for one in inputs.values() for size in one["shape"]}
-    args = [*inputs, *(outputs if takes_outputs else ())]
-    return "\n".join(
-        [
-            'op     = "reference"',
-            f"axes   = {{ {', '.join(f'{name} = {one}' for name, one in axes.items() if name in used)} }}",
-            f"arrays = {{ {', '.join(arrays)} }}",
-            "",
-            "[call]",
-            f'entry = "{entry}"',
-            f"args  = [{', '.join(json.dumps(name) for name in args)}]",
-        ]
-    )
-
-
-def array_of(name: str, tensor: Mapping[str, Any]) -> str:
-    """An array as a claim writes it."""
-    if not tensor.get("shape") or tensor["dtype"] not in ELEMENTS:
-        raise TargetError(f"{name}: a tensor of {', '.join(ELEMENTS)} is expected, not {tensor}")
-    return f"{ELEMENTS[tensor['dtype']]}[{', '.join(map(str, tensor['shape']))}]"

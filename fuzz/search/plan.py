@@ -31,7 +31,7 @@ from kfuzz.search.narrow_rows import recipe_of_role
 from kfuzz.search.noise_rows import with_noise
 from kfuzz.search.rows import plain_rows, rows_and_columns
 from kfuzz.search.scale import BUDGET, WORK, Large
-from kfuzz.search.sizes import Ground, ground_of, keep_budget, make_allowed, size_of
+from kfuzz.search.sizes import Ground, fixed_elements, ground_of, keep_budget, make_allowed, size_of
 from kfuzz.search.structures import draw_integers, draw_mask
 from kfuzz.search.vast import Rung, arrays_in_turns, vast_size
 
@@ -50,6 +50,7 @@ class Attempt:
 
 def plan(kernel: Kernel, choose: Choose, budget: int = BUDGET, work: int = WORK, large: Large | None = None) -> Attempt:
     """A case that the claim admits, of the size that `kfuzz.search.sizes` chooses, or `kfuzz.search.large`."""
+    budget += fixed_elements(kernel)
     found = large and large_size(kernel, large, choose)
     ground, axes = make_allowed(*(found or size_of(kernel, choose, budget, work)), choose)
     if not found and axes != kernel.home:
@@ -101,7 +102,9 @@ def every_role_by_rows(ground: Ground, wanted: Mapping[str, Shape], choose: Choo
     made_here = [role for role in wanted if not roles.integers.get(role) and role not in roles.structures]
     plain = set[str]()
     if is_reference(ground.kernel.op):
-        plain = {role for role in made_here if rows_of_an_answer(ground.kernel.op, role, wanted[role]) > FEW_ROWS}
+        op = ground.kernel.op
+        is_whole = find(op).is_whole
+        plain = {role for role in made_here if is_whole or rows_of_an_answer(op, role, wanted[role]) > FEW_ROWS}
     if plain and once_in(choose, HOSTILE_ONCE_IN):
         plain = set()
     return {

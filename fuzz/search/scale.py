@@ -11,6 +11,10 @@ BUDGET = 1 << 16
 CHECK_BUDGET, CHECK_WORK = 1 << 13, 1 << 19
 """Checking each access is slow, and no defect that only it detects needs many elements."""
 LEAST_CAP = 256
+SEVERAL, MANY_FIXED, TWICE_FIXED = 8, 1 << 20, 1 << 22
+"""So many times its smallest case a kernel with fixed sizes may have at first: several heads, pages, or sequences; but
+no more elements than the second number, which the oracle takes a second for. It may have two up to the third.
+"""
 FEW_THREADS, MANY_THREADS = 1 << 12, 1 << 15
 """Threads of one trial: mostly few, so that many trials fit a second; a block with its own edges is within both."""
 WORK = 1 << 23

@@ -12,7 +12,18 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.launches import LaunchVariant
 from kfuzz.search.choose import Choose, once_in, one_of
 from kfuzz.search.edges import PRIMES, SMALL, STEPS, TIMES, VECTOR, named_numbers, tuned_widths, widths
-from kfuzz.search.scale import FAR_LARGER, FEW_THREADS, LEAST_CAP, MANY_THREADS, MOST_ROWS, NEARBY, UNBOUNDED
+from kfuzz.search.scale import (
+    FAR_LARGER,
+    FEW_THREADS,
+    LEAST_CAP,
+    MANY_FIXED,
+    MANY_THREADS,
+    MOST_ROWS,
+    NEARBY,
+    SEVERAL,
+    TWICE_FIXED,
+    UNBOUNDED,
+)
 from kfuzz.search.turns import least_size, loops, number_or_zero
 
 EVEN_ONCE_IN, SQUARE_ONCE_IN, VECTORS_ONCE_IN = 4, 6, 3
@@ -157,6 +168,18 @@ def elements(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -
     return number_or_zero(kernel, count_elements)
 
 
+def fixed_elements(kernel: Kernel) -> int:
+    """What a budget does not count: what fixed sizes take of even the smallest case, several times if it is not large.
+
+    Else every case of a product with fixed weights, or of heads of 128 elements, would be the smallest.
+    """
+    if not any(axis.lo == axis.hi > 1 for axis in kernel.axes.values()):
+        return 0
+    tune = {name: values[0] for name, values in kernel.tune.items()}
+    least = elements(kernel, {name: axis.lo for name, axis in kernel.axes.items()}, tune)
+    return 0 if least <= LEAST_CAP else least * max(1 + (least <= TWICE_FIXED), min(SEVERAL, MANY_FIXED // least))
+
+
 def array_elements(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> int:
     """How many values all arrays of the kernel have, scratch among them."""
 
@@ -181,7 +204,7 @@ def _draw_axes(ground: Ground, choose: Choose, budget: int, work: int) -> dict[s
     """Sizes for all axes, the last one first: a row's length matters more than how many rows there are."""
     if len(ground.kernel.axes) > 1 and row_axis(ground.kernel) is None and once_in(choose, EVEN_ONCE_IN):
         return _draw_even_axes(ground, choose, budget, work)
-    cap = min(budget, LEAST_CAP << choose(0, 9))
+    cap = min(budget, fixed_elements(ground.kernel) + (LEAST_CAP << choose(0, 9)))
     workers = MANY_THREADS if once_in(choose, 8) else FEW_THREADS
     axes = {name: axis.lo for name, axis in ground.kernel.axes.items()}
     row = row_axis(ground.kernel)

@@ -62,7 +62,9 @@ def is_for_rungs(kernel: Kernel) -> bool:
     inputs = find(kernel.roles.op).inputs
     if kernel.roles.structures or kernel.roles.truths:
         return False
-    return is_by_block(kernel) and not any(inputs[role].is_uniform for role in kernel.roles.inputs if role in inputs)
+    return is_by_block(kernel) and not any(
+        inputs[role].is_uniform or inputs[role].is_share for role in kernel.roles.inputs if role in inputs
+    )
 
 
 def vast_size(kernel: Kernel, rung: Rung, choose: Choose) -> tuple[dict[str, int], dict[str, int]] | None:

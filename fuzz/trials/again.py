@@ -10,6 +10,7 @@ import numpy as np
 from kfuzz.cases.case import Case, Values, case_of
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Job, Probe, is_host, is_python
+from kfuzz.oracle.shapes import longer_by
 from kfuzz.sources.remembering import has_lasting_variables
 
 MOST_ELEMENTS = 1 << 16
@@ -65,8 +66,10 @@ def resize(case: Case, sizes: Mapping[str, int]) -> Case:
 
     def cut(role: str, array: Values) -> Values:
         for place, name in enumerate(case.dimensions[role]):
-            if name in sizes:
-                array = array.take(np.arange(sizes[name]) % array.shape[place], axis=place)
+            longer = longer_by(name)
+            size = sizes[longer[0]] + longer[1] if longer and longer[0] in sizes else sizes.get(name)
+            if size is not None:
+                array = array.take(np.arange(size) % array.shape[place], axis=place)
         return array
 
     return case_of(case.op, {role: cut(role, array) for role, array in case.arrays.items()}, case.dimensions)

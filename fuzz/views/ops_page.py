@@ -72,8 +72,8 @@ def _names(op: Op) -> str:
 
 def _array(role: Role) -> str:
     """An array as the op's file declares it."""
-    kinds = {"grid": role.is_grid, "uniform": role.is_uniform, "float32": role.is_only_float32, "float": role.is_float,
-             "bool": role.is_truth}  # fmt: skip
+    kinds = {"grid": role.is_grid, "uniform": role.is_uniform, "share": role.is_share,
+             "float32": role.is_only_float32, "float": role.is_float, "bool": role.is_truth}  # fmt: skip
     kind = next((name for name, is_so in kinds.items() if is_so), "int")
     below = f" {role.structure}" if role.structure else f" < {role.below}" if role.below and not role.is_truth else ""
     return f"`{kind}[{', '.join(role.dimensions)}]{below}`"

@@ -52,7 +52,8 @@ class Bands(MoveWords, LoopWords, WordsForFunctions):
     """The sets of one formula under one claim; `work` is the format in which the kernel computes.
 
     `least`: the least normal number of the narrowest format that a factor of a matrix product may be in.
-    `formats`: the element type of each output. `answers`: the numbers that the kernel wrote there.
+    `formats`: the element type of each output. `answers`: the numbers that the kernel wrote there. `is_silent`: what
+    becomes of a row of nothing but -inf is not said.
     """
 
     inf = np.inf
@@ -62,7 +63,9 @@ class Bands(MoveWords, LoopWords, WordsForFunctions):
         ends: Endpoints | None = None,
         index: Mapping[str, Reals] | None = None, special: Special | None = None, least: float = 0.0,
         formats: Mapping[str, Element] | None = None, answers: Mapping[str, Reals] | None = None,
+        is_silent: bool = False,
     ) -> None:  # fmt: skip
+        self.is_silent = is_silent
         self.formats, self.answers = formats or {}, answers or {}
         self.claim, self.sizes, self.f, self.form = claim, sizes, work, form
         self.E: Endpoints = ends or FloatEnds(np.longdouble if work is F64 else np.float64)

@@ -16,7 +16,8 @@ class BandSystem(System, Protocol):
     `formats`: the element type of each output; `answers`: what the kernel wrote there.
     `f`: the format in which a kernel computes; `u` and `tiny`: its rounding and underflow. `E`: the arithmetic of the
     sets' ends. `least`: the least normal number of the narrowest format that a factor of a matrix product may be in.
-    `masked`: for each shift, where all its elements are -inf.
+    `masked`: for each shift, where all its elements are -inf. `is_silent`: what such a row gives is not said, so that
+    anything will do.
     """
 
     claim: Accuracy
@@ -30,6 +31,7 @@ class BandSystem(System, Protocol):
     ftz: bool
     special: Special
     masked: list[Reals]
+    is_silent: bool
 
     def value(self, lo: Reals, hi: Reals, nan: Reals | bool = False, *how: Any) -> Quantity: ...  # noqa: ANN401
     def element_of(self, name: str) -> Element: ...

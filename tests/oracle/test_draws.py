@@ -11,6 +11,7 @@ from kfuzz.oracle.elements import BF16, F16, F32, I8, Element, store
 from kfuzz.oracle.find import find
 from kfuzz.oracle.quantizing import Quantizing
 from kfuzz.oracle.question import enclose_rounded, enclose_sets
+from kfuzz.oracle.role import shares_of
 from kfuzz.oracle.tokens import BY_RACE
 from kfuzz.oracle.verdict import Verdict
 
@@ -70,6 +71,41 @@ def test_top_p_forbids_a_token_only_if_those_before_it_certainly_reach_p() -> No
 def test_min_p_is_a_share_of_the_greatest_probability() -> None:
     assert may_come("min_p_sampling", logs(0.5, 0.3, 0.1, 0.1), min_p=0.3) == [0, 1]
     assert may_come("min_p_sampling", logs(0.5, 0.3, 0.1, 0.1), min_p=0.2) == [0, 1, 2, 3]
+
+
+def from_probs(row: list[float], place: int, **limits: float) -> str:
+    """Whether a token may come of a row of probabilities."""
+    given = {"probs": np.array([row], np.float32)}
+    spelled = "sampling_from_probs(probs" + "".join(f", {name}" for name in limits) + ")"
+    types = {"top_k": np.int32, "top_p": np.float32}
+    given |= {name: np.array([limit], types[name]) for name, limit in limits.items()}
+    return judge(spelled, given, {"token": np.array([place], np.int32)}).status
+
+
+@pytest.mark.parametrize(
+    ("limits", "tokens"),
+    [
+        ({}, [0, 1, 2, 3]),
+        ({"top_k": 2}, [0, 1]),
+        ({"top_k": 0}, [0, 1, 2, 3]),
+        ({"top_p": 0.79}, [0, 1]),
+        ({"top_p": 0.81}, [0, 1, 2]),
+        ({"top_p": 0.0}, [0]),
+        ({"top_k": 2, "top_p": 0.6}, [0]),  # 0.5 of 0.8 is more than 0.6
+        ({"top_k": 3, "top_p": 0.6}, [0, 1]),
+    ],
+)
+def test_top_p_is_a_share_of_what_top_k_leaves(limits: dict[str, float], tokens: list[int]) -> None:
+    row = [0.5, 0.3, 0.15, 0.05, 0.0]
+    assert [place for place in range(5) if from_probs(row, place, **limits) == "kept"] == tokens
+
+
+def test_any_numbers_become_probabilities_and_probabilities_stay() -> None:
+    rows = np.array([[0, 0, 0], [1, -3, 0], [np.inf, 1, 1], [np.nan, 2, 2]])
+    made = shares_of(rows)
+    assert np.allclose(made, [[1, 0, 0], [0.25, 0.75, 0], [1, 0, 0], [0, 0.5, 0.5]])
+    many = shares_of(np.random.default_rng(1).random((4, 999)))
+    assert np.array_equal(shares_of(many), many)
 
 
 def test_the_temperature_divides_logits() -> None:

@@ -22,6 +22,10 @@ class CannotError(Exception):
     """kfuzz cannot write a formula for this reference."""
 
 
+class OneSizeError(CannotError):
+    """The reference was traced for one size of a dimension alone."""
+
+
 @dataclass(frozen=True)
 class Declared:
     """The inputs of a reference: their dimensions, the limits of integers, and the dimensions of only one size.

@@ -3,7 +3,7 @@
 Knows the sizes of torch's tensors and the lines of a formula; it does not know how these lines come about.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,10 @@ import torch
 from kfuzz.callables.aten.norms import MOMENTS
 from kfuzz.callables.aten.term import HELPERS, Term
 from kfuzz.callables.torch.declared import CannotError, Declared
+from kfuzz.callables.torch.integers import declared_as
 from kfuzz.callables.torch.running import Running, run_traced
-from kfuzz.callables.torch.sizes import BOOLEAN
 from kfuzz.callables.torch.trace_reader import names_in
+from kfuzz.oracle.names import MANY_SUMS
 
 SizesOfRun = Mapping[str, int]
 Makes = Callable[[SizesOfRun], dict[str, torch.Tensor]]
@@ -25,10 +26,14 @@ Makes = Callable[[SizesOfRun], dict[str, torch.Tensor]]
 def text_of_run(running: Running, outputs: Mapping[str, Term], inputs: Mapping[str, object]) -> str:
     """The lines that one run left, as a function `formula`; it finds its arrays in CONSTANTS."""
     wanted = set().union(*(names_in(one.text) for one in outputs.values()))
+    made = {name for name, _ in running.to.lines}
     lines: list[str] = []
     for name, text in reversed(running.to.lines):
         if name in wanted:
-            wanted |= names_in(text)
+            used = names_in(text)
+            if last := sorted((used & made) - wanted):  # each value of a loop would stay until the end
+                lines.append(f"    del {', '.join(last)}")
+            wanted |= used
             lines.append(f"    {name} = {text}")
     imports = [(module, [one for one in helpers if one in wanted]) for module, helpers in HELPERS.items()]
     head = ["import numpy as np", *(f"from {module} import {', '.join(some)}" for module, some in imports if some)]
@@ -44,26 +49,27 @@ def file_of_runs(
     at: tuple[SizesOfRun, SizesOfRun],
     make: Makes,
     title: str,
+    narrow: Sequence[str] = (),
 ) -> tuple[str, list[str], list[str]]:
     """The formula's file, its outputs, and the operations without a rule, from runs at two sets of sizes."""
-    first, second = (run_traced(reference, file, make(sizes)) for sizes in at)
+    first, second = (run_traced(reference, file, make(sizes), narrow) for sizes in at)
     running, outputs = first
     shapes = {
         name: [output_size(name, *both, at) for both in zip(one.shape, second[1][name].shape, strict=True)]
         for name, one in outputs.items()
     }
     named = {role: ", ".join(str(declared.fixed.get(d, d)) for d in dims) for role, dims in declared.dims.items()}
-    inputs = {role: f"float32[{text}]" for role, text in named.items()}
-    for role, below in declared.below.items():
-        known = declared.fixed.get(below, below)
-        inputs[role] = f"bool[{named[role]}]" if below == BOOLEAN else f"int[{named[role]}] < {known}"
+    inputs = {role: f"float[{text}]" for role, text in named.items()}
+    inputs |= {role: declared_as(below, named[role], declared.fixed) for role, below in declared.below.items()}
     sizes = {name: ", ".join(str(declared.fixed.get(d, d)) for d in dims) or "1" for name, dims in shapes.items()}
-    results = {name: f"{'float32' if not outputs[name].is_place else 'int'}[{text}]" for name, text in sizes.items()}
+    results = {name: f"{'float' if not outputs[name].is_place else 'int'}[{text}]" for name, text in sizes.items()}
     forms = tuple(map(", ".join, product(*sorted(running.to.forms.values(), key=MOMENTS.__ne__))))
     lines = [f'"""{title}: kfuzz runs it for each set of sizes and integers."""', ""]
     lines += ["from kfuzz.claims.running import formula_at", ""]
     lines += [f"INPUTS = {inputs!r}", f"OUTPUTS = {results!r}", "WHOLE = True"]
+    lines += [f"DEEP = {max(second[0].to.behind.values(), default=0) >= MANY_SUMS}"]
     lines += [f"FORMS = {forms!r}"] if running.to.forms else []
+    lines += [f"STEPS = {steps!r}"] if (steps := tuple({**running.to.kept, **second[0].to.kept})) else []
     lines += [f'SPECIAL = {{"all_neg_inf": "{running.to.all_masked}"}}'] if running.to.all_masked else []
     given = ", ".join(f'"{name}": {name}' for name in declared.dims)
     lines += ["", "", f"def formula(N, {', '.join(declared.dims)}):"]

@@ -8,7 +8,6 @@ and prints a line. It ends with its input. The references' files run here, and n
 
 import functools
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -19,25 +18,23 @@ from kfuzz.callables.torch.declared import CannotError
 from kfuzz.callables.torch.run_formula import text_of_run
 from kfuzz.callables.torch.running import run_traced
 from kfuzz.callables.torch.tracing import Runnable, runnable_of
+from kfuzz.claims.serving import serve
 
 
 def main() -> None:
-    """Answer until the input ends. What a reference prints is no answer."""
-    answers, sys.stdout = sys.stdout, sys.stderr
+    """Answer until the input ends."""
     torch.set_num_threads(1)
-    for line in sys.stdin:
-        answer_run(Path(line.strip()))
-        print("done", file=answers, flush=True)
+    serve(answer_run)
 
 
 def answer_run(folder: Path) -> None:
     """Run a reference at the sizes and integers that lie in a folder."""
     asked = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     try:
-        known = known_reference(json.dumps(asked, sort_keys=True))
+        known = known_reference(json.dumps(asked))
         with np.load(folder / "inputs.npz") as held:
             given = {name: torch.from_numpy(held[name]) for name in known.names}
-        running, outputs = run_traced(known.call, Path(asked["path"]), given)
+        running, outputs = run_traced(known.call, Path(asked["path"]), given, asked.get("narrow", ()))
         text = text_of_run(running, outputs, given)
         np.savez(folder / "constants.npz", **running.constants)
         (folder / "formula.py").write_text(text, encoding="utf-8")

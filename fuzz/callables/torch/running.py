@@ -5,6 +5,7 @@ its numbers. A tensor reads the shadow at its own places, so a view needs no rul
 torch and the table of rules; it does not know how a formula is judged.
 """
 
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from kfuzz.callables.aten.table import write_operation
-from kfuzz.callables.aten.term import Term, Writer
+from kfuzz.callables.aten.term import Term, Text, Writer
 from kfuzz.callables.torch.declared import CannotError
 from kfuzz.callables.torch.elements import OF_TYPE
 from kfuzz.oracle.elements import NARROW
@@ -30,6 +31,8 @@ FACTORIES = (
 """Operations whose numbers are exact, whatever computes them. An empty tensor holds what its memory held."""
 BY_VALUE = ("_local_scalar_dense", "item", "equal", "is_nonzero", "nonzero", "masked_select", "unique2")
 """Operations whose result steers Python, or the sizes of tensors."""
+NAMES, SUMS = re.compile(r"[A-Za-z_]\w*"), re.compile(r"N\.(sum|mean|dot|matmul|average|mean_var|running_sum)\(")
+NUMBER = re.compile(r"_\d+(?=_|$)")
 Geometry = tuple[tuple[int, ...], tuple[int, ...], int]
 
 
@@ -45,15 +48,37 @@ class Shadow:
     """It holds none of the inputs' numbers, and nothing that was computed."""
 
 
+class RunWriter(Writer):
+    """Names a narrow value by its operation alone: a loop has as many as it has turns, and a claim names them once."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self.kept: dict[str, None] = {}
+        self.behind: dict[str, int] = {}
+        """How many sums follow one another up to each value."""
+
+    def set(self, name: str, text: Text) -> Text:
+        before = max((self.behind.get(one, 0) for one in NAMES.findall(text)), default=0)
+        self.behind[name] = before + bool(SUMS.search(text))
+        return super().set(name, text)
+
+    def keep(self, name: str, text: Text) -> Text:
+        kept = NUMBER.sub("", name)
+        self.kept[kept] = None
+        return self.set(name, f'N.keep({text}, "{kept}")')
+
+
 class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there where types are checked
     """Writes what torch computes as the lines of a formula, while the reference runs.
 
     `file`: the reference's own, whose lines are named in reasons. `inputs`: the tensors whose numbers are the op's.
+    `narrow`: types of 16 bits that arrays have, so that any value may be rounded to them.
     """
 
-    def __init__(self, file: Path, inputs: Mapping[str, torch.Tensor]) -> None:
+    def __init__(self, file: Path, inputs: Mapping[str, torch.Tensor], narrow: Sequence[str] = ()) -> None:
         super().__init__()
-        self.file, self.to = str(file.resolve()), Writer({})
+        self.file, self.to = str(file.resolve()), RunWriter()
+        self.narrow = narrow
         self.constants: dict[str, Any] = {}
         self.unknown: list[str] = []
         self.shadows: dict[int, Shadow] = {}
@@ -110,8 +135,11 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
                 options["results"] = [shape_of(one) for one in every]
             if every[0].dtype == torch.bool:
                 options["dtype"] = "bool"
-            is_narrow = OF_TYPE.get(every[0].dtype) in NARROW.values()
-            made = None if is_narrow else write_operation(self.to, op, name, before, options, shape_of(every[0]))
+            made = None
+            if not self.is_narrow(every[0]) or self.is_known(every[0]):
+                made = write_operation(self.to, op, name, before, options, shape_of(every[0]))
+        if self.is_known(every[0]) and isinstance(made, Term) and not made.is_mask:
+            made = replace(made, text=self.to.keep(f"{name}_stored", made.text), weights="", square="")
         self.keep(name, op, made if isinstance(made, list) else [made], every, changed)
 
     def keep(
@@ -129,6 +157,13 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
         for one in changed:
             if all(one is not other for other in every):
                 self.write(one, terms[0] or self.unknown_term(name, op, one))
+
+    def is_narrow(self, one: torch.Tensor) -> bool:
+        return OF_TYPE.get(one.dtype) in NARROW.values()
+
+    def is_known(self, one: torch.Tensor) -> bool:
+        """Whether a kernel's arrays have this narrow type, too."""
+        return self.is_narrow(one) and OF_TYPE[one.dtype].name in self.narrow
 
     def depends(self, args: Sequence[Any]) -> bool:
         """Whether an operand holds numbers of the inputs, or computed ones."""
@@ -276,10 +311,10 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
 
 
 def run_traced(
-    reference: Callable[..., Any], file: Path, inputs: Mapping[str, torch.Tensor]
+    reference: Callable[..., Any], file: Path, inputs: Mapping[str, torch.Tensor], narrow: Sequence[str] = ()
 ) -> tuple[Running, dict[str, Term]]:
     """Run the reference, and return what was written down and the terms of its outputs, by name."""
-    running = Running(file, inputs)
+    running = Running(file, inputs, narrow)
     with torch.no_grad(), running:
         returned = reference(*inputs.values())
     every = returned if isinstance(returned, Mapping) else dict(enumerate(as_list(returned)))

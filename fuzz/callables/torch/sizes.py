@@ -3,27 +3,61 @@
 Knows dimensions alone: no torch, and no formula.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice, permutations
 from math import prod
+
+from kfuzz.oracle.shapes import evaluate, names_in
 
 Dims = dict[str, list[str]]
 """The dimensions of each input."""
 Below = dict[str, str]
-"""For each input of integers, the dimension or the number that they are below, or that they are truths."""
+"""For each input of integers, the dimension or the number that they are below, that they are truths, or a structure as
+an op's file writes it; if it is not known, nothing."""
 BOOLEAN = "bool"
 PRIMES = [n for n in range(5, 2000) if all(n % by for by in range(2, n))]
+FEW = [2, 3, *PRIMES]
+"""Sizes for a run, which sees numbers alone; a trace that has symbols takes few as they are."""
 MOST_WEIGHTS = 1 << 24
 """Numbers that a reference keeps. Judging takes 49 bytes for each of them (67 million took 3.3 GB), in each process."""
 MANY_SIZES = 3
+MOST_ORDERS = 5000
+"""So many orders of sizes are tried until they obey the rules."""
 Steps = Mapping[str, tuple[int, int]]
 """For each dimension its least size, and a number that divides every size."""
 
 
-def prime_sizes(steps: Steps, fixed: Mapping[str, int], numbers: set[int]) -> dict[str, int]:
-    """A different size for each dimension: torch makes one symbol for each distinct size."""
+def length_of(dimension: str, sizes: Mapping[str, int]) -> int:
+    """The length of a dimension: a number, a size, or an expression over sizes."""
+    if dimension.isdigit():
+        return int(dimension)
+    return sizes[dimension] if dimension in sizes else int(evaluate(dimension, sizes))
+
+
+def sizes_in(inputs: Dims) -> dict[str, None]:
+    """The names of all sizes, in their order."""
+    return dict.fromkeys(name for dims in inputs.values() for one in dims for name in sorted(names_in(one)))
+
+
+def prime_sizes(
+    steps: Steps, fixed: Mapping[str, int], numbers: set[int], rules: Iterable[str] = (), primes: Sequence[int] = PRIMES
+) -> dict[str, int]:
+    """A different size for each dimension: torch makes one symbol for each distinct size. They obey the rules."""
+    known = [rule for rule in rules if names_in(rule) <= {*steps, *fixed}]
+    for order in islice(permutations(steps), MOST_ORDERS) if known else [tuple(steps)]:
+        found = primes_in_order({name: steps[name] for name in order}, fixed, numbers, primes)
+        if all(evaluate(rule, {**fixed, **found}) for rule in known):
+            return {name: found[name] for name in steps}
+    return primes_in_order(steps, fixed, numbers, primes)
+
+
+def primes_in_order(
+    steps: Steps, fixed: Mapping[str, int], numbers: set[int], primes: Sequence[int] = PRIMES
+) -> dict[str, int]:
+    """The first of the dimensions has the least prime."""
     found, taken = dict(fixed), numbers | set(fixed.values())
     for name, (least, multiple) in steps.items():
-        sizes = (prime * multiple for prime in PRIMES if prime * multiple >= least)
+        sizes = (prime * multiple for prime in primes if prime * multiple >= least)
         found.setdefault(name, next((size for size in sizes if size not in taken), least))
         taken.add(found[name])
     return {name: found[name] for name in steps}
@@ -48,4 +82,4 @@ def sizes_to_compare(
 
 def elements_of(inputs: Dims, sizes: Mapping[str, int]) -> int:
     """The elements of all inputs at these sizes."""
-    return sum(prod(int(d) if d.isdigit() else sizes[d] for d in dims) for dims in inputs.values())
+    return sum(prod(length_of(d, sizes) for d in dims) for dims in inputs.values())

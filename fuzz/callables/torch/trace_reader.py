@@ -14,8 +14,9 @@ from kfuzz.callables.aten.elementwise import POWERS
 from kfuzz.callables.aten.norms import MOMENTS
 from kfuzz.callables.aten.table import write_operation
 from kfuzz.callables.aten.term import HELPERS, Arg, Term, Writer
-from kfuzz.callables.torch.declared import CannotError
+from kfuzz.callables.torch.declared import CannotError, OneSizeError
 from kfuzz.callables.torch.elements import OF_TYPE
+from kfuzz.callables.torch.integers import declared_as
 from kfuzz.callables.torch.sizes import BOOLEAN, Below, Dims
 from kfuzz.oracle.elements import NARROW
 
@@ -82,7 +83,7 @@ class TraceReader:
                 text = claimed if claimed.isdigit() else f"n_{claimed}"
                 self.symbols[str(size.node.expr)] = text
             elif not claimed.isdigit() and claimed not in self.fixed and int(size) != 1:
-                raise CannotError(f"the reference is for {claimed} = {int(size)} alone; write that into axes")
+                raise OneSizeError(f"the reference is for {claimed} = {int(size)} alone; write that into axes")
         text = name if self.below.get(name) != BOOLEAN else self.to.set(f"{name}_true", f"{name} != 0")
         self.values[node] = Term(text, self.shape(node.meta["val"].shape), is_mask=name in self.below, is_input=True)
 
@@ -215,9 +216,7 @@ class TraceReader:
         known = {f"n_{d}": self.declared_size(d) for dims in self.inputs.values() for d in dims if not d.isdigit()}
         shown = {role: ", ".join(map(self.declared_size, dims)) for role, dims in self.inputs.items()}
         inputs = {role: f"float[{text}]" for role, text in shown.items()}
-        for role, name in self.below.items():
-            is_boolean = name == BOOLEAN
-            inputs[role] = f"bool[{shown[role]}]" if is_boolean else f"int[{shown[role]}] < {self.declared_size(name)}"
+        inputs |= {role: declared_as(below, shown[role], self.fixed) for role, below in self.below.items()}
         shapes = {name: ", ".join(output_size(size, known) for size in one.shape) or "1" for name, one in every}
         kinds = {name: "int" if one.is_place else "float" for name, one in every}
         outputs = {name: f"{kinds[name]}[{shape}]" for name, shape in shapes.items()}

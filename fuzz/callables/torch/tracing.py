@@ -1,9 +1,7 @@
 """Traces a torch reference and writes its operations as a formula over a number system, in a separate process.
 
-    python -m kfuzz.callables.torch.tracing FOLDER
-
-FOLDER holds question.json; the process leaves formula.py, answer.json and arrays.npz there. The file of the reference
-runs here, and never in a process that judges an answer. Sizes stay symbols, so one trace serves all sizes.
+A folder holds question.json; the process leaves answer.json and arrays.npz there. The file of the reference runs here,
+and never in a process that judges an answer. Sizes stay symbols, so one trace serves all sizes.
 """
 
 import ast
@@ -26,21 +24,36 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from kfuzz.callables.loading import execute_file
 from kfuzz.callables.raising import words_of
-from kfuzz.callables.torch.declared import CannotError, Declared, inputs_of, reference_of
+from kfuzz.callables.torch.declared import CannotError, Declared, OneSizeError, inputs_of, reference_of
 from kfuzz.callables.torch.elements import as_array
+from kfuzz.callables.torch.integers import ABSENT, integers_of, rules_of, structure_of, with_limits
 from kfuzz.callables.torch.recurrent import keep_whole
 from kfuzz.callables.torch.run_formula import file_of_runs
-from kfuzz.callables.torch.sizes import BOOLEAN, MOST_WEIGHTS, Below, Dims, Steps, prime_sizes, sizes_to_compare
+from kfuzz.callables.torch.sizes import (
+    BOOLEAN,
+    FEW,
+    MOST_WEIGHTS,
+    Below,
+    Dims,
+    Steps,
+    length_of,
+    prime_sizes,
+    sizes_in,
+    sizes_to_compare,
+)
 from kfuzz.callables.torch.tasks import read_tests, task_of
 from kfuzz.callables.torch.trace_reader import TraceReader
 from kfuzz.callables.torch.without_card import on_a_card
+from kfuzz.oracle.shapes import is_derived
 from kfuzz.sources.cuda_in_python import builds_cuda
 
+KEPT = ("path", "source", "reference", "inputs", "integers", "narrow", "task")
+"""What a question says that each further run has to know."""
 LARGER = (1, 20, 70)
 """Least sizes at which a reference is traced: one with windows does not run at the smallest."""
 
 
-def main(folder: Path) -> int:
+def answer_folder(folder: Path) -> None:
     """Answer the question that lies in a folder."""
     asked = json.loads((folder / "question.json").read_text(encoding="utf-8"))
     try:
@@ -51,26 +64,32 @@ def main(folder: Path) -> int:
         answer, arrays = {"error": f"the reference cannot be traced: {words_of(error)}"}, {}
     np.savez(folder / "arrays.npz", **arrays)
     (folder / "answer.json").write_text(json.dumps(answer), encoding="utf-8")
-    return 0
 
 
 def answer_question(asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The formula's text with its names, and the reference's own answers for some inputs."""
     known = runnable_of(asked)
+    if any(below in ("", ABSENT) for below in known.declared.below.values()):
+        found = with_limits(known.call, known.declared, sizes_to_run(known.declared, asked), tensors_for)
+        known = replace(known, declared=found)
     answer, arrays = formula_for(known, asked)
     return {**answer, **known.beside}, arrays
 
 
 def formula_for(known: "Runnable", asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The formula for all sizes, else one that runs the reference at each."""
+    if goes_by_integers(known.declared):
+        return trace_by_runs(known, asked)
     try:
         if asked["inputs"]:
             found = trace_reference(known.call, known.is_module, asked, known.declared)
         else:
             found = trace_first_of(known.call, known.is_module, asked, ways_to_vary(known.declared))
         return found if not found[0]["unknown"] else with_fewer_unknown(found, known, asked)
-    except CannotError:
-        raise
+    except CannotError as error:
+        if not isinstance(error, OneSizeError) or not asked["inputs"]:
+            raise
+        return trace_by_runs(known, asked)  # a loop over a size
     except Exception as symbolic:  # any error of torch's tracer: it may go by integers, or write into slices
         try:
             return trace_by_runs(known, asked)
@@ -123,7 +142,7 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
         module = execute_file(path, source, 0)
     reference, is_module = reference_of(module, asked["reference"])
     if asked["inputs"]:
-        return Runnable(reference, is_module, Declared(asked["inputs"], {}, {}))
+        return Runnable(reference, is_module, Declared(asked["inputs"], asked.get("integers", {}), {}))
     if asked.get("task"):
         with context():
             task = task_of(module, reference, read_tests(asked["task"]))
@@ -157,26 +176,44 @@ def made_with(module: ModuleType) -> dict[str, Any]:
 
 def trace_by_runs(known: Runnable, asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """A formula that runs the reference again at the sizes and integers of each case; answers to compare it with."""
-    declared, path = known.declared, Path(asked["path"])
-    steps = {name: asked["axes"].get(name, (1, 0, 1)) for dims in declared.dims.values() for name in dims}
-    multiples = {name: (least, by) for name, (least, _, by) in steps.items() if not name.isdigit()}
-    fixed = {name: least for name, (least, most, _) in asked["axes"].items() if least == most and name in multiples}
-    declared = replace(declared, fixed=fixed | {n: size for n, size in declared.fixed.items() if n in multiples})
-    numbers = {int(name) for dims in declared.dims.values() for name in dims if name.isdigit()}
-    sizes = prime_sizes(multiples, declared.fixed, numbers)
-    larger = {name: size if name in declared.fixed else size + 6 * multiples[name][1] for name, size in sizes.items()}
-
-    def make(at: Mapping[str, int]) -> dict[str, torch.Tensor]:
-        return tensors_of(declared.dims, at, declared.below)
-
-    text, outputs, unknown = file_of_runs(known.call, path, declared, (sizes, larger), make, asked["title"])
+    path = Path(asked["path"])
+    declared = with_fixed(known.declared, asked)
+    sizes, larger = sizes_to_run(declared, asked)
+    make = partial(tensors_for, declared)
+    text, outputs, unknown = file_of_runs(
+        known.call, path, declared, (sizes, larger), make, asked["title"], asked.get("narrow", ())
+    )
     arrays: dict[str, Any] = {}
     for number, some in enumerate((sizes, larger)):
         arrays |= {f"input {number} {name}": one.numpy() for name, one in make(some).items()}
         arrays |= answers_of(f"single {number}", outputs, known.call, make(some), some)
     names = {name: [str(declared.fixed.get(d, d)) for d in dims] for name, dims in declared.dims.items()}
     answer = {"formula": text, "inputs": names, "unknown": unknown, "is_module": known.is_module}
-    return answer | {"run": {key: asked[key] for key in ("path", "source", "reference", "inputs", "task")}}, arrays
+    return answer | {"run": {key: asked[key] for key in KEPT if key in asked}}, arrays
+
+
+def goes_by_integers(declared: Declared) -> bool:
+    """Whether its inputs are of a kind that no reference takes without a loop over their elements."""
+    given = [structure_of(one, declared.dims[name][-1]) for name, one in declared.below.items() if one != BOOLEAN]
+    return any(one.is_segments for one in given) or any(is_derived(d) for dims in declared.dims.values() for d in dims)
+
+
+def with_fixed(declared: Declared, asked: Mapping[str, Any]) -> Declared:
+    """The inputs with the sizes that the claim fixes."""
+    names = sizes_in(declared.dims)
+    fixed = {name: least for name, (least, most, _) in asked["axes"].items() if least == most and name in names}
+    return replace(declared, fixed=fixed | {n: size for n, size in declared.fixed.items() if n in names})
+
+
+def sizes_to_run(declared: Declared, asked: Mapping[str, Any]) -> tuple[dict[str, int], dict[str, int]]:
+    """Two sets of sizes at which the reference is run."""
+    steps = {name: asked["axes"].get(name, (1, 0, 1)) for name in sizes_in(declared.dims)}
+    multiples = {name: (least, by) for name, (least, _, by) in steps.items()}
+    fixed = with_fixed(declared, asked).fixed
+    numbers = {int(name) for dims in declared.dims.values() for name in dims if name.isdigit()}
+    rules = (*rules_of(declared.below, declared.dims), *asked.get("where", ()))
+    sizes = prime_sizes(multiples, fixed, numbers, rules, FEW)
+    return sizes, {name: size if name in fixed else size + multiples[name][1] for name, size in sizes.items()}
 
 
 def ways_to_vary(declared: Declared) -> Iterator[Declared]:
@@ -232,8 +269,8 @@ def trace_at(
     """The formula and answers, traced at sizes that are no smaller than `larger`."""
     inputs, below = declared.dims, declared.below
     fixed = declared.fixed | {name: least for name, (least, most, _) in asked["axes"].items() if least == most}
-    steps = {name: asked["axes"].get(name, (1, 0, 1)) for dims in inputs.values() for name in dims}
-    steps = {name: (least, multiple) for name, (least, _, multiple) in steps.items() if not name.isdigit()}
+    given_axes = {name: asked["axes"].get(name, (1, 0, 1)) for name in sizes_in(inputs)}
+    steps = {name: (least, multiple) for name, (least, _, multiple) in given_axes.items()}
     fixed = {name: size for name, size in fixed.items() if name in steps}
     numbers = {int(name) for dims in inputs.values() for name in dims if name.isdigit()}
     sizes = prime_sizes(
@@ -302,20 +339,22 @@ def does_run(reference: Callable[..., Any], declared: Declared, sizes: Mapping[s
 
 
 def tensors_of(inputs: Dims, sizes: Mapping[str, int], below: Below) -> dict[str, torch.Tensor]:
-    """Normal numbers, or integers below a size, of these shapes."""
+    """Normal numbers, or integers of their structure, of these shapes; zeros if it is not known."""
     torch.manual_seed(1)
 
-    def length(dimension: str) -> int:
-        return int(dimension) if dimension.isdigit() else sizes[dimension]
-
-    shapes = {name: [length(d) for d in dims] for name, dims in inputs.items()}
-
-    def made(name: str, shape: list[int]) -> torch.Tensor:
+    def made(name: str, dims: Sequence[str]) -> torch.Tensor:
+        shape = [length_of(d, sizes) for d in dims]
         if name not in below:
             return torch.randn(shape)
-        return torch.randint(2, shape).bool() if below[name] == BOOLEAN else torch.randint(length(below[name]), shape)
+        is_known = below[name] not in ("", ABSENT)
+        return integers_of(below[name], dims, sizes) if is_known else torch.zeros(shape, dtype=torch.int64)
 
-    return {name: made(name, shape) for name, shape in shapes.items()}
+    return {name: made(name, dims) for name, dims in inputs.items()}
+
+
+def tensors_for(declared: Declared, sizes: Mapping[str, int]) -> dict[str, torch.Tensor]:
+    """The inputs as they are declared."""
+    return tensors_of(declared.dims, sizes, declared.below)
 
 
 def any_nan(reference: Callable[..., Any], given: Mapping[str, torch.Tensor]) -> bool:
@@ -434,7 +473,3 @@ def pool_by_two_axes(
 
     how = both(1, kernel_size), both(1, stride or kernel_size), both(0, padding), both(1, dilation), ceil_mode
     return torch.max_pool2d(input.unsqueeze(-2), *how).squeeze(-2)
-
-
-if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))

@@ -49,6 +49,8 @@ def shift(N: BandSystem, a: Quantity, axis: int = -1) -> Quantity:
         N.masked.append(empty)
     if N.special.all_neg_inf == "zero" and np.any(empty):
         top = np.where(empty, N.E.convert(np.zeros(())), top)
+    if N.is_silent:  # a reference does not say what is right where there is nothing
+        nan = nan | empty
     made = N.value(top, top, nan, "shift", a, slop, axis)
     if np.any(nan):
         made.parts = (np.where(nan, -INF, top), np.where(nan, INF, top), nan)

@@ -43,7 +43,72 @@ def test_a_solution_has_the_claim_of_its_definition(tmp_path: Path) -> None:
         "arrays": {"x": "bf16[rows, cols] -> x", "w": "bf16[cols] -> w", "out": "bf16[rows, cols] <- y"},
         "call": {"entry": "run", "args": ["x", "w", "out"]},
     }
-    assert (path.parent / "reference.py").read_text().endswith("reference = run\n")
+    assert (path.parent / "reference.py").read_text().endswith("def reference(x, w):\n    return run(x=x, w=w)\n")
+
+
+PAGED = {
+    "axes": {
+        "batch_size": {"type": "var"}, "heads": {"type": "const", "value": 2}, "d": {"type": "const", "value": 8},
+        "wide": {"type": "expr", "expression": "heads * d // 2"}, "pages": {"type": "var"},
+        "page_size": {"type": "const", "value": 4}, "len_indptr": {"type": "var"}, "used": {"type": "var"},
+    },
+    "constraints": ["used == kv_indptr[-1].item()", "pages >= batch_size", "heads % 2 == 0", "used > 1"],
+    "inputs": {
+        "q": {"shape": ["batch_size", "wide"], "dtype": "bfloat16"},
+        "cache": {"shape": ["pages", "page_size", "d"], "dtype": "float16"},
+        "kv_indptr": {"shape": ["len_indptr"], "dtype": "int32"},
+        "kv_indices": {"shape": ["used"], "dtype": "int32"},
+        "kv_last_page_len": {"shape": ["batch_size"], "dtype": "int32"},
+        "slot": {"shape": ["batch_size"], "dtype": "int64", "description": "-1 for none"},
+        "picked": {"shape": ["batch_size", "heads"], "dtype": "int32", "description": "-1 is padding"},
+        "sm_scale": {"shape": None, "dtype": "float32"},
+        "eps": {"shape": None, "dtype": "float32"},
+        "buffer": {"shape": ["batch_size"], "dtype": "float32", "optional": True},
+    },
+    "outputs": {
+        "q": {"shape": ["batch_size", "wide"], "dtype": "bfloat16"},
+        "lse": {"shape": ["batch_size"], "dtype": "float32"},
+    },
+    "reference": "def run(q, cache, kv_indptr, kv_indices, kv_last_page_len, slot, picked, sm_scale, eps,"
+    " buffer=None):\n"
+    "    return q, q[:, 0]\n",
+}  # fmt: skip
+
+
+def test_a_definition_says_what_its_integers_and_scalars_are(tmp_path: Path) -> None:
+    (path,) = find(str(write_submission(tmp_path, definition=PAGED)))
+    claim = read(path).values
+    assert claim["axes"] == {
+        "batch_size": "1..4096", "heads": [2], "d": [8], "pages": "1..4096", "page_size": [4], "used": "1..4096"
+    }  # fmt: skip
+    assert claim["where"] == ["pages >= batch_size", "used > 1"]
+    assert claim["arrays"]["q"] == "bf16[batch_size, (heads * d / 2)] -> q"
+    assert claim["arrays"]["kv_indptr"] == "i32[batch_size + 1] -> kv_indptr"
+    assert claim["arrays"]["q_out"] == "bf16[batch_size, (heads * d / 2)] <- y0"
+    assert claim["call"]["args"] == [
+        "q", "cache", "kv_indptr", "kv_indices", "kv_last_page_len", "slot", "picked", "0.125", "1e-06", "q_out", "lse"
+    ]  # fmt: skip
+    assert claim["call"]["integers"] == {
+        "kv_indptr": "rises 0..used", "kv_last_page_len": "1..page_size", "slot": "distinct < pages or -1",
+        "picked": "or -1",
+    }  # fmt: skip
+    reference = (path.parent / "reference.py").read_text()
+    assert "sm_scale=0.125, eps=1e-06)" in reference
+    assert "buffer" not in reference.partition("def reference")[2], "an input with a default is left out"
+
+
+def test_a_definition_that_draws_is_an_op_of_our_own(tmp_path: Path) -> None:
+    inputs = {
+        "probs": {"shape": ["rows", "cols"], "dtype": "float32"}, "top_k": {"shape": ["rows"], "dtype": "int32"}
+    }  # fmt: skip
+    outputs = {"samples": {"shape": ["rows"], "dtype": "int64"}}
+    source = "import torch\n\n\ndef run(probs, top_k):\n    return torch.multinomial(probs, 1)[:, 0]\n"
+    draws = {**DEFINITION, "inputs": inputs, "outputs": outputs, "reference": source}
+    (path,) = find(str(write_submission(tmp_path, definition=draws)))
+    claim = read(path).values
+    assert claim["op"] == "sampling_from_probs"
+    assert claim["arrays"]["samples"] == "i64[rows] <- token"
+    assert claim["claims"] == {"deterministic": False}
 
 
 def test_a_solution_that_returns_is_not_handed_its_outputs(tmp_path: Path) -> None:

@@ -1,0 +1,72 @@
+"""Processes that have torch and stay up: one of each kind for each process of kfuzz, since torch takes long to import.
+
+A process is asked by the name of a folder, in which it leaves its answer. Knows processes; it knows no torch.
+"""
+
+import functools
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+
+class NoAnswerError(Exception):
+    """The process did not answer: its last words, or that it took too long."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A process, and the file of what it says when something fails."""
+
+    process: "subprocess.Popen[bytes]"
+    errors: IO[bytes]
+
+    def last_words(self) -> str:
+        self.process.wait()
+        self.errors.seek(0)
+        return (self.errors.read().decode(errors="replace").strip().splitlines() or ["it ended"])[-1]
+
+
+def ask(module: str, folder: Path, seconds: float) -> None:
+    """Let the process of a module do what lies in a folder; NoAnswerError if it ends, or takes longer."""
+    server = _server(module, os.getpid())
+    assert server.process.stdin is not None
+    assert server.process.stdout is not None
+    try:
+        server.process.stdin.write(f"{folder}\n".encode())
+        server.process.stdin.flush()
+        is_ready = bool(select.select([server.process.stdout], [], [], seconds)[0])
+        if is_ready and server.process.stdout.readline():
+            return
+    except OSError:  # it has ended
+        is_ready = True
+    if not is_ready:
+        os.killpg(server.process.pid, signal.SIGKILL)
+    _server.cache_clear()
+    raise NoAnswerError(server.last_words() if is_ready else f"it took more than {seconds:.0f} s")
+
+
+@functools.lru_cache(maxsize=4)
+def _server(module: str, of_process: int) -> Server:
+    """The process of a module for this one; a fork starts another."""
+    del of_process
+    usual = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "TRITON_INTERPRET": "1"}
+    errors = tempfile.TemporaryFile()  # noqa: SIM115  open as long as the process
+    words = [sys.executable, "-m", module]
+    pipe = subprocess.PIPE
+    made = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=errors, env=usual, start_new_session=True)
+    return Server(made, errors)
+
+
+def serve(answer: Callable[[Path], None]) -> None:
+    """Answer the folders named on the standard input until it ends. What an answer prints goes to the errors."""
+    answers, sys.stdout = sys.stdout, sys.stderr
+    for line in sys.stdin:
+        answer(Path(line.strip()))
+        print("done", file=answers, flush=True)
