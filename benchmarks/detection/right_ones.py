@@ -16,16 +16,13 @@ import signal
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
-from multiprocessing import active_children
+from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.detection.extensions import HERE as EXTENSIONS
+from benchmarks.detection.blocks import DATA, Block, Done, Journal, count_blocks, run_blocks
 from benchmarks.detection.extensions import SECONDS, extensions, trials
 from benchmarks.measurement import commit, machine
 from kfuzz.campaign.schedule import attempt_of, probe_of
@@ -37,7 +34,6 @@ from kfuzz.programs.check import CheckedProgram, Server
 from kfuzz.programs.command_line import parse
 from kfuzz.trials.trial import Trial, run_trial
 
-DATA = EXTENSIONS.parent
 SEED = 34
 TOLD_AT = 50
 """The number of blocks; after each the progress is printed and FILE is written."""
@@ -53,48 +49,6 @@ class Sort:
     size: int
     list_things: Callable[[], Sequence[Path]]
     run: Callable[["Block"], "Done"]
-
-
-@dataclass(frozen=True)
-class Block:
-    """Trials first .. last - 1 of one thing."""
-
-    sort: str
-    path: Path
-    first: int
-    last: int
-    device: str
-    jobs: int
-
-    @property
-    def name(self) -> str:
-        """Its file below the kernels or the tests' data."""
-        return str(self.path.relative_to(KERNELS if self.path.is_relative_to(KERNELS) else DATA))
-
-
-@dataclass(frozen=True)
-class Done:
-    """What a block gave. `empty`: the trials in which nothing was judged.
-
-    `cannot_run`: why it has no trials; `failed`: the error of kfuzz's own that ended it.
-    """
-
-    sort: str
-    name: str
-    first: int
-    last: int
-    elements: int = 0
-    empty: int = 0
-    seconds: float = 0.0
-    accused: tuple[str, ...] = ()
-    warned: tuple[str, ...] = ()
-    cannot_run: str = ""
-    failed: str = ""
-
-    @property
-    def has_trials(self) -> bool:
-        """Whether its trials count."""
-        return not (self.cannot_run or self.failed)
 
 
 def right_kernels() -> list[Path]:
@@ -196,51 +150,6 @@ def run_block(block: Block) -> Done:
         return Done(block.sort, block.name, block.first, block.last, failed=f"{block}: {error!r}")
 
 
-def obey_parent() -> None:
-    """Let Ctrl-C reach the parent alone, which ends this process by SIGTERM."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, leave)
-
-
-def leave(*_: object) -> None:
-    """End the block that runs, with the processes of its device, and begin no other."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise SystemExit
-
-
-def run_blocks(left: Sequence[Block], jobs: int) -> Iterator[Done]:
-    """Each block as soon as it is done; whatever ends this ends the processes too."""
-    pool = ProcessPoolExecutor(jobs, initializer=obey_parent)
-    try:
-        for one in as_completed([pool.submit(run_block, one) for one in left]):
-            yield one.result()
-    finally:
-        for process in active_children():
-            process.terminate()
-        pool.shutdown(cancel_futures=True)
-
-
-@dataclass
-class Journal:
-    """The blocks that are done, in a file that grows."""
-
-    path: Path
-    done: list[Done] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        """Read what an earlier command has done; a line that a kill has cut short does not count."""
-        lines = self.path.read_text(encoding="utf-8").split("\n") if self.path.exists() else [""]
-        self.path.write_text("".join(f"{line}\n" for line in lines[:-1]), encoding="utf-8")
-        every = [Done(**json.loads(line)) for line in lines[:-1]]
-        self.done = [one for one in every if one.has_trials]
-
-    def add(self, one: Done) -> None:
-        """Keep a block."""
-        self.done.append(one)
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(one)) + "\n")
-
-
 def blocks(count: int, jobs: int, device: str, done: Sequence[Done]) -> list[Block]:
     """What is left of so many trials, in an order in which each part of it has all sorts."""
     reached: dict[tuple[str, int], int] = {}
@@ -272,26 +181,6 @@ def summary(done: Sequence[Done], device: str) -> dict[str, object]:
     accused = [words for one in done for words in one.accused]
     head = {"commit": commit(), "machine": machine(), "device": device, "seed": SEED}
     return {**head, **count_blocks(done), "accusations": accused, "by_sort": by_sort, "by_thing": things}
-
-
-def count_blocks(done: Sequence[Done]) -> dict[str, object]:
-    """Some blocks in figures."""
-    ran = [one for one in done if one.has_trials]
-    found: dict[str, object] = {
-        "things": len({one.name for one in ran}),
-        "trials": sum(one.last - one.first for one in ran),
-        "elements": sum(one.elements for one in ran),
-        "nothing_judged": sum(one.empty for one in ran),
-        "accused": sum(len(one.accused) for one in ran),
-        "process_seconds": round(sum(one.seconds for one in ran)),
-    }
-    if warned := Counter(words for one in ran for words in one.warned):
-        found["warnings"] = dict(warned)
-    if lacks := sorted({one.cannot_run for one in done} - {""}):
-        found["cannot_run"] = lacks
-    if failed := sorted({one.failed for one in done} - {""}):
-        found["failed"] = failed
-    return found
 
 
 def main() -> int:
@@ -334,7 +223,7 @@ def run_left(asked: argparse.Namespace, journal: Journal, write: Callable[[], di
         left = blocks(asked.trials, asked.jobs, asked.device, journal.done)
         print(f"{len(left)} blocks of trials are left", file=sys.stderr, flush=True)
         try:
-            for count, one in enumerate(run_blocks(left, asked.jobs), start=1):
+            for count, one in enumerate(run_blocks(left, asked.jobs, run_block), start=1):
                 journal.add(one)
                 if count % TOLD_AT == 0:
                     figures = write()

@@ -29,8 +29,8 @@ def upstream(case: str, target: str, device: str) -> None:
     send it; kfuzz sends nothing.
 
     \b
-    kfuzz fuzz softmax.py --device cpu --out found --minimize
-    kfuzz upstream found/CASE.json softmax.py > issue.md
+    kfuzz fuzz softmax.py --device cpu --corpus found
+    kfuzz upstream found/softmax/CASE.json softmax.py > issue.md
 
     Exit code: 0 it is written, 2 the case breaks nothing here, or is no wrong answer of a Python function.
     """

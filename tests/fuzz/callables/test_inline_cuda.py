@@ -17,8 +17,9 @@ import pytest
 from forked import run_forked
 from paths import DATA
 
+from kfuzz.callables.built_texts import build_extension
 from kfuzz.callables.device import PythonDevice
-from kfuzz.callables.extensions import DeviceCalls, Extension, RefusedByExtensionError, build_extension, keeps_state
+from kfuzz.callables.extensions import DeviceCalls, Extension, RefusedByExtensionError, keeps_state
 from kfuzz.callables.handing import Tensor
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.claiming.guess_host import FunctionWords, host_claims
