@@ -101,6 +101,8 @@ class Wording(Mapping[str, str]):
     @property
     def accesses(self) -> str:
         """The verb for the access, with its traits."""
+        if self._raw.traits & Traits.frees:
+            return "frees"
         if self._raw.traits & Traits.is_atomic:
             return "updates atomically" + _scope(self._raw.traits)
         return self.does + _volatile(self._raw.traits)
@@ -133,6 +135,48 @@ class Wording(Mapping[str, str]):
         return "needs a wait for the phase of its mbarrier, or by cp.async.bulk.wait_group, before"
 
     @property
+    def end_of_product(self) -> str:
+        """What would say that an operation of tensor cores is over."""
+        if self._raw.other_traits & Traits.is_of_product:
+            return "wgmma.wait_group before, and a barrier or mbarrier if other threads wait"
+        return "a tcgen05.commit by that thread to an mbarrier, and a wait for its phase, before"
+
+    @property
+    def wait_for_transfer(self) -> str:
+        """What would say that a transfer between tensor memory and registers is over."""
+        what = "ld" if self._raw.other_traits & Traits.is_tensor_load else "st"
+        return f"tcgen05.wait::{what} by its warp before, and a barrier or mbarrier if another warp waits"
+
+    @property
+    def tensor_fence(self) -> str:
+        """The fence of tcgen05 that is missing."""
+        if self._raw.detail:
+            return "tcgen05.fence::after_thread_sync after this thread has waited"
+        return "tcgen05.fence::before_thread_sync by that thread before it tells others, and ::after_thread_sync here"
+
+    @property
+    def not_allocated(self) -> str:
+        return "freed" if self._raw.detail else "not allocated"
+
+    @property
+    def reachable_lanes(self) -> str:
+        """The lanes of tensor memory that a warp reaches."""
+        return f"lanes {self._raw.detail} to {self._raw.detail + 31}"
+
+    @property
+    def instruction(self) -> str:
+        """An instruction descriptor of tcgen05.mma."""
+        return f"0x{self._raw.detail:08x}"
+
+    @property
+    def refused_product(self) -> str:
+        """What an instruction descriptor names that its kind of product does not have."""
+        bits = self._raw.detail
+        if self._raw.bytes == 1:
+            return f"{(bits >> 24 & 31) * 16} x {(bits >> 17 & 63) * 8} sums, which this kind does not have"
+        return "a type or an order of elements that this kind does not have"
+
+    @property
     def wait_for_product(self) -> str:
         """What would say that a product is over."""
         return "wgmma.commit_group and wgmma.wait_group" if self._raw.detail else "wgmma.wait_group"
@@ -160,6 +204,8 @@ class Wording(Mapping[str, str]):
         """The element of an array, or the address if it lies in no array."""
         array, index = place_of(self._raw, self._scene)
         where = f"{array}[{index}]" if array is not None else f"address {self.address}"
+        if self._raw.place == Place.tensor_memory:
+            where = f"lane {self._raw.offset >> 16}, column {self._raw.offset & 0xFFFF} of tensor memory"
         owner = f" of block {_format(coordinates(self._raw.owner - 1, self._launch.grid))}" if self._raw.owner else ""
         return where + owner
 
@@ -277,7 +323,15 @@ def has_been_freed(raw: RawFinding, scene: RunScene) -> bool:
 
 def _by_itself(traits: int) -> str:
     """What a thread asks for that accesses memory by itself, and the word before that thread."""
-    return "a wgmma by " if traits & Traits.is_of_product else "a bulk copy by " if traits & Traits.is_bulk else ""
+    names = {
+        Traits.is_of_product: "a wgmma by ",
+        Traits.is_of_tensor_core: "a tcgen05.mma or .cp by ",
+        Traits.is_tensor_load: "a tcgen05.ld by ",
+        Traits.is_tensor_store: "a tcgen05.st by ",
+        Traits.is_bulk: "a bulk copy by ",
+        0: "",
+    }
+    return next(name for trait, name in names.items() if not trait or traits & trait)
 
 
 def _scope(traits: int) -> str:

@@ -10,8 +10,8 @@ from kfuzz.cpu import toolchain
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 SHARED = {
-    *("abi.h", "atomic_operations.h", "denormals.h", "mbarrier_operations.h", "sights.h", "tensor_sums.h"),
-    *("warp_operations.h", "wgmma_operands.h"),
+    *("abi.h", "atomic_operations.h", "denormals.h", "launch_answers.h", "mbarrier_operations.h", "sights.h"),
+    *("tensor_operands.h", "tensor_sums.h", "warp_operations.h"),
 }
 """The headers of the runtime that kernels see too: the ABI, with every .def file."""
 BELOW = {

@@ -198,9 +198,9 @@ def test_barriers_with_numbers_order_those_who_come_to_them(device: CpuDevice) -
 
 
 def test_what_the_table_does_not_list_is_one_line(device: CpuDevice) -> None:
-    text = '__global__ void k(float *y) {\n  asm volatile("tcgen05.wait::ld.sync.aligned;");\n}\n'
+    text = '__global__ void k(float *y) {\n  asm volatile("tcgen05.shift.cta_group::1.down;");\n}\n'
     with pytest.raises(
         ClaimError,
-        match=r"planted\.cu:2: the .* instruction tcgen05\.wait::ld\.sync\.aligned, which runs on the GPU alone",
+        match=r"planted\.cu:2: the .* instruction tcgen05\.shift\.cta_group::1\.down, which runs on the GPU alone",
     ):
         run(device, text, "k", {"y": "f32[1]"}, block=1)

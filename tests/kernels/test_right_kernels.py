@@ -19,6 +19,7 @@ WRONG = {
     "lse_merge": ("(cols + 3) / 4", "cols / 4"),
     "odd_mask_sum": ("((mask >> (lane + off)) & 1)", "true"),
     "pair_softmax": ("(hi.m == -INFINITY ? 0.f : hi.d)", "hi.d + lo.d * expf(lo.m - hi.m)"),
+    "tcgen05_gemm": ("wait(&over, 0);", ""),
     "torch_e4m3_token": ("/ 448.0f", "/ 240.0f"),
     "torch_int8_token": ("rintf(x[i] * inverse)", "x[i] * inverse"),
     "torch_mxfp8": ("scale[group] =", "scale[group / 2] ="),
@@ -26,8 +27,11 @@ WRONG = {
 
 
 def chosen(name: str) -> object:
-    """An extension for torch takes 5 s to compile: of three, one is looked at in each run of the tests."""
-    is_dear = name.startswith("torch_") and name != "torch_int8_token"
+    """An extension for torch takes 5 s to compile: of three, one is looked at in each run of the tests.
+
+    A trial of tensor memory takes up to 1 s.
+    """
+    is_dear = name.startswith(("torch_", "tcgen05_")) and name != "torch_int8_token"
     return pytest.param(name, marks=pytest.mark.soak if is_dear else ())
 
 

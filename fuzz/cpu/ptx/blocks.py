@@ -12,6 +12,8 @@ from kfuzz.cpu.ptx.table import write_instruction
 from kfuzz.cpu.ptx.words import CONSTRAINTS, TYPES, C, PtxNames
 
 _BRANCHES = ("bra", "bra.uni")
+_GO_ON = {"wgmma.mma_async": 2, "tcgen05.ld": 1}
+"""Instructions that write registers after their statement, and among how many of their operands these are."""
 
 
 def write_statement(statement: AsmStatement, newline: str = "\n") -> str:
@@ -37,12 +39,14 @@ def write_statement(statement: AsmStatement, newline: str = "\n") -> str:
 
 
 def _find_places(program: PtxProgram, operands: tuple[AsmOperand, ...]) -> dict[str, str]:
-    """The variables behind the registers of products that go on after the statement, by the operands' words."""
+    """The variables behind the registers of instructions that go on after the statement, by the operands' words."""
     vectors = [
         vector
         for one in program.items
-        if isinstance(one, PtxInstruction) and one.name.startswith("wgmma.mma_async")
-        for vector in one.operands[:2]
+        if isinstance(one, PtxInstruction)
+        for name, count in _GO_ON.items()
+        if one.name.startswith(f"{name}.")
+        for vector in one.operands[:count]
         if isinstance(vector, PtxVector)
     ]
     found = {word.text for vector in vectors for word in vector.words}

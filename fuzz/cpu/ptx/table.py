@@ -3,9 +3,10 @@
 A row is a pattern of the instruction's whole name and a template: `<1>` is the first group of the pattern, `{0}` the
 first operand. `{v0}` may be a vector of several words, `{a0}` is an address, `{c0}` what follows in its brackets, and
 `{p0}` the second of two results `d|p`; `{0=16}` must be this constant; `{r0}` are the C++ variables behind the words of
-a vector; `{all}` are the words of all operands. In place of a template a row may have a function that makes one from
-the match, or None. A template that leaves out an operand, or is given another kind than it names, does not fit: the
-next row of that name is tried. So no operand and no modifier is ever ignored.
+a vector, and `{w0}` also its registers of the statement; `{all}` are the words of all operands. In place of a template
+a row may have a function that makes one from the match, or None. A template that leaves out an operand, or is given
+another kind than it names, does not fit: the next row of that name is tried. So no operand and no modifier is ever
+ignored.
 """
 
 import pkgutil
@@ -21,7 +22,7 @@ from kfuzz.cpu.ptx.words import C, PtxNames
 
 PtxTemplate = str | Callable[[re.Match[str]], str | None]
 PtxRow = tuple[str, PtxTemplate]
-_FIELD = re.compile(r"\{(?:(all)|([vacpr]?)(\d+)(?:=(\d+))?)\}")
+_FIELD = re.compile(r"\{(?:(all)|([vacprw]?)(\d+)(?:=(\d+))?)\}")
 
 
 @cache
@@ -43,10 +44,10 @@ def write_instruction(instruction: PtxInstruction, names: PtxNames) -> str:
     found = templates_of(instruction.name)
     fields = _fields(instruction.operands, names, instruction.line)
 
-    def places(number: int) -> str:
+    def places(number: int, with_registers: bool) -> str:
         vector = instruction.operands[number]
         assert isinstance(vector, PtxVector)
-        return ", ".join(names.place(word, instruction.line) for word in vector.words)
+        return ", ".join(names.place(word, instruction.line, with_registers) for word in vector.words)
 
     for template in found:
         if (made := _fill_in(template, fields, places)) is not None:
@@ -95,7 +96,7 @@ def _fields(operands: Sequence[PtxOperand], names: PtxNames, line: int) -> dict[
     return made
 
 
-def _fill_in(template: str, fields: dict[str, str], places: Callable[[int], str]) -> str | None:
+def _fill_in(template: str, fields: dict[str, str], places: Callable[[int, bool], str]) -> str | None:
     """The template with its fields filled in; None if it does not use exactly the operands that there are."""
     left = set(fields) - {"all"}
     uses_all = False
@@ -104,9 +105,9 @@ def _fill_in(template: str, fields: dict[str, str], places: Callable[[int], str]
     for found in _FIELD.finditer(template):
         letter, number = found[2], found[3]
         name = "all" if found[1] else f"{letter}{number}"
-        if letter == "r" and f"v{number}" in fields:
+        if letter and letter in "rw" and f"v{number}" in fields:
             name = f"v{number}"
-            fields = {**fields, name: places(int(number))}
+            fields = {**fields, name: places(int(number), letter == "w")}
         elif name not in fields:
             if letter == "p" and number in fields:
                 fields = {**fields, name: f"{C}PtxSink()"}

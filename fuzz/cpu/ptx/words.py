@@ -65,8 +65,10 @@ class PtxNames:
             raise AsmError(f"the PTX operand {word.text}", line)
         return f"!{text}" if word.is_negated else text
 
-    def place(self, word: PtxWord, line: int) -> str:
-        """The variable behind an operand."""
+    def place(self, word: PtxWord, line: int, with_registers: bool = False) -> str:
+        """The variable behind an operand, or a register of the statement itself."""
+        if with_registers and word.text in self.registers:
+            return f"CUDA_ON_CPU_PLACE({self.registers[word.text]})"
         if word.text not in self.places:
             raise AsmError(f"a sum in flight in {word.text}, a register of the asm statement itself", line)
         return self.places[word.text]

@@ -136,7 +136,17 @@ enum class Kind : uint32_t;  // of a sight, see sights.h
 
 // How close two threads are; what each of two accesses is.
 enum Relation : uint32_t { in_one_block, in_other_blocks, in_one_warp, in_other_work, in_other_node, in_launch_before };
-enum Traits : uint32_t { is_atomic = 1, is_volatile = 2, is_of_block_scope = 4, is_bulk = 8, is_of_product = 16 };
+enum Traits : uint32_t {
+  is_atomic = 1,
+  is_volatile = 2,
+  is_of_block_scope = 4,
+  is_bulk = 8,             // by itself, at a thread's request
+  is_of_product = 16,      // wgmma
+  is_of_tensor_core = 32,  // tcgen05.mma and tcgen05.cp
+  is_tensor_load = 64,
+  is_tensor_store = 128,
+  frees = 256,
+};
 
 // What a run assumes, to find out what a race lacks.
 enum Assume : uint32_t {
@@ -150,7 +160,7 @@ enum Assume : uint32_t {
 // The kinds of work that the host starts (work.h).
 enum class Work : uint32_t { kernel, copy, set, host, callback, allocation, freeing, operation, library };
 
-enum class Place : uint32_t { nowhere, buffer, static_shared, dynamic_shared, global_variable, heap };
+enum class Place : uint32_t { nowhere, buffer, static_shared, dynamic_shared, global_variable, heap, tensor_memory };
 
 struct Finding {
   Kind kind;

@@ -67,7 +67,7 @@ void check_against(const Word &w, const Trace &before, bool before_writes) {
   if (a.reduces && before.is_atomic()) return;
   Meeting met = {a.address, a.bytes, a.pc, a.traits(), a.writes, before, before_writes};
   if (!holds_for(a, [&](int thread) { return is_ordered(before, thread); }))
-    return tell_at_once(!before.is_bulk() ? Kind::copy_races : is_flight_of_product(before.when) ? Kind::product_in_flight : Kind::copy_in_flight, met);
+    return tell_at_once(!before.is_bulk() ? Kind::copy_races : is_product(kind_of_flight(before.when)) ? Kind::product_in_flight : Kind::copy_in_flight, met);
   Proxy proxy = w.shared ? Proxy::async_shared : Proxy::async_global;
   if (before_writes && !holds_for(a, [&](int thread) { return is_ordered(before, thread) && is_fenced(before, thread, proxy); }))
     tell_at_once(Kind::missing_proxy_fence, met);

@@ -8,7 +8,9 @@
 #include "checker.h"
 #include "cluster.h"
 #include "common_access.h"
+#include "grid.h"
 #include "host_code.h"
+#include "launch_answers.h"
 #include "library_image.h"
 #include "memory_map.h"
 #include "ordering.h"
@@ -67,6 +69,7 @@ struct Room {
   Queue of_thread[max_residents][max_threads];
   Sources sources[max_residents];
   bool has_any[max_residents];
+  uint32_t no_more[max_residents];  // of a cluster's first block: the flight that brings it the answer that no block is left
 };
 PerProcess<Room> room;  // what a run leaves is freed when a block of the next run starts there
 
@@ -392,6 +395,7 @@ void forget_bulk_copies_of(uint32_t resident) {
   for (Queue &q : room.of_thread[resident])
     if (q.first) forget_queue(q);
   room.sources[resident].count = 0;
+  room.no_more[resident] = 0;
   room.has_any[resident] = false;
 }
 
@@ -505,6 +509,33 @@ CUDA_ON_CPU_API void cuda_on_cpu_box_store(const void *map, const int32_t *corne
   c.operation = static_cast<BulkOperation>(operation);
   c.type = type_of(c.map);
   ask_for_group(c);
+}
+
+// clusterlaunchcontrol: 16 bytes that say which block never begins, or that there is none. A GPU may refuse, too: here it does in
+// reverse order, and in a shuffled order at times.
+CUDA_ON_CPU_API void cuda_on_cpu_cancel_block(void *to, void *barrier, bool to_all) {
+  uintptr_t pc = CALLER;
+  take_turn_if_over(pc);
+  must_be_aligned(to, 16, pc);
+  Cluster &cluster = own_cluster();
+  uint32_t &no_more = room.no_more[cluster.member[0].resident];
+  if (checker.active && no_more && is_flight_known(no_more, block.current)) report(Kind::asked_after_refusal, relative(pc), 0);
+  Index first = {};
+  bool refuses = run->schedule == reverse || (run->schedule == shuffled && random_bits() >> 62 == 0);
+  LaunchAnswer answer = {0, 0, 0, launch_refused};
+  if (!refuses && cancel_next_start(first)) answer = {first.x, first.y, first.z, launch_cancelled};
+  for (uint32_t rank = 0; rank < (to_all ? cluster.size : 1); rank++) {
+    uint32_t of = cluster.member[block.rank].resident, in = to_all ? cluster.member[rank].resident : of;
+    Copy c = asked_by_me(Shape::line, sizeof answer, pc);
+    c.to = static_cast<char *>(same_place(to, of, in));
+    c.has_read = true;
+    c.kept = static_cast<char *>(malloc(sizeof answer));
+    if (!c.kept) stop_run(Status::too_large);
+    memcpy(c.kept, &answer, sizeof answer);
+    c.barrier = mbarrier_for_copy(reinterpret_cast<uintptr_t>(same_place(barrier, of, in)), pc);
+    ask_for_barrier(c, false);
+    if (checker.active && answer.sign == launch_refused) no_more = last_flight();
+  }
 }
 
 // Into a cache: nothing lands anywhere, and nothing is out of bounds.

@@ -24,16 +24,17 @@ void land_copies_to(MbarrierNumber number);
 void forget_copies_to(MbarrierNumber number);
 void report_too_few_bytes(CopyNumber under_way, uintptr_t barrier);
 
-// While accesses are checked: a copy that the current thread asks for accesses these bytes; or a product that warps ask for
-// together, one bit each. What one of a warp's lanes knows is ordered before that.
+// While accesses are checked: a copy that the current thread asks for accesses these bytes; or an operation of tensor cores;
+// warps that ask for it together have one bit each. What one of a warp's lanes knows is ordered before that.
 struct BulkAccess {
   uintptr_t address;
   uint32_t bytes;
   bool writes, reduces;
   uint32_t moment;  // of the flight
   uint64_t pc;      // relative
+  uint32_t of = 0;  // traits of an operation other than a copy
   uint32_t warps = 0;
-  uint32_t traits() const { return warps ? is_bulk | is_of_product : is_bulk; }
+  uint32_t traits() const { return is_bulk | of; }
 };
 void checker_bulk(const BulkAccess &access);
 void checker_map_read(uintptr_t map, uint64_t pc);

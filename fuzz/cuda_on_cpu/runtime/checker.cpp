@@ -172,7 +172,7 @@ void check_against_reader(const Trace &reader, const Seen &s, uint32_t mask, boo
   Conflict conflict = meets(s, reader, false, mask, shared);
   if (conflict == Conflict::none || is_read_before_start(reader.when)) return;
   Meeting met = {s.address, s.bytes, s.pc, s.traits, s.writes, reader, false};
-  if (reader.is_bulk()) return tell_at_once(is_flight_of_product(reader.when) ? Kind::product_in_flight : Kind::copy_in_flight, met);
+  if (reader.is_bulk()) return tell_at_once(is_product(kind_of_flight(reader.when)) ? Kind::product_in_flight : Kind::copy_in_flight, met);
   if (conflict == Conflict::relaxed)
     hold_volatile_race(met);
   else if (may_be_guess(s, reader))

@@ -21,6 +21,7 @@
 #include "shared_memory.h"
 #include "signals.h"
 #include "stacks.h"
+#include "tensor_memory.h"
 #include "warpgroups.h"
 
 namespace cuda_on_cpu {
@@ -71,6 +72,7 @@ struct Grid {
   uint32_t waiting_in_full;  // blocks in `waiting` that are checked in full, in a launch that may be sampled
   uint64_t next_position, starts_in_all, progress_before, in_vain;
   const Step *step;
+  const BlockOrder *order;
   Index *block_index;
   Grid() : step(nullptr) { waiting.head = at_barrier.head = 0; }  // run_grid sets the rest
 };
@@ -148,10 +150,12 @@ uint64_t block_of_cluster(uint64_t cluster, uint32_t rank) {
   return at[0] + grid.step->grid[0] * (at[1] + grid.step->grid[1] * at[2]);
 }
 
-void show_block(uint64_t number) {
-  *grid.block_index = {static_cast<uint32_t>(number % grid.step->grid[0]), static_cast<uint32_t>(number / grid.step->grid[0] % grid.step->grid[1]),
-                  static_cast<uint32_t>(number / grid.step->grid[0] / grid.step->grid[1])};
+Index index_of(uint64_t number) {
+  return {static_cast<uint32_t>(number % grid.step->grid[0]), static_cast<uint32_t>(number / grid.step->grid[0] % grid.step->grid[1]),
+          static_cast<uint32_t>(number / grid.step->grid[0] / grid.step->grid[1])};
 }
+
+void show_block(uint64_t number) { *grid.block_index = index_of(number); }
 
 void start(uint32_t number, uint64_t block_number, bool lightly) {
   grid.loaded = number;
@@ -161,9 +165,11 @@ void start(uint32_t number, uint64_t block_number, bool lightly) {
   forget_mbarriers_of(number);
   forget_bulk_copies_of(number);
   forget_products_of(number);
+  forget_tensor_memory_of(number);
   enter_mbarriers_of(number);
   enter_bulk_copies_of(number);
   enter_products_of(number);
+  enter_tensor_memory_of(number);
   poison_shared(grid.step->shared);
   note_block_start();
   begin_block(block_number);
@@ -183,6 +189,7 @@ void resume(uint32_t number) {
     enter_mbarriers_of(number);
     enter_bulk_copies_of(number);
     enter_products_of(number);
+    enter_tensor_memory_of(number);
     block = r.block;
     ring = r.ring;
     woken = r.woken;
@@ -369,9 +376,20 @@ void unpark(Cluster &c) {
 
 const Step *running_step() { return grid.step; }
 
+bool cancel_next_start(Index &first) {
+  if (grid.next_position == grid.starts_in_all) return false;
+  uint64_t number = next_start(*grid.order, grid.next_position++).block;
+  if (grid.cluster_size > 1) number = block_of_cluster(run->only_block_count ? cluster_of_block(number) : number, 0);
+  first = index_of(number);
+  run->blocks_done += grid.cluster_size;
+  turns.progress++;
+  return true;
+}
+
 void run_grid(const Step &the_step, const BlockOrder &order_of_starts, Index *index) {
   grid.step = &the_step;
   grid.block_index = index;
+  grid.order = &order_of_starts;
   grid.waiting.count = grid.waiting_in_full = grid.at_barrier.count = grid.unused_count = grid.used_count = grid.parked = 0;
   grid.cluster_size = size_of_cluster(the_step);
   grid.limit = has_place_for_residents() ? card_limit() : 1;
@@ -406,6 +424,7 @@ void run_grid(const Step &the_step, const BlockOrder &order_of_starts, Index *in
     grid.starts_next = !grid.starts_next || !grid.waiting.count;
     if (!block.has_left) {
       end_bulk_copies();
+      end_tensor_memory();
       if (run->check) checker_ends_block();
       run->blocks_done++;
       turns.progress++;

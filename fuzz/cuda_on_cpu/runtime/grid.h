@@ -21,6 +21,9 @@ const Step *running_step();
 
 void run_grid(const Step &step, const BlockOrder &blocks, Index *block_index);
 
+// clusterlaunchcontrol: the next block, or the first one of the next cluster, that has not begun never will. False: there is none.
+bool cancel_next_start(Index &first);
+
 // Whether a block could run in place of this one.
 bool has_other_blocks();
 

@@ -83,7 +83,7 @@ Relation relation_of(const Held &h) {
 
 uint32_t traits_of(const Trace &t) {
   return (t.is_atomic() ? is_atomic : 0u) | (t.is_volatile() ? is_volatile : 0u) | (t.is_of_block_scope() ? is_of_block_scope : 0u) |
-         (t.is_bulk() ? is_bulk | (is_flight_of_product(t.when) ? is_of_product : 0u) : 0u);
+         (t.is_bulk() ? traits_of_flight(t.when) : 0u);
 }
 
 // Of all accesses that conflict at the same two places, those furthest apart are reported: what orders them orders the

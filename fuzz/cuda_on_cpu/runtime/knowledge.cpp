@@ -90,21 +90,22 @@ uint32_t known_until(Knowledge knowledge, uint32_t agent) {
   return 0;
 }
 
-Knowledge with_doubles(Knowledge knowledge, uint32_t bits, uint32_t bit) {
+Knowledge with_copies(Knowledge knowledge, uint32_t first, uint32_t last, uint32_t bits) {
   struct Walk {
     Knowledge made;
-    uint32_t bits, bit;
+    uint32_t first, last, bits;
     void over(Knowledge at) {
-      if (!at || mapping.nodes[at].key >= bit) return;
+      if (!at) return;
       const Node n = mapping.nodes[at];
+      if (n.key > last || n.key + 2 * uint64_t{n.bit} < uint64_t{first} + (n.bit ? 1 : 0)) return;
       if (!n.bit) {
         if (has_room_for_knowledge()) made = with(made, n.key | bits, n.left);
         return;
       }
       over(n.left);
-      if (n.bit < bit) over(n.right);
+      over(n.right);
     }
-  } walk = {knowledge, bits, bit};
+  } walk = {knowledge, first, last, bits};
   walk.over(knowledge);
   return walk.made;
 }

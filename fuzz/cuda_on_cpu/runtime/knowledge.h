@@ -14,8 +14,8 @@ constexpr Knowledge nothing = 0;
 Knowledge joined(Knowledge a, Knowledge b);
 Knowledge with(Knowledge knowledge, uint32_t agent, uint32_t until);
 uint32_t known_until(Knowledge knowledge, uint32_t agent);  // 0: nothing is known of the agent
-// With what is known of each agent below `bit` known of the agent with these higher bits, too.
-Knowledge with_doubles(Knowledge knowledge, uint32_t bits, uint32_t bit);
+// With what is known of each agent from `first` to `last` known of the agent with these higher bits, too.
+Knowledge with_copies(Knowledge knowledge, uint32_t first, uint32_t last, uint32_t bits);
 
 // Between the two, a join may change younger maps in place: for many joins in a row.
 void begin_joining();

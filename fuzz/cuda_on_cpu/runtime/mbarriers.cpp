@@ -229,6 +229,14 @@ Mbarrier &mbarrier_at(MbarrierNumber number) { return room.all[number]; }
 
 MbarrierNumber mbarrier_for_copy(uintptr_t address, uintptr_t pc) { return number_of(used(address, pc)); }
 
+void arrive_with(uintptr_t address, Knowledge known, uintptr_t pc) {
+  Mbarrier &one = used(address, pc);
+  if (!one.pending) end_by(Kind::mbarrier_too_many_arrivals, one.address, pc);
+  if (known) gather(one, known);
+  one.pending--;
+  complete_if_over(one);
+}
+
 void bytes_came(MbarrierNumber number, uint64_t bytes, Knowledge with) {
   Mbarrier &one = room.all[number];
   one.bytes -= static_cast<int64_t>(bytes);

@@ -38,6 +38,8 @@ MbarrierNumber mbarrier_for_copy(uintptr_t address, uintptr_t pc);
 Mbarrier &mbarrier_at(MbarrierNumber number);
 // Bytes have come, and with them this knowledge.
 void bytes_came(MbarrierNumber number, uint64_t bytes, Knowledge with);
+// An arrival that is not the current thread's own, with this knowledge.
+void arrive_with(uintptr_t address, Knowledge known, uintptr_t pc);
 void note_work_of_thread();  // the current thread does not only wait
 
 }  // namespace cuda_on_cpu

@@ -36,7 +36,7 @@ struct Shift {
 
 struct Flight {
   uint32_t moment;
-  bool is_of_product;
+  FlightKind kind;
 };
 
 struct ShiftRoom {
@@ -60,7 +60,7 @@ constexpr uint32_t flights_each = (1u << agent_bits) - first_of_flights, space_s
 uint32_t agent(uint32_t number, uint32_t which) { return (number << agent_bits & (space_bit - 1)) | which; }
 
 // An agent in another space: what it has done that has passed a fence of this kind.
-enum Space : uint32_t { of_async_shared = 1, of_async_global, of_tensor_map, of_inits, of_map_fences };
+enum Space : uint32_t { of_async_shared = 1, of_async_global, of_tensor_map, of_inits, of_map_fences, of_tensor_before, of_tensor_after };
 uint32_t in_space(Space space, uint32_t agent) { return space << space_shift | agent; }
 constexpr uint32_t grids_before = ~0u;  // no agent: knowledge of it means that the kernels before this one are over
 uint32_t warp_of(int thread) { return max_threads + static_cast<uint32_t>(thread) / warp_lanes; }
@@ -188,8 +188,8 @@ void order_end_of_block() {
   note_trigger(false, has_waited);
 }
 
-static bool is_flight_known(uint32_t moment, int t) {
-  if (!has_flights_since(moment)) return true;
+bool is_flight_known(uint32_t moment, int t) {
+  if (moment < ordering.all_before || !has_flights_since(moment)) return true;
   uint32_t key = agent_of_flight(moment);
   return known_until(ordering.own->known_to_all, key) > moment || known_until(ordering.own->thread[t].known, key) > moment;
 }
@@ -494,7 +494,7 @@ void order_told(int t, Knowledge knowledge) {
   ordering.own->thread[t].known = joined(ordering.own->thread[t].known, knowledge);
 }
 
-uint32_t begin_flight(bool of_product) {
+uint32_t begin_flight(FlightKind kind) {
   constexpr uint32_t most_flights = 1 << 22;
   make_room();
   uint32_t moment = tick();
@@ -510,12 +510,24 @@ uint32_t begin_flight(bool of_product) {
       room.flight_capacity = larger;
     }
   }
-  room.flights[launched.flight_count++] = {moment, of_product};
+  room.flights[launched.flight_count++] = {moment, kind};
   tick();  // nothing else happens at this moment
   return moment;
 }
 
-bool is_flight_of_product(uint32_t moment) { return has_flights_since(moment) && room.flights[number_of_flight(moment)].is_of_product; }
+FlightKind kind_of_flight(uint32_t moment) { return has_flights_since(moment) ? room.flights[number_of_flight(moment)].kind : FlightKind::copy; }
+
+uint32_t last_flight() { return launched.flight_count ? room.flights[launched.flight_count - 1].moment : 0; }
+
+uint32_t traits_of_flight(uint32_t moment) {
+  switch (kind_of_flight(moment)) {
+    case FlightKind::product: return is_bulk | is_of_product;
+    case FlightKind::tensor_core: return is_bulk | is_of_tensor_core;
+    case FlightKind::tensor_load: return is_bulk | is_tensor_load;
+    case FlightKind::tensor_store: return is_bulk | is_tensor_store;
+    default: return is_bulk;
+  }
+}
 
 Knowledge with_flight(Knowledge knowledge, uint32_t moment) {
   if (moment < ordering.all_before || !has_flights_since(moment)) return knowledge;
@@ -552,7 +564,7 @@ bool is_of_past(const Trace &before) {
 
 void order_proxy_fence(int t, Proxy proxy) {
   Knowledge known = told_by(t);
-  known = with_doubles(known, space_of(proxy) << space_shift, space_bit);
+  known = with_copies(known, 0, space_bit - 1, in_space(space_of(proxy), 0));
   make_room();
   ordering.own->keeps_knowledge = true;
   ordering.own->thread[t].known = joined(ordering.own->thread[t].known, known);
@@ -572,6 +584,33 @@ bool is_map_fenced(uint32_t map, const Trace &before, int current) {
   uint32_t key = in_space(of_map_fences, map);
   return is_of_past(before) || known_until(ordering.own->known_to_all, key) > before.when ||
          known_until(ordering.own->thread[current].known, key) > before.when;
+}
+
+namespace {
+Space space_of(TensorFence fence) { return fence == TensorFence::before ? of_tensor_before : of_tensor_after; }
+}  // namespace
+
+Knowledge with_fenced_flight(Knowledge knowledge, uint32_t moment) {
+  if (moment < ordering.all_before || !has_flights_since(moment)) return knowledge;
+  make_room();
+  uint32_t flight = agent_of_flight(moment);
+  return with(with(knowledge, flight, moment + 1), in_space(of_tensor_before, flight), moment + 1);
+}
+
+// What has passed the one before a thread was told passes the one after, by the thread that was told.
+void order_tensor_fence(int t, TensorFence fence) {
+  Knowledge known = told_by(t);
+  uint32_t from = fence == TensorFence::before ? 0 : in_space(of_tensor_before, 0);
+  known = with_copies(known, from, from + (space_bit - 1), in_space(space_of(fence), 0));
+  make_room();
+  ordering.own->keeps_knowledge = true;
+  ordering.own->thread[t].known = joined(ordering.own->thread[t].known, known);
+}
+
+bool is_tensor_fenced(uint32_t moment, int t, TensorFence fence) {
+  if (moment < ordering.all_before || !has_flights_since(moment)) return true;
+  uint32_t key = in_space(space_of(fence), agent_of_flight(moment));
+  return known_until(ordering.own->known_to_all, key) > moment || known_until(ordering.own->thread[t].known, key) > moment;
 }
 
 void order_fence_of_inits(int t) {

@@ -123,8 +123,14 @@ void order_told(int current, Knowledge knowledge);
 
 // A bulk copy (bulk_copies.h) reads and writes by itself: its reads, and its writes, are a flight, which nothing orders before
 // another access but the knowledge that it is over. Its traces have the flight's moment.
-uint32_t begin_flight(bool of_product = false);
-bool is_flight_of_product(uint32_t moment);
+// So are the operations of tensor cores that go on beside their threads (warpgroups.h, tensor_memory.h).
+enum class FlightKind : uint32_t { copy, product, tensor_core, tensor_load, tensor_store };
+uint32_t begin_flight(FlightKind kind = FlightKind::copy);
+FlightKind kind_of_flight(uint32_t moment);
+uint32_t last_flight();  // the moment of the latest
+bool is_flight_known(uint32_t moment, int current);
+uint32_t traits_of_flight(uint32_t moment);
+static inline bool is_product(FlightKind kind) { return kind == FlightKind::product || kind == FlightKind::tensor_core; }
 Knowledge with_flight(Knowledge knowledge, uint32_t moment);
 bool is_flight_known_in_block(uint32_t moment);  // by any of its threads
 
@@ -135,6 +141,12 @@ bool is_fenced(const Trace &before, int current, Proxy proxy);
 // The current thread fences a tensor map in memory for its own use, from an address of which this is the number.
 void order_map_fence(int current, uint32_t map);
 bool is_map_fenced(uint32_t map, const Trace &before, int current);
+
+// tcgen05's own fences, before a thread tells others that operations on tensor memory are over, and after they have learnt it.
+Knowledge with_fenced_flight(Knowledge knowledge, uint32_t moment);  // over, and fenced before it was told
+enum class TensorFence : uint32_t { before, after };
+void order_tensor_fence(int current, TensorFence fence);
+bool is_tensor_fenced(uint32_t moment, int current, TensorFence fence);
 
 // The next arrival of the current thread at a barrier of the cluster passes on which mbarriers it has initialised.
 void order_fence_of_inits(int current);

@@ -4,18 +4,17 @@
 #include <cstring>
 
 #include "block.h"
-#include "bulk_copies.h"
 #include "checker.h"
 #include "common_access.h"
 #include "host_code.h"
 #include "late_writes.h"
 #include "library_image.h"
-#include "memory_map.h"
 #include "ordering.h"
 #include "report.h"
-#include "shared_memory.h"
+#include "shared_matrices.h"
 #include "state.h"
-#include "tensor_products.h"
+#include "stack_words.h"
+#include "tensor_memory.h"
 
 namespace cuda_on_cpu {
 
@@ -23,37 +22,12 @@ PerRun<WatchedRegisters> watched_registers;
 
 namespace {
 
-struct Span {
-  uintptr_t start, end;
-  bool meets(uintptr_t from, uintptr_t to) const { return start < to && from < end; }
-};
-
-// Variables, as few spans. More than there is room for are not watched.
-struct Spans {
-  static constexpr uint32_t most = 16;
-  Span all[most];
-  uint32_t count;
-  bool meet(uintptr_t from, uintptr_t to) const {
-    for (uint32_t i = 0; i < count; i++)
-      if (all[i].meets(from, to)) return true;
-    return false;
-  }
-  void add(const void *word) {
-    auto at = reinterpret_cast<uintptr_t>(word);
-    for (uint32_t i = 0; i < count; i++) {
-      if (all[i].end == at) return void(all[i].end += 4);
-      if (all[i].start == at + 4) return void(all[i].start -= 4);
-    }
-    if (count < most) all[count++] = {at, at + 4};
-  }
-};
-
 // A product that a thread has asked for and not waited for.
 struct InFlight {
   uint32_t group;   // of the thread's
   uint32_t moment;  // of its reads of shared memory; 0: accesses were not checked
   uint64_t pc;      // relative
-  WgmmaType type, sum_type;
+  TensorType type, sum_type;
   uint32_t columns;
   Spans sums, a;
 };
@@ -113,82 +87,16 @@ void report_by(int thread, Kind kind, uint64_t pc, uint64_t other_pc = 0, uint64
   f->writes = writes;
 }
 
-// Shared memory. A descriptor names it by the lower 18 bits of its address.
-
-constexpr uint32_t window = 1u << 18;
-
-struct Array {
-  char *start;
-  uint64_t bytes;
-  uint64_t offset_of(uint32_t lower) const { return (lower - static_cast<uint32_t>(reinterpret_cast<uintptr_t>(start))) & (window - 1); }
-};
-
-template <class Each>
-void each_shared_array(Each each) {
-  each(Array{cuda_on_cpu_dynamic_shared, run->steps[run->step].shared});
-  for (uint32_t i = 0; i < run->shared_array_count; i++)
-    if (!run->shared_arrays[i].is_guard) each(Array{static_shared_start() + run->shared_arrays[i].offset, run->shared_arrays[i].bytes});
-}
-
-// The place of a matrix's first byte: in the array that holds the whole matrix, or at least its start, and whose address the
-// launch has asked for.
-char *find_start(const SharedMatrix &m, uint32_t extent) {
-  Array best = {cuda_on_cpu_dynamic_shared, 0};
-  uint32_t found = 0;
-  bool whole = false;
-  each_shared_array([&](const Array &one) {
-    uint64_t offset = one.offset_of(m.start);
-    if (offset >= one.bytes || !is_address_taken(one.start, one.bytes)) return;
-    bool is_whole = offset + extent <= one.bytes;
-    if (whole > is_whole) return;
-    found = whole == is_whole ? found + 1 : 1;
-    whole = is_whole;
-    best = one;
-  });
-  if (found > 1) host_refuses("wgmma on shared arrays that its descriptors do not tell apart here: use one dynamic array");
-  return best.start + best.offset_of(m.start);
-}
-
-struct Placed {
-  SharedMatrix matrix;
-  char *start;
-  uint32_t rows, depth;
-  WgmmaType type;
-  bool by_depth;
-  char *chunk(uint32_t major, uint32_t along) const {
-    return start + (static_cast<int64_t>(chunk_at(matrix, major, along, by_depth)) - static_cast<int64_t>(matrix.start));
-  }
-};
-
-Placed place(uint64_t descriptor, uint32_t rows, uint32_t depth, WgmmaType type, bool by_depth) {
-  Placed p = {matrix_of(descriptor), nullptr, rows, depth, type, by_depth};
-  if (p.matrix.base_offset) host_refuses("wgmma with a base offset in a descriptor of shared memory");
-  if (by_depth && p.matrix.span > chunk_bytes && depth * bytes_of(type) > p.matrix.span)
-    host_refuses("wgmma.sp with a B of 64 bytes along k in a swizzle of 32");  // no text says where the second half lies
-  uint32_t extent = 0;
-  each_chunk(rows, depth, type, by_depth, [&](uint32_t major, uint32_t along) {
-    uint32_t end = chunk_at(p.matrix, major, along, by_depth) - p.matrix.start + chunk_bytes;
-    if (end > extent && end < 2 * window) extent = end;
-  });
-  p.start = find_start(p.matrix, extent);
-  return p;
-}
-
-void take_matrix(Factors &into, const Placed &p) {
-  constexpr char outside[chunk_bytes] = {};
-  each_chunk(p.rows, p.depth, p.type, p.by_depth, [&](uint32_t major, uint32_t along) {
-    const char *chunk = p.chunk(major, along);
-    take_chunk(into, is_shared_of(running.resident, reinterpret_cast<uintptr_t>(chunk)) ? chunk : outside, p.type, major, along, p.by_depth);
-  });
-}
-
 // Of A a warp reads its own 16 rows, of B all.
-void check_matrix(const Placed &p, bool is_a, uint32_t first_warp, uint32_t moment, uint64_t pc) {
-  each_chunk(p.rows, p.depth, p.type, p.by_depth, [&](uint32_t major, uint32_t along) {
-    uint32_t row = p.by_depth ? major : along / bytes_of(p.type);
+void check_matrix(const PlacedMatrix &p, bool is_a, uint32_t first_warp, uint32_t moment, uint64_t pc) {
+  each_access(p, [&](uintptr_t address, uint32_t row) {
     uint32_t warps = (is_a ? 1u << row / 16 : 15u) << first_warp;
-    checker_bulk({reinterpret_cast<uintptr_t>(p.chunk(major, along)), chunk_bytes, false, false, moment, pc, warps});
+    checker_bulk({address, chunk_bytes, false, false, moment, pc, is_of_product, warps});
   });
+}
+
+PlacedMatrix place(uint64_t descriptor, uint32_t rows, uint32_t depth, TensorType type, bool by_depth) {
+  return place_matrix(matrix_of(descriptor), rows, depth, type, by_depth, running.resident);
 }
 
 // Registers.
@@ -247,11 +155,11 @@ void make_product(Warpgroup &group, int first) {
       stop_run(Status::stopped);
     }
   const uint32_t stored = depth_of(w.a);
-  Placed b = place(w.b_at, w.columns, w.is_sparse ? 2 * stored : stored, w.b, !w.b_by_column), a = {};
+  PlacedMatrix b = place(w.b_at, w.columns, w.is_sparse ? 2 * stored : stored, w.b, !w.b_by_column), a = {};
   if (!w.a_in_registers) a = place(w.a_at, product_rows, stored, w.a, !w.a_by_column);
   uint32_t moment = 0;
   if (checker.active) {
-    moment = begin_flight(true);
+    moment = begin_flight(FlightKind::product);
     if (!w.a_in_registers) check_matrix(a, true, static_cast<uint32_t>(first) / warp_lanes, moment, pc);
     check_matrix(b, false, static_cast<uint32_t>(first) / warp_lanes, moment, pc);
     watched_registers.are_watched = true;
@@ -335,6 +243,7 @@ bool report_stuck_warpgroup() {
 }
 
 void checker_register(uintptr_t address, uint32_t bytes, bool writes, uint64_t pc) {
+  if (!writes) check_loaded_registers(address, bytes, pc);
   if (!room.is_used[running.resident]) return;
   Own &own = own_of(block.current);
   for (uint32_t i = 0; i < own.count; i++) {

@@ -27,7 +27,7 @@ def refused(source: str) -> tuple[str, int]:
 
 
 REFUSED = {
-    "tcgen05.wait::ld.sync.aligned;": "the PTX instruction tcgen05.wait::ld.sync.aligned",
+    "tcgen05.shift.cta_group::1.down;": "the PTX instruction tcgen05.shift.cta_group::1.down",
     "add.rn.ftz.sat.f64 %0, %1, %1;": "the PTX instruction add.rn.ftz.sat.f64",
     "add.s32.sat %0, %1, %1;": "the PTX instruction add.s32.sat",
     "fma.f32 %0, %1, %1, %1;": "the PTX instruction fma.f32",  # PTX wants its rounding
@@ -167,7 +167,7 @@ def test_where_the_preprocessor_chooses_each_choice_is_translated() -> None:
         "#if __CUDACC_VER_MAJOR__ >= 11", "#else", "#endif"
     ]  # fmt: skip
     assert apart.count("\n") == CHOICE.count("\n")
-    assert "tcgen05" in refused(CHOICE.replace("ld.global.nc.f32 %0, [%1];", "tcgen05.fence::before_thread_sync;"))[0]
+    assert "tcgen05" in refused(CHOICE.replace("ld.global.nc.f32 %0, [%1];", "tcgen05.shift.cta_group::1.down;"))[0]
     alone = 'asm("add.u32 %0, %1, 1;"\n#ifdef MORE\n  "add.u32 %0, %0, 1;"\n#endif\n  : "=r"(a)\n  : "r"(b)\n  :\n);'
     with_more, without = translated(alone).split("#else")
     assert (with_more.count("ptx_add"), without.count("ptx_add")) == (2, 1)

@@ -16,7 +16,7 @@ HEADER = """\
 struct Fence { static void fma(float &d) {
   asm volatile("wgmma.fence.sync.aligned;\\n"
                ::: "memory");
-  asm volatile("tcgen05.wait::ld.sync.aligned;");
+  asm volatile("tcgen05.shift.cta_group::1.down;");
 } };
 """
 
@@ -25,7 +25,7 @@ def test_a_header_of_a_library_keeps_its_lines_and_refuses_at_run_time() -> None
     lines = translate_header(HEADER, Path("include/cute/arch/fence.hpp")).splitlines()
     assert lines[0] == "#define CUTE_UNROLL"
     assert "cuda_on_cpu_wgmma_fence()" in lines[2]
-    refusal = "fence.hpp:5: the cpu device does not have the PTX instruction tcgen05.wait::ld.sync.aligned"
+    refusal = "fence.hpp:5: the cpu device does not have the PTX instruction tcgen05.shift.cta_group::1.down"
     assert f'::cuda_on_cpu::ptx_refused("{refusal}, which runs on the GPU alone");' in lines[4]
     assert len(lines) == len(HEADER.splitlines())
 

@@ -1,37 +1,25 @@
 """Bulk copies, mbarriers that count bytes, and wgmma, in programs: right ones are silent, and each bug has its line."""
 
-import re
 import subprocess
 from pathlib import Path
 
 import pytest
 from paths import DATA
-from planted_jobs import Mark, expected_if, source
-from program_runs import built, server
+from planted_jobs import expected_if
+from planted_programs import examine, right_cases, wrong_cases
+from program_runs import built
 
-from kfuzz.devices import Finding
 from kfuzz.gpu import driver, nvidia
-from kfuzz.programs.build import load_program
-from kfuzz.programs.check import CheckedProgram
 
 pytestmark = pytest.mark.slow
 FILES = ("bulk_copies", "bulk_copies_by_ptx", "tensor_maps", "wgmma", "async_stores")
-CASE = re.compile(r"(?:(?<!define )\b(?:CASE|PAIR)\(|\{\")(\w+)\"?, [\d{a-z]")
-CASES = {file: tuple(CASE.findall(source(file))) for file in FILES}
-WRONG = [(file, case) for file in FILES for case in re.findall(r"//~ \w+: [\w-]+ if (\w+)", source(file))]
+CASES = {file: right_cases(file) for file in FILES}
+WRONG = [(file, case) for file in FILES for case in wrong_cases(file)]
 
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {file: built(tmp_path_factory.mktemp(file), str(DATA / "planted" / f"{file}.cu")) for file in FILES}
-
-
-def examine(program: Path, *words: str, seed: int = 1) -> tuple[set[Mark], list[Finding], str]:
-    """The errors of a program, its findings, and what it printed."""
-    one = CheckedProgram(load_program(program), (str(program), *words), 60.0, server(), lambda _: None)
-    findings = list(one.examine(3, seed=seed).findings)
-    output = {run.output if isinstance(run.output, str) else run.output.decode() for run in one.printed}
-    return {(found.severity, found.kind, found.line or 0) for found in findings}, findings, "".join(sorted(output))
 
 
 @pytest.mark.parametrize("file", FILES)

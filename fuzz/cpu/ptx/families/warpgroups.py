@@ -39,7 +39,7 @@ def _product(in_registers: bool) -> Callable[[re.Match[str]], str | None]:
             return None
         if not 8 <= columns <= 256 or columns % (16 if sums == "s32" and columns > 32 else 8):
             return None
-        kinds = ", ".join(f"{C}WgmmaType::{match[name]}" for name in ("a", "b", "d"))
+        kinds = ", ".join(f"{C}TensorType::{match[name]}" for name in ("a", "b", "d"))
         a = f"{C}ptx_a_in_registers({_ASKED}, {{r1}})" if in_registers else f"{_ASKED}.a_at = {{1}}"
         next_place = 5 if match["sparse"] else 3
         sparse = f"{_ASKED}.is_sparse = true; {_ASKED}.metadata = {_U32}({{3}}); {_ASKED}.selector = {_U32}({{4}})"

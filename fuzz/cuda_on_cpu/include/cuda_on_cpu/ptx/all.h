@@ -8,10 +8,12 @@
 #include "mbarriers.h"
 #include "bulk_copies.h"
 #include "warps.h"
+#include "launch_control.h"
 #ifndef CUDA_ON_CPU_COUNT
 #include "sixteen.h"
 #include "conversions.h"
 #include "matrices.h"
 #include "word_products.h"
 #include "warpgroups.h"
+#include "tensor_memory.h"
 #endif

@@ -1,6 +1,6 @@
 // PTX's products of warpgroups: wgmma. The runtime computes them; it gets the variables in which a thread has its sums.
 #pragma once
-#include "../../../runtime/wgmma_operands.h"
+#include "../../../runtime/tensor_operands.h"
 #include "registers.h"
 
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_wgmma(const cuda_on_cpu::Wgmma *asked, int line);
@@ -24,7 +24,7 @@ CUDA_ON_CPU_INLINE PtxPlace ptx_place(T &&variable) {
 }
 
 template <uint32_t words, class... Place>
-CUDA_ON_CPU_INLINE Wgmma ptx_product(WgmmaType a, WgmmaType b, WgmmaType sum, uint32_t columns, Place... sums) {
+CUDA_ON_CPU_INLINE Wgmma ptx_product(TensorType a, TensorType b, TensorType sum, uint32_t columns, Place... sums) {
   static_assert(sizeof...(sums) == words, "as many registers as the shape has");
   Wgmma made;
   made.a = a, made.b = b, made.sum = sum, made.columns = columns;
