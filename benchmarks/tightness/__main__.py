@@ -11,7 +11,9 @@ PAGE = Page(
     (
         Section("formulas", "How tight the bounds of formulas are", "formulas", ("--jobs", "16")),
         Section("gradients", "Gradients beside torch's", "gradients"),
+        Section("right_elements", "Elements of right answers that are accused", "right_elements", ("--minutes", "60")),
         Section("mutants", "Which wrong steps the bounds see", "mutants"),
+        Section("unnamed_algorithms", "Right algorithms that no form names", "unnamed_algorithms"),
         Section("evidence", "How often the test of draws is wrong by chance", "evidence", ("10000000",)),
         Section("kernelbench", "KernelBench's problems as formulas", "kernelbench", ("KernelBench/KernelBench",)),
         Section("devices_apart", "How far apart a GPU and a CPU lie", "devices_apart", ("gpu", "cpu", "60")),
