@@ -1,9 +1,11 @@
 """The loosest bound: where the answer of any algorithm lies that reassociates, distributes, folds, fuses or shifts.
 
-Each value is (v, A, K, E). v: its exact value. A: the sum of the absolute values of the terms of its expansion since
-the last barrier. K: in how many roundings such a term may take part. E: the errors of what lies behind barriers. A
-computed value lies within E + (e^(K u) - 1) (A + E) of v: docs/numerics.md#the-loosest-bound. A function and a divisor
-are barriers, for no algorithm distributes over them. A word that this system does not have gives no bound.
+Each value is (v, A, K, E, T). v: its exact value. A: the sum of the absolute values of the terms of its expansion since
+the last barrier. K: in how many roundings such a term may take part. E: the errors of what lies behind barriers. T: how
+many terms there are, each of which a product may lose to underflow. A computed value lies within
+E + (e^(K u) - 1) (A + E) of v: docs/numerics.md#the-loosest-bound. A function and a divisor are barriers, for no
+algorithm distributes over them; nor does one over a maximum, where the terms are counted anew. A word that this system
+does not have gives no bound.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,14 +48,14 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         self.tiny = work.min_normal if claim.ftz else work.tiny
         self.masked: list[Reals] = []
 
-    def value(self, v: Reals, A: Reals, K: Reals | float, E: Reals | float = 0.0) -> Quantity:
+    def value(self, v: Reals, A: Reals, K: Reals | float, E: Reals | float = 0.0, T: Reals | float = 1.0) -> Quantity:
         """Make a value; what may overflow on the way can be anything."""
-        v, A, K, E = (np.asarray(part, dtype=np.float64) for part in (v, A, K, E))
+        v, A, K, E, T = (np.asarray(part, dtype=np.float64) for part in (v, A, K, E, T))
         is_infinite = np.isinf(v)  # exactly: a mask's -inf
         A, E = np.where(is_infinite, 0.0, A), np.where(is_infinite, 0.0, E)
-        made = self._made(v, A, K, E)
+        made = self._made(v, A, K, E, T)
         reach = A + E + self.own(made)
-        made.parts = (v, A, K, np.where((reach > self.f.max) | np.isnan(reach), INF, E))
+        made.parts = (v, A, K, np.where((reach > self.f.max) | np.isnan(reach), INF, E), T)
         return made
 
     def _made(self, *parts: Reals) -> Quantity:
@@ -61,12 +63,12 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
 
     def radius(self, a: Quantity) -> Reals:
         """How far a computed value may lie from the exact one."""
-        _, _, K, E = a.parts
+        _, _, K, E, _ = a.parts
         return np.asarray(E + self.own(a) + np.where(K > 0, self.tiny, 0.0))
 
     def own(self, a: Quantity) -> Reals:
         """The part of it that comes from roundings since the last barrier."""
-        _, A, K, E = a.parts
+        _, A, K, E, _ = a.parts
         return np.asarray(np.where(K > 0, np.expm1(np.minimum(K * self.u, FAR)) * (A + E), 0.0))
 
     def ends(self, a: Quantity, form: Element) -> tuple[Reals, Reals]:
@@ -104,8 +106,8 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
     # -- sums and products of two
 
     def add(self, a: Quantity, b: Quantity) -> Quantity:
-        (v, A, K, E), (w, B, L, F) = a.parts, b.parts
-        return self.value(v + w, A + B, np.maximum(K, L) + 1, E + F)
+        (v, A, K, E, T), (w, B, L, F, U) = a.parts, b.parts
+        return self.value(v + w, A + B, np.maximum(K, L) + 1, E + F, T + U)
 
     def sub(self, a: Quantity, b: Quantity) -> Quantity:
         return self.add(a, self.neg(b))
@@ -114,11 +116,11 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         return self._made(-a.x, *a.parts[1:])
 
     def mul(self, a: Quantity, b: Quantity) -> Quantity:
-        (v, A, K, E), (w, B, L, F) = a.parts, b.parts
+        (v, A, K, E, T), (w, B, L, F, U) = a.parts, b.parts
         crossed = E * (np.abs(w) + self.own(b)) + F * (np.abs(v) + self.own(a)) + E * F
-        size = np.maximum(A, 1.0) * np.maximum(B, 1.0)  # what an operand lost to underflow is multiplied, too
+        size = np.maximum(A, 1.0) * np.maximum(B, 1.0) * T * U  # what an operand lost to underflow is multiplied, too
         crossed = np.where(np.isnan(crossed), INF, crossed)
-        return self.value(v * w, A * B, K + L + 1, crossed + self.tiny * size)
+        return self.value(v * w, A * B, K + L + 1, crossed + self.tiny * size, T * U)
 
     def div(self, a: Quantity, b: Quantity) -> Quantity:
         """A product with 1 / b, a barrier."""
@@ -181,7 +183,8 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         parts = [np.broadcast_to(part, a.shape) for part in a.parts]
         if not count_along(a.shape, axis):
             return self.input(np.sum(np.zeros(a.shape), axis=axis, keepdims=True) - INF)
-        return self._made(*(np.max(part, axis=axis, keepdims=True) for part in parts))
+        v, A, K, E, _ = (np.max(part, axis=axis, keepdims=True) for part in parts)
+        return self._made(v, A, K, E, np.ones(()))
 
     def shift(self, a: Quantity, axis: int = -1) -> Quantity:
         """It cancels, whatever a kernel takes for it: its error is none, and its size is what exponents are made of."""
@@ -195,9 +198,9 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         is_first, is_second = first.x - R > second.x + S, second.x - S > first.x + R
         parts = (
             np.where(is_first, p, np.where(is_second, q, np.maximum(p, q)))
-            for p, q in zip(first.parts, second.parts, strict=True)
+            for p, q in zip(first.parts[:-1], second.parts[:-1], strict=True)
         )
-        return self._made(*parts)
+        return self._made(*parts, np.ones(()))
 
     def minimum(self, a: Operand, b: Operand) -> Quantity:
         return self.neg(self.maximum(self.neg(self.number(a)), self.neg(self.number(b))))
@@ -220,7 +223,7 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
             return a
         form, size = FORMATS[narrow], np.abs(a.x) + self.radius(a)
         lost = np.where(size > form.max, INF, form.u * size + form.tiny)
-        return self.value(a.x, a.parts[1], a.parts[2], a.parts[3] + lost)
+        return self.value(a.x, a.parts[1], a.parts[2], a.parts[3] + lost, a.parts[4])
 
     def unknown(self, why: str, *sizes: int) -> Quantity:
         return self.value(np.zeros(sizes), np.zeros(sizes), 0.0, np.full(sizes, INF))
@@ -228,11 +231,11 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
     # -- sums
 
     def sum(self, a: Quantity, sum: str = "sum", axis: Axes = -1) -> Quantity:
-        v, A, K, E = (np.broadcast_to(part, a.shape) for part in a.parts)
+        v, A, K, E, T = (np.broadcast_to(part, a.shape) for part in a.parts)
         terms = max(count_along(a.shape, axis) - 1, 0) * self.claim.roundings_per_addition
         count = np.max(K, axis=axis, keepdims=True, initial=0.0) + terms + self._rescales(a, terms)
-        v, A, E = (np.sum(part, axis=axis, keepdims=True) for part in (v, A, E))
-        return self.value(v, A, count, E)
+        v, A, E, T = (np.sum(part, axis=axis, keepdims=True) for part in (v, A, E, T))
+        return self.value(v, A, count, E, T)
 
     def _rescales(self, a: Quantity, terms: int) -> float:
         """A sum of exponentials may be rescaled at each addition, and then rounds every exponent's parts."""
@@ -245,19 +248,21 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         return self.sum(self.mul(a, b), sum, axis)
 
     def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Quantity:
-        (v, A, K, E), (w, B, L, F) = ([np.broadcast_to(p, q.shape) for p in q.parts] for q in (a, b))
+        (v, A, K, E, T), (w, B, L, F, U) = ([np.broadcast_to(p, q.shape) for p in q.parts] for q in (a, b))
         R, S = np.broadcast_to(self.own(a), a.shape), np.broadcast_to(self.own(b), b.shape)
         terms = a.shape[-1] * self.claim.roundings_per_addition
         operand = FORMATS[self.claim.operand].u / self.f.u if self.claim.operand else 0.0
         count = np.max(K, initial=0.0) + np.max(L, initial=0.0) + 1 + 4 * operand + terms + self._rescales(a, terms)
         crossed = E @ (np.abs(w) + S + F) + (np.abs(v) + R) @ F if np.any(E) or np.any(F) else np.zeros(())
         largest = [max(1.0, float(np.max(part, initial=0.0))) for part in (A, B)]
-        lost = self.tiny * a.shape[-1] * largest[0] * largest[1]
+        many = a.shape[-1] * float(np.max(T, initial=0.0)) * float(np.max(U, initial=0.0))
+        lost = self.tiny * many * largest[0] * largest[1]
         made, size, off = v @ w, A @ B, crossed + lost
         for start in present(starts):
             made, size, off = made + start.x, size + start.parts[1], off + start.parts[3]
             count = max(count, float(np.max(start.parts[2], initial=0.0)) + terms) + 1
-        return self.value(made, size, count, off)
+            many = many + float(np.max(start.parts[4], initial=0.0))
+        return self.value(made, size, count, off, many)
 
     def scatter(
         self, into: Quantity, index: Reals, values: Quantity, how: ScatterKind = "sum", sum: str = "scatter",
@@ -275,14 +280,14 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         terms = np.zeros(into.shape)
         np.add.at(terms, at, 1.0)
         most = max(float(np.max(into.parts[2], initial=0.0)), float(np.max(values.parts[2], initial=0.0)))
-        return self.value(sums[0], sums[1], most + terms * self.claim.roundings_per_addition, sums[3])
+        return self.value(sums[0], sums[1], most + terms * self.claim.roundings_per_addition, *sums[3:])
 
     def running_sum(self, a: Quantity, sum: str = "scan", exclusive: bool = False) -> Quantity:
-        v, A, K, E = (np.broadcast_to(part, a.shape) for part in a.parts)
-        v, A, E = (np.cumsum(part, axis=-1) for part in (v, A, E))
+        v, A, K, E, T = (np.broadcast_to(part, a.shape) for part in a.parts)
+        v, A, E, T = (np.cumsum(part, axis=-1) for part in (v, A, E, T))
         if exclusive:
-            v, A, E = (np.concatenate([0 * p[..., :1], p[..., :-1]], axis=-1) for p in (v, A, E))
-        return self.value(v, A, np.max(K, initial=0.0) + a.shape[-1] * self.claim.roundings_per_addition, E)
+            v, A, E, T = (np.concatenate([0 * p[..., :1], p[..., :-1]], axis=-1) for p in (v, A, E, T))
+        return self.value(v, A, np.max(K, initial=0.0) + a.shape[-1] * self.claim.roundings_per_addition, E, T)
 
     def mean_var(
         self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0, axis: Axes = -1
@@ -292,7 +297,7 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         off = self.sub(x, mean)
         squares = self.dot(off, off, axis=axis)
         count = squares.parts[2] + MOMENTS * (terms + 2)
-        squares = self.value(squares.x, squares.parts[1], count, squares.parts[3])
+        squares = self.value(squares.x, squares.parts[1], count, *squares.parts[3:])
         return mean, self.div(squares, self.derived_number(float(terms - correction)))
 
     def average(self, e: Quantity, v: Quantity, sums: tuple[str, str] = ("pv", "row")) -> Quantity:

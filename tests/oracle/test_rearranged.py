@@ -403,3 +403,12 @@ def test_of_a_suspect_slice_and_a_broken_one_the_broken_one_leads() -> None:
     assert verdict.status == "broken"
     assert verdict.worst is not None
     assert verdict.worst.index == (2 * ROWS - 1, 5)
+
+
+def test_each_term_of_a_product_that_is_multiplied_out_may_be_lost_to_underflow() -> None:
+    """The sum over j of y_j (d_ij - y_i) g_j, whose terms are denormals: y (g - s) loses one of them, this one 65."""
+    rng = np.random.default_rng(3)
+    y, g = (rng.standard_normal((8, COLS)).astype(F) for _ in range(2))
+    y, g = np.abs(y), g * F(1e-43)
+    got = in_sequence(y[..., None, :] * (np.eye(COLS, dtype=F) - y[..., :, None]) * g[..., None, :])
+    assert judge("softmax_backward", {"y": y, "g": g}, {"dx": got}).status == "suspect"
