@@ -328,6 +328,9 @@ class WrittenClaims:
     streams: Annotated[
         bool, Key("whether calls of a host function may be made on several streams at once", parse_flag)
     ] = False
+    checks_indices: Annotated[
+        bool, Key("whether an index out of range is followed nowhere, and changes no other answer", parse_flag)
+    ] = False
     writes_absent_rows: Annotated[
         bool, Key("whether the kernel may write into the rows of an output that are not there", parse_flag)
     ] = False

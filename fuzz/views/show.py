@@ -154,6 +154,7 @@ def claims_lines(kernel: Kernel) -> list[tuple[str, str]]:
         ("graphs", "a call can be captured in a CUDA graph and replayed", claims.graphs),
         ("rounds", f"{' and '.join(claims.rounds)} must be rounded, in every answer", bool(claims.rounds)),
         ("streams", "calls on several streams do not disturb each other", claims.streams),
+        ("indices", "one out of range is not followed, and changes no other answer", claims.checks_indices),
         ("rows", "it may write to rows that are not there", claims.writes_absent_rows),
     ]
     return [(name, said) for name, said, is_claimed in every if is_claimed]

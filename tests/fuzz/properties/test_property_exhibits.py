@@ -31,6 +31,7 @@ IN_THE_SUITE = {
     "wrong_offset_not_used",
     "wrong_adds_as_blocks_arrive",
     "wrong_masked_by_a_product",
+    "wrong_index_below_zero",
     "wrong_writes_whole_tiles",
     "wrong_workspace_of_all_streams",
 }
