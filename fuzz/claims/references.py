@@ -39,8 +39,8 @@ USUAL = ("reference", "ref_kernel", "Model")
 BESIDE = ("reference.py", "ref.py")
 """Files beside a submission that may contain its reference."""
 FOLDER = "references"
-TASK = "task.yml"
-"""Beside a reference of GPU MODE: the arguments with which its inputs are made."""
+BESIDE_IT = {"task": "task.yml", "config": "config_forward.json"}
+"""Beside a reference of GPU MODE, and of robust-kbench: the arguments with which its inputs are made."""
 TRACER = "kfuzz.callables.torch.trace_server"
 SECONDS = 300.0
 IN_A_FILE = re.compile(r"([^:]+?(?:\.py|/))(?::(\w+))?")
@@ -147,9 +147,9 @@ def question_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) 
         raise front.error(("arrays",), f"a size of a reference's input is a name, a number or n + 1, not {wrong[0]}")
     if unknown := claim.call.integers.keys() - integers.keys():
         raise front.error(("call", "integers"), f"{min(unknown)} is no input of integers")
-    task = reference.path.resolve().with_name(TASK)
+    beside = {key: reference.path.resolve().with_name(name) for key, name in BESIDE_IT.items()}
     return {
-        "task": task.read_text(encoding="utf-8") if task.is_file() else "",
+        **{key: path.read_text(encoding="utf-8") if path.is_file() else "" for key, path in beside.items()},
         "path": str(reference.path.resolve()), "source": reference.source, "reference": reference.name,
         "inputs": inputs, "integers": integers, "narrow": sorted(elements & NARROW.keys()),
         "where": [rule.replace("/", "//") for rule in claim.where],

@@ -128,8 +128,9 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
 def sizes_in(module: ModuleType, function: ast.FunctionDef) -> dict[str, tuple[str, int]]:
     """The sizes that a function may use, each with its constant's name: `shape_0` is the first number of `shape`."""
     found: dict[str, tuple[str, int]] = {}
+    defaults = {one.name: one.default for one in inspect.signature(module.get_inputs).parameters.values()}
     for node in sorted((one for one in ast.walk(function) if isinstance(one, ast.Name)), key=lambda one: one.lineno):
-        value = getattr(module, node.id, None)
+        value = defaults.get(node.id, getattr(module, node.id, None))
         if type(value) is int:
             found[node.id] = (node.id, value)
         elif isinstance(value, tuple | list) and all(type(one) is int for one in value):

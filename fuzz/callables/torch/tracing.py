@@ -24,6 +24,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from kfuzz.callables.loading import execute_file
 from kfuzz.callables.raising import words_of
+from kfuzz.callables.torch.configs import configure
 from kfuzz.callables.torch.declared import CannotError, Declared, OneSizeError, inputs_of, reference_of
 from kfuzz.callables.torch.elements import as_array
 from kfuzz.callables.torch.integers import ABSENT, integers_of, rules_of, structure_of, with_limits
@@ -47,7 +48,7 @@ from kfuzz.callables.torch.without_card import on_a_card
 from kfuzz.oracle.shapes import is_derived
 from kfuzz.sources.cuda_in_python import builds_cuda
 
-KEPT = ("path", "source", "reference", "inputs", "integers", "narrow", "task")
+KEPT = ("path", "source", "reference", "inputs", "integers", "narrow", "task", "config")
 """What a question says that each further run has to know."""
 LARGER = (1, 20, 70)
 """Least sizes at which a reference is traced: one with windows does not run at the smallest."""
@@ -140,6 +141,7 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
         sys.path.append(str(path.parent.parent))  # utils.py of all tasks
     with context():  # its inputs may be on a GPU
         module = execute_file(path, source, 0)
+        configure(module, asked.get("config", ""), asked["reference"])
     reference, is_module = reference_of(module, asked["reference"])
     if asked["inputs"]:
         return Runnable(reference, is_module, Declared(asked["inputs"], asked.get("integers", {}), {}))
