@@ -47,6 +47,29 @@ class Declared:
         return replace(self, dims=dims, below={role: one.get(n, n) for role, n in self.below.items()}, fixed=fixed)
 
 
+def forgetful(made: torch.nn.Module) -> torch.nn.Module:
+    """A model that begins each call with the attributes it was made with: some keep a state for the next call.
+
+    A call while torch traces would leave a tensor without numbers there.
+    """
+    held: list[list[tuple[dict[str, Any], dict[str, Any]]]] = []
+
+    def before(model: torch.nn.Module, given: object) -> None:
+        del given
+        spaces = [one for part in model.modules() for one in (vars(part), part._buffers)]
+        held.append([(one, dict(one)) for one in spaces])
+
+    def after(model: torch.nn.Module, given: object, made: object) -> None:
+        del model, given, made
+        for space, was in held.pop():
+            space.clear()
+            space.update(was)
+
+    made.register_forward_pre_hook(before)
+    made.register_forward_hook(after, always_call=True)
+    return made
+
+
 def reference_of(module: ModuleType, name: str) -> tuple[Callable[..., Any], bool]:
     """The function to call, or `forward` of one object, made as KernelBench makes it."""
     found = getattr(module, name, None)
@@ -56,7 +79,7 @@ def reference_of(module: ModuleType, name: str) -> tuple[Callable[..., Any], boo
         return found, False
     torch.manual_seed(SEED)
     made = found(*getattr(module, "get_init_inputs", list)())
-    made = made.eval() if isinstance(made, torch.nn.Module) else made
+    made = forgetful(made.eval()) if isinstance(made, torch.nn.Module) else made
     for parameter in made.parameters() if isinstance(made, torch.nn.Module) else ():
         parameter.requires_grad_(False)
     return (made if callable(made) else made.forward), True

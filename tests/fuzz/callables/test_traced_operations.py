@@ -149,6 +149,27 @@ def test_a_recurrent_network_has_layers_and_two_directions() -> None:
     assert not np.any(np.isfinite(eval(to.lines[0][1], space)[0].lo))  # noqa: S307  the text of our own rule
 
 
+def test_a_model_forgets_the_state_that_it_keeps_for_its_next_call() -> None:
+    torch = pytest.importorskip("torch")
+    declared = pytest.importorskip("kfuzz.callables.torch.declared")
+
+    class Counting(torch.nn.Module):  # type: ignore[misc, name-defined]  # torch is not there where types are checked
+        def __init__(self) -> None:
+            super().__init__()
+            self.state = torch.zeros(2)
+            self.register_buffer("seen", torch.zeros(2))
+
+        def forward(self, x: Any) -> Any:  # noqa: ANN401  tensors
+            self.state, self.seen = self.state + x, self.seen + 2 * x
+            return torch.stack([self.state, self.seen.view(2)])
+
+    model, x = declared.forgetful(Counting()), torch.ones(2)
+    first = model(x)
+    with pytest.raises(RuntimeError):
+        model(torch.ones(3))
+    assert torch.equal(model(x), first)
+
+
 TRACED = {
     "conv_net": ("x", "F.max_pool2d(F.relu(F.conv2d(x, W, B, 2, 1)), 2)", {"x": ["batch", "4", "h", "w"]}),
     "transposed": ("x", "F.conv_transpose2d(x, W, None, 2, 1, 1)", {"x": ["batch", "6", "h", "w"]}),
