@@ -20,7 +20,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from benchmarks.page import WIDTH, Lines, text
+from benchmarks.page import WIDTH, Lines
 
 HERE = Path(__file__).parent
 Record = dict[str, Any]
@@ -192,5 +192,5 @@ def render(page: Page) -> str:
 def render_section(folder: str, section: Section, made: Measurement) -> Lines:
     """One section: the command, day, commit and machine, then what its words make of the figures."""
     facts = [made.date, f"commit {made.commit}" if made.commit else "", made.machine]
-    yield from text(f"`{made.command}` ({'; '.join(fact for fact in facts if fact)}):")
+    yield from (f"`{made.command}` ({'; '.join(fact for fact in facts if fact)}):", "")
     yield from import_module(f"benchmarks.{folder}.sections.{section.script}").show(made)

@@ -1,18 +1,17 @@
 """Count the elements of torch's right answers on a CPU that kfuzz accuses, in float32, float16 and bfloat16.
 
-    python -m benchmarks.tightness.right_elements [--minutes N] [--only OP] [--kept FILE]
+    python -m benchmarks.tightness measure right_elements [--minutes N] [--only OP] [--kept FILE]
 
 Each op and type has seeds 0, 1, ...; each seed is one call of torch on other numbers, and `kfuzz.oracle.judge` judges
 its answer under what torch's source says of its roundings. FILE, data/right_elements/torch_on_cpu.json, keeps the sums
-after each round over all ops, so the same command goes on from there. `--minutes 0` prints the table alone. Exit code 1
-if an element lies outside.
+after each round over all ops, so the same command goes on from there. No element may lie outside.
 """
 
 import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional as F  # noqa: N812  its own documentation calls it so
 
+from benchmarks.measurement import Figures, Record
 from kfuzz.callables.libraries.torch import LIBRARY
 from kfuzz.oracle import Accuracy, Special, judge
 from kfuzz.oracle.find import find
@@ -36,9 +36,6 @@ ERF = {"erf": FunctionModel(*LIBRARY.arithmetic.functions["erf"])}
 ERF_OF_TORCH = {kind: replace(one, functions=ERF) for kind, one in TORCH.items()}
 NARROW_SUMS = {kind: replace(TORCH[kind], accumulate=kind) for kind in ("f16", "bf16")}
 """torch's cumsum holds its running sum in the tensor's own type."""
-WHAT = """\
-Each op's answers to normal numbers, to numbers of every exponent, with a mean of 1000 deviations, with many zeros, and
-to small integers. The largest error is in units of the bound."""
 
 
 @dataclass(frozen=True)
@@ -150,26 +147,14 @@ def read(kept: Path) -> dict[str, Count]:
     return {name: Count(**one) for name, one in found.items()}
 
 
-def table(counts: dict[str, Count]) -> Iterator[str]:
-    """The sums by op and type."""
-    yield "| op | type | calls | elements | outside | largest error |"
-    yield "|---|---|---:|---:|---:|---:|"
-    for name, one in counts.items():
-        op, kind = name.split()
-        yield f"| {op} | {kind} | {one.seeds} | {one.elements:,} | {one.outside} | {one.worst:.2f} |"
-    every = [counts.values(), *([c for n, c in counts.items() if n.endswith(f" {kind}")] for kind in TYPES)]
-    for kind, some in zip(("all types", *TYPES), every, strict=True):
-        sums = (sum(one.seeds for one in some), sum(one.elements for one in some), sum(one.outside for one in some))
-        yield f"| all | {kind} | {sums[0]} | {sums[1]:,} | {sums[2]} | {max(one.worst for one in some):.2f} |"
-
-
 @np.errstate(all="ignore")
-def main() -> int:
+def measure(arguments: Sequence[str]) -> Figures:
+    """Go on for so many minutes, and return the sums of all calls so far."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=0.0, help="how long to go on; 0 prints the table alone")
+    parser.add_argument("--minutes", type=float, default=0.0, help="how long to go on; 0 returns the kept sums")
     parser.add_argument("--only", default="", help="one op")
     parser.add_argument("--kept", type=Path, default=KEPT, help="the file of the sums")
-    asked = parser.parse_args()
+    asked = parser.parse_args(arguments)
     torch.set_num_threads(1)
     counts, end = read(asked.kept), time.monotonic() + 60 * asked.minutes
     while time.monotonic() < end:
@@ -178,10 +163,11 @@ def main() -> int:
                 look_at(called, kind, counts.setdefault(f"{called.op} {kind}", Count()))
         text = json.dumps({name: asdict(one) for name, one in counts.items()}, indent=1)
         asked.kept.write_text(text + "\n", encoding="utf-8")
-    print(f"\ntorch {torch.__version__} on a CPU. {WHAT}\n")
-    print("\n".join(table(counts)))
-    return int(any(one.outside for one in counts.values()))
+    rows = [record(*name.split(), one) for name, one in counts.items()]
+    return Figures({"torch": torch.__version__, "types": [*TYPES]}, {"ops": rows})
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def record(op: str, kind: str, one: Count) -> Record:
+    """The sums of an op in a type."""
+    sums = {"calls": one.seeds, "elements": one.elements, "outside": one.outside, "worst": one.worst}
+    return {"op": op, "type": kind, **sums}

@@ -1,21 +1,23 @@
 """Judge right algorithms in float32 that no form of their op names, under a claim that says nothing.
 
-    python -m benchmarks.tightness.unnamed_algorithms [--only OP]
+    python -m benchmarks.tightness measure unnamed_algorithms [--only OP]
 
 Each operation is rounded to float32, and each function once. tests/oracle/test_rearranged.py has 43 others, at smaller
-sizes. Exit code 1 if an answer is broken of an algorithm that adds nothing but terms of its answer.
+sizes. No answer may be broken of an algorithm that adds nothing but terms of its answer. The file
+is long because it holds all algorithms.
 """
 
 import argparse
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.measurement import Figures, Record
 from kfuzz.oracle import Special, judge
 from kfuzz.oracle.find import find
 
@@ -28,11 +30,6 @@ SETTINGS = {"normal": (1.0, 0.0), "large": (8.0, 0.0), "small": (1e-3, 0.0), "mo
 STATUSES = ("kept", "suspect", "broken", "not judged")
 GRAVEST = ("broken", "suspect", "not judged", "kept")
 LOG2_E, LN_2 = F(1.4426950408889634), F(0.6931471805599453)
-WHAT = """\
-Each algorithm computes rows of 96 normal numbers, of scale 1, 8 and 1e-3, and moved by 10, and rows in which one number
-is 50 times the others. *kept* is inside the op's forms, *suspect* inside a rearrangement of them. The error is in units
-of the forms' bound. Strassen's products and Winograd's convolutions add terms that are none of an answer's;
-[limits.md](../../docs/limits.md) says what becomes of such algorithms."""
 
 
 def once(function: Callable[[Any], Any]) -> Callable[[Numbers], Numbers]:
@@ -556,29 +553,21 @@ def look_at(one: Unnamed) -> tuple[list[str], float]:
     return found, worst
 
 
-def main() -> int:
+def measure(arguments: Sequence[str]) -> Figures:
+    """Judge all algorithms."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="one op")
-    asked = parser.parse_args()
-    print(f"\n{WHAT}\n\n| op | algorithm | {' | '.join(STATUSES)} | largest error |")
-    print("|---|---|---:|---:|---:|---:|---:|")
-    gravest = {one: print_row(one) for one in EVERY if one.op.startswith(asked.only)}
-    is_wrong = False
-    for adds_others, which in ((False, "add their answer's terms alone"), (True, "add others, too")):
-        some = [status for one, status in gravest.items() if one.adds_others is adds_others]
-        counts = ", ".join(f"{some.count(status)} {status}" for status in STATUSES)
-        print(f"\nBy the gravest verdict, of the {len(some)} algorithms that {which}: {counts}.")
-        is_wrong |= "broken" in some and not adds_others
-    return int(is_wrong)
+    asked = parser.parse_args(arguments)
+    rows = [record(one) for one in EVERY if one.op.startswith(asked.only)]
+    return Figures({"statuses": [*STATUSES]}, {"algorithms": rows})
 
 
-def print_row(one: Unnamed) -> str:
-    """The line of an algorithm; its gravest verdict."""
+def record(one: Unnamed) -> Record:
+    """How often each verdict was given, and the gravest."""
     found, worst = look_at(one)
-    counts = " | ".join(str(found.count(status)) for status in STATUSES)
-    print(f"| {one.op} | {one.about} | {counts} | {worst:.2g} |", flush=True)
-    return next(status for status in GRAVEST if status in found)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    gravest = next(status for status in GRAVEST if status in found)
+    counts = {status: found.count(status) for status in STATUSES}
+    return {
+        "op": one.op, "about": one.about, "counts": counts, "worst": worst, "gravest": gravest,
+        "adds_others": one.adds_others,
+    }  # fmt: skip

@@ -1,0 +1,28 @@
+"""Elements of right answers that are accused."""
+
+from collections.abc import Sequence
+
+from benchmarks.measurement import Measurement, Record
+from benchmarks.page import Lines, table, text
+
+COLUMNS = ("op", "type", "calls", "elements", "outside", "largest error")
+
+
+def show(made: Measurement) -> Lines:
+    every = made.table("ops")
+    yield from text(
+        f"torch {made['torch']} on a CPU. Each op's answers to normal numbers, to numbers of every exponent, with a",
+        "mean of 1000 deviations, with many zeros, and to small integers. The largest error is in units of the bound.",
+    )
+    by_type = {kind: [one for one in every if one["type"] == kind] for kind in made["types"]}
+    rows = [*every, add_up("all types", every), *(add_up(kind, some) for kind, some in by_type.items())]
+    yield from table("llrrrr", COLUMNS, (
+        (one["op"], one["type"], one["calls"], f"{one['elements']:,}", one["outside"], f"{one['worst']:.2f}")
+        for one in rows
+    ))  # fmt: skip
+
+
+def add_up(kind: str, some: Sequence[Record]) -> Record:
+    """The sums of some ops, and their largest error."""
+    sums = {name: sum(one[name] for one in some) for name in ("calls", "elements", "outside")}
+    return {"op": "all", "type": kind, **sums, "worst": max((one["worst"] for one in some), default=0.0)}
