@@ -31,6 +31,8 @@ FOLDER = Path(__file__).parents[2] / "tests" / "data" / "library_functions" / "f
 SHAPES = "shapes"
 KEYS = ("package", "imports", "types", "made", "given", "answer", "setup", "helpers", "call", "devices", "around")
 ALSO = ("arrays", "index", "shown", "strides", "integers", "made_gpu", "integers_gpu", "documentation", "environment")
+RANGES = {"f32": "[-3.4e38, 3.4e38]", "bf16": "[-3.38e38, 3.38e38]", "f16": "[-65504, 65504]"}
+"""Numbers that do not become infinite in their type."""
 KNOWN = ("numpy", "torch", "jax", "ml_dtypes")
 """kfuzz imports a file with other modules once more to learn whose arrays it takes; the claim says so already."""
 IN_SIXTEEN_BITS = frozenset((
@@ -180,7 +182,7 @@ class Function:
         if "strides" in words:
             claim.append(f'strides = "{words["strides"]}"')
         if shape.get("finite"):
-            claim += ["[values]", "finite = true"]
+            claim += ["[values]", "finite = true", f"range = {RANGES[self.element]}"]
         names = list(self.roles)
         given = [f"    {name} = {words['given'].replace('ARRAY', name)}" for name in names if "given" in words]
         lines = [

@@ -154,12 +154,11 @@ def gravity(kernel: Kernel, defect: Defect) -> tuple[bool, int, float, int]:
 
 
 def grade_of(kernel: Kernel, defect: Defect) -> Grade:
-    """The grade of a wrong answer, from the ends of the oracle's interval."""
+    """The grade of a wrong answer beside the oracle's own."""
     worst = defect.worst
     if worst is None or defect.is_joint:
         return ""
-    nearer = worst.lo if worst.got < worst.lo else worst.hi
-    return grade(worst.got, nearer, element_of(kernel, worst))
+    return grade(worst.got, worst.want, element_of(kernel, worst))
 
 
 def grade(got: float, right: float, element: Element) -> Grade:

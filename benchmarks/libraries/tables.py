@@ -107,7 +107,7 @@ def count_of(one: Claim, result: Result) -> str:
     """The column in which a result counts."""
     if result.status != "broken":
         return result.status
-    if not result.grade:
+    if not result.grade or not result.exact:
         return "other findings"
     return "defects" if is_defect(result) else "one unit off"
 
@@ -224,7 +224,7 @@ def cell(result: Result) -> str:
         return f"{result.worst:.2g}"
     if result.status != "broken":
         return result.status
-    if result.grade in ("lost", "off"):
+    if result.grade in DEFECTS and result.exact:
         return f"**{'lost' if result.grade == 'lost' else f'{result.units:.3g} units'}**"
     return {"nearest": "1 unit", "flushed": "flushed"}.get(result.grade, f"**{result.words.partition(',')[0]}**")
 

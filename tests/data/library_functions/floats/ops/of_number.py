@@ -29,8 +29,9 @@ def slope_of_mish(N, x):
 
 
 def entr(N, x):
-    is_zero = x.x == 0
-    return N.where(is_zero, 0.0, -(x * N.log(N.where(is_zero, 1.0, x))))
+    is_positive = x.x > 0
+    value = N.where(is_positive, -(x * N.log(N.where(is_positive, x, 1.0))), 0.0)
+    return N.where(x.x < 0, float("-inf"), value)
 
 
 def sinc(N, x):
