@@ -53,10 +53,12 @@ class Documented:
     at: str
     functions: tuple[str, ...] = ()
     answers: str = ""
+    but: tuple[str, ...] = ()
+    """Functions of which it does not speak."""
 
     def allows(self, function: str, is_infinite: bool) -> bool:
         """Whether it speaks of such an answer of a function."""
-        of_function = not self.functions or function in self.functions
+        of_function = function not in self.but and (not self.functions or function in self.functions)
         return of_function and (self.answers != "infinite" or is_infinite)
 
 
@@ -82,7 +84,13 @@ class Library:
     @property
     def documentation(self) -> list[Documented]:
         return [
-            Documented(one["says"], one["at"], tuple(one.get("functions", ())), one.get("answers", ""))
+            Documented(
+                one["says"],
+                one["at"],
+                tuple(one.get("functions", ())),
+                one.get("answers", ""),
+                tuple(one.get("but", ())),
+            )
             for one in self.words.get("documentation", ())
         ]
 

@@ -113,7 +113,7 @@ def judge(one: Claim, device: PythonDevice, seconds: float, folder: Path) -> Res
             return tried.result("refused", tried.gravest.defect.message)
         failure = made_small(tried.gravest, kernel, device)
     except (ClaimError, DeviceError) as error:
-        return tried.result("not judged", str(error))
+        return tried.result("not judged", str(error).replace(f"{folder}/", ""))
     return confirm(one, kernel, failure, tried, device.name)
 
 

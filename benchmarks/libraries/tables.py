@@ -179,7 +179,7 @@ def programs(results: Results) -> Iterator[str]:
     """Each program, with what it prints and what is right."""
     for _, result in ordered(results):
         if is_shown(result):
-            yield "```py"
+            yield "```text"
             yield from result.program
             yield f"# prints {result.got!r}; exactly {result.exact}"
             yield "```"
