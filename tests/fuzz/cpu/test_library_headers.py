@@ -50,12 +50,12 @@ def test_a_file_may_name_cute_where_its_headers_are_and_nowhere_else(tmp_path: P
 
 
 def test_an_instruction_in_a_header_of_a_program_refuses_at_run_time_and_in_its_source_at_once(tmp_path: Path) -> None:
-    lines = '__device__ void f() {\n  asm volatile("tcgen05.wait::ld.sync.aligned;");\n}\n'
+    lines = '__device__ void f() {\n  asm volatile("tcgen05.shift.cta_group::1.down;");\n}\n'
     (tmp_path / "f.cuh").write_text(lines, encoding="utf-8")
     files = sources(tmp_path / "p.cu", '#include "f.cuh"\nint main() {}\n', ())
     made = translate(files, ("kernel.cu", "headers/1.h"), with_host=True)
     assert 'ptx_refused("f.cuh:2: the cpu device does not have' in made.texts[1]
-    with pytest.raises(UnsupportedError, match=r"p\.cu:2: .* tcgen05\.wait::ld\.sync\.aligned"):
+    with pytest.raises(UnsupportedError, match=r"p\.cu:2: .* tcgen05\.shift\.cta_group::1\.down"):
         translate((SourceFile(tmp_path / "p.cu", lines),), ("kernel.cu",), with_host=True)
 
 
