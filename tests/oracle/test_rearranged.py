@@ -2,13 +2,16 @@
 
 import math
 from collections.abc import Callable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from kfuzz.oracle import Accuracy, judge
+from kfuzz.oracle import Accuracy, Special, judge
 from kfuzz.oracle.find import find
+from kfuzz.oracle.judging import judge_op
+from kfuzz.oracle.op import read_op
 from kfuzz.oracle.verdict import AnswerError, SuspectWarning
 
 Any_ = Any
@@ -412,3 +415,36 @@ def test_each_term_of_a_product_that_is_multiplied_out_may_be_lost_to_underflow(
     y, g = np.abs(y), g * F(1e-43)
     got = in_sequence(y[..., None, :] * (np.eye(COLS, dtype=F) - y[..., :, None]) * g[..., None, :])
     assert judge("softmax_backward", {"y": y, "g": g}, {"dx": got}).status == "suspect"
+
+
+def once(function: Any_) -> Any_:
+    """A function that is rounded once to float32."""
+    return lambda x: np.vectorize(function)(np.asarray(x, dtype=np.float64)).astype(F)
+
+
+ANOTHER_WAY: dict[str, tuple[Any_, float, float]] = {
+    "tanh": (lambda x: 1 - 2 / (once(math.exp)(2 * x) + 1), -0.01, 0.01),
+    "erf": (lambda x: 1 - erfc(x), -0.01, 0.01),
+    "erfc": (lambda x: 1 - erf(x), 1.0, 3.0),
+    "expm1": (lambda x: once(math.exp)(x) - 1, -0.01, 0.01),
+    "log1p": (lambda x: once(math.log)(1 + x), -0.01, 0.01),
+    "cos": (lambda x: 1 - 2 * once(math.sin)(x * F(0.5)) ** 2, 1.56, 1.58),
+    "exp": (lambda x: once(lambda t: 2.0**t)(x * F(1.4426950408889634)), 60.0, 80.0),
+    "sigmoid": (lambda x: F(0.5) + F(0.5) * once(math.tanh)(x * F(0.5)), -12.0, -8.0),
+}
+"""A right algorithm for a function whose error follows the size of a term that the result cancels, and where."""
+
+
+@pytest.mark.parametrize("name", ANOTHER_WAY)
+def test_a_function_by_way_of_a_larger_term_is_suspect_and_one_that_is_off_by_more_is_broken(name: str) -> None:
+    algorithm, least, greatest = ANOTHER_WAY[name]
+    roles = {"INPUTS": {"x": "float[n]"}, "OUTPUTS": {"y": "float[n]"}}
+    op = read_op(name, SimpleNamespace(**roles, formula=lambda N, x: getattr(N, name)(x)))
+    given = {"x": np.linspace(least, greatest, 500).astype(F)}
+    got = np.asarray(algorithm(given["x"]), dtype=F)
+
+    def status(y: Any_) -> str:
+        return judge_op(op, given, {"y": y}, Accuracy(), Special(), {}, None).status
+
+    assert status(got) == "suspect"
+    assert status(got + np.abs(got) * F(1e-3) + F(1e-5)) == "broken"
