@@ -232,7 +232,8 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
 
     def sum(self, a: Quantity, sum: str = "sum", axis: Axes = -1) -> Quantity:
         v, A, K, E, T = (np.broadcast_to(part, a.shape) for part in a.parts)
-        terms = max(count_along(a.shape, axis) - 1, 0) * self.claim.roundings_per_addition
+        many = count_along(a.shape, axis)
+        terms = many * self.claim.roundings_per_addition if many > 1 else 0  # with what the sum starts at
         count = np.max(K, axis=axis, keepdims=True, initial=0.0) + terms + self._rescales(a, terms)
         v, A, E, T = (np.sum(part, axis=axis, keepdims=True) for part in (v, A, E, T))
         return self.value(v, A, count, E, T)
