@@ -30,6 +30,8 @@ from benchmarks.libraries.tables import program_entries
 from benchmarks.measurement import Figures
 from kfuzz.callables.device import PythonDevice
 
+GROUP = 40
+"""Claims of one process: it imports the library once, and several of them work at the same time."""
 GRACE = 240.0
 """Seconds without a result, after which the claim that is tried has no end."""
 PROGRAMS = Path(__file__).with_name("programs.json")
@@ -48,9 +50,9 @@ def claims_of(asked: str, device: str) -> Iterator[Claim]:
 
 
 def measure(arguments: Sequence[str]) -> Figures:
-    """Try them all, a process for each library; each result is a record."""
+    """Try them all, a process for 40 functions of a library; each result is a record."""
     asked = parse(arguments)
-    groups = [list(claims_of(name, asked.device)) for name in asked.names or functions.libraries()]
+    groups = list(groups_of(asked.names or functions.libraries(), asked.device))
     out = asked.out.resolve()
     if not asked.table:
         with ThreadPoolExecutor(asked.jobs) as pool:
@@ -66,13 +68,20 @@ def measure(arguments: Sequence[str]) -> Figures:
     return Figures({"device": asked.device, "versions": versions}, {"results": rows})
 
 
+def groups_of(names: Sequence[str], device: str) -> Iterator[list[Claim]]:
+    """The claims of each name, in parts that a process each judges."""
+    for name in names:
+        claims = list(claims_of(name, device))
+        yield from (claims[first : first + GROUP] for first in range(0, len(claims), GROUP))
+
+
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="LIBRARY[/FUNCTION]", help="default: all functions of floats")
     parser.add_argument("--device", default="cpu", choices=("cpu", "gpu"))
     parser.add_argument("--seconds", type=float, default=3)
-    parser.add_argument("--jobs", type=int, default=2, help="libraries at a time")
+    parser.add_argument("--jobs", type=int, default=2, help="processes at a time")
     parser.add_argument("--table", action="store_true", help="try nothing; take the results that there are")
     parser.add_argument(
         "--programs", action="store_true", help="keep the three-line programs for benchmarks.libraries.programs"
@@ -85,7 +94,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 def main() -> None:
     """Judge the claims of one library in this process: `try_group` starts it."""
     asked = parse(None)
-    judge_group(list(claims_of(asked.names[0], asked.device)), asked.device, asked.seconds, asked.out.resolve())
+    claims = [one for name in asked.names for one in claims_of(name, asked.device)]
+    judge_group(claims, asked.device, asked.seconds, asked.out.resolve())
 
 
 def judge_group(claims: Sequence[Claim], device: str, seconds: float, out: Path) -> None:
@@ -115,7 +125,8 @@ def try_group(claims: Sequence[Claim], asked: argparse.Namespace, out: Path) -> 
                 keep(out, one, Result("not judged", "not installed"))
             break
         command = [sys.executable, "-m", "benchmarks.libraries.judge", "--device", asked.device, "--alone"]
-        command += ["--seconds", str(asked.seconds), "--out", str(out), named(claims)]
+        command += ["--seconds", str(asked.seconds), "--out", str(out)]
+        command += [f"{one.library}/{one.key}" for one in left]
         with (folder / "log").open("a") as log:
             run = subprocess.Popen(command, stderr=log, start_new_session=True)
             words = wait(run, left, out)
@@ -124,12 +135,6 @@ def try_group(claims: Sequence[Claim], asked: argparse.Namespace, out: Path) -> 
             if not path_of(out, one).exists():
                 keep(out, one, Result("not judged", words))
     return claims[0].library
-
-
-def named(claims: Sequence[Claim]) -> str:
-    """The name that asks for these claims again: a library, or one function."""
-    names = {one.name for one in claims}
-    return claims[0].library if len(names) > 1 else f"{claims[0].library}/{claims[0].name}"
 
 
 def wait(run: "subprocess.Popen[bytes]", left: Sequence[Claim], out: Path) -> str:
