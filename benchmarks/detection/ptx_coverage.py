@@ -18,7 +18,7 @@ from kfuzz.cpu.ptx.statements import Translated, translate_statements
 from kfuzz.sources.cuda_text import blank_non_code
 
 SUFFIXES = frozenset({".cu", ".cuh", ".h", ".hpp", ".inl"})
-LATER = re.compile(r"wgmma|setmaxnreg|tcgen05")
+LATER = re.compile(r"tcgen05|clusterlaunchcontrol")
 """The instructions that are refused on purpose for now."""
 LEAST_SHOWN = 5
 """Statements of a reason that has a line of its own."""
@@ -36,7 +36,7 @@ class Counted:
 
 FIRST = "4cf8eee6"
 """The last commit of this project with a table of single instructions."""
-CUTLASS = Counted("NVIDIA/cutlass", "7107b05", (191, 15))
+CUTLASS = Counted("NVIDIA/cutlass", "7107b05", (187, 13))
 REPOSITORIES = (
     CUTLASS,
     Counted("HazyResearch/ThunderKittens", "0b55588", (100, 6)),
@@ -45,9 +45,9 @@ REPOSITORIES = (
     Counted("deepseek-ai/FlashMLA", "9241ae3", (11, 1)),
     Counted("xlite-dev/LeetCUDA", "cb6a049", (45, 0)),
     Counted("NVIDIA/cuda-samples", "c94ff36", (6, 4)),
-    Counted("flashinfer-ai/flashinfer", "fb28d72"),
-    Counted("deepseek-ai/DeepEP", "dd758ca"),
-    Counted("NVIDIA/TransformerEngine", "d0067d0"),
+    Counted("flashinfer-ai/flashinfer", "fb28d72", (2032, 57)),
+    Counted("deepseek-ai/DeepEP", "dd758ca", (64, 5)),
+    Counted("NVIDIA/TransformerEngine", "d0067d0", (37, 3)),
 )
 
 

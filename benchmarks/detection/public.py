@@ -3,7 +3,7 @@
     python -m benchmarks.detection.public run FOLDER [--only WORDS]    run programs, and keep their outcomes
     python -m benchmarks.detection measure public                      the figures of all outcomes that are kept
 
-FOLDER holds one checkout for each repository in `REPOSITORIES`, named OWNER+NAME, at the commit in the list. Each
+FOLDER holds one checkout for each repository in `REPOSITORIES` and `CHOSEN`, named OWNER+NAME, at its commit. Each
 program goes through `kfuzz check` with a limit on the processor time of its run. The outcome of each program is kept in
 public_programs/runs.json; `--only` replaces the outcomes of the programs whose name contains the words. Keeps names,
 figures and kfuzz's own words, and no text of the programs.
@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from benchmarks.detection.public_lists import REPOSITORIES, Program, programs
+from benchmarks.detection.public_lists import CHOSEN, REPOSITORIES, Program, programs
 from benchmarks.measurement import Figures, Record
 
 DATA = Path(__file__).parent / "public_programs" / "runs.json"
@@ -158,8 +158,9 @@ def write(known: dict[tuple[str, str], Outcome]) -> None:
 def measure(_: Sequence[str]) -> Figures:
     """The counts of each list, every accusation, and what each program that did not run to its end needs."""
     known = tuple(read().values())
+    every = (*REPOSITORIES, *(one for one, _, _ in CHOSEN))
     unfinished = [one for one in known if one.outcome not in ("ran", "nothing launched", "finding")]
-    return Figures({"outcomes": [*OUTCOMES], "repositories": {one.name: one.commit for one in REPOSITORIES}}, {
+    return Figures({"outcomes": [*OUTCOMES], "repositories": {one.name: one.commit for one in every}}, {
         "lists": list(count_lists(known)), "accusations": list(accusations(known)),
         "unfinished": [
             {"program": f"{one.repository}: {one.name}", "outcome": one.outcome, "words": one.reason}
@@ -190,9 +191,10 @@ def came_to_its_end(one: Outcome) -> bool:
 
 def count_lists(known: Sequence[Outcome]) -> Iterator[Record]:
     """The number of programs of each list, by outcome."""
-    belongs = {one.name: one.belongs_to for one in REPOSITORIES}
-    for name in dict.fromkeys(belongs.values()):
-        listed = [one for one in known if belongs[one.repository] == name]
+    chosen = {(one.name, name): one.belongs_to for one, name, _ in CHOSEN}
+    whole = {one.name: one.belongs_to for one in REPOSITORIES}
+    for name in dict.fromkeys((*whole.values(), *chosen.values())):
+        listed = [one for one in known if (chosen.get((one.repository, one.name)) or whole.get(one.repository)) == name]
         counts = Counter(one.outcome for one in listed)
         yield {
             "list": name, "programs": len(listed), "to_the_end": sum(map(came_to_its_end, listed)),

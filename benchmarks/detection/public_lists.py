@@ -65,6 +65,42 @@ OWN_BUILDS: dict[tuple[str, str], tuple[str, ...]] = {
 """Programs of several files, with libraries or with arguments, as the repository's own build file and page say.
 
 Where MPI lies (the package mpich, say), the variables CPATH, LIBRARY_PATH and LD_LIBRARY_PATH tell the compiler."""
+_OF_CHOSEN = "tensor cores and TMA"
+CUTLASS = Repository("NVIDIA/cutlass", "7107b05", _OF_CHOSEN)
+THUNDER_KITTENS = Repository("HazyResearch/ThunderKittens", "0b55588", _OF_CHOSEN)
+LEETCUDA = Repository("xlite-dev/LeetCUDA", "cb6a049", _OF_CHOSEN)
+_CUTE = "examples/cute/tutorial"
+_OF_CUTE = ("-std=c++17", "-I../../../include", "-I../../../tools/util/include")
+_OF_HOPPER = ("-std=c++17", "-arch=sm_90a", "-I../../../../include", "-I../../../../tools/util/include")
+_OF_TESTS = (
+    *("-arch=sm_90a", "-std=c++20", "-DKITTENS_HOPPER", "-Itesting_commons", "-I../include", "-I."),
+    "-DTEST_INTENSITY=1",
+)
+_MULTICAST = (
+    *("testing_commons/testing_utils.cu", "thread/thread.cu", "thread/memory/memory.cu", "thread/memory/tile/tile.cu"),
+    *("thread/memory/tile/tma_multicast.cu", *_OF_TESTS, "-DTEST_THREAD_MEMORY_TILE_TMA_MULTICAST"),
+)
+_WGMMA = (
+    *("testing_commons/testing_utils.cu", "group/group.cu", "group/mma/mma.cu", "group/mma/warpgroup/warpgroup.cu"),
+    *("group/mma/warpgroup/fp32_bf16.cu", *_OF_TESTS, "-DTEST_GROUP_MMA_WARPGROUP_FP32_BF16"),
+)
+CHOSEN: tuple[tuple[Repository, str, tuple[str, ...]], ...] = (
+    (CUTLASS, f"{_CUTE}/sgemm_1.cu", (*_OF_CUTE, "--", "128", "128", "32")),
+    (CUTLASS, f"{_CUTE}/hopper/wgmma_sm90.cu", (*_OF_HOPPER, "--", "128", "128", "64")),
+    (CUTLASS, f"{_CUTE}/hopper/wgmma_tma_sm90.cu", (*_OF_HOPPER, "--", "256", "128", "128")),
+    (LEETCUDA, "kernels/swizzle/mma_simple_swizzle.cu", ("-arch=sm_80",)),
+    (LEETCUDA, "kernels/swizzle/mat_trans_swizzle.cu", ("-arch=sm_80", "--", "256", "256")),
+    (LEETCUDA, "kernels/swizzle/hgemm_mma_swizzle.cu", ("-arch=sm_80", "--", "128", "128", "64")),
+    (
+        Repository(SAMPLES.name, SAMPLES.commit, _OF_CHOSEN),
+        "Samples/3_CUDA_Features/globalToShmemAsyncCopy/globalToShmemAsyncCopy.cu",
+        ("-arch=sm_80", "-I../../../Common", "--", "wA=64", "hA=64", "wB=64", "hB=64", "kernel=0"),
+    ),
+    (THUNDER_KITTENS, "tests/unit_tests.cu of TMA multicast", _MULTICAST),
+    (THUNDER_KITTENS, "tests/unit_tests.cu of wgmma", _WGMMA),
+)
+"""Kernels of tensor cores, asynchronous copies and TMA, at sizes that a CPU can run: by the programs' own arguments.
+A name is a source, and what of it is built."""
 OTHERS = re.compile(r"cutlass|cute")
 MAIN = re.compile(r"\bmain\s*\(")
 
@@ -81,6 +117,9 @@ def programs(folder: Path) -> Iterator[Program]:
                 yield Program(name, one, path.parent, (path.name, *OWN_BUILDS.get((one.name, name), ())))
         else:
             yield from files_with_main(root, one)
+    for one, name, words in CHOSEN:
+        path = folder.resolve() / one.name.replace("/", "+") / name.partition(" ")[0]
+        yield Program(name, one, path.parent, (path.name, *words))
 
 
 def samples(root: Path) -> Iterator[Program]:

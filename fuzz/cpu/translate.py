@@ -40,6 +40,8 @@ _AS_ADDRESS = (
     rf"(?P<named>\(\s*{_VOID}\)|\breinterpret_cast\s*<\s*{_VOID}>)(?=[\s(&]*(?:::\s*)?(?:\w+\s*::\s*)*(?:%s)\b))"
 )
 """A cast of a kernel's address that loses its type."""
+_POINTER = r"\bauto\s*\*?\s*(?:const\s+)?(\w+)\s*=\s*&?\s*(?:\w+\s*::\s*)*(?:%s)\s*(?:<|;)"
+"""A variable that is a kernel's address, and has its type."""
 _NO_INLINE = re.compile(r"\b__noinline__\b(?!\s*\))")
 _COPY = re.compile(r"\b__builtin_(?P<name>memcpy|memmove|memset)\b")
 """g++ turns these into plain moves without access hooks, whatever its options (options.py)."""
@@ -216,7 +218,10 @@ def _find_edits(code: str) -> list[TextEdit]:
 
 def _edit_addresses(code: str, kernels: Iterable[str]) -> Iterator[TextEdit]:
     """Edits that keep the type of a kernel in place of the cast that loses it."""
-    for match in re.finditer(_AS_ADDRESS % ("|".join(kernels) or r"(?!)"), code):
+    names = [*kernels]
+    if names:
+        names += sorted({one[1] for one in re.finditer(_POINTER % "|".join(names), code)})
+    for match in re.finditer(_AS_ADDRESS % ("|".join(names) or r"(?!)"), code):
         yield *match.span("cast" if match["cast"] else "named"), "::cuda_on_cpu::as_address->*"
 
 

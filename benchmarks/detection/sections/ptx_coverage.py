@@ -20,7 +20,7 @@ def show(made: Measurement) -> Lines:
     yield from table("llrrrrrr", COLUMNS, map(show_repository, [*every, total]))
     yield from text(
         f"*Before* is commit {made['first']}, which had a table of single instructions. {made['later']} statements",
-        f"use wgmma, setmaxnreg or tcgen05, which are refused in one line for now; of the other {asked},",
+        f"use tcgen05 or clusterlaunchcontrol, which are refused in one line for now; of the other {asked},",
         f"{total['understood'] / max(asked, 1):.1%} are understood, and without {made['largest']}",
         f"{mine['understood'] / max(asked_of_mine, 1):.1%} of {asked_of_mine}. An asm statement of host code, such as",
         "another processor's, counts like any other. Refused are:",

@@ -135,7 +135,7 @@ bool map_replaced(bool wrong) {
   CHECK(cudaMemcpy(second, host, sizeof host, cudaMemcpyHostToDevice));
   void *function = nullptr;
   cudaDriverEntryPointQueryResult found;
-  CHECK(cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &found));
+  CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found));
   alignas(64) CUtensorMap map;
   const uint64_t sizes[] = {width, height}, strides[] = {width * sizeof(int)};
   const uint32_t box[] = {width, height}, steps[] = {1, 1};
