@@ -73,7 +73,7 @@ def check_names(op: Op, accuracy: Accuracy) -> None:
     names = names_of(op)
     sums = (*names.sums, "*")
     named = {
-        "form": ((accuracy.form,) if accuracy.form is not None else (), (*filter(None, op.every_form), "any")),
+        "form": ((accuracy.form,) if accuracy.form else (), (*filter(None, op.every_form), "any")),
         "adds": (accuracy.adds if isinstance(accuracy.adds, Mapping) else (), sums),
         "rescales": (accuracy.rescales if isinstance(accuracy.rescales, Mapping) else (), sums),
         "keep": (accuracy.keep, names.narrow_values),

@@ -20,6 +20,8 @@ PREFIX = "narrow/"
 OP = re.compile(r'"\.\./ops/([^"]+)"')
 TENSOR_CORES = '# accumulate = "mma fp8"\n'
 """A line of a claim that holds on a GPU alone: a CPU adds products of 8-bit floats in float32."""
+ON_A_CPU = '# form = "any"\n'
+"""The line in its place: torch multiplies the factors by their scales before the product, others the sums."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class Claimed:
             own.write_text(self._replaced((HERE / "ops" / op[1]).read_text(encoding="utf-8")), encoding="utf-8")
             text = text.replace(op[0], f'"{own}"')
         text = self._replaced(text)
-        path.write_text(text.replace(TENSOR_CORES, "") if device == "cpu" else text, encoding="utf-8")
+        path.write_text(text.replace(TENSOR_CORES, ON_A_CPU) if device == "cpu" else text, encoding="utf-8")
         return path
 
     def _replaced(self, text: str) -> str:

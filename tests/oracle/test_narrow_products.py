@@ -124,6 +124,9 @@ def test_factors_may_be_scaled_before_they_are_multiplied() -> None:
     c = np.zeros((64, 64), F)
     for term in range(128):
         c += left[:, term, None] * right[term]
+    after = (a @ b * inputs["scale_a"] * inputs["scale_b"]).astype(F)
+    for answer in (c, after):
+        assert judge("scaled_gemm", inputs, {"c": answer}, Accuracy(form="any")).status == "kept"
     rules = {"mma fp8": Accuracy(accumulate="mma fp8"), "factors": Accuracy(form="scaled factors")}
     assert {name: judge("scaled_gemm", inputs, {"c": c}, rule).status for name, rule in rules.items()} == {
         "mma fp8": "broken", "factors": "kept",
