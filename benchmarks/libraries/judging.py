@@ -5,6 +5,7 @@ Knows trials and the minimizer; it knows neither processes nor pages.
 
 import io
 import time
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -231,7 +232,8 @@ def printed(program: tuple[str, ...]) -> str:
     """What a program prints, run in this process, where a library is imported once for all of its functions."""
     out = io.StringIO()
     try:
-        exec("\n".join(program), {"print": lambda value: out.write(repr(value))})  # noqa: S102  a program of this list
+        with warnings.catch_warnings(action="ignore"):
+            exec("\n".join(program), {"print": lambda value: out.write(repr(value))})  # noqa: S102  a program of this list
     except Exception as error:  # whatever a library raises: the program does not show the answer
         return repr(error)
     return out.getvalue()

@@ -1,5 +1,6 @@
 """The list of library functions is valid, each has a second computation, and a wrong function is reported as broken."""
 
+import math
 from contextlib import closing
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def test_each_listed_function_is_a_claim_and_has_a_second_computation(tmp_path: 
         kernel = load(one.write(tmp_path, "cpu"))
         sizes = {"rows": 2, "cols": 2}
         shapes = {role: [sizes[d] for d in dims] for role, dims in kernel.roles.inputs.items()}
-        inputs = {role: np.full(shape, 0.25) for role, shape in shapes.items()}
+        inputs = {role: np.linspace(0.25, 0.5, math.prod(shape)).reshape(shape) for role, shape in shapes.items()}
         rank = len(kernel.roles.outputs[next(iter(kernel.roles.outputs))])
         assert exact_value(one.name, inputs, (0, 1)[:rank]) is not None, one.key
 
