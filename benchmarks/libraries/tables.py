@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from benchmarks.libraries.functions import Documented, Function
 from benchmarks.libraries.judging import Claim, Result
+from benchmarks.page import table as make_table
 
 Results = Mapping[Claim, Result]
 Installed = Callable[[Claim], str]
@@ -122,10 +123,8 @@ def documented(one: Claim, result: Result) -> Documented | None:
 
 def table(columns: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
     """A table in Markdown; empty without rows."""
-    lines = [f"| {' | '.join(one.replace('|', chr(92) + '|') for one in row)} |" for row in rows]
-    if not lines:
-        return ""
-    return "\n".join([f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}", *lines])
+    shown = [[one.replace("|", r"\|") for one in row] for row in rows]
+    return "\n".join(make_table("l" * len(columns), columns, shown)).rstrip("\n") if shown else ""
 
 
 def by_library(results: Results, installed: Installed) -> Iterator[Sequence[str]]:
