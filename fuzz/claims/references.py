@@ -9,7 +9,7 @@ import io
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,8 @@ from kfuzz.oracle.elements import BOOL, F32, I32, I64, NARROW, U8
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.find import find
 from kfuzz.oracle.judging import judge
+from kfuzz.oracle.names import names_of
+from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.shapes import is_derived, longer_by, read_dimension
 from kfuzz.phases import Phase, Stage, announce
 
@@ -77,7 +79,7 @@ def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
     if "error" in answer:
         raise front.error(("op",), f"{reference.name} in {shown_path(reference.path)}: {answer['error']}")
     formula = write_formula(front, answer)
-    check_agrees(front, formula, answer)
+    check_agrees(front, formula, answer, narrow_values(formula, narrow_types(claim)))
     call = claim.call
     if call.init is None and "init" in answer and "get_init_inputs" not in read_text(front.source).names:
         call = replace(call, init=tuple(answer["init"]))
@@ -142,7 +144,6 @@ def question_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) 
             inputs[array["role"]] = [read_dimension(size) for size in array["dims"].split(",") if size.strip()]
             if array["element"] in WHOLE:
                 integers[array["role"]] = claim.call.integers.get(array["role"], WHOLE[array["element"]])
-    elements = {array["element"] for text in (claim.arrays or {}).values() if (array := ARRAY.match(text))}
     if wrong := [d for dims in inputs.values() for d in dims if is_derived(d) and not longer_by(d)]:
         raise front.error(("arrays",), f"a size of a reference's input is a name, a number or n + 1, not {wrong[0]}")
     if unknown := claim.call.integers.keys() - integers.keys():
@@ -151,7 +152,7 @@ def question_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) 
     return {
         **{key: path.read_text(encoding="utf-8") if path.is_file() else "" for key, path in beside.items()},
         "path": str(reference.path.resolve()), "source": reference.source, "reference": reference.name,
-        "inputs": inputs, "integers": integers, "narrow": sorted(elements & NARROW.keys()),
+        "inputs": inputs, "integers": integers, "narrow": narrow_types(claim),
         "where": [rule.replace("/", "//") for rule in claim.where],
         "title": f"{reference.name} of {reference.path.name}",
         "axes": {name: (axis.lo, axis.hi, axis.multiple) for name, axis in (claim.axes or {}).items()},
@@ -209,7 +210,22 @@ def arrays_of(answer: Mapping[str, str], prefix: str) -> dict[str, np.ndarray]:
         return {name.removeprefix(prefix): held[name] for name in held.files if name.startswith(prefix)}
 
 
-def check_agrees(front: FrontMatter, path: Path, answer: Mapping[str, str]) -> None:
+def narrow_types(claim: WrittenClaim) -> list[str]:
+    """The types of its arrays that are narrower than float32."""
+    elements = {array["element"] for text in (claim.arrays or {}).values() if (array := ARRAY.match(text))}
+    return sorted(elements & NARROW.keys())
+
+
+def narrow_values(formula: Path, narrow: Sequence[str]) -> Accuracy:
+    """The accuracy of a reference that itself rounds values to the type of 16 bits that the claim's arrays have."""
+    widest = max((NARROW[name] for name in narrow), key=lambda one: one.u, default=None)
+    op = find(str(formula))
+    if widest is None or not op.is_whole:
+        return Accuracy()
+    return Accuracy(keep={name: widest.name for name in op.steps if name in names_of(op).narrow_values})
+
+
+def check_agrees(front: FrontMatter, path: Path, answer: Mapping[str, str], accuracy: Accuracy) -> None:
     """Raise a ClaimError if the reference itself, in float32 or float64, is outside the formula's bounds."""
     done = path.with_suffix(".agrees")
     if done.is_file():
@@ -223,7 +239,7 @@ def check_agrees(front: FrontMatter, path: Path, answer: Mapping[str, str]) -> N
                         name: one.astype(dtype) if np.issubdtype(one.dtype, np.floating) else one
                         for name, one in inputs.items()
                     }
-                    check_means(front, path, given, answers)
+                    check_means(front, path, given, answers, accuracy)
             number += 1
     except OracleError as error:
         raise front.error(("op",), f"the formula that was made of the reference is none: {error}") from None
@@ -231,10 +247,11 @@ def check_agrees(front: FrontMatter, path: Path, answer: Mapping[str, str]) -> N
 
 
 def check_means(
-    front: FrontMatter, path: Path, inputs: Mapping[str, np.ndarray], answers: Mapping[str, np.ndarray]
-) -> None:
+    front: FrontMatter, path: Path, inputs: Mapping[str, np.ndarray], answers: Mapping[str, np.ndarray],
+    accuracy: Accuracy,
+) -> None:  # fmt: skip
     """Check the reference's answers at one set of sizes, in one precision, against the bounds of the formula."""
-    verdict = judge(str(path), inputs, answers)
+    verdict = judge(str(path), inputs, answers, accuracy)
     if verdict.is_outside and verdict.worst is not None:
         worst = verdict.worst
         at = f"{worst.output}[{', '.join(map(str, worst.index))}] of {list(answers[worst.output].shape)}"
