@@ -3,12 +3,21 @@
 from benchmarks.measurement import Page, Section, main
 
 INTRO = """\
-kfuzz removes the claim of each kernel and proposes a new one; the table compares it with the author's."""
+kfuzz removes the claim of each kernel and proposes a new one; the first table compares it with the author's. The others
+say which problems of public benchmarks kfuzz judges."""
 PAGE = Page(
     "claims",
-    "What kfuzz claim proposes",
+    "What kfuzz claim proposes, and which submissions it judges",
     INTRO,
-    (Section("proposals", "Proposed claims beside those that the authors wrote", "proposals", ("--jobs", "16")),),
+    (
+        Section("proposals", "Proposed claims beside those that the authors wrote", "proposals", ("--jobs", "16")),
+        Section(
+            "submissions",
+            "Problems of benchmarks, by their own references",
+            "submissions",
+            ("flashinfer-bench", "SOL-ExecBench", "robust-kbench"),
+        ),
+    ),
 )
 
 if __name__ == "__main__":

@@ -1,0 +1,195 @@
+"""Problems of public benchmarks: which of them kfuzz judges, each by its own reference as a submission.
+
+    python -m benchmarks.claims measure submissions CHECKOUT... [--only PATTERN] [--trials 4] [--keep FOLDER]
+
+A checkout is of flashinfer-bench, SOL-ExecBench or robust-kbench; it is only read. The reference of each problem is its
+own solution: a problem is *judged* if some trials of it have no finding, no error and no warning, and elements of every
+output are judged; *partly* if those of some outputs are.
+"""
+
+import argparse
+import json
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.measurement import Figures, Record, records
+from kfuzz.callables.device import PythonDevice
+from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.claiming.infer import Unclaimed, kernel_with
+from kfuzz.claims.kernel import Kernel, load
+from kfuzz.devices import ClaimError
+from kfuzz.find.errors import TargetError
+from kfuzz.find.submissions import DEFINITION, unpack
+from kfuzz.oracle.elements import values
+from kfuzz.oracle.find import find
+from kfuzz.oracle.question import enclose
+from kfuzz.trials.trial import run_trial
+
+SEED = 7
+PLACE = re.compile(r"^\S+: (op = \"reference\": )?(\w+ in \S+: )?")
+"""Where a refusal was, which is another place on each machine."""
+LONGEST_REASON = 200
+
+
+@dataclass
+class Outcome:
+    """What became of one problem: judged, partly, not, or not measured."""
+
+    name: str
+    status: str
+    why: str = ""
+    trials: int = 0
+    elements: int = 0
+    outputs: dict[str, int] = field(default_factory=dict)
+    """The judged elements of each output, in the first trial that has any."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A problem in a checkout: a definition, or a file of torch with its model and its inputs."""
+
+    name: str
+    file: Path
+
+
+def problems_of(checkout: Path) -> Iterator[Problem]:
+    """The definitions of flashinfer-bench, the samples of SOL-ExecBench, and the forward tasks of robust-kbench."""
+    for path in sorted(checkout.glob("flashinfer_trace/definitions/*/*.json")):
+        yield Problem(f"{path.parent.name}/{path.stem}", path)
+    known = set()
+    for path in (
+        *sorted(checkout.glob("tests/*/samples/*/definition.json")),
+        *checkout.glob(f"examples/*/*/{DEFINITION}"),
+    ):
+        if path.parent.name not in known:
+            known.add(path.parent.name)
+            yield Problem(path.parent.name, path)
+    for path in sorted(checkout.glob("tasks/**/func_forward.py")):
+        yield Problem(str(path.parent.relative_to(checkout / "tasks")), path)
+
+
+def judge_problem(problem: Problem, device: PythonDevice, trials: int) -> Outcome:
+    """Let the reference of a problem solve it, in some trials."""
+    found = Outcome(problem.name, "not")
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            kernel = kernel_of(problem, Path(folder))
+        except (ClaimError, TargetError) as error:
+            found.why = PLACE.sub("", str(error))
+            return found
+        found.outputs = dict.fromkeys(find(kernel.op).outputs, 0)
+        for index in range(trials):
+            attempt = attempt_of(kernel, SEED, index)
+            trial = run_trial(kernel, attempt.case, attempt.tune, device, probe_of(kernel, SEED, index, 2, 120.0))
+            found.trials += 1
+            found.elements += trial.elements
+            if trial.defects:
+                found.why = f"{trial.defects[0].kind}, in trial {index}"
+                return found
+            if trial.elements and not all(found.outputs.values()):
+                found.outputs = judged_elements(kernel, attempt.case.arrays, found.outputs)
+    left = [name for name, count in found.outputs.items() if not count]
+    found.status = "judged" if not left else "partly" if len(left) < len(found.outputs) else "not"
+    found.why = f"no element of {', '.join(left)} was judged" if left else ""
+    return found
+
+
+def kernel_of(problem: Problem, folder: Path) -> Kernel:
+    """The reference of a problem as a kernel that is judged by itself."""
+    if problem.file.suffix == ".py":
+        return kernel_with(problem.file, Unclaimed(op="reference"))
+    return load(unpack(write_solution(problem, folder)))
+
+
+def write_solution(problem: Problem, folder: Path) -> Path:
+    """The definition, and its reference as a solution that returns its answers."""
+    definition = json.loads(problem.file.read_text(encoding="utf-8"))
+    spec = {"languages": ["pytorch"], "entry_point": "main.py::run", "destination_passing_style": False}
+    sources = [{"path": "main.py", "content": definition["reference"]}]
+    (folder / DEFINITION).write_text(json.dumps(definition), encoding="utf-8")
+    path = folder / "solution.json"
+    path.write_text(json.dumps({"name": "reference", "spec": spec, "sources": sources}), encoding="utf-8")
+    return path
+
+
+def judged_elements(kernel: Kernel, arrays: Any, known: dict[str, int]) -> dict[str, int]:  # noqa: ANN401  of a case
+    """How many elements of each output are judged for these inputs; what is known stays."""
+    op, bound = find(kernel.op), kernel.bind(arrays, {})
+    stored = {str(one.writes): one.element for one in kernel.arrays.values() if one.writes}
+    given = {name: values(one) if op.inputs[name].is_float else one for name, one in kernel.stored(arrays).items()}
+    with np.errstate(all="ignore"):
+        every = enclose(op, given, bound.accuracy, kernel.special, bound.scalars, stored)
+    return {name: count or int(every[name].judged.sum()) for name, count in known.items()}
+
+
+def judge_within(problem: Problem, device: PythonDevice, options: argparse.Namespace) -> Outcome:
+    """Judge one problem, for no longer than it may take."""
+    signal.alarm(options.seconds)
+    try:
+        found = judge_problem(problem, device, options.trials)
+    except TimeoutError:
+        found = Outcome(problem.name, "not", f"more than {options.seconds} s")
+    except Exception as error:  # of the problem's code, of torch, or of kfuzz: it is this problem's outcome
+        found = Outcome(problem.name, "not", f"{type(error).__name__}: {error}")
+    finally:
+        signal.alarm(0)
+    found.why = " ".join(found.why.split())[:LONGEST_REASON]
+    return found
+
+
+def raise_timeout(*_: object) -> None:
+    raise TimeoutError
+
+
+def judge_all(problems: list[Problem], kept: Path, options: argparse.Namespace) -> list[Outcome]:
+    """Every outcome that is kept already, and the others measured, with one device: it has imported torch."""
+    outcomes = []
+    signal.signal(signal.SIGALRM, raise_timeout)
+    device = PythonDevice()
+    for problem in problems:
+        into = kept / f"{problem.name.replace('/', '_')}.json"
+        if not into.is_file() and not options.only_kept:
+            into.write_text(json.dumps(asdict(judge_within(problem, device, options))), encoding="utf-8")
+        outcome = Outcome(problem.name, "not measured")
+        if into.is_file():
+            outcome = Outcome(**json.loads(into.read_text(encoding="utf-8")))
+        outcomes.append(outcome)
+        print(outcome.status, outcome.name, outcome.why, file=sys.stderr, flush=True)
+    device.close()
+    return outcomes
+
+
+def commit_of(checkout: Path) -> str:
+    asked = ["git", "-C", str(checkout), "rev-parse", "--short=8", "HEAD"]
+    return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
+
+
+def measure(arguments: Sequence[str]) -> Figures:
+    """Judge the problems of each checkout; a table by its name, and its commit."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("checkouts", nargs="+", type=Path)
+    parser.add_argument("--only", default="", help="a pattern of the problems' names")
+    parser.add_argument("--trials", type=int, default=4, help="trials of each problem")
+    parser.add_argument("--seconds", type=int, default=600, help="a problem that takes longer is not judged")
+    parser.add_argument("--keep", type=Path, help="keep each outcome here, and use what is there already")
+    parser.add_argument("--only-kept", action="store_true", help="measure nothing: use what is kept")
+    options = parser.parse_args(arguments)
+    commits, tables = dict[str, str](), dict[str, list[Record]]()
+    with tempfile.TemporaryDirectory() as folder:
+        for checkout in options.checkouts:
+            every = [one for one in problems_of(checkout) if re.search(options.only, one.name)]
+            name = checkout.resolve().name
+            kept = (options.keep or Path(folder)) / name
+            kept.mkdir(parents=True, exist_ok=True)
+            commits[name] = commit_of(checkout)
+            tables[name] = records(judge_all(every, kept, options))
+    return Figures({"commits": commits, "trials": options.trials}, tables)
