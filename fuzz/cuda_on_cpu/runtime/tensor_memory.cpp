@@ -42,8 +42,8 @@ struct OfThread {
   bool is_open;
   Knowledge over;
   uint32_t track;
-  Spans loading;             // registers of a tcgen05.ld without a wait
-  uint64_t load_pc, use_pc;  // relative; 0: none
+  Spans loading;     // registers of a tcgen05.ld without a wait
+  uint64_t load_pc;  // relative
 };
 
 struct Allocation {
@@ -324,17 +324,20 @@ void transfer(const uint64_t *lanes) {
     }
 }
 
+// Those of its warp are over for the current thread.
+void end_loads() {
+  Transfers &mine = own_warp().loads;
+  mine.is_open = false;
+  order_told(block.current, mine.over);
+  own_thread().loading.count = 0;
+}
+
 void watch_loads(const TensorTransfer &t) {
   if (!t.watches) return;
   OfThread &me = own_thread();
   for (uint32_t i = 0; i < t.words; i++) me.loading.add(t.places[i]);
   me.load_pc = t.pc;
   watched_registers.are_watched = true;
-}
-
-void report_use(Kind kind, int thread, const OfThread &of) {
-  Finding *f = report(kind, of.use_pc, 0, of.load_pc);
-  if (f) f->thread = f->other_thread = static_cast<uint32_t>(thread);
 }
 
 void forget(OfBlock &b) {
@@ -403,10 +406,13 @@ Knowledge end_flight_of_thread() {
   return me.track == ordering.track ? joined(known, me.over) : known;
 }
 
+// Undefined in PTX; but CUTLASS's tutorials use the registers so, and ptxas waits for them: then the loads are over.
 void check_loaded_registers(uintptr_t address, uint32_t bytes, uint64_t pc) {
   if (!room.is_used[running.resident]) return;
   OfThread &me = own_block().thread[block.current];
-  if (!me.use_pc && me.loading.meet(address, address + bytes)) me.use_pc = pc;
+  if (!me.loading.meet(address, address + bytes)) return;
+  report(Kind::load_used_early, pc, 0, me.load_pc);
+  end_loads();
 }
 
 void forget_tensor_memory_of(uint32_t resident) {
@@ -417,7 +423,7 @@ void forget_tensor_memory_of(uint32_t resident) {
 
 void enter_tensor_memory_of(uint32_t resident) { running.resident = resident; }
 
-// What it has not freed, no other block can get. Registers that a load may not have written were used, and no wait followed.
+// What it has not freed, no other block can get.
 void end_tensor_memory() {
   if (!room.is_used[running.resident]) return;
   OfBlock &b = own_block();
@@ -425,8 +431,6 @@ void end_tensor_memory() {
     if (!b.at[c].columns) continue;
     if (Finding *f = report_at(Kind::tensor_memory_kept, b.at[c].pc, {0, c}, b.at[c].columns)) f->thread = b.at[c].thread;
   }
-  for (int t = 0; t < block.size; t++)
-    if (b.thread[t].use_pc) report_use(Kind::load_never_waited, t, b.thread[t]);
 }
 
 }  // namespace cuda_on_cpu
@@ -464,14 +468,10 @@ CUDA_ON_CPU_API void cuda_on_cpu_tensor_transfer(TensorTransfer *asked, int line
 
 CUDA_ON_CPU_API void cuda_on_cpu_tensor_wait(bool for_loads) {
   if (!checker.active) return;
-  Transfers &mine = for_loads ? own_warp().loads : own_warp().stores;
+  if (for_loads) return end_loads();
+  Transfers &mine = own_warp().stores;
   mine.is_open = false;
   order_told(block.current, mine.over);
-  if (!for_loads) return;
-  OfThread &me = own_thread();
-  if (me.use_pc) report_use(Kind::load_used_early, block.current, me);
-  me.loading.count = 0;
-  me.use_pc = 0;
 }
 
 CUDA_ON_CPU_API void cuda_on_cpu_tensor_fence(bool is_before) {

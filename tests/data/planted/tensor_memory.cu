@@ -407,7 +407,7 @@ __global__ void two_products(uint32_t *out, int zero) {
   wait(&over, 1);
   after_sync();
   uint32_t first[8];
-  for (int i = 0; i < 8; i++) first[i] = words[i];  //~ error: transfer-in-flight if no_wait_ld
+  for (int i = 0; i < 8; i++) first[i] = words[i];  //~ warning: transfer-in-flight if no_wait_ld
   if (bug == used_after_free) {
     __syncthreads();
     if (warp == 0) FREE(memory, 32);
