@@ -84,7 +84,19 @@ def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
     if call.init is None and "init" in answer and "get_init_inputs" not in read_text(front.source).names:
         call = replace(call, init=tuple(answer["init"]))
     claim = replace(claim, op=str(formula), call=call)
-    return with_task(claim, answer) if "data" in answer else claim
+    return with_task(claim, answer) if "data" in answer else with_whole(claim, answer.get("whole", {}))
+
+
+def with_whole(claim: WrittenClaim, whole: Mapping[str, str]) -> WrittenClaim:
+    """The claim with integers of the types that get_inputs makes: torch takes few others for a class or a place."""
+    if claim.arrays is not None or not whole:
+        return claim
+    own = with_arrays(claim, roles_of(claim.op))
+    arrays = {
+        name: f"{whole[name]}{text[text.index('[') :]}" if name in whole else text
+        for name, text in (own.arrays or {}).items()
+    }
+    return replace(own, arrays=arrays)
 
 
 def with_task(claim: WrittenClaim, answer: Mapping[str, Any]) -> WrittenClaim:

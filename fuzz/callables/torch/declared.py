@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from kfuzz.callables.loading import SEED
+from kfuzz.callables.torch.elements import OF_TYPE
 from kfuzz.callables.torch.sizes import BOOLEAN, Below, Dims
 
 FACTORIES = ("rand", "randn", "zeros", "ones", "empty", "full", "randint")
@@ -30,13 +31,14 @@ class OneSizeError(CannotError):
 class Declared:
     """The inputs of a reference: their dimensions, the limits of integers, and the dimensions of only one size.
 
-    `sizes`: the size of each dimension as the file has it.
+    `sizes`: the size of each dimension as the file has it. `whole`: the types of its integers.
     """
 
     dims: Dims
     below: Below
     fixed: dict[str, int]
     sizes: Mapping[str, int] = field(default_factory=dict)
+    whole: Mapping[str, str] = field(default_factory=dict)
 
     def with_equal_sizes_as_one(self) -> "Declared":
         """Dimensions of one size as one dimension: a reference may need it, where its file has two numbers."""
@@ -145,7 +147,9 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
     below |= {name: BOOLEAN for name, one in zip(names, made, strict=False) if one.dtype == torch.bool}
     sizes = {name: size for name, (_, size) in known.items() if name in used}
     fixed = {name: size for name, size in sizes.items() if known[name][0] in inside & elsewhere}
-    return Declared(found, below, fixed, sizes), with_numbers(reference, every)
+    integers = {name: one.dtype for name, one in zip(names, made, strict=False) if name in most}
+    whole = {name: OF_TYPE[dtype].name for name, dtype in integers.items() if dtype in OF_TYPE}
+    return Declared(found, below, fixed, sizes, whole), with_numbers(reference, every)
 
 
 def sizes_in(module: ModuleType, function: ast.FunctionDef) -> dict[str, tuple[str, int]]:

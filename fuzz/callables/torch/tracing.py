@@ -152,7 +152,8 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
         return Runnable(on_host(task.call, context), False, task.declared, beside)
     with context():
         declared, reference = inputs_of(module, reference, source)
-    return Runnable(reference, is_module, declared, made_with(module) if is_module else {})
+    beside = {**(made_with(module) if is_module else {}), "whole": dict(declared.whole)}
+    return Runnable(reference, is_module, declared, beside)
 
 
 def on_host(call: Callable[..., Any], context: Callable[[], Any]) -> Callable[..., Any]:
