@@ -21,7 +21,7 @@ from kfuzz.claims.fitted_op import place_axis, variants_of
 from kfuzz.claims.front_matter import is_python_file, shown_path
 from kfuzz.claims.kernel import Kernel, load, read
 from kfuzz.claims.python_text import read_text
-from kfuzz.claims.references import OP
+from kfuzz.claims.references import OP, op_by_reference
 from kfuzz.claims.roles import roles_of
 from kfuzz.devices import ClaimError
 from kfuzz.installation import install_line
@@ -76,6 +76,8 @@ def kernel_with(path: Path, unclaimed: Unclaimed) -> Kernel:
         check_shapes(shown_path(path), said)
         written = claim_by_reference(said, unclaimed.reference)
         return read(front_matter.beside(path, source, written + toml, unclaimed.words))
+    if op == OP and unclaimed.reference:
+        op = op_by_reference(path, source, unclaimed.reference)
     check_op(shown_path(path), op)
     op = place_axis(op, said.arguments)
     check_home(op, said)

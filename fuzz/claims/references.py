@@ -19,7 +19,7 @@ import numpy as np
 from kfuzz.claims import running, serving
 from kfuzz.claims.callables import with_arrays
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, shown_path
-from kfuzz.claims.keys import WrittenClaim
+from kfuzz.claims.keys import WrittenCall, WrittenClaim
 from kfuzz.claims.python_text import read_text
 from kfuzz.claims.roles import roles_of
 from kfuzz.devices import ClaimError, cache
@@ -68,6 +68,26 @@ def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
     """The claim with its reference replaced by the formula made from it."""
     if claim.op != OP:
         return claim
+    formula, answer = formula_for(front, claim)
+    call = claim.call
+    if call.init is None and "init" in answer and "get_init_inputs" not in read_text(front.source).names:
+        call = replace(call, init=tuple(answer["init"]))
+    claim = replace(claim, op=str(formula), call=call)
+    return with_task(claim, answer) if "data" in answer else with_whole(claim, answer.get("whole", {}))
+
+
+def op_by_reference(path: Path, source: str, reference: Path) -> str:
+    """The op of a reference, as the file of a formula, for a CUDA file without a claim."""
+    front = FrontMatter(path, source, "", 1, "", {"op": OP}, f"--reference {shown_path(reference)}")
+    name = str(reference.resolve()) + "/" * reference.is_dir()
+    formula, answer = formula_for(front, WrittenClaim(op=OP, call=WrittenCall(reference=name)))
+    if "data" in answer:
+        raise ClaimError(f"{shown_path(path)}: a task of GPU MODE hands its data to a Python function, not to CUDA")
+    return str(formula)
+
+
+def formula_for(front: FrontMatter, claim: WrittenClaim) -> tuple[Path, dict[str, Any]]:
+    """The formula of a claim's reference, traced or from the cache, and what else the tracer says of it."""
     reference = reference_of(front, claim.call.reference)
     question = question_for(front, claim, reference)
     key = cache.key("reference 4", tracer_text(), json.dumps(question, sort_keys=True))
@@ -80,11 +100,7 @@ def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
         raise front.error(("op",), f"{reference.name} in {shown_path(reference.path)}: {answer['error']}")
     formula = write_formula(front, answer)
     check_agrees(front, formula, answer, narrow_values(formula, narrow_types(claim)))
-    call = claim.call
-    if call.init is None and "init" in answer and "get_init_inputs" not in read_text(front.source).names:
-        call = replace(call, init=tuple(answer["init"]))
-    claim = replace(claim, op=str(formula), call=call)
-    return with_task(claim, answer) if "data" in answer else with_whole(claim, answer.get("whole", {}))
+    return formula, answer
 
 
 def with_whole(claim: WrittenClaim, whole: Mapping[str, str]) -> WrittenClaim:

@@ -15,7 +15,8 @@ from kfuzz.properties.property import RunJob
 def runs_of_reference(kernel: Kernel, job: Job, probe: Probe, run_job: RunJob) -> tuple[Run, ...]:
     """One run of the reference in the place of the callable; none if it does not run here."""
     call = job.steps[0].entry
-    assert isinstance(call, PythonCall), "a reference is of Python"
+    if not isinstance(call, PythonCall):
+        return ()  # the device of a CUDA file runs no Python
     if any(array.reads and array.writes for array in kernel.arrays.values()):
         return ()  # it makes an array of its own and changes none in place
     reference = reference_of(kernel.front, kernel.written.call.reference)

@@ -85,6 +85,7 @@ def script(kernel: Kernel, record: Record, name: str) -> str:
     headers = {name: rename_includes(one, names) for name, one in zip(names[1:], files[1:], strict=True)}
     if (
         is_reference(kernel.op)
+        and kernel.front.is_python
         and (beside := reference_of(kernel.front, kernel.written.call.reference)).path != kernel.path
     ):
         headers[beside.path.name] = beside.source

@@ -221,3 +221,13 @@ def extreme(word: str, sign: str) -> Writing:
         return [made, place_of(sign)(to, f"{name}_at", args[:2], options, shape)]
 
     return rule
+
+
+def ranked(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """sort(x, axis, descending), or with these by name: the values of the last axis; the places are unknown."""
+    x = tensor(args[0])
+    axis, descending = args[1:3] if len(args) > 2 else (options.get("dim", -1), options.get("descending", False))
+    if axes_of(x, axis) != [-1]:
+        raise UnknownError
+    sign = "-" if descending else ""
+    return Term(to.set(name, f"{sign}{to.use('in_order')}(N, {sign}{x.text})"), shape)

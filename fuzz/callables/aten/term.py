@@ -80,6 +80,7 @@ Writing = Callable[[Writer, str, Sequence[Arg], dict[str, Arg], SizeTexts], Term
 """A rule: the result, or the first of several results."""
 HELPERS = {
     "kfuzz.oracle.normalizing": ("affine_channels", "in_groups", "over_batch", "over_places", "per_channel"),
+    "kfuzz.oracle.ordering": ("in_order",),
     "kfuzz.oracle.recurrent": ("network",),
     "kfuzz.oracle.systems.value": ("exact_numbers",),
     "kfuzz.oracle.sliding": ("adaptive_parts", "conv", "conv_transposed", "pool", "pool_names"),

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -12,6 +13,7 @@ from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.claims.kernel import Kernel
 from kfuzz.commands.fuzz import fuzz
 from kfuzz.devices import ClaimError, names_together, value_with
+from kfuzz.oracle import judge
 from kfuzz.trials.trial import run_trial
 
 PROBLEM = """
@@ -167,6 +169,48 @@ def test_a_task_hands_over_its_data_and_takes_what_is_returned(eps: str, found: 
     seen, elements = kinds(kernel)
     assert seen == found
     assert elements > 50
+
+
+CUDA = """
+#include <torch/extension.h>
+__global__ void scale(const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = fmaxf(x[i] * 0.5f, 0.0f);
+}
+torch::Tensor forward(torch::Tensor x) {
+  auto y = torch::empty_like(x);
+  scale<<<(x.numel() + 255) / 256, 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), x.numel());
+  return y;
+}
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &forward); }
+"""
+HALF_RELU = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x * 0.5)
+
+
+rows, cols = 16, 64
+
+
+def get_inputs():
+    return [torch.rand(rows, cols)]
+"""
+
+
+@pytest.mark.slow
+def test_a_cuda_file_is_held_against_a_problem(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "problem.py").write_text(HALF_RELU)
+    (tmp_path / "half.cu").write_text(CUDA)
+    kernel = kernel_with(tmp_path / "half.cu", Unclaimed(op="reference", reference=tmp_path / "problem.py"))
+    assert list(kernel.roles.inputs) == ["x"]
+    x = np.linspace(-1, 1, 1024, dtype="f4").reshape(16, 64)
+    assert judge(kernel.op, {"x": x}, {"y": np.maximum(x * np.float32(0.5), 0)}).status == "kept"
+    assert judge(kernel.op, {"x": x}, {"y": np.maximum(x * np.float32(0.51), 0)}).is_outside
 
 
 def test_data_is_any_nest_of_names_and_literals() -> None:
