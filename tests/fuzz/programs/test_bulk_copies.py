@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from paths import DATA
+from planted_cases import examine, right_cases, wrong_cases
 from planted_jobs import expected_if
-from planted_programs import examine, right_cases, wrong_cases
 from program_runs import built
 
 from kfuzz.gpu import driver, nvidia
