@@ -21,7 +21,7 @@ class NoAnswerError(Exception):
 
 
 @dataclass(frozen=True)
-class Server:
+class ServingProcess:
     """A process, and the file of what it says when something fails."""
 
     process: "subprocess.Popen[bytes]"
@@ -53,7 +53,7 @@ def ask(module: str, folder: Path, seconds: float) -> None:
 
 
 @functools.lru_cache(maxsize=4)
-def _server(module: str, of_process: int) -> Server:
+def _server(module: str, of_process: int) -> ServingProcess:
     """The process of a module for this one; a fork starts another."""
     del of_process
     usual = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "TRITON_INTERPRET": "1"}
@@ -61,7 +61,7 @@ def _server(module: str, of_process: int) -> Server:
     words = [sys.executable, "-m", module]
     pipe = subprocess.PIPE
     made = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=errors, env=usual, start_new_session=True)
-    return Server(made, errors)
+    return ServingProcess(made, errors)
 
 
 def serve(answer: Callable[[Path], None]) -> None:

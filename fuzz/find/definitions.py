@@ -32,7 +32,7 @@ SAMPLING, PROBS, TOKEN = "sampling_from_probs", "probs", "token"
 
 
 @dataclass(frozen=True)
-class Definition:
+class Problem:
     """A problem. `axes`: the claim's, as TOML. `sizes`: a claim's expression for each axis that is not one of them.
 
     `inputs`, `outputs`: their types and dimensions. `numbers`: the scalars' values. `integers`: structures that are
@@ -97,7 +97,7 @@ class Definition:
         return f"{self.source}\n\n\n{call}"
 
 
-def read_definition(document: Mapping[str, Any]) -> Definition:
+def read_definition(document: Mapping[str, Any]) -> Problem:
     """The definition in a JSON document; an error names what kfuzz cannot say."""
     axes, sizes = dict[str, str](), dict[str, str]()
     for axis, one in document["axes"].items():
@@ -130,7 +130,7 @@ def read_definition(document: Mapping[str, Any]) -> Definition:
             integers[n] = f"distinct < {slots}{absent}"
         elif ABSENT in document["inputs"][n].get("description", ""):
             integers[n] = "or -1"
-    return Definition(axes, sizes, arrays, results, numbers, integers, where, tuple(inputs), document["reference"])
+    return Problem(axes, sizes, arrays, results, numbers, integers, where, tuple(inputs), document["reference"])
 
 
 def left_out(source: str) -> frozenset[str]:
