@@ -42,6 +42,7 @@ _AS_ADDRESS = (
 """A cast of a kernel's address that loses its type."""
 _POINTER = r"\bauto\s*\*?\s*(?:const\s+)?(\w+)\s*=\s*&?\s*(?:\w+\s*::\s*)*(?:%s)\s*(?:<|;)"
 """A variable that is a kernel's address, and has its type."""
+_CLUSTER = re.compile(r"\b__cluster_dims__\s*\(")
 _NO_INLINE = re.compile(r"\b__noinline__\b(?!\s*\))")
 _COPY = re.compile(r"\b__builtin_(?P<name>memcpy|memmove|memset)\b")
 """g++ turns these into plain moves without access hooks, whatever its options (options.py)."""
@@ -226,15 +227,21 @@ def _edit_addresses(code: str, kernels: Iterable[str]) -> Iterator[TextEdit]:
 
 
 def _begin_bodies(code: str) -> Iterator[TextEdit]:
-    """Edits after which a kernel that the host calls as a function does nothing.
+    """Edits after which a kernel that the host calls as a function does nothing, and one knows its own cluster.
 
-    nvcc makes a function of that name, which launches what <<<...>>> has noted: here there is nothing, an error.
+    nvcc makes a function of that name, which launches what <<<...>>> has noted: here there is nothing, an error. A
+    launch by the kernel's name has the kernel's `__cluster_dims__`; one through a pointer has none and is refused.
     """
     for _, opened in kernels(code):
         body = closing_bracket(code, opened) + 1
         if code[body:].lstrip().startswith("{"):
             at = code.index("{", body) + 1
-            yield at, at, " if (!::cuda_on_cpu::is_launched()) return ::cuda_on_cpu_not_launched();"
+            first = " if (!::cuda_on_cpu::is_launched()) return ::cuda_on_cpu_not_launched();"
+            head = max(code.rfind(end, 0, opened) for end in ";{}")
+            if sides := _CLUSTER.search(code, head + 1, opened):
+                end = closing_bracket(code, sides.end() - 1)
+                first += f" ::cuda_on_cpu::has_cluster({' '.join(code[sides.end() : end].split())});"
+            yield at, at, first
 
 
 def _is_there(header: str) -> bool:

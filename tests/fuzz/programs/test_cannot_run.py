@@ -70,3 +70,18 @@ def test_static_shared_memory_counts_beside_dynamic(tmp_path: Path) -> None:
     )
     assert check(tmp_path, text)[1] == []
     assert [one.kind for one in check(tmp_path, text, "more")[1]] == ["launch-refused"]
+
+
+@pytest.mark.slow
+def test_a_kernel_with_a_cluster_of_its_own_is_not_run_without_it(tmp_path: Path) -> None:
+    text = (
+        "#include <cooperative_groups.h>\n"
+        "template <int n> __global__ void __cluster_dims__(n, 1) k(int *a) {\n"
+        "  a[blockIdx.x] = cooperative_groups::this_cluster().num_blocks();\n"
+        "}\n"
+        "int main() {\n  int *a;\n  cudaMalloc(&a, 16);\n"
+        "  auto pointer = k<2>;\n  pointer<<<4, 1>>>(a);\n  return cudaDeviceSynchronize();\n}\n"
+    )
+    one, findings = check(tmp_path, text, runs=1)
+    assert findings == []
+    assert one.refusal.startswith("a kernel with __cluster_dims__ is launched through a pointer")

@@ -30,6 +30,7 @@ CUDA_ON_CPU_IMPORT uint32_t cuda_on_cpu_shared_rank(const void *p);
 CUDA_ON_CPU_IMPORT void *cuda_on_cpu_map_shared(const void *p, uint32_t rank);
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_fence(int of_block);
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_trap(int line);
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_refused(const char *words);
 extern "C" __attribute__((visibility("default"))) char *const cuda_on_cpu_dynamic_shared;
 
 static inline void __syncthreads(CUDA_ON_CPU_LINE) { cuda_on_cpu_barrier(line); }
@@ -46,6 +47,11 @@ static inline void __brkpt(CUDA_ON_CPU_LINE) { cuda_on_cpu_trap(line); }
 namespace cuda_on_cpu {
 
 static inline bool is_launched() { return blockDim.x != 0; }
+// What the kernel's own __cluster_dims__ says, at its beginning.
+static inline void has_cluster(uint32_t x, uint32_t y = 1, uint32_t z = 1) {
+  if (cuda_on_cpu_cluster_side(0) != x || cuda_on_cpu_cluster_side(1) != y || cuda_on_cpu_cluster_side(2) != z)
+    cuda_on_cpu_refused("a kernel with __cluster_dims__ is launched through a pointer, where the cpu device loses them; launch it by its name");
+}
 static inline int thread_rank() { return cuda_on_cpu_place.rank; }
 static inline int lane() { return thread_rank() & (warpSize - 1); }
 

@@ -4,7 +4,6 @@
 #include "../bits.h"
 
 CUDA_ON_CPU_IMPORT void *cuda_on_cpu_shared_at(uint64_t address);
-CUDA_ON_CPU_IMPORT void cuda_on_cpu_refused(const char *words);
 
 namespace cuda_on_cpu {
 
