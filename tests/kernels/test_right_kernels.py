@@ -19,6 +19,7 @@ WRONG = {
     "lse_merge": ("(cols + 3) / 4", "cols / 4"),
     "odd_mask_sum": ("((mask >> (lane + off)) & 1)", "true"),
     "pair_softmax": ("(hi.m == -INFINITY ? 0.f : hi.d)", "hi.d + lo.d * expf(lo.m - hi.m)"),
+    "rows_by_tensor_map": ("corner[2] = {box * COLUMNS, first_row};", "corner[2] = {0, first_row};"),
     "tcgen05_gemm": ("wait(&over, 0);", ""),
     "torch_e4m3_token": ("/ 448.0f", "/ 240.0f"),
     "torch_int8_token": ("rintf(x[i] * inverse)", "x[i] * inverse"),

@@ -163,13 +163,6 @@ void take_words(Factors &into, const uint32_t *words, TensorType type, uint32_t 
     }
 }
 
-Places every_place() {
-  Places made;
-  for (auto &row : made.of)
-    for (uint32_t k = 0; k < stored_bytes; k++) row[k] = static_cast<uint8_t>(k);
-  return made;
-}
-
 // As in CuTe's layouts of metadata. Each of 8-bit elements' four lanes has half of a row; of others two lanes have half of two rows.
 bool take_places(Places &into, const Wgmma &w, uint32_t thread) {
   const uint32_t bytes = bytes_of(w.a), lane = thread % 4, top = thread / 32 * 16 + thread % 32 / 4;
@@ -238,7 +231,7 @@ double tensor_sum(const Factors &a, const Factors &b, uint32_t row, uint32_t col
 }
 
 int32_t tensor_sum_of_integers(const Factors &a, const Factors &b, uint32_t row, uint32_t column, int32_t sum, bool clamps) {
-  static const Places places = every_place();
+  static constexpr Places places = every_place();
   return sum_of_integers(a, b, places.of[0], row, column, sum, clamps);
 }
 

@@ -50,7 +50,12 @@ void take_words(Factors &into, const uint32_t *words, TensorType type, uint32_t 
 struct Places {
   uint8_t of[product_rows][stored_bytes];
 };
-Places every_place();
+constexpr Places every_place() {
+  Places made = {};
+  for (auto &row : made.of)
+    for (uint32_t k = 0; k < stored_bytes; k++) row[k] = static_cast<uint8_t>(k);
+  return made;
+}
 // What a thread's metadata says of its rows; false if PTX leaves undefined what it means.
 bool take_places(Places &into, const Wgmma &asked, uint32_t thread);
 // The sums of a thread, from its words and back to them; false if PTX leaves open how they are rounded, and it makes a difference.

@@ -196,7 +196,7 @@ MISTAKES = [
     ("range-inf", (TABLE, "[values]\n// range = [-inf, 80]"), 11, "two finite float32 numbers are wanted"),
     ("range-order", (TABLE, "[values]\n// range = [80, -80]"), 11, "80 is not below the greatest, -80"),
     ("all-neg-inf", (TABLE, '[values]\n// all_neg_inf = "inf"'), 11, "one of nan, zero is wanted"),
-    ("nan", (TABLE, '[values]\n// nan = "any"'), 11, "one of row, ieee, ignore is wanted"),
+    ("nan", (TABLE, '[values]\n// nan = "any"'), 11, "one of row, ieee, ignore, propagate is wanted"),
     ("contradiction", (TABLE, '[values]\n// finite = true\n// all_neg_inf = "zero"'), 12, "such a row is not claimed"),
 ]  # fmt: skip
 
@@ -419,7 +419,7 @@ def test_values_say_which_inputs_are_claimed(tmp_path: Path) -> None:
 
 def test_a_claim_that_leaves_nan_out_is_refused_for_an_op_that_has_no_answer_then(tmp_path: Path) -> None:
     said = '[values]\n// nan = "ignore"'
-    with pytest.raises(ClaimError, match=r'\.cu:\d+: values\.nan = "ignore": row or ieee is wanted; a NaN cannot'):
+    with pytest.raises(ClaimError, match=r'\.cu:\d+: values\.nan = "ignore": row or ieee or propagate is wanted; a NaN cannot'):
         load(write_kernel(tmp_path, replaced(('[accuracy]\n// adds = "chunks + 5"', said))))
 
 

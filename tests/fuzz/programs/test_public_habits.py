@@ -173,7 +173,7 @@ def test_a_function_of_the_users_own_may_be_named_like_one_of_a_library(text: st
     ("call", "reported"),
     [
         ("cufftPlan1d(0)", "cufftPlan1d, a part of cuFFT"),
-        ("ncclAllReduce(0)", "ncclAllReduce, a part of NCCL"),
+        ("ncclSend(0)", "ncclSend, a part of NCCL"),
         ("cuModuleLoad(0, 0)", "cuModuleLoad, a part of CUDA's driver API"),
     ],
 )

@@ -217,7 +217,7 @@ def test_what_a_silent_claim_could_have_said_is_noted() -> None:
     def all_equal(y: np.ndarray) -> Outcome:
         return outcome(np.full_like(y, 1 / 6))
 
-    assert run_trial(silent, case, TUNE, Told(row_of_nan), PROBE).silences == {"nan": ("row", "ieee")}
+    assert run_trial(silent, case, TUNE, Told(row_of_nan), PROBE).silences == {"nan": ("row", "ieee", "propagate")}
     assert run_trial(silent, case, TUNE, Told(all_equal), PROBE).silences == {"nan": ()}
     assert tried(outcome).silences == {}
 
