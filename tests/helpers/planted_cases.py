@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 from planted_jobs import Mark, source
 from program_runs import server
 
@@ -21,6 +22,15 @@ def right_cases(file: str) -> tuple[str, ...]:
 def wrong_cases(file: str) -> list[str]:
     """The cases that have a twin with a bug, whose line has a mark."""
     return re.findall(r"//~ \w+: [\w-]+ if (\w+)", source(file))
+
+
+def by_turns(cases: list[tuple[str, str]]) -> list[object]:
+    """A third of these cases of files from one seed in a plain run, and all from three seeds in `make soak`."""
+    return [
+        pytest.param(file, case, seed, marks=() if seed == 1 and number % 3 == 0 else pytest.mark.soak)
+        for number, (file, case) in enumerate(cases)
+        for seed in (1, 2, 3)
+    ]
 
 
 def examine(program: Path, *words: str, seed: int = 1) -> tuple[set[Mark], list[Finding], str]:

@@ -288,7 +288,8 @@ def test_where_denormals_are_flushed_any_of_them_may_be_taken_for_the_maximum(
 def test_a_formula_has_no_answer_without_its_nans(op: str) -> None:
     x = np.array([[NAN, 0]], np.float32)
     y = np.zeros(1, np.float32) if op == "row_sum" else x
-    with pytest.raises(OracleError, match=f"{op}: nan='ignore': expected row or ieee or propagate: a NaN cannot be left out"):
+    said = f"{op}: nan='ignore': expected row or ieee or propagate: a NaN cannot be left out"
+    with pytest.raises(OracleError, match=said):
         judge(op, {"x": x}, {"y": y}, special=Special(nan="ignore"))
     with pytest.raises(ValueError, match="pos_inf='ignore': expected one of None, row, ieee"):
         Special(pos_inf="ignore")  # type: ignore[arg-type]

@@ -419,7 +419,9 @@ def test_values_say_which_inputs_are_claimed(tmp_path: Path) -> None:
 
 def test_a_claim_that_leaves_nan_out_is_refused_for_an_op_that_has_no_answer_then(tmp_path: Path) -> None:
     said = '[values]\n// nan = "ignore"'
-    with pytest.raises(ClaimError, match=r'\.cu:\d+: values\.nan = "ignore": row or ieee or propagate is wanted; a NaN cannot'):
+    with pytest.raises(
+        ClaimError, match=r'\.cu:\d+: values\.nan = "ignore": row or ieee or propagate is wanted; a NaN cannot'
+    ):
         load(write_kernel(tmp_path, replaced(('[accuracy]\n// adds = "chunks + 5"', said))))
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from paths import DATA
-from planted_cases import examine, right_cases, wrong_cases
+from planted_cases import by_turns, examine, right_cases, wrong_cases
 from planted_jobs import expected_if
 from program_runs import built
 
@@ -29,8 +29,7 @@ def test_right_cases_have_no_finding_and_the_right_answer(programs: dict[str, Pa
     assert (findings, output) == ([], "".join(f"{case}\n" for case in CASES[file]))
 
 
-@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (2, 3))])
-@pytest.mark.parametrize(("file", "case"), WRONG)
+@pytest.mark.parametrize(("file", "case", "seed"), by_turns(WRONG))
 def test_each_bug_has_a_finding_of_its_kind_on_its_line(
     programs: dict[str, Path], file: str, case: str, seed: int
 ) -> None:
