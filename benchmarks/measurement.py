@@ -113,7 +113,8 @@ def measure(folder: str, section: Section, options: tuple[str, ...]) -> Measurem
     """Run the script of a section."""
     asked = options or section.options
     figures = import_module(f"benchmarks.{folder}.{section.script}").measure(asked)
-    words = " ".join((f"python -m benchmarks.{folder} measure {section.name}", *asked))
+    shown = (Path(one).name if one.startswith("/") else one for one in asked)  # a page names no folder of a machine
+    words = " ".join((f"python -m benchmarks.{folder} measure {section.name}", *shown))
     return Measurement(words, f"{datetime.now(UTC):%Y-%m-%d}", commit(), machine(), figures)
 
 

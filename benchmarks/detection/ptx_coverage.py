@@ -18,8 +18,6 @@ from kfuzz.cpu.ptx.statements import Translated, translate_statements
 from kfuzz.sources.cuda_text import blank_non_code
 
 SUFFIXES = frozenset({".cu", ".cuh", ".h", ".hpp", ".inl"})
-LATER = re.compile(r"tcgen05|clusterlaunchcontrol")
-"""The instructions that are refused on purpose for now."""
 LEAST_SHOWN = 5
 """Statements of a reason that has a line of its own."""
 INSTRUCTION = re.compile(r"the PTX instruction ([\w.:]+)")
@@ -57,7 +55,6 @@ class Count:
 
     statements: int = 0
     understood: int = 0
-    later: int = 0
     files: int = 0
     whole: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
@@ -65,7 +62,6 @@ class Count:
     def add(self, other: "Count") -> None:
         self.statements += other.statements
         self.understood += other.understood
-        self.later += other.later
         self.files += other.files
         self.whole += other.whole
         self.reasons += other.reasons
@@ -82,7 +78,6 @@ def count_file(path: Path) -> Count:
         if isinstance(one, Translated):
             made.understood += 1
         else:
-            made.later += bool(LATER.search(one.why))
             name = INSTRUCTION.search(one.why)
             made.reasons[".".join(name[1].split(".")[:3]) if name else one.why] += 1
     made.files = int(made.statements > 0)
@@ -101,21 +96,19 @@ def count_folder(folder: Path) -> Count:
 
 def measure(arguments: Sequence[str]) -> Figures:
     """Count the statements of each repository."""
-    folder, reasons, rows, later = Path(arguments[0]), Counter[str](), [], dict[str, int]()
+    folder, reasons, rows = Path(arguments[0]), Counter[str](), []
     for one in REPOSITORIES:
         made = count_folder(folder / one.name.replace("/", "+"))
         reasons += made.reasons
-        later[one.name] = made.later
         rows.append({
             "name": one.name, "commit": one.commit, "statements": made.statements, "understood": made.understood,
             "before": one.before[0] if one.before else None, "files": made.files,
             "whole": made.whole, "whole_before": one.before[1] if one.before else None,
         })  # fmt: skip
-    refused = [(reason, count) for reason, count in reasons.most_common() if not LATER.search(reason)]
+    refused = reasons.most_common()
     often = [{"reason": reason, "statements": count} for reason, count in refused if count >= LEAST_SHOWN]
     rest = sum(count for _, count in refused if count < LEAST_SHOWN)
     numbers = {
         "first": FIRST, "least_shown": LEAST_SHOWN, "rest": rest, "largest": CUTLASS.name,
-        "later": sum(later.values()), "later_in_largest": later[CUTLASS.name],
     }  # fmt: skip
     return Figures(numbers, {"repositories": rows, "refused": often})

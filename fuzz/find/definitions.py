@@ -23,7 +23,7 @@ LENGTH, COUNTS = "len_", ("batch_size", "num_seqs")
 ABSENT = "-1"
 """In the description of an array of integers: it may hold this for an absent one."""
 SCALARS: Mapping[str, object] = {"eps": 1e-6, "float": 0.125, "int": 0, "bool": False}
-"""The value of a scalar by its name, else by its type. 0.125 is exact in each type of floats, and nobody's default."""
+"""The value of a scalar by its name, else by its type. 0.125 is exact in each type of floats, and no usual default."""
 
 
 DRAWS = "multinomial("

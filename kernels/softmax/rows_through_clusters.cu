@@ -4,7 +4,7 @@
 // they write. Here a cluster goes from row to row. Each block has room for the share of several rows. One warp asks for rows,
 // as soon as there is room. Half of the other warps reduce a row and exchange the results with the other blocks; the other half
 // computes and writes the row before it. They meet at mbarriers: `full` when a share has come, `ready` when the row's maximum
-// and sum are known, `freed` when nothing of the share is needed any more. Nobody waits for everyone, and memory is never idle.
+// and sum are known, `freed` when nothing of the share is needed any more. No barrier stops all threads, and memory is never idle.
 //
 // /// kernel
 // op     = "softmax"
@@ -198,5 +198,5 @@ softmax_rows_through_clusters(E *__restrict__ y, const E *__restrict__ x, int ro
             }
         }
     }
-    cluster.sync();  // nobody sends to a block that has ended
+    cluster.sync();  // no block sends to one that has ended
 }

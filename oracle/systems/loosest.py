@@ -4,7 +4,7 @@ Each value is (v, A, K, E, T). v: its exact value. A: the sum of the absolute va
 the last barrier. K: in how many roundings such a term may take part. E: the errors of what lies behind barriers. T: how
 many terms there are, each of which a product may lose to underflow. A computed value lies within
 E + (e^(K u) - 1) (A + E) of v: docs/numerics.md#the-loosest-bound. A function and a divisor are barriers, for no
-algorithm distributes over them; nor does one over a maximum, where the terms are counted anew. A word that this system
+algorithm distributes over them; nor does one over a maximum, where the terms are counted again. A word that this system
 does not have gives no bound.
 """
 

@@ -86,3 +86,9 @@ def test_a_row_of_too_few_cells_is_an_error() -> None:
         list(table("lr", ("a", "b"), [("x",)]))
     with pytest.raises(ValueError, match="3 letters for 2 columns"):
         list(table("lrr", ("a", "b"), []))
+
+
+@pytest.mark.parametrize("path", sorted(HERE.glob("*/data/*.json")), ids=lambda path: f"{path.parts[-3]}/{path.stem}")
+def test_no_command_of_a_page_names_a_folder_of_a_machine(path: Path) -> None:
+    command = json.loads(path.read_text(encoding="utf-8")).get("command", "")
+    assert not [word for word in command.split() if word.startswith("/")]

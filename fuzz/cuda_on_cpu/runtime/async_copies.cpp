@@ -158,7 +158,7 @@ void hand_copies_to(const void *barrier, uint32_t phase) {
   room.has_handed[running.resident] = true;
 }
 
-// It is over for whoever has asked for it as soon as that thread has waited, by whatever.
+// It is over for the thread that has asked for it as soon as that thread has waited for anything.
 static void land_handed() {
   if (!room.has_handed[running.resident]) return;
   const auto me = static_cast<uint32_t>(block.current) + 1;

@@ -597,7 +597,7 @@ Knowledge with_fenced_flight(Knowledge knowledge, uint32_t moment) {
   return with(with(knowledge, flight, moment + 1), in_space(of_tensor_before, flight), moment + 1);
 }
 
-// What has passed the one before a thread was told passes the one after, by the thread that was told.
+// What had passed the first fence when a thread learned of it passes the second one by that thread.
 void order_tensor_fence(int t, TensorFence fence) {
   Knowledge known = told_by(t);
   uint32_t from = fence == TensorFence::before ? 0 : in_space(of_tensor_before, 0);

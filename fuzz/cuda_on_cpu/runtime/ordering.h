@@ -143,7 +143,7 @@ void order_map_fence(int current, uint32_t map);
 bool is_map_fenced(uint32_t map, const Trace &before, int current);
 
 // tcgen05's own fences, before a thread tells others that operations on tensor memory are over, and after they have learnt it.
-Knowledge with_fenced_flight(Knowledge knowledge, uint32_t moment);  // over, and fenced before it was told
+Knowledge with_fenced_flight(Knowledge knowledge, uint32_t moment);  // over, and fenced before others learned of it
 enum class TensorFence : uint32_t { before, after };
 void order_tensor_fence(int current, TensorFence fence);
 bool is_tensor_fenced(uint32_t moment, int current, TensorFence fence);

@@ -33,7 +33,7 @@ uint32_t &tensor_word(uint32_t resident, TensorPlace place);
 
 // The operations of tensor cores of the current thread since its last commit are one flight.
 uint32_t flight_of_thread();
-// What is known to those that are told that all of them are over; the next one begins another flight.
+// What is known to the threads that learn that all of them are over; the next one begins another flight.
 Knowledge end_flight_of_thread();
 
 // While a kernel uses tensor memory, its reads of registers that a tcgen05.ld may not have written yet.

@@ -25,7 +25,7 @@ CUDA_ON_CPU_INLINE void ptx_box_prefetch(const void *map, Corner... corner) {
   cuda_on_cpu_box_prefetch(map, at, axes);
 }
 
-// A warp copies a map from shared memory, and fences it for whoever uses the copy.
+// A warp copies a map from shared memory, and fences it for the thread that uses the copy.
 CUDA_ON_CPU_INLINE void ptx_publish_map(int line, void *to, const void *from) {
   struct alignas(16) Part {
     uint32_t words[4];

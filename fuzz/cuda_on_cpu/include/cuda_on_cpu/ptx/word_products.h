@@ -1,4 +1,4 @@
-// Products of a warp whose rounding PTX leaves open and nobody has measured here: sparse ones, those of floats of 6 and 4
+// Products of a warp whose rounding PTX leaves open and which are not measured: sparse ones, those of floats of 6 and 4
 // bits, of blocks with scales, and m8n8k4 of halves. A sum that is the same in any order is right; another ends the run.
 // Also the sparse products of integers, which are exact.
 #pragma once
