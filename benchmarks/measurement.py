@@ -29,10 +29,11 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Figures:
-    """What a script measures: numbers by name, and tables of records."""
+    """What a script measures: numbers by name, and tables of records; and the machine, if it was not this one."""
 
     numbers: Mapping[str, Any] = field(default_factory=dict)
     tables: Mapping[str, Sequence[Record]] = field(default_factory=dict)
+    machine: str = ""
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def measure(folder: str, section: Section, options: tuple[str, ...]) -> Measurem
     figures = import_module(f"benchmarks.{folder}.{section.script}").measure(asked)
     shown = (Path(one).name if one.startswith("/") else one for one in asked)  # a page names no folder of a machine
     words = " ".join((f"python -m benchmarks.{folder} measure {section.name}", *shown))
-    return Measurement(words, f"{datetime.now(UTC):%Y-%m-%d}", commit(), machine(), figures)
+    return Measurement(words, f"{datetime.now(UTC):%Y-%m-%d}", commit(), figures.machine or machine(), figures)
 
 
 def commit() -> str:

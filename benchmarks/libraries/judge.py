@@ -7,8 +7,10 @@ functions of a library are tried one after the other, each for so many seconds a
 answer is made small, and mpmath computes it a second time: an accusation that this does not confirm is withdrawn, and
 is a bug of kfuzz.
 
-FOLDER keeps the files that were tried and each result: the same command goes on where it was interrupted. With
-`--table` nothing is tried; `try functions` in place of `measure functions` prints the section alone.
+FOLDER keeps the files that were tried and each result: the same command goes on where it was interrupted. A result of
+another entry of the list, another rule, another version of the library or another kfuzz is judged again, and this says
+which; with `--older`, those of another kfuzz alone hold, and the page counts them. With `--table` nothing is tried:
+results of other entries and rules are left out. `try functions` in place of `measure functions` prints the section.
 """
 
 import argparse
@@ -18,20 +20,22 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
 from pathlib import Path
 
 from benchmarks.libraries import functions, narrow
 from benchmarks.libraries.judging import Claim, Result, judge
+from benchmarks.libraries.records import Records, installed
 from benchmarks.libraries.tables import program_entries
 from benchmarks.measurement import Figures
 from kfuzz.callables.device import PythonDevice
 
 GROUP = 40
-"""Claims of one process: it imports the library once, and several of them work at the same time."""
+"""The most claims of one process: it imports the library once, and several of them work at the same time."""
 GRACE = 240.0
 """Seconds without a result, after which the claim that is tried has no end."""
 PROGRAMS = Path(__file__).with_name("programs.json")
@@ -50,29 +54,41 @@ def claims_of(asked: str, device: str) -> Iterator[Claim]:
 
 
 def measure(arguments: Sequence[str]) -> Figures:
-    """Try them all, a process for 40 functions of a library; each result is a record."""
+    """Try them all, a process for some functions of a library; each result is a record."""
     asked = parse(arguments)
-    groups = list(groups_of(asked.names or functions.libraries(), asked.device))
-    out = asked.out.resolve()
+    records = records_of(asked)
+    claims = {name: list(claims_of(name, asked.device)) for name in asked.names or functions.libraries()}
+    every = list(chain(*claims.values()))
     if not asked.table:
+        for words in records.drop_others(every):
+            print(f"judged again: {words}", file=sys.stderr)
         with ThreadPoolExecutor(asked.jobs) as pool:
-            for library in pool.map(lambda group: try_group(group, asked, out), groups):
+            for library in pool.map(lambda group: try_group(group, asked, records), groups_of(claims, asked.jobs)):
                 print(library, file=sys.stderr, flush=True)
-    every = {one: read(out, one) for group in groups for one in group}
-    results = {one: result for one, result in every.items() if result is not None}
+    kept = {one: record for one in every if (record := records.read(one)) and not records.differs(one)}
+    results = {one: record.result for one, record in kept.items()}
+    versions = {one.package: record.made.version for one, record in kept.items()}
     if asked.programs:
-        made = program_entries(results, installed)
+        made = program_entries(results, lambda one: versions[one.package])
         PROGRAMS.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    versions = {one.package: installed(one) for one in results}
     rows = [{"library": one.library, "key": one.key, **asdict(result)} for one, result in results.items()]
-    return Figures({"device": asked.device, "versions": versions}, {"results": rows})
+    commits = Counter(record.made.commit for record in kept.values())
+    numbers = {"device": asked.device, "versions": versions, "commits": dict(commits.most_common())}
+    machines = dict.fromkeys(record.made.machine for record in kept.values())
+    return Figures(numbers, {"results": rows}, "; ".join(machines))
 
 
-def groups_of(names: Sequence[str], device: str) -> Iterator[list[Claim]]:
-    """The claims of each name, in parts that a process each judges."""
-    for name in names:
-        claims = list(claims_of(name, device))
-        yield from (claims[first : first + GROUP] for first in range(0, len(claims), GROUP))
+def records_of(asked: argparse.Namespace) -> Records:
+    """The folder of results. Where nothing is tried, no library has to be installed."""
+    ignored = {"kfuzz", "version"} if asked.table else {"kfuzz"} if asked.older else set[str]()
+    return Records(asked.out.resolve(), asked.device, frozenset(ignored))
+
+
+def groups_of(claims: Mapping[str, Sequence[Claim]], jobs: int) -> Iterator[Sequence[Claim]]:
+    """The claims of each name, in parts that a process each judges, small enough to end at about the same time."""
+    most = min(GROUP, -(-sum(map(len, claims.values())) // (3 * jobs)))
+    for of_it in claims.values():
+        yield from (of_it[first : first + most] for first in range(0, len(of_it), most))
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -83,6 +99,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=3)
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time")
     parser.add_argument("--table", action="store_true", help="try nothing; take the results that there are")
+    parser.add_argument("--older", action="store_true", help="take results of another kfuzz as they are")
     parser.add_argument(
         "--programs", action="store_true", help="keep the three-line programs for benchmarks.libraries.programs"
     )
@@ -95,10 +112,10 @@ def main() -> None:
     """Judge the claims of one library in this process: `try_group` starts it."""
     asked = parse(None)
     claims = [one for name in asked.names for one in claims_of(name, asked.device)]
-    judge_group(claims, asked.device, asked.seconds, asked.out.resolve())
+    judge_group(claims, asked.device, asked.seconds, records_of(asked))
 
 
-def judge_group(claims: Sequence[Claim], device: str, seconds: float, out: Path) -> None:
+def judge_group(claims: Sequence[Claim], device: str, seconds: float, records: Records) -> None:
     """Judge those that have no result, in this process."""
     modules = tuple(dict.fromkeys(name for one in claims for name in one.modules))
     for one in claims:
@@ -106,88 +123,51 @@ def judge_group(claims: Sequence[Claim], device: str, seconds: float, out: Path)
     opened = PythonDevice(device, modules=modules)
     try:
         for one in claims:
-            if not path_of(out, one).exists():
-                started(out, one).touch()
-                keep(out, one, judge(one, opened, seconds, out))
+            if not records.path(one).exists():
+                records.started(one).touch()
+                records.keep(one, judge(one, opened, seconds, records.folder))
     finally:
         opened.close()
 
 
-def try_group(claims: Sequence[Claim], asked: argparse.Namespace, out: Path) -> str:
+def try_group(claims: Sequence[Claim], asked: argparse.Namespace, records: Records) -> str:
     """Have another process judge a library's claims; an import or a call that never ends takes one claim alone."""
     if not claims:
         return ""
-    folder = out / claims[0].library
+    folder = records.folder / claims[0].library
     folder.mkdir(parents=True, exist_ok=True)
-    while left := [one for one in claims if not path_of(out, one).exists()]:
+    while left := [one for one in claims if not records.path(one).exists()]:
         if not installed(left[0]):
             for one in left:
-                keep(out, one, Result("not judged", "not installed"))
+                records.keep(one, Result("not judged", "not installed"))
             break
         command = [sys.executable, "-m", "benchmarks.libraries.judge", "--device", asked.device, "--alone"]
-        command += ["--seconds", str(asked.seconds), "--out", str(out)]
+        command += ["--seconds", str(asked.seconds), "--out", str(records.folder)]
         command += [f"{one.library}/{one.key}" for one in left]
         with (folder / "log").open("a") as log:
             run = subprocess.Popen(command, stderr=log, start_new_session=True)
-            words = wait(run, left, out)
-        stopped = [one for one in left if started(out, one).exists() and not path_of(out, one).exists()]
+            words = wait(run, left, records)
+        stopped = [one for one in left if records.started(one).exists() and not records.path(one).exists()]
         for one in stopped or left[:1]:
-            if not path_of(out, one).exists():
-                keep(out, one, Result("not judged", words))
+            if not records.path(one).exists():
+                records.keep(one, Result("not judged", words))
     return claims[0].library
 
 
-def wait(run: "subprocess.Popen[bytes]", left: Sequence[Claim], out: Path) -> str:
+def wait(run: "subprocess.Popen[bytes]", left: Sequence[Claim], records: Records) -> str:
     """Wait for a process as long as results come; say how it ended."""
     done, since = 0, time.monotonic()
     while True:
         try:
             return f"exit code {run.wait(timeout=1)}"
         except subprocess.TimeoutExpired:
-            now = sum(path_of(out, one).exists() for one in left)
+            now = sum(records.path(one).exists() for one in left)
             if now > done:
                 done, since = now, time.monotonic()
             if time.monotonic() - since > GRACE:
                 os.killpg(run.pid, signal.SIGKILL)
                 run.wait()
                 return f"no end after {GRACE:.0f} s"
-
-
-def path_of(out: Path, one: Claim) -> Path:
-    """The file of a result."""
-    return out / one.library / f"{one.key}.json"
-
-
-def started(out: Path, one: Claim) -> Path:
-    """The file that says that a claim is being tried."""
-    path = path_of(out, one).with_suffix(".started")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path
-
-
-def keep(out: Path, one: Claim, result: Result) -> None:
-    """Write a result, whole or not at all."""
-    path = path_of(out, one)
-    path.with_suffix(".new").write_text(json.dumps(asdict(result)), encoding="utf-8")
-    path.with_suffix(".new").replace(path)
-    started(out, one).unlink(missing_ok=True)
-
-
-def read(out: Path, one: Claim) -> Result | None:
-    """The result of a claim, if there is one."""
-    path = path_of(out, one)
-    if not path.exists():
-        return None
-    fields = json.loads(path.read_text(encoding="utf-8"))
-    return Result(**{**fields, "program": tuple(fields["program"])})
-
-
-def installed(one: Claim) -> str:
-    """The version of a claim's library; empty if it is not installed."""
-    try:
-        return version(one.package)
-    except PackageNotFoundError:
-        return ""
 
 
 if __name__ == "__main__":

@@ -22,4 +22,13 @@ def show(made: Measurement) -> Lines:
             results[claim] = Result(**{**fields, "program": tuple(row["program"])})
     yield from page(results, device, lambda one: versions.get(one.package, "")).split("\n")
     yield ""
+    yield from commits(made)
     yield from made.note()
+
+
+def commits(made: Measurement) -> Lines:
+    """With which kfuzz the results were made, if with more than one."""
+    counts = made.figures.numbers.get("commits", {})
+    if len(counts) > 1:
+        words = ", ".join(f"{count} at {commit or 'an unknown commit'}" for commit, count in counts.items())
+        yield from (f"The pairs were judged by kfuzz at more than one commit: {words}.", "")

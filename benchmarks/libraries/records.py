@@ -1,0 +1,148 @@
+"""The results of functions in a folder. Each says of what it was made, so that none of another list or rule is reused.
+
+Knows claims and results; it tries nothing.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks.libraries.judging import Claim, Result
+from benchmarks.measurement import commit, machine
+
+HERE = Path(__file__).parent
+RULE = (HERE / "judging.py", HERE / "exact_values.py")
+"""What grades an answer and computes it a second time."""
+KFUZZ = (HERE.parents[1] / "fuzz", HERE.parents[1] / "oracle")
+OP = re.compile(r'^# op = "(/.*)"$', re.MULTILINE)
+WORDS = {
+    "entry": "another entry of the list",
+    "rule": "another rule",
+    "version": "another version of the library",
+    "kfuzz": "another kfuzz",
+}
+"""What may differ between a result and one that would be made now."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """Of what a result was made: digests of the claim, the rule and kfuzz, the version of the library, and where."""
+
+    entry: str
+    rule: str
+    kfuzz: str
+    version: str
+    commit: str = ""
+    machine: str = ""
+
+    def differs(self, now: "Made") -> list[str]:
+        """In which of WORDS it differs from what would be made now."""
+        return [name for name in WORDS if getattr(self, name) != getattr(now, name)]
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A result, and of what it was made."""
+
+    result: Result
+    made: Made
+
+
+@dataclass(frozen=True)
+class Records:
+    """The results in a folder, for one device. Those that differ in `ignored` alone are as good as new ones."""
+
+    folder: Path
+    device: str
+    ignored: frozenset[str] = frozenset()
+
+    def path(self, one: Claim) -> Path:
+        """The file of a result."""
+        return self.folder / one.library / f"{one.key}.json"
+
+    def started(self, one: Claim) -> Path:
+        """The file that says that a claim is being tried."""
+        path = self.path(one).with_suffix(".started")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def now(self, one: Claim) -> Made:
+        """Of what a result would be made now."""
+        return Made(entry_of(one, self.device), *sources(), installed(one), *place())
+
+    def keep(self, one: Claim, result: Result) -> None:
+        """Write a result, whole or not at all."""
+        new = self.path(one).with_suffix(".new")
+        new.write_text(json.dumps({"result": asdict(result), "made": asdict(self.now(one))}), encoding="utf-8")
+        new.replace(self.path(one))
+        self.started(one).unlink(missing_ok=True)
+
+    def read(self, one: Claim) -> Recorded | None:
+        """What there is of a claim, of whatever it was made."""
+        if not self.path(one).exists():
+            return None
+        kept = json.loads(self.path(one).read_text(encoding="utf-8"))
+        result = {**kept["result"], "program": tuple(kept["result"]["program"])}
+        return Recorded(Result(**result), Made(**kept["made"]))
+
+    def differs(self, one: Claim) -> list[str]:
+        """In what the result of a claim differs from one that would be made now."""
+        kept = self.read(one)
+        return [name for name in kept.made.differs(self.now(one)) if name not in self.ignored] if kept else []
+
+    def is_done(self, one: Claim) -> bool:
+        """Whether there is a result that holds."""
+        return self.path(one).exists() and not self.differs(one)
+
+    def drop_others(self, claims: Iterable[Claim]) -> list[str]:
+        """Remove the results that do not hold; say which, and why."""
+        said = []
+        for one in claims:
+            if differs := self.differs(one):
+                self.path(one).unlink()
+                said.append(f"{one.library}/{one.key}: {', '.join(WORDS[name] for name in differs)}")
+        return said
+
+
+@cache
+def sources() -> tuple[str, str]:
+    """Digests of the rule, and of kfuzz."""
+    python = [path for folder in KFUZZ for path in sorted(folder.rglob("*.py"))]
+    return digest(RULE), digest(python)
+
+
+def digest(paths: Iterable[Path]) -> str:
+    """The digest of some files."""
+    of_all = hashlib.sha256()
+    for path in paths:
+        of_all.update(hashlib.sha256(path.read_bytes()).digest())
+    return of_all.hexdigest()[:16]
+
+
+@cache
+def place() -> tuple[str, str]:
+    """The commit and the machine."""
+    return commit(), machine()
+
+
+def entry_of(one: Claim, device: str) -> str:
+    """The digest of the file that is tried, and of its op."""
+    with TemporaryDirectory() as folder:
+        text = one.write(Path(folder), device).read_text(encoding="utf-8")
+        ops = [Path(op).read_text(encoding="utf-8") for op in OP.findall(text)]
+        whole = "\n".join([device, text.replace(folder, ""), *ops])
+    return hashlib.sha256(whole.encode()).hexdigest()[:16]
+
+
+def installed(one: Claim) -> str:
+    """The version of a claim's library; empty if it is not installed."""
+    try:
+        return version(one.package)
+    except PackageNotFoundError:
+        return ""
