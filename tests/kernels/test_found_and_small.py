@@ -65,6 +65,9 @@ LARGER = {
     "norm_quantize_scale_not_as_stored": 64,  # a group of 32, and its weights
     "swiglu_quantize_amax_of_two_lanes": 64,  # a group of 32 of both
     "gemm_not_promoted": 8194,  # a sum of thousands of products along k
+    "gemm_bytes_of_whole_tiles": 28,  # k and n of 4, the least
+    "gemm_tile_by_wrong_parity": 28,  # k and n of 4, the least
+    "gemm_wgmma_not_waited_for": 132,  # a second tile along k
     "kv_scale_of_tile_before": 133,  # a key in the second tile of 32: k, v and their scales
     "kv_tile_without_barrier": 291,  # a key in the second tile of 32, and d of 4
     "nvfp4_gemm_overall_twice": 35,  # a block of 16 of a and of b

@@ -16,6 +16,7 @@ WRONG = {
     "carved_softmax": ("float *wmax = cache + cols;", "float *wmax = cache + cols - 1;"),
     "cg_softmax": ("if (row >= rows) return;", "if (row > rows) return;"),
     "float4_tail_sum": ("i = head + n4 * 4 + threadIdx.x", "i = n4 * 4 + threadIdx.x"),
+    "gemm_by_tensor_maps": ("CU_TENSOR_MAP_SWIZZLE_128B", "CU_TENSOR_MAP_SWIZZLE_64B"),
     "lse_merge": ("(cols + 3) / 4", "cols / 4"),
     "odd_mask_sum": ("((mask >> (lane + off)) & 1)", "true"),
     "pair_softmax": ("(hi.m == -INFINITY ? 0.f : hi.d)", "hi.d + lo.d * expf(lo.m - hi.m)"),
@@ -30,9 +31,9 @@ WRONG = {
 def chosen(name: str) -> object:
     """An extension for torch takes 5 s to compile: of three, one is looked at in each run of the tests.
 
-    A trial of tensor memory takes up to 1 s.
+    A trial of tensor cores takes up to 1 s.
     """
-    is_dear = name.startswith(("torch_", "tcgen05_")) and name != "torch_int8_token"
+    is_dear = name.startswith(("torch_", "tcgen05_", "gemm_by_")) and name != "torch_int8_token"
     return pytest.param(name, marks=pytest.mark.soak if is_dear else ())
 
 
