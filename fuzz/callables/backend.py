@@ -129,7 +129,7 @@ class PythonBackend:
             torch_without_card() if imitates and not memory.is_card and libraries()[call.library].imitates_gpu else None
         )
         with extensions.on_a_card(job.path) if extensions else nullcontext(), self._watch_import(job, interpreter):
-            function = self._modules.function(job, call.function, call.init)
+            function = self._modules.function(job, call)
         if extensions:
             function = extensions.call_on_a_card(function, job.path)
         # kfuzz puts a returned array where a passed one would be, so that the same checks apply.

@@ -40,7 +40,7 @@ from kfuzz.devices import (
 )
 from kfuzz.devices.repeats import Fault
 from kfuzz.kinds import KINDS
-from kfuzz.oracle.elements import U8, Element
+from kfuzz.oracle.elements import F32, F64, U8, Element
 
 REFUSALS = (ValueError, NotImplementedError, AssertionError)
 """The exceptions by which a function refuses its arguments, if it raises them itself."""
@@ -214,7 +214,7 @@ class Caller:
                 self._raise_misfit(
                     name, f"{name} is returned as {type(value).__name__}, which is no array of its library"
                 )
-            elif (misfit := describe_misfit(name, answer, buffers[name])) is not None:
+            elif (misfit := describe_misfit(name, answer, buffers[name], bool(self.call.beside))) is not None:
                 self._raise_misfit(name, misfit)
             else:
                 if not answer.is_exact:
@@ -227,6 +227,8 @@ class Caller:
                     self.earlier.append(EarlierAnswer(name, value, answer.bits))
                 is_coded = is_code(answer.element, buffers[name].element)
                 bits = answer.bits.view(buffers[name].element.dtype) if is_coded else answer.bits
+                if is_wider(answer.element, buffers[name].element):
+                    bits = bits.astype(buffers[name].element.dtype)
                 yield name, bits.reshape(buffers[name].answer)
 
     def _raise_misfit(self, name: str, message: str) -> None:
@@ -325,11 +327,12 @@ def is_of_library(module: str) -> bool:
     return is_in(module, (*tops, "kfuzz")) or module.partition(".")[0] in sys.stdlib_module_names
 
 
-def describe_misfit(name: str, answer: ReturnedArray, buffer: Buffer) -> str | None:
+def describe_misfit(name: str, answer: ReturnedArray, buffer: Buffer, may_be_wider: bool = False) -> str | None:
     """How a returned array differs from the claim, in words; None if it fits. Dimensions of 1 do not matter."""
     got, wanted = ([size for size in shape if size != 1] for shape in (answer.bits.shape, buffer.answer))
     is_empty = prod(answer.bits.shape) == 0 == prod(buffer.answer)
     is_of_type = answer.element == buffer.element.name or is_code(answer.element, buffer.element)
+    is_of_type = is_of_type or (may_be_wider and is_wider(answer.element, buffer.element))
     if is_of_type and (got == wanted or is_empty):
         return None
     shapes = [f"[{', '.join(map(str, shape))}]" for shape in (answer.bits.shape, buffer.answer)]
@@ -339,3 +342,8 @@ def describe_misfit(name: str, answer: ReturnedArray, buffer: Buffer) -> str | N
 def is_code(returned: str, element: Element) -> bool:
     """Whether bytes are returned for a narrow type: as its codes, since few libraries have all types."""
     return returned == U8.name and element.is_narrow and not element.is_native
+
+
+def is_wider(returned: str, element: Element) -> bool:
+    """Whether doubles are returned for float32: rounded to it, they are as right as they were."""
+    return returned == F64.name and element == F32

@@ -17,7 +17,7 @@ from typing import Any
 
 from kfuzz.callables.hiding import hidden
 from kfuzz.callables.raising import find_lack, line_of, words_of
-from kfuzz.devices import ClaimError, Job, NeedsGpuError, UnsupportedError
+from kfuzz.devices import ClaimError, Job, NeedsGpuError, PythonCall, UnsupportedError
 
 KEPT_MODULES = 256
 SEED = 0
@@ -39,25 +39,25 @@ class Modules:
         self._objects: dict[tuple[Path, str, str], Callable[..., Any]] = {}
         self._on_card = on_card
 
-    def function(self, job: Job, name: str, init: Sequence[str] | None = None) -> Callable[..., Any]:
-        """The function of this name; ClaimError, in one line, if the file cannot be run to its end.
+    def function(self, job: Job, call: PythonCall) -> Callable[..., Any]:
+        """The function of a call; ClaimError, in one line, if the file cannot be run to its end.
 
         Of a class it is `forward` of an object, made with the literals of `init`, else with those of get_init_inputs.
         """
-        key = (job.path, job.source)
+        key, name = (job.path, job.source), call.function
         if key not in self._made:
             if len(self._made) >= KEPT_MODULES:
                 self._made.clear()
                 self._objects.clear()
-            self._made[key] = execute_file(job.path, job.source, len(self._made), self._on_card)
-        search_beside(job.path)  # its functions may import, too
+            self._made[key] = execute_file(job.path, job.source, len(self._made), self._on_card, call.beside)
+        search_beside(job.path, call.beside)  # its functions may import, too
         function = getattr(self._made[key], name, None)
         if not callable(function):
             raise ClaimError(f"{job.path}: {name} is not a function once the file is imported")
         if not isinstance(function, type):
             return function  # type: ignore[no-any-return]  # whatever it is, it can be called
         if (*key, name) not in self._objects:
-            self._objects[*key, name] = self._forward_of(job, function, self._made[key], init)
+            self._objects[*key, name] = self._forward_of(job, function, self._made[key], call.init)
         return self._objects[*key, name]
 
     def _forward_of(self, job: Job, of: type, module: ModuleType, init: Sequence[str] | None) -> Callable[..., Any]:
@@ -82,12 +82,12 @@ class Modules:
         return made if callable(made) else made.forward  # type: ignore[no-any-return]  # whatever it is
 
 
-def search_beside(path: Path) -> None:
-    """Let imports find the modules beside this file and in the working folder, not those beside another file."""
+def search_beside(path: Path, more: Sequence[str] = ()) -> None:
+    """Let imports find what is beside this file, in the working folder and in these, and not beside another file."""
     for folder in BESIDE:
         with contextlib.suppress(ValueError):
             sys.path.remove(folder)
-    BESIDE[:] = [os.getcwd(), str(path.resolve().parent)]
+    BESIDE[:] = [*more, os.getcwd(), str(path.resolve().parent)]
     for folder in BESIDE:
         sys.path.insert(0, folder)
 
@@ -99,10 +99,10 @@ def check_has_gpu(error: BaseException, path: Path, on_card: bool) -> None:
         raise NeedsGpuError(f"{path}: {lack.words}") from None
 
 
-def execute_file(path: Path, source: str, number: int, on_card: bool = False) -> ModuleType:
-    """Run the file as its own module; it can import what is beside it and in the working folder."""
+def execute_file(path: Path, source: str, number: int, on_card: bool = False, beside: Sequence[str] = ()) -> ModuleType:
+    """Run the file as its own module; it can import what is beside it, in the working folder and in these folders."""
     full = path.resolve()
-    search_beside(path)
+    search_beside(path, beside)
     module = ModuleType(f"callable_{number}_{path.stem}")
     module.__file__ = str(full)
     sys.modules[module.__name__] = module  # dataclasses and pickle look their own module up

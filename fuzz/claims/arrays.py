@@ -18,7 +18,7 @@ from kfuzz.claims.front_matter import FrontMatter, KeyPath
 from kfuzz.claims.keys import ARRAY_USAGE
 from kfuzz.claims.reading import ClaimNames, checked, required
 from kfuzz.claims.roles import Roles
-from kfuzz.oracle.elements import BOOL, ELEMENTS, F32, FLOATS, I32, I64, U8, U32, Element
+from kfuzz.oracle.elements import BOOL, ELEMENTS, F32, FLOATS, I8, I32, I64, U8, U32, Element
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.layout import Layout, Packing, read_layout, storage_of
 from kfuzz.oracle.shapes import lengths_of
@@ -219,6 +219,9 @@ def check_elements(front: FrontMatter, roles: Roles, arrays: Mapping[str, Array]
             allowed = tuple(one for one in ELEMENTS.values() if one.is_narrow)
         elif role in roles.integers:
             allowed = (BOOL, U8, I32, I64) if role in roles.truths else (I32, I64)
+            most = roles.integers[role]
+            if role in roles.inputs and most.isdigit():  # a byte holds them all
+                allowed += tuple(one for one in (U8, I8) if int(most) <= one.largest_integer + 1 and one not in allowed)
         else:
             any_float = tuple(one for one in FLOATS if array.reads or roles.grids or not one.is_narrow)
             allowed = any_float if roles.takes_any_float else (F32,)

@@ -19,6 +19,7 @@ from kfuzz.claims.launches import Launch, LaunchKeys
 from kfuzz.claims.loaded import used_libraries
 from kfuzz.claims.python_text import SUBMITTED_END, PythonFunction, PythonText, read_text
 from kfuzz.claims.reading import ClaimNames
+from kfuzz.claims.reference_files import task_folders
 from kfuzz.claims.roles import Roles
 from kfuzz.devices import ClaimError, PythonCall, names_together
 from kfuzz.oracle.find import find
@@ -127,6 +128,7 @@ def read_callable(front: FrontMatter, claim: WrittenCall, names: ClaimNames, arr
         is_guess=libs.is_guess and not claim.library,
         others=() if claim.library else libs.others,
         init=claim.init,
+        beside=task_folders(front, claim.reference),
     )
     one = expression.number("1", ())
     return Launch(

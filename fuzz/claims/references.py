@@ -21,9 +21,11 @@ from kfuzz.claims.callables import with_arrays
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, shown_path
 from kfuzz.claims.keys import WrittenCall, WrittenClaim
 from kfuzz.claims.python_text import read_text
+from kfuzz.claims.reference_files import BESIDE, place_reference, texts_beside
 from kfuzz.claims.roles import roles_of
+from kfuzz.claims.task_claims import with_task
 from kfuzz.devices import ClaimError, cache
-from kfuzz.oracle.elements import BOOL, F32, I32, I64, NARROW, U8
+from kfuzz.oracle.elements import BOOL, I32, I64, NARROW, U8
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.find import find
 from kfuzz.oracle.judging import judge
@@ -38,15 +40,9 @@ BY_REFERENCE = f"{OP} "
 KEY: KeyPath = ("call", "reference")
 USUAL = ("reference", "ref_kernel", "Model")
 """The usual names of a reference."""
-BESIDE = ("reference.py", "ref.py")
-"""Files beside a submission that may contain its reference."""
 FOLDER = "references"
-BESIDE_IT = {"task": "task.yml", "config": "config_forward.json"}
-"""Beside a reference of GPU MODE, and of robust-kbench: the arguments with which its inputs are made."""
 TRACER = "kfuzz.callables.torch.trace_server"
 SECONDS = 300.0
-IN_A_FILE = re.compile(r"([^:]+?(?:\.py|/))(?::(\w+))?")
-"""A reference in another file, or in a folder: `problem.py`, `problem.py:Model`, `task/`."""
 INPUT = re.compile(r"\s*(?P<element>\w+)\s*\[(?P<dims>[^\]]*)\]\s*->\s*(?P<role>\w+)")
 ARRAY = re.compile(r"\s*(?P<element>\w+)\s*\[")
 WHOLE = {I32.name: "", I64.name: "", BOOL.name: "bool", U8.name: "bool"}
@@ -99,7 +95,7 @@ def formula_for(front: FrontMatter, claim: WrittenClaim) -> tuple[Path, dict[str
     if "error" in answer:
         raise front.error(("op",), f"{reference.name} in {shown_path(reference.path)}: {answer['error']}")
     formula = write_formula(front, answer)
-    check_agrees(front, formula, answer, narrow_values(formula, narrow_types(claim)))
+    check_agrees(front, formula, answer, narrow_values(formula, answer.get("narrow", narrow_types(claim))))
     return formula, answer
 
 
@@ -115,26 +111,10 @@ def with_whole(claim: WrittenClaim, whole: Mapping[str, str]) -> WrittenClaim:
     return replace(own, arrays=arrays)
 
 
-def with_task(claim: WrittenClaim, answer: Mapping[str, Any]) -> WrittenClaim:
-    """The claim with what a task hands over: its own types, and arrays for the answer, which a submission may fill."""
-    if claim.arrays is None:
-        own = with_arrays(claim, roles_of(claim.op))
-        arrays = dict(own.arrays or {})
-        elements = answer["elements"] | dict(zip(find(claim.op).outputs, answer["results"], strict=False))
-        arrays = {name: f"{elements.get(name, F32.name)}{text[text.index('[') :]}" for name, text in arrays.items()}
-        results = [text.partition("<-")[0].strip() for text in arrays.values() if "<-" in text]
-        if answer["scratch"] and len(answer["scratch"]) != len(results):
-            raise ClaimError(f"the task's data has {len(answer['scratch'])} unread tensors for {len(results)} answers")
-        claim = replace(own, arrays=arrays | dict(zip(answer["scratch"], results, strict=False)))
-    returns = tuple(find(claim.op).outputs)
-    call = replace(claim.call, args=claim.call.args or (answer["data"],), returns=returns)
-    return replace(claim, call=replace(call, library=call.library or "torch"))
-
-
 def reference_of(front: FrontMatter, name: str | None) -> Reference:
     """The reference with this name, else the usual one in the file, else in a file beside it."""
-    if name is not None and (file := IN_A_FILE.fullmatch(name)):
-        return reference_in(front, front.path.resolve().parent / file[1], file[2])
+    if name is not None and (placed := place_reference(front, name)) is not None:
+        return reference_in(front, *placed)
     files = [(front.path, front.source)]
     for beside in BESIDE:
         path = front.path.resolve().parent / beside
@@ -150,9 +130,7 @@ def reference_of(front: FrontMatter, name: str | None) -> Reference:
 
 
 def reference_in(front: FrontMatter, path: Path, name: str | None) -> Reference:
-    """The reference with this name, or the usual one, in another file, or in a folder with a usual file."""
-    if path.is_dir():
-        path = next((path / one for one in BESIDE if (path / one).is_file()), path / BESIDE[0])
+    """The reference with this name, or the usual one, in another file."""
     try:
         source = path.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -176,9 +154,8 @@ def question_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) 
         raise front.error(("arrays",), f"a size of a reference's input is a name, a number or n + 1, not {wrong[0]}")
     if unknown := claim.call.integers.keys() - integers.keys():
         raise front.error(("call", "integers"), f"{min(unknown)} is no input of integers")
-    beside = {key: reference.path.resolve().with_name(name) for key, name in BESIDE_IT.items()}
     return {
-        **{key: path.read_text(encoding="utf-8") if path.is_file() else "" for key, path in beside.items()},
+        **texts_beside(reference.path),
         "path": str(reference.path.resolve()), "source": reference.source, "reference": reference.name,
         "inputs": inputs, "integers": integers, "narrow": narrow_types(claim),
         "where": [rule.replace("/", "//") for rule in claim.where],

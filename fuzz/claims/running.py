@@ -38,7 +38,7 @@ def formula_at(file: str, given: Mapping[str, Any]) -> ByRuns:
 def _formula_of(file: str, whole: tuple[tuple[str, tuple[int, ...], bytes, str], ...]) -> ByRuns:
     question = Path(file).with_suffix(QUESTION).read_text(encoding="utf-8")
     parts = [part for name, shape, raw, kind in whole for part in (name, str(shape), kind, raw)]
-    folder = f"{FOLDER}/{cache.key('run 1', question, *parts)}"
+    folder = f"{FOLDER}/{cache.key('run 2', question, *parts)}"
     text, constants = (cache.fetch(f"{folder}.{ending}") for ending in ("py", "npz"))
     if text is None or constants is None:
         inputs = {name: _input_of(shape, raw, kind) for name, shape, raw, kind in whole}

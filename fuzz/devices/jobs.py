@@ -72,7 +72,8 @@ class Call:
 class PythonCall:
     """A function of a Python file, called with arrays of a library.
 
-    `arguments` are names, Python literals, tuples, lists and dicts of both, or any of these after `keyword=`;
+    `arguments` are names, Python literals, tuples, lists and dicts of both, or any of these after `keyword=`; in such a
+    container `x.permute(1, 0)` is a view of an array;
     `declared` are the names among them, in the order in which a step gives their values. `returns` are the outputs that
     it returns, in this order; the other outputs are arguments. `any_strides`: it also accepts inputs whose elements are
     not contiguous.
@@ -95,6 +96,8 @@ class PythonCall:
     """Libraries to try next if the first call rejects the type of its arrays."""
     init: tuple[str, ...] | None = None
     """The literals with which an object of a class is made; None for those of get_init_inputs()."""
+    beside: tuple[str, ...] = ()
+    """The folders of the files that its task hands over with it. A task compares numbers, of whatever type they are."""
 
     def __str__(self) -> str:
         return f"{self.function}({', '.join(self.arguments)})"
@@ -118,6 +121,8 @@ def names_together(text: str) -> list[str]:
 def _names_in(node: ast.expr) -> Iterator[str]:
     if isinstance(node, ast.Name):
         yield node.id
+    elif is_view(node):
+        yield from _names_in(node.func.value)  # type: ignore[attr-defined]  # is_view has looked
     elif isinstance(node, ast.Tuple | ast.List):
         for one in node.elts:
             yield from _names_in(one)
@@ -128,12 +133,20 @@ def _names_in(node: ast.expr) -> Iterator[str]:
         ast.literal_eval(node)
 
 
+def is_view(node: ast.expr) -> bool:
+    """Whether it is an array with its axes in another order: `x.permute(1, 0)`."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "permute"
+
+
 def value_with(text: str, values: Mapping[str, object]) -> object:
     """The value of such a text, by the values of its names."""
 
     def made(node: ast.expr) -> object:
         if isinstance(node, ast.Name):
             return values[node.id]
+        if is_view(node):
+            array, order = made(node.func.value), map(ast.literal_eval, node.args)  # type: ignore[attr-defined]  # as above
+            return array.permute(*order)  # type: ignore[attr-defined]  # an array of torch
         if isinstance(node, ast.Tuple):
             return tuple(map(made, node.elts))
         if isinstance(node, ast.List):

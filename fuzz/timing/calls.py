@@ -109,7 +109,7 @@ class CalledFunction:
             raise ClaimError(f"{job.path}: it works on {untimed}, and has no times on a GPU")
         self._entry = entry
         self._lender = open_lender(entry.library, True)
-        self._function = Modules(on_card=True).function(job, entry.function)
+        self._function = Modules(on_card=True).function(job, entry)
         self._call_arguments = [self._lend(held) for held in arrays.sets]
         self._answers: deque[object] = deque(maxlen=len(arrays.sets))
         self._call(self._call_arguments[0])  # afterwards everything is compiled

@@ -31,6 +31,8 @@ def runs_of_reference(kernel: Kernel, job: Job, probe: Probe, run_job: RunJob) -
         language=call.library,
     )
     step = replace(job.steps[0], entry=entry, args=())
+    if call.beside:  # a task hands its data to both
+        step = replace(job.steps[0], entry=replace(call, function=reference.name))
     asked = replace(job, path=reference.path, source=reference.source, steps=(step,), earlier=())
     try:
         return run_job(asked, replace(probe, check=False, runs=1, options=())).runs

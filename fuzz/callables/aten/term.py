@@ -31,6 +31,11 @@ class Term:
     is_place: bool = False
     is_input: bool = False
 
+    @property
+    def is_number(self) -> bool:
+        """Whether it holds numbers, and neither integers nor places."""
+        return not (self.is_mask or self.is_place)
+
 
 Arg = Term | float | int | bool | str | None
 """A tensor, a number, or the text of a number that follows from sizes."""

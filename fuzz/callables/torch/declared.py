@@ -31,7 +31,8 @@ class OneSizeError(CannotError):
 class Declared:
     """The inputs of a reference: their dimensions, the limits of integers, and the dimensions of only one size.
 
-    `sizes`: the size of each dimension as the file has it. `whole`: the types of its integers.
+    `sizes`: the size of each dimension as the file has it. `whole`: the types of its integers. `narrow`: the types of
+    inputs of floats of 8 bits or fewer; a reference gets their numbers in float32.
     """
 
     dims: Dims
@@ -39,6 +40,7 @@ class Declared:
     fixed: dict[str, int]
     sizes: Mapping[str, int] = field(default_factory=dict)
     whole: Mapping[str, str] = field(default_factory=dict)
+    narrow: Mapping[str, torch.dtype] = field(default_factory=dict)
 
     def with_equal_sizes_as_one(self) -> "Declared":
         """Dimensions of one size as one dimension: a reference may need it, where its file has two numbers."""

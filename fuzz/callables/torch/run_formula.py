@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from kfuzz.callables.aten.norms import MOMENTS
-from kfuzz.callables.aten.term import HELPERS, Term
+from kfuzz.callables.aten.term import HELPERS, Term, number_of
 from kfuzz.callables.torch.declared import CannotError, Declared
 from kfuzz.callables.torch.integers import declared_as
 from kfuzz.callables.torch.running import Running, run_traced
@@ -37,9 +37,17 @@ def text_of_run(running: Running, outputs: Mapping[str, Term], inputs: Mapping[s
             lines.append(f"    {name} = {text}")
     imports = [(module, [one for one in helpers if one in wanted]) for module, helpers in HELPERS.items()]
     head = ["import numpy as np", *(f"from {module} import {', '.join(some)}" for module, some in imports if some)]
-    results = ", ".join(f'"{name}": {one.text}' for name, one in outputs.items())
+    results = ", ".join(f'"{name}": {number_of(one) if one.is_mask else one.text}' for name, one in outputs.items())
     body = [f"def formula(N, {', '.join(inputs)}):", *reversed(lines), f"    return {{{results}}}"]
     return "\n".join([*head, "", "", *body, ""])
+
+
+def names_wanted(running: Running, outputs: Mapping[str, Term]) -> set[str]:
+    """The names on which the outputs depend."""
+    wanted = set().union(*(names_in(one.text) for one in outputs.values()))
+    for name, text in reversed(running.to.lines):
+        wanted |= names_in(text) if name in wanted else set()
+    return wanted
 
 
 def file_of_runs(
@@ -59,10 +67,10 @@ def file_of_runs(
         for name, one in outputs.items()
     }
     named = {role: ", ".join(str(declared.fixed.get(d, d)) for d in dims) for role, dims in declared.dims.items()}
-    inputs = {role: f"float[{text}]" for role, text in named.items()}
+    inputs = {role: f"{'grid' if role in declared.narrow else 'float'}[{text}]" for role, text in named.items()}
     inputs |= {role: declared_as(below, named[role], declared.fixed) for role, below in declared.below.items()}
     sizes = {name: ", ".join(str(declared.fixed.get(d, d)) for d in dims) or "1" for name, dims in shapes.items()}
-    results = {name: f"{'float' if not outputs[name].is_place else 'int'}[{text}]" for name, text in sizes.items()}
+    results = {name: f"{'float' if outputs[name].is_number else 'int'}[{text}]" for name, text in sizes.items()}
     forms = tuple(map(", ".join, product(*sorted(running.to.forms.values(), key=MOMENTS.__ne__))))
     lines = [f'"""{title}: kfuzz runs it for each set of sizes and integers."""', ""]
     lines += ["from kfuzz.claims.running import formula_at", ""]
@@ -74,7 +82,9 @@ def file_of_runs(
     given = ", ".join(f'"{name}": {name}' for name in declared.dims)
     lines += ["", "", f"def formula(N, {', '.join(declared.dims)}):"]
     lines += [f"    return formula_at(__file__, {{{given}}})(N, {', '.join(declared.dims)})", ""]
-    return "\n".join(lines), list(outputs), list(dict.fromkeys(running.unknown))
+    wanted = names_wanted(running, outputs)
+    unknown = dict.fromkeys(op for name, op in running.without_rule.items() if name in wanted)
+    return "\n".join(lines), list(outputs), list(unknown)
 
 
 def output_size(output: str, one: str, other: str, at: tuple[SizesOfRun, SizesOfRun]) -> str:

@@ -16,8 +16,8 @@ import torch
 from kfuzz.callables.raising import words_of
 from kfuzz.callables.torch.declared import CannotError
 from kfuzz.callables.torch.run_formula import text_of_run
+from kfuzz.callables.torch.runnable import Runnable, runnable_of
 from kfuzz.callables.torch.running import run_traced
-from kfuzz.callables.torch.tracing import Runnable, runnable_of
 from kfuzz.claims.serving import serve
 
 

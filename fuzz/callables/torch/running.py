@@ -33,6 +33,8 @@ BY_VALUE = ("_local_scalar_dense", "item", "equal", "is_nonzero", "nonzero", "ma
 """Operations whose result steers Python, or the sizes of tensors."""
 NAMES, SUMS = re.compile(r"[A-Za-z_]\w*"), re.compile(r"N\.(sum|mean|dot|matmul|average|mean_var|running_sum)\(")
 NUMBER = re.compile(r"_\d+(?=_|$)")
+MOVES = ("_to_copy", "clone", "contiguous")
+"""Operations that only copy numbers."""
 Geometry = tuple[tuple[int, ...], tuple[int, ...], int]
 
 
@@ -80,14 +82,22 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
         self.file, self.to = str(file.resolve()), RunWriter()
         self.narrow = narrow
         self.constants: dict[str, Any] = {}
-        self.unknown: list[str] = []
+        self.without_rule: dict[str, str] = {}
+        """The operations that have none, by the names of their results."""
         self.shadows: dict[int, Shadow] = {}
         self.alive: list[torch.Tensor] = []
         """Every tensor that has a shadow: a freed address would be given to another storage."""
+        self.rounded: set[int] = set()
+        """The storages whose numbers were rounded to a narrow type: they may only be moved from there on."""
         self.count = 0
         for name, one in inputs.items():
             if one.is_floating_point():
                 self.write(one, Term(name, shape_of(one), is_input=True))
+
+    @property
+    def unknown(self) -> list[str]:
+        """The operations without a rule, each once."""
+        return list(dict.fromkeys(self.without_rule.values()))
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
         """Run one operation, and write it down if it computes floats or moves them to another storage."""
@@ -121,6 +131,8 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
             return  # a mask of the reference's own numbers is what it is
         name = self.name(op)
         if op == "copy_":
+            if key_of(args[1]) in self.rounded or self.is_hidden(args[0]):
+                self.rounded.add(key_of(args[0]))
             made: Any = self.spread(name, before[1], args[0])
         elif op in ("zero_", "fill_"):
             number = 0.0 if op == "zero_" else before[1]
@@ -135,12 +147,22 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
                 options["results"] = [shape_of(one) for one in every]
             if every[0].dtype == torch.bool:
                 options["dtype"] = "bool"
-            made = None
-            if not self.is_narrow(every[0]) or self.is_known(every[0]):
-                made = write_operation(self.to, op, name, before, options, shape_of(every[0]))
+            made = self.follow(op, name, args, before, options, every[0])
         if self.is_known(every[0]) and isinstance(made, Term) and not made.is_mask:
             made = replace(made, text=self.to.keep(f"{name}_stored", made.text), weights="", square="")
         self.keep(name, op, made if isinstance(made, list) else [made], every, changed)
+
+    def follow(
+        self, op: str, name: str, args: Sequence[Any], before: Sequence[Any], options: dict[str, Any], to: torch.Tensor
+    ) -> Term | list[Term] | None:
+        """An operation by its rule; None without one, or where torch computes with what it rounded to a narrow type."""
+        is_rounded = self.is_hidden(to) or any(key_of(one) in self.rounded for one in tensors_in(args))
+        if is_rounded and op not in MOVES:
+            return None
+        if is_rounded:
+            self.rounded.add(key_of(to))
+            self.alive.append(to)
+        return write_operation(self.to, op, name, before, options, shape_of(to))
 
     def keep(
         self, name: str, op: str, terms: Sequence[Term | None], every: Sequence[torch.Tensor],
@@ -158,12 +180,13 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
             if all(one is not other for other in every):
                 self.write(one, terms[0] or self.unknown_term(name, op, one))
 
-    def is_narrow(self, one: torch.Tensor) -> bool:
-        return OF_TYPE.get(one.dtype) in NARROW.values()
-
     def is_known(self, one: torch.Tensor) -> bool:
         """Whether a kernel's arrays have this narrow type, too."""
-        return self.is_narrow(one) and OF_TYPE[one.dtype].name in self.narrow
+        return OF_TYPE.get(one.dtype) in NARROW.values() and OF_TYPE[one.dtype].name in self.narrow
+
+    def is_hidden(self, one: torch.Tensor) -> bool:
+        """Whether it has a narrow type that no array of a kernel has: rounded to it, its numbers are not followed."""
+        return OF_TYPE.get(one.dtype) in NARROW.values() and OF_TYPE[one.dtype].name not in self.narrow
 
     def depends(self, args: Sequence[Any]) -> bool:
         """Whether an operand holds numbers of the inputs, or computed ones."""
@@ -300,7 +323,7 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
 
     def unknown_term(self, name: str, op: str, one: torch.Tensor) -> Term:
         """A tensor of unknown values."""
-        self.unknown.append(f"{op} ({self.where()})")
+        self.without_rule[name] = f"{op} ({self.where()})"
         sizes = "".join(f", {size}" for size in one.shape)
         text = f'N.unknown("of torch\'s {op}, which kfuzz has no rule for, in {self.where()}"{sizes})'
         return Term(self.to.set(name, text), shape_of(one))

@@ -32,6 +32,31 @@ MOVES = {"slice", "select", "view", "reshape", "expand", "unsqueeze", "squeeze",
 COMPARISONS = {"eq", "ne", "lt", "le", "gt", "ge"}
 
 
+class LostWriteError(Exception):
+    """A trace has a write into a part of a tensor that is read again as a whole: nothing in it says so."""
+
+
+def check_writes(graph: torch.fx.Graph) -> None:
+    """Raise a LostWriteError if a node reads memory that an earlier one wrote under another name."""
+    roots: dict[torch.fx.Node, torch.fx.Node] = {}
+    written: dict[torch.fx.Node, set[torch.fx.Node]] = {}
+    for node in graph.nodes:
+        for one in node.all_input_nodes:
+            root = roots.get(one, one)
+            if one not in written.get(root, {one}):
+                raise LostWriteError(f"{node} reads {one}, a part of which was written")
+        schema = getattr(node.target, "_schema", None)
+        aliases = [one.alias_info for one in schema.returns] if schema is not None else []
+        if not aliases or aliases[0] is None or not node.all_input_nodes:
+            continue
+        first = node.all_input_nodes[0]
+        root = roots[node] = roots.get(first, first)
+        if aliases[0].is_write:
+            written[root] = {node}
+        elif root in written:
+            written[root].add(node)
+
+
 def is_stored(node: torch.fx.Node, op: str) -> bool:
     """Whether a tensor is made narrow only to be returned: then a kernel's own array is narrow too."""
     return op == "_to_copy" and all(user.op == "output" for user in node.users)

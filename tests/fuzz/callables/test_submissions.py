@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from kfuzz.callables.device import PythonDevice
 from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.claiming.guess_host import FunctionWords
 from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.claims.kernel import Kernel
 from kfuzz.commands.fuzz import fuzz
@@ -165,10 +166,61 @@ def test_a_task_hands_over_its_data_and_takes_what_is_returned(eps: str, found: 
     (tmp_path / "task.yml").write_text(TASK)
     (tmp_path / "submission.py").write_text(SUBMISSION.replace("{eps}", eps))
     kernel = kernel_with(tmp_path / "submission.py", Unclaimed(op="reference", reference=tmp_path))
-    assert kernel.roles.inputs == {"x": ("rows", "cols"), "config": ("cols",)}
+    assert kernel.roles.inputs == {"x": ("rows", "cols"), "w": ("cols",)}
     seen, elements = kinds(kernel)
     assert seen == found
     assert elements > 50
+
+
+STRUCTURED_TASK = """
+files:
+  - {"name": "submission.py", "source": "@SUBMISSION@"}
+  - {"name": "beside.py", "source": "../beside.py"}
+tests:
+  - {"rows": 6, "cols": 8, "seed": 1, "ones": True}
+  - {"rows": 6, "cols": 8, "seed": 1, "ones": False}
+"""
+STRUCTURED = """
+import torch
+from beside import doubled
+
+
+def generate_input(rows, cols, seed, ones):
+    assert cols % 4 == 0
+    x = torch.randn(cols, rows).T
+    mask = torch.ones(rows) if ones else torch.randint(0, 2, (rows,))
+    return x, mask, {"w.x": torch.randn(cols // 4, 4), "cols": cols}, [torch.randint(0, 9, (3,))]
+
+
+def ref_kernel(data):
+    x, mask, config, labels = data
+    y = torch.zeros(x.shape[0], config["cols"])
+    for row in range(x.shape[0]):
+        y[row] = doubled(x[row]) * config["w.x"].reshape(-1) * mask[row]
+    return y, torch.bincount(labels[0], minlength=9)
+"""
+
+
+@pytest.mark.slow
+def test_data_may_be_transposed_hold_integers_and_have_sizes_that_follow(tmp_path: Path) -> None:
+    """Its loops write into slices, a number in a dict is a size, and a module lies beside it as task.yml says."""
+    pytest.importorskip("torch")
+    folder = tmp_path / "task"
+    folder.mkdir()
+    (tmp_path / "beside.py").write_text("def doubled(x):\n    return x + x\n")
+    (folder / "task.yml").write_text(STRUCTURED_TASK)
+    (folder / "reference.py").write_text(STRUCTURED)
+    unclaimed = Unclaimed("reference", FunctionWords("ref_kernel", (), {}, False), reference=folder)
+    kernel = kernel_with(folder / "reference.py", unclaimed)
+    assert kernel.launches[0].called is not None
+    assert kernel.launches[0].called.arguments == ("(x.permute(1, 0), mask, {'w.x': w_x, 'cols': cols}, [labels_0])",)
+    assert kernel.roles.inputs == {
+        "x": ("cols", "rows"), "mask": ("rows",), "w_x": ("cols // 4", "4"), "labels_0": ("3",)
+    }  # fmt: skip
+    assert (kernel.roles.integers["mask"], kernel.roles.integers["labels_0"]) == ("2", "9")
+    assert kernel.axes["cols"].multiple == 4
+    assert kernel.home == {"cols": 8, "rows": 6}
+    assert kinds(kernel) == (set(), kinds(kernel)[1])
 
 
 CUDA = """

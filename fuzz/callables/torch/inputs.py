@@ -1,0 +1,70 @@
+"""The inputs of a reference at some sizes, and the sizes at which they are made.
+
+Knows declared inputs and torch's random numbers; it knows no trace and no formula.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from kfuzz.callables.torch.declared import Declared
+from kfuzz.callables.torch.integers import ABSENT, integers_of, rules_of
+from kfuzz.callables.torch.sizes import FEW, Below, Dims, length_of, prime_sizes, sizes_in
+
+
+def ways_to_vary(declared: Declared) -> Iterator[Declared]:
+    """The dimensions as they are; with equal ones as one; with the second fixed; all but the first; all fixed.
+
+    The second is often that of channels. A weight may depend on a size that looks like one of the inputs' alone, and
+    two inputs may have to be of one length.
+    """
+    tried = []
+    merged = declared.with_equal_sizes_as_one()
+    inner = {name for dims in declared.dims.values() for name in dims[1:]}
+    first = replace(declared, fixed={n: size for n, size in declared.sizes.items() if n in inner} | declared.fixed)
+    channels = {name for dims in declared.dims.values() for name in dims[1:2]}
+    second = replace(declared, fixed={n: size for n, size in declared.sizes.items() if n in channels} | declared.fixed)
+    for one in (declared, merged, second, first, replace(declared, fixed=dict(declared.sizes))):
+        if one not in tried:
+            tried.append(one)
+            yield one
+
+
+def with_fixed(declared: Declared, asked: Mapping[str, Any]) -> Declared:
+    """The inputs with the sizes that the claim fixes."""
+    names = sizes_in(declared.dims)
+    fixed = {name: least for name, (least, most, _) in asked["axes"].items() if least == most and name in names}
+    return replace(declared, fixed=fixed | {n: size for n, size in declared.fixed.items() if n in names})
+
+
+def sizes_to_run(declared: Declared, asked: Mapping[str, Any]) -> tuple[dict[str, int], dict[str, int]]:
+    """Two sets of sizes at which the reference is run."""
+    steps = {name: asked["axes"].get(name, (1, 0, 1)) for name in sizes_in(declared.dims)}
+    multiples = {name: (least, by) for name, (least, _, by) in steps.items()}
+    fixed = with_fixed(declared, asked).fixed
+    numbers = {int(name) for dims in declared.dims.values() for name in dims if name.isdigit()}
+    rules = (*rules_of(declared.below, declared.dims), *asked.get("where", ()))
+    sizes = prime_sizes(multiples, fixed, numbers, rules, FEW)
+    return sizes, {name: size if name in fixed else size + multiples[name][1] for name, size in sizes.items()}
+
+
+def tensors_of(inputs: Dims, sizes: Mapping[str, int], below: Below) -> dict[str, torch.Tensor]:
+    """Normal numbers, or integers of their structure, of these shapes; zeros if it is not known."""
+    torch.manual_seed(1)
+
+    def made(name: str, dims: Sequence[str]) -> torch.Tensor:
+        shape = [length_of(d, sizes) for d in dims]
+        if name not in below:
+            return torch.randn(shape)
+        is_known = below[name] not in ("", ABSENT)
+        return integers_of(below[name], dims, sizes) if is_known else torch.zeros(shape, dtype=torch.int64)
+
+    return {name: made(name, dims) for name, dims in inputs.items()}
+
+
+def tensors_for(declared: Declared, sizes: Mapping[str, int]) -> dict[str, torch.Tensor]:
+    """The inputs as they are declared: of a type of 8 bits or fewer, its numbers in float32."""
+    made = tensors_of(declared.dims, sizes, declared.below)
+    return made | {name: made[name].to(narrow).float() for name, narrow in declared.narrow.items()}

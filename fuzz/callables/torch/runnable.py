@@ -1,0 +1,112 @@
+"""Executes the file of a reference, and makes it a function of its tensors alone.
+
+Knows what a question says, and the kinds of files that a reference stands in; it knows no trace.
+"""
+
+import ast
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch.utils import cpp_extension
+
+from kfuzz.callables.loading import execute_file
+from kfuzz.callables.task_files import folders_of
+from kfuzz.callables.torch.configs import configure
+from kfuzz.callables.torch.declared import Declared, inputs_of, reference_of
+from kfuzz.callables.torch.recurrent import keep_whole
+from kfuzz.callables.torch.tasks import read_tests, task_of
+from kfuzz.callables.torch.without_card import on_a_card
+from kfuzz.sources.cuda_in_python import builds_cuda
+
+
+@dataclass(frozen=True)
+class Runnable:
+    """A reference as a function of its tensors, and what its inputs are."""
+
+    call: Callable[..., Any]
+    is_module: bool
+    declared: Declared
+    beside: Mapping[str, Any] = field(default_factory=dict)
+    """What a submission is handed, or made with, that the formula does not say."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its inputs, in their order."""
+        return tuple(self.declared.dims)
+
+
+def runnable_of(asked: Mapping[str, Any]) -> Runnable:
+    """Execute a reference's file and find its inputs."""
+    for build in ("load", "load_inline"):  # a reference needs no extension, and a submission's takes a minute to build
+        setattr(cpp_extension, build, lambda *_, **__: None)
+    torch.max_pool1d = pool_by_two_axes
+    keep_whole()
+    path, source = Path(asked["path"]), asked["source"]
+    context = partial(on_a_card, path) if builds_cuda(source) or asked.get("task") else nullcontext
+    if asked.get("task"):
+        sys.path.extend(folders_of(asked["task"], path.parent))
+    with context():  # its inputs may be on a GPU
+        module = execute_file(path, source, 0)
+        configure(module, asked.get("config", ""), asked["reference"])
+    reference, is_module = reference_of(module, asked["reference"])
+    if asked["inputs"]:
+        return Runnable(reference, is_module, Declared(asked["inputs"], asked.get("integers", {}), {}))
+    if asked.get("task"):
+        with context():
+            task = task_of(module, reference, read_tests(asked["task"]))
+        beside = {"data": task.data, "elements": task.elements, "results": task.results, "scratch": task.scratch,
+                  "multiples": task.multiples, "narrow": task.narrow,
+                  "home": task.declared.sizes, "dims": task.declared.dims}  # fmt: skip
+        return Runnable(on_host(task.call, context), False, task.declared, beside)
+    with context():
+        declared, reference = inputs_of(module, reference, source)
+    beside = {**(made_with(module) if is_module else {}), "whole": dict(declared.whole)}
+    return Runnable(reference, is_module, declared, beside)
+
+
+def on_host(call: Callable[..., Any], context: Callable[[], Any]) -> Callable[..., Any]:
+    """A function whose GPU is the host."""
+
+    def called(*tensors: torch.Tensor) -> Any:  # noqa: ANN401  what the reference returns
+        with context():
+            return call(*tensors)
+
+    return called
+
+
+def made_with(module: ModuleType) -> dict[str, Any]:
+    """The literals with which a model is made, for a submission that does not have them."""
+    every = [repr(one) for one in getattr(module, "get_init_inputs", list)()]
+    try:
+        for one in every:
+            ast.literal_eval(one)
+    except (ValueError, SyntaxError):
+        return {}
+    return {"init": every}
+
+
+OneOrMore = int | Sequence[int]
+
+
+def pool_by_two_axes(
+    input: torch.Tensor,
+    kernel_size: OneOrMore,
+    stride: OneOrMore | None = None,
+    padding: OneOrMore = 0,
+    dilation: OneOrMore = 1,
+    ceil_mode: bool = False,
+) -> torch.Tensor:
+    """torch.max_pool1d as a pool of two axes: in a trace its own has room for one size alone."""
+
+    def both(first: int, one: OneOrMore) -> tuple[int, ...]:
+        return (first, one) if isinstance(one, int) else (first, *one)
+
+    how = both(1, kernel_size), both(1, stride or kernel_size), both(0, padding), both(1, dilation), ceil_mode
+    return torch.max_pool2d(input.unsqueeze(-2), *how).squeeze(-2)

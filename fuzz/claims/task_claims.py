@@ -1,0 +1,63 @@
+"""The claim of a submission to a task of GPU MODE: what `generate_input` hands over, with its types and sizes.
+
+Knows claims and what the tracer says of a task; it starts no tracer.
+"""
+
+import ast
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from kfuzz.claims.axes import Axis
+from kfuzz.claims.callables import axes_of, with_arrays
+from kfuzz.claims.keys import WrittenClaim
+from kfuzz.claims.roles import roles_of
+from kfuzz.oracle.elements import F32, F64
+from kfuzz.oracle.find import find
+
+
+def with_task(claim: WrittenClaim, answer: Mapping[str, Any]) -> WrittenClaim:
+    """The claim with what a task hands over: its own types and sizes, and arrays for the answer."""
+    known = {
+        declared: size
+        for name, dims in answer["inputs"].items()
+        for declared, size in zip(answer["dims"][name], dims, strict=True)
+        if declared.isidentifier()
+    }
+    home, multiples = ({known[name]: size for name, size in answer[key].items()} for key in ("home", "multiples"))
+    if claim.arrays is None:
+        own = with_arrays(claim, roles_of(claim.op))
+        arrays = dict(own.arrays or {})
+        answers = dict(zip(find(claim.op).outputs, map(narrowed, answer["results"]), strict=False))
+        elements = answer["elements"] | answers
+        arrays = {name: f"{elements.get(name, F32.name)}{text[text.index('[') :]}" for name, text in arrays.items()}
+        results = [text.partition("<-")[0].strip() for text in arrays.values() if "<-" in text]
+        scratch = {
+            name: f"{answer['elements'][name]}{text[text.index('[') :]}"
+            for name, text in zip(answer["scratch"], results, strict=False)
+        }
+        claim = replace(own, arrays=arrays | scratch)
+    axes = claim.axes or {
+        name: Axis(multiples.get(name, axis.lo), axis.hi - axis.hi % multiples.get(name, 1), multiples.get(name, 1))
+        for name, axis in axes_of(claim.arrays, roles_of(claim.op)).items()
+    }
+    returns = tuple(find(claim.op).outputs)
+    data = rename(answer["data"], known)
+    call = replace(claim.call, args=claim.call.args or (data,), returns=returns)
+    if call.home is None and axes.keys() <= home.keys():
+        call = replace(call, home={name: home[name] for name in axes})
+    return replace(claim, axes=axes, call=replace(call, library=call.library or "torch"))
+
+
+def narrowed(element: str) -> str:
+    """The type of an answer that a reference computes in double to be on the safe side: no kernel has to."""
+    return F32.name if element == F64.name else element
+
+
+def rename(data: str, names: Mapping[str, str]) -> str:
+    """The text of a task's data with other names for its sizes, or with the numbers that they are."""
+    tree = ast.parse(data, mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = names.get(node.id, node.id)
+    return ast.unparse(tree)
