@@ -8,19 +8,33 @@ torch and the table of rules; it does not know how a formula is judged.
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from kfuzz.callables.aten.table import write_operation
 from kfuzz.callables.aten.term import Term, Text, Writer
 from kfuzz.callables.torch.declared import CannotError
 from kfuzz.callables.torch.elements import OF_TYPE
+from kfuzz.callables.torch.storage import (
+    Geometry,
+    exact_in_single,
+    flat,
+    geometry_of,
+    indices_of,
+    is_view,
+    key_of,
+    places_at,
+    places_of,
+    shape_of,
+    tensors_in,
+    unwatched,
+    written_by,
+)
 from kfuzz.oracle.elements import NARROW
 
 FACTORIES = (
@@ -35,7 +49,6 @@ NAMES, SUMS = re.compile(r"[A-Za-z_]\w*"), re.compile(r"N\.(sum|mean|dot|matmul|
 NUMBER = re.compile(r"_\d+(?=_|$)")
 MOVES = ("_to_copy", "clone", "contiguous")
 """Operations that only copy numbers."""
-Geometry = tuple[tuple[int, ...], tuple[int, ...], int]
 
 
 @dataclass(frozen=True)
@@ -357,41 +370,6 @@ def as_list(returned: object) -> list[object]:
     return list(returned) if isinstance(returned, tuple | list) else [returned]
 
 
-@contextmanager
-def unwatched() -> Any:  # noqa: ANN401  a context
-    """Let torch work without a record."""
-    with _disable_current_modes(), torch.no_grad():
-        yield
-
-
-def key_of(one: torch.Tensor) -> int:
-    """A name for a tensor's storage."""
-    return int(one.untyped_storage()._cdata)
-
-
-def shape_of(one: torch.Tensor) -> tuple[str, ...]:
-    return tuple(map(str, one.shape))
-
-
-def geometry_of(one: torch.Tensor) -> Geometry:
-    """How a tensor lies in its storage; the stride of an axis of one element does not matter."""
-    strides = tuple(step if size != 1 else 0 for size, step in zip(one.shape, one.stride(), strict=True))
-    return tuple(one.shape), strides, one.storage_offset()
-
-
-def places_at(geometry: Geometry) -> Any:  # noqa: ANN401  an array
-    """The place in the storage of each element."""
-    shape, strides, first = geometry
-    at = np.full(shape, first, np.int64)
-    for axis, (size, step) in enumerate(zip(shape, strides, strict=True)):
-        at = at + (np.arange(size) * step).reshape(-1, *(1,) * (len(shape) - 1 - axis))
-    return at
-
-
-def places_of(one: torch.Tensor) -> Any:  # noqa: ANN401  an array
-    return places_at(geometry_of(one))
-
-
 def in_other_shape(shadow: Shadow, one: torch.Tensor) -> Term | None:
     """A term whose tensor is only reshaped: that keeps what is known of it, such as that it is a softmax."""
     term = shadow.term
@@ -409,37 +387,3 @@ def in_other_shape(shadow: Shadow, one: torch.Tensor) -> Term | None:
 
 def reshaped(shape: Sequence[str]) -> str:
     return f".reshaped({', '.join(shape)})"
-
-
-def indices_of(every: Sequence[Any]) -> tuple[Any, ...]:
-    """Indices as numpy takes them."""
-    return tuple(slice(None) if one is None else one.numpy() for one in every)
-
-
-def exact_in_single(numbers: Any) -> bool:  # noqa: ANN401  an array
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.array_equal(numbers.astype(np.float32).astype(np.float64), numbers, equal_nan=True))
-
-
-def is_view(func: Any) -> bool:  # noqa: ANN401  an operation of torch
-    """Whether its results lie in its operands' memory, and nothing is written."""
-    aliases = [one.alias_info for one in func._schema.returns]
-    return bool(aliases) and all(one is not None and not one.is_write for one in aliases)
-
-
-def written_by(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[torch.Tensor]:  # noqa: ANN401
-    """The operands into which it writes."""
-    named = {one.name: given for one, given in zip(func._schema.arguments, args, strict=False)} | dict(kwargs)
-    written = [one.name for one in func._schema.arguments if one.alias_info is not None and one.alias_info.is_write]
-    return tensors_in([named.get(name) for name in written])
-
-
-def tensors_in(given: Any) -> list[torch.Tensor]:  # noqa: ANN401  nested arguments
-    return [one for one in flat(given) if isinstance(one, torch.Tensor)]
-
-
-def flat(given: Any) -> list[Any]:  # noqa: ANN401  nested arguments
-    """Everything in nested lists, tuples and dicts."""
-    if isinstance(given, Mapping):
-        given = list(given.values())
-    return [leaf for one in given for leaf in flat(one)] if isinstance(given, list | tuple) else [given]

@@ -107,9 +107,9 @@ def test_a_kernel_that_computes_as_its_reference_does_is_kept(tmp_path: Path) ->
 @pytest.mark.slow
 def test_what_no_rule_speaks_of_is_not_judged_and_named(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    kernel = load(write_reference(tmp_path, ROWS, "x", "torch.sort(x, -1).values + x"))
+    kernel = load(write_reference(tmp_path, ROWS, "x", "torch.special.bessel_j0(x) + x"))
     found = list(trials(kernel, 4))
-    assert any("torch's sort" in str(reason) for trial in found for reason in trial.reasons)
+    assert any("torch's special_bessel_j0" in str(reason) for trial in found for reason in trial.reasons)
     assert sum(trial.elements for trial in found) == 0
     assert not any(trial.defects for trial in found)
 
