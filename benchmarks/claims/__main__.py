@@ -15,7 +15,7 @@ PAGE = Page(
             "submissions",
             "Problems of benchmarks, by their own references",
             "submissions",
-            ("flashinfer-bench", "SOL-ExecBench", "robust-kbench"),
+            ("flashinfer-bench", "SOL-ExecBench", "robust-kbench", "reference-kernels"),
         ),
     ),
 )

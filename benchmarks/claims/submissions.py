@@ -1,21 +1,24 @@
 """Problems of public benchmarks: which of them kfuzz judges, each by its own reference as a submission.
 
-    python -m benchmarks.claims measure submissions CHECKOUT... [--only PATTERN] [--trials 4] [--keep FOLDER]
+    python -m benchmarks.claims measure submissions CHECKOUT... [--trials 4] [--only PATTERN] [--jobs 9] [--keep FOLDER]
 
-A checkout is of flashinfer-bench, SOL-ExecBench or robust-kbench; it is only read. The reference of each problem is its
-own solution: a problem is *judged* if some trials of it have no finding, no error and no warning, and elements of every
-output are judged; *partly* if those of some outputs are.
+A checkout is of flashinfer-bench, SOL-ExecBench, robust-kbench or GPU MODE's reference-kernels; it is only read. The
+reference of each problem is its own solution: a problem is *judged* if some trials of it have no finding, no error and
+no warning, and elements of every output are judged; *partly* if those of some outputs are. Each problem has a process.
 """
 
 import argparse
 import json
+import multiprocessing
 import re
 import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +26,9 @@ import numpy as np
 
 from benchmarks.measurement import Figures, Record, records
 from kfuzz.callables.device import PythonDevice
+from kfuzz.callables.task_files import TASK
 from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.claiming.guess_host import FunctionWords
 from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.devices import ClaimError
@@ -38,6 +43,8 @@ SEED = 7
 PLACE = re.compile(r"^\S+: (op = \"reference\": )?(\w+ in \S+: )?")
 """Where a refusal was, which is another place on each machine."""
 LONGEST_REASON = 200
+GRACE = 30
+"""Seconds that a process has to end by itself when its time is over."""
 
 
 @dataclass
@@ -62,7 +69,7 @@ class Problem:
 
 
 def problems_of(checkout: Path) -> Iterator[Problem]:
-    """The definitions of flashinfer-bench, the samples of SOL-ExecBench, and the forward tasks of robust-kbench."""
+    """Definitions of flashinfer-bench, samples of SOL-ExecBench, tasks of robust-kbench (forward) and of GPU MODE."""
     for path in sorted(checkout.glob("flashinfer_trace/definitions/*/*.json")):
         yield Problem(f"{path.parent.name}/{path.stem}", path)
     known = set()
@@ -75,6 +82,8 @@ def problems_of(checkout: Path) -> Iterator[Problem]:
             yield Problem(path.parent.name, path)
     for path in sorted(checkout.glob("tasks/**/func_forward.py")):
         yield Problem(str(path.parent.relative_to(checkout / "tasks")), path)
+    for path in sorted(checkout.glob(f"problems/**/{TASK}")):
+        yield Problem(str(path.parent.relative_to(checkout / "problems")), path)
 
 
 def judge_problem(problem: Problem, device: PythonDevice, trials: int) -> Outcome:
@@ -105,6 +114,10 @@ def judge_problem(problem: Problem, device: PythonDevice, trials: int) -> Outcom
 
 def kernel_of(problem: Problem, folder: Path) -> Kernel:
     """The reference of a problem as a kernel that is judged by itself."""
+    if problem.file.name == TASK:
+        task = problem.file.parent
+        words = FunctionWords("ref_kernel", (), {}, False)
+        return kernel_with(task / "reference.py", Unclaimed("reference", words, reference=task))
     if problem.file.suffix == ".py":
         return kernel_with(problem.file, Unclaimed(op="reference"))
     return load(unpack(write_solution(problem, folder)))
@@ -131,41 +144,61 @@ def judged_elements(kernel: Kernel, arrays: Any, known: dict[str, int]) -> dict[
     return {name: count or int(every[name].judged.sum()) for name, count in known.items()}
 
 
-def judge_within(problem: Problem, device: PythonDevice, options: argparse.Namespace) -> Outcome:
-    """Judge one problem, for no longer than it may take."""
-    signal.alarm(options.seconds)
+def judge_and_keep(problem: Problem, into: Path, seconds: int, trials: int) -> None:
+    """Judge one problem, for no longer than it may take, and keep what became of it."""
+    signal.signal(signal.SIGALRM, raise_timeout)
+    signal.alarm(seconds)
+    device = PythonDevice()
     try:
-        found = judge_problem(problem, device, options.trials)
+        found = judge_problem(problem, device, trials)
     except TimeoutError:
-        found = Outcome(problem.name, "not", f"more than {options.seconds} s")
+        found = took_too_long(problem, seconds)
     except Exception as error:  # of the problem's code, of torch, or of kfuzz: it is this problem's outcome
         found = Outcome(problem.name, "not", f"{type(error).__name__}: {error}")
     finally:
         signal.alarm(0)
-    found.why = " ".join(found.why.split())[:LONGEST_REASON]
-    return found
+    keep(found, into)
+    device.close()
 
 
 def raise_timeout(*_: object) -> None:
     raise TimeoutError
 
 
+def took_too_long(problem: Problem, seconds: int) -> Outcome:
+    return Outcome(problem.name, "not", f"more than {seconds} s")
+
+
+def keep(outcome: Outcome, into: Path) -> None:
+    outcome.why = " ".join(outcome.why.split())[:LONGEST_REASON]
+    into.write_text(json.dumps(asdict(outcome)), encoding="utf-8")
+
+
+def outcome_of(problem: Problem, kept: Path, options: argparse.Namespace) -> Outcome:
+    """The outcome that is kept already, else what a process measures and keeps."""
+    into = kept / f"{problem.name.replace('/', '_')}.json"
+    if not into.is_file() and not options.only_kept:
+        given = (problem, into, options.seconds, options.trials)
+        child = multiprocessing.get_context("spawn").Process(target=judge_and_keep, args=given)
+        child.start()
+        child.join(options.seconds + GRACE)
+        if not into.is_file():
+            found = took_too_long(problem, options.seconds)
+            if child.exitcode is not None:
+                found.why = f"its process ended with {child.exitcode}"
+            child.kill()
+            keep(found, into)
+    outcome = Outcome(problem.name, "not measured")
+    if into.is_file():
+        outcome = Outcome(**json.loads(into.read_text(encoding="utf-8")))
+    print(outcome.status, outcome.name, outcome.why, file=sys.stderr, flush=True)
+    return outcome
+
+
 def judge_all(problems: list[Problem], kept: Path, options: argparse.Namespace) -> list[Outcome]:
-    """Every outcome that is kept already, and the others measured, with one device: it has imported torch."""
-    outcomes = []
-    signal.signal(signal.SIGALRM, raise_timeout)
-    device = PythonDevice()
-    for problem in problems:
-        into = kept / f"{problem.name.replace('/', '_')}.json"
-        if not into.is_file() and not options.only_kept:
-            into.write_text(json.dumps(asdict(judge_within(problem, device, options))), encoding="utf-8")
-        outcome = Outcome(problem.name, "not measured")
-        if into.is_file():
-            outcome = Outcome(**json.loads(into.read_text(encoding="utf-8")))
-        outcomes.append(outcome)
-        print(outcome.status, outcome.name, outcome.why, file=sys.stderr, flush=True)
-    device.close()
-    return outcomes
+    """Every outcome that is kept already, and the others measured, some at a time."""
+    with ThreadPoolExecutor(options.jobs) as threads:
+        return list(threads.map(partial(outcome_of, kept=kept, options=options), problems))
 
 
 def commit_of(checkout: Path) -> str:
@@ -180,6 +213,7 @@ def measure(arguments: Sequence[str]) -> Figures:
     parser.add_argument("--only", default="", help="a pattern of the problems' names")
     parser.add_argument("--trials", type=int, default=4, help="trials of each problem")
     parser.add_argument("--seconds", type=int, default=600, help="a problem that takes longer is not judged")
+    parser.add_argument("--jobs", type=int, default=1, help="so many problems at once")
     parser.add_argument("--keep", type=Path, help="keep each outcome here, and use what is there already")
     parser.add_argument("--only-kept", action="store_true", help="measure nothing: use what is kept")
     options = parser.parse_args(arguments)
