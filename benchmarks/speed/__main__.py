@@ -3,13 +3,13 @@
 from benchmarks.measurement import Page, Section, main
 
 INTRO = """\
-The kernels that come with kfuzz, compared with PyTorch, torch.compile and Triton by the protocol of
+The kernels that come with kfuzz, compared with PyTorch, torch.compile, Triton, QuACK and Liger by the protocol of
 [bench.md](../../docs/bench.md)."""
 PAGE = Page(
     "speed",
     "How fast the kernels are",
     INTRO,
-    (Section("kernels", "The kernels beside torch, torch.compile and Triton", "kernels", ()),),
+    (Section("kernels", "The kernels beside their rivals", "kernels", ()),),
 )
 
 if __name__ == "__main__":

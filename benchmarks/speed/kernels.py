@@ -1,4 +1,4 @@
-"""Time the kernels on this GPU, and torch, torch.compile and Triton: `python -m benchmarks.speed measure kernels`.
+"""Time the kernels on this GPU, and their rivals: `python -m benchmarks.speed measure kernels`.
 
 Every figure is one of `kfuzz bench`: for kernels that the oracle keeps, by the protocol of docs/bench.md. Everything is
 compiled first, side by side, and nothing else runs while times are taken. The records are written size by size, so an
@@ -32,7 +32,7 @@ from kfuzz.timing.rivals import compile_rival, knows
 from kfuzz.timing.sizes import size_text, sizes_of
 from kfuzz.views.timing import as_document, table
 
-ALL = ("torch", "compile", "triton")
+ALL = ("torch", "compile", "triton", "quack", "liger")
 ROWS = (
     (1024, 512), (1024, 1024), (1024, 1023), (1024, 2048), (1024, 4096), (1024, 4095), (1024, 8192), (1024, 10240),
     (65536, 128), (32768, 256), (65536, 1024), (65536, 1023), (32768, 2048), (32768, 4096), (16384, 8192),
@@ -51,6 +51,9 @@ KERNELS: tuple[tuple[str, tuple[tuple[int, ...], ...], tuple[str, ...]], ...] = 
     ("transpose/tiled_vec4", ((4096, 4096), (4000, 3000)), ALL),
     ("rms_norm/block_in_registers", (*NORMS, (8192, 32768)), ALL),
     ("layer_norm/block_in_registers", NORMS, ALL),
+    ("rms_norm/bf16_vec8", (*NORMS, (8192, 32768)), ALL),
+    ("cross_entropy/block", LONG, ALL),
+    ("swiglu/bf16_pairs", NORMS, ALL),
     ("rms_norm/row_in_shared", ((8192, 49152),), ALL),
     ("layer_norm/row_in_shared", ((8192, 32768), (8192, 49152)), ALL),
     ("rms_norm/row_in_cluster", ((1024, 131072),), ALL),
@@ -79,7 +82,7 @@ def measure(arguments: Sequence[str]) -> Figures:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("build/speed"), help="folder for all that is recorded")
     parser.add_argument("--only", default="", help="names of kernels begin with this")
-    parser.add_argument("--against", default=",".join(ALL), help="which of torch,compile,triton are there")
+    parser.add_argument("--against", default=",".join(ALL), help="rivals that are installed, by commas")
     options = parser.parse_args(arguments)
     there = [name for name in options.against.split(",") if name]
     every = [
@@ -188,8 +191,9 @@ def size_record(kernel: str, heat: Heat, peak: float) -> Record:
         "copy": heat.rate(heat.copy) / 1e12 if own else None, "fraction": heat.fraction(own) if own else None,
         "plain": plain / own.median if own else None, "spread": own.spread if own else None,
         "peak": heat.rate(own) / peak if own else None,
-        "rivals": {rival.name: heat.fraction(rival) for rival in heat.rivals},
-        "rank": describe_rank(own, heat.rivals) if own else "", "refused": "; ".join(heat.refused.values()),
+        "rivals": {rival.name: heat.fraction(rival) for rival in heat.rivals}
+        | dict.fromkeys(name for name in heat.refused if name != kernel),
+        "rank": describe_rank(own, heat.rivals) if own else "", "refused": heat.refused.get(kernel, ""),
     }  # fmt: skip
 
 

@@ -18,20 +18,20 @@ from kfuzz.gpu import driver, nvidia
 from kfuzz.gpu.device import why_not
 from kfuzz.timing.apart import run_apart
 from kfuzz.timing.bench import KernelTimes, time_kernel
-from kfuzz.timing.rivals import NAMES, check_installed
+from kfuzz.timing.rivals import ALSO, RIVALS, check_installed
 from kfuzz.timing.sizes import sizes_of
 from kfuzz.trials.trial import ignore_progress
 from kfuzz.views import timing
 from kfuzz.views.report import STDOUT, write
 
-LIBRARIES = ("torch", "triton")
+LIBRARIES = tuple(dict.fromkeys(one.distribution for one in RIVALS.values()))
 
 
 def parse_rivals(_: click.Context, __: click.Parameter, written: str) -> tuple[str, ...]:
     """Parse rivals, separated by commas."""
-    names = tuple(name for name in written.split(",") if name)
-    if odd := [name for name in names if name not in NAMES]:
-        raise click.BadParameter(f"{odd[0]!r} is not a rival; choose from {', '.join(NAMES)}")
+    names = tuple(ALSO.get(name, name) for name in written.split(",") if name)
+    if odd := [name for name in names if name not in RIVALS]:
+        raise click.BadParameter(f"{odd[0]!r} is not a rival; choose from {', '.join(RIVALS)}")
     return names
 
 
@@ -47,7 +47,7 @@ def parse_sizes(
 @click.option("--size", "named", multiple=True, callback=parse_sizes, metavar="1024x4096",
               help="Sizes of the axes, in their order. You can repeat it. Default: five usual sizes.")  # fmt: skip
 @click.option("--against", callback=parse_rivals, default="", metavar="RIVALS",
-              help="Time these in the same run, separated by commas: torch, compile, triton. "
+              help=f"Time these in the same run, separated by commas: {', '.join(RIVALS)}. "
               "Default: none.")  # fmt: skip
 @click.option("--json", "json_file", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
               help="Write all recorded times to this file. - is standard output.")  # fmt: skip
@@ -75,7 +75,7 @@ def bench(
     KERNEL is a name, a glob, a .cu file or a folder. docs/bench.md explains each column and its uncertainty.
 
     \b
-    kfuzz bench softmax/fastest --against torch,compile,triton
+    kfuzz bench softmax/fastest --against torch,torch.compile,quack,liger
     kfuzz bench mine.cu --size 1024x4096 --size 65536x1023 --json before.json
     kfuzz bench mine.cu --size 1024x4096 --size 65536x1023 --compare before.json
 

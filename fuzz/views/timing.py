@@ -41,8 +41,15 @@ def table(timed: KernelTimes) -> list[str]:
                 f"{race.fraction(one):>9.3f} {one.spread:>6.1%}  {', '.join(filter(None, (word, tune)))}".rstrip()
             )
             size = ""
-        lines += [f"{size:>14}  {name}: no figure: {why}" for name, why in race.refused.items()]
+        for name, why in race.refused.items():
+            is_own = name == timed.kernel
+            lines.append(f"{size:>14}  {name}: no figure: {why}" if is_own else without_figure(size, name, why))
     return lines
+
+
+def without_figure(size: str, rival: str, why: str) -> str:
+    """The line of a rival that does not take a size."""
+    return f"{size:>14}  {rival:<22} {'-':>9} {'-':>7} {'-':>9} {'-':>6}  it does not take this: {why}"
 
 
 def heading(race: Heat | None) -> str:

@@ -1,4 +1,4 @@
-"""The kernels beside torch, torch.compile and Triton, and what each step of softmax brings."""
+"""The kernels beside their rivals, and what each step of softmax brings."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -6,26 +6,24 @@ from itertools import groupby
 from benchmarks.measurement import Measurement, Record
 from benchmarks.page import Lines, heading, table, text
 
-QUACK = {256: ".57", 1024: ".79", 4096: ".86 to .90", 8192: ".86 to .90", 16384: ".86 to .90"}
-"""The fraction of an H100's peak that QuACK publishes for its bfloat16 softmax, by columns."""
-BESIDE_QUACK = "softmax/fastest_bf16"
 COLUMNS = ("size", "best copy TB/s", "fraction", "of plain copies", "spread", "of peak")
 
 
 def show(made: Measurement) -> Lines:
     versions = made["versions"]
-    libraries = "".join(f", {name} {versions[name]}" for name in ("torch", "triton") if name in versions)
+    libraries = "".join(f", {name} {version}" for name, version in versions.items() if name not in ("cuda", "nvcc"))
     yield from text(
         f"Measured on an {made['gpu']}: CUDA {versions['cuda']}, nvcc {versions['nvcc']}{libraries}. Each figure is",
         "the median of 30 graph replays over rotated buffers, taken in turns with its rivals and with copies in the",
         "same run ([docs/bench.md](../../docs/bench.md)). A kernel has a figure only if the oracle keeps its",
         "answers. *Fraction* is the fraction of the best of those copies, and *of plain copies* that of the best",
         "copy that does not ask the cache to keep what it reads; *of peak* refers to the bandwidth of the memory",
-        "pins; half of the replays lie within the spread. A difference under 1 % is a tie.",
+        "pins; half of the replays lie within the spread. A difference under 1 % is a tie. A rival with - has a",
+        "function for the op that does not take this size.",
     )
     for kernel, sizes in groupby(made.table("kernels"), key=lambda one: one["kernel"]):
         yield from heading(kernel)
-        yield from show_kernel(list(sizes), is_beside_quack=kernel == BESIDE_QUACK)
+        yield from show_kernel(list(sizes))
     yield from heading("What each step brings")
     yield from table("llrr", ("kernel", "size", "us", "fraction of copy"), (
         (f"`{one['kernel']}`", one["size"], one["refused"] or f"{one['micros']:.1f}", show_fraction(one["fraction"]))
@@ -37,19 +35,11 @@ def show(made: Measurement) -> Lines:
         yield from text(f"The run ended before these were timed: {words}.")
 
 
-def show_kernel(sizes: Sequence[Record], is_beside_quack: bool) -> Lines:
+def show_kernel(sizes: Sequence[Record]) -> Lines:
     """A line for each size, a column for each rival."""
-    if is_beside_quack:
-        yield from text(
-            "QuACK publishes its softmax in bfloat16 as fractions of an H100's peak: the last column. Such a",
-            "fraction hardly changes from one GPU to another of its kind, but an H100 is another GPU, and QuACK was",
-            "not timed here.",
-        )
     rivals = list(dict.fromkeys(name for one in sizes for name in one["rivals"]))
-    columns = [*COLUMNS, *rivals, "rank", *(["QuACK, of an H100's peak"] * is_beside_quack)]
-    yield from table(f"l{'r' * (5 + len(rivals))}l{'l' * is_beside_quack}", columns, (
-        [*show_size(one, rivals), *([QUACK.get(one["cols"], "")] * is_beside_quack)] for one in sizes
-    ))  # fmt: skip
+    columns = [*COLUMNS, *rivals, "rank"]
+    yield from table(f"l{'r' * (5 + len(rivals))}l", columns, (show_size(one, rivals) for one in sizes))
 
 
 def show_size(one: Record, rivals: Sequence[str]) -> list[str]:
@@ -63,4 +53,4 @@ def show_size(one: Record, rivals: Sequence[str]) -> list[str]:
 
 
 def show_fraction(fraction: float | None) -> str:
-    return "" if fraction is None else f"{fraction:.3f}"
+    return "-" if fraction is None else f"{fraction:.3f}"

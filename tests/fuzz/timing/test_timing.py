@@ -1,5 +1,6 @@
 """How times are taken and evaluated, on recorded numbers and a clock that the test passes in."""
 
+import importlib.util
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -7,6 +8,7 @@ from itertools import cycle
 from types import SimpleNamespace
 from typing import cast
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -17,8 +19,9 @@ from paths import KERNELS
 from benchmarks.speed import kernels as speed
 from benchmarks.speed.sections.kernels import show_size
 from kfuzz.claims.kernel import load
+from kfuzz.commands.bench import bench, parse_rivals
 from kfuzz.commands.group import main
-from kfuzz.devices import ClaimError
+from kfuzz.devices import ClaimError, DeviceError
 from kfuzz.gpu import graphs
 from kfuzz.gpu.device import why_not
 from kfuzz.timing import copies, protocol
@@ -35,6 +38,7 @@ from kfuzz.timing.figures import (
     describe_change,
     describe_rank,
 )
+from kfuzz.timing.rivals import RIVALS, check_installed, compile_rival, knows
 from kfuzz.timing.sizes import sizes_of, tunes_at
 from kfuzz.views import timing
 
@@ -268,6 +272,46 @@ def test_the_table_tells_rate_fraction_and_who_is_ahead() -> None:
 def test_a_kernel_that_is_refused_has_no_figure_in_the_table() -> None:
     wrong = Heat({"rows": 2, "cols": 2}, MEGABYTES, (), (), (), {"k": "its answer is broken"})
     assert timing.table(KernelTimes("k", "softmax", (wrong,)))[1].endswith("no figure: its answer is broken")
+
+
+def test_a_rival_that_does_not_take_a_size_is_a_dash_and_no_failure() -> None:
+    held = heat(recorded("k", 130, 130), rivals=(recorded("torch", 260, 260),))
+    held.refused["QuACK"] = "8.6 GB in one array, and it takes 4"
+    lines = timing.table(KernelTimes("k", "softmax", (held,)))
+    assert lines[-1].split()[:4] == ["QuACK", "-", "-", "-"]
+    assert lines[-1].endswith("it does not take this: 8.6 GB in one array, and it takes 4")
+    record = speed.size_record("k", held, 4.8e12)
+    assert record["refused"] == ""
+    assert show_size(record, ["torch", "QuACK"])[6:] == ["0.485", "-", "ahead of torch by 100%"]
+
+
+def test_a_rival_gets_no_array_that_is_larger_than_it_takes() -> None:
+    class Large:
+        """As much of a tensor as is asked for."""
+
+        def numel(self) -> int:
+            return 1 << 31
+
+        def element_size(self) -> int:
+            return 4
+
+    with pytest.raises(MemoryError, match=r"8\.0 GB in one array, and it takes 4"):
+        compile_rival(None, "quack", "softmax", {"x": Large()})
+
+
+def test_rivals_are_named_as_users_write_them() -> None:
+    parameter = bench.params[0]
+    context = click.Context(bench)
+    assert parse_rivals(context, parameter, "quack,liger,torch.compile") == ("quack", "liger", "compile")
+    with pytest.raises(click.BadParameter, match="'numpy' is not a rival; choose from torch, compile, "):
+        parse_rivals(context, parameter, "torch,numpy")
+    assert {name for name in RIVALS if knows(name, "rms_norm")} == {"torch", "compile", "quack", "liger"}
+
+
+@pytest.mark.skipif(importlib.util.find_spec("quack") is not None, reason="QuACK is installed")
+def test_a_rival_that_is_not_installed_is_named_with_its_package() -> None:
+    with pytest.raises(DeviceError, match="--against quack: quack is not installed; leave it out, or install quack-k"):
+        check_installed(["quack"])
 
 
 def test_what_is_written_can_be_compared_with() -> None:
