@@ -1,5 +1,5 @@
 // Programs of one page: stores whose bytes an mbarrier counts (st.async), copies that arrive (cp.async.mbarrier.arrive), and a
-// tensor map with replaced fields. Arguments and answers as in bulk_copies.cu. For nvcc: -arch=sm_90a -std=c++17.
+// tensor map with replaced fields. Arguments and answers as in bulk_copies.cu. For nvcc: -std=c++17 -gencode arch=compute_90a,code=sm_90a.
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Programs of one page with mbarriers that count bytes and bulk copies. Arguments: names of cases, `wrong` before those that
-// are to have their bug. Each right case prints its name if its answer is right. For nvcc: -arch=sm_90a -std=c++17.
+// are to have their bug. Each right case prints its name if its answer is right. For nvcc: -std=c++17 -gencode arch=compute_90a,code=sm_90a.
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <cooperative_groups.h>

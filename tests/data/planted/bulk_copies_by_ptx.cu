@@ -1,6 +1,6 @@
 // What bulk_copies.cu and tensor_maps.cu do by cuda::ptx, as inline PTX. Arguments and answers as there. A ring of stages, with
 // one thread that copies; loads and stores of boxes, reductions, multicast and arrivals in clusters.
-// For nvcc: -arch=sm_90a -std=c++17.
+// For nvcc: -std=c++17 -gencode arch=compute_90a,code=sm_90a.
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <cstdint>

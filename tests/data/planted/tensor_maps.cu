@@ -1,5 +1,5 @@
 // Programs of one page that copy boxes of tensors (TMA). Arguments and answers as in bulk_copies.cu. Right cases cover ranks 1
-// to 5, all swizzles, fills, element strides and reductions. For nvcc: -arch=sm_90a -std=c++17.
+// to 5, all swizzles, fills, element strides and reductions. For nvcc: -std=c++17 -gencode arch=compute_90a,code=sm_90a.
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <cuda/barrier>

@@ -1,6 +1,6 @@
 // Programs of one page that multiply by warpgroups (wgmma). Arguments and answers as in bulk_copies.cu. Right cases cover types,
 // swizzles, both orders of both factors, factors in registers, signs and sums that are not added to: boxes of tensors bring the
-// factors, small integers, and the host multiplies too. For nvcc: -arch=sm_90a -std=c++17.
+// factors, small integers, and the host multiplies too. For nvcc: -std=c++17 -gencode arch=compute_90a,code=sm_90a.
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <cuda/barrier>
