@@ -168,6 +168,7 @@ OF_PLACE: dict[str, Callable[[Numbers, int], Any]] = {
     "layer_norm": _layer_norm,
     "rms_norm": lambda row, at: row[at] / mp.sqrt(_squares(row) / len(row) + mp.mpf("1e-6")),
     "normalize": lambda row, at: row[at] / max(mp.sqrt(_squares(row)), mp.mpf("1e-12")),
+    "unit": lambda row, at: row[at] / mp.sqrt(_squares(row)) if any(row) else row[at],
     "zscore": lambda row, at: (row[at] - _mean(row)) / mp.sqrt(_variance(row)),
 }
 """Functions of a row that give a row, at one place of it."""

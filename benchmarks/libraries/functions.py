@@ -12,7 +12,7 @@
     index    the type of its integers, and integers: an array of them, in a program
     strides  "any": it takes arrays that are not contiguous
     arrays   the library whose arrays it takes, if not numpy's
-    [[documentation]]  what the library's documentation says of some functions, or of some answers
+    [[documentation]]  a sentence of the library's documentation about some functions, types or answers, word for word
 
 The other tables are shapes of shapes.toml: each row is a function by its name, and its expression in the arrays.
 Adding a library is adding a file. Knows TOML and claims; it judges nothing.
@@ -55,11 +55,13 @@ class Documented:
     answers: str = ""
     but: tuple[str, ...] = ()
     """Functions of which it does not speak."""
+    types: tuple[str, ...] = ()
 
-    def allows(self, function: str, is_infinite: bool) -> bool:
+    def allows(self, function: str, element: str, is_infinite: bool) -> bool:
         """Whether it speaks of such an answer of a function."""
         of_function = function not in self.but and (not self.functions or function in self.functions)
-        return of_function and (self.answers != "infinite" or is_infinite)
+        of_type = not self.types or element in self.types
+        return of_function and of_type and (self.answers != "infinite" or is_infinite)
 
 
 @dataclass(frozen=True)
@@ -90,20 +92,24 @@ class Library:
                 tuple(one.get("functions", ())),
                 one.get("answers", ""),
                 tuple(one.get("but", ())),
+                tuple(one.get("types", ())),
             )
             for one in self.words.get("documentation", ())
         ]
 
     def functions(self) -> Iterator["Function"]:
-        """Its functions, each in each type."""
+        """Its functions, each in each type in which it is judged."""
+        return (one for one in self._every() if not one.is_left_out)
+
+    def left_out(self) -> Iterator["Function"]:
+        """Those that are not judged in float32."""
+        return (one for one in self._every() if one.is_left_out)
+
+    def _every(self) -> Iterator["Function"]:
         for shape, calls in self.words.items():
-            if shape in (*KEYS, *ALSO):
-                continue
-            for function, operator in calls.items():
-                for element in self.words["types"]:
-                    if element == "f32" and function in IN_SIXTEEN_BITS and shape != "rows":
-                        continue
-                    yield Function(self, shape, function, operator, element)
+            if shape not in (*KEYS, *ALSO):
+                for function, operator in calls.items():
+                    yield from (Function(self, shape, function, operator, element) for element in self.words["types"])
 
 
 @dataclass(frozen=True)
@@ -123,6 +129,11 @@ class Function:
     @property
     def key(self) -> str:
         return f"{self.shape}-{self.name}-{self.element}"
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether another formula of it would be accused."""
+        return self.element == "f32" and self.name in IN_SIXTEEN_BITS and self.shape != "rows"
 
     @property
     def call(self) -> str:

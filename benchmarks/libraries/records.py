@@ -17,8 +17,10 @@ from benchmarks.libraries.judging import Claim, Result
 from benchmarks.measurement import commit, machine
 
 HERE = Path(__file__).parent
-RULE = (HERE / "judging.py", HERE / "exact_values.py")
-"""What grades an answer and computes it a second time."""
+JUDGING, EXACT = HERE / "judging.py", HERE / "exact_values.py"
+"""What grades an answer, and what computes it a second time."""
+ROW = re.compile(r'^    "(\w+)": .*\n', re.MULTILINE)
+"""A function's row in a table of EXACT. Those of other functions are no part of its rule."""
 KFUZZ = (HERE.parents[1] / "fuzz", HERE.parents[1] / "oracle")
 OP = re.compile(r'^# op = "(/.*)"$', re.MULTILINE)
 WORDS = {
@@ -74,7 +76,7 @@ class Records:
 
     def now(self, one: Claim) -> Made:
         """Of what a result would be made now."""
-        return Made(entry_of(one, self.device), *sources(), installed(one), *place())
+        return Made(entry_of(one, self.device), rule_of(one.name), kfuzz(), installed(one), *place())
 
     def keep(self, one: Claim, result: Result) -> None:
         """Write a result, whole or not at all."""
@@ -111,18 +113,24 @@ class Records:
 
 
 @cache
-def sources() -> tuple[str, str]:
-    """Digests of the rule, and of kfuzz."""
-    python = [path for folder in KFUZZ for path in sorted(folder.rglob("*.py"))]
-    return digest(RULE), digest(python)
+def rule_of(name: str) -> str:
+    """The digest of what grades the answers of a function, and computes them a second time."""
+    exact = ROW.sub(lambda row: row[0] if row[1] == name else "", EXACT.read_text(encoding="utf-8"))
+    return digest([JUDGING.read_bytes(), exact.encode()])
 
 
-def digest(paths: Iterable[Path]) -> str:
-    """The digest of some files."""
-    of_all = hashlib.sha256()
-    for path in paths:
-        of_all.update(hashlib.sha256(path.read_bytes()).digest())
-    return of_all.hexdigest()[:16]
+@cache
+def kfuzz() -> str:
+    """The digest of kfuzz."""
+    return digest(path.read_bytes() for folder in KFUZZ for path in sorted(folder.rglob("*.py")))
+
+
+def digest(parts: Iterable[bytes]) -> str:
+    """The digest of some texts."""
+    whole = hashlib.sha256()
+    for part in parts:
+        whole.update(hashlib.sha256(part).digest())
+    return whole.hexdigest()[:16]
 
 
 @cache

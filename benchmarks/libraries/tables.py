@@ -26,6 +26,8 @@ def page(results: Results, device: str, installed: Installed) -> str:
         table(("library", *COUNTED, "functions with defects"), by_library(results, installed)),
         "### Defects\n" + ABOUT_DEFECTS,
         table(columns, defects(results, installed)),
+        "### What the documentation says\n" + ABOUT_DOCUMENTATION,
+        table(("library", "defects", "where", "sentence"), sentences(results, installed)),
         "### Other findings",
         table(("library", "function", "type", "what"), others(results, installed)),
         "### Suspects\n" + ABOUT_SUSPECTS,
@@ -34,13 +36,16 @@ def page(results: Results, device: str, installed: Installed) -> str:
         "\n".join(programs(results)),
         "### What each function does\n" + ABOUT_FUNCTIONS,
         *functions_of_each(results),
-        "### What was not judged, and why",
-        table(("functions", "why"), not_judged(results)),
+        "### What was not judged, and why\n" + about_not_judged(results),
+        table(("pairs", "why"), not_judged(results)),
     ]
     return "\n\n".join(part for part in parts if part)
 
 
 COUNTED = (
+    "trials",
+    "rows",
+    "hours",
     "pairs",
     "kept",
     "suspect",
@@ -56,13 +61,19 @@ Each is the gravest answer that was met, made small. *Lost* is an infinity or Na
 an error as large as the right answer. Otherwise the column *units* says how many units of the last place an answer is
 off: more than one, so that it is not even a neighbour of the right one. *Exactly* is the second computation, by mpmath
 from the definition, for the input as it is stored. *Allowed* names a sentence of the library's documentation that
-allows such an answer; `-` means that we know of none."""
+allows such an answer; `-` means that we found none."""
+ABOUT_DOCUMENTATION = """\
+The sentences that allow defects above, word for word from the documentation of the versions that were judged. One that
+lists the types of a function without float16 allows any answer in float16."""
 ABOUT_SUSPECTS = """\
 Answers that some other way to compute the same function may give in the same arithmetic, such as 1 + erf(x) for
 erfc(-x), and that are more than one unit off. They do not count as defects."""
 ABOUT_PROGRAMS = """\
 Each runs where the library is installed, without kfuzz. `python -m benchmarks.libraries.programs` runs them all, and
 compares what they print."""
+IN_FLOAT32 = """\
+not tried in float32: no error of the function is documented there, and another formula of it would be accused; in 16
+bits one rounding is allowed""".replace("\n", " ")
 ABOUT_FUNCTIONS = """\
 A number is the largest error that was met, in units of the derived bound (1 is the bound itself). In 16 bits the bound
 is often the one nearest number: 0 means that every answer was that number. *n units* is the gravest wrong answer; *1
@@ -81,12 +92,12 @@ def summary(results: Results, device: str) -> str:
     allowed = sum(documented(one, result) is not None for one, result in found)
     hours = sum(result.seconds for result in every) / 3600
     libraries = len({one.library for one in results})
-    by_column = ", ".join(f"{counts[name]} {name}" for name in COUNTED[1:] if name != "of them documented")
+    by_column = ", ".join(f"{counts[name]} {name}" for name in COUNTED[4:] if name != "of them documented")
     trials, rows = sum(result.trials for result in every), sum(result.rows for result in every)
     lost = sum(result.grade == "lost" for _, result in found)
     return (
         f"{len(results)} pairs of a function and a type of {libraries} libraries on the {device}: {by_column}; "
-        f"{trials:,} trials, {rows:,} rows, {hours:.1f} hours.\n\n"
+        f"{trials:,} trials, {rows:,} rows, {hours:.1f} hours of all processes together.\n\n"
         f"{len(found)} defects of {len(of_functions)} functions in {len({library for library, _ in of_functions})} "
         f"libraries: {lost} answers are lost and {len(found) - lost} more than one unit off; the documentation allows "
         f"{allowed} of them, and {shown} have a program of three lines. mpmath confirms {confirmed} accusations and "
@@ -118,7 +129,7 @@ def documented(one: Claim, result: Result) -> Documented | None:
     if not isinstance(one, Function):
         return None
     is_infinite = abs(result.got) == float("inf") or result.got != result.got
-    return next((each for each in one.of.documentation if each.allows(one.name, is_infinite)), None)
+    return next((each for each in one.of.documentation if each.allows(one.name, one.element, is_infinite)), None)
 
 
 def table(columns: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
@@ -135,12 +146,15 @@ def by_library(results: Results, installed: Installed) -> Iterator[Sequence[str]
         found = [(one, result) for one, result in of_it.items() if is_defect(result)]
         allowed = sum(documented(one, result) is not None for one, result in found)
         first = next(iter(of_it))
+        every = list(of_it.values())
+        effort = [sum(result.trials for result in every), sum(result.rows for result in every)]
+        hours = sum(result.seconds for result in every) / 3600
         numbers = [
             len(of_it),
             *(counts[name] for name in ("kept", "suspect", "one unit off", "other findings", "defects")),
         ]
         numbers += [allowed, counts["refused"], counts["not judged"], len({one.name for one, _ in found})]
-        yield (f"{first.package} {installed(first)}", *map(str, numbers))
+        yield (f"{first.package} {installed(first)}", *map(str, effort), f"{hours:.2f}", *map(str, numbers))
 
 
 def defects(results: Results, installed: Installed, status: str = "broken") -> Iterator[Sequence[str]]:
@@ -157,6 +171,16 @@ def defects(results: Results, installed: Installed, status: str = "broken") -> I
             "lost" if result.grade == "lost" else f"{result.units:.3g}",
             f"allowed: {says.at}" if says else "-",
         )
+
+
+def sentences(results: Results, installed: Installed) -> Iterator[Sequence[str]]:
+    """A row for each sentence that allows a defect, and how many it allows."""
+    used = Counter(
+        (f"{one.package} {installed(one)}", says.at, says.says)
+        for one, result in results.items()
+        if is_defect(result) and (says := documented(one, result))
+    )
+    yield from ((library, str(count), at, says) for (library, at, says), count in used.items())
 
 
 def others(results: Results, installed: Installed) -> Iterator[Sequence[str]]:
@@ -228,6 +252,23 @@ def cell(result: Result) -> str:
     return {"nearest": "1 unit", "flushed": "flushed"}.get(result.grade, f"**{result.words.partition(',')[0]}**")
 
 
+def about_not_judged(results: Results) -> str:
+    """How many pairs have no result."""
+    refused = sum(result.status == "refused" for result in results.values())
+    tried = sum(result.status == "not judged" for result in results.values())
+    never = len(left_out(results))
+    return (
+        f"{never + tried + refused} pairs of listed functions: {never} were not tried, {tried} were tried and not "
+        f"judged, and the library refused {refused}."
+    )
+
+
+def left_out(results: Results) -> list[Function]:
+    """The pairs of the libraries' lists that are not tried."""
+    libraries = dict.fromkeys(one.of for one in results if isinstance(one, Function))
+    return [one for library in libraries for one in library.left_out()]
+
+
 def not_judged(results: Results) -> Iterator[Sequence[str]]:
     """The reasons, the most frequent first."""
     reasons = Counter(
@@ -235,4 +276,5 @@ def not_judged(results: Results) -> Iterator[Sequence[str]]:
         for one, result in results.items()
         if result.status in ("not judged", "refused")
     )
-    yield from ((str(count), words) for words, count in reasons.most_common())
+    reasons[IN_FLOAT32] += len(left_out(results))
+    yield from ((str(count), words) for words, count in reasons.most_common() if count)

@@ -1,6 +1,9 @@
 """The second computation of an accused element is the function's definition, and may contradict the oracle."""
 
+import ast
+import json
 import math
+from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -56,7 +59,7 @@ OF_ROW = {
 OF_PLACE = {
     "softmax": SOFT[1], "log_softmax": math.log(SOFT[1]), "prefix_sum": 1.75,
     "layer_norm": OFF[1] / math.sqrt(ROW.var() + 1e-5), "rms_norm": 1.25 / math.sqrt((ROW**2).mean() + 1e-6),
-    "normalize": 1.25 / math.hypot(*ROW), "zscore": OFF[1] / ROW.std(),
+    "normalize": 1.25 / math.hypot(*ROW), "unit": 1.25 / math.hypot(*ROW), "zscore": OFF[1] / ROW.std(),
 }  # fmt: skip
 OF_TWO_ROWS = {
     "cosine": ROW @ OTHER / math.hypot(*ROW) / math.hypot(*OTHER), "dot": ROW @ OTHER,
@@ -120,3 +123,30 @@ def test_an_accusation_that_the_definition_contradicts_is_withdrawn(lo: float, h
     found = confirm(one, cast(Kernel, kernel), cast(Failure, SimpleNamespace(subject=subject, defect=defect)), Tried())
     assert found.status == status
     assert found.exact.startswith("0.62245933120185456464")
+
+
+def test_the_definitions_import_nothing_of_kfuzz() -> None:
+    tree = ast.parse(Path(exact_values.__file__).read_text())
+    froms = [node.module or "." for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    names = [one.name for node in ast.walk(tree) if isinstance(node, ast.Import) for one in node.names]
+    assert {one.split(".")[0] for one in (*froms, *names)} == {
+        "collections",
+        "dataclasses",
+        "typing",
+        "numpy",
+        "mpmath",
+    }
+
+
+def test_no_answer_that_the_page_accuses_is_the_number_nearest_to_the_exact_one() -> None:
+    bits = {"f32": (24, -126), "bf16": (8, -126), "f16": (11, -14)}
+    for path in (Path(exact_values.__file__).parent / "data").glob("*.json"):
+        table = json.loads(path.read_text())["tables"]["results"]
+        rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+        for row in rows:
+            if row["status"] == "broken" and row["exact"] and math.isfinite(row["got"]):
+                digits, least = bits[row["key"].rpartition("-")[2]]
+                exact, got = Fraction(row["exact"]), Fraction(row["got"])
+                smaller = max(min(abs(exact), abs(got)), Fraction(1, 1 << 900))
+                place = Fraction(2) ** (max(math.frexp(smaller)[1] - 1, least) - digits + 1)
+                assert abs(got - exact) > place / 2, (row["library"], row["key"])

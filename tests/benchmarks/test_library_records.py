@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.libraries import functions
+from benchmarks.libraries import records as on_disk
 from benchmarks.libraries.judge import groups_of
 from benchmarks.libraries.judging import Result
-from benchmarks.libraries.records import WORDS, Records
+from benchmarks.libraries.records import WORDS, Records, rule_of
 
 ROOT = next(one for one in functions.library("numpy").functions() if one.key == "number-sqrt-f16")
 KEPT = Result("kept", "", 5, 5, 1.0, 0.25)
@@ -55,3 +56,18 @@ def test_the_functions_are_judged_in_parts_that_occupy_every_process() -> None:
     assert sum(map(len, parts)) == 120
     assert len(parts) >= 12
     assert len(list(groups_of({"numpy": [ROOT] * 3}, 8))) == 3
+
+
+def test_the_rule_of_a_function_is_not_that_of_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {name: rule_of(name) for name in ("sqrt", "exp")}
+    changed = tmp_path / "exact_values.py"
+    text = on_disk.EXACT.read_text()
+    row = '    "sqrt": mp.sqrt,\n'
+    assert row in text
+    changed.write_text(text.replace(row, '    "sqrt": lambda x: mp.root(x, 2),\n'))
+    monkeypatch.setattr(on_disk, "EXACT", changed)
+    rule_of.cache_clear()
+    after = {name: rule_of(name) for name in before}
+    rule_of.cache_clear()
+    assert after["sqrt"] != before["sqrt"]
+    assert after["exp"] == before["exp"]

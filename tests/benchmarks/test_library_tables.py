@@ -26,13 +26,16 @@ def test_a_lost_answer_is_a_defect_with_its_exact_value_and_its_program() -> Non
     assert "\n".join(LOST.program) in text
     assert "| `np.mean(x, axis=-1)` | 0.25 |" in text
     assert "| 1 | why not |" in text
+    assert "1 were tried and not judged" in text
+    assert f"{len(list(NUMPY[0].of.left_out()))} were not tried" in text
     assert [one["prints"] for one in program_entries(results, lambda _: "2.0")] == ["inf"]
 
 
 def test_what_the_documentation_allows_is_said_and_one_unit_is_no_defect() -> None:
     documented = page({of("std"): LOST}, "cpu", lambda _: "2.0")
     assert "the documentation allows 1 of them" in documented
-    assert "allowed: numpy.std and numpy.var, Notes" in documented
+    assert "allowed: numpy.std, Notes" in documented
+    assert "| numpy 2.0 | 1 | numpy.std, Notes | For floating-point input, the standard deviation" in documented
     near = page({of("l2_norm"): replace(LOST, grade="nearest", units=0.7)}, "cpu", lambda _: "2.0")
     assert "0 defects" in near
     assert "1 one unit off" in near
@@ -41,3 +44,10 @@ def test_what_the_documentation_allows_is_said_and_one_unit_is_no_defect() -> No
 
 def test_a_second_computation_that_is_missing_makes_no_defect() -> None:
     assert "0 defects" in page({of("l2_norm"): replace(LOST, exact="")}, "cpu", lambda _: "2.0")
+
+
+def test_a_sentence_about_a_type_allows_no_answer_in_another() -> None:
+    sentence = functions.Documented("types float32 and float64", "norm, Args", ("l2_norm",), types=("f16",))
+    assert sentence.allows("l2_norm", "f16", is_infinite=False)
+    assert not sentence.allows("l2_norm", "f32", is_infinite=False)
+    assert not sentence.allows("mean", "f16", is_infinite=False)
