@@ -220,18 +220,19 @@ class Function:
         ]
         return "\n".join(lines) + "\n"
 
-    def program(self, arrays: Mapping[str, Any], index: Sequence[int], device: str) -> tuple[str, ...]:
-        """Three lines that print an element of the answer, without kfuzz."""
+    def program(
+        self, arrays: Mapping[str, Any], index: Sequence[int], device: str, by_columns: bool = False
+    ) -> tuple[str, ...]:
+        """Three lines that print an element of the answer, without kfuzz. Rows of arrays are contiguous, or columns."""
         words = self.of.words
         every = words.get(f"made_{device}", words["made"])
         integers = words.get(f"integers_{device}", words.get("integers", every.split("(")[0] + "(NUMBERS)"))
         made = [integers if name == "labels" else every for name in self.roles]
-        values = [
-            self._filled(text).replace(
-                "NUMBERS", written(arrays[role].astype(int if name == "labels" else float).tolist())
-            )
-            for text, (name, role) in zip(made, self.roles.items(), strict=True)
-        ]
+        values = []
+        for text, (name, role) in zip(made, self.roles.items(), strict=True):
+            array, is_turned = arrays[role], by_columns and arrays[role].ndim == 2
+            numbers = written((array.T if is_turned else array).astype(int if name == "labels" else float).tolist())
+            values.append(self._filled(text).replace("NUMBERS", numbers) + ".T" * is_turned)
         setup = self._filled(words.get("setup", "")).strip()
         place = f"[{', '.join(map(str, index))}]" if index else ""
         return (

@@ -3,9 +3,7 @@
 Knows trials and the minimizer; it knows neither processes nor pages.
 """
 
-import io
 import time
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,6 +14,7 @@ from numpy.typing import NDArray
 
 from benchmarks.libraries.exact_values import exact_value
 from benchmarks.libraries.functions import Function
+from benchmarks.libraries.reproducing import shortest_program
 from kfuzz.callables.device import PythonDevice
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.claims.kernel import Kernel, load
@@ -209,31 +208,5 @@ def confirm(one: Claim, kernel: Kernel, failure: Failure, tried: Tried, device: 
     units = float(abs(worst.got - number)) / last_place(element, float(number))
     made = replace(made, units=units, grade=grade(worst.got, float(number), element))
     if isinstance(one, Function):
-        made = replace(made, program=shortest_program(one, inputs, worst, device))
+        made = replace(made, program=shortest_program(one, inputs, worst.index, worst.got, device))
     return made
-
-
-def shortest_program(
-    one: Function, inputs: Mapping[str, NDArray[np.float64]], worst: Worst, device: str
-) -> tuple[str, ...]:
-    """Three lines that print the wrong answer, of the accused row or element alone if it is enough; none if none do."""
-    row = {role: array[worst.index[0]][None] for role, array in inputs.items()}
-    element = {role: np.asarray(array)[worst.index][None, None] for role, array in inputs.items() if array.ndim == 2}
-    tries = [(inputs, worst.index)]
-    if one.shape != "channels":
-        tries.insert(0, (row, (0, *worst.index[1:])))
-    if one.shape in ("number", "two", "logits"):
-        tries.insert(0, (element, (0, 0)))
-    programs = (one.program(arrays, index, device) for arrays, index in tries)
-    return next((program for program in programs if printed(program) == repr(worst.got)), ())
-
-
-def printed(program: tuple[str, ...]) -> str:
-    """What a program prints, run in this process, where a library is imported once for all of its functions."""
-    out = io.StringIO()
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            exec("\n".join(program), {"print": lambda value: out.write(repr(value))})  # noqa: S102  a program of this list
-    except Exception as error:  # whatever a library raises: the program does not show the answer
-        return repr(error)
-    return out.getvalue()

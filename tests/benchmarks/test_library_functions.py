@@ -10,6 +10,7 @@ import pytest
 from benchmarks.libraries import functions, narrow
 from benchmarks.libraries.exact_values import exact_value
 from benchmarks.libraries.judging import grade, judge
+from benchmarks.libraries.reproducing import printed, shortest_program
 from kfuzz.callables.device import PythonDevice
 from kfuzz.claims.kernel import load
 from kfuzz.oracle.elements import F16, F32
@@ -77,3 +78,15 @@ def test_the_grade_says_how_wrong_a_float16_answer_is(got: float, right: float, 
 
 def test_a_zero_for_a_denormal_of_float32_is_flushed_and_not_lost() -> None:
     assert grade(0.0, 1e-40, F32) == "flushed"
+
+
+def test_a_program_shows_the_accused_row_alone_or_the_layout_that_is_wrong() -> None:
+    (total,) = (one for one in EVERY if one.key == "row-row_sum-f16" and one.library == "numpy")
+    x = np.zeros((7, 33))
+    x[2, [7, 8, 17]] = 100, -1.400390625, -100
+    by_rows = shortest_program(total, {"x": x}, (2,), -1.400390625, "cpu")
+    assert "[0]" in by_rows[-1]
+    by_columns = shortest_program(total, {"x": x}, (2,), -1.375, "cpu")
+    assert by_columns[1].endswith("np.float16).T")
+    assert printed(by_columns) == "-1.375"
+    assert shortest_program(total, {"x": x}, (2,), 5.0, "cpu") == ()
