@@ -22,7 +22,7 @@ from kfuzz.search.scale import BUDGET
 from kfuzz.search.vast import Rung
 from kfuzz.trials.defect import Defect
 from kfuzz.trials.locating import locate
-from kfuzz.trials.trial import PreparedTrial, Trial, judge_outcome, prepare
+from kfuzz.trials.trial import PreparedTrial, Trial, judge_outcome, prepare, several_of
 from kfuzz.trials.unjudged import Unjudged, without_numbers
 
 LEAST_TIMEOUT, SURE_TIMEOUT = 0.5, 2.0
@@ -261,8 +261,9 @@ def _finish_trial(
         outcome = answer()
         with errors_of_one_kernel(one.index):
             trial = judge_outcome(
-                one.prepared, outcome, device.name, time.perf_counter() - began, device.run, looks_at_all=True
-            )
+                one.prepared, outcome, device.name, time.perf_counter() - began, device.run, several_of(device),
+                looks_at_all=True,
+            )  # fmt: skip
     except UnsupportedError as error:
         yield BlockEnd(block, "unsupported", str(error))
         return

@@ -4,6 +4,7 @@ A device is given a `Job`, where every size is a number, and a `Probe`, and retu
 claims, cases or the right answer.
 """
 
+from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
 from kfuzz.devices.errors import (
@@ -68,6 +69,7 @@ __all__ = [
     "Run",
     "Sampling",
     "Step",
+    "Together",
     "TogetherError",
     "UnexpectedError",
     "UnsupportedError",
@@ -98,6 +100,14 @@ class Locating(Device, Protocol):
 
     def find_store(self, job: Job, probe: Probe, array: str, index: int) -> tuple[str, int] | None:
         """The header, or nothing for the kernel file, and the line that stored an element; None if it cannot tell."""
+
+
+@runtime_checkable
+class Together(Device, Protocol):
+    """A device that runs several jobs in less time than one after another."""
+
+    def run_all(self, jobs: Sequence[tuple[Job, Probe]]) -> list[Callable[[], Outcome]]:
+        """Run jobs; for each a function that returns its outcome, or raises its error, as `run` would."""
 
 
 @runtime_checkable

@@ -228,10 +228,20 @@ class Worker:
 
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job to its end, its time-out, or the end of the process; raise only ClaimError or DeviceError."""
-        self._asked.append(_Request(job, probe))
+        (outcome,) = self.run_all([(job, probe)])
+        return outcome()
+
+    def run_all(self, jobs: Sequence[tuple[Job, Probe]]) -> list[Callable[[], Outcome]]:
+        """Run jobs one after another, without a wait for the caller between them. Each result is a function that
+        returns the job's outcome, or raises ClaimError or DeviceError.
+        """
+        own = [_Request(job, probe) for job, probe in jobs]
+        self._asked.extend(own)
         for one in list(self._asked):
             self._settle(one)
-        return _result_of(self._asked.pop())
+        for _ in own:
+            self._asked.pop()
+        return [partial(_result_of, one) for one in own]
 
     def ask(self, job: Job, probe: Probe) -> None:
         """Queue a job; `answer` returns its outcome."""

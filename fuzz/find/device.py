@@ -5,7 +5,7 @@ Knows which devices exist; each device knows its own requirements.
 
 import os
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from types import TracebackType
@@ -14,7 +14,7 @@ from kfuzz.callables.device import PythonDevice
 from kfuzz.callables.real_torch import NAME, RealTorch, check_torch
 from kfuzz.campaign.campaign import Lane
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.devices import Ahead, Device, DeviceError, Job, Locating, Outcome, Probe, is_python
+from kfuzz.devices import Ahead, Device, DeviceError, Job, Locating, Outcome, Probe, Together, is_python
 from kfuzz.devices.machine_memory import share_of
 from kfuzz.gpu.device import GpuDevice, why_not
 
@@ -46,6 +46,11 @@ class NamedDevice:
             self._of_python = self._of_python or PythonDevice(self.name, self._guard_all, share_of(self._share))
             return self._of_python.run(job, probe)
         return self._cuda().run(job, probe)
+
+    def run_all(self, jobs: Sequence[tuple[Job, Probe]]) -> list[Callable[[], Outcome]]:
+        """Run several jobs, all of CUDA together."""
+        device = None if any(is_python(job) for job, _ in jobs) else self._cuda()
+        return device.run_all(jobs) if isinstance(device, Together) else [partial(self.run, *one) for one in jobs]
 
     def find_store(self, job: Job, probe: Probe, array: str, index: int) -> tuple[str, int] | None:
         """The file and line that stored an element, if the job's device can find it."""

@@ -5,7 +5,8 @@ Knows processes and outcomes; it must not import pycuda.
 
 import functools
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from kfuzz.devices import DeviceError, Job, Outcome, Probe, is_host
 from kfuzz.devices.confirming import confirm, is_doubtful
@@ -46,6 +47,11 @@ class GpuDevice:
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job; raise only ClaimError or DeviceError."""
         return self._confirmed(job, probe, lambda: self._worker.run(job, probe))
+
+    def run_all(self, jobs: Sequence[tuple[Job, Probe]]) -> list[Callable[[], Outcome]]:
+        """Run several jobs with one wait for the GPU, if they can run together."""
+        firsts = self._worker.run_all(jobs)
+        return [partial(self._confirmed, *one, first) for one, first in zip(jobs, firsts, strict=True)]
 
     def ask(self, job: Job, probe: Probe) -> None:
         """Queue a job."""

@@ -3,7 +3,7 @@
 Knows kernels, cases and outcomes; it does not know what a right answer is.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,6 +17,8 @@ from kfuzz.devices import Finding, Job, Outcome, Probe
 
 RunJob = Callable[[Job, Probe], Outcome]
 """Runs a job on the device of the trial."""
+RunJobs = Callable[[Sequence[tuple[Job, Probe]]], Sequence[Callable[[], Outcome]]]
+"""Runs several jobs there, and returns a function for each that returns its outcome or raises its error."""
 NamedOutputs = Mapping[str, NDArray[np.generic]]
 """Outputs by the name of their buffer, or by their role."""
 
@@ -42,6 +44,8 @@ class Examined:
     """The name of the device of the trial."""
     other_sizes: Callable[[], tuple[Job, ...]]
     """Makes calls of other sizes, with the values of this one: smaller, larger, and with other values."""
+    run_jobs: RunJobs | None = None
+    """None if the device runs jobs only one after another."""
 
 
 @dataclass(frozen=True)

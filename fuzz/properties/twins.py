@@ -4,14 +4,15 @@ A kernel whose answers vary by themselves says nothing about its twin: a differe
 again each time. Knows jobs and bits; it does not know what a twin is for.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome
+from kfuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome, Probe
 from kfuzz.devices.comparing import bits
 from kfuzz.kinds import Kind
 from kfuzz.oracle.elements import BY_DTYPE, values
@@ -63,9 +64,29 @@ class TwinComparison:
 
 
 def compare(trial: Examined, twin: Twin) -> TwinComparison:
-    """Run a trial's job and its twin in the same manner, as often as it takes to be sure."""
+    """Compare a trial's job with its twin."""
+    return next(compare_each(trial, [twin]))
+
+
+def compare_each(trial: Examined, twins: Sequence[Twin]) -> Iterator[TwinComparison]:
+    """Compare a trial's job with each of its twins. All twins run together, before the first is compared: a GPU that
+    several processes share makes each of them wait for its turn.
+    """
+    for twin, outcome in zip(twins, run_together(trial, [one.job for one in twins]), strict=True):
+        yield _compare(trial, twin, outcome)
+
+
+def _compare(trial: Examined, twin: Twin, second: Outcome) -> TwinComparison:
+    """Compare with a twin that has run, and run both again as often as it takes to be sure of a difference.
+
+    If the trial itself has given the twin's bits, these are an answer of the job, and it need not run again.
+    """
+    if second.runs and not has_error(second) and trial.outcome.runs and not has_error(trial.outcome):
+        known = twin.own(trial.outcome.runs[0].outputs)
+        if first_difference(known, twin.others(second.runs[0].outputs)) is None:
+            return TwinComparison(Agreement.SAME, outcome=second)
     own, others = (replace(one, earlier=()) for one in (trial.bound.job, twin.job))
-    first, second = run_once(trial, own), run_once(trial, others)
+    first = run_once(trial, own)
     if not (first.runs and second.runs) or has_error(first) or has_error(second):
         return TwinComparison(Agreement.NOT_RUN, outcome=second)
     left, right = twin.own(first.runs[0].outputs), twin.others(second.runs[0].outputs)
@@ -82,8 +103,25 @@ def compare(trial: Examined, twin: Twin) -> TwinComparison:
 
 def run_once(trial: Examined, job: Job) -> Outcome:
     """One unchecked run of a job, in the manner that the trial's seed gives; no run if the device cannot."""
+    return _outcome_of(lambda: trial.run_job(job, once(trial)))
+
+
+def run_together(trial: Examined, jobs: Sequence[Job]) -> list[Outcome]:
+    """One such run of each job, without its earlier calls."""
+    alone = [(replace(job, earlier=()), once(trial)) for job in jobs]
+    if trial.run_jobs is None or len(alone) < 2:
+        return [_outcome_of(partial(trial.run_job, *one)) for one in alone]
+    return [_outcome_of(one) for one in trial.run_jobs(alone)]
+
+
+def once(trial: Examined) -> Probe:
+    """The probe of one unchecked run."""
+    return replace(trial.probe, check=False, runs=1, options=(), after_calls=False)
+
+
+def _outcome_of(run: Callable[[], Outcome]) -> Outcome:
     try:
-        return trial.run_job(job, replace(trial.probe, check=False, runs=1, options=(), after_calls=False))
+        return run()
     except (ClaimError, DeviceError):
         return Outcome()
 

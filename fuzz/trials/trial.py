@@ -19,14 +19,14 @@ from kfuzz.claims.expression import show_sizes
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import DoesNotFitError, Kernel
 from kfuzz.claims.references import is_reference, name_in_case
-from kfuzz.devices import Device, Job, Outcome, Probe, Refusal, Run, Untried
+from kfuzz.devices import Device, Job, Outcome, Probe, Refusal, Run, Together, Untried
 from kfuzz.devices.vast import is_vast
 from kfuzz.oracle import judge
 from kfuzz.oracle.find import find
 from kfuzz.oracle.special import words_for_nan
 from kfuzz.oracle.verdict import Reason, SpecialRow, Verdict, Why
 from kfuzz.properties.find import is_claimed, look_at
-from kfuzz.properties.property import Examined, Look, RunJob
+from kfuzz.properties.property import Examined, Look, RunJob, RunJobs
 from kfuzz.sources.silences import check_silences
 from kfuzz.trials.again import earlier_jobs, jobs_of_other_sizes
 from kfuzz.trials.beyond import inputs_of_rows, number_rows, sample_blocks
@@ -169,7 +169,13 @@ def run_trial(
     asked = prepare(kernel, case, tune, probe)
     began = time.perf_counter()
     outcome = device.run(asked.job, probe)
-    return judge_outcome(asked, outcome, device.name, time.perf_counter() - began, device.run, tell, looks_at_all)
+    seconds = time.perf_counter() - began
+    return judge_outcome(asked, outcome, device.name, seconds, device.run, several_of(device), tell, looks_at_all)
+
+
+def several_of(device: Device) -> RunJobs | None:
+    """How the device runs several jobs together; None if it cannot."""
+    return device.run_all if isinstance(device, Together) else None
 
 
 def judge_outcome(
@@ -178,13 +184,14 @@ def judge_outcome(
     device: str,
     seconds: float,
     run_job: RunJob | None = None,
+    run_jobs: RunJobs | None = None,
     tell: Callable[[str], None] = ignore_progress,
     looks_at_all: bool = False,
 ) -> Trial:
     """Judge each distinct answer of an outcome once; `seconds` is the time that the device took.
 
-    `run_job` runs a reference where the answer is outside its formula, and what properties need. `looks_at_all`: at
-    those that are not claimed, too.
+    `run_job` runs a reference where the answer is outside its formula, and what properties need; `run_jobs` several
+    jobs together, if the device can. `looks_at_all`: at those that are not claimed, too.
     """
     kernel, case, tune, probe, bound = asked.kernel, asked.case, asked.tune, asked.probe, asked.bound
     ran = time.perf_counter()
@@ -202,7 +209,7 @@ def judge_outcome(
     if run_job and is_accused(verdicts) and is_reference(kernel.op) and is_reference_outside(asked, run_job):
         verdicts, notes = [], (*notes, OWN_ANSWER)
     refusals = (outcome.refusal,) if outcome.refusal else ()
-    looks = _look(asked, outcome, device, verdicts, run_job, looks_at_all)
+    looks = _look(asked, outcome, device, verdicts, run_job, run_jobs, looks_at_all)
     outcome = _add_failures(kernel, outcome, looks)
     defects: tuple[Defect, ...] = ()
     if is_suspect(outcome, verdicts):
@@ -241,7 +248,7 @@ def judge_outcome(
 
 def _look(
     asked: PreparedTrial, outcome: Outcome, device: str, judged: Sequence[tuple[Run, Verdict]],
-    run_job: RunJob | None, at_all: bool,
+    run_job: RunJob | None, run_jobs: RunJobs | None, at_all: bool,
 ) -> tuple[Look, ...]:  # fmt: skip
     """What the trial says of each property that users rely on: of those that are claimed, or of all."""
     kernel, bound = asked.kernel, asked.bound
@@ -255,7 +262,7 @@ def _look(
     is_right = not is_accused(judged) and all(one.severity != "error" for one in outcome.findings)
     examined = Examined(
         kernel, asked.case, asked.tune, asked.probe, bound, outcome, is_right, run_job, judge_answer, device,
-        lambda: jobs_of_other_sizes(kernel, asked.case, asked.tune),
+        lambda: jobs_of_other_sizes(kernel, asked.case, asked.tune), run_jobs,
     )  # fmt: skip
     return tuple(look_at(examined, at_all))
 

@@ -5,6 +5,8 @@ claims; it does not know what is right.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
 from math import prod
 
 import numpy as np
@@ -15,7 +17,7 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError, Finding
 from kfuzz.properties.property import Examined, NamedOutputs
 from kfuzz.properties.rows import RowsOfBatch, count_rows, with_rows
-from kfuzz.properties.twins import Agreement, Twin, compare, finding_of
+from kfuzz.properties.twins import Agreement, Twin, compare_each, finding_of
 from kfuzz.search.choose import Choose, once_in, one_of, seed_of, seeded_choices
 from kfuzz.search.edges import edges, named_numbers, widths
 from kfuzz.search.interpreted import MOST_PROGRAMS, is_interpreted
@@ -49,26 +51,23 @@ def look(trial: Examined) -> Finding | bool | None:
         return None
     if not trial.is_right or not 0 < trial.case.elements <= MOST_ELEMENTS or not prod(trial.case.axes.values()):
         return None
+    batches = [(words, twin) for words, rows in islice(other_batches(trial, choose), wanted)
+               for twin in twins_of(trial, rows)]  # fmt: skip
     seen = None
-    for words, rows in list(other_batches(trial, choose))[:wanted]:
-        comparison = compare_batch(trial, words, rows)
-        if isinstance(comparison, Finding):
-            return comparison
-        seen = comparison or seen
+    for (words, _), found in zip(batches, compare_each(trial, [twin for _, twin in batches]), strict=True):
+        if found.agreement is Agreement.DIFFERENT:
+            return finding_of("batch-variant", found, words)
+        seen = found.agreement is Agreement.SAME or seen
     return seen
 
 
-def compare_batch(trial: Examined, words: str, rows: RowsOfBatch) -> Finding | bool | None:
-    """How a row differs in another batch; True if none does; None if the answers vary by themselves."""
-    try:
+def twins_of(trial: Examined, rows: RowsOfBatch) -> Iterator[Twin]:
+    """The job with another batch, if the claim allows a launch for it."""
+    with suppress(ClaimError):
         bound = trial.kernel.bind(with_rows(trial.kernel, trial.case, rows).arrays, trial.tune)
-    except ClaimError:
-        return None
-    twin = Twin(bound.job, lambda got: take_rows(trial, trial.bound, got, rows), lambda got: outputs(trial, bound, got))
-    found = compare(trial, twin)
-    if found.agreement is Agreement.DIFFERENT:
-        return finding_of("batch-variant", found, words)
-    return True if found.agreement is Agreement.SAME else None
+        yield Twin(
+            bound.job, lambda got: take_rows(trial, trial.bound, got, rows), lambda got: outputs(trial, bound, got)
+        )
 
 
 def other_batches(trial: Examined, choose: Choose) -> Iterator[tuple[str, RowsOfBatch]]:

@@ -300,6 +300,16 @@ def test_jobs_that_wait_may_begin_together() -> None:
     assert max(int(one.rpartition(" ")[2]) for one in reported if "one of" in one) in range(2, 9)
 
 
+def test_jobs_that_run_together_leave_the_answers_of_those_asked_before() -> None:
+    worker, probe = Worker("far_sighted_backend"), Probe(timeout=0.3)
+    worker.run(job_named("first"), probe)
+    worker.ask(job_named("asked"), probe)
+    several = worker.run_all([(job_named(f"job {number}"), probe) for number in range(3)])
+    found = [outcome().notes[0].split(",")[0] for outcome in (*several, worker.answer)]
+    worker.close()
+    assert found == ["job 0", "job 1", "job 2", "asked"]
+
+
 @pytest.mark.parametrize(
     ("which", "finding"),
     [

@@ -1,6 +1,8 @@
 """Properties: twins are compared by bits that come again, rows of batches are those of the case, lines of a report."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -17,7 +19,7 @@ from kfuzz.oracle.elements import F32, I32
 from kfuzz.properties.checks import absent_rows, batch_invariant, deterministic, streams, strides
 from kfuzz.properties.find import properties
 from kfuzz.properties.property import Examined, NamedOutputs
-from kfuzz.properties.twins import Agreement, Twin, compare, first_difference
+from kfuzz.properties.twins import Agreement, Twin, compare, compare_each, first_difference
 from kfuzz.search.choose import seeded_choices
 from kfuzz.views.properties import join_properties, property_entries, property_lines
 
@@ -102,6 +104,35 @@ def test_a_difference_counts_if_it_comes_again_each_time(
     found = compare(examined(kernel, answers), Twin(replace(job, align=4), everything, everything))
     assert found.agreement is agreement
     assert answers.calls == 34 if agreement is Agreement.DIFFERENT else answers.calls < 12
+
+
+def answer_of(value: float) -> Outcome:
+    return Outcome((Run(Circumstances(), {"y": np.array([value], np.float32)}),))
+
+
+def test_a_job_does_not_run_again_if_the_trial_has_given_the_bits_of_its_twin(kernel: Kernel) -> None:
+    job = kernel.bind({"x": X}, {}).job
+    twin = Twin(replace(job, align=4), everything, everything)
+    same, other = Answers([5.0], [1.0], job), Answers([1.0], [2.0], job)
+    assert compare(examined(kernel, same, answer_of(1.0)), twin).agreement is Agreement.SAME
+    assert same.calls == 1
+    assert compare(examined(kernel, other, answer_of(1.0)), twin).agreement is Agreement.DIFFERENT
+    assert other.calls == 34
+
+
+def test_all_twins_of_a_trial_run_together(kernel: Kernel) -> None:
+    job = kernel.bind({"x": X}, {}).job
+    asked: list[int] = []
+
+    def run_jobs(jobs: Sequence[tuple[Job, Probe]]) -> list[Callable[[], Outcome]]:
+        asked.append(len(jobs))
+        return [partial(answer_of, float(one.align)) for one, _ in jobs]
+
+    trial = replace(examined(kernel, Answers([4.0], [4.0], job), answer_of(4.0)), run_jobs=run_jobs)
+    twins = [Twin(replace(job, align=align), everything, everything) for align in (4, 8, 4)]
+    found = [one.agreement for one in compare_each(trial, twins)]
+    assert asked == [3]
+    assert found == [Agreement.SAME, Agreement.VARYING, Agreement.SAME]
 
 
 def test_a_difference_names_the_element_and_what_it_is_in_both() -> None:
