@@ -8,7 +8,7 @@ import itertools
 import math
 import re
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -58,6 +58,8 @@ class Op:
     `steps`: of an op made from a reference, the values that the reference stores in tensors of its inputs' type.
     `is_whole`: its formula depends on the sizes and integers of a case, so kfuzz asks for whole arrays alone.
     `is_deep`: whether many sums follow one another in it, if its file says so.
+    `weights`: an input that says which weights a reference has; for each integer the names of those that differ, each
+    with a digest of its numbers.
     `is_gradient`: what may be NaN here is a number in another arrangement, which does not multiply an infinity by 0.
     `optional`: inputs that a kernel may not have, each with 0 as a term or 1 as a factor, and dimensions that its
     arrays may not have. `also`: other names, each with the spelling that it means. `own`, `views`: for an op over other
@@ -84,6 +86,7 @@ class Op:
     is_gradient: bool = False
     is_whole: bool = False
     is_deep: bool | None = None
+    weights: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
     optional: Mapping[str, float] = field(default_factory=dict)
     also: Mapping[str, str] = field(default_factory=dict)
     own: "Op | None" = None
@@ -325,6 +328,7 @@ def read_op(name: str, module: object) -> Op:
         ignores_nan=bool(table.get("IGNORES_NAN", False)), needs_form=bool(table.get("NEEDS_FORM", False)),
         steps=tuple(table.get("STEPS", ())), sets=table.get("sets"),
         is_whole=bool(table.get("WHOLE", False)), is_deep=table.get("DEEP"),
+        weights=dict(table.get("WEIGHTS", {})),
         optional=dict(table.get("OPTIONAL", {})), also=dict(table.get("ALSO", {})),
     )  # fmt: skip
 

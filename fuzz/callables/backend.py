@@ -28,7 +28,7 @@ from kfuzz.callables.hiding import hide_command
 from kfuzz.callables.lending import ORDINARY, FieldLender
 from kfuzz.callables.libraries import libraries
 from kfuzz.callables.library import Interpreter
-from kfuzz.callables.loading import Modules
+from kfuzz.callables.loading import Modules, OtherWeightsError
 from kfuzz.callables.memory import Memory, Stretch
 from kfuzz.callables.opening import open_compiler, open_lender
 from kfuzz.callables.options import CallableOptions
@@ -52,6 +52,7 @@ from kfuzz.devices import (
     OutOfMemory,
     Probe,
     PythonCall,
+    Refusal,
     Run,
     Untried,
     machine_memory,
@@ -129,7 +130,10 @@ class PythonBackend:
             torch_without_card() if imitates and not memory.is_card and libraries()[call.library].imitates_gpu else None
         )
         with extensions.on_a_card(job.path) if extensions else nullcontext(), self._watch_import(job, interpreter):
-            function = self._modules.function(job, call)
+            try:
+                function = self._modules.function(job, call)
+            except OtherWeightsError as error:
+                return Outcome(refusal=Refusal(str(error)))
         if extensions:
             function = extensions.call_on_a_card(function, job.path)
         # kfuzz puts a returned array where a passed one would be, so that the same checks apply.

@@ -9,17 +9,21 @@ import importlib.util
 import linecache
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from kfuzz.callables.hiding import hidden
 from kfuzz.callables.raising import find_lack, line_of, words_of
-from kfuzz.devices import ClaimError, Job, NeedsGpuError, PythonCall, UnsupportedError
+from kfuzz.devices import ClaimError, DrawnWeights, Job, NeedsGpuError, PythonCall, UnsupportedError
 
 KEPT_MODULES = 256
+WEIGHTS = "kfuzz.callables.torch.weights"
+"""It draws weights, and imports torch for it."""
 SEED = 0
 """Set before kfuzz makes an object, so that its own weights are those of its reference."""
 TYPES = "task"
@@ -36,13 +40,14 @@ class Modules:
 
     def __init__(self, on_card: bool = False) -> None:
         self._made: dict[tuple[Path, str], ModuleType] = {}
-        self._objects: dict[tuple[Path, str, str], Callable[..., Any]] = {}
+        self._objects: dict[tuple[Path, str, str, int], Callable[..., Any]] = {}
         self._on_card = on_card
 
     def function(self, job: Job, call: PythonCall) -> Callable[..., Any]:
-        """The function of a call; ClaimError, in one line, if the file cannot be run to its end.
+        """The function that is called; ClaimError, in one line, if the file cannot be run to its end.
 
-        Of a class it is `forward` of an object, made with the literals of `init`, else with those of get_init_inputs.
+        Of a class it is `forward` of an object, made with the call's literals, else with those of get_init_inputs, and
+        with the weights of its set; OtherWeightsError if the object has no such weights.
         """
         key, name = (job.path, job.source), call.function
         if key not in self._made:
@@ -54,32 +59,64 @@ class Modules:
         function = getattr(self._made[key], name, None)
         if not callable(function):
             raise ClaimError(f"{job.path}: {name} is not a function once the file is imported")
+        number = set_of_weights(job, call.weights)
         if not isinstance(function, type):
+            if number:
+                raise OtherWeightsError(f"{name} is no class: kfuzz cannot draw its weights")
             return function  # type: ignore[no-any-return]  # whatever it is, it can be called
-        if (*key, name) not in self._objects:
-            self._objects[*key, name] = self._forward_of(job, function, self._made[key], call.init)
-        return self._objects[*key, name]
+        if (*key, name, number) not in self._objects:
+            self._objects[*key, name, number] = self._forward_of(job, call, function, self._made[key], number)
+        return self._objects[*key, name, number]
 
-    def _forward_of(self, job: Job, of: type, module: ModuleType, init: Sequence[str] | None) -> Callable[..., Any]:
-        """`forward` of an object, as in KernelBench."""
+    def _forward_of(
+        self, job: Job, call: PythonCall, of: type, module: ModuleType, number: int
+    ) -> Callable[..., Any]:  # fmt: skip
+        """`forward` of an object, as in KernelBench, with weights of this set."""
+        init = call.init
         inputs = getattr(module, "get_init_inputs", list) if init is None else partial(map, ast.literal_eval, init)
         try:
             if (torch := sys.modules.get("torch")) is not None:
                 torch.manual_seed(SEED)
-            with hidden():
+            with hidden(), drawn_weights(number):
                 made = of(*inputs())
+            if number and call.weights and (missing := difference_of_weights(made, dict(call.weights.sets[number]))):
+                raise OtherWeightsError(f"{of.__name__} has {missing}: kfuzz cannot draw its weights")
             if callable(getattr(made, "eval", None)):
                 made.eval()  # like the reference: dropout drops nothing then, and statistics stay
             if self._on_card and hasattr(made, "cuda"):
                 made = made.cuda()
-        except UnsupportedError:
+        except (UnsupportedError, OtherWeightsError):
             raise
         except Exception as error:  # whatever its own code raises
+            if number:
+                raise OtherWeightsError(f"with drawn weights no {of.__name__} can be made: {words_of(error)}") from None
             check_has_gpu(error, job.path, self._on_card)
             at = line_of(error, str(job.path.resolve()))
             where = f"{job.path}:{at}" if at else str(job.path)
             raise ClaimError(f"{where}: no {of.__name__} can be made: {words_of(error)}") from None
         return made if callable(made) else made.forward  # type: ignore[no-any-return]  # whatever it is
+
+
+class OtherWeightsError(Exception):
+    """An object cannot be made with drawn weights, or not with those of its reference."""
+
+
+def set_of_weights(job: Job, weights: DrawnWeights | None) -> int:
+    """The number of the set of weights that a job asks for; 0 for an object's own."""
+    given = [one.content for one in job.buffers if weights and one.name == weights.array]
+    return 0 if not given or given[0] is None else int(given[0].reshape(-1)[0])
+
+
+def drawn_weights(number: int) -> AbstractContextManager[None]:
+    """A context in which an object is made with the weights of this set."""
+    if not number:
+        return contextlib.nullcontext()
+    return import_module(WEIGHTS).drawn(number)  # type: ignore[no-any-return]  # it imports torch
+
+
+def difference_of_weights(made: object, wanted: Mapping[str, str]) -> str:
+    """Which of the drawn weights an object does not have; empty if it has them all."""
+    return str(import_module(WEIGHTS).difference(made, wanted))
 
 
 def search_beside(path: Path, more: Sequence[str] = ()) -> None:

@@ -21,7 +21,7 @@ from kfuzz.claims.python_text import SUBMITTED_END, PythonFunction, PythonText, 
 from kfuzz.claims.reading import ClaimNames
 from kfuzz.claims.reference_files import task_folders
 from kfuzz.claims.roles import Roles
-from kfuzz.devices import ClaimError, PythonCall, names_together
+from kfuzz.devices import ClaimError, DrawnWeights, PythonCall, names_together
 from kfuzz.oracle.find import find
 from kfuzz.oracle.shapes import is_derived, lengths_of
 
@@ -29,6 +29,8 @@ KEY: KeyPath = ("call",)
 USUAL = ("ModelNew", "forward", "custom_kernel", "run", "Model")
 """Names by which the function is known if a file has several; for a class it is `forward` of one object."""
 ANY_SIZE = Axis(1, 65536)
+WeightsOfRoles = Mapping[str, Sequence[Mapping[str, str]]]
+"""What an op says of its weights: by role, the digests of each set."""
 
 
 def op_of_call(front: FrontMatter, claim: WrittenClaim, op: str) -> str:
@@ -98,8 +100,15 @@ def axes_of(arrays: Mapping[str, str] | None, roles: Roles) -> dict[str, Axis]:
     return dict.fromkeys(names, ANY_SIZE)
 
 
-def read_callable(front: FrontMatter, claim: WrittenCall, names: ClaimNames, arrays: ClaimedArrays) -> Launch:
-    """The [call] table: the function to call, its arguments, and the outputs that it returns."""
+def read_callable(
+    front: FrontMatter, claim: WrittenCall, names: ClaimNames, given: ClaimedArrays, weights: WeightsOfRoles
+) -> Launch:
+    """The [call] table: the function to call, its arguments, and the outputs that it returns.
+
+    `weights`: the input that is no argument, and says with which weights the object is made.
+    """
+    drawn = [drawn_weights(name, weights[one.reads or ""]) for name, one in given.items() if one.reads in weights]
+    arrays = {name: one for name, one in given.items() if one.reads not in weights}
     text = read_text(front.source)
     if text.error:
         line, message = text.error
@@ -129,6 +138,7 @@ def read_callable(front: FrontMatter, claim: WrittenCall, names: ClaimNames, arr
         others=() if claim.library else libs.others,
         init=claim.init,
         beside=task_folders(front, claim.reference),
+        weights=drawn[0] if drawn else None,
     )
     one = expression.number("1", ())
     return Launch(
@@ -143,6 +153,11 @@ def read_callable(front: FrontMatter, claim: WrittenCall, names: ClaimNames, arr
         called=call,
         widths=dict.fromkeys(used, 8),
     )
+
+
+def drawn_weights(array: str, digests: Sequence[Mapping[str, str]]) -> DrawnWeights:
+    """The sets of weights of which this array holds a number."""
+    return DrawnWeights(array, tuple(tuple(one.items()) for one in digests))
 
 
 def read_entry(front: FrontMatter, written: str | None, text: PythonText) -> str:

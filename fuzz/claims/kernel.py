@@ -414,7 +414,7 @@ def read(front: FrontMatter) -> Kernel:
     op_axes = read_op_axes(front, claim.scalars, op, names)
     check_op_rules(front, op, where, arrays, let, op_axes)
     launches = (
-        (read_callable(front, claim.call, names, arrays),)
+        (read_callable(front, claim.call, names, arrays, op.weights),)
         if front.is_python
         else read_launches(front, claim, names, arrays, unused_inputs(op))
     )

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from kfuzz.claims import running, serving
-from kfuzz.claims.callables import with_arrays
+from kfuzz.claims.callables import read_entry, with_arrays
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, shown_path
 from kfuzz.claims.keys import WrittenCall, WrittenClaim
-from kfuzz.claims.python_text import read_text
+from kfuzz.claims.python_text import MODEL, read_text
 from kfuzz.claims.reference_files import BESIDE, place_reference, texts_beside
 from kfuzz.claims.roles import roles_of
 from kfuzz.claims.task_claims import with_task
@@ -160,8 +160,18 @@ def question_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) 
         "inputs": inputs, "integers": integers, "narrow": narrow_types(claim),
         "where": [rule.replace("/", "//") for rule in claim.where],
         "title": f"{reference.name} of {reference.path.name}",
+        "draws_weights": claim.arrays is None and is_object(front, claim),
         "axes": {name: (axis.lo, axis.hi, axis.multiple) for name, axis in (claim.axes or {}).items()},
     }  # fmt: skip
+
+
+def is_object(front: FrontMatter, claim: WrittenClaim) -> bool:
+    """Whether what is called is an object, whose weights kfuzz may draw."""
+    text = read_text(front.source)
+    if not any(one.startswith(MODEL) for one in text.functions):
+        return False
+    entry = read_entry(front, claim.call.entry, text)
+    return entry.startswith(MODEL) and entry in text.functions
 
 
 def tracer_text() -> str:

@@ -22,6 +22,7 @@ from kfuzz.devices.errors import (
 from kfuzz.devices.jobs import (
     Buffer,
     Call,
+    DrawnWeights,
     Entry,
     Job,
     PythonCall,
@@ -54,6 +55,7 @@ __all__ = [
     "Decoy",
     "Device",
     "DeviceError",
+    "DrawnWeights",
     "Entry",
     "Finding",
     "Job",

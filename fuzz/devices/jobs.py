@@ -69,6 +69,17 @@ class Call:
 
 
 @dataclass(frozen=True)
+class DrawnWeights:
+    """The weights of an object: `array` holds the number of their set, of which 0 is its own.
+
+    `sets`: for each of them the names of the weights that are others in each set, with digests of their numbers.
+    """
+
+    array: str
+    sets: tuple[tuple[tuple[str, str], ...], ...]
+
+
+@dataclass(frozen=True)
 class PythonCall:
     """A function of a Python file, called with arrays of a library.
 
@@ -98,6 +109,8 @@ class PythonCall:
     """The literals with which an object of a class is made; None for those of get_init_inputs()."""
     beside: tuple[str, ...] = ()
     """The folders of the files that its task hands over with it. A task compares numbers, of whatever type they are."""
+    weights: DrawnWeights | None = None
+    """The sets of weights with which an object of a class may be made; None if it has only its own."""
 
     def __str__(self) -> str:
         return f"{self.function}({', '.join(self.arguments)})"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from kfuzz.claims.bound import Bound
 from kfuzz.claims.kernel import Kernel
 from kfuzz.oracle import Verdict, judge
+from kfuzz.oracle.find import find
 
 ByRole = Mapping[str, NDArray[Any]]
 
@@ -24,11 +25,21 @@ def add_hints(kernel: Kernel, inputs: ByRole, got: ByRole, bound: Bound, verdict
     """A broken verdict with hints in its detail; any other verdict unchanged."""
     if not verdict.is_outside:
         return verdict
-    hints = [keeps] if (keeps := hint_at_finite(kernel, inputs, got, bound)) else []
+    hints = [drawn] if (drawn := hint_at_weights(kernel, inputs)) else []
+    hints += [keeps] if (keeps := hint_at_finite(kernel, inputs, got, bound)) else []
     hints += [keeps] if (keeps := hint_at_rounds(kernel, inputs, got, bound)) else []
     if verdict.kind == "numeric" and verdict.diagnosis in (*OF_ROUNDING, "all zero", "zero elements"):
         hints += kernel.rounding.doubts
     return replace(verdict, detail="; ".join(part for part in (verdict.detail, *hints) if part)) if hints else verdict
+
+
+def hint_at_weights(kernel: Kernel, inputs: ByRole) -> str:
+    """Which weights are others than those with which an object is made."""
+    for role, sets in find(kernel.op).weights.items():
+        number = int(inputs[role].reshape(-1)[0])
+        if number:
+            return f"with drawn weights, {role} = {number}: {', '.join(sets[number])}"
+    return ""
 
 
 def hint_at_finite(kernel: Kernel, inputs: ByRole, got: ByRole, bound: Bound) -> str:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.references import reference_of
 from kfuzz.devices import ClaimError, DeviceError, Job, Probe, PythonCall, Run
+from kfuzz.oracle.find import find
 from kfuzz.properties.property import RunJob
 
 
@@ -24,11 +25,12 @@ def runs_of_reference(kernel: Kernel, job: Job, probe: Probe, run_job: RunJob) -
     outputs = {array.writes: name for name, array in kernel.arrays.items() if array.writes}
     entry = PythonCall(
         function=reference.name,
-        arguments=tuple(places[role] for role in kernel.roles.inputs),
+        arguments=tuple(places[role] for role in kernel.roles.inputs if role not in find(kernel.op).weights),
         declared=(),
         returns=tuple(outputs[role] for role in kernel.roles.outputs),
         library=call.library,
         language=call.library,
+        weights=call.weights,
     )
     step = replace(job.steps[0], entry=entry, args=())
     if call.beside:  # a task hands its data to both

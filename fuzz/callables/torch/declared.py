@@ -42,6 +42,10 @@ class Declared:
     whole: Mapping[str, str] = field(default_factory=dict)
     narrow: Mapping[str, torch.dtype] = field(default_factory=dict)
 
+    def with_integers(self, role: str, below: str) -> "Declared":
+        """The same inputs and one more, of one integer."""
+        return replace(self, dims={**self.dims, role: ["1"]}, below={**self.below, role: below})
+
     def with_equal_sizes_as_one(self) -> "Declared":
         """Dimensions of one size as one dimension: a reference may need it, where its file has two numbers."""
         first: dict[int, str] = {}
@@ -89,10 +93,10 @@ def reference_of(module: ModuleType, name: str) -> tuple[Callable[..., Any], boo
     return (made if callable(made) else made.forward), True
 
 
-def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) -> tuple[Declared, Callable[..., Any]]:
-    """The dimensions of each input, by their names in get_inputs; a size that is also used elsewhere is fixed.
+def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) -> tuple[Declared, list[object]]:
+    """The dimensions of each input, by their names in get_inputs, and the inputs that it makes.
 
-    A number among the inputs is a constant of the reference.
+    A size that is also used elsewhere is fixed.
     """
     tree = ast.parse(source)
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
@@ -151,7 +155,7 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
     fixed = {name: size for name, size in sizes.items() if known[name][0] in inside & elsewhere}
     integers = {name: one.dtype for name, one in zip(names, made, strict=False) if name in most}
     whole = {name: OF_TYPE[dtype].name for name, dtype in integers.items() if dtype in OF_TYPE}
-    return Declared(found, below, fixed, sizes, whole), with_numbers(reference, every)
+    return Declared(found, below, fixed, sizes, whole), every
 
 
 def sizes_in(module: ModuleType, function: ast.FunctionDef) -> dict[str, tuple[str, int]]:
@@ -181,7 +185,7 @@ def name_sizes(texts: Sequence[str], shape: Sequence[int], known: Mapping[str, t
 
 
 def with_numbers(reference: Callable[..., Any], inputs: Sequence[object]) -> Callable[..., Any]:
-    """The reference as a function of its tensors alone: its other inputs are as get_inputs gives them."""
+    """The reference as a function of its tensors alone: a number among the inputs is a constant."""
     if all(isinstance(one, torch.Tensor) for one in inputs):
         return reference
 

@@ -16,6 +16,7 @@ from kfuzz.callables.torch.declared import CannotError, Declared
 from kfuzz.callables.torch.integers import declared_as
 from kfuzz.callables.torch.running import Running, run_traced
 from kfuzz.callables.torch.trace_reader import names_in
+from kfuzz.callables.torch.weights import Chosen
 from kfuzz.oracle.names import MANY_SUMS
 
 SizesOfRun = Mapping[str, int]
@@ -75,6 +76,9 @@ def file_of_runs(
     lines = [f'"""{title}: kfuzz runs it for each set of sizes and integers."""', ""]
     lines += ["from kfuzz.claims.running import formula_at", ""]
     lines += [f"INPUTS = {inputs!r}", f"OUTPUTS = {results!r}", "WHOLE = True"]
+    if isinstance(reference, Chosen):
+        weights = reference.weights()
+        lines += [f"WEIGHTS = {{{weights.role!r}: {weights.digests!r}}}"]
     lines += [f"DEEP = {max(second[0].to.behind.values(), default=0) >= MANY_SUMS}"]
     lines += [f"FORMS = {forms!r}"] if running.to.forms else []
     lines += [f"STEPS = {steps!r}"] if (steps := tuple({**running.to.kept, **second[0].to.kept})) else []

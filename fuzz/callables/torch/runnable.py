@@ -19,11 +19,15 @@ from torch.utils import cpp_extension
 from kfuzz.callables.loading import execute_file
 from kfuzz.callables.task_files import folders_of
 from kfuzz.callables.torch.configs import configure
-from kfuzz.callables.torch.declared import Declared, inputs_of, reference_of
+from kfuzz.callables.torch.declared import Declared, inputs_of, reference_of, with_numbers
 from kfuzz.callables.torch.recurrent import keep_whole
 from kfuzz.callables.torch.tasks import read_tests, task_of
+from kfuzz.callables.torch.weights import SETS, Chosen, drawn, states_of
 from kfuzz.callables.torch.without_card import on_a_card
 from kfuzz.sources.cuda_in_python import builds_cuda
+
+ROLES = ("weights", "drawn_weights")
+"""The name of the input that says which weights a reference has; the second if it has an input of the first name."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +70,25 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
                   "home": task.declared.sizes, "dims": task.declared.dims}  # fmt: skip
         return Runnable(on_host(task.call, context), False, task.declared, beside)
     with context():
-        declared, reference = inputs_of(module, reference, source)
+        declared, inputs = inputs_of(module, reference, source)
+        call = with_numbers(reference, inputs)
+        if asked.get("draws_weights") and isinstance(reference, torch.nn.Module):
+            objects = with_drawn_weights(module, asked["reference"], reference)
+            if any(states_of(objects)):
+                role = next(one for one in ROLES if one not in declared.dims)
+                declared = declared.with_integers(role, f"0..{len(objects) - 1}")
+                call = Chosen(objects, [with_numbers(one, inputs) for one in objects], role)
     beside = {**(made_with(module) if is_module else {}), "whole": dict(declared.whole)}
-    return Runnable(reference, is_module, declared, beside)
+    return Runnable(call, is_module, declared, beside)
+
+
+def with_drawn_weights(module: ModuleType, name: str, own: torch.nn.Module) -> list[torch.nn.Module]:
+    """The reference, and others of its kind that have drawn weights."""
+    made = [own]
+    for number in range(1, SETS):
+        with drawn(number):
+            made.append(reference_of(module, name)[0])
+    return made
 
 
 def on_host(call: Callable[..., Any], context: Callable[[], Any]) -> Callable[..., Any]:

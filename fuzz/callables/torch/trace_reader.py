@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
+import numpy as np
 import torch
 
 from kfuzz.callables.aten.elementwise import POWERS
@@ -18,6 +19,7 @@ from kfuzz.callables.torch.declared import CannotError, OneSizeError
 from kfuzz.callables.torch.elements import OF_TYPE
 from kfuzz.callables.torch.integers import declared_as
 from kfuzz.callables.torch.sizes import BOOLEAN, Below, Dims
+from kfuzz.callables.torch.weights import Weights
 from kfuzz.oracle.elements import NARROW
 
 ARITHMETIC = {operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/", operator.floordiv: "//"}
@@ -66,8 +68,10 @@ class TraceReader:
     """Reads a trace, node by node."""
 
     def __init__(
-        self, graph: torch.fx.GraphModule, inputs: Dims, below: Below, sizes: Mapping[str, int], fixed: set[str]
-    ) -> None:
+        self, graph: torch.fx.GraphModule, inputs: Dims, below: Below, sizes: Mapping[str, int], fixed: set[str],
+        weights: Weights | None = None,
+    ) -> None:  # fmt: skip
+        self.weights = weights
         self.graph, self.inputs, self.below = graph, inputs, below
         self.fixed = {name: sizes[name] for name in fixed}
         every = {name for dims in inputs.values() for name in dims if not name.isdigit()}
@@ -136,8 +140,11 @@ class TraceReader:
     def add_constant(self, node: torch.fx.Node, held: torch.Tensor) -> None:
         """A tensor that belongs to the reference: its numbers are stored with the formula."""
         shape = tuple(str(int(size)) for size in held.shape)
-        self.constants[node.name] = held.detach().float().cpu().numpy()
-        text = f'N.input(CONSTANTS["{node.name}"].astype("f8"))'
+        sets = self.weights.of(held) if self.weights else ()
+        every = [one.detach().float().cpu().numpy() for one in sets or [held]]
+        self.constants[node.name] = np.stack(every) if sets else every[0]
+        which = f"[{self.weights.role}[0]]" if self.weights and sets else ""
+        text = f'N.input(CONSTANTS["{node.name}"]{which}.astype("f8"))'
         self.values[node] = Term(self.to.set(node.name, text), shape)
         self.moved_constants.add(node)
 
@@ -253,6 +260,7 @@ class TraceReader:
         imports = [(module, [one for one in helpers if one in wanted]) for module, helpers in HELPERS.items()]
         head += [*(f"from {module} import {', '.join(some)}" for module, some in imports if some), ""]
         head += [f"INPUTS = {inputs!r}", f"OUTPUTS = {outputs!r}"]
+        head += [f"WEIGHTS = {{{self.weights.role!r}: {self.weights.digests!r}}}"] if self.weights else []
         head += [f"FORMS = {forms!r}"] if forms else []
         used = {part for name, text in self.to.lines if name in wanted for part in names_in(text) if part != name}
         steps = tuple(name for name, _ in self.to.lines if name in self.to.steps and name in used)

@@ -8,7 +8,7 @@ import ast
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -29,9 +29,10 @@ from kfuzz.callables.torch.run_formula import file_of_runs
 from kfuzz.callables.torch.runnable import Runnable, runnable_of
 from kfuzz.callables.torch.sizes import BOOLEAN, MOST_WEIGHTS, Below, Dims, prime_sizes, sizes_in, sizes_to_compare
 from kfuzz.callables.torch.trace_reader import LostWriteError, TraceReader, check_writes
+from kfuzz.callables.torch.weights import SETS, Chosen
 from kfuzz.oracle.shapes import is_derived
 
-KEPT = ("path", "source", "reference", "inputs", "integers", "narrow", "task", "config")
+KEPT = ("path", "source", "reference", "inputs", "integers", "narrow", "task", "config", "draws_weights")
 """What a question says that each further run has to know."""
 LARGER = (1, 20, 70)
 """Least sizes at which a reference is traced: one with windows does not run at the smallest."""
@@ -53,6 +54,14 @@ def answer_folder(folder: Path) -> None:
 def answer_question(asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The formula's text with its names, and the reference's own answers for some inputs."""
     known = runnable_of(asked)
+    try:
+        return answer_for(known, asked)
+    except OwnWeightsError:
+        return answer_question({**asked, "draws_weights": False})
+
+
+def answer_for(known: Runnable, asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The formula's text with its names, and the reference's own answers."""
     multiples = known.beside.get("multiples", {})
     asked = {**asked, "axes": {name: (by, 0, by) for name, by in multiples.items()} | asked["axes"]}
     asked["narrow"] = known.beside.get("narrow", asked.get("narrow", ()))
@@ -64,6 +73,10 @@ def answer_question(asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
     rules = [f"{name} % {by} == 0" for name, by in multiples.items() if name in sizes]
     answer["formula"] = with_rules(answer["formula"], rules)
     return {**answer, **known.beside}, arrays
+
+
+class OwnWeightsError(CannotError):
+    """With drawn weights the reference is another formula."""
 
 
 def formula_for(known: Runnable, asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -188,6 +201,8 @@ def trace_at(
     write = partial(formula_of, inputs=inputs, below=below, sizes=sizes, fixed=set(fixed), title=asked["title"],
                     is_pure=asked.get("is_pure", False))  # fmt: skip
     text, outputs, constants, unknown, is_single = write(reference, given)
+    if isinstance(reference, Chosen) and not is_same(constants, *write(reference, given, number=1)[0:3:2], text):
+        raise OwnWeightsError("with drawn weights it is another formula")
     if (weights := sum(one.size for one in constants.values())) > MOST_WEIGHTS:
         raise CannotError(
             f"it has {weights:,} weights of its own; kfuzz judges by at most {MOST_WEIGHTS:,}, which take 1 GB in each "
@@ -201,6 +216,8 @@ def trace_at(
         text = with_rules(text, rules)
     for number, some in enumerate(sizes_to_compare(sizes, steps, fixed, inputs)):
         given = tensors_of(inputs, some, below)
+        if isinstance(reference, Chosen):
+            given[reference.role] = torch.tensor([number % SETS])
         if any_nan(reference, given):  # of a logarithm or a root, where its inputs have to be positive
             given = {name: one.abs() if one.is_floating_point() else one for name, one in given.items()}
         arrays |= {f"input {number} {name}": one.numpy() for name, one in given.items()}
@@ -223,16 +240,24 @@ def formula_of(
     fixed: set[str],
     title: str,
     is_pure: bool = False,
+    number: int = 0,
 ) -> tuple[str, list[str], dict[str, Any], list[str], bool]:
     """A formula's text, outputs, tensors and unknown operations, and whether it holds in float32 only.
 
-    `is_pure`: its writes are traced as new tensors.
+    `is_pure`: its writes are traced as new tensors. `number`: which of its sets of weights is traced.
     """
     # Its own weights are not inputs: they are constants.
     traced = torch.func.functionalize(reference) if is_pure else reference
-    graph = make_fx(traced, tracing_mode="symbolic", _allow_non_fake_inputs=True)(*given.values())
+    with reference.as_traced(number) if isinstance(reference, Chosen) else nullcontext():
+        graph = make_fx(traced, tracing_mode="symbolic", _allow_non_fake_inputs=True)(*given.values())
+        weights = reference.weights() if isinstance(reference, Chosen) else None
     check_writes(graph.graph)
-    read = TraceReader(graph, inputs, below, sizes, fixed)
+    read = TraceReader(graph, inputs, below, sizes, fixed, weights)
     for node in graph.graph.nodes:
         read.read_node(node)
     return read.text(title), read.outputs, read.constants, list(dict.fromkeys(read.unknown)), read.to.is_single
+
+
+def is_same(constants: Mapping[str, Any], other: str, held: Mapping[str, Any], text: str) -> bool:
+    """Whether a formula and its tensors are those of the same reference with other weights."""
+    return text == other and all(np.array_equal(one, held[name], equal_nan=True) for name, one in constants.items())
