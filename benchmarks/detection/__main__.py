@@ -44,6 +44,7 @@ PAGE = Page(
         Section("quantizers", "Right and wrong quantizers, and the tolerances in use elsewhere", "quantizers", ()),
         Section("public", "Public programs, run as they are", "public", ()),
         Section("ptx_coverage", "Inline PTX of public repositories", "ptx_coverage", ("checkouts",)),
+        Section("compiles", "Files of public repositories that compile", "compiles", ("checkouts",)),
         Section("both_devices", "Wrong extensions on both devices", "both_devices", ("16",)),
     ),
 )

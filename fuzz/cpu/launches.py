@@ -39,10 +39,10 @@ def translate_launches(code: str, source: str, path: object, every: str) -> Iter
 
 
 def cluster_setting(name: str, every: str) -> str:
-    """The call that adds a kernel's own `__cluster_dims__` to its launch; empty if it has none."""
+    """The call that makes a launch ask the kernel for its own `__cluster_dims__`; empty if it has none."""
     function = re.escape(name.partition("<")[0].strip().rpartition("::")[2])
-    clusters = re.search(rf"__cluster_dims__\s*\(([^()]*)\)[^;{{}}]*?\b{function}\s*\(", every)
-    return f".in_clusters({clusters[1].strip()})" if clusters else ""
+    has_clusters = re.search(rf"__cluster_dims__\s*\([^;{{}}]*?\)[^;{{}}]*?\b{function}\s*\(", every)
+    return ".in_its_clusters()" if has_clusters else ""
 
 
 def address_lambda(name: str) -> str:

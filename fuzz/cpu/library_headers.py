@@ -39,5 +39,6 @@ def refuse_when_run(one: Refused, text: str, path: Path) -> str:
     """C++ in place of an asm statement without a translation: it ends the run when a thread comes to it."""
     line = text.count("\n", 0, one.start) + 1 + one.line
     words = f"{path.name}:{line}: the cpu device does not have {one.why}, which runs on the GPU alone"
-    newlines = "\n" * text.count("\n", one.start, one.end)
+    ends = "\\\n" if "\\\n" in text[one.start : one.end] else "\n"  # of a macro
+    newlines = ends * text.count("\n", one.start, one.end)
     return f"::cuda_on_cpu::ptx_refused({json.dumps(words)}){newlines}"

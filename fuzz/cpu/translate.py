@@ -167,9 +167,10 @@ def _translate_own(
     defined = _find_defined(codes) if refuses_libraries else None
     for place, (one, code, parts) in enumerate(zip(files, codes, asm, strict=True)):
         refused = [part for part in parts if isinstance(part, Refused)]
-        if place and entries is None:  # nothing says which functions of a header a program reaches
-            ptx[place] += [(part.start, part.end, refuse_when_run(part, texts[place], one.path)) for part in refused]
-            refused = []
+        if entries is None:  # nothing says which functions of a header a program reaches, or which macros it uses
+            late = [part for part in refused if place or _is_in_macro(texts[place], part.start)]
+            ptx[place] += [(part.start, part.end, refuse_when_run(part, texts[place], one.path)) for part in late]
+            refused = [part for part in refused if part not in late]
         check_supported(code, one.path, with_host, defined, refused, there)
     every, words = "\n".join(codes), find_device_words(codes)
     constants = _names(_CONSTANT, every)
@@ -187,6 +188,14 @@ def _translate_own(
             some.extend(disable_checks(code, words, shares))
     done = tuple(map(_apply_edits, texts, edits))
     return Translation(done, _names(_DYNAMIC_SHARED, every), constants, _kernels(blank_non_code("\n".join(whole))))
+
+
+def _is_in_macro(text: str, at: int) -> bool:
+    """Whether a place belongs to a macro's definition, which may go on after lines that end in a backslash."""
+    first = text.rfind("\n", 0, at) + 1
+    while text.endswith("\\\n", 0, first):
+        first = text.rfind("\n", 0, first - 1) + 1
+    return re.match(r"[ \t]*#[ \t]*define\b", text[first:at]) is not None
 
 
 def _split_again(joined: str, lengths_of: Sequence[str]) -> list[str]:
@@ -230,18 +239,17 @@ def _begin_bodies(code: str) -> Iterator[TextEdit]:
     """Edits after which a kernel that the host calls as a function does nothing, and one knows its own cluster.
 
     nvcc makes a function of that name, which launches what <<<...>>> has noted: here there is nothing, an error. A
-    launch by the kernel's name has the kernel's `__cluster_dims__`; one through a pointer has none and is refused.
+    launch by the kernel's name asks it for its `__cluster_dims__`; one through a pointer has none and is refused.
     """
     for _, opened in kernels(code):
         body = closing_bracket(code, opened) + 1
         if code[body:].lstrip().startswith("{"):
             at = code.index("{", body) + 1
-            first = " if (!::cuda_on_cpu::is_launched()) return ::cuda_on_cpu_not_launched();"
             head = max(code.rfind(end, 0, opened) for end in ";{}")
-            if sides := _CLUSTER.search(code, head + 1, opened):
-                end = closing_bracket(code, sides.end() - 1)
-                first += f" ::cuda_on_cpu::has_cluster({' '.join(code[sides.end() : end].split())});"
-            yield at, at, first
+            sides = _CLUSTER.search(code, head + 1, opened)
+            said = " ".join(code[sides.end() : closing_bracket(code, sides.end() - 1)].split()) if sides else ""
+            first = f" if (!::cuda_on_cpu::is_launched()) return ::cuda_on_cpu::not_launched({said});"
+            yield at, at, f"{first} ::cuda_on_cpu::has_cluster({said});" if sides else first
 
 
 def _is_there(header: str) -> bool:

@@ -25,6 +25,7 @@ namespace cuda_on_cpu {
 namespace {
 
 thread_local cudaError_t last_error;  // each thread of the host has its own
+thread_local ClusterSides *asked;     // while a kernel is called for its clusters alone
 
 struct HostCall {
   int silenced[2] = {-1, -1};  // the original standard output and error
@@ -119,10 +120,23 @@ CUDA_ON_CPU_API cudaError_t cudaPeekAtLastError() {
   return last();
 }
 
-// The host has called a kernel as a function.
-CUDA_ON_CPU_API void cuda_on_cpu_not_launched() {
+// The host has called a kernel as a function, or asks it for its clusters.
+CUDA_ON_CPU_API void cuda_on_cpu_not_launched(ClusterSides own) {
+  if (asked) {
+    *asked = own;
+    return;
+  }
   Alone alone;
   last() = cudaErrorMissingConfiguration;
+}
+
+// The __cluster_dims__ of a kernel, which only it can say if they depend on its template's arguments.
+CUDA_ON_CPU_API ClusterSides cuda_on_cpu_own_clusters(void (*invoke)(void **), void *bound) {
+  ClusterSides own = {};
+  asked = &own;
+  invoke(&bound);
+  asked = nullptr;
+  return own;
 }
 
 CUDA_ON_CPU_API void cuda_on_cpu_host_refuses(const char *why, int line) { host_refuses(why, line); }

@@ -33,7 +33,7 @@ __global__ void product(scalar_t *__restrict__ c, const scalar_t *__restrict__ a
 
 torch::Tensor matmul(torch::Tensor a, torch::Tensor b) {
   TORCH_CHECK(a.size(1) == b.size(0), "sizes do not match: ", a.sizes(), " and ", b.sizes());
-  TORCH_CHECK(a.scalar_type() == torch::kFloat32 && b.dtype() == at::kFloat, "float32 is wanted");
+  TORCH_CHECK(a.scalar_type() == torch::kFloat32 && b.dtype() == at::kFloat, "float32 is wanted, not ", a.options());
   auto c = torch::empty({a.size(0), b.size(1)}, a.options());
   int host[3] = {(int)a.size(0), (int)b.size(1), (int)a.size(1)};
   C10_CUDA_CHECK(cudaMemcpyToSymbol(sizes, host, sizeof(host)));

@@ -59,7 +59,7 @@ __global__ void take_blocks(int *y) {
 }
 
 // Clusters of two, whose first block asks for both.
-__global__ void __cluster_dims__(2, 1, 1) take_clusters(int *y) {
+template <int blocks> __global__ void __cluster_dims__(blocks, 1, 1) take_clusters(int *y) {
   __shared__ alignas(16) uint4 answer;
   __shared__ uint64_t ready;
   if (threadIdx.x == 0) init(&ready);
@@ -103,7 +103,7 @@ bool blocks(bool wrong) {
   return counts_each_once([](int *y) { take_blocks<none><<<dim3(tiles_x, tiles_y), threads>>>(y); });
 }
 bool clusters(bool) {
-  return counts_each_once([](int *y) { take_clusters<<<dim3(tiles_x, tiles_y), threads>>>(y); });
+  return counts_each_once([](int *y) { take_clusters<2><<<dim3(tiles_x, tiles_y), threads>>>(y); });
 }
 
 struct Case {

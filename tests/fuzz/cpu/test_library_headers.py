@@ -59,6 +59,13 @@ def test_an_instruction_in_a_header_of_a_program_refuses_at_run_time_and_in_its_
         translate((SourceFile(tmp_path / "p.cu", lines),), ("kernel.cu",), with_host=True)
 
 
+def test_an_instruction_in_a_macro_of_a_program_refuses_where_the_macro_is_used(tmp_path: Path) -> None:
+    text = '#define SHIFT \\\n  asm volatile("tcgen05.shift.cta_group::1.down;" \\\n    ::)\nint main() {}\n'
+    (made,) = translate((SourceFile(tmp_path / "p.cu", text),), ("kernel.cu",), with_host=True).texts
+    assert 'ptx_refused("p.cu:2: the cpu device does not have' in made
+    assert (made.count("\\\n"), made.count("\n")) == (2, text.count("\n"))
+
+
 @pytest.mark.soak
 @pytest.mark.skipif("CUTLASS_PATH" not in os.environ, reason="CUTLASS_PATH names no checkout of NVIDIA/cutlass")
 def test_a_program_includes_cute_as_the_user_has_it(tmp_path: Path) -> None:

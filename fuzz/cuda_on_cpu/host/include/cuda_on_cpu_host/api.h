@@ -325,7 +325,6 @@ CUDA_ON_CPU_INLINE cudaPitchedPtr make_cudaPitchedPtr(void *memory, size_t pitch
 
 #define CUDA_ON_CPU_RUNTIME CUDA_ON_CPU_IMPORT cudaError_t
 
-CUDA_ON_CPU_IMPORT void cuda_on_cpu_not_launched();
 CUDA_ON_CPU_RUNTIME cudaGetLastError();
 CUDA_ON_CPU_RUNTIME cudaPeekAtLastError();
 CUDA_ON_CPU_IMPORT const char *cudaGetErrorString(cudaError_t error);
@@ -463,6 +462,15 @@ enum LaunchHow : unsigned int { launch_cooperative = 1, launch_early = 2 };
 struct ClusterSides {
   unsigned int of[3];
 };
+
+}  // namespace cuda_on_cpu
+
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_not_launched(cuda_on_cpu::ClusterSides own);
+CUDA_ON_CPU_IMPORT cuda_on_cpu::ClusterSides cuda_on_cpu_own_clusters(void (*invoke)(void **), void *bound);
+namespace cuda_on_cpu {
+
+// A kernel that is called as a function: by the host, or by a launch that asks for its __cluster_dims__.
+static inline void not_launched(unsigned int x = 0, unsigned int y = 1, unsigned int z = 1) { cuda_on_cpu_not_launched({{x, y, z}}); }
 
 }  // namespace cuda_on_cpu
 

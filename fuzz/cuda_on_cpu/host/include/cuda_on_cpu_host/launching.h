@@ -119,10 +119,10 @@ class Launch {
   Launch(int line, dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr)
       : line_(line), grid_(grid), block_(block), shared_(shared), stream_(stream) {}
 
-  // The kernel's __cluster_dims__.
-  Launch in_clusters(unsigned int x, unsigned int y = 1, unsigned int z = 1) const {
+  // The kernel has __cluster_dims__.
+  Launch in_its_clusters() const {
     Launch other = *this;
-    other.cluster_ = {{x, y, z}};
+    other.has_own_clusters_ = true;
     return other;
   }
 
@@ -145,8 +145,9 @@ class Launch {
   auto with(Kernel kernel, const void *address) const {
     return [launch = *this, address, kernel](auto &&...given) mutable {
       Bound<Kernel, std::decay_t<decltype(given)>...> bound{kernel, {std::in_place, static_cast<decltype(given)>(given)...}};
+      ClusterSides cluster = launch.has_own_clusters_ ? cuda_on_cpu_own_clusters(bound.invoke, &bound) : ClusterSides{};
       cuda_on_cpu_host_launch(launch.grid_, launch.block_, launch.shared_, launch.stream_, address, bound.invoke, &bound, &keeping_of<decltype(bound)>,
-                              launch.line_, false, launch.cluster_);
+                              launch.line_, false, cluster);
     };
   }
 
@@ -154,7 +155,7 @@ class Launch {
   dim3 grid_, block_;
   size_t shared_;
   cudaStream_t stream_;
-  cuda_on_cpu::ClusterSides cluster_ = {};
+  bool has_own_clusters_ = false;
 };
 
 }  // namespace cuda_on_cpu

@@ -166,6 +166,12 @@ struct TensorOptions {
   std::optional<ScalarType> type_;
   std::optional<Device> device_;
 };
+// As torch prints them; macros that check a tensor print its options.
+inline std::ostream &operator<<(std::ostream &out, const TensorOptions &options) {
+  out << "TensorOptions(dtype=" << options.dtype() << (options.has_dtype() ? "" : " (default)");
+  out << ", device=" << options.device() << (options.has_device() ? "" : " (default)");
+  return out << ", layout=Strided, requires_grad=false (default), pinned_memory=false (default), memory_format=(nullopt))";
+}
 
 }  // namespace c10
 

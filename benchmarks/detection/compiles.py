@@ -1,0 +1,227 @@
+"""Count the CUDA files of public repositories that compile for the cpu device.
+
+    python -m benchmarks.detection measure compiles FOLDER [--before FOLDER] [--jobs 2] [--every N] [--only WORD]
+
+FOLDER holds checkouts as for ptx_coverage.py, and the headers of apache-tvm-ffi as apache+tvm-ffi/include. A file is
+translated as `kfuzz nvcc -c` does it, with the options of its project; then g++ checks all of it and instantiates its
+templates, and writes no code. A file that includes PyTorch has kfuzz's version of it, as `kfuzz fuzz` has. Each file
+has so many seconds and gigabytes. --before is a folder with an older kfuzz, which compiles the same files. Keeps one
+line a file: what came of it, and the first reason.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.measurement import Figures, Record
+from kfuzz.cpu.options import Flags
+from kfuzz.cpu.toolchain import (
+    INCLUDES,
+    flags_before_front,
+    option_words,
+    precompile_front,
+    words_after_front,
+)
+from kfuzz.cpu.translate import translate
+from kfuzz.cpu.unit import KERNEL_NAME, Unit, header_name
+from kfuzz.devices import ClaimError, UnsupportedError, cache
+from kfuzz.devices.host_compiler import environment, find
+from kfuzz.programs.command_line import parse
+from kfuzz.sources.headers import sources
+
+SECONDS, GIGABYTES = 240, 4
+"""Limits of one file: of its translation and of the compiler together, and of either's memory."""
+CHECKS_ALONE = ("-fsyntax-only", "-w")
+CUDA = "#define __NVCC__ 1\n#define __CUDACC_VER_BUILD__ 0\n"
+OUTCOMES = ("compiles", "refused", "error", "time", "memory")
+CUTLASS = ("NVIDIA+cutlass/include", "NVIDIA+cutlass/tools/util/include")
+
+
+@dataclass(frozen=True)
+class Project:
+    """A repository, or a folder of one: where its files are, and with which options its own build compiles them."""
+
+    name: str
+    commit: str
+    below: str = ""
+    includes: tuple[str, ...] = ()
+    """Folders of the repository."""
+    others: tuple[str, ...] = ()
+    """Folders of other checkouts."""
+    words: tuple[str, ...] = ("-arch=sm_90a", "-std=c++17")
+    newer: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Files whose path has this word are compiled with these words instead; {root} is the checkout."""
+
+    @property
+    def folder(self) -> str:
+        return self.name.replace("/", "+")
+
+    def words_for(self, path: str) -> tuple[str, ...]:
+        return next((words for word, words in self.newer if re.search(word, path)), self.words)
+
+
+SM100 = ("-arch=sm_100a", "-std=c++20")
+TRT = "csrc/nv_internal/tensorrt_llm"
+KITTENS_100 = (*SM100, "-DKITTENS_BLACKWELL", "-DNDEBUG")
+PROJECTS = (
+    Project("Dao-AILab/flash-attention", "0251105", "hopper", ("hopper",), CUTLASS,
+            newer=((r"_sm80\.cu", ("-arch=sm_80", "-std=c++17")),)),
+    Project("HazyResearch/ThunderKittens", "0b55588", "", ("include", "prototype", "tests"), (),
+            ("-arch=sm_90a", "-std=c++20", "-DKITTENS_HOPPER", "-DNDEBUG"), ((r"b[23]00|blackwell", KITTENS_100),)),
+    Project("deepseek-ai/DeepGEMM", "54e2261", "", ("deep_gemm/include",), CUTLASS, SM100),
+    Project("deepseek-ai/FlashMLA", "9241ae3", "", ("csrc", "csrc/kerutils/include", "csrc/sm90"), CUTLASS,
+            ("-arch=sm_90a", "-std=c++20"), (("sm100", SM100),)),
+    Project("flashinfer-ai/flashinfer", "fb28d72", "csrc",
+            ("include", "csrc", "csrc/nv_internal", "csrc/nv_internal/include", f"{TRT}/cutlass_extensions/include",
+             f"{TRT}/kernels/cutlass_kernels/include", f"{TRT}/kernels/cutlass_kernels"),
+            (*CUTLASS, "apache+tvm-ffi/include"), ("-arch=sm_90a", "-std=c++20"),
+            ((r"sm1[02]\d|fp4|blackwell", SM100),)),
+    Project("NVIDIA/TransformerEngine", "d0067d0", "transformer_engine",
+            ("transformer_engine", "transformer_engine/common", "transformer_engine/common/include"), CUTLASS,
+            ("-arch=sm_90a", "-std=c++17"), (("hadamard|nvfp4|mxfp8", ("-arch=sm_100a", "-std=c++17")),)),
+    Project("deepseek-ai/DeepEP", "dd758ca", "", ("deep_ep/include", "csrc"), (), ("-arch=sm_90a", "-std=c++20")),
+    Project("NVIDIA/cuda-samples", "c94ff36", "", ("Common",)),
+    Project("xlite-dev/LeetCUDA", "cb6a049", "", ("kernels",), CUTLASS, newer=(
+        ("flash-attn", ("-arch=sm_90a", "-std=c++17", "-I{root}/kernels/flash-attn/utils")),
+        ("hgemm", ("-arch=sm_90a", "-std=c++17", "-I{root}/kernels/hgemm/utils")),
+    )),
+)  # fmt: skip
+FIRST = "4cf8eee6"
+"""The last commit of this project before inline PTX was translated."""
+
+
+def words_of(folder: Path, project: Project, file: Path) -> list[str]:
+    """The command line of nvcc for a file."""
+    root = folder / project.folder
+    named = (*(root / one for one in project.includes), *(folder / one for one in project.others))
+    own = (one.format(root=root) for one in project.words_for(str(file.relative_to(root))))
+    return ["-c", *own, *(f"-I{one}" for one in named), str(file)]
+
+
+def check_file(words: Sequence[str]) -> tuple[str, str]:
+    """What comes of a file, and the first reason if it does not compile."""
+    command = parse(words)
+    source = command.sources[0].path
+    try:
+        files = sources(source, source.read_text(encoding="utf-8-sig", errors="replace"), command.flags)
+        done = translate(
+            files, [KERNEL_NAME, *map(header_name, range(1, len(files)))], None, with_host=True, refuses_libraries=False
+        )
+    except UnsupportedError as error:
+        return "refused", str(error).splitlines()[0]
+    except ClaimError as error:
+        return "error", str(error).splitlines()[0]
+    except MemoryError:
+        return "memory", ""
+    unit = Unit(files, done.texts, "", done.dynamic_shared, done.constants, done.kernels, CUDA)
+    compiler, chosen = find(), Flags(tuple(command.flags), flush_denormals=False)
+    front = 2 if unit.uses_torch else 1
+    header = precompile_front(compiler, "check", chosen, front)
+    with cache.scratch() as place:
+        line = [
+            *(compiler, *option_words(compiler, "check", flags_before_front(chosen), with_host=True), *CHECKS_ALONE),
+            *("-include", str(header), *words_after_front(chosen, place), *INCLUDES),
+            *("-iquote", str(place), "-iquote", str(source.parent), "-x", "c++", str(unit.write(place))),
+        ]  # fmt: skip
+        ran = subprocess.run(line, capture_output=True, text=True, check=False, env=environment(place))
+    if not ran.returncode:
+        return "compiles", ""
+    if re.search("out of memory|memory exhausted|bad_alloc|cc1plus: internal|Killed", ran.stderr):
+        return "memory", ""
+    first = re.search(r"(?:fatal )?error: (.*)", ran.stderr)
+    return "error", first[1] if first else (ran.stderr.splitlines() or ["no words"])[-1]
+
+
+def limit_memory() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (GIGABYTES << 30, GIGABYTES << 30))
+
+
+def ask(folder: Path, project: Project, file: Path, old: Path | None) -> Record:
+    """One file, checked by a process of its own."""
+    path = str(file.relative_to(folder / project.folder))
+    env = dict(os.environ)
+    if old:
+        env["PYTHONPATH"] = f"{old}{os.pathsep}{env.get('PYTHONPATH', '')}"
+    mine = [sys.executable, "-m", "benchmarks.detection.compiles", *words_of(folder, project, file)]
+    command = ["timeout", "-s", "KILL", str(SECONDS), *mine]  # which ends the compiler, too
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, env=env, preexec_fn=limit_memory)
+    if lines := ran.stdout.splitlines():
+        outcome, why = json.loads(lines[-1])
+    elif ran.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL):
+        outcome, why = "time", ""
+    else:
+        why = ran.stderr.strip().rpartition("\n")[2]
+        outcome = "memory" if "MemoryError" in why else "error"
+    return {"repository": project.name, "file": path, "outcome": outcome, "why": shorten(why)}
+
+
+def shorten(why: str) -> str:
+    """A reason without places, and with the names that a repository's files have in common."""
+    why = re.sub(r"^\S+?:(?:\d+:)* ?", "", why) if re.match(r"^/\S+:", why) else why
+    return re.sub(r"\s+", " ", why)[:160]
+
+
+def files_of(folder: Path, project: Project) -> list[Path]:
+    return sorted((folder / project.folder / project.below).rglob("*.cu"))
+
+
+def chosen_files(folder: Path, every: int, only: str) -> Iterator[tuple[Project, Path]]:
+    """Every so many-th file of each repository; large families of instantiations are thinned alike."""
+    for project in PROJECTS:
+        for file in itertools.islice(files_of(folder, project), 0, None, every):
+            if only in str(file):
+                yield project, file
+
+
+def measure(arguments: Sequence[str]) -> Figures:
+    """Check each file, and count by repository and by reason."""
+    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("folder", type=Path)
+    words.add_argument("--before", type=Path, help="a folder with an older kfuzz")
+    words.add_argument("--jobs", type=int, default=os.cpu_count())
+    words.add_argument("--every", type=int, default=1, help="only every so many-th file of a repository")
+    words.add_argument("--only", default="", help="only files with this in their path")
+    asked = words.parse_args(arguments)
+    folder = asked.folder.resolve()
+    files = list(chosen_files(folder, asked.every, asked.only))
+    with ThreadPoolExecutor(asked.jobs) as pool:
+        made = list(pool.map(lambda one: said(ask(folder, *one, None)), files))
+        old = asked.before and asked.before.resolve()
+        older = list(pool.map(lambda one: said(ask(folder, *one, old)), files)) if old else []
+    before = {(one["repository"], one["file"]): one["outcome"] for one in older}
+    every = [{**one, "before": before.get((one["repository"], one["file"]))} for one in made]
+    return Figures({"first": FIRST, "seconds": SECONDS, "gigabytes": GIGABYTES, "every": asked.every}, {"files": every})
+
+
+def said(one: Record) -> Record:
+    print(*one.values(), sep="\t", file=sys.stderr, flush=True)
+    return one
+
+
+def count(files: Sequence[Record]) -> list[Record]:
+    """The outcomes of each repository."""
+    rows = []
+    for project in PROJECTS:
+        mine = [one for one in files if one["repository"] == project.name]
+        outcomes = Counter(one["outcome"] for one in mine)
+        before = Counter(one["before"] for one in mine)
+        rows.append({
+            "name": project.name, "commit": project.commit, "files": len(mine),
+            **{name: outcomes[name] for name in OUTCOMES}, "before": None if before[None] else before["compiles"],
+        })  # fmt: skip
+    return rows
+
+
+if __name__ == "__main__":
+    print(json.dumps(check_file(sys.argv[1:])))

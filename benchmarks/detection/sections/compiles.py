@@ -1,0 +1,54 @@
+"""CUDA files of public repositories: how many compile for the cpu device."""
+
+import re
+from collections import Counter
+
+from benchmarks.detection.compiles import OUTCOMES, count
+from benchmarks.measurement import Measurement
+from benchmarks.page import Lines, table, text
+
+COLUMNS = (
+    "repository",
+    "commit",
+    "files",
+    "compile",
+    "refused",
+    "error",
+    "out of time",
+    "out of memory",
+    "compiled before",
+)
+NUMBERS = ("files", *OUTCOMES, "before")
+SHOWN = 25
+"""Reasons that have a line of their own."""
+HEADER = re.compile(r"([\w./-]+): No such file or directory")
+
+
+def show(made: Measurement) -> Lines:
+    files = made.table("files")
+    rows = count(files)
+    total = {"name": "**all**", "commit": "", **{name: sum(one[name] or 0 for one in rows) for name in NUMBERS}}
+    if any(one["before"] is None for one in rows):
+        total["before"] = None
+    yield from table(
+        "llrrrrrrr", COLUMNS, ([one[name] for name in ("name", "commit", *NUMBERS)] for one in [*rows, total])
+    )
+    sample = f"Every {made['every']}th file was looked at. " if made["every"] > 1 else ""
+    yield from text(
+        f"{sample}A file *compiles* if kfuzz translates all of it and g++ accepts the result, with all templates",
+        "that it instantiates. *Refused*: kfuzz names something that the cpu device lacks. The limits of a file",
+        f"are {made['seconds']} s and {made['gigabytes']} GB. *Before* is commit {made['first']}. The files of",
+        "flash-attention are those of its folder `hopper`, those of flashinfer of `csrc`, those of TransformerEngine",
+        "of `transformer_engine`. The most frequent reasons:",
+    )
+    reasons = Counter(reason_of(one["why"]) for one in files if one["why"])
+    often = reasons.most_common(SHOWN)
+    rest = sum(reasons.values()) - sum(number for _, number in often)
+    yield from table("lr", ("reason", "files"), [*((f"{why}", number) for why, number in often), ("others", rest)])
+    yield from made.note()
+
+
+def reason_of(why: str) -> str:
+    """A reason as a row: a header that is missing counts with its library."""
+    missing = HEADER.match(why)
+    return f"{missing[1].partition('/')[0]}: no such header" if missing else why.replace("|", "\\|")
