@@ -39,6 +39,7 @@ ENOUGH = 4
 """How many sizes are tried from the one that is wanted on."""
 AT_LEAST = re.compile(r"(\w+) >= (\d+)")
 """A rule that a size obeys by itself."""
+MULTIPLE = re.compile(r"(\w+) % (\d+) == 0")
 NO_SCALARS: frozenset[str] = frozenset()
 
 
@@ -255,10 +256,12 @@ class Op:
         names = [name for name in names if not name.isdigit()]
         n = min(n, SMALLEST) if self.has_many_dimensions else n
         lower = {found[1]: int(found[2]) for rule in self.where if (found := AT_LEAST.fullmatch(rule))}
+        parts = {found[1]: int(found[2]) for rule in self.where if (found := MULTIPLE.fullmatch(rule))}
         for least in range(n, n + ENOUGH):  # a window of 3 has no place in a row of 1 or 2
             for choice in itertools.product(*([least, 2 * least, 1, max(least // 2, 1)] for _ in names)):
-                enough = [max(one, lower.get(name, 0)) for name, one in zip(names, choice, strict=True)]
-                sizes = self.add_axes(dict(zip(names, enough, strict=True)) | fixed, {})
+                enough = {name: max(one, lower.get(name, 0)) for name, one in zip(names, choice, strict=True)}
+                whole = {name: size + -size % parts.get(name, 1) for name, size in enough.items()}
+                sizes = self.add_axes(whole | fixed, {})
                 if self.admits(sizes):
                     return self._lengthened(sizes, least)
         raise OracleError(f"{self.name}: no sizes of about {n} satisfy {' and '.join(self.where)}")

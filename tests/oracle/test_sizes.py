@@ -124,6 +124,13 @@ def test_a_dimension_of_which_another_follows_is_no_row_by_itself(tmp_path: Path
     assert independent_dimensions(doubled) == {"y": ()}
 
 
+def test_small_sizes_obey_a_rule_that_they_are_multiples(tmp_path: Path) -> None:
+    """No four sizes in a row held a multiple of 64: an op of whole chunks was refused."""
+    text = CAT.replace("def formula", 'WHERE = ("a % 64 == 0", "b % 2 == 0")\ndef formula')
+    sizes = find(op_of(tmp_path, text)).small_sizes(3)
+    assert (sizes["a"], sizes["b"]) == (64, 4)
+
+
 def test_a_dimension_has_one_spelling() -> None:
     assert read_dimension("(n+2*pad-k)//stride+1") == read_dimension(" ( n + 2 * pad - k ) // stride + 1")
     assert read_dimension("cols/group") == "cols / group"
