@@ -208,7 +208,7 @@ def trace_at(
             f"it has {weights:,} weights of its own; kfuzz judges by at most {MOST_WEIGHTS:,}, which take 1 GB in each "
             "of its processes. Give it smaller sizes"
         )
-    wide = None if is_single else in_double(reference, given, text, write)
+    wide = None if is_single else in_double(reference, given, text, constants, write)
     arrays = {f"constant {name}": value for name, value in constants.items()}
     if not asked["inputs"] and (limits := least_sizes(reference, declared, sizes, steps, fixed)):
         steps |= {name: (least, steps[name][1]) for name, least in limits.items()}

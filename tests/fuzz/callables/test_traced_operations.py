@@ -1,8 +1,6 @@
 """The rules for torch's operations, each as text over exact numbers, and against torch where it is there."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +10,8 @@ from numpy.typing import NDArray
 
 from kfuzz.callables.aten.table import write_operation
 from kfuzz.callables.aten.term import HELPERS, Term, Writer
+from kfuzz.claims import serving
+from kfuzz.claims.references import SECONDS, TRACER
 from kfuzz.oracle import Accuracy, judge, normalizing, recurrent, sliding
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.exact import Exact
@@ -182,7 +182,11 @@ TRACED = {
     "losses": ("x, t", "F.mse_loss(x, t) + F.huber_loss(x, t) + F.l1_loss(x, t)", {"x": ["n"], "t": ["n"]}),
     "logits": ("x, t", "F.binary_cross_entropy_with_logits(x, t)", {"x": ["n", "m"], "t": ["n", "m"]}),
     "places": ("x", "x.max(1)", {"x": ["rows", "cols"]}),
-    "masked": ("x", "x.masked_fill(T[: x.shape[0], : x.shape[1]] == 0, -9.0).exp()", {"x": ["rows", "cols"]}),
+    "masked": (
+        "x",  # a tensor of the input's type holds another number in double
+        "x.masked_fill(T[: x.shape[0], : x.shape[1]] == 0, -9.0).exp() * torch.tensor([0.2989], dtype=x.dtype)",
+        {"x": ["rows", "cols"]},
+    ),
     "gru": ("x, h", "G(x, h)[0]", {"x": ["steps", "rows", "4"], "h": ["4", "rows", "3"]}),
     "lstm": ("x, h, c", "L(x, (h, c))[1]", {"x": ["rows", "n", "4"], "h": ["1", "rows", "3"], "c": ["1", "rows", "3"]}),
 }  # fmt: skip
@@ -207,7 +211,7 @@ def test_a_traced_reference_is_inside_its_own_formula(name: str, tmp_path: Path)
         "task": "",
     }  # fmt: skip
     (tmp_path / "question.json").write_text(json.dumps(question))
-    subprocess.run([sys.executable, "-m", "kfuzz.callables.torch.tracing", str(tmp_path)], check=True)
+    serving.ask(TRACER, tmp_path, SECONDS)
     answer = json.loads((tmp_path / "answer.json").read_text())
     assert answer.get("unknown") == [], answer
     op = tmp_path / "op.py"
