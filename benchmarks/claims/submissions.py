@@ -43,6 +43,8 @@ SEED = 7
 PLACE = re.compile(r"^\S+: (op = \"reference\": )?(\w+ in \S+: )?")
 """Where a refusal was, which is another place on each machine."""
 LONGEST_REASON = 200
+FUNCTIONS = re.compile(r"^def (reference_\w+)\(", re.MULTILINE)
+"""The references of a task that has several."""
 GRACE = 30
 """Seconds that a process has to end by itself when its time is over."""
 
@@ -87,40 +89,53 @@ def problems_of(checkout: Path) -> Iterator[Problem]:
 
 
 def judge_problem(problem: Problem, device: PythonDevice, trials: int) -> Outcome:
-    """Let the reference of a problem solve it, in some trials."""
+    """Let the references of a problem solve it, each in some trials."""
     found = Outcome(problem.name, "not")
     with tempfile.TemporaryDirectory() as folder:
         try:
-            kernel = kernel_of(problem, Path(folder))
+            for prefix, kernel in kernels_of(problem, Path(folder)):
+                found.outputs |= dict.fromkeys((f"{prefix}{name}" for name in find(kernel.op).outputs), 0)
+                if why := judge_kernel(kernel, prefix, device, trials, found):
+                    found.why = why
+                    return found
         except (ClaimError, TargetError) as error:
             found.why = PLACE.sub("", str(error))
             return found
-        found.outputs = dict.fromkeys(find(kernel.op).outputs, 0)
-        for index in range(trials):
-            attempt = attempt_of(kernel, SEED, index)
-            trial = run_trial(kernel, attempt.case, attempt.tune, device, probe_of(kernel, SEED, index, 2, 120.0))
-            found.trials += 1
-            found.elements += trial.elements
-            if trial.defects:
-                found.why = f"{trial.defects[0].kind}, in trial {index}"
-                return found
-            if trial.elements and not all(found.outputs.values()):
-                found.outputs = judged_elements(kernel, attempt.case.arrays, found.outputs)
     left = [name for name, count in found.outputs.items() if not count]
     found.status = "judged" if not left else "partly" if len(left) < len(found.outputs) else "not"
     found.why = f"no element of {', '.join(left)} was judged" if left else ""
     return found
 
 
-def kernel_of(problem: Problem, folder: Path) -> Kernel:
-    """The reference of a problem as a kernel that is judged by itself."""
+def judge_kernel(kernel: Kernel, prefix: str, device: PythonDevice, trials: int, found: Outcome) -> str:
+    """Count trials and judged elements; what is wrong with the kernel, and in which trial, if anything is."""
+    outputs = dict.fromkeys(find(kernel.op).outputs, 0)
+    for index in range(trials):
+        attempt = attempt_of(kernel, SEED, index)
+        trial = run_trial(kernel, attempt.case, attempt.tune, device, probe_of(kernel, SEED, index, 2, 120.0))
+        found.trials += 1
+        found.elements += trial.elements
+        if trial.defects:
+            return f"{trial.defects[0].kind}, in trial {index}"
+        if trial.elements and not all(outputs.values()):
+            outputs = judged_elements(kernel, attempt.case.arrays, outputs)
+    found.outputs |= {f"{prefix}{name}": count for name, count in outputs.items()}
+    return ""
+
+
+def kernels_of(problem: Problem, folder: Path) -> Iterator[tuple[str, Kernel]]:
+    """The references of a problem as kernels that are judged by themselves; the names of several stand before them."""
     if problem.file.name == TASK:
-        task = problem.file.parent
-        words = FunctionWords("ref_kernel", (), {}, False)
-        return kernel_with(task / "reference.py", Unclaimed("reference", words, reference=task))
-    if problem.file.suffix == ".py":
-        return kernel_with(problem.file, Unclaimed(op="reference"))
-    return load(unpack(write_solution(problem, folder)))
+        path = problem.file.with_name("reference.py")
+        text = path.read_text(encoding="utf-8")
+        names = ["ref_kernel"] if "def ref_kernel(" in text else FUNCTIONS.findall(text)
+        for name in names:
+            words, reference = FunctionWords(name, (), {}, False), path.with_name(f"{path.name}:{name}")
+            yield f"{name}: " * (len(names) > 1), kernel_with(path, Unclaimed("reference", words, reference=reference))
+    elif problem.file.suffix == ".py":
+        yield "", kernel_with(problem.file, Unclaimed(op="reference"))
+    else:
+        yield "", load(unpack(write_solution(problem, folder)))
 
 
 def write_solution(problem: Problem, folder: Path) -> Path:

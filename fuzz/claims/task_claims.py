@@ -14,6 +14,7 @@ from kfuzz.claims.keys import WrittenClaim
 from kfuzz.claims.roles import roles_of
 from kfuzz.oracle.elements import F32, F64
 from kfuzz.oracle.find import find
+from kfuzz.oracle.shapes import is_derived
 
 
 def with_task(claim: WrittenClaim, answer: Mapping[str, Any]) -> WrittenClaim:
@@ -41,12 +42,14 @@ def with_task(claim: WrittenClaim, answer: Mapping[str, Any]) -> WrittenClaim:
         name: Axis(multiples.get(name, axis.lo), axis.hi - axis.hi % multiples.get(name, 1), multiples.get(name, 1))
         for name, axis in axes_of(claim.arrays, roles_of(claim.op)).items()
     }
-    returns = tuple(find(claim.op).outputs)
-    data = rename(answer["data"], known)
-    call = replace(claim.call, args=claim.call.args or (data,), returns=returns)
+    outputs = find(claim.op).outputs
+    rules = (f"{d} >= 1" for one in outputs.values() for d in one.dimensions if is_derived(d) and "-" in d)
+    returns, where = tuple(outputs), tuple(dict.fromkeys((*claim.where, *rules)))
+    data = tuple(rename(text, known) for text in answer["data"])
+    call = replace(claim.call, args=claim.call.args or data, returns=returns)
     if call.home is None and axes.keys() <= home.keys():
         call = replace(call, home={name: home[name] for name in axes})
-    return replace(claim, axes=axes, call=replace(call, library=call.library or "torch"))
+    return replace(claim, axes=axes, where=where, call=replace(call, library=call.library or "torch"))
 
 
 def narrowed(element: str) -> str:

@@ -3,11 +3,8 @@
 Knows such values; it does not know how they are made or what reads them.
 """
 
-import ast
-import inspect
 import re
-import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -63,10 +60,10 @@ def as_text(data: Any, texts: Iterator[str], numbers: Iterator[str]) -> str:  # 
     return next(numbers) if type(data) is int else repr(data)
 
 
-def names_of(reference: Callable[..., Any], data: Any) -> list[str]:  # noqa: ANN401  as above
-    """A name for each tensor: that by which the reference unpacks it, its key, or `x0` and so on."""
+def names_of(tops: Sequence[str], data: Any) -> list[str]:  # noqa: ANN401  as above
+    """A name for each tensor: that by which the reference unpacks it, if so many, its key, or `x0` and so on."""
     count = len(data) if isinstance(data, tuple | list) else 0
-    tops = unpacked_names(reference, count) or [f"x{number}" for number in range(count)]
+    tops = tops if len(tops) == count else [f"x{number}" for number in range(count)]
     names: list[str] = []
 
     def visit(one: object, name: str) -> None:
@@ -91,16 +88,6 @@ def as_name(key: str, container: str) -> str:
     """A key as a name; that of its container with a number cannot be told apart and stands before it."""
     made = re.sub(r"\W", "_", key)
     return made if made.isidentifier() else f"{container}_{made}"
-
-
-def unpacked_names(reference: Callable[..., Any], count: int) -> list[str]:
-    """The names by which a function unpacks so many values."""
-    for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(reference)))):
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
-            names = [one.id for one in node.targets[0].elts if isinstance(one, ast.Name)]
-            if count and len(set(names)) == count == len(node.targets[0].elts) and "_" not in names:
-                return names
-    return []
 
 
 def order_in_memory(one: torch.Tensor) -> tuple[int, ...]:

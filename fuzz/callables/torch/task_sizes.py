@@ -4,9 +4,11 @@ kfuzz makes the data once more for each argument, with only that one changed. Kn
 know what the tensors hold.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
+from math import lcm
 from typing import Any
 
 Arguments = Mapping[str, Any]
@@ -16,6 +18,7 @@ MORE = tuple(1 << power for power in range(9))
 """By how much an argument grows, until the task takes it: a size may have to be even, or a multiple of 64."""
 LARGER = (2, 4)
 """By what it is multiplied besides: a size may be a number of blocks."""
+PARTS = re.compile(r"(\w+) // (\d+)")
 Probes = Mapping[str, Sequence[tuple[Arguments, Shapes]]]
 """For each argument the same data with only that one changed."""
 
@@ -69,6 +72,9 @@ def sizes_of(arguments: Arguments, shapes: Shapes, probes: Probes) -> Sizes:
         more = min(one[0][name] for one in probes[name]) - arguments[name]
         if more > 1 and arguments[name] % more == 0:
             found.multiples[name] = more
+    for name, by in (whole.groups() for of in found.dims.values() for one in of if (whole := PARTS.fullmatch(one))):
+        if arguments[name] % int(by) == 0:  # a task divides a size by the length of its groups: it has whole ones
+            found.multiples[name] = lcm(found.multiples.get(name, 1), int(by))
     return found
 
 

@@ -28,9 +28,9 @@ from kfuzz.callables.torch.task_data import (
     tensors_of_data,
     view_text,
 )
+from kfuzz.callables.torch.task_functions import TaskFunctions, functions_of
 from kfuzz.callables.torch.task_sizes import LARGER, MORE, Sizes, growing, sizes_of
 
-GENERATE = "generate_input"
 ARGS = re.compile(r"^\s*-\s*(\{.*\})\s*$")
 HALVES = (torch.float16, torch.bfloat16)
 LARGEST = 1 << 27
@@ -39,14 +39,14 @@ LARGEST = 1 << 27
 
 @dataclass(frozen=True)
 class TracedTask:
-    """A reference as a function of its tensors alone, and how a submission gets them: `data` as text.
+    """A reference as a function of its tensors alone, and how a submission gets them: `data`, a text for each argument.
 
     `scratch`: tensors in the data that the reference does not read, with the shape of its answer.
     """
 
     call: Callable[..., Any]
     declared: Declared
-    data: str
+    data: Sequence[str]
     elements: Mapping[str, str]
     results: tuple[str, ...]
     """The types of its answers, in their order."""
@@ -119,8 +119,9 @@ def task_of(module: ModuleType, reference: Callable[..., Any], tests: Sequence[M
     """The inputs of a reference, by the sizes that follow from the arguments of its tests."""
     if any("world_size" in test for test in tests):
         raise CannotError("its tests have a world_size: it needs several GPUs")
+    functions = functions_of(module, reference)
     with host_generators():
-        problem = first_problem(module, reference, sorted(tests, key=volume))
+        problem = first_problem(functions, sorted(map(functions.with_sizes, tests), key=volume))
     one, sizes, orders, scratch = problem.one, problem.sizes, problem.orders, problem.scratch
     names = [name for name in one.tensors if name not in scratch]
 
@@ -132,17 +133,20 @@ def task_of(module: ModuleType, reference: Callable[..., Any], tests: Sequence[M
             dtype = one.tensors[name].dtype  # it is judged as the array that is stored: nothing is rounded before
             known[name] = torch.zeros(shape, dtype=torch.float32 if dtype in HALVES else dtype)
         numbers = (int(text) if text.isdigit() else at[text] for text in problem.numbers)
-        return reference(rebuilt(one.data, (in_view(known[name], orders[name]) for name in one.tensors), numbers))
+        return functions.reference(
+            rebuilt(one.data, (in_view(known[name], orders[name]) for name in one.tensors), numbers)
+        )
 
     with torch.no_grad():
-        answers = tensors_of_data(reference(rebuilt(one.data, (tensor.clone() for tensor in one.tensors.values()))))
+        answers = tensors_of_data(functions.reference(rebuilt(one.data, map(torch.clone, one.tensors.values()))))
     elements = {name: OF_TYPE[tensor.dtype] for name, tensor in one.tensors.items()}
     narrow = {name: one.tensors[name].dtype for name in names if elements[name].is_float and elements[name].is_narrow}
     below = {name: problem.below[name] for name in names if name in problem.below}
+    texts, numbers = iter(f"{name}{view_text(orders[name])}" for name in one.tensors), iter(problem.numbers)
     return TracedTask(
         call,
         Declared({name: sizes.dims[name] for name in names}, below, {}, sizes.home, narrow=narrow),
-        as_text(one.data, iter(f"{name}{view_text(orders[name])}" for name in one.tensors), iter(problem.numbers)),
+        [as_text(part, texts, numbers) for part in (one.data if functions.names else [one.data])],
         {name: str(element) for name, element in elements.items()},
         tuple(str(OF_TYPE.get(answer.dtype, answer.dtype)) for answer in answers),
         scratch,
@@ -150,14 +154,14 @@ def task_of(module: ModuleType, reference: Callable[..., Any], tests: Sequence[M
     )
 
 
-def first_problem(module: ModuleType, reference: Callable[..., Any], tests: Sequence[Mapping[str, Any]]) -> Problem:
+def first_problem(functions: TaskFunctions, tests: Sequence[Mapping[str, Any]]) -> Problem:
     """The smallest test whose data says what each tensor is for; the error is that of the last one."""
     failed: Exception | None = None
     for test in tests:
         try:
-            one = example(module, reference, test)
-            scratch = check_use(reference, one)
-            return problem_of(one, scratch, *probes_of(module, reference, one))
+            one = example(functions, test)
+            scratch = check_use(functions.reference, one)
+            return problem_of(one, scratch, *probes_of(functions, one))
         except CannotError as error:
             failed = error
     assert failed is not None
@@ -180,14 +184,14 @@ def problem_of(one: Example, scratch: tuple[str, ...], probes: Mapping[str, list
     return Problem(one, sizes, orders, scratch, below, tuple(numbers))
 
 
-def example(module: ModuleType, reference: Callable[..., Any], arguments: Mapping[str, Any]) -> Example:
+def example(functions: TaskFunctions, arguments: Mapping[str, Any]) -> Example:
     """The data that these arguments give."""
     with drawn_integers() as drawn:
-        data = getattr(module, GENERATE)(**arguments)
+        data = functions.generate(**arguments)
     every = tensors_of_data(data)
     if sum(one.numel() for one in every) > LARGEST:
         raise CannotError(f"its smallest test has {sum(one.numel() for one in every):,} elements, which are too many")
-    tensors = dict(zip(names_of(reference, data), every, strict=True))
+    tensors = dict(zip(names_of(functions.tops, data), every, strict=True))
     below = {}
     for name, one in tensors.items():
         if one.dtype not in OF_TYPE:
@@ -241,29 +245,25 @@ def limit_text(name: str, one: Example, probes: Mapping[str, Sequence[Example]],
     return str(most)
 
 
-def probes_of(
-    module: ModuleType, reference: Callable[..., Any], one: Example
-) -> tuple[dict[str, list[Example]], Example]:
+def probes_of(functions: TaskFunctions, one: Example) -> tuple[dict[str, list[Example]], Example]:
     """For each argument the data with the next value that the task takes, and with larger ones; all of them larger."""
     found: dict[str, list[Example]] = {}
     for name, value in growing(one.arguments):
         for more in MORE:
-            if other := probe(module, reference, one, {**one.arguments, name: value + more}):
-                larger = (probe(module, reference, one, {**one.arguments, name: by * value}) for by in LARGER)
+            if other := probe(functions, one, {**one.arguments, name: value + more}):
+                larger = (probe(functions, one, {**one.arguments, name: by * value}) for by in LARGER)
                 found[name] = [other, *(of for of in larger if of)]
                 break
     large = {**one.arguments, **{name: some[-1].arguments[name] for name, some in found.items()}}
-    return found, probe(module, reference, one, large) or one
+    return found, probe(functions, one, large) or one
 
 
-def probe(
-    module: ModuleType, reference: Callable[..., Any], one: Example, arguments: Mapping[str, Any]
-) -> Example | None:
+def probe(functions: TaskFunctions, one: Example, arguments: Mapping[str, Any]) -> Example | None:
     """The data that other arguments give, if the reference takes it and it has the same tensors."""
     try:
-        other = example(module, reference, arguments)
+        other = example(functions, arguments)
         with torch.no_grad():
-            reference(rebuilt(other.data, iter(other.tensors.values())))
+            functions.reference(rebuilt(other.data, iter(other.tensors.values())))
     except Exception:  # of the task's own code at other sizes
         return None
     return other if other.tensors.keys() == one.tensors.keys() else None

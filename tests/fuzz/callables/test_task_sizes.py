@@ -59,3 +59,15 @@ def test_data_may_hold_an_array_with_its_axes_in_another_order() -> None:
     assert isinstance(made, tuple)
     assert made[0].shape == (3, 2)
     assert names_together("(a.clone(1),)") == [], "only a view is data"
+
+
+def test_a_size_that_is_divided_into_groups_has_whole_groups() -> None:
+    """260 columns in groups of 64 make 4 scales; the task would take them as 4 groups of 65."""
+    home = {"rows": 2, "cols": 256}
+
+    def made(cols: int) -> tuple[dict[str, int], dict[str, tuple[int, ...]]]:
+        return {**home, "cols": cols}, {"x": (2, cols), "scales": (2, cols // 64)}
+
+    found = sizes_of(home, made(256)[1], {"cols": [made(260), made(512)]})
+    assert found.dims["scales"] == ["2", "cols // 64"]
+    assert found.multiples == {"cols": 64}

@@ -1,0 +1,60 @@
+"""The functions of a task: its reference takes the data as one value, or apart."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kfuzz.callables.loading import execute_file
+
+ONE = """
+def generate_input(rows, seed):
+    return rows, seed
+
+
+def ref_kernel(data):
+    rows, cols = 3, 4
+    a, b = data
+    return a - b
+"""
+APART = """
+def generate_inputs(batch, rows, seed=7):
+    x, y, z = batch, rows, seed
+    return x, y, z
+
+
+def reference_forward(x, z):
+    return x - z
+"""
+
+
+def functions_in(folder: Path, text: str, name: str) -> Any:  # noqa: ANN401  its module imports torch
+    pytest.importorskip("torch")
+    functions_of = pytest.importorskip("kfuzz.callables.torch.task_functions").functions_of
+    path = folder / "reference.py"
+    path.write_text(text)
+    module = execute_file(path, text, 0)
+    return functions_of(module, getattr(module, name))
+
+
+def test_a_reference_unpacks_its_one_value(tmp_path: Path) -> None:
+    found = functions_in(tmp_path, ONE, "ref_kernel")
+    assert (found.names, found.tops) == ((), ("a", "b"))
+    assert found.reference(found.generate(rows=5, seed=2)) == 3
+    assert found.with_sizes({"rows": 5, "seed": 2}) == {"rows": 5, "seed": 2}
+
+
+def test_a_reference_with_parameters_takes_the_values_of_these_names(tmp_path: Path) -> None:
+    found = functions_in(tmp_path, APART, "reference_forward")
+    assert found.names == ("x", "z")
+    assert found.with_sizes({"rows": 5}) == {"batch": 8, "rows": 5}
+    data = found.generate(batch=8, rows=5)
+    assert data == (8, 7)
+    assert found.reference(data) == 1
+
+
+def test_a_value_of_another_name_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    declared = pytest.importorskip("kfuzz.callables.torch.declared")
+    with pytest.raises(declared.CannotError, match="it takes w, and generate_inputs returns nothing of this name"):
+        functions_in(tmp_path, APART.replace("(x, z)", "(x, w)"), "reference_forward")
