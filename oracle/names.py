@@ -27,8 +27,8 @@ class Names:
 
 
 MANY_SUMS = 5
-"""A formula with so many sums is looked at by slopes, too: the sets of one with fewer are narrow enough. No op of the
-catalogue without a state has as many."""
+"""A formula with so many sums is looked at by slopes, too: the sets of one with fewer are narrow enough. An op's
+DEEP says it otherwise, where its sums do not stand behind one another."""
 
 
 @cache

@@ -92,7 +92,12 @@ class Depth(Perturbed):
         return np.maximum(own, here) if self.f is F64 else own + here
 
     def held(self, made: Cloud, sum: str) -> Cloud:
-        """A sum that was added up in double is rounded once more."""
+        """A sum that was added up in double is rounded once more.
+
+        The weight of an infinite term may underflow in a kernel, and then the term is NaN.
+        """
+        if np.any(made.x == -np.inf):
+            raise OracleError("a sum of infinite terms has no bound by slopes")
         is_wide = accumulator(self, sum).u < self.u  # type: ignore[arg-type]
         return self.step(made.x, [(1.0, made)], 0.0, self.rounded(1.0)) if is_wide else made
 

@@ -162,6 +162,9 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
         rest = a.R * b.R
         slopes = [(2 * a.x, a)] if a is b else [(b.x, a), (a.x, b)]
         with np.errstate(invalid="ignore"):
+            may_be_zero = [np.abs(one.x) - one.R - self.lost <= 0 for one in (a, b)]
+            if np.any((a.x * b.x == -INF) & (may_be_zero[0] | may_be_zero[1])):
+                raise OracleError("a product of infinity and what may be 0 has no bound by slopes")
             made = self.step(a.x * b.x, slopes, rest, lambda size: np.where(size > 0, own(size), 0.0))
         made.slack, made.absent = self.chain(a) * self.chain(b), either_absent(a, b)
         return made

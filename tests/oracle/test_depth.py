@@ -13,6 +13,7 @@ from kfuzz.oracle import Accuracy, Special, judge
 from kfuzz.oracle.deep import PILOTS, DeepEnds, DeepRun, bound_by_slopes, draws, order_statistic
 from kfuzz.oracle.elements import BF16, F32, store
 from kfuzz.oracle.find import find
+from kfuzz.oracle.names import names_of
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.shapes import Places
@@ -296,3 +297,23 @@ def test_a_run_says_how_many_numbers_it_has() -> None:
     run = DeepRun(op, "", Accuracy(), {"x": X}, {"rows": 2, "cols": 6}, {}, frozenset(), F32, 0.0)
     assert run.ends() is not None
     assert run.elements == 36
+
+
+@pytest.mark.parametrize("scores", [(0.0, 300.0), (0.0, 1.0)])
+def test_minus_infinity_in_a_sum_or_beside_what_may_be_0_has_no_bound(scores: tuple[float, float]) -> None:
+    """e^-300 underflows in a kernel, whose 0 times -inf is NaN; float64 has -inf."""
+    inputs = {"q": np.ones((1, 1, 1)), "k": np.reshape(scores, (1, 2, 1)), "v": np.array([[[-np.inf], [0.1]]])}
+    op = find("attention")
+    sizes = op.sizes_of(inputs)
+    scalars = op.scalars_of(sizes, {})
+    assert bound_by_slopes(op, "divide last", Accuracy(), inputs, sizes, scalars) is None
+    finite = inputs | {"v": np.array([[[-1.0], [0.1]]])}
+    assert bound_by_slopes(op, "divide last", Accuracy(), finite, sizes, scalars) is not None
+    x = np.array([[-np.inf, scores[1]]])
+    times = op_of(lambda N, x: x[..., :1] * N.exp(x[..., 1:] * -1.0))
+    small = bound_by_slopes(times, "", Accuracy(), {"x": x}, {"rows": 1, "cols": 2}, {})
+    assert (small is None) == (scores[1] == 300.0)
+
+
+def test_sums_of_sequences_of_different_lengths_are_not_deep() -> None:
+    assert not names_of(find("paged_decode")).is_deep
