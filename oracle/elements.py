@@ -149,22 +149,22 @@ class Element:
             return self.sign_bit
         return self.infinity | 1 << (self.p - 2) if self.has_infinity else self.infinity
 
-    @property
+    @cached_property
     def u(self) -> float:
         """The largest relative error of one correct rounding."""
         return 2.0**-self.p
 
-    @property
+    @cached_property
     def min_normal(self) -> float:
         """The smallest normal number."""
         return 2.0**self.least
 
-    @property
+    @cached_property
     def tiny(self) -> float:
         """The largest error of one correct rounding among the denormals: half of the smallest one."""
         return max(2.0 ** (self.least - self.p), 5e-324)
 
-    @property
+    @cached_property
     def max(self) -> float:
         """The largest finite number."""
         if not self.is_float:

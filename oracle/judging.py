@@ -50,7 +50,26 @@ def judge(
     bfloat16), and integers where the op has them. `scalars` are the formula's. Ball arithmetic certifies a broken
     verdict. `progress` is called with the share of the answer that has been judged.
     """
-    accuracy, special = accuracy or Accuracy(), special or Special()
+    return _judge(op, inputs, got, accuracy or Accuracy(), special or Special(), scalars, progress)
+
+
+@np.errstate(all="ignore")
+def is_kept(
+    op: str,
+    inputs: Mapping[str, NDArray[Any]],
+    got: Mapping[str, NDArray[Any]],
+    accuracy: Accuracy,
+    special: Special,
+    scalars: Mapping[str, float | str] | None = None,
+) -> bool:
+    """Whether `judge` keeps this answer. It is not diagnosed, which takes most of the time if it is broken."""
+    return _judge(op, inputs, got, accuracy, special, scalars, None, is_explained=False).status == "kept"
+
+
+def _judge(
+    op: str, inputs: Mapping[str, NDArray[Any]], got: Mapping[str, NDArray[Any]], accuracy: Accuracy, special: Special,
+    scalars: Mapping[str, float | str] | None, progress: Callable[[float], None] | None, is_explained: bool = True,
+) -> Verdict:  # fmt: skip
     for value, kind in ((accuracy, Accuracy), (special, Special)):
         if not isinstance(value, kind):
             raise OracleError(f"{kind.__name__.lower()}={value!r}: expected an oracle.{kind.__name__}")
@@ -59,14 +78,14 @@ def judge(
     answers = check_outputs(op, module, given, got, scalars)
     if module.own and module.views:
         own, asked, answered = in_own_arrays(module, given, answers)
-        verdict = judge_op(own, asked, answered, accuracy, special, scalars, progress)
+        verdict = judge_op(own, asked, answered, accuracy, special, scalars, progress, is_explained)
         return in_other_arrays(module.views[1], verdict, answers)
-    return judge_op(module, given, answers, accuracy, special, scalars, progress)
+    return judge_op(module, given, answers, accuracy, special, scalars, progress, is_explained)
 
 
 def judge_op(
     module: Op, given: Mapping[str, Floats], answers: Mapping[str, Floats], accuracy: Accuracy, special: Special,
-    scalars: Mapping[str, float | str] | None, progress: Callable[[float], None] | None,
+    scalars: Mapping[str, float | str] | None, progress: Callable[[float], None] | None, is_explained: bool = True,
 ) -> Verdict:  # fmt: skip
     """Judge answers in the op's own arrays."""
     if not any(array.size for array in answers.values()):
@@ -74,7 +93,7 @@ def judge_op(
     parts: dict[str, list[Part]] = {role: [] for role in module.outputs}
     done = 0
     for rows, asked, answered in split_rows(given, answers, row_axes(module), accuracy.ftz):
-        for role, verdict in _judge_rows(module, asked, answered, accuracy, special, scalars).items():
+        for role, verdict in _judge_rows(module, asked, answered, accuracy, special, scalars, is_explained).items():
             parts[role].append((rows, verdict))
         done += len(rows)
         if progress is not None:
@@ -84,7 +103,7 @@ def judge_op(
 
 def _judge_rows(
     module: Op, asked: Mapping[str, Floats], answered: Mapping[str, Floats], accuracy: Accuracy, special: Special,
-    scalars: Mapping[str, float | str] | None,
+    scalars: Mapping[str, float | str] | None, is_explained: bool,
 ) -> dict[str, Verdict]:  # fmt: skip
     """Judge by the first form that a claim may mean and, if that breaks, by the union of all forms."""
     forms = module.forms_of(accuracy.form)
@@ -98,6 +117,11 @@ def _judge_rows(
     loosest = loosest_ends(module, asked, accuracy, scalars or {}, stored) or {}
     for role in [role for role in loosest if looks[role].worst is not None]:
         looks[role] = _look(answered[role], enclosures[role], loosest[role], is_held)
+    if not is_explained:
+        return {
+            role: look.base if look.worst is None else replace(look.base, status=look.status)
+            for role, look in looks.items()
+        }
     return {role: _explain(module, asked, role, answered[role], enclosures[role], looks[role]) for role in looks}
 
 

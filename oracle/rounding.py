@@ -6,6 +6,7 @@ Knows float32's roundings and the orders of summation, but no op. Relative error
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from numbers import Integral
 from typing import Literal, get_args
 
@@ -83,6 +84,11 @@ ACCUMULATOR_FORMATS = {F64.name: F64, **NARROW_SUMS}
 FLOAT_ACCUMULATORS = (F32.name, F64.name, "compensated", *NARROW_SUMS, "mma")
 ACCUMULATORS = (*FLOAT_ACCUMULATORS, *ADDERS, I32.name)
 """The words of a claim for its accumulator; an integer one holds sums of products of integers, exactly."""
+CHOICES = {
+    "accumulate": ACCUMULATORS, "divide": get_args(Divide), "denominator": get_args(Denominator),
+    "shift": get_args(Shift), "atomics": get_args(Atomics), "additions": get_args(RoundedSums),
+}  # fmt: skip
+"""The words that some fields of an Accuracy may hold."""
 
 DIVIDE_ROUNDINGS: dict[Divide, int] = {"ieee": 1, "reciprocal": 2, "fast": 5, "fast reciprocal": 6}
 """e / s; e * (1 / s); the same two by `__fdividef` or under -prec-div=false, whose quotient errs by 2 ulp."""
@@ -172,9 +178,7 @@ class Accuracy:
                 raise ValueError(f"{name}={narrow!r}: expected one of {', '.join(NARROW)}")
         if not 0 <= self.shift_slack <= FAR:
             raise ValueError(f"shift_slack={self.shift_slack}: expected 0 to {FAR:g}: beyond that exp underflows")
-        words = {"divide": Divide, "denominator": Denominator, "shift": Shift, "atomics": Atomics}
-        choices = {name: get_args(words) for name, words in {**words, "additions": RoundedSums}.items()}
-        for name, known in {"accumulate": ACCUMULATORS, **choices}.items():
+        for name, known in CHOICES.items():
             if getattr(self, name) not in known:
                 raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(known)}")
         for name, kind, wanted in (
@@ -217,7 +221,15 @@ class Accuracy:
         """The same claim with the counts of one named sum; "*" gives those of sums that are not named."""
         if not isinstance(self.adds, Mapping) and not isinstance(self.rescales, Mapping):
             return self
-        return replace(self, adds=_count_of(self.adds, name), rescales=_count_of(self.rescales, name))
+        known = self._by_sum.get(name)
+        if known is None:
+            counts = _count_of(self.adds, name), _count_of(self.rescales, name)
+            known = self._by_sum[name] = replace(self, adds=counts[0], rescales=counts[1])
+        return known
+
+    @cached_property
+    def _by_sum(self) -> "dict[str, Accuracy]":
+        return {}
 
     def most(self, terms: int) -> tuple[int, int]:
         """The additions and rescales of a sum of so many terms: as claimed, or the most that are possible."""

@@ -36,11 +36,13 @@ def read_dimension(text: str) -> str:
     return ast.unparse(ast.parse(text.strip(), mode="eval"))
 
 
+@cache
 def is_derived(dimension: str) -> bool:
     """Whether a dimension follows from other sizes; it is neither a name nor a number."""
     return not (dimension.isidentifier() or dimension.isdigit())
 
 
+@cache
 def longer_by(dimension: str) -> tuple[str, int] | None:
     """The name and the number of a dimension such as "batch + 1"; None for any other."""
     found = LONGER.fullmatch(dimension)

@@ -62,6 +62,8 @@ def claimed_elements(
     """The elements of an output that the claim covers, the reasons why others are not judged, and which must be NaN."""
     judged, must = np.ones(shape, dtype=np.bool_), np.zeros(shape, dtype=np.bool_)
     reasons: tuple[Reason, ...] = ()
+    if all(np.isfinite(array).all() for role, array in inputs.items() if op.inputs[role].is_float):
+        return judged, reasons, must
     for test, word, why in (
         (np.isnan, special.nan or op.special.get("nan"), Why.NAN),
         (np.isposinf, special.pos_inf or op.special.get("pos_inf"), Why.POS_INF),

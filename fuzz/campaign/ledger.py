@@ -98,9 +98,12 @@ class Ledger:
     listen: Listen
     progress: list[Progress] = field(init=False)
     saved: float = field(default=0.0, init=False)
+    trials: int = field(default=0, init=False)
+    """The number of trials so far, of all kernels."""
 
     def __post_init__(self) -> None:
         self.progress = read_state(self.options.out, self.options.seed, self.kernels, self.options.shard)
+        self.trials = sum(one.trials for one in self.progress)
         self.quotas = quotas(len(self.kernels), self.options.max_cases)
 
     def blocks(self) -> Iterator[Block | None]:
@@ -126,11 +129,6 @@ class Ledger:
         """Whether every kernel was given up: trials that still run do not count."""
         return all(progress.retired for progress in self.progress)
 
-    @property
-    def trials(self) -> int:
-        """The number of trials so far."""
-        return sum(one.trials for one in self.progress)
-
     def stop_reason(self) -> StopReason:
         """Why there is nothing left to do."""
         done = zip(self.progress, self.quotas, strict=True)
@@ -154,6 +152,7 @@ class Ledger:
         _add_trial(progress, trial)
         progress.retired = _reason_to_stop(progress)
         self.progress[trial.kernel] = progress
+        self.trials += 1
         try:
             if any(one.is_new for one in sightings) or time.monotonic() - self.saved > SAVE_SECONDS:
                 self.save()

@@ -27,6 +27,7 @@ from kfuzz.trials.defect import Defect, Scene
 from kfuzz.trials.unjudged import refusal_text, unjudged_text
 
 RATIO_STEPS = 20
+CONTAINERS = (dict, list, set)
 """Number of steps from 0 to the bound in which trials are counted by their largest error."""
 SCHEMA, FORMER = "kfuzz-campaign/7", "kfuzz-campaign/6"
 STATE = "state.json"
@@ -109,7 +110,11 @@ class Progress:
 
     def copy(self) -> "Progress":
         """A copy that can change without a change of this one."""
-        return Progress(**{item.name: copy(getattr(self, item.name)) for item in fields(Progress)})
+        made = copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, CONTAINERS):
+                setattr(made, name, value.copy())
+        return made
 
     def is_error(self, fault: str) -> bool:
         """Whether this fault is an error: a warning about it adds nothing."""

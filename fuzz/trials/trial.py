@@ -23,6 +23,7 @@ from kfuzz.devices import Device, Job, Outcome, Probe, Refusal, Run, Together, U
 from kfuzz.devices.vast import is_vast
 from kfuzz.oracle import judge
 from kfuzz.oracle.find import find
+from kfuzz.oracle.judging import is_kept
 from kfuzz.oracle.special import words_for_nan
 from kfuzz.oracle.verdict import Reason, SpecialRow, Verdict, Why
 from kfuzz.properties.find import is_claimed, look_at
@@ -324,6 +325,5 @@ def _silences(
             claims = {word: replace(kernel.special, **{key: word}) for word in words}
             given = kernel.stored(case.arrays)
             claimed = (kernel.op, given, got, bound.accuracy)
-            verdicts = {word: judge(*claimed, said, bound.scalars) for word, said in claims.items()}
-            found[key] = tuple(word for word, verdict in verdicts.items() if verdict.status == "kept")
+            found[key] = tuple(word for word, said in claims.items() if is_kept(*claimed, said, bound.scalars))
     return found

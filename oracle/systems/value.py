@@ -93,7 +93,9 @@ class Quantity:
 
     def viewed(self, move: Callable[[Reals], Reals], how: str = "part") -> "Quantity":
         """The same elements at other places: `move` places those of any array of this shape."""
-        made = self.like([move(np.broadcast_to(part, self.shape)) for part in self.distinct_parts], (how, self))
+        shape = self.shape
+        parts = [part if part.shape == shape else np.broadcast_to(part, shape) for part in self.distinct_parts]
+        made = self.like(list(map(move, parts)), (how, self))
         if self.absent is not None:
             made.absent = move(np.broadcast_to(self.absent, self.shape))
         return made

@@ -7,8 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from kfuzz import oracle
-from kfuzz.oracle import Accuracy, Order, judge
+from kfuzz.oracle import Accuracy, Order, Special, judge
 from kfuzz.oracle.diagnosis.pattern import pattern
+from kfuzz.oracle.judging import is_kept
 from kfuzz.oracle.selfcheck import planted
 
 Floats = NDArray[np.float32]
@@ -272,6 +273,18 @@ def test_zeros_and_nans_are_broken_for_every_op(op: str, bad: str) -> None:
     wants = oracle.want(op, inputs)
     got = {role: np.full(want.shape, value, dtype=np.float32) for role, want in wants.items()}
     assert judge(op, inputs, got).status == "broken"
+
+
+def test_whether_an_answer_is_kept_needs_no_diagnosis() -> None:
+    x = np.linspace(-3, 3, 12, dtype=np.float32).reshape(2, 6)
+    e = np.exp(x.astype(np.float64))
+    right = np.asarray(e / e.sum(axis=1, keepdims=True), np.float32)
+    nothing = np.full_like(x, np.nan)
+    for got, inputs in ((right, x), (right * np.float32(1.001), x), (nothing, x), (nothing, nothing), (right, -x)):
+        for special in (Special(), Special(nan="row")):
+            verdict = judge("softmax", {"x": inputs}, {"y": got}, Accuracy(), special)
+            kept = is_kept("softmax", {"x": inputs}, {"y": got}, Accuracy(), special)
+            assert kept == (verdict.status == "kept"), verdict
 
 
 def test_one_row_may_be_given_as_a_vector() -> None:
