@@ -15,8 +15,10 @@ from kfuzz.campaign.state import Discovery
 from kfuzz.cases.case import Case, case_of, numbers_in
 from kfuzz.claims.expression import show_sizes
 from kfuzz.claims.kernel import Kernel
+from kfuzz.claims.references import shown_op
 from kfuzz.devices import Device, Probe
 from kfuzz.oracle import judge
+from kfuzz.search.home import home_of, names_its_home
 from kfuzz.search.plan import plan_at, shapes, takes_any_number
 from kfuzz.trials.defect import Defect
 from kfuzz.trials.trial import Trial, run_trial
@@ -58,15 +60,16 @@ def run_at_home(kernel: Kernel, device: Device, has_state: bool = False) -> AtHo
 
     `has_state`: a bug depends on earlier calls, so these are made however large the home is.
     """
-    tune = next(kernel.tunes(kernel.home), {})
+    axes = home_of(kernel)
+    tune = next(kernel.tunes(axes), {})
 
     def run_cases(cases: Sequence[Case]) -> tuple[Trial, ...]:
         probes = [Probe(check, 3, seed, MOST_SECONDS) for seed, check in ((0, False), (0, True))]
         first = [run_trial(kernel, cases[0], tune, device, probe) for probe in probes]
         return (*first, *(run_trial(kernel, one, tune, device, probes[0]) for one in cases[1:]))
 
-    drawn = [plan_at(kernel, kernel.home, tune, random.Random(seed).randint).case for seed in range(OTHER_SEEDS)]  # noqa: S311  values, nothing secret
-    usual = usual_cases(kernel, kernel.home, tune)[:USUAL_SEEDS]
+    drawn = [plan_at(kernel, axes, tune, random.Random(seed).randint).case for seed in range(OTHER_SEEDS)]  # noqa: S311  values, nothing secret
+    usual = usual_cases(kernel, axes, tune)[:USUAL_SEEDS]
     after = Probe(runs=3, timeout=MOST_SECONDS, after_calls=True)
     called = (run_trial(kernel, usual[0], tune, device, after),) if has_state else ()
     return AtHome(run_cases(usual), run_cases(drawn), called)
@@ -97,14 +100,23 @@ def rank_bugs(kernel: Kernel, bugs: Sequence[Bug], device: Device) -> Iterator[D
         yield from (replace(one, defect=replace(one.defect, rank=place, standing=standing)) for one in bug.every)
 
 
+def shape_at_home(kernel: Kernel) -> str:
+    """The shape of the trials at home, and that of the home where it is larger."""
+    tried, home = ("x".join(map(str, one.values())) for one in (home_of(kernel), kernel.home))
+    return tried if tried == home else f"{tried}, a smaller shape like {home}"
+
+
 def rank_of(kernel: Kernel, bug: Bug, home: AtHome, device: Device) -> tuple[int, str]:
     """The rank of a bug, and its words."""
-    shape, causes = "x".join(map(str, kernel.home.values())), {cause for one in bug.every for cause in one.causes}
+    shape, causes = shape_at_home(kernel), {cause for one in bug.every for cause in one.causes}
+    own = ", the shape it was written for" * (home_of(kernel) == dict(kernel.home))
     is_usual, is_other = (bool(causes & home.causes(trials)) for trials in (home.usual, home.others))
     if not is_usual and causes & home.causes(home.after_calls):
-        return AT_HOME, f"at {shape}, the shape it was written for, after calls of other shapes"
+        return AT_HOME, f"at {shape}{own}, after calls of other shapes"
+    if (is_usual or is_other) and names_its_home(kernel):
+        return ELSEWHERE, f"at {shape}; its text names a size of that, which no trial had"
     is_other = is_other or any(
-        dict(one.defect.scene.axes) == dict(kernel.home) and not one.defect.multiprocessors for one in bug.every
+        dict(one.defect.scene.axes) == home_of(kernel) and not one.defect.multiprocessors for one in bug.every
     )
     defect = bug.headline.defect
     if defect.kind == "race" and (is_usual or is_other):
@@ -112,9 +124,9 @@ def rank_of(kernel: Kernel, bug: Bug, home: AtHome, device: Device) -> tuple[int
         if right or not wrong:
             return describe_race(defect, shape, right, wrong)
     if is_usual:
-        return AT_HOME, f"at {shape}, the shape it was written for"
+        return AT_HOME, f"at {shape}{own}"
     if is_other:
-        return FOR_VALUES, f"at {shape} for values that {kernel.op} allows"
+        return FOR_VALUES, f"at {shape} for values that {shown_op(kernel.op)} allows"
     if defect.multiprocessors:
         return ELSEWHERE, f"on a GPU with {defect.multiprocessors} multiprocessors; no error at {shape} on an H200"
     return ELSEWHERE, describe_elsewhere(kernel, defect, device)
@@ -146,7 +158,7 @@ def describe_elsewhere(kernel: Kernel, defect: Defect, device: Device) -> str:
     name = str(kernel.entries[0]).partition("(")[0]
     takes = "x".join(map(str, axes.values()))
     where = right_condition(kernel, axes, lambda sizes: has_defect_at(kernel, defect, sizes, device))
-    right = f"; right wherever {where}" if where else f"; right at {show_sizes(kernel.home, kernel.home)}"
+    right = f"; right wherever {where}" if where else f"; right at {show_sizes(home_of(kernel), home_of(kernel))}"
     return f"{name}() takes {takes} and {describe_deed(defect)}{right}. A check would turn this into a refusal"
 
 

@@ -18,7 +18,7 @@ from kfuzz.sources.cuda_text import blank_non_code
 
 ROWS = 4096
 """Smaller than for a single kernel: the memory that the function allocates grows with them."""
-BOUND = re.compile(r"\bm\.(?:def|impl)\s*\(\s*\"[^\"]*\"\s*,\s*&?\s*(?:\w+::)*(\w+)")
+BOUND = re.compile(r"\bm\.(?:def|impl)\s*\(\s*\"([^\"]*)\"\s*,\s*&?\s*(?:\w+::)*(\w+)")
 NOT_FORWARD = re.compile(r"backward|grad|^main$", re.IGNORECASE)
 DIMENSION = re.compile(r"dim|axis", re.IGNORECASE)
 THREADS = re.compile(r"block(?:_?(?:size|dim))?|(?:num_?|n_?)?threads?(?:_?per_?block)?|tpb", re.IGNORECASE)
@@ -49,7 +49,7 @@ def host_claims(op: str, source: str, said: FunctionWords = NOTHING) -> Iterator
     """Claims in TOML, the most likely first; none if users call the kernel itself."""
     roles = replace(roles_of(op), whole=I64 if LONGS.search(source) else I32)
     functions = host_functions_of(source)
-    bound = [name for name in BOUND.findall(source) if name in functions]
+    bound = bound_in(source, functions)
     tensors = [name for name, parameters in functions.items() if any(map(is_tensor, parameters))]
     several = list(functions) if len(entries_of(source)) > 1 and "<<<" in blank_non_code(source) else []
     every = [name for name in dict.fromkeys([*bound, *tensors, *several]) if not NOT_FORWARD.search(name)]
@@ -66,9 +66,20 @@ def host_claims(op: str, source: str, said: FunctionWords = NOTHING) -> Iterator
 def entries_for(source: str) -> list[str]:
     """The functions of tensors that a module exports; all that take tensors if it names none."""
     functions = host_functions_of(source)
-    bound = [name for name in BOUND.findall(source) if name in functions]
+    bound = bound_in(source, functions)
     tensors = [name for name, parameters in functions.items() if any(map(is_tensor, parameters))]
     return [name for name in dict.fromkeys(bound or tensors) if not NOT_FORWARD.search(name)]
+
+
+def bound_in(source: str, functions: Mapping[str, Sequence[Parameter]], exported: str = "") -> list[str]:
+    """The functions that a module exports to Python; by this name, if one is given."""
+    every = ((key.partition("(")[0], name) for key, name in BOUND.findall(source))
+    return [name for key, name in every if name in functions and (not exported or key == exported)]
+
+
+def takes(parameters: Sequence[Parameter], given: Sequence[str | None]) -> bool:
+    """Whether a function takes tensors where there is None, and other arguments elsewhere."""
+    return [is_tensor(one) for one in parameters] == [one is None for one in given]
 
 
 def orders(

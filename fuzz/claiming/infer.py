@@ -15,14 +15,16 @@ from pathlib import Path
 
 from kfuzz.claiming.guess import check_op, guessed
 from kfuzz.claiming.guess_call import claim_by_reference, claim_for_python, kernel_of_module
-from kfuzz.claiming.guess_host import RETURNED, FunctionWords, entries_for, host_claims
+from kfuzz.claiming.guess_host import RETURNED, FunctionWords, bound_in, entries_for, host_claims, takes
+from kfuzz.claiming.guess_kernel import name_of, sizes_in
 from kfuzz.claims import front_matter
 from kfuzz.claims.fitted_op import place_axis, variants_of
 from kfuzz.claims.front_matter import is_python_file, shown_path
 from kfuzz.claims.kernel import Kernel, load, read
 from kfuzz.claims.python_text import read_text
-from kfuzz.claims.references import OP, op_by_reference
+from kfuzz.claims.references import OP, ReferenceOp, op_by_reference
 from kfuzz.claims.roles import roles_of
+from kfuzz.claims.signature import host_functions_of
 from kfuzz.devices import ClaimError
 from kfuzz.installation import install_line
 from kfuzz.sources.cuda_in_python import cuda_of, functions_in, has_cuda, list_cuda_calls
@@ -77,7 +79,10 @@ def kernel_with(path: Path, unclaimed: Unclaimed) -> Kernel:
         written = claim_by_reference(said, unclaimed.reference)
         return read(front_matter.beside(path, source, written + toml, unclaimed.words))
     if op == OP and unclaimed.reference:
-        op = op_by_reference(path, source, unclaimed.reference)
+        found = op_by_reference(path, source, unclaimed.reference)
+        op, said = found.op, with_given(source, said, found)
+        sizes = sizes_in(roles_of(op))
+        said = replace(said, home=tuple(found.home[name] for name in sizes if found.home.keys() >= {*sizes}))
     check_op(shown_path(path), op)
     op = place_axis(op, said.arguments)
     check_home(op, said)
@@ -90,6 +95,20 @@ def kernel_with(path: Path, unclaimed: Unclaimed) -> Kernel:
         check_entry(path, source, op, said)
         claim = claim_for(path, source, op, said)
     return read(front_matter.beside(path, source, claim + toml, unclaimed.words))
+
+
+def with_given(source: str, said: FunctionWords, found: ReferenceOp) -> FunctionWords:
+    """The options with the function that a benchmark calls, and the numbers that it hands over."""
+    if said.entry or not found.given:
+        return said
+    functions = host_functions_of(source)
+    fitting = [name for name in bound_in(source, functions) if takes(functions[name], found.given)]
+    exported = [name for name in bound_in(source, functions, found.exported) if name in fitting]
+    if len(fitting) != 1 and len(exported) != 1:
+        return said
+    entry = (exported or fitting)[0]
+    numbers = {name_of(one): (value,) for one, value in zip(functions[entry], found.given, strict=True) if value}
+    return replace(said, entry=entry, arguments={**numbers, **said.arguments})
 
 
 def place_op(op: str, folder: Path) -> str:

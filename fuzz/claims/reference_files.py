@@ -9,8 +9,8 @@ from pathlib import Path
 from kfuzz.callables.task_files import TASK, folders_of
 from kfuzz.claims.front_matter import FrontMatter
 
-ARGUMENTS = {"task": TASK, "config": "config_forward.json"}
-"""Beside a reference of GPU MODE, and of robust-kbench: the arguments with which its inputs are made."""
+OF_ROBUST, CONFIG = "func_", "config_{}.json"
+"""The beginning of a reference's name in robust-kbench, and the file beside it with the arguments for its inputs."""
 BESIDE = ("reference.py", "ref.py")
 """Files beside a submission that may contain its reference."""
 IN_A_FILE = re.compile(r"([^:]+?(?:\.py|/))(?::(\w+))?")
@@ -29,7 +29,8 @@ def place_reference(front: FrontMatter, name: str) -> tuple[Path, str | None] | 
 
 def texts_beside(path: Path) -> dict[str, str]:
     """The texts of the files beside a reference that give arguments; empty where there is no such file."""
-    beside = {key: path.resolve().with_name(name) for key, name in ARGUMENTS.items()}
+    arguments = {"task": TASK, "config": CONFIG.format(path.stem.removeprefix(OF_ROBUST))}
+    beside = {key: path.resolve().with_name(name) for key, name in arguments.items()}
     return {key: one.read_text(encoding="utf-8") if one.is_file() else "" for key, one in beside.items()}
 
 

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from kfuzz.claims import running, serving
-from kfuzz.claims.callables import read_entry, with_arrays
-from kfuzz.claims.front_matter import FrontMatter, KeyPath, shown_path
+from kfuzz.claims.callables import axes_of, read_entry, with_arrays
+from kfuzz.claims.front_matter import FrontMatter, KeyPath, is_python_file, shown_path
 from kfuzz.claims.keys import WrittenCall, WrittenClaim
 from kfuzz.claims.python_text import MODEL, read_text
 from kfuzz.claims.reference_files import BESIDE, place_reference, texts_beside
 from kfuzz.claims.roles import roles_of
-from kfuzz.claims.task_claims import with_task
+from kfuzz.claims.task_claims import home_in, with_task
 from kfuzz.devices import ClaimError, cache
 from kfuzz.oracle.elements import BOOL, I32, I64, NARROW, U8
 from kfuzz.oracle.errors import OracleError
@@ -69,17 +69,33 @@ def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
     if call.init is None and "init" in answer and "get_init_inputs" not in read_text(front.source).names:
         call = replace(call, init=tuple(answer["init"]))
     claim = replace(claim, op=str(formula), call=call)
-    return with_task(claim, answer) if "data" in answer else with_whole(claim, answer.get("whole", {}))
+    if "data" in answer:
+        return with_task(claim, answer)
+    return with_home(with_whole(claim, answer.get("whole", {})), home_in(answer))
 
 
-def op_by_reference(path: Path, source: str, reference: Path) -> str:
-    """The op of a reference, as the file of a formula, for a CUDA file without a claim."""
+@dataclass(frozen=True)
+class ReferenceOp:
+    """The op of a reference, as the file of a formula, and the shape of its problem.
+
+    `exported`: the name by which a benchmark calls a submission, if it is known. `given`: the literals of the arguments
+    that are no tensors, in their order; None for a tensor.
+    """
+
+    op: str
+    home: Mapping[str, int]
+    exported: str
+    given: tuple[str | None, ...]
+
+
+def op_by_reference(path: Path, source: str, reference: Path) -> ReferenceOp:
+    """The op of a reference for a CUDA file without a claim."""
     front = FrontMatter(path, source, "", 1, "", {"op": OP}, f"--reference {shown_path(reference)}")
     name = str(reference.resolve()) + "/" * reference.is_dir()
     formula, answer = formula_for(front, WrittenClaim(op=OP, call=WrittenCall(reference=name)))
     if "data" in answer:
         raise ClaimError(f"{shown_path(path)}: a task of GPU MODE hands its data to a Python function, not to CUDA")
-    return str(formula)
+    return ReferenceOp(str(formula), home_in(answer), answer.get("exported", ""), tuple(answer.get("given", ())))
 
 
 def formula_for(front: FrontMatter, claim: WrittenClaim) -> tuple[Path, dict[str, Any]]:
@@ -97,6 +113,18 @@ def formula_for(front: FrontMatter, claim: WrittenClaim) -> tuple[Path, dict[str
     formula = write_formula(front, answer)
     check_agrees(front, formula, answer, narrow_values(formula, answer.get("narrow", narrow_types(claim))))
     return formula, answer
+
+
+def with_home(claim: WrittenClaim, home: Mapping[str, int]) -> WrittenClaim:
+    """The claim with the sizes of its problem as the shape that the function was written for, however large."""
+    if claim.call.home is not None or claim.axes is not None or not home:
+        return claim
+    axes = axes_of(claim.arrays, roles_of(claim.op))
+    if axes.keys() != home.keys():
+        return claim
+    wide = {name: replace(axis, hi=max(axis.hi, home[name])) for name, axis in axes.items()}
+    own = {name: home[name] for name in axes}
+    return replace(claim, axes=wide, call=replace(claim.call, home=own))
 
 
 def with_whole(claim: WrittenClaim, whole: Mapping[str, str]) -> WrittenClaim:
@@ -155,7 +183,7 @@ def question_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) 
     if unknown := claim.call.integers.keys() - integers.keys():
         raise front.error(("call", "integers"), f"{min(unknown)} is no input of integers")
     return {
-        **texts_beside(reference.path),
+        **texts_beside(reference.path), "is_cuda": not is_python_file(front.path),
         "path": str(reference.path.resolve()), "source": reference.source, "reference": reference.name,
         "inputs": inputs, "integers": integers, "narrow": narrow_types(claim),
         "where": [rule.replace("/", "//") for rule in claim.where],

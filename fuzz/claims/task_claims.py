@@ -19,13 +19,8 @@ from kfuzz.oracle.shapes import is_derived
 
 def with_task(claim: WrittenClaim, answer: Mapping[str, Any]) -> WrittenClaim:
     """The claim with what a task hands over: its own types and sizes, and arrays for the answer."""
-    known = {
-        declared: size
-        for name, dims in answer["inputs"].items()
-        for declared, size in zip(answer["dims"][name], dims, strict=True)
-        if declared.isidentifier()
-    }
-    home, multiples = ({known[name]: size for name, size in answer[key].items()} for key in ("home", "multiples"))
+    known = names_in_trace(answer)
+    home, multiples = home_in(answer), {known[name]: size for name, size in answer["multiples"].items()}
     if claim.arrays is None:
         own = with_arrays(claim, roles_of(claim.op))
         arrays = dict(own.arrays or {})
@@ -50,6 +45,22 @@ def with_task(claim: WrittenClaim, answer: Mapping[str, Any]) -> WrittenClaim:
     if call.home is None and axes.keys() <= home.keys():
         call = replace(call, home={name: home[name] for name in axes})
     return replace(claim, axes=axes, where=where, call=replace(call, library=call.library or "torch"))
+
+
+def names_in_trace(answer: Mapping[str, Any]) -> dict[str, str]:
+    """The names of sizes in the formula, by those in the problem; a size that is fixed there is a number."""
+    return {
+        declared: size
+        for name, dims in answer["inputs"].items()
+        for declared, size in zip(answer.get("dims", {}).get(name, dims), dims, strict=True)
+        if declared.isidentifier()
+    }
+
+
+def home_in(answer: Mapping[str, Any]) -> dict[str, int]:
+    """The problem's own sizes, by their names in the formula."""
+    known = names_in_trace(answer)
+    return {known[name]: size for name, size in answer.get("home", {}).items() if known.get(name, "").isidentifier()}
 
 
 def narrowed(element: str) -> str:

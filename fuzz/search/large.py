@@ -12,9 +12,10 @@ from kfuzz.claims.formula_claims import each_count
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.launches import Launch
 from kfuzz.search.choose import Choose, one_of
+from kfuzz.search.counting import elements
 from kfuzz.search.edges import numbers
 from kfuzz.search.scale import LARGEST, LONGEST, MANY, MOST_ELEMENTS, MOST_ROW_ELEMENTS, MOST_STEPS, MOST_THREADS, Large
-from kfuzz.search.sizes import Ground, array_elements, draw_tune, elements, ground_of, row_axis, threads
+from kfuzz.search.sizes import Ground, array_elements, draw_tune, ground_of, row_axis, threads
 from kfuzz.search.turns import number_or_zero
 
 TUNE_TRIES = 4

@@ -25,6 +25,7 @@ from kfuzz.oracle.views import ArrayViews
 from kfuzz.search import planners
 from kfuzz.search.choose import Choose, once_in
 from kfuzz.search.families import NEG_INF, POS_INF
+from kfuzz.search.home import home_of
 from kfuzz.search.indices import indices_recipe
 from kfuzz.search.large import large_size
 from kfuzz.search.narrow_rows import recipe_of_role
@@ -53,7 +54,7 @@ def plan(kernel: Kernel, choose: Choose, budget: int = BUDGET, work: int = WORK,
     budget += fixed_elements(kernel)
     found = large and large_size(kernel, large, choose)
     ground, axes = make_allowed(*(found or size_of(kernel, choose, budget, work)), choose)
-    if not found and axes != kernel.home:
+    if not found and axes != home_of(kernel):
         axes = keep_budget(ground, axes, budget)
     return Attempt(case_of(kernel.op, _arrays(ground, axes, choose)), ground.tune)
 

@@ -11,7 +11,9 @@ from kfuzz.claims.axes import Axis
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.launches import LaunchVariant
 from kfuzz.search.choose import Choose, once_in, one_of
+from kfuzz.search.counting import elements
 from kfuzz.search.edges import PRIMES, SMALL, STEPS, TIMES, VECTOR, named_numbers, tuned_widths, widths
+from kfuzz.search.home import home_of
 from kfuzz.search.scale import (
     FAR_LARGER,
     FEW_THREADS,
@@ -52,7 +54,7 @@ class Ground:
 def size_of(kernel: Kernel, choose: Choose, budget: int, work: int) -> tuple[Ground, dict[str, int]]:
     """Launch parameters and sizes that the claim admits, within about so many elements and so much work."""
     if kernel.home and once_in(choose, HOME_ONCE_IN):
-        return ground_of(kernel, draw_tune(kernel, choose)), dict(kernel.home)
+        return ground_of(kernel, draw_tune(kernel, choose)), home_of(kernel)
     if len(kernel.axes) == 1 and once_in(choose, 2) and (found := _draw_another_turn(kernel, choose, budget)):
         return found
     ground = ground_of(kernel, _draw_small_tune(kernel, choose))
@@ -154,18 +156,6 @@ def _draw_for_variant(ground: Ground, choose: Choose, budget: int, work: int) ->
 
 def _is_variant(ground: Ground, variant: LaunchVariant, axes: Mapping[str, int]) -> bool:
     return bool(number_or_zero(ground.kernel, lambda: variant.is_chosen(ground.kernel.sizes(axes, ground.tune))))
-
-
-def elements(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> int:
-    """How many values a case of this size has, inputs and outputs of the op together."""
-    total = kernel.elements
-
-    def count_elements() -> int:
-        if total.names <= axes.keys():  # nearly always: no other size is needed
-            return total(axes)
-        return total(kernel.sizes(axes, tune))
-
-    return number_or_zero(kernel, count_elements)
 
 
 def fixed_elements(kernel: Kernel) -> int:

@@ -17,8 +17,7 @@ def configure(module: ModuleType, text: str, name: str) -> None:
     """Let a module make its model and its inputs as the task's first test does."""
     if hasattr(module, "get_init_inputs") or not text:
         return
-    config = json.loads(text)
-    values = {key: value for part in PARTS for key, value in (config.get(part) or [{}])[0].items()}
+    values = values_in(text)
     made, inputs = getattr(module, name, None), getattr(module, "get_inputs", None)
     if isinstance(made, type):
         arguments = arguments_of(made, values)
@@ -26,6 +25,12 @@ def configure(module: ModuleType, text: str, name: str) -> None:
     if callable(inputs):
         known = inspect.signature(inputs).parameters
         module.get_inputs = partial(inputs, **{key: one for key, one in values.items() if key in known})  # type: ignore[attr-defined]
+
+
+def values_in(text: str) -> dict[str, Any]:
+    """The values of a task's first test."""
+    config = json.loads(text)
+    return {key: value for part in PARTS for key, value in (config.get(part) or [{}])[0].items()}
 
 
 def arguments_of(made: type, values: dict[str, Any]) -> list[Any]:

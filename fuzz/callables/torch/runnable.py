@@ -20,6 +20,7 @@ from kfuzz.callables.loading import execute_file
 from kfuzz.callables.task_files import folders_of
 from kfuzz.callables.torch.configs import configure
 from kfuzz.callables.torch.declared import Declared, inputs_of, reference_of, with_numbers
+from kfuzz.callables.torch.model_functions import function_of_task, is_task
 from kfuzz.callables.torch.recurrent import keep_whole
 from kfuzz.callables.torch.tasks import read_tests, task_of
 from kfuzz.callables.torch.weights import SETS, Chosen, drawn, states_of
@@ -58,6 +59,11 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
         sys.path.extend(folders_of(asked["task"], path.parent))
     with context():  # its inputs may be on a GPU
         module = execute_file(path, source, 0)
+        if asked.get("is_cuda") and is_task(module, asked.get("config", "")):
+            of = function_of_task(module, asked["config"])
+            return Runnable(
+                of.call, False, of.declared, {"exported": of.name, "given": of.given, **shape_of(of.declared)}
+            )
         configure(module, asked.get("config", ""), asked["reference"])
     reference, is_module = reference_of(module, asked["reference"])
     if asked["inputs"]:
@@ -67,7 +73,7 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
             task = task_of(module, reference, read_tests(asked["task"]))
         beside = {"data": task.data, "elements": task.elements, "results": task.results, "scratch": task.scratch,
                   "multiples": task.multiples, "narrow": task.narrow,
-                  "home": task.declared.sizes, "dims": task.declared.dims}  # fmt: skip
+                  **shape_of(task.declared)}  # fmt: skip
         return Runnable(on_host(task.call, context), False, task.declared, beside)
     with context():
         declared, inputs = inputs_of(module, reference, source)
@@ -78,7 +84,7 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
                 role = next(one for one in ROLES if one not in declared.dims)
                 declared = declared.with_integers(role, f"0..{len(objects) - 1}")
                 call = Chosen(objects, [with_numbers(one, inputs) for one in objects], role)
-    beside = {**(made_with(module) if is_module else {}), "whole": dict(declared.whole)}
+    beside = {**(made_with(module) if is_module else {}), "whole": dict(declared.whole), **shape_of(declared)}
     return Runnable(call, is_module, declared, beside)
 
 
@@ -89,6 +95,11 @@ def with_drawn_weights(module: ModuleType, name: str, own: torch.nn.Module) -> l
         with drawn(number):
             made.append(reference_of(module, name)[0])
     return made
+
+
+def shape_of(declared: Declared) -> dict[str, Any]:
+    """The problem's own sizes, and the dimensions of its inputs with these names."""
+    return {"home": dict(declared.sizes), "dims": dict(declared.dims)}
 
 
 def on_host(call: Callable[..., Any], context: Callable[[], Any]) -> Callable[..., Any]:

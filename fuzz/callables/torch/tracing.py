@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch._decomp import decomposition_table
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from kfuzz.callables.raising import words_of
@@ -32,8 +33,10 @@ from kfuzz.callables.torch.trace_reader import LostWriteError, TraceReader, chec
 from kfuzz.callables.torch.weights import SETS, Chosen
 from kfuzz.oracle.shapes import is_derived
 
-KEPT = ("path", "source", "reference", "inputs", "integers", "narrow", "task", "config", "draws_weights")
+KEPT = ("path", "source", "reference", "inputs", "integers", "narrow", "task", "config", "is_cuda", "draws_weights")
 """What a question says that each further run has to know."""
+GRADIENTS = {of: by for of, by in decomposition_table.items() if "backward" in str(of)}
+"""torch's own definitions of gradients by other operations: there are no rules for most of them."""
 LARGER = (1, 20, 70)
 """Least sizes at which a reference is traced: one with windows does not run at the smallest."""
 
@@ -249,7 +252,7 @@ def formula_of(
     # Its own weights are not inputs: they are constants.
     traced = torch.func.functionalize(reference) if is_pure else reference
     with reference.as_traced(number) if isinstance(reference, Chosen) else nullcontext():
-        graph = make_fx(traced, tracing_mode="symbolic", _allow_non_fake_inputs=True)(*given.values())
+        graph = make_fx(traced, GRADIENTS, tracing_mode="symbolic", _allow_non_fake_inputs=True)(*given.values())
         weights = reference.weights() if isinstance(reference, Chosen) else None
     check_writes(graph.graph)
     read = TraceReader(graph, inputs, below, sizes, fixed, weights)

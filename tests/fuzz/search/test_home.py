@@ -1,0 +1,80 @@
+"""The shape that a function was written for, and a smaller one like it where that is too large for a trial."""
+
+import ast
+import random
+from pathlib import Path
+
+import pytest
+from paths import DATA
+
+from kfuzz.claiming.guess_host import FunctionWords
+from kfuzz.claiming.infer import Unclaimed, kernel_with
+from kfuzz.claims.kernel import Kernel
+from kfuzz.search.home import constants_in, home_of, names_its_home
+from kfuzz.search.plan import plan
+
+SOURCE = DATA / "extensions" / "ranked" / "by_fours.cu"
+
+
+def kernel(rows: int, cols: int, path: Path = SOURCE) -> Kernel:
+    return kernel_with(path, Unclaimed("row_sum", FunctionWords(home=(rows, cols))))
+
+
+@pytest.mark.parametrize(
+    ("home", "tried"),
+    [
+        ((8, 128), (8, 128)),
+        ((4096, 393216), (32, 12288)),  # rows of 1.5 MB: tiles of 4096 are left
+        ((4, 1 << 20), (4, 65536)),
+        ((1 << 20, 4), (65536, 4)),
+        ((1 << 30, 4), (65536, 4)),
+    ],
+)
+def test_a_home_that_is_too_large_becomes_a_smaller_shape_of_whole_tiles(
+    home: tuple[int, int], tried: tuple[int, int]
+) -> None:
+    found = kernel(*home)
+    assert tuple(found.home.values()) == home
+    assert tuple(home_of(found).values()) == tried
+
+
+def test_trials_have_the_smaller_shape_again_and_again() -> None:
+    found, draw = kernel(4096, 393216), random.Random(1)  # noqa: S311  sizes, nothing secret
+    sizes = [plan(found, draw.randint).case.axes for _ in range(60)]
+    assert dict(home_of(found)) in [dict(one) for one in sizes]
+    assert max(one["cols"] for one in sizes) < 393216
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("constexpr int COLS = 393216;", True),
+        ("// written for 4096 x 393216", False),
+        ("constexpr int COLS = 3932160;", False),
+        ("constexpr int COLS = 12288;", False),
+    ],
+)
+def test_a_text_that_names_a_size_of_its_home_is_known(line: str, names: bool, tmp_path: Path) -> None:
+    path = tmp_path / "sums.cu"
+    path.write_text(f"{line}\n{SOURCE.read_text()}")
+    assert names_its_home(kernel(4096, 393216, path)) == names
+    assert not names_its_home(kernel(4, 128, path))
+
+
+def test_what_only_the_inputs_of_a_benchmark_are_made_of_is_no_code() -> None:
+    text = """
+import torch
+TILE = 32
+CUDA = "constexpr int N = 96;"
+rows, cols = 112, 512
+shape = (rows, cols)
+class ModelNew:
+    "For rows of 4096."
+    def forward(self, x):
+        return run(CUDA, TILE, x.view(-1, 77))
+def get_inputs():
+    return [torch.rand(shape)]
+"""
+    strings, numbers = constants_in(ast.parse(text))
+    assert strings == ["constexpr int N = 96;"]
+    assert numbers == {32, 1, 77}
