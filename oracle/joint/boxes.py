@@ -17,6 +17,9 @@ STEPS = ("add", "sub", "mul", "div", "stored")
 SLACK = 2.0**-44
 """docs/numerics.md#float64-tier: room for float64's own errors, before balls are asked."""
 
+UNNAMED = "value"
+"""A value that is chosen, as by a maximum: it has no step's name."""
+
 
 @dataclass(frozen=True)
 class Contradiction:
@@ -131,7 +134,7 @@ class Boxes:
             if row in self.contradictions:
                 continue
             above, below = (np.asarray(end[row], dtype=np.float64) for end in (lo, hi))
-            self.contradictions[row] = _contradiction(value.name or value.how[0], above, below)
+            self.contradictions[row] = _contradiction(value.name or (*value.how, UNNAMED)[0], above, below)
 
 
 def _contradiction(name: str, lo: Reals, hi: Reals) -> Contradiction:

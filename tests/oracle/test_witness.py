@@ -1,6 +1,7 @@
 """A witness: a correct answer nearly always has one, a wrong one never, and asking for it loses no clash."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from kfuzz.oracle.joint.contraction import contract, contract_tape, tape_of
 from kfuzz.oracle.joint.witness import _least_squares, find_rows_without_witness
 from kfuzz.oracle.names import names_at
 from kfuzz.oracle.question import Question
+from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.selfcheck.formulas import Setting, simulate
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.simulated import KernelManner
@@ -88,3 +90,25 @@ def test_two_columns_of_one_direction_end_no_judgement() -> None:
     columns = [np.full((2, 4), 1e12, np.float32), np.full((2, 4), 1e12, np.float32)]
     moved = _least_squares(columns, np.full((2, 4), 2e12, np.float32))
     np.testing.assert_allclose(moved.sum(axis=-1), 2, rtol=1e-3)
+
+
+CHOSEN = """
+INPUTS = {"x": "float[rows, cols]"}
+OUTPUTS = {"y": "float[rows, cols]"}
+
+
+def formula(N, x):
+    return x / N.maximum(N.sqrt(N.dot(x, x, "sum")), 0.5)
+"""
+
+
+def test_elements_that_clash_on_a_value_that_was_chosen_are_said_to(tmp_path: Path) -> None:
+    path = tmp_path / "chosen.py"
+    path.write_text(CHOSEN)
+    x = np.random.default_rng(15).standard_normal((1, COLS)).astype(np.float32)
+    question = Question(find(str(path)), {"x": x}, Accuracy(), Special(), {}, {"y": F32})
+    band, out = question.bands[0], question.results[0]["y"]
+    halves = np.where(np.arange(COLS) < COLS // 2, 1 + 16 * 2.0**-24, 1 - 16 * 2.0**-24)
+    got = (x / np.linalg.norm(x.astype(np.float64)) * halves).astype(np.float32).astype(np.float64)
+    assert ((got >= out.lo) & (got <= out.hi)).all()
+    assert "cannot have come of the same 'value'" in contract(band, out, got, None)[0,].message((0,))
