@@ -33,6 +33,12 @@ PAGE = Page(
             "results",
             ("--out", "score", "--seed", "6", "--jobs", "16"),
         ),
+        Section(
+            "solutions",
+            "Solutions that language models wrote, against their problems",
+            "solutions",
+            ("list.json", "--keep", "kept", "--only-kept"),
+        ),
         Section("exhibits", "Which device sees which broken kernel", "exhibits", ("cpu", "rivals")),
         Section(
             "found_and_small",

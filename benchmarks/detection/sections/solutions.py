@@ -1,0 +1,97 @@
+"""Solutions that language models wrote for problems of KernelBench."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from benchmarks.detection.solutions import STATUSES
+from benchmarks.measurement import Measurement, Record
+from benchmarks.page import Lines, heading, table, text
+
+WARNING = " (warning)"
+FAR = 1000
+"""An answer whose error is so many times that of torch in float32 does not compute the problem."""
+
+
+def show(made: Measurement) -> Lines:
+    every = made.table("solutions")
+    problems = len({one["problem"] for one in every})
+    yield from text(
+        f"{len(every)} unedited solutions of {problems} problems, by a dozen models, each against its problem.",
+        f"Each had {made['cases']} trials on the cpu device. *kept*: nothing was found. *suspect*: warnings alone: at",
+        "other sizes than the problem's, or where another order of the operations may give the answer. *broken*: an",
+        "error. *cannot run*: no answer was judged.",
+    )
+    yield from counts("language", every, "kind")
+    yield from counts("problem", every, "problem")
+    yield from counts("repository", every, "repository")
+    yield from heading("What was found")
+    kinds = Counter(kind for one in every if one["status"] != "cannot run" for kind in one["kinds"])
+    yield from table("lr", ("kind", "solutions"), kinds.most_common())
+    yield from heading("Why a solution cannot run")
+    why = Counter(shortened(one["why"]) for one in every if one["status"] == "cannot run")
+    yield from table("lr", ("reason", "solutions"), ((name.replace("|", "/"), n) for name, n in why.most_common()))
+    if checked := [one for one in every if one["on_card"]]:
+        yield from on_card(checked)
+    yield from made.note()
+
+
+def counts(title: str, every: Sequence[Record], column: str) -> Lines:
+    """How many solutions of each group have which status."""
+    groups = dict.fromkeys(sorted(one[column] for one in every))
+    found = Counter((one[column], one["status"]) for one in every)
+    rows = ((name, *(found[name, status] for status in STATUSES)) for name in groups)
+    total = ("all", *(sum(found[name, status] for name in groups) for status in STATUSES))
+    yield from table("lrrrr", (title, *STATUSES), [*rows, total])
+
+
+def shortened(why: str) -> str:
+    """A reason without the name of the file."""
+    return why.partition(".py: ")[2] or why.partition(".py:")[2].partition(": ")[2] or why
+
+
+def on_card(checked: Iterable[Record]) -> Lines:
+    """The solutions that torch built and ran on a GPU."""
+    yield from heading("The same on a GPU, against float64")
+    yield from text(
+        "torch built these with nvcc, gave them the inputs of the problem's `get_inputs` at the problem's own sizes,",
+        "and computed the problem's model in float64, with the same weights. The error is |y - exact| / |exact| in",
+        "2-norms, as a multiple of that of torch in float32. *accepted*: by the benchmark's own test, allclose with",
+        "1e-2. Usual inputs do not show what goes wrong for other values, in other orders of threads, or outside of",
+        "an array.",
+    )
+    rows = []
+    for status in STATUSES:
+        own = [one for one in checked if one["status"] == status]
+        ran = [one for one in own if one["on_card"]["ran"]]
+        times = sorted(ratio for one in ran if (ratio := ratio_of(one["on_card"])) is not None)
+        far = [one for one in ran if is_far(one["on_card"])]
+        middle = f"{times[len(times) // 2]:.3g}" if times else "-"
+        rows.append((status, len(own), len(ran), sum(one["on_card"]["accepted"] for one in ran), middle,
+                     f"{times[-1]:.3g}" if times else "-", len(far)))  # fmt: skip
+    yield from table("lrrrrrr", ("status", "tried", "ran", "accepted", "median error", "largest", f"over {FAR}"), rows)
+    judged = [one for one in checked if one["on_card"]["ran"] and one["status"] != STATUSES[-1]]
+    odd = [one for one in judged if is_far(one["on_card"]) == (one["status"] != "broken")]
+    yield from text("Solutions that are kept or suspect and wrong there, or broken and right there:")
+    yield from table("lllrl", ("solution", "status", "findings", "error", "kfuzz's words"), map(cells, odd))
+
+
+def cells(one: Record) -> tuple[str, ...]:
+    """A solution about which the two disagree, or seem to."""
+    words = one["why"].replace("|", "/")
+    return one["key"], one["status"], ", ".join(one["kinds"]), shown(ratio_of(one["on_card"])), words
+
+
+def ratio_of(found: dict[str, Any]) -> float | None:
+    """Its error over that of torch; None if it has none, as an answer with NaN has."""
+    error, single = found.get("error"), found.get("single")
+    return None if error is None or single is None else error / max(single, 1e-9)
+
+
+def is_far(found: dict[str, Any]) -> bool:
+    ratio = ratio_of(found)
+    return ratio is None or ratio > FAR
+
+
+def shown(ratio: float | None) -> str:
+    return "no number" if ratio is None else f"{ratio:.3g}"

@@ -1,0 +1,172 @@
+"""The same solutions on a GPU at their problem's own sizes, compared with the problem's model in float64.
+
+    python -m benchmarks.detection.solutions_on_card LIST.json --keep FOLDER [--most 40] [--jobs 16]
+
+For some solutions of each outcome in FOLDER (benchmarks.detection.solutions): torch builds the solution with nvcc and
+calls it once with the inputs of `get_inputs`, and computes the model with the same weights in float64. FOLDER keeps for
+each the error |y - exact| / |exact| (2-norms), that of torch in float32, and whether the benchmark's own test, allclose
+with 1e-2, accepts the answer. Neither kfuzz nor its oracle takes part. Runs what others wrote, natively.
+"""
+
+import argparse
+import fcntl
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from benchmarks.detection.solutions import STATUSES, Solution, read_list
+
+SEED = 42
+TOLERANCE = 1e-2
+"""KernelBench's own, absolute and relative."""
+AT_ONCE = 1
+"""Solutions that have arrays on one GPU at a time: the largest problem takes 70 GB in float64."""
+SECONDS = 240.0
+
+
+def main() -> None:
+    """Check some solutions of each outcome, or one of them in this process."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("list", type=Path)
+    parser.add_argument("--keep", type=Path, required=True)
+    parser.add_argument("--most", type=int, default=40, help="so many of each outcome")
+    parser.add_argument("--jobs", type=int, default=16)
+    parser.add_argument("--gpus", type=int, default=1)
+    parser.add_argument("--one", help="the key of one solution, to check in this process")
+    options = parser.parse_args()
+    every = {one.key: one for one in read_list(options.list)}
+    if options.one:
+        print(json.dumps(check(every[options.one])))
+        return
+    options.keep = options.keep.resolve()
+    chosen = list(choose(every.values(), options.keep, options.most))
+    with ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(lambda one: check_apart(one[1], one[0], options), enumerate(chosen)))
+
+
+def choose(every: Iterable[Solution], kept: Path, most: int) -> Iterator[Solution]:
+    """So many solutions of each outcome, in the list's order."""
+    for status in STATUSES:
+        left = most
+        for one in every:
+            path = kept / f"{one.key}.json"
+            if left and path.is_file() and json.loads(path.read_text(encoding="utf-8"))["status"] == status:
+                left -= 1
+                yield one
+
+
+def check_apart(solution: Solution, number: int, options: argparse.Namespace) -> None:
+    """Check one solution in a process of its own, unless it is kept."""
+    into = options.keep / f"{solution.key}.card.json"
+    if into.is_file():
+        return
+    words = [sys.executable, "-m", "benchmarks.detection.solutions_on_card", str(options.list), "--keep",
+             str(options.keep), "--one", solution.key]  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        own = {"CUDA_VISIBLE_DEVICES": str(number % options.gpus), "TORCH_EXTENSIONS_DIR": folder, "MAX_JOBS": "2"}
+        try:
+            done = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False,
+                                  env={**os.environ, "TORCH_CUDA_ARCH_LIST": "9.0", **own})  # fmt: skip
+            lines = done.stdout.splitlines()
+            said = " ".join(done.stderr.strip().splitlines()[-1:])
+            found = json.loads(lines[-1]) if done.returncode == 0 and lines else {"ran": False, "why": said[:300]}
+        except subprocess.TimeoutExpired:
+            found = {"ran": False, "why": f"more than {SECONDS:.0f} s"}
+    into.write_text(json.dumps(found), encoding="utf-8")
+    print(solution.key, found, file=sys.stderr, flush=True)
+
+
+def load_module(path: Path, name: str) -> ModuleType:
+    """A file as a module of this name."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def check(solution: Solution) -> dict[str, Any]:
+    """The error of a solution at home, of torch in float32, and the benchmark's own test."""
+    import torch  # noqa: PLC0415  only the process of one solution needs it
+
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    problem = load_module(solution.problem, "problem")
+    try:
+        answer = load_module(solution.solution, "answer")
+    except BaseException as error:
+        return {"ran": False, "why": f"no import: {words_of(error)}"}
+    with one_of_few():
+        made = [build(torch, one) for one in (problem.Model, problem.Model)]
+        torch.manual_seed(SEED)
+        inputs = [one.cuda() if isinstance(one, torch.Tensor) else one for one in problem.get_inputs()]
+        with torch.no_grad():
+            exact = made[0].double()(*(widen(torch, one) for one in inputs))
+            single = error_of(torch, made[1](*inputs), exact)
+            try:
+                given = [one.clone() if isinstance(one, torch.Tensor) else one for one in inputs]
+                got = build(torch, answer.ModelNew, problem)(*given)
+                torch.cuda.synchronize()
+            except BaseException as error:
+                return {"ran": False, "why": f"no answer: {words_of(error)}", "single": single}
+            if not isinstance(got, torch.Tensor) or got.shape != exact.shape:
+                return {"ran": True, "why": "another shape", "single": single, "error": None, "accepted": False}
+            accepted = bool(torch.allclose(got.double(), exact.double(), atol=TOLERANCE, rtol=TOLERANCE))
+            return {"ran": True, "error": error_of(torch, got, exact), "single": single, "accepted": accepted}
+
+
+def build(torch: Any, of: Any, problem: ModuleType | None = None) -> Any:  # noqa: ANN401  torch and a class of theirs
+    """A model with the weights of one seed, on the GPU."""
+    makes = getattr(problem or sys.modules["problem"], "get_init_inputs", list)
+    torch.manual_seed(SEED)
+    return of(*makes()).eval().cuda()
+
+
+def widen(torch: Any, one: Any) -> Any:  # noqa: ANN401  a tensor, or a number
+    return one.double() if isinstance(one, torch.Tensor) and one.is_floating_point() else one
+
+
+def error_of(torch: Any, got: Any, exact: Any) -> float | None:  # noqa: ANN401  tensors
+    """|got - exact| / |exact| in 2-norms; None if that is no number."""
+    wide = exact.double()
+    error = float(torch.linalg.vector_norm(got.double() - wide) / torch.linalg.vector_norm(wide))
+    return error if error == error and error != float("inf") else None  # noqa: PLR0124  NaN
+
+
+def words_of(error: BaseException) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[-200:]}"
+
+
+class one_of_few:  # noqa: N801  a context
+    """Wait until fewer than AT_ONCE processes have arrays on this GPU."""
+
+    def __enter__(self) -> None:
+        gpu = os.environ.get("CUDA_VISIBLE_DEVICES", "0")
+        places = [Path(tempfile.gettempdir()) / f"solutions-on-card-{gpu}-{n}" for n in range(AT_ONCE)]
+        self.files = [place.open("w") for place in places]
+        while True:
+            for file in self.files:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except OSError:
+                    continue
+                return
+            time.sleep(0.2)
+
+    def __exit__(self, *_: object) -> None:
+        for file in self.files:
+            file.close()
+
+
+if __name__ == "__main__":
+    main()
