@@ -19,7 +19,7 @@ from kfuzz.oracle.systems.cloud import Cloud
 from kfuzz.oracle.systems.depth import Depth
 from kfuzz.oracle.systems.exact import ScatterKind, scatter_places
 from kfuzz.oracle.systems.loops import LoopStep
-from kfuzz.oracle.systems.loosest import MOMENTS, OWN_SIZE, RESCALE
+from kfuzz.oracle.systems.loosest import OWN_SIZE, RESCALE, running_means
 from kfuzz.oracle.systems.room import ROUNDINGS_256
 from kfuzz.oracle.systems.value import Axes, Operand, Quantity
 
@@ -83,7 +83,7 @@ class Deepest(Depth):
         model = self.claim.exp
         made = super()._exp(self.settled(a))
         result = self.expanded(made, np.abs(made.x), model.a0 + (2 + model.kappa) * size)
-        result.how = ("exp", size)
+        result.how = ("exp",)
         return result
 
     def sigmoid(self, a: Cloud) -> Cloud:
@@ -142,7 +142,7 @@ class Deepest(Depth):
 
     def _of_sum(self, a: Cloud, terms: float) -> float:
         """The roundings of a term of a sum: its additions, and the rescales of exponentials."""
-        rescales = RESCALE * terms + 2 * a.how[1] if a.how[:1] == ("exp",) else 0.0
+        rescales = (self.claim.exp.a0 + RESCALE) * terms if a.how == ("exp",) else 0.0
         return terms * self.claim.roundings_per_addition + float(rescales)
 
     def dot(self, a: Cloud, b: Cloud | None, sum: str = "dot", axis: Axes = -1) -> Cloud:
@@ -187,4 +187,5 @@ class Deepest(Depth):
         mean, var = super().mean_var(x, sums, correction, axis)
         n = count_along(x.shape, axis)
         squares = np.sum((x.A + mean.A) ** 2, axis=axis, keepdims=True) / (n - correction)
-        return mean, self.expanded(var, squares, 2 * mean.count + 8 + n + MOMENTS * (n + 2))
+        count = max(2 * mean.count + 8 + n, 2 * x.count + running_means(n, self.claim))
+        return mean, self.expanded(var, squares, count)

@@ -1,13 +1,15 @@
 """The loosest bound: where the answer of any algorithm lies that reassociates, distributes, folds, fuses or shifts.
 
-Each value is (v, A, K, E, T). v: its exact value. A: the sum of the absolute values of the terms of its expansion since
-the last barrier. K: in how many roundings such a term may take part. E: the errors of what lies behind barriers. T: how
-many terms there are, each of which a product may lose to underflow. A computed value lies within
+Each value is (v, A, K, E, G). v: its exact value. A: the sum of the absolute values of the terms of its expansion since
+the last barrier. K: in how many roundings such a term may take part. E: the errors of what lies behind barriers. G: the
+sum of the terms' sizes, each factor taken as 1 at least, since any of their products may be lost to underflow and the
+other factors enlarge the loss. A computed value lies within
 E + (e^(K u) - 1) (A + E) of v: docs/numerics.md#the-loosest-bound. A function and a divisor are barriers, for no
 algorithm distributes over them; nor does one over a maximum, where the terms are counted again. A word that this system
 does not have gives no bound.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import cast
 
@@ -28,10 +30,10 @@ from kfuzz.oracle.systems.value import Axes, Operand, Quantity, System, WordsFor
 INF = np.inf
 OWN_SIZE = {"tanh": 1.0, "erf": 1.0, "erfc": 2.0, "expm1": 1.0, "log1p": 1.0, "cos": 1.0}
 """A term that some algorithm for the function has and whose size its error follows: tanh is 1 - 2 / (e^2x + 1)."""
-RESCALE = 7
-"""The roundings of one rescale: an exp, its argument and the product."""
-MOMENTS = 8
-"""The roundings for each term of a variance by running means, relative to (|x| + |mean|)^2."""
+RESCALE = 2
+"""The roundings of one rescale besides those of its exp: the argument and the product."""
+MEANS = 3.25
+"""By rule R12 running means add 3.2 sqrt(S T) to a sum S of squares, and the rest covers what is relative to u."""
 
 
 class Loosest(MoveWords, LoopWords, WordsForFunctions):
@@ -48,14 +50,17 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         self.tiny = work.min_normal if claim.ftz else work.tiny
         self.masked: list[Reals] = []
 
-    def value(self, v: Reals, A: Reals, K: Reals | float, E: Reals | float = 0.0, T: Reals | float = 1.0) -> Quantity:
-        """Make a value; what may overflow on the way can be anything."""
-        v, A, K, E, T = (np.asarray(part, dtype=np.float64) for part in (v, A, K, E, T))
+    def value(
+        self, v: Reals, A: Reals, K: Reals | float, E: Reals | float = 0.0, G: Reals | float | None = None
+    ) -> Quantity:
+        """Make a value, a term of its own if nothing says G; what may overflow on the way can be anything."""
+        v, A, K, E = (np.asarray(part, dtype=np.float64) for part in (v, A, K, E))
         is_infinite = np.isinf(v)  # exactly: a mask's -inf
         A, E = np.where(is_infinite, 0.0, A), np.where(is_infinite, 0.0, E)
-        made = self._made(v, A, K, E, T)
+        size = np.where(is_infinite, 1.0, one_factor(v, E) if G is None else G)
+        made = self._made(v, A, K, E, size)
         reach = A + E + self.own(made)
-        made.parts = (v, A, K, np.where((reach > self.f.max) | np.isnan(reach), INF, E), T)
+        made.parts = (v, A, K, np.where((reach > self.f.max) | np.isnan(reach), INF, E), size)
         return made
 
     def _made(self, *parts: Reals) -> Quantity:
@@ -106,8 +111,8 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
     # -- sums and products of two
 
     def add(self, a: Quantity, b: Quantity) -> Quantity:
-        (v, A, K, E, T), (w, B, L, F, U) = a.parts, b.parts
-        return self.value(v + w, A + B, np.maximum(K, L) + 1, E + F, T + U)
+        (v, A, K, E, G), (w, B, L, F, H) = a.parts, b.parts
+        return self.value(v + w, A + B, np.maximum(K, L) + 1, E + F, G + H)
 
     def sub(self, a: Quantity, b: Quantity) -> Quantity:
         return self.add(a, self.neg(b))
@@ -116,18 +121,18 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         return self._made(-a.x, *a.parts[1:])
 
     def mul(self, a: Quantity, b: Quantity) -> Quantity:
-        (v, A, K, E, T), (w, B, L, F, U) = a.parts, b.parts
+        (v, A, K, E, G), (w, B, L, F, H) = a.parts, b.parts
         crossed = E * (np.abs(w) + self.own(b)) + F * (np.abs(v) + self.own(a)) + E * F
-        size = np.maximum(A, 1.0) * np.maximum(B, 1.0) * T * U  # what an operand lost to underflow is multiplied, too
         crossed = np.where(np.isnan(crossed), INF, crossed)
-        return self.value(v * w, A * B, K + L + 1, crossed + self.tiny * size, T * U)
+        count = K + L + 1  # no fewer than the products and quotients of a term
+        return self.value(v * w, A * B, count, crossed + self.tiny * count * G * H, G * H)
 
     def div(self, a: Quantity, b: Quantity) -> Quantity:
         """A product with 1 / b, a barrier."""
         R, size = self.radius(b), np.abs(b.x)
         rest = size - R
         off = np.where(rest > 0, R / np.where(rest > 0, rest, 1.0) / size, INF)
-        inverse = self.value(1 / b.x, 1 / size, DIVIDE_ROUNDINGS[self.claim.divide], off + self.tiny)
+        inverse = self.value(1 / b.x, 1 / size, DIVIDE_ROUNDINGS[self.claim.divide], off)
         return self.mul(a, inverse)
 
     # -- functions
@@ -147,14 +152,15 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         if name == "exp":
             return self._exp(a, v, off)
         model = self.claim.function(name)
-        return self.value(v, np.abs(v) + OWN_SIZE.get(name, 0.0), model.a0, off + model.absolute + self.tiny)
+        lost = model.absolute + model.a0 * self.tiny
+        return self.value(v, np.abs(v) + OWN_SIZE.get(name, 0.0), model.a0, off + lost)
 
     def _exp(self, a: Quantity, v: Reals, off: Reals) -> Quantity:
         """e^x by 2^(x log2 e), from any shift: it errs with the size of all that the exponent is made of."""
         model = self.claim.exp
         size = np.minimum(a.parts[1], FAR)
         made = self.value(v, np.abs(v), model.a0 + (2 + model.kappa) * size, off + self.claim.eta0)
-        made.how = ("exp", float(np.max(size, initial=0.0)))
+        made.how = ("exp",)
         return made
 
     def pow(self, a: Operand, b: Operand) -> Quantity:
@@ -168,14 +174,16 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         turn = np.minimum(
             np.abs(np.where(v != 0, np.log(np.abs(np.where(v != 0, v, 1.0))), 0.0)), FAR
         )  # by exp and log
-        return self.value(v, np.abs(v), self.claim.function("pow").a0 + np.abs(exponent.x) + 2 * turn, off + self.tiny)
+        count = self.claim.function("pow").a0 + np.abs(exponent.x) + 2 * turn
+        return self.value(v, np.abs(v), count, off + self.tiny * (self.claim.function("pow").a0 + np.abs(exponent.x)))
 
     def sigmoid(self, a: Quantity) -> Quantity:
         """1 / (1 + e^-x), which 0.5 + 0.5 tanh(x / 2) is as well."""
         v, R = _sigmoid(a.x), self.radius(a)
         off = np.maximum(np.abs(_sigmoid(a.x - R) - v), np.abs(_sigmoid(a.x + R) - v))
-        count = self.claim.exp.a0 + 2 + DIVIDE_ROUNDINGS[self.claim.divide] + self.claim.function("tanh").a0
-        return self.value(v, v + 1.0, count, off + self.tiny)
+        count = self.claim.exp.a0 + DIVIDE_ROUNDINGS[self.claim.divide] + self.claim.function("tanh").a0
+        turned = self.claim.exp.kappa * np.minimum(np.abs(a.x), FAR) * v * (1 - v)
+        return self.value(v, v + 1.0, count + turned, off)
 
     # -- selection
 
@@ -184,7 +192,7 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         if not count_along(a.shape, axis):
             return self.input(np.sum(np.zeros(a.shape), axis=axis, keepdims=True) - INF)
         v, A, K, E, _ = (np.max(part, axis=axis, keepdims=True) for part in parts)
-        return self._made(v, A, K, E, np.ones(()))
+        return self._made(v, A, K, E, one_factor(v, E))
 
     def shift(self, a: Quantity, axis: int = -1) -> Quantity:
         """It cancels, whatever a kernel takes for it: its error is none, and its size is what exponents are made of."""
@@ -196,11 +204,11 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         first, second = self.number(a), self.number(b)
         R, S = self.radius(first), self.radius(second)
         is_first, is_second = first.x - R > second.x + S, second.x - S > first.x + R
-        parts = (
+        v, A, K, E = (
             np.where(is_first, p, np.where(is_second, q, np.maximum(p, q)))
             for p, q in zip(first.parts[:-1], second.parts[:-1], strict=True)
         )
-        return self._made(*parts, np.ones(()))
+        return self._made(v, A, K, E, one_factor(v, E))
 
     def minimum(self, a: Operand, b: Operand) -> Quantity:
         return self.neg(self.maximum(self.neg(self.number(a)), self.neg(self.number(b))))
@@ -231,16 +239,16 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
     # -- sums
 
     def sum(self, a: Quantity, sum: str = "sum", axis: Axes = -1) -> Quantity:
-        v, A, K, E, T = (np.broadcast_to(part, a.shape) for part in a.parts)
+        v, A, K, E, G = (np.broadcast_to(part, a.shape) for part in a.parts)
         many = count_along(a.shape, axis)
         terms = many * self.claim.roundings_per_addition if many > 1 else 0  # with what the sum starts at
         count = np.max(K, axis=axis, keepdims=True, initial=0.0) + terms + self._rescales(a, terms)
-        v, A, E, T = (np.sum(part, axis=axis, keepdims=True) for part in (v, A, E, T))
-        return self.value(v, A, count, E, T)
+        v, A, E, G = (np.sum(part, axis=axis, keepdims=True) for part in (v, A, E, G))
+        return self.value(v, A, count, E, G)
 
     def _rescales(self, a: Quantity, terms: int) -> float:
-        """A sum of exponentials may be rescaled at each addition, and then rounds every exponent's parts."""
-        return RESCALE * terms + 2 * float(a.how[1]) if a.how[:1] == ("exp",) else 0.0
+        """A sum of exponentials may be rescaled at each addition; the exponents on a term's way add up to its own."""
+        return (self.claim.exp.a0 + RESCALE) * terms if a.how == ("exp",) else 0.0
 
     def mean(self, a: Quantity, sum: str = "mean", axis: Axes = -1) -> Quantity:
         return self.div(self.sum(a, sum, axis), self.derived_number(float(count_along(a.shape, axis))))
@@ -249,21 +257,20 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         return self.sum(self.mul(a, b), sum, axis)
 
     def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Quantity:
-        (v, A, K, E, T), (w, B, L, F, U) = ([np.broadcast_to(p, q.shape) for p in q.parts] for q in (a, b))
+        (v, A, K, E, G), (w, B, L, F, H) = ([np.broadcast_to(p, q.shape) for p in q.parts] for q in (a, b))
         R, S = np.broadcast_to(self.own(a), a.shape), np.broadcast_to(self.own(b), b.shape)
         terms = a.shape[-1] * self.claim.roundings_per_addition
         operand = FORMATS[self.claim.operand].u / self.f.u if self.claim.operand else 0.0
-        count = np.max(K, initial=0.0) + np.max(L, initial=0.0) + 1 + 4 * operand + terms + self._rescales(a, terms)
+        products = np.max(K, initial=0.0) + np.max(L, initial=0.0) + 1
+        count = products + 4 * operand + terms + self._rescales(a, terms)
         crossed = E @ (np.abs(w) + S + F) + (np.abs(v) + R) @ F if np.any(E) or np.any(F) else np.zeros(())
-        largest = [max(1.0, float(np.max(part, initial=0.0))) for part in (A, B)]
-        many = a.shape[-1] * float(np.max(T, initial=0.0)) * float(np.max(U, initial=0.0))
-        lost = self.tiny * many * largest[0] * largest[1]
-        made, size, off = v @ w, A @ B, crossed + lost
+        grown = a.shape[-1] * float(np.max(G, initial=0.0)) * float(np.max(H, initial=0.0))
+        made, size, off = v @ w, A @ B, crossed + self.tiny * products * grown
         for start in present(starts):
             made, size, off = made + start.x, size + start.parts[1], off + start.parts[3]
             count = max(count, float(np.max(start.parts[2], initial=0.0)) + terms) + 1
-            many = many + float(np.max(start.parts[4], initial=0.0))
-        return self.value(made, size, count, off, many)
+            grown = grown + float(np.max(start.parts[4], initial=0.0))
+        return self.value(made, size, count, off, grown)
 
     def scatter(
         self, into: Quantity, index: Reals, values: Quantity, how: ScatterKind = "sum", sum: str = "scatter",
@@ -284,11 +291,11 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         return self.value(sums[0], sums[1], most + terms * self.claim.roundings_per_addition, *sums[3:])
 
     def running_sum(self, a: Quantity, sum: str = "scan", exclusive: bool = False) -> Quantity:
-        v, A, K, E, T = (np.broadcast_to(part, a.shape) for part in a.parts)
-        v, A, E, T = (np.cumsum(part, axis=-1) for part in (v, A, E, T))
+        v, A, K, E, G = (np.broadcast_to(part, a.shape) for part in a.parts)
+        v, A, E, G = (np.cumsum(part, axis=-1) for part in (v, A, E, G))
         if exclusive:
-            v, A, E, T = (np.concatenate([0 * p[..., :1], p[..., :-1]], axis=-1) for p in (v, A, E, T))
-        return self.value(v, A, np.max(K, initial=0.0) + a.shape[-1] * self.claim.roundings_per_addition, E, T)
+            v, A, E, G = (np.concatenate([0 * p[..., :1], p[..., :-1]], axis=-1) for p in (v, A, E, G))
+        return self.value(v, A, np.max(K, initial=0.0) + a.shape[-1] * self.claim.roundings_per_addition, E, G)
 
     def mean_var(
         self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0, axis: Axes = -1
@@ -297,12 +304,27 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         mean, terms = self.mean(x, axis=axis), count_along(x.shape, axis)
         off = self.sub(x, mean)
         squares = self.dot(off, off, axis=axis)
-        count = squares.parts[2] + MOMENTS * (terms + 2)
+        of_means = 2 * float(np.max(x.parts[2], initial=0.0)) + running_means(terms, self.claim)
+        count = np.maximum(squares.parts[2], of_means)
         squares = self.value(squares.x, squares.parts[1], count, *squares.parts[3:])
         return mean, self.div(squares, self.derived_number(float(terms - correction)))
 
     def average(self, e: Quantity, v: Quantity, sums: tuple[str, str] = ("pv", "row")) -> Quantity:
         return self.div(self.matmul(e, v), self.sum(e))
+
+
+def running_means(terms: int, claim: Accuracy) -> float:
+    """The error of a sum of squares by running means joined in any order, in u of the sum of the squares of x.
+
+    Rule R12, with a deviation from the mean and a square root of S of at most the root of that sum.
+    """
+    steps = terms * claim.roundings_per_addition + 1
+    return MEANS * (steps + 3 * math.sqrt(8.0 * steps) + 12 * math.sqrt(terms)) + steps + 6
+
+
+def one_factor(v: Reals, E: Reals) -> Reals:
+    """The size of a factor behind a barrier, 1 at least."""
+    return np.maximum(np.where(np.isfinite(v), np.abs(v) + E, 1.0), 1.0)
 
 
 def _sigmoid(x: Reals) -> Reals:
