@@ -10,6 +10,7 @@ words, and no text of the solutions.
 """
 
 import argparse
+import ast
 import hashlib
 import json
 import re
@@ -121,11 +122,21 @@ def outcome_in(report: dict[str, Any], solution: Solution, own: Path) -> Outcome
         if findings := kernel["findings"]:
             found.why = findings[0]["message"]
     said = [one for one in report["unusable"] if solution.key in one]
+    if not is_python(solution.solution):
+        said = ["the file is not Python"]
     if not said and found.status == "cannot run" and not found.why:
         text = (own / "said.txt").read_text(encoding="utf-8", errors="replace")
         said = [line for line in text.splitlines() if line.strip()][-1:]
     found.why = " ".join(PLACE.sub("", found.why or "".join(said[:1])).split())[:LONGEST_REASON]
     return found
+
+
+def is_python(path: Path) -> bool:
+    try:
+        ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def fuzz_rest(every: Sequence[Solution], options: argparse.Namespace) -> None:

@@ -243,7 +243,7 @@ class Kernel:
             for dimension, size in zip(self.roles.inputs[array.reads], array.shape, strict=True)
         ]
         own = {name for name, size in pairs if size.text in self.axes and not is_derived(name)}
-        axes = {size.text: dimensions[name] for name, size in pairs if name in own}
+        axes = {size.text: int(name) if name.isdigit() else dimensions[name] for name, size in pairs if name in own}
         for name, size in pairs:
             longer, text = longer_by(name), longer_by(size.text)
             if longer and text and longer[1] == text[1] and text[0] in self.axes:

@@ -18,6 +18,9 @@ from kfuzz.find.errors import TargetError
 FOLDER = "submissions"
 DEFINITION = "definition.json"
 REFERENCE = "reference.py"
+COMPILED = (".cu", ".cpp")
+WRAPPER = "built_by_torch.py"
+"""The Python file with which kfuzz calls the C++ of a solution."""
 
 
 def is_solution(path: Path) -> bool:
@@ -38,17 +41,40 @@ def unpack(path: Path) -> Path:
         claim = definition.claim(entry, bool(spec.get("destination_passing_style", True)))
     except (KeyError, TypeError, AttributeError) as error:
         raise TargetError(f"{path}: not a solution of a benchmark: {error} is missing or has another type") from None
-    if PurePosixPath(file).suffix != ".py" or file not in sources:
-        raise TargetError(f"{path}: its entry point {file} is not one of its own Python files")
+    if file not in sources or PurePosixPath(file).suffix not in (".py", *COMPILED):
+        raise TargetError(f"{path}: its entry point {file} is not one of its own files of Python or CUDA")
     if outside := [name for name in sources if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts]:
         raise TargetError(f"{path}: a source lies outside of its folder: {outside[0]}")
-    texts = {**sources, file: f"{with_claim('#', claim)}\n{sources[file]}"}
-    texts[str(PurePosixPath(file).with_name(REFERENCE))] = definition.reference()
     folder = cache.folder() / FOLDER / cache.key(str(path.resolve()))[:16]
+    texts = dict(sources)
+    if PurePosixPath(file).suffix in COMPILED:
+        if (binding := spec.get("binding", "tvm-ffi")) != "torch":
+            raise TargetError(f"{path}: its functions are bound by {binding}; kfuzz builds extensions of torch")
+        file = WRAPPER
+        texts[file] = wrapper(entry, sources, spec.get("compile_options") or {})
+    texts[file] = f"{with_claim('#', claim)}\n{texts[file]}"
+    texts[str(PurePosixPath(file).with_name(REFERENCE))] = definition.reference()
     for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     return folder / str(file)
+
+
+def wrapper(entry: str, sources: Mapping[str, str], options: Mapping[str, Any]) -> str:
+    """A Python file that lets torch build the C++ of a solution, and calls its entry."""
+    built = [name for name in sources if PurePosixPath(name).suffix in COMPILED]
+    flags = list(options.get("cuda_cflags") or [])
+    return f"""from pathlib import Path
+
+from torch.utils.cpp_extension import load
+
+HERE = Path(__file__).parent
+BUILT = load("solution", [str(HERE / name) for name in {built!r}], extra_cuda_cflags={flags!r})
+
+
+def {entry}(*arguments):
+    return BUILT.{entry}(*arguments)
+"""
 
 
 def definition_of(path: Path) -> Path:

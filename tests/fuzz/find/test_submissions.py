@@ -122,7 +122,10 @@ def test_a_solution_that_returns_is_not_handed_its_outputs(tmp_path: Path) -> No
     [
         ([], "a JSON object is expected"),
         ({}, "not a solution of a benchmark: 'spec' is missing"),
-        ({**SOLUTION, "spec": {"entry_point": "main.cu::run"}}, "main.cu is not one of its own Python files"),
+        (
+            {**SOLUTION, "spec": {"entry_point": "main.cu::run"}},
+            "main.cu is not one of its own files of Python or CUDA",
+        ),
         (
             {**SOLUTION, "sources": [*SOLUTION["sources"], {"path": "../up.py", "content": ""}]},
             "lies outside of its folder",
@@ -139,3 +142,31 @@ def test_a_solution_without_its_definition_says_where_that_is_wanted(tmp_path: P
     (tmp_path / "definition.json").unlink()
     with pytest.raises(TargetError, match=r"no definition\.json beside it"):
         find(str(path))
+
+
+CUDA_SOLUTION = {
+    "spec": {
+        "entry_point": "main.cpp::run", "destination_passing_style": False, "binding": "torch",
+        "compile_options": {"cuda_cflags": ["--use_fast_math"]},
+    },
+    "sources": [
+        {"path": "main.cpp", "content": "torch::Tensor run(torch::Tensor x, torch::Tensor w);"},
+        {"path": "kernel.cu", "content": "__global__ void scale() {}"},
+        {"path": "kernel.h", "content": "#pragma once"},
+    ],
+}  # fmt: skip
+
+
+def test_a_solution_in_cuda_is_built_by_torch_and_called_from_python(tmp_path: Path) -> None:
+    (path,) = find(str(write_submission(tmp_path, CUDA_SOLUTION)))
+    assert read(path).values["call"] == {"entry": "run", "args": ["x", "w"]}
+    text = path.read_text()
+    assert "for name in ['main.cpp', 'kernel.cu']], extra_cuda_cflags=['--use_fast_math'])" in text
+    assert (path.parent / "kernel.h").read_text() == "#pragma once"
+    assert text.endswith("def run(*arguments):\n    return BUILT.run(*arguments)\n")
+
+
+def test_a_solution_in_cuda_with_another_binding_is_named(tmp_path: Path) -> None:
+    spec = {name: one for name, one in CUDA_SOLUTION["spec"].items() if name != "binding"}  # type: ignore[attr-defined]  # a dict
+    with pytest.raises(TargetError, match="bound by tvm-ffi; kfuzz builds extensions of torch"):
+        find(str(write_submission(tmp_path, {**CUDA_SOLUTION, "spec": spec})))
