@@ -47,6 +47,9 @@ PAGE = Page(
             (),
         ),
         Section("checker", "Bugs in planted programs", "checker", ("--threads", "64,256,512,1024")),
+        Section(
+            "async_pairs", "Bugs in asynchronous work, on a GPU and under compute-sanitizer", "async_pairs", ("cpu",)
+        ),
         Section("quantizers", "Right and wrong quantizers, and the tolerances in use elsewhere", "quantizers", ()),
         Section("public", "Public programs, run as they are", "public", ()),
         Section("ptx_coverage", "Inline PTX of public repositories", "ptx_coverage", ("checkouts",)),

@@ -40,6 +40,7 @@ from kfuzz.devices.host_compiler import environment, find
 from kfuzz.programs.command_line import parse
 from kfuzz.sources.headers import sources
 
+EVERY_ALIKE = 8
 SECONDS, GIGABYTES = 240, 4
 """Limits of one file: of its translation and of the compiler together, and of either's memory."""
 CHECKS_ALONE = ("-fsyntax-only", "-w")
@@ -63,6 +64,9 @@ class Project:
     newer: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Files whose path has this word are compiled with these words instead; {root} is the checkout."""
 
+    alike: str = ""
+    """Files whose path has this word instantiate the same templates: only every `EVERY_ALIKE`th of them counts."""
+
     @property
     def folder(self) -> str:
         return self.name.replace("/", "+")
@@ -76,15 +80,17 @@ TRT = "csrc/nv_internal/tensorrt_llm"
 KITTENS_100 = (*SM100, "-DKITTENS_BLACKWELL", "-DNDEBUG")
 PROJECTS = (
     Project("Dao-AILab/flash-attention", "0251105", "hopper", ("hopper",), CUTLASS,
-            newer=((r"_sm80\.cu", ("-arch=sm_80", "-std=c++17")),)),
-    Project("HazyResearch/ThunderKittens", "0b55588", "", ("include", "prototype", "tests"), (),
+            newer=((r"_sm80\.cu", ("-arch=sm_80", "-std=c++17")),), alike="/instantiations/"),
+    Project("HazyResearch/ThunderKittens", "0b55588", "",
+            ("include", "prototype", "tests", "tests/testing_commons"), (),
             ("-arch=sm_90a", "-std=c++20", "-DKITTENS_HOPPER", "-DNDEBUG"), ((r"b[23]00|blackwell", KITTENS_100),)),
     Project("deepseek-ai/DeepGEMM", "54e2261", "", ("deep_gemm/include",), CUTLASS, SM100),
     Project("deepseek-ai/FlashMLA", "9241ae3", "", ("csrc", "csrc/kerutils/include", "csrc/sm90"), CUTLASS,
             ("-arch=sm_90a", "-std=c++20"), (("sm100", SM100),)),
     Project("flashinfer-ai/flashinfer", "fb28d72", "csrc",
-            ("include", "csrc", "csrc/nv_internal", "csrc/nv_internal/include", f"{TRT}/cutlass_extensions/include",
-             f"{TRT}/kernels/cutlass_kernels/include", f"{TRT}/kernels/cutlass_kernels"),
+            ("include", "csrc", "csrc/fmha_v2", "csrc/nv_internal", "csrc/nv_internal/include",
+             f"{TRT}/cutlass_extensions/include", f"{TRT}/kernels/cutlass_kernels/include",
+             f"{TRT}/kernels/cutlass_kernels"),
             (*CUTLASS, "apache+tvm-ffi/include"), ("-arch=sm_90a", "-std=c++20"),
             ((r"sm1[02]\d|fp4|blackwell", SM100),)),
     Project("NVIDIA/TransformerEngine", "d0067d0", "transformer_engine",
@@ -173,11 +179,13 @@ def shorten(why: str) -> str:
 
 
 def files_of(folder: Path, project: Project) -> list[Path]:
-    return sorted((folder / project.folder / project.below).rglob("*.cu"))
+    files = sorted((folder / project.folder / project.below).rglob("*.cu"))
+    alike = [one for one in files if project.alike and project.alike in str(one)]
+    return sorted({*files} - {*alike} | {*alike[::EVERY_ALIKE]})
 
 
 def chosen_files(folder: Path, every: int, only: str) -> Iterator[tuple[Project, Path]]:
-    """Every so many-th file of each repository; large families of instantiations are thinned alike."""
+    """Every so many-th file of each repository."""
     for project in PROJECTS:
         for file in itertools.islice(files_of(folder, project), 0, None, every):
             if only in str(file):
@@ -201,7 +209,10 @@ def measure(arguments: Sequence[str]) -> Figures:
         older = list(pool.map(lambda one: said(ask(folder, *one, old)), files)) if old else []
     before = {(one["repository"], one["file"]): one["outcome"] for one in older}
     every = [{**one, "before": before.get((one["repository"], one["file"]))} for one in made]
-    return Figures({"first": FIRST, "seconds": SECONDS, "gigabytes": GIGABYTES, "every": asked.every}, {"files": every})
+    return Figures(
+        {"first": FIRST, "seconds": SECONDS, "gigabytes": GIGABYTES, "every": asked.every, "every_alike": EVERY_ALIKE},
+        {"files": every},
+    )
 
 
 def said(one: Record) -> Record:

@@ -1,7 +1,8 @@
 """CuTe's and CUTLASS's headers, which a user has: what becomes of their text.
 
-They are C++ by nature, and large: only inline PTX is replaced, and macros that are directives. Nothing else in them is
-looked at, and none of their functions is left out. A statement without a translation refuses when it runs.
+They are C++ by nature, and large: only inline PTX is replaced, launches, and macros that are directives. Nothing
+else in them is looked at, and none of their functions is left out. A statement without a translation refuses when it
+runs.
 """
 
 import json
@@ -9,6 +10,7 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
+from kfuzz.cpu.launches import TextEdit, translate_launches
 from kfuzz.cpu.ptx.statements import Refused, translate_statements
 from kfuzz.sources.cuda_text import KEPT_TEXTS, blank_non_code
 
@@ -23,14 +25,17 @@ def is_of_library(path: Path) -> bool:
 
 
 @lru_cache(maxsize=100 * KEPT_TEXTS)
-def translate_header(text: str, path: Path) -> str:
+def translate_header(text: str, path: Path, with_host: bool = False) -> str:
     """The text of a header for a host compiler; its lines stay where they are."""
     code = blank_non_code(text)
+    edits: list[TextEdit] = [*translate_launches(code, text, path, "")] if with_host else []
+    for one in translate_statements(text, code):
+        edits.append((one.start, one.end, refuse_when_run(one, text, path) if isinstance(one, Refused) else one.text))
     pieces: list[str] = []
     at = 0
-    for one in translate_statements(text, code):
-        pieces += text[at : one.start], refuse_when_run(one, text, path) if isinstance(one, Refused) else one.text
-        at = one.end
+    for start, end, made in sorted(edits):
+        pieces += text[at:start], made
+        at = end
     pieces.append(text[at:])
     return _DIRECTIVE_IN_MACRO.sub(lambda found: found["head"], "".join(pieces))
 

@@ -141,7 +141,7 @@ def _translate_beside_libraries(
         [files[one] for one in own], [whole[one] for one in own], entries, with_host, refuses_libraries, ("CUTLASS",)
     )
     texts = dict(zip(own, done.texts, strict=True))
-    every = [texts.get(at) or translate_header(text, files[at].path) for at, text in enumerate(whole)]
+    every = [texts.get(at) or translate_header(text, files[at].path, with_host) for at, text in enumerate(whole)]
     return replace(done, texts=tuple(every))
 
 

@@ -38,8 +38,9 @@ def show(made: Measurement) -> Lines:
         f"{sample}A file *compiles* if kfuzz translates all of it and g++ accepts the result, with all templates",
         "that it instantiates. *Refused*: kfuzz names something that the cpu device lacks. The limits of a file",
         f"are {made['seconds']} s and {made['gigabytes']} GB. *Before* is commit {made['first']}. The files of",
-        "flash-attention are those of its folder `hopper`, those of flashinfer of `csrc`, those of TransformerEngine",
-        "of `transformer_engine`. The most frequent reasons:",
+        f"flash-attention are those of its folder `hopper`, of its instantiations every {made['every_alike']}th;",
+        "those of flashinfer are those of `csrc`, those of TransformerEngine of `transformer_engine`. The most",
+        "frequent reasons:",
     )
     reasons = Counter(reason_of(one["why"]) for one in files if one["why"])
     often = reasons.most_common(SHOWN)

@@ -42,6 +42,7 @@ static inline float fminf(float a, float b);
 #include "cuda_on_cpu/vectors.h"
 #include "cuda_on_cpu/threads.h"
 #include "cuda_on_cpu/bits.h"
+#include "cuda_on_cpu/dpx.h"
 #include "cuda_on_cpu/packed.h"
 #include "cuda_on_cpu/warp.h"
 #include "cuda_on_cpu/async_copy.h"

@@ -380,7 +380,7 @@ void run(const Case &one, bool wrong) {
   CHECK(cudaMemcpy(y, out, bytes, cudaMemcpyDeviceToHost));
   int right = 0;
   for (int i = 0; i < n; i++) right += y[i] == 2 * x[i];
-  if (!wrong) printf("%s%s\n", one.name, right == n ? "" : ": wrong answer");
+  if (!wrong || right == n) printf("%s%s\n", one.name, right == n ? "" : ": wrong answer");
   CHECK(cudaFree(in));
   CHECK(cudaFree(out));
 }

@@ -209,7 +209,7 @@ void run(const Case &one, bool wrong) {
   CHECK(cudaDeviceSynchronize());
   CHECK(cudaMemcpy(y, out, sizeof y, cudaMemcpyDeviceToHost));
   for (int i = 0; i < n; i++) right += y[i] == 2 * x[i];
-  if (!wrong) printf("%s%s\n", one.name, right == n ? "" : ": wrong answer");
+  if (!wrong || right == n) printf("%s%s\n", one.name, right == n ? "" : ": wrong answer");
   CHECK(cudaFree(in));
   CHECK(cudaFree(out));
 }

@@ -30,6 +30,13 @@ def test_a_header_of_a_library_keeps_its_lines_and_refuses_at_run_time() -> None
     assert len(lines) == len(HEADER.splitlines())
 
 
+def test_a_launch_in_a_header_of_a_library_is_one_if_there_is_a_host() -> None:
+    text = "template <class K> void run(dim3 grid) {\n  device_kernel<K><<<grid, 32>>>(1);\n}\n"
+    path = Path("include/cutlass/kernel_launch.h")
+    assert translate_header(text, path) == text
+    assert "::cuda_on_cpu::Launch(__LINE__, grid, 32)" in translate_header(text, path, with_host=True).splitlines()[1]
+
+
 @pytest.mark.parametrize(
     ("path", "is_so"), [("a/cute/tensor.hpp", True), ("a/cutlass/arch/x.h", True), ("a/cute.h", False)]
 )

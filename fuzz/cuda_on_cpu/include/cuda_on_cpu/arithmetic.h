@@ -42,6 +42,21 @@ static inline constexpr std::enable_if_t<std::is_arithmetic_v<A> && std::is_arit
   else
     return static_cast<T>(a) < static_cast<T>(b) ? static_cast<T>(a) : static_cast<T>(b);
 }
+#ifndef CUDA_ON_CPU_COUNT  // where a float is a class
+// For two of one type CUDA has functions, not templates: a call prefers them to a template of the file's own, such as cute::max.
+#define CUDA_ON_CPU_CHOICES(T)                                            \
+  static inline constexpr T max(T a, T b) { return max<T, T>(a, b); }     \
+  static inline constexpr T min(T a, T b) { return min<T, T>(a, b); }
+CUDA_ON_CPU_CHOICES(int)
+CUDA_ON_CPU_CHOICES(unsigned int)
+CUDA_ON_CPU_CHOICES(long)
+CUDA_ON_CPU_CHOICES(unsigned long)
+CUDA_ON_CPU_CHOICES(long long)
+CUDA_ON_CPU_CHOICES(unsigned long long)
+CUDA_ON_CPU_CHOICES(float)
+CUDA_ON_CPU_CHOICES(double)
+#undef CUDA_ON_CPU_CHOICES
+#endif
 static inline unsigned int umax(unsigned int a, unsigned int b) { return a > b ? a : b; }
 static inline unsigned int umin(unsigned int a, unsigned int b) { return a < b ? a : b; }
 static inline long long llmax(long long a, long long b) { return a > b ? a : b; }

@@ -1,0 +1,171 @@
+"""What devices and tools show of planted bugs in asynchronous work: copies, TMA, wgmma, tcgen05, early launches.
+
+    python -m benchmarks.detection measure async_pairs [cpu] [gpu] [sanitize]
+
+Each of these is measured and kept in data/async_pairs; gpu and sanitize need a Hopper GPU, and leave out what only
+Blackwell has. The programs are those of the tests: a pair is a case without its bug and with it. The figures are all
+kept results.
+"""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.measurement import Figures, Record
+from kfuzz.gpu import driver, nvidia, sanitizer
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "helpers"))
+import early_cases
+import planted_cases
+import planted_jobs
+import program_runs
+
+FOLDER = Path(__file__).with_name("data") / "async_pairs"
+EARLY = "early_launches"
+HOPPER = ("bulk_copies", "bulk_copies_by_ptx", "tensor_maps", "wgmma", "async_stores")
+BLACKWELL = ("tensor_memory", "launch_control")
+SEEDS = (1, 2, 3)
+RUNS = 20
+"""Runs of each program on a GPU."""
+SECONDS = 20
+"""A run that lasts longer never ends: each takes less than a second; a tool takes a few."""
+AT_ONCE = 16
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A case, with the words that run it without its bug and with it; `mark` names its line."""
+
+    file: str
+    name: str
+    mark: str
+    right: tuple[str, ...]
+    wrong: tuple[str, ...]
+
+    @property
+    def kind(self) -> str:
+        return planted_jobs.expected_if(self.file, self.mark)[1]
+
+    @property
+    def title(self) -> str:
+        return f"{self.file}: {self.name}"
+
+
+def pairs(files: Sequence[str]) -> Iterator[Pair]:
+    """The pairs of these files; an early launch has one bug among several right cases."""
+    for file in files:
+        if file != EARLY:
+            for case in planted_cases.wrong_cases(file):
+                if case in planted_cases.right_cases(file):
+                    yield Pair(file, case, case, (case,), ("wrong", case))
+            continue
+        for way, cases in early_cases.WRONG.items():
+            for case, mark in cases.items():
+                yield Pair(EARLY, f"{case} ({way})", mark, (way, early_cases.RIGHT[way][0]), (way, case))
+
+
+def on_cpu() -> dict[str, Record]:
+    """The seeds of which the wrong case has an error of its kind, and those of which the right one has a finding."""
+    found = {}
+    with tempfile.TemporaryDirectory(prefix="kfuzz-pairs-") as place:
+        for file in (EARLY, *HOPPER, *BLACKWELL):
+            (folder := Path(place) / file).mkdir()
+            program = program_runs.built(folder, str(planted_jobs.PLANTED / f"{file}.cu"))
+            for pair in pairs([file]):
+                wanted = planted_jobs.expected_if(file, pair.mark)
+                seen = [wanted in planted_cases.examine(program, *pair.wrong, seed=seed)[0] for seed in SEEDS]
+                accused = [bool(planted_cases.examine(program, *pair.right, seed=seed)[1]) for seed in SEEDS]
+                found[pair.title] = {"seeds": sum(seen), "accused": sum(accused)}
+                print(f"{pair.title}: {found[pair.title]}", file=sys.stderr, flush=True)
+    return found
+
+
+def built_by_nvcc(place: Path) -> dict[str, Path]:
+    """The programs for this GPU, with the instructions that only its generation has."""
+    made = {}
+    for file in (EARLY, *HOPPER):
+        made[file] = place / file
+        words = [nvidia.find(), "-std=c++17", "-lineinfo", f"-arch={driver.card().architecture}a"]
+        subprocess.run([*words, str(planted_jobs.PLANTED / f"{file}.cu"), "-o", str(made[file])], check=True)
+    return made
+
+
+def each_on_gpu(one: Callable[[Path, Pair], Record]) -> dict[str, Record]:
+    """What a function says of each pair, several at once."""
+    with tempfile.TemporaryDirectory(prefix="kfuzz-pairs-") as place, ThreadPoolExecutor(AT_ONCE) as pool:
+        programs, every = built_by_nvcc(Path(place)), list(pairs((EARLY, *HOPPER)))
+        said = pool.map(lambda pair: one(programs[pair.file], pair), every)
+        return {pair.title: record for pair, record in zip(every, said, strict=True)}
+
+
+def on_gpu(program: Path, pair: Pair) -> Record:
+    """How the runs of both cases end."""
+    right = Counter(ending(program, pair, pair.right) for _ in range(RUNS))
+    first = ending(program, pair, pair.wrong)  # a case that never ends, or fails, does so each time
+    runs = 1 if first in ("never ends", "fails") else RUNS
+    return {
+        "right": dict(right),
+        "wrong": dict(Counter([first, *(ending(program, pair, pair.wrong) for _ in range(runs - 1))])),
+    }
+
+
+def ending(program: Path, pair: Pair, words: Sequence[str]) -> str:
+    """How one run ends: the program prints the name of a case whose answer is right."""
+    command = ["timeout", "-s", "KILL", str(SECONDS), str(program), *words]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    if ran.returncode in (137, -9):
+        return "never ends"
+    if ran.returncode or "line " in ran.stdout:
+        return "fails"
+    if pair.file == EARLY:
+        return "ends"
+    return "right answer" if words[-1] in ran.stdout.split() else "wrong answer"
+
+
+def by_tools(program: Path, pair: Pair) -> Record:
+    """What the four tools report of both cases."""
+    return {"right": reports(program, pair.right), "wrong": reports(program, pair.wrong)}
+
+
+def reports(program: Path, words: Sequence[str]) -> list[str]:
+    """The complaints of each tool: how many errors and warnings, or that it was still running."""
+    said = []
+    for tool in sanitizer.TOOLS:
+        command = [nvidia.find_sanitizer(), "--tool", tool, *sanitizer.OPTIONS, str(program), *words]
+        ran = subprocess.run(
+            ["timeout", "-s", "KILL", str(SECONDS), *command], capture_output=True, text=True, check=False
+        )
+        counted = re.search(
+            r"(?:ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: .*?\((\d+) errors?, (\d+) warnings?)", ran.stdout
+        )
+        if ran.returncode in (137, -9):
+            said.append(f"{tool}: still running")
+        elif counted and any(int(one or 0) for one in counted.groups()):
+            is_warning = counted[3] and not int(counted[2])
+            said.append(f"{tool}: {'a warning' if is_warning else 'an error'}")
+    return said
+
+
+def measure(arguments: Sequence[str]) -> Figures:
+    """Measure what the command line names, keep it, and return all kept results."""
+    ways: dict[str, Callable[[], dict[str, Record]]] = {
+        "cpu": on_cpu, "gpu": lambda: each_on_gpu(on_gpu), "sanitize": lambda: each_on_gpu(by_tools),
+    }  # fmt: skip
+    FOLDER.mkdir(exist_ok=True)
+    for way in arguments:
+        made = ways[way]()
+        (FOLDER / f"{way}.json").write_text(json.dumps(made, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    kept = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in FOLDER.glob("*.json")}
+    return Figures({"seeds": len(SEEDS), "runs": RUNS, "seconds": SECONDS}, {
+        "pairs": [
+            {"pair": one.title, "kind": one.kind, **{way: kept.get(way, {}).get(one.title) for way in ways}}
+            for one in pairs((EARLY, *HOPPER, *BLACKWELL))
+        ],
+    })  # fmt: skip
