@@ -19,6 +19,7 @@ from kfuzz.callables.torch.declared import CannotError, OneSizeError
 from kfuzz.callables.torch.elements import OF_TYPE
 from kfuzz.callables.torch.integers import declared_as
 from kfuzz.callables.torch.sizes import BOOLEAN, Below, Dims
+from kfuzz.callables.torch.storage import exact_in_single
 from kfuzz.callables.torch.weights import Weights
 from kfuzz.oracle.elements import NARROW
 
@@ -57,6 +58,12 @@ def check_writes(graph: torch.fx.Graph) -> None:
             written[root] = {node}
         elif root in written:
             written[root].add(node)
+
+
+def as_exact(held: torch.Tensor) -> Any:  # noqa: ANN401  an array
+    """A tensor's numbers in float32, in double if that rounds them."""
+    wide = held.double().cpu().numpy()
+    return wide.astype(np.float32) if exact_in_single(wide) else wide
 
 
 def is_stored(node: torch.fx.Node, op: str) -> bool:
@@ -141,7 +148,7 @@ class TraceReader:
         """A tensor that belongs to the reference: its numbers are stored with the formula."""
         shape = tuple(str(int(size)) for size in held.shape)
         sets = self.weights.of(held) if self.weights else ()
-        every = [one.detach().float().cpu().numpy() for one in sets or [held]]
+        every = [as_exact(one.detach()) for one in sets or [held]]
         self.constants[node.name] = np.stack(every) if sets else every[0]
         which = f"[{self.weights.role}[0]]" if self.weights and sets else ""
         text = f'N.input(CONSTANTS["{node.name}"]{which}.astype("f8"))'

@@ -178,15 +178,13 @@ TRACED = {
     "joined": ("x, z", "torch.cat([x, z.flip(0)], 0).cumsum(0)", {"x": ["rows", "cols"], "z": ["others", "cols"]}),
     "pooled": ("x", "F.avg_pool1d(x, 3, 2, 1, ceil_mode=True)", {"x": ["batch", "channels", "places"]}),
     "adaptive": ("x", "F.adaptive_avg_pool2d(x, (2, 3))", {"x": ["batch", "channels", "h", "w"]}),
-    "stacked": ("x", "torch.stack(torch.chunk(x, 3, -1), 1)", {"x": ["rows", "12"]}),
+    "stacked": (  # by a number that is another one in double
+        "x", "torch.stack(torch.chunk(x, 3, -1), 1) * torch.tensor([0.2989], dtype=x.dtype)", {"x": ["rows", "12"]}
+    ),
     "losses": ("x, t", "F.mse_loss(x, t) + F.huber_loss(x, t) + F.l1_loss(x, t)", {"x": ["n"], "t": ["n"]}),
     "logits": ("x, t", "F.binary_cross_entropy_with_logits(x, t)", {"x": ["n", "m"], "t": ["n", "m"]}),
     "places": ("x", "x.max(1)", {"x": ["rows", "cols"]}),
-    "masked": (
-        "x",  # a tensor of the input's type holds another number in double
-        "x.masked_fill(T[: x.shape[0], : x.shape[1]] == 0, -9.0).exp() * torch.tensor([0.2989], dtype=x.dtype)",
-        {"x": ["rows", "cols"]},
-    ),
+    "masked": ("x", "x.masked_fill(T[: x.shape[0], : x.shape[1]] == 0, -9.0).exp()", {"x": ["rows", "cols"]}),
     "gru": ("x, h", "G(x, h)[0]", {"x": ["steps", "rows", "4"], "h": ["4", "rows", "3"]}),
     "lstm": ("x, h, c", "L(x, (h, c))[1]", {"x": ["rows", "n", "4"], "h": ["1", "rows", "3"], "c": ["1", "rows", "3"]}),
 }  # fmt: skip
