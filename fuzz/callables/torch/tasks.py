@@ -277,7 +277,7 @@ def check_use(reference: Callable[..., Any], one: Example) -> tuple[str, ...]:
     except Exception as error:  # of the reference's own code
         raise CannotError(f"at {dict(one.arguments)} the reference itself ends with {words_of(error)}") from None
     unread = [name for name in one.tensors if len(one.tensors) > 1 and is_unread(reference, one, name)]
-    shapes = [answer.shape for answer in answers]
+    shapes = [answer.shape or (1,) for answer in answers]  # an array holds at least one element
     if wrong := [name for name in unread if one.tensors[name].shape not in shapes]:
         raise CannotError(f"the reference does not read {wrong[0]}, from which a submission may read the answer")
     if unread and len(unread) != len(answers):

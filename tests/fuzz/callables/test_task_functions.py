@@ -58,3 +58,17 @@ def test_a_value_of_another_name_is_refused(tmp_path: Path) -> None:
     declared = pytest.importorskip("kfuzz.callables.torch.declared")
     with pytest.raises(declared.CannotError, match="it takes w, and generate_inputs returns nothing of this name"):
         functions_in(tmp_path, APART.replace("(x, z)", "(x, w)"), "reference_forward")
+
+
+@pytest.mark.parametrize(("size", "is_memory"), [(1, True), (2, False)])
+def test_memory_for_one_number_has_one_element(size: int, is_memory: bool) -> None:
+    """A sum has no axes, and the array that a submission may write it to has one."""
+    torch = pytest.importorskip("torch")
+    tasks = pytest.importorskip("kfuzz.callables.torch.tasks")
+    given = {"x": torch.arange(6.0), "output": torch.empty(size)}
+    one = tasks.Example({}, tuple(given.values()), given, {})
+    if is_memory:
+        assert tasks.check_use(lambda data: data[0].sum(), one) == ("output",)
+        return
+    with pytest.raises(pytest.importorskip("kfuzz.callables.torch.declared").CannotError, match="does not read output"):
+        tasks.check_use(lambda data: data[0].sum(), one)
