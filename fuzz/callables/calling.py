@@ -3,27 +3,22 @@
 Knows what any call may do wrong; it knows no right answer.
 """
 
-import ast
-import linecache
-import re
-import sys
 import threading
-import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import prod
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuzz.callables.call_values import arguments, describe_misfit, is_code, is_wider, results
 from kfuzz.callables.extensions import RefusedByExtensionError
 from kfuzz.callables.hiding import hidden
-from kfuzz.callables.lending import CapturedCall, GraphLender, Lender, ReturnedArray
-from kfuzz.callables.libraries import libraries
+from kfuzz.callables.lending import CapturedCall, GraphLender, Lender
 from kfuzz.callables.memory import LentArray, Memory
 from kfuzz.callables.probes import same_bits
-from kfuzz.callables.raising import find_lack, is_in, is_raised_by_statement, line_of, raising_module, words_of
+from kfuzz.callables.raising import find_lack, line_of, words_of
+from kfuzz.callables.refusing import is_of_guard_all, is_refusal
 from kfuzz.devices import (
     Buffer,
     ClaimError,
@@ -35,17 +30,10 @@ from kfuzz.devices import (
     PythonCall,
     Refusal,
     UnsupportedError,
-    names_together,
-    value_with,
 )
 from kfuzz.devices.repeats import Fault
 from kfuzz.kinds import KINDS
-from kfuzz.oracle.elements import F32, F64, U8, Element
 
-REFUSALS = (ValueError, NotImplementedError, AssertionError)
-"""The exceptions by which a function refuses its arguments, if it raises them itself."""
-GUARD_ALL = re.compile(r"--guard-all|CUDAPluggableAllocator")
-"""Matches errors of the guarding allocator, which captures no graphs and counts no bytes, unlike torch's own."""
 NO_MEMORY = "DefaultCPUAllocator: "
 """torch's own words for it on a CPU, in a RuntimeError."""
 STILL_RUNNING = 0.05
@@ -270,80 +258,3 @@ class Caller:
 def bytes_of(answers: Sequence[EarlierAnswer]) -> int:
     """The memory that the bits of answers take."""
     return sum(one.bits.nbytes for one in answers)
-
-
-def arguments(call: PythonCall, values: Mapping[str, object]) -> tuple[list[object], dict[str, object]]:
-    """The arguments by position, and those by name."""
-    args: list[object] = []
-    named: dict[str, object] = {}
-    for text in call.arguments:
-        keyword, equals, rest = text.partition("=")
-        is_named = bool(equals) and keyword.strip().isidentifier()
-        written = rest.strip() if is_named else text.strip()
-        if names_together(written):
-            value = value_with(written, values)
-        else:
-            value = values[written] if written in values else ast.literal_eval(written)
-        if is_named:
-            named[keyword.strip()] = value
-        else:
-            args.append(value)
-    return args, named
-
-
-def results(returned: object, names: Sequence[str]) -> list[object]:
-    """The returned values as a list; of a dict the values of these names, or else all values."""
-    if isinstance(returned, Mapping):
-        return [returned[name] for name in names] if {*names} <= {*returned} else list(returned.values())
-    if isinstance(returned, tuple | list):
-        return list(returned)
-    return [] if returned is None else [returned]
-
-
-def is_of_guard_all(error: BaseException | None) -> bool:
-    """Whether an error, or one of its causes, comes from a limit of the guarding allocator."""
-    return error is not None and (bool(GUARD_ALL.search(str(error))) or is_of_guard_all(error.__context__))
-
-
-def is_refusal(error: BaseException, file: str) -> bool:
-    """Whether the file, or a package that it uses, refuses its arguments by a `raise` or `assert` of its own.
-
-    What an array library or Python's own raises is no refusal: the file has called it wrongly.
-    """
-    frames = traceback.extract_tb(error.__traceback__)
-    if not (isinstance(error, REFUSALS) and frames):
-        return False
-    last = frames[-1]
-    if last.filename != file:
-        module = raising_module(error)
-        return not is_of_library(module) and is_raised_by_statement(error)
-    at = linecache.getline(file, last.lineno or 0)[last.colno or 0 :]
-    return isinstance(error, AssertionError) or at.startswith("raise")
-
-
-def is_of_library(module: str) -> bool:
-    """Whether a module is an array library's, Python's or kfuzz's."""
-    tops = tuple(package.partition(".")[0] for one in libraries().values() for package in one.packages)
-    return is_in(module, (*tops, "kfuzz")) or module.partition(".")[0] in sys.stdlib_module_names
-
-
-def describe_misfit(name: str, answer: ReturnedArray, buffer: Buffer, may_be_wider: bool = False) -> str | None:
-    """How a returned array differs from the claim, in words; None if it fits. Dimensions of 1 do not matter."""
-    got, wanted = ([size for size in shape if size != 1] for shape in (answer.bits.shape, buffer.answer))
-    is_empty = prod(answer.bits.shape) == 0 == prod(buffer.answer)
-    is_of_type = answer.element == buffer.element.name or is_code(answer.element, buffer.element)
-    is_of_type = is_of_type or (may_be_wider and is_wider(answer.element, buffer.element))
-    if is_of_type and (got == wanted or is_empty):
-        return None
-    shapes = [f"[{', '.join(map(str, shape))}]" for shape in (answer.bits.shape, buffer.answer)]
-    return f"{name} is returned as {answer.element}{shapes[0]}, not {buffer.element}{shapes[1]}"
-
-
-def is_code(returned: str, element: Element) -> bool:
-    """Whether bytes are returned for a narrow type: as its codes, since few libraries have all types."""
-    return returned == U8.name and element.is_narrow and not element.is_native
-
-
-def is_wider(returned: str, element: Element) -> bool:
-    """Whether doubles are returned for float32: rounded to it, they are as right as they were."""
-    return returned == F64.name and element == F32

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from kfuzz.callables.calling import arguments, describe_misfit, results
+from kfuzz.callables.call_values import arguments, describe_misfit, results
 from kfuzz.callables.card import CardView
 from kfuzz.callables.libraries import libraries
 from kfuzz.callables.loading import Modules

@@ -1,18 +1,17 @@
 """Traces a reference by running it: for loops over integers, `.item()`, writes into slices, tuples and dicts.
 
-torch runs the reference, at one set of sizes and integers. Each storage has a shadow, which says how a formula makes
-its numbers. A tensor reads the shadow at its own places, so a view needs no rule; a write makes another shadow. Knows
-torch and the table of rules; it does not know how a formula is judged.
+torch runs the reference, at one set of sizes and integers. A tensor reads the shadow of its storage at its own places,
+so a view needs no rule; a write makes another shadow. Knows torch and the table of rules; it does not know how a
+formula is judged.
 """
 
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -20,15 +19,12 @@ from kfuzz.callables.aten.table import write_operation
 from kfuzz.callables.aten.term import Term, Text, Writer
 from kfuzz.callables.torch.declared import CannotError
 from kfuzz.callables.torch.elements import OF_TYPE
+from kfuzz.callables.torch.shadows import Memory, Shadow
 from kfuzz.callables.torch.storage import (
-    Geometry,
-    exact_in_single,
     flat,
-    geometry_of,
     indices_of,
     is_view,
     key_of,
-    places_at,
     places_of,
     shape_of,
     tensors_in,
@@ -49,18 +45,6 @@ NAMES, SUMS = re.compile(r"[A-Za-z_]\w*"), re.compile(r"N\.(sum|mean|dot|matmul|
 NUMBER = re.compile(r"_\d+(?=_|$)")
 MOVES = ("_to_copy", "clone", "contiguous")
 """Operations that only copy numbers."""
-
-
-@dataclass(frozen=True)
-class Shadow:
-    """The numbers of one storage: `flat` in one row, or the term that was written last, and how it lies there."""
-
-    size: int
-    flat: str = ""
-    term: Term | None = None
-    geometry: Geometry | None = None
-    is_constant: bool = False
-    """It holds none of the inputs' numbers, and nothing that was computed."""
 
 
 class RunWriter(Writer):
@@ -94,18 +78,14 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
         super().__init__()
         self.file, self.to = str(file.resolve()), RunWriter()
         self.narrow = narrow
-        self.constants: dict[str, Any] = {}
+        self.memory = Memory(self.to)
         self.without_rule: dict[str, str] = {}
         """The operations that have none, by the names of their results."""
-        self.shadows: dict[int, Shadow] = {}
-        self.alive: list[torch.Tensor] = []
-        """Every tensor that has a shadow: a freed address would be given to another storage."""
         self.rounded: set[int] = set()
         """The storages whose numbers were rounded to a narrow type: they may only be moved from there on."""
-        self.count = 0
         for name, one in inputs.items():
             if one.is_floating_point():
-                self.write(one, Term(name, shape_of(one), is_input=True))
+                self.memory.write(one, Term(name, shape_of(one), is_input=True))
 
     @property
     def unknown(self) -> list[str]:
@@ -120,10 +100,10 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
             given = tensors_in((args, kwargs))
             self.check_values(op, given)
             changed = [one for one in written_by(func, args, kwargs) if one.is_floating_point()]
-            before = None if is_view(func) or op in FACTORIES else [self.operand(one) for one in args]
-            options = {name: self.operand(one) for name, one in kwargs.items() if name != "out"}
+            before = None if is_view(func) or op in FACTORIES else [self.memory.operand(one) for one in args]
+            options = {name: self.memory.operand(one) for name, one in kwargs.items() if name != "out"}
             for one in changed:
-                self.shadow(one)
+                self.memory.shadow(one)
         out = func(*args, **kwargs)
         if before is None:
             return out
@@ -142,7 +122,7 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
             return
         if not any(one.is_floating_point() for one in every) and not self.depends(args):
             return  # a mask of the reference's own numbers is what it is
-        name = self.name(op)
+        name = self.memory.name(op)
         if op == "copy_":
             if key_of(args[1]) in self.rounded or self.is_hidden(args[0]):
                 self.rounded.add(key_of(args[0]))
@@ -174,7 +154,7 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
             return None
         if is_rounded:
             self.rounded.add(key_of(to))
-            self.alive.append(to)
+            self.memory.alive.append(to)
         return write_operation(self.to, op, name, before, options, shape_of(to))
 
     def keep(
@@ -185,13 +165,12 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
         for place, one in enumerate(every):
             term = terms[place] if place < len(terms) else None
             if term is None and not one.is_floating_point():
-                self.shadows[key_of(one)] = Shadow(0)  # it follows from floats, and no rule says how
-                self.alive.append(one)
+                self.memory.forget(one)
             elif term is not None or place == 0 or one.numel():
-                self.write(one, term or self.unknown_term(f"{name}_{place}" if place else name, op, one))
+                self.memory.write(one, term or self.unknown_term(f"{name}_{place}" if place else name, op, one))
         for one in changed:
             if all(one is not other for other in every):
-                self.write(one, terms[0] or self.unknown_term(name, op, one))
+                self.memory.write(one, terms[0] or self.unknown_term(name, op, one))
 
     def is_known(self, one: torch.Tensor) -> bool:
         """Whether a kernel's arrays have this narrow type, too."""
@@ -204,13 +183,15 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
     def depends(self, args: Sequence[Any]) -> bool:
         """Whether an operand holds numbers of the inputs, or computed ones."""
         given = tensors_in(args)
-        floats = any(one.is_floating_point() and not self.shadow(one).is_constant for one in given)
-        return floats or any(key_of(one) in self.shadows for one in given if not one.is_floating_point())
+        floats = any(one.is_floating_point() and not self.memory.shadow(one).is_constant for one in given)
+        return floats or any(key_of(one) in self.memory.shadows for one in given if not one.is_floating_point())
 
     def check_values(self, op: str, given: Sequence[torch.Tensor]) -> None:
         """Raise a CannotError if Python, or a size, goes by a number that follows from the inputs."""
-        hidden = [one for one in given if not one.is_floating_point() and self.shadows.get(key_of(one)) == Shadow(0)]
-        floats = [one for one in given if one.is_floating_point() and not self.shadow(one).is_constant]
+        hidden = [
+            one for one in given if not one.is_floating_point() and self.memory.shadows.get(key_of(one)) == Shadow(0)
+        ]
+        floats = [one for one in given if one.is_floating_point() and not self.memory.shadow(one).is_constant]
         if op in BY_VALUE and (hidden or floats):
             raise CannotError(f"{self.where()}: the reference goes by values, which a formula does not ({op})")
         if hidden:
@@ -223,89 +204,6 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
             frame = frame.f_back  # type: ignore[assignment]  # None ends the loop
         name = Path(self.file).name
         return f"{name}:{frame.f_lineno}" if frame is not None else name
-
-    # -- shadows
-
-    def shadow(self, one: torch.Tensor) -> Shadow:
-        """The shadow of a tensor's storage: a constant, as its memory has it, if nothing was written there."""
-        key = key_of(one)
-        if key not in self.shadows:
-            whole = torch.as_strided(one.detach(), (one.untyped_storage().nbytes() // one.element_size(),), (1,), 0)
-            held = self.hold("own", whole.to(torch.float64).numpy().copy(), "f8")
-            flat = self.to.set(self.name("own"), f"N.input({held})")
-            self.shadows[key] = Shadow(whole.numel(), flat, is_constant=True)
-            self.alive.append(one)
-        return self.shadows[key]
-
-    def hold(self, name: str, numbers: Any, kind: str = "") -> str:  # noqa: ANN401  an array
-        """An array that is stored with the formula, as text."""
-        name = self.name(name)
-        self.constants[name] = numbers.astype(np.float32) if kind and exact_in_single(numbers) else numbers
-        return f'CONSTANTS["{name}"]' + (f'.astype("{kind}")' if kind else "")
-
-    def operand(self, one: Any) -> Any:  # noqa: ANN401  an argument of torch, and of a rule
-        """An argument as a rule takes it: floats as terms, integers and truths as arrays of this run."""
-        if isinstance(one, list | tuple):
-            return [self.operand(each) for each in one]
-        if not isinstance(one, torch.Tensor):
-            return str(one).removeprefix("torch.") if isinstance(one, torch.dtype) else one
-        if one.is_floating_point():
-            return self.read(one)
-        if (shadow := self.shadows.get(key_of(one))) is not None and shadow.term is not None:
-            return shadow.term
-        return Term(self.hold("given", one.numpy().copy()), shape_of(one), is_mask=True)
-
-    def read(self, one: torch.Tensor) -> Term:
-        """The numbers of a tensor; of one that a step made, that step's own term."""
-        shadow, shape = self.shadow(one), shape_of(one)
-        if shadow.term is not None and shadow.geometry == geometry_of(one):
-            return shadow.term
-        if shadow.term is not None and (same := in_other_shape(shadow, one)) is not None:
-            return same
-        at, flat = places_of(one), self.flat_of(one)
-        first = one.storage_offset()
-        if np.array_equal(at.reshape(-1), np.arange(first, first + one.numel())):
-            return Term(
-                self.to.set(self.name("part"), f"{flat}[{first}:{first + one.numel()}]{reshaped(shape)}"), shape
-            )
-        return Term(self.to.set(self.name("part"), f"{flat}[{self.hold('at', at)}]"), shape)
-
-    def flat_of(self, one: torch.Tensor) -> str:
-        """The numbers of a tensor's storage in one row."""
-        shadow = self.shadow(one)
-        if shadow.flat:
-            return shadow.flat
-        assert shadow.term is not None
-        assert shadow.geometry is not None
-        at = places_at(shadow.geometry).reshape(-1)
-        text = f"{shadow.term.text}.reshaped(-1)"
-        if not np.array_equal(at, np.arange(shadow.size)):
-            order = np.empty(shadow.size, np.int64)
-            order[at] = np.arange(shadow.size)
-            text = f"{text}[{self.hold('order', order)}]"
-        made = self.to.set(self.name("row"), text)
-        self.shadows[key_of(one)] = replace(shadow, flat=made)
-        return made
-
-    def write(self, one: torch.Tensor, term: Term) -> None:
-        """These numbers at a tensor's places; what else its storage holds stays."""
-        if shape_of(one) != term.shape:
-            term = replace(term, text=f"{term.text}{reshaped(shape_of(one))}", shape=shape_of(one), whole=None)
-        geometry, size = geometry_of(one), one.untyped_storage().nbytes() // one.element_size()
-        at = places_of(one).reshape(-1)
-        if at.size == size == np.unique(at).size:
-            self.shadows[key_of(one)] = Shadow(size, "", term, geometry)
-            self.alive.append(one)
-        elif at.size:
-            self.place(one, at, f"{term.text}.reshaped(-1)")
-
-    def place(self, one: torch.Tensor, at: Any, row: str) -> None:  # noqa: ANN401  an array of places
-        """A row of numbers at some places of a storage, each the last one that is written there."""
-        flat, shadow = self.flat_of(one), self.shadow(one)
-        order = np.arange(shadow.size)
-        order[at] = shadow.size + np.arange(at.size)
-        made = self.to.set(self.name("written"), f"N.join({flat}, {row})[{self.hold('order', order)}]")
-        self.shadows[key_of(one)] = Shadow(shadow.size, made)
 
     # -- operations that only move
 
@@ -323,16 +221,16 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
         if not args[0].is_floating_point():
             return None
         shape = tuple(map(str, at.shape))
-        return Term(self.to.set(name, f"{self.flat_of(args[0])}[{self.hold('at', at)}]"), shape)
+        return Term(self.to.set(name, f"{self.memory.flat_of(args[0])}[{self.memory.hold('at', at)}]"), shape)
 
     def put(self, name: str, args: Sequence[Any], before: Sequence[Any], made: torch.Tensor) -> None:
         """x[indices] = values."""
         at = places_of(args[0])[indices_of(args[1])]
         if key_of(made) != key_of(args[0]):
-            self.write(made, before[0])
+            self.memory.write(made, before[0])
             at = places_of(made)[indices_of(args[1])]
         row = self.to.set(name, f"{before[2].text}.expanded({', '.join(map(str, at.shape))}).reshaped(-1)")
-        self.place(made, at.reshape(-1), row)
+        self.memory.place(made, at.reshape(-1), row)
 
     def unknown_term(self, name: str, op: str, one: torch.Tensor) -> Term:
         """A tensor of unknown values."""
@@ -340,10 +238,6 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
         sizes = "".join(f", {size}" for size in one.shape)
         text = f'N.unknown("of torch\'s {op}, which kfuzz has no rule for, in {self.where()}"{sizes})'
         return Term(self.to.set(name, text), shape_of(one))
-
-    def name(self, op: str) -> str:
-        self.count += 1
-        return f"{op.strip('_')}_{self.count}"
 
 
 def run_traced(
@@ -359,8 +253,8 @@ def run_traced(
     names = [key if isinstance(key, str) else "y" if len(every) == 1 else f"y{key}" for key in every]
     found = {}
     for name, one in zip(names, every.values(), strict=True):
-        term = running.operand(one)
-        if running.shadows.get(key_of(one)) == Shadow(0):
+        term = running.memory.operand(one)
+        if running.memory.is_unknown(one):
             raise CannotError(f"its output {name} holds integers that were computed from floats; there is no rule")
         found[name if name not in inputs else f"{name}_out"] = term
     return running, found
@@ -368,22 +262,3 @@ def run_traced(
 
 def as_list(returned: object) -> list[object]:
     return list(returned) if isinstance(returned, tuple | list) else [returned]
-
-
-def in_other_shape(shadow: Shadow, one: torch.Tensor) -> Term | None:
-    """A term whose tensor is only reshaped: that keeps what is known of it, such as that it is a softmax."""
-    term = shadow.term
-    if term is None or shadow.geometry is None or shadow.geometry[2] or one.storage_offset():
-        return None
-    shape = shape_of(one)
-    is_whole = one.is_contiguous() and one.numel() == shadow.size
-    is_plain = np.array_equal(places_at(shadow.geometry).reshape(-1), np.arange(shadow.size))
-    if not (is_whole and is_plain) or not shape or not term.shape or shape[-1] != term.shape[-1]:
-        return None
-    weights = f"{term.weights}{reshaped(shape)}" if term.weights else ""
-    square = f"{term.square}{reshaped(shape)}" if term.square else ""
-    return replace(term, text=f"{term.text}{reshaped(shape)}", shape=shape, whole=None, weights=weights, square=square)
-
-
-def reshaped(shape: Sequence[str]) -> str:
-    return f".reshaped({', '.join(shape)})"

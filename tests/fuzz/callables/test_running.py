@@ -74,7 +74,7 @@ def check(reference: Callable[..., Any], shapes: Arrays) -> None:
     answers = [one.numpy() for one in (returned.values() if isinstance(returned, dict) else returned)]
     assert running.unknown == []
     for N in (Exact({}), Bands(Accuracy(), {})):
-        space: dict[str, Any] = {"N": N, "np": np, "CONSTANTS": running.constants}
+        space: dict[str, Any] = {"N": N, "np": np, "CONSTANTS": running.memory.constants}
         space |= {name: N.input(one.double().numpy()) for name, one in given.items()}
         with np.errstate(all="ignore"):
             for name, text in running.to.lines:

@@ -1,0 +1,151 @@
+"""The shadows of storages: how a formula makes the numbers that a tensor of torch holds while a reference runs.
+
+Knows tensors and the lines of a formula; it knows no operation but moves.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from kfuzz.callables.aten.term import Term, Writer
+from kfuzz.callables.torch.storage import Geometry, exact_in_single, geometry_of, key_of, places_at, places_of, shape_of
+
+
+@dataclass(frozen=True)
+class Shadow:
+    """The numbers of one storage: `flat` in one row, or the term that was written last, and how it lies there."""
+
+    size: int
+    flat: str = ""
+    term: Term | None = None
+    geometry: Geometry | None = None
+    is_constant: bool = False
+    """It holds none of the inputs' numbers, and nothing that was computed."""
+
+
+class Memory:
+    """The shadow of each storage, and the arrays that are stored with the formula."""
+
+    def __init__(self, to: Writer) -> None:
+        self.to = to
+        self.constants: dict[str, Any] = {}
+        self.shadows: dict[int, Shadow] = {}
+        self.alive: list[torch.Tensor] = []
+        """Every tensor that has a shadow: a freed address would be given to another storage."""
+        self.count = 0
+
+    def name(self, op: str) -> str:
+        self.count += 1
+        return f"{op.strip('_')}_{self.count}"
+
+    def forget(self, one: torch.Tensor) -> None:
+        """Integers that follow from floats, and no rule says how."""
+        self.shadows[key_of(one)] = Shadow(0)
+        self.alive.append(one)
+
+    def is_unknown(self, one: torch.Tensor) -> bool:
+        """Whether these are such integers."""
+        return self.shadows.get(key_of(one)) == Shadow(0)
+
+    def shadow(self, one: torch.Tensor) -> Shadow:
+        """The shadow of a tensor's storage: a constant, as its memory has it, if nothing was written there."""
+        key = key_of(one)
+        if key not in self.shadows:
+            whole = torch.as_strided(one.detach(), (one.untyped_storage().nbytes() // one.element_size(),), (1,), 0)
+            held = self.hold("own", whole.to(torch.float64).numpy().copy(), "f8")
+            flat = self.to.set(self.name("own"), f"N.input({held})")
+            self.shadows[key] = Shadow(whole.numel(), flat, is_constant=True)
+            self.alive.append(one)
+        return self.shadows[key]
+
+    def hold(self, name: str, numbers: Any, kind: str = "") -> str:  # noqa: ANN401  an array
+        """An array that is stored with the formula, as text."""
+        name = self.name(name)
+        self.constants[name] = numbers.astype(np.float32) if kind and exact_in_single(numbers) else numbers
+        return f'CONSTANTS["{name}"]' + (f'.astype("{kind}")' if kind else "")
+
+    def operand(self, one: Any) -> Any:  # noqa: ANN401  an argument of torch, and of a rule
+        """An argument as a rule takes it: floats as terms, integers and truths as arrays of this run."""
+        if isinstance(one, list | tuple):
+            return [self.operand(each) for each in one]
+        if not isinstance(one, torch.Tensor):
+            return str(one).removeprefix("torch.") if isinstance(one, torch.dtype) else one
+        if one.is_floating_point():
+            return self.read(one)
+        if (shadow := self.shadows.get(key_of(one))) is not None and shadow.term is not None:
+            return shadow.term
+        return Term(self.hold("given", one.numpy().copy()), shape_of(one), is_mask=True)
+
+    def read(self, one: torch.Tensor) -> Term:
+        """The numbers of a tensor; of one that a step made, that step's own term."""
+        shadow, shape = self.shadow(one), shape_of(one)
+        if shadow.term is not None and shadow.geometry == geometry_of(one):
+            return shadow.term
+        if shadow.term is not None and (same := in_other_shape(shadow, one)) is not None:
+            return same
+        at, flat = places_of(one), self.flat_of(one)
+        first = one.storage_offset()
+        if np.array_equal(at.reshape(-1), np.arange(first, first + one.numel())):
+            return Term(
+                self.to.set(self.name("part"), f"{flat}[{first}:{first + one.numel()}]{reshaped(shape)}"), shape
+            )
+        return Term(self.to.set(self.name("part"), f"{flat}[{self.hold('at', at)}]"), shape)
+
+    def flat_of(self, one: torch.Tensor) -> str:
+        """The numbers of a tensor's storage in one row."""
+        shadow = self.shadow(one)
+        if shadow.flat:
+            return shadow.flat
+        assert shadow.term is not None
+        assert shadow.geometry is not None
+        at = places_at(shadow.geometry).reshape(-1)
+        text = f"{shadow.term.text}.reshaped(-1)"
+        if not np.array_equal(at, np.arange(shadow.size)):
+            order = np.empty(shadow.size, np.int64)
+            order[at] = np.arange(shadow.size)
+            text = f"{text}[{self.hold('order', order)}]"
+        made = self.to.set(self.name("row"), text)
+        self.shadows[key_of(one)] = replace(shadow, flat=made)
+        return made
+
+    def write(self, one: torch.Tensor, term: Term) -> None:
+        """These numbers at a tensor's places; what else its storage holds stays."""
+        if shape_of(one) != term.shape:
+            term = replace(term, text=f"{term.text}{reshaped(shape_of(one))}", shape=shape_of(one), whole=None)
+        geometry, size = geometry_of(one), one.untyped_storage().nbytes() // one.element_size()
+        at = places_of(one).reshape(-1)
+        if at.size == size == np.unique(at).size:
+            self.shadows[key_of(one)] = Shadow(size, "", term, geometry)
+            self.alive.append(one)
+        elif at.size:
+            self.place(one, at, f"{term.text}.reshaped(-1)")
+
+    def place(self, one: torch.Tensor, at: Any, row: str) -> None:  # noqa: ANN401  an array of places
+        """A row of numbers at some places of a storage, each the last one that is written there."""
+        flat, shadow = self.flat_of(one), self.shadow(one)
+        order = np.arange(shadow.size)
+        order[at] = shadow.size + np.arange(at.size)
+        made = self.to.set(self.name("written"), f"N.join({flat}, {row})[{self.hold('order', order)}]")
+        self.shadows[key_of(one)] = Shadow(shadow.size, made)
+
+
+def in_other_shape(shadow: Shadow, one: torch.Tensor) -> Term | None:
+    """A term whose tensor is only reshaped: that keeps what is known of it, such as that it is a softmax."""
+    term = shadow.term
+    if term is None or shadow.geometry is None or shadow.geometry[2] or one.storage_offset():
+        return None
+    shape = shape_of(one)
+    is_whole = one.is_contiguous() and one.numel() == shadow.size
+    is_plain = np.array_equal(places_at(shadow.geometry).reshape(-1), np.arange(shadow.size))
+    if not (is_whole and is_plain) or not shape or not term.shape or shape[-1] != term.shape[-1]:
+        return None
+    weights = f"{term.weights}{reshaped(shape)}" if term.weights else ""
+    square = f"{term.square}{reshaped(shape)}" if term.square else ""
+    return replace(term, text=f"{term.text}{reshaped(shape)}", shape=shape, whole=None, weights=weights, square=square)
+
+
+def reshaped(shape: Sequence[str]) -> str:
+    return f".reshaped({', '.join(shape)})"
