@@ -27,8 +27,9 @@ from kfuzz.trials.defect import Defect, Scene
 from kfuzz.trials.unjudged import refusal_text, unjudged_text
 
 RATIO_STEPS = 20
-CONTAINERS = (dict, list, set)
 """Number of steps from 0 to the bound in which trials are counted by their largest error."""
+CONTAINERS = (dict, list, set)
+"""The fields of these types are copied with a Progress."""
 SCHEMA, FORMER = "kfuzz-campaign/7", "kfuzz-campaign/6"
 STATE = "state.json"
 MAX_STATE_BYTES = 64 << 20

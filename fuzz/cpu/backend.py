@@ -56,8 +56,10 @@ MEMORY_LIMIT = 40 << 30
 NO_PARAMETER = "neither a pointer nor an integer of 32 or 64 bits"
 NO_ANSWER = (Status.timed_out, Status.too_large, Status.refused, Status.crowded)
 """A run that follows earlier calls and ends like this says nothing about the job, so the job then runs alone."""
-MOST_LIBRARIES = 256
-"""Twice as many as a campaign over our own kernels uses: it needs each again a few blocks of trials later."""
+MOST_LIBRARIES = 1024
+"""More than twice as many as a campaign over our own kernels uses, 181 in two flavours. With room for fewer than all of
+them, each would be gone when its next block of trials comes: the campaign goes round all kernels.
+"""
 SPENT_AFTER = 2000
 """Loads after which the process is replaced: unloading frees most of the memory that loading took, but not all."""
 
