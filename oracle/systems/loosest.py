@@ -312,6 +312,20 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
     def average(self, e: Quantity, v: Quantity, sums: tuple[str, str] = ("pv", "row")) -> Quantity:
         return self.div(self.matmul(e, v), self.sum(e))
 
+    def places(self, a: Quantity, names: Reals | None = None) -> Quantity:
+        """From the least to the greatest name of a place whose value may be the greatest; any name beside a NaN."""
+        named = np.broadcast_to(np.arange(a.shape[-1]) if names is None else names, a.shape)
+        R = self.radius(a)
+        top = np.max(a.x - R, axis=-1, keepdims=True)
+        may_be = (a.x + R >= top) & (named >= 0)
+        least = np.min(np.where(may_be, named, INF), axis=-1, keepdims=True)
+        most = np.max(np.where(may_be, named, -INF), axis=-1, keepdims=True)
+        middle, half = (least + most) / 2, (most - least) / 2
+        opens = np.isnan(top) | ~np.isfinite(middle)
+        room = 0.5 + 2 * self.f.u * np.abs(middle)  # the ends are rounded like numbers
+        none = np.zeros(middle.shape)
+        return self.value(np.where(opens, 0.0, middle), none, none + 1, np.where(opens, INF, half + room))
+
 
 def running_means(terms: int, claim: Accuracy) -> float:
     """The error of a sum of squares by running means joined in any order, in u of the sum of the squares of x.

@@ -496,3 +496,20 @@ def test_the_loosest_bound_of_a_word_contains_that_of_its_form(name: str) -> Non
     assert found is not None
     lo, hi = found["y"]
     assert np.all((lo <= tight.lo) & (hi >= tight.hi) | (tight.lo == tight.hi))
+
+
+def test_a_place_is_beyond_all_unless_another_order_may_make_its_value_the_greatest() -> None:
+    """An argmax of torch was only suspect: the loosest bound had no word for places."""
+    roles = {"INPUTS": {"x": "float[rows, cols]", "w": "float[outs, cols]"}, "OUTPUTS": {"y": "int[rows]"}}
+    formula = SimpleNamespace(**roles, formula=lambda N, x, w: {"y": N.places(N.matmul(x, w.T))[..., 0]})
+    x = np.random.default_rng(5).standard_normal((3, 64)).astype(F)
+    x[1, 0], x[2] = np.nan, np.abs(x[2])
+    w = np.stack([-np.ones(64), np.ones(64), np.ones(64), 2 * np.ones(64)]).astype(F)
+    w[2, 0] += F(1e-6)  # columns 1 and 2 differ by less than the roundings of another order
+    x[0] = np.abs(x[0])
+    op = read_op("place", formula)
+    for columns, right in (((0, 1, 2), (1, 2)), ((0, 1, 2, 3), (3,))):
+        for place in columns:
+            got = {"y": np.array([place, 0, right[0]], np.int64)}
+            verdict = judge_op(op, {"x": x, "w": w[list(columns)]}, got, Accuracy(), Special(), {}, None)
+            assert verdict.is_beyond_all == (place not in right), (columns, place, verdict)
