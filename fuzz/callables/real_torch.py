@@ -5,7 +5,7 @@ Runs in the caller's process, which imports no torch: a worker process does (tor
 
 import importlib.util
 
-from kfuzz.devices import DeviceError, Job, Outcome, Probe
+from kfuzz.devices import DeviceError, Job, Outcome, Probe, is_python
 from kfuzz.devices.confirming import confirm, is_doubtful
 from kfuzz.devices.worker import Worker
 from kfuzz.gpu import driver, nvidia
@@ -37,8 +37,8 @@ class RealTorch:
 
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job; one that ends its context is run again in a new process before it is accused."""
-        if job.sampling:
-            return Outcome()
+        if job.sampling or is_python(job):
+            return Outcome()  # it builds extensions, and calls no Python
         outcome = self._worker.run(job, probe)
         if is_doubtful(outcome, ()):
             return confirm(outcome, lambda: self._worker.first(job, probe))

@@ -71,7 +71,8 @@ def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
     claim = replace(claim, op=str(formula), call=call)
     if "data" in answer:
         return with_task(claim, answer)
-    return with_home(with_whole(claim, answer.get("whole", {})), home_in(answer))
+    claim = with_whole(claim, {**answer.get("whole", {}), **whole_answers(answer)})
+    return with_args(with_home(claim, home_in(answer)), answer)
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,26 @@ def op_by_reference(path: Path, source: str, reference: Path) -> ReferenceOp:
     formula, answer = formula_for(front, WrittenClaim(op=OP, call=WrittenCall(reference=name)))
     if "data" in answer:
         raise ClaimError(f"{shown_path(path)}: a task of GPU MODE hands its data to a Python function, not to CUDA")
+    cache.save(asked_name(formula), name.encode())
     return ReferenceOp(str(formula), home_in(answer), answer.get("exported", ""), tuple(answer.get("given", ())))
+
+
+def reference_behind(front: FrontMatter, claim: WrittenClaim) -> Reference | None:
+    """The reference from which a kernel's op was made; None if the op is none, or its reference is gone."""
+    op, name = claim.op or "", claim.call.reference
+    if not is_reference(op):
+        return None
+    if not front.is_python:
+        name = (cache.fetch(asked_name(Path(op))) or b"").decode()
+    try:
+        return None if name == "" else reference_of(front, name)
+    except ClaimError:
+        return None
+
+
+def asked_name(formula: Path) -> str:
+    """The name in the cache of the reference of a CUDA file, which cannot name it: it has no [call]."""
+    return f"{FOLDER}/{formula.parent.name}/{formula.stem}.asked"
 
 
 def formula_for(front: FrontMatter, claim: WrittenClaim) -> tuple[Path, dict[str, Any]]:
@@ -127,8 +147,26 @@ def with_home(claim: WrittenClaim, home: Mapping[str, int]) -> WrittenClaim:
     return replace(claim, axes=wide, call=replace(claim.call, home=own))
 
 
+def whole_answers(answer: Mapping[str, Any]) -> dict[str, str]:
+    """The outputs of 64-bit integers: those of torch's argmax and its kin."""
+    return {name: I64.name for name, one in arrays_of(answer, "single 0 ").items() if one.dtype == np.int64}
+
+
+def with_args(claim: WrittenClaim, answer: Mapping[str, Any]) -> WrittenClaim:
+    """The claim with the numbers that get_inputs hands over among its tensors, each in its place."""
+    if claim.call.args is not None or claim.call.given is not None or not answer.get("given"):
+        return claim
+    op = find(str(claim.op))
+    names = iter([name for name in op.inputs if name not in op.weights])
+    args = tuple(next(names) if literal is None else literal for literal in answer["given"])
+    return replace(claim, call=replace(claim.call, args=args))
+
+
 def with_whole(claim: WrittenClaim, whole: Mapping[str, str]) -> WrittenClaim:
-    """The claim with integers of the types that get_inputs makes: torch takes few others for a class or a place."""
+    """The claim with integers of the types that get_inputs makes, and that the reference returns.
+
+    torch takes few others for a class or a place.
+    """
     if claim.arrays is not None or not whole:
         return claim
     own = with_arrays(claim, roles_of(claim.op))

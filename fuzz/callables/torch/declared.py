@@ -158,6 +158,13 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
     return Declared(found, below, fixed, sizes, whole), every
 
 
+def literals_among(inputs: Sequence[object]) -> tuple[str | None, ...]:
+    """For each input of a reference the literal of a number, or None for a tensor; nothing if all are tensors."""
+    is_plain = all(isinstance(one, torch.Tensor | bool | int | float | str | None) for one in inputs)
+    texts = tuple(None if isinstance(one, torch.Tensor) else repr(one) for one in inputs)
+    return texts if is_plain and any(texts) else ()
+
+
 def sizes_in(module: ModuleType, function: ast.FunctionDef) -> dict[str, tuple[str, int]]:
     """The sizes that a function may use, each with its constant's name: `shape_0` is the first number of `shape`."""
     found: dict[str, tuple[str, int]] = {}

@@ -19,7 +19,7 @@ from torch.utils import cpp_extension
 from kfuzz.callables.loading import execute_file
 from kfuzz.callables.task_files import folders_of
 from kfuzz.callables.torch.configs import configure
-from kfuzz.callables.torch.declared import Declared, inputs_of, reference_of, with_numbers
+from kfuzz.callables.torch.declared import Declared, inputs_of, literals_among, reference_of, with_numbers
 from kfuzz.callables.torch.model_functions import function_of_task, is_task
 from kfuzz.callables.torch.recurrent import keep_whole
 from kfuzz.callables.torch.tasks import read_tests, task_of
@@ -84,7 +84,8 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
                 role = next(one for one in ROLES if one not in declared.dims)
                 declared = declared.with_integers(role, f"0..{len(objects) - 1}")
                 call = Chosen(objects, [with_numbers(one, inputs) for one in objects], role)
-    beside = {**(made_with(module) if is_module else {}), "whole": dict(declared.whole), **shape_of(declared)}
+    beside = {"whole": dict(declared.whole), "given": literals_among(inputs), **shape_of(declared)}
+    beside |= made_with(module) if is_module else {}
     return Runnable(call, is_module, declared, beside)
 
 

@@ -9,13 +9,16 @@ from click.testing import CliRunner
 
 from kfuzz.callables.device import PythonDevice
 from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.cases.case import case_of
 from kfuzz.claiming.guess_host import FunctionWords
 from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.claims.kernel import Kernel
 from kfuzz.commands.fuzz import fuzz
-from kfuzz.devices import ClaimError, names_together, value_with
+from kfuzz.devices import ClaimError, Probe, names_together, value_with
+from kfuzz.find.device import open_device
 from kfuzz.oracle import judge
 from kfuzz.trials.trial import run_trial
+from kfuzz.trials.unjudged import OWN_ANSWER
 
 PROBLEM = """
 import torch
@@ -242,6 +245,8 @@ import torch
 
 class Model(torch.nn.Module):
     def forward(self, x):
+        if x.numel() == 33:
+            return torch.relu(x * 0.5) + 1
         return torch.relu(x * 0.5)
 
 
@@ -255,14 +260,24 @@ def get_inputs():
 
 @pytest.mark.slow
 def test_a_cuda_file_is_held_against_a_problem(tmp_path: Path) -> None:
+    """Where the problem answers otherwise than its formula, nothing is known of a CUDA file, as of a Python file."""
     pytest.importorskip("torch")
     (tmp_path / "problem.py").write_text(HALF_RELU)
-    (tmp_path / "half.cu").write_text(CUDA)
+    (tmp_path / "half.cu").write_text(CUDA.replace("x[i] * 0.5f", "x[i] * 0.51f"))
     kernel = kernel_with(tmp_path / "half.cu", Unclaimed(op="reference", reference=tmp_path / "problem.py"))
     assert list(kernel.roles.inputs) == ["x"]
+    device = open_device("cpu")
+    try:
+        odd, usual = (
+            run_trial(kernel, case_of(kernel.op, {"x": x}), {}, device, Probe(runs=1))
+            for x in (np.full(shape, 3.0, dtype="f4") for shape in ((3, 11), (4, 11)))
+        )
+    finally:
+        device.close()
+    assert (odd.defects, OWN_ANSWER in odd.notes) == ((), True)
+    assert ([one.kind for one in usual.defects], OWN_ANSWER in usual.notes) == (["numeric"], False)
     x = np.linspace(-1, 1, 1024, dtype="f4").reshape(16, 64)
     assert judge(kernel.op, {"x": x}, {"y": np.maximum(x * np.float32(0.5), 0)}).status == "kept"
-    assert judge(kernel.op, {"x": x}, {"y": np.maximum(x * np.float32(0.51), 0)}).is_outside
 
 
 def test_data_is_any_nest_of_names_and_literals() -> None:
