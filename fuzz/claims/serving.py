@@ -33,9 +33,12 @@ class ServingProcess:
         return (self.errors.read().decode(errors="replace").strip().splitlines() or ["it ended"])[-1]
 
 
-def ask(module: str, folder: Path, seconds: float) -> None:
-    """Let the process of a module do what lies in a folder; NoAnswerError if it ends, or takes longer."""
-    server = _server(module, os.getpid())
+def ask(module: str, folder: Path, seconds: float, on_card: bool = False) -> None:
+    """Let the process of a module do what lies in a folder; NoAnswerError if it ends, or takes longer.
+
+    `on_card`: the process sees the GPUs of this one.
+    """
+    server = _server(module, os.getpid(), on_card)
     assert server.process.stdin is not None
     assert server.process.stdout is not None
     try:
@@ -53,10 +56,10 @@ def ask(module: str, folder: Path, seconds: float) -> None:
 
 
 @functools.lru_cache(maxsize=4)
-def _server(module: str, of_process: int) -> ServingProcess:
+def _server(module: str, of_process: int, on_card: bool) -> ServingProcess:
     """The process of a module for this one; a fork starts another."""
     del of_process
-    usual = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "TRITON_INTERPRET": "1"}
+    usual = {**os.environ} if on_card else {**os.environ, "CUDA_VISIBLE_DEVICES": "", "TRITON_INTERPRET": "1"}
     errors = tempfile.TemporaryFile()  # noqa: SIM115  open as long as the process
     words = [sys.executable, "-m", module]
     pipe = subprocess.PIPE

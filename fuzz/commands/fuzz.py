@@ -25,6 +25,7 @@ from kfuzz.campaign.state import seed_of_state
 from kfuzz.cases import corpus
 from kfuzz.cases.errors import CaseError
 from kfuzz.claiming.infer import Unclaimed
+from kfuzz.claims.benchmark_tests import ask_benchmarks
 from kfuzz.claims.front_matter import text_of
 from kfuzz.claims.kernel import kernel_files
 from kfuzz.commands.closing_words import advise, show
@@ -114,6 +115,9 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 )
 @click.option("--watch", is_flag=True, help="Fuzz a kernel again whenever its file changes, until you press Ctrl-C.")
 @unclaimed_options
+@click.option("--own-test/--no-own-test", "asks_test", default=True, show_default=True,
+              help="If the reference is a benchmark's problem: also print what the benchmark's own test says. It takes "
+              "a minute at most, and the verdict does not depend on it.")  # fmt: skip
 @click.option("--sanitize", is_flag=True, help="Run some trials on the GPU under compute-sanitizer.")
 @guard_all_option
 @click.option("--torch", "with_torch", is_flag=True,
@@ -141,6 +145,7 @@ def fuzz(
     with_torch: bool,
     guard_all: bool,
     unclaimed: Unclaimed | None,
+    asks_test: bool,
 ) -> None:
     """Search for inputs that break kernels, and keep one small case for each way in which they break.
 
@@ -214,6 +219,9 @@ def fuzz(
 
     def run_campaign(kernels: Kernels, options: Options) -> report.Report:
         found = replace(campaign(kernels, place, options, screen, is_part), is_collection=is_collection)
+        if asks_test and not watch and cluster is None and found.exit_code != INTERRUPTED:
+            with show_phases(screen):
+                found = replace(found, benchmarks=ask_benchmarks(kernels.usable, "gpu" in place.devices))
         try:
             show(found, screen, is_first_look=not targets and not watch)
             if targets and cluster is None and not (watch or is_collection) and found.exit_code == NOTHING_NEW:

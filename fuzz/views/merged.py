@@ -103,6 +103,7 @@ def _kernel(same: Sequence[KernelEntry]) -> KernelEntry:
         "stopped": first(lambda one: one["stopped"]),
         "unjudged": "" if is_judged else first(lambda one: one["unjudged"]),
         "not_judged": sorted({reason for one in same for reason in one["not_judged"]}),
+        "benchmark": next(filter(None, (one["benchmark"] for one in same)), None),
         "silenced": join_silenced(same),
         "properties": join_properties([one.get("properties", {}) for one in same]),
         "seconds": _add_seconds([one["seconds"] for one in same]),

@@ -12,6 +12,7 @@ from pathlib import Path, PurePath
 from kfuzz.kinds import KINDS
 from kfuzz.oracle.plural import plural
 from kfuzz.trials.defect import plain_bucket
+from kfuzz.views.benchmarks import benchmark_texts
 from kfuzz.views.by_bug import by_bug, errors_of, verdict
 from kfuzz.views.document import Document, FindingEntry, Json, KernelEntry, SmallAnswer
 from kfuzz.views.inferred import inferred_texts
@@ -79,6 +80,7 @@ def voids(run: Document) -> Iterator[str]:
         yield from (f"{name}, not judged: {reason}" for reason in kernel["not_judged"])
         yield from (f"{name}: {note}" for note in kernel["notes"])
         yield from inferred_texts(name, kernel["inferred"])
+        yield from benchmark_texts(name, kernel["benchmark"])
         yield from (f"{name}: {note}" for note in silence_texts(kernel["silenced"]))
     yield from run["unusable"]
     for kernel in run["kernels"]:

@@ -17,11 +17,13 @@ from kfuzz.campaign.state import Discovery
 from kfuzz.cases import atomic
 from kfuzz.cases.errors import CaseError
 from kfuzz.claims.axes import Axis
+from kfuzz.claims.benchmark_tests import BenchmarkTest
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.references import shown_op
 from kfuzz.devices import ClaimError, Finding
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.oracle.verdict import Extent, Picture, Worst
+from kfuzz.views.benchmarks import benchmark_entry
 from kfuzz.views.claims import claim_notes
 from kfuzz.views.document import (
     Document,
@@ -50,6 +52,8 @@ class Report:
     started: datetime
     faults: Mapping[Path, ClaimError] = field(default_factory=dict)
     """Files that should be fuzzed but hold no kernel."""
+    benchmarks: Mapping[str, BenchmarkTest] = field(default_factory=dict)
+    """By the names of kernels: what the benchmark's own test says."""
     is_collection: bool = False
     """The targets are a collection of files: one that does not compile is counted, and is no fault of the campaign."""
 
@@ -86,13 +90,13 @@ def document(report: Report) -> Document:
         "exit_code": report.exit_code,
         "trials": result.trials,
         "rows": result.rows,
-        "kernels": [_kernel(each) for each in result.kernels],
+        "kernels": [_kernel(each, report.benchmarks.get(each.kernel.name)) for each in result.kernels],
         "unusable": [str(fault) for fault in report.faults.values()],
         "unusable_files": [shown_path(path) for path in report.faults],
     }
 
 
-def _kernel(result: KernelResult) -> KernelEntry:
+def _kernel(result: KernelResult, test: BenchmarkTest | None) -> KernelEntry:
     kernel, progress = result.kernel, result.progress
     bug_of = {one.defect.bucket: bug.headline.defect.bucket for bug in result.bugs for one in bug.every}
     return {
@@ -116,6 +120,7 @@ def _kernel(result: KernelResult) -> KernelEntry:
         "not_judged": progress.not_judged,
         "notes": list(claim_notes(kernel)),
         "inferred": inferred_claim(kernel, {bug.headline.defect.kind for bug in result.news}),
+        "benchmark": benchmark_entry(test),
         "silenced": silenced_findings(result),
         "properties": property_entries(result),
         "seconds": {part: round(seconds, 3) for part, seconds in sorted(progress.seconds.items())},

@@ -38,6 +38,7 @@ def add_later_fields(found: dict[str, Any]) -> None:
             kernel.setdefault("silenced", [])
             kernel.setdefault("properties", {})
             kernel.setdefault("inferred", None)
+            kernel.setdefault("benchmark", None)
         for finding in findings if isinstance(findings, list) else ():
             if isinstance(finding, dict) and "severity" in finding and "bucket" in finding:
                 finding.setdefault("fault", finding["bucket"])

@@ -13,6 +13,7 @@ from kfuzz.campaign.state import Discovery
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.oracle.plural import plural
 from kfuzz.trials.unjudged import unjudged_text
+from kfuzz.views.benchmarks import benchmark_entry, benchmark_texts
 from kfuzz.views.claims import claim_notes
 from kfuzz.views.failure import discovery_text
 from kfuzz.views.inferred import inferred_claim, inferred_texts
@@ -61,6 +62,7 @@ def notes(report: Report) -> Iterator[str]:
         yield from (f"{kernel.kernel.name}: {note}" for note in claim_notes(kernel.kernel))
         found = inferred_claim(kernel.kernel, {bug.headline.defect.kind for bug in kernel.news})
         yield from inferred_texts(kernel.kernel.name, found)
+        yield from benchmark_texts(kernel.kernel.name, benchmark_entry(report.benchmarks.get(kernel.kernel.name)))
         yield from (f"{kernel.kernel.name}: {note}" for note in silence_texts(silenced_findings(kernel)))
         if refusals := sorted(map(unjudged_text, kernel.progress.refusals)):
             more = f", and {len(refusals) - 1} more, see --json" if len(refusals) > 1 else ""

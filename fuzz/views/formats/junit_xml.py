@@ -7,6 +7,7 @@ from pathlib import PurePath
 from xml.etree import ElementTree as ET
 
 from kfuzz.printable import printable
+from kfuzz.views.benchmarks import benchmark_texts
 from kfuzz.views.by_bug import by_bug
 from kfuzz.views.document import Document, FindingEntry, KernelEntry
 from kfuzz.views.failure import entry_text
@@ -78,6 +79,7 @@ def _test_case(suite: ET.Element, kernel: KernelEntry) -> None:
         ET.SubElement(test, "skipped", {"message": printable(kernel["stopped"] or "not tried: out of time")})
     texts = [entry_text(bug[0]) for bug in by_bug(kernel) if bug not in news]
     texts += [*inferred_texts(kernel["name"], kernel["inferred"]), *silence_texts(kernel["silenced"])]
+    texts += benchmark_texts(kernel["name"], kernel["benchmark"])
     if texts:
         ET.SubElement(test, "system-out").text = printable("\n\n".join(texts))
 
