@@ -51,6 +51,12 @@ PAGE = Page(
             "async_pairs", "Bugs in asynchronous work, on a GPU and under compute-sanitizer", "async_pairs", ("cpu",)
         ),
         Section("quantizers", "Right and wrong quantizers, and the tolerances in use elsewhere", "quantizers", ()),
+        Section(
+            "planted_submissions",
+            "Bugs in submissions to KernelBench, and its own test",
+            "planted_submissions",
+            ("KernelBench/KernelBench",),
+        ),
         Section("public", "Public programs, run as they are", "public", ()),
         Section("ptx_coverage", "Inline PTX of public repositories", "ptx_coverage", ("checkouts",)),
         Section("compiles", "Files of public repositories that compile", "compiles", ("checkouts",)),
