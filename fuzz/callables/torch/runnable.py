@@ -22,6 +22,7 @@ from kfuzz.callables.torch.configs import configure
 from kfuzz.callables.torch.declared import Declared, inputs_of, literals_among, reference_of, with_numbers
 from kfuzz.callables.torch.model_functions import function_of_task, is_task
 from kfuzz.callables.torch.recurrent import keep_whole
+from kfuzz.callables.torch.sizes import MOST_WEIGHTS
 from kfuzz.callables.torch.tasks import read_tests, task_of
 from kfuzz.callables.torch.weights import SETS, Chosen, drawn, states_of
 from kfuzz.callables.torch.without_card import on_a_card
@@ -90,9 +91,10 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
 
 
 def with_drawn_weights(module: ModuleType, name: str, own: torch.nn.Module) -> list[torch.nn.Module]:
-    """The reference, and others of its kind that have drawn weights."""
+    """The reference, and others of its kind that have drawn weights: as many as kfuzz can judge by."""
+    weights = sum(one.numel() for one in own.state_dict().values())
     made = [own]
-    for number in range(1, SETS):
+    for number in range(1, min(SETS, MOST_WEIGHTS // max(weights, 1))):
         with drawn(number):
             made.append(reference_of(module, name)[0])
     return made

@@ -30,7 +30,7 @@ from kfuzz.callables.torch.run_formula import file_of_runs
 from kfuzz.callables.torch.runnable import Runnable, runnable_of
 from kfuzz.callables.torch.sizes import BOOLEAN, MOST_WEIGHTS, Below, Dims, prime_sizes, sizes_in, sizes_to_compare
 from kfuzz.callables.torch.trace_reader import LostWriteError, TraceReader, check_writes
-from kfuzz.callables.torch.weights import SETS, Chosen
+from kfuzz.callables.torch.weights import Chosen
 from kfuzz.oracle.shapes import is_derived
 
 KEPT = ("path", "source", "reference", "inputs", "integers", "narrow", "task", "config", "is_cuda", "draws_weights")
@@ -220,7 +220,7 @@ def trace_at(
     for number, some in enumerate(sizes_to_compare(sizes, steps, fixed, inputs)):
         given = tensors_of(inputs, some, below)
         if isinstance(reference, Chosen):
-            given[reference.role] = torch.tensor([number % SETS])
+            given[reference.role] = torch.tensor([number % len(reference.objects)])
         if any_nan(reference, given):  # of a logarithm or a root, where its inputs have to be positive
             given = {name: one.abs() if one.is_floating_point() else one for name, one in given.items()}
         arrays |= {f"input {number} {name}": one.numpy() for name, one in given.items()}

@@ -1,6 +1,7 @@
 """Weights that are 1 or 0 by default are drawn, too: a submission that ignores them is found."""
 
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -96,3 +97,13 @@ def test_only_an_object_with_default_weights_has_drawn_ones(
     call = kernel.launches[0].called
     assert isinstance(call, PythonCall)
     assert call.arguments == ("x",)
+
+
+def test_a_model_with_many_weights_has_no_drawn_ones_beside_them() -> None:
+    torch = pytest.importorskip("torch")
+    declared = pytest.importorskip("kfuzz.callables.torch.declared")
+    with_drawn_weights = pytest.importorskip("kfuzz.callables.torch.runnable").with_drawn_weights
+    own = torch.nn.Linear(3000, 3000, device="meta")
+    assert with_drawn_weights(ModuleType("problem"), "Model", own) == [own]
+    with pytest.raises(declared.CannotError):  # the module has no Model of which it could make two more
+        with_drawn_weights(ModuleType("problem"), "Model", torch.nn.Linear(2000, 2000, device="meta"))
