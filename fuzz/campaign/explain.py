@@ -18,7 +18,7 @@ from kfuzz.campaign.errand import Spread
 from kfuzz.campaign.events import Listen, ignore
 from kfuzz.campaign.joining import join_results
 from kfuzz.campaign.options import Options
-from kfuzz.campaign.ranking import ELSEWHERE, rank_bugs
+from kfuzz.campaign.ranking import ELSEWHERE, rank_bugs, shape_at_home
 from kfuzz.campaign.result import KernelResult, Result
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.state import Discovery, write_state
@@ -30,6 +30,7 @@ from kfuzz.kinds import kinds_with
 from kfuzz.minimizing.minimize import Failure, minimize, point_at_worst, record_of
 from kfuzz.minimizing.subject import subject_of
 from kfuzz.phases import Phase, Stage, announce
+from kfuzz.search.home import home_of
 from kfuzz.search.scale import CHECK_BUDGET
 from kfuzz.trials.trial import run_trial
 
@@ -64,7 +65,7 @@ def explain_bugs(result: Result, lanes: Sequence[Lane], options: Options) -> Res
     error that only others have shown. An interrupted result stays as it is.
     """
     if result.stop_reason == "interrupted" or not result.news:
-        return result
+        return without_untried_homes(result, options)
     until = time.monotonic() + ALL_SECONDS
     kernels, left = list(result.kernels), MOST_SMALL
     try:
@@ -89,7 +90,28 @@ def explain_bugs(result: Result, lanes: Sequence[Lane], options: Options) -> Res
         pass  # the report shows the bugs as far as they are explained
     if len(lanes) == 1:  # each of several lanes has a state of its own, and this joined result is made again
         write_state(options.out, result.seed, [one.kernel for one in kernels], [one.progress for one in kernels])
+    return without_untried_homes(replace(result, kernels=tuple(kernels)), options)
+
+
+def without_untried_homes(result: Result, options: Options) -> Result:
+    """The result with warnings for errors of functions that kfuzz could not judge at the shape they were written for.
+
+    An interrupted search, and a home that takes too long, would else accuse what is right there.
+    """
+    if options.other_shapes:
+        return result
+    kernels = (_replace_discoveries(one, _untried_at_home(one)) for one in result.kernels)
     return replace(result, kernels=tuple(kernels))
+
+
+def _untried_at_home(one: KernelResult) -> Iterator[Discovery]:
+    home = home_of(one.kernel)
+    for bug in (bug for bug in one.bugs if home and _needs_small_case(bug)):
+        if all(not each.defect.rank and dict(each.defect.scene.axes) != home for each in bug.every):
+            for each in bug.every:
+                words = f"not judged at {shape_at_home(one.kernel)}"
+                unranked = replace(each.defect, severity="warning", rank=ELSEWHERE, standing=words)
+                yield replace(each, defect=unranked)
 
 
 class _Devices:

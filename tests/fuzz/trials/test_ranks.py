@@ -64,6 +64,18 @@ def test_what_is_narrow_is_a_warning_unless_other_shapes_count() -> None:
 
 
 @pytest.mark.slow
+def test_what_cannot_be_judged_at_home_is_no_error_elsewhere(tmp_path: Path) -> None:
+    text = next(one for one in RANKED if one.stem == "by_fours").read_text()
+    path = tmp_path / "refuses_its_home.cu"
+    refusal = 'TORCH_CHECK(x.size(1) != 128, "not this size");'
+    path.write_text(text.replace("(torch::Tensor x) {\n", "(torch::Tensor x) {\n  " + refusal + "\n"))
+    for other_shapes, title in ((False, "NARROW"), (True, "BROKEN")):
+        bug = searched(path, other_shapes=other_shapes).kernels[0].bugs[0]
+        assert (bug.headline.defect.title, bug.is_error) == (title, other_shapes)
+    assert searched(path, other_shapes=False).kernels[0].bugs[0].headline.defect.standing == "not judged at 8x128"
+
+
+@pytest.mark.slow
 def test_what_an_earlier_call_changes_is_broken_at_a_home_of_any_size() -> None:
     path = next(one for one in RANKED if one.stem == "first_width")
     for home in ((8, 128), (512, 512)):  # trials of large cases have no earlier calls
