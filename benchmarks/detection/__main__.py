@@ -47,9 +47,7 @@ PAGE = Page(
             (),
         ),
         Section("checker", "Bugs in planted programs", "checker", ("--threads", "64,256,512,1024")),
-        Section(
-            "async_pairs", "Bugs in asynchronous work, on a GPU and under compute-sanitizer", "async_pairs", ("cpu",)
-        ),
+        Section("async_pairs", "Bugs in asynchronous work, on a GPU and under compute-sanitizer", "async_pairs", ()),
         Section("quantizers", "Right and wrong quantizers, and the tolerances in use elsewhere", "quantizers", ()),
         Section(
             "planted_submissions",

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.measurement import Figures, Record
+from kfuzz.cpu.compiler import permit
 from kfuzz.cpu.options import Flags
 from kfuzz.cpu.toolchain import (
     INCLUDES,
@@ -141,6 +142,9 @@ def check_file(words: Sequence[str]) -> tuple[str, str]:
             *("-iquote", str(place), "-iquote", str(source.parent), "-x", "c++", str(unit.write(place))),
         ]  # fmt: skip
         ran = subprocess.run(line, capture_output=True, text=True, check=False, env=environment(place))
+        if words := permit(ran.stderr) if ran.returncode else ():
+            line += words
+            ran = subprocess.run(line, capture_output=True, text=True, check=False, env=environment(place))
     if not ran.returncode:
         return "compiles", ""
     if re.search("out of memory|memory exhausted|bad_alloc|cc1plus: internal|Killed", ran.stderr):

@@ -42,6 +42,17 @@ UNINITIALISED = re.compile(
 )
 """The warning of g++ or clang about a local variable that every path of the code uses before it has a value."""
 
+ERROR = re.compile(r": error: (.*)")
+
+
+def permit(complaint: str) -> tuple[str, ...]:
+    """The flag with which g++ takes what nvcc takes; none if anything else is wrong.
+
+    A member may have the name of a template that its class has used before: nvcc's own compiler resolves both.
+    """
+    errors = ERROR.findall(complaint)
+    return ("-fpermissive",) if errors and all("changes meaning of" in one for one in errors) else ()
+
 
 @dataclass(frozen=True)
 class Library:

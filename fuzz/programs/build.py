@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from kfuzz.claims.front_matter import shown_path
-from kfuzz.cpu.compiler import UNINITIALISED, Library, dependencies, digest_of, empty_files
+from kfuzz.cpu.compiler import UNINITIALISED, Library, dependencies, digest_of, empty_files, permit
 from kfuzz.cpu.libraries import find_missing
 from kfuzz.cpu.line_words import LINES_A_FILE
 from kfuzz.cpu.options import HOST_LIBRARIES, LINK, Flags, Flavour
@@ -188,6 +188,9 @@ def _compile(compiler: str, path: Path, unit: Unit, chosen: Flags, flavour: Flav
                 *("-MMD", "-MF", str(depends), "-c", "-x", "c++", str(unit.write(folder)), "-o", str(made)),
             ]
             done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(folder))
+            if words := permit(done.stderr) if done.returncode else ():
+                command += words
+                done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(folder))
             if not done.returncode:
                 break
         if done.returncode:

@@ -12,6 +12,7 @@ from known_runtime import make_cache
 from paths import ROOT, TESTS
 from planted_jobs import floats
 
+from kfuzz.cpu.compiler import permit
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.cpu.translate import translate
 from kfuzz.devices import ClaimError, DeviceError, Probe
@@ -175,6 +176,13 @@ def test_translation_keeps_every_line_where_it_is() -> None:
     assert done.dynamic_shared == ("s",)
     assert len(blank_non_code(text)) == len(text)
     assert "x[]" not in blank_non_code(text)
+
+
+def test_a_name_that_changes_its_meaning_is_allowed_unless_more_is_wrong() -> None:
+    changed = "k.cu:4:9: error: declaration of 'using R = struct R<T, 1>' changes meaning of 'R' [-fpermissive]\n"
+    assert permit(changed) == ("-fpermissive",)
+    assert permit(changed + "k.cu:5:1: error: 'x' was not declared in this scope\n") == ()
+    assert permit("") == ()
 
 
 def test_a_header_that_is_missed_is_named_with_its_line(tmp_path: Path) -> None:

@@ -113,6 +113,15 @@ def test_a_program_may_use_what_public_programs_take_from_cudas_headers(tmp_path
 
 
 @pytest.mark.slow
+@pytest.mark.soak
+def test_a_member_may_have_the_name_of_a_template_that_its_class_has_used(tmp_path: Path) -> None:
+    text = "template <class T, int N> struct R { T x; };\n"
+    text += "template <class T> struct H { R<T, 2> a; using R = struct R<T, 1>; };\n"
+    (tmp_path / "p.cu").write_text(text + "H<int> h;\n", encoding="utf-8")
+    (source,) = parse([str(tmp_path / "p.cu")]).sources
+    assert compile_source(source, ()).object.exists()
+
+
 def test_a_file_for_the_hosts_compiler_may_define_functions_of_cudas_language(tmp_path: Path) -> None:
     path = tmp_path / "helper.cpp"
     path.write_text(
