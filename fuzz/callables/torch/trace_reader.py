@@ -20,7 +20,7 @@ from kfuzz.callables.torch.elements import OF_TYPE
 from kfuzz.callables.torch.integers import declared_as
 from kfuzz.callables.torch.sizes import BOOLEAN, Below, Dims
 from kfuzz.callables.torch.storage import exact_in_single
-from kfuzz.callables.torch.weights import Weights
+from kfuzz.callables.torch.weights import WeightSets
 from kfuzz.oracle.elements import NARROW
 
 ARITHMETIC = {operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/", operator.floordiv: "//"}
@@ -76,7 +76,7 @@ class TraceReader:
 
     def __init__(
         self, graph: torch.fx.GraphModule, inputs: Dims, below: Below, sizes: Mapping[str, int], fixed: set[str],
-        weights: Weights | None = None,
+        weights: WeightSets | None = None,
     ) -> None:  # fmt: skip
         self.weights = weights
         self.graph, self.inputs, self.below = graph, inputs, below

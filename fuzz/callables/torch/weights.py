@@ -110,16 +110,16 @@ class Chosen(torch.nn.Module):  # type: ignore[misc]  # torch is not there where
         finally:
             self.traced = None
 
-    def weights(self) -> "Weights":
+    def weights(self) -> "WeightSets":
         """The weights of the traced object that are others in each object."""
         states = [one.state_dict() for one in self.objects]
         digests = states_of(tuple(self.objects))
         at = {place_of(states[self.traced or 0][name]): [one[name] for one in states] for name in digests[0]}
-        return Weights(self.role, at, digests)
+        return WeightSets(self.role, at, digests)
 
 
 @dataclass(frozen=True)
-class Weights:
+class WeightSets:
     """Tensors of a reference that depend on one of its inputs: by the place of each, what it is in each set.
 
     `digests`: for each set the names of these tensors, and their numbers in short.
