@@ -35,7 +35,7 @@ def loosest_ends(
 ) -> dict[str, tuple[Reals, Reals]] | None:
     """The least and the greatest answer of any rearrangement, for each output; None if no such bound is known."""
     given = [OF_DTYPE.get(a.dtype, F32) for n, a in inputs.items() if op.inputs[n].is_float]
-    if F64 in given or claim.accumulate not in SINGLE_SUMS:
+    if F64 in given or {claim.accumulate, *claim.accumulators.values()} - {*SINGLE_SUMS}:
         return None
     sizes = op.sizes_of(inputs, scalars)
     numbers = {n: values(a) if op.inputs[n].is_float else a for n, a in inputs.items()}

@@ -90,6 +90,9 @@ CHOICES = {
 }  # fmt: skip
 """The words that some fields of an Accuracy may hold."""
 
+OWN_ACCUMULATORS = (F32.name, F64.name, "compensated", *NARROW_SUMS)
+"""The words for the accumulator of one sum by name."""
+
 DIVIDE_ROUNDINGS: dict[Divide, int] = {"ieee": 1, "reciprocal": 2, "fast": 5, "fast reciprocal": 6}
 """e / s; e * (1 / s); the same two by `__fdividef` or under -prec-div=false, whose quotient errs by 2 ulp."""
 QUOTIENT_ROUNDINGS: dict[Divide, int] = {"ieee": 1, "reciprocal": 1, "fast": 5, "fast reciprocal": 5}
@@ -141,6 +144,7 @@ class Accuracy:
     `form`: the formula's form that the kernel computes (None: any). `keep`: values in a narrower format, by name.
     `operand`: the format of the factors of matrix products. `functions`: models of functions other than exp.
     `shared`: the values of which one stored copy serves a whole row (None: all). Counts may be given by named sum.
+    `accumulators`: sums with an accumulator of their own, by name; all others have `accumulate`.
     `promote`: after so many products a tensor core's sum of 8-bit floats is added to a float32 and begins again.
     `quantize`: how scales and codes are made.
     `rounds`: those of the values in `keep` that every right kernel rounds, to the nearest.
@@ -167,6 +171,7 @@ class Accuracy:
     promote: int | None = None
     quantize: Quantizing = field(default_factory=Quantizing)
     rounds: tuple[str, ...] = ()
+    accumulators: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, given in (("adds", self.adds), ("rescales", self.rescales)):
@@ -197,8 +202,15 @@ class Accuracy:
                 f"a multiple of {one.together} with accumulate={name!r}" for name, one in ADDERS.items()
             )
             raise ValueError(f"promote={self.promote}: expected {wanted}")
+        self._check_accumulators()
         self._check_rounds()
         self._check_shift()
+
+    def _check_accumulators(self) -> None:
+        """Raise an error if a sum by name has an accumulator that is for all sums or for none."""
+        for name, word in self.accumulators.items():
+            if word not in OWN_ACCUMULATORS:
+                raise ValueError(f"accumulators[{name!r}]={word!r}: expected one of {', '.join(OWN_ACCUMULATORS)}")
 
     def _check_rounds(self) -> None:
         """Raise an error if a value must be rounded that the claim does not keep in a narrower format."""
@@ -218,7 +230,10 @@ class Accuracy:
             raise ValueError(f"shift='zero' with rescales={self.rescales}: expected 0, because nothing is subtracted")
 
     def for_sum(self, name: str) -> "Accuracy":
-        """The same claim with the counts of one named sum; "*" gives those of sums that are not named."""
+        """The same claim with the counts of one named sum, and its accumulator; "*" gives those of all others."""
+        if self.accumulators:
+            own = self.accumulators.get(name, self.accumulate)
+            return replace(self, accumulate=own, accumulators={}).for_sum(name)
         if not isinstance(self.adds, Mapping) and not isinstance(self.rescales, Mapping):
             return self
         known = self._by_sum.get(name)

@@ -140,7 +140,8 @@ def weigh(asked: Asked, logits: Doubles) -> Weights:
 
 def growth_of(accuracy: Accuracy, cols: int) -> float:
     """The logarithm of the factor by which a sum of so many weights may be off."""
-    unit = max(ACCUMULATOR_FORMATS.get(accuracy.accumulate, F32).u, F32.u)
+    held = (accuracy.accumulate, *accuracy.accumulators.values())
+    unit = max(F32.u, *(ACCUMULATOR_FORMATS.get(one, F32).u for one in held))
     return unit * (cols * accuracy.roundings_per_addition + 10)
 
 

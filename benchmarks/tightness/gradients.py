@@ -192,7 +192,7 @@ SAVED = {
     "attention": saved_attention,
 }  # fmt: skip
 IN_BFLOAT16 = {
-    "layer_norm": Accuracy(accumulate="bf16"),  # dw and db of a thread are sums in the tensor's own type
+    "layer_norm": Accuracy(accumulators={"dw": "bf16", "db": "bf16"}),  # of a thread, in the tensor's own type
     "attention": Accuracy(keep={"p": "bf16", "ds": "bf16"}),
 }
 

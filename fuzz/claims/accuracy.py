@@ -11,6 +11,7 @@ from kfuzz.callables.library import Arithmetic
 from kfuzz.claims.expression import Expression
 from kfuzz.claims.formula_claims import (
     ClaimedCounts,
+    check_names_known,
     read_counts,
     read_form,
     read_kept,
@@ -76,13 +77,24 @@ class Domain:
     range: tuple[float, float] | None = None
 
 
+def read_accumulators(
+    front: FrontMatter, written: str | Mapping[str, str] | None, op: Op
+) -> tuple[str | None, dict[str, str]]:
+    """The accumulator of all sums but some, if the claim says it, and those of the others by name."""
+    if written is None or isinstance(written, str):
+        return written, {}
+    check_names_known(front, ("accuracy", "accumulate"), written, (*names_of(op).sums, "*"), "sum")
+    return written.get("*"), {name: word for name, word in written.items() if name != "*"}
+
+
 def read_rounding(
     front: FrontMatter, written: WrittenAccuracy, op: Op, names: ClaimNames, elements: Iterable[Element],
     quantizing: Quantizing, rounds: tuple[str, ...] = (),
 ) -> Rounding:  # fmt: skip
     """The [accuracy] table; a missing value comes from the text if it is plain there, else is the loosest sound one."""
     known = names_of(op)
-    if written.promote is not None and written.accumulate not in ADDERS:
+    accumulate, accumulators = read_accumulators(front, written.accumulate, op)
+    if written.promote is not None and accumulate not in ADDERS:
         wanted = " or ".join(f'accumulate = "{word}"' for word in ADDERS)
         raise front.error(("accuracy", "promote"), f"only sums by {wanted} are promoted")
     text = said_in(front.source, front.is_python, set(filter(None, op.seldom.values())))
@@ -104,7 +116,8 @@ def read_rounding(
     models = Accuracy(
         exp=exp_of(front, written.exp, "use_fast_math" in settings, text, usual_exp(usual)),
         divide=divide_of(front, written.divide, has_fast_divide, text, cast(Divide, usual.divide)),
-        accumulate=written.accumulate or value_of(text, "accumulate", F32.name),
+        accumulate=accumulate or value_of(text, "accumulate", F32.name),
+        accumulators=accumulators,
         atomics=written.atomics or cast(Atomics, value_of(text, "atomics", "none")),
         additions=written.additions or cast(RoundedSums, value_of(text, "additions", "nearest")),
         denominator=written.denominator or cast(Denominator, usual.denominator),

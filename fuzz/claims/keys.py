@@ -30,6 +30,7 @@ from kfuzz.claims.place import (
 )
 from kfuzz.claims.rounding_values import (
     WrittenCounts,
+    parse_accumulate,
     parse_counts,
     parse_exp,
     parse_flags,
@@ -44,7 +45,6 @@ from kfuzz.oracle.find import op_names
 from kfuzz.oracle.grid import Saturate
 from kfuzz.oracle.quantizing import Apply, GridRounding, Logarithm, NanGroup, ScaleForm, Zeros
 from kfuzz.oracle.rounding import (
-    ACCUMULATORS,
     Atomics,
     Denominator,
     Divide,
@@ -225,7 +225,9 @@ class WrittenAccuracy:
     )
     exp: Annotated[str | ExpModel | None, Key("the error of an exp", parse_exp)] = None
     divide: Annotated[Divide | None, Key("how a row is divided by its sum", OneOf(get_args(Divide)))] = None
-    accumulate: Annotated[str | None, Key("the number format of sums", OneOf(tuple(ACCUMULATORS)))] = None
+    accumulate: Annotated[
+        str | Mapping[str, str] | None, Key("the number format of sums, or of each by name", parse_accumulate)
+    ] = None
     atomics: Annotated[
         Atomics | None,
         Key("whether a sum passes through atomicAdd on floats in global memory", OneOf(get_args(Atomics))),

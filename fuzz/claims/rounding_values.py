@@ -6,15 +6,17 @@ Knows which models, compiler flags and numbers there are; never what a bound is.
 import math
 import re
 
-from kfuzz.claims.place import ClaimPlace, number_in, parse_expression
+from kfuzz.claims.place import ClaimPlace, OneOf, number_in, parse_expression
 from kfuzz.oracle.enclosure import FLT_MAX
 from kfuzz.oracle.measured import function_models
 from kfuzz.oracle.rounding import (
+    ACCUMULATORS,
     EXP2_SCALED,
     EXPF,
     FAR,
     FAST_EXP2_SCALED,
     FAST_EXPF,
+    OWN_ACCUMULATORS,
     ExpModel,
     FunctionModel,
 )
@@ -58,6 +60,14 @@ def parse_counts(place: ClaimPlace) -> WrittenCounts:
     if isinstance(place.value, dict):
         return {name: parse_expression(inner) for name, inner in place.items()}
     return parse_expression(place)
+
+
+def parse_accumulate(place: ClaimPlace) -> str | dict[str, str]:
+    """One word for every sum, or one for each sum by name; "*" means all others."""
+    if isinstance(place.value, dict):
+        known = {name: OneOf(OWN_ACCUMULATORS if name != "*" else ACCUMULATORS) for name in place.value}
+        return {name: known[name](inner) for name, inner in place.items()}
+    return OneOf(ACCUMULATORS)(place)
 
 
 def parse_exp(place: ClaimPlace) -> str | ExpModel:

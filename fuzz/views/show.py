@@ -15,7 +15,7 @@ from kfuzz.claims.formula_claims import ClaimedCounts
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.references import shown_op
 from kfuzz.kinds import KINDS
-from kfuzz.oracle.rounding import ExpModel
+from kfuzz.oracle.rounding import Accuracy, ExpModel
 from kfuzz.sources.exhibits import Exhibit
 from kfuzz.views.claims import claim_notes
 from kfuzz.views.inferred import inferred_parts
@@ -84,6 +84,11 @@ def role_of(array: object) -> str:
     return "  (scratch)" if "=" in text else "  (scratch, poisoned)"
 
 
+def accumulators(models: Accuracy) -> str:
+    """`f32; dw: bf16`."""
+    return "; ".join([models.accumulate, *(f"{name}: {word}" for name, word in models.accumulators.items())])
+
+
 def accuracy_lines(kernel: Kernel) -> list[tuple[str, str]]:
     claimed, models = kernel.rounding, kernel.rounding.models
     lines = [
@@ -91,7 +96,7 @@ def accuracy_lines(kernel: Kernel) -> list[tuple[str, str]]:
         ("rescales", count(claimed.rescales, "as many as adds")),
         ("exp", exp_model(models.exp)),
         ("divide", models.divide),
-        ("accumulate", models.accumulate),
+        ("accumulate", accumulators(models)),
         ("atomics", "global, where denormals are flushed" if models.atomics == "global" else "none"),
         ("additions", "directed: each errs as two do" if models.additions == "directed" else "to nearest"),
         ("denominator", f"one for each {models.denominator}"),

@@ -42,7 +42,7 @@ class Depth(Perturbed):
 
     def dot(self, a: Cloud, b: Cloud | None, sum: str = "dot", axis: Axes = -1) -> Cloud:
         """The sum of products, or of the numbers themselves."""
-        if self.claim.accumulate not in WIDE or (self.claim.operand and b is not None):
+        if self.claim.for_sum(sum).accumulate not in WIDE or (self.claim.operand and b is not None):
             raise OracleError("sums of this kind have no bound by slopes")
         shape = a.shape if b is None else np.broadcast_shapes(a.shape, b.shape)
         terms = count_along(shape, axis)
@@ -113,7 +113,7 @@ class Depth(Perturbed):
         return grown + (self.u * ROUNDINGS_256 * a.terms[0] if rescaled else 0.0), a.terms[1]
 
     def matmul(self, a: Cloud, b: Cloud, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Cloud:
-        if self.claim.accumulate not in (*WIDE, "mma"):
+        if self.claim.for_sum(sum).accumulate not in (*WIDE, "mma"):
             raise OracleError("sums of this kind have no bound by slopes")
         first = present(starts)
         terms = present_terms(self, a, sum)  # type: ignore[arg-type]

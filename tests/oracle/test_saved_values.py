@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from kfuzz.oracle import Accuracy, judge
+from kfuzz.oracle.elements import BF16
 from kfuzz.oracle.find import find
 
 Arrays = dict[str, NDArray[Any]]
@@ -83,3 +84,30 @@ def test_the_expanded_form_of_a_norms_gradient_errs_with_the_mean_and_is_a_form_
     got = expanded(**inputs)
     assert judge("layer_norm_backward", inputs, got).status == "kept"
     assert judge("layer_norm_backward", inputs, got, Accuracy(form="means")).status == "broken"
+
+
+def test_each_sum_may_have_an_accumulator_of_its_own() -> None:
+    """dw and db in bf16, as torch's CPU kernel has them: if every sum were, the bound of dx would be an answer wide."""
+    rng = np.random.default_rng(2)
+    x, g = (rng.standard_normal((16, 33)).astype(F) for _ in range(2))
+    mean, rstd = x.mean(axis=1), (1 / np.sqrt(x.var(axis=1) + 1e-5)).astype(F)
+    inputs = {"x": x, "mean": mean, "rstd": rstd, "w": rng.standard_normal(33).astype(F), "g": g}
+    right = find("layer_norm_backward").compute(inputs, {})
+    normed = (x - mean[:, None]) * rstd[:, None]
+    made = {"dx": right["dx"].astype(F), "dw": in_bf16(g * normed), "db": in_bf16(g)}
+    wrong = {**made, "dx": (right["dx"] * 1.01).astype(F)}
+    own, every = Accuracy(accumulators={"dw": "bf16", "db": "bf16"}), Accuracy(accumulate="bf16")
+
+    def statuses(answers: Arrays, *claims: Accuracy) -> list[str]:
+        return [judge("layer_norm_backward", inputs, answers, claim).status for claim in claims]
+
+    assert statuses(made, Accuracy(), own, every) == ["broken", "kept", "kept"]
+    assert statuses(wrong, own, every) == ["broken", "kept"]
+
+
+def in_bf16(x: NDArray[Any]) -> NDArray[Any]:
+    """The sum of rows, one after the other, rounded to bf16 each time."""
+    total = np.zeros(x.shape[1:], F)
+    for row in x:
+        total = BF16.round((total + row).astype(np.float64)).astype(F)
+    return total

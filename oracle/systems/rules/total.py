@@ -38,7 +38,7 @@ def total_of(
     lost: Any = grown.lost + beside
     if a.terms is not None:  # a rescale scales down terms that lay above their shift: docs/numerics.md#lift
         lost = lost * a.terms.lift * (a.terms.lift if N.claim.for_sum(name).rescales != 0 else 1.0)
-    if terms == 1 and not products and a.terms is None and N.claim.accumulate not in NARROW_SUMS:
+    if terms == 1 and not products and a.terms is None and N.claim.for_sum(name).accumulate not in NARROW_SUMS:
         # adding zeros to one term changes nothing, unless an addition flushes its operands
         may_vanish = np.maximum(np.abs(a.lo), np.abs(a.hi)) < N.f.min_normal
         lost = np.where(may_vanish, lost, 0.0) if steps(N.claim.for_sum(name)) else 0.0

@@ -181,6 +181,8 @@ MISTAKES = [
     ("promote", (ADDS, "promote = 100"), 11, "a multiple of 32 is wanted"),
     ("promotes floats", (ADDS, "promote = 64"), 11, 'only sums by accumulate = "mma fp8" are promoted'),
     ("accumulate", (ADDS, 'accumulate = "double"'), 11, "one of f32, f64, compensated, f16, bf16, mma, mma fp8, i32"),
+    ("accumulates x", (ADDS, 'accumulate = { x = "bf16" }'), 11, "the formula has no sum of this name"),
+    ("accumulates by mma", (ADDS, 'accumulate = { sum = "mma" }'), 11, "one of f32, f64, compensated, f16, bf16"),
     ("denominator", (ADDS, 'denominator = "block"'), 11, "one of row, element is wanted"),
     ("shift", (ADDS, 'shift = "max"'), 11, "one of any, running max, zero is wanted"),
     ("shift-slack", (ADDS, 'shift = "zero"\n// shift_slack = 80'), 11, 'with "zero" there is no shift_slack'),
