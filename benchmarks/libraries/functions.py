@@ -25,6 +25,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from kfuzz.callables.libraries import libraries as known_libraries
 from kfuzz.views.upstream import written
 
 FOLDER = Path(__file__).parents[2] / "tests" / "data" / "library_functions" / "floats"
@@ -33,8 +34,11 @@ KEYS = ("package", "imports", "types", "made", "given", "answer", "setup", "help
 ALSO = ("arrays", "index", "shown", "strides", "integers", "made_gpu", "integers_gpu", "documentation", "environment")
 RANGES = {"f32": "[-3.4e38, 3.4e38]", "bf16": "[-3.38e38, 3.38e38]", "f16": "[-65504, 65504]"}
 """Numbers that do not become infinite in their type."""
-KNOWN = ("numpy", "torch", "jax", "ml_dtypes")
-"""kfuzz imports a file with other modules once more to learn whose arrays it takes; the claim says so already."""
+KNOWN = ("numpy", "torch", "jax", "ml_dtypes", "cupy", "cupyx", "triton")
+"""kfuzz imports a file with other modules once more to learn whose arrays it takes; the claim says so already. By these
+it knows the arithmetic: CuPy's kernels read denormals as 0."""
+CHOOSES_AT_ZERO = frozenset(("entr", "xlogy"))
+"""Functions whose formula asks whether x is 0, which a library that flushes denormals may answer in two ways."""
 IN_SIXTEEN_BITS = frozenset((
     "soft_margin", "elu", "celu", "selu", "softsign", "hardsigmoid", "hardswish", "sinh", "cosh", "asinh", "atanh",
     "logit", "log_cosh", "entr", "sinc", "reciprocal", "slope_of_sigmoid", "slope_of_tanh", "slope_of_silu",
@@ -43,6 +47,12 @@ IN_SIXTEEN_BITS = frozenset((
 ))  # fmt: skip
 """Functions that are judged in 16 bits alone, since no error of theirs is documented: there one rounding is allowed,
 and a function that errs by a few units of float32 keeps the claim. In float32 another formula would be accused."""
+
+IN_FLOAT32 = (
+    "not tried in float32: no error of the function is documented there, and another formula of it would be accused; "
+    "in 16 bits one rounding is allowed"
+)
+AT_ZERO = "not tried: its formula asks whether x is 0, and the library may read a denormal as 0"
 
 
 @dataclass(frozen=True)
@@ -99,11 +109,16 @@ class Library:
 
     def functions(self) -> Iterator["Function"]:
         """Its functions, each in each type in which it is judged."""
-        return (one for one in self._every() if not one.is_left_out)
+        return (one for one in self._every() if not one.left_out)
 
     def left_out(self) -> Iterator["Function"]:
-        """Those that are not judged in float32."""
-        return (one for one in self._every() if one.is_left_out)
+        """Those that are not judged."""
+        return (one for one in self._every() if one.left_out)
+
+    def flushes(self, element: str) -> bool:
+        """Whether it may read a denormal of a type as 0."""
+        arithmetic = known_libraries()[self.words.get("arrays", "numpy")].arithmetic
+        return arithmetic.ftz or element in arithmetic.flushed
 
     def _every(self) -> Iterator["Function"]:
         for shape, calls in self.words.items():
@@ -131,9 +146,11 @@ class Function:
         return f"{self.shape}-{self.name}-{self.element}"
 
     @property
-    def is_left_out(self) -> bool:
-        """Whether another formula of it would be accused."""
-        return self.element == "f32" and self.name in IN_SIXTEEN_BITS and self.shape != "rows"
+    def left_out(self) -> str:
+        """Why it is not judged; empty if it is."""
+        if self.element == "f32" and self.name in IN_SIXTEEN_BITS and self.shape != "rows":
+            return IN_FLOAT32
+        return AT_ZERO if self.name in CHOOSES_AT_ZERO and self.of.flushes(self.element) else ""
 
     @property
     def call(self) -> str:

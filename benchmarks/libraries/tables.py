@@ -71,9 +71,6 @@ erfc(-x), and that are more than one unit off. They do not count as defects."""
 ABOUT_PROGRAMS = """\
 Each runs where the library is installed, without kfuzz. `python -m benchmarks.libraries.programs` runs them all, and
 compares what they print."""
-IN_FLOAT32 = """\
-not tried in float32: no error of the function is documented there, and another formula of it would be accused; in 16
-bits one rounding is allowed""".replace("\n", " ")
 ABOUT_FUNCTIONS = """\
 A number is the largest error that was met, in units of the derived bound (1 is the bound itself). In 16 bits the bound
 is often the one nearest number: 0 means that every answer was that number. *n units* is the gravest wrong answer; *1
@@ -276,5 +273,5 @@ def not_judged(results: Results) -> Iterator[Sequence[str]]:
         for one, result in results.items()
         if result.status in ("not judged", "refused")
     )
-    reasons[IN_FLOAT32] += len(left_out(results))
+    reasons += Counter(one.left_out for one in left_out(results))
     yield from ((str(count), words) for words, count in reasons.most_common() if count)

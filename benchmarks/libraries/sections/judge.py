@@ -27,8 +27,8 @@ def show(made: Measurement) -> Lines:
 
 
 def commits(made: Measurement) -> Lines:
-    """With which kfuzz the results were made, if with more than one."""
+    """With which kfuzz the results were made, if not all with that of the page."""
     counts = made.figures.numbers.get("commits", {})
-    if len(counts) > 1:
+    if set(counts) - {made.commit}:
         words = ", ".join(f"{count} at {commit or 'an unknown commit'}" for commit, count in counts.items())
-        yield from (f"The pairs were judged by kfuzz at more than one commit: {words}.", "")
+        yield from (f"kfuzz's commit when the pairs were judged: {words}.", "")
