@@ -71,6 +71,8 @@ class Outcome:
     rows: int = 0
     on_card: dict[str, Any] = field(default_factory=dict)
     """What benchmarks.detection.solutions_on_card found of it."""
+    in_float64: dict[str, int] = field(default_factory=dict)
+    """What benchmarks.detection.solutions_in_float64 counted."""
 
 
 def read_list(path: Path) -> list[Solution]:
@@ -175,10 +177,11 @@ def measure(arguments: Sequence[str]) -> Figures:
         fuzz_rest(every, options)
     outcomes = []
     for one in every:
-        path, card = (options.keep / f"{one.key}{ending}" for ending in (".json", ".card.json"))
+        path, card, wide = (options.keep / f"{one.key}{end}" for end in (".json", ".card.json", ".float64.json"))
         if path.is_file():
             found = Outcome(**json.loads(path.read_text(encoding="utf-8")))
             found.on_card = json.loads(card.read_text(encoding="utf-8")) if card.is_file() else {}
+            found.in_float64 = json.loads(wide.read_text(encoding="utf-8")) if wide.is_file() else {}
             outcomes.append(found)
     numbers = {"cases": options.cases, "seed": SEED, "solutions": len(every)}
     return Figures(numbers, {"solutions": records(outcomes)})

@@ -31,6 +31,12 @@ def show(made: Measurement) -> Lines:
     yield from heading("Why a solution cannot run")
     why = Counter(shortened(one["why"]) for one in every if one["status"] == "cannot run")
     yield from table("lr", ("reason", "solutions"), ((name.replace("|", "/"), n) for name, n in why.most_common()))
+    if wide := [one["in_float64"] for one in every if one["in_float64"].get("elements")]:
+        elements, wrong, agree = (sum(one[name] for one in wide) for name in ("elements", "wrong", "agree"))
+        yield from text(
+            f"{elements} elements that kfuzz calls wrong, of {len(wide)} solutions, went through the model",
+            f"in float64, with the inputs of the finding: {wrong} are wrong, and {agree} of kfuzz's values are right.",
+        )
     if checked := [one for one in every if one["on_card"]]:
         yield from on_card(checked)
     yield from made.note()
