@@ -6,19 +6,27 @@ from kfuzz.callables.aten.term import Arg, SizeTexts, Term, Text, UnknownError, 
 
 
 def each(template: str) -> Writing:
-    """Element by element: `{0}` and `{1}` are the operands."""
+    """Element by element: `{0}` and `{1}` are the operands; arithmetic of integers gives integers."""
 
     def rule(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
         if options.get("alpha", 1) != 1 or options.get("rounding_mode") is not None:
             raise UnknownError
+        if "N." not in template and are_integers(args, options):
+            return Term(to.set(name, template.format(*map(text_of, args))), shape, is_mask=True)
         return Term(to.keep(name, template.format(*map(number_of, args))), shape)
 
     return rule
 
 
+def are_integers(args: Sequence[Arg], options: dict[str, Arg]) -> bool:
+    """Whether operands and result are integers, which nothing rounds."""
+    return options.get("dtype") == "int" and all(one.is_mask for one in args if isinstance(one, Term))
+
+
 def product(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """a b; it notes the square of a tensor, since a sum of squares may be contracted."""
-    del options
+    if are_integers(args, options):
+        return Term(to.set(name, f"{text_of(args[0])} * {text_of(args[1])}"), shape, is_mask=True)
     square = text_of(args[0]) if args[0] == args[1] else ""
     return Term(to.keep(name, f"{number_of(args[0])} * {number_of(args[1])}"), shape, square=square)
 

@@ -2,7 +2,17 @@
 
 from collections.abc import Sequence
 
-from kfuzz.callables.aten.term import Arg, SizeTexts, Term, UnknownError, Writer, Writing, text_of, whole_number
+from kfuzz.callables.aten.term import (
+    Arg,
+    SizeTexts,
+    Term,
+    UnknownError,
+    Writer,
+    Writing,
+    places_along,
+    text_of,
+    whole_number,
+)
 
 
 def triangle(sign: str) -> Writing:
@@ -11,11 +21,10 @@ def triangle(sign: str) -> Writing:
     def rule(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
         del options
         x = args[0]
-        rows, cols = to.dims.get(shape[-2]), to.dims.get(shape[-1])
-        if not isinstance(x, Term) or rows is None or cols is None:
+        if not isinstance(x, Term):
             raise UnknownError
         diagonal = whole_number(args[1]) if len(args) > 1 else 0
-        inside = f'(N.index("{cols}") - N.index("{rows}", axis=-2) {sign} {diagonal})'
+        inside = f"({places_along(to, shape[-1])} - {places_along(to, shape[-2], -2)} {sign} {diagonal})"
         if x.is_mask:
             return Term(to.set(name, f"{x.text} & {inside}"), shape, is_mask=True)
         return Term(to.set(name, f"N.where({inside}, {x.text}, 0.0)"), shape)
@@ -24,11 +33,11 @@ def triangle(sign: str) -> Writing:
 
 
 def places(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
-    """0, 1, ... along a dimension."""
-    del args, options
-    if shape[0] not in to.dims:
+    """arange(end) or arange(start, end): whole numbers one after the other."""
+    if len(args) > 2 or options.get("dtype") != "int":
         raise UnknownError
-    return Term(to.set(name, f'N.index("{to.dims[shape[0]]}")'), shape, is_mask=True)
+    first = f"{text_of(args[0])} + " if len(args) > 1 else ""
+    return Term(to.set(name, f"{first}{places_along(to, shape[0])}"), shape, is_mask=True)
 
 
 def comparison(template: str) -> Writing:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kfuzz.callables.aten.term import Arg, SizeTexts, Term, UnknownError, Writer, tensor, text_of
+from kfuzz.callables.aten.term import Arg, SizeTexts, Term, UnknownError, Writer, places_along, tensor, text_of
 
 
 def matmul(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
@@ -45,10 +45,7 @@ def attention(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg
         masked = f"N.where({mask.text}, {scores}, -N.inf)" if mask.is_mask else f"{scores} + {mask.text}"
         scores = to.set(f"{name}_masked", masked)
     if flags[0]:
-        rows, keys = (to.dims.get(one.shape[-2]) for one in (q, k))
-        if rows is None or keys is None:
-            raise UnknownError
-        seen = f'N.index("{keys}") <= N.index("{rows}", axis=-2)'
+        seen = f"{places_along(to, k.shape[-2])} <= {places_along(to, q.shape[-2], -2)}"
         scores = to.set(f"{name}_seen", f"N.where({seen}, {scores}, -N.inf)")
     e = to.step(f"{name}_e", f"N.exp({scores} - N.shift({scores}))")
     to.all_masked = "zero or nan"  # torch's kernels for a CPU and for a GPU give 0, and the formula NaN

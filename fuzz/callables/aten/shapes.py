@@ -11,7 +11,9 @@ from kfuzz.callables.aten.term import (
     UnknownError,
     Writer,
     Writing,
+    movable,
     number_of,
+    places_along,
     tensor,
     text_of,
     whole_number,
@@ -53,7 +55,7 @@ def copied(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], 
 def permute(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """The axes in another order."""
     del options
-    x, order = tensor(args[0]), args[1]
+    x, order = movable(args[0]), args[1]
     if not isinstance(order, list | tuple):
         raise UnknownError
     return permute_axes(to, name, x, [axis % len(shape) for axis in order], shape)
@@ -61,7 +63,8 @@ def permute(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg],
 
 def permute_axes(to: Writer, name: str, x: Term, order: Sequence[int], shape: SizeTexts) -> Term:
     """The axes of a tensor in this order."""
-    return Term(to.set(name, f"{x.text}.permuted({tuple(order)})"), shape)
+    how = "transpose" if x.is_mask else "permuted"
+    return Term(to.set(name, f"{x.text}.{how}({tuple(order)})"), shape, is_mask=x.is_mask)
 
 
 def transpose(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
@@ -71,7 +74,7 @@ def transpose(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg
     one, other = (whole_number(axis) % many for axis in args[1:3]) if len(args) > 1 else (0, many - 1)
     order = list(range(many))
     order[one], order[other] = other, one
-    return permute_axes(to, name, tensor(args[0]), order, shape)
+    return permute_axes(to, name, movable(args[0]), order, shape)
 
 
 def unsqueeze(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
@@ -82,14 +85,17 @@ def unsqueeze(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg
 def expand(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """The same elements many times."""
     del options
-    x = tensor(args[0])
-    return x if x.shape == shape else Term(to.set(name, f"{x.text}.expanded({', '.join(shape)})"), shape)
+    x, sizes = movable(args[0]), ", ".join(shape)
+    if x.shape == shape:
+        return x
+    text = f"np.broadcast_to({x.text}, ({sizes},))" if x.is_mask else f"{x.text}.expanded({sizes})"
+    return Term(to.set(name, text), shape, is_mask=x.is_mask)
 
 
 def part(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """A stretch of one axis."""
     del options
-    x = tensor(args[0])
+    x = movable(args[0])
     axis = whole_number(args[1]) if len(args) > 1 else 0
     first, last = (args[place] if len(args) > place else None for place in (2, 3))
     step = whole_number(args[4]) if len(args) > 4 else 1
@@ -98,16 +104,16 @@ def part(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], sh
     begin = "" if first in (None, 0) else text_of(first)
     end = "" if last is None or (isinstance(last, int) and last >= 2**62) else text_of(last)
     commas = ", :" * (len(shape) - 1 - axis % len(shape))
-    return Term(to.set(name, f"{x.text}[..., {begin}:{end}:{step}{commas}]"), shape)
+    return Term(to.set(name, f"{x.text}[..., {begin}:{end}:{step}{commas}]"), shape, is_mask=x.is_mask)
 
 
 def select(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """One place of an axis."""
     del options
-    x = tensor(args[0])
+    x = movable(args[0])
     many = len(x.shape)
     commas = ", :" * (many - 1 - whole_number(args[1]) % many)
-    return Term(to.set(name, f"{x.text}[..., {text_of(args[2])}{commas}]"), shape)
+    return Term(to.set(name, f"{x.text}[..., {text_of(args[2])}{commas}]"), shape, is_mask=x.is_mask)
 
 
 def join(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
@@ -246,9 +252,19 @@ def embedding(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg
 def gather(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """gather(x, axis, index): along an axis the places that an index of the answer's shape names."""
     del options
-    x, axis, index = tensor(args[0]), whole_number(args[1]) % len(shape) - len(shape), index_of(args[2])
+    x, axis, index = movable(args[0]), whole_number(args[1]) % len(shape) - len(shape), index_of(args[2])
     cut = ", ".join(":" if place == axis % len(shape) else f":{size}" for place, size in enumerate(shape))
-    return Term(to.set(name, f"N.take({x.text}[{cut}], {index}, axis={axis})"), shape)
+    how = "np.take_along_axis" if x.is_mask else "N.take"
+    return Term(to.set(name, f"{how}({x.text}[{cut}], {index}, axis={axis})"), shape, is_mask=x.is_mask)
+
+
+def pick(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """x[i, j]: the places that tensors of integers name, which have the answer's shape together."""
+    del options
+    x, every = movable(args[0]), args[1]
+    if not isinstance(every, list | tuple):
+        raise UnknownError
+    return Term(to.set(name, f"{x.text}[{', '.join(map(index_of, every))}]"), shape, is_mask=x.is_mask)
 
 
 def index_of(operand: Arg) -> Text:
@@ -260,21 +276,21 @@ def index_of(operand: Arg) -> Text:
 
 def diagonal(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """diag_embed(x): a matrix with these numbers on its diagonal."""
-    size = to.dims.get(shape[-1])
-    if options.get("offset", args[1] if len(args) > 1 else 0) != 0 or size is None or len(args) > 2:
+    if options.get("offset", args[1] if len(args) > 1 else 0) != 0 or len(args) > 2:
         raise UnknownError
-    same = f'N.index("{size}") == N.index("{size}", axis=-2)'
+    same = f"{places_along(to, shape[-1])} == {places_along(to, shape[-1], -2)}"
     return Term(to.set(name, f"N.where({same}, {tensor(args[0]).text}[..., None], 0.0)"), shape)
 
 
-def full(value: float | None) -> Writing:
-    """A tensor of one number; None if the number is the second operand."""
+def full(value: float | None, place: int = 1) -> Writing:
+    """A tensor of one number; None if the number is the operand at a place."""
 
     def rule(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
-        number = text_of(args[1]) if value is None else repr(value)
-        if options.get("dtype") == "bool":
+        number = text_of(args[place]) if value is None else repr(value)
+        if options.get("dtype") in ("bool", "int"):
             sizes = "".join(f"{size}, " for size in shape)
-            return Term(to.set(name, f"np.full(({sizes}), {number}, bool)"), shape, is_mask=True)
-        return Term(to.set(name, f"N.number({number}).expanded({', '.join(shape)})"), shape)
+            return Term(to.set(name, f"np.full(({sizes}), {number}, {options['dtype']})"), shape, is_mask=True)
+        one = f"N.number({number})"
+        return Term(to.set(name, f"{one}.expanded({', '.join(shape)})" if shape else one), shape)
 
     return rule

@@ -112,9 +112,26 @@ def number_of(operand: Arg) -> Text:
     return f'N.input(({text}).astype("f8"))' if isinstance(operand, Term) and operand.is_mask else text
 
 
+def places_along(to: Writer, size: Text, axis: int = -1) -> Text:
+    """0, 1, ... along an axis, counted from the end, of this size: a dimension's, or a number that is known."""
+    if size in to.dims:
+        return f'N.index("{to.dims[size]}"{"" if axis == -1 else f", axis={axis}"})'
+    if not size.isdigit():
+        raise UnknownError
+    after = "" if axis == -1 else f".reshape(-1{', 1' * (-axis - 1)})"
+    return f"np.arange({size}){after}"
+
+
 def whole_number(operand: Arg) -> int:
     """An axis, or another number that does not follow from sizes."""
     if isinstance(operand, bool) or not isinstance(operand, int):
+        raise UnknownError
+    return operand
+
+
+def movable(operand: Arg) -> Term:
+    """A tensor of numbers, or of integers or truths that are known."""
+    if not isinstance(operand, Term) or operand.is_place:
         raise UnknownError
     return operand
 

@@ -21,6 +21,7 @@ from kfuzz.callables.torch.declared import CannotError
 from kfuzz.callables.torch.elements import OF_TYPE
 from kfuzz.callables.torch.shadows import Memory, Shadow
 from kfuzz.callables.torch.storage import (
+    are_whole,
     flat,
     indices_of,
     is_view,
@@ -39,6 +40,8 @@ FACTORIES = (
     "new_empty_strided",
 )  # fmt: skip
 """Operations whose numbers are exact, whatever computes them. An empty tensor holds what its memory held."""
+ARITHMETIC = ("add", "sub", "mul", "neg", "cumsum")
+"""Operations that round nothing between whole numbers that are small enough."""
 BY_VALUE = ("_local_scalar_dense", "item", "equal", "is_nonzero", "nonzero", "masked_select", "unique2")
 """Operations whose result steers Python, or the sizes of tensors."""
 NAMES, SUMS = re.compile(r"[A-Za-z_]\w*"), re.compile(r"N\.(sum|mean|dot|matmul|average|mean_var|running_sum)\(")
@@ -122,6 +125,8 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
             return
         if not any(one.is_floating_point() for one in every) and not self.depends(args):
             return  # a mask of the reference's own numbers is what it is
+        if op in ARITHMETIC and not changed and not self.depends(args) and are_whole((args, options, every)):
+            return  # so are whole numbers, such as positions that are counted in float32
         name = self.memory.name(op)
         if op == "copy_":
             if key_of(args[1]) in self.rounded or self.is_hidden(args[0]):
@@ -138,8 +143,8 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
         else:
             if len(every) > 1 or op.startswith(("split", "unbind", "unsafe_split")):
                 options["results"] = [shape_of(one) for one in every]
-            if every[0].dtype == torch.bool:
-                options["dtype"] = "bool"
+            if not every[0].is_floating_point() and not every[0].is_complex():
+                options["dtype"] = "bool" if every[0].dtype == torch.bool else "int"
             made = self.follow(op, name, args, before, options, every[0])
         if self.is_known(every[0]) and isinstance(made, Term) and not made.is_mask:
             made = replace(made, text=self.to.keep(f"{name}_stored", made.text), weights="", square="")

@@ -13,6 +13,8 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 Geometry = tuple[tuple[int, ...], tuple[int, ...], int]
 """A shape, the stride of each axis, and the place of the first element."""
+EXACT_BELOW = 2**24
+"""Whole numbers whose sizes add up to less than this have exact sums in float32 and wider."""
 
 
 @contextmanager
@@ -82,3 +84,12 @@ def flat(given: Any) -> list[Any]:  # noqa: ANN401  nested arguments
     if isinstance(given, Mapping):
         given = list(given.values())
     return [leaf for one in given for leaf in flat(one)] if isinstance(given, list | tuple) else [given]
+
+
+def are_whole(given: Any) -> bool:  # noqa: ANN401  nested arguments
+    """Whether these numbers are whole and small: no partial sum of them is rounded."""
+    numbers = [one for one in flat(given) if isinstance(one, int | float | torch.Tensor)]
+    if any(isinstance(one, torch.Tensor) and one.element_size() < 4 and one.is_floating_point() for one in numbers):
+        return False
+    every = [torch.as_tensor(one).double() for one in numbers]
+    return all(bool((one == one.round()).all()) and float(one.abs().sum()) < EXACT_BELOW for one in every)

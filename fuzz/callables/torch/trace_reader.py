@@ -189,8 +189,8 @@ class TraceReader:
             return  # an assertion about sizes
         op = str(node.target).removeprefix("aten.").removeprefix("kfuzz.").partition(".")[0]
         options: dict[str, Any] = {key: self.option(one) for key, one in node.kwargs.items()}
-        if first.dtype == torch.bool:
-            options["dtype"] = "bool"
+        if not first.is_floating_point() and not first.is_complex():
+            options["dtype"] = "bool" if first.dtype == torch.bool else "int"
         if isinstance(value, tuple | list):
             options["results"] = [self.shape(one.shape) for one in value if isinstance(one, torch.Tensor)]
         is_narrow = OF_TYPE.get(first.dtype) in NARROW.values() and not is_stored(node, op)

@@ -19,6 +19,7 @@ from kfuzz.trials.trial import run_trial
 pytestmark = pytest.mark.slow
 Arrays = Mapping[str, Any]
 RUNNING, DECLARED = "kfuzz.callables.torch.running", "kfuzz.callables.torch.declared"
+FORMULA = "kfuzz.callables.torch.run_formula"
 """They import torch, which may be missing."""
 SEGMENTS = ([0, 2, 4, 7], [0, 3, 3, 7], [0, 7, 7, 7], [0, 0, 0, 0])
 
@@ -95,6 +96,35 @@ def test_writes_into_slices_and_views_need_no_rule() -> None:
 @pytest.mark.parametrize("segments", SEGMENTS)
 def test_loops_over_the_segments_of_a_cache_are_followed(segments: list[int]) -> None:
     check(paged(segments), {"q": (3, 4, 16), "k_cache": (6, 1, 2, 16), "v_cache": (6, 1, 2, 16)})
+
+
+def test_positions_that_are_counted_in_floats_are_integers() -> None:
+    def reference(x: Any, w: Any) -> Any:  # noqa: ANN401  tensors
+        seen = x.new_ones(x.shape)
+        return (x[:, :, None] * w[(seen.cumsum(1) * seen - 1).long()],)
+
+    pytest.importorskip("torch")
+    check(reference, {"x": (2, 4), "w": (4, 3)})
+
+
+def test_a_result_without_a_rule_that_nothing_uses_is_not_unknown() -> None:
+    torch = pytest.importorskip("torch")
+    names_wanted, run_traced = pytest.importorskip(FORMULA).names_wanted, pytest.importorskip(RUNNING).run_traced
+
+    running, outputs = run_traced(torch.nn.LayerNorm(4), Path(__file__), {"x": torch.randn(3, 4)})
+    assert len(running.without_rule) == 2  # the rows' means, and their spread
+    assert not names_wanted(running, outputs) & set(running.without_rule)
+
+
+def test_only_whole_numbers_are_added_without_a_record() -> None:
+    torch = pytest.importorskip("torch")
+    are_whole = pytest.importorskip("kfuzz.callables.torch.storage").are_whole
+
+    assert are_whole((torch.ones(3), 2, torch.arange(4)))
+    assert not are_whole((torch.ones(3), 0.5))
+    assert not are_whole(torch.full((3,), 2.0**23))
+    assert not are_whole(torch.ones(3).half())
+    assert not are_whole(torch.tensor([1.0, torch.nan]))
 
 
 def test_a_reference_that_goes_by_values_is_refused_with_its_line() -> None:

@@ -23,13 +23,22 @@ W = RNG.standard_normal((6, 2, 3, 2))
 
 
 def term(name: str, x: Numbers) -> Term:
-    return Term(name, tuple(map(str, x.shape)), is_mask=x.dtype.kind == "i")
+    return Term(name, tuple(map(str, x.shape)), is_mask=x.dtype.kind in "ib")
 
 
 def run(op: str, *args: Any, shape: tuple[int, ...] = (), results: int = 0, **options: Any) -> list[Numbers]:  # noqa: ANN401
     """The results of an operation by its rule; arrays among the operands are tensors."""
-    held = {f"t{place}": one for place, one in enumerate(args) if isinstance(one, np.ndarray)}
-    given = [term(f"t{place}", one) if isinstance(one, np.ndarray) else one for place, one in enumerate(args)]
+    held: dict[str, Numbers] = {}
+
+    def given_of(one: Any) -> Any:  # noqa: ANN401  an operand, or a list of them
+        if isinstance(one, list):
+            return [given_of(each) for each in one]
+        if not isinstance(one, np.ndarray):
+            return one
+        held[f"t{len(held)}"] = one
+        return term(f"t{len(held) - 1}", one)
+
+    given = [given_of(one) for one in args]
     to = Writer({})
     if results:
         options["results"] = [tuple(map(str, shape))] * results
@@ -42,7 +51,8 @@ def run(op: str, *args: Any, shape: tuple[int, ...] = (), results: int = 0, **op
     space |= {name: N.input(one) if one.dtype.kind == "f" else one for name, one in held.items()}
     for name, text in to.lines:
         space[name] = eval(text, space)  # noqa: S307  the text of our own rule
-    return [np.asarray(space[one.text].x, dtype=np.float64) for one in (made if isinstance(made, list) else [made])]
+    every = [space[one.text] for one in (made if isinstance(made, list) else [made])]
+    return [one if isinstance(one, np.ndarray) else np.asarray(one.x, dtype=np.float64) for one in every]
 
 
 def test_a_convolution_has_strides_padding_dilation_and_groups() -> None:
@@ -114,6 +124,32 @@ def test_moves() -> None:
     assert (run("argmin", X, 1, shape=(2, 5, 6))[0] == X.argmin(1)).all()
     windows = np.lib.stride_tricks.sliding_window_view(X, 2, 1)[:, ::2]
     assert (run("unfold", X, 1, 2, 2, shape=windows.shape)[0] == windows).all()
+
+
+def test_integers_and_truths_stay_what_they_are() -> None:
+    i, true = RNG.integers(0, 4, (2, 4)), np.ones((2, 1, 1), bool)
+    assert (run("add", i, 2, shape=(2, 4), dtype="int")[0] == i + 2).all()
+    assert (run("mul", i, i, shape=(2, 4), dtype="int")[0] == i * i).all()
+    assert (run("slice", i, 1, 1, 3, shape=(2, 2))[0] == i[:, 1:3]).all()
+    assert (run("select", i, 1, 3, shape=(2,))[0] == i[:, 3]).all()
+    assert (run("t", i, shape=(4, 2))[0] == i.T).all()
+    assert (run("expand", i, [3, 2, 4], shape=(3, 2, 4))[0] == np.stack([i] * 3)).all()
+    assert (run("gather", i, 1, i, shape=i.shape)[0] == np.take_along_axis(i, i, 1)).all()
+    assert (run("index", i, [i[:, :1] % 2, i], shape=i.shape)[0] == i[i[:, :1] % 2, i]).all()
+    assert (run("index", X, [i[:, :1] % 2, i], shape=(2, 4, 5, 6))[0] == X[i[:, :1] % 2, i]).all()
+    assert (run("new_ones", i, [2, 1], shape=(2, 1), dtype="bool")[0] == np.ones((2, 1), bool)).all()
+    assert run("scalar_tensor", -1.5, shape=())[0] == -1.5
+    assert (run("arange", 5, shape=(5,), dtype="int")[0] == np.arange(5)).all()
+    assert (run("arange", 2, 5, shape=(3,), dtype="int")[0] == np.arange(2, 5)).all()
+    assert run("tril", true, shape=(2, 1, 1), dtype="bool")[0].all()
+    seen = np.where(np.tril(np.ones((5, 5))) > 0, 0.0, X[0, 0, :, :5])
+    assert (run("triu", X[0, 0, :, :5], 1, shape=(5, 5))[0] == seen).all()
+
+
+def test_what_is_no_array_of_integers_has_no_rule_of_theirs() -> None:
+    for op, args, dtype in (("arange", (0, 9, 2), "int"), ("arange", (5,), ""), ("index", ("i", [None, "i"]), "int")):
+        given = [Term(one, ("5",), is_mask=True) if isinstance(one, str) else one for one in args]
+        assert write_operation(Writer({}), op, "made", given, {"dtype": dtype} if dtype else {}, ("5",)) is None
 
 
 def test_a_recurrent_network_has_layers_and_two_directions() -> None:
