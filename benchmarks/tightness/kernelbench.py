@@ -4,8 +4,9 @@
 
 FOLDER holds level1, level2, ...; it is only read. Each problem's sizes are made small, since a formula holds for all
 sizes: the smallest of a few limits at which the problem runs. A network with more weights than MOST_WEIGHTS also gets
-fewer channels. A problem is judged if its formula has no operation without a rule, if torch's own answers in float32
-and float64 lie inside, and if at least one element was judged.
+fewer channels, and level 4's models are small ones with random weights. A problem is judged if its formula has no
+operation without a rule, if torch's own answers in float32 and float64 lie inside, and if at least one element was
+judged.
 """
 
 import argparse
@@ -30,6 +31,7 @@ import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from benchmarks.measurement import Figures
+from benchmarks.tightness.pretrained import without_hub
 from kfuzz.callables.torch import tracing
 from kfuzz.claims.running import QUESTION
 from kfuzz.oracle import Accuracy, Special, judge
@@ -42,7 +44,8 @@ ANY = 1 << 30
 LIMITS = ((2, 8), (0, 8), (2, 16), (0, 16), (2, 32), (0, 32), (4, 64), (16, 128), (2, ANY))
 """The largest batch, and the largest other size, that a constant of a problem may be: the first at which it runs.
 
-With a batch of 0 all constants of 16 or more are divided by one power of two, which keeps what is equal, or half.
+With a batch of 0 all constants of 16 or more are divided by one power of two, which keeps what is equal, or half, and
+which divides them all: an image of 224 places stays one of many patches.
 """
 LEAST_SIZE = 16
 """Smaller constants may be a window or a stride, which have to fit each other."""
@@ -74,14 +77,14 @@ class Outcome:
 def shrink(source: str, batch: int, most: int) -> str:
     """The text with the constants of its module, and the sizes of its images, made smaller."""
     lines, every = source.split("\n"), constants_of(source)
-    largest = max((one for _, value in every for one in as_numbers(value)), default=0)
+    large = [one for _, value in every for one in as_numbers(value) if one >= LEAST_SIZE]
     by = 1
-    while not batch and largest // by > most:
+    while not batch and max(large, default=0) // by > most and all(one % (2 * by) == 0 for one in large):
         by *= 2
 
     def smaller(value: int, limit: int) -> int:
         if not batch:
-            return value // by if value >= LEAST_SIZE and value % by == 0 else value
+            return value // by if value >= LEAST_SIZE else value
         while value > limit:
             value //= 2
         return value
@@ -93,8 +96,16 @@ def shrink(source: str, batch: int, most: int) -> str:
         at = node.value
         line = lines[at.lineno - 1]
         lines[at.lineno - 1] = line[: at.col_offset] + text + line[at.end_col_offset :]
+    models, rest = parts_of("\n".join(lines))
     side = min(64, 2 * most)
-    return IMAGES.sub(f"{side}, {side}", "\n".join(lines)) if most < IMAGE_SIZE else "\n".join(lines)
+    return models + (IMAGES.sub(f"{side}, {side}", rest) if most < IMAGE_SIZE else rest)
+
+
+def parts_of(source: str) -> tuple[str, str]:
+    """The text up to the end of its classes, whose pairs of numbers are channels, and the rest, which has images."""
+    lines = source.splitlines(keepends=True)
+    end = max((one.end_lineno or 0 for one in ast.parse(source).body if isinstance(one, ast.ClassDef)), default=0)
+    return "".join(lines[:end]), "".join(lines[end:])
 
 
 def constants_of(source: str) -> list[tuple[ast.Assign, Any]]:
@@ -121,7 +132,7 @@ def narrow(source: str, by: int) -> str:
 
     Numbers of layers are kept, and the sizes of images.
     """
-    lines, sides = source.split("\n"), {int(one) for pair in IMAGES.findall(source) for one in pair}
+    lines, sides = source.split("\n"), {int(one) for pair in IMAGES.findall(parts_of(source)[1]) for one in pair}
     functions = [one for one in ast.parse(source).body if isinstance(one, ast.ClassDef | ast.FunctionDef)]
     made = [one for of in functions for one in ast.walk(of) if isinstance(one, ast.Assign)]
     kept = {id(one) for count in made if counts_layers(count) for one in ast.walk(count.value)}
@@ -161,7 +172,7 @@ def narrowings(source: str) -> list[int]:
 def judge_problem(path: Path) -> Outcome:
     """Trace a problem at the first limits at which it can be, and judge its own answers."""
     found = Outcome(problem_name(path), "not")
-    source = path.read_text(encoding="utf-8")
+    source = without_hub(path.read_text(encoding="utf-8"))
     for by, (batch, most) in product(narrowings(source), LIMITS):
         asked = {
             "path": str(path), "source": shrink(narrow(source, by), batch, most), "reference": "Model", "inputs": {},
@@ -270,7 +281,7 @@ def measure(arguments: Sequence[str]) -> Figures:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--jobs", type=int, default=2, help="problems at a time, each in a process of its own")
-    parser.add_argument("--only", default="level[123]", help="a pattern of the folders")
+    parser.add_argument("--only", default="level[1-4]", help="a pattern of the folders")
     parser.add_argument("--seconds", type=int, default=120, help="the most processor time for a problem")
     parser.add_argument("--keep", type=Path, help="keep each outcome here, and use what is there already")
     parser.add_argument("--only-kept", action="store_true", help="measure nothing: write what is kept")

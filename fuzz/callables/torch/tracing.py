@@ -5,6 +5,7 @@ and never in a process that judges an answer. Sizes stay symbols, so one trace s
 """
 
 import ast
+import copy
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
