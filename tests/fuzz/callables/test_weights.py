@@ -61,9 +61,9 @@ def test_a_submission_is_judged_with_drawn_weights_if_it_has_those_of_its_proble
         first = first_error(kernel_for(FOLDER / "wrong_without_bias.py"), device, 1)
         assert f"with drawn weights, weights = {set_of(first)}: norm.weight, norm.bias" in first.errors[0].message
         trials = [trial_of(right, device, 1, index) for index in range(RIGHT_TRIALS)]
-        assert {set_of(trial) for trial in trials} == {0, 1, 2}
+        assert {0} < {set_of(trial) for trial in trials} <= {0, 1, 2}
         assert not [defect for trial in trials for defect in trial.defects]
-        assert all(trial.elements for trial in trials)
+        assert all(sum(trial.elements for trial in trials if bool(set_of(trial)) is drawn) for drawn in (False, True))
         for name, lacks in (("named", "no norm.weight"), ("filled", "another norm.weight")):
             kernel = kernel_for(tmp_path / f"{name}.py")
             trials = [trial_of(kernel, device, 1, index) for index in range(RIGHT_TRIALS)]
