@@ -26,7 +26,8 @@ Axes = int | tuple[int, ...]
 class Quantity:
     """An array of one system's numbers, `parts`, and its origin: `how` is a step's name with its operands.
 
-    `name`: the name of its sum; `slack`: how much more than one rounding underflow may cost it.
+    `name`: the name of its sum; `slack`: what a loss to underflow may be multiplied by, if a factor that comes later is
+    multiplied with a part of it first.
     `below`: for an exponent, the two operands of its difference from a shift. `terms`: the exponents of an exponential.
     `blocks`: the rows and columns of a group that shares a scale.
     `absent`: elements that are 0 and that a kernel may add, multiply or leave out, such as the zeros of a padding.
@@ -98,6 +99,7 @@ class Quantity:
         made = self.like(list(map(move, parts)), (how, self))
         if self.absent is not None:
             made.absent = move(np.broadcast_to(self.absent, self.shape))
+        made.slack = move(np.broadcast_to(self.slack, self.shape)) if np.ndim(self.slack) else self.slack
         return made
 
     @property

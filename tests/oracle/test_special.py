@@ -1,10 +1,15 @@
 """Special values: the promise of each op for -inf, NaN, +inf, zeros, empty and one-element rows."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from kfuzz.oracle import Accuracy, Special, judge
 from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.op import Op, read_op
+from kfuzz.oracle.question import enclose
 from kfuzz.oracle.verdict import Reason, Status, Why
 
 INF, NAN = np.inf, np.nan
@@ -195,6 +200,35 @@ FLUSHED, EXACT = Accuracy(ftz=True), Accuracy(accumulate="f64", adds=0)
 )
 def test_what_underflow_takes_from_a_product(a: Row, b: Row, got: float, claim: Accuracy, status: Status) -> None:
     assert judge("sgemm", {"a": as_row(a), "b": as_row(b).T.copy()}, {"c": as_row([got])}, claim).status == status
+
+
+LEAST, N = 2.0**-149, 200
+LOST_IN_TERMS = {
+    "a scale of scores": (lambda N, x, w, c: N.matmul(x, w.T) * c[:, :1], LEAST, 3e38, 0.07),
+    "a division of scores": (lambda N, x, w, c: N.matmul(x, w.T) / c[:, :1], LEAST, 3e38, 14.0),
+    "a scale of values": (lambda N, x, w, c: N.matmul(x, (w * c).T), 1e-10, 448.0, 1e-36),
+    "a scale of values, moved": (lambda N, x, w, c: N.matmul(x, (w * c)[:, ::-1].T), 1e-10, 448.0, 1e-36),
+    "a factor of a dot product": (lambda N, x, w, c: N.dot(x, w * c), 1e-10, 448.0, 1e-36),
+    "a scale of a dot product": (lambda N, x, w, c: N.dot(x, w) * c[:, :1], LEAST, 3e38, 0.07),
+    "a scale of a sum": (lambda N, x, w, c: N.sum(x) * c[:, :1] + 0.0 * w[:, :1], LEAST, 0.0, 0.07),
+    "a mean": (lambda N, x, w, c: N.mean(x) + 0.0 * (w * c)[:, :1], 50 * LEAST, 0.0, 0.0),
+}
+
+
+@pytest.mark.parametrize("name", LOST_IN_TERMS)
+def test_a_factor_of_a_sum_may_underflow_with_a_factor_of_each_term(name: str) -> None:
+    """A factor that comes last in the formula is multiplied into each term first: every x c is 0."""
+    formula, x, w, c = LOST_IN_TERMS[name]
+    roles = {"INPUTS": dict.fromkeys("xwc", "float[rows, cols]"), "OUTPUTS": {"y": "float[rows, rows]"}}
+    op = read_op("lost_in_terms", SimpleNamespace(**roles, formula=formula))
+    given = {name: np.full((1, N), one, np.float32) for name, one in (("x", x), ("w", w), ("c", c))}
+    assert holds_zero(op, given)
+    assert not holds_zero(op, given | {"x": np.full((1, N), x * 2.0**26, np.float32)})
+
+
+def holds_zero(op: Op, inputs: dict[str, NDArray[np.float32]]) -> bool:
+    made = enclose(op, inputs, Accuracy(divide="ieee"), Special())["y"]
+    return bool(np.all(made.judged & (made.lo <= 0) & (made.hi >= 0)))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.ends import Pair
 from kfuzz.oracle.systems.intervals import empty_where, is_zero, magnitude
-from kfuzz.oracle.systems.rules.product import exact_product
+from kfuzz.oracle.systems.rules.product import exact_product, lost_in_sums
 from kfuzz.oracle.systems.rules.shift import scale_of
 from kfuzz.oracle.systems.value import Quantity
 from kfuzz.oracle.verdict import Reason, Why
@@ -38,7 +38,7 @@ def divide(N: BandSystem, a: Quantity, b: Quantity, k: float) -> Quantity:
             rows = may_leave_division(N, b)
             N.note(Reason(why, about=N.claim.divide), rows)
             lo, hi, nan = np.where(leaves, -INF, lo), np.where(leaves, INF, hi), nan | leaves
-    return N.widen(lo, hi, nan | must, k, lost, "div", a, b, k)
+    return N.widen(lo, hi, nan | must, k, lost + lost_in_sums(N, a), "div", a, b, k)
 
 
 def may_leave_division(N: BandSystem, b: Quantity) -> Reals:

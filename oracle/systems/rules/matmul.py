@@ -12,6 +12,7 @@ from kfuzz.oracle.systems.rules.growth import Growth, accumulator, growth, is_mm
 from kfuzz.oracle.systems.rules.narrow_product import sum_narrow_products
 from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, as_numbers, cast_back, odd_elements, open_where
 from kfuzz.oracle.systems.rules.partial import largest_weights, products_may_overflow
+from kfuzz.oracle.systems.rules.product import size_or_1
 from kfuzz.oracle.systems.rules.total import grow_terms, present_terms
 from kfuzz.oracle.systems.value import Quantity
 
@@ -33,7 +34,7 @@ def operand(N: BandSystem, a: Quantity) -> Quantity:
             lo = np.minimum(lo, a.lo - np.abs(a.lo) * 2 * form.u)
             hi = np.maximum(hi, a.hi + np.abs(a.hi) * 2 * form.u)
     made = Quantity(N, lo, hi, a.nan)
-    made.absent = a.absent
+    made.absent, made.slack = a.absent, a.slack
     return made
 
 
@@ -70,7 +71,7 @@ def matmul(N: BandSystem, a: Quantity, b: Quantity, name: str, starts: Sequence[
             radius = radius + N.E.product(ra, B)[0]
         if rb is not None:
             radius = radius + N.E.product(np.abs(ca), rb)[0]
-        lost: Any = grown.lost + terms * N.tiny
+        lost: Any = grown.lost + terms * N.tiny + _lost_in_factors(N, a, b)
         if N.ftz:
             lost = lost + 2 * terms * N.f.min_normal + _flushed_products(N, A, B)
         radius = radius * OPERATIONS_4096 + lost * times
@@ -91,7 +92,17 @@ def matmul(N: BandSystem, a: Quantity, b: Quantity, name: str, starts: Sequence[
     made = open_where(N, lo, hi, nan, over, ORDER_DECIDES, "matmul", a, b, *starts)
     made = cast_back(N, made, grown, accumulator(N, name))
     made.name = name
+    made.slack = size_or_1(N, a).sum(-1, keepdims=True) + size_or_1(N, b).sum(-2, keepdims=True)
     return made
+
+
+def _lost_in_factors(N: BandSystem, a: Quantity, b: Quantity) -> Reals | float:
+    """What underflow costs if a factor of an operand is multiplied with the other operand first."""
+    factors = [one.slack for one in (a, b) if np.ndim(one.slack)]
+    if not factors:
+        return 0.0
+    chains = [np.broadcast_to(one.slack, one.shape) for one in (a, b)]
+    return np.asarray(len(factors) * N.tiny * N.E.product(*chains)[0])
 
 
 def _rescaled(N: BandSystem, e: Quantity, name: str) -> tuple[Reals | float, Reals | float]:

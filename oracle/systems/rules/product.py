@@ -33,7 +33,29 @@ def multiply(N: BandSystem, a: Quantity, b: Quantity) -> Quantity:
     made = N.widen(lo, hi, nan, k, N.tiny, "mul", a, b, k)
     made.absent = either_absent(a, b)
     chain = factors(made)
-    return _in_any_order(N, made, chain) if len(chain) > 2 else made
+    if len(chain) > 2:
+        return _in_any_order(N, made, chain)
+    after_sum = lost_in_sums(N, a, b)
+    if np.any(after_sum):
+        made.parts = (*map(np.asarray, widen_by_underflow(made.lo, made.hi, after_sum)), made.nan)
+    made.slack = most_of([size_or_1(N, v) for v in (a, b)])
+    return made
+
+
+def size_or_1(N: BandSystem, a: Quantity) -> Reals:
+    """What a factor multiplies an earlier loss by; an infinity multiplies none that matters."""
+    size = np.maximum(magnitude(a), 1.0)
+    is_finite = N.E.is_finite(size)
+    return size if np.all(is_finite) else np.where(np.asarray(is_finite, dtype=np.bool_), size, 1.0)
+
+
+def lost_in_sums(N: BandSystem, *values: Quantity) -> Reals | float:
+    """What underflow costs if a factor of a whole sum is multiplied with a factor of each of its terms instead."""
+    lost: Reals | float = 0.0
+    for one in values:
+        if one.name and one.how[:1] != ("mul",) and np.ndim(one.slack):
+            lost = lost + N.tiny * one.slack
+    return lost
 
 
 def exact_product(N: BandSystem, a: Quantity, b: Quantity) -> tuple[Reals, Reals, Reals]:
@@ -68,7 +90,8 @@ def _in_any_order(N: BandSystem, made: Quantity, chain: list[Quantity]) -> Quant
     """Allow for underflow and overflow of a partial product, in any order of the factors."""
     with np.errstate(all="ignore"):
         sizes = [np.maximum(magnitude(v), 1.0) for v in chain]
-        most = most_of(sizes) if len(chain) == 3 else product_of(sizes)
+        sums = [v.slack for v in chain if np.ndim(v.slack) and v.name]
+        most = most_of(sizes) if len(chain) == 3 and not sums else product_of([*sizes, *sums])
         if not np.all(N.E.is_finite(most)):  # a partial product with an infinity does not underflow
             most = np.where(N.E.is_finite(most), most, 1.0)
         lo, hi = widen_by_underflow(made.lo, made.hi, N.tiny * most)
@@ -76,5 +99,6 @@ def _in_any_order(N: BandSystem, made: Quantity, chain: list[Quantity]) -> Quant
         if not math.prod(float(np.max(np.asarray(size), initial=1.0)) for size in sizes) < N.f.max:
             over = (product_of(sizes) > N.f.max) & (made.lo <= made.hi) & N.E.is_finite(made.lo)
             lo, hi, nan = np.where(over, -INF, lo), np.where(over, INF, hi), nan | over
-    made.parts, made.slack = (np.asarray(lo), np.asarray(hi), nan), most
+    made.parts = (np.asarray(lo), np.asarray(hi), nan)
+    made.slack = (len(chain) - 1) * product_of([size_or_1(N, v) for v in chain])
     return made

@@ -19,7 +19,7 @@ from kfuzz.oracle.systems.rules.exp_total import exp_sum_of
 from kfuzz.oracle.systems.rules.growth import Growth, accumulator, growth, is_mma, mma_sizes, steps
 from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, any_along, cast_back, open_where
 from kfuzz.oracle.systems.rules.partial import sum_may_overflow
-from kfuzz.oracle.systems.rules.product import exact_product
+from kfuzz.oracle.systems.rules.product import exact_product, lost_in_sums, size_or_1
 from kfuzz.oracle.systems.value import Quantity
 
 INF = np.inf
@@ -65,7 +65,7 @@ def total_of(
             over = over | sum_may_overflow(N, a, below, most, name, axis, accumulator(N, name))
     made = open_where(N, below, above, nan, over, ORDER_DECIDES, "sum", a)
     made = cast_back(N, made, grown, accumulator(N, name))
-    made.name = name
+    made.name, made.slack = name, np.broadcast_to(float(terms), made.shape)
     return made
 
 
@@ -110,11 +110,11 @@ def apply_special(
 
 
 def mean_of(N: BandSystem, a: Quantity, name: str, axis: int = -1) -> Quantity:
-    """R3: sum / n, or sum * (1 / n) with a rounded reciprocal; exact if n is a power of two."""
+    """R3: sum / n, sum * (1 / n) with a rounded reciprocal, or the sum of x * (1 / n), of which each may underflow."""
     n = a.shape[axis]
     s = total_of(N, a, name, axis)
     k = 0.0 if n & (n - 1) == 0 else 2.0
-    made = N.widen(s.lo / n, s.hi / n, s.nan, k, 2 * N.tiny, "scaled", s)
+    made = N.widen(s.lo / n, s.hi / n, s.nan, k, 2 * N.tiny + lost_in_sums(N, s), "scaled", s)
     made.name = name
     return made
 
@@ -128,11 +128,25 @@ def dot_of(N: BandSystem, a: Quantity, b: Quantity, name: str, axis: int = -1) -
     if N.ftz:
         low = np.maximum(np.abs(lo), np.abs(hi)) < N.f.min_normal
         products.parts = (np.where(low, np.minimum(lo, 0.0), lo), np.where(low, np.maximum(hi, 0.0), hi), nan)
+    lost = _lost_in_factors(N, a, b, products.shape, axis)
     if not is_mma(N, name):
-        return total_of(N, products, name, axis, products=1)
+        return _with_slack(N, total_of(N, products, name, axis, products=1, beside=lost), a, b, axis)
     A, B = (mma_sizes(N, np.maximum(np.abs(v.lo), np.abs(v.hi))) for v in (a, b))
     own = np.maximum(np.abs(lo), np.abs(hi))
     more = np.maximum(A * B - np.where(np.asarray(N.E.is_finite(own), dtype=np.bool_), own, 0.0), 0.0)
     size = sum_pairwise(np.broadcast_to(more, products.shape), axis)
     g = N.E.exp_above(growth(N, name, products.shape[axis], products=1).each) - 1
-    return total_of(N, products, name, axis, products=1, beside=size * g * OPERATIONS_4096)
+    made = total_of(N, products, name, axis, products=1, beside=size * g * OPERATIONS_4096 + lost)
+    return _with_slack(N, made, a, b, axis)
+
+
+def _lost_in_factors(N: BandSystem, a: Quantity, b: Quantity, shape: tuple[int, ...], axis: int) -> Reals | float:
+    """What underflow costs if a factor of an operand is multiplied with the other operand first."""
+    factors = sum(np.ndim(one.slack) > 0 for one in (a, b))
+    return factors * N.tiny * sum_pairwise(np.broadcast_to(a.slack * b.slack, shape), axis) if factors else 0.0
+
+
+def _with_slack(N: BandSystem, made: Quantity, a: Quantity, b: Quantity, axis: int) -> Quantity:
+    shape = np.broadcast_shapes(a.shape, b.shape)
+    made.slack = sum_pairwise(np.broadcast_to(np.maximum(size_or_1(N, a), size_or_1(N, b)), shape), axis)
+    return made
