@@ -42,6 +42,9 @@ _AS_ADDRESS = (
 """A cast of a kernel's address that loses its type."""
 _POINTER = r"\bauto\s*\*?\s*(?:const\s+)?(\w+)\s*=\s*&?\s*(?:\w+\s*::\s*)*(?:%s)\s*(?:<|;)"
 """A variable that is a kernel's address, and has its type."""
+LIBCUXX = "this part of libcu++ (cuda::)"
+_OWN_CUDA = re.compile(r"\bnamespace\s+(?:\w+\s*::\s*)*cuda\s*\{")
+"""A namespace of that name of the author's own, whose members are no part of libcu++."""
 _CLUSTER = re.compile(r"\b__cluster_dims__\s*\(")
 _NO_INLINE = re.compile(r"\b__noinline__\b(?!\s*\))")
 _COPY = re.compile(r"\b__builtin_(?P<name>memcpy|memmove|memset)\b")
@@ -78,7 +81,7 @@ _UNSUPPORTED = (
     (rf"\bcub\s*::\s*(?!(?:{_CUB})\b)\w+", "this part of cub"),
     (
         r"(?<!\bat::)(?<!\bc10::)(?<!\btorch::)(?<!\bthrust::)\bcuda\s*::\s*(?!(?:std|atomic|atomic_ref|atomic_flag|atomic_thread_fence|thread_scope\w*|memory_order\w*|move|barrier|latch|(?:counting|binary)_semaphore|(?:make_)?pipeline\w*|memcpy_async|aligned_size_t|annotated_ptr|device|access_property|(?:associate|apply)_access_property|ptx)\b)",
-        "this part of libcu++ (cuda::)",
+        LIBCUXX,
     ),
     (r"\b(?:cutlass|cute)\s*::", "CUTLASS"),
     (
@@ -160,6 +163,7 @@ def _translate_own(
             blank_out("\n".join(whole), ((one.start, one.end) for one in idle if not one.is_macro)), whole
         )
         codes = _split_again(blank_out("\n".join(codes), ((one.start, one.end) for one in idle)), whole)
+    there = (*there, *((LIBCUXX,) if any(map(_OWN_CUDA.search, codes)) else ()))
     macros = find_text_macros("\n".join(texts))
     asm = [list(translate_statements(text, code, macros)) for text, code in zip(texts, codes, strict=True)]
     ptx = [[(one.start, one.end, one.text) for one in parts if isinstance(one, Translated)] for parts in asm]

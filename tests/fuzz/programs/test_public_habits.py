@@ -170,6 +170,7 @@ def test_a_program_that_launches_no_kernel_is_not_judged(tmp_path: Path) -> None
         "#define cusolverTry(call) call\nint main() { cusolverTry(0); }",
         "struct Plan { void cufftRun(); };\nint main() { Plan().cufftRun(); }",
         "namespace mine { void cuStep(int); }\nint main() { mine::cuStep(1); }",
+        "namespace mine::cuda { int count(); }\nint main() { return mine::cuda::count(); }",
         "int ncclRank(int);\nint main() { return ncclRank(0); }",
         "int main() { auto cuTile = [](int n) { return n; }; return cuTile(0); }",
     ],

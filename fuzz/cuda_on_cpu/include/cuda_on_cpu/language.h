@@ -6,6 +6,8 @@
 #define __CUDACC_VER_MAJOR__ 13
 #define __CUDACC_VER_MINOR__ 0
 #define CUDART_VERSION 13000
+#define CUDA_VERSION CUDART_VERSION
+#define __CUDA_ARCH_HAS_FEATURE__(feature) __CUDA_ARCH_FEAT_##feature  // as in `-arch=sm_90a`: SM90_ALL
 #ifndef __CUDA_ARCH__
 #define __CUDA_ARCH__ 900
 #endif

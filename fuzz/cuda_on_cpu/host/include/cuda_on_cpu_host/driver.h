@@ -15,6 +15,8 @@ typedef enum cudaError_enum {
 } CUresult;
 typedef uint64_t CUdeviceptr_v2;
 typedef CUdeviceptr_v2 CUdeviceptr;
+typedef cudaStream_t CUstream;
+typedef cudaEvent_t CUevent;
 
 CUDA_ON_CPU_IMPORT CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *start, const cuuint64_t *sizes,
                                                    const cuuint64_t *strides, const cuuint32_t *box, const cuuint32_t *steps,
