@@ -137,7 +137,8 @@ def judge_submission(problem: Problem, sort: str, options: argparse.Namespace) -
         words = [
             sys.executable, "-m", "kfuzz", "fuzz", str(answer), "--reference", str(asked), "--device", "cpu", "--jobs",
             "1", "--max-cases", str(trials), "--seed", str(SEED), "--corpus", f"{folder}/corpus", "--json",
-            f"{folder}/report.json", *(["--stop-at-first"] if sort == "bug" else ["--no-own-test"]),
+            f"{folder}/report.json", *(["--stop-at-first"] if sort == "bug" else []),
+            "--own-test" if options.own_test and sort == "bug" else "--no-own-test",
         ]  # fmt: skip
         usual = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
         pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
@@ -186,6 +187,7 @@ def measure(arguments: Sequence[str]) -> Figures:
     parser.add_argument("--trials", type=int, default=40, help="the most trials of a bug; half as many of a right one")
     parser.add_argument("--seconds", type=int, default=600, help="a submission that takes longer is not judged")
     parser.add_argument("--keep", type=Path, help="keep each outcome here, and use what is there already")
+    parser.add_argument("--own-test", action="store_true", help="also ask KernelBench's own test about each bug")
     parser.add_argument("--only-kept", action="store_true", help="measure nothing: use what is kept")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
