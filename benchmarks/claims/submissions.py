@@ -38,6 +38,7 @@ from kfuzz.oracle.elements import values
 from kfuzz.oracle.find import find
 from kfuzz.oracle.question import enclose
 from kfuzz.trials.trial import run_trial
+from kfuzz.trials.unjudged import without_numbers
 
 SEED = 7
 PLACE = re.compile(r"^\S+: (op = \"reference\": )?(\w+ in \S+: )?")
@@ -60,6 +61,8 @@ class Outcome:
     elements: int = 0
     outputs: dict[str, int] = field(default_factory=dict)
     """The judged elements of each output, in the first trial that has any."""
+    unjudged: str = ""
+    """Why an element was not judged, in the first trial that says so."""
 
 
 @dataclass(frozen=True)
@@ -99,11 +102,12 @@ def judge_problem(problem: Problem, device: PythonDevice, trials: int) -> Outcom
                     found.why = why
                     return found
         except (ClaimError, TargetError) as error:
-            found.why = PLACE.sub("", str(error))
+            found.why = PLACE.sub("", str(error)).replace(f"{problem.file.parent}/", "")
             return found
     left = [name for name, count in found.outputs.items() if not count]
     found.status = "judged" if not left else "partly" if len(left) < len(found.outputs) else "not"
-    found.why = f"no element of {', '.join(left)} was judged" if left else ""
+    because = f": {found.unjudged}" * bool(found.unjudged)
+    found.why = f"no element of {', '.join(left)} was judged{because}" if left else ""
     return found
 
 
@@ -115,6 +119,7 @@ def judge_kernel(kernel: Kernel, prefix: str, device: PythonDevice, trials: int,
         trial = run_trial(kernel, attempt.case, attempt.tune, device, probe_of(kernel, SEED, index, 2, 120.0))
         found.trials += 1
         found.elements += trial.elements
+        found.unjudged = found.unjudged or next((str(without_numbers(one)) for one in trial.reasons), "")
         if trial.defects:
             return f"{trial.defects[0].kind}, in trial {index}"
         if trial.elements and not all(outputs.values()):
