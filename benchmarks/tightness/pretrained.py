@@ -23,7 +23,7 @@ CONFIGURATIONS: Mapping[str, tuple[str, Mapping[str, object]]] = {
         "max_position_embeddings": PLACES, "word_embed_proj_dim": WIDTH,
     }),
     "bart": ("bart", {
-        "d_model": WIDTH, "encoder_layers": 1, "decoder_layers": 2, "encoder_ffn_dim": INNER, "decoder_ffn_dim": INNER,
+        "d_model": WIDTH, "encoder_layers": 2, "decoder_layers": 2, "encoder_ffn_dim": INNER, "decoder_ffn_dim": INNER,
         "encoder_attention_heads": HEADS, "decoder_attention_heads": HEADS, "max_position_embeddings": PLACES,
     }),
     "electra": ("electra", {**BERT, "embedding_size": WIDTH}),
