@@ -323,10 +323,11 @@ def _refused(passes: list[CpuRun]) -> Outcome:
 
 
 def _too_slow(passes: list[CpuRun]) -> Outcome:
-    """The outcome of a job that is slow but does not hang, since blocks or threads keep ending: its certain sights."""
+    """The outcome of a job that is slow but does not hang, since blocks or threads end or write: its certain sights."""
     runs = tuple(one.run for one in passes if one.run is not None)
     certain = [sight for one in passes for sight in one.sights if sight.doubt is None and sight.finding.kind != "hang"]
-    note = "stopped: too slow here, though not hanging, since its blocks or threads keep ending; try smaller sizes"
+    why = "since its blocks or threads keep ending or writing"
+    note = f"stopped: too slow here, though not hanging, {why}; try smaller sizes"
     return Outcome(runs, tuple(one.finding for one in _merge(certain)), (note,))
 
 

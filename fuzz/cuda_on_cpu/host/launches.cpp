@@ -49,11 +49,21 @@ uint64_t static_shared_of(const void *kernel) {
   return 0;
 }
 
-// Without an allowance static and dynamic arrays share the plain limit; an allowance is of dynamic memory alone.
+// If a launch does not say which instance it uses, any allowance counts.
+uint64_t dynamic_shared_granted(const void *kernel) {
+  uint64_t most = 0;
+  for (uint32_t i = 0; i < launches.allowance_count; i++)
+    if (!kernel || launches.allowances[i].kernel == kernel)
+      if (launches.allowances[i].dynamic_shared > most) most = launches.allowances[i].dynamic_shared;
+  return most;
+}
+
+// Without an allowance static and dynamic arrays share the plain limit; an allowance is of dynamic memory alone, also one
+// of just the plain limit.
 uint64_t shared_left(const void *kernel) {
-  uint64_t allowed = dynamic_shared_allowed(kernel), of_arrays = kernel ? static_shared_of(kernel) : 0;
-  uint64_t most = (allowed > plain_dynamic_shared ? most_dynamic_shared : plain_dynamic_shared) - of_arrays;
-  return allowed < most ? allowed : most;
+  uint64_t granted = dynamic_shared_granted(kernel), of_arrays = kernel ? static_shared_of(kernel) : 0;
+  if (granted < plain_dynamic_shared) return plain_dynamic_shared - of_arrays;
+  return granted < most_dynamic_shared - of_arrays ? granted : most_dynamic_shared - of_arrays;
 }
 
 Refused why_refused(dim3 grid, dim3 block, size_t shared, const void *kernel) {
@@ -133,13 +143,9 @@ void report_unseen_refusals() {
   }
 }
 
-// If a launch does not say which instance it uses, any allowance counts.
 uint64_t dynamic_shared_allowed(const void *kernel) {
-  uint64_t most = plain_dynamic_shared;
-  for (uint32_t i = 0; i < launches.allowance_count; i++)
-    if (!kernel || launches.allowances[i].kernel == kernel)
-      if (launches.allowances[i].dynamic_shared > most) most = launches.allowances[i].dynamic_shared;
-  return most;
+  uint64_t granted = dynamic_shared_granted(kernel);
+  return granted > plain_dynamic_shared ? granted : plain_dynamic_shared;
 }
 
 }  // namespace cuda_on_cpu
@@ -357,7 +363,7 @@ CUDA_ON_CPU_API cudaError_t cuda_on_cpu_set_attribute(const void *kernel, cudaFu
   if (of_shared && (value < 0 || static_cast<uint64_t>(value) + static_shared_of(kernel) > most_dynamic_shared)) return returns(cudaErrorInvalidValue);
   Allowance *known = allowance_of(kernel);
   if (!known && launches.allowance_count == most_allowances) return returns(cudaErrorInvalidValue);
-  if (!known) *(known = &launches.allowances[launches.allowance_count++]) = {kernel, plain_dynamic_shared, false};
+  if (!known) *(known = &launches.allowances[launches.allowance_count++]) = {kernel, 0, false};
   if (of_shared)
     known->dynamic_shared = static_cast<uint64_t>(value);
   else

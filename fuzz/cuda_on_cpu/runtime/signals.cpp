@@ -29,12 +29,12 @@ struct Handlers {
 };
 PerProcess<Handlers> handlers;
 
-// Several times a run this checks whether, since the last time, a block has begun, a thread has ended, or more threads
-// have reached a barrier that none has passed yet: each of these is finite, so the kernel is working, however slowly,
-// and does not hang. Checks and time-out count processor time: a processor busy with other processes is not a hang.
+// Several times a run this checks whether, since the last time, a block has begun, a thread has ended, more threads have
+// reached a barrier that none has passed yet, or more of the outputs is written, as by a block that stays and takes rows
+// one after the other: each of these is finite, so the kernel is working, however slowly, and does not hang. Checks and time-out count processor time: a processor busy with other processes is not a hang.
 struct Watch {
   volatile bool in_kernels;
-  uint64_t blocks_begun, blocks_before, steps_before, ended_before;  // before: at the last check
+  uint64_t blocks_begun, blocks_before, steps_before, ended_before, unwritten_before;  // before: at the last check
   int arrived_before;
   uint32_t looks_left, still_looks, look_ms;
 };
@@ -44,12 +44,30 @@ PerRun<Watch> watch;
 
 void note_block_start() { ++watch.blocks_begun; }
 
+// How many words of the outputs still hold what they were filled with, of at most some million of each.
+static uint64_t count_unwritten() {
+  constexpr uint64_t most = 4 << 20;
+  uint64_t count = 0;
+  if (run->is_program || is_vast(*run)) return 0;
+  for (uint32_t i = 0; i < run->job_buffer_count; i++) {
+    const Buffer &b = run->buffers[i];
+    if (!(b.flags & is_output) || b.flags & (has_content | is_initialised | is_freed | is_in_turns) || !b.address) continue;
+    const auto *words = reinterpret_cast<const uint32_t *>(b.address);
+    uint64_t size = b.bytes / sizeof *words, apart = 1 + size / most;
+    for (uint64_t at = 0; at < size; at += apart) count += words[at] == run->poison;
+  }
+  return count;
+}
+
 static void look_whether_it_comes_on() {
   bool begun = watch.blocks_begun != watch.blocks_before;
   bool ended = turns.threads_ended > watch.ended_before;
   bool arrived = run->thread_steps == watch.steps_before && block.arrived > watch.arrived_before;
   bool at_work = run->is_program && (in_host() || !block.live);  // a program, a copy or cuBLAS may take this long
-  watch.still_looks = begun || ended || arrived || at_work ? 0 : watch.still_looks + 1;
+  uint64_t unwritten = count_unwritten();
+  bool written = unwritten < watch.unwritten_before;
+  watch.still_looks = begun || ended || arrived || written || at_work ? 0 : watch.still_looks + 1;
+  watch.unwritten_before = unwritten;
   watch.blocks_before = watch.blocks_begun;
   watch.steps_before = run->thread_steps;
   watch.ended_before = turns.threads_ended;
@@ -190,6 +208,7 @@ void start_timer(uint32_t milliseconds) {
   watch.steps_before = 0;
   watch.ended_before = turns.threads_ended;
   watch.arrived_before = 0;
+  watch.unwritten_before = 0;
   itimerval timer = {};
   timer.it_value.tv_sec = timer.it_interval.tv_sec = watch.look_ms / 1000;
   timer.it_value.tv_usec = timer.it_interval.tv_usec = watch.look_ms % 1000 * 1000;

@@ -107,6 +107,38 @@ __global__ void k(float *y) {
     assert any("too slow here" in note for note in outcome.notes)
 
 
+PERSISTENT = """__global__ void k(float *y) {
+    for (int i = 0; i < 1 << 20; i++) {
+        volatile float held = 0;
+        for (int again = 0; again < 100000; again++) {
+            held = held + 1;
+        }
+        y[WHERE] = held;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(("where", "kinds"), [("i", []), ("i % 4", ["hang"])])
+def test_a_block_that_writes_one_element_after_the_other_does_not_hang(
+    device: CpuDevice, where: str, kinds: list[str]
+) -> None:
+    buffers = (Buffer("y", F32, (1 << 20,), is_output=True),)
+    job = Job(
+        "k",
+        Path("k.cu"),
+        PERSISTENT.replace("WHERE", where),
+        (),
+        256,
+        buffers,
+        (Step("k", (1, 1, 1), (1, 1, 1), 0, ("y",)),),
+        ("k",),
+    )
+    outcome = run(device, job, 0.5)
+    assert [one.kind for one in outcome.findings] == kinds
+    assert any("too slow here" in note for note in outcome.notes) == (not kinds)
+
+
 KERNEL = """// A whole grid.
 //
 // /// kernel

@@ -64,12 +64,14 @@ def test_static_shared_memory_counts_beside_dynamic(tmp_path: Path) -> None:
         "int main(int argc, char **argv) {\n"
         "  int *a;\n"
         "  cudaMalloc(&a, 128);\n"
-        "  sum<1024><<<1, 32, argc > 1 ? 45 << 10 : 44 << 10>>>(a);\n"
+        "  if (argc > 2) cudaFuncSetAttribute(sum<1024>, cudaFuncAttributeMaxDynamicSharedMemorySize, 48 << 10);\n"
+        "  sum<1024><<<1, 32, argc > 2 ? 48 << 10 : argc > 1 ? 45 << 10 : 44 << 10>>>(a);\n"
         "  return cudaDeviceSynchronize();\n"
         "}\n"
     )
     assert check(tmp_path, text)[1] == []
     assert [one.kind for one in check(tmp_path, text, "more")[1]] == ["launch-refused"]
+    assert check(tmp_path, text, "much", "more")[1] == []  # it is of dynamic memory alone
 
 
 @pytest.mark.slow
