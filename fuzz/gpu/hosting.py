@@ -131,7 +131,7 @@ def _build_object(source: Path, architecture: str, folder: Path, shim: str) -> P
 
 
 def _run_nvcc(words: list[str], architecture: str, folder: Path) -> str:
-    command = [nvidia.find(), f"-arch={architecture}", *COMMON, *words]
+    command = [nvidia.find(), *nvidia.code_for(architecture), *COMMON, *words]
     environment = {**os.environ, "TMPDIR": str(folder)}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     return done.stdout + done.stderr

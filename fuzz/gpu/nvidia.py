@@ -63,6 +63,11 @@ def target_of(architecture: str, *texts: str) -> str:
     return f"{architecture}a" if any(map(_OF_ONE_GENERATION.search, texts)) else architecture
 
 
+def code_for(architecture: str) -> list[str]:
+    """The words for machine code of this card alone: `-arch=sm_90a` would also make PTX for all later cards, and fail."""
+    return ["-gencode", f"arch={architecture.replace('sm_', 'compute_')},code={architecture}"]
+
+
 def _output(command: list[str]) -> str:
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -297,3 +297,11 @@ def test_a_library_of_host_functions_is_unloaded_with_all_that_it_keeps() -> Non
     assert str(one.path) in Path("/proc/self/maps").read_text(encoding="utf-8")
     one.close()
     assert str(one.path) not in Path("/proc/self/maps").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+@needs_nvcc
+def test_code_of_one_generation_of_cards_is_made_without_code_for_later_ones(tmp_path: Path) -> None:
+    source = tmp_path / "k.cu"
+    source.write_text('__global__ void k() { asm volatile("wgmma.fence.sync.aligned;"); }\n')
+    subprocess.run(["nvcc", *nvidia.code_for("sm_90a"), "-c", str(source), "-o", str(tmp_path / "k.o")], check=True)
