@@ -14,7 +14,7 @@ FORMS = ("t (log t - x)", "t log t - t x")
 
 
 def formula(N: System, x: Quantity, t: Quantity) -> Quantity:
-    is_zero = t.x == 0
+    is_zero = t.is_zero
     log = N.log(N.where(is_zero, 1.0, t))
     each = t * log - t * x if N.form == "t log t - t x" else t * (log - x)
     return reduced(N, N.where(is_zero, 0.0, each))

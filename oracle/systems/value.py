@@ -73,6 +73,11 @@ class Quantity:
         return not self.shape and all(bool(end == 1) for end in self.parts[:2])
 
     @property
+    def is_zero(self) -> Reals:
+        """Where this is certainly 0. A denormal that a kernel may read as 0 is not: what is chosen there is a set."""
+        return np.asarray((self.parts[0] == 0) & (self.parts[:2][-1] == 0))
+
+    @property
     def T(self) -> "Quantity":  # noqa: N802  as numpy has it
         """The last two axes exchanged."""
         return self.viewed(lambda part: np.swapaxes(part, -1, -2), "transposed")

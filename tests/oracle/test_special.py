@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from kfuzz.oracle import Accuracy, Special, judge
 from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.find import find
 from kfuzz.oracle.op import Op, read_op
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.verdict import Reason, Status, Why
@@ -327,3 +328,14 @@ def test_a_formula_has_no_answer_without_its_nans(op: str) -> None:
         judge(op, {"x": x}, {"y": y}, special=Special(nan="ignore"))
     with pytest.raises(ValueError, match="pos_inf='ignore': expected one of None, row, ieee"):
         Special(pos_inf="ignore")  # type: ignore[arg-type]
+
+
+def test_what_is_chosen_at_0_is_not_chosen_at_a_denormal_that_may_be_flushed() -> None:
+    """t log t of 1e-39 is -9e-38: to read t as 0 is right, and so is to read it as it is."""
+    given = {"x": np.array([3.0, 2.0], np.float32), "t": np.array([1e-39, 0.0], np.float32)}
+    each = {"each": 1, "summed": 0}
+    made = enclose(find("kl_div_loss"), given, FLUSHED, Special(), each)["loss"]
+    assert made.lo[0] < -9.3e-38 < 0 <= made.hi[0]
+    assert made.lo[1] == made.hi[1] == 0
+    exact = enclose(find("kl_div_loss"), given, Accuracy(), Special(), each)["loss"]
+    assert exact.hi[0] < -9.2e-38

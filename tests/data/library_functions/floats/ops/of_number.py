@@ -29,13 +29,13 @@ def slope_of_mish(N, x):
 
 
 def entr(N, x):
-    is_positive = x.x > 0
-    value = N.where(is_positive, -(x * N.log(N.where(is_positive, x, 1.0))), 0.0)
-    return N.where(x.x < 0, float("-inf"), value)
+    is_negative = x.parts[:2][-1] < 0  # the upper end, if x is a set
+    value = -(x * N.log(N.where(x.is_zero | is_negative, 1.0, x)))
+    return N.where(is_negative, float("-inf"), value)
 
 
 def sinc(N, x):
-    is_zero = x.x == 0
+    is_zero = x.is_zero
     angle = pi * N.where(is_zero, 1.0, x)
     return N.where(is_zero, 1.0, N.sin(angle) / angle)
 

@@ -8,7 +8,7 @@ def huber(N, x, t):
 
 
 def xlogy(N, x, t):
-    is_zero = x.x == 0
+    is_zero = x.is_zero
     return N.where(is_zero, 0.0, x * N.log(N.where(is_zero, 1.0, t)))
 
 
