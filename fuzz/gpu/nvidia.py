@@ -64,7 +64,7 @@ def target_of(architecture: str, *texts: str) -> str:
 
 
 def code_for(architecture: str) -> list[str]:
-    """The words for machine code of this card alone: `-arch=sm_90a` would also make PTX for all later cards, and fail."""
+    """The words for code of this card alone: `-arch=sm_90a` would also make PTX for all later cards, and fail."""
     return ["-gencode", f"arch={architecture.replace('sm_', 'compute_')},code={architecture}"]
 
 

@@ -37,7 +37,7 @@ class ModelFunction:
 
 
 @dataclass(frozen=True)
-class Call:
+class ModelCall:
     """The arguments that a model hands to its function, by the names of the function's parameters; its answer."""
 
     values: Mapping[str, Any]
@@ -75,9 +75,9 @@ def function_of_task(module: ModuleType, config: str) -> ModelFunction:
     return ModelFunction("forward", call, declared, given)
 
 
-def call_at(module: ModuleType, values: Mapping[str, Any]) -> Call:
+def call_at(module: ModuleType, values: Mapping[str, Any]) -> ModelCall:
     """What the model hands to its function if it is made with these values; its tensors have no numbers."""
-    forward, seen = getattr(module, FORWARD), list[Call]()
+    forward, seen = getattr(module, FORWARD), list[ModelCall]()
     names = inspect.signature(forward)
 
     def record(*args: object, **options: object) -> object:
@@ -86,7 +86,7 @@ def call_at(module: ModuleType, values: Mapping[str, Any]) -> Call:
         answer = forward(*args, **options)
         if not isinstance(answer, torch.Tensor):
             raise CannotError(f"{FORWARD} does not return a tensor")
-        seen.append(Call(dict(bound.arguments), answer))
+        seen.append(ModelCall(dict(bound.arguments), answer))
         return answer
 
     with torch.device("meta"), torch.no_grad():
@@ -99,7 +99,7 @@ def call_at(module: ModuleType, values: Mapping[str, Any]) -> Call:
     return seen[0]
 
 
-def declared_by(module: ModuleType, values: Mapping[str, Any], known: Call) -> Declared:
+def declared_by(module: ModuleType, values: Mapping[str, Any], known: ModelCall) -> Declared:
     """The inputs by calls with another value of each argument: a size that takes this value has its name.
 
     An argument on which a size depends in another way, as that behind a pool, is fixed.
@@ -142,7 +142,7 @@ def only(declared: Declared, names: Sequence[str]) -> Declared:
     )
 
 
-def gradients_of(module: ModuleType, known: Call, declared: Declared) -> ModelFunction:
+def gradients_of(module: ModuleType, known: ModelCall, declared: Declared) -> ModelFunction:
     """The function that computes the gradients of a task from what its `backward` hands over."""
     forward, made = getattr(module, FORWARD), getattr(module, GRADIENTS)
     with torch.device("meta"):
@@ -175,7 +175,7 @@ def gradients_of(module: ModuleType, known: Call, declared: Declared) -> ModelFu
     return ModelFunction("backward", call, found, given)
 
 
-def arguments_of_backward(made: Any, known: Call, incoming: torch.Tensor) -> tuple[Sequence[Any], list[str]]:  # noqa: ANN401  a class of the task
+def arguments_of_backward(made: Any, known: ModelCall, incoming: torch.Tensor) -> tuple[Sequence[Any], list[str]]:  # noqa: ANN401  a class of the task
     """What `backward` of a task hands to a submission, and of which inputs the submission returns the gradients."""
     for count in range(1, MOST_GRADIENTS):
         marks = [object() for _ in range(count)]

@@ -19,7 +19,7 @@ from kfuzz.callables.aten.table import write_operation
 from kfuzz.callables.aten.term import Term, Text, Writer
 from kfuzz.callables.torch.declared import CannotError
 from kfuzz.callables.torch.elements import OF_TYPE
-from kfuzz.callables.torch.shadows import Memory, Shadow
+from kfuzz.callables.torch.shadows import Shadow, Storages
 from kfuzz.callables.torch.storage import (
     are_whole,
     flat,
@@ -81,7 +81,7 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
         super().__init__()
         self.file, self.to = str(file.resolve()), RunWriter()
         self.narrow = narrow
-        self.memory = Memory(self.to)
+        self.memory = Storages(self.to)
         self.without_rule: dict[str, str] = {}
         """The operations that have none, by the names of their results."""
         self.rounded: set[int] = set()

@@ -26,7 +26,7 @@ class Shadow:
     """It holds none of the inputs' numbers, and nothing that was computed."""
 
 
-class Memory:
+class Storages:
     """The shadow of each storage, and the arrays that are stored with the formula."""
 
     def __init__(self, to: Writer) -> None:

@@ -11,20 +11,20 @@ from itertools import permutations
 from math import lcm
 from typing import Any
 
-Arguments = Mapping[str, Any]
-Shapes = Mapping[str, tuple[int, ...]]
+TaskArguments = Mapping[str, Any]
+TaskShapes = Mapping[str, tuple[int, ...]]
 SEED = "seed"
 MORE = tuple(1 << power for power in range(9))
 """By how much an argument grows, until the task takes it: a size may have to be even, or a multiple of 64."""
 LARGER = (2, 4)
 """By what it is multiplied besides: a size may be a number of blocks."""
 PARTS = re.compile(r"(\w+) // (\d+)")
-Probes = Mapping[str, Sequence[tuple[Arguments, Shapes]]]
+Probes = Mapping[str, Sequence[tuple[TaskArguments, TaskShapes]]]
 """For each argument the same data with only that one changed."""
 
 
 @dataclass
-class Sizes:
+class TaskSizes:
     """The dimensions of each tensor, as names, digits or expressions over names.
 
     `home`: the task's own size of each name. `multiples`: a number that divides every size of a name.
@@ -35,14 +35,14 @@ class Sizes:
     multiples: dict[str, int] = field(default_factory=dict)
 
 
-def growing(arguments: Arguments) -> Iterator[tuple[str, int]]:
+def growing(arguments: TaskArguments) -> Iterator[tuple[str, int]]:
     """The arguments that may be a size, with their values."""
     for name, value in arguments.items():
         if name != SEED and type(value) is int and value > 0:
             yield name, value
 
 
-def sizes_of(arguments: Arguments, shapes: Shapes, probes: Probes) -> Sizes:
+def sizes_of(arguments: TaskArguments, shapes: TaskShapes, probes: Probes) -> TaskSizes:
     """The dimensions of tensors of these shapes, by those of the same tensors with one argument changed."""
     lengths = {(name, axis): size for name, shape in shapes.items() for axis, size in enumerate(shape)}
     follows = {
@@ -56,7 +56,7 @@ def sizes_of(arguments: Arguments, shapes: Shapes, probes: Probes) -> Sizes:
         )
         for name, some in probes.items()
     }  # fmt: skip
-    found = Sizes()
+    found = TaskSizes()
     every = [(arguments, shapes), *(one for name, some in probes.items() if is_size[name] for one in some)]
     for (name, axis), size in lengths.items():
         free = [one for one in follows[name, axis] if is_size[one]]
@@ -78,13 +78,16 @@ def sizes_of(arguments: Arguments, shapes: Shapes, probes: Probes) -> Sizes:
     return found
 
 
-def length_at(place: tuple[str, int], probe: tuple[Arguments, Shapes]) -> int:
+def length_at(place: tuple[str, int], probe: tuple[TaskArguments, TaskShapes]) -> int:
     name, axis = place
     return probe[1][name][axis]
 
 
 def texts_for(
-    place: tuple[str, int], free: Sequence[str], arguments: Arguments, every: Sequence[tuple[Arguments, Shapes]]
+    place: tuple[str, int],
+    free: Sequence[str],
+    arguments: TaskArguments,
+    every: Sequence[tuple[TaskArguments, TaskShapes]],
 ) -> Iterator[str]:
     """The expressions over these arguments that are the size at a place in each of these shapes."""
     size = length_at(place, every[0])
@@ -97,7 +100,7 @@ def texts_for(
             yield text
 
 
-def candidates(free: Sequence[str], arguments: Arguments, size: int) -> Iterator[str]:
+def candidates(free: Sequence[str], arguments: TaskArguments, size: int) -> Iterator[str]:
     """The expressions to try for a size that follows from these arguments, the plainest first."""
     yield from free
     for one in free:

@@ -29,7 +29,7 @@ from kfuzz.callables.torch.task_data import (
     view_text,
 )
 from kfuzz.callables.torch.task_functions import TaskFunctions, functions_of
-from kfuzz.callables.torch.task_sizes import LARGER, MORE, Sizes, growing, sizes_of
+from kfuzz.callables.torch.task_sizes import LARGER, MORE, TaskSizes, growing, sizes_of
 
 ARGS = re.compile(r"^\s*-\s*(\{.*\})\s*$")
 HALVES = (torch.float16, torch.bfloat16)
@@ -69,22 +69,22 @@ class Example:
     tensors: Mapping[str, torch.Tensor]
     below: Mapping[str, int]
 
-    def shapes(self, orders: "Orders") -> dict[str, tuple[int, ...]]:
+    def shapes(self, orders: "AxisOrders") -> dict[str, tuple[int, ...]]:
         """The shape of each tensor, as it lies in memory."""
         return {name: tuple(one.shape[axis] for axis in orders[name]) for name, one in self.tensors.items()}
 
 
-Orders = Mapping[str, tuple[int, ...]]
+AxisOrders = Mapping[str, tuple[int, ...]]
 """For each tensor its axes, from the one with the largest step to that with the smallest."""
 
 
 @dataclass(frozen=True)
-class Problem:
+class TaskProblem:
     """A test, and what other arguments say of its data: sizes, memory for answers, bounds of integers, numbers."""
 
     one: Example
-    sizes: Sizes
-    orders: Orders
+    sizes: TaskSizes
+    orders: AxisOrders
     scratch: tuple[str, ...]
     below: Mapping[str, str]
     numbers: tuple[str, ...]
@@ -154,7 +154,7 @@ def task_of(module: ModuleType, reference: Callable[..., Any], tests: Sequence[M
     )
 
 
-def first_problem(functions: TaskFunctions, tests: Sequence[Mapping[str, Any]]) -> Problem:
+def first_problem(functions: TaskFunctions, tests: Sequence[Mapping[str, Any]]) -> TaskProblem:
     """The smallest test whose data says what each tensor is for; the error is that of the last one."""
     failed: Exception | None = None
     for test in tests:
@@ -168,7 +168,9 @@ def first_problem(functions: TaskFunctions, tests: Sequence[Mapping[str, Any]]) 
     raise failed
 
 
-def problem_of(one: Example, scratch: tuple[str, ...], probes: Mapping[str, list[Example]], large: Example) -> Problem:
+def problem_of(
+    one: Example, scratch: tuple[str, ...], probes: Mapping[str, list[Example]], large: Example
+) -> TaskProblem:
     """What the data with other arguments says of a test's data."""
     orders = {name: order_in_memory(of) for name, of in large.tensors.items()}  # an axis of one element has any step
     shapes = {name: [(of.arguments, of.shapes(orders)) for of in some] for name, some in probes.items()}
@@ -181,7 +183,7 @@ def problem_of(one: Example, scratch: tuple[str, ...], probes: Mapping[str, list
         names = (name for name in sizes.home if name in one.arguments)
         same = [name for name in names if all(found == [of[name]] for of, found in values)]
         numbers.append(same[0] if same else str(number))
-    return Problem(one, sizes, orders, scratch, below, tuple(numbers))
+    return TaskProblem(one, sizes, orders, scratch, below, tuple(numbers))
 
 
 def example(functions: TaskFunctions, arguments: Mapping[str, Any]) -> Example:
@@ -236,7 +238,7 @@ def drawn_integers() -> Iterator[dict[int, int]]:
         torch.randint = own
 
 
-def limit_text(name: str, one: Example, probes: Mapping[str, Sequence[Example]], sizes: Sizes) -> str:
+def limit_text(name: str, one: Example, probes: Mapping[str, Sequence[Example]], sizes: TaskSizes) -> str:
     """The number that integers are below, or the size with which it grows."""
     most = one.below[name]
     for size, some in probes.items():

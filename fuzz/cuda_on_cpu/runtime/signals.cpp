@@ -48,7 +48,7 @@ void note_block_start() { ++watch.blocks_begun; }
 static uint64_t count_unwritten() {
   constexpr uint64_t most = 4 << 20;
   uint64_t count = 0;
-  if (run->is_program || is_vast(*run)) return 0;
+  if (run->is_program || is_vast(*run) || in_host()) return watch.unwritten_before;  // the host cannot read arrays
   for (uint32_t i = 0; i < run->job_buffer_count; i++) {
     const Buffer &b = run->buffers[i];
     if (!(b.flags & is_output) || b.flags & (has_content | is_initialised | is_freed | is_in_turns) || !b.address) continue;
