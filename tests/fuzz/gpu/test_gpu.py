@@ -1,6 +1,7 @@
 """The gpu device on a real GPU: what it must name, and what it must never accuse."""
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,6 +20,7 @@ from kfuzz.devices import Buffer, ClaimError, Finding, Job, Outcome, Probe, Step
 from kfuzz.gpu.device import GpuDevice
 from kfuzz.oracle.elements import F32
 from kfuzz.search.choose import seed_of
+from kfuzz.search.scale import BUDGET
 from kfuzz.trials.trial import Trial, run_trial
 
 pytestmark = pytest.mark.gpu
@@ -242,10 +244,9 @@ def test_four_faults_among_a_thousand_good_trials_are_four_findings(gpu: GpuDevi
 
 @pytest.mark.parametrize("kernel", kernels(broken=False))
 def test_a_correct_kernel_is_kept_with_every_tune_value(gpu: GpuDevice, kernel: Kernel) -> None:
-    least = {name: axis.lo for name, axis in kernel.axes.items()}
+    """But for launches that take only more elements than ordinary trials have: large ones try these."""
     every = (dict(zip(kernel.tune, values, strict=True)) for values in itertools.product(*kernel.tune.values()))
-    claimed = [tune for tune in every if not kernel.where or kernel.where.near({**least, **tune}, tuple(kernel.axes))]
-    left = Counter({tuple(tune.values()): CASES_A_TUNE for tune in claimed})
+    left = Counter({tuple(tune.values()): CASES_A_TUNE for tune in every if least_elements(kernel, tune) <= BUDGET})
     for index in itertools.count(1):
         case = attempt_of(kernel, 11, index).case
         for tune in kernel.tunes(kernel.axes_of(case.arrays)):
@@ -255,6 +256,13 @@ def test_a_correct_kernel_is_kept_with_every_tune_value(gpu: GpuDevice, kernel: 
                 assert trial.defects == (), text_of(trial)
         if not +left:
             return
+
+
+def least_elements(kernel: Kernel, tune: dict[str, int]) -> float:
+    """The product of the least axes that a launch takes; infinite if there are none."""
+    least = {name: axis.lo for name, axis in kernel.axes.items()}
+    found = kernel.where.near({**least, **tune}, tuple(kernel.axes)) if kernel.where else least
+    return math.prod(found[name] for name in kernel.axes) if found else math.inf
 
 
 @pytest.mark.parametrize("kernel", kernels(broken=True))
