@@ -6,6 +6,7 @@ of which the outer end is taken, are certain. kfuzz trusts numpy's exp, log, ...
 """
 
 import math
+import warnings
 from collections.abc import Callable
 from functools import partial
 from operator import methodcaller
@@ -165,12 +166,23 @@ class FloatEnds:
         return np.asarray(np.exp(np.asarray(exponent, dtype=self.dtype)) * (1 + self.dtype(16 * self.eps)))
 
 
+def _as_long(ball: arb, is_upper: bool) -> np.longdouble:
+    """The middle of a ball; of one nearer to 0 than any long double, the end that lies outwards."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # numpy calls it an overflow
+        made = np.longdouble(ball.str(30, radius=False))
+    if made == 0 and (ball > 0 if is_upper else ball < 0):
+        return np.finfo(np.longdouble).smallest_subnormal * (1 if is_upper else -1)
+    return made
+
+
 def _erf_of_long(name: str, lo: Reals, hi: Reals) -> Pair:
     """Compute erf or erfc of long doubles by arb: numpy has neither, and the C library's is for doubles."""
     balls = BallEnds()
     with ctx.workprec(100):
         below, above = balls.function(name, balls.convert(lo), balls.convert(hi))
-    below, above = (np.asarray([np.longdouble(v.str(30, radius=False)) for v in e.ravel()]) for e in (below, above))
+    below = np.asarray([_as_long(v, is_upper=False) for v in below.ravel()])
+    above = np.asarray([_as_long(v, is_upper=True) for v in above.ravel()])
     e = LONG_ERF
     below, above = below.reshape(lo.shape), above.reshape(hi.shape)
     return below - np.abs(below) * e, above + np.abs(above) * e
