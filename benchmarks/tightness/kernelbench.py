@@ -6,7 +6,7 @@ FOLDER holds level1, level2, ...; it is only read. Each problem's sizes are made
 sizes: the smallest of a few limits at which the problem runs. A network with more weights than MOST_WEIGHTS also gets
 fewer channels, and level 4's models are small ones with random weights. A problem is judged if its formula has no
 operation without a rule, if torch's own answers in float32 and float64 lie inside, and if at least one element was
-judged.
+judged. Long, since a problem, its smaller sizes and its judgement are one process's work.
 """
 
 import argparse

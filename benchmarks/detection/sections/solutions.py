@@ -63,7 +63,7 @@ def on_card(checked: Iterable[Record]) -> Lines:
         "torch built these with nvcc, gave them the inputs of the problem's `get_inputs` at the problem's own sizes,",
         "and computed the problem's model in float64, with the same weights. The error is |y - exact| / |exact| in",
         "2-norms, as a multiple of that of torch in float32. *accepted*: by the benchmark's own test, allclose with",
-        "1e-2. Usual inputs do not show what goes wrong for other values, in other orders of threads, or outside of",
+        "1e-4. Usual inputs do not show what goes wrong for other values, in other orders of threads, or outside of",
         "an array.",
     )
     rows = []

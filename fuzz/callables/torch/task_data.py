@@ -85,7 +85,7 @@ def names_of(tops: Sequence[str], data: Any) -> list[str]:  # noqa: ANN401  as a
 
 
 def as_name(key: str, container: str) -> str:
-    """A key as a name; that of its container with a number cannot be told apart and stands before it."""
+    """A key as a name; that of its container with a number is the same text, and stands before it."""
     made = re.sub(r"\W", "_", key)
     return made if made.isidentifier() else f"{container}_{made}"
 

@@ -53,7 +53,7 @@ def lost_in_sums(N: BandSystem, *values: Quantity) -> Reals | float:
     """What underflow costs if a factor of a whole sum is multiplied with a factor of each of its terms instead."""
     lost: Reals | float = 0.0
     for one in values:
-        if one.name and one.how[:1] != ("mul",) and np.ndim(one.slack):
+        if one.name and one.how[:1] != ("mul",) and np.ndim(one.slack):  # sums have names; products say so in `how`
             lost = lost + N.tiny * one.slack
     return lost
 
