@@ -13,19 +13,27 @@ import argparse
 import ast
 import hashlib
 import json
+import math
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from benchmarks.measurement import Figures, records
 
 SEED = 7
+TO_REPORT = 20
+"""Seconds for a campaign that is stopped to write its report."""
 PLACE = re.compile(r"(?<![\w.])/[^\s:'\"]*/(?=[^\s/])")
 """The folder of a file, which is another one on each machine."""
 LONGEST_REASON = 240
@@ -86,7 +94,13 @@ def read_list(path: Path) -> list[Solution]:
 
 
 def fuzz(problem: Path, solutions: Sequence[Solution], options: argparse.Namespace) -> list[Outcome]:
-    """Run a campaign of some solutions of one problem; its report and its cases stay in a folder."""
+    """Run a campaign of some solutions of one problem; its report and its cases stay in a folder.
+
+    Nothing comes back of a campaign that `until` stops.
+    """
+    seconds = min(options.seconds * len(solutions), options.until - time.monotonic())
+    if seconds <= 0:
+        return []
     own = options.keep / f"{solutions[0].key}.campaign"
     shutil.rmtree(own, ignore_errors=True)
     (own / "answers").mkdir(parents=True)
@@ -99,12 +113,23 @@ def fuzz(problem: Path, solutions: Sequence[Solution], options: argparse.Namespa
     with (own / "said.txt").open("w", encoding="utf-8") as said:
         process = subprocess.Popen(words, cwd=own, stdout=said, stderr=subprocess.STDOUT, start_new_session=True)
         try:
-            process.wait(options.seconds * len(solutions))
+            process.wait(seconds)
         except subprocess.TimeoutExpired:
-            process.terminate()  # kfuzz keeps what it found so far
-            process.wait()
+            stop(process)
+            if time.monotonic() >= options.until:
+                return []
     known = json.loads(report.read_text(encoding="utf-8")) if report.is_file() else {"kernels": [], "unusable": []}
     return [outcome_in(known, one, own) for one in solutions]
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """End a campaign, which keeps what it found so far, and every process of it."""
+    process.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(TO_REPORT)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def outcome_in(report: dict[str, Any], solution: Solution, own: Path) -> Outcome:
@@ -141,13 +166,18 @@ def is_python(path: Path) -> bool:
     return True
 
 
+def batched(every: Sequence[Solution], size: int) -> Iterator[Sequence[Solution]]:
+    return (every[n : n + size] for n in range(0, len(every), size))
+
+
 def fuzz_rest(every: Sequence[Solution], options: argparse.Namespace) -> None:
     """Fuzz the solutions whose outcome is not kept yet, some of one problem together."""
     groups: dict[bytes, list[Solution]] = {}
     for one in every:
         if not (options.keep / f"{one.key}.json").is_file():
             groups.setdefault(one.problem.read_bytes(), []).append(one)
-    parts = [of[n : n + options.together] for of in groups.values() for n in range(0, len(of), options.together)]
+    rounds = zip_longest(*(batched(of, options.together) for of in groups.values()))
+    parts = [part for one in rounds for part in one if part]  # some of each problem, if there is no time for all
 
     def run(part: list[Solution]) -> None:
         for found in fuzz(part[0].problem, part, options):
@@ -168,8 +198,10 @@ def measure(arguments: Sequence[str]) -> Figures:
     parser.add_argument("--seconds", type=float, default=300, help="stop a campaign after this time for each solution")
     parser.add_argument("--together", type=int, default=8, help="so many solutions of a problem in one campaign")
     parser.add_argument("--jobs", type=int, default=1, help="so many campaigns at a time")
+    parser.add_argument("--stop", type=float, default=math.inf, help="stop all of them after this time")
     parser.add_argument("--only-kept", action="store_true", help="measure nothing: use what is kept")
     options = parser.parse_args(arguments)
+    options.until = time.monotonic() + options.stop
     options.keep = options.keep.resolve()
     options.keep.mkdir(parents=True, exist_ok=True)
     every = [one for one in read_list(options.list) if re.search(options.only, one.key)]
