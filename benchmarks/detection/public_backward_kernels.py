@@ -1,18 +1,21 @@
 """Judge the gradient kernels of llm.c by the claims in public_backward/, one by one.
 
-    python -m benchmarks.detection.public_backward_kernels LLM_C [--device cpu|gpu] [--cases N] [--only NAME]
+    python -m benchmarks.detection.public_backward_kernels LLM_C [--device cpu|gpu] [--cases N] [--only NAME] [--jobs N]
 
 LLM_C is a checkout of github.com/karpathy/llm.c. The first line of each claim names a file of dev/cuda/ and the
 functions that are taken from it. They are put into a kernel file with the claim, in a temporary folder or in that of
-`--keep`, and `kfuzz fuzz` runs it with seeds 1, 2 and 3. Exit code 1 if a kernel is broken or does not run;
-docs/found.md has the one that is.
+`--keep`, and `kfuzz fuzz` runs it with seeds 1, 2 and 3, each campaign in one process. Exit code 1 if a kernel is
+broken or does not run; docs/found.md has the one that is.
 """
 
 import argparse
+import os
 import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 CLAIMS = Path(__file__).parent / "public_backward"
@@ -47,31 +50,49 @@ def kernel_file(claim: Path, checkout: Path) -> str:
     return f"// {claim.stem} of llm.c.\n//\n// /// kernel\n{lines}// ///\n\n{PRELUDE}\n{body}"
 
 
+def run_campaign(file: Path, seed: int, options: Sequence[str]) -> bool:
+    """Fuzz a kernel file with one seed, print what it says in one line, and return whether it is kept."""
+    corpus = file.parent / "corpus" / f"{file.stem}_{seed}"
+    command = [
+        sys.executable,
+        "-m",
+        "kfuzz",
+        "fuzz",
+        str(file),
+        "--seed",
+        str(seed),
+        "--jobs",
+        "1",
+        "--corpus",
+        str(corpus),
+    ]
+    done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+    said = "; ".join(one[0] for one in SAID.finditer(done.stdout)) or done.stderr.strip()[-200:]
+    print(f"{file.stem}, seed {seed}: {said}", flush=True)
+    return done.returncode == 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkout", type=Path, metavar="LLM_C")
     parser.add_argument("--device", default="cpu", choices=("cpu", "gpu"))
     parser.add_argument("--cases", type=int, default=100)
     parser.add_argument("--only", default="", help="claims whose names begin so")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="campaigns at once")
     parser.add_argument("--keep", type=Path, help="where the kernel files stay")
     asked = parser.parse_args()
-    is_wrong = False
+    options = ("--device", asked.device, "--max-cases", str(asked.cases))
     with tempfile.TemporaryDirectory() as temporary:
         folder = asked.keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         for op in CLAIMS.glob("*.py"):
             (folder / op.name).write_bytes(op.read_bytes())
-        for claim in sorted(CLAIMS.glob(f"{asked.only}*.toml")):
-            file = folder / f"{claim.stem}.cu"
-            file.write_text(kernel_file(claim, asked.checkout), encoding="utf-8")
-            for seed in SEEDS:
-                command = [sys.executable, "-m", "kfuzz", "fuzz", str(file), "--device", asked.device, "--corpus",
-                           str(folder / "corpus"), "--max-cases", str(asked.cases), "--seed", str(seed)]  # fmt: skip
-                done = subprocess.run(command, capture_output=True, text=True, check=False)
-                said = "; ".join(one[0] for one in SAID.finditer(done.stdout)) or done.stderr.strip()[-200:]
-                print(f"{claim.stem}, seed {seed}: {said}", flush=True)
-                is_wrong |= done.returncode != 0
-    return int(is_wrong)
+        files = [folder / f"{claim.stem}.cu" for claim in sorted(CLAIMS.glob(f"{asked.only}*.toml"))]
+        for file in files:
+            file.write_text(kernel_file(CLAIMS / f"{file.stem}.toml", asked.checkout), encoding="utf-8")
+        with ThreadPoolExecutor(asked.jobs) as pool:
+            kept = list(pool.map(lambda one: run_campaign(*one, options), ((f, s) for s in SEEDS for f in files)))
+    return int(not all(kept))
 
 
 if __name__ == "__main__":
