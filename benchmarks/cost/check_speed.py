@@ -1,16 +1,19 @@
 """Measure the cost of checking every access: `python -m benchmarks.cost measure check_speed`.
 
 It runs every correct kernel at sizes at which a run takes milliseconds, and compares the time of a run in which every
-access is checked with one in which no access is; it also counts the accesses checked per second. Use idle cores.
+access is checked with one in which no access is; it also counts the accesses checked per second. Use idle cores. The
+order is mixed, so that the kernels of a run of --for SECONDS are a fair sample.
 """
 
 import argparse
+import hashlib
 import math
 import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -52,14 +55,24 @@ def measure(options: Sequence[str]) -> Figures:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=1, help="kernels that are measured side by side")
     parser.add_argument("--only", default="", help="kernels whose names begin so")
+    parser.add_argument(
+        "--for", dest="limit", type=float, default=math.inf, help="start no kernel after so many seconds"
+    )
     chosen = parser.parse_args(options)
     names = [one.name for one in discover() if one.broken is None and one.name.startswith(chosen.only)]
-    costs = []
+    names.sort(key=lambda name: hashlib.sha256(name.encode()).digest())
+    costs, last = list[Cost](), time.monotonic() + chosen.limit
     with ProcessPoolExecutor(chosen.jobs, max_tasks_per_child=1) as pool:
-        for one in pool.map(cost_of, names):
+        for one in filter(None, pool.map(partial(cost_before, last), names)):
             print(one, file=sys.stderr, flush=True)
             costs.append(one)
-    return Figures({"turns": REPEATS}, {"kernels": records(sorted(costs, key=lambda one: -one.ratio))})
+    numbers = {"turns": REPEATS, "chosen": len(names)}
+    return Figures(numbers, {"kernels": records(sorted(costs, key=lambda one: -one.ratio))})
+
+
+def cost_before(last: float, name: str) -> Cost | None:
+    """The cost of one kernel, if it is not too late to begin."""
+    return cost_of(name) if time.monotonic() < last else None
 
 
 def cost_of(name: str) -> Cost:

@@ -8,6 +8,7 @@ kept results.
 """
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -15,11 +16,14 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from benchmarks.measurement import Figures, Record
 from kfuzz.gpu import driver, nvidia, sanitizer
+from kfuzz.programs.check import Server
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "helpers"))
 import early_cases
@@ -73,17 +77,29 @@ def pairs(files: Sequence[str]) -> Iterator[Pair]:
 
 def on_cpu() -> dict[str, Record]:
     """The seeds of which the wrong case has an error of its kind, and those of which the right one has a finding."""
-    found = {}
-    with tempfile.TemporaryDirectory(prefix="kfuzz-pairs-") as place:
-        for file in (EARLY, *HOPPER, *BLACKWELL):
-            (folder := Path(place) / file).mkdir()
-            program = program_runs.built(folder, str(planted_jobs.PLANTED / f"{file}.cu"))
-            for pair in pairs([file]):
-                wanted = planted_jobs.expected_if(file, pair.mark)
-                seen = [wanted in planted_cases.examine(program, *pair.wrong, seed=seed)[0] for seed in SEEDS]
-                accused = [bool(planted_cases.examine(program, *pair.right, seed=seed)[1]) for seed in SEEDS]
-                found[pair.title] = {"seeds": sum(seen), "accused": sum(accused)}
-                print(f"{pair.title}: {found[pair.title]}", file=sys.stderr, flush=True)
+    with (
+        tempfile.TemporaryDirectory(prefix="kfuzz-pairs-") as place,
+        ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool,
+    ):
+        files = (EARLY, *HOPPER, *BLACKWELL)
+        programs = dict(zip(files, pool.map(partial(built_for_cpu, Path(place)), files), strict=True))
+        every = list(pairs(files))
+        return dict(pool.map(lambda pair: (pair.title, checked(programs[pair.file], pair)), every))
+
+
+def built_for_cpu(place: Path, file: str) -> Path:
+    (place / file).mkdir()
+    return program_runs.built(place / file, str(planted_jobs.PLANTED / f"{file}.cu"))
+
+
+def checked(program: Path, pair: Pair) -> Record:
+    """In how many seeds kfuzz finds the bug, and in how many it accuses the right case."""
+    wanted = planted_jobs.expected_if(pair.file, pair.mark)
+    with closing(Server()) as server:
+        seen = [wanted in planted_cases.examine(program, *pair.wrong, seed=seed, by=server)[0] for seed in SEEDS]
+        accused = [bool(planted_cases.examine(program, *pair.right, seed=seed, by=server)[1]) for seed in SEEDS]
+    found = {"seeds": sum(seen), "accused": sum(accused)}
+    print(f"{pair.title}: {found}", file=sys.stderr, flush=True)
     return found
 
 

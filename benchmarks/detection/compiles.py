@@ -1,27 +1,32 @@
 """Count the CUDA files of public repositories that compile for the cpu device.
 
-    python -m benchmarks.detection measure compiles FOLDER [--before FOLDER] [--jobs 2] [--every N] [--only WORD]
+    python -m benchmarks.detection measure compiles FOLDER [--before FOLDER] [--jobs 2] [--keep FILE] [--only WORD]
 
 FOLDER holds checkouts as for ptx_coverage.py, and the headers of apache-tvm-ffi as apache+tvm-ffi/include. A file is
 translated as `kfuzz nvcc -c` does it, with the options of its project; then g++ checks all of it and instantiates its
 templates, and writes no code. A file that includes PyTorch has kfuzz's version of it, as `kfuzz fuzz` has. Each file
-has so many seconds and gigabytes. --before is a folder with an older kfuzz, which compiles the same files. Keeps one
-line a file: what came of it, and the first reason.
+has so many seconds and gigabytes. --before is a folder with an older kfuzz, which compiles the same files. The result
+has one line a file: its outcome, and the first reason. The order is mixed, so that a run of --for SECONDS has a fair
+sample, and the next run with the same --keep goes on.
 """
 
 import argparse
+import hashlib
 import itertools
 import json
+import math
 import os
 import re
 import resource
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from benchmarks.measurement import Figures, Record
@@ -204,23 +209,43 @@ def measure(arguments: Sequence[str]) -> Figures:
     words.add_argument("--jobs", type=int, default=os.cpu_count())
     words.add_argument("--every", type=int, default=1, help="only every so many-th file of a repository")
     words.add_argument("--only", default="", help="only files with this in their path")
+    words.add_argument("--keep", type=Path, help="keep each outcome in this file, and use those in it")
+    words.add_argument("--for", dest="limit", type=float, default=math.inf, help="start no file after so many seconds")
     asked = words.parse_args(arguments)
-    folder = asked.folder.resolve()
+    folder, last = asked.folder.resolve(), time.monotonic() + asked.limit
+    kept = outcomes_in(asked.keep) if asked.keep and asked.keep.is_file() else {}
     files = list(chosen_files(folder, asked.every, asked.only))
+    files.sort(key=lambda one: hashlib.sha256(str(one[1].relative_to(folder)).encode()).digest())
+    ways = {"now": None, **({"before": asked.before.resolve()} if asked.before else {})}
+
+    def outcome(way: str, project: Project, file: Path) -> tuple[str, Record] | None:
+        place = (way, project.name, str(file.relative_to(folder / project.folder)))
+        if place not in kept and time.monotonic() > last:
+            return None
+        return way, kept.get(place) or keep(asked.keep, way, ask(folder, project, file, ways[way]))
+
     with ThreadPoolExecutor(asked.jobs) as pool:
-        made = list(pool.map(lambda one: said(ask(folder, *one, None)), files))
-        old = asked.before and asked.before.resolve()
-        older = list(pool.map(lambda one: said(ask(folder, *one, old)), files)) if old else []
-    before = {(one["repository"], one["file"]): one["outcome"] for one in older}
-    every = [{**one, "before": before.get((one["repository"], one["file"]))} for one in made]
+        every = [one for way in ways for one in pool.map(partial(outcome, way), *zip(*files, strict=True))]
+    made = {(way, one["repository"], one["file"]): one for way, one in filter(None, every)}
+    old = {key[1:]: one["outcome"] for key, one in made.items() if key[0] == "before"}
     return Figures(
-        {"first": FIRST, "seconds": SECONDS, "gigabytes": GIGABYTES, "every": asked.every, "every_alike": EVERY_ALIKE},
-        {"files": every},
+        {"first": FIRST, "seconds": SECONDS, "gigabytes": GIGABYTES, "chosen": len(files), "every_alike": EVERY_ALIKE},
+        {"files": [{**one, "before": old.get(key[1:])} for key, one in sorted(made.items()) if key[0] == "now"]},
     )
 
 
-def said(one: Record) -> Record:
-    print(*one.values(), sep="\t", file=sys.stderr, flush=True)
+def outcomes_in(file: Path) -> dict[tuple[str, str, str], Record]:
+    """What --keep has kept: the way, the repository and the file, and the record."""
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    return {(way, one["repository"], one["file"]): one for way, one in rows}
+
+
+def keep(file: Path | None, way: str, one: Record) -> Record:
+    """Print an outcome, and add it to the file."""
+    print(way, *one.values(), sep="\t", file=sys.stderr, flush=True)
+    if file:
+        with file.open("a", encoding="utf-8") as out:
+            out.write(json.dumps([way, one]) + "\n")
     return one
 
 
@@ -233,7 +258,8 @@ def count(files: Sequence[Record]) -> list[Record]:
         before = Counter(one["before"] for one in mine)
         rows.append({
             "name": project.name, "commit": project.commit, "files": len(mine),
-            **{name: outcomes[name] for name in OUTCOMES}, "before": None if before[None] else before["compiles"],
+            **{name: outcomes[name] for name in OUTCOMES},
+            "older": len(mine) - before[None], "before": before["compiles"],
         })  # fmt: skip
     return rows
 

@@ -9,7 +9,7 @@ from program_runs import server
 
 from kfuzz.devices import Finding
 from kfuzz.programs.build import load_program
-from kfuzz.programs.check import CheckedProgram
+from kfuzz.programs.check import CheckedProgram, Server
 
 CASE = re.compile(r"(?:(?<!define )\b(?:CASE|PAIR)\(|\{\")(\w+)\"?, [\d{a-z]")
 
@@ -33,9 +33,11 @@ def by_turns(cases: list[tuple[str, str]]) -> list[object]:
     ]
 
 
-def examine(program: Path, *words: str, seed: int = 1) -> tuple[set[Mark], list[Finding], str]:
-    """The errors of a program, its findings, and what it printed."""
-    one = CheckedProgram(load_program(program), (str(program), *words), 60.0, server(), lambda _: None)
+def examine(
+    program: Path, *words: str, seed: int = 1, by: Server | None = None
+) -> tuple[set[Mark], list[Finding], str]:
+    """The errors of a program, its findings, and what it printed; `by` runs it, or the server of all tests."""
+    one = CheckedProgram(load_program(program), (str(program), *words), 60.0, by or server(), lambda _: None)
     findings = list(one.examine(3, seed=seed).findings)
     output = {run.output if isinstance(run.output, str) else run.output.decode() for run in one.printed}
     return {(found.severity, found.kind, found.line or 0) for found in findings}, findings, "".join(sorted(output))

@@ -15,10 +15,12 @@ COLUMNS = ("kernel", "sizes", "fast, ms", "checked, ms", "times", "accesses, mil
 def show(made: Measurement) -> Lines:
     every = made.table("kernels")
     ratios, busy = [one["ratio"] for one in every], [one["rate"] for one in every if one["accesses"] >= BUSY]
+    kernels = made.figures.numbers.get("chosen", len(every))
+    sample = f"The {len(every)} kernels are a random sample of {kernels}." if len(every) < kernels else ""
     within, fast = sum(one <= AIM for one in ratios), sum(one >= RATE for one in busy)
     yield from text(
         "The time of a run in which every access is checked, compared with one in which no access is: the least of",
-        f"{made['turns']} turns each. An access is a load, store or atomic of a thread.",
+        f"{made['turns']} turns each. An access is a load, store or atomic of a thread. {sample}".rstrip(),
     )
     yield from text(
         f"{within} of {len(every)} kernels take at most {AIM:g} times as long; the median is {median(ratios):.1f}",

@@ -16,9 +16,10 @@ COLUMNS = (
     "error",
     "out of time",
     "out of memory",
-    "compiled before",
+    "tried before",
+    "compiled",
 )
-NUMBERS = ("files", *OUTCOMES, "before")
+NUMBERS = ("files", *OUTCOMES, "older", "before")
 SHOWN = 25
 """Reasons that have a line of their own."""
 HEADER = re.compile(r"([\w./-]+): No such file or directory")
@@ -27,17 +28,16 @@ HEADER = re.compile(r"([\w./-]+): No such file or directory")
 def show(made: Measurement) -> Lines:
     files = made.table("files")
     rows = count(files)
-    total = {"name": "**all**", "commit": "", **{name: sum(one[name] or 0 for one in rows) for name in NUMBERS}}
-    if any(one["before"] is None for one in rows):
-        total["before"] = None
+    total = {"name": "**all**", "commit": "", **{name: sum(one[name] for one in rows) for name in NUMBERS}}
     yield from table(
-        "llrrrrrrr", COLUMNS, ([one[name] for name in ("name", "commit", *NUMBERS)] for one in [*rows, total])
+        "llrrrrrrrr", COLUMNS, ([one[name] for name in ("name", "commit", *NUMBERS)] for one in [*rows, total])
     )
-    sample = f"Every {made['every']}th file was looked at. " if made["every"] > 1 else ""
+    sample = f"A random sample of {len(files)} of {made['chosen']} files. " if len(files) < made["chosen"] else ""
     yield from text(
         f"{sample}A file *compiles* if kfuzz translates all of it and g++ accepts the result, with all templates",
         "that it instantiates. *Refused*: kfuzz names something that the cpu device lacks. The limits of a file",
-        f"are {made['seconds']} s and {made['gigabytes']} GB. *Before* is commit {made['first']}. The files of",
+        f"are {made['seconds']} s and {made['gigabytes']} GB. *Before*, in the two last columns, is commit",
+        f"{made['first']}, which tried fewer files if time ran out. The files of",
         f"flash-attention are those of its folder `hopper`, of its instantiations every {made['every_alike']}th;",
         "those of flashinfer are those of `csrc`, those of TransformerEngine of `transformer_engine`. The most",
         "frequent reasons:",
