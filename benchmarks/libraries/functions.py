@@ -25,7 +25,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kfuzz.callables.libraries import libraries as known_libraries
 from kfuzz.views.upstream import written
 
 FOLDER = Path(__file__).parents[2] / "tests" / "data" / "library_functions" / "floats"
@@ -37,8 +36,6 @@ RANGES = {"f32": "[-3.4e38, 3.4e38]", "bf16": "[-3.38e38, 3.38e38]", "f16": "[-6
 KNOWN = ("numpy", "torch", "jax", "ml_dtypes", "cupy", "cupyx", "triton")
 """kfuzz imports a file with other modules once more to learn whose arrays it takes; the claim says so already. By these
 it knows the arithmetic: CuPy's kernels read denormals as 0."""
-CHOOSES_AT_ZERO = frozenset(("entr", "xlogy"))
-"""Functions whose formula asks whether x is 0, which a library that flushes denormals may answer in two ways."""
 IN_SIXTEEN_BITS = frozenset((
     "soft_margin", "elu", "celu", "selu", "softsign", "hardsigmoid", "hardswish", "sinh", "cosh", "asinh", "atanh",
     "logit", "log_cosh", "entr", "sinc", "reciprocal", "slope_of_sigmoid", "slope_of_tanh", "slope_of_silu",
@@ -52,7 +49,6 @@ IN_FLOAT32 = (
     "not tried in float32: no error of the function is documented there, and another formula of it would be accused; "
     "in 16 bits one rounding is allowed"
 )
-AT_ZERO = "not tried: its formula asks whether x is 0, and the library may read a denormal as 0"
 
 
 @dataclass(frozen=True)
@@ -115,11 +111,6 @@ class Library:
         """Those that are not judged."""
         return (one for one in self._every() if one.left_out)
 
-    def flushes(self, element: str) -> bool:
-        """Whether it may read a denormal of a type as 0."""
-        arithmetic = known_libraries()[self.words.get("arrays", "numpy")].arithmetic
-        return arithmetic.ftz or element in arithmetic.flushed
-
     def _every(self) -> Iterator["Function"]:
         for shape, calls in self.words.items():
             if shape not in (*KEYS, *ALSO):
@@ -148,9 +139,8 @@ class Function:
     @property
     def left_out(self) -> str:
         """Why it is not judged; empty if it is."""
-        if self.element == "f32" and self.name in IN_SIXTEEN_BITS and self.shape != "rows":
-            return IN_FLOAT32
-        return AT_ZERO if self.name in CHOOSES_AT_ZERO and self.of.flushes(self.element) else ""
+        is_not_tried = self.element == "f32" and self.name in IN_SIXTEEN_BITS and self.shape != "rows"
+        return IN_FLOAT32 if is_not_tried else ""
 
     @property
     def call(self) -> str:

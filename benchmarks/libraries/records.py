@@ -3,6 +3,7 @@
 Knows claims and results; it tries nothing.
 """
 
+import ast
 import hashlib
 import json
 import re
@@ -20,7 +21,7 @@ HERE = Path(__file__).parent
 JUDGING, EXACT = HERE / "judging.py", HERE / "exact_values.py"
 """What grades an answer, and what computes it a second time."""
 ROW = re.compile(r'^    "(\w+)": .*\n', re.MULTILINE)
-"""A function's row in a table of EXACT. Those of other functions are no part of its rule."""
+"""A function's row in a table of EXACT or of an op. Those of other functions are no part of what it is judged by."""
 KFUZZ = (HERE.parents[1] / "fuzz", HERE.parents[1] / "oracle")
 OP = re.compile(r'^# op = "(/.*)"$', re.MULTILINE)
 WORDS = {
@@ -115,8 +116,34 @@ class Records:
 @cache
 def rule_of(name: str) -> str:
     """The digest of what grades the answers of a function, and computes them a second time."""
-    exact = ROW.sub(lambda row: row[0] if row[1] == name else "", EXACT.read_text(encoding="utf-8"))
+    exact = part_of(EXACT.read_text(encoding="utf-8"), name)
     return digest([JUDGING.read_bytes(), exact.encode()])
+
+
+def part_of(text: str, name: str) -> str:
+    """The code that a function's row of a file needs: no row of another function, and nothing that only those use."""
+    used = loaded(ast.parse(text).body)
+    own = ROW.sub(lambda row: row[0] if row[1] == name else "", text)
+    rest = [node for node in ast.parse(own).body if not isinstance(node, ast.Expr)]
+    while unused := [node for node in rest if defined(node) and defined(node) <= used - loaded(rest, node)]:
+        rest = [node for node in rest if node not in unused]
+    return "\n".join(ast.get_source_segment(own, node) or "" for node in rest)
+
+
+def loaded(nodes: Iterable[ast.stmt], but: ast.stmt | None = None) -> set[str]:
+    """The names that some code uses."""
+    inner = (each for node in nodes if node is not but for each in ast.walk(node))
+    return {each.id for each in inner if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+
+
+def defined(node: ast.stmt) -> set[str]:
+    """The names that a statement of a module defines."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return {node.name}
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return {(each.asname or each.name).split(".")[0] for each in node.names}
+    inner = ast.walk(node)
+    return {each.id for each in inner if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
 
 
 @cache
@@ -143,7 +170,7 @@ def entry_of(one: Claim, device: str) -> str:
     """The digest of the file that is tried, and of its op."""
     with TemporaryDirectory() as folder:
         text = one.write(Path(folder), device).read_text(encoding="utf-8")
-        ops = [Path(op).read_text(encoding="utf-8") for op in OP.findall(text)]
+        ops = [part_of(Path(op).read_text(encoding="utf-8"), one.name) for op in OP.findall(text)]
         whole = "\n".join([device, text.replace(folder, ""), *ops])
     return hashlib.sha256(whole.encode()).hexdigest()[:16]
 

@@ -10,7 +10,7 @@ from benchmarks.libraries import functions
 from benchmarks.libraries import records as on_disk
 from benchmarks.libraries.judge import groups_of
 from benchmarks.libraries.judging import Result
-from benchmarks.libraries.records import WORDS, Records, rule_of
+from benchmarks.libraries.records import WORDS, Records, part_of, rule_of
 
 ROOT = next(one for one in functions.library("numpy").functions() if one.key == "number-sqrt-f16")
 KEPT = Result("kept", "", 5, 5, 1.0, 0.25)
@@ -71,3 +71,35 @@ def test_the_rule_of_a_function_is_not_that_of_another(tmp_path: Path, monkeypat
     rule_of.cache_clear()
     assert after["sqrt"] != before["sqrt"]
     assert after["exp"] == before["exp"]
+
+
+OPS = """\
+from math import log, pi
+
+
+def twice(x):
+    return 2 * x
+
+
+def half(x):  # of its row alone
+    return x / pi
+
+
+FUNCTIONS = {
+    "double": lambda x: twice(x),
+    "half": half,
+}
+
+
+def formula(x):
+    return FUNCTIONS["FUNCTION"](x)
+"""
+
+
+def test_a_function_is_made_of_its_row_and_what_that_uses() -> None:
+    double = part_of(OPS, "double")
+    for changed in (OPS.replace("x / pi", "x / log(2)"), OPS.replace('    "half": half,\n', '    "third": half,\n')):
+        assert part_of(changed, "double") == double
+        assert part_of(changed, "half") != part_of(OPS, "half")
+    for other in (OPS.replace("2 * x", "x + x"), OPS.replace('["FUNCTION"](x)', '["FUNCTION"](-x)')):
+        assert part_of(other, "double") != double
