@@ -117,19 +117,25 @@ def each_on_gpu(one: Callable[[Path, Pair], Record]) -> dict[str, Record]:
     """What a function says of each pair, several at once."""
     with tempfile.TemporaryDirectory(prefix="kfuzz-pairs-") as place, ThreadPoolExecutor(AT_ONCE) as pool:
         programs, every = built_by_nvcc(Path(place)), list(pairs((EARLY, *HOPPER)))
-        said = pool.map(lambda pair: one(programs[pair.file], pair), every)
+        said = pool.map(lambda pair: printed(pair, one(programs[pair.file], pair)), every)
         return {pair.title: record for pair, record in zip(every, said, strict=True)}
+
+
+def printed(pair: Pair, record: Record) -> Record:
+    print(f"{pair.title}: {json.dumps(record)}", file=sys.stderr, flush=True)
+    return record
 
 
 def on_gpu(program: Path, pair: Pair) -> Record:
     """How the runs of both cases end."""
-    right = Counter(ending(program, pair, pair.right) for _ in range(RUNS))
-    first = ending(program, pair, pair.wrong)  # a case that never ends, or fails, does so each time
+    return {"right": endings(program, pair, pair.right), "wrong": endings(program, pair, pair.wrong)}
+
+
+def endings(program: Path, pair: Pair, words: Sequence[str]) -> dict[str, int]:
+    """How so many runs end; one alone if it never ends or fails, as such a case does each time."""
+    first = ending(program, pair, words)
     runs = 1 if first in ("never ends", "fails") else RUNS
-    return {
-        "right": dict(right),
-        "wrong": dict(Counter([first, *(ending(program, pair, pair.wrong) for _ in range(runs - 1))])),
-    }
+    return dict(Counter([first, *(ending(program, pair, words) for _ in range(runs - 1))]))
 
 
 def ending(program: Path, pair: Pair, words: Sequence[str]) -> str:
