@@ -13,13 +13,14 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuzz.callables.probes import decoy_of
 from kfuzz.cases.case import Case, numbers_in
 from kfuzz.claims.bound import Bound
 from kfuzz.claims.expression import show_sizes
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import DoesNotFitError, Kernel
 from kfuzz.claims.references import is_reference, name_in_case
-from kfuzz.devices import Device, Job, Outcome, Probe, Refusal, Run, Together, Untried
+from kfuzz.devices import Buffer, Decoy, Device, Job, Outcome, Probe, Refusal, Run, Together, Untried
 from kfuzz.devices.vast import is_vast
 from kfuzz.oracle import judge
 from kfuzz.oracle.find import find
@@ -204,6 +205,8 @@ def judge_outcome(
         claimed = (bound.accuracy, kernel.special, bound.scalars)
         verdict = judge(kernel.op, held, got, *claimed, lambda done: tell(f"judged {done:.0%}"))
         verdict = add_hints(kernel, held, got, bound, verdict)
+        if run.stale and verdict.is_outside and not is_right_for(run.stale, asked, held, got):
+            run = replace(run, stale=None)  # noqa: PLW2901  it is wrong for the earlier input, too
         verdicts.append((run, number_rows(verdict, got, run.rows) if run.rows else verdict))
     reasons = tuple(dict.fromkeys(reason for _, verdict in verdicts for reason in verdict.reasons))
     notes = outcome.notes
@@ -245,6 +248,16 @@ def judge_outcome(
         ended=outcome.ended,
         looks=looks,
     )
+
+
+def is_right_for(decoy: Decoy, asked: PreparedTrial, given: Outputs, got: Outputs) -> bool:
+    """Whether an answer is right for the input of the call before, which was no other than `given` in this way."""
+    kernel = asked.kernel
+    elements = {array.reads: array.element for array in kernel.arrays.values()}
+    earlier = {
+        role: decoy_of(Buffer(role, elements[role], one.shape, content=one), decoy) for role, one in given.items()
+    }
+    return not judge(kernel.op, earlier, got, asked.bound.accuracy, kernel.special, asked.bound.scalars).is_outside
 
 
 def _look(

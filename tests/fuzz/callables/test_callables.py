@@ -90,6 +90,14 @@ def test_a_cache_that_forgets_nothing_is_one_bug(device: PythonDevice) -> None:
     assert buckets == {"wrong_cache_by_address: stale"}
 
 
+def test_an_answer_that_is_wrong_for_the_earlier_input_as_well_is_not_stale(device: PythonDevice) -> None:
+    """A division by a wrong constant was called stale where the weights are 0: the bias alone is the answer."""
+    kernel = load(EXHIBITS / "wrong_for_all_inputs_alike.py")
+    kinds = {defect.kind for trial in trials(kernel, device) for defect in trial.defects}
+    assert kinds >= {"numeric"}
+    assert "stale" not in kinds
+
+
 def test_a_refusal_is_told_with_its_line(device: PythonDevice) -> None:
     kernel = load(EXHIBITS / "refuses_what_it_cannot.py")
     reasons = {reason for trial in trials(kernel, device, 100) for reason in trial.reasons}
