@@ -23,6 +23,7 @@ from kfuzz.campaign.result import KernelResult, Result
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.state import Discovery, write_state
 from kfuzz.cases import corpus
+from kfuzz.cases.case import Case
 from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError, Device, DeviceError, Probe
@@ -81,7 +82,8 @@ def explain_bugs(result: Result, lanes: Sequence[Lane], options: Options) -> Res
                     kernels[place] = one = _replace_discoveries(one, small)
                     if kernel.kernel.home:
                         announce(Phase(Stage.RANKING, kernel.kernel.name))
-                    kernels[place] = one = _replace_discoveries(one, _rank_errors(one, options, devices.checking))
+                    ranked = _rank_errors(one, result.seed, options, devices.checking)
+                    kernels[place] = one = _replace_discoveries(one, ranked)
                     if len(lanes) > 1:
                         announce(Phase(Stage.CONFIRMING, kernel.kernel.name))
                         confirmed = _confirm_errors(one, result.seed, options, devices)
@@ -169,10 +171,14 @@ def _find_causes(
                 yield replace(each, comes_of=tuple(dict.fromkeys(causes)))
 
 
-def _rank_errors(one: KernelResult, options: Options, device: Device) -> Iterator[Discovery]:
+def _rank_errors(one: KernelResult, seed: int, options: Options, device: Device) -> Iterator[Discovery]:
     """The errors of a function that was written for one shape, ranked by what they mean at that shape."""
     errors = [bug for bug in one.bugs if _needs_small_case(bug)]
-    for each in rank_bugs(one.kernel, errors, device):
+
+    def case_of_bug(bug: Bug) -> Case:
+        return attempt_of(one.kernel, seed, bug.headline.smallest_trial, options.budget).case
+
+    for each in rank_bugs(one.kernel, errors, device, case_of_bug):
         is_error = options.other_shapes or each.defect.rank != ELSEWHERE
         yield each if is_error else replace(each, defect=replace(each.defect, severity="warning"))
 

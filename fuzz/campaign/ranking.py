@@ -19,7 +19,7 @@ from kfuzz.claims.references import shown_op
 from kfuzz.devices import Device, Probe
 from kfuzz.oracle import judge
 from kfuzz.search.home import home_of, names_its_home
-from kfuzz.search.plan import plan_at, shapes, takes_any_number
+from kfuzz.search.plan import plan_at, plan_like, shapes, takes_any_number
 from kfuzz.trials.defect import Defect
 from kfuzz.trials.trial import Trial, run_trial
 
@@ -75,6 +75,14 @@ def run_at_home(kernel: Kernel, device: Device, has_state: bool = False) -> AtHo
     return AtHome(run_cases(usual), run_cases(drawn), called)
 
 
+def run_like(case: Case, kernel: Kernel, device: Device) -> tuple[Trial, ...]:
+    """The trial of the numbers of another case at a kernel's home, if they can be repeated to fill it."""
+    axes = home_of(kernel)
+    attempt = plan_like(case, kernel, axes, next(kernel.tunes(axes), {}))
+    probe = Probe(runs=3, timeout=MOST_SECONDS)
+    return (run_trial(kernel, attempt.case, attempt.tune, device, probe),) if attempt else ()
+
+
 def usual_cases(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> list[Case]:
     """Cases of a size as a test would have them: normal numbers, or the tame ones among cases that are drawn."""
     drawn = [plan_at(kernel, axes, tune, random.Random(seed).randint).case for seed in range(OTHER_SEEDS)]  # noqa: S311  values, nothing secret
@@ -90,13 +98,16 @@ def is_tame(array: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> bool:
     return bool(np.isfinite(array).all() and (np.abs(array) <= USUAL).all())
 
 
-def rank_bugs(kernel: Kernel, bugs: Sequence[Bug], device: Device) -> Iterator[Discovery]:
-    """The discoveries of each bug with its rank, if anything is known about the home."""
+def rank_bugs(
+    kernel: Kernel, bugs: Sequence[Bug], device: Device, case_of_bug: Callable[[Bug], Case]
+) -> Iterator[Discovery]:
+    """The discoveries of each bug with its rank, if anything is known about the home. Its own case is tried, too."""
     if not kernel.home or not bugs:
         return
     home = run_at_home(kernel, device, any(one.defect.kind == "stateful" for bug in bugs for one in bug.every))
     for bug in bugs if home.is_known else ():
-        place, standing = rank_of(kernel, bug, home, device)
+        like = run_like(case_of_bug(bug), kernel, device)
+        place, standing = rank_of(kernel, bug, replace(home, others=(*home.others, *like)), device)
         yield from (replace(one, defect=replace(one.defect, rank=place, standing=standing)) for one in bug.every)
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from math import prod
 
+import numpy as np
+
 from kfuzz.cases.case import Case, Values, case_of
 from kfuzz.cases.recipe import Band, Recipe, bits_of
 from kfuzz.claims.kernel import Kernel
@@ -71,6 +73,26 @@ def plan_rung(kernel: Kernel, rung: Rung, choose: Choose) -> Attempt | None:
 def plan_at(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int], choose: Choose) -> Attempt:
     """A case of just this size."""
     return Attempt(case_of(kernel.op, _arrays(ground_of(kernel, tune), axes, choose)), tune)
+
+
+def plan_like(case: Case, kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> Attempt | None:
+    """A case of just this size, whose numbers are those of another case, repeated along each axis.
+
+    It shows a bug for rare values at this size as well: a minimum that begins at 1e4 wants all numbers above it. None
+    for arrays that cannot be repeated: structures follow from their sizes, and some arrays are never filled.
+    """
+    if case.is_vast or kernel.roles.structures or not all(array.size for array in case.arrays.values()):
+        return None
+    wanted = shapes(kernel, axes)
+    return Attempt(case_of(kernel.op, {role: repeat_to(one, wanted[role]) for role, one in case.arrays.items()}), tune)
+
+
+def repeat_to(array: Values, shape: Shape) -> Values:
+    """An array of this shape: the given one, repeated along each axis as often as it takes."""
+    found = array.reshape((*(1 for _ in shape), *array.shape)[-len(shape) :])
+    for axis, many in enumerate(shape):
+        found = np.take(found, np.arange(many) % found.shape[axis], axis)
+    return found
 
 
 def takes_any_number(kernel: Kernel) -> bool:

@@ -4,14 +4,16 @@ import ast
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 from paths import DATA
 
+from kfuzz.cases.case import case_of
 from kfuzz.claiming.guess_host import FunctionWords
 from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.claims.kernel import Kernel
 from kfuzz.search.home import constants_in, home_of, names_its_home
-from kfuzz.search.plan import plan
+from kfuzz.search.plan import plan, plan_like, repeat_to
 
 SOURCE = DATA / "extensions" / "ranked" / "by_fours.cu"
 
@@ -43,6 +45,18 @@ def test_trials_have_the_smaller_shape_again_and_again() -> None:
     sizes = [plan(found, draw.randint).case.axes for _ in range(60)]
     assert dict(home_of(found)) in [dict(one) for one in sizes]
     assert max(one["cols"] for one in sizes) < 393216
+
+
+def test_a_case_is_repeated_along_each_axis_until_it_fills_the_home() -> None:
+    found = kernel(4, 6)
+    small = case_of(found.op, {"x": np.array([[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]], np.float32)})
+    attempt = plan_like(small, found, found.home, {})
+    assert attempt
+    assert attempt.case.arrays["x"].tolist() == [
+        [1, 2, 3, 4, 1, 2], [5, 6, 7, 8, 5, 6], [9, 10, 11, 12, 9, 10], [1, 2, 3, 4, 1, 2],
+    ]  # fmt: skip
+    assert repeat_to(np.arange(6, dtype=np.float32).reshape(1, 6), (4,)).tolist() == [0, 1, 2, 3]
+    assert repeat_to(np.float32(3).reshape(()), ()).tolist() == 3
 
 
 @pytest.mark.parametrize(

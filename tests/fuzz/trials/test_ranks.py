@@ -3,19 +3,24 @@
 import re
 import subprocess
 import sys
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 from paths import DATA
 
+from kfuzz.callables.device import PythonDevice
 from kfuzz.campaign.campaign import Lane
 from kfuzz.campaign.explain import search
 from kfuzz.campaign.options import Options
-from kfuzz.campaign.ranking import separating_condition
+from kfuzz.campaign.ranking import run_at_home, run_like, separating_condition
 from kfuzz.campaign.result import Result
+from kfuzz.cases.case import case_of
 from kfuzz.claiming.guess_host import FunctionWords
 from kfuzz.claiming.infer import Unclaimed, kernel_with
+from kfuzz.claims.kernel import load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.views.failure import evidence
 
@@ -82,6 +87,34 @@ def test_what_an_earlier_call_changes_is_broken_at_a_home_of_any_size() -> None:
         defect = searched(path, home, other_shapes=False).kernels[0].news[0].headline.defect
         assert (defect.kind, defect.severity, defect.title) == ("stateful", "error", "BROKEN")
     assert defect.standing == "at 512x512, the shape it was written for, after calls of other shapes"
+
+
+RARE = """
+# /// kernel
+# op   = "column_softmax"
+# call = { home = { rows = 40, cols = 8 } }
+# ///
+import numpy as np
+
+def forward(x):
+    e = np.exp(x - np.maximum(x.max(0), -1e4))
+    return (e / e.sum(0)).astype(np.float32)
+"""
+"""Wrong where all numbers of a column lie below -1e4, which 40 rows of several families never do."""
+
+
+def test_a_bug_for_rare_values_is_tried_at_home_with_these_values(tmp_path: Path) -> None:
+    path = tmp_path / "rare.py"
+    path.write_text(RARE)
+    kernel = load(path)
+    found = case_of(kernel.op, {"x": np.full((1, 3), -1e20, np.float32)})
+    with closing(PythonDevice()) as device:
+        home = run_at_home(kernel, device)
+        assert home.is_known
+        assert home.causes((*home.usual, *home.others)) == frozenset()
+        (trial,) = run_like(found, kernel, device)
+    assert trial.axes == {"rows": 40, "cols": 8}
+    assert trial.errors
 
 
 @pytest.mark.soak
