@@ -60,3 +60,71 @@ __device__ __forceinline__ float largest_in(const Packed<E> &packed) {
     }
     return largest;
 }
+
+// What is known of them is forgotten: the compiler would rather keep the floats of an earlier use, in more registers.
+template <class E>
+__device__ __forceinline__ void forget(Packed<E> &packed) {
+    asm volatile("" : "+r"(packed.words.x), "+r"(packed.words.y), "+r"(packed.words.z), "+r"(packed.words.w));
+}
+
+// How many blocks a multiprocessor shall run at once whose threads hold so many packed vectors.
+constexpr int resident_packed_blocks(int threads, int vectors) {
+    return (vectors <= 4 ? 1536 : 1024) / threads < 16 ? (vectors <= 4 ? 1536 : 1024) / threads : 16;
+}
+
+// A row that a block holds in registers as it lies in memory, and of its edge an element a thread.
+template <class E, int THREADS, int VECTORS>
+struct HeldRow {
+    static constexpr int width = Vector<E>::width;
+    BlockRow<E> row;
+    Packed<E> held[VECTORS];
+    int col;  // of this thread's element of the edge, or -1
+    float edge;
+
+    // What pads the row is `padding`.
+    __device__ __forceinline__ HeldRow(const E *x, int cols, Packed<E> padding, float padding_of_edge) : row(x, blockIdx.x, cols) {
+#pragma unroll
+        for (int k = 0; k < VECTORS; ++k) {
+            held[k] = has(k) ? packed_at(row.x, k) : padding;
+        }
+        col = row.edge(threadIdx.x);
+        edge = row.element(col, padding_of_edge);
+    }
+
+    __device__ __forceinline__ bool has(int k) const {
+        return static_cast<int>(threadIdx.x) + k * THREADS < row.vectors;
+    }
+
+    __device__ __forceinline__ int place(int k) const {
+        return row.head + width * static_cast<int>(threadIdx.x) + width * k * THREADS;
+    }
+
+    // The vector of another row of as many elements that belongs to vector k; it begins at 16 bytes, as this row does.
+    __device__ __forceinline__ Packed<E> packed_at(const E *other, int k) const {
+        return {*reinterpret_cast<const uint4 *>(kept(other + place(0) + width * k * THREADS))};
+    }
+
+    __device__ __forceinline__ Vector<E> floats(int k) const {
+        return floats_in(held[k]);
+    }
+
+    __device__ __forceinline__ void forget(int k) {
+        ::forget(held[k]);
+    }
+};
+
+template <class E>
+__device__ __forceinline__ Packed<E> packed_zeros() {
+    return {make_uint4(0u, 0u, 0u, 0u)};
+}
+
+// Elements that may begin anywhere, as a vector's floats.
+template <class E>
+__device__ __forceinline__ Vector<E> load_singly(const E *from) {
+    Vector<E> v;
+#pragma unroll
+    for (int k = 0; k < Vector<E>::width; ++k) {
+        v.of[k] = static_cast<float>(from[k]);
+    }
+    return v;
+}

@@ -56,6 +56,9 @@ BY_TORCH: dict[str, RivalCall] = {
     "cross_entropy": lambda torch, given: torch.nn.functional.cross_entropy(
         given["x"], given["labels"].long(), reduction="none"
     ),
+    "softmax_backward": lambda torch, given: torch.ops.aten._softmax_backward_data(
+        given["g"], given["y"], -1, given["y"].dtype
+    ),
     "prefix_sum": lambda torch, given: torch.cumsum(given["x"], -1),
     "sgemm": lambda torch, given: given["a"] @ given["b"],
 }
@@ -64,6 +67,12 @@ BY_QUACK: dict[str, RivalCall] = {
     "softmax": lambda quack, given: quack.softmax(given["x"]),
     "rms_norm": lambda quack, given: quack.rmsnorm(given["x"], given["w"], eps=1e-6),
     "cross_entropy": lambda quack, given: quack.cross_entropy(given["x"], given["labels"].long(), reduction="none"),
+    "softmax_backward": lambda quack, given: importlib.import_module("quack.softmax").softmax_bwd(
+        given["g"], given["y"]
+    ),
+    "layer_norm": lambda quack, given: importlib.import_module("quack.rmsnorm").layernorm_fwd(
+        given["x"], given["w"], given["b"], 1e-5
+    ),
 }
 BY_LIGER: dict[str, RivalCall] = {
     "softmax": lambda liger, given: liger.liger_softmax(given["x"]),

@@ -1,14 +1,14 @@
-// Layer norm of each row by a block that holds it in registers: read once, written once, two barriers.
+// Layer norm of each row by a block that holds it in registers as it lies in memory: read once, written once, two barriers.
 //
 // Two passes, the second over registers: first the mean, then the squares of the
 // differences from it, so that no digits are lost however large the mean is.
-// As in softmax/block_in_registers, threads and vectors a thread are template parameters, and __launch_bounds__
-// says how many blocks a multiprocessor runs at once, with registers for another vector in a thread.
+// As in softmax/packed_in_registers, threads and vectors a thread are template parameters, and __launch_bounds__
+// says how many blocks a multiprocessor runs at once. block_in_registers_bf16 is the same kernel for 16 bits.
 //
 // /// kernel
 // op     = "layer_norm"
-// axes   = { rows = "1..2147483647", cols = "1..16384" }
-// tune   = { threads = [64, 128, 256, 512], vectors = [2, 4, 8] }
+// axes   = { rows = "1..2147483647", cols = "1..32768" }
+// tune   = { threads = [64, 128, 256, 512, 1024], vectors = [2, 4, 8] }
 // where  = ["cols <= 4 * threads * vectors"]
 // arrays = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", b = "f32[cols] -> b", y = "f32[rows, cols] <- y" }
 // align  = 4
@@ -20,96 +20,86 @@
 // functions = { rsqrt = "rsqrtf" }
 //
 // [[launch]]
-// entry = "layer_norm_block_in_registers<{threads}, {vectors}>"
+// entry = "layer_norm_block_in_registers<float, {threads}, {vectors}>"
 // grid  = "rows"
 // block = "threads"
 // args  = ["y", "x", "w", "b", "cols"]
 // ///
 
-#include "../row.cuh"
+#include "../packed.cuh"
 
-template <int THREADS, int VECTORS>
-__global__ void __launch_bounds__(THREADS, resident_blocks(THREADS, 4 * VECTORS + 4))
-layer_norm_block_in_registers(float *__restrict__ y, const float *__restrict__ x, const float *__restrict__ w,
-                              const float *__restrict__ b, int cols) {
+template <class E, int THREADS, int VECTORS>
+__global__ void __launch_bounds__(THREADS, resident_packed_blocks(THREADS, VECTORS))
+layer_norm_block_in_registers(E *__restrict__ y, const E *__restrict__ x, const E *__restrict__ w,
+                              const E *__restrict__ b, int cols) {
     // y and x are (rows, cols), w and b are (cols); a block a row
+    constexpr int width = Vector<E>::width, AHEAD = 1;
     __shared__ float sum_of_warp[32];
     __shared__ float squares_of_warp[32];
-    const int tid = threadIdx.x;  // ranges [0, THREADS)
-    const BlockRow<float> row(x, blockIdx.x, cols);
+    HeldRow<E, THREADS, VECTORS> mine(x, cols, packed_zeros<E>(), 0.0f);
     y += static_cast<size_t>(blockIdx.x) * cols;
-
-    Vector<float> mine[VECTORS];
-#pragma unroll
-    for (int k = 0; k < VECTORS; ++k) {
-        const int i = tid + k * THREADS;
-        mine[k] = {{0.0f, 0.0f, 0.0f, 0.0f}};
-        if (i < row.vectors) {
-            mine[k] = row.load(tid, k * THREADS);
-        }
-    }
-    constexpr int AHEAD = 1;
-    const bool is_aligned = is_placed_alike(y, row.x) && is_placed_alike(w, row.x) && is_placed_alike(b, row.x);
-    const int first = row.head + 4 * tid;
-    Vector<float> weights[VECTORS], biases[VECTORS];
+    const E *const at = mine.row.x;
+    const bool is_aligned = is_placed_alike(y, at) && is_placed_alike(w, at) && is_placed_alike(b, at);
+    Packed<E> weights[AHEAD], biases[AHEAD];
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k) {
-        if (is_aligned && tid + k * THREADS < row.vectors) {
-            widen(weights[k], kept(w + first + 4 * k * THREADS));
-            widen(biases[k], kept(b + first + 4 * k * THREADS));
+        if (is_aligned && mine.has(k)) {
+            weights[k] = mine.packed_at(w, k);
+            biases[k] = mine.packed_at(b, k);
         }
     }
-    const int col = row.edge(tid);
-    float edge = row.element(col, 0.0f);
-    float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-#pragma unroll
-    for (int k = 0; k < VECTORS; ++k) {
-#pragma unroll
-        for (int j = 0; j < 4; ++j) {
-            sums[j] += mine[k].of[j];
-        }
-    }
-    const float mean = block_sum<THREADS>(((sums[0] + sums[1]) + (sums[2] + sums[3])) + edge, sum_of_warp) / cols;
 
-    float squares[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    float sums[4] = {mine.edge, 0.0f, 0.0f, 0.0f};
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
-        const bool is_mine = tid + k * THREADS < row.vectors;  // what pads a row counts nothing
+        const Vector<E> v = mine.floats(k);
 #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-            mine[k].of[j] -= mean;
-            squares[j] += is_mine ? mine[k].of[j] * mine[k].of[j] : 0.0f;
+        for (int j = 0; j < width; ++j) {
+            sums[j % 4] += v.of[j];
         }
     }
-    edge = col >= 0 ? edge - mean : 0.0f;
-    const float of_thread = ((squares[0] + squares[1]) + (squares[2] + squares[3])) + edge * edge;
+    const float mean = block_sum<THREADS>((sums[0] + sums[1]) + (sums[2] + sums[3]), sum_of_warp) / cols;
+
+    const float edge = mine.col >= 0 ? mine.edge - mean : 0.0f;
+    float squares[4] = {edge * edge, 0.0f, 0.0f, 0.0f};
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+        mine.forget(k);
+        if (mine.has(k)) {  // what pads a row counts nothing
+            const Vector<E> v = mine.floats(k);
+#pragma unroll
+            for (int j = 0; j < width; ++j) {
+                squares[j % 4] += (v.of[j] - mean) * (v.of[j] - mean);
+            }
+        }
+    }
+    const float of_thread = (squares[0] + squares[1]) + (squares[2] + squares[3]);
     const float scale = rsqrtf(block_sum<THREADS>(of_thread, squares_of_warp) / cols + 1e-5f);
 
-    if (is_aligned) {
 #pragma unroll
-        for (int k = 0; k < VECTORS; ++k) {
-            if (tid + k * THREADS < row.vectors) {
-                if (k >= AHEAD) {
-                    widen(weights[k], kept(w + first + 4 * k * THREADS));
-                    widen(biases[k], kept(b + first + 4 * k * THREADS));
-                }
-#pragma unroll
-                for (int j = 0; j < 4; ++j) {
-                    mine[k].of[j] = mine[k].of[j] * scale * weights[k].of[j] + biases[k].of[j];
-                }
-                narrow(y + first + 4 * k * THREADS, mine[k]);
+    for (int k = 0; k < VECTORS; ++k) {
+        mine.forget(k);
+        if (mine.has(k)) {
+            Vector<E> v = mine.floats(k), by, plus;
+            if (is_aligned) {
+                by = floats_in(k < AHEAD ? weights[k % AHEAD] : mine.packed_at(w, k));
+                plus = floats_in(k < AHEAD ? biases[k % AHEAD] : mine.packed_at(b, k));
+            } else {
+                by = load_singly(w + mine.place(k));
+                plus = load_singly(b + mine.place(k));
             }
-        }
-    } else {
 #pragma unroll
-        for (int k = 0; k < 4 * VECTORS; ++k) {
-            if (tid + k / 4 * THREADS < row.vectors) {
-                const int place = first + 4 * (k / 4) * THREADS + k % 4;
-                y[place] = mine[k / 4].of[k % 4] * scale * w[place] + b[place];
+            for (int j = 0; j < width; ++j) {
+                v.of[j] = (v.of[j] - mean) * scale * by.of[j] + plus.of[j];
+            }
+            if (is_aligned) {
+                narrow(y + mine.place(k), v);
+            } else {
+                store_singly(y + mine.place(k), v);
             }
         }
     }
-    if (col >= 0) {
-        y[col] = edge * scale * w[col] + b[col];
+    if (mine.col >= 0) {
+        y[mine.col] = static_cast<E>(edge * scale * static_cast<float>(w[mine.col]) + static_cast<float>(b[mine.col]));
     }
 }

@@ -1,10 +1,10 @@
-// RMS norm of each row by a block that holds it in registers: read once, written once, one barrier.
+// RMS norm of each row by a block that holds it in registers as it lies in memory: read once, written once, one barrier.
 //
 // Every block reads the weights, and they lie in the caches. Two vectors of them are requested together
 // with the row, which gains half a percent to 1 % at 4,096, 16,384 and 32,768 columns; more vectors cost
 // registers, and time. The first-level cache gets what shared memory leaves, which here is all of it.
-// As in softmax/block_in_registers, threads and vectors a thread are template parameters, and __launch_bounds__
-// says how many blocks a multiprocessor runs at once, with registers for another vector in a thread.
+// As in softmax/packed_in_registers, threads and vectors a thread are template parameters, and __launch_bounds__
+// says how many blocks a multiprocessor runs at once. block_in_registers_bf16 is the same kernel for 16 bits.
 //
 // /// kernel
 // op     = "rms_norm"
@@ -20,79 +20,61 @@
 // functions = { rsqrt = "rsqrtf" }
 //
 // [[launch]]
-// entry = "rms_norm_block_in_registers<{threads}, {vectors}>"
+// entry = "rms_norm_block_in_registers<float, {threads}, {vectors}>"
 // grid  = "rows"
 // block = "threads"
 // args  = ["y", "x", "w", "cols"]
 // ///
 
-#include "../row.cuh"
+#include "../packed.cuh"
 
-template <int THREADS, int VECTORS>
-__global__ void __launch_bounds__(THREADS, resident_blocks(THREADS, 4 * VECTORS + 4))
-rms_norm_block_in_registers(float *__restrict__ y, const float *__restrict__ x, const float *__restrict__ w, int cols) {
+template <class E, int THREADS, int VECTORS>
+__global__ void __launch_bounds__(THREADS, resident_packed_blocks(THREADS, VECTORS))
+rms_norm_block_in_registers(E *__restrict__ y, const E *__restrict__ x, const E *__restrict__ w, int cols) {
     // y and x are (rows, cols), w is (cols); a block a row
+    constexpr int width = Vector<E>::width, AHEAD = 2;
     __shared__ float sum_of_warp[32];
-    const int tid = threadIdx.x;  // ranges [0, THREADS)
-    const BlockRow<float> row(x, blockIdx.x, cols);
+    HeldRow<E, THREADS, VECTORS> mine(x, cols, packed_zeros<E>(), 0.0f);
     y += static_cast<size_t>(blockIdx.x) * cols;
-
-    Vector<float> mine[VECTORS];
-#pragma unroll
-    for (int k = 0; k < VECTORS; ++k) {
-        const int i = tid + k * THREADS;
-        mine[k] = {{0.0f, 0.0f, 0.0f, 0.0f}};
-        if (i < row.vectors) {
-            mine[k] = row.load(tid, k * THREADS);
-        }
-    }
-    constexpr int AHEAD = 2;
-    const bool is_aligned = is_placed_alike(y, row.x) && is_placed_alike(w, row.x);
-    const int first = row.head + 4 * tid;
-    Vector<float> weights[VECTORS];
+    const bool is_aligned = is_placed_alike(y, mine.row.x) && is_placed_alike(w, mine.row.x);
+    Packed<E> weights[AHEAD];
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k) {
-        if (is_aligned && tid + k * THREADS < row.vectors) {
-            widen(weights[k], kept(w + first + 4 * k * THREADS));
+        if (is_aligned && mine.has(k)) {
+            weights[k] = mine.packed_at(w, k);
         }
     }
-    const int col = row.edge(tid);
-    const float edge = row.element(col, 0.0f);
-    float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+
+    float sums[4] = {mine.edge * mine.edge, 0.0f, 0.0f, 0.0f};
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
+        const Vector<E> v = mine.floats(k);
 #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-            sums[j] += mine[k].of[j] * mine[k].of[j];
+        for (int j = 0; j < width; ++j) {
+            sums[j % 4] += v.of[j] * v.of[j];
         }
     }
-    const float sum = block_sum<THREADS>(((sums[0] + sums[1]) + (sums[2] + sums[3])) + edge * edge, sum_of_warp);
+    const float sum = block_sum<THREADS>((sums[0] + sums[1]) + (sums[2] + sums[3]), sum_of_warp);
     const float scale = rsqrtf(sum / cols + 1e-6f);
 
-    if (is_aligned) {
 #pragma unroll
-        for (int k = 0; k < VECTORS; ++k) {
-            if (tid + k * THREADS < row.vectors) {
-                if (k >= AHEAD) {
-                    widen(weights[k], kept(w + first + 4 * k * THREADS));
-                }
+    for (int k = 0; k < VECTORS; ++k) {
+        mine.forget(k);
+        if (mine.has(k)) {
+            const Vector<E> by = !is_aligned ? load_singly(w + mine.place(k)) : floats_in(k < AHEAD ? weights[k % AHEAD] : mine.packed_at(w, k));
+            Vector<E> v = mine.floats(k);
 #pragma unroll
-                for (int j = 0; j < 4; ++j) {
-                    mine[k].of[j] = mine[k].of[j] * scale * weights[k].of[j];
-                }
-                narrow(y + first + 4 * k * THREADS, mine[k]);
+            for (int j = 0; j < width; ++j) {
+                v.of[j] = v.of[j] * scale * by.of[j];
             }
-        }
-    } else {
-#pragma unroll
-        for (int k = 0; k < 4 * VECTORS; ++k) {
-            if (tid + k / 4 * THREADS < row.vectors) {
-                const int place = first + 4 * (k / 4) * THREADS + k % 4;
-                y[place] = mine[k / 4].of[k % 4] * scale * w[place];
+            if (is_aligned) {
+                narrow(y + mine.place(k), v);
+            } else {
+                store_singly(y + mine.place(k), v);
             }
         }
     }
-    if (col >= 0) {
-        y[col] = edge * scale * w[col];
+    if (mine.col >= 0) {
+        y[mine.col] = static_cast<E>(mine.edge * scale * static_cast<float>(w[mine.col]));
     }
 }

@@ -36,10 +36,6 @@
 #include "one_at_a_time.cuh"
 #include "parts_joined.cuh"
 
-constexpr int resident_packed_blocks(int threads, int vectors) {
-    return (vectors <= 4 ? 1536 : 1024) / threads < 16 ? (vectors <= 4 ? 1536 : 1024) / threads : 16;
-}
-
 template <class E, int THREADS, int VECTORS>
 __global__ void __launch_bounds__(THREADS, resident_packed_blocks(THREADS, VECTORS))
 softmax_packed_in_registers(E *__restrict__ y, const E *__restrict__ x, int cols) {
@@ -93,8 +89,7 @@ softmax_packed_in_registers(E *__restrict__ y, const E *__restrict__ x, int cols
     E *const to = y + row.head + width * tid;
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
-        // What is known of them is forgotten here: the compiler would rather keep the floats of the sums, in more registers.
-        asm volatile("" : "+r"(mine[k].words.x), "+r"(mine[k].words.y), "+r"(mine[k].words.z), "+r"(mine[k].words.w));
+        forget(mine[k]);
         Vector<E> v = floats_in(mine[k]);
 #pragma unroll
         for (int j = 0; j < width; ++j) {

@@ -47,23 +47,6 @@
 
 #include "four_vectors.cuh"
 
-// Four vectors of a thread's share, `THREADS` apart; elements after `end` are -inf.
-template <int THREADS, Loads LOADS, class E>
-__device__ __forceinline__ void load_four(Vector<E> (&four)[4], const Row<E> &row, int first, int end) {
-#pragma unroll
-    for (int k = 0; k < 4; ++k) {
-        const int i = first + k * THREADS;
-        if (i < end) {
-            four[k] = row.template load<LOADS>(first, k * THREADS);
-        } else {
-#pragma unroll
-            for (int j = 0; j < Row<E>::width; ++j) {
-                four[k].of[j] = -INFINITY;
-            }
-        }
-    }
-}
-
 template <class E, int THREADS>
 __global__ void __launch_bounds__(THREADS) softmax_parts(float *__restrict__ maxima, float *__restrict__ sums,
                                                          const E *__restrict__ x, int parts, int share, int cols) {

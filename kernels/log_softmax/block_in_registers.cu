@@ -1,0 +1,85 @@
+// Log-softmax of each row by a block that holds it in registers as it lies in memory: read once, written once, one barrier.
+//
+// Each warp sums relative to its own maximum, so that the block meets once, as in softmax/packed_in_registers. The answer is
+// (x - max) - log(sum): x - (max + log(sum)) loses digits where the maximum is large.
+//
+// /// kernel
+// op     = "log_softmax"
+// axes   = { rows = "1..2147483647", cols = "1..32768" }
+// tune   = { threads = [64, 128, 256, 512, 1024], vectors = [2, 4, 8] }
+// where  = ["cols <= 4 * threads * vectors"]
+// arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
+// align  = 4
+//
+// [accuracy]  # a thread's vectors, two adds of its four sums, its element of the edge; then the halvings
+// form      = "x - m - log s"
+// adds      = "ceil_div(cols, 4 * threads) + 2 + ceil_log2(min(threads, min(cols, max(18, cols / 4))))"
+// rescales  = 1
+// shift     = "running max"
+// exp       = "expf"
+// functions = { log = "logf" }
+//
+// [[launch]]
+// entry = "log_softmax_block_in_registers<float, {threads}, {vectors}>"
+// grid  = "rows"
+// block = "threads"
+// args  = ["y", "x", "cols"]
+// ///
+
+#include "../packed.cuh"
+#include "../softmax/parts_joined.cuh"
+
+template <class E, int THREADS, int VECTORS>
+__global__ void __launch_bounds__(THREADS, resident_packed_blocks(THREADS, VECTORS))
+log_softmax_block_in_registers(E *__restrict__ y, const E *__restrict__ x, int cols) {
+    // y and x are (rows, cols); a block a row
+    constexpr int width = Vector<E>::width, warps = THREADS / 32;
+    __shared__ float2 of_warp[warps];
+    HeldRow<E, THREADS, VECTORS> mine(x, cols, packed_nothing<E>(), -INFINITY);
+    y += static_cast<size_t>(blockIdx.x) * cols;
+
+    Packed<E> tops = mine.held[0];
+#pragma unroll
+    for (int k = 1; k < VECTORS; ++k) {
+        tops = larger_of(tops, mine.held[k]);
+    }
+    const float top = warp_max(fmaxf(mine.edge, largest_in(tops)));
+    const float below = finite_or_zero(top);
+    float sums[4] = {exponential<E>(mine.edge - below), 0.0f, 0.0f, 0.0f};
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+        mine.forget(k);
+        const Vector<E> v = mine.floats(k);
+#pragma unroll
+        for (int j = 0; j < width; ++j) {
+            sums[j % 4] += exponential<E>(v.of[j] - below);
+        }
+    }
+    const float sum = lanes_sum<32>((sums[0] + sums[1]) + (sums[2] + sums[3]));
+    if (threadIdx.x % 32 == 0) {
+        of_warp[threadIdx.x / 32] = make_float2(top, sum);
+    }
+    __syncthreads();
+    const float2 all = lanes_joined<warps>(of_warp[threadIdx.x % warps]);
+    const float max = all.x;  // of a row of nothing but -inf it is -inf, and the row becomes NaN, as is right
+    const float logarithm = logf(all.y);
+
+    const bool is_aligned = is_placed_alike(y, mine.row.x);
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+        mine.forget(k);
+        if (mine.has(k)) {
+            Vector<E> v = mine.floats(k);
+#pragma unroll
+            for (int j = 0; j < width; ++j) {
+                v.of[j] = (v.of[j] - max) - logarithm;
+            }
+            if (is_aligned) {
+                narrow(y + mine.place(k), v);
+            } else {
+                store_singly(y + mine.place(k), v);
+            }
+        }
+    }
+    store_edge(y, mine.col, (mine.edge - max) - logarithm);
+}

@@ -1,0 +1,25 @@
+// RMS norm of each row in bfloat16 by a block that holds it in registers, two elements a register; it computes in float.
+//
+// The kernel of rms_norm/block_in_registers with vectors of eight, for rows of any length and at any alignment.
+//
+// /// kernel
+// op     = "rms_norm"
+// axes   = { rows = "1..2147483647", cols = "1..65536" }
+// tune   = { threads = [64, 128, 256, 512, 1024], vectors = [2, 4, 8] }
+// where  = ["cols <= 8 * threads * vectors"]
+// arrays = { x = "bf16[rows, cols] -> x", w = "bf16[cols] -> w", y = "bf16[rows, cols] <- y" }
+// align  = 4
+//
+// [accuracy]  # a thread's vectors give each of its four sums two terms; its element of the edge; then the halvings
+// adds      = "2 * ceil_div(cols, 8 * threads) + 2 + ceil_log2(min(threads, min(cols, max(38, cols / 8))))"
+// divide    = "ieee"
+// functions = { rsqrt = "rsqrtf" }
+//
+// [[launch]]
+// entry = "rms_norm_block_in_registers<__nv_bfloat16, {threads}, {vectors}>"
+// grid  = "rows"
+// block = "threads"
+// args  = ["y", "x", "w", "cols"]
+// ///
+
+#include "block_in_registers.cu"
