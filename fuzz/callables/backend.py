@@ -24,7 +24,6 @@ from kfuzz.callables.calling import Caller, GpuSeen, NamedArrays, NamedViews, Re
 from kfuzz.callables.capturing import examine_captured
 from kfuzz.callables.card import CardArena, CardView
 from kfuzz.callables.extensions import CALLS
-from kfuzz.callables.hiding import hide_command
 from kfuzz.callables.lending import ORDINARY, FieldLender
 from kfuzz.callables.libraries import libraries
 from kfuzz.callables.library import Interpreter
@@ -87,7 +86,6 @@ class PythonBackend:
     def __init__(self, memory: Memory, guard_all: bool = False, imitates: bool = False) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         self._most_bytes = machine_memory.limit_process()
-        hide_command()
         if not memory.is_card:
             for library in libraries().values():
                 os.environ.update(library.environment)

@@ -3,7 +3,7 @@
 No file of a user has run in the process that forks. It forks only while it has a single thread, since a lock that
 another thread holds would stay taken in the fork for ever.
 
-The caller's side is `Nursery`, the process's side is `python -m kfuzz.devices.nursery PACKAGE...`. Knows processes and
+The caller's side is `Nursery`, the process's side is `main`, which kfuzz.unnamed calls. Knows processes and
 pipes; it knows neither jobs nor libraries.
 """
 
@@ -22,8 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from kfuzz.devices.worker import CommandProcess, Started, environment, main, start_command
+from kfuzz.devices import worker
+from kfuzz.devices.worker import CommandProcess, Started, environment, start_command
 from kfuzz.one_thread import use_one_thread
+from kfuzz.unnamed import START
 
 NUMBER = struct.Struct("<q")
 MOST_BYTES = 4096
@@ -71,7 +73,7 @@ class Nursery:
         self._socket, theirs = socket.socketpair()
         with use_one_thread():
             self._process = CommandProcess(
-                [sys.executable, "-m", "kfuzz.devices.nursery", *packages],
+                [sys.executable, "-c", START, "kfuzz.devices.nursery", *packages],
                 stdin=theirs.fileno(),
                 env={**environment(), **variables},
                 start_new_session=True,
@@ -189,7 +191,7 @@ def _be_worker(module: str, requests: int, replies: int) -> None:
         os.dup2(replies, 1)
         for one in (requests, replies):
             os.close(one)
-        main(module)
+        worker.main(module)
         status = 0
     except SystemExit as error:
         status = error.code if isinstance(error.code, int) else 1
@@ -199,6 +201,7 @@ def _be_worker(module: str, requests: int, replies: int) -> None:
         os._exit(status)
 
 
-if __name__ == "__main__":
-    serve(sys.argv[1:])
+def main(*packages: str) -> None:
+    """Be the process that has imported these packages."""
+    serve(packages)
     os._exit(0)

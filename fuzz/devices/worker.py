@@ -51,6 +51,7 @@ from kfuzz.devices import (
     wrap_unexpected,
 )
 from kfuzz.kinds import Kind
+from kfuzz.unnamed import START
 
 LENGTH = struct.Struct("<Q")
 NOWHERE = Path()
@@ -181,7 +182,7 @@ class CommandProcess(subprocess.Popen[bytes]):
 def start_command(module: str) -> Started:
     """Start a process that serves the backend of a module, from nothing."""
     return CommandProcess(
-        [sys.executable, "-m", "kfuzz.devices.worker", module],
+        [sys.executable, "-c", START, "kfuzz.devices.worker", module],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environment(),

@@ -33,3 +33,10 @@ def test_an_error_in_the_callable_brings_them_back() -> None:
     except KeyError:
         pass
     assert sys.modules["kfuzz.callables.hiding"] is hiding
+
+
+def test_no_frame_names_kfuzz_and_its_modules_are_named_again() -> None:
+    space: dict[str, object] = {"__name__": "kfuzz.caller", "__file__": "caller.py", "hidden": hidden}
+    exec("with hidden():\n    seen = (__name__, globals().get('__file__'))", space)  # noqa: S102  our own text
+    assert space["seen"] == ("__main__", None)
+    assert (space["__name__"], space["__file__"]) == ("kfuzz.caller", "caller.py")
