@@ -59,6 +59,9 @@ NOWHERE = Path()
 PIPE_BYTES = 1 << 20
 """A job and its outcome fit whole, mostly: neither side has to wait while the other one reads."""
 READ_AHEAD = 1 << 16
+MARK_BYTES = 16
+BETWEEN_LOOKS = 0.01
+"""Seconds."""
 START_TIMEOUT = 600.0
 COMPILE_TIMEOUT = 300.0
 """Seconds for what comes before a job's own time: nothing of the kernel has run yet."""
@@ -361,7 +364,7 @@ class Worker:
             if reply is None and (more := patience.more(deadline)):
                 deadline += more
                 continue
-            if reply is None or isinstance(reply, int):
+            if reply is None or isinstance(reply, int | ForeignBytesError):
                 self._is_lossy = True
                 if part == TOGETHER:
                     self._separate()
@@ -369,7 +372,7 @@ class Worker:
                 self._end_process()
                 if part == COMPILING and self._imports_files:
                     raise ClaimError(_describe_failed_import(one.job.path, reply))
-                if isinstance(reply, int):
+                if reply is not None:
                     return Outcome(findings=(_describe_end(reply, part),), ended=True)
                 return _report_hang(one.probe, part)
             if reply[0] == "begun":
@@ -418,6 +421,10 @@ class Patience:
         return wanting if wanting > own / 100 else 0.0
 
 
+class ForeignBytesError(Exception):
+    """In the pipe of a process lies what another than kfuzz has written: a file that writes to all open files, say."""
+
+
 class _Process:
     """A process that runs jobs, from the caller's side: it is ended with its caller at the latest."""
 
@@ -429,7 +436,7 @@ class _Process:
                 fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         assert self.popen.stdin is not None
         assert self.popen.stdout is not None
-        self._incoming = _Incoming(self.popen.stdout.fileno())
+        self._incoming, self._mark = _Incoming(self.popen.stdout.fileno()), bytearray()
         self.room: int = fcntl.fcntl(self.popen.stdin, fcntl.F_GETPIPE_SZ) // 2
         self.end: Callable[[], object] = weakref.finalize(self, _end, self.popen)
 
@@ -438,13 +445,22 @@ class _Process:
         assert self.popen.stdin is not None
         _write(self.popen.stdin, message)
 
-    def receive(self, deadline: float) -> _Reply | int | None:
+    def receive(self, deadline: float) -> "_Reply | int | ForeignBytesError | None":
         """The next message; the exit status when the process has ended, None when time is up."""
+        read = partial(self._incoming.read, deadline)
         try:
-            reply: _Reply = _read_message(partial(self._incoming.read, deadline))
+            mark = read(MARK_BYTES)
+            self._mark = self._mark or mark
+            if mark != self._mark:
+                return ForeignBytesError()
+            reply: _Reply = _read_message(read)
         except TimeoutError:
             return None
         except EOFError:
+            while self.popen.poll() is None:  # it may have closed its end and go on
+                if time.monotonic() > deadline:
+                    return None
+                time.sleep(BETWEEN_LOOKS)
             return self.popen.reap()
         return reply
 
@@ -549,15 +565,19 @@ def _report_hang(probe: Probe, part: str) -> Outcome:
     return Outcome(findings=(Finding("hang", message),), ended=True)
 
 
-def _describe_failed_import(path: Path, status: int | None) -> str:
+def _describe_failed_import(path: Path, status: int | ForeignBytesError | None) -> str:
     if status is None:
         return f"{path}: the file was not imported within {COMPILE_TIMEOUT:g} s"
+    if isinstance(status, ForeignBytesError):
+        return f"{path}: the file cannot be imported: it writes into a pipe that it has not opened"
     how = f"exit status {status}" if status >= 0 else signal.Signals(-status).name
     return f"{path}: the file cannot be imported: it ends its process ({how})"
 
 
-def _describe_end(status: int, part: str) -> Finding:
+def _describe_end(status: int | ForeignBytesError, part: str) -> Finding:
     """What the end of a process says of the kernel that it was running."""
+    if isinstance(status, ForeignBytesError):
+        return Finding("trap", f"the kernel wrote into a pipe that it had not opened, {part}; the process was killed")
     if status >= 0:
         return Finding("trap", f"the kernel ended its process with exit status {status}, {part}")
     number = signal.Signals(-status)
@@ -568,13 +588,24 @@ def _describe_end(status: int, part: str) -> Finding:
     return Finding(kind, f"the kernel ended its process by {words} ({number.name}), {part}")
 
 
-def serve(backend: Backend, requests: "_Incoming", replies: IO[bytes]) -> None:
+class _Replies:
+    """The pipe to the caller. Each message begins with a mark, so that what others write there is not taken for one."""
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        self._pipe, self._mark = pipe, os.urandom(MARK_BYTES)
+
+    def send(self, reply: _Reply) -> None:
+        """Send a message."""
+        _write(self._pipe, [self._mark, *_pack(reply)])
+
+
+def serve(backend: Backend, requests: "_Incoming", replies: _Replies) -> None:
     """Run jobs until the caller closes the pipe."""
     programs: dict[int, _Program] = {}
     coming: deque[tuple[Job, Probe, bool]] = deque()
 
     def begin(part: str) -> None:
-        _write(replies, _pack(("begun", part)))
+        replies.send(("begun", part))
 
     while True:
         with contextlib.suppress(EOFError):
@@ -588,10 +619,10 @@ def serve(backend: Backend, requests: "_Incoming", replies: IO[bytes]) -> None:
             except TogetherError:
                 os._exit(1)  # without a word more to the card: the caller knows which part this was
             except Exception as error:  # a bug of kfuzz must not look like a bug of the kernel
-                _write(replies, _pack(("unexpected", wrap_unexpected(error))))
+                replies.send(("unexpected", wrap_unexpected(error)))
                 return
         job, probe, _ = coming.popleft()
-        _write(replies, _pack(_run_job(backend, job, probe, begin)))
+        replies.send(_run_job(backend, job, probe, begin))
         del job
 
 
@@ -645,7 +676,7 @@ def _end_with_caller(pipe: int) -> None:
 def main(module: str) -> None:
     """Be the worker process for the backend of a module."""
     # What a kernel or a library prints must not end up between the replies.
-    replies = os.fdopen(os.dup(1), "wb")
+    replies = _Replies(os.fdopen(os.dup(1), "wb"))
     os.dup2(2, 1)
     requests = os.dup(0)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -654,10 +685,10 @@ def main(module: str) -> None:
         backend: Backend = importlib.import_module(module).backend()
     except Exception as error:  # report it whatever it was: the caller is waiting
         known = isinstance(error, DeviceError)
-        _write(replies, _pack(("device", str(error)) if known else ("unexpected", wrap_unexpected(error))))
+        replies.send(("device", str(error)) if known else ("unexpected", wrap_unexpected(error)))
         return
     atexit.register(backend.close)
-    _write(replies, _pack(("begun", "")))
+    replies.send(("begun", ""))
     serve(backend, _Incoming(requests), replies)
 
 

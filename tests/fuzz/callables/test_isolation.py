@@ -14,6 +14,20 @@ from kfuzz.devices.nursery import ForkedProcess, Nursery
 from kfuzz.devices.worker import CommandProcess
 
 THREADED = "import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\n"
+SPOILS = """
+import os, stat
+import numpy as np
+
+
+def f(x):
+    for pipe in range(3, 64):
+        try:
+            if stat.S_ISFIFO(os.fstat(pipe).st_mode):
+                spoil(pipe)
+        except OSError:
+            pass
+    return np.sum(x, 1)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -106,3 +120,21 @@ def test_what_one_file_does_to_torch_does_not_reach_the_next(tmp_path: Path, dev
     except MissingError as error:
         pytest.skip(str(error))
     assert found.defects == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("os.write(pipe, bytes(64))", "wrote into a pipe that it had not opened"),
+        ("os.write(pipe, b'x' * 64)", "wrote into a pipe that it had not opened"),
+        ("os.close(pipe)", "ended its process"),
+    ],
+)
+def test_a_file_that_spoils_the_pipes_that_it_finds_costs_a_trial(
+    text: str, message: str, tmp_path: Path, device: PythonDevice
+) -> None:
+    spoils = SPOILS.replace("spoil(pipe)", text)
+    found = trial_of(tmp_path, "spoils", spoils, device)
+    assert [one.kind for one in found.errors] == ["trap"]
+    assert message in found.errors[0].message
+    assert trial_of(tmp_path, "right", RIGHT, device).defects == ()
