@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 import exact_floats as exact
 from exact_floats import FORMATS, Bits, Format, Number, decode
+from ptx_random_rounding import random_conversions
 from ptx_rows import Checked
 
 MODES = ("rn", "rz", "rm", "rp")
@@ -440,4 +441,4 @@ def every_float_row() -> list[Checked]:
 
 
 def every_conversion() -> list[Checked]:
-    return [*conversions(), *integer_conversions()]
+    return [*conversions(), *integer_conversions(), *random_conversions()]

@@ -75,6 +75,14 @@ ROWS = (
     (rf"cvt(\.r[zp]{_CUT})\.(ue8m0)x2\.(bf16)x2", f'{_CVT}both<{_CVT}<2>, {_CVT}<3>>("<1>", {{0}}, {{1}})'),
     (rf"cvt(\.rn{_CUT})\.(b?f16)x2\.({_SMALL}|ue8m0)x2", f'{_CVT}both<{_CVT}<2>, {_CVT}<3>>("<1>", {{0}}, {{1}})'),
     (
+        r"cvt(\.rs(?:\.relu|\.satfinite){0,2})\.(b?f16)x2\.f32",
+        f'{_CVT}two_at_random<{_CVT}<2>>("<1>", {{0}}, {C}ptx_as<float>({{1}}), {C}ptx_as<float>({{2}}), {{3}})',
+    ),
+    (
+        rf"cvt(\.rs(?:\.relu)?\.satfinite(?:\.relu)?)\.({_SMALL})x4\.f32",
+        f'{_CVT}four_at_random<{_CVT}<2>>("<1>", {{0}}, {{v1}}, {{2}})',
+    ),
+    (
         r"cvt\.pack\.sat\.([us])([248])\.s32\.b32",
         lambda match: f"{C}ptx_cvt_pack<{match[2]}, {str(match[1] == 's').lower()}>({{0}}, {{1}}, {{2}}, {{3}})",
     ),

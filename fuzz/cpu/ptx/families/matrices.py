@@ -5,10 +5,18 @@ import re
 from kfuzz.cpu.ptx.words import C
 
 _SHAPES = {
-    ("ld", "m8n8", "b16", False): "16, false", ("ld", "m8n8", "b16", True): "16, true",
-    ("st", "m8n8", "b16", False): "16, false", ("st", "m8n8", "b16", True): "16, true",
-}  # fmt: skip
-"""The shapes, element types and whether a matrix is transposed, and the bits and order of the C++ function."""
+    ("ld", "m8n8", "b16", False): ("124", "ldmatrix<{count}, false>"),
+    ("ld", "m8n8", "b16", True): ("124", "ldmatrix<{count}, true>"),
+    ("ld", "m8n16", "b8x16.b6x16_p32", False): ("124", "ldmatrix_bytes<{count}, 8, 6>"),
+    ("ld", "m8n16", "b8x16.b4x16_p64", False): ("124", "ldmatrix_bytes<{count}, 8, 4>"),
+    ("ld", "m16n16", "b8", True): ("12", "ldmatrix_bytes<{count}, 16, 8>"),
+    ("ld", "m16n16", "b8x16.b6x16_p32", True): ("12", "ldmatrix_bytes<{count}, 16, 6>"),
+    ("ld", "m16n16", "b8x16.b4x16_p64", True): ("12", "ldmatrix_bytes<{count}, 16, 4>"),
+    ("st", "m8n8", "b16", False): ("124", "stmatrix<{count}, false>"),
+    ("st", "m8n8", "b16", True): ("124", "stmatrix<{count}, true>"),
+    ("st", "m16n8", "b8", True): ("124", "stmatrix_bytes< {count}>"),
+}
+"""By shape, element type and whether matrices are transposed: how many there may be, and the C++ function."""
 
 
 def _matrix(match: re.Match[str]) -> str | None:
@@ -16,19 +24,16 @@ def _matrix(match: re.Match[str]) -> str | None:
     words = match["words"].split(".")
     shape = [one for one in words if re.fullmatch(r"m\d+n\d+", one)]
     count = [one for one in words if re.fullmatch(r"x[124]", one)]
-    kind = [one for one in words if re.fullmatch(r"b\d+", one)]
+    kind = [one for one in words if re.fullmatch(r"b(?:16|8|8x16|6x16_p32|4x16_p64)", one)]
     space = [one for one in words if one in ("shared", "shared::cta")]
     rest = [one for one in words if one not in (*shape, *count, *kind, *space)]
-    if any(len(one) != 1 for one in (shape, count, kind, space)) or rest not in ([], ["trans"]):
+    if any(len(one) != 1 for one in (shape, count, space)) or rest not in ([], ["trans"]):
         return None
-    if len(words) != 4 + len(rest):
-        return None
-    given = _SHAPES.get((match["what"], shape[0], kind[0], bool(rest)))
-    if given is None:
+    given = _SHAPES.get((match["what"], shape[0], ".".join(kind), bool(rest)))
+    if given is None or count[0][1:] not in given[0]:
         return None
     operands = "{a1}, {v0}" if match["what"] == "ld" else "{a0}, {v1}"
-    transposed = given.split(", ")[1]
-    return f"{C}ptx_{match['what']}matrix< {count[0][1:]}, {transposed}>(__LINE__, {operands})"
+    return f"{C}ptx_{given[1].format(count=count[0][1:])}(__LINE__, {operands})"
 
 
 _DEPTHS_OF_FLOATS = {"f16": (8, 16), "bf16": (8, 16), "tf32": (4, 8), "e4m3": (16, 32), "e5m2": (16, 32)}

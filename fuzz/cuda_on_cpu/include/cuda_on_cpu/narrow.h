@@ -12,6 +12,11 @@
 namespace cuda_on_cpu {
 
 enum class Rounding { nearest, to_zero, up, down };
+// Away from 0 if the digits that are too many and these `width` random bits, as fractions, make one or more.
+struct RandomRounding {
+  uint32_t bits;
+  int width;
+};
 
 // A number as an integer times a power of two, or what it is instead.
 struct SplitNumber {
@@ -37,10 +42,19 @@ __forceinline__ SplitNumber split(T value) {
   }
 }
 
+__forceinline__ bool rounds_away(const SplitNumber &number, uint64_t kept, uint64_t rest, Rounding how) {
+  uint64_t half = uint64_t{1} << 63;
+  bool outward = how == Rounding::up ? !number.negative : how == Rounding::down && number.negative;
+  return how == Rounding::nearest ? rest > half || (rest == half && kept & 1) : outward && rest;
+}
+__forceinline__ bool rounds_away(const SplitNumber &, uint64_t, uint64_t rest, RandomRounding how) {
+  return __builtin_add_overflow(rest, static_cast<uint64_t>(how.bits) << (64 - how.width), &rest);
+}
+
 // The bits of a number without its sign, rounded to so many digits, with exponents from `least` (of the smallest normal
-// number) on and without end.
-template <int digits, int least>
-__forceinline__ uint64_t code_of(const SplitNumber &number, Rounding how) {
+// number) on and without end. `rest` is the fraction that is cut off, of 2^64.
+template <int digits, int least, class How>
+__forceinline__ uint64_t code_of(const SplitNumber &number, How how) {
   uint64_t significand = number.significand;
   if (significand == 0) return 0;
   int exponent = number.unit + 63 - __builtin_clzll(significand);
@@ -48,10 +62,8 @@ __forceinline__ uint64_t code_of(const SplitNumber &number, Rounding how) {
   int shift = exponent - (digits - 1) - number.unit;  // this many digits are too many
   if (shift > 63) shift = 63;                         // far below half of the smallest number
   uint64_t kept = shift > 0 ? significand >> shift : significand << -shift;
-  uint64_t rest = shift > 0 ? significand << (64 - shift) : 0, half = uint64_t{1} << 63;
-  bool outward = how == Rounding::up ? !number.negative : how == Rounding::down && number.negative;
-  bool away = how == Rounding::nearest ? rest > half || (rest == half && kept & 1) : outward && rest;
-  return (static_cast<uint64_t>(exponent - least) << (digits - 1)) + kept + away;
+  uint64_t rest = shift > 0 ? significand << (64 - shift) : 0;
+  return (static_cast<uint64_t>(exponent - least) << (digits - 1)) + kept + rounds_away(number, kept, rest, how);
 }
 
 template <int digits>
@@ -60,15 +72,18 @@ struct Narrow {
   static constexpr uint64_t infinity = uint64_t{(1 << (16 - digits)) - 1} << (digits - 1);
 
   // From the largest number on, anything that rounds away from 0 gives infinity.
-  template <class T>
-  static uint16_t of(T value, Rounding how = Rounding::nearest) {
+  static bool overflows(const SplitNumber &, RandomRounding) { return true; }
+  static bool overflows(const SplitNumber &number, Rounding how) {
+    return how == Rounding::nearest || (how == Rounding::up ? !number.negative : how == Rounding::down && number.negative);
+  }
+  template <class T, class How = Rounding>
+  static uint16_t of(T value, How how = Rounding::nearest) {
     SplitNumber number = split(value);
     uint64_t sign = number.negative ? 0x8000 : 0;
     if (number.is_nan) return 0x7fff;
     if (number.is_infinite) return static_cast<uint16_t>(sign | infinity);
-    bool outward = how == Rounding::up ? !number.negative : how == Rounding::down && number.negative;
     uint64_t bits = code_of<digits, least>(number, how);
-    if (bits >= infinity) bits = how == Rounding::nearest || outward ? infinity : infinity - 1;
+    if (bits >= infinity) bits = overflows(number, how) ? infinity : infinity - 1;
     return static_cast<uint16_t>(sign | bits);
   }
 

@@ -14,8 +14,8 @@ struct SmallFloat {
   static constexpr bool keeps_nan = own == 8;
 
   // What is too large, infinity included, becomes the largest number if the result is to be finite.
-  template <class T>
-  static __forceinline__ uint8_t of(T value, bool finite = true, Rounding how = Rounding::nearest) {
+  template <class T, class How = Rounding>
+  static __forceinline__ uint8_t of(T value, bool finite = true, How how = Rounding::nearest) {
     SplitNumber number = split(value);
     if (number.is_nan) return nan;
     uint64_t bits = number.is_infinite ? uint64_t{0xff} : code_of<digits, least>(number, how);

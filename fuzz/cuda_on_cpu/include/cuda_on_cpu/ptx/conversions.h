@@ -25,7 +25,8 @@ CUDA_ON_CPU_INLINE void ptx_tf32_as(To &&to, float x) {
 template <int digits>
 struct PtxNarrow {
   static constexpr int bits = 16;
-  static uint32_t of(float x, bool finite, Rounding how) {
+  template <class How>
+  static uint32_t of(float x, bool finite, How how) {
     uint16_t code = Narrow<digits>::of(x, how);
     constexpr auto infinity = Narrow<digits>::infinity;
     if (finite && (code & 0x7fffu) == infinity) code = static_cast<uint16_t>((code & 0x8000u) | (infinity - 1));
@@ -36,7 +37,8 @@ struct PtxNarrow {
 template <class Kind>
 struct PtxSmall {
   static constexpr int bits = Kind::stored_in;
-  static uint32_t of(float x, bool finite, Rounding how) { return Kind::of(x, finite, how); }
+  template <class How>
+  static uint32_t of(float x, bool finite, How how) { return Kind::of(x, finite, how); }
   static float widened(uint32_t code) { return Kind::widened(static_cast<uint8_t>(code)); }
 };
 struct PtxFloat {
@@ -73,6 +75,10 @@ template <class To>
 CUDA_ON_CPU_INLINE uint32_t ptx_converted(float x, PtxHow how) {
   return To::of(how.relu && x <= 0 ? 0.0f : x, how.finite, how.how);
 }
+template <class To>
+CUDA_ON_CPU_INLINE uint32_t ptx_converted(float x, PtxHow how, RandomRounding random) {
+  return To::of(how.relu && x <= 0 ? 0.0f : x, how.finite, random);
+}
 template <int bits, class Out>
 CUDA_ON_CPU_INLINE void ptx_give_bits(Out &&to, uint32_t made) {
   ptx_put_wider(to, static_cast<typename PtxWord<bits>::type>(made));
@@ -96,6 +102,35 @@ CUDA_ON_CPU_INLINE void ptx_cvt_two(PtxHow how, Out &&to, float upper, float low
 template <class To, class From, class Out, class Register>
 CUDA_ON_CPU_INLINE void ptx_cvt_both(PtxHow how, Out &&to, Register from) {
   ptx_cvt_two<To>(how, to, From::widened(ptx_code_at<From>(from, 1)), From::widened(ptx_code_at<From>(from, 0)));
+}
+
+// .rs: which of the 32 random bits round which number. Two numbers have a half each, of which f16 takes 13 bits. Of four, the
+// first two share 16 bits and the last two the others, and the second of each pair reads them in reverse: seen on a B200.
+CUDA_ON_CPU_INLINE uint32_t ptx_reversed16(uint32_t bits) {
+  uint32_t made = 0;
+  for (int i = 0; i < 16; i++) made |= (bits >> i & 1) << (15 - i);
+  return made;
+}
+template <class To, class Out, class Bits>
+CUDA_ON_CPU_INLINE void ptx_cvt_two_at_random(PtxHow how, Out &&to, float upper, float lower, Bits given) {
+  constexpr int width = std::is_same_v<To, ptx_cvt_f16> ? 13 : 16;
+  auto random = ptx_as<uint32_t>(given), mask = (1u << width) - 1;
+  ptx_give_bits<2 * To::bits>(to, ptx_converted<To>(upper, how, {random >> 16 & mask, width}) << To::bits |
+                                      ptx_converted<To>(lower, how, {random & mask, width}));
+}
+template <class To, class Out, class Bits>
+CUDA_ON_CPU_INLINE void ptx_cvt_four_at_random(PtxHow how, Out &&to, float x3, float x2, float x1, float x0, Bits given) {
+  auto random = ptx_as<uint32_t>(given);
+  uint32_t upper = random >> 16, lower = random & 0xffffu;
+  if (To::bits == 4) {
+    upper = (random >> 16 & 0xff00u) | (random >> 8 & 0xffu);
+    lower = (random >> 8 & 0xff00u) | (random & 0xffu);
+  }
+  const float from[] = {x0, x1, x2, x3};
+  const uint32_t bits[] = {lower, ptx_reversed16(lower), upper, ptx_reversed16(upper)};
+  uint32_t made = 0;
+  for (int i = 0; i < 4; i++) made |= ptx_converted<To>(from[i], how, {bits[i], 16}) << (To::bits * i);
+  ptx_give_bits<4 * To::bits>(to, made);
 }
 
 // One number into another. A source is an integer, or a float that is exact as a double, so that a result is rounded once.

@@ -158,6 +158,53 @@ CUDA_ON_CPU_INLINE void ptx_stmatrix(int line, Address address, In... in) {
   (store(ptx_as<uint32_t>(in)), ...);
 }
 
+// Rows of 16 bytes whose elements have 8, 6 or 4 bits; each gets a byte, and lies at its lower end.
+template <int bits>
+CUDA_ON_CPU_INLINE uint32_t ptx_element_of_row(const uint8_t *row, int place) {
+  int at = place * bits, first = at / 8, shift = at % 8;
+  uint32_t both = row[first];
+  if (shift + bits > 8) both |= static_cast<uint32_t>(row[first + 1]) << 8;
+  return both >> shift & ((1u << bits) - 1);
+}
+// m8n16: a lane has four adjacent elements of a row. m16n16.trans: two registers of four below each other, 8 columns apart.
+template <int matrices, int rows, int bits, class Address, class... Out>
+CUDA_ON_CPU_INLINE void ptx_ldmatrix_bytes(int line, Address address, Out &...out) {
+  constexpr int each = rows / 8;  // registers of a matrix
+  static_assert(sizeof...(out) == matrices * each, "as many registers as the shape has");
+  auto own = reinterpret_cast<uint64_t>(ptx_shared(address));
+  if (lane() < rows * matrices) cuda_on_cpu_must_be_aligned(reinterpret_cast<const void *>(own), 16, line);
+  int number = 0;
+  auto load = [&](auto &to) {
+    int first = number / each * rows, across = lane() / 4, along = lane() % 4 * 4;
+    uint32_t made = 0;
+    for (int i = 0; i < 4; i++) {
+      int source = rows == 8 ? first + across : first + along + i;
+      auto *row = reinterpret_cast<const uint8_t *>(__shfl_sync(~0u, own, source, 32, line));
+      made |= ptx_element_of_row<bits>(row, rows == 8 ? along + i : across + number % each * 8) << (8 * i);
+    }
+    static_assert(sizeof to == 4, "a register of 32 bits");
+    __builtin_memcpy(&to, &made, 4);
+    number++;
+  };
+  (load(out), ...);
+}
+// m16n8.trans: of each matrix a lane has two adjacent bytes of a row, and two 8 rows below; each column is stored as a row.
+template <int matrices, class Address, class... In>
+CUDA_ON_CPU_INLINE void ptx_stmatrix_bytes(int line, Address address, In... in) {
+  static_assert(sizeof...(in) == matrices, "as many registers as the shape has");
+  auto own = reinterpret_cast<uint64_t>(ptx_shared(address));
+  if (lane() < 8 * matrices) cuda_on_cpu_must_be_aligned(reinterpret_cast<const void *>(own), 16, line);
+  int matrix = 0;
+  auto store = [&](uint32_t bits) {
+    for (int i = 0; i < 4; i++) {
+      auto *row = reinterpret_cast<uint8_t *>(__shfl_sync(~0u, own, 8 * matrix + lane() % 4 * 2 + i % 2, 32, line));
+      row[lane() / 4 + i / 2 * 8] = static_cast<uint8_t>(bits >> (8 * i));
+    }
+    matrix++;
+  };
+  (store(ptx_as<uint32_t>(in)), ...);
+}
+
 // A matrix that lies in the registers of a warp, transposed.
 template <class Out, class In>
 CUDA_ON_CPU_INLINE void ptx_movmatrix(int line, Out &&to, In from) {
