@@ -339,3 +339,14 @@ def test_what_is_chosen_at_0_is_not_chosen_at_a_denormal_that_may_be_flushed() -
     assert made.lo[1] == made.hi[1] == 0
     exact = enclose(find("kl_div_loss"), given, Accuracy(), Special(), each)["loss"]
     assert exact.hi[0] < -9.2e-38
+
+
+def test_the_inverse_root_of_a_denormal_that_may_be_read_as_negative_0_may_be_negative_infinity() -> None:
+    roles = {"INPUTS": {"x": "float[n]"}, "OUTPUTS": {"y": "float[n]"}}
+    op = read_op("rsqrt", SimpleNamespace(**roles, formula=lambda N, x: N.rsqrt(x)))
+    x = np.array([-6e-41, 6e-41, 4.0], np.float32)
+    made = enclose(op, {"x": x}, FLUSHED, Special())["y"]
+    assert (made.lo[0], made.hi[0]) == (-INF, INF)
+    assert made.hi[1] == INF
+    assert made.lo[1] > 1e20
+    assert abs(made.lo[2] - 0.5) < 1e-6

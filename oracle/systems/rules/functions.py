@@ -69,7 +69,8 @@ def _wave(N: BandSystem, row: FunctionOfOne, a: Quantity) -> Quantity:
 
 def _above_start(N: BandSystem, row: FunctionOfOne, a: Quantity) -> Quantity:
     """A function that is NaN below the start of its domain."""
-    if row.name == "rsqrt" and np.any(negative := may_be_negative_zero(N, a)):  # 1 / sqrt(-0) is -inf
+    crosses = (a.lo < 0) & (a.hi >= 0)  # such as a denormal that may be read as -0
+    if row.name == "rsqrt" and np.any(negative := may_be_negative_zero(N, a) | crosses):  # 1 / sqrt(-0) is -inf
         made = _inside_domain(N, row, Quantity(N, a.lo + 0.0, a.hi + 0.0, a.nan))
         return N.value(np.where(negative, -INF, made.lo), np.where(negative, INF, made.hi), made.nan, row.name, a)
     made = _inside_domain(N, row, a)
