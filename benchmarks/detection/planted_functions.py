@@ -60,7 +60,5 @@ def group_norm_without_mean(x: torch.Tensor, norm: torch.nn.GroupNorm) -> torch.
 
 def batch_norm_eps_outside(x: torch.Tensor, norm: torch.nn.BatchNorm2d) -> torch.Tensor:
     """(x - mean) / (sqrt(variance) + eps)."""
-    mean, var, weight, bias = (
-        one.reshape(-1, 1, 1) for one in (norm.running_mean, norm.running_var, norm.weight, norm.bias)
-    )
-    return (x - mean) / (var.sqrt() + norm.eps) * weight + bias
+    var, mean = torch.var_mean(x, (0, 2, 3), correction=0, keepdim=True)
+    return (x - mean) / (var.sqrt() + norm.eps) * norm.weight.reshape(-1, 1, 1) + norm.bias.reshape(-1, 1, 1)

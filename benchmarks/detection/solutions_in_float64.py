@@ -63,7 +63,7 @@ def elements_of(solution: Solution, kernel: dict[str, Any], folder: Path) -> Ite
             continue
         arrays = case_file.read(folder / finding["case"]).case.arrays
         torch.manual_seed(SEED)
-        model = problem.Model(*getattr(problem, "get_init_inputs", list)()).eval()
+        model = problem.Model(*getattr(problem, "get_init_inputs", list)())
         names = list(inspect.signature(model.forward).parameters)
         if arrays.keys() != {*names}:
             continue

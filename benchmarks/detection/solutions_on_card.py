@@ -131,7 +131,7 @@ def build(torch: Any, of: Any, problem: ModuleType | None = None) -> Any:  # noq
     """A model with the weights of one seed, on the GPU."""
     makes = getattr(problem or sys.modules["problem"], "get_init_inputs", list)
     torch.manual_seed(SEED)
-    return of(*makes()).eval().cuda()
+    return of(*makes()).cuda()
 
 
 def widen(torch: Any, one: Any) -> Any:  # noqa: ANN401  a tensor, or a number

@@ -40,7 +40,7 @@ class Modules:
 
     def __init__(self, on_card: bool = False) -> None:
         self._made: dict[tuple[Path, str], ModuleType] = {}
-        self._objects: dict[tuple[Path, str, str, int], Callable[..., Any]] = {}
+        self._objects: dict[tuple[Path, str, str, int, bool], Callable[..., Any]] = {}
         self._on_card = on_card
 
     def function(self, job: Job, call: PythonCall) -> Callable[..., Any]:
@@ -64,9 +64,10 @@ class Modules:
             if number:
                 raise OtherWeightsError(f"{name} is no class: kfuzz cannot draw its weights")
             return function  # type: ignore[no-any-return]  # whatever it is, it can be called
-        if (*key, name, number) not in self._objects:
-            self._objects[*key, name, number] = self._forward_of(job, call, function, self._made[key], number)
-        return self._objects[*key, name, number]
+        which = (*key, name, number, call.as_made)
+        if which not in self._objects:
+            self._objects[which] = self._forward_of(job, call, function, self._made[key], number)
+        return self._objects[which]
 
     def _forward_of(
         self, job: Job, call: PythonCall, of: type, module: ModuleType, number: int
@@ -81,8 +82,8 @@ class Modules:
                 made = of(*inputs())
             if number and call.weights and (missing := difference_of_weights(made, dict(call.weights.sets[number]))):
                 raise OtherWeightsError(f"{of.__name__} has {missing}: kfuzz cannot draw its weights")
-            if callable(getattr(made, "eval", None)):
-                made.eval()  # like the reference: dropout drops nothing then, and statistics stay
+            if not call.as_made and callable(getattr(made, "eval", None)):
+                made.eval()  # an op knows no mode: dropout drops nothing then, and statistics stay
             if self._on_card and hasattr(made, "cuda"):
                 made = made.cuda()
         except (UnsupportedError, OtherWeightsError):

@@ -101,8 +101,9 @@ def axes_of(arrays: Mapping[str, str] | None, roles: Roles) -> dict[str, Axis]:
 
 
 def read_callable(
-    front: FrontMatter, claim: WrittenCall, names: ClaimNames, given: ClaimedArrays, weights: WeightsOfRoles
-) -> Launch:
+    front: FrontMatter, claim: WrittenCall, names: ClaimNames, given: ClaimedArrays, weights: WeightsOfRoles,
+    has_reference: bool,
+) -> Launch:  # fmt: skip
     """The [call] table: the function to call, its arguments, and the outputs that it returns.
 
     `weights`: the input that is no argument, and says with which weights the object is made.
@@ -138,6 +139,7 @@ def read_callable(
         others=() if claim.library else libs.others,
         init=claim.init,
         beside=task_folders(front, claim.reference),
+        as_made=has_reference,
         weights=drawn[0] if drawn else None,
     )
     one = expression.number("1", ())

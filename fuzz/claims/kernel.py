@@ -32,7 +32,7 @@ from kfuzz.claims.launches import Launch, LaunchVariant, read_launches
 from kfuzz.claims.memory import memory_shape, row_axis_of, unpack_array
 from kfuzz.claims.op_rules import check_op_rules
 from kfuzz.claims.reading import ClaimNames, Sizes, at, evaluate
-from kfuzz.claims.references import name_in_case, with_reference
+from kfuzz.claims.references import is_reference, name_in_case, with_reference
 from kfuzz.claims.roles import Dimensions, Roles, roles_of
 from kfuzz.claims.sizes import (
     Broken,
@@ -414,7 +414,7 @@ def read(front: FrontMatter) -> Kernel:
     op_axes = read_op_axes(front, claim.scalars, op, names)
     check_op_rules(front, op, where, arrays, let, op_axes)
     launches = (
-        (read_callable(front, claim.call, names, arrays, op.weights),)
+        (read_callable(front, claim.call, names, arrays, op.weights, is_reference(roles.op)),)
         if front.is_python
         else read_launches(front, claim, names, arrays, unused_inputs(op))
     )

@@ -109,6 +109,8 @@ class PythonCall:
     """The literals with which an object of a class is made; None for those of get_init_inputs()."""
     beside: tuple[str, ...] = ()
     """The folders of the files that its task hands over with it. A task compares numbers, of whatever type they are."""
+    as_made: bool = False
+    """An object stays in the mode in which its class leaves it, as in the benchmark of its reference."""
     weights: DrawnWeights | None = None
     """The sets of weights with which an object of a class may be made; None if it has only its own."""
 

@@ -33,6 +33,7 @@ def runs_of_reference(kernel: Kernel, job: Job, probe: Probe, run_job: RunJob) -
         returns=tuple(outputs[role] for role in kernel.roles.outputs),
         library=library,
         language=library,
+        as_made=True,
         weights=call.weights if isinstance(call, PythonCall) else None,
     )
     step = replace(job.steps[0], entry=entry, args=())

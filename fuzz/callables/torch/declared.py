@@ -15,12 +15,23 @@ import torch
 from kfuzz.callables.loading import SEED
 from kfuzz.callables.torch.elements import OF_TYPE
 from kfuzz.callables.torch.sizes import BOOLEAN, Below, Dims
+from kfuzz.callables.torch.storage import unwatched
 
 FACTORIES = ("rand", "randn", "zeros", "ones", "empty", "full", "randint")
 
 
 class CannotError(Exception):
     """kfuzz cannot write a formula for this reference."""
+
+
+class DrawsError(CannotError):
+    """The reference draws random numbers: no answer is right before they are drawn."""
+
+    def __init__(self, op: str, where: str = "") -> None:
+        super().__init__(
+            f"not judged: {where or 'it'} draws random numbers (torch's {op}), so its answers differ from call to "
+            "call; a dropout draws nothing with p = 0, or in eval mode: self.eval() in the class"
+        )
 
 
 class OneSizeError(CannotError):
@@ -58,20 +69,27 @@ class Declared:
 def forgetful(made: torch.nn.Module) -> torch.nn.Module:
     """A model that begins each call with the attributes it was made with: some keep a state for the next call.
 
-    A call while torch traces would leave a tensor without numbers there.
+    A call while torch traces would leave a tensor without numbers there. A batch norm in train mode writes into its
+    running values.
     """
     held: list[list[tuple[dict[str, Any], dict[str, Any]]]] = []
+    numbers: list[list[tuple[torch.Tensor, torch.Tensor]]] = []
 
     def before(model: torch.nn.Module, given: object) -> None:
         del given
         spaces = [one for part in model.modules() for one in (vars(part), part._buffers)]
         held.append([(one, dict(one)) for one in spaces])
+        with unwatched():
+            numbers.append([(one, one.clone()) for one in model.buffers()])
 
     def after(model: torch.nn.Module, given: object, made: object) -> None:
         del model, given, made
         for space, was in held.pop():
             space.clear()
             space.update(was)
+        with unwatched():
+            for one, number in numbers.pop():
+                one.copy_(number)
 
     made.register_forward_pre_hook(before)
     made.register_forward_hook(after, always_call=True)
@@ -79,7 +97,7 @@ def forgetful(made: torch.nn.Module) -> torch.nn.Module:
 
 
 def reference_of(module: ModuleType, name: str) -> tuple[Callable[..., Any], bool]:
-    """The function to call, or `forward` of one object, made as KernelBench makes it."""
+    """The function to call, or `forward` of one object, made as KernelBench makes it, which does not call `eval()`."""
     found = getattr(module, name, None)
     if not callable(found):
         raise CannotError(f"{name} is not a function once the file is imported")
@@ -87,7 +105,7 @@ def reference_of(module: ModuleType, name: str) -> tuple[Callable[..., Any], boo
         return found, False
     torch.manual_seed(SEED)
     made = found(*getattr(module, "get_init_inputs", list)())
-    made = forgetful(made.eval()) if isinstance(made, torch.nn.Module) else made
+    made = forgetful(made) if isinstance(made, torch.nn.Module) else made
     for parameter in made.parameters() if isinstance(made, torch.nn.Module) else ():
         parameter.requires_grad_(False)
     return (made if callable(made) else made.forward), True

@@ -15,17 +15,19 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from kfuzz.callables.aten.table import write_operation
+from kfuzz.callables.aten.table import RULES, write_operation
 from kfuzz.callables.aten.term import Term, Text, Writer
-from kfuzz.callables.torch.declared import CannotError
+from kfuzz.callables.torch.declared import CannotError, DrawsError
 from kfuzz.callables.torch.elements import OF_TYPE
 from kfuzz.callables.torch.shadows import Shadow, Storages
 from kfuzz.callables.torch.storage import (
     are_whole,
+    does_draw,
     flat,
     indices_of,
     is_view,
     key_of,
+    name_of,
     places_of,
     shape_of,
     tensors_in,
@@ -98,7 +100,9 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
         """Run one operation, and write it down if it computes floats or moves them to another storage."""
         kwargs = kwargs or {}
-        op = func._schema.name.partition("::")[2]
+        op = name_of(func)
+        if op not in RULES:
+            self.check_draws(func)
         with unwatched():
             given = tensors_in((args, kwargs))
             self.check_values(op, given)
@@ -112,14 +116,15 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
             return out
         with unwatched():
             every = [one for one in (out if isinstance(out, tuple | list) else [out]) if isinstance(one, torch.Tensor)]
-            self.record(op, args, before, options, every, changed)
+            self.record(func, args, before, options, every, changed)
         return out
 
     def record(
-        self, op: str, args: Sequence[Any], before: Sequence[Any], options: dict[str, Any],
+        self, func: Any, args: Sequence[Any], before: Sequence[Any], options: dict[str, Any],  # noqa: ANN401  of torch
         every: Sequence[torch.Tensor], changed: Sequence[torch.Tensor],
     ) -> None:  # fmt: skip
         """Write one operation as lines, and its results into their shadows."""
+        op = name_of(func)
         is_live = any(isinstance(one, Term) and not one.is_mask for one in flat(before))
         if not every or not (is_live or any(one.is_floating_point() for one in every)):
             return
@@ -145,7 +150,7 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
                 options["results"] = [shape_of(one) for one in every]
             if not every[0].is_floating_point() and not every[0].is_complex():
                 options["dtype"] = "bool" if every[0].dtype == torch.bool else "int"
-            made = self.follow(op, name, args, before, options, every[0])
+            made = self.follow(op, name, args, before, options, every[0]) or self.check_draws(func)
         if self.is_known(every[0]) and isinstance(made, Term) and not made.is_mask:
             made = replace(made, text=self.to.keep(f"{name}_stored", made.text), weights="", square="")
         self.keep(name, op, made if isinstance(made, list) else [made], every, changed)
@@ -201,6 +206,11 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
             raise CannotError(f"{self.where()}: the reference goes by values, which a formula does not ({op})")
         if hidden:
             raise CannotError(f"{self.where()}: {op} takes integers that were computed from floats; there is no rule")
+
+    def check_draws(self, func: Any) -> None:  # noqa: ANN401  an operation of torch
+        """Raise a DrawsError if an operation without a rule draws random numbers."""
+        if does_draw(func):
+            raise DrawsError(name_of(func), self.where())
 
     def where(self) -> str:
         """The line of the reference that runs."""

@@ -24,6 +24,16 @@ def unwatched() -> Any:  # noqa: ANN401  a context
         yield
 
 
+def name_of(op: Any) -> str:  # noqa: ANN401  an operation of torch
+    """The name of an operation, without its namespace and its overload."""
+    return str(op._schema.name.partition("::")[2])
+
+
+def does_draw(op: Any) -> bool:  # noqa: ANN401  an operation of torch
+    """Whether an operation may draw random numbers."""
+    return torch.Tag.nondeterministic_seeded in getattr(op, "tags", ())
+
+
 def key_of(one: torch.Tensor) -> int:
     """A name for a tensor's storage."""
     return int(one.untyped_storage()._cdata)

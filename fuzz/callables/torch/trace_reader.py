@@ -15,11 +15,11 @@ from kfuzz.callables.aten.elementwise import POWERS
 from kfuzz.callables.aten.norms import MOMENTS
 from kfuzz.callables.aten.table import write_operation
 from kfuzz.callables.aten.term import HELPERS, Arg, Term, Writer
-from kfuzz.callables.torch.declared import CannotError, OneSizeError
+from kfuzz.callables.torch.declared import CannotError, DrawsError, OneSizeError
 from kfuzz.callables.torch.elements import OF_TYPE
 from kfuzz.callables.torch.integers import declared_as
 from kfuzz.callables.torch.sizes import BOOLEAN, Below, Dims
-from kfuzz.callables.torch.storage import exact_in_single
+from kfuzz.callables.torch.storage import does_draw, exact_in_single
 from kfuzz.callables.torch.weights import WeightSets
 from kfuzz.oracle.elements import NARROW
 
@@ -200,6 +200,8 @@ class TraceReader:
         elif self.are_constants(node) and op in COMPARISONS:
             args = [self.exact_numbers(one) for one in args]
         made = None if is_narrow else write_operation(self.to, op, node.name, args, options, self.shape(first.shape))
+        if made is None and does_draw(node.target):
+            raise DrawsError(op)
         self.values[node] = made or self.unknown_term(node, first, op)
 
     def are_constants(self, node: torch.fx.Node) -> bool:

@@ -22,7 +22,7 @@ from torch._decomp import decomposition_table
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from kfuzz.callables.raising import words_of
-from kfuzz.callables.torch.declared import CannotError, Declared, OneSizeError
+from kfuzz.callables.torch.declared import CannotError, Declared, DrawsError, OneSizeError
 from kfuzz.callables.torch.elements import as_array
 from kfuzz.callables.torch.inputs import sizes_to_run, tensors_for, tensors_of, ways_to_vary, with_fixed
 from kfuzz.callables.torch.integers import ABSENT, structure_of, with_limits
@@ -163,8 +163,8 @@ def trace_first_of(
     for declared in ways:
         try:
             return trace_reference(reference, is_module, asked, declared)
-        except LostWriteError:
-            raise  # it writes so at all sizes
+        except (LostWriteError, DrawsError):
+            raise  # it does so at all sizes
         except Exception as error:  # any error of torch for such dimensions
             first = first or error
     assert first is not None

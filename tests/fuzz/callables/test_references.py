@@ -166,7 +166,7 @@ class Model(torch.nn.Module):
     def __init__(self, few):
         super().__init__()
         self.linear = torch.nn.Linear(32, few)
-        self.drop = torch.nn.Dropout(0.5)
+        self.drop = torch.nn.Dropout(0.0)
 
     def forward(self, x):
         return {reference}
