@@ -101,8 +101,7 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
         """Run one operation, and write it down if it computes floats or moves them to another storage."""
         kwargs = kwargs or {}
         op = name_of(func)
-        if op not in RULES:
-            self.check_draws(func)
+        self.check_draws(func, is_known=op in RULES)
         with unwatched():
             given = tensors_in((args, kwargs))
             self.check_values(op, given)
@@ -150,7 +149,8 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
                 options["results"] = [shape_of(one) for one in every]
             if not every[0].is_floating_point() and not every[0].is_complex():
                 options["dtype"] = "bool" if every[0].dtype == torch.bool else "int"
-            made = self.follow(op, name, args, before, options, every[0]) or self.check_draws(func)
+            made = self.follow(op, name, args, before, options, every[0])
+            self.check_draws(func, is_known=made is not None)
         if self.is_known(every[0]) and isinstance(made, Term) and not made.is_mask:
             made = replace(made, text=self.to.keep(f"{name}_stored", made.text), weights="", square="")
         self.keep(name, op, made if isinstance(made, list) else [made], every, changed)
@@ -207,9 +207,9 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
         if hidden:
             raise CannotError(f"{self.where()}: {op} takes integers that were computed from floats; there is no rule")
 
-    def check_draws(self, func: Any) -> None:  # noqa: ANN401  an operation of torch
+    def check_draws(self, func: Any, is_known: bool) -> None:  # noqa: ANN401  an operation of torch
         """Raise a DrawsError if an operation without a rule draws random numbers."""
-        if does_draw(func):
+        if does_draw(func) and not is_known:
             raise DrawsError(name_of(func), self.where())
 
     def where(self) -> str:
