@@ -6,24 +6,26 @@ to end a block early stands beside the loop that it ends.
 
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Literal
 
+from kfuzz.campaign.asking import AskedTwins, ask
 from kfuzz.campaign.danger import is_free, number_of, rules_of
 from kfuzz.campaign.schedule import WHOLE, Block, Shard, attempt_of, is_for_hardware, is_large, probe_of
 from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices import Ahead, ClaimError, Device, DeviceError, Outcome, Probe, UnsupportedError
+from kfuzz.devices import Ahead, ClaimError, Device, DeviceError, Probe, UnsupportedError
 from kfuzz.devices.errors import wrap_unexpected
 from kfuzz.kinds import Kind
+from kfuzz.properties.find import foresee
 from kfuzz.search.scale import BUDGET
 from kfuzz.search.vast import Rung
 from kfuzz.trials.defect import Defect
 from kfuzz.trials.locating import locate
-from kfuzz.trials.trial import PreparedTrial, Trial, judge_outcome, prepare, several_of
+from kfuzz.trials.trial import PreparedTrial, Trial, judge_outcome, prepare
 from kfuzz.trials.unjudged import Unjudged, without_numbers
 
 LEAST_TIMEOUT, SURE_TIMEOUT = 0.5, 2.0
@@ -94,6 +96,16 @@ class BlockEnd:
     message: str = ""
 
 
+@dataclass
+class Experience:
+    """What a process has seen in the trials that it ran: the smallest case of each bucket, and the kernels that have
+    run, and those with an error or with a trial that ended its process."""
+
+    smallest: dict[str, int] = field(default_factory=dict)
+    have_run: set[int] = field(default_factory=set)
+    accused: set[int] = field(default_factory=set)
+
+
 End = TrialEnd | BlockEnd
 Ends = Generator[End, None, None]
 
@@ -111,19 +123,19 @@ class _QueuedTrial:
     rung: Rung | None = None
 
 
-def run_block(orders: Orders, device: Device, block: Block, known: dict[str, int]) -> Ends:
-    """Run the trials of a block, then yield its end. It keeps `known` up to date: the smallest case of each bucket."""
+def run_block(orders: Orders, device: Device, block: Block, known: Experience) -> Ends:
+    """Run the trials of a block, then yield its end. It keeps `known` up to date."""
     return run_blocks(orders, device, iter((block,)), known)
 
 
-def run_blocks(orders: Orders, device: Device, blocks: Iterator[Block | None], known: dict[str, int]) -> Ends:
+def run_blocks(orders: Orders, device: Device, blocks: Iterator[Block | None], known: Experience) -> Ends:
     """Run one block after the other; a None among them makes the next one wait for the trials before it.
 
     The device is asked for a few trials ahead, also beyond a block's end: otherwise it would be idle while the last
     trial of a block is judged. A kernel that has not run yet gets one trial first, to show that it runs.
     """
     ahead = device if isinstance(device, Ahead) else None
-    upcoming = _TrialQueue(orders, ahead, blocks)
+    upcoming = _TrialQueue(orders, ahead, blocks, known)
     try:
         while (one := upcoming.next()) is not None:
             if isinstance(one, BlockEnd):
@@ -131,7 +143,7 @@ def run_blocks(orders: Orders, device: Device, blocks: Iterator[Block | None], k
                 if one.why:
                     return
                 continue
-            for end in _finish_trial(orders, device, one, known, ahead.answer if ahead else _run(device, one)):
+            for end in _finish_trial(orders, device, one, known, upcoming):
                 yield end
                 if isinstance(end, BlockEnd):
                     upcoming.leave_out(end.block.kernel)
@@ -143,12 +155,11 @@ def run_blocks(orders: Orders, device: Device, blocks: Iterator[Block | None], k
 class _TrialQueue:
     """The next trials, with the end of each block after them; the device has been asked for all that are queued."""
 
-    def __init__(self, orders: Orders, ahead: Ahead | None, blocks: Iterator[Block | None]) -> None:
-        self._orders, self._ahead, self._blocks = orders, ahead, blocks
+    def __init__(self, orders: Orders, ahead: Ahead | None, blocks: Iterator[Block | None], known: Experience) -> None:
+        self._orders, self._ahead, self._blocks, self._known = orders, ahead, blocks, known
         self._coming: deque[_QueuedTrial | BlockEnd] = deque()
         self._numbers: Iterator[tuple[int, int, float] | BlockEnd] = iter(())
         self._block: Block | None = None
-        self._have_run: set[int] = set()
 
     def next(self) -> _QueuedTrial | BlockEnd | None:
         """The next trial or end of a block; None if there is none."""
@@ -158,7 +169,7 @@ class _TrialQueue:
             return None
         one = self._coming.popleft()
         if isinstance(one, _QueuedTrial):
-            self._have_run.add(one.block.kernel)
+            self._known.have_run.add(one.block.kernel)
         return one
 
     def leave_out(self, kernel: int) -> None:
@@ -167,15 +178,19 @@ class _TrialQueue:
         self._coming = deque(coming)
         if self._block is not None and self._block.kernel == kernel:
             self._block, self._numbers = None, iter(())
+        self.ask_again()
+
+    def ask_again(self) -> None:
+        """Ask only for the queued trials, and for nothing that was asked for before."""
         if self._ahead:
             self._ahead.forget()
-            for one in coming:
+            for one in self._coming:
                 if isinstance(one, _QueuedTrial) and isinstance(one.prepared, PreparedTrial):
-                    self._ahead.ask(one.prepared.job, one.prepared.probe)
+                    ask(self._ahead, one.prepared)
 
     def _may_ask(self) -> bool:
         """Whether another trial may be queued: not while the first trial of a kernel is."""
-        return all(one.block.kernel in self._have_run for one in self._coming)
+        return all(one.block.kernel in self._known.have_run for one in self._coming)
 
     def _ask(self) -> bool:
         """Queue one more trial; False if there is none for now."""
@@ -192,7 +207,7 @@ class _TrialQueue:
             self._coming.append(chosen)
             self._block = None
         else:
-            self._coming.append(_begin_trial(self._orders, self._ahead, self._block, *chosen))
+            self._coming.append(_begin_trial(self._orders, self._ahead, self._block, self._known, *chosen))
         return True
 
 
@@ -226,7 +241,7 @@ def errors_of_one_kernel(index: int) -> Iterator[None]:
 
 
 def _begin_trial(
-    orders: Orders, ahead: Ahead | None, block: Block, index: int, number: int, timeout: float
+    orders: Orders, ahead: Ahead | None, block: Block, known: Experience, index: int, number: int, timeout: float
 ) -> _QueuedTrial:
     began = time.perf_counter()
     kernel, fatal = orders.kernels[block.kernel], tuple(dict.fromkeys(kind for _, kind in block.fatal))
@@ -235,34 +250,35 @@ def _begin_trial(
         with errors_of_one_kernel(index):
             attempt = attempt_of(kernel, orders.seed, number, orders.budget)
             trial = prepare(kernel, attempt.case, attempt.tune, probe)
+            if ahead and _is_harmless(kernel, block, known) and not trial.job.sampling:
+                trial = replace(trial, twins=foresee(trial))
     except ClaimError as error:
         return _QueuedTrial(block, index, number, timeout, 0.0, error)
     if ahead:
-        ahead.ask(trial.job, probe)
+        ask(ahead, trial)
     return _QueuedTrial(block, index, number, timeout, time.perf_counter() - began, trial, attempt.rung)
 
 
-def _run(device: Device, one: _QueuedTrial) -> Callable[[], Outcome]:
-    def run() -> Outcome:
-        assert isinstance(one.prepared, PreparedTrial)
-        return device.run(one.prepared.job, one.prepared.probe)
-
-    return run
+def _is_harmless(kernel: Kernel, block: Block, known: Experience) -> bool:
+    """Whether the twins of a trial will most likely be wanted, and cost no process."""
+    has_run = block.kernel in known.have_run and block.kernel not in known.accused
+    return has_run and not block.fatal and not kernel.front.is_python
 
 
 def _finish_trial(
-    orders: Orders, device: Device, one: _QueuedTrial, known: dict[str, int], answer: Callable[[], Outcome]
+    orders: Orders, device: Device, one: _QueuedTrial, known: Experience, upcoming: _TrialQueue
 ) -> Iterator[End]:
     """Wait for a trial and judge it: its end, and the end of its block if the kernel cannot go on."""
     block = one.block
     try:
         if isinstance(one.prepared, ClaimError):
             raise one.prepared
-        began = time.perf_counter()
-        outcome = answer()
+        began, asked = time.perf_counter(), one.prepared
+        outcome = device.answer() if isinstance(device, Ahead) else device.run(asked.job, asked.probe)
+        twins = AskedTwins(device, asked)
         with errors_of_one_kernel(one.index):
             trial = judge_outcome(
-                one.prepared, outcome, device.name, time.perf_counter() - began, device.run, several_of(device),
+                asked, outcome, device.name, time.perf_counter() - began, device.run, twins.run_jobs,
                 looks_at_all=True,
             )  # fmt: skip
     except UnsupportedError as error:
@@ -271,6 +287,12 @@ def _finish_trial(
     except ClaimError as error:
         yield BlockEnd(block, "claim", str(error))
         return
+    if trial.errors or trial.ended:
+        known.accused.add(block.kernel)
+    if trial.ended and asked.twins:
+        upcoming.ask_again()  # the twins would end a process, too
+    else:
+        twins.drop()
     hangs = any(defect.kind == "hang" for defect in trial.defects)
     if hangs and one.timeout < min(orders.timeout, SURE_TIMEOUT):  # perhaps it only needed more time
         yield BlockEnd(block, "time")
@@ -280,7 +302,7 @@ def _finish_trial(
         yield BlockEnd(block, "hang", f"trial {one.index} did not end; this kernel is not tried further")
 
 
-def _trial_end(one: _QueuedTrial, kernel: Kernel, trial: Trial, known: dict[str, int], device: Device) -> TrialEnd:
+def _trial_end(one: _QueuedTrial, kernel: Kernel, trial: Trial, known: Experience, device: Device) -> TrialEnd:
     fatal = next((defect.kind for defect in trial.errors if defect.finding), None) if trial.ended else None
     return TrialEnd(
         kernel=one.block.kernel,
@@ -296,16 +318,18 @@ def _trial_end(one: _QueuedTrial, kernel: Kernel, trial: Trial, known: dict[str,
         seconds={"generation": one.planning_seconds, **trial.seconds},
         reasons=tuple(map(without_numbers, trial.left_out)),
         silences=trial.silences,
-        defects=tuple(_show_defect(kernel, trial.case, defect, known, device, trial.probe) for defect in trial.defects),
+        defects=tuple(
+            _show_defect(kernel, trial.case, defect, known.smallest, device, trial.probe) for defect in trial.defects
+        ),
         fatal=fatal,
         looks={one.name: one.is_held for one in trial.looks},
     )
 
 
 def _show_defect(
-    kernel: Kernel, case: Case, defect: Defect, known: dict[str, int], device: Device, probe: Probe
+    kernel: Kernel, case: Case, defect: Defect, smallest: dict[str, int], device: Device, probe: Probe
 ) -> ShownDefect:
-    if case.elements >= known.get(defect.bucket, case.elements + 1):
+    if case.elements >= smallest.get(defect.bucket, case.elements + 1):
         return ShownDefect(defect, None)
-    known[defect.bucket] = case.elements
+    smallest[defect.bucket] = case.elements
     return ShownDefect(locate(defect, kernel, case, device, probe), case)

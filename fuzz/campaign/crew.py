@@ -13,7 +13,7 @@ from functools import partial
 from multiprocessing.connection import wait
 from typing import Any
 
-from kfuzz.campaign.blocks import BlockEnd, End, Ends, Orders, run_block, run_blocks
+from kfuzz.campaign.blocks import BlockEnd, End, Ends, Experience, Orders, run_block, run_blocks
 from kfuzz.campaign.children import Child, MakeDevice, end_all
 from kfuzz.campaign.errand import Errand, Spread, errand
 from kfuzz.campaign.schedule import BLOCKS, Block
@@ -61,7 +61,7 @@ def run_alone(crews: Sequence[Crew]) -> LaneEnds:
 
 def _run_crew(crew: Crew) -> Ends:
     with closing(crew.make_device()) as device:
-        yield from run_blocks(crew.orders, device, crew.blocks, {})
+        yield from run_blocks(crew.orders, device, crew.blocks, Experience())
 
 
 def run_in_processes(crews: Sequence[Crew]) -> LaneEnds:
@@ -141,7 +141,7 @@ def parcels_of(blocks: Iterator[Block | None]) -> Iterator[Parcel | None]:
 def run_parcel(orders: Orders, device: Device, blocks: Parcel) -> Ends:
     """Run blocks without knowledge of any others: each has the same results on any machine and at any time."""
     for block in blocks:
-        yield from run_block(orders, device, block, {})
+        yield from run_block(orders, device, block, Experience())
 
 
 class _Queue:
@@ -194,10 +194,10 @@ class _Queue:
 
 @dataclass(frozen=True)
 class _Blocks:
-    """What a process does with a block; it remembers the size of each bucket's smallest case."""
+    """What a process does with a block; it remembers what it has seen."""
 
     orders: Orders
-    known: dict[str, int] = field(default_factory=dict)
+    known: Experience = field(default_factory=Experience)
 
     def __call__(self, device: Device, block: Block) -> Iterator[list[End]]:
         """Yield the ends in a few parcels, since each parcel wakes up the parent."""

@@ -66,7 +66,7 @@ START_TIMEOUT = 600.0
 COMPILE_TIMEOUT = 300.0
 """Seconds for what comes before a job's own time: nothing of the kernel has run yet."""
 
-MOST_TOGETHER = 8
+MOST_TOGETHER = 32
 """Jobs that a process receives before it runs the first of them."""
 ClaimWord = Literal["needs-gpu", "other-library", "missing", "unsupported", "claim"]
 REFUSED: dict[ClaimWord, type[ClaimError]] = {

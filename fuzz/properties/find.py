@@ -5,14 +5,14 @@ Knows which properties there are; it does not know how one is tested.
 
 import importlib
 import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import cast
 
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Finding
 from kfuzz.properties import checks
-from kfuzz.properties.property import Examined, Look, Property
+from kfuzz.properties.property import Examined, Foreseeing, Look, Planned, Property, Twin
 
 
 @cache
@@ -20,6 +20,15 @@ def properties() -> Mapping[str, Property]:
     """Every property, by name."""
     names = sorted(module.name for module in pkgutil.iter_modules(checks.__path__))
     return {name: cast(Property, importlib.import_module(f"{checks.__name__}.{name}")) for name in names}
+
+
+def foresee(trial: Planned) -> dict[str, Sequence[Twin]]:
+    """By property, the twins that a trial is compared with if its answers are right, as far as they are known now."""
+    able = {name: each for name, each in properties().items() if isinstance(each, Foreseeing)}
+    found = {
+        name: each.foresee(trial) for name, each in able.items() if not properties()[name].why_untested(trial.kernel)
+    }
+    return {name: twins for name, twins in found.items() if twins}
 
 
 def look_at(trial: Examined, at_all: bool) -> Iterator[Look]:

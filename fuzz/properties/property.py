@@ -4,8 +4,8 @@ Knows kernels, cases and outcomes; it does not know what a right answer is.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,33 @@ RunJobs = Callable[[Sequence[tuple[Job, Probe]]], Sequence[Callable[[], Outcome]
 """Runs several jobs there, and returns a function for each that returns its outcome or raises its error."""
 NamedOutputs = Mapping[str, NDArray[np.generic]]
 """Outputs by the name of their buffer, or by their role."""
+TakePart = Callable[[NamedOutputs], NamedOutputs]
+"""Takes the part of an answer that must be the same, in the same order for both jobs."""
+
+
+class Planned(Protocol):
+    """A trial before it runs."""
+
+    @property
+    def kernel(self) -> Kernel: ...
+    @property
+    def case(self) -> Case: ...
+    @property
+    def tune(self) -> Mapping[str, int]: ...
+    @property
+    def probe(self) -> Probe: ...
+    @property
+    def bound(self) -> Bound: ...
+
+
+@dataclass(frozen=True)
+class Twin:
+    """Another job, and the parts of both answers that must have the same bits. `words`: how it differs."""
+
+    job: Job
+    own: TakePart
+    others: TakePart
+    words: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,6 +73,8 @@ class Examined:
     """Makes calls of other sizes, with the values of this one: smaller, larger, and with other values."""
     run_jobs: RunJobs | None = None
     """None if the device runs jobs only one after another."""
+    twins: Mapping[str, Sequence[Twin]] = field(default_factory=dict)
+    """By property, the twins that the device was asked for together with the trial's own job."""
 
 
 @dataclass(frozen=True)
@@ -78,3 +107,12 @@ class Property(Protocol):
     @staticmethod
     def look(trial: Examined) -> Finding | bool | None:
         """How it fails in this trial; True if it holds there; None if the trial does not show it."""
+
+
+@runtime_checkable
+class Foreseeing(Protocol):
+    """A property whose twins follow from the trial before it runs, so that they can run together with it."""
+
+    @staticmethod
+    def foresee(trial: Planned) -> Sequence[Twin]:
+        """The twins with which the trial is compared if its answers are right."""

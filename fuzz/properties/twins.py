@@ -16,15 +16,12 @@ from kfuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome, Probe
 from kfuzz.devices.comparing import bits
 from kfuzz.kinds import Kind
 from kfuzz.oracle.elements import BY_DTYPE, values
-from kfuzz.properties.property import Examined, NamedOutputs
+from kfuzz.properties.property import Examined, NamedOutputs, Twin
 
 TURNS = 16
 """How often both jobs run again before a difference counts. If the answers of a kernel vary by themselves, the first
 has to come 16 times again from one job and never from the other: whatever its probability p, p^16 (1 - p)^16 <= 2^-32.
 """
-
-TakePart = Callable[[NamedOutputs], NamedOutputs]
-"""Takes the part of an answer that must be the same, in the same order for both jobs."""
 
 
 class Agreement(Enum):
@@ -34,15 +31,6 @@ class Agreement(Enum):
     DIFFERENT = "different bits, each time"
     VARYING = "one of them varies by itself"
     NOT_RUN = "one of them has no answer"
-
-
-@dataclass(frozen=True)
-class Twin:
-    """Another job, and the parts of both answers that must have the same bits."""
-
-    job: Job
-    own: TakePart
-    others: TakePart
 
 
 @dataclass(frozen=True)
@@ -103,20 +91,20 @@ def _compare(trial: Examined, twin: Twin, second: Outcome) -> TwinComparison:
 
 def run_once(trial: Examined, job: Job) -> Outcome:
     """One unchecked run of a job, in the manner that the trial's seed gives; no run if the device cannot."""
-    return _outcome_of(lambda: trial.run_job(job, once(trial)))
+    return _outcome_of(lambda: trial.run_job(job, once(trial.probe)))
 
 
 def run_together(trial: Examined, jobs: Sequence[Job]) -> list[Outcome]:
     """One such run of each job, without its earlier calls."""
-    alone = [(replace(job, earlier=()), once(trial)) for job in jobs]
-    if trial.run_jobs is None or len(alone) < 2:
+    alone = [(replace(job, earlier=()) if job.earlier else job, once(trial.probe)) for job in jobs]
+    if trial.run_jobs is None:
         return [_outcome_of(partial(trial.run_job, *one)) for one in alone]
     return [_outcome_of(one) for one in trial.run_jobs(alone)]
 
 
-def once(trial: Examined) -> Probe:
-    """The probe of one unchecked run."""
-    return replace(trial.probe, check=False, runs=1, options=(), after_calls=False)
+def once(probe: Probe) -> Probe:
+    """The probe of one unchecked run, in a trial with this probe."""
+    return replace(probe, check=False, runs=1, options=(), after_calls=False)
 
 
 def _outcome_of(run: Callable[[], Outcome]) -> Outcome:

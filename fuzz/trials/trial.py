@@ -6,7 +6,7 @@ Knows kernels, cases, the device protocol and the verdict; it does not know how 
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, get_args
 
@@ -28,7 +28,7 @@ from kfuzz.oracle.judging import is_kept
 from kfuzz.oracle.special import words_for_nan
 from kfuzz.oracle.verdict import Reason, SpecialRow, Verdict, Why
 from kfuzz.properties.find import is_claimed, look_at
-from kfuzz.properties.property import Examined, Look, RunJob, RunJobs
+from kfuzz.properties.property import Examined, Look, RunJob, RunJobs, Twin
 from kfuzz.sources.silences import check_silences
 from kfuzz.trials.again import earlier_jobs, jobs_of_other_sizes
 from kfuzz.trials.beyond import inputs_of_rows, number_rows, sample_blocks
@@ -143,6 +143,8 @@ class PreparedTrial:
     probe: Probe
     bound: Bound
     job: Job
+    twins: Mapping[str, Sequence[Twin]] = field(default_factory=dict)
+    """By property, the twins that the device was asked for together with the job."""
 
 
 def prepare(kernel: Kernel, case: Case, tune: Mapping[str, int], probe: Probe) -> PreparedTrial:
@@ -276,7 +278,7 @@ def _look(
     is_right = not is_accused(judged) and all(one.severity != "error" for one in outcome.findings)
     examined = Examined(
         kernel, asked.case, asked.tune, asked.probe, bound, outcome, is_right, run_job, judge_answer, device,
-        lambda: jobs_of_other_sizes(kernel, asked.case, asked.tune), run_jobs,
+        lambda: jobs_of_other_sizes(kernel, asked.case, asked.tune), run_jobs, asked.twins,
     )  # fmt: skip
     return tuple(look_at(examined, at_all))
 

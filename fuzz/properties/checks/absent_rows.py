@@ -13,8 +13,8 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Buffer, Finding
 from kfuzz.kinds import Kind
 from kfuzz.oracle.elements import Element
-from kfuzz.properties.property import Examined, NamedOutputs
-from kfuzz.properties.twins import Agreement, Twin, compare, finding_of, has_error
+from kfuzz.properties.property import Examined, NamedOutputs, Twin
+from kfuzz.properties.twins import Agreement, compare, finding_of, has_error
 
 WORDS = "rows that are not there"
 KIND: Kind = "absent-rows"

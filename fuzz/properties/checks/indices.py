@@ -16,8 +16,8 @@ from kfuzz.kinds import Kind
 from kfuzz.oracle.elements import Element
 from kfuzz.oracle.enclosure import Mask
 from kfuzz.oracle.shapes import limit_of
-from kfuzz.properties.property import Examined, NamedOutputs
-from kfuzz.properties.twins import Agreement, Twin, compare, finding_of
+from kfuzz.properties.property import Examined, NamedOutputs, Twin
+from kfuzz.properties.twins import Agreement, compare, finding_of
 from kfuzz.search.choose import Choose, one_of, seed_of, seeded_choices
 
 WORDS = "indices out of range"

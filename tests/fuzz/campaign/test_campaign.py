@@ -17,7 +17,7 @@ import pytest
 from our_kernels import our_kernel
 from paths import ROOT
 
-from kfuzz.campaign.blocks import BlockEnd, Orders, TrialEnd, run_block, run_blocks
+from kfuzz.campaign.blocks import BlockEnd, Experience, Orders, TrialEnd, run_block, run_blocks
 from kfuzz.campaign.campaign import run_campaign
 from kfuzz.campaign.events import Event, Found, GaveUp, Tried
 from kfuzz.campaign.options import Options
@@ -112,22 +112,36 @@ class Doubles(Softmax):
 
 
 class Asked(Softmax):
-    """Can be asked ahead; notes how many jobs it still has as each answer is taken, and hangs where it is told to."""
+    """Can be asked ahead; notes how many trials it still has as it answers each, and hangs where it is told to.
 
-    def __init__(self, hangs: int = 0) -> None:
+    `beside`: the jobs that it ran without being asked ahead; `twins`: how many it was asked for.
+    """
+
+    def __init__(self, hangs: int = 0, breaks: int = 0) -> None:
         super().__init__()
-        self.waiting: deque[Job] = deque()
+        self.waiting: deque[tuple[Job, Probe]] = deque()
         self.left: list[tuple[str, int]] = []
-        self._hangs = hangs
+        self.twins, self.beside = 0, 0
+        self._hangs, self._breaks = hangs, breaks
 
     def ask(self, job: Job, probe: Probe) -> None:
-        self.waiting.append(job)
+        self.twins += probe.runs == 1
+        self.waiting.append((job, probe))
 
     def answer(self) -> Outcome:
-        job = self.waiting.popleft()
-        self.left.append((job.kernel, len(self.waiting)))
-        is_hung = len(self.left) == self._hangs  # jobs that are run beside these, such as twins, do not count
-        return Outcome((), (Finding("hang", "time was up"),)) if is_hung else self.run(job, Probe())
+        job, probe = self.waiting.popleft()
+        if probe.runs == 1:
+            return super().run(job, probe)
+        self.left.append((job.kernel, sum(probe.runs > 1 for _, probe in self.waiting)))
+        if len(self.left) == self._hangs:
+            return Outcome((), (Finding("hang", "time was up"),))
+        if len(self.left) == self._breaks:
+            return Outcome((), (Finding("trap", "a trap"),), ended=True)
+        return super().run(job, probe)
+
+    def run(self, job: Job, probe: Probe) -> Outcome:
+        self.beside += 1
+        return super().run(job, probe)
 
     def forget(self) -> None:
         self.waiting.clear()
@@ -351,7 +365,7 @@ def test_a_kernel_that_hangs_is_given_up_and_the_others_go_on(scan: Kernel) -> N
 
 def test_a_device_is_asked_beyond_the_end_of_a_block_but_not_past_the_first_trial_of_a_kernel(scan: Kernel) -> None:
     device, blocks = Asked(), [Block(0, 0, 6), Block(1, 0, 6), Block(0, 6, 12)]
-    ends = list(run_blocks(Orders((scan, RIGHT), 1), device, iter(blocks), {}))
+    ends = list(run_blocks(Orders((scan, RIGHT), 1), device, iter(blocks), Experience()))
     assert [end.index for end in ends if isinstance(end, TrialEnd)] == [*range(6), *range(6), *range(6, 12)]
     assert [end.block for end in ends if isinstance(end, BlockEnd)] == blocks
     left = [count for _, count in device.left]
@@ -362,7 +376,7 @@ def test_a_device_is_asked_beyond_the_end_of_a_block_but_not_past_the_first_tria
 
 def test_a_kernel_that_is_given_up_takes_no_other_trials_with_it(scan: Kernel) -> None:
     device, blocks = Asked(hangs=14), [Block(0, 0, 6), Block(1, 0, 6), Block(0, 6, 9), Block(1, 6, 9)]
-    ends = list(run_blocks(Orders((scan, RIGHT), 1), device, iter(blocks), {}))
+    ends = list(run_blocks(Orders((scan, RIGHT), 1), device, iter(blocks), Experience()))
     tried = [(end.kernel, end.index) for end in ends if isinstance(end, TrialEnd)]
     assert tried == [
         *((0, i) for i in range(6)),
@@ -377,10 +391,31 @@ def test_a_kernel_that_is_given_up_takes_no_other_trials_with_it(scan: Kernel) -
     assert ("softmax/online_warp", 2) in device.left[-3:]  # asked again
 
 
+def test_the_twins_of_a_trial_are_asked_for_together_with_it() -> None:
+    blocks, orders = [Block(0, 0, 32)], Orders((RIGHT,), 1)
+    ahead, later = Asked(), Asked()
+    ends = list(run_blocks(orders, ahead, iter(blocks), Experience()))
+    accused = list(run_blocks(orders, later, iter(blocks), Experience(accused={0})))
+    assert (ahead.twins, ahead.beside) == (later.beside, 0)
+    assert later.twins == 0
+    assert ahead.twins > 3
+    looks = [[one.looks for one in every if isinstance(one, TrialEnd)] for every in (ends, accused)]
+    assert looks[0] == looks[1]
+    assert sum(one.get("batch_invariant", False) for one in looks[0]) > 3
+
+
+def test_a_trial_that_ends_its_process_takes_its_twins_with_it_and_no_other_trial() -> None:
+    device = Asked(breaks=8)
+    ends = list(run_blocks(Orders((RIGHT,), 1), device, iter([Block(0, 0, 24)]), Experience()))
+    assert [end.index for end in ends if isinstance(end, TrialEnd)] == list(range(24))
+    assert [end.index for end in ends if isinstance(end, TrialEnd) and end.fatal] == [7]
+    assert not device.waiting
+
+
 def test_a_hang_that_may_be_a_lack_of_time_is_not_reported(scan: Kernel) -> None:
     def last(left: float) -> tuple[int, BlockEnd]:
         orders = Orders((scan,), 1, deadline=time.monotonic() + left)
-        items = list(run_block(orders, Hangs(), Block(0, 0, 20), {}))
+        items = list(run_block(orders, Hangs(), Block(0, 0, 20), Experience()))
         assert isinstance(items[-1], BlockEnd)
         return sum(bool(item.defects) for item in items if isinstance(item, TrialEnd)), items[-1]
 
@@ -392,7 +427,11 @@ def test_a_hang_that_may_be_a_lack_of_time_is_not_reported(scan: Kernel) -> None
 def test_a_large_case_is_not_begun_when_time_is_nearly_up(scan: Kernel) -> None:
     def indices(left: float) -> list[int]:
         orders = Orders((scan,), 1, deadline=time.monotonic() + left)
-        return [item.index for item in run_block(orders, Softmax(), Block(0, 59, 62), {}) if isinstance(item, TrialEnd)]
+        return [
+            item.index
+            for item in run_block(orders, Softmax(), Block(0, 59, 62), Experience())
+            if isinstance(item, TrialEnd)
+        ]
 
     assert 60 in LARGE
     assert indices(left=60.0) == [59, 60, 61]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from our_kernels import our_kernel
 
-from kfuzz.campaign.blocks import Orders, TrialEnd, run_block
+from kfuzz.campaign.blocks import Experience, Orders, TrialEnd, run_block
 from kfuzz.campaign.campaign import Lane, run_campaign, run_lanes
 from kfuzz.campaign.events import Event, Tried
 from kfuzz.campaign.explain import HIDDEN, search
@@ -128,7 +128,7 @@ def test_the_processes_are_shared_between_the_devices_there_are() -> None:
 
 def test_a_lane_beside_a_gpu_leaves_it_what_is_large(device: CpuDevice) -> None:
     orders = Orders((RIGHT,), 3, leaves_large=True)
-    ends = list(run_block(orders, device, Block(0, 59, 62), {}))
+    ends = list(run_block(orders, device, Block(0, 59, 62), Experience()))
     assert [end.index for end in ends if isinstance(end, TrialEnd)] == [59, 61]
 
 

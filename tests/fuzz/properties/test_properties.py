@@ -18,8 +18,8 @@ from kfuzz.devices.tensors import contiguous_strides
 from kfuzz.oracle.elements import F32, I32
 from kfuzz.properties.checks import absent_rows, batch_invariant, deterministic, streams, strides
 from kfuzz.properties.find import properties
-from kfuzz.properties.property import Examined, NamedOutputs
-from kfuzz.properties.twins import Agreement, Twin, compare, compare_each, first_difference
+from kfuzz.properties.property import Examined, NamedOutputs, Twin
+from kfuzz.properties.twins import Agreement, compare, compare_each, first_difference
 from kfuzz.search.choose import seeded_choices
 from kfuzz.views.properties import join_properties, property_entries, property_lines
 
