@@ -1,6 +1,8 @@
 // Vectors of 16 bytes as they lie in memory: elements of 16 bits take half of the registers that their floats take.
 #pragma once
 
+#include <cooperative_groups.h>
+
 #include "sixteen_bits.cuh"
 
 template <class E>
@@ -72,31 +74,40 @@ constexpr int resident_packed_blocks(int threads, int vectors) {
     return (vectors <= 4 ? 1536 : 1024) / threads < 16 ? (vectors <= 4 ? 1536 : 1024) / threads : 16;
 }
 
-// A row that a block holds in registers as it lies in memory, and of its edge an element a thread.
-template <class E, int THREADS, int VECTORS>
+// A row that a block, or the blocks of a cluster, hold in registers as it lies in memory, and of its edge an element a thread.
+template <class E, int THREADS, int VECTORS, int CLUSTER = 1>
 struct HeldRow {
     static constexpr int width = Vector<E>::width;
     BlockRow<E> row;
     Packed<E> held[VECTORS];
+    int begin;  // the first vector of this block
+    int count;  // its vectors, ranges [0, THREADS * VECTORS]
     int col;  // of this thread's element of the edge, or -1
     float edge;
 
     // What pads the row is `padding`.
-    __device__ __forceinline__ HeldRow(const E *x, int cols, Packed<E> padding, float padding_of_edge) : row(x, blockIdx.x, cols) {
+    __device__ __forceinline__ HeldRow(const E *x, int cols, Packed<E> padding, float padding_of_edge)
+        : row(x, blockIdx.x / CLUSTER, cols), begin(0), count(row.vectors) {
+        const int rank = CLUSTER == 1 ? 0 : blockIdx.x % CLUSTER;
+        if constexpr (CLUSTER > 1) {
+            const int share = (row.vectors + 4 * CLUSTER - 1) / (4 * CLUSTER) * 4;  // no two blocks have parts of 64 bytes
+            begin = min(rank * share, row.vectors);
+            count = min(share, row.vectors - begin);
+        }
 #pragma unroll
         for (int k = 0; k < VECTORS; ++k) {
             held[k] = has(k) ? packed_at(row.x, k) : padding;
         }
-        col = row.edge(threadIdx.x);
+        col = rank == 0 ? row.edge(threadIdx.x) : -1;
         edge = row.element(col, padding_of_edge);
     }
 
     __device__ __forceinline__ bool has(int k) const {
-        return static_cast<int>(threadIdx.x) + k * THREADS < row.vectors;
+        return static_cast<int>(threadIdx.x) + k * THREADS < count;
     }
 
     __device__ __forceinline__ int place(int k) const {
-        return row.head + width * static_cast<int>(threadIdx.x) + width * k * THREADS;
+        return row.head + width * (begin + static_cast<int>(threadIdx.x)) + width * k * THREADS;
     }
 
     // The vector of another row of as many elements that belongs to vector k; it begins at 16 bytes, as this row does.
@@ -112,6 +123,65 @@ struct HeldRow {
         ::forget(held[k]);
     }
 };
+
+// A block of a cluster writes into the memory of others only when all have begun: they say so at once, and ask later.
+template <int CLUSTER>
+__device__ __forceinline__ void begin_together() {
+    if constexpr (CLUSTER > 1) {
+        cooperative_groups::this_cluster().barrier_arrive();
+    }
+}
+
+template <int CLUSTER>
+__device__ __forceinline__ void all_have_begun() {
+    if constexpr (CLUSTER > 1) {
+        cooperative_groups::this_cluster().barrier_wait();
+    }
+}
+
+// Where the warps of a row leave a result for each other, in shared memory. In a cluster each warp tells all blocks.
+template <class T, int THREADS, int CLUSTER = 1>
+struct OfWarps {
+    static constexpr int warps = THREADS / 32, all = warps * CLUSTER, lanes = all < 32 ? all : 32;
+    T of[all];
+
+    // All lanes of a warp have `value`. When it returns, `of` has the results of all warps. For one call alone.
+    __device__ __forceinline__ void tell(T value) {
+        const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+        if constexpr (CLUSTER > 1) {
+            cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
+            if (lane < CLUSTER) {
+                cluster.map_shared_rank(of, lane)[cluster.block_rank() * warps + warp] = value;
+            }
+            cluster.sync();
+        } else {
+            if (lane == 0) {
+                of[warp] = value;
+            }
+            __syncthreads();
+        }
+    }
+};
+
+// The sum over all threads of a row; every thread ends with it. `of_warps` is for one call alone.
+template <int THREADS, int CLUSTER>
+__device__ __forceinline__ float sum_of_row(float value, OfWarps<float, THREADS, CLUSTER> &of_warps) {
+    constexpr int lanes = OfWarps<float, THREADS, CLUSTER>::lanes, each = OfWarps<float, THREADS, CLUSTER>::all / lanes;
+    of_warps.tell(lanes_sum<32>(value));
+    float sums[each];
+#pragma unroll
+    for (int k = 0; k < each; ++k) {
+        sums[k] = of_warps.of[threadIdx.x % lanes + k * lanes];
+    }
+#pragma unroll
+    for (int half = each / 2; half > 0; half /= 2) {
+#pragma unroll
+        for (int k = 0; k < half; ++k) {
+            sums[k] += sums[k + half];
+        }
+    }
+    return lanes_sum<lanes>(sums[0]);
+}
 
 template <class E>
 __device__ __forceinline__ Packed<E> packed_zeros() {

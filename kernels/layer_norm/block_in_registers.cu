@@ -28,16 +28,16 @@
 
 #include "../packed.cuh"
 
-template <class E, int THREADS, int VECTORS>
+template <class E, int THREADS, int VECTORS, int CLUSTER = 1>
 __global__ void __launch_bounds__(THREADS, resident_packed_blocks(THREADS, VECTORS))
 layer_norm_block_in_registers(E *__restrict__ y, const E *__restrict__ x, const E *__restrict__ w,
                               const E *__restrict__ b, int cols) {
-    // y and x are (rows, cols), w and b are (cols); a block a row
+    // y and x are (rows, cols), w and b are (cols); a block a row, or a cluster
     constexpr int width = Vector<E>::width, AHEAD = 1;
-    __shared__ float sum_of_warp[32];
-    __shared__ float squares_of_warp[32];
-    HeldRow<E, THREADS, VECTORS> mine(x, cols, packed_zeros<E>(), 0.0f);
-    y += static_cast<size_t>(blockIdx.x) * cols;
+    __shared__ OfWarps<float, THREADS, CLUSTER> sums_of_warps, squares_of_warps;
+    begin_together<CLUSTER>();
+    HeldRow<E, THREADS, VECTORS, CLUSTER> mine(x, cols, packed_zeros<E>(), 0.0f);
+    y += static_cast<size_t>(blockIdx.x / CLUSTER) * cols;
     const E *const at = mine.row.x;
     const bool is_aligned = is_placed_alike(y, at) && is_placed_alike(w, at) && is_placed_alike(b, at);
     Packed<E> weights[AHEAD], biases[AHEAD];
@@ -58,7 +58,8 @@ layer_norm_block_in_registers(E *__restrict__ y, const E *__restrict__ x, const 
             sums[j % 4] += v.of[j];
         }
     }
-    const float mean = block_sum<THREADS>((sums[0] + sums[1]) + (sums[2] + sums[3]), sum_of_warp) / cols;
+    all_have_begun<CLUSTER>();
+    const float mean = sum_of_row((sums[0] + sums[1]) + (sums[2] + sums[3]), sums_of_warps) / cols;
 
     const float edge = mine.col >= 0 ? mine.edge - mean : 0.0f;
     float squares[4] = {edge * edge, 0.0f, 0.0f, 0.0f};
@@ -74,7 +75,7 @@ layer_norm_block_in_registers(E *__restrict__ y, const E *__restrict__ x, const 
         }
     }
     const float of_thread = (squares[0] + squares[1]) + (squares[2] + squares[3]);
-    const float scale = rsqrtf(block_sum<THREADS>(of_thread, squares_of_warp) / cols + 1e-5f);
+    const float scale = rsqrtf(sum_of_row(of_thread, squares_of_warps) / cols + 1e-5f);
 
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {

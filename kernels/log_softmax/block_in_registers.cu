@@ -29,14 +29,15 @@
 #include "../packed.cuh"
 #include "../softmax/parts_joined.cuh"
 
-template <class E, int THREADS, int VECTORS>
+template <class E, int THREADS, int VECTORS, int CLUSTER = 1>
 __global__ void __launch_bounds__(THREADS, resident_packed_blocks(THREADS, VECTORS))
 log_softmax_block_in_registers(E *__restrict__ y, const E *__restrict__ x, int cols) {
-    // y and x are (rows, cols); a block a row
-    constexpr int width = Vector<E>::width, warps = THREADS / 32;
-    __shared__ float2 of_warp[warps];
-    HeldRow<E, THREADS, VECTORS> mine(x, cols, packed_nothing<E>(), -INFINITY);
-    y += static_cast<size_t>(blockIdx.x) * cols;
+    // y and x are (rows, cols); a block a row, or a cluster
+    constexpr int width = Vector<E>::width;
+    __shared__ OfWarps<float2, THREADS, CLUSTER> of_warps;
+    begin_together<CLUSTER>();
+    HeldRow<E, THREADS, VECTORS, CLUSTER> mine(x, cols, packed_nothing<E>(), -INFINITY);
+    y += static_cast<size_t>(blockIdx.x / CLUSTER) * cols;
 
     Packed<E> tops = mine.held[0];
 #pragma unroll
@@ -48,7 +49,6 @@ log_softmax_block_in_registers(E *__restrict__ y, const E *__restrict__ x, int c
     float sums[4] = {exponential<E>(mine.edge - below), 0.0f, 0.0f, 0.0f};
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
-        mine.forget(k);
         const Vector<E> v = mine.floats(k);
 #pragma unroll
         for (int j = 0; j < width; ++j) {
@@ -56,11 +56,8 @@ log_softmax_block_in_registers(E *__restrict__ y, const E *__restrict__ x, int c
         }
     }
     const float sum = lanes_sum<32>((sums[0] + sums[1]) + (sums[2] + sums[3]));
-    if (threadIdx.x % 32 == 0) {
-        of_warp[threadIdx.x / 32] = make_float2(top, sum);
-    }
-    __syncthreads();
-    const float2 all = lanes_joined<warps>(of_warp[threadIdx.x % warps]);
+    all_have_begun<CLUSTER>();
+    const float2 all = joined_of_row(make_float2(top, sum), of_warps);
     const float max = all.x;  // of a row of nothing but -inf it is -inf, and the row becomes NaN, as is right
     const float logarithm = logf(all.y);
 

@@ -28,14 +28,15 @@
 
 #include "../packed.cuh"
 
-template <class E, int THREADS, int VECTORS>
+template <class E, int THREADS, int VECTORS, int CLUSTER = 1>
 __global__ void __launch_bounds__(THREADS, resident_packed_blocks(THREADS, VECTORS))
 rms_norm_block_in_registers(E *__restrict__ y, const E *__restrict__ x, const E *__restrict__ w, int cols) {
-    // y and x are (rows, cols), w is (cols); a block a row
+    // y and x are (rows, cols), w is (cols); a block a row, or a cluster
     constexpr int width = Vector<E>::width, AHEAD = 2;
-    __shared__ float sum_of_warp[32];
-    HeldRow<E, THREADS, VECTORS> mine(x, cols, packed_zeros<E>(), 0.0f);
-    y += static_cast<size_t>(blockIdx.x) * cols;
+    __shared__ OfWarps<float, THREADS, CLUSTER> sums_of_warps;
+    begin_together<CLUSTER>();
+    HeldRow<E, THREADS, VECTORS, CLUSTER> mine(x, cols, packed_zeros<E>(), 0.0f);
+    y += static_cast<size_t>(blockIdx.x / CLUSTER) * cols;
     const bool is_aligned = is_placed_alike(y, mine.row.x) && is_placed_alike(w, mine.row.x);
     Packed<E> weights[AHEAD];
 #pragma unroll
@@ -54,7 +55,8 @@ rms_norm_block_in_registers(E *__restrict__ y, const E *__restrict__ x, const E 
             sums[j % 4] += v.of[j] * v.of[j];
         }
     }
-    const float sum = block_sum<THREADS>((sums[0] + sums[1]) + (sums[2] + sums[3]), sum_of_warp);
+    all_have_begun<CLUSTER>();
+    const float sum = sum_of_row((sums[0] + sums[1]) + (sums[2] + sums[3]), sums_of_warps);
     const float scale = rsqrtf(sum / cols + 1e-6f);
 
 #pragma unroll

@@ -3,7 +3,7 @@
 // The methods of softmax/fastest with vectors of eight: half the bytes, the same sums, and one
 // rounding of the answer, which hides the error of __expf. There is twice as much to compute for each
 // byte: with expf that would take most of the time. Up to 32,768 columns registers hold a row as it lies
-// in memory, up to 458,752 the shared memory of 4, 8 or 16 blocks.
+// in memory, up to 524,288 those of 2, 4, 8 or 16 blocks.
 //
 // /// kernel
 // op     = "softmax"
@@ -14,25 +14,24 @@
 //   { when = "128 < cols <= 256", entry = "softmax_lanes_a_row<element, 16, 2>", grid = "ceil_div(rows, 4)", block = 64 },
 //   { when = "256 < cols <= 10240", entry = "softmax_block_in_registers<element, {threads}, {vectors}, Loads({loads})>", grid = "rows", block = "threads" },
 //   { when = "10240 < cols <= 32768", entry = "softmax_packed_in_registers<element, {threads}, {vectors}>", grid = "rows", block = "threads" },
-//   { when = "by_cluster", entry = "softmax_rows_through_clusters<element, {blocks}, 512, {stages}>", grid = "blocks * min(rows, 120 / blocks)", cluster = "blocks", block = 544, shared = "stages * 16 * share", args = ["y", "x", "rows", "share", "cols"] },
+//   { when = "by_cluster", entry = "softmax_packed_in_registers<element, 512, 8, {blocks}>", grid = "blocks * rows", cluster = "blocks", block = 512 },
 //   { when = "is_long", entry = "softmax_parts<element, 512>", grid = "rows * parts", block = 512 },
 //   { when = "is_long", entry = "softmax_write<element, 512>", grid = "rows * parts", block = 512 },
 // ]
 //
 // [let]
 // is_large   = "rows * cols > 8388608"  # x and y together do not fit into the second-level cache
-// by_cluster = "32768 < cols <= 458752 and rows < 134217728"
+// by_cluster = "32768 < cols <= 524288 and rows < 134217728"
 // is_long    = "cols > 32768 and not by_cluster"
 // near       = "16 if cols <= 256 else 64 if cols <= 1024 else 128"
 // threads    = "near if cols <= 4096 else 256 if cols <= 16384 else 512"
 // vectors    = "2 if cols <= 2048 else 4 if cols <= 8192 else 5 if cols <= 10240 else ceil_div(cols, 8 * threads)"
-// blocks     = "4 if cols <= 114688 else 8 if cols <= 262144 else 16"  # of a cluster
-// stages     = "3 if 229376 < cols <= 262144 else 4"  # rows that a block has room for
+// blocks     = "2 if cols <= 65536 else 4 if cols <= 131072 else 8 if cols <= 262144 else 16"  # of a cluster
 // loads      = "2 if cols <= 8192 and not is_large else 0"  # row.cuh names them
 // parts      = "min(ceil_div(1056, rows), ceil_div(cols, 16384)) if is_long else 0"
 // share      = "ceil_div(ceil_div(cols / 8, blocks if by_cluster else max(parts, 1)), 8) * 8"  # vectors of a part
 // joining    = "ceil_div(parts, 32) - 1 + ceil_log2(max(1, min(parts, 32)))"
-// of_block   = "2 * ceil_div(share, 256) + 10 + ceil_log2(blocks)"
+// of_block   = "2 * ceil_div(cols / 8, 512 * blocks) + 11 + ceil_log2(blocks)"
 // of_row     = "2 * ceil_div(cols, 8 * threads) + 2 + ceil_log2(min(threads, min(cols, max(38, cols / 8))))"
 //
 // [arrays]
@@ -57,7 +56,6 @@
 #include "block_in_registers.cu"
 #include "lanes_a_row.cu"
 #include "packed_in_registers.cu"
-#include "rows_through_clusters.cu"
 #include "two_launches_reversed.cu"
 
 using element = __nv_bfloat16;

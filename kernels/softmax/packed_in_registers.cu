@@ -32,72 +32,56 @@
 // args  = ["y", "x", "cols"]
 // ///
 
-#include "../packed.cuh"
-#include "one_at_a_time.cuh"
 #include "parts_joined.cuh"
 
-template <class E, int THREADS, int VECTORS>
+template <class E, int THREADS, int VECTORS, int CLUSTER = 1>
 __global__ void __launch_bounds__(THREADS, resident_packed_blocks(THREADS, VECTORS))
 softmax_packed_in_registers(E *__restrict__ y, const E *__restrict__ x, int cols) {
-    // y and x are (rows, cols); a block a row
+    // y and x are (rows, cols); a block a row, or a cluster
     constexpr int width = Vector<E>::width;
-    __shared__ float2 of_warp[THREADS / 32];
-    const int tid = threadIdx.x;  // ranges [0, THREADS)
-    const BlockRow<E> row(x, blockIdx.x, cols);
+    __shared__ OfWarps<float2, THREADS, CLUSTER> of_warps;
+    begin_together<CLUSTER>();
+    HeldRow<E, THREADS, VECTORS, CLUSTER> mine(x, cols, packed_nothing<E>(), -INFINITY);
+    y += static_cast<size_t>(blockIdx.x / CLUSTER) * cols;
 
-    Packed<E> mine[VECTORS];
-    const E *const from = row.x + row.head + width * tid;
-#pragma unroll
-    for (int k = 0; k < VECTORS; ++k) {
-        mine[k] = packed_nothing<E>();
-        if (tid + k * THREADS < row.vectors) {
-            mine[k].words = *reinterpret_cast<const uint4 *>(kept(from + width * k * THREADS));
-        }
-    }
-    const int col = row.edge(tid);
-    const float edge = row.element(col, -INFINITY);
-    if (!is_placed_alike(y, x)) {
-        return softmax_one_at_a_time<THREADS>(y, x, blockIdx.x, cols);
-    }
-    Packed<E> tops = mine[0];
+    Packed<E> tops = mine.held[0];
 #pragma unroll
     for (int k = 1; k < VECTORS; ++k) {
-        tops = larger_of(tops, mine[k]);
+        tops = larger_of(tops, mine.held[k]);
     }
-    const float top = warp_max(fmaxf(edge, largest_in(tops)));
+    const float top = warp_max(fmaxf(mine.edge, largest_in(tops)));
     const float below = finite_or_zero(top);
-
-    float sums[4] = {exponential<E>(edge - below), 0.0f, 0.0f, 0.0f};
+    float sums[4] = {exponential<E>(mine.edge - below), 0.0f, 0.0f, 0.0f};
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
-        const Vector<E> v = floats_in(mine[k]);
+        const Vector<E> v = mine.floats(k);
 #pragma unroll
         for (int j = 0; j < width; ++j) {
             sums[j % 4] += exponential<E>(v.of[j] - below);
         }
     }
     const float sum = lanes_sum<32>((sums[0] + sums[1]) + (sums[2] + sums[3]));
-    if (tid % 32 == 0) {
-        of_warp[tid / 32] = make_float2(top, sum);
-    }
-    __syncthreads();
-    const float2 all = lanes_joined<THREADS / 32>(of_warp[tid % (THREADS / 32)]);
+    all_have_begun<CLUSTER>();
+    const float2 all = joined_of_row(make_float2(top, sum), of_warps);
     const float max = all.x;  // of a row of nothing but -inf it is -inf, and the row becomes NaN, as is right
     const float scale = 1.0f / all.y;
 
-    y += static_cast<size_t>(blockIdx.x) * cols;
-    E *const to = y + row.head + width * tid;
+    const bool is_aligned = is_placed_alike(y, mine.row.x);
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
-        forget(mine[k]);
-        Vector<E> v = floats_in(mine[k]);
+        mine.forget(k);
+        if (mine.has(k)) {
+            Vector<E> v = mine.floats(k);
 #pragma unroll
-        for (int j = 0; j < width; ++j) {
-            v.of[j] = exponential<E>(v.of[j] - max) * scale;
-        }
-        if (tid + k * THREADS < row.vectors) {
-            narrow(to + width * k * THREADS, v);
+            for (int j = 0; j < width; ++j) {
+                v.of[j] = exponential<E>(v.of[j] - max) * scale;
+            }
+            if (is_aligned) {
+                narrow(y + mine.place(k), v);
+            } else {
+                store_singly(y + mine.place(k), v);
+            }
         }
     }
-    store_edge(y, col, exponential<E>(edge - max) * scale);
+    store_edge(y, mine.col, exponential<E>(mine.edge - max) * scale);
 }

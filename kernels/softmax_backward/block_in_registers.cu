@@ -24,15 +24,16 @@
 
 #include "../packed.cuh"
 
-template <class E, int THREADS, int VECTORS>
+template <class E, int THREADS, int VECTORS, int CLUSTER = 1>
 __global__ void __launch_bounds__(THREADS, (VECTORS == 8 ? 512 : 1024) / THREADS)
 softmax_backward_block_in_registers(E *__restrict__ dx, const E *__restrict__ y, const E *__restrict__ g, int cols) {
-    // dx, y and g are (rows, cols); a block a row
+    // dx, y and g are (rows, cols); a block a row, or a cluster
     constexpr int width = Vector<E>::width;
-    __shared__ float sum_of_warp[32];
-    HeldRow<E, THREADS, VECTORS> mine(y, cols, packed_zeros<E>(), 0.0f);
-    g += static_cast<size_t>(blockIdx.x) * cols;
-    dx += static_cast<size_t>(blockIdx.x) * cols;
+    __shared__ OfWarps<float, THREADS, CLUSTER> sums_of_warps;
+    begin_together<CLUSTER>();
+    HeldRow<E, THREADS, VECTORS, CLUSTER> mine(y, cols, packed_zeros<E>(), 0.0f);
+    g += static_cast<size_t>(blockIdx.x / CLUSTER) * cols;
+    dx += static_cast<size_t>(blockIdx.x / CLUSTER) * cols;
     const bool is_aligned = is_placed_alike(dx, mine.row.x) && is_placed_alike(g, mine.row.x);
 
     Packed<E> gradients[VECTORS];
@@ -55,7 +56,8 @@ softmax_backward_block_in_registers(E *__restrict__ dx, const E *__restrict__ y,
             }
         }
     }
-    const float sum = block_sum<THREADS>((sums[0] + sums[1]) + (sums[2] + sums[3]), sum_of_warp);
+    all_have_begun<CLUSTER>();
+    const float sum = sum_of_row((sums[0] + sums[1]) + (sums[2] + sums[3]), sums_of_warps);
 
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {

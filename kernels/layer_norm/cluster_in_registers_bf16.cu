@@ -1,0 +1,32 @@
+// Layer norm of each row in bfloat16 by a cluster of blocks that hold it in registers: read once, written once.
+//
+// The kernel of layer_norm/block_in_registers, for rows that are too long for one block. Each warp tells its sum to all
+// blocks of the cluster, so that the blocks meet twice; two or more run on a multiprocessor at once, and one computes while
+// another waits.
+//
+// /// kernel
+// op     = "layer_norm"
+// axes   = { rows = "1..134217727", cols = "1..524288" }
+// tune   = { cluster = [2, 4, 8, 16], threads = [256, 512] }
+// where  = ["cols <= 64 * threads * cluster"]
+// arrays = { x = "bf16[rows, cols] -> x", w = "bf16[cols] -> w", b = "bf16[cols] -> b", y = "bf16[rows, cols] <- y" }
+// align  = 4
+//
+// [let]
+// share = "ceil_div(ceil_div(cols / 8, cluster), 4) * 4"  # vectors of a block
+//
+// [accuracy]  # each of a thread's four sums has two terms of a vector; the edge; then the halvings, of threads and of blocks
+// form      = "two pass"
+// adds      = "2 * ceil_div(share, threads) + 2 + ceil_log2(min(threads, max(38, share))) + ceil_log2(cluster)"
+// divide    = "ieee"
+// functions = { rsqrt = "rsqrtf" }
+//
+// [[launch]]
+// entry   = "layer_norm_block_in_registers<__nv_bfloat16, {threads}, 8, {cluster}>"
+// grid    = "cluster * rows"
+// cluster = "cluster"
+// block   = "threads"
+// args    = ["y", "x", "w", "b", "cols"]
+// ///
+
+#include "block_in_registers.cu"

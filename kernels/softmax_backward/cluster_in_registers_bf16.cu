@@ -1,0 +1,29 @@
+// The gradient of a softmax by its answer in bfloat16, by a cluster of blocks that hold rows of y and g in registers: read once, written once.
+//
+// The kernel of softmax_backward/block_in_registers, for rows that are too long for one block. Each warp tells its sum to
+// all blocks of the cluster, so that the blocks meet once.
+//
+// /// kernel
+// op     = "softmax_backward"
+// axes   = { rows = "1..134217727", cols = "1..524288" }
+// tune   = { cluster = [2, 4, 8, 16], threads = [256, 512] }
+// where  = ["cols <= 64 * threads * cluster"]
+// arrays = { y = "bf16[rows, cols] -> y", g = "bf16[rows, cols] -> g", dx = "bf16[rows, cols] <- dx" }
+// align  = 4
+//
+// [let]
+// share = "ceil_div(ceil_div(cols / 8, cluster), 4) * 4"  # vectors of a block
+//
+// [accuracy]  # each of a thread's four sums has two terms of a vector; the edge; then the halvings, of threads and of blocks
+// form = "y (g - s)"
+// adds = "2 * ceil_div(share, threads) + 2 + ceil_log2(min(threads, max(38, share))) + ceil_log2(cluster)"
+//
+// [[launch]]
+// entry   = "softmax_backward_block_in_registers<__nv_bfloat16, {threads}, 8, {cluster}>"
+// grid    = "cluster * rows"
+// cluster = "cluster"
+// block   = "threads"
+// args    = ["dx", "y", "g", "cols"]
+// ///
+
+#include "block_in_registers.cu"
