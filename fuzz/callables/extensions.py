@@ -83,7 +83,7 @@ class Extension:
         self.functions = {**bound, **functions}
         self._asked: set[str] = set()
         self._keeps_state = keeps_state(self._code)
-        self._shapes: dict[tuple[object, ...], tuple[tuple[str, tuple[int, ...]], ...] | None] = {}
+        self._shapes: dict[tuple[object, ...], tuple[tuple[str, tuple[int, ...]], ...]] = {}
 
     def definition(self, name: str) -> ExtensionFunction:
         """The function of this name in C++; UnsupportedError if the text does not define it."""
@@ -132,17 +132,22 @@ class Extension:
         return {}
 
     def _returned_shapes(self, job: Job, calls: "DeviceCalls") -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """Element types and shapes of what it returns; empty if a call shows none."""
+        """Element types and shapes of what it returns; empty if no call shows them.
+
+        A call that leaves its arrays may end before it returns, unless its accesses are checked.
+        """
         step = job.steps[0]
         key = (
             step.entry,
             tuple(one for one in step.args if not isinstance(one, str)),
             tuple(b.shape for b in job.buffers),
         )
-        if key not in self._shapes:
-            asked = replace(calls.probe, check=False, options=(CpuQuestion(returned=True),))
-            self._shapes[key] = calls.device.run(job, asked).returned
-        return self._shapes[key] or ()
+        for check in (False, True):
+            if key not in self._shapes:
+                asked = replace(calls.probe, check=check, options=(CpuQuestion(returned=True),))
+                if (found := calls.device.run(job, asked).returned) is not None:
+                    self._shapes[key] = found
+        return self._shapes.get(key, ())
 
 
 def result_buffer(number: int, found: str, shape: tuple[int, ...], path: Path) -> Buffer:

@@ -18,7 +18,7 @@ from kfuzz.campaign.schedule import WHOLE, Block, Shard, attempt_of, is_for_hard
 from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Ahead, ClaimError, Device, DeviceError, Probe, UnsupportedError
-from kfuzz.devices.errors import wrap_unexpected
+from kfuzz.devices.errors import UnexpectedError, wrap_unexpected
 from kfuzz.kinds import Kind
 from kfuzz.properties.find import foresee
 from kfuzz.search.scale import BUDGET
@@ -231,9 +231,11 @@ def _numbers(orders: Orders, block: Block) -> Iterator[tuple[int, int, float] | 
 
 @contextmanager
 def errors_of_one_kernel(index: int) -> Iterator[None]:
-    """Turn an unforeseen error while a case is made or judged into one of its kernel, so that the others go on."""
+    """Turn an unforeseen error while a case is made, run or judged into one of its kernel, so that the others go on."""
     try:
         yield
+    except UnexpectedError as error:
+        raise ClaimError(f"trial {index}: {error}; this kernel is not tried further") from error
     except (ClaimError, DeviceError):
         raise
     except Exception as error:
@@ -274,9 +276,9 @@ def _finish_trial(
         if isinstance(one.prepared, ClaimError):
             raise one.prepared
         began, asked = time.perf_counter(), one.prepared
-        outcome = device.answer() if isinstance(device, Ahead) else device.run(asked.job, asked.probe)
-        twins = AskedTwins(device, asked)
         with errors_of_one_kernel(one.index):
+            outcome = device.answer() if isinstance(device, Ahead) else device.run(asked.job, asked.probe)
+            twins = AskedTwins(device, asked)
             trial = judge_outcome(
                 asked, outcome, device.name, time.perf_counter() - began, device.run, twins.run_jobs,
                 looks_at_all=True,

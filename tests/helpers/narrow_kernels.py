@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-import numpy as np
 from paths import DATA
 
 from kfuzz.claims.kernel import Kernel, discover, load
@@ -37,8 +36,6 @@ def lacks(path: Path, on_gpu: bool) -> str:
         return f"{library} computes it otherwise on a GPU"
     needed = (library, "ml_dtypes") if library == "jax" else (library, "torch") if library == "triton" else (library,)
     missing = [name for name in needed if find_spec(name) is None]
-    if not missing and library == "triton" and not on_gpu and np.lib.NumpyVersion(np.__version__) >= "2.4.0":
-        return "Triton's interpreter does not run with this numpy"
     return f"{', '.join(missing)} is not installed" if missing else ""
 
 

@@ -106,7 +106,8 @@ class TorchTensors:
             return None
         element = str(OF_TYPE.get(value.dtype, str(value.dtype).removeprefix("torch.")))
         element = element if value.device.type == self._device else f"{element} on {value.device}"
-        plain = value.detach().to("cpu", copy=True).contiguous()
+        whole = torch.zeros_like(value, device="cpu") if value.is_meta else value.detach()  # meta: it has no elements
+        plain = whole.to("cpu", copy=True).contiguous()
         is_exact = type(value) in (torch.Tensor, torch.nn.Parameter)
         return ReturnedArray(type(value).__name__, element, as_array(plain), is_exact, value.data_ptr())
 

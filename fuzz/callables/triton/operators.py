@@ -4,6 +4,8 @@ It leaves the operators to Python, for which a block of several elements is true
 kernel that is right on a GPU wrote out of bounds. It asks by its truth whether a value is there: the `other=0` of a
 load of one element was not. Scalars in `and` and `or` stay Python's: of `HAS_BIAS and tl.load(bias)` the compiler may
 leave the second half out.
+
+For a bound of a loop it makes an integer of an array of one element, which numpy refuses from 2.4 on.
 """
 
 import ast
@@ -43,6 +45,13 @@ def install() -> None:
         return loaded
 
     TritonSemantic._load_legacy = load_with_other
+    patch_tensor = interpreter._patch_lang_tensor
+
+    def patch_with_index(tensor: Untyped, scope: Untyped) -> None:
+        patch_tensor(tensor, scope)
+        scope.set_attr(tensor, "__index__", lambda self: int(self.handle.data.item()))
+
+    interpreter._patch_lang_tensor = patch_with_index
 
 
 def rewrite_connected(self: ast.NodeTransformer, node: ast.BoolOp) -> ast.Call:

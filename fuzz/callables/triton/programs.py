@@ -26,8 +26,6 @@ from kfuzz.kinds import Kind
 from kfuzz.oracle.plural import plural
 
 TESTED = ("3.6.",)
-NUMPY = "2.4.0"
-"""From this version on an array of one element is not an index, but the interpreter's loops use it as one."""
 UNDEFINED = 113
 """The value of a masked lane of integers if the load gives no other."""
 Bits = NDArray[Any]
@@ -170,9 +168,6 @@ class Watch:
             raise MissingError(
                 f"triton {triton.__version__} is not tested here: without a GPU kfuzz needs triton {wanted}"
             )
-        if np.lib.NumpyVersion(np.__version__) >= NUMPY:
-            problem = f"triton {triton.__version__} does not run its loops with numpy {np.__version__}"
-            raise MissingError(f"{problem}: pip install 'numpy<{NUMPY}'")
         self.programs = Programs({}, 0, "")
         """Also what runs outside of all calls is looked at: a write out of bounds would end this process."""
         bfloat16.install()

@@ -27,7 +27,8 @@ from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.claims.keys import WrittenHost
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.devices import ClaimError, Device, Probe, UnsupportedError
+from kfuzz.cpu.questions import CpuQuestion
+from kfuzz.devices import ClaimError, Device, Job, Outcome, Probe, Refusal, UnsupportedError
 from kfuzz.devices.repeats import Fault
 from kfuzz.find.project import sources_below
 from kfuzz.mutating.mutate import mutants
@@ -512,6 +513,27 @@ def test_what_nobody_wrote_is_handed_on_as_memory_that_nobody_wrote(extension: E
         ((_, array),) = extension.call("part", [tensor(1, 2)], {}, calls).arrays
     assert findings == []  # the Python around it may leave it out, or write it
     assert [hex(one) for one in array.view(np.uint32)] == ["0x3f800000", "0x12345678"]
+
+
+class EndsUnchecked:
+    """A device on which a call reaches its end only if its accesses are checked."""
+
+    def __init__(self) -> None:
+        self.jobs: list[Job] = []
+
+    def run(self, job: Job, probe: Probe) -> Outcome:
+        if probe.option(CpuQuestion).returned:
+            return Outcome(returned=(("f32", (2,)),) if probe.check else None)
+        self.jobs.append(job)
+        return Outcome(refusal=Refusal("seen"))
+
+
+def test_a_call_that_ends_its_process_is_checked_before_it_is_said_to_return_nothing(extension: Extension) -> None:
+    calls = DeviceCalls()
+    calls._device = device = EndsUnchecked()  # type: ignore[assignment]  # as much of one as a call needs
+    with pytest.raises(RefusedByExtensionError, match="seen"):
+        extension.call("scaled", [tensor(1, 2)], {}, calls)
+    assert [one.name for one in device.jobs[0].buffers if one.is_returned] == ["result"]
 
 
 @pytest.mark.slow

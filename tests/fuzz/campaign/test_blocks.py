@@ -4,7 +4,7 @@ import pytest
 
 from kfuzz.campaign.blocks import errors_of_one_kernel
 from kfuzz.devices import ClaimError
-from kfuzz.devices.errors import DeviceError
+from kfuzz.devices.errors import DeviceError, wrap_unexpected
 from kfuzz.oracle.errors import OracleError
 
 
@@ -14,3 +14,5 @@ def test_an_error_while_one_kernel_is_judged_ends_only_its_trials() -> None:
         raise OracleError("no such size")
     with pytest.raises(DeviceError, match="no card"), errors_of_one_kernel(7):
         raise DeviceError("no card")
+    with pytest.raises(ClaimError, match=r"trial 7: kfuzz itself failed: TypeError: odd"), errors_of_one_kernel(7):
+        raise wrap_unexpected(TypeError("odd"))
