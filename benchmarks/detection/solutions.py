@@ -21,7 +21,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -166,18 +166,19 @@ def is_python(path: Path) -> bool:
     return True
 
 
-def batched(every: Sequence[Solution], size: int) -> Iterator[Sequence[Solution]]:
-    return (every[n : n + size] for n in range(0, len(every), size))
+def in_turns(every: Iterable[Solution], size: int) -> Iterator[Sequence[Solution]]:
+    """Some solutions of each problem, then more of each: there may be no time for all."""
+    groups: dict[bytes, list[Solution]] = {}
+    for one in every:
+        groups.setdefault(one.problem.read_bytes(), []).append(one)
+    parts = [[of[n : n + size] for n in range(0, len(of), size)] for of in groups.values()]
+    return (part for one in zip_longest(*parts) for part in one if part)
 
 
 def fuzz_rest(every: Sequence[Solution], options: argparse.Namespace) -> None:
     """Fuzz the solutions whose outcome is not kept yet, some of one problem together."""
-    groups: dict[bytes, list[Solution]] = {}
-    for one in every:
-        if not (options.keep / f"{one.key}.json").is_file():
-            groups.setdefault(one.problem.read_bytes(), []).append(one)
-    rounds = zip_longest(*(batched(of, options.together) for of in groups.values()))
-    parts = [part for one in rounds for part in one if part]  # some of each problem, if there is no time for all
+    left = [one for one in every if not (options.keep / f"{one.key}.json").is_file()]
+    parts = list(in_turns(left, options.together))
 
     def run(part: list[Solution]) -> None:
         for found in fuzz(part[0].problem, part, options):

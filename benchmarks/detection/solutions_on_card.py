@@ -25,7 +25,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import IO, Any
 
-from benchmarks.detection.solutions import STATUSES, Solution, read_list
+from benchmarks.detection.solutions import STATUSES, Solution, in_turns, read_list
 
 SEED = 42
 TOLERANCE = 1e-4
@@ -56,14 +56,13 @@ def main() -> None:
 
 
 def choose(every: Iterable[Solution], kept: Path, most: int) -> Iterator[Solution]:
-    """So many solutions of each outcome, in the list's order."""
-    for status in STATUSES:
-        left = most
-        for one in every:
-            path = kept / f"{one.key}.json"
-            if left and path.is_file() and json.loads(path.read_text(encoding="utf-8"))["status"] == status:
-                left -= 1
-                yield one
+    """So many solutions of each outcome, then those without one, in the order in which they get one."""
+    groups: dict[str, list[Solution]] = {status: [] for status in (*STATUSES, "")}
+    for (one,) in in_turns(every, 1):
+        path = kept / f"{one.key}.json"
+        groups[json.loads(path.read_text(encoding="utf-8"))["status"] if path.is_file() else ""].append(one)
+    for status, of in groups.items():
+        yield from of[:most] if status else of
 
 
 def check_apart(solution: Solution, number: int, options: argparse.Namespace) -> None:
