@@ -13,22 +13,33 @@ import ast
 import json
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 import torch
 
 from benchmarks.measurement import Figures, records
 from benchmarks.tightness.kernelbench import LIMITS, shrink
+from kfuzz.callables.device import PythonDevice
+from kfuzz.campaign.campaign import Lane
+from kfuzz.campaign.explain import search
+from kfuzz.campaign.options import Options
+from kfuzz.claiming.infer import Unclaimed, kernel_with
+from kfuzz.claims.benchmark_tests import ask_benchmarks
+from kfuzz.claims.references import OP
+from kfuzz.devices import ClaimError, DeviceError, Job, Probe
+from kfuzz.devices import Outcome as Ended
 
 HERE = Path(__file__).parent
 EDITS, FUNCTIONS, DECOMPOSED = HERE / "planted_edits.toml", HERE / "planted_functions.py", HERE / "decomposed.py"
@@ -125,50 +136,103 @@ def weights_of(source: str) -> int:
         return sum(one.numel() for one in module["Model"](*module["get_init_inputs"]()).parameters())
 
 
-def judge_submission(problem: Problem, sort: str, options: argparse.Namespace) -> Outcome:
-    """Fuzz one submission as a user does; a bug until it is found."""
+def judge_submission(problem: Problem, sort: str, options: argparse.Namespace, server: "Server") -> Outcome:
+    """Fuzz one submission as `kfuzz fuzz --reference` does; a bug until it is found."""
     found = Outcome(problem.name, sort, problem.bug if sort == "bug" else "")
     source, found.is_smaller = with_few_weights(without_docstrings(problem.path.read_text(encoding="utf-8")))
     with tempfile.TemporaryDirectory() as folder:
         asked, answer = Path(folder) / "problem.py", Path(folder) / f"{problem.path.stem}.py"
         asked.write_text(source, encoding="utf-8")
         answer.write_text(submission(problem, source, sort), encoding="utf-8")
-        trials = options.trials if sort == "bug" else options.trials // 2
-        words = [
-            sys.executable, "-m", "kfuzz", "fuzz", str(answer), "--reference", str(asked), "--device", "cpu", "--jobs",
-            "1", "--max-cases", str(trials), "--seed", str(SEED), "--corpus", f"{folder}/corpus", "--json",
-            f"{folder}/report.json", *(["--stop-at-first"] if sort == "bug" else []),
-            "--own-test" if options.own_test and sort == "bug" else "--no-own-test",
-        ]  # fmt: skip
-        usual = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-        pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-        own = subprocess.Popen(words, env=usual, text=True, start_new_session=True, **pipes)
+        question = {
+            "problem": str(asked), "answer": str(answer), "is_bug": sort == "bug",
+            "trials": options.trials if sort == "bug" else options.trials // 3,
+            "own_test": options.own_test and sort == "bug",
+        }  # fmt: skip
+        return replace(found, **server.ask(question, options.seconds))
+
+
+class Server:
+    """A process that runs campaigns one after the other: torch is imported once, and not for each of them."""
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[str] | None = None
+
+    def ask(self, question: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+        """What became of a submission; the process is killed where it takes longer."""
+        if self.process is None:
+            words = [sys.executable, "-m", "benchmarks.detection.planted_submissions"]
+            usual = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+            pipe = subprocess.PIPE
+            self.process = subprocess.Popen(
+                words, env=usual, text=True, start_new_session=True, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL
+            )
+        assert self.process.stdin
+        assert self.process.stdout
+        with suppress(BrokenPipeError):
+            print(json.dumps(question), file=self.process.stdin, flush=True)
+            if select.select([self.process.stdout], [], [], seconds)[0] and (line := self.process.stdout.readline()):
+                answer: dict[str, Any] = json.loads(line)
+                return answer
+        ended = self.process.poll()
+        self.close()
+        return {"why": f"more than {seconds} s" if ended is None else f"its process ended with {ended}"}
+
+    def close(self) -> None:
+        if self.process is not None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        self.process = None
+
+
+class Shared:
+    """A device that stays open from one campaign to the next."""
+
+    def __init__(self) -> None:
+        self.device = PythonDevice()
+        self.name = self.device.name
+
+    def run(self, job: Job, probe: Probe) -> Ended:
+        return self.device.run(job, probe)
+
+    def close(self) -> None:
+        """The device closes with its process."""
+
+
+def serve() -> None:
+    """Answer the questions on the standard input until it ends."""
+    answers, sys.stdout = sys.stdout, sys.stderr
+    shared = Shared()
+    for line in sys.stdin:
         try:
-            found.why = " ".join(own.communicate(timeout=options.seconds)[1].split())
-        except subprocess.TimeoutExpired:
-            os.killpg(own.pid, signal.SIGKILL)
-            found.why = f"more than {options.seconds} s"
-            return found
-        if (Path(folder) / "report.json").is_file():
-            add_report(found, json.loads((Path(folder) / "report.json").read_text(encoding="utf-8"))["kernels"][0])
-    return found
+            answer = run_one(json.loads(line), shared)
+        except (ClaimError, DeviceError) as error:
+            answer = {"why": str(error)}
+        print(json.dumps(answer), file=answers, flush=True)
 
 
-def add_report(found: Outcome, kernel: dict[str, Any]) -> None:
-    """Add what the report says of the submission."""
-    found.trials, found.test = kernel["trials"], kernel["benchmark"]
-    findings = sorted(kernel["findings"], key=lambda one: (one["severity"] != "error", one["first_trial"]))
-    if findings:
-        first = findings[0]
-        found.status = "broken" if first["severity"] == "error" else "warned"
-        found.kind, found.trial, found.why = first["kind"], first["first_trial"], first["message"]
-    elif kernel["trials"] and not (kernel["error"] or kernel["unjudged"]):
-        found.status, found.why = "kept", "; ".join(kernel["not_judged"])
+def run_one(question: Mapping[str, Any], device: Shared) -> dict[str, Any]:
+    """The campaign of one submission, and what it found."""
+    kernel = kernel_with(Path(question["answer"]), Unclaimed(OP, reference=Path(question["problem"])))
+    asked = Options(seed=SEED, max_cases=question["trials"], other_shapes=False, stop_at_first=question["is_bug"])
+    (result,) = search((kernel,), [Lane(device.name, lambda: device)], asked).kernels
+    found: dict[str, Any] = {"trials": result.progress.trials}
+    if question["own_test"]:
+        found["test"] = {one: asdict(test) for one, test in ask_benchmarks([kernel], False).items()}.get(kernel.name)
+    if bugs := sorted(result.discoveries, key=lambda one: (not one.is_error, one.first_trial)):
+        defect = bugs[0].defect
+        words = {"status": "broken" if bugs[0].is_error else "warned", "kind": defect.kind, "why": defect.message}
+        return {**found, **words, "trial": bugs[0].first_trial}
+    if result.progress.trials and not (result.progress.error or result.unjudged):
+        return {**found, "status": "kept", "why": "; ".join(result.progress.not_judged)}
+    return {**found, "why": result.progress.error or "; ".join(result.progress.not_judged)}
 
 
-def judge_and_keep(problem: Problem, sort: str, options: argparse.Namespace) -> None:
+def judge_and_keep(problem: Problem, sort: str, options: argparse.Namespace, servers: "Queue[Server]") -> None:
     """Judge one submission, and keep its outcome."""
-    found = judge_submission(problem, sort, options)
+    server = servers.get()
+    found = judge_submission(problem, sort, options, server)
+    servers.put(server)
     found.why = " ".join(found.why.split())[:LONGEST_REASON]
     kept_file(options.keep, problem, sort).write_text(json.dumps(asdict(found)), encoding="utf-8")
     print(found.status, found.sort, found.name, found.kind, found.trial, found.why[:90], file=sys.stderr, flush=True)
@@ -184,7 +248,7 @@ def measure(arguments: Sequence[str]) -> Figures:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only", default="", help="a pattern of SORT/LEVEL/NAME")
-    parser.add_argument("--trials", type=int, default=40, help="the most trials of a bug; half as many of a right one")
+    parser.add_argument("--trials", type=int, default=40, help="the most trials of a bug; a third of it of a right one")
     parser.add_argument("--seconds", type=int, default=600, help="a submission that takes longer is not judged")
     parser.add_argument("--keep", type=Path, help="keep each outcome here, and use what is there already")
     parser.add_argument("--own-test", action="store_true", help="also ask KernelBench's own test about each bug")
@@ -199,12 +263,21 @@ def measure(arguments: Sequence[str]) -> Figures:
         ]  # fmt: skip
         if not options.only_kept:
             left = [pair for pair in every if not kept_file(options.keep, *pair).is_file()]
+            servers: Queue[Server] = Queue()
+            for _ in range(options.jobs):
+                servers.put(Server())
             with ThreadPoolExecutor(options.jobs) as pool:
-                for one in [pool.submit(judge_and_keep, problem, sort, options) for problem, sort in left]:
+                for one in [pool.submit(judge_and_keep, problem, sort, options, servers) for problem, sort in left]:
                     one.result()
+            while not servers.empty():
+                servers.get().close()
         kept = [file for pair in every if (file := kept_file(options.keep, *pair)).is_file()]
         outcomes = [Outcome(**json.loads(file.read_text(encoding="utf-8"))) for file in kept]
     return Figures(
         {"trials": options.trials, "problems": len(list(problems_in(options.folder)))},
         {sort: records(one for one in outcomes if one.sort == sort) for sort in SORTS},
     )
+
+
+if __name__ == "__main__":
+    serve()

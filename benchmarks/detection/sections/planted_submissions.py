@@ -19,8 +19,9 @@ def show(made: Measurement) -> Lines:
     yield from text(
         "Each of the problems with an odd number of levels 1 and 2 has three submissions: its own Model under the name",
         "ModelNew, the same with torch's decomposition of each operation, and one with a planted bug. Each has its",
-        f"own campaign, `kfuzz fuzz --reference` on the cpu device: {made['trials']} trials at most for a bug, half as",
-        "many for a right one. A submission is *broken* if an error is reported, *warned* if there are warnings alone.",
+        f"own campaign, as by `kfuzz fuzz --reference` on the cpu device: {made['trials']} trials at most for a bug, a",
+        "third of these for a right one. A submission is *broken* if there is an error, *warned* if there are only",
+        "warnings.",
     )
     yield from table("lrrrrr", ("submission", "measured", *STATUSES), (
         (words, len(made.table(sort)), *(count(made, sort)[status] for status in STATUSES))
@@ -29,10 +30,11 @@ def show(made: Measurement) -> Lines:
     bugs = made.table("bug")
     asked = [one["test"] for one in bugs if one["test"] and one["test"]["trials"]]
     accepted = sum(one["passed"] == one["trials"] for one in asked)
-    yield from text(
-        f"KernelBench's own test was asked about {len(asked)} of the bugs and accepts {accepted} of them. The others",
-        "do not fit into memory, or take more than a minute.",
-    )
+    if asked:
+        yield from text(
+            f"KernelBench's own test was asked about {len(asked)} of the bugs and accepts {accepted} of them. The",
+            "others do not fit into memory, or take more than a minute.",
+        )
     yield from heading("The bugs")
     yield from text("The last column is KernelBench's own test: trials passed, of how many. * marks smaller constants.")
     yield from table("lllrl", ("problem", "bug", "found", "trial", "its own test"), (
