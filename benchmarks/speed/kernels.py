@@ -1,8 +1,8 @@
 """Time the kernels on this GPU, and their rivals: `python -m benchmarks.speed measure kernels`.
 
 Every figure is one of `kfuzz bench`: for kernels that the oracle keeps, by the protocol of docs/bench.md. Everything is
-compiled first, side by side, and nothing else runs while times are taken. The records are written size by size, so an
-interrupted run keeps all that it has done.
+compiled first, side by side. Then each GPU takes the next size, and nothing else runs on it while times are taken. The
+records are written size by size, so an interrupted run keeps all that it has done.
 """
 
 import argparse
@@ -10,13 +10,14 @@ import importlib
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import closing, suppress
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
-from multiprocessing import get_context
+from functools import cache
+from multiprocessing import Queue, get_context
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, TypeAlias
 
 from benchmarks.measurement import Figures, Record
 from kfuzz.claims.kernel import Kernel, load
@@ -34,32 +35,30 @@ from kfuzz.views.timing import as_document, table
 
 ALL = ("torch", "compile", "triton", "quack", "liger")
 ROWS = (
-    (1024, 512), (1024, 1024), (1024, 1023), (1024, 2048), (1024, 4096), (1024, 4095), (1024, 8192), (1024, 10240),
-    (65536, 128), (32768, 256), (65536, 1024), (65536, 1023), (32768, 2048), (32768, 4096), (16384, 8192),
-    (8192, 16384), (8192, 16383), (8192, 32768), (4096, 65536), (1024, 131072), (1024, 131071), (16384, 131072),
-    (4096, 262144), (8, 8388608),
+    (1024, 1024), (1024, 1023), (1024, 4096), (1024, 8192), (65536, 128), (65536, 1024), (65536, 1023), (32768, 4096),
+    (8192, 16384), (8192, 32768), (4096, 65536), (1024, 131072), (1024, 262144), (8, 8388608),
 )  # fmt: skip
-SIXTEEN = ROWS[: ROWS.index((1024, 131071))]
+SIXTEEN = ROWS[:-1]
 LADDER = ("naive_block", "online_block", "online_block_vec4", "cached_block", "dispatch", "fastest")
-LONG = ((65536, 1024), (8192, 16384), (1024, 131072))
-NORMS = ((65536, 1024), (32768, 4096), (8192, 16384))
+BLOCK = ((65536, 1024), (32768, 4096), (8192, 16384), (8192, 32768))
+SHORTER = ("softmax_backward", "block", "")  # holds two rows of floats
+CLUSTER = ((4096, 65536), (1024, 131072), (1024, 262144))
 KERNELS: tuple[tuple[str, tuple[tuple[int, ...], ...], tuple[str, ...]], ...] = (
-    ("softmax/fastest", ROWS, ALL),
     ("softmax/fastest_bf16", SIXTEEN, ALL),
-    ("reduce/block_sum_vec4", ((1024, 4096), *LONG), ALL),
-    ("reduce/block_max_vec4", LONG, ALL),
+    ("softmax/fastest", ROWS, ALL),
+    *(
+        (f"{op}/{place}_in_registers{element}", sizes[:-1] if (op, place, element) == SHORTER else sizes, ALL)
+        for op in ("rms_norm", "layer_norm", "log_softmax", "softmax_backward")
+        for element in ("_bf16", "")
+        for place, sizes in (("block", BLOCK), ("cluster", CLUSTER))
+    ),
+    *((f"cross_entropy/online_block{element}", (*BLOCK, *CLUSTER), ALL) for element in ("_bf16", "")),
+    ("swiglu/bf16_pairs", BLOCK[1:], ALL),
+    ("reduce/block_sum_vec4", ((1024, 4096), (8192, 16384), (1024, 131072)), ALL),
+    ("reduce/block_max_vec4", ((8192, 16384), (1024, 131072)), ALL),
     ("transpose/tiled_vec4", ((4096, 4096), (4000, 3000)), ALL),
-    ("rms_norm/block_in_registers", (*NORMS, (8192, 32768)), ALL),
-    ("layer_norm/block_in_registers", NORMS, ALL),
-    ("rms_norm/bf16_vec8", (*NORMS, (8192, 32768)), ALL),
-    ("cross_entropy/block", LONG, ALL),
-    ("swiglu/bf16_pairs", NORMS, ALL),
-    ("rms_norm/row_in_shared", ((8192, 49152),), ALL),
-    ("layer_norm/row_in_shared", ((8192, 32768), (8192, 49152)), ALL),
-    ("rms_norm/row_in_cluster", ((1024, 131072),), ALL),
-    ("layer_norm/row_in_cluster", ((1024, 131072),), ALL),
     *((f"softmax/{name}", ((32768, 4096),), ()) for name in LADDER),
-)
+)  # fmt: skip
 """Name, sizes, rivals."""
 
 
@@ -77,11 +76,16 @@ class Entry:
         return load(find_one(self.name))
 
 
+Heats: TypeAlias = dict[tuple[Entry, tuple[int, ...]], Heat]
+"""What is timed so far."""
+
+
 def measure(arguments: Sequence[str]) -> Figures:
     """Time every kernel that was asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("build/speed"), help="folder for all that is recorded")
     parser.add_argument("--only", default="", help="names of kernels begin with this")
+    parser.add_argument("--seconds", type=float, default=3600.0, help="stop after so many seconds, with what is done")
     parser.add_argument("--against", default=",".join(ALL), help="rivals that are installed, by commas")
     options = parser.parse_args(arguments)
     there = [name for name in options.against.split(",") if name]
@@ -94,18 +98,26 @@ def measure(arguments: Sequence[str]) -> Figures:
     alone()
     reasons = prepared(every)
     print(f"all is compiled after {monotonic() - began:.0f} s", file=sys.stderr, flush=True)
-    done: dict[tuple[str, bool], KernelTimes] = {}
-    with session() as card:
-        for entry in every:
-            if reason := reasons[entry.name]:
-                print(entry.name, reason, file=sys.stderr, flush=True)
-                continue
-            for one in timed(card, entry):
-                done[entry.name, entry.is_rung] = one
-                keep(options.out, done)
-        peak = card.peak
+    for entry in every:
+        if reason := reasons[entry.name]:
+            print(entry.name, reason, file=sys.stderr, flush=True)
+    heats: Heats = {}
+    peaks = [0.0]
+    for entry, size, heat, peak in timed([one for one in every if not reasons[one.name]], began + options.seconds):
+        heats[entry, size] = heat
+        peaks.append(peak)
+        keep(options.out, collected(every, heats))
     print(f"all is timed after {monotonic() - began:.0f} s", file=sys.stderr, flush=True)
-    return figures(done, peak, every)
+    return figures(collected(every, heats), max(peaks), every)
+
+
+def collected(every: Sequence[Entry], heats: Heats) -> dict[tuple[str, bool], KernelTimes]:
+    """What is timed so far, kernel by kernel in the order of the page."""
+    return {
+        (entry.name, entry.is_rung): KernelTimes(entry.name, entry.kernel().op, of_it)
+        for entry in every
+        if (of_it := tuple(heats[entry, size] for size in entry.sizes if (entry, size) in heats))
+    }
 
 
 def prepared(every: Sequence[Entry]) -> dict[str, str]:
@@ -115,7 +127,6 @@ def prepared(every: Sequence[Entry]) -> dict[str, str]:
         for entry in every:
             for size in entry.sizes:
                 pool.submit(compile_rivals, entry, size)
-        compile_rivals(every[0], every[0].sizes[0])  # so this process has done its one-time work
         return {name: reason.result() for name, reason in reasons.items()}
 
 
@@ -146,16 +157,48 @@ def compile_rivals(entry: Entry, size: tuple[int, ...]) -> None:
                 torch.cuda.empty_cache()  # other processes compile at the same time, and there is one GPU
 
 
-def timed(card: Session, entry: Entry) -> Iterator[KernelTimes]:
-    """A kernel's figures, again after each size."""
-    kernel, heats = entry.kernel(), list[Heat]()
-    for axes in sizes_of(kernel, entry.sizes):
-        began = monotonic()
-        heats.append(race(card, kernel, axes, entry.against))
-        one = KernelTimes(entry.name, kernel.op, tuple(heats))
-        new = KernelTimes(entry.name, kernel.op, tuple(heats[-1:]))
-        print(*table(new)[1:], f"    in {monotonic() - began:.1f} s", sep="\n", file=sys.stderr, flush=True)
-        yield one
+def timed(every: Sequence[Entry], end: float) -> Iterator[tuple[Entry, tuple[int, ...], Heat, float]]:
+    """Each size of each kernel with its figures and its GPU's peak; every GPU takes the next one. Stops at the end."""
+    context = get_context("spawn")
+    free = context.Queue()
+    for place in places():
+        free.put(place)
+    with ProcessPoolExecutor(len(places()), context, initializer=take_card, initargs=(free,)) as pool:
+        asked = {pool.submit(time_one, entry, size): (entry, size) for entry in every for size in entry.sizes}
+        try:
+            for one in as_completed(asked, timeout=max(end - monotonic(), 0)):
+                heat, peak = one.result()
+                yield *asked[one], heat, peak
+        except TimeoutError:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def places() -> list[str]:
+    """The GPUs that this process sees, in the words of CUDA_VISIBLE_DEVICES."""
+    said = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+    return said.split(",") if said else [str(number) for number in range(driver.count())]
+
+
+def take_card(free: "Queue[str]") -> None:
+    """Keep to one GPU from now on, which no other process times on."""
+    alone()
+    os.environ["CUDA_VISIBLE_DEVICES"] = free.get()
+
+
+def time_one(entry: Entry, size: tuple[int, ...]) -> tuple[Heat, float]:
+    """A kernel's figures at one size, and the GPU's peak."""
+    kernel, began, card = entry.kernel(), monotonic(), opened()
+    (axes,) = sizes_of(kernel, (size,))
+    heat = race(card, kernel, axes, entry.against)
+    new = KernelTimes(entry.name, kernel.op, (heat,))
+    print(*table(new)[1:], f"    in {monotonic() - began:.1f} s", sep="\n", file=sys.stderr, flush=True)
+    return heat, card.peak
+
+
+@cache
+def opened() -> Session:
+    """This process's session: a later size finds its libraries loaded."""
+    return ExitStack().enter_context(session())
 
 
 def keep(folder: Path, done: dict[tuple[str, bool], KernelTimes]) -> None:
