@@ -10,7 +10,7 @@ PAGE = Page(
     INTRO,
     (
         Section("formulas", "How tight the bounds of formulas are", "formulas", ("--jobs", "16")),
-        Section("gradients", "Gradients beside torch's", "gradients"),
+        Section("gradients", "Gradients beside torch's", "gradients", ("--jobs", "16")),
         Section("right_elements", "Elements of right answers that are accused", "right_elements", ("--minutes", "60")),
         Section("mutants", "Which wrong steps the bounds see", "mutants"),
         Section("unnamed_algorithms", "Right algorithms that no form names", "unnamed_algorithms"),

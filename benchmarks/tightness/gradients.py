@@ -1,13 +1,16 @@
 """Gradients beside torch's own on a CPU: the derived ones by autograd, and those from saved values by its kernels.
 
-    python -m benchmarks.tightness measure gradients
+    python -m benchmarks.tightness measure gradients [--jobs 1]
 
 In float64 both must agree; torch's answers in float32 and bfloat16 must be inside. The half width is that of the bounds
 in float32, in units of 2^-24 of the element, or of a thousandth of the largest: the median over all elements.
 """
 
+import argparse
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
+from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
@@ -219,16 +222,31 @@ def saved_in(name: str, at: Any, mean: float) -> Record:  # noqa: ANN401  an ele
     return {**found.record(), "named": named.width, "derived": other.width if other.widths else None}
 
 
-@np.errstate(all="ignore")
-def measure(_: Sequence[str]) -> Figures:
-    """Measure the derived gradients, and those from saved values."""
+def derived_of(name: str) -> Record:
+    """A derived gradient beside torch's, in double and in single precision."""
+    return {
+        "op": name, "apart": max(apart_in_double(name, seed) for seed in range(3)), **derived_in_single(name).record(),
+    }  # fmt: skip
+
+
+def saved_of(asked: tuple[str, str, float]) -> Record:
+    """A gradient from saved values, of an op, in a type, at inputs with a mean."""
+    name, at, mean = asked
+    return {"op": name, "type": at, "mean": mean, **saved_in(name, getattr(torch, at), mean)}
+
+
+def begin() -> None:
+    """What each process does first."""
+    np.seterr(all="ignore")
     torch.set_num_threads(1)
-    derived = [
-        {"op": name, "apart": max(apart_in_double(name, seed) for seed in range(3)), **derived_in_single(name).record()}
-        for name in FUNCTIONS
-    ]
-    saved = [
-        {"op": name, "type": str(at).removeprefix("torch."), "mean": mean, **saved_in(name, at, mean)}
-        for name in SAVED for at in (torch.float32, torch.bfloat16) for mean in (0.0, 5.0)
-    ]  # fmt: skip
-    return Figures({"torch": torch.__version__}, {"derived": derived, "saved": saved})
+
+
+def measure(arguments: Sequence[str]) -> Figures:
+    """Measure the derived gradients, and those from saved values."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jobs", type=int, default=1)
+    asked = [(name, at, mean) for name in SAVED for at in ("float32", "bfloat16") for mean in (0.0, 5.0)]
+    with ProcessPoolExecutor(parser.parse_args(arguments).jobs, get_context("spawn"), begin) as pool:
+        saved = pool.map(saved_of, reversed(asked))  # attention's first: they take longest
+        derived = list(pool.map(derived_of, FUNCTIONS))
+        return Figures({"torch": torch.__version__}, {"derived": derived, "saved": [*saved][::-1]})
