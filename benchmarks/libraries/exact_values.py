@@ -114,6 +114,9 @@ OF_TWO: dict[str, Callable[[Any, Any], Any]] = {
     "huber": _huber,
     "xlogy": lambda x, t: x * mp.log(t) if x else x,
     "swiglu": lambda x, t: x * _sigmoid(x) * t,
+    "swiglu_of_one_more": lambda x, t: x * _sigmoid(x) * (t + 1),
+    "geglu": lambda x, t: x * _normal(x) * t,
+    "geglu_tanh": lambda x, t: _gelu_tanh(x) * t,
 }
 """Functions of two numbers, element by element."""
 
@@ -181,6 +184,7 @@ def _cosine(x: Numbers, t: Numbers) -> Any:  # noqa: ANN401  as above
 OF_TWO_ROWS: dict[str, Callable[[Numbers, Numbers], Any]] = {
     "cosine": _cosine,
     "dot": mp.fdot,
+    "linear": mp.fdot,
     "distance": lambda x, t: mp.sqrt(mp.fsum((a - b) ** 2 for a, b in zip(x, t, strict=True))),
     "squared_distance": lambda x, t: mp.fsum((a - b) ** 2 for a, b in zip(x, t, strict=True)),
 }
@@ -221,21 +225,32 @@ def exact_value(function: str, inputs: Mapping[str, NDArray[np.float64]], index:
     is_of_number = function in (OF_NUMBER if len(inputs) == 1 else OF_TWO)
     column = function == "batch_norm"
     place = index if is_of_number else (slice(None), index[1]) if column else index[0]
-    x, *others = (np.asarray(array[place]) for array in inputs.values())
+    places = index if function == "linear" else [place] * len(inputs)
+    taken = {name: np.asarray(inputs[name][at]) for name, at in zip(inputs, places, strict=True)}
+    x, *others = taken.values()
     is_number = np.isfinite(x) | ((x == -np.inf) & (function in OF_EXPS))
     if not is_number.all() or not all(np.isfinite(one).all() for one in others):
         return None
-    given = ", ".join(f"{name} {_show(np.asarray(a[place]))}" for name, a in inputs.items())
+    given = ", ".join(f"{name} {_show(numbers)}" for name, numbers in taken.items())
     at = index[0] if column else index[-1]
     where = "" if len(index) == 1 or is_of_number else f", element {at}"
-    with mp.workprec(BITS):
-        try:
-            number = _value(function, _numbers(x), [_numbers(one) for one in others], at)
-        except (ZeroDivisionError, ValueError):
-            return None
-        if number is None or not mp.isfinite(number) or isinstance(number, mp.mpc):
-            return None
-        return ExactValue(number, f"{given}{where}")
+    found = []
+    for bits in (BITS, 2 * BITS):
+        with mp.workprec(bits):
+            try:
+                number = _value(function, _numbers(x), [_numbers(one) for one in others], at)
+            except (ZeroDivisionError, ValueError):
+                return None
+            if number is None or not mp.isfinite(number) or isinstance(number, mp.mpc):
+                return None
+            found.append(number)
+    return ExactValue(_unless_it_is_an_error(*found), f"{given}{where}")
+
+
+def _unless_it_is_an_error(number: Any, with_more_bits: Any) -> Any:  # noqa: ANN401  as above
+    """A number, or 0 where more bits give another: then terms cancel, as in y (g - sum of y g) where all g are 1."""
+    with mp.workprec(2 * BITS):
+        return number if abs(number - with_more_bits) <= abs(number) * mp.mpf(10) ** -DIGITS else mp.mpf(0)
 
 
 def _value(function: str, x: Any, others: list[Any], at: int) -> Any:  # noqa: ANN401  as above

@@ -11,6 +11,9 @@
     shown    the answer in a program, if float(answer[0, 0]) does not give a number
     index    the type of its integers, and integers: an array of them, in a program
     strides  "any": it takes arrays that are not contiguous
+    flags    compiler flags of its kernels, which are part of the claim
+    without  packages whose own __init__ is not run, since it needs more than these functions do
+    absent   why it is not judged where it is not installed, if no wheel of it can be installed everywhere
     arrays   the library whose arrays it takes, if not numpy's
     [[documentation]]  a sentence of the library's documentation about some functions, types or answers, word for word
 
@@ -31,16 +34,22 @@ FOLDER = Path(__file__).parents[2] / "tests" / "data" / "library_functions" / "f
 SHAPES = "shapes"
 KEYS = ("package", "imports", "types", "made", "given", "answer", "setup", "helpers", "call", "devices", "around")
 ALSO = ("arrays", "index", "shown", "strides", "integers", "made_gpu", "integers_gpu", "documentation", "environment")
+SELDOM = ("flags", "without", "absent")
 RANGES = {"f32": "[-3.4e38, 3.4e38]", "bf16": "[-3.38e38, 3.38e38]", "f16": "[-65504, 65504]"}
 """Numbers that do not become infinite in their type."""
 KNOWN = ("numpy", "torch", "jax", "ml_dtypes", "cupy", "cupyx", "triton")
 """kfuzz imports a file with other modules once more to learn whose arrays it takes; the claim says so already. By these
 it knows the arithmetic: CuPy's kernels read denormals as 0."""
+WITHOUT = (
+    "import sys, importlib.util as util; "
+    "[sys.modules.setdefault(one, util.module_from_spec(util.find_spec(one))) for one in NAMES]"
+)
+"""Makes packages whose modules can be imported, and does not run their own code."""
 IN_SIXTEEN_BITS = frozenset((
     "soft_margin", "elu", "celu", "selu", "softsign", "hardsigmoid", "hardswish", "sinh", "cosh", "asinh", "atanh",
     "logit", "log_cosh", "entr", "sinc", "reciprocal", "slope_of_sigmoid", "slope_of_tanh", "slope_of_silu",
     "slope_of_mish", "hypot", "xlogy", "zscore", "gelu", "gelu_tanh", "mish", "log10", "bce_with_logits", "huber",
-    "logaddexp",
+    "logaddexp", "geglu", "geglu_tanh", "swiglu_of_one_more",
 ))  # fmt: skip
 """Functions that are judged in 16 bits alone, since no error of theirs is documented: there one rounding is allowed,
 and a function that errs by a few units of float32 keeps the claim. In float32 another formula would be accused."""
@@ -87,7 +96,8 @@ class Library:
 
     @property
     def imports(self) -> list[str]:
-        return [one if one.startswith("from ") else f"import {one}" for one in self.words["imports"]]
+        every = [one if one.startswith("from ") else f"import {one}" for one in self.words["imports"]]
+        return [*([WITHOUT.replace("NAMES", repr(self.words["without"]))] if "without" in self.words else []), *every]
 
     @property
     def documentation(self) -> list[Documented]:
@@ -113,7 +123,7 @@ class Library:
 
     def _every(self) -> Iterator["Function"]:
         for shape, calls in self.words.items():
-            if shape not in (*KEYS, *ALSO):
+            if shape not in (*KEYS, *ALSO, *SELDOM):
                 for function, operator in calls.items():
                     yield from (Function(self, shape, function, operator, element) for element in self.words["types"])
 
@@ -178,6 +188,10 @@ class Function:
     def environment(self) -> Mapping[str, str]:
         return dict(self.of.words.get("environment", {}))
 
+    @property
+    def absent(self) -> str:
+        return str(self.of.words.get("absent", "not installed"))
+
     def write(self, folder: Path, device: str) -> Path:
         """Write the file that kfuzz tries, and its op beside it."""
         path = folder / self.library / f"{self.key}.py"
@@ -207,6 +221,8 @@ class Function:
         claim.append(f'library = "{words.get("arrays", "numpy")}"')
         if "strides" in words:
             claim.append(f'strides = "{words["strides"]}"')
+        if "flags" in words:
+            claim += ["[accuracy]", f"flags = {list(words['flags'])}".replace("'", '"')]
         if shape.get("finite"):
             claim += ["[values]", "finite = true", f"range = {RANGES[self.element]}"]
         names = list(self.roles)

@@ -139,7 +139,7 @@ def try_group(claims: Sequence[Claim], asked: argparse.Namespace, records: Recor
     while left := [one for one in claims if not records.path(one).exists()]:
         if not installed(left[0]):
             for one in left:
-                records.keep(one, Result("not judged", "not installed"))
+                records.keep(one, Result("not judged", one.absent))
             break
         command = [sys.executable, "-m", "benchmarks.libraries.judge", "--device", asked.device, "--alone"]
         command += ["--seconds", str(asked.seconds), "--out", str(records.folder)]

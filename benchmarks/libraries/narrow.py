@@ -48,6 +48,10 @@ class Claimed:
         return {}
 
     @property
+    def absent(self) -> str:
+        return "not installed"
+
+    @property
     def name(self) -> str:
         return self.path.stem
 

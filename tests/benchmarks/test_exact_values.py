@@ -49,7 +49,9 @@ OF_NUMBER = {
 OF_TWO = {
     "logaddexp": math.log(math.exp(X) + math.exp(T)), "hypot": math.hypot(X, T), "squared_error": 0.0625,
     "bce_with_logits": (1 - T) * X + softplus(-X), "half_squared_error": 0.03125, "huber": 0.03125,
-    "xlogy": X * math.log(T), "swiglu": X * S * T,
+    "xlogy": X * math.log(T), "swiglu": X * S * T, "swiglu_of_one_more": X * S * (T + 1),
+    "geglu": X * T * (1 + math.erf(X / 2**0.5)) / 2,
+    "geglu_tanh": X * T / 2 * (1 + math.tanh((2 / math.pi) ** 0.5 * (X + 0.044715 * X**3))),
 }  # fmt: skip
 OF_ROW = {
     "logsumexp": math.log(E.sum()), "log_mean_exp": math.log(E.mean()), "l2_norm": math.hypot(*ROW),
@@ -62,7 +64,7 @@ OF_PLACE = {
     "normalize": 1.25 / math.hypot(*ROW), "unit": 1.25 / math.hypot(*ROW), "zscore": OFF[1] / ROW.std(),
 }  # fmt: skip
 OF_TWO_ROWS = {
-    "cosine": ROW @ OTHER / math.hypot(*ROW) / math.hypot(*OTHER), "dot": ROW @ OTHER,
+    "cosine": ROW @ OTHER / math.hypot(*ROW) / math.hypot(*OTHER), "dot": ROW @ OTHER, "linear": ROW @ OTHER,
     "distance": math.hypot(*(ROW - OTHER)), "squared_distance": math.hypot(*(ROW - OTHER)) ** 2,
 }  # fmt: skip
 GRADIENTS = {
@@ -87,8 +89,8 @@ def test_the_definitions_agree_with_the_functions_of_math(table: str) -> None:
             found = value(name, x, *([t] if table == "OF_TWO" else []))
         else:
             is_of_row = table == "GRADIENTS" and name in ("logsumexp", "l2_norm")
-            g = OTHER[:1] if is_of_row else OTHER[None]
-            index = (0,) if table in ("OF_ROW", "OF_TWO_ROWS") else (0, 1)
+            g = OTHER[:1] if is_of_row else np.array([OTHER, OTHER])
+            index = (0,) if table in ("OF_ROW", "OF_TWO_ROWS") and name != "linear" else (0, 1)
             found = value(name, ROW[None], *([] if table in ("OF_ROW", "OF_PLACE") else [g]), index=index)
         assert math.isclose(found, right, rel_tol=2**-46, abs_tol=2**-60), name
 
@@ -103,6 +105,9 @@ def test_digits_remain_where_one_is_taken_away_and_there_is_no_value_of_nan() ->
     found = exact_value("softplus", {"x": np.array([[-200.0]])}, (0, 0))
     assert found is not None
     assert found.digits == "1.3838965267367375306e-87"
+    cancelled = exact_value("softmax", {"x": np.array([[-47.6875, -48.0]]), "g": np.ones((1, 2))}, (0, 0))
+    assert cancelled is not None
+    assert cancelled.digits == "0.0"
     assert exact_value("softplus", {"x": np.array([[math.nan]])}, (0, 0)) is None
     masked = exact_value("logsumexp", {"x": np.array([[0.25, -math.inf]])}, (0,))
     assert masked is not None

@@ -1,5 +1,7 @@
 """One function of two numbers, element by element: FUNCTION is a name below."""
 
+ROOT_HALF = 0.7071067811865476
+
 
 def huber(N, x, t):
     d = abs(x - t)
@@ -20,6 +22,9 @@ FUNCTIONS = {
     "huber": huber,
     "xlogy": xlogy,
     "swiglu": lambda N, x, t: x * N.sigmoid(x) * t,
+    "swiglu_of_one_more": lambda N, x, t: x * N.sigmoid(x) * (t + 1.0),
+    "geglu": lambda N, x, t: x * (0.5 * N.erfc(-x * ROOT_HALF)) * t,
+    "geglu_tanh": lambda N, x, t: x * N.sigmoid(2.0 * (0.7978845608028654 * (x + 0.044715 * x * x * x))) * t,
 }
 INPUTS = {"x": "float[rows, cols]", "t": "float[rows, cols]"}
 OUTPUTS = {"y": "float[rows, cols]"}
