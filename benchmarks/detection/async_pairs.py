@@ -2,9 +2,9 @@
 
     python -m benchmarks.detection measure async_pairs [cpu] [gpu] [sanitize]
 
-Each of these is measured and kept in data/async_pairs; gpu and sanitize need a Hopper GPU, and leave out what only
-Blackwell has. The programs are those of the tests: a pair is a case without its bug and with it. The figures are all
-kept results.
+Each of these is measured and kept in data/async_pairs. gpu and sanitize need a Hopper GPU, leave out what only
+Blackwell has, and go on where they were stopped: delete their file to measure all of it again. The programs are those
+of the tests: a pair is a case without its bug and with it. The figures are all kept results.
 """
 
 import json
@@ -13,13 +13,13 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from threading import Lock
 
 from benchmarks.measurement import Figures, Record
 from kfuzz.gpu import driver, nvidia, sanitizer
@@ -113,17 +113,20 @@ def built_by_nvcc(place: Path) -> dict[str, Path]:
     return made
 
 
-def each_on_gpu(one: Callable[[Path, Pair], Record]) -> dict[str, Record]:
-    """What a function says of each pair, several at once."""
+def each_on_gpu(way: str, one: Callable[[Path, Pair], Record]) -> dict[str, Record]:
+    """What a function says of each pair that is not kept yet, several at once; each is kept as soon as it is known."""
+    made, lock = kept(way), Lock()
+
+    def keep(pair: Pair) -> None:
+        record = one(programs[pair.file], pair)
+        with lock:
+            made[pair.title] = record
+            write(way, made)
+
     with tempfile.TemporaryDirectory(prefix="kfuzz-pairs-") as place, ThreadPoolExecutor(AT_ONCE) as pool:
-        programs, every = built_by_nvcc(Path(place)), list(pairs((EARLY, *HOPPER)))
-        said = pool.map(lambda pair: printed(pair, one(programs[pair.file], pair)), every)
-        return {pair.title: record for pair, record in zip(every, said, strict=True)}
-
-
-def printed(pair: Pair, record: Record) -> Record:
-    print(f"{pair.title}: {json.dumps(record)}", file=sys.stderr, flush=True)
-    return record
+        programs = built_by_nvcc(Path(place))
+        list(pool.map(keep, [pair for pair in pairs((EARLY, *HOPPER)) if pair.title not in made]))
+    return made
 
 
 def on_gpu(program: Path, pair: Pair) -> Record:
@@ -132,23 +135,20 @@ def on_gpu(program: Path, pair: Pair) -> Record:
 
 
 def endings(program: Path, pair: Pair, words: Sequence[str]) -> dict[str, int]:
-    """How so many runs end; one alone if it never ends or fails, as such a case does each time."""
-    first = ending(program, pair, words)
-    runs = 1 if first in ("never ends", "fails") else RUNS
-    return dict(Counter([first, *(ending(program, pair, words) for _ in range(runs - 1))]))
+    """How so many runs in one process end; one that never ends, or fails, ends the process.
 
-
-def ending(program: Path, pair: Pair, words: Sequence[str]) -> str:
-    """How one run ends: the program prints the name of a case whose answer is right."""
-    command = ["timeout", "-s", "KILL", str(SECONDS), str(program), *words]
+    A program prints the name of a case whose answer is right, and the line of a call that fails.
+    """
+    command = ["timeout", "-s", "KILL", str(SECONDS), str(program), *words * RUNS]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     if ran.returncode in (137, -9):
-        return "never ends"
+        return {"never ends": 1}
     if ran.returncode or "line " in ran.stdout:
-        return "fails"
+        return {"fails": 1}
     if pair.file == EARLY:
-        return "ends"
-    return "right answer" if words[-1] in ran.stdout.split() else "wrong answer"
+        return {"ends": RUNS}
+    right = ran.stdout.splitlines().count(words[-1])
+    return {how: number for how, number in (("right answer", right), ("wrong answer", RUNS - right)) if number}
 
 
 def by_tools(program: Path, pair: Pair) -> Record:
@@ -175,19 +175,28 @@ def reports(program: Path, words: Sequence[str]) -> list[str]:
     return said
 
 
+def kept(way: str) -> dict[str, Record]:
+    """What is known of each pair; nothing if it was never measured."""
+    file = FOLDER / f"{way}.json"
+    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+
+
+def write(way: str, made: Mapping[str, Record]) -> None:
+    FOLDER.mkdir(exist_ok=True)
+    (FOLDER / f"{way}.json").write_text(json.dumps(made, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
 def measure(arguments: Sequence[str]) -> Figures:
     """Measure what the command line names, keep it, and return all kept results."""
     ways: dict[str, Callable[[], dict[str, Record]]] = {
-        "cpu": on_cpu, "gpu": lambda: each_on_gpu(on_gpu), "sanitize": lambda: each_on_gpu(by_tools),
+        "cpu": on_cpu, "gpu": lambda: each_on_gpu("gpu", on_gpu), "sanitize": lambda: each_on_gpu("sanitize", by_tools),
     }  # fmt: skip
-    FOLDER.mkdir(exist_ok=True)
     for way in arguments:
-        made = ways[way]()
-        (FOLDER / f"{way}.json").write_text(json.dumps(made, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    kept = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in FOLDER.glob("*.json")}
+        write(way, ways[way]())
+    known = {way: kept(way) for way in ways}
     return Figures({"seeds": len(SEEDS), "runs": RUNS, "seconds": SECONDS}, {
         "pairs": [
-            {"pair": one.title, "kind": one.kind, **{way: kept.get(way, {}).get(one.title) for way in ways}}
+            {"pair": one.title, "kind": one.kind, **{way: known[way].get(one.title) for way in ways}}
             for one in pairs((EARLY, *HOPPER, *BLACKWELL))
         ],
     })  # fmt: skip

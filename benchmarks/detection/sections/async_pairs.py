@@ -11,10 +11,10 @@ def show(made: Measurement) -> Lines:
     yield from text(
         "Each pair is a case of a program of the tests, with its bug and without it. The cpu device: of",
         f"{made['seeds']} seeds, those in which an error of the kind stands on the line of the bug; it accuses no",
-        f"case without a bug unless the cell says so. A GPU: {made['runs']} runs of each case, one if the first does",
-        f"not end in {made['seconds']} s; cases of early launches do not look at their answers. compute-sanitizer: the",
-        "tools that complain, of memcheck, racecheck, initcheck and synccheck. What only Blackwell has was not run on",
-        "a GPU.",
+        f"case without a bug unless the cell says so. A GPU: {made['runs']} runs of each case in one process; it",
+        f"never ends if it takes more than {made['seconds']} s. Cases of early launches do not look at their answers.",
+        "compute-sanitizer: the tools that complain, of memcheck, racecheck, initcheck and synccheck. What only",
+        "Blackwell has was not run on a GPU.",
     )
     yield from table("lllllll", COLUMNS, map(row_of, every))
     yield from made.note()
