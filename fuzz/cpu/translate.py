@@ -11,6 +11,7 @@ from pathlib import Path
 
 from kfuzz.cpu import refused_by_nvcc
 from kfuzz.cpu.host_functions import NO_TYPE, disable_checks, find_device_words
+from kfuzz.cpu.host_variables import OTHER_THREADS, leave_out_known_names, write_as_static
 from kfuzz.cpu.launches import TextEdit, translate_launches
 from kfuzz.cpu.libraries import LIBRARY_CALL, describe, is_declared_by_us
 from kfuzz.cpu.library_headers import is_of_library, refuse_when_run, translate_header
@@ -51,7 +52,6 @@ _COPY = re.compile(r"\b__builtin_(?P<name>memcpy|memmove|memset)\b")
 """g++ turns these into plain moves without access hooks, whatever its options (options.py)."""
 _SHARES_WITH_HOST = re.compile(r"\bcuda(?:MallocManaged|MallocHost|HostAlloc)\s*\(")
 """Memory that host and kernels share: then the host's own accesses are checked, since they may come too early."""
-_OTHER_THREADS = re.compile(r"\bstd\s*::\s*(?:j?thread|async)\b|\bpthread_create\b|#\s*pragma\s+omp\b|\btbb\s*::")
 _CONSTANT = re.compile(r"\b__constant__\b[^;={}()]*?\b(?P<name>\w+)\s*[\[;={]")
 
 _CUB = (
@@ -66,7 +66,10 @@ _OF_HOST = (
 """Features of host code."""
 _UNSUPPORTED = (
     (r"\basm\b|\b__asm__\b|\b__asm\b", "this form of inline PTX (asm)"),
-    (r"\bthread_local\b|\b__thread\b", "thread_local variables: __shared__ arrays have their place"),
+    (
+        r"\bthread_local\b|\b__thread\b",
+        "thread_local variables of several threads: __shared__ arrays have their place",
+    ),
     (r"\btexture\s*<", "texture references, which CUDA 12 removed: use texture objects"),
     (r"\bsurface\s*<", "surface references, which CUDA 12 removed: use surface objects"),
     (
@@ -80,7 +83,7 @@ _UNSUPPORTED = (
     ),
     (rf"\bcub\s*::\s*(?!(?:{_CUB})\b)\w+", "this part of cub"),
     (
-        r"(?<!\bat::)(?<!\bc10::)(?<!\btorch::)(?<!\bthrust::)\bcuda\s*::\s*(?!(?:std|atomic|atomic_ref|atomic_flag|atomic_thread_fence|thread_scope\w*|memory_order\w*|move|barrier|latch|(?:counting|binary)_semaphore|(?:make_)?pipeline\w*|memcpy_async|aligned_size_t|annotated_ptr|device|access_property|(?:associate|apply)_access_property|ptx)\b)",
+        r"(?<!\bat::)(?<!\bc10::)(?<!\btorch::)(?<!\bthrust::)\bcuda\s*::\s*(?!(?:std|atomic|atomic_ref|atomic_flag|atomic_thread_fence|thread_scope\w*|memory_order\w*|move|barrier|latch|(?:counting|binary)_semaphore|(?:make_)?pipeline\w*|memcpy_async|aligned_size_t|annotated_ptr|device|access_property|(?:associate|apply)_access_property|ptx|ceil_div|round_up|round_down|fast_mod_div|div)\b)",
         LIBCUXX,
     ),
     (r"\b(?:cutlass|cute)\s*::", "CUTLASS"),
@@ -169,6 +172,9 @@ def _translate_own(
     ptx = [[(one.start, one.end, one.text) for one in parts if isinstance(one, Translated)] for parts in asm]
     codes = [blank_out(code, ((one.start, one.end) for one in parts)) for code, parts in zip(codes, asm, strict=True)]
     defined = _find_defined(codes) if refuses_libraries else None
+    has_threads = not with_host or any(map(OTHER_THREADS.search, codes))
+    static = [[] if has_threads else [*write_as_static(code)] for code in codes]
+    codes = [blank_out(code, (edit[:2] for edit in edits)) for code, edits in zip(codes, static, strict=True)]
     for place, (one, code, parts) in enumerate(zip(files, codes, asm, strict=True)):
         refused = [part for part in parts if isinstance(part, Refused)]
         if entries is None:  # nothing says which functions of a header a program reaches, or which macros it uses
@@ -179,12 +185,12 @@ def _translate_own(
     every, words = "\n".join(codes), find_device_words(codes)
     constants = _names(_CONSTANT, every)
     refused_by_nvcc.check_texts(codes, [one.path for one in files], constants)
-    edits = [[*parts, *_find_edits(code)] for code, parts in zip(codes, ptx, strict=True)]
+    edits = [[*parts, *more, *_find_edits(code)] for code, parts, more in zip(codes, ptx, static, strict=True)]
     makers = find_makers(codes)
     for file, code, some in zip(files, codes, edits, strict=True):
         some.extend(replace_line_words(code, file.path, makers))
     if with_host:
-        shares = bool(_SHARES_WITH_HOST.search(every)) and not _OTHER_THREADS.search(every)
+        shares = bool(_SHARES_WITH_HOST.search(every)) and not has_threads
         for file, code, text, some in zip(files, codes, texts, edits, strict=True):
             some.extend(translate_launches(code, text, file.path, every))
             some.extend(_edit_addresses(code, _kernels(every)))
@@ -227,6 +233,7 @@ def _find_edits(code: str) -> list[TextEdit]:
     static += [(*one.span(), f"{one['alignas']} {one['shared']}") for one in _SHARED_ALIGNAS.finditer(code)]
     edits += [one for one in static if not any(start <= one[0] < end for start, end in taken)]
     edits += [(*match.span(), match["name"]) for match in _COPY.finditer(code)]
+    edits += leave_out_known_names(code)
     return edits + [(*match.span(), "__attribute__((noinline))") for match in _NO_INLINE.finditer(code)]
 
 

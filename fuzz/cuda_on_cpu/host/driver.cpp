@@ -89,6 +89,28 @@ CUDA_ON_CPU_API CUresult cuGetErrorName(CUresult error, const char **name) {
 
 CUDA_ON_CPU_API CUresult cuInit(unsigned int flags) { return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS; }
 
+static CUresult set_elements(CUdeviceptr to, unsigned int value, unsigned int size, size_t count, cudaStream_t stream, int line,
+                             const void *back) {
+  if (to % size) return CUDA_ERROR_INVALID_VALUE;
+  cudaMemsetParams asked = {};
+  asked.dst = reinterpret_cast<void *>(to);
+  asked.value = value;
+  asked.elementSize = size;
+  asked.width = count;
+  asked.height = 1;
+  Alone alone;
+  return set_on(stream, asked, line, back) == cudaSuccess ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+CUDA_ON_CPU_API CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream, int line) {
+  return set_elements(to, value, 1, count, stream, line, __builtin_return_address(0));
+}
+CUDA_ON_CPU_API CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream stream, int line) {
+  return set_elements(to, value, 2, count, stream, line, __builtin_return_address(0));
+}
+CUDA_ON_CPU_API CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int value, size_t count, CUstream stream, int line) {
+  return set_elements(to, value, 4, count, stream, line, __builtin_return_address(0));
+}
+
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_driver_entry(const char *symbol, void **function, cudaDriverEntryPointQueryResult *found) {
   if (!symbol || !function) return returns(cudaErrorInvalidValue);
   *function = nullptr;

@@ -32,9 +32,12 @@ def test_memory_that_is_not_there_ends_the_run_and_is_no_finding(tmp_path: Path)
     assert "own.cu:2: needs 9663676416 bytes more for an array; the cpu device has " in one.refusal
 
 
-def test_thread_local_variables_of_the_host_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnsupportedError, match=r"own\.cu:1: the cpu device does not have thread_local variables"):
-        check(tmp_path, "thread_local int mine = 3;\nint main() { return mine; }\n")
+def test_thread_local_variables_of_a_host_with_threads_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match=r"own\.cu:2: the cpu device does not have thread_local variables"):
+        check(
+            tmp_path,
+            "#include <thread>\nthread_local int mine = 3;\nint main() { std::thread([] {}).join(); return mine; }\n",
+        )
 
 
 def test_a_static_array_of_100_gb_is_refused_in_one_line(tmp_path: Path) -> None:

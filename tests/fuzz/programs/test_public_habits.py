@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from forked import run_forked
+from program_runs import built, check_twice
 
 from kfuzz.cpu.translate import translate
 from kfuzz.devices import ClaimError, UnsupportedError
@@ -246,3 +247,36 @@ def test_a_kernel_that_the_host_calls_as_a_function_does_nothing(tmp_path: Path)
 @pytest.mark.gpu
 def test_a_gpu_gives_the_same_error(tmp_path: Path) -> None:
     assert output_of_called(tmp_path, [nvidia.find()]) == NOT_CONFIGURED
+
+
+OWN_NAMES = r"""
+typedef unsigned long long uint64_t;
+typedef struct __align__(64) { uint64_t opaque[16]; } CUtensorMap;
+#include <cuda/cmath>
+#include <cuda.h>
+thread_local int mine = 3;
+int next() { thread_local int n = 0; const thread_local int first = 10; return first + n++; }
+int more() { static thread_local int n = 0; return ++n; }
+__global__ void k(unsigned *a, cuda::fast_mod_div<unsigned> d) {
+  a[threadIdx.x] += threadIdx.x / d + 100 * (threadIdx.x % d);
+}
+int main() {
+  unsigned *a, h[32];
+  cudaMalloc(&a, sizeof h);
+  if (cuMemsetD32Async(reinterpret_cast<CUdeviceptr>(a), 1000, 32, nullptr)) return 1;
+  k<<<1, 32>>>(a, cuda::fast_mod_div<unsigned>(5));
+  cudaMemcpy(h, a, sizeof h, cudaMemcpyDeviceToHost);
+  for (unsigned i = 0; i < 32; i++)
+    if (h[i] != 1000 + i / 5 + 100 * (i % 5)) return 2;
+  next(), more();
+  return mine + next() + more() == 3 + 11 + 2 ? 0 : 3;
+}
+"""
+
+
+@pytest.mark.slow
+def test_own_names_of_integers_and_variables_of_a_thread_compile(tmp_path: Path) -> None:
+    (tmp_path / "own.cu").write_text(OWN_NAMES)
+    one, findings = check_twice(built(tmp_path, str(tmp_path / "own.cu")))
+    assert findings == []
+    assert {run.exit_code for run in one.printed} == {0}

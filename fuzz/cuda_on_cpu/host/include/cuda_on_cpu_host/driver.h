@@ -17,6 +17,18 @@ typedef uint64_t CUdeviceptr_v2;
 typedef CUdeviceptr_v2 CUdeviceptr;
 typedef cudaStream_t CUstream;
 typedef cudaEvent_t CUevent;
+// Named by headers that load the driver themselves: this device has none to load.
+typedef struct CUctx_st *CUcontext;
+typedef struct CUmod_st *CUmodule;
+typedef struct CUfunc_st *CUfunction;
+typedef struct CUlib_st *CUlibrary;
+typedef struct CUkern_st *CUkernel;
+typedef struct CUlinkState_st *CUlinkState;
+typedef struct CUlaunchConfig_st CUlaunchConfig;
+enum CUjit_option : int;
+enum CUjitInputType : int;
+enum CUfunction_attribute : int;
+enum CUpointer_attribute : int;
 
 CUDA_ON_CPU_IMPORT CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *start, const cuuint64_t *sizes,
                                                    const cuuint64_t *strides, const cuuint32_t *box, const cuuint32_t *steps,
@@ -26,6 +38,10 @@ CUDA_ON_CPU_IMPORT CUresult cuTensorMapReplaceAddress(CUtensorMap *map, void *st
 CUDA_ON_CPU_IMPORT CUresult cuGetErrorString(CUresult error, const char **words);
 CUDA_ON_CPU_IMPORT CUresult cuGetErrorName(CUresult error, const char **name);
 CUDA_ON_CPU_IMPORT CUresult cuInit(unsigned int flags);
+// Sets `count` elements of 8, 16 or 32 bits.
+CUDA_ON_CPU_IMPORT CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream, CUDA_ON_CPU_LINE);
+CUDA_ON_CPU_IMPORT CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream stream, CUDA_ON_CPU_LINE);
+CUDA_ON_CPU_IMPORT CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int value, size_t count, CUstream stream, CUDA_ON_CPU_LINE);
 
 typedef decltype(&cuTensorMapEncodeTiled) PFN_cuTensorMapEncodeTiled_v12000;
 typedef PFN_cuTensorMapEncodeTiled_v12000 PFN_cuTensorMapEncodeTiled;
