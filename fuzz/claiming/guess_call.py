@@ -15,6 +15,7 @@ from kfuzz.claims import front_matter
 from kfuzz.claims.front_matter import FrontMatter
 from kfuzz.claims.kernel import Kernel, read
 from kfuzz.claims.python_text import read_text
+from kfuzz.claims.reference_files import name_of_reference
 from kfuzz.claims.references import OP
 from kfuzz.devices import ClaimError
 from kfuzz.find.modules import NamedCallable, find_callable
@@ -31,7 +32,7 @@ def claim_by_reference(said: FunctionWords, reference: Path | None = None) -> st
     call |= {"given": {name: of[0] for name, of in said.arguments.items()}} if said.arguments else {}
     lines = [f'op = "{OP}"', *(["", "[call]"] if call or reference else [])]
     if reference:  # its path may be longer than a value that kfuzz shows
-        lines.append(f"reference = {json.dumps(str(reference.resolve()) + '/' * reference.is_dir())}")
+        lines.append(f"reference = {json.dumps(name_of_reference(reference))}")
     return "\n".join([*lines, *(f"{key} = {front_matter.as_toml(one)}" for key, one in call.items())])
 
 

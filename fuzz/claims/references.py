@@ -21,7 +21,7 @@ from kfuzz.claims.callables import axes_of, read_entry, with_arrays
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, is_python_file, shown_path
 from kfuzz.claims.keys import WrittenCall, WrittenClaim
 from kfuzz.claims.python_text import MODEL, read_text
-from kfuzz.claims.reference_files import BESIDE, place_reference, texts_beside
+from kfuzz.claims.reference_files import BESIDE, name_of_reference, place_reference, texts_beside
 from kfuzz.claims.roles import roles_of
 from kfuzz.claims.task_claims import home_in, with_task
 from kfuzz.devices import ClaimError, cache
@@ -92,7 +92,7 @@ class ReferenceOp:
 def op_by_reference(path: Path, source: str, reference: Path) -> ReferenceOp:
     """The op of a reference for a CUDA file without a claim."""
     front = FrontMatter(path, source, "", 1, "", {"op": OP}, f"--reference {shown_path(reference)}")
-    name = str(reference.resolve()) + "/" * reference.is_dir()
+    name = name_of_reference(reference)
     formula, answer = formula_for(front, WrittenClaim(op=OP, call=WrittenCall(reference=name)))
     if "data" in answer:
         raise ClaimError(f"{shown_path(path)}: a task of GPU MODE hands its data to a Python function, not to CUDA")

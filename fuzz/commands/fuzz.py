@@ -28,6 +28,7 @@ from kfuzz.claiming.infer import Unclaimed
 from kfuzz.claims.benchmark_tests import ask_benchmarks
 from kfuzz.claims.front_matter import text_of
 from kfuzz.claims.kernel import kernel_files
+from kfuzz.claims.references import OP
 from kfuzz.commands.closing_words import advise, show
 from kfuzz.commands.completing import TARGET
 from kfuzz.commands.documents import FILE, ReportFiles, format_options, service_option, write_for_service
@@ -49,6 +50,7 @@ from kfuzz.exit_codes import COULD_NOT, INTERRUPTED, NOTHING_NEW, READER_GONE
 from kfuzz.find.changed import kernels_changed_since
 from kfuzz.find.device import jobs_worthwhile
 from kfuzz.find.errors import TargetError
+from kfuzz.find.operations import are_implementations
 from kfuzz.find.project import Kernels, read_all
 from kfuzz.find.targets import find
 from kfuzz.find.watch import changes
@@ -163,6 +165,7 @@ def fuzz(
     kfuzz fuzz theirs.cu --op softmax --home 16x1024       a file without a claim
     kfuzz fuzz answers --claim softmax.toml --out done     a folder of such files
     kfuzz fuzz mypkg.softmax:forward --op softmax          a Python function of arrays
+    kfuzz fuzz generated_kernels                a folder of BackendBench: its names are torch's operations
 
     Exit code: 0 no new finding, 1 a kernel is broken, 2 a kernel could not be judged, 130 interrupted.
     In every case kfuzz keeps the findings so far.
@@ -178,6 +181,8 @@ def fuzz(
             "--op and --claim need a TARGET, and do not work with --watch: put the claim into the file instead"
         )
     targets = targets or own_targets(Path())
+    if unclaimed is None and not watch and are_implementations(targets):
+        unclaimed = Unclaimed(OP, reference=Path("aten"))
     if unclaimed is None and not watch and (path := file_without_claim(targets)):
         if is_program(text_of(path)):
             ctx.exit(check_instead(ctx, path))

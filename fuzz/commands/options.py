@@ -132,7 +132,7 @@ UNCLAIMED = (
                  help="The op that a file without a claim computes, such as softmax, bmm or 'sgemm(a, b.T)'."),
     click.option("--reference", type=click.Path(path_type=Path), metavar="FILE",
                  help="The file or folder with the problem that it solves: KernelBench's, or GPU MODE's reference.py "
-                 "beside its task.yml."),
+                 "beside its task.yml; aten:addmm.default for an operation of torch, aten for that of the folder."),
     click.option("--entry", default="", metavar="NAME", help="The function to call, if the file has several."),
     click.option("--home", callback=parse_shape, metavar="SIZES",
                  help="The shape that it was written for, such as 16x1024."),

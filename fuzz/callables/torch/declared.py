@@ -178,9 +178,14 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
 
 def literals_among(inputs: Sequence[object]) -> tuple[str | None, ...]:
     """For each input of a reference the literal of a number, or None for a tensor; nothing if all are tensors."""
-    is_plain = all(isinstance(one, torch.Tensor | bool | int | float | str | None) for one in inputs)
+    is_plain = all(isinstance(one, torch.Tensor) or is_literal(one) for one in inputs)
     texts = tuple(None if isinstance(one, torch.Tensor) else repr(one) for one in inputs)
     return texts if is_plain and any(texts) else ()
+
+
+def is_literal(one: object) -> bool:
+    """Whether the text of a value is a literal of Python."""
+    return all(map(is_literal, one)) if isinstance(one, list) else isinstance(one, bool | int | float | str | None)
 
 
 def sizes_in(module: ModuleType, function: ast.FunctionDef) -> dict[str, tuple[str, int]]:

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import torch
+from torch._ops import OpOverload
 from torch.utils import cpp_extension
 
 from kfuzz.callables.loading import execute_file
@@ -22,6 +23,7 @@ from kfuzz.callables.torch.configs import configure
 from kfuzz.callables.torch.declared import Declared, inputs_of, literals_among, reference_of, with_numbers
 from kfuzz.callables.torch.model_functions import function_of_task, is_task
 from kfuzz.callables.torch.recurrent import keep_whole
+from kfuzz.callables.torch.schemas import inputs_by_schema
 from kfuzz.callables.torch.sizes import MOST_WEIGHTS
 from kfuzz.callables.torch.tasks import read_tests, task_of
 from kfuzz.callables.torch.weights import SETS, Chosen, drawn, states_of
@@ -77,7 +79,8 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
                   **shape_of(task.declared)}  # fmt: skip
         return Runnable(on_host(task.call, context), False, task.declared, beside)
     with context():
-        declared, inputs = inputs_of(module, reference, source)
+        is_operation = isinstance(reference, OpOverload)
+        declared, inputs = inputs_by_schema(reference) if is_operation else inputs_of(module, reference, source)
         call = with_numbers(reference, inputs)
         if asked.get("draws_weights") and isinstance(reference, torch.nn.Module):
             objects = with_drawn_weights(module, asked["reference"], reference)
