@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -32,6 +33,14 @@ class ServingProcess:
         self.errors.seek(0)
         return (self.errors.read().decode(errors="replace").strip().splitlines() or ["it ended"])[-1]
 
+    def end(self) -> None:
+        """End it with all that it has started; the next question starts another."""
+        _server.cache_clear()
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        with suppress(OSError), self.errors, self.process:  # what was not sent is lost
+            pass
+
 
 def ask(module: str, folder: Path, seconds: float, on_card: bool = False) -> None:
     """Let the process of a module do what lies in a folder; NoAnswerError if it ends, or takes longer.
@@ -49,10 +58,12 @@ def ask(module: str, folder: Path, seconds: float, on_card: bool = False) -> Non
             return
     except OSError:  # it has ended
         is_ready = True
-    if not is_ready:
-        os.killpg(server.process.pid, signal.SIGKILL)
-    _server.cache_clear()
-    raise NoAnswerError(server.last_words() if is_ready else f"it took more than {seconds:.0f} s")
+    except BaseException:  # Ctrl-C: it would go on, and its answer would be taken for that to the next question
+        server.end()
+        raise
+    words = server.last_words() if is_ready else f"it took more than {seconds:.0f} s"
+    server.end()
+    raise NoAnswerError(words)
 
 
 @functools.lru_cache(maxsize=4)

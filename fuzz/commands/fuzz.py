@@ -225,7 +225,7 @@ def fuzz(
     def run_campaign(kernels: Kernels, options: Options) -> report.Report:
         found = replace(campaign(kernels, place, options, screen, is_part), is_collection=is_collection)
         if asks_test and not watch and cluster is None and found.exit_code != INTERRUPTED:
-            with show_phases(screen):
+            with show_phases(screen), suppress(KeyboardInterrupt):  # the verdict is complete without it
                 found = replace(found, benchmarks=ask_benchmarks(kernels.usable, "gpu" in place.devices))
         try:
             show(found, screen, is_first_look=not targets and not watch)
