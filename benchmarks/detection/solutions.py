@@ -154,6 +154,8 @@ def outcome_in(report: dict[str, Any], solution: Solution, own: Path) -> Outcome
     if not said and found.status == "cannot run" and not found.why:
         text = (own / "said.txt").read_text(encoding="utf-8", errors="replace")
         said = [line for line in text.splitlines() if line.strip()][-1:]
+        if any("interrupted" in line for line in said):
+            said = ["no trial was judged in the time that a solution has"]
     found.why = " ".join(PLACE.sub("", found.why or "".join(said[:1])).split())[:LONGEST_REASON]
     return found
 
@@ -167,11 +169,17 @@ def is_python(path: Path) -> bool:
 
 
 def in_turns(every: Iterable[Solution], size: int) -> Iterator[Sequence[Solution]]:
-    """Some solutions of each problem, then more of each: there may be no time for all."""
-    groups: dict[bytes, list[Solution]] = {}
+    """Some solutions of each problem, then more of each: there may be no time for all.
+
+    Those in Triton come one by one: in an interpreter one of them may take the time of all.
+    """
+    groups: dict[tuple[bytes, str], list[Solution]] = {}
     for one in every:
-        groups.setdefault(one.problem.read_bytes(), []).append(one)
-    parts = [[of[n : n + size] for n in range(0, len(of), size)] for of in groups.values()]
+        groups.setdefault((one.problem.read_bytes(), one.kind), []).append(one)
+    parts = []
+    for (_, kind), of in groups.items():
+        step = 1 if kind == "triton" else size
+        parts.append([of[n : n + step] for n in range(0, len(of), step)])
     return (part for one in zip_longest(*parts) for part in one if part)
 
 
