@@ -8,6 +8,7 @@ import contextlib
 import multiprocessing
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -29,6 +30,21 @@ Answer = TypeVar("Answer")
 MakeDevice = Callable[[], Device]
 Work = Callable[[Device, Task], Iterable[Answer]]
 """What a process does with a job. Like `MakeDevice` it is sent to the process, so it must be picklable."""
+WorkInTurn = Callable[[Device, Iterator[Task | None]], Iterable[Answer]]
+"""What a process does with the jobs that it was sent, in their order; None means that no further job has come."""
+
+
+@dataclass(frozen=True)
+class OneByOne(Generic[Task, Answer]):
+    """Work that begins each job after the last one has ended."""
+
+    work: Work[Task, Answer]
+
+    def __call__(self, device: Device, jobs: Iterator[Task | None]) -> Iterator[Answer]:
+        for job in jobs:
+            if job is None:
+                return
+            yield from self.work(device, job)
 
 
 class Child(Generic[Task, Answer]):
@@ -38,10 +54,10 @@ class Child(Generic[Task, Answer]):
     loaded its modules; several processes do so at the same time.
     """
 
-    def __init__(self, make_device: MakeDevice, work: Work[Task, Answer]) -> None:
+    def __init__(self, make_device: MakeDevice, work: WorkInTurn[Task, Answer]) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self._settings: tuple[MakeDevice, Work[Task, Answer]] | None = make_device, work
+        self._settings: tuple[MakeDevice, WorkInTurn[Task, Answer]] | None = make_device, work
         with use_one_thread() as variables:
             self.process: BaseProcess = context.Process(target=_serve, args=(theirs, variables))
             start_process(self.process)
@@ -134,12 +150,19 @@ def _serve(pipe: Connection, variables: list[str]) -> None:
         _work_on(pipe, *pipe.recv())
 
 
-def _work_on(pipe: Connection, make_device: MakeDevice, work: Work[Task, Answer]) -> None:
+def _jobs(pipe: Connection) -> Iterator[Any]:
+    """Wait for a job; then the jobs that have come meanwhile, and None when there is none."""
+    yield pipe.recv()
+    while True:
+        yield pipe.recv() if pipe.poll() else None
+
+
+def _work_on(pipe: Connection, make_device: MakeDevice, work: WorkInTurn[Task, Answer]) -> None:
     device: Device | None = None
     try:
         device = make_device()
         while True:
-            for item in work(device, pipe.recv()):
+            for item in work(device, _jobs(pipe)):
                 pipe.send(item)
     except ENDED:
         raise

@@ -145,15 +145,20 @@ def run_parcel(orders: Orders, device: Device, blocks: Parcel) -> Ends:
 
 
 class _Queue:
-    """The blocks of one crew: it hands them out in order, and early results wait for their turn."""
+    """The blocks of one crew: it hands them out in order, and early results wait for their turn.
+
+    A process with a block of full length gets the next one too, if it is of another kernel: otherwise its device is
+    idle from the last trials of a block until this process has sent another.
+    """
 
     def __init__(self, crew: Crew) -> None:
         self.crew = crew
         self.hands: list[_Hand] = []
         self.idle: list[_Hand] = []
-        self.busy: dict[Any, tuple[_Hand, int]] = {}
+        self.busy: dict[Any, tuple[_Hand, deque[tuple[int, Block]]]] = {}
         self.waiting: dict[int, list[End]] = {}
         self.next_block, self.turn = 0, 0
+        self._block: Block | None = None
 
     def hire(self) -> None:
         """Start the processes."""
@@ -164,19 +169,32 @@ class _Queue:
     def hand_out(self) -> None:
         """Give every idle process a block, far ahead of the turn: one process may be at a large case."""
         most = WINDOW * len(self.hands)
-        while self.idle and self.next_block - self.turn < most and (block := next(self.crew.blocks, None)) is not None:
-            hand = self.idle.pop()
-            hand.send(block)
-            self.busy[hand.pipe] = hand, self.next_block
+        while self.next_block - self.turn < most:
+            self._block = self._block or next(self.crew.blocks, None)
+            if self._block is None or (hand := self._hand_for(self._block)) is None:
+                return
+            hand.send(self._block)
+            self.busy.setdefault(hand.pipe, (hand, deque()))[1].append((self.next_block, self._block))
             self.waiting[self.next_block] = []
-            self.next_block += 1
+            self.next_block, self._block = self.next_block + 1, None
+
+    def _hand_for(self, block: Block) -> _Hand | None:
+        """A process that may begin the block or, if all are busy, the one that soonest needs another."""
+        if self.idle:
+            return self.idle.pop()
+        if block.last - block.first < BLOCKS[-1]:
+            return None
+        single = ((hand, blocks[0][1].kernel) for hand, blocks in self.busy.values() if len(blocks) == 1)
+        return next((hand for hand, kernel in single if kernel != block.kernel), None)
 
     def receive(self, pipe: object) -> None:
         """Take the items that one of the processes has sent."""
-        hand, at = self.busy[pipe]
+        hand, blocks = self.busy[pipe]
         items = hand.receive()
-        self.waiting[at] += items
+        self.waiting[blocks[0][0]] += items
         if isinstance(items[-1], BlockEnd):
+            blocks.popleft()
+        if not blocks:
             hand.is_busy = False
             del self.busy[pipe]
             self.idle.append(hand)
@@ -194,16 +212,16 @@ class _Queue:
 
 @dataclass(frozen=True)
 class _Blocks:
-    """What a process does with a block; it remembers what it has seen."""
+    """What a process does with its blocks; it remembers what it has seen."""
 
     orders: Orders
     known: Experience = field(default_factory=Experience)
 
-    def __call__(self, device: Device, block: Block) -> Iterator[list[End]]:
-        """Yield the ends in a few parcels, since each parcel wakes up the parent."""
+    def __call__(self, device: Device, blocks: Iterator[Block | None]) -> Iterator[list[End]]:
+        """Yield the ends in a few parcels, since each parcel wakes up the parent; each is of one block."""
         parcel: list[End] = []
         sent = time.monotonic()
-        for end in run_block(self.orders, device, block, self.known):
+        for end in run_blocks(self.orders, device, blocks, self.known):
             parcel.append(end)
             if isinstance(end, BlockEnd) or time.monotonic() > sent + PARCEL_SECONDS:
                 yield parcel

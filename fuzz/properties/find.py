@@ -22,11 +22,18 @@ def properties() -> Mapping[str, Property]:
     return {name: cast(Property, importlib.import_module(f"{checks.__name__}.{name}")) for name in names}
 
 
+@cache
+def foreseeing() -> Mapping[str, Foreseeing]:
+    """The properties whose twins are known before the trial runs."""
+    return {name: each for name, each in properties().items() if isinstance(each, Foreseeing)}
+
+
 def foresee(trial: Planned) -> dict[str, Sequence[Twin]]:
     """By property, the twins that a trial is compared with if its answers are right, as far as they are known now."""
-    able = {name: each for name, each in properties().items() if isinstance(each, Foreseeing)}
     found = {
-        name: each.foresee(trial) for name, each in able.items() if not properties()[name].why_untested(trial.kernel)
+        name: each.foresee(trial)
+        for name, each in foreseeing().items()
+        if not properties()[name].why_untested(trial.kernel)
     }
     return {name: twins for name, twins in found.items() if twins}
 

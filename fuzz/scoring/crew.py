@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 
-from kfuzz.campaign.children import Child, MakeDevice, end_all
+from kfuzz.campaign.children import Child, MakeDevice, OneByOne, end_all
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Device
 from kfuzz.mutating.mutate import Mutant
@@ -60,7 +60,7 @@ def run_batches(
     A free process runs each kernel once, and its mutants follow when the kernel's result is known.
     """
     waiting = Waiting(batches)
-    scorers: list[Scorer] = [Child(make_device, _Batches(options)) for _ in range(min(jobs, len(batches)))]
+    scorers: list[Scorer] = [Child(make_device, OneByOne(_Batches(options))) for _ in range(min(jobs, len(batches)))]
     try:
         busy = _send_work(waiting, scorers)
         while busy:

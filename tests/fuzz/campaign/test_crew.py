@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from kfuzz.campaign.blocks import BlockEnd, End, Orders
-from kfuzz.campaign.children import Child, end_all
+from kfuzz.campaign.children import Child, OneByOne, end_all
 from kfuzz.campaign.crew import Crew, _Queue
+from kfuzz.campaign.schedule import BLOCKS as BLOCKS_OF_A_ROUND
 from kfuzz.campaign.schedule import Block
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Device
@@ -32,7 +33,7 @@ def test_a_long_block_leaves_no_process_idle_and_is_reported_first(
     monkeypatch.chdir(tmp_path)
     orders = Orders((), seed=0)
     queue = _Queue(Crew(orders, CpuDevice, iter(BLOCKS), 2, "cpu"))
-    queue.hands = [Child(CpuDevice, noted) for _ in range(2)]
+    queue.hands = [Child(CpuDevice, OneByOne(noted)) for _ in range(2)]
     queue.idle = list(queue.hands)
     reported: list[End] = []
     try:
@@ -45,3 +46,36 @@ def test_a_long_block_leaves_no_process_idle_and_is_reported_first(
     finally:
         end_all(queue.hands)
     assert reported == [BlockEnd(block) for block in BLOCKS]
+
+
+def paired(_: Device, blocks: Iterator[Block | None]) -> Iterator[list[End]]:
+    """The ends of the first block and of the next, which is there before the first has ended."""
+    first = next(blocks)
+    second = None
+    while first is not None and second is None:
+        second = next(blocks)
+    for block in (first, second):
+        if block is not None:
+            yield [BlockEnd(block)]
+
+
+@pytest.mark.slow
+def test_a_process_gets_its_next_block_before_the_last_has_ended_if_it_is_of_another_kernel() -> None:
+    full = BLOCKS_OF_A_ROUND[-1]
+    blocks = [Block(0, 0, 2), Block(1, 0, full), Block(1, full, 2 * full), Block(0, 2, full)]
+    queue = _Queue(Crew(Orders((), seed=0), CpuDevice, iter(blocks), 1, "cpu"))
+    queue.hands = [Child(CpuDevice, paired)]
+    queue.idle = list(queue.hands)
+    reported: list[End] = []
+    try:
+        queue.hand_out()
+        assert [len(sent) for _, sent in queue.busy.values()] == [2]
+        while len(reported) < 2:
+            for pipe in wait(list(queue.busy), 20):
+                queue.receive(pipe)
+            reported += queue.take_in_turn()
+        queue.hand_out()
+        assert [len(sent) for _, sent in queue.busy.values()] == [1]  # the last block is a short one
+    finally:
+        end_all(queue.hands)
+    assert reported == [BlockEnd(block) for block in blocks[:2]]

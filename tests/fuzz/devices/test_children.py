@@ -11,7 +11,7 @@ from textwrap import dedent
 
 import pytest
 
-from kfuzz.campaign.children import Child, end_all
+from kfuzz.campaign.children import Child, OneByOne, end_all
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Device
 from kfuzz.one_thread import NAMES
@@ -29,7 +29,7 @@ def at_work(_: Device, task: str) -> Iterator[int]:
 
 @pytest.mark.slow
 def test_processes_end_whether_they_are_idle_busy_or_deaf() -> None:
-    hands = [Child[str, int](CpuDevice, at_work) for _ in range(3)]
+    hands = [Child[str, int](CpuDevice, OneByOne(at_work)) for _ in range(3)]
     for hand, task in zip(hands, ("idle", "busy", "deaf"), strict=True):
         hand.send(task)
     numbers = [hand.receive() for hand in hands]
@@ -70,7 +70,7 @@ def test_a_process_multiplies_in_one_thread_unless_its_user_says_how_many(monkey
             monkeypatch.delenv(name, raising=False)
             if words is not None:
                 monkeypatch.setenv(name, words)
-        hand = Child[str, tuple[int, str | None]](CpuDevice, threads)
+        hand = Child[str, tuple[int, str | None]](CpuDevice, OneByOne(threads))
         hand.send(NAMES[0])
         assert hand.receive() == wanted
         assert os.environ.get(NAMES[0]) == words
