@@ -47,7 +47,7 @@ from kfuzz.programs.command_line import parse
 from kfuzz.sources.headers import sources
 
 EVERY_ALIKE = 8
-SECONDS, GIGABYTES = 240, 4
+SECONDS, GIGABYTES = 240, 8
 """Limits of one file: of its translation and of the compiler together, and of either's memory."""
 CHECKS_ALONE = ("-fsyntax-only", "-w")
 CUDA = "#define __NVCC__ 1\n#define __CUDACC_VER_BUILD__ 0\n"

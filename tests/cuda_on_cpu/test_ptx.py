@@ -204,3 +204,14 @@ def test_what_the_table_does_not_list_is_one_line(device: CpuDevice) -> None:
         match=r"planted\.cu:2: the .* instruction tcgen05\.shift\.cta_group::1\.down, which runs on the GPU alone",
     ):
         run(device, text, "k", {"y": "f32[1]"}, block=1)
+
+
+def test_a_multimem_instruction_on_memory_of_one_gpu_is_an_illegal_address(device: CpuDevice) -> None:
+    text = (
+        "__global__ void k(float *y) {\n"
+        '  asm volatile("multimem.red.relaxed.sys.global.add.f32 [%0], %1;" :: "l"(y), "f"(1.0f) : "memory");\n'
+        "}\n"
+    )
+    (found,) = run(device, text, "k", {"y": "f32[1]"}, block=1).findings
+    assert (found.kind, found.severity, found.line) == ("illegal-address", "error", 2)
+    assert "by a multimem instruction, and it belongs to no multicast object" in found.message

@@ -154,6 +154,13 @@ CUDA_ON_CPU_API void cuda_on_cpu_must_be_aligned(const void *p, uint32_t alignme
   if (address % alignment) report_misaligned_at_line(address, alignment, static_cast<uint32_t>(line));
 }
 
+// This device has no multicast objects, so no address belongs to one. The thread ends: PTX leaves open what it would do.
+CUDA_ON_CPU_API void cuda_on_cpu_not_multicast(const void *p, int line) {
+  if (Finding *f = report(Kind::not_multicast, 0, static_cast<uint32_t>(line))) f->address = reinterpret_cast<uintptr_t>(p);
+  run_is_damaged();
+  end_thread();
+}
+
 KEEPS_VECTORS(cuda_on_cpu_divrem_overflow, __ubsan_handle_divrem_overflow)
 CUDA_ON_CPU_API void __ubsan_handle_divrem_overflow(SourceLocation *location, uint64_t, uint64_t) {
   report(Kind::divide_error, 0, line_of(*location));

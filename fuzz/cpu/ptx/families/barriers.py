@@ -21,6 +21,10 @@ ROWS = (
     (r"bar\.warp\.sync", f"__syncwarp({_U32}({{0}}))"),
     (rf"(?:{_FENCE}|membar)\.cta", "cuda_on_cpu_fence(1)"),
     (rf"{_FENCE}\.(?:cluster|gpu|sys)", "cuda_on_cpu_fence(0)"),
+    (  # a fence of mbarriers alone, which here orders all that a fence does
+        r"fence\.(?:acquire\.sync_restrict::shared::cluster|release\.sync_restrict::shared::cta)\.cluster",
+        "cuda_on_cpu_fence(0)",
+    ),
     (r"membar\.(?:gl|sys)", "cuda_on_cpu_fence(0)"),
     (rf"barrier\.cluster\.arrive(?:\.release)?{_ALIGNED}", "cuda_on_cpu_cluster_arrive(__LINE__)"),
     (rf"barrier\.cluster\.arrive\.relaxed{_ALIGNED}", "cuda_on_cpu_cluster_arrive_relaxed(__LINE__)"),

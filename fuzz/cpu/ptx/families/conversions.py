@@ -48,6 +48,17 @@ def _plain(match: re.Match[str]) -> str:
     return f'{_CVT[:-1]}<{_CVT}{match[2]}, {_CVT}{match[3]}>("{match[1] or ""}", {{0}}, {{1}})'
 
 
+def _narrow(match: re.Match[str]) -> str | None:
+    """Two numbers to a small type; ptxas takes these words in any order, and behind the types, too."""
+    words = sorted(f"{match['words']}{match['last'] or ''}"[1:].split("."))
+    if words not in (["rn", "satfinite"], ["relu", "rn", "satfinite"]):
+        return None
+    how, to = f'"{"".join(f".{one}" for one in words)}"', f"{_CVT}{match['to']}"
+    if match["from"] == "f32":
+        return f"{_CVT}two<{to}>({how}, {{0}}, {C}ptx_as<float>({{1}}), {C}ptx_as<float>({{2}}))"
+    return f"{_CVT}both<{to}, {_CVT}{match['from'][:-2]}>({how}, {{0}}, {{1}})"
+
+
 ROWS = (
     (
         rf"cvt(?:\.(?P<round>r[nzmp])(?P<whole>i)?)?(?P<ftz>\.ftz)?(?P<sat>\.sat)?"
@@ -61,16 +72,17 @@ ROWS = (
     ),
     (r"cvt(\.r[nz](?:\.satfinite|\.relu)+)\.(f16|bf16)\.(f32)", _plain),
     (
-        rf"cvt(\.r[nz]{_CUT})\.(b?f16|{_SMALL})x2\.f32",
+        rf"cvt(?P<words>(?:\.rn|\.relu|\.satfinite)+)\.(?P<to>{_SMALL})x2\.(?P<from>f32|b?f16x2)"
+        r"(?P<last>(?:\.relu|\.satfinite)*)",
+        _narrow,
+    ),
+    (
+        rf"cvt(\.r[nz]{_CUT})\.(b?f16)x2\.f32",
         f'{_CVT}two<{_CVT}<2>>("<1>", {{0}}, {C}ptx_as<float>({{1}}), {C}ptx_as<float>({{2}}))',
     ),
     (
         rf"cvt(\.r[zp]{_CUT})\.(ue8m0)x2\.f32",
         f'{_CVT}two<{_CVT}<2>>("<1>", {{0}}, {C}ptx_as<float>({{1}}), {C}ptx_as<float>({{2}}))',
-    ),
-    (
-        rf"cvt(\.rn\.satfinite{_CUT})\.({_SMALL})x2\.(b?f16)x2",
-        f'{_CVT}both<{_CVT}<2>, {_CVT}<3>>("<1>", {{0}}, {{1}})',
     ),
     (rf"cvt(\.r[zp]{_CUT})\.(ue8m0)x2\.(bf16)x2", f'{_CVT}both<{_CVT}<2>, {_CVT}<3>>("<1>", {{0}}, {{1}})'),
     (rf"cvt(\.rn{_CUT})\.(b?f16)x2\.({_SMALL}|ue8m0)x2", f'{_CVT}both<{_CVT}<2>, {_CVT}<3>>("<1>", {{0}}, {{1}})'),

@@ -6,6 +6,7 @@
 
 CUDA_ON_CPU_IMPORT void *cuda_on_cpu_cluster_shared_at(uint64_t address);
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_must_be_aligned(const void *p, uint32_t alignment, int line);
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_not_multicast(const void *p, int line);
 
 namespace cuda_on_cpu {
 
