@@ -55,6 +55,7 @@ MOST_WEIGHTS = 1 << 18
 ROWS = 2
 IMAGE_SIZE = 128
 IMAGES = re.compile(r"\b(224|227|256|512), ?(224|227|256|512)\b")
+IMAGE_NAMES = re.compile(r"image_size|img_size|height|width", re.IGNORECASE)
 U = 2.0**-24
 
 
@@ -132,7 +133,7 @@ def narrow(source: str, by: int) -> str:
 
     Numbers of layers are kept, and the sizes of images.
     """
-    lines, sides = source.split("\n"), {int(one) for pair in IMAGES.findall(parts_of(source)[1]) for one in pair}
+    lines, sides = source.split("\n"), sides_of(source)
     functions = [one for one in ast.parse(source).body if isinstance(one, ast.ClassDef | ast.FunctionDef)]
     made = [one for of in functions for one in ast.walk(of) if isinstance(one, ast.Assign)]
     kept = {id(one) for count in made if counts_layers(count) for one in ast.walk(count.value)}
@@ -145,6 +146,13 @@ def narrow(source: str, by: int) -> str:
             line = lines[one.lineno - 1]
             lines[one.lineno - 1] = line[: one.col_offset] + str(one.value // by) + line[one.end_col_offset :]
     return "\n".join(lines)
+
+
+def sides_of(source: str) -> set[int]:
+    """The lengths of the sides of images: in pairs, and by name."""
+    pairs = {int(one) for pair in IMAGES.findall(parts_of(source)[1]) for one in pair}
+    named = (value for made, value in constants_of(source) if IMAGE_NAMES.search(ast.unparse(made.targets[0])))
+    return pairs.union(*map(as_numbers, named))
 
 
 def counts_layers(made: ast.Assign) -> bool:

@@ -14,11 +14,15 @@ from kfuzz.oracle.systems.value import Quantity, System
 
 NOTHING = -1
 """The place of a number that no rounding moves: every table of probes ends with a column of zeros."""
-PILOT_SHARE, PILOT_ROOM = 0.75, 5.0
+PILOT_SHARE, PILOT_ROOM = 0.75, 2.5
 """A first guess of a tube: so many times the magnitude that this share of the probes stays below. The guess is then
 tested with other probes, so that its choice moves no verdict."""
-NARROWER = 2.0 ** (-0.5 * np.arange(9))
-"""The parts of a tube that are tried in its place."""
+TRIED = 2.0 ** np.array([4, 3, 2, 1, 0.5, 0, -0.5, -1, -2, -3, -4])
+"""The parts of a tube that are tried in its place, and wider ones."""
+AS_IT_IS = 5
+"""The place of the tube itself among them."""
+SURE = 1 << 29
+"""More probes than any run has: of a number that is known to be in its tube."""
 
 
 class Cloud(Quantity):
@@ -85,7 +89,7 @@ class Tubes:
     """The radii of the tubes, by the step that they belong to.
 
     In a first run, `radii` are guessed from its own probes. In later ones, whose probes are others, `within` counts for
-    each number how many probes stay within `part` of its radius, and of smaller ones.
+    each number how many probes stay within `part` of its radius, and of others.
     """
 
     part: float = 0.0
@@ -93,40 +97,46 @@ class Tubes:
     within: list[Reals] = field(default_factory=list)
     step: int = 0
 
-    def radius(self, moved: Reals) -> Reals:
-        """The tube of the next step, with these probes."""
+    def radius(self, moved: Reals, reach: Reals) -> Reals:
+        """The tube of the next step, with these probes; it need not be wider than its operands' tubes reach."""
         self.step += 1
         sizes = np.abs(moved)
         if not self.part:
             rank = min(len(sizes) - 1, int(PILOT_SHARE * len(sizes)))
             self.radii.append(PILOT_ROOM * np.partition(sizes, rank, axis=0)[rank])
-            return self.radii[-1]
+            return np.minimum(self.radii[-1], reach)
         radius = self.radii[self.step - 1]
         most = self.part * radius
-        inside = np.stack([np.count_nonzero(sizes <= least * most, axis=0) for least in NARROWER])
+        inside = np.stack([np.count_nonzero(sizes <= tried * most, axis=0) for tried in TRIED]).astype(np.int32)
+        inside[: AS_IT_IS + 1, reach <= radius] = SURE
         if len(self.within) < self.step:
             self.within.append(inside)
         else:
-            self.within[self.step - 1] += inside
-        return radius
+            self.within[self.step - 1] = np.minimum(self.within[self.step - 1] + inside, SURE)
+        return np.minimum(radius, reach)
 
     def closed(self, rank: int) -> bool:
         """Whether every tube held so many probes."""
-        return all(bool(np.all(inside[0] >= rank)) for inside in self.within)
+        return all(bool(np.all(inside[AS_IT_IS] >= rank)) for inside in self.within)
 
     def narrowed(self, rank: int) -> list[Reals]:
-        """The least radii that were tried and held so many probes."""
+        """The least radii that were tried and held so many probes, none wider than it was."""
         return [
-            radius * NARROWER[np.maximum(np.count_nonzero(inside >= rank, axis=0) - 1, 0)]
+            radius * TRIED[np.maximum(least_place(inside, rank), AS_IT_IS)]
             for radius, inside in zip(self.radii, self.within, strict=True)
         ]
 
-    def widened(self, rank: int, by: float) -> list[Reals]:
-        """The radii, with those larger that did not hold so many probes with room to spare."""
+    def fitted(self, rank: int, room: int) -> list[Reals]:
+        """Radii by so many places above the least that held so many probes."""
         return [
-            np.where(inside[2] >= rank, radius, by * radius)
+            radius * TRIED[np.maximum(least_place(inside, rank) - room, 0)]
             for radius, inside in zip(self.radii, self.within, strict=True)
         ]
+
+
+def least_place(inside: Reals, rank: int) -> Reals:
+    """The place of the least tube that held so many probes; of the widest if none did."""
+    return np.asarray(np.maximum(np.count_nonzero(inside >= rank, axis=0) - 1, 0))
 
 
 Draw = Callable[[tuple[int, ...]], Reals]

@@ -27,9 +27,9 @@ from kfuzz.oracle.systems.value import Axes, Operand, Quantity
 class Deepest(Depth):
     """One run of a formula with some probes, of which only barriers make new ones."""
 
-    def made(self, x: Reals, moved: Any, reach: Any, rest: Any, own: Any, is_sum: bool) -> Cloud:  # noqa: ANN401
+    def made(self, x: Reals, moved: Any, reach: Any, rest: Any, own: Any, off: Any) -> Cloud:  # noqa: ANN401
         """Nothing is rounded here: `expanded` counts a step's roundings, and `settled` makes them an error."""
-        return super().made(x, moved, reach, rest, 0.0, is_sum)
+        return super().made(x, moved, reach, rest, 0.0, off)
 
     def own(self, A: Reals, R: Reals, count: float) -> Reals:
         """What so many roundings make of terms of these sizes, which err by R already."""

@@ -69,7 +69,9 @@ class Depth(Perturbed):
         own = self.additions(made, most, most - exact, grow, sum) + int(b is not None) * 2 * self.u * most
         own = self.with_float64(own, terms + 1, most)
         lost = grown.lost * lift + self.flushed(terms)
-        result = self.made(made, moved, np.maximum(most - np.abs(made), 0.0), left, own * OPERATIONS_4096 + lost, True)
+        reach = np.maximum(most - np.abs(made), 0.0)
+        off = self.moved_by(most, exact, terms + 1)
+        result = self.made(made, moved, reach, left, own * OPERATIONS_4096 + lost, off)
         return self.held(result, sum)
 
     def additions(self, x: Reals, size: Reals, off: Reals, grow: Reals, sum: str) -> Reals:
@@ -82,6 +84,10 @@ class Depth(Perturbed):
         if claim.adds is not None or claim.order is not None or claim.accumulate not in (F32.name, F64.name):
             return grow
         return grow * np.where(size > 0, (size + np.abs(x) + off) / np.where(size > 0, 2 * size, 1.0), 0.0)
+
+    def moved_by(self, size: Reals, exact: Reals, terms: float) -> Reals:
+        """How far tubes move a sum: by the sizes of its terms in them and without them, which err themselves."""
+        return np.asarray(np.maximum(size - exact, 0.0) + 4 * terms * F64.u * size)
 
     def with_float64(self, own: Reals, terms: float, size: Reals) -> Reals:
         """What a sum rounds, and what this file's own sum of so many terms does, in whichever order numpy adds.
@@ -134,6 +140,7 @@ class Depth(Perturbed):
         for start in first:
             assert isinstance(start, Cloud)
             x, size, own = x + start.x, size + start.size, own + start.size * more_than(np.max(each))
+            exact = exact + start.size - start.R
         own = self.with_float64(own, terms + len(first) + 1, size)
         lost = grown.lost * lift + terms * self.tiny
         if self.ftz:
@@ -143,9 +150,8 @@ class Depth(Perturbed):
         for start in first:
             if isinstance(start, Cloud) and not start.is_known:
                 moved = moved + start.probes(x.ndim)
-        return self.held(
-            self.made(x, moved, np.maximum(size - np.abs(x), 0.0), rest, own * OPERATIONS_4096 + lost, True), sum
-        )
+        reach, off = np.maximum(size - np.abs(x), 0.0), self.moved_by(size, exact, terms + len(first) + 1)
+        return self.held(self.made(x, moved, reach, rest, own * OPERATIONS_4096 + lost, off), sum)
 
     def _moved(self, a: Cloud, b: Cloud, dimensions: int) -> Any:  # noqa: ANN401
         """What the probes of both operands make of a product, some probes at a time."""
@@ -173,9 +179,10 @@ class Depth(Perturbed):
         at = scatter_places(index, values.shape, axis)
         terms = np.zeros(into.shape)
         np.add.at(terms, at, 1.0)
-        x, size = into.x.copy(), np.array(into.size)
+        x, size, off = into.x.copy(), np.array(into.size), np.array(np.broadcast_to(into.R, into.shape))
         np.add.at(x, at, values.x)
         np.add.at(size, at, np.broadcast_to(values.size, values.shape))
+        np.add.at(off, at, np.broadcast_to(values.R, values.shape))
         grown = growth(self, sum, int(terms.max(initial=0.0)) + 1)  # type: ignore[arg-type]
         moved: Any = 0.0
         if not (into.is_known and values.is_known):
@@ -185,17 +192,17 @@ class Depth(Perturbed):
             np.add.at(moved, at_each, np.broadcast_to(values.probes(x.ndim), (count, *values.shape)))
         own = self.with_float64(size * more_than(grown.most) + grown.lost, float(terms.max(initial=0.0)) + 1, size)
         own = np.where(terms > 0, own, 0.0)
-        return self.held(self.made(x, moved, np.maximum(size - np.abs(x), 0.0), 0.0, own, True), sum)
+        return self.held(self.made(x, moved, np.maximum(size - np.abs(x), 0.0), 0.0, own, off), sum)
 
     def running_sum(self, a: Cloud, sum: str = "scan", exclusive: bool = False) -> Cloud:
         grown = growth(self, sum, a.shape[-1])  # type: ignore[arg-type]
-        x, size = (np.cumsum(np.broadcast_to(part, a.shape), axis=-1) for part in (a.x, a.size))
+        x, size, off = (np.cumsum(np.broadcast_to(part, a.shape), axis=-1) for part in (a.x, a.size, a.R))
         moved = 0.0 if a.is_known else np.cumsum(a.probes(x.ndim), axis=-1)
         if exclusive:
-            x, size = (_later(part) for part in (x, size))
+            x, size, off = (_later(part) for part in (x, size, off))
             moved = _later(moved) if np.ndim(moved) else moved
         own = self.with_float64(size * more_than(grown.most) * OPERATIONS_4096 + grown.lost, a.shape[-1], size)
-        return self.held(self.made(x, moved, np.maximum(size - np.abs(x), 0.0), 0.0, own, True), sum)
+        return self.held(self.made(x, moved, np.maximum(size - np.abs(x), 0.0), 0.0, own, off), sum)
 
     def mean_var(
         self, x: Cloud, sums: tuple[str, str] = ("mean", "var"), correction: int = 0, axis: Axes = -1
@@ -236,7 +243,7 @@ class Depth(Perturbed):
             np.maximum(most - squares, 0.0) / by,
             rest / by,
             lambda size: own * OPERATIONS_4096 / by + self.rounded(2.0, 2 * self.tiny)(size),
-            True,
+            self.moved_by(most, squares, n + 4) / by,
         )
         return mean, var
 

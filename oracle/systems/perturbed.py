@@ -26,6 +26,8 @@ from kfuzz.oracle.systems.slopes import SLOPES, sigmoid
 from kfuzz.oracle.systems.value import Axes, Operand, Quantity, WordsForFunctions
 
 INF = np.inf
+BEHIND = 1 + 2.0**-16
+"""What float64 loses in the steps between two sums, and in the sizes of a sum's tubes, relative to the latter."""
 Slopes = Sequence[tuple[Reals | float, Cloud]]
 
 
@@ -60,10 +62,13 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
         """
         moved = sum_of(slope * a.probes(x.ndim) for slope, a in slopes if not a.is_known)
         reach = sum_of(np.abs(slope) * a.R for slope, a in slopes if not a.is_known)
-        return self.made(x, moved, reach, rest, own, is_sum)
+        return self.made(x, moved, reach, rest, own, reach if is_sum else None)
 
-    def made(self, x: Reals, moved: Any, reach: Any, rest: Any, own: Any, is_sum: bool) -> Cloud:  # noqa: ANN401
-        """The value with its own perturbation; a sum's tube comes from probes, another's from its operands'."""
+    def made(self, x: Reals, moved: Any, reach: Any, rest: Any, own: Any, off: Any) -> Cloud:  # noqa: ANN401
+        """The value with its own perturbation; its tube is what its operands' tubes allow, a sum's by probes also.
+
+        `reach`: how far any partial sum lies from x. `off`: of a sum, how far its operands' tubes move it.
+        """
         x = np.asarray(x)
         if np.any(np.isnan(x)) or np.any(x == INF):
             raise OracleError("a value that is no number has no bound by slopes")
@@ -81,7 +86,9 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
         if np.ndim(moved) == 0 and not np.any(perturbed):
             return known(self, x)  # type: ignore[arg-type]  # without the words for grids
         moved = self.perturb(np.where(is_number, moved, 0.0), perturbed, x.shape)
-        radius = self.tubes.radius(moved) if is_sum else reach + rounded  # rest is in reach
+        radius = reach + rounded  # rest is in reach
+        if off is not None:
+            radius = self.tubes.radius(moved, np.broadcast_to((off + perturbed) * BEHIND, x.shape))
         return tabled(self, x, np.broadcast_to(radius, x.shape), moved)  # type: ignore[arg-type]
 
     def settled(self, a: Cloud) -> Cloud:
@@ -111,7 +118,7 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
         low = self.ftz and np.any((np.abs(x) < self.f.min_normal) & (x != 0))
         if low or np.any(np.isnan(x)) or np.any(x == INF):
             flushed = np.where(np.abs(x) < self.f.min_normal, np.abs(x), 0.0)
-            return self.made(x, 0.0, 0.0, flushed, 0.0, False)
+            return self.made(x, 0.0, 0.0, flushed, 0.0, None)
         return known(self, x)  # type: ignore[arg-type]
 
     def number(self, value: Operand) -> Quantity:
@@ -119,11 +126,11 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
             return value
         x = np.asarray(value, dtype=np.float64)
         off = np.where(np.isfinite(x), np.abs(x - self.f.round(x)), 0.0)
-        return self.made(x, 0.0, 0.0, off, 0.0, False) if np.any(off) else known(self, x)  # type: ignore[arg-type]
+        return self.made(x, 0.0, 0.0, off, 0.0, None) if np.any(off) else known(self, x)  # type: ignore[arg-type]
 
     def derived_number(self, value: float) -> Quantity:
         """Make a number that a kernel computes by three roundings at most."""
-        return self.made(np.asarray(value), 0.0, 0.0, 3 * self.u * ROUNDINGS_256 * abs(value), 0.0, False)
+        return self.made(np.asarray(value), 0.0, 0.0, 3 * self.u * ROUNDINGS_256 * abs(value), 0.0, None)
 
     def index(self, dimension: str, axis: int = -1) -> Reals:
         return self.indices[dimension].reshape(-1, *(1,) * (-axis - 1))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from kfuzz.oracle import Accuracy, Special, judge
+from kfuzz.oracle import Accuracy, Special, deep, judge
 from kfuzz.oracle.deep import PILOTS, DeepEnds, DeepRun, bound_by_slopes, draws, order_statistic
 from kfuzz.oracle.elements import BF16, F32, store
 from kfuzz.oracle.find import find
@@ -232,6 +232,40 @@ def test_a_tube_that_does_not_hold_its_probes_is_made_wider(monkeypatch: pytest.
     monkeypatch.setattr(cloud, "PILOT_ROOM", 1e-30)
     sizes = {"rows": 2, "cols": 6}
     assert bound_by_slopes(op_of(chain), "", Accuracy(), {"x": X}, sizes, {}) is None
+
+
+def test_a_sum_of_inputs_has_no_wider_tube_than_its_own_roundings() -> None:
+    N = Depth(Accuracy(), {}, F32, "", {}, 0.0, Tubes(), lambda shape: np.full((1, *shape), 1e9))  # probes far out
+    a, b = N.input(X), N.input(MATRICES[0])
+    product, total, added = N.matmul(a, b, "p0"), N.sum(a * 3.0), N.add(a, b[:2])
+    assert np.all(product.R / np.matmul(np.abs(a.x), np.abs(b.x)) < 10 * U)
+    assert np.all(total.R / np.abs(3 * X).sum(axis=-1, keepdims=True) < 12 * U)
+    assert np.all(added.R / np.abs(added.x) < 1.01 * U)
+
+
+def rectified(N: System, x: Quantity) -> Quantity:
+    """Eight kinks one behind the other, with tubes of a thousandth of the numbers: the first sum cancels."""
+    x = N.matmul(x, N.input(LARGE), "p") - N.input(CANCELLED)
+    for place, one in enumerate(KEPT):
+        x = N.matmul(N.maximum(x, 0.0), N.input(one), f"p{place}")
+    return x
+
+
+RNG = np.random.default_rng(5)
+LARGE = store(4 * RNG.standard_normal((64, 64)), F32).astype(np.float64)
+KEPT = [store(RNG.standard_normal((64, 64)) * 32**-0.5, F32).astype(np.float64) for _ in range(8)]
+FIRST = RNG.standard_normal((1, 64)).astype(Single).astype(np.float64)
+CANCELLED = store(FIRST @ LARGE - RNG.standard_normal((1, 64)), F32).astype(np.float64)
+
+
+def test_tubes_with_kinks_become_narrower_until_that_leaves_the_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = ends_of(rectified, FIRST)
+    monkeypatch.setattr(cloud, "PILOT_ROOM", 100.0)
+    ends = ends_of(rectified, FIRST)
+    assert np.median((ends.hi - ends.lo) / (usual.hi - usual.lo)) < 1.5
+    monkeypatch.setattr(deep, "BETTER", 0.0)
+    once = ends_of(rectified, FIRST)
+    assert np.median((once.hi - once.lo) / (usual.hi - usual.lo)) > 100
 
 
 def test_another_run_has_other_probes() -> None:
