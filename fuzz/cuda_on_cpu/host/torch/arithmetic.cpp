@@ -1,4 +1,5 @@
 // Host-side arithmetic of tensors: element by element in double, rounded once.
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 
@@ -223,6 +224,40 @@ Tensor Tensor::sum(int64_t along, bool keep, int line) const {
   return keep ? back : back.squeeze(along);
 }
 
+// Calls `compute` for the numbers of each row along a dimension; it changes them into the result's.
+template <class Compute>
+static Tensor along_rows(const char *what, const Tensor &x, int64_t along, int line, Compute compute) {
+  check_type(what, x, line);
+  Tensor last = x.dim() ? x.transpose(along, -1) : x;
+  int64_t length = last.dim() ? last.sizes().back() : 1;
+  Tensor made = empty(last.sizes(), x.options(), line);
+  Numbers numbers(last);
+  std::vector<double> row(static_cast<size_t>(length));
+  fill_by(made, [&](int64_t i) {
+    size_t place = static_cast<size_t>(i % length);
+    if (!place) {
+      for (int64_t j = 0; j < length; j++) row[static_cast<size_t>(j)] = numbers[i + j];
+      compute(row);
+    }
+    return row[place];
+  });
+  return x.dim() ? made.transpose(along, -1).contiguous(MemoryFormat::Contiguous, line) : made;
+}
+
+Tensor Tensor::cumsum(int64_t along, int line) const {
+  return along_rows("a cumulative sum", *this, along, line, [](std::vector<double> &row) {
+    for (size_t i = 1; i < row.size(); i++) row[i] += row[i - 1];
+  });
+}
+
+Tensor Tensor::softmax(int64_t along, int line) const {
+  return along_rows("a softmax", *this, along, line, [](std::vector<double> &row) {
+    double most = *std::max_element(row.begin(), row.end()), total = 0;
+    for (double &one : row) total += one = std::exp(one - most);
+    for (double &one : row) one /= total;
+  });
+}
+
 Tensor Tensor::max(CallersLine line) const {
   return folded(*this, line.number(), [](double a, double b) { return std::isnan(a) || a > b ? a : b; });
 }
@@ -241,6 +276,15 @@ Tensor full(IntArrayRef sizes, const Scalar &value, const TensorOptions &options
 
 Tensor zeros(IntArrayRef sizes, const TensorOptions &options, int line) { return empty(sizes, options, line).fill_(0); }
 Tensor ones(IntArrayRef sizes, const TensorOptions &options, int line) { return empty(sizes, options, line).fill_(1); }
+
+Tensor tensor(const Scalar &value, const TensorOptions &options, int line) { return full({}, value, options, line); }
+
+Tensor tensor_of(const std::vector<Scalar> &values, const TensorOptions &options, int line) {
+  int64_t count = static_cast<int64_t>(values.size());
+  Tensor made = empty({count}, values.empty() ? options : typed(options, values[0]), line);
+  fill_by(made, [&](int64_t i) { return values[static_cast<size_t>(i)].value; });
+  return made;
+}
 
 Tensor arange(const Scalar &end, const TensorOptions &options, int line) {
   Tensor made = empty({static_cast<int64_t>(std::ceil(end.value))}, typed(options, end), line);

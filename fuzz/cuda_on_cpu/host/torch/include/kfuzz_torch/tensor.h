@@ -214,6 +214,8 @@ class Tensor {
   Tensor mean(int64_t along, bool keep = false, CUDA_ON_CPU_LINE) const {
     return sum(along, keep, line).div(static_cast<double>(size(along)), line);
   }
+  Tensor cumsum(int64_t along, CUDA_ON_CPU_LINE) const;
+  Tensor softmax(int64_t along, CUDA_ON_CPU_LINE) const;
   Tensor max(KFUZZ_TORCH_LINE) const;
   Tensor min(KFUZZ_TORCH_LINE) const;
 
@@ -234,6 +236,20 @@ using TensorList = ArrayRef<Tensor>;
 Tensor empty(IntArrayRef sizes, const TensorOptions &options = {}, CUDA_ON_CPU_LINE);
 Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions &options = {}, CUDA_ON_CPU_LINE);
 Tensor full(IntArrayRef sizes, const Scalar &value, const TensorOptions &options = {}, CUDA_ON_CPU_LINE);
+Tensor tensor(const Scalar &value, const TensorOptions &options = {}, CUDA_ON_CPU_LINE);
+Tensor tensor_of(const std::vector<Scalar> &values, const TensorOptions &options, int line);
+template <class T>
+Tensor tensor(const std::vector<T> &values, const TensorOptions &options = {}, CUDA_ON_CPU_LINE) {
+  return tensor_of({values.begin(), values.end()}, options, line);
+}
+template <class T>
+Tensor tensor(std::initializer_list<T> values, const TensorOptions &options = {}, CUDA_ON_CPU_LINE) {
+  return tensor_of({values.begin(), values.end()}, options, line);
+}
+template <class T>
+Tensor tensor(const ArrayRef<T> &values, const TensorOptions &options = {}, CUDA_ON_CPU_LINE) {
+  return tensor_of({values.begin(), values.end()}, options, line);
+}
 Tensor arange(const Scalar &end, const TensorOptions &options = {}, CUDA_ON_CPU_LINE);
 Tensor cat(const std::vector<Tensor> &parts, int64_t along = 0, CUDA_ON_CPU_LINE);
 Tensor stack(const std::vector<Tensor> &parts, int64_t along = 0, CUDA_ON_CPU_LINE);
@@ -254,6 +270,8 @@ inline Tensor sum(const Tensor &x, KFUZZ_TORCH_LINE) { return x.sum(line); }
 inline Tensor sum(const Tensor &x, int64_t along, bool keep = false, CUDA_ON_CPU_LINE) { return x.sum(along, keep, line); }
 inline Tensor mean(const Tensor &x, KFUZZ_TORCH_LINE) { return x.mean(line); }
 inline Tensor mean(const Tensor &x, int64_t along, bool keep = false, CUDA_ON_CPU_LINE) { return x.mean(along, keep, line); }
+inline Tensor cumsum(const Tensor &x, int64_t along, CUDA_ON_CPU_LINE) { return x.cumsum(along, line); }
+inline Tensor softmax(const Tensor &x, int64_t along, CUDA_ON_CPU_LINE) { return x.softmax(along, line); }
 inline Tensor transpose(const Tensor &x, int64_t a, int64_t b) { return x.transpose(a, b); }
 inline Tensor operator+(const Tensor &a, const Tensor &b) { return a.add(b); }
 inline Tensor operator-(const Tensor &a, const Tensor &b) { return a.sub(b); }
