@@ -13,6 +13,7 @@ PAGE = Page(
         Section("as_they_are", "Whole programs and large files", "as_they_are", ()),
         Section("large_launches", "Large launches", "large_launches"),
         Section("narrow_judging", "What judging narrow types costs", "narrow_judging", ()),
+        Section("judging_speed", "A verdict now and before", "judging_speed", ("before",)),
         Section("callables", "Python callables on a GPU", "callables", ("gpu", "20000", "12", "300", "31")),
     ),
 )

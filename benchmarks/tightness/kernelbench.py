@@ -33,6 +33,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from benchmarks.measurement import Figures
 from benchmarks.tightness.pretrained import without_hub
 from kfuzz.callables.torch import tracing
+from kfuzz.callables.torch.declared import DrawsError
 from kfuzz.claims.running import QUESTION
 from kfuzz.oracle import Accuracy, Special, judge
 from kfuzz.oracle.apart import row_axes
@@ -190,6 +191,8 @@ def judge_problem(path: Path) -> Outcome:
             answer, arrays = tracing.answer_question(asked)
         except Exception as error:  # of the problem's own code, of torch or of a rule: it is this problem's outcome
             found.why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            if isinstance(error, DrawsError):  # it does so at all sizes
+                return found
             continue
         found.narrower = by
         return judge_answers(found, answer, arrays)
