@@ -36,7 +36,8 @@ def answer_run(folder: Path) -> None:
             given = {name: torch.from_numpy(held[name]) for name in known.names}
         running, outputs = run_traced(known.call, Path(asked["path"]), given, asked.get("narrow", ()))
         text = text_of_run(running, outputs, given)
-        np.savez(folder / "constants.npz", **running.memory.constants)
+        constants = {name: one for name, one in running.memory.constants.items() if f'"{name}"' in text}
+        np.savez(folder / "constants.npz", **constants)
         (folder / "formula.py").write_text(text, encoding="utf-8")
     except CannotError as error:
         (folder / "error.txt").write_text(str(error), encoding="utf-8")

@@ -48,6 +48,8 @@ BY_VALUE = ("_local_scalar_dense", "item", "equal", "is_nonzero", "nonzero", "ma
 """Operations whose result steers Python, or the sizes of tensors."""
 NAMES, SUMS = re.compile(r"[A-Za-z_]\w*"), re.compile(r"N\.(sum|mean|dot|matmul|average|mean_var|running_sum)\(")
 NUMBER = re.compile(r"_\d+(?=_|$)")
+OVERWRITES = ("copy_", "zero_", "fill_")
+"""Operations that do not read their first operand."""
 MOVES = ("_to_copy", "clone", "contiguous")
 """Operations that only copy numbers."""
 
@@ -106,7 +108,8 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
             given = tensors_in((args, kwargs))
             self.check_values(op, given)
             changed = [one for one in written_by(func, args, kwargs) if one.is_floating_point()]
-            before = None if is_view(func) or op in FACTORIES else [self.memory.operand(one) for one in args]
+            read = [None, *args[1:]] if op in OVERWRITES else args
+            before = None if is_view(func) or op in FACTORIES else [self.memory.operand(one) for one in read]
             options = {name: self.memory.operand(one) for name, one in kwargs.items() if name != "out"}
             for one in changed:
                 self.memory.shadow(one)
@@ -236,7 +239,8 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
         if not args[0].is_floating_point():
             return None
         shape = tuple(map(str, at.shape))
-        return Term(self.to.set(name, f"{self.memory.flat_of(args[0])}[{self.memory.hold('at', at)}]"), shape)
+        index = ", ".join(":" if one is None else self.memory.hold("at", one.numpy().copy()) for one in args[1])
+        return Term(self.to.set(name, f"{self.memory.read(args[0]).text}[{index}]"), shape)
 
     def put(self, name: str, args: Sequence[Any], before: Sequence[Any], made: torch.Tensor) -> None:
         """x[indices] = values."""

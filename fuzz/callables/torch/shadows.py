@@ -1,17 +1,31 @@
 """The shadows of storages: how a formula makes the numbers that a tensor of torch holds while a reference runs.
 
-Knows tensors and the lines of a formula; it knows no operation but moves.
+What is written into parts of a storage is joined only when it is read as a whole: a loop that fills a cache of 12,288
+tokens page by page would else copy the cache for each page. Knows tensors and the lines of a formula; it knows no
+operation but moves.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import torch
 
 from kfuzz.callables.aten.term import Term, Writer
-from kfuzz.callables.torch.storage import Geometry, exact_in_single, geometry_of, key_of, places_at, places_of, shape_of
+from kfuzz.callables.torch.storage import (
+    Geometry,
+    exact_in_single,
+    geometry_of,
+    key_of,
+    places_at,
+    places_of,
+    shape_of,
+    slices_of,
+)
+
+FEW_PIECES = 3
+"""A storage is joined from pieces without an index, if these are at most so many for each row that was written."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +40,38 @@ class Shadow:
     """It holds none of the inputs' numbers, and nothing that was computed."""
 
 
+@dataclass
+class Rows:
+    """Rows of numbers that were written into a storage since it was one row.
+
+    `order`: for each place of the storage its place among these rows, side by side; `ends`: where each row ends there.
+    """
+
+    names: list[str]
+    ends: list[int]
+    order: Any = field(repr=False)
+
+    @property
+    def starts(self) -> list[int]:
+        return [0, *self.ends[:-1]]
+
+    def write(self, name: str, at: Any) -> None:  # noqa: ANN401  an array of places
+        """One more row, at these places; the last one that is written to a place stays there."""
+        self.order[at] = self.ends[-1] + np.arange(at.size)
+        self.names.append(name)
+        self.ends.append(self.ends[-1] + at.size)
+
+    def pieces(self, order: Any) -> list[tuple[int, int, int]]:  # noqa: ANN401  an array
+        """Numbers of these rows as runs: of which row, from where, and to where."""
+        which = np.searchsorted(self.ends, order, side="right")
+        breaks = np.flatnonzero((np.diff(order) != 1) | (np.diff(which) != 0)) + 1
+        first, last = [0, *breaks], [*breaks, order.size]
+        return [
+            (int(which[a]), int(order[a]) - self.starts[which[a]], int(order[b - 1]) + 1 - self.starts[which[a]])
+            for a, b in zip(first, last, strict=True)
+        ]
+
+
 class Storages:
     """The shadow of each storage, and the arrays that are stored with the formula."""
 
@@ -33,6 +79,8 @@ class Storages:
         self.to = to
         self.constants: dict[str, Any] = {}
         self.shadows: dict[int, Shadow] = {}
+        self.rows: dict[int, Rows] = {}
+        """By storage, what was written into parts of it and is not joined yet."""
         self.alive: list[torch.Tensor] = []
         """Every tensor that has a shadow: a freed address would be given to another storage."""
         self.count = 0
@@ -86,17 +134,30 @@ class Storages:
             return shadow.term
         if shadow.term is not None and (same := in_other_shape(shadow, one)) is not None:
             return same
-        at, flat = places_of(one), self.flat_of(one)
-        first = one.storage_offset()
+        at = places_of(one)
+        if (rows := self.rows.get(key_of(one))) is not None and one.numel():
+            order = by_stride(one)
+            pieces = rows.pieces(rows.order[at.transpose(order)].reshape(-1))
+            if len(pieces) == 1:
+                which, first, last = pieces[0]
+                sizes = tuple(shape[axis] for axis in order)
+                text = f"{rows.names[which]}[{first}:{last}]{reshaped(sizes)}{permuted(np.argsort(order).tolist())}"
+                return Term(self.to.set(self.name("part"), text), shape)
+        flat, first = self.flat_of(one), one.storage_offset()
         if np.array_equal(at.reshape(-1), np.arange(first, first + one.numel())):
-            return Term(
-                self.to.set(self.name("part"), f"{flat}[{first}:{first + one.numel()}]{reshaped(shape)}"), shape
-            )
-        return Term(self.to.set(self.name("part"), f"{flat}[{self.hold('at', at)}]"), shape)
+            text = f"{flat}[{first}:{first + one.numel()}]{reshaped(shape)}"
+        else:
+            slices = slices_of(geometry_of(one), shadow.size)
+            text = f"{flat}{slices}" if slices else f"{flat}[{self.hold('at', at)}]"
+        return Term(self.to.set(self.name("part"), text), shape)
 
     def flat_of(self, one: torch.Tensor) -> str:
         """The numbers of a tensor's storage in one row."""
         shadow = self.shadow(one)
+        if (rows := self.rows.pop(key_of(one), None)) is not None:
+            made = self.to.set(self.name("written"), self.joined(rows))
+            self.shadows[key_of(one)] = Shadow(shadow.size, made)
+            return made
         if shadow.flat:
             return shadow.flat
         assert shadow.term is not None
@@ -111,6 +172,17 @@ class Storages:
         self.shadows[key_of(one)] = replace(shadow, flat=made)
         return made
 
+    def joined(self, rows: Rows) -> str:
+        """All rows as one, as the order says."""
+        pieces = rows.pieces(rows.order)
+        if len(pieces) > FEW_PIECES * len(rows.names):
+            return f"N.join({', '.join(rows.names)})[{self.hold('order', rows.order)}]"
+        texts = [
+            rows.names[which] + f"[{first}:{last}]" * (last - first < rows.ends[which] - rows.starts[which])
+            for which, first, last in pieces
+        ]
+        return f"N.join({', '.join(texts)})" if len(texts) > 1 else texts[0]
+
     def write(self, one: torch.Tensor, term: Term) -> None:
         """These numbers at a tensor's places; what else its storage holds stays."""
         if shape_of(one) != term.shape:
@@ -119,17 +191,21 @@ class Storages:
         at = places_of(one).reshape(-1)
         if at.size == size == np.unique(at).size:
             self.shadows[key_of(one)] = Shadow(size, "", term, geometry)
+            self.rows.pop(key_of(one), None)
             self.alive.append(one)
         elif at.size:
-            self.place(one, at, f"{term.text}.reshaped(-1)")
+            order = by_stride(one)
+            self.place(one, places_of(one).transpose(order).reshape(-1), f"{term.text}{permuted(order)}.reshaped(-1)")
 
     def place(self, one: torch.Tensor, at: Any, row: str) -> None:  # noqa: ANN401  an array of places
         """A row of numbers at some places of a storage, each the last one that is written there."""
-        flat, shadow = self.flat_of(one), self.shadow(one)
-        order = np.arange(shadow.size)
-        order[at] = shadow.size + np.arange(at.size)
-        made = self.to.set(self.name("written"), f"N.join({flat}, {row})[{self.hold('order', order)}]")
-        self.shadows[key_of(one)] = Shadow(shadow.size, made)
+        key = key_of(one)
+        if key not in self.rows:
+            flat = self.flat_of(one)
+            size = self.shadows[key].size
+            self.rows[key] = Rows([flat], [size], np.arange(size))
+            self.shadows[key] = Shadow(size)
+        self.rows[key].write(self.to.set(self.name("row"), row), at)
 
 
 def in_other_shape(shadow: Shadow, one: torch.Tensor) -> Term | None:
@@ -145,6 +221,16 @@ def in_other_shape(shadow: Shadow, one: torch.Tensor) -> Term | None:
     weights = f"{term.weights}{reshaped(shape)}" if term.weights else ""
     square = f"{term.square}{reshaped(shape)}" if term.square else ""
     return replace(term, text=f"{term.text}{reshaped(shape)}", shape=shape, whole=None, weights=weights, square=square)
+
+
+def by_stride(one: torch.Tensor) -> list[int]:
+    """The axes of a tensor as they lie in its storage, the one with the largest stride first."""
+    strides = geometry_of(one)[1]
+    return sorted(range(len(strides)), key=lambda axis: -strides[axis])
+
+
+def permuted(order: Sequence[int]) -> str:
+    return "" if list(order) == sorted(order) else f".permuted({tuple(order)})"
 
 
 def reshaped(shape: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ Knows torch alone.
 
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,27 @@ def places_at(geometry: Geometry) -> Any:  # noqa: ANN401  an array
     for axis, (size, step) in enumerate(zip(shape, strides, strict=True)):
         at = at + (np.arange(size) * step).reshape(-1, *(1,) * (len(shape) - 1 - axis))
     return at
+
+
+def slices_of(geometry: Geometry, size: int) -> str:
+    """The part of a row of this size as slices of an array whose last axes are these; nothing, if it has none."""
+    shape, strides, first = geometry
+    axes = sorted((step, axis) for axis, (n, step) in enumerate(zip(shape, strides, strict=True)) if n != 1)[::-1]
+    steps = [step for step, _ in axes] + [1]
+    bounds = [size, *steps]
+    if not size or any(step < 1 for step in steps) or any(a % b for a, b in pairwise(bounds)):
+        return ""
+    wide = [a // b for a, b in pairwise(bounds)]
+    taken, left = list[str](), first
+    for (step, axis), length in zip(axes, wide, strict=False):
+        start, left = divmod(left, step)
+        if start + shape[axis] > length:
+            return ""
+        taken.append(f"{start}:{start + shape[axis]}")
+    sizes, taken = ", ".join(map(str, wide)), [*taken, str(left)]
+    order = [sorted(axis for _, axis in axes).index(axis) for _, axis in axes]
+    moved = "" if order == sorted(order) else f".permuted({tuple(np.argsort(order).tolist())})"
+    return f".reshaped({sizes})[{', '.join(taken)}]{moved}.reshaped({', '.join(map(str, shape))})"
 
 
 def places_of(one: torch.Tensor) -> Any:  # noqa: ANN401  an array
