@@ -188,6 +188,21 @@ class Kernel:
         """The number of values in a case, inputs and outputs of the op together."""
         return Total(tuple(array.shape for array in self.arrays.values() if array.reads or array.writes))
 
+    @cached_property
+    def gathered(self) -> Total:
+        """The number of values that a kernel reads if it follows each index of a case once, as through a page table."""
+        below = {role: frozenset([size]) for role, size in self.roles.integers.items() if size}
+        below |= {role: one.names for role, one in self.roles.structures.items() if not one.is_segments}
+        reads = [array for array in self.arrays.values() if array.reads]
+        return Total(
+            tuple(
+                (*index.shape, *array.shape[1:])
+                for index in reads
+                for array in reads
+                if array is not index and frozenset([array.shape[0].text]) == below.get(str(index.reads))
+            )
+        )
+
     def sizes(self, axes: Sizes, tune: Sizes) -> dict[str, int]:
         """Axes, tune, seeds and let together."""
         sizes = {**axes, **tune, **self.random}

@@ -551,3 +551,13 @@ def test_a_launch_for_huge_rows_alone_makes_no_huge_case() -> None:
 def attempt_elements(kernel: Kernel, index: int) -> int:
     attempt = attempt_of(kernel, 3, index)
     return elements(kernel, kernel.axes_of(attempt.case.arrays), attempt.tune)
+
+
+def test_a_page_counts_once_for_each_index_that_leads_to_it() -> None:
+    """192 indices of 7 pages of 64 tokens were a cache of 12,288 tokens, which took minutes to judge."""
+    kernel = load(KERNELS_FOLDER / "paged_decode" / "scores_in_shared.cu")
+    sizes = {"batch": 2, "heads": 2, "used": 192, "slots": 7, "page": 16, "d": 8, "dv": 4}
+    assert elements(kernel, sizes, {"threads": 32}) == 192 * 16 * 2 * (8 + 4)
+    assert elements(kernel, {**sizes, "used": 0}, {"threads": 32}) == kernel.elements({**sizes, "used": 0})
+    softmax = load(KERNELS_FOLDER / "softmax" / "row_in_shared.cu")
+    assert softmax.gathered({}) == 0
