@@ -442,11 +442,23 @@ def gradients(
     upstream: Mapping[str, Quantity],
 ) -> dict[str, Quantity]:
     """The gradients of an op's float inputs, by those of its outputs."""
+    wanted = [name for name, role in op.inputs.items() if role.is_float]
+    return gradients_of(N, op.formula, given, upstream, wanted)
+
+
+def gradients_of(
+    N: Any,  # noqa: ANN401  any system
+    formula: Callable[..., Any],
+    given: Mapping[str, Any],
+    upstream: Mapping[str, Quantity],
+    names_wanted: Sequence[str],
+) -> dict[str, Quantity]:
+    """The gradients of some inputs of a formula, by those of its outputs."""
     tape = Tape(N)
-    wanted = {name: Taped(tape, given[name], lambda g: []) for name, role in op.inputs.items() if role.is_float}
+    wanted = {name: Taped(tape, given[name], lambda g: []) for name in names_wanted}
     others = {name: tape.number(one) if isinstance(one, Quantity) else one for name, one in given.items()}
-    made: Any = op.formula(tape, **(others | wanted))
-    made = made if isinstance(made, Mapping) else {next(iter(op.outputs)): made}
+    made: Any = formula(tape, **(others | wanted))
+    made = made if isinstance(made, Mapping) else {next(iter(upstream)): made}
     heaps: dict[int, list[Quantity]] = {}
     for name, g in upstream.items():
         shaped = g.reshaped(*made[name].shape) if math.prod(g.shape) == math.prod(made[name].shape) else g

@@ -331,6 +331,7 @@ def read_op(name: str, module: object) -> Op:
         ignores_nan=bool(table.get("IGNORES_NAN", False)), needs_form=bool(table.get("NEEDS_FORM", False)),
         steps=tuple(table.get("STEPS", ())), sets=table.get("sets"),
         is_whole=bool(table.get("WHOLE", False)), is_deep=table.get("DEEP"),
+        is_gradient=bool(table.get("GRADIENT", False)),
         weights=dict(table.get("WEIGHTS", {})),
         optional=dict(table.get("OPTIONAL", {})), also=dict(table.get("ALSO", {})),
     )  # fmt: skip

@@ -221,7 +221,7 @@ def question_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) 
     if unknown := claim.call.integers.keys() - integers.keys():
         raise front.error(("call", "integers"), f"{min(unknown)} is no input of integers")
     return {
-        **texts_beside(reference.path), "is_cuda": not is_python_file(front.path),
+        **texts_beside(reference.path), "is_function": not is_object(front, claim),
         "path": str(reference.path.resolve()), "source": reference.source, "reference": reference.name,
         "inputs": inputs, "integers": integers, "narrow": narrow_types(claim),
         "where": [rule.replace("/", "//") for rule in claim.where],
@@ -233,6 +233,8 @@ def question_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) 
 
 def is_object(front: FrontMatter, claim: WrittenClaim) -> bool:
     """Whether what is called is an object, whose weights kfuzz may draw."""
+    if not is_python_file(front.path):
+        return False
     text = read_text(front.source)
     if not any(one.startswith(MODEL) for one in text.functions):
         return False

@@ -15,15 +15,17 @@ def scale_and_shift(to: Writer, name: str, text: Text, by: Sequence[Arg], shape:
     return Term(to.keep(name, text if bias is None else f"{text} + {text_of(bias)}"), shape)
 
 
-def layer_norm(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
-    """(x - mean) / sqrt(var + eps) w + b, over the last axes."""
-    del options
-    x, sizes = tensor(args[0]), args[1]
+def layer_norm(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> list[Term]:
+    """(x - mean) / sqrt(var + eps) w + b, over the last axes; the mean and 1 / sqrt(var + eps) for a gradient."""
+    x, sizes, shapes = tensor(args[0]), args[1], options.get("results")
     if not isinstance(sizes, list | tuple):
         raise UnknownError
     both = f'{to.use("over_places")}(N, {x.text}, {len(shape) - len(sizes)}, ("{name}_mean", "{name}_var"))'
     mean, var = pair(to, name, both)
-    return scale_and_shift(to, name, f"({x.text} - {mean}) * N.rsqrt({var} + {text_of(args[4])})", args[2:4], shape)
+    r = to.set(f"{name}_r", f"N.rsqrt({var} + {text_of(args[4])})")
+    made = scale_and_shift(to, name, f"({x.text} - {mean}) * {r}", args[2:4], shape)
+    saved = shapes[1:] if isinstance(shapes, list) else []
+    return [made, *(Term(text, size) for text, size in zip((mean, r), saved, strict=False))]
 
 
 def pair(to: Writer, name: str, both: Text) -> tuple[Text, Text]:

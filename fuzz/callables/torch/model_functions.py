@@ -1,4 +1,4 @@
-"""Functions of robust-kbench's tasks, for submissions in CUDA: what `Model` hands to its `fn`, and their gradients.
+"""Functions of robust-kbench's tasks, for submissions that are functions: what `Model` hands to `fn`, and gradients.
 
 `forward_fn(x, weight, bias, eps)` says what `forward` of a submission computes. A task with an `AutogradFunction` says
 what `backward` gets, `backward_fn(grad_output, x, weight)`: it computes the gradients of `forward_fn`, in torch's way.
@@ -7,8 +7,8 @@ names of such a task; it knows no trace.
 """
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -24,16 +24,27 @@ MOST_GRADIENTS = 32
 
 
 @dataclass(frozen=True)
+class Forward:
+    """The function whose gradients are asked for, and of which of its inputs, in this order."""
+
+    call: Callable[..., Any]
+    declared: Declared
+    wanted: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class ModelFunction:
     """A function of tensors, by the name that a submission exports.
 
-    `given`: for each argument of a submission the literal of a number, or None for a tensor.
+    `given`: for each argument of a submission the literal of a number, or None for a tensor. `forward`: the function
+    whose gradients it computes, if it computes gradients.
     """
 
     name: str
     call: Callable[..., Any]
     declared: Declared
     given: tuple[str | None, ...]
+    forward: Forward | None = None
 
 
 @dataclass(frozen=True)
@@ -66,13 +77,18 @@ def function_of_task(module: ModuleType, config: str) -> ModelFunction:
     if hasattr(module, GRADIENTS):
         return gradients_of(module, known, found)
     declared = only(found, [name for name in known.tensors if name != GRADIENT])
-    dims, forward = declared.dims, getattr(module, FORWARD)
     given = tuple(None if isinstance(one, torch.Tensor) else repr(one) for one in known.values.values())
+    return ModelFunction("forward", forward_at(module, known, declared.dims), declared, given)
+
+
+def forward_at(module: ModuleType, known: ModelCall, names: Iterable[str]) -> Callable[..., Any]:
+    """The function of a task, of its tensors with these names."""
+    forward, every = getattr(module, FORWARD), tuple(names)
 
     def call(*tensors: torch.Tensor) -> Any:  # noqa: ANN401  what the reference returns
-        return forward(**{**known.values, **dict(zip(dims, tensors, strict=True))})
+        return forward(**{**known.values, **dict(zip(every, tensors, strict=True))})
 
-    return ModelFunction("forward", call, declared, given)
+    return call
 
 
 def call_at(module: ModuleType, values: Mapping[str, Any]) -> ModelCall:
@@ -110,7 +126,7 @@ def declared_by(module: ModuleType, values: Mapping[str, Any], known: ModelCall)
         for name, one in inspect.signature(function).parameters.items()
     }
     numbers = {name: one for name, one in {**of_functions, **values}.items() if type(one) is int}
-    dims: Dims = {name: [str(size) for size in one.shape] for name, one in known.tensors.items()}
+    dims: Dims = {name: [str(size) for size in one.shape] or ["1"] for name, one in known.tensors.items()}
     fixed = dict[str, int]()
     for argument, was in numbers.items():
         for now in (PRIMES[-1], 3 * was, 2 * was, was + 1):
@@ -168,11 +184,14 @@ def gradients_of(module: ModuleType, known: ModelCall, declared: Declared) -> Mo
             leaves = {name: one.detach().requires_grad_(name in wanted)
                       for name, one in {**absent, **every}.items() if name != GRADIENT}  # fmt: skip
             answer = forward(**{**known.values, **leaves})
-            found = torch.autograd.grad(answer, [leaves[name] for name in wanted], every[GRADIENT])
+            incoming = every[GRADIENT].reshape(answer.shape)
+            found = torch.autograd.grad(answer, [leaves[name] for name in wanted], incoming)
         return found[0] if len(found) == 1 else found
 
     given = tuple(None if isinstance(one, torch.Tensor) else repr(one) for one in handed)
-    return ModelFunction("backward", call, found, given)
+    taken = replace(only(declared, [name for name in known.tensors if name != GRADIENT]), fixed=found.fixed)
+    of = Forward(forward_at(module, known, taken.dims), taken, tuple(wanted))
+    return ModelFunction("backward", call, found, given, of)
 
 
 def arguments_of_backward(made: Any, known: ModelCall, incoming: torch.Tensor) -> tuple[Sequence[Any], list[str]]:  # noqa: ANN401  a class of the task

@@ -21,7 +21,7 @@ from kfuzz.callables.loading import execute_file
 from kfuzz.callables.task_files import folders_of
 from kfuzz.callables.torch.configs import configure
 from kfuzz.callables.torch.declared import Declared, inputs_of, literals_among, reference_of, with_numbers
-from kfuzz.callables.torch.model_functions import function_of_task, is_task
+from kfuzz.callables.torch.model_functions import Forward, function_of_task, is_task
 from kfuzz.callables.torch.recurrent import keep_whole
 from kfuzz.callables.torch.schemas import inputs_by_schema
 from kfuzz.callables.torch.sizes import MOST_WEIGHTS
@@ -43,6 +43,8 @@ class Runnable:
     declared: Declared
     beside: Mapping[str, Any] = field(default_factory=dict)
     """What a submission is handed, or made with, that the formula does not say."""
+    forward: Forward | None = None
+    """The function whose gradients the reference computes, if it computes gradients."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -62,11 +64,10 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
         sys.path.extend(folders_of(asked["task"], path.parent))
     with context():  # its inputs may be on a GPU
         module = execute_file(path, source, 0)
-        if asked.get("is_cuda") and is_task(module, asked.get("config", "")):
+        if asked.get("is_function") and is_task(module, asked.get("config", "")):
             of = function_of_task(module, asked["config"])
-            return Runnable(
-                of.call, False, of.declared, {"exported": of.name, "given": of.given, **shape_of(of.declared)}
-            )
+            beside = {"exported": of.name, "given": of.given, "whole": dict(of.declared.whole), **shape_of(of.declared)}
+            return Runnable(of.call, False, of.declared, beside, of.forward)
         configure(module, asked.get("config", ""), asked["reference"])
     reference, is_module = reference_of(module, asked["reference"])
     if asked["inputs"]:

@@ -9,6 +9,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import sympy
 import torch
 
 from kfuzz.callables.aten.elementwise import POWERS
@@ -290,7 +291,8 @@ def output_size(size: str, known: Mapping[str, str]) -> str:
     """A size of an output, over the dimensions of the inputs."""
     if size in known:
         return known[size]
-    return re.sub(r"\bn_\w+", lambda name: known[name[0]], size)
+    text = re.sub(r"\bn_\w+", lambda name: known[name[0]], size)
+    return text if re.search(r"[^\W\d]", text) else str(sympy.sympify(text))
 
 
 def names_in(text: str) -> set[str]:

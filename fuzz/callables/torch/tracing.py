@@ -24,8 +24,10 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from kfuzz.callables.raising import words_of
 from kfuzz.callables.torch.declared import CannotError, Declared, DrawsError, OneSizeError
 from kfuzz.callables.torch.elements import as_array
+from kfuzz.callables.torch.gradient_text import gradients_text
 from kfuzz.callables.torch.inputs import sizes_to_run, tensors_for, tensors_of, ways_to_vary, with_fixed
 from kfuzz.callables.torch.integers import ABSENT, structure_of, with_limits
+from kfuzz.callables.torch.model_functions import Forward
 from kfuzz.callables.torch.own_answers import Narrowings, answers_of, any_nan, in_double, least_sizes, widen_inputs
 from kfuzz.callables.torch.run_formula import file_of_runs
 from kfuzz.callables.torch.runnable import Runnable, runnable_of
@@ -34,7 +36,7 @@ from kfuzz.callables.torch.trace_reader import LostWriteError, TraceReader, chec
 from kfuzz.callables.torch.weights import Chosen
 from kfuzz.oracle.shapes import is_derived
 
-KEPT = ("path", "source", "reference", "inputs", "integers", "narrow", "task", "config", "is_cuda", "draws_weights")
+KEPT = ("path", "source", "reference", "inputs", "integers", "narrow", "task", "config", "is_function", "draws_weights")
 """What a question says that each further run has to know."""
 GRADIENTS = {of: by for of, by in decomposition_table.items() if "backward" in str(of)}
 """torch's own definitions of gradients by other operations: there are no rules for most of them."""
@@ -84,7 +86,12 @@ class OwnWeightsError(CannotError):
 
 
 def formula_for(known: Runnable, asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The formula for all sizes, else one that runs the reference at each."""
+    """The formula for all sizes, else one that runs the reference at each; of gradients, a walk backwards."""
+    if known.forward is not None and not asked["inputs"]:
+        try:
+            return trace_gradients(known, known.forward, asked)
+        except Exception:  # any error of torch's tracer: torch's own gradients may be traced  # noqa: S110
+            pass
     if goes_by_integers(known.declared):
         return trace_by_runs(known, asked)
     try:
@@ -103,6 +110,29 @@ def formula_for(known: Runnable, asked: Mapping[str, Any]) -> tuple[dict[str, An
             return trace_by_runs(known, asked)
         except Exception as error:  # of the reference itself, or one that says where it is not understood
             raise (error if isinstance(error, CannotError) else symbolic) from error
+
+
+def trace_gradients(
+    known: Runnable, forward: Forward, asked: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The formula of the function whose gradients are asked for, walked backwards, and the reference's own answers."""
+    declared = known.declared
+    taken = replace(forward.declared, below={**forward.declared.below, **declared.below})
+    traced, _ = trace_first_of(forward.call, False, asked, iter([taken]))
+    if traced["unknown"] or "CONSTANTS" in traced["formula"]:
+        raise CannotError(f"there is no rule for torch's {', '.join(traced['unknown']) or 'constants'}")
+    fixed = {d: str(n) for d, n in taken.fixed.items()}
+    inputs = {name: [fixed.get(d, d) for d in dims] for name, dims in declared.dims.items()}
+    text, outputs = gradients_text(traced["formula"], inputs, traced["inputs"], forward.wanted)
+    arrays: dict[str, Any] = {}
+    steps = dict.fromkeys(sizes_in(declared.dims), (1, 1))
+    numbers = {int(name) for dims in declared.dims.values() for name in dims if name.isdigit()}
+    held = {name: size for name, size in declared.fixed.items() if name in steps}
+    for number, some in enumerate(sizes_to_compare(prime_sizes(steps, held, numbers), steps, held, declared.dims)):
+        given = tensors_of(declared.dims, some, declared.below)
+        arrays |= {f"input {number} {name}": one.numpy() for name, one in given.items()}
+        arrays |= answers_of(f"single {number}", outputs, known.call, given, some)
+    return {"formula": text, "inputs": inputs, "unknown": [], "is_module": False}, arrays
 
 
 def with_fewer_unknown(

@@ -1,11 +1,13 @@
-"""Tasks of robust-kbench for submissions in CUDA: what the model hands to its function, and the gradients."""
+"""Tasks of robust-kbench for submissions that are functions: what the model hands over, and the gradients."""
 
 import json
 from pathlib import Path
 
 import pytest
 
+from kfuzz.callables.device import PythonDevice
 from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.claiming.guess_host import FunctionWords
 from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.trials.trial import run_trial
@@ -104,3 +106,59 @@ def test_a_submission_takes_what_the_model_hands_over_and_gives_the_answer_or_th
         ]
         assert {defect.kind for trial in trials for defect in trial.defects} == found
         assert sum(trial.elements for trial in trials)
+
+
+PYTHON = """
+import torch
+
+
+def forward(x, weight, scale):
+    return torch.relu(x @ weight.T * scale)
+
+
+def backward(grad_output, x, weight, scale):
+    grad_output = grad_output * (x @ weight.T * scale > 0) * scale
+    return grad_output @ weight, grad_output.T @ x
+"""
+RELU = FORWARD.replace("return x @ weight.T * scale", "return torch.relu(x @ weight.T * scale)")
+GRADIENTS_OF_RELU = """
+class AutogradFunction(torch.autograd.Function):
+    backward_fn = None
+
+    @staticmethod
+    def forward(ctx, x, weight, scale):
+        ctx.save_for_backward(x, weight)
+        ctx.scale = scale
+        return forward_fn(x, weight, scale)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return *AutogradFunction.backward_fn(grad_output, *ctx.saved_tensors, ctx.scale), None
+"""
+
+
+@pytest.mark.slow
+def test_a_python_function_takes_the_weights_and_gives_the_answer_or_the_gradients(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    for kind, text in (("forward", RELU), ("backward", RELU + GRADIENTS_OF_RELU)):
+        (tmp_path / f"func_{kind}.py").write_text(text)
+        (tmp_path / f"config_{kind}.json").write_text(json.dumps(CONFIG))
+    (tmp_path / "right.py").write_text(PYTHON)
+    (tmp_path / "wrong.py").write_text(PYTHON.replace("scale > 0) * scale", "scale > 0)"))
+    device = PythonDevice()
+    for name, entry, found in (
+        ("right", "forward", set()),
+        ("right", "backward", set()),
+        ("wrong", "backward", {"numeric"}),
+    ):
+        problem = tmp_path / f"func_{entry}.py"
+        kernel = kernel_with(tmp_path / f"{name}.py", Unclaimed("reference", FunctionWords(entry), reference=problem))
+        assert list(kernel.roles.inputs)[-2:] == ["x", "weight"]
+        attempts = [attempt_of(kernel, 3, index, 1 << 10) for index in range(6)]
+        trials = [
+            run_trial(kernel, one.case, one.tune, device, probe_of(kernel, 3, index, 2, 10.0))
+            for index, one in enumerate(attempts)
+        ]
+        assert {defect.kind for trial in trials for defect in trial.defects} == found
+        assert sum(trial.elements for trial in trials)
+    device.close()
