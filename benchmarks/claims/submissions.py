@@ -44,6 +44,10 @@ SEED = 7
 PLACE = re.compile(r"^\S+: (op = \"reference\": )?(\w+ in \S+: )?")
 """Where a refusal was, which is another place on each machine."""
 LONGEST_REASON = 200
+MORE = 4
+"""So many times the trials are tried, until elements of every output are judged: inputs may be infinite in a few."""
+BACKWARD = "func_backward.py"
+"""The file of robust-kbench that asks for gradients."""
 FUNCTIONS = re.compile(r"^def (reference_\w+)\(", re.MULTILINE)
 """The references of a task that has several."""
 GRACE = 30
@@ -74,7 +78,7 @@ class Problem:
 
 
 def problems_of(checkout: Path) -> Iterator[Problem]:
-    """Definitions of flashinfer-bench, samples of SOL-ExecBench, tasks of robust-kbench (forward) and of GPU MODE."""
+    """Definitions of flashinfer-bench, samples of SOL-ExecBench, tasks of robust-kbench and of GPU MODE."""
     for path in sorted(checkout.glob("flashinfer_trace/definitions/*/*.json")):
         yield Problem(f"{path.parent.name}/{path.stem}", path)
     known = set()
@@ -85,8 +89,8 @@ def problems_of(checkout: Path) -> Iterator[Problem]:
         if path.parent.name not in known:
             known.add(path.parent.name)
             yield Problem(path.parent.name, path)
-    for path in sorted(checkout.glob("tasks/**/func_forward.py")):
-        yield Problem(str(path.parent.relative_to(checkout / "tasks")), path)
+    for path in sorted(checkout.glob("tasks/**/func_*.py")):
+        yield Problem(f"{path.parent.relative_to(checkout / 'tasks')}/{path.stem.removeprefix('func_')}", path)
     for path in sorted(checkout.glob(f"problems/**/{TASK}")):
         yield Problem(str(path.parent.relative_to(checkout / "problems")), path)
 
@@ -114,7 +118,9 @@ def judge_problem(problem: Problem, device: PythonDevice, trials: int) -> Outcom
 def judge_kernel(kernel: Kernel, prefix: str, device: PythonDevice, trials: int, found: Outcome) -> str:
     """Count trials and judged elements; what is wrong with the kernel, and in which trial, if anything is."""
     outputs = dict.fromkeys(find(kernel.op).outputs, 0)
-    for index in range(trials):
+    for index in range(trials * MORE):
+        if index >= trials and all(outputs.values()):
+            break
         attempt = attempt_of(kernel, SEED, index)
         trial = run_trial(kernel, attempt.case, attempt.tune, device, probe_of(kernel, SEED, index, 2, 120.0))
         found.trials += 1
@@ -137,8 +143,11 @@ def kernels_of(problem: Problem, folder: Path) -> Iterator[tuple[str, Kernel]]:
         for name in names:
             words, reference = FunctionWords(name, (), {}, False), path.with_name(f"{path.name}:{name}")
             yield f"{name}: " * (len(names) > 1), kernel_with(path, Unclaimed("reference", words, reference=reference))
+    elif problem.file.name == BACKWARD:
+        words, path = FunctionWords("backward"), write_gradients(problem, folder)
+        yield "", kernel_with(path, Unclaimed("reference", words, reference=problem.file))
     elif problem.file.suffix == ".py":
-        yield "", kernel_with(problem.file, Unclaimed(op="reference"))
+        yield "", kernel_with(problem.file, Unclaimed("reference", FunctionWords("forward_fn")))
     else:
         yield "", load(unpack(write_solution(problem, folder)))
 
@@ -151,6 +160,17 @@ def write_solution(problem: Problem, folder: Path) -> Path:
     (folder / DEFINITION).write_text(json.dumps(definition), encoding="utf-8")
     path = folder / "solution.json"
     path.write_text(json.dumps({"name": "reference", "spec": spec, "sources": sources}), encoding="utf-8")
+    return path
+
+
+def write_gradients(problem: Problem, folder: Path) -> Path:
+    """The task, and the gradients of its function by torch as a submission that takes what `backward_fn` is handed."""
+    asked = [sys.executable, "-m", "benchmarks.claims.gradients", str(problem.file)]
+    made = subprocess.run(asked, capture_output=True, text=True, check=False)
+    if made.returncode:
+        raise ClaimError(f"its gradients cannot be written: {made.stderr.strip().rpartition(chr(10))[2]}")
+    path = folder / "backward.py"
+    path.write_text(made.stdout, encoding="utf-8")
     return path
 
 
