@@ -155,8 +155,8 @@ def shapes(roles: Roles, numbers: Sequence[str]) -> Iterator[Naming]:
 
 
 def sizes_in(roles: Roles) -> list[str]:
-    """The sizes of an op's inputs that do not follow from others, without 1; `batch + 1` gives that of `batch`."""
-    named = lengths_of((size, 0) for shape in roles.inputs.values() for size in shape if size != "1")
+    """The sizes of an op's inputs that follow from no others, without numbers; `batch + 1` gives that of `batch`."""
+    named = lengths_of((size, 0) for shape in roles.inputs.values() for size in shape if not size.isdigit())
     every = (longer_by(size) or (size,) for shape in roles.inputs.values() for size in shape)
     return [name for name in dict.fromkeys(name for name, *_ in every) if name in named]
 

@@ -23,10 +23,12 @@ from kfuzz.commands.streams import ReaderGone, silence
 from kfuzz.devices import ClaimError
 from kfuzz.find.device import NAMES
 from kfuzz.find.modules import is_callable
-from kfuzz.find.project import Kernels, read_all, sources_below
+from kfuzz.find.project import Kernels, others_below, read_all, sources_below
 from kfuzz.find.targets import find
 
 WIDE = 1000
+MOST_NAMES = 3
+"""Of files that are left out."""
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|)")
 
@@ -152,6 +154,11 @@ def kernels_named(targets: Sequence[str], unclaimed: Unclaimed | None = None) ->
     With `unclaimed`, a folder stands for all its .cu files and submissions in Python.
     """
     folders = {target: sources_below(Path(target)) for target in targets if unclaimed and Path(target).is_dir()}
+    for target in folders:
+        if others := others_below(Path(target)):
+            names = ", ".join(path.name for path in others[:MOST_NAMES])
+            more = f" and {len(others) - MOST_NAMES} more" if len(others) > MOST_NAMES else ""
+            click.echo(f"{target}: left out, since they have no claim and are no submissions: {names}{more}", err=True)
     modules = [target for target in targets if is_callable(target) and not Path(target).exists()]
     paths = (path for target in targets if target not in modules for path in folders.get(target) or find(target))
     kernels = read_all(paths, partial(kernel_with, unclaimed=unclaimed)) if unclaimed else read_all(paths)

@@ -13,7 +13,7 @@ from kfuzz.cases.case import Record
 from kfuzz.claims import front_matter
 from kfuzz.claims.front_matter import MOST_BYTES
 from kfuzz.claims.kernel import Kernel, kernel_files, load, name_of
-from kfuzz.claims.python_text import is_submission
+from kfuzz.claims.python_text import is_submission, read_text
 from kfuzz.devices import ClaimError
 from kfuzz.sources.exhibits import description_of, is_exhibit, name_as_kernel
 
@@ -70,18 +70,27 @@ def files_below(folder: Path) -> tuple[Path, ...]:
 
 
 def sources_below(folder: Path) -> tuple[Path, ...]:
-    """Every .cu file below the folder, with or without a claim, and every .py file that has one or is a submission."""
+    """Every .cu file below the folder, with or without a claim, and every .py file that has one or is a submission.
+
+    A .py file that is not Python is also one: an answer that breaks off must not be missing in the report.
+    """
     return tuple(
         path for path in sorted(sources(folder, ENDINGS)) if path.suffix == ".cu" or is_claimed_or_submission(path)
     )
 
 
+def others_below(folder: Path) -> tuple[Path, ...]:
+    """The .py files below the folder that are no submissions and have no claim."""
+    return tuple(path for path in sorted(sources(folder, (".py",))) if not is_claimed_or_submission(path))
+
+
 def is_claimed_or_submission(path: Path) -> bool:
-    """Whether a Python file has a claim, or has the form of a submission."""
+    """Whether a Python file has a claim or the form of a submission, or cannot be read, so that its fault is shown."""
     try:
-        return has_claim(path) or is_submission(front_matter.text_of(path))
+        text = front_matter.text_of(path)
     except ClaimError:
-        return False
+        return True
+    return has_claim(path) or read_text(text).error is not None or is_submission(text)
 
 
 def has_claim(path: Path) -> bool:

@@ -154,6 +154,8 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
         texts = [arg.id if isinstance(arg, ast.Name) else "" for arg in flat][: one.ndim]
         texts += [""] * (one.ndim - len(texts))
         found[name] = name_sizes(texts, one.shape, known)
+    if not known:
+        found, known = name_numbers(found, numbers_outside(tree, functions["get_inputs"]))
     elsewhere = {
         node.id
         for top in tree.body
@@ -212,6 +214,22 @@ def name_sizes(texts: Sequence[str], shape: Sequence[int], known: Mapping[str, t
         left = [name for name in fitting if name not in (*made, *texts)]
         made.append(next(iter(left or fitting), str(size)))
     return made
+
+
+def name_numbers(found: Dims, taken: set[object]) -> tuple[Dims, dict[str, tuple[str, int]]]:
+    """A name for each size that a file without names writes as a number, unless it writes that elsewhere, too."""
+    named = {
+        name: [f"{name}_{place}" if int(size) > 1 and int(size) not in taken else size for place, size in enumerate(of)]
+        for name, of in found.items()
+    }
+    pairs = ((one, size) for name, of in found.items() for one, size in zip(named[name], of, strict=True))
+    return named, {one: (one, int(size)) for one, size in pairs if one != size}
+
+
+def numbers_outside(tree: ast.Module, function: ast.FunctionDef) -> set[object]:
+    """The constants of a file outside a function."""
+    tops = [top for top in tree.body if top is not function]
+    return {node.value for top in tops for node in ast.walk(top) if isinstance(node, ast.Constant)}
 
 
 def with_numbers(reference: Callable[..., Any], inputs: Sequence[object]) -> Callable[..., Any]:

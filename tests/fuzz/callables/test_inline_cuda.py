@@ -30,7 +30,7 @@ from kfuzz.cpu.device import CpuDevice
 from kfuzz.cpu.questions import CpuQuestion
 from kfuzz.devices import ClaimError, Device, Job, Outcome, Probe, Refusal, UnsupportedError
 from kfuzz.devices.repeats import Fault
-from kfuzz.find.project import sources_below
+from kfuzz.find.project import others_below, sources_below
 from kfuzz.mutating.mutate import mutants
 from kfuzz.search.large import large_size
 from kfuzz.search.scale import Large
@@ -636,4 +636,8 @@ def test_a_folder_of_answers_is_also_its_submissions_in_python(tmp_path: Path) -
     (tmp_path / "plain.cu").write_text("")
     (tmp_path / "task.py").write_text("import torch\n\ndef reference(x): ...\n")
     (tmp_path / "broken.py").write_text("def (\n")
-    assert [path.name for path in sources_below(tmp_path)] == ["answer.py", "claimed.py", "cuda.py", "plain.cu"]
+    (tmp_path / "latin.py").write_bytes(b"# caf\xe9\n")
+    (tmp_path / "gone.py").symlink_to(tmp_path / "nowhere")
+    readable, faulty = ["answer.py", "claimed.py", "cuda.py", "plain.cu"], ["broken.py", "gone.py", "latin.py"]
+    assert [path.name for path in sources_below(tmp_path)] == sorted(readable + faulty)
+    assert [path.name for path in others_below(tmp_path)] == ["task.py"]

@@ -206,6 +206,26 @@ def test_a_model_with_weights_is_what_a_submission_is_judged_by(
     assert sum(trial.elements for trial in found) > 50
 
 
+PLAIN = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(8, 8)
+
+    def forward(self, x):
+        return torch.relu(self.linear(x))
+
+
+ModelNew = Model
+
+
+def get_inputs():
+    return [torch.rand(16, 8)]
+"""
+
 HINGE = """
 import torch
 
@@ -241,6 +261,13 @@ def test_sizes_that_a_reference_needs_to_be_equal_are_one_and_truths_are_an_inpu
     found = list(trials(kernel, 4))
     assert not [defect for trial in found for defect in trial.defects]
     assert sum(trial.elements for trial in found) > 0
+
+
+@pytest.mark.slow
+def test_sizes_that_a_file_writes_as_numbers_vary_unless_they_are_elsewhere_too(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "plain.py").write_text(PLAIN)
+    assert kernel_with(tmp_path / "plain.py", Unclaimed(op="reference")).roles.inputs == {"x": ("x_0", "8")}
 
 
 @pytest.mark.slow
