@@ -138,9 +138,11 @@ def trace_gradients(
 def with_fewer_unknown(
     found: tuple[dict[str, Any], dict[str, Any]], known: Runnable, asked: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A formula that knows all operations, if there is one: without its writes, or by runs."""
-    ways = partial(formula_for, known, {**asked, "is_pure": True}), partial(trace_by_runs, known, asked)
-    for way in ways[asked.get("is_pure", False) :]:
+    """A formula that knows all operations, if there is one: by parts of them, without its writes, or by runs."""
+    asked_by_parts = {**asked, "by_parts": asked.get("by_parts", []) + found[0]["unknown"]}
+    ways = [partial(formula_for, known, asked_by_parts)] if "by_parts" not in asked else []
+    ways += [partial(formula_for, known, {**asked, "is_pure": True})] if not asked.get("is_pure") else []
+    for way in (*ways, partial(trace_by_runs, known, asked)):
         try:
             other = way()
         except Exception:  # of the reference at other sizes, or one that a run does not follow  # noqa: S112
@@ -234,7 +236,7 @@ def trace_at(
     given = tensors_of(inputs, sizes, below)
     run_copy(reference, given)
     write = partial(formula_of, inputs=inputs, below=below, sizes=sizes, fixed=set(fixed), title=asked["title"],
-                    is_pure=asked.get("is_pure", False))  # fmt: skip
+                    is_pure=asked.get("is_pure", False), by_parts=asked.get("by_parts", ()))  # fmt: skip
     text, outputs, constants, unknown, is_single = write(reference, given)
     if isinstance(reference, Chosen) and not is_same(constants, *write(reference, given, number=1)[0:3:2], text):
         raise OwnWeightsError("with drawn weights it is another formula")
@@ -284,16 +286,22 @@ def formula_of(
     fixed: set[str],
     title: str,
     is_pure: bool = False,
+    by_parts: Sequence[str] = (),
     number: int = 0,
 ) -> tuple[str, list[str], dict[str, Any], list[str], bool]:
     """A formula's text, outputs, tensors and unknown operations, and whether it holds in float32 only.
 
-    `is_pure`: its writes are traced as new tensors. `number`: which of its sets of weights is traced.
+    `is_pure`: its writes are traced as new tensors. `by_parts`: operations to trace by torch's own definitions of them.
+    `number`: which of its sets of weights is traced.
     """
+    named = tuple(f"aten.{one}." for one in by_parts)
     # Its own weights are not inputs: they are constants.
     traced = torch.func.functionalize(reference) if is_pure else reference
     with reference.as_traced(number) if isinstance(reference, Chosen) else nullcontext():
-        graph = make_fx(traced, GRADIENTS, tracing_mode="symbolic", _allow_non_fake_inputs=True)(*given.values())
+        parts = {of: by for of, by in decomposition_table.items() if str(of).startswith(named)}
+        graph = make_fx(traced, GRADIENTS | parts, tracing_mode="symbolic", _allow_non_fake_inputs=True)(
+            *given.values()
+        )
         weights = reference.weights() if isinstance(reference, Chosen) else None
     check_writes(graph.graph)
     read = TraceReader(graph, inputs, below, sizes, fixed, weights)

@@ -148,6 +148,11 @@ class Tensor {
     return packed_accessor<T, rank, Traits, int64_t>();
   }
   template <class T, size_t rank>
+  TensorAccessor<T, rank, int64_t> accessor() const {
+    check_rank(rank);
+    return {data_ptr<T>(), sizes_.data(), strides_.data()};
+  }
+  template <class T, size_t rank>
   auto generic_packed_accessor() const {
     return packed_accessor<T, rank>();
   }
