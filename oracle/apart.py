@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 
+from kfuzz.oracle.masks import any_of
 from kfuzz.oracle.op import NamedReals, Op
 from kfuzz.oracle.role import shape_output
 from kfuzz.oracle.shapes import Lengths, Places, names_in
@@ -40,7 +41,7 @@ def _is_independent(op: Op, output: str, d: str, inputs: NamedReals, sizes: Leng
             made = op.run(Exact(sizes, index=Places(sizes)), tainted, sizes, scalars)[output]
         y = shape_output(made.x, role, sizes)
         others = np.delete(np.moveaxis(y, role.dimensions.index(d), 0), place, axis=0)
-        if np.any(np.isnan(others)):
+        if any_of(np.isnan(others)):
             return False
     return True
 
@@ -56,7 +57,7 @@ def unused_inputs(op: Op) -> frozenset[str]:
     def is_unused(name: str) -> bool:
         tainted = {**inputs, name: np.full(inputs[name].shape, np.nan)}
         made = op.run(Exact(sizes, index=Places(sizes)), tainted, sizes, scalars)
-        return not any(np.any(np.isnan(one.x)) for one in made.values())
+        return not any(any_of(np.isnan(one.x)) for one in made.values())
 
     with np.errstate(all="ignore"):
         return frozenset(name for name, role in op.inputs.items() if role.is_float and is_unused(name))

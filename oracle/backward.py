@@ -17,6 +17,7 @@ import numpy as np
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.gradients import total
+from kfuzz.oracle.masks import any_of
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.spelling import formula_over
 from kfuzz.oracle.systems.absent import Absent, present
@@ -373,7 +374,7 @@ def shared(N: Any, may_be: Reals, is_alone: Reals, g: Quantity) -> Quantity:  # 
     shape = np.broadcast_shapes(may_be.shape, is_alone.shape, g.shape)
     may_be, is_alone, g = np.broadcast_to(may_be, shape), np.broadcast_to(is_alone, shape), g.expanded(*shape)
     made: Quantity = N.where(may_be, g, 0.0)
-    if not np.any(open_ := may_be & ~is_alone):
+    if not any_of(open_ := may_be & ~is_alone):
         return made
     at = np.arange(int(open_.sum()))
     some = g[open_]

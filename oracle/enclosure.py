@@ -10,6 +10,7 @@ import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
 
+from kfuzz.oracle.masks import all_of, any_of
 from kfuzz.oracle.verdict import Reason
 
 Doubles = NDArray[np.float64]
@@ -97,10 +98,10 @@ def compare(got: Doubles, enclosure: Enclosure) -> Comparison:
     must_be_nan = np.isnan(enclosure.want)
     lo, slack_lo = _open_overflow(enclosure.lo, enclosure.slack_lo, -np.inf)
     hi, slack_hi = _open_overflow(enclosure.hi, enclosure.slack_hi, np.inf)
-    is_sharp = not (np.any(slack_lo) or np.any(slack_hi))
+    is_sharp = not (any_of(slack_lo) or any_of(slack_hi))
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         inside = (got >= lo) & (got <= hi)
-        if np.any(must_be_nan):
+        if any_of(must_be_nan):
             inside = np.where(must_be_nan, np.isnan(got), inside)
         clearly_out, clearly_in = ~inside, inside
         if not is_sharp:
@@ -109,7 +110,7 @@ def compare(got: Doubles, enclosure: Enclosure) -> Comparison:
         ratio = _ratio(got, enclosure.want, lo, hi)
         ratio = _choose(inside & ~(ratio <= 1), 1.0, ratio)
         finite = np.isfinite(enclosure.want) & np.isfinite(got)
-        if not np.all(finite):
+        if not all_of(finite):
             ratio = np.where(finite, ratio, np.where(inside, 0.0, np.inf))
     if enclosure.may_be_nan is not None:
         either = enclosure.may_be_nan & np.isnan(got)
@@ -122,7 +123,7 @@ def _ratio(got: Doubles, want: Doubles, lo: Doubles, hi: Doubles) -> Doubles:
     """Each error over the bound on its side."""
     off = got - want
     to_zero = lo == 0
-    if np.any(to_zero):  # where 0 is allowed there is no bound below, and the bound above gives the scale
+    if any_of(to_zero):  # where 0 is allowed there is no bound below, and the bound above gives the scale
         ratio = np.abs(off) / np.where((off >= 0) | to_zero, hi - want, want - lo)
     else:  # on the other side the ratio is negative, even if the bound there is 0
         ratio, below = hi - want, want - lo
@@ -134,13 +135,13 @@ def _ratio(got: Doubles, want: Doubles, lo: Doubles, hi: Doubles) -> Doubles:
 
 def _choose(mask: Mask, value: float, other: Doubles) -> Doubles:
     """`value` where the mask is true, `other` elsewhere."""
-    return np.where(mask, value, other) if np.any(mask) else other
+    return np.where(mask, value, other) if any_of(mask) else other
 
 
 def _open_overflow(bound: Doubles, slack: Doubles, end: float) -> tuple[Doubles, Doubles]:
     """Open a bound that overflowed, and drop its slack: it bounds nothing."""
     over = np.isnan(bound) | (bound == end)
-    if not np.any(over):
+    if not any_of(over):
         return bound, slack
     return np.where(over, end, bound), np.where(over, 0.0, slack)
 

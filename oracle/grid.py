@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from kfuzz.oracle.elements import Element, Reals
 from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.masks import any_of
 
 Direction = Literal["even", "away", "zero", "down", "up"]
 """To the nearest, of two the even one or the one further from 0; toward 0; to the next below; to the next above."""
@@ -111,7 +112,7 @@ class Grid:
         """The place to which each number rounds; beyond the ends the last place, and for NaN `NAN`."""
         found = _lookup_of(self, direction).places(x)
         odd = np.isnan(x)
-        return np.where(odd, NAN, found) if np.any(odd) else found
+        return np.where(odd, NAN, found) if any_of(odd) else found
 
     def places_of(self, codes: NDArray[np.integer]) -> GridPlaces:
         """The place of each code's number; `NAN` for codes of NaN and infinity."""

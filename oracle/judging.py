@@ -25,6 +25,7 @@ from kfuzz.oracle.enclosure import (
 )
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.find import find
+from kfuzz.oracle.masks import any_of
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rearranged import loosest_ends, names_a_way
@@ -176,13 +177,13 @@ def _look(
     if loosest is not None and not enclosure.bits:
         is_inside = (got >= loosest[0]) & (got <= loosest[1]) & np.isfinite(enclosure.want)
         beyond = comparison.broken & ~is_inside
-        if np.any(beyond) and not is_held:  # the other elements are not what it is accused of
+        if any_of(beyond) and not is_held:  # the other elements are not what it is accused of
             comparison = replace(comparison, broken=beyond, doubtful=np.zeros_like(beyond))
         elif not is_held:
             status = "suspect"
     ratio = float(np.max(comparison.ratio, where=enclosure.judged & np.isfinite(comparison.ratio), initial=0.0))
     judged = int(enclosure.judged.sum())
-    tier: Tier = "arb" if np.any(comparison.doubtful) else "float64"
+    tier: Tier = "arb" if any_of(comparison.doubtful) else "float64"
     base = Verdict("kept" if judged or not got.size else "not judged", ratio, judged, enclosure.reasons, tier=tier)
     worst = worst_element(got, enclosure, comparison)
     wrong, together = comparison.broken, ""
@@ -196,7 +197,7 @@ def _look(
     if worst is not None:
         wrong = wrong.copy()
         wrong[worst] = True
-    return ComparedOutput(base, status, got, wrong, worst, together, bool(np.any(beyond)))
+    return ComparedOutput(base, status, got, wrong, worst, together, any_of(beyond))
 
 
 def _explain(

@@ -12,6 +12,7 @@ from flint import arb
 from kfuzz.oracle.elements import F32, values
 from kfuzz.oracle.enclosure import Bounds, Doubles, Enclosure, Floats, Index, Mask
 from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.masks import any_of
 from kfuzz.oracle.special import special_rows
 from kfuzz.oracle.verdict import Reason, Special, Ties, Why
 
@@ -78,7 +79,7 @@ def keys(x: Doubles, special: Special) -> Doubles:
     NaN ranks above all, or under "ignore" below all.
     """
     nan = np.isnan(x)
-    if not np.any(nan):
+    if not any_of(nan):
         return x
     ranks = np.unique(x, return_inverse=True)[1].reshape(x.shape).astype(np.float64)
     return np.where(nan, -1.0, ranks) if special.nan == "ignore" else ranks

@@ -22,6 +22,7 @@ from kfuzz.oracle.joint.boxes import Contradiction
 from kfuzz.oracle.joint.clashes import find_clashes
 from kfuzz.oracle.joint.contraction import contract
 from kfuzz.oracle.joint.scales import UnseenScale, find_clashes_of_scales
+from kfuzz.oracle.masks import any_of
 from kfuzz.oracle.names import check_names, forms_that_keep, names_of
 from kfuzz.oracle.op import NamedReals, Op
 from kfuzz.oracle.role import shape_output
@@ -161,7 +162,7 @@ class Question:
         """lo, hi and whether NaN is possible, in the output's shape; masked rows as claim or op define them."""
         role = self.op.outputs[name]
         full = np.broadcast_shapes(*(part.shape for part in value.parts))
-        lo, hi, nan = (np.broadcast_to(part, full) for part in value.parts)
+        lo, hi, nan = (part if part.shape == full else np.broadcast_to(part, full) for part in value.parts)
         word = self.special.all_neg_inf or self.op.special.get("all_neg_inf", "nan")
         for mark in band.masked if word != "nan" else ():
             mask = np.broadcast_to(mark, full) if _fits(mark.shape, full) else np.zeros(full, dtype=np.bool_)
@@ -205,26 +206,26 @@ class Question:
         lost = np.isnan(lo) | np.isnan(hi)  # float64 overflowed on the way, so nothing is known
         if self.op.is_gradient:
             lost |= nan
-        if np.any(lost):
+        if any_of(lost):
             lo, hi, nan = np.where(lost, -np.inf, lo), np.where(lost, np.inf, hi), nan | lost
         if within is not None:  # in the tubes of a deep formula every value is a number
             lo, hi, nan = np.maximum(lo, within[0]), np.minimum(hi, within[1]), np.zeros(lo.shape, dtype=np.bool_)
         want = self._want(name)
         judged, reasons, must = claimed_elements(self.op, self.inputs, self.special, name, lo.shape)
-        if np.any(must):
+        if any_of(must):
             lo, hi, nan = np.where(must, np.inf, lo), np.where(must, -np.inf, hi), nan | must
         open_ = (lo == -np.inf) & (hi == np.inf) & nan
         judged = judged & ~open_
         notes = {reason: count for band in self.bands if within is None for reason, count in band.notes.items()}
         reasons += tuple(replace(reason, count=count) for reason, count in notes.items())
-        if np.any(open_) and not notes:
+        if any_of(open_) and not notes:
             reasons += (Reason(Why.ANYTHING, int(open_.sum())),)
         only_nan = lo > hi
         with np.errstate(invalid="ignore"):
-            if np.any(is_nan := np.isnan(want)):
+            if any_of(is_nan := np.isnan(want)):
                 want = np.where(is_nan, lo, want)
             want = np.clip(want, lo, hi)
-            if np.any(only_nan):
+            if any_of(only_nan):
                 want, lo, hi = (np.where(only_nan, np.nan, end) for end in (want, lo, hi))
         none = np.broadcast_to(0.0, lo.shape)
         is_shared = self.claim.denominator == "row" and self.claim.shared != ()

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from kfuzz.oracle.diagnosis.pattern import MOST_ROWS
 from kfuzz.oracle.elements import F32, F64, OF_DTYPE, values
 from kfuzz.oracle.enclosure import Floats
+from kfuzz.oracle.masks import all_of, any_of
 from kfuzz.oracle.verdict import Extent, Picture, Reason, Status, Tier, Verdict, Worst
 
 MOST_ELEMENTS = 1 << 16
@@ -48,7 +49,7 @@ def split_rows(
     for first in range(0, max(1, count), step):
         rows = np.arange(first, min(first + step, count))
         low = rows_with_denormals(_take_rows(by_row, cut, rows), cut) if ftz else np.zeros(len(rows), dtype=np.bool_)
-        for alike in (rows[~low], rows[low]) if np.any(low) and not np.all(low) else (rows,):
+        for alike in (rows[~low], rows[low]) if any_of(low) and not all_of(low) else (rows,):
             yield alike, {**inputs, **_take_rows(by_row, cut, alike)}, _take_rows(answers, cut, alike)
 
 

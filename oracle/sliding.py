@@ -10,6 +10,7 @@ from math import gcd, prod
 import numpy as np
 
 from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.masks import all_of, any_of
 from kfuzz.oracle.systems.value import ABSENT, Pads, Quantity, System
 
 AXES = 3
@@ -132,7 +133,7 @@ def _first_taps(window: int, stride: int, dilation: int) -> list[int]:
 def is_finite(a: Quantity) -> bool:
     """Whether none of the numbers, of any system, may be infinite or NaN."""
     with np.errstate(invalid="ignore"):
-        return all(not np.any(part) if part.dtype == bool else bool(np.all(part - part == 0)) for part in a.parts)
+        return all(not any_of(part) if part.dtype == bool else all_of(part - part == 0) for part in a.parts)
 
 
 def _filter(N: System, seen: Quantity, w: Quantity, bias: Quantity | None, sum: str) -> Quantity:

@@ -10,6 +10,7 @@ from kfuzz.oracle.apart import independent_dimensions
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.enclosure import Doubles, Mask
 from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.masks import any_of
 from kfuzz.oracle.op import NamedReals, Op
 from kfuzz.oracle.verdict import NanRow, Reason, Special, Why
 
@@ -70,7 +71,7 @@ def claimed_elements(
         (np.isneginf, None if op.is_gradient else "ieee", Why.NEG_INF),
     ):
         rows = elements_reached(op, inputs, name, test, shape)
-        if not np.any(rows):
+        if not any_of(rows):
             continue
         if word is None:
             judged &= ~rows
@@ -89,7 +90,7 @@ def elements_reached(
     dimensions, apart = op.outputs[name].dimensions, independent_dimensions(op)[name]
     reached = np.zeros(shape, dtype=np.bool_)
     for role, array in inputs.items():
-        if not op.inputs[role].is_float or not np.any(mask := test(array)):
+        if not op.inputs[role].is_float or not any_of(mask := test(array)):
             continue
         own = op.inputs[role].dimensions
         kept = [d for d in own if d in apart]

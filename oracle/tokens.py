@@ -14,6 +14,7 @@ from kfuzz.oracle.elements import F32
 from kfuzz.oracle.enclosure import Bounds, Doubles, Enclosure, Index, Mask
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.evidence import Chances
+from kfuzz.oracle.masks import any_of
 from kfuzz.oracle.rounding import ACCUMULATOR_FORMATS, FAR, Accuracy
 from kfuzz.oracle.special import special_rows
 from kfuzz.oracle.verdict import Reason, Why
@@ -81,7 +82,7 @@ def name_tokens(asked: Asked, logits: Doubles, may: Mask, chances: Callable[[], 
     beyond = rows.plain & (np.abs(logits.max(axis=1)) > F32.max * asked.scalars.get("temperature", 1.0))
     judged, reasons = rows.judged & rows.plain & ~beyond, rows.reasons
     for mask, why in ((rows.empty, Why.NOTHING_TO_DRAW), (beyond, Why.SCALED_OVERFLOWS)):
-        if np.any(mask):
+        if any_of(mask):
             reasons += (Reason(why, int(mask.sum())),)
     names = np.arange(cols, dtype=np.float64)
     lo = np.where(may, names, np.inf).min(axis=1)

@@ -11,7 +11,7 @@ from functools import partial
 from kfuzz.devices import Ahead, ClaimError, Device, DeviceError, Job, Outcome, Probe
 from kfuzz.properties.property import RunJobs
 from kfuzz.properties.twins import once
-from kfuzz.trials.trial import PreparedTrial, several_of
+from kfuzz.trials.trial import PreparedTrial
 
 
 def ask(ahead: Ahead, trial: PreparedTrial) -> None:
@@ -28,9 +28,9 @@ def _twins_of(trial: PreparedTrial) -> list[Job]:
 class AskedTwins:
     """The outcomes of the twins that a device was asked for with a trial, whose own outcome has been taken."""
 
-    def __init__(self, device: Device, trial: PreparedTrial) -> None:
-        self._device, self._left = device, _twins_of(trial)
-        self._several: RunJobs | None = several_of(device)
+    def __init__(self, device: Device, ahead: Ahead | None, several: RunJobs | None, trial: PreparedTrial) -> None:
+        self._device, self._ahead, self._several = device, ahead, several
+        self._left = _twins_of(trial)
 
     def run_jobs(self, jobs: Sequence[tuple[Job, Probe]]) -> Sequence[Callable[[], Outcome]]:
         """The outcomes of jobs: of the twins, which wait here, or of others, which the device runs now."""
@@ -48,9 +48,9 @@ class AskedTwins:
 
     def _take(self) -> Callable[[], Outcome]:
         del self._left[0]
-        assert isinstance(self._device, Ahead), "only such a device is asked for twins"
+        assert self._ahead is not None, "only such a device is asked for twins"
         try:
-            outcome = self._device.answer()
+            outcome = self._ahead.answer()
         except (ClaimError, DeviceError) as error:
             return partial(_raise, error)
         return lambda: outcome

@@ -25,7 +25,7 @@ from kfuzz.search.scale import BUDGET
 from kfuzz.search.vast import Rung
 from kfuzz.trials.defect import Defect
 from kfuzz.trials.locating import locate
-from kfuzz.trials.trial import PreparedTrial, Trial, judge_outcome, prepare
+from kfuzz.trials.trial import PreparedTrial, Trial, judge_outcome, prepare, several_of
 from kfuzz.trials.unjudged import Unjudged, without_numbers
 
 LEAST_TIMEOUT, SURE_TIMEOUT = 0.5, 2.0
@@ -134,8 +134,7 @@ def run_blocks(orders: Orders, device: Device, blocks: Iterator[Block | None], k
     The device is asked for a few trials ahead, also beyond a block's end: otherwise it would be idle while the last
     trial of a block is judged. A kernel that has not run yet gets one trial first, to show that it runs.
     """
-    ahead = device if isinstance(device, Ahead) else None
-    upcoming = _TrialQueue(orders, ahead, blocks, known)
+    upcoming = _TrialQueue(orders, device, blocks, known)
     try:
         while (one := upcoming.next()) is not None:
             if isinstance(one, BlockEnd):
@@ -148,22 +147,24 @@ def run_blocks(orders: Orders, device: Device, blocks: Iterator[Block | None], k
                 if isinstance(end, BlockEnd):
                     upcoming.leave_out(end.block.kernel)
     finally:
-        if ahead:
-            ahead.forget()
+        if upcoming.ahead:
+            upcoming.ahead.forget()
 
 
 class _TrialQueue:
     """The next trials, with the end of each block after them; the device has been asked for all that are queued."""
 
-    def __init__(self, orders: Orders, ahead: Ahead | None, blocks: Iterator[Block | None], known: Experience) -> None:
-        self._orders, self._ahead, self._blocks, self._known = orders, ahead, blocks, known
+    def __init__(self, orders: Orders, device: Device, blocks: Iterator[Block | None], known: Experience) -> None:
+        self._orders, self._blocks, self._known = orders, blocks, known
+        self.ahead = device if isinstance(device, Ahead) else None
+        self.several = several_of(device)
         self._coming: deque[_QueuedTrial | BlockEnd] = deque()
         self._numbers: Iterator[tuple[int, int, float] | BlockEnd] = iter(())
         self._block: Block | None = None
 
     def next(self) -> _QueuedTrial | BlockEnd | None:
         """The next trial or end of a block; None if there is none."""
-        while len(self._coming) < (AHEAD if self._ahead else 1) and self._may_ask() and self._ask():
+        while len(self._coming) < (AHEAD if self.ahead else 1) and self._may_ask() and self._ask():
             pass
         if not self._coming:
             return None
@@ -182,11 +183,11 @@ class _TrialQueue:
 
     def ask_again(self) -> None:
         """Ask only for the queued trials, and for nothing that was asked for before."""
-        if self._ahead:
-            self._ahead.forget()
+        if self.ahead:
+            self.ahead.forget()
             for one in self._coming:
                 if isinstance(one, _QueuedTrial) and isinstance(one.prepared, PreparedTrial):
-                    ask(self._ahead, one.prepared)
+                    ask(self.ahead, one.prepared)
 
     def _may_ask(self) -> bool:
         """Whether another trial may be queued: not while the first trial of a kernel is."""
@@ -207,7 +208,7 @@ class _TrialQueue:
             self._coming.append(chosen)
             self._block = None
         else:
-            self._coming.append(_begin_trial(self._orders, self._ahead, self._block, self._known, *chosen))
+            self._coming.append(_begin_trial(self._orders, self.ahead, self._block, self._known, *chosen))
         return True
 
 
@@ -277,8 +278,8 @@ def _finish_trial(
             raise one.prepared
         began, asked = time.perf_counter(), one.prepared
         with errors_of_one_kernel(one.index):
-            outcome = device.answer() if isinstance(device, Ahead) else device.run(asked.job, asked.probe)
-            twins = AskedTwins(device, asked)
+            outcome = upcoming.ahead.answer() if upcoming.ahead else device.run(asked.job, asked.probe)
+            twins = AskedTwins(device, upcoming.ahead, upcoming.several, asked)
             trial = judge_outcome(
                 asked, outcome, device.name, time.perf_counter() - began, device.run, twins.run_jobs,
                 looks_at_all=True,

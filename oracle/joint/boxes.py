@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.masks import any_of
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import Pair
 from kfuzz.oracle.systems.value import Quantity
@@ -79,7 +80,7 @@ class Boxes:
 
     def _update(self, value: Quantity, lo: Reals, hi: Reals) -> None:
         held_lo, held_hi = self.sets[id(value)]
-        if np.any(lo != held_lo) or np.any(hi != held_hi):
+        if any_of(lo != held_lo) or any_of(hi != held_hi):
             self.changes[id(value)] += 1
             self.sets[id(value)] = (np.asarray(lo), np.asarray(hi))
 
@@ -88,7 +89,7 @@ class Boxes:
         if id(value) not in self.sets or value.is_point or not self.is_useful(value):
             return
         E = self.band.E
-        if np.any(E.is_nan(lo)) or np.any(E.is_nan(hi)):
+        if any_of(E.is_nan(lo)) or any_of(E.is_nan(hi)):
             lo, hi = np.where(E.is_nan(lo), -INF, lo), np.where(E.is_nan(hi), INF, hi)
         held_lo, held_hi = self.sets[id(value)]
         own = np.broadcast_shapes(held_lo.shape, held_hi.shape)
@@ -105,11 +106,11 @@ class Boxes:
             least, most = least.reshape(own), most.reshape(own)
         new_lo, new_hi = np.maximum(held_lo, least), np.minimum(held_hi, most)
         crossed = np.asarray(new_lo > new_hi, dtype=np.bool_)
-        if not np.any(crossed):
+        if not any_of(crossed):
             self._update(value, new_lo, new_hi)
             return
         bad = crossed & self._contradicts(new_lo, new_hi)
-        if np.any(bad):
+        if any_of(bad):
             self._note_contradictions(value, bad, np.broadcast_to(lo, wide), np.broadcast_to(hi, wide))
             new_lo, new_hi = np.where(bad, held_lo, new_lo), np.where(bad, held_hi, new_hi)
         self._update(value, new_lo, np.maximum(new_lo, new_hi))
@@ -141,7 +142,7 @@ def _contradiction(name: str, lo: Reals, hi: Reals) -> Contradiction:
     """The value on which most elements agree is the median of the values that each alone implies."""
     high, low = int(np.nanargmax(lo)), int(np.nanargmin(hi))
     known = np.isfinite(lo) & np.isfinite(hi)
-    agreed = float(np.median((lo[known] + hi[known]) / 2)) if np.any(known) else float(lo[high])
+    agreed = float(np.median((lo[known] + hi[known]) / 2)) if any_of(known) else float(lo[high])
     wrong = (lo > agreed) | (hi < agreed)
     far_high, far_low = lo[high] - agreed, agreed - hi[low]
     excess = float((lo[high] - hi[low]) / max(abs(agreed), 1e-300))

@@ -18,6 +18,7 @@ from kfuzz.oracle.enclosure import Mask
 from kfuzz.oracle.joint.boxes import INF, STEPS, Boxes, Contradiction
 from kfuzz.oracle.joint.steps import ONWARD, step_backward, step_forward
 from kfuzz.oracle.joint.witness import find_rows_without_witness
+from kfuzz.oracle.masks import all_of
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.value import Quantity
 
@@ -59,7 +60,7 @@ def contract_tape(
 ) -> dict[tuple[int, ...], Contradiction]:
     """Walk backwards and forwards, as often as a further round can narrow more."""
     boxes = Boxes(band, tape, out.shape, shared)
-    if np.all(known):
+    if all_of(known):
         boxes.narrow(out, number, number)
     else:
         boxes.narrow(out, np.where(known, number, -INF), np.where(known, number, INF))

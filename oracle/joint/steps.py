@@ -6,6 +6,7 @@ import numpy as np
 
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.joint.boxes import INF, Boxes
+from kfuzz.oracle.masks import all_of, any_of
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import Pair
 from kfuzz.oracle.systems.room import ROUNDINGS_16, ROUNDINGS_4096
@@ -136,16 +137,16 @@ def quotient(band: Bands, al: Reals, ah: Reals, bl: Reals, bh: Reals) -> Pair:
             lo, hi = np.minimum(al / bl, al / bh), np.maximum(ah / bl, ah / bh)
         else:
             lo, hi = al / np.where(al < 0, bl, bh), ah / np.where(ah < 0, bh, bl)
-        if not (np.any(band.E.is_nan(lo)) or np.any(band.E.is_nan(hi))):
+        if not (any_of(band.E.is_nan(lo)) or any_of(band.E.is_nan(hi))):
             return band.E.push_outward(lo, hi)
-    if bl is bh and np.all(bl != 0):
+    if bl is bh and all_of(bl != 0):
         lo, hi = al / bl, ah / bl
         is_turned = bl < 0  # a known negative divisor swaps the ends
-        if not (np.any(band.E.is_nan(lo)) or np.any(band.E.is_nan(hi))):
+        if not (any_of(band.E.is_nan(lo)) or any_of(band.E.is_nan(hi))):
             return band.E.push_outward(np.where(is_turned, hi, lo), np.where(is_turned, lo, hi))
         return _outer(band, [lo, hi])
     zero = np.asarray((bl <= 0) & (bh >= 0), dtype=np.bool_)
-    if not np.any(zero):
+    if not any_of(zero):
         return _outer(band, [al / bl, al / bh, ah / bl, ah / bh])
     bl, bh = np.where(zero, 1.0, bl), np.where(zero, 1.0, bh)
     lo, hi = _outer(band, [al / bl, al / bh, ah / bl, ah / bh])
@@ -156,7 +157,7 @@ def _outer(band: Bands, ends: list[Any]) -> Pair:
     lo = hi = ends[0]
     for end in ends[1:]:
         lo, hi = np.minimum(lo, end), np.maximum(hi, end)
-    if band.E.eps and not np.any(np.isnan(lo)):  # for floats, the minimum is NaN if any operand is
+    if band.E.eps and not any_of(np.isnan(lo)):  # for floats, the minimum is NaN if any operand is
         return band.E.push_outward(lo, hi)
     unknown = np.asarray(np.any([band.E.is_nan(np.broadcast_to(end, lo.shape)) for end in ends], axis=0))
     lo, hi = band.E.push_outward(np.where(unknown, -INF, lo), np.where(unknown, INF, hi))

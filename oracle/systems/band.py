@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from kfuzz.oracle.elements import E4M3, ELEMENTS, F32, F64, FORMATS, Element, Reals
+from kfuzz.oracle.masks import all_of, any_of
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, Accuracy
 from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.axes import fold, unfold
@@ -94,7 +95,7 @@ class Bands(MoveWords, LoopWords, WordsForFunctions):
         nan = np.isnan(x)
         ends = self.E.convert(x)
         lo = hi = ends
-        if self.ftz and np.any(low := (np.abs(x) < self.f.min_normal) & (x != 0)):
+        if self.ftz and any_of(low := (np.abs(x) < self.f.min_normal) & (x != 0)):
             lo, hi = np.where(low, np.minimum(ends, 0), ends), np.where(low, np.maximum(ends, 0), ends)
         made = self.value(*empty_where(lo, hi, nan), nan)
         made.is_point = lo is hi
@@ -106,7 +107,7 @@ class Bands(MoveWords, LoopWords, WordsForFunctions):
             return value
         x = np.asarray(value, dtype=np.float64)
         rounded = self.f.round(x)
-        if np.all(x == rounded):
+        if all_of(x == rounded):
             return self.input(x)
         return self.value(self.E.convert(np.minimum(x, rounded)), self.E.convert(np.maximum(x, rounded)))
 
@@ -148,7 +149,7 @@ class Bands(MoveWords, LoopWords, WordsForFunctions):
             lo, hi = self.E.push_outward(lo, hi) if not self.E.eps else (lo, hi)
             g = k * self.u * (1 + (k + 1) * self.u) + 8 * self.E.eps  # including the operations on the ends
             lo, hi = widen_relative(lo, hi, g)
-            if np.any(lost):
+            if any_of(lost):
                 lo, hi = widen_by_underflow(lo, hi, lost)
             lo, hi = round_overflow(lo, hi, self.f)
         return self.value(lo, hi, nan, *how)
@@ -174,10 +175,10 @@ class Bands(MoveWords, LoopWords, WordsForFunctions):
                 nowhere = (al != ah) | (bl != bh)
                 lo, hi = np.where(nowhere, al + bl, lo), np.where(nowhere, ah + bh, hi)
             nan = a.nan | b.nan
-            if not known and np.any(nan):  # groups with NaN made the others sets, too: each that is one number is known
+            if not known and any_of(nan):  # groups with NaN made the others sets, too: each that is one number is known
                 single = (al == ah) & (bl == bh)
                 lo, hi = (np.where(single, *pair) for pair in zip(self.E.two_sum(al, bl), (lo, hi), strict=True))
-            if np.all(self.E.is_finite(lo)) and np.all(self.E.is_finite(hi)):
+            if all_of(self.E.is_finite(lo)) and all_of(self.E.is_finite(hi)):
                 return lo, hi, nan
             empty = (al > ah) | (bl > bh)
             clash = ((ah == INF) & (bl == -INF)) | ((al == -INF) & (bh == INF))
@@ -265,7 +266,7 @@ class Bands(MoveWords, LoopWords, WordsForFunctions):
             lost = form.tiny * (a.terms.lift if a.terms is not None else 1.0)
             lo, hi = widen_by_underflow(lo, hi, lost)
             beyond = form.max * (1 + form.u / 2)
-            if a.terms is None and (np.any(hi >= beyond) or np.any(lo <= -beyond)):
+            if a.terms is None and (any_of(hi >= beyond) or any_of(lo <= -beyond)):
                 inside = lo <= hi
                 lo, hi = np.where((lo <= -beyond) & inside, -INF, lo), np.where((hi >= beyond) & inside, INF, hi)
         made = self.value(lo, hi, a.nan, "kept", a, form)

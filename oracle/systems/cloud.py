@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.masks import all_of
 from kfuzz.oracle.systems.value import Quantity, System
 
 NOTHING = -1
@@ -117,7 +118,7 @@ class Tubes:
 
     def closed(self, rank: int) -> bool:
         """Whether every tube held so many probes."""
-        return all(bool(np.all(inside[AS_IT_IS] >= rank)) for inside in self.within)
+        return all(all_of(inside[AS_IT_IS] >= rank) for inside in self.within)
 
     def narrowed(self, rank: int) -> list[Reals]:
         """The least radii that were tried and held so many probes, none wider than it was."""

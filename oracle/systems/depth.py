@@ -10,6 +10,7 @@ import numpy as np
 
 from kfuzz.oracle.elements import F32, F64, FORMATS, Reals
 from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.masks import any_of
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS
 from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.axes import count_along
@@ -102,7 +103,7 @@ class Depth(Perturbed):
 
         The weight of an infinite term may underflow in a kernel, and then the term is NaN.
         """
-        if np.any(made.x == -np.inf):
+        if any_of(made.x == -np.inf):
             raise OracleError("a sum of infinite terms has no bound by slopes")
         is_wide = accumulator(self, sum).u < self.u  # type: ignore[arg-type]
         return self.step(made.x, [(1.0, made)], 0.0, self.rounded(1.0)) if is_wide else made

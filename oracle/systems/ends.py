@@ -17,6 +17,7 @@ from flint import arb, ctx
 
 from kfuzz.oracle.elements import F64, Element, Reals
 from kfuzz.oracle.functions import FUNCTIONS, OF_TWO, FunctionOfOne
+from kfuzz.oracle.masks import all_of
 from kfuzz.oracle.systems.room import BALL_SUM, LONG_ERF, PHASE_DOUBT
 
 Pair = tuple[Reals, Reals]
@@ -86,7 +87,7 @@ class FloatEnds:
         """
         s = np.asarray(a + b)
         back = s - a
-        if np.all(back == b) and np.all(s - back == a):
+        if all_of(back == b) and all_of(s - back == a):
             return s, s
         is_exact = ((a - (s - back)) + (b - back) == 0) | ~np.isfinite(s)
         lo, hi = self.push_outward(s, s)

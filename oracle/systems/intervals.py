@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from kfuzz.oracle.elements import Element, Reals
+from kfuzz.oracle.masks import any_of
 from kfuzz.oracle.systems.ends import Pair
 from kfuzz.oracle.systems.value import Quantity
 
@@ -45,7 +46,7 @@ def widen_by_underflow(lo: Reals, hi: Reals, lost: Reals | float) -> Pair:
     if below.dtype == object:
         return np.where(lo >= 0, np.maximum(below, 0.0), below), np.where(hi <= 0, np.minimum(above, 0.0), above)
     for end, crosses in ((below, (lo >= 0) & (below < 0)), (above, (hi <= 0) & (above > 0))):
-        if np.any(crosses):  # few do, and np.where over all elements would cost ten times as much
+        if any_of(crosses):  # few do, and np.where over all elements would cost ten times as much
             end[crosses] = 0.0
     return below, above
 
@@ -61,7 +62,7 @@ def _is_far_above(lo: Reals, hi: Reals, lost: Reals | float) -> bool:
 def round_overflow(lo: Reals, hi: Reals, form: Element) -> Pair:
     """Round to infinity whatever lies half a place or more beyond the greatest number."""
     most, beyond = form.max, form.max * (1 + form.u / 2)
-    if not (np.any(hi >= beyond) or np.any(lo <= -beyond)):
+    if not (any_of(hi >= beyond) or any_of(lo <= -beyond)):
         return lo, hi
     inside = lo <= hi
     lo, hi = np.where((lo <= -beyond) & inside, -INF, lo), np.where((hi >= beyond) & inside, INF, hi)
@@ -70,7 +71,7 @@ def round_overflow(lo: Reals, hi: Reals, form: Element) -> Pair:
 
 def empty_where(lo: Reals, hi: Reals, must: Reals) -> Pair:
     """The empty interval where only NaN is possible."""
-    if not np.any(must):
+    if not any_of(must):
         return lo, hi
     return np.where(must, INF, lo), np.where(must, -INF, hi)
 

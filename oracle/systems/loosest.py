@@ -18,6 +18,7 @@ import numpy as np
 from kfuzz.oracle.elements import FORMATS, Element, Reals
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.functions import FUNCTIONS, OF_TWO
+from kfuzz.oracle.masks import any_of
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, FAR, Accuracy
 from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.axes import count_along
@@ -263,7 +264,7 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         operand = FORMATS[self.claim.operand].u / self.f.u if self.claim.operand else 0.0
         products = np.max(K, initial=0.0) + np.max(L, initial=0.0) + 1
         count = products + 4 * operand + terms + self._rescales(a, terms)
-        crossed = E @ (np.abs(w) + S + F) + (np.abs(v) + R) @ F if np.any(E) or np.any(F) else np.zeros(())
+        crossed = E @ (np.abs(w) + S + F) + (np.abs(v) + R) @ F if any_of(E) or any_of(F) else np.zeros(())
         grown = a.shape[-1] * float(np.max(G, initial=0.0)) * float(np.max(H, initial=0.0))
         made, size, off = v @ w, A @ B, crossed + self.tiny * products * grown
         for start in present(starts):

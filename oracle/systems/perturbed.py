@@ -14,6 +14,7 @@ from kfuzz.oracle.base_two import LOG2_E
 from kfuzz.oracle.elements import FORMATS, Element, Reals
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.functions import FUNCTIONS
+from kfuzz.oracle.masks import all_of, any_of
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, FAR, Accuracy
 from kfuzz.oracle.systems.axes import count_along
 from kfuzz.oracle.systems.cloud import Cloud, Draw, Tubes, known, tabled
@@ -70,7 +71,7 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
         `reach`: how far any partial sum lies from x. `off`: of a sum, how far its operands' tubes move it.
         """
         x = np.asarray(x)
-        if np.any(np.isnan(x)) or np.any(x == INF):
+        if any_of(np.isnan(x)) or any_of(x == INF):
             raise OracleError("a value that is no number has no bound by slopes")
         is_number = x != -INF
         reach = np.where(is_number, reach + rest, 0.0)
@@ -79,11 +80,11 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
         if self.lost:
             rounded = rounded + np.where(is_number & (size > 0), self.lost, 0.0)
         perturbed = rounded + np.where(is_number, rest, 0.0)
-        if not np.all(size + rounded <= self.f.max * NO_OVERFLOW):
+        if not all_of(size + rounded <= self.f.max * NO_OVERFLOW):
             raise OracleError("a value that may overflow has no bound by slopes")
         self.elements += x.size
         self.curved = max(self.curved, share_of(rest, perturbed))
-        if np.ndim(moved) == 0 and not np.any(perturbed):
+        if np.ndim(moved) == 0 and not any_of(perturbed):
             return known(self, x)  # type: ignore[arg-type]  # without the words for grids
         moved = self.perturb(np.where(is_number, moved, 0.0), perturbed, x.shape)
         radius = reach + rounded  # rest is in reach
@@ -115,8 +116,8 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
 
     def input(self, x: Reals) -> Cloud:
         x = np.asarray(x, dtype=np.float64)
-        low = self.ftz and np.any((np.abs(x) < self.f.min_normal) & (x != 0))
-        if low or np.any(np.isnan(x)) or np.any(x == INF):
+        low = self.ftz and any_of((np.abs(x) < self.f.min_normal) & (x != 0))
+        if low or any_of(np.isnan(x)) or any_of(x == INF):
             flushed = np.where(np.abs(x) < self.f.min_normal, np.abs(x), 0.0)
             return self.made(x, 0.0, 0.0, flushed, 0.0, None)
         return known(self, x)  # type: ignore[arg-type]
@@ -126,7 +127,7 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
             return value
         x = np.asarray(value, dtype=np.float64)
         off = np.where(np.isfinite(x), np.abs(x - self.f.round(x)), 0.0)
-        return self.made(x, 0.0, 0.0, off, 0.0, None) if np.any(off) else known(self, x)  # type: ignore[arg-type]
+        return self.made(x, 0.0, 0.0, off, 0.0, None) if any_of(off) else known(self, x)  # type: ignore[arg-type]
 
     def derived_number(self, value: float) -> Quantity:
         """Make a number that a kernel computes by three roundings at most."""
@@ -153,7 +154,7 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
         return made
 
     def neg(self, a: Cloud) -> Cloud:
-        if np.any(a.x == -INF):
+        if any_of(a.x == -INF):
             raise OracleError("a value that is infinite has no bound by slopes")
         made = a.like((-a.x, *a.parts[1:]), ("neg", a))
         if not a.is_known:
@@ -163,14 +164,14 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
     def mul(self, a: Cloud, b: Cloud) -> Cloud:
         power = any(one.is_known and is_power(one.x) for one in (a, b))
         lost = (self.tiny + self.lost) * self.chain(a) * self.chain(b)
-        if not np.all(self.chain(a) * self.chain(b) < self.f.max):
+        if not all_of(self.chain(a) * self.chain(b) < self.f.max):
             raise OracleError("a product that may overflow in some order has no bound by slopes")
         own = self.rounded(0.0 if power else 1.0, lost)
         rest = a.R * b.R
         slopes = [(2 * a.x, a)] if a is b else [(b.x, a), (a.x, b)]
         with np.errstate(invalid="ignore"):
             may_be_zero = [np.abs(one.x) - one.R - self.lost <= 0 for one in (a, b)]
-            if np.any((a.x * b.x == -INF) & (may_be_zero[0] | may_be_zero[1])):
+            if any_of((a.x * b.x == -INF) & (may_be_zero[0] | may_be_zero[1])):
                 raise OracleError("a product of infinity and what may be 0 has no bound by slopes")
             made = self.step(a.x * b.x, slopes, rest, lambda size: np.where(size > 0, own(size), 0.0))
         made.slack, made.absent = self.chain(a) * self.chain(b), either_absent(a, b)
@@ -182,7 +183,7 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
 
     def div(self, a: Cloud, b: Cloud) -> Cloud:
         least = np.abs(b.x) - b.R - self.lost
-        if np.any(least <= 0) or (self.claim.divide != "ieee" and not self._is_divisible(least, b)):
+        if any_of(least <= 0) or (self.claim.divide != "ieee" and not self._is_divisible(least, b)):
             raise OracleError("a divisor that may be 0 has no bound by slopes")
         x = a.x / b.x
         rest = b.R * (a.R + np.abs(x) * b.R) / (np.abs(b.x) * least)
@@ -192,7 +193,7 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
 
     def _is_divisible(self, least: Reals, b: Cloud) -> bool:
         end = 2.0 ** (self.f.bias - 2)
-        return bool(np.all(least > 1 / end) and np.all(b.size < end))
+        return bool(all_of(least > 1 / end) and all_of(b.size < end))
 
     # -- functions
 
@@ -205,11 +206,11 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
             if row.course == "step":
                 low, high = row.doubles(a.x - a.R), row.doubles(a.x + a.R)
                 return self.step(x, [], np.maximum(np.abs(high - x), np.abs(x - low)))
-            if self.lost and np.any(np.abs(a.x - row.start) - a.R < self.lost):
+            if self.lost and any_of(np.abs(a.x - row.start) - a.R < self.lost):
                 raise OracleError(f"{name} of a number that may be flushed has no bound by slopes")
             slope, curvature = SLOPES[name]
             model = self.claim.function(name)
-            if np.any(a.size > model.within):
+            if any_of(a.size > model.within):
                 raise OracleError(f"{name} has no model there")
             rest = curvature(a.x, a.R) * a.R * a.R / 2
             own = self.rounded(model.a0, model.absolute + model.a0 * self.tiny)
@@ -231,7 +232,7 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
         count = model.a0 + model.kappa * size + more
         eta = (self.f.min_normal if self.ftz else (model.a0 + FAR * model.kappa) * self.f.tiny) * np.exp(slack)
         x = np.exp(a.x)
-        if np.any(a.R > 1):
+        if any_of(a.R > 1):
             raise OracleError("an exponent that may err by more than 1 has no bound by slopes")
         rest = np.exp(finite + a.R) * a.R * a.R / 2
         own = np.where(a.x == -INF, 0.0, count * self.u * ROUNDINGS_256 * np.exp(finite + a.R) + 2 * eta)
@@ -267,7 +268,7 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
             raise OracleError("a power that is no constant has no bound by slopes")
         p = float(exponent.x)
         least, most = np.abs(base.x) - base.R, base.size
-        if (p != int(p) and np.any(base.x - base.R <= 0)) or (p < 2 and np.any(least <= 0)):
+        if (p != int(p) and any_of(base.x - base.R <= 0)) or (p < 2 and any_of(least <= 0)):
             raise OracleError("such a power of what may be 0 has no bound by slopes")
         far = np.where(p >= 2, most, np.maximum(least, 0.0))
         x = base.x**p
@@ -300,7 +301,7 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
 
     def nudged(self, a: Cloud, by: Reals) -> Cloud:
         """The same value, which may be off by so much more."""
-        return self.step(a.x, [(1.0, a)], by) if np.any(by) else a
+        return self.step(a.x, [(1.0, a)], by) if any_of(by) else a
 
     def shift(self, a: Cloud, axis: int = -1) -> Cloud:
         """It cancels, so that no error of it goes on; a kernel's own may differ as far as its claim and tube say."""
@@ -365,7 +366,7 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
         if narrow is None:
             return a
         form = FORMATS[narrow]
-        if np.any(np.where(np.isfinite(a.x), a.size, 0.0) > form.max):
+        if any_of(np.where(np.isfinite(a.x), a.size, 0.0) > form.max):
             raise OracleError("a value that may overflow has no bound by slopes")
         lift = 1.0 if a.terms is None else a.terms[1]
         made = self.step(a.x, [(1.0, a)], 0.0, lambda size: form.u * size + form.tiny * lift)

@@ -4,6 +4,7 @@ import numpy as np
 
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.groups import largest_of_blocks
+from kfuzz.oracle.masks import all_of, any_of
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.intervals import magnitude
 from kfuzz.oracle.systems.value import Quantity
@@ -23,7 +24,7 @@ def amax_of_groups(N: BandSystem, g: Quantity, signed: bool = False) -> Quantity
     else:
         most = np.abs(g.lo) if point and g.lo is g.hi else magnitude(g)
         least = most if point and g.lo is g.hi else _least_magnitude(g)
-    if not np.any(g.nan) and np.all(N.E.is_finite(most)):
+    if not any_of(g.nan) and all_of(N.E.is_finite(most)):
         hi = largest_of_blocks(most, g.blocks)
         lo = hi if least is most else largest_of_blocks(least, g.blocks)
         return N.value(lo, hi)

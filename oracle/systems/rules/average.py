@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.masks import any_of
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.ends import sum_pairwise
@@ -49,10 +50,10 @@ def average(N: BandSystem, e: Quantity, v: Quantity, names: tuple[str, str]) -> 
         must = must | np.asarray((weights.hi <= 0).all(axis=-1, keepdims=True), dtype=np.bool_)
         lo, hi = (
             (np.where(odd_e, 0.0, end) for end in (weights.lo, weights.hi))
-            if np.any(odd_e)
+            if any_of(odd_e)
             else (weights.lo, weights.hi)
         )
-        V = np.where(odd_v, 0.0, v.lo) if np.any(odd_v) else v.lo
+        V = np.where(odd_v, 0.0, v.lo) if any_of(odd_v) else v.lo
         middle = (lo + hi) / 2
         s = sum_pairwise(middle)
         has_weight = np.asarray(s > 0, dtype=np.bool_)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.masks import all_of, any_of
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.ends import Pair
 from kfuzz.oracle.systems.intervals import empty_where, is_zero, magnitude
@@ -23,7 +24,7 @@ def divide(N: BandSystem, a: Quantity, b: Quantity, k: float) -> Quantity:
         inverse = Quantity(N, lo, hi, b.nan)
         lo, hi, nan = exact_product(N, a, inverse)
         must = is_zero(a) & is_zero(b)
-        if np.any(must):
+        if any_of(must):
             lo, hi = empty_where(lo, hi, must)
     lost: Any = N.tiny if N.ftz else max(k, 1) * N.tiny  # a result is flushed only once
     if N.claim.divide != "ieee":
@@ -33,7 +34,7 @@ def divide(N: BandSystem, a: Quantity, b: Quantity, k: float) -> Quantity:
                 size = magnitude(a)
                 lost = lost * np.maximum(np.where(N.E.is_finite(size), size, 1.0), 1.0)
         leaves = may_leave_division(N, b) & (lo <= hi)
-        if np.any(leaves):
+        if any_of(leaves):
             why = Why.DIVIDED if b.terms is None else Why.DIVIDED_SUM
             rows = may_leave_division(N, b)
             N.note(Reason(why, about=N.claim.divide), rows)
@@ -72,7 +73,7 @@ def _inverse(N: BandSystem, b: Quantity) -> Pair:
     """[1 / hi, 1 / lo]; the inverse of a zero at the lower end of a nonnegative set is +inf."""
     one = N.E.convert(np.asarray(1.0))
     zero = (b.lo <= 0) & (b.hi >= 0)
-    if not np.any(zero) and np.all(N.E.is_finite(b.lo)) and np.all(N.E.is_finite(b.hi)):
+    if not any_of(zero) and all_of(N.E.is_finite(b.lo)) and all_of(N.E.is_finite(b.hi)):
         return (one / b.hi, one / b.lo) if N.E.eps else N.E.push_outward(one / b.hi, one / b.lo)
     safe_lo, safe_hi = (np.where((end == 0) | (np.abs(end) == INF), one, end) for end in (b.lo, b.hi))
     lo, hi = N.E.push_outward(one / safe_hi, one / safe_lo)
@@ -80,6 +81,6 @@ def _inverse(N: BandSystem, b: Quantity) -> Pair:
     positive = b.lo >= 0
     lo = np.where(zero, np.where(positive & (b.hi > 0), lo, np.where(positive, INF, -INF)), lo)
     hi = np.where(zero, INF, hi)
-    if np.any(negative := may_be_negative_zero(N, b)):
+    if any_of(negative := may_be_negative_zero(N, b)):
         lo = np.where(negative, -INF, lo)
     return empty_where(lo, hi, b.lo > b.hi)

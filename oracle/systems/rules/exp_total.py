@@ -6,6 +6,7 @@ import numpy as np
 
 from kfuzz.oracle import base_two, exp_sum
 from kfuzz.oracle.elements import F32
+from kfuzz.oracle.masks import any_of
 from kfuzz.oracle.rounding import NARROW_SUMS
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.room import SUM_ROUND
@@ -36,19 +37,19 @@ def exp_sum_of(N: BandSystem, e: Quantity, name: str, axis: int) -> Quantity | N
             index = tuple(place)
             balls = exp_sum.enclose_sum_by_balls(x[index], np.ones(x.shape[-1]), claim, True, 128)
             lo[(*index, 0)], hi[(*index, 0)] = balls.lo.lower(), balls.hi.upper()
-    elif np.any(plain):
+    elif any_of(plain):
         row = exp_sum.enclose_sums(x[plain], np.ones((1, x.shape[-1])), claim, first_exp=True)
         scale = SUM_ROUND
         lo[plain, 0], hi[plain, 0] = row.lo * (1 - scale), row.hi * (1 + scale)
     beyond = np.zeros(shape, dtype=np.bool_)
-    if claim.exp.base_two and np.any(plain):
+    if claim.exp.base_two and any_of(plain):
         beyond[plain, 0] = base_two.is_beyond(x[plain].max(axis=-1), x[plain], claim)
         for reason in base_two.reasons(beyond):
             N.note(replace(reason, count=0), beyond)
         lo, hi = np.where(beyond, -INF, lo), np.where(beyond, INF, hi)
     grown = N.E.exp_above(growth(N, name, x.shape[-1], 0, True).most)
     over = plain[..., None] & ~beyond & sum_may_overflow(N, e, lo, grown, name, axis, N.f)
-    if np.any(over):
+    if any_of(over):
         N.note(ORDER_DECIDES, over)
         lo, hi = np.where(over, -INF, lo), np.where(over, INF, hi)
     beyond = beyond | over

@@ -9,6 +9,7 @@ import numpy as np
 
 from kfuzz.oracle import base_two
 from kfuzz.oracle.elements import F64, Reals
+from kfuzz.oracle.masks import all_of, any_of
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.room import OPERATIONS_4, ROUNDINGS_16, ROUNDINGS_4096, ROUNDINGS_16384
 from kfuzz.oracle.systems.rules.shift import Terms
@@ -23,13 +24,13 @@ def exponential(N: BandSystem, a: Quantity) -> Quantity:
         return N.value(*_exp(N, a.lo, a.hi, a.lo, a.hi, 0.0, 1.0), a.nan, "exp", a)
     x, top = a.below
     claim = N.claim
-    is_direct = N.is_point(x) and not np.any(top.how[2])
+    is_direct = N.is_point(x) and not any_of(top.how[2])
     known_top = np.asarray(top.lo, dtype=np.float64)
     known_top = np.where(np.isfinite(known_top), known_top, 0.0)
     slop = top.how[2] + claim.shift_slack
     if is_direct and claim.exp.base_two:
         slop = slop + base_two.stray(known_top, claim)
-    exact = is_direct and not np.any(slop) and not claim.exp.base_two
+    exact = is_direct and not any_of(slop) and not claim.exp.base_two
     raised: Any
     with np.errstate(all="ignore"):
         if claim.shift == "zero":
@@ -90,7 +91,7 @@ def _open_below_nan(a: Quantity, top: Quantity, lo: Reals, hi: Reals) -> tuple[R
     """
     must = (a.lo > a.hi) | np.asarray((top.lo == -INF) & (top.hi == -INF), dtype=np.bool_)
     lo, hi, nan = np.where(must, INF, lo), np.where(must, -INF, hi), a.nan | must
-    if np.any(top.nan):
+    if any_of(top.nan):
         unknown = np.broadcast_to(top.nan, must.shape) & ~must
         lo, hi, nan = np.where(unknown, 0.0, lo), np.where(unknown, INF, hi), nan | unknown
     return lo, hi, nan
@@ -139,11 +140,11 @@ def _exp(
     eta = N.f.min_normal * ROUNDINGS_16384 if N.ftz else (model.a0 + most * model.kappa) * N.f.tiny
     is_nothing = np.asarray(hi == -INF, dtype=np.bool_)
     hi_held = np.maximum(hi, -most + slop)
-    if np.any(is_nothing):
+    if any_of(is_nothing):
         hi_held = np.where(is_nothing, hi, hi_held)
     below, above = N.E.function("exp", lo, hi_held)
     size = np.maximum(np.abs(argument_lo), np.abs(argument_hi)) + slop if model.kappa else np.zeros(())
-    size = size if np.all(is_finite := N.E.is_finite(size)) else np.where(is_finite, size, most)
+    size = size if all_of(is_finite := N.E.is_finite(size)) else np.where(is_finite, size, most)
     size = np.minimum(size, np.maximum(most, _longest(N)))
     g = (model.a0 + model.kappa * size) * N.u * ROUNDINGS_4096
     zero = np.asarray((argument_lo == 0) & (argument_hi == 0), dtype=np.bool_) if can_be_one else False
@@ -151,7 +152,7 @@ def _exp(
     is_far = (lo < -most - slop) | (argument_lo < -most - slop)
     below = _put(0.0, is_far, below)
     above = _put(0.0, is_nothing, above)
-    if np.any(zero):  # few are: 1, or e^-shift where nothing is subtracted
+    if any_of(zero):  # few are: 1, or e^-shift where nothing is subtracted
         at = np.broadcast_to(zero, below.shape)
         below[at], above[at] = N.E.function("exp", *(np.broadcast_to(end, at.shape)[at] for end in (lo, hi)))
     above = _put(INF, above > N.f.max, above)
@@ -162,7 +163,7 @@ def _exp(
 
 def _put(value: float, where: Reals, other: Reals) -> Reals:
     """Put a value in some places."""
-    return np.where(where, value, other) if np.any(where) else np.asarray(other)
+    return np.where(where, value, other) if any_of(where) else np.asarray(other)
 
 
 def _longest(N: BandSystem) -> float:

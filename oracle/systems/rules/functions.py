@@ -4,6 +4,7 @@ import numpy as np
 
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.functions import FUNCTIONS, FunctionOfOne
+from kfuzz.oracle.masks import any_of
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.ends import Pair
 from kfuzz.oracle.systems.intervals import empty_where, round_overflow, widen_by_underflow, widen_relative
@@ -50,7 +51,7 @@ def _with_errors(N: BandSystem, row: FunctionOfOne, lo: Reals, hi: Reals) -> Pai
 def _open_beyond(N: BandSystem, row: FunctionOfOne, a: Quantity, lo: Reals, hi: Reals) -> Pair:
     """Allow any number where the model says nothing of the argument."""
     within = N.claim.function(row.name).within
-    if within == INF or not np.any(is_beyond := ((a.hi > within) | (a.lo < -within)) & (a.lo <= a.hi)):
+    if within == INF or not any_of(is_beyond := ((a.hi > within) | (a.lo < -within)) & (a.lo <= a.hi)):
         return lo, hi
     N.note(Reason(Why.BEYOND_MODEL, about=f"{row.name} beyond {within:.4g}"), is_beyond)
     return np.where(is_beyond, -INF, lo), np.where(is_beyond, INF, hi)
@@ -61,7 +62,7 @@ def _wave(N: BandSystem, row: FunctionOfOne, a: Quantity) -> Quantity:
     is_infinite = (np.abs(a.lo) == INF) & (a.lo == a.hi)
     may_be = ((a.lo == -INF) | (a.hi == INF)) & (a.lo <= a.hi)
     made = _over(N, row, a)
-    if np.any(may_be):
+    if any_of(may_be):
         lo, hi = empty_where(made.lo, made.hi, is_infinite)
         return N.value(lo, hi, a.nan | may_be, row.name, a)
     return made
@@ -70,7 +71,7 @@ def _wave(N: BandSystem, row: FunctionOfOne, a: Quantity) -> Quantity:
 def _above_start(N: BandSystem, row: FunctionOfOne, a: Quantity) -> Quantity:
     """A function that is NaN below the start of its domain."""
     crosses = (a.lo < 0) & (a.hi >= 0)  # such as a denormal that may be read as -0
-    if row.name == "rsqrt" and np.any(negative := may_be_negative_zero(N, a) | crosses):  # 1 / sqrt(-0) is -inf
+    if row.name == "rsqrt" and any_of(negative := may_be_negative_zero(N, a) | crosses):  # 1 / sqrt(-0) is -inf
         made = _inside_domain(N, row, Quantity(N, a.lo + 0.0, a.hi + 0.0, a.nan))
         return N.value(np.where(negative, -INF, made.lo), np.where(negative, INF, made.hi), made.nan, row.name, a)
     made = _inside_domain(N, row, a)
@@ -80,7 +81,7 @@ def _above_start(N: BandSystem, row: FunctionOfOne, a: Quantity) -> Quantity:
 
 def _inside_domain(N: BandSystem, row: FunctionOfOne, a: Quantity) -> Quantity:
     below = (a.lo < row.start) & (a.lo <= a.hi)
-    if not np.any(below):
+    if not any_of(below):
         return _over(N, row, a)
     start, must = N.E.convert(np.asarray(row.start)), a.hi < row.start
     lo, hi = np.where(below, np.where(must, INF, start), a.lo), np.where(must, -INF, a.hi)

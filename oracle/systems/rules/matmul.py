@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from kfuzz.oracle.elements import FORMATS, TF32, Reals
+from kfuzz.oracle.masks import all_of, any_of
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.room import BALL_POINT, NO_OVERFLOW, OPERATIONS_4096, ROUNDINGS_16384
 from kfuzz.oracle.systems.rules.growth import Growth, accumulator, growth, is_mma, mma_sizes
@@ -26,7 +27,7 @@ def operand(N: BandSystem, a: Quantity) -> Quantity:
     form = FORMATS[N.claim.operand]
     if form.p >= N.f.p:
         return a
-    if N.is_point(a) and a.lo.dtype != object and np.all(form.round(a.lo) == a.lo):
+    if N.is_point(a) and a.lo.dtype != object and all_of(form.round(a.lo) == a.lo):
         return a
     with np.errstate(all="ignore"):
         lo, hi = N.E.round_ends(a.lo, a.hi, form)
@@ -50,7 +51,7 @@ def matmul(N: BandSystem, a: Quantity, b: Quantity, name: str, starts: Sequence[
     terms = present_terms(N, a, name)
     grown = growth(N, name, terms, products=1, has_exps=e.terms is not None, starts=len(starts))
     odd_a, odd_b = odd_elements(N, a), odd_elements(N, b)
-    any_odd = np.any(odd_a) or np.any(odd_b)
+    any_odd = any_of(odd_a) or any_of(odd_b)
     ca, ra = _centre(N, a, odd_a)
     cb, rb = _centre(N, b, odd_b)
     with np.errstate(all="ignore"):
@@ -133,8 +134,8 @@ def _flushed_products(N: BandSystem, A: Reals, B: Reals) -> Reals:
 def _centre(N: BandSystem, a: Quantity, odd: Reals) -> tuple[Reals, Reals | None]:
     """The middle and the radius, which is None for points. Elements that are not finite count as 0."""
     if N.is_point(a):
-        return np.where(odd, 0.0, a.lo) if np.any(odd) else a.lo, None
-    lo, hi = (np.where(odd, 0.0, end) for end in (a.lo, a.hi)) if np.any(odd) else (a.lo, a.hi)
+        return np.where(odd, 0.0, a.lo) if any_of(odd) else a.lo, None
+    lo, hi = (np.where(odd, 0.0, end) for end in (a.lo, a.hi)) if any_of(odd) else (a.lo, a.hi)
     middle = (lo + hi) / 2
     return middle, np.maximum(hi - middle, middle - lo) * (1 + 4 * float(N.E.eps or BALL_POINT))
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.masks import any_of
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.ends import SUM_DEPTH, sum_pairwise
 from kfuzz.oracle.systems.room import BALL_SUM, OPERATIONS_128, OPERATIONS_4096
@@ -39,7 +40,7 @@ def moments_of(N: BandSystem, x: Quantity) -> Moments:
     """
     finite = np.asarray(N.E.is_finite(x.lo) & N.E.is_finite(x.hi) & ~np.asarray(x.nan), dtype=np.bool_)
     odd = np.asarray(~finite.all(axis=-1, keepdims=True))
-    lo, hi = (np.where(odd, 0.0, end) for end in (x.lo, x.hi)) if np.any(odd) else (x.lo, x.hi)
+    lo, hi = (np.where(odd, 0.0, end) for end in (x.lo, x.hi)) if any_of(odd) else (x.lo, x.hi)
     points = lo if N.is_point(x) else (lo + hi) / 2
     middle, wrong, least, most = moments_of_points(N, points)
     spread = np.abs(points - middle).max(axis=-1, keepdims=True, initial=0.0) + wrong

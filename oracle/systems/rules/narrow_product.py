@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kfuzz.oracle.elements import F32, I32, Reals
+from kfuzz.oracle.masks import all_of, any_of
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.room import OPERATIONS_128, OPERATIONS_4096, ROUNDINGS_16
 from kfuzz.oracle.systems.value import Quantity
@@ -32,7 +33,7 @@ def sum_integers(N: BandSystem, a: Quantity, b: Quantity) -> Quantity:
     x, y = (np.asarray(v.lo, dtype=np.float64) for v in (a, b))
     with np.errstate(all="ignore"):
         exact, size = x @ y, np.abs(x) @ np.abs(y)  # below 2^53 every partial sum is exact
-    is_integer = known and bool(np.all(x == np.rint(x)) and np.all(y == np.rint(y)))
+    is_integer = known and bool(all_of(x == np.rint(x)) and all_of(y == np.rint(y)))
     if not is_integer:
         every = np.ones(exact.shape, dtype=np.bool_)
         N.note(Reason(Why.UNKNOWN, about="sums in 32-bit integers of numbers that may not be integers"), every)
@@ -75,7 +76,7 @@ def sum_cut_products(N: BandSystem, a: Quantity, b: Quantity, adder: Adder, name
         total = _promote(total, part) if segment < terms else part
     lost = np.any(odd[0], axis=-1)[..., None] | np.any(odd[1], axis=-2)[..., None, :]
     lo, hi = np.where(lost, -INF, total.lo), np.where(lost, INF, total.hi)
-    if np.any(lost):
+    if any_of(lost):
         N.note(Reason(Why.NO_RULE), lost)
     made = N.value(N.E.convert(lo), N.E.convert(hi), lost, "matmul", a, b)
     made.name = name

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from kfuzz.oracle.elements import Element, Reals
+from kfuzz.oracle.masks import any_of
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.rules.growth import Growth
 from kfuzz.oracle.systems.value import Quantity
@@ -28,7 +29,7 @@ def open_where(
     """Make a set, opened to everything where no rule applies; `where` may be smaller than the set."""
     where = np.broadcast_to(where, np.broadcast_shapes(np.shape(where), lo.shape))
     where = np.asarray(where, dtype=np.bool_) & ~np.asarray(lo > hi, dtype=np.bool_)
-    if np.any(where):
+    if any_of(where):
         N.note(reason, where)
         lo, hi = np.where(where, -INF, lo), np.where(where, INF, hi)
         nan = np.asarray(nan) | where
@@ -37,7 +38,7 @@ def open_where(
 
 def any_along(mask: Reals, shape: tuple[int, ...], axis: int) -> Reals:
     """Whether any element along an axis is true; the axis stays, with one element."""
-    if not np.any(mask):
+    if not any_of(mask):
         return np.zeros((), dtype=np.bool_)
     return np.asarray(np.broadcast_to(mask, shape).any(axis=axis, keepdims=True))
 

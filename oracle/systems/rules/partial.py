@@ -3,6 +3,7 @@
 import numpy as np
 
 from kfuzz.oracle.elements import Element, Reals
+from kfuzz.oracle.masks import all_of
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.ends import sum_pairwise
 from kfuzz.oracle.systems.room import NO_OVERFLOW_OF_WEIGHTS
@@ -33,7 +34,7 @@ def products_may_overflow(N: BandSystem, weights: Reals, size: Reals, growth: Re
     """Where a partial sum of weights times sizes, each a term of its own, may overflow."""
     most = held.max * NO_OVERFLOW_OF_WEIGHTS
     with np.errstate(all="ignore"):
-        if np.all(np.max(weights, initial=0.0) * np.max(sum_pairwise(size, -2), initial=0.0) * growth < most):
+        if all_of(np.max(weights, initial=0.0) * np.max(sum_pairwise(size, -2), initial=0.0) * growth < most):
             return np.zeros((), dtype=np.bool_)  # as nearly always, and much faster than the product of matrices
         return np.asarray(~(weights @ size * growth < most), dtype=np.bool_)
 
@@ -48,7 +49,7 @@ def sum_may_overflow(
     most = min(held.max, N.f.max) * NO_OVERFLOW_OF_WEIGHTS
     high = scale_of(N, e)[1]
     with np.errstate(all="ignore"):
-        if np.all(np.max(e.hi, initial=1.0) * e.shape[axis] * growth * np.asarray(high) < most):
+        if all_of(np.max(e.hi, initial=1.0) * e.shape[axis] * growth * np.asarray(high) < most):
             return np.zeros((), dtype=np.bool_)
         partial = sum_pairwise(largest_weights(N, e, name), axis) * growth
         return np.asarray(~(partial < most), dtype=np.bool_) & ~sum_must_overflow(N, e, least)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.masks import any_of
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.rules.opening import any_along
 from kfuzz.oracle.systems.value import Quantity
@@ -34,13 +35,13 @@ def places_of_maximum(N: BandSystem, a: Quantity, names: Reals | None) -> Quanti
     right = np.broadcast_to(np.asarray(a.hi >= top, dtype=np.bool_), a.shape) & (named >= 0)
     if N.special.ties != "any":
         right = right & _is_before_its_equals(a, named, N.special.ties == "last")
-    if N.special.nan == "propagate" and np.any(must := np.asarray(a.lo > a.hi, dtype=np.bool_) & (named >= 0)):
+    if N.special.nan == "propagate" and any_of(must := np.asarray(a.lo > a.hi, dtype=np.bool_) & (named >= 0)):
         is_lost = any_along(must, a.shape, -1)
         right, nan = np.where(is_lost, must, right), nan & ~is_lost
     far = np.where(right, named, named.max(initial=0) + 1)
     lo = np.asarray(far.min(axis=-1, keepdims=True), dtype=np.float64)
     hi = np.asarray(np.where(right, named, -1).max(axis=-1, keepdims=True), dtype=np.float64)
-    if np.any(nan):
+    if any_of(nan):
         lo, hi = np.where(nan, -np.inf, lo), np.where(nan, np.inf, hi)
     return N.value(N.E.convert(lo), N.E.convert(hi), nan, "places", PlaceSet(right, named), a)
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.masks import any_of
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.ends import Pair
 from kfuzz.oracle.systems.intervals import empty_where, least_of, most_of, round_overflow, widen_by_underflow
@@ -24,7 +25,7 @@ def power(N: BandSystem, a: Quantity, b: Quantity) -> Quantity:
         lo, hi = _of_nonnegative(N, a.lo, a.hi, b)
         is_below = (a.lo < 0) & (a.lo <= a.hi)
         nan = (a.nan & ~(is_whole & (exponent == 0))) | b.nan
-        if np.any(is_below):
+        if any_of(is_below):
             lo, hi = _with_negative(N, a, b, (lo, hi), is_whole, exponent)
             nan = nan | (is_below & ~is_whole)
         may_be_one = b.nan & (a.lo <= 1) & (a.hi >= 1)  # 1^NaN is 1
@@ -74,7 +75,7 @@ def _with_errors(N: BandSystem, lo: Reals, hi: Reals, is_whole: Reals, exponent:
     g = np.minimum(k * N.u * ROUNDINGS_256, 1.0)
     lo, hi = lo - np.abs(lo) * g, hi + np.abs(hi) * g
     lo, hi = widen_by_underflow(lo, hi, np.where(is_inverse, 2 / N.f.max, k * N.tiny) + model.absolute)
-    if np.any(is_inverse):  # x^n may be denormal before it is inverted
+    if any_of(is_inverse):  # x^n may be denormal before it is inverted
         lost = np.where(is_inverse, k * N.tiny, 0.0)
         below, above = (
             np.where(lost * np.abs(end) < 0.5, end * (1 + 2 * lost * np.abs(end)), np.sign(end) * INF)

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.masks import all_of, any_of
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.exact import either_absent
 from kfuzz.oracle.systems.intervals import (
@@ -36,7 +37,7 @@ def multiply(N: BandSystem, a: Quantity, b: Quantity) -> Quantity:
     if len(chain) > 2:
         return _in_any_order(N, made, chain)
     after_sum = lost_in_sums(N, a, b)
-    if np.any(after_sum):
+    if any_of(after_sum):
         made.parts = (*map(np.asarray, widen_by_underflow(made.lo, made.hi, after_sum)), made.nan)
     made.slack = most_of([size_or_1(N, v) for v in (a, b)])
     return made
@@ -46,7 +47,7 @@ def size_or_1(N: BandSystem, a: Quantity) -> Reals:
     """What a factor multiplies an earlier loss by; an infinity multiplies none that matters."""
     size = np.maximum(magnitude(a), 1.0)
     is_finite = N.E.is_finite(size)
-    return size if np.all(is_finite) else np.where(np.asarray(is_finite, dtype=np.bool_), size, 1.0)
+    return size if all_of(is_finite) else np.where(np.asarray(is_finite, dtype=np.bool_), size, 1.0)
 
 
 def lost_in_sums(N: BandSystem, *values: Quantity) -> Reals | float:
@@ -68,14 +69,14 @@ def exact_product(N: BandSystem, a: Quantity, b: Quantity) -> tuple[Reals, Reals
 def _product_of_sets(N: BandSystem, a: Quantity, b: Quantity) -> tuple[Reals, Reals, Reals]:
     with np.errstate(all="ignore"):
         nan = a.nan | b.nan
-        if a is b and not np.any(a.nan):
+        if a is b and not any_of(a.nan):
             return *square(a.lo, a.hi), nan
         if a.lo.size and b.lo.size and a.lo.min() >= 0 and b.lo.min() >= 0:
             lo, hi = a.lo * b.lo, a.hi * b.hi
-            if np.all(N.E.is_finite(hi)) and np.all(N.E.is_finite(lo)):
+            if all_of(N.E.is_finite(hi)) and all_of(N.E.is_finite(lo)):
                 return lo, hi, nan
         ends = corners(a, b, N.is_point(a), N.is_point(b))
-        if all(np.all(N.E.is_finite(end)) for end in ends):
+        if all(all_of(N.E.is_finite(end)) for end in ends):
             return least_of(ends), most_of(ends), nan
         zero_a, zero_b = (a.lo <= 0) & (a.hi >= 0), (b.lo <= 0) & (b.hi >= 0)
         inf_a, inf_b = (np.abs(a.lo) == INF) | (np.abs(a.hi) == INF), (np.abs(b.lo) == INF) | (np.abs(b.hi) == INF)
@@ -92,7 +93,7 @@ def _in_any_order(N: BandSystem, made: Quantity, chain: list[Quantity]) -> Quant
         sizes = [np.maximum(magnitude(v), 1.0) for v in chain]
         sums = [v.slack for v in chain if np.ndim(v.slack) and v.name]
         most = most_of(sizes) if len(chain) == 3 and not sums else product_of([*sizes, *sums])
-        if not np.all(N.E.is_finite(most)):  # a partial product with an infinity does not underflow
+        if not all_of(N.E.is_finite(most)):  # a partial product with an infinity does not underflow
             most = np.where(N.E.is_finite(most), most, 1.0)
         lo, hi = widen_by_underflow(made.lo, made.hi, N.tiny * most)
         nan = made.nan

@@ -8,6 +8,7 @@ import numpy as np
 from kfuzz.oracle.elements import F32, F64, FORMATS, Element, Reals
 from kfuzz.oracle.grid import WHOLE, Grid, grid_of
 from kfuzz.oracle.groups import spread
+from kfuzz.oracle.masks import all_of, any_of
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, QUOTIENT_ROUNDINGS
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.ends import Pair
@@ -41,7 +42,7 @@ def amax_of(s: Quantity) -> tuple[Quantity, float] | None:
 def divides_exactly(N: BandSystem, s: Quantity) -> Reals:
     """N4: the groups in which t is exact: the scale is known, a power of two, and no other number was rounded to it."""
     known = np.asarray(s.lo == s.hi, dtype=np.bool_)
-    if N.claim.divide not in ("ieee", "reciprocal") or not np.any(known):
+    if N.claim.divide not in ("ieee", "reciprocal") or not any_of(known):
         return np.zeros(s.shape, dtype=np.bool_)
     number = np.where(known, np.asarray(s.lo, dtype=np.float64), 0.0)
     edge = 2.0**-F32.least
@@ -69,7 +70,7 @@ def quantize(N: BandSystem, g: Quantity, s: Quantity, name: str, zero: Quantity 
     ends = (np.asarray(s.lo > 0, dtype=np.bool_), np.asarray(s.hi < INF, dtype=np.bool_))
     usable = ends[0] & ends[1] & np.asarray(s.lo <= s.hi, dtype=np.bool_)
     lo, hi = _quotients(N, g, s, usable)
-    if not np.all(usable):
+    if not all_of(usable):
         at = np.broadcast_to(spread(usable, g.blocks, g.shape), g.shape)
         lo, hi = np.where(at, lo, 0.0), np.where(at, hi, 0.0)
     if (held := N.claim.narrow_format(QUOTIENT)) is not None:  # R9, at the quotient's own scale
@@ -80,7 +81,7 @@ def quantize(N: BandSystem, g: Quantity, s: Quantity, name: str, zero: Quantity 
         lo, hi = _add_zero(N, lo, hi, zero_at)
     low, high, open_ = round_ends(grid, lo, hi, N)
     shares = shares_of(grid, lo, hi) if N.claim.quantize.round == "stochastic" else None
-    if not np.all(usable):
+    if not all_of(usable):
         low, high, lost = _without_scale(grid, g, s, usable, low, high)
         open_ = open_ | lost
     low, high, nan = _with_nans(N, grid, g, low, high, open_)
@@ -116,7 +117,7 @@ def spread_over(N: BandSystem, s: Quantity, g: Quantity) -> Quantity:
     """The value of its group at each element."""
     lo = spread(np.broadcast_to(s.lo, s.shape), g.blocks, g.shape)
     hi = lo if s.lo is s.hi else spread(np.broadcast_to(s.hi, s.shape), g.blocks, g.shape)
-    made = N.value(lo, hi, spread(np.broadcast_to(s.nan, s.shape), g.blocks, g.shape) if np.any(s.nan) else False)
+    made = N.value(lo, hi, spread(np.broadcast_to(s.nan, s.shape), g.blocks, g.shape) if any_of(s.nan) else False)
     made.is_point = s.is_point
     return made
 
@@ -124,13 +125,13 @@ def spread_over(N: BandSystem, s: Quantity, g: Quantity) -> Quantity:
 def _quotients(N: BandSystem, g: Quantity, s: Quantity, usable: Reals) -> Pair:
     """The set of t = x / s as float64 ends, N2 with its roundings, N4 without."""
     low, high = (np.broadcast_to(end, s.shape) for end in (s.lo, s.hi))
-    if not np.all(usable):
+    if not all_of(usable):
         low, high = np.where(usable, low, 1.0), np.where(usable, high, 1.0)
-    is_known = s.lo is s.hi or bool(np.all(low == high))
+    is_known = s.lo is s.hi or all_of(low == high)
     whole = divides_exactly(N, s) & usable
     k = roundings(N, s)
     with np.errstate(all="ignore"):
-        if k <= 2 and is_known and not np.all(whole | ~usable):
+        if k <= 2 and is_known and not all_of(whole | ~usable):
             return _as_doubles(N, *_rounded_quotients(N, g, low, k))
         low = spread(low, g.blocks, g.shape)
         high = low if is_known else spread(high, g.blocks, g.shape)
@@ -140,11 +141,11 @@ def _quotients(N: BandSystem, g: Quantity, s: Quantity, usable: Reals) -> Pair:
         else:
             lo = g.lo / np.where(g.lo >= 0, high, low)
             hi = g.hi / np.where(g.hi >= 0, low, high)
-        if np.all(whole | ~usable) and is_known:
+        if all_of(whole | ~usable) and is_known:
             return _as_doubles(N, lo, hi)
         wide = N.widen(lo, hi, False, k, 4 * N.tiny)  # no grid shows what underflow costs
         below, above = _as_doubles(N, wide.lo, wide.hi)
-        if np.any(whole):
+        if any_of(whole):
             at = np.broadcast_to(spread(whole, g.blocks, g.shape), g.shape)
             exact = _as_doubles(N, lo, hi)
             below, above = np.where(at, exact[0], below), np.where(at, exact[1], above)
@@ -165,7 +166,7 @@ def _rounded_quotients(N: BandSystem, g: Quantity, s: Reals, k: int) -> Pair:
         exact = (N.f.round(near) == near) & (
             near * np.asarray(at, dtype=np.float64) == np.asarray(g.lo, dtype=np.float64)
         )
-        if N.f is F32 and np.any(exact):
+        if N.f is F32 and any_of(exact):
             below, above = (np.where(exact, N.E.convert(near), end) for end in (below, above))
     below, above = N.E.hull(below, above, N.f)
     if k > 1:
@@ -207,7 +208,7 @@ def round_ends(grid: Grid, lo: Reals, hi: Reals, N: BandSystem) -> tuple[Reals, 
     low, high = grid.numbers[first], grid.numbers[last]
     nothing = np.zeros((), dtype=np.bool_)
     ends = np.array([lo.min(), hi.max()]) if hi.size else np.zeros(2)
-    if not np.any(grid.is_beyond(ends, down) | grid.is_beyond(ends, up)):
+    if not any_of(grid.is_beyond(ends, down) | grid.is_beyond(ends, up)):
         return low, high, nothing
     return _beyond(grid, lo, hi, N, low, high)
 
@@ -252,14 +253,14 @@ def _with_nans(
 ) -> tuple[Reals, Reals, Reals]:
     """N9: an element that is NaN has a code of NaN, where the claim says so and the type has one."""
     nan = np.asarray(open_)
-    if np.any(g.nan):
+    if any_of(g.nan):
         is_nan = np.broadcast_to(g.nan, low.shape)
         must = is_nan & ~open_
         if N.claim.quantize.nan is None or grid.element.nan is None:
             open_, must = open_ | is_nan, must & False
         low, high = empty_where(low, high, must)
         nan = open_ | must
-    if np.any(open_):
+    if any_of(open_):
         low, high = np.where(open_, -INF, low), np.where(open_, INF, high)
     return low, high, nan
 

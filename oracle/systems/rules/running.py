@@ -3,6 +3,7 @@
 import numpy as np
 
 from kfuzz.oracle.elements import F32, Reals
+from kfuzz.oracle.masks import any_of
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.room import NO_OVERFLOW, OPERATIONS_4096
 from kfuzz.oracle.systems.rules.growth import accumulator, growth
@@ -22,7 +23,7 @@ def running_sum(N: BandSystem, a: Quantity, name: str, exclusive: bool) -> Quant
         per_term = np.where(place > 0, np.expm1(grown.most) * OPERATIONS_4096, 0.0)
     odd = np.logical_or.accumulate(odd_elements(N, a), axis=-1)
     with np.errstate(all="ignore"):
-        lo, hi = (np.where(odd, 0.0, end) for end in (a.lo, a.hi)) if np.any(odd) else (a.lo, a.hi)
+        lo, hi = (np.where(odd, 0.0, end) for end in (a.lo, a.hi)) if any_of(odd) else (a.lo, a.hi)
         size = N.E.running_sums(*(2 * (np.maximum(np.abs(lo), np.abs(hi)),)))[1]
         below, above = N.E.running_sums(lo, hi)
         radius = size * per_term + (grown.lost)

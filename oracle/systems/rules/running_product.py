@@ -6,6 +6,7 @@ However the factors are grouped, n of them are n - 1 multiplications, and each m
 import numpy as np
 
 from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.masks import any_of
 from kfuzz.oracle.rounding import NARROW_SUMS
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.intervals import is_infinite, is_zero, magnitude, round_overflow, widen_by_underflow
@@ -80,7 +81,7 @@ def _special(
 ) -> tuple[Reals, Reals, Reals, Reals]:
     """NaN stays, an infinity with an exact 0 is NaN; with numbers it is infinite, if these cannot vanish before it."""
     nan = np.zeros(lo.shape, dtype=np.bool_)
-    if not np.any(odd):
+    if not any_of(odd):
         return lo, hi, nan, nan
 
     def so_far(mask: Reals) -> Reals:

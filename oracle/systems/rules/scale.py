@@ -8,6 +8,7 @@ import numpy as np
 
 from kfuzz.oracle.elements import F32, F64, Element, Reals
 from kfuzz.oracle.grid import grid_of
+from kfuzz.oracle.masks import all_of, any_of
 from kfuzz.oracle.rounding import QUOTIENT_ROUNDINGS
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.ends import Pair
@@ -36,17 +37,17 @@ def scale_of_groups(
     known = np.asarray(amax.lo <= amax.hi, dtype=np.bool_) & np.asarray(amax.hi < INF, dtype=np.bool_)
     negative = known & np.asarray(amax.lo < 0, dtype=np.bool_)
     known &= ~negative
-    size = N.value(np.where(known, amax.lo, 1.0), np.where(known, amax.hi, 1.0)) if not np.all(known) else amax
+    size = N.value(np.where(known, amax.lo, 1.0), np.where(known, amax.hi, 1.0)) if not all_of(known) else amax
     is_zero = np.asarray(size.hi == 0, dtype=np.bool_)
     floored = greater_of(N, size, N.number(least))
     made = _by_form(N, floored, grid.largest, stored)
     made = greater_of(N, made, N.number(least_scale))
     lo, hi = (np.broadcast_to(end, amax.shape) for end in (made.lo, made.hi))
-    if np.any(is_zero):
+    if any_of(is_zero):
         lo, hi = _of_zeros(N, is_zero, lo, hi, stored)
-    if not np.all(known):
+    if not all_of(known):
         lo, hi = np.where(known, lo, amax.lo), np.where(known, hi, amax.hi)
-    if np.any(negative):
+    if any_of(negative):
         N.note(Reason(Why.NEGATIVE_AMAX), negative)
         lo, hi = np.where(negative, -INF, lo), np.where(negative, INF, hi)
     value = N.value(lo, hi, amax.nan | negative, "scaled", amax, grid.largest)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.masks import any_of
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.intervals import reduced_shape
 from kfuzz.oracle.systems.rules.opening import any_along
@@ -19,7 +20,7 @@ def max_along(N: BandSystem, a: Quantity, axis: int = -1) -> Quantity:
         return N.value(nothing, nothing)
     nan = any_along(a.nan, a.shape, axis)
     lo, hi = np.maximum.reduce(a.lo, axis=axis, keepdims=True), np.maximum.reduce(a.hi, axis=axis, keepdims=True)
-    if np.any(nan):
+    if any_of(nan):
         must = any_along(a.lo > a.hi, a.shape, axis)
         end = INF if N.special.nan == "propagate" else -INF  # NaN alone, or any number
         lo, hi = np.where(must, end, lo), np.where(must, -end, hi)
@@ -35,7 +36,7 @@ def greater_of(N: BandSystem, a: Operand, b: Operand) -> Quantity:
     lo = np.maximum(a.lo, b.lo)
     hi = lo if a.lo is a.hi and b.lo is b.hi else np.maximum(a.hi, b.hi)
     nan = a.nan | b.nan
-    if not np.any(nan):
+    if not any_of(nan):
         return N.value(lo, hi)
     if N.special.nan == "propagate":
         must = (a.lo > a.hi) | (b.lo > b.hi)
@@ -69,7 +70,7 @@ def join_along(N: BandSystem, values: Sequence[Quantity], axis: int = -1) -> Qua
 
     lo = joined(lambda one: one.lo)
     hi = lo if all(one.lo is one.hi for one in values) else joined(lambda one: one.hi)
-    nan = joined(lambda one: one.nan) if any(np.any(one.nan) for one in values) else False
+    nan = joined(lambda one: one.nan) if any(any_of(one.nan) for one in values) else False
     made = N.value(lo, hi, nan, "join", *values)
     made.is_point = all(N.is_point(one) for one in values)
     return made

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.masks import any_of
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.rules.opening import any_along
 from kfuzz.oracle.systems.value import Quantity
@@ -45,14 +46,14 @@ def shift(N: BandSystem, a: Quantity, axis: int = -1) -> Quantity:
             off = np.maximum(highest - top, top - lowest)
             slop = np.where(N.E.is_finite(off), off, np.where(np.asarray(np.abs(top) == INF, dtype=np.bool_), 0.0, INF))
     empty = np.asarray(top == -INF, dtype=np.bool_) & ~nan
-    if np.any(empty):
+    if any_of(empty):
         N.masked.append(empty)
-    if N.special.all_neg_inf == "zero" and np.any(empty):
+    if N.special.all_neg_inf == "zero" and any_of(empty):
         top = np.where(empty, N.E.convert(np.zeros(())), top)
     if N.is_silent:  # a reference does not say what is right where there is nothing
         nan = nan | empty
     made = N.value(top, top, nan, "shift", a, slop, axis)
-    if np.any(nan):
+    if any_of(nan):
         made.parts = (np.where(nan, -INF, top), np.where(nan, INF, top), nan)
     return made
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.masks import all_of
 from kfuzz.oracle.rounding import NARROW_SUMS
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.ends import Pair, sum_pairwise
@@ -92,7 +93,7 @@ def apply_special(
     `any_term` says, for each sum, whether any of its terms passes a test.
     """
     nan = any_term(lambda a: a.nan)
-    if np.all(N.E.is_finite(lo)) and np.all(N.E.is_finite(hi)):
+    if all_of(N.E.is_finite(lo)) and all_of(N.E.is_finite(hi)):
         return lo, hi, nan
     may_rise, may_fall = (
         any_term(lambda a: (a.hi == INF) & (a.lo <= a.hi)),

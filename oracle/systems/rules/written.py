@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kfuzz.oracle.masks import all_of
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.value import Quantity
 
@@ -21,7 +22,7 @@ def written(N: BandSystem, a: Quantity) -> Quantity:
         got = N.E.convert(answer.reshape(a.shape))
         inside = np.asarray((got >= stored.lo) & (got <= stored.hi), dtype=np.bool_)
         inside &= np.asarray(N.E.is_finite(got), dtype=np.bool_) & np.asarray(stored.hi < INF, dtype=np.bool_)
-        if np.all(inside):
+        if all_of(inside):
             made = N.value(got, got, False, "written", a)
         else:
             lo, hi = np.where(inside, got, -INF), np.where(inside, got, INF)
