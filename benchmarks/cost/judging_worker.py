@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kfuzz.memory import keep_freed_memory
 from kfuzz.oracle import judge
 
 
@@ -26,6 +27,7 @@ def answer(folder: Path) -> str:
 
 def main() -> None:
     """Answer until the input ends."""
+    keep_freed_memory()  # as the workers of a campaign do
     for line in sys.stdin:
         try:
             print(answer(Path(line.rstrip("\n"))), flush=True)

@@ -4,6 +4,7 @@ Knows no arithmetic: every operator asks the value's own system.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Literal, Protocol, Union
 
 import numpy as np
@@ -35,17 +36,28 @@ class Quantity:
     `number`: the number of the step that made it; 0 for a view of another value's elements.
     """
 
-    __slots__ = ("N", "absent", "below", "blocks", "how", "is_point", "name", "number", "parts", "slack", "terms")
+    __slots__ = ("N", "_slack", "absent", "below", "blocks", "how", "is_point", "name", "number", "parts", "terms")
     __array_ufunc__ = None  # an array on the left leaves the operation to us
 
     def __init__(self, N: "System", *parts: Reals, how: tuple[Any, ...] = ()) -> None:
         self.N, self.parts, self.how, self.name, self.number = N, parts, how, "", 0
-        self.slack: Any = 1.0
+        self._slack: Any = 1.0
         self.below: Any = None
         self.terms: Any = None
         self.blocks: BlockSize = (1, 1)
         self.absent: Reals | None = None
         self.is_point = len(parts) > 1 and parts[0] is parts[1]
+
+    @property
+    def slack(self) -> Any:  # noqa: ANN401  an array, or a number
+        """What a loss to underflow may be multiplied by; a function that was set is called, once it is asked for."""
+        if callable(self._slack):
+            self._slack = self._slack()
+        return self._slack
+
+    @slack.setter
+    def slack(self, made: Any) -> None:  # noqa: ANN401  an array, a number, or a function that makes one
+        self._slack = made
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -104,8 +116,11 @@ class Quantity:
         made = self.like(list(map(move, parts)), (how, self))
         if self.absent is not None:
             made.absent = move(np.broadcast_to(self.absent, self.shape))
-        made.slack = move(np.broadcast_to(self.slack, self.shape)) if np.ndim(self.slack) else self.slack
+        made.slack = partial(self._move_slack, move)
         return made
+
+    def _move_slack(self, move: Callable[[Reals], Reals]) -> Any:  # noqa: ANN401  an array, or a number
+        return move(np.broadcast_to(self.slack, self.shape)) if np.ndim(self.slack) else self.slack
 
     @property
     def distinct_parts(self) -> tuple[Reals, ...]:

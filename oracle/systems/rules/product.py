@@ -39,7 +39,7 @@ def multiply(N: BandSystem, a: Quantity, b: Quantity) -> Quantity:
     after_sum = lost_in_sums(N, a, b)
     if any_of(after_sum):
         made.parts = (*map(np.asarray, widen_by_underflow(made.lo, made.hi, after_sum)), made.nan)
-    made.slack = most_of([size_or_1(N, v) for v in (a, b)])
+    made.slack = lambda: most_of([size_or_1(N, v) for v in (a, b)])  # few products are asked for it
     return made
 
 
@@ -91,7 +91,7 @@ def _in_any_order(N: BandSystem, made: Quantity, chain: list[Quantity]) -> Quant
     """Allow for underflow and overflow of a partial product, in any order of the factors."""
     with np.errstate(all="ignore"):
         sizes = [np.maximum(magnitude(v), 1.0) for v in chain]
-        sums = [v.slack for v in chain if np.ndim(v.slack) and v.name]
+        sums = [v.slack for v in chain if v.name and np.ndim(v.slack)]
         most = most_of(sizes) if len(chain) == 3 and not sums else product_of([*sizes, *sums])
         if not all_of(N.E.is_finite(most)):  # a partial product with an infinity does not underflow
             most = np.where(N.E.is_finite(most), most, 1.0)
@@ -101,5 +101,5 @@ def _in_any_order(N: BandSystem, made: Quantity, chain: list[Quantity]) -> Quant
             over = (product_of(sizes) > N.f.max) & (made.lo <= made.hi) & N.E.is_finite(made.lo)
             lo, hi, nan = np.where(over, -INF, lo), np.where(over, INF, hi), nan | over
     made.parts = (np.asarray(lo), np.asarray(hi), nan)
-    made.slack = (len(chain) - 1) * product_of([size_or_1(N, v) for v in chain])
+    made.slack = lambda: (len(chain) - 1) * product_of([size_or_1(N, v) for v in chain])
     return made
