@@ -17,7 +17,7 @@ import struct
 import sys
 import traceback
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -67,22 +67,38 @@ class ForkedProcess:
 
 
 class Nursery:
-    """A process that has imported some packages, for as long as its caller lives; each worker is a fork of it."""
+    """A process that has imported some packages, for as long as its caller lives; each worker is a fork of it.
+
+    If a worker kills it, another one takes its place: a worker that is a child of the caller could kill that.
+    """
 
     def __init__(self, packages: Sequence[str], variables: Mapping[str, str]) -> None:
+        self._packages, self._variables = packages, variables
+        self._begin()
+
+    def _begin(self) -> None:
         self._socket, theirs = socket.socketpair()
         with use_one_thread():
             self._process = CommandProcess(
-                [sys.executable, "-c", START, "kfuzz.devices.nursery", *packages],
+                [sys.executable, "-c", START, "kfuzz.devices.nursery", *self._packages],
                 stdin=theirs.fileno(),
-                env={**environment(), **variables},
+                env={**environment(), **self._variables},
                 start_new_session=True,
             )
         theirs.close()
-        self.close = weakref.finalize(self, _close, self._socket, self._process)
+        self.close: Callable[[], object] = weakref.finalize(self, _close, self._socket, self._process)
 
     def start(self, module: str) -> Started:
         """Start a process that serves the backend of a module: a fork, or a new process where a fork is not safe."""
+        started, is_asked = self._fork(module)
+        if not is_asked:
+            self.close()
+            self._begin()
+            started, _ = self._fork(module)
+        return started or start_command(module)
+
+    def _fork(self, module: str) -> tuple[ForkedProcess | None, bool]:
+        """A fork, if one is safe, and whether the nursery has answered."""
         requests, replies, status = os.pipe(), os.pipe(), os.pipe()
         theirs = (requests[0], replies[1], status[1])
         try:
@@ -95,10 +111,10 @@ class Nursery:
                 os.close(one)
         pid = NUMBER.unpack(answer)[0] if answer else 0
         if pid:
-            return ForkedProcess(pid, requests[1], replies[0], status[0])
+            return ForkedProcess(pid, requests[1], replies[0], status[0]), True
         for one in (requests[1], replies[0], status[0]):
             os.close(one)
-        return start_command(module)
+        return None, bool(answer)
 
 
 def _close(connection: socket.socket, process: CommandProcess) -> None:

@@ -1,5 +1,7 @@
 """One file, one process: nothing that a file of a callable does reaches another file."""
 
+import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -107,6 +109,19 @@ def test_a_process_of_several_threads_is_never_forked(
     assert started.reap() == 0
     started.stdin.close()
     started.stdout.close()
+    nursery.close()
+
+
+def test_a_worker_that_kills_its_parent_does_not_make_the_next_a_child_of_the_caller() -> None:
+    """It would kill that, too, and with it the campaign."""
+    nursery = Nursery(["json"], {})
+    os.kill(nursery._process.pid, signal.SIGKILL)
+    started = nursery.start("no_such_backend")
+    assert type(started) is ForkedProcess
+    assert started.reap() == 0
+    for pipe in (started.stdin, started.stdout):
+        assert pipe
+        pipe.close()
     nursery.close()
 
 
