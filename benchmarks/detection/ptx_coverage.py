@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.measurement import Figures
-from kfuzz.cpu.ptx.asm_text import AsmError, read_statement
+from kfuzz.cpu.ptx.asm_text import AsmError, TextMacros, read_statement
 from kfuzz.cpu.ptx.statements import Translated, translate_statements
 from kfuzz.gpu import nvidia
 from kfuzz.sources.cuda_text import blank_non_code, closing_bracket
@@ -85,7 +85,7 @@ def assembles(statement: str) -> bool:
     opened = statement.index("(") + 1
     inside = slice(opened, closing_bracket(blank_non_code(statement), opened - 1))
     try:
-        read = read_statement(statement[inside], blank_non_code(statement)[inside], {})
+        read = read_statement(statement[inside], blank_non_code(statement)[inside], TextMacros({}))
     except AsmError:
         return True
     if not all(one.constraint in LETTERS for one in read.operands):

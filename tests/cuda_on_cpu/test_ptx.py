@@ -215,3 +215,28 @@ def test_a_multimem_instruction_on_memory_of_one_gpu_is_an_illegal_address(devic
     (found,) = run(device, text, "k", {"y": "f32[1]"}, block=1).findings
     assert (found.kind, found.severity, found.line) == ("illegal-address", "error", 2)
     assert "by a multimem instruction, and it belongs to no multicast object" in found.message
+
+
+TEXTS_BY_PARAMETERS = r"""
+#define VOLATILE ".volatile"
+#define LOAD(HOW, TYPE) { \
+    asm volatile("ld" HOW ".global." TYPE " %0, [%1];" \
+                 : "=r"(v) : "l"(x + threadIdx.x)); \
+  }
+#define LOAD_BYTE(HOW) LOAD(HOW, "u8")
+__global__ void loads(unsigned *y, const unsigned *x) {
+  unsigned v, sum = 0;
+  LOAD("", "u32") sum += v;
+  LOAD(VOLATILE, "u32") sum += v;
+  LOAD_BYTE(".relaxed.gpu") sum += v;
+  y[threadIdx.x] = sum;
+}
+"""
+
+
+@pytest.mark.slow
+def test_a_text_may_be_completed_by_parameters_of_macros(device: CpuDevice) -> None:
+    x = np.arange(32, dtype=np.uint32) * 100
+    outcome = run(device, TEXTS_BY_PARAMETERS, "loads", {"y": "u32[32]", "x": x}, block=32)
+    assert outcome.findings == ()
+    np.testing.assert_array_equal(outcome.runs[0].outputs["y"].view(np.uint32), 2 * x + x % 256)

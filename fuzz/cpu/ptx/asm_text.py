@@ -4,7 +4,7 @@ Knows how people write such statements, but no PTX.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 STATEMENT = re.compile(r"\b(?:asm|__asm__|__asm)\b\s*(?P<words>(?:(?:volatile|__volatile__|goto|inline)\b\s*)*)\(")
@@ -19,6 +19,10 @@ _OPERAND = re.compile(r'\s*(?:\[\s*\w+\s*\])?\s*"([^"]*)"\s*\(')
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 TEXT_MACRO = re.compile(r'^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+((?:"(?:\\.|[^"\\\n])*"[ \t]*)+)$', re.MULTILINE)
 """A macro that is a string: part of an asm statement's text."""
+_CALLED_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)\(([\w, \t]+)\)", re.MULTILINE)
+_CALL = re.compile(r"\b(\w+)[ \t]*\(([^()\n;]+)\)")
+_LITERAL = re.compile(r'"(?:\\.|[^"\\])*"')
+_DEEPEST = 3
 
 
 class AsmError(ValueError):
@@ -30,7 +34,7 @@ class AsmError(ValueError):
 
 
 class SeveralTextsError(AsmError):
-    """A macro in the text of an asm statement has several meanings, by what the preprocessor chooses."""
+    """A macro or a macro's parameter in the text of an asm statement may have several meanings."""
 
     def __init__(self, macro: str, line: int) -> None:
         super().__init__(f"a text that the macro {macro} completes", line)
@@ -56,15 +60,41 @@ class AsmStatement:
     operands: tuple[AsmOperand, ...]
 
 
-def find_text_macros(source: str) -> dict[str, tuple[str, ...]]:
-    """The macros of a source that are strings, with their meanings."""
-    found: dict[str, tuple[str, ...]] = {}
+@dataclass(frozen=True)
+class TextMacros:
+    """The strings that macros, and parameters of macros, may stand for; other files may give `parameters` others."""
+
+    texts: Mapping[str, tuple[str, ...]]
+    parameters: frozenset[str] = frozenset()
+
+    def choose(self, name: str, text: str) -> "TextMacros":
+        return TextMacros({**self.texts, name: (text,)}, self.parameters - {name})
+
+
+def find_text_macros(source: str) -> TextMacros:
+    """The macros of a source that are strings, and the parameters of macros that are, with their meanings."""
+    found: dict[str, dict[str, None]] = {}
     for one in TEXT_MACRO.finditer(source):
-        found[one[1]] = tuple(dict.fromkeys((*found.get(one[1], ()), one[2])))
-    return found
+        found.setdefault(one[1], {})[one[2]] = None
+    macros = {one[1]: [word.strip() for word in one[2].split(",")] for one in _CALLED_MACRO.finditer(source)}
+    parameters = {word for words in macros.values() for word in words} if "asm" in source else set()
+    pairs = [pair for name, values in _calls(source, macros) for pair in zip(macros[name], values, strict=False)]
+    for _ in range(_DEEPEST if parameters else 0):  # a macro may pass its own parameter on
+        for name, value in pairs:
+            texts = (value,) if _LITERAL.fullmatch(value) else found.get(value, ())
+            if texts:
+                found.setdefault(name, {}).update(dict.fromkeys(texts))
+    return TextMacros({name: tuple(texts) for name, texts in found.items()}, frozenset(parameters & found.keys()))
 
 
-def read_statement(source: str, code: str, macros: Mapping[str, tuple[str, ...]]) -> AsmStatement:
+def _calls(source: str, macros: Collection[str]) -> Iterator[tuple[str, list[str]]]:
+    """The uses of macros that are given a string or a name, with what each parameter gets."""
+    for match in _CALL.finditer(source) if macros else ():
+        if match[1] in macros:
+            yield match[1], [one.strip() for one in match[2].replace("\\\n", " ").split(",")]
+
+
+def read_statement(source: str, code: str, macros: TextMacros) -> AsmStatement:
     """The asm statement whose inside, from bracket to bracket, is `source`; `code` is the same, blanked."""
     sections = list(_sections(code))
     text: list[str] = []
@@ -92,7 +122,7 @@ def _sections(code: str) -> Iterator[tuple[int, int]]:
     yield start, len(code)
 
 
-def _characters(source: str, macros: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, int]]:
+def _characters(source: str, macros: TextMacros) -> Iterator[tuple[str, int]]:
     """The characters of adjacent string literals, each with its line."""
     at = line = 0
     while at < len(source):
@@ -100,12 +130,12 @@ def _characters(source: str, macros: Mapping[str, tuple[str, ...]]) -> Iterator[
         if piece is None:
             raise AsmError(f"a text with {source[at]!r} in it", line)
         if piece["macro"]:
-            literals = macros.get(piece["macro"], ())
-            if len(literals) > 1:
+            literals = macros.texts.get(piece["macro"], ())
+            if len(literals) > 1 or (literals and piece["macro"] in macros.parameters):
                 raise SeveralTextsError(piece["macro"], line)
             if not literals:
                 raise AsmError(f"a text that the macro {piece['macro']} completes", line)
-            yield from ((char, line) for char, _ in _characters(literals[0], {}))
+            yield from ((char, line) for char, _ in _characters(literals[0], TextMacros({})))
         elif piece["raw"] is not None:
             for char in piece["raw"]:
                 yield char, line

@@ -4,7 +4,7 @@ Where the preprocessor chooses between parts of a statement, each choice is tran
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -12,6 +12,7 @@ from kfuzz.cpu.ptx.asm_text import (
     STATEMENT,
     AsmError,
     SeveralTextsError,
+    TextMacros,
     closing,
     find_text_macros,
     read_statement,
@@ -43,9 +44,7 @@ class Refused:
     """Counted from the line of the statement."""
 
 
-def translate_statements(
-    source: str, code: str, macros: Mapping[str, tuple[str, ...]] | None = None
-) -> Iterator[Translated | Refused]:
+def translate_statements(source: str, code: str, macros: TextMacros | None = None) -> Iterator[Translated | Refused]:
     """What becomes of each asm statement of a source; `code` is blanked, `macros` are macros that are strings."""
     known = find_text_macros(source) if macros is None else macros
     for statement in STATEMENT.finditer(code):
@@ -68,7 +67,7 @@ def translate_statements(
         yield Translated(statement.start(), end, made + newline * (wanted - made.count("\n")))
 
 
-def _translate(source: str, code: str, macros: Mapping[str, tuple[str, ...]]) -> str:
+def _translate(source: str, code: str, macros: TextMacros) -> str:
     """The C++ for the inside of a statement."""
     if not (choice := _choice(code)):
         try:
@@ -93,11 +92,11 @@ def _translate(source: str, code: str, macros: Mapping[str, tuple[str, ...]]) ->
     return joined
 
 
-def _choose_text(source: str, code: str, macros: Mapping[str, tuple[str, ...]], macro: str) -> str:
+def _choose_text(source: str, code: str, macros: TextMacros, macro: str) -> str:
     """The C++ for each meaning of a macro in the text; the compiler compares them with the one that it has."""
     made = "({ "
-    for text in macros[macro]:
-        one = " ".join(_translate(source, code, {**macros, macro: (text,)}).split())
+    for text in macros.texts[macro]:
+        one = " ".join(_translate(source, code, macros.choose(macro, text)).split())
         made += f"if constexpr ({C}ptx_is_text({macro}, {text})) {one}; else "
     return f'{made}{C}ptx_refused("an asm statement with another text in {macro}"); }})'
 
