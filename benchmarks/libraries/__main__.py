@@ -5,7 +5,8 @@ from benchmarks.measurement import Page, Section, main
 INTRO = """\
 What kfuzz says of the public functions of Python libraries, as people install them: each function in each of its types
 is tried with hostile inputs, and each accusation is computed a second time. The list is
-[data](../../tests/data/library_functions/floats): a library is a file, a function is a line."""
+[data](../../tests/data/library_functions/floats): a library is a file, a function is a line. The commands go on where
+they were interrupted, and run on one machine or, with `--cluster`, on [a cluster](../../docs/cluster.md)."""
 PAGE = Page(
     "libraries",
     "Functions of libraries",

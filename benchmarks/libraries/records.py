@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.libraries.judging import Claim, Result
 from benchmarks.measurement import commit, machine
+from kfuzz.devices import DeviceError
 
 HERE = Path(__file__).parent
 JUDGING, EXACT = HERE / "judging.py", HERE / "exact_values.py"
@@ -81,10 +82,21 @@ class Records:
 
     def keep(self, one: Claim, result: Result) -> None:
         """Write a result, whole or not at all."""
-        new = self.path(one).with_suffix(".new")
-        new.write_text(json.dumps({"result": asdict(result), "made": asdict(self.now(one))}), encoding="utf-8")
-        new.replace(self.path(one))
+        self._write(one, json.dumps({"result": asdict(result), "made": asdict(self.now(one))}))
         self.started(one).unlink(missing_ok=True)
+
+    def take(self, one: Claim, text: str) -> None:
+        """Write a record that another machine made, which must judge by the same list and rule as this one."""
+        made, now = Made(**json.loads(text)["made"]), self.now(one)
+        if differs := [WORDS[name] for name in made.differs(now) if name in ("entry", "rule", "kfuzz")]:
+            raise DeviceError(f"{one.library}/{one.key}: {made.machine} has {' and '.join(differs)}")
+        self._write(one, text)
+
+    def _write(self, one: Claim, text: str) -> None:
+        new = self.path(one).with_suffix(".new")
+        new.parent.mkdir(parents=True, exist_ok=True)
+        new.write_text(text, encoding="utf-8")
+        new.replace(self.path(one))
 
     def read(self, one: Claim) -> Recorded | None:
         """What there is of a claim, of whatever it was made."""
