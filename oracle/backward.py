@@ -193,7 +193,7 @@ class Tape(LoopWords, WordsForFunctions):
 
         def back(g: Quantity) -> list[Made]:
             (_, most), (least, _) = ends(a.base), ends(made)
-            may_be = np.broadcast_to(most >= least, a.shape)
+            may_be = np.broadcast_to(np.logical_not(most < least), a.shape)
             return [(a, shared(self.N, may_be, may_be.sum(axis=axis, keepdims=True) == 1, g))]
 
         return self.step(made, [a], back)
@@ -207,7 +207,7 @@ class Tape(LoopWords, WordsForFunctions):
 
         def back(g: Quantity) -> list[Made]:
             (least, most), (other_least, other_most) = ends(x.base), ends(y.base)
-            of_x, of_y = np.asarray(most >= other_least), np.asarray(other_most >= least)
+            of_x, of_y = np.logical_not(most < other_least), np.logical_not(other_most < least)
             return [(x, shared(self.N, of_x, ~of_y, g)), (y, shared(self.N, of_y, ~of_x, g))]
 
         return self.step(self.N.maximum(x.base, y.base), [x, y], back)
@@ -365,8 +365,13 @@ def over(N: Any, g: Quantity, b: Quantity) -> Quantity:  # noqa: ANN401  any sys
 
 
 def ends(a: Quantity) -> tuple[Reals, Reals]:
-    """The least and the greatest number of each set; of a number itself, twice."""
-    return (a.lo, a.hi) if len(a.parts) == 3 else (a.x, a.x)  # a set has two ends and a NaN
+    """The least and the greatest number of each set; of a number itself, twice; NaN for what may be NaN.
+
+    Which of NaN and 0 is the greater a kernel may decide as it likes: torch's gradient of relu at NaN is g.
+    """
+    if len(a.parts) != 3:  # a set has two ends and a NaN
+        return a.x, a.x
+    return np.where(a.nan, np.nan, a.lo), np.where(a.nan, np.nan, a.hi)
 
 
 def shared(N: Any, may_be: Reals, is_alone: Reals, g: Quantity) -> Quantity:  # noqa: ANN401  any system

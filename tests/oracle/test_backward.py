@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from benchmarks.tightness.gradient_inputs import inputs_for
 from kfuzz.oracle import Accuracy, OracleError, judge
+from kfuzz.oracle.backward import gradients_of
 from kfuzz.oracle.find import find
+from kfuzz.oracle.systems.band import Bands
 
 Numbers = NDArray[Any]
 STEPS = 2.0**-18, 2.0**-19
@@ -49,6 +51,22 @@ def test_gradients_are_those_of_autograd() -> None:
     apart = {name: gradients.apart_in_double(name, 1) for name in gradients.FUNCTIONS}
     assert len(apart) >= 30
     assert max(apart.values()) < 1e-12, apart
+
+
+def test_the_gradient_of_the_greater_of_nan_and_a_number_is_all_or_nothing() -> None:
+    """Torch's relu lets a gradient through where its input is NaN."""
+    N = Bands(Accuracy(), {})
+    x = np.array([np.inf, 3.0, -3.0])
+    g = np.array([2.0, 2.0, 2.0])
+
+    def relu(N: Any, x: Any, y: Any) -> Any:  # noqa: ANN401  any system
+        return N.maximum(x - y, 0.0)
+
+    with np.errstate(all="ignore"):
+        given = {"x": N.input(x), "y": N.input(np.array([np.inf, 1.0, 1.0]))}
+        made = gradients_of(N, relu, given, {"y": N.input(g)}, ["x"])["x"]
+    assert list(made.lo <= 0.0) == [True, False, True]
+    assert list(made.hi >= 2.0) == [True, True, False]
 
 
 def test_a_gradient_is_judged_as_any_answer() -> None:
