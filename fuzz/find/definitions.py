@@ -52,6 +52,7 @@ class Problem:
     def claim(self, entry: str, takes_outputs: bool) -> str:
         """The claim in TOML, for a solution's function."""
         roles = {name: "y" if len(self.outputs) == 1 else f"y{number}" for number, name in enumerate(self.outputs)}
+        roles = {name: f"{one}_out" if one in self.inputs else one for name, one in roles.items()}
         if self.draws:
             roles = dict.fromkeys(self.outputs, TOKEN)
         taken = {name: f"{name}_out" if name in self.inputs else name for name in self.outputs}

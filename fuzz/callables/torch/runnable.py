@@ -26,6 +26,7 @@ from kfuzz.callables.torch.recurrent import keep_whole
 from kfuzz.callables.torch.schemas import inputs_by_schema
 from kfuzz.callables.torch.sizes import MOST_WEIGHTS
 from kfuzz.callables.torch.tasks import read_tests, task_of
+from kfuzz.callables.torch.triton_references import run_in_torch
 from kfuzz.callables.torch.weights import SETS, Chosen, drawn, states_of
 from kfuzz.callables.torch.without_card import on_a_card
 from kfuzz.sources.cuda_in_python import builds_cuda
@@ -64,6 +65,7 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
         sys.path.extend(folders_of(asked["task"], path.parent))
     with context():  # its inputs may be on a GPU
         module = execute_file(path, source, 0)
+        run_in_torch(module)
         if asked.get("is_function") and is_task(module, asked.get("config", "")):
             of = function_of_task(module, asked["config"])
             beside = {"exported": of.name, "given": of.given, "whole": dict(of.declared.whole), **shape_of(of.declared)}

@@ -104,3 +104,48 @@ def test_a_solution_that_errs_in_what_the_integers_say_is_found(
 ) -> None:
     kinds, _ = findings(DEFINITION, REFERENCE.replace(right, wrong), device, tmp_path)
     assert kinds & {"numeric", "nonfinite"}
+
+
+TRITON = """
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scaled(x):
+    return x * 0.5
+
+
+@triton.jit
+def rows(x_ptr, y_ptr, z_ptr, cols, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    at = tl.arange(0, BLOCK)
+    mask = at < cols
+    x = tl.load(x_ptr + row * cols + at, mask=mask, other=-float("inf"))
+    y = tl.load(y_ptr + row * cols + at, mask=mask)
+    x = tl.exp(x - tl.max(x, axis=0))
+    tl.store(z_ptr + row * cols + at, x / tl.sum(x, axis=0) + scaled(y), mask=mask)
+
+
+def run(x, y):
+    z = torch.empty_like(x)
+    rows[(x.shape[0],)](x, y, z, x.shape[1], BLOCK=8)
+    return z
+"""
+OF_TRITON = {
+    "axes": {"n": {"type": "var"}, "cols": {"type": "const", "value": 6}},
+    "inputs": {name: {"shape": ["n", "cols"], "dtype": "float32"} for name in ("x", "y")},
+    "outputs": {"z": {"shape": ["n", "cols"], "dtype": "float32"}},
+    "reference": TRITON,
+}
+
+
+@pytest.mark.parametrize(("half", "kinds"), [("0.5", set[str]()), ("0.25", {"numeric"})])
+def test_a_reference_in_triton_runs_in_torch(half: str, kinds: set[str], device: PythonDevice, tmp_path: Path) -> None:
+    """Its answer has the name z, since y is an input."""
+    pytest.importorskip("triton")
+    text = f"import torch\n\n\ndef run(x, y):\n    return torch.softmax(x, -1) + {half} * y\n"
+    found, elements = findings(OF_TRITON, text, device, tmp_path)
+    assert found == kinds
+    assert elements > 10
