@@ -30,6 +30,13 @@ __global__ void count_up(int *to) {
   cudaTriggerProgrammaticLaunchCompletion();
 }
 
+// ThunderKittens passes a class that becomes an address.
+struct Config {
+  cudaLaunchConfig_t config;
+  operator cudaLaunchConfig_t *() { return &config; }
+  operator const cudaLaunchConfig_t *() const { return &config; }
+};
+
 int main() {
   int *in, *to, *counted, host[n], found[bins], total = 0, one = 0;
   for (int i = 0; i < n; i++) host[i] = i * 31;
@@ -52,7 +59,8 @@ int main() {
   config.numAttrs = 1;
   int clusters = 0;
   cudaOccupancyMaxActiveClusters(&clusters, (void *)histogram, &config);
-  if (clusters < 1 || cudaLaunchKernelEx(&config, histogram, to, (const int *)in, n)) return 1;
+  Config own = {config};
+  if (clusters < 1 || cudaLaunchKernelEx(own, histogram, to, (const int *)in, n)) return 1;
 
   cudaStream_t stream;
   cudaStreamCreateWithPriority(&stream, cudaStreamDefault, -1);

@@ -80,6 +80,8 @@ struct ConfigAtLine {
   const cudaLaunchConfig_t *config;
   int line;
   ConfigAtLine(const cudaLaunchConfig_t *given, CUDA_ON_CPU_LINE) : config(given), line(line) {}
+  template <class Own, class = std::enable_if_t<std::is_class_v<Own>, decltype(static_cast<const cudaLaunchConfig_t *>(std::declval<Own &>()))>>
+  ConfigAtLine(Own &given, CUDA_ON_CPU_LINE) : config(given), line(line) {}
 };
 
 inline const cudaLaunchAttributeValue *said_of(const cudaLaunchConfig_t *config, cudaLaunchAttributeID attribute) {
