@@ -79,11 +79,12 @@ def plan_like(case: Case, kernel: Kernel, axes: Mapping[str, int], tune: Mapping
     """A case of just this size, whose numbers are those of another case, repeated along each axis.
 
     It shows a bug for rare values at this size as well: a minimum that begins at 1e4 wants all numbers above it. None
-    for arrays that cannot be repeated: structures follow from their sizes, and some arrays are never filled.
+    for arrays that cannot be repeated: a structure belongs to its size, and some arrays are never filled.
     """
-    if case.is_vast or kernel.roles.structures or not all(array.size for array in case.arrays.values()):
-        return None
     wanted = shapes(kernel, axes)
+    is_kept = all(case.arrays[role].shape == wanted[role] for role in kernel.roles.structures)
+    if case.is_vast or not is_kept or not all(array.size for array in case.arrays.values()):
+        return None
     return Attempt(case_of(kernel.op, {role: repeat_to(one, wanted[role]) for role, one in case.arrays.items()}), tune)
 
 

@@ -11,7 +11,7 @@ from paths import DATA
 from kfuzz.cases.case import case_of
 from kfuzz.claiming.guess_host import FunctionWords
 from kfuzz.claiming.infer import Unclaimed, kernel_with
-from kfuzz.claims.kernel import Kernel
+from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.search.home import constants_in, home_of, names_its_home
 from kfuzz.search.plan import plan, plan_like, repeat_to
 
@@ -57,6 +57,17 @@ def test_a_case_is_repeated_along_each_axis_until_it_fills_the_home() -> None:
     ]  # fmt: skip
     assert repeat_to(np.arange(6, dtype=np.float32).reshape(1, 6), (4,)).tolist() == [0, 1, 2, 3]
     assert repeat_to(np.float32(3).reshape(()), ()).tolist() == 3
+
+
+def test_integers_with_a_structure_are_kept_at_their_own_size_and_are_repeated_at_no_other() -> None:
+    found = load(next((KERNELS / "segment_sum").glob("*.cu")))
+    assert found.roles.structures
+    case = plan(found, random.Random(1).randint).case  # noqa: S311  sizes, nothing secret
+    axes, tune = found.axes_of(case.arrays), next(found.tunes(found.axes_of(case.arrays)))
+    same = plan_like(case, found, axes, tune)
+    assert same
+    assert same.case == case
+    assert plan_like(case, found, {name: size + 1 for name, size in axes.items()}, tune) is None
 
 
 @pytest.mark.parametrize(
