@@ -7,6 +7,7 @@ slopes are: docs/numerics.md#depth.
 
 import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -18,13 +19,13 @@ from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.op import NO_SCALARS, NamedReals, Op
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.shapes import Lengths, Places
-from kfuzz.oracle.systems.cloud import Cloud, Tubes
+from kfuzz.oracle.systems.cloud import NARROW_ROOM, PILOT_ROOM, Cloud, Tubes
 from kfuzz.oracle.systems.depth import Depth
 
 DOUBT = 100
 """A bound by probes fails for an element with a probability of at most 2^-100."""
 PILOTS = 128
-FEW, MANY = 256, 1024
+FEW, MANY = 256, 4096
 """The fewest and the most probes of a last run. They decide how tight a bound is, not whether it holds."""
 AT_ONCE = 1 << 25
 """The numbers of probes that are in memory at a time."""
@@ -32,15 +33,17 @@ MOST_NUMBERS = 1 << 28
 """The most numbers of a run with more than the fewest probes: 5 to 10 s."""
 TESTS = 256
 """The probes of a run that tests tubes."""
+LAST = 1024
+"""The most probes of a last run, if tubes that were tested with few held them."""
 SLIGHT = 2.0**-4
 """docs/numerics.md#depth: what slopes may leave out, in parts of all, before narrower tubes are worth a run."""
 BETTER = 0.75
 """Tubes are made narrower until a run leaves more than this part of the answers' widths."""
 FEW_ROUNDS, ROUNDS = 3, 12
-"""The runs that test tubes with few probes, before more of them allow narrower tubes; the most runs after the first."""
-ROOM_OF_FEW, ROOM_OF_MANY = 2, 1
-"""By how many places a tube is wider than its probes needed, so that none of a million fails with others: the magnitude
-at their rank varies by 10% from 256 to 256 probes, and by 5% from 1024 to 1024."""
+"""The runs that test tubes with few probes, before more of them allow narrower tubes; the most runs of either kind."""
+ROOM = 8.0
+"""A tube is wider than its probes need by this over the root of their number: five standard deviations of the magnitude
+at their rank, so that hardly one of a million tubes fails with other probes."""
 FLOAT64 = 2.0**-10
 """docs/numerics.md#depth: what float64 loses in steps other than sums, relative to a bound in float32."""
 
@@ -117,20 +120,28 @@ class DeepRun:
         return {name: N.settled(one) for name, one in made.items() if self.op.outputs[name].is_float}
 
     def ends(self) -> dict[str, DeepEnds] | None:
-        """The ends, by tubes that are guessed, then tested, and then narrowed as far as their probes allow."""
-        guess = Tubes()
+        """The ends, by tubes that few probes can prove, or else by narrower ones, which take many."""
+        with suppress(OracleError):  # of tubes so wide that a divisor may be 0 in them
+            if made := self.ends_by(PILOT_ROOM, min(LAST, self.most_probes), TESTS, FEW_ROUNDS):
+                return made
+        return self.ends_by(NARROW_ROOM, self.most_probes, self.most_probes, ROUNDS)
+
+    def ends_by(self, room: float, last: int, probes: int, rounds: int) -> dict[str, DeepEnds] | None:
+        """The ends, by tubes that are guessed, tested with so many probes, and then made narrower."""
+        guess = Tubes(room=room)
         self.once(guess, draws(0, 0, PILOTS))
         radii, width = guess.radii, math.inf
         is_closed, is_last = False, self.curved <= SLIGHT
         for attempt in range(1, ROUNDS + 1):
             is_last |= attempt == ROUNDS
-            is_few = not is_last and (is_closed or attempt <= FEW_ROUNDS)
-            probes = TESTS if is_few else self.most_probes
-            rank, part = order_statistic(probes)
-            tested, made, sizes = self.probed(Tubes(part, radii), attempt, probes)
+            count = last if is_last else probes
+            rank, part = order_statistic(count)
+            tested, made, sizes = self.probed(Tubes(part, radii), attempt, count)
             is_closed = is_closed or tested.closed(rank)
             if not is_closed:
-                radii = tested.fitted(rank, ROOM_OF_FEW if is_few else ROOM_OF_MANY)
+                if attempt >= rounds:
+                    return None
+                radii = tested.fitted(rank, 1 + ROOM / math.sqrt(count))
                 continue
             reach = {name: np.partition(one, rank - 1, axis=0)[rank - 1] / part for name, one in sizes.items()}
             if is_last:
@@ -142,7 +153,7 @@ class DeepRun:
 
     @property
     def most_probes(self) -> int:
-        """How many probes the last run has: a power of two."""
+        """How many probes a run has at most: a power of two."""
         most = MOST_NUMBERS // max(1, self.elements)
         return min(MANY, max(FEW, 1 << max(0, most.bit_length() - 1)))
 

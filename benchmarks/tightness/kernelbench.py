@@ -53,7 +53,8 @@ LEAST_SIZE = 16
 NARROWINGS = (1, 2, 4, 8, 16)
 MOST_WEIGHTS = 1 << 18
 """A model with more weights gets fewer channels: the numbers in its classes are divided by one of these."""
-ROWS = 2
+ROWS, LARGE_ROW = 2, 1 << 16
+"""The rows of a deep formula that are judged: one, if its inputs have more elements than the latter."""
 IMAGE_SIZE = 128
 IMAGES = re.compile(r"\b(224|227|256|512), ?(224|227|256|512)\b")
 IMAGE_NAMES = re.compile(r"image_size|img_size|height|width", re.IGNORECASE)
@@ -182,7 +183,10 @@ def judge_problem(path: Path) -> Outcome:
     """Trace a problem at the first limits at which it can be, and judge its own answers."""
     found = Outcome(problem_name(path), "not")
     source = without_hub(path.read_text(encoding="utf-8"))
-    for by, (batch, most) in product(narrowings(source), LIMITS):
+    for few, (batch, most) in product(narrowings(source), LIMITS):
+        by = (
+            few if most < IMAGE_SIZE or few == 1 else NARROWINGS[-1]
+        )  # an image of 224 places has 50,000 of each channel
         asked = {
             "path": str(path), "source": shrink(narrow(source, by), batch, most), "reference": "Model", "inputs": {},
             "axes": {}, "task": "", "title": path.stem,
@@ -250,10 +254,12 @@ def first_rows(op: str, inputs: dict[str, Any], got: dict[str, Any]) -> tuple[di
     """The first rows of a batch whose rows do not meet, if the formula is deep: each takes hundreds of probes."""
     module = find(op)
     cut = row_axes(module) if names_of(module).is_deep else {}
+    of_a_row = sum(one.size // one.shape[cut[name]] for name, one in inputs.items() if name in cut and one.size)
+    rows = ROWS if of_a_row <= LARGE_ROW else 1
 
     def some(arrays: dict[str, Any]) -> dict[str, Any]:
         return {
-            name: one[(*[slice(None)] * cut[name], slice(ROWS))] if name in cut else one for name, one in arrays.items()
+            name: one[(*[slice(None)] * cut[name], slice(rows))] if name in cut else one for name, one in arrays.items()
         }
 
     return some(inputs), some(got)

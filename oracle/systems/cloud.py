@@ -15,12 +15,12 @@ from kfuzz.oracle.systems.value import Quantity, System
 
 NOTHING = -1
 """The place of a number that no rounding moves: every table of probes ends with a column of zeros."""
-PILOT_SHARE, PILOT_ROOM = 0.75, 2.5
+PILOT_SHARE, PILOT_ROOM, NARROW_ROOM = 0.75, 2.5, 0.5
 """A first guess of a tube: so many times the magnitude that this share of the probes stays below. The guess is then
-tested with other probes, so that its choice moves no verdict."""
-TRIED = 2.0 ** np.array([4, 3, 2, 1, 0.5, 0, -0.5, -1, -2, -3, -4])
+tested with other probes, so that its choice moves no verdict. A narrow one is too narrow for few of them."""
+TRIED = 2.0 ** np.array([4, 3, 2, 1, 0.5, 0.25, 0, -0.25, -0.5, -1, -2, -4])
 """The parts of a tube that are tried in its place, and wider ones."""
-AS_IT_IS = 5
+AS_IT_IS = 6
 """The place of the tube itself among them."""
 SURE = 1 << 29
 """More probes than any run has: of a number that is known to be in its tube."""
@@ -97,6 +97,7 @@ class Tubes:
     radii: list[Reals] = field(default_factory=list)
     within: list[Reals] = field(default_factory=list)
     step: int = 0
+    room: float = PILOT_ROOM
 
     def radius(self, moved: Reals, reach: Reals) -> Reals:
         """The tube of the next step, with these probes; it need not be wider than its operands' tubes reach."""
@@ -104,7 +105,7 @@ class Tubes:
         sizes = np.abs(moved)
         if not self.part:
             rank = min(len(sizes) - 1, int(PILOT_SHARE * len(sizes)))
-            self.radii.append(PILOT_ROOM * np.partition(sizes, rank, axis=0)[rank])
+            self.radii.append(self.room * np.partition(sizes, rank, axis=0)[rank])
             return np.minimum(self.radii[-1], reach)
         radius = self.radii[self.step - 1]
         most = self.part * radius
@@ -127,10 +128,10 @@ class Tubes:
             for radius, inside in zip(self.radii, self.within, strict=True)
         ]
 
-    def fitted(self, rank: int, room: int) -> list[Reals]:
-        """Radii by so many places above the least that held so many probes."""
+    def fitted(self, rank: int, room: float) -> list[Reals]:
+        """Radii so many times the least that held so many probes."""
         return [
-            radius * TRIED[np.maximum(least_place(inside, rank) - room, 0)]
+            radius * TRIED[least_place(inside, rank)] * room
             for radius, inside in zip(self.radii, self.within, strict=True)
         ]
 

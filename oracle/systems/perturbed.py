@@ -29,6 +29,8 @@ from kfuzz.oracle.systems.value import Axes, Operand, Quantity, WordsForFunction
 INF = np.inf
 BEHIND = 1 + 2.0**-16
 """What float64 loses in the steps between two sums, and in the sizes of a sum's tubes, relative to the latter."""
+NEAR = 2.0**-10
+"""Below it, e^R - 1 - R is R^2 / 2 and hardly more, and is lost in float64."""
 Slopes = Sequence[tuple[Reals | float, Cloud]]
 
 
@@ -232,9 +234,7 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
         count = model.a0 + model.kappa * size + more
         eta = (self.f.min_normal if self.ftz else (model.a0 + FAR * model.kappa) * self.f.tiny) * np.exp(slack)
         x = np.exp(a.x)
-        if any_of(a.R > 1):
-            raise OracleError("an exponent that may err by more than 1 has no bound by slopes")
-        rest = np.exp(finite + a.R) * a.R * a.R / 2
+        rest = np.exp(finite) * np.minimum(np.exp(a.R) * a.R * a.R / 2, np.where(a.R > NEAR, np.expm1(a.R) - a.R, INF))
         own = np.where(a.x == -INF, 0.0, count * self.u * ROUNDINGS_256 * np.exp(finite + a.R) + 2 * eta)
         made = self.step(x, [(x, a)], np.where(a.x == -INF, 0.0, rest), own)
         if a.below is not None:
@@ -295,6 +295,8 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
             near = np.where(np.isfinite(flat.x), flat.R + top.R - (top.x - flat.x), 0.0)
         np.put_along_axis(near, place, 0.0, axis=-1)
         made = self.nudged(top, np.maximum(near.max(axis=-1, keepdims=True), 0.0))
+        farthest = np.broadcast_to(flat.R, flat.shape).max(axis=-1, keepdims=True) + self.lost
+        made.parts = (made.x, np.minimum(made.R, farthest), *made.parts[2:])  # no greatest moves by more
         shaped = made.reshaped(*(1 if one in axes else n for one, n in enumerate(a.shape)))
         assert isinstance(shaped, Cloud)
         return shaped

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from math import atan, comb, pi
+from math import atan, comb, factorial, pi
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from kfuzz.oracle.names import names_of
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.shapes import Places
-from kfuzz.oracle.systems import cloud
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.cloud import Tubes, tabled
 from kfuzz.oracle.systems.depth import Depth, product_of
@@ -226,10 +225,11 @@ def test_a_product_of_probes_is_that_of_each_probe() -> None:
 
 def test_a_tube_that_does_not_hold_its_probes_is_made_wider(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = ends_of(chain, X)
-    monkeypatch.setattr(cloud, "PILOT_ROOM", 0.5)
+    monkeypatch.setattr(deep, "PILOT_ROOM", 0.5)
     ends = ends_of(chain, X)
     assert np.allclose((ends.hi - ends.lo) / (usual.hi - usual.lo), 1, atol=0.5)
-    monkeypatch.setattr(cloud, "PILOT_ROOM", 1e-30)
+    for room in ("PILOT_ROOM", "NARROW_ROOM"):
+        monkeypatch.setattr(deep, room, 1e-30)
     sizes = {"rows": 2, "cols": 6}
     assert bound_by_slopes(op_of(chain), "", Accuracy(), {"x": X}, sizes, {}) is None
 
@@ -241,6 +241,23 @@ def test_a_sum_of_inputs_has_no_wider_tube_than_its_own_roundings() -> None:
     assert np.all(product.R / np.matmul(np.abs(a.x), np.abs(b.x)) < 10 * U)
     assert np.all(total.R / np.abs(3 * X).sum(axis=-1, keepdims=True) < 12 * U)
     assert np.all(added.R / np.abs(added.x) < 1.01 * U)
+
+
+def test_what_the_slope_of_exp_leaves_out_is_known_and_no_more() -> None:
+    for R in (1e-6, 2.0**-10, 0.01, 1.0, 3.0):
+        N = Depth(Accuracy(), {}, F32, "", {}, 0.0, Tubes(), lambda shape: np.zeros((1, *shape)))
+        x = np.array([-2.0, 0.0, 1.0])
+        made = N.function("exp", tabled(N, x, np.full(3, R), np.zeros((1, 3))))
+        most = np.exp(x) * (sum(R**k / factorial(k) for k in range(2, 30)) + R)
+        more = made.R - most
+        assert np.all((more >= 0) & (more <= 1e-5 * (most + np.exp(x + R)))), R
+
+
+def test_no_greatest_moves_by_more_than_each_of_them() -> None:
+    N = Depth(Accuracy(), {}, F32, "", {}, 0.0, Tubes(), lambda shape: np.zeros((1, *shape)))
+    for x, R, most in (([1.0, 1.0], [0.5, 0.5], 0.5), ([1.0, 0.9], [0.1, 0.3], 0.3), ([1.0, 0.0], [0.1, 0.3], 0.1)):
+        made = N.max(tabled(N, np.array([x]), np.array([R]), np.zeros((1, 1, 2))))
+        assert made.R[0, 0] == most
 
 
 def rectified(N: System, x: Quantity) -> Quantity:
@@ -258,9 +275,22 @@ FIRST = RNG.standard_normal((1, 64)).astype(Single).astype(np.float64)
 CANCELLED = store(FIRST @ LARGE - RNG.standard_normal((1, 64)), F32).astype(np.float64)
 
 
+def test_tubes_that_are_too_wide_for_a_step_are_tried_again_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = ends_of(inverse, FIRST)
+    monkeypatch.setattr(deep, "PILOT_ROOM", 1e9)  # a divisor may be 0 in such tubes
+    ends = ends_of(inverse, FIRST)
+    assert np.median((ends.hi - ends.lo) / (usual.hi - usual.lo)) < 1.1
+    monkeypatch.setattr(deep, "NARROW_ROOM", 1e9)
+    assert bound_by_slopes(op_of(inverse), "", Accuracy(), {"x": FIRST}, {"rows": 1, "cols": 64}, {}) is None
+
+
+def inverse(N: System, x: Quantity) -> Quantity:
+    return 1.0 / (rectified(N, x) + 8.0)
+
+
 def test_tubes_with_kinks_become_narrower_until_that_leaves_the_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = ends_of(rectified, FIRST)
-    monkeypatch.setattr(cloud, "PILOT_ROOM", 100.0)
+    monkeypatch.setattr(deep, "PILOT_ROOM", 100.0)
     ends = ends_of(rectified, FIRST)
     assert np.median((ends.hi - ends.lo) / (usual.hi - usual.lo)) < 1.5
     monkeypatch.setattr(deep, "BETTER", 0.0)

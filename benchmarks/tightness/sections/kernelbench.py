@@ -18,8 +18,9 @@ def show(made: Measurement) -> Lines:
         "float64 at up to three sizes, lie inside the bounds; *partly* if a tenth of the elements or more cannot be",
         "judged. The half width is the median over a float32 answer, in units of 2^-24 of the element. Sizes are",
         "made small; the channels of a network with many weights are divided by a number, which the table shows.",
-        "Of a deep formula whose rows do not meet, two rows are judged. Level 4 takes language models from a hub; here",
-        "the same classes of transformers have two layers of 16 features, random weights, and a vocabulary of 61.",
+        "Of a deep formula whose rows do not meet, two rows are judged, one of large images. Level 4 takes language",
+        "models from a hub; here the same classes of transformers have two layers of 16 features, random weights, and",
+        "a vocabulary of 61.",
     )
     rows = []
     for level in made.table("levels"):
