@@ -26,6 +26,7 @@ from kfuzz.oracle.spelling import name_in
 from kfuzz.oracle.views import ArrayViews
 from kfuzz.search import planners
 from kfuzz.search.choose import Choose, once_in
+from kfuzz.search.edges import floats
 from kfuzz.search.families import NEG_INF, POS_INF
 from kfuzz.search.home import home_of
 from kfuzz.search.indices import indices_recipe
@@ -132,7 +133,7 @@ def every_role_by_rows(ground: Ground, wanted: Mapping[str, Shape], choose: Choo
     if plain and once_in(choose, HOSTILE_ONCE_IN):
         plain = set()
     return {
-        role: plain_rows(*rows_and_columns(wanted[role]), choose)
+        role: plain_rows(*rows_and_columns(wanted[role]), choose, floats(ground.kernel.source))
         if role in plain
         else recipe_of_role(ground, role, wanted, choose)
         for role in made_here

@@ -3,9 +3,10 @@
 Knows families and the edges of a row; it knows no op and no runs.
 """
 
+from collections.abc import Sequence
 from math import prod
 
-from kfuzz.cases.recipe import MAX_EDITS, Band, Base, BaseKind, Recipe, bits_of, mix
+from kfuzz.cases.recipe import MAX_EDITS, Band, Base, Recipe, bits_of, mix
 from kfuzz.oracle.layout import Shape
 from kfuzz.search.choose import Choose, once_in, one_of
 from kfuzz.search.edges import columns, floats
@@ -13,7 +14,9 @@ from kfuzz.search.families import PLACED, ROWS, RowPlan, with_nan, with_pos_inf
 from kfuzz.search.sizes import Ground, row_axis
 
 MOST_BANDS = 80
-UNCLAIMED_ONCE_IN = 32
+UNCLAIMED_ONCE_IN, BEYOND_ONCE_IN = 32, 8
+LARGEST_BEYOND = 1e38
+"""Three times this is finite."""
 
 
 def rows_and_columns(shape: Shape) -> tuple[int, int]:
@@ -47,10 +50,16 @@ def rows_recipe(ground: Ground, rows: int, cols: int, choose: Choose) -> Recipe:
     return Recipe(rows, cols, tuple(bands))
 
 
-def plain_rows(rows: int, cols: int, choose: Choose) -> Recipe:
-    """Rows of numbers of one size, no two of them alike: small integers, whose sums are exact, or normal ones."""
+def plain_rows(rows: int, cols: int, choose: Choose, named: Sequence[float] = ()) -> Recipe:
+    """Rows of numbers of one size, no two of them alike: small integers, whose sums are exact, or normal ones.
+
+    Now and then all numbers lie beyond one at which a kernel may begin a maximum or a minimum: 0, 1e4, or one that is
+    named in its text.
+    """
     seed, is_whole = choose(0, 0xFFFF), choose(0, 2) == 0
-    kind: BaseKind = "integer" if is_whole else "normal"
-    zero, one = bits_of(0.0), bits_of(1.0)
-    bands = (Band(Base(kind, zero, one, mix(seed, row) & 0xFFFF)) for row in range(min(rows, MOST_BANDS)))
+    base = Base("integer" if is_whole else "normal", bits_of(0.0), bits_of(1.0))
+    if once_in(choose, BEYOND_ONCE_IN):
+        least = min(2 * abs(one_of(choose, (0.5, 1e4, *named))), LARGEST_BEYOND)
+        base = Base("uniform", bits_of(least if choose(0, 1) == 0 else -2 * least), bits_of(least))
+    bands = (Band(base._replace(seed=mix(seed, row) & 0xFFFF)) for row in range(min(rows, MOST_BANDS)))
     return Recipe(rows, cols, tuple(bands))

@@ -1,5 +1,7 @@
 """Rows of one array: how many an answer takes, and ordinary ones where hostile rows would make every answer NaN."""
 
+import random
+
 import numpy as np
 import pytest
 
@@ -24,3 +26,11 @@ def test_plain_rows_are_finite_and_differ(kind: int) -> None:
     assert np.isfinite(values).all()
     assert np.abs(values).max() < 16
     assert len({row.tobytes() for row in values}) == 30
+
+
+def test_plain_rows_lie_beyond_each_number_at_which_a_maximum_or_a_minimum_may_begin() -> None:
+    drawn = [plain_rows(40, 6, random.Random(seed).randint, (6e7,)).values for seed in range(400)]  # noqa: S311  values
+    for number in (0.0, 1e4, 6e7):
+        assert any((one > number).all() for one in drawn)
+        assert any((one < -number).all() for one in drawn)
+    assert sum(bool((one > 0).all() or (one < 0).all()) for one in drawn) < 100, "most have both signs"
