@@ -207,7 +207,9 @@ class Function:
             return str(op)
         own = path.parent / "ops" / f"{self.key}.py"
         own.parent.mkdir(exist_ok=True)
-        own.write_text(file.read_text(encoding="utf-8").replace('"FUNCTION"', repr(self.name)), encoding="utf-8")
+        text = file.read_text(encoding="utf-8").replace('"FUNCTION"', repr(self.name))
+        text = text.replace("; FUNCTION is a name below", "").replace("FUNCTION(", f"{self.name}(")  # its docstring
+        own.write_text(text, encoding="utf-8")
         return str(own)
 
     def text(self, op: str) -> str:

@@ -7,6 +7,7 @@ sent. Knows kernels that are Python files, cases and replays.
 """
 
 import ast
+import builtins
 import platform
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +40,10 @@ IMPORTS = {
     "jax": "import jax.numpy as jnp",
     "cupy": "import cupy as cp",
 }
-BFLOAT = ("np.bfloat16", "ml_dtypes.bfloat16")
+NARROW = {"numpy": ("np.bfloat16", "ml_dtypes.bfloat16")}
+"""What numpy's own module does not have."""
+ON_GPU = {"torch": (")", ", device='cuda')")}
+"""The end of an array on the GPU, where it would be on the CPU."""
 FEWEST_IN_A_RUN = 5
 """So many equal numbers are written as a product of lists."""
 MOST_NUMBERS = 1 << 17
@@ -53,8 +57,14 @@ class ShortProgram:
     call: str
 
 
-def issue_text(kernel: Kernel, record: Record, replayed: Replay) -> str:
+def issue_text(kernel: Kernel, record: Record, replayed: Replay, device: str = "cpu") -> str:
     """The issue as Markdown, its title first; CaseError if this case is none for the authors of a library."""
+    program, worst = wrong_answer(kernel, record, replayed, device)
+    return "\n".join(lines_of(kernel, record, replayed, replayed.defects[0], worst, program)) + "\n"
+
+
+def wrong_answer(kernel: Kernel, record: Record, replayed: Replay, device: str) -> tuple[ShortProgram, Worst]:
+    """A program, and the wrong element that it prints; CaseError if this case is none for the authors of a library."""
     if not kernel.front.is_python:
         raise CaseError(
             f"{kernel.name} is no Python file: kfuzz minimize --script writes a CUDA kernel's case as a program"
@@ -64,8 +74,7 @@ def issue_text(kernel: Kernel, record: Record, replayed: Replay) -> str:
     defect = replayed.defects[0]
     if defect.worst is None:
         raise CaseError(f"{kernel.name}: {defect.message}: only a wrong answer becomes an issue")
-    program = program_of(kernel, record, defect.worst)
-    return "\n".join(lines_of(kernel, record, replayed, defect, defect.worst, program)) + "\n"
+    return program_of(kernel, record, defect.worst, device), defect.worst
 
 
 def lines_of(
@@ -144,7 +153,8 @@ def exact_digits(kernel: Kernel, record: Record, worst: Worst) -> str:
 def versions(kernel: Kernel) -> Iterator[tuple[str, str]]:
     """The packages that the file imports, Python and the machine."""
     distributions = packages_distributions()
-    for package in dict.fromkeys(name.partition(".")[0] for name in imported(ast.parse(kernel.source))):
+    names = (name for one in imports_of(ast.parse(kernel.source)) for name in imported(one))
+    for package in dict.fromkeys(name.partition(".")[0] for name in names):
         for name in distributions.get(package, [])[:1]:
             try:
                 yield name, version(name)
@@ -154,16 +164,26 @@ def versions(kernel: Kernel) -> Iterator[tuple[str, str]]:
     yield platform.system(), platform.machine()
 
 
-def imported(tree: ast.Module) -> Iterator[str]:
-    """The modules that a file imports."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (one.name for one in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
+def imports_of(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The imports of a file; those in `exec("import ...")`, which hides one from kfuzz, too."""
+    for statement in tree.body:
+        match statement:
+            case ast.Import() | ast.ImportFrom():
+                yield statement
+            case ast.Expr(ast.Call(ast.Name("exec"), [ast.Constant(str(text))])):
+                yield from imports_of(ast.parse(text))
+            case _:
+                pass
 
 
-def program_of(kernel: Kernel, record: Record, worst: Worst) -> ShortProgram:
+def imported(statement: ast.Import | ast.ImportFrom) -> list[str]:
+    """The modules that a statement imports."""
+    if isinstance(statement, ast.ImportFrom):
+        return [statement.module] if statement.module else []
+    return [one.name for one in statement.names]
+
+
+def program_of(kernel: Kernel, record: Record, worst: Worst, device: str) -> ShortProgram:
     """Imports, arrays, and a call; the file stands before the arrays if its function is more than one expression."""
     called = kernel.launches[0].called
     assert called is not None
@@ -171,11 +191,11 @@ def program_of(kernel: Kernel, record: Record, worst: Worst) -> ShortProgram:
     tree = ast.parse(kernel.source)
     expression = only_expression(tree, called.function, names)
     call = expression or f"{called.function}({', '.join(names)})"
-    arrays = "; ".join(f"{name} = {text}" for name, text in array_texts(kernel, record, names))
+    arrays = "; ".join(f"{name} = {text}" for name, text in array_texts(kernel, record, names, device))
     place = f"[{', '.join(map(str, worst.index))}]" if worst.index else ""
     last = f"print(float(({call}){place}))"
     own = IMPORTS[called.library]
-    imports = [ast.unparse(one) for one in tree.body if isinstance(one, ast.Import | ast.ImportFrom)]
+    imports = [ast.unparse(one) for one in imports_of(tree)]
     if expression:
         return ShortProgram(("; ".join(dict.fromkeys([own, *narrow_import(arrays), *imports])), arrays, last), call)
     before = [one for one in tree.body if not isinstance(one, ast.Import | ast.ImportFrom)]
@@ -208,22 +228,19 @@ def only_expression(tree: ast.Module, function: str, names: Sequence[str]) -> st
     (statement,) = found.body
     if not isinstance(statement, ast.Return) or statement.value is None:
         return ""
-    free = {one.id for one in ast.walk(statement.value) if isinstance(one, ast.Name)} - set(names)
-    made = {name for one in tree.body for name in assigned_by(one)}
-    return "" if free & made else ast.unparse(statement.value)
+    inner = [one for one in ast.walk(statement.value) if isinstance(one, ast.Name | ast.arg)]
+    own = {one.arg if isinstance(one, ast.arg) else one.id for one in inner if not is_used(one)}
+    known = {one.asname or one.name.partition(".")[0] for each in imports_of(tree) for one in each.names}
+    used = {one.id for one in inner if isinstance(one, ast.Name)}
+    return ast.unparse(statement.value) if used <= {*names, *own, *known, *dir(builtins)} else ""
 
 
-def assigned_by(statement: ast.stmt) -> Iterator[str]:
-    """The names that a statement of a module makes, without imports."""
-    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
-        yield statement.name
-    elif isinstance(statement, ast.Assign | ast.AnnAssign):
-        yield from (
-            one.id for one in ast.walk(statement) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
-        )
+def is_used(name: ast.Name | ast.arg) -> bool:
+    """Whether a name stands for its value, and is not made here, as the variable of a lambda or a comprehension is."""
+    return isinstance(name, ast.Name) and isinstance(name.ctx, ast.Load)
 
 
-def array_texts(kernel: Kernel, record: Record, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+def array_texts(kernel: Kernel, record: Record, names: Sequence[str], device: str) -> Iterator[tuple[str, str]]:
     """A Python expression for each array, in the library's own type."""
     stored: Mapping[str, NDArray[np.generic]] = kernel.stored(record.case.arrays)
     called = kernel.launches[0].called
@@ -236,7 +253,11 @@ def array_texts(kernel: Kernel, record: Record, names: Sequence[str]) -> Iterato
                 f"{name} has {numbers.size} elements: at most {MOST_NUMBERS} are written; minimize the case first"
             )
         made = MAKERS[called.library].format(numbers=written(numbers.tolist()), type=claimed.element.library)
-        yield name, made.replace(*BFLOAT)
+        made = made.replace(*NARROW.get(called.library, ("", "")))
+        if device == "gpu" and called.library in ON_GPU:
+            end, on_gpu = ON_GPU[called.library]
+            made = made.removesuffix(end) + on_gpu
+        yield name, made
 
 
 def written(numbers: object) -> str:

@@ -11,6 +11,7 @@ import pytest
 from kfuzz.cases.case import Record, case_of
 from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import KERNELS, Kernel, load
+from kfuzz.commands.upstream import prints
 from kfuzz.oracle.verdict import Worst
 from kfuzz.trials.defect import Defect, Scene
 from kfuzz.trials.replay import Replay
@@ -57,6 +58,45 @@ def test_its_program_prints_the_wrong_answer_without_kfuzz(text: str, most: int,
     assert output_of(program) == "inf"
     assert "| the exact value | 256.0 |" in issue
     assert re.search(r"^- numpy \d", issue, re.MULTILINE)
+
+
+HIDDEN = (
+    "import numpy as np\nexec('import math')\n\n\ndef norm(x):\n    return np.linalg.norm(x * math.cos(0), axis=-1)\n"
+)
+UNKNOWN = "import numpy as np\nexec('axis = -1')\n\n\ndef norm(x):\n    return np.linalg.norm(x, axis=axis)\n"
+
+
+@pytest.mark.parametrize(("text", "count"), [(HIDDEN, 3), (UNKNOWN, 9)], ids=["a hidden import", "an unknown name"])
+def test_its_program_has_all_names_that_the_expression_uses(text: str, count: int, tmp_path: Path) -> None:
+    issue = issue_text(kernel_of(text, tmp_path), RECORD, replayed())
+    (program,) = re.findall(r"```python\n(.*?)\n```", issue, re.DOTALL)
+    assert len(program.splitlines()) == count
+    assert output_of(program) == "inf"
+
+
+@pytest.mark.parametrize(
+    ("library", "device", "array"),
+    [
+        ("numpy", "cpu", "np.array([[1.0]], ml_dtypes.bfloat16)"),
+        ("jax", "cpu", "jnp.array([[1.0]], jnp.bfloat16)"),
+        ("torch", "cpu", "torch.tensor([[1.0]], dtype=torch.bfloat16)"),
+        ("torch", "gpu", "torch.tensor([[1.0]], dtype=torch.bfloat16, device='cuda')"),
+    ],
+)
+def test_an_array_is_made_by_its_own_library_where_the_answer_was_wrong(
+    library: str, device: str, array: str, tmp_path: Path
+) -> None:
+    head, body = CLAIM.replace("f16", "bf16").split("# ///\n")
+    (tmp_path / "norm.py").write_text(f'{head}# [call]\n# library = "{library}"\n# ///\n{body}{ONE_LINE}')
+    record = Record(case_of("l2_norm", {"x": np.array([[1.0]], np.float32)}))
+    assert f"x = {array}" in issue_text(load(tmp_path / "norm.py"), record, replayed(), device)
+
+
+def test_kfuzz_knows_whether_a_program_prints_the_number() -> None:
+    assert prints(["x = 2.0", "print(x / 4)"], 0.5)
+    assert prints(["print(float('nan'))"], float("nan"))
+    assert not prints(["print(0.25)"], 0.5)
+    assert not prints(["print(unknown)"], 0.5)
 
 
 def test_a_right_answer_a_cuda_kernel_and_a_trap_are_no_issues(tmp_path: Path) -> None:

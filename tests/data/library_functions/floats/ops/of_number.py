@@ -1,4 +1,4 @@
-"""One function of a number, element by element: FUNCTION is a name below."""
+"""y = FUNCTION(x), element by element; FUNCTION is a name below."""
 
 from math import log, pi
 

@@ -1,4 +1,4 @@
-"""One number of a row: FUNCTION is a name below."""
+"""One number, FUNCTION(x), of each row x; FUNCTION is a name below."""
 
 
 def std(N, x):

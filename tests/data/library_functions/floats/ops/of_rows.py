@@ -1,4 +1,4 @@
-"""A row of a row: FUNCTION is a name below."""
+"""A row, FUNCTION(x), of each row x; FUNCTION is a name below."""
 
 
 def shifted(N, x):

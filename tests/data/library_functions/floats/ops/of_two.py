@@ -1,4 +1,4 @@
-"""One function of two numbers, element by element: FUNCTION is a name below."""
+"""y = FUNCTION(x, t), element by element; FUNCTION is a name below."""
 
 ROOT_HALF = 0.7071067811865476
 

@@ -1,4 +1,4 @@
-"""One number of two rows: FUNCTION is a name below."""
+"""One number, FUNCTION(x, t), of each two rows x and t; FUNCTION is a name below."""
 
 
 def cosine(N, x, t):
