@@ -30,15 +30,16 @@ class Cloud(Quantity):
     """Numbers with `parts` (x, R, at, A): x in float64, the tube's radius, and a column of `table` for each element.
 
     `table`: [probes, elements and a 0], what each probe's roundings move the elements by, to first order. `whole`: the
-    columns are the elements, in their order. A and `count` are of rearranged.py: the sizes of the terms that an element
-    is made of, and how many roundings a term may take part in.
+    columns are the elements, in their order. A, `count` and `grown` are of rearranged.py: the sizes of the terms that
+    an element is made of, how many roundings a term may take part in, and the sum of the terms' sizes with each factor
+    taken as 1 at least, or 0 if the value is a factor itself.
     """
 
-    __slots__ = ("count", "table", "whole")
+    __slots__ = ("count", "grown", "table", "whole")
 
     def __init__(self, N: Any, parts: Sequence[Reals], table: Reals, whole: bool) -> None:  # noqa: ANN401
         super().__init__(N, *parts)
-        self.table, self.whole, self.count = table, whole, 0.0
+        self.table, self.whole, self.count, self.grown = table, whole, 0.0, 0.0
 
     @property
     def R(self) -> Reals:  # noqa: N802  as the derivation has it
@@ -54,13 +55,18 @@ class Cloud(Quantity):
         return np.where(np.isfinite(self.x), np.abs(self.x), 0.0) + self.R
 
     @property
+    def G(self) -> float:  # noqa: N802  as the derivation has it
+        """What a loss to underflow in one factor of its terms may be multiplied by, over all of them."""
+        return self.grown or float(np.max(self.size, initial=1.0))
+
+    @property
     def is_known(self) -> bool:
         """Whether no rounding moves it."""
         return bool(self.table.shape[1] == 1)
 
     def like(self, parts: Sequence[Reals], how: tuple[Any, ...]) -> "Cloud":
         made = Cloud(self.N, parts, self.table, False)
-        made.how, made.count = how, self.count
+        made.how, made.count, made.grown = how, self.count, self.grown
         return made
 
     def probes(self, dimensions: int, some: slice = slice(None)) -> Reals:

@@ -31,16 +31,18 @@ class Deepest(Depth):
         """Nothing is rounded here: `expanded` counts a step's roundings, and `settled` makes them an error."""
         return super().made(x, moved, reach, rest, 0.0, off)
 
-    def own(self, A: Reals, R: Reals, count: float) -> Reals:
-        """What so many roundings make of terms of these sizes, which err by R already."""
-        grown = np.expm1(min(count * self.u * ROUNDINGS_256, FAR))
-        return np.asarray(grown * (A + R) + (self.tiny * (1 + A) if count else 0.0))
+    def own(self, A: Reals, R: Reals, count: float, grown: float) -> Reals:
+        """What so many roundings make of terms of these sizes, which err by R already; each may underflow."""
+        more = np.expm1(min(count * self.u * ROUNDINGS_256, FAR))
+        return np.asarray(more * (A + R) + self.tiny * count * grown)
 
-    def expanded(self, made: Cloud, A: Reals, count: float) -> Cloud:
-        """The same value, made of these terms; its tube holds their roundings."""
+    def expanded(self, made: Cloud, A: Reals, count: float, grown: float = 0.0) -> Cloud:
+        """The same value, made of these terms; its tube holds their roundings. Behind a barrier it is one factor."""
         A = np.broadcast_to(A, made.shape)
-        result = Cloud(self, (made.x, made.R + self.own(A, made.R, count), made.parts[2], A), made.table, made.whole)
+        own = self.own(A, made.R, count, grown or made.G)
+        result = Cloud(self, (made.x, made.R + own, made.parts[2], A), made.table, made.whole)
         result.count, result.how, result.below, result.terms = count, made.how, made.below, made.terms
+        result.grown = grown
         result.absent = made.absent
         return result
 
@@ -48,24 +50,26 @@ class Deepest(Depth):
         """A barrier: what its roundings so far come to is one error."""
         if not a.count:
             return a
-        made = super().nudged(a, self.own(a.A, a.R, a.count))
+        made = super().nudged(a, self.own(a.A, a.R, a.count, a.G))
         made.below, made.terms, made.absent = a.below, a.terms, a.absent
         return made
 
     # -- sums and products of two
 
     def add(self, a: Cloud, b: Cloud) -> Cloud:
-        return self.expanded(super().add(a, b), a.A + b.A, max(a.count, b.count) + 1)
+        return self.expanded(super().add(a, b), a.A + b.A, max(a.count, b.count) + 1, a.G + b.G)
 
     def sub(self, a: Cloud, b: Cloud) -> Cloud:
-        return self.expanded(super().sub(a, b), a.A + b.A, max(a.count, b.count) + 1)
+        return self.expanded(super().sub(a, b), a.A + b.A, max(a.count, b.count) + 1, a.G + b.G)
 
     def mul(self, a: Cloud, b: Cloud) -> Cloud:
-        return self.expanded(super().mul(a, b), a.A * b.A, a.count + b.count + 1)
+        return self.expanded(super().mul(a, b), a.A * b.A, a.count + b.count + 1, a.G * b.G)
 
     def div(self, a: Cloud, b: Cloud) -> Cloud:
         by = self.settled(b)
-        return self.expanded(super().div(a, by), a.A / np.abs(by.x), a.count + 1 + DIVIDE_ROUNDINGS[self.claim.divide])
+        count = a.count + 1 + DIVIDE_ROUNDINGS[self.claim.divide]
+        inverse = float(np.max(1 / (np.abs(by.x) - by.R), initial=1.0))
+        return self.expanded(super().div(a, by), a.A / np.abs(by.x), count, a.G * inverse)
 
     # -- functions
 
@@ -147,24 +151,24 @@ class Deepest(Depth):
 
     def dot(self, a: Cloud, b: Cloud | None, sum: str = "dot", axis: Axes = -1) -> Cloud:
         made = super().dot(a, b, sum, axis)
-        A, count = (a.A, a.count) if b is None else (a.A * b.A, a.count + b.count + 1)
+        A, count, grown = (a.A, a.count, a.G) if b is None else (a.A * b.A, a.count + b.count + 1, a.G * b.G)
         shape = a.shape if b is None else np.broadcast_shapes(a.shape, b.shape)
-        total = np.broadcast_to(A, shape).sum(axis=axis, keepdims=True)
-        return self.expanded(made, total, count + self._of_sum(a, count_along(shape, axis)))
+        total, n = np.broadcast_to(A, shape).sum(axis=axis, keepdims=True), count_along(shape, axis)
+        return self.expanded(made, total, count + self._of_sum(a, n), n * grown)
 
     def mean(self, a: Cloud, sum: str = "mean", axis: Axes = -1) -> Cloud:
         total = self.sum(a, sum, axis)
         made = super().mean(a, sum, axis)
-        return self.expanded(made, total.A / count_along(a.shape, axis), total.count + 4)
+        return self.expanded(made, total.A / count_along(a.shape, axis), total.count + 4, total.G)
 
     def matmul(self, a: Cloud, b: Cloud, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Cloud:
         made = super().matmul(a, b, sum, starts)
         operand = FORMATS[self.claim.operand].u / self.f.u if self.claim.operand else 0.0
-        A, count = np.matmul(a.A, b.A), a.count + b.count + 1 + 4 * operand
+        A, count, grown = np.matmul(a.A, b.A), a.count + b.count + 1 + 4 * operand, a.shape[-1] * a.G * b.G
         for start in present(starts):
             assert isinstance(start, Cloud)
-            A, count = A + start.A, max(count, start.count) + 1
-        return self.expanded(made, A, count + self._of_sum(a, a.shape[-1]))
+            A, count, grown = A + start.A, max(count, start.count) + 1, grown + start.G
+        return self.expanded(made, A, count + self._of_sum(a, a.shape[-1]), grown)
 
     def scatter(
         self, into: Cloud, index: Reals, values: Cloud, how: ScatterKind = "sum", sum: str = "scatter", axis: int = -1
@@ -172,13 +176,13 @@ class Deepest(Depth):
         made = super().scatter(into, index, values, how, sum, axis)
         A = np.array(np.broadcast_to(into.A, into.shape))
         np.add.at(A, scatter_places(index, values.shape, axis), np.broadcast_to(values.A, values.shape))
-        return self.expanded(made, A, max(into.count, values.count) + self._of_sum(values, values.shape[axis] + 1))
+        count = max(into.count, values.count) + self._of_sum(values, values.shape[axis] + 1)
+        return self.expanded(made, A, count, into.G + values.shape[axis] * values.G)
 
     def running_sum(self, a: Cloud, sum: str = "scan", exclusive: bool = False) -> Cloud:
         made = super().running_sum(a, sum, exclusive)
-        return self.expanded(
-            made, np.cumsum(np.broadcast_to(a.A, a.shape), axis=-1), a.count + self._of_sum(a, a.shape[-1])
-        )
+        total, n = np.cumsum(np.broadcast_to(a.A, a.shape), axis=-1), a.shape[-1]
+        return self.expanded(made, total, a.count + self._of_sum(a, n), n * a.G)
 
     def mean_var(
         self, x: Cloud, sums: tuple[str, str] = ("mean", "var"), correction: int = 0, axis: Axes = -1
@@ -188,4 +192,4 @@ class Deepest(Depth):
         n = count_along(x.shape, axis)
         squares = np.sum((x.A + mean.A) ** 2, axis=axis, keepdims=True) / (n - correction)
         count = max(2 * mean.count + 8 + n, 2 * x.count + running_means(n, self.claim))
-        return mean, self.expanded(var, squares, count)
+        return mean, self.expanded(var, squares, count, n * (x.G + mean.G) ** 2)

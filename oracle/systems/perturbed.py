@@ -345,6 +345,7 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
         """The elements of several values at other places."""
         made = tabled(self, x, R, moved)  # type: ignore[arg-type]
         made.parts, made.count = (*made.parts[:3], A), max(one.count for one in values)
+        made.grown = max(one.G for one in values) if made.count else 0.0
         return made
 
     def take(self, a: Cloud, index: Reals, axis: int = -1) -> Cloud:

@@ -19,6 +19,7 @@ from kfuzz.oracle.question import enclose
 from kfuzz.oracle.shapes import Places
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.cloud import Tubes, tabled
+from kfuzz.oracle.systems.deepest import Deepest
 from kfuzz.oracle.systems.depth import Depth, product_of
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity, System
@@ -258,6 +259,18 @@ def test_no_greatest_moves_by_more_than_each_of_them() -> None:
     for x, R, most in (([1.0, 1.0], [0.5, 0.5], 0.5), ([1.0, 0.9], [0.1, 0.3], 0.3), ([1.0, 0.0], [0.1, 0.3], 0.1)):
         made = N.max(tabled(N, np.array([x]), np.array([R]), np.zeros((1, 1, 2))))
         assert made.R[0, 0] == most
+
+
+def test_the_loosest_bound_knows_what_another_order_of_factors_loses_to_underflow() -> None:
+    x = np.full((1, 1), float(Single(1e10)))
+    sizes = {"rows": 1, "cols": 1}
+    ends = bound_by_slopes(op_of(lost_in_another_order), "", Accuracy(), {"x": x}, sizes, {}, system=Deepest)
+    assert ends is not None
+    assert ends["y"].lo[0, 0] <= 0  # x (2^-100 2^-66)
+
+
+def lost_in_another_order(N: System, x: Quantity) -> Quantity:
+    return (x * 2.0**-100 + 2.0**-130) * 2.0**-66
 
 
 def rectified(N: System, x: Quantity) -> Quantity:
