@@ -14,6 +14,7 @@
 #include "cuda_on_cpu_host/arrays.h"
 #include "cuda_on_cpu_host/driver.h"
 #include "cuda_on_cpu_host/driver_memory.h"
+#include "library_types.h"
 #include "cuda_on_cpu_host/launching.h"
 #include "cuda_on_cpu_host/launching_by_address.h"
 #include "cuda_on_cpu_host/graphs.h"
