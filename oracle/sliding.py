@@ -210,20 +210,37 @@ def adaptive_windows(N: System, x: Quantity, fill: float) -> tuple[Quantity, Rea
     return adaptive_parts(N, x, fill, sizes_named(N, "out"))
 
 
+def adaptive_places(lengths: Sequence[int], outs: Sequence[int]) -> Reals:
+    """The place in its plane of each tap of each part, in row-major order; -1 for one beyond the part."""
+    count = len(outs)
+    index, inside = _parts(lengths, outs)
+    places = np.zeros((1,) * (2 * count), dtype=np.int64)
+    for here, length in zip(index, lengths, strict=True):
+        places = places * length + here
+    return np.where(inside, places, -1).reshape(*inside.shape[:count], -1)
+
+
+def _parts(lengths: Sequence[int], outs: Sequence[int]) -> tuple[list[Reals], Reals]:
+    """For each axis the place of each tap of each part, and which taps are inside of their part."""
+    count = len(outs)
+    index: list[Reals] = []
+    inside: Reals = np.ones((1,) * (2 * count), dtype=np.bool_)
+    for axis, (out, n) in enumerate(zip(outs, lengths, strict=True)):
+        first, last = np.arange(out) * n // out, -(-(np.arange(out) + 1) * n // out)
+        here = first[:, None] + np.arange(int((last - first).max(initial=1)))
+        others = tuple(one for one in range(2 * count) if one not in (axis, count + axis))
+        index.append(np.expand_dims(np.minimum(here, n - 1), others))
+        inside = inside & np.expand_dims(here < last[:, None], others)
+    return index, inside
+
+
 def adaptive_parts(N: System, x: Quantity, fill: float, outs: Sequence[int]) -> tuple[Quantity, Reals]:
     """The parts of an adaptive pool, [..., *places, taps], filled to one length; how many taps each has.
 
     Part i of o parts of n places goes from floor(i n / o) to ceil((i + 1) n / o).
     """
     count = len(outs)
-    index: list[Reals] = []
-    inside = np.ones((1,) * (2 * count), dtype=np.bool_)
-    for axis, (out, n) in enumerate(zip(outs, x.shape[-count:], strict=True)):
-        first, last = np.arange(out) * n // out, -(-(np.arange(out) + 1) * n // out)
-        here = first[:, None] + np.arange(int((last - first).max(initial=1)))
-        others = tuple(one for one in range(2 * count) if one not in (axis, count + axis))
-        index.append(np.expand_dims(np.minimum(here, n - 1), others))
-        inside = inside & np.expand_dims(here < last[:, None], others)
+    index, inside = _parts(x.shape[-count:], outs)
     seen = N.where(inside, x[(..., *index)], N.input(np.asarray(fill)))
     shape = (*seen.shape[:-count], prod(seen.shape[-count:]))
     return seen.reshaped(*shape), inside.reshape(*inside.shape[:count], -1).sum(axis=-1)

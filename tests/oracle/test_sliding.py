@@ -160,6 +160,11 @@ def test_parts_of_an_adaptive_pool_may_share_a_place() -> None:
     means, most = (np.stack([getattr(part, word)(-1) for part in parts], axis=-1) for word in ("mean", "max"))
     assert judge("adaptive_avg_pool1d", {"x": x}, {"y": means}, scalars={"out_w": 3}).status == "kept"
     assert judge("adaptive_max_pool1d", {"x": x}, {"y": most}, scalars={"out_w": 3}).status == "kept"
+    first = np.array([0, 2, 4], np.int32)
+    at = first + np.stack([part.argmax(-1) for part in parts], axis=-1).astype(np.int32)
+    for index, status in ((at, "kept"), (at - first, "broken")):
+        answers = {"y": most, "index": index}
+        assert judge("adaptive_max_pool1d_with_indices", {"x": x}, answers, scalars={"out_w": 3}).status == status
     floored = np.stack([x[..., i * 7 // 3 : (i + 1) * 7 // 3].mean(-1) for i in range(3)], axis=-1)
     assert judge("adaptive_avg_pool1d", {"x": x}, {"y": floored}, scalars={"out_w": 3}).status == "broken"
 

@@ -86,7 +86,7 @@ from kfuzz.callables.aten.shapes import (
     view,
 )
 from kfuzz.callables.aten.term import Arg, SizeTexts, Term, UnknownError, Writer, Writing
-from kfuzz.callables.aten.windows import adaptive_avg_pool, avg_pool, convolution, max_pool, unfold
+from kfuzz.callables.aten.windows import adaptive_avg_pool, adaptive_max_pool, avg_pool, convolution, max_pool, unfold
 
 COPIES = ("clone", "detach", "alias", "contiguous", "lift_fresh_copy", "_to_copy", "dropout", "lift_fresh", "positive")
 VIEWS = ("view", "_unsafe_view", "reshape", "squeeze", "_reshape_alias")
@@ -180,6 +180,8 @@ RULES: dict[str, Writing] = {
     "_adaptive_avg_pool2d": adaptive_avg_pool,
     "_adaptive_avg_pool3d": adaptive_avg_pool,
     "adaptive_avg_pool1d": adaptive_avg_pool,
+    "adaptive_max_pool2d": adaptive_max_pool,
+    "adaptive_max_pool3d": adaptive_max_pool,
     "unfold": unfold,
     "native_batch_norm": batch_norm,
     "cudnn_batch_norm": batch_norm,

@@ -88,7 +88,7 @@ HELPERS = {
     "kfuzz.oracle.ordering": ("in_order",),
     "kfuzz.oracle.recurrent": ("network",),
     "kfuzz.oracle.systems.value": ("exact_numbers",),
-    "kfuzz.oracle.sliding": ("adaptive_parts", "conv", "conv_transposed", "pool", "pool_names"),
+    "kfuzz.oracle.sliding": ("adaptive_parts", "adaptive_places", "conv", "conv_transposed", "pool", "pool_names"),
 }
 """The functions that a formula may import, by module."""
 

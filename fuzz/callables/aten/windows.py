@@ -92,6 +92,21 @@ def adaptive_avg_pool(to: Writer, name: str, args: Sequence[Arg], options: dict[
     return Term(to.keep(name, f'N.sum({both}[0], "{name}")[..., 0] / N.input({both}[1])'), shape)
 
 
+def adaptive_max_pool(
+    to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts
+) -> list[Term]:
+    """The maximum of each of so many parts of an axis, with its place."""
+    del options
+    x, outs = tensor(args[0]), args[1]
+    if not isinstance(outs, list | tuple):
+        raise UnknownError
+    parts = numbers(outs, len(outs))
+    seen = to.set(f"{name}_seen", f"{to.use('adaptive_parts')}(N, {x.text}, -N.inf, {parts})[0]")
+    names = f"{to.use('adaptive_places')}({x.text}.shape[-{len(outs)}:], {parts})"
+    at = Term(to.set(f"{name}_at", f"N.places({seen}, {names})[..., 0]"), shape, is_place=True)
+    return [Term(to.keep(name, f"N.max({seen})[..., 0]"), shape), at]
+
+
 def unfold(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """Windows of one axis, each along a new last axis."""
     del options

@@ -89,6 +89,17 @@ def test_pools_may_reach_beyond_the_end() -> None:
             assert np.allclose(mean[:, :, 2, 0], X[:, :, 4:, :3].sum(axis=(2, 3)) / last)
 
 
+def test_parts_of_an_adaptive_pool_have_a_greatest_place() -> None:
+    most, at = run("adaptive_max_pool2d", X, [2, 3], shape=(2, 4, 2, 3))
+    rows, columns = X.shape[2:]
+    for i, j in np.ndindex(2, 3):
+        across = slice(j * columns // 3, -(-(j + 1) * columns // 3))
+        part = X[:, :, i * rows // 2 : -(-(i + 1) * rows // 2), across]
+        assert (most[:, :, i, j] == part.max(axis=(2, 3))).all()
+    picked = np.take_along_axis(X.reshape(2, 4, -1), at.astype(int).reshape(2, 4, -1), 2)
+    assert (picked.ravel() == most.ravel()).all()
+
+
 def test_norms_have_the_moments_of_their_axes() -> None:
     w, b = RNG.standard_normal((2, 4))
     side = (slice(None), None, None)
@@ -213,7 +224,9 @@ TRACED = {
     "batch_norm": ("x", "F.batch_norm(x, None, None, training=True)", {"x": ["batch", "channels", "places"]}),
     "joined": ("x, z", "torch.cat([x, z.flip(0)], 0).cumsum(0)", {"x": ["rows", "cols"], "z": ["others", "cols"]}),
     "pooled": ("x", "F.avg_pool1d(x, 3, 2, 1, ceil_mode=True)", {"x": ["batch", "channels", "places"]}),
-    "adaptive": ("x", "F.adaptive_avg_pool2d(x, (2, 3))", {"x": ["batch", "channels", "h", "w"]}),
+    "adaptive": (
+        "x", "F.adaptive_avg_pool2d(x, (2, 3)) + F.adaptive_max_pool2d(x, (2, 3))", {"x": ["n", "channels", "h", "w"]}
+    ),
     "stacked": (  # by a number that is another one in double
         "x", "torch.stack(torch.chunk(x, 3, -1), 1) * torch.tensor([0.2989], dtype=x.dtype)", {"x": ["rows", "12"]}
     ),
