@@ -14,7 +14,16 @@ from typing import Literal
 
 from kfuzz.campaign.asking import AskedTwins, ask
 from kfuzz.campaign.danger import is_free, number_of, rules_of
-from kfuzz.campaign.schedule import WHOLE, Block, Shard, attempt_of, is_for_hardware, is_large, probe_of
+from kfuzz.campaign.schedule import (
+    WHOLE,
+    Block,
+    Shard,
+    attempt_of,
+    is_for_hardware,
+    is_in_first_block,
+    is_large,
+    probe_of,
+)
 from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Ahead, ClaimError, Device, DeviceError, Probe, UnsupportedError
@@ -253,7 +262,7 @@ def _begin_trial(
         with errors_of_one_kernel(index):
             attempt = attempt_of(kernel, orders.seed, number, orders.budget)
             trial = prepare(kernel, attempt.case, attempt.tune, probe)
-            if ahead and _is_harmless(kernel, block, known) and not trial.job.sampling:
+            if ahead and _may_foresee(kernel, block, known, index) and not trial.job.sampling:
                 trial = replace(trial, twins=foresee(trial))
     except ClaimError as error:
         return _QueuedTrial(block, index, number, timeout, 0.0, error)
@@ -262,10 +271,10 @@ def _begin_trial(
     return _QueuedTrial(block, index, number, timeout, time.perf_counter() - began, trial, attempt.rung)
 
 
-def _is_harmless(kernel: Kernel, block: Block, known: Experience) -> bool:
+def _may_foresee(kernel: Kernel, block: Block, known: Experience, index: int) -> bool:
     """Whether the twins of a trial will most likely be wanted, and cost no process."""
     has_run = block.kernel in known.have_run and block.kernel not in known.accused
-    return has_run and not block.fatal and not kernel.front.is_python
+    return has_run and not (block.fatal or kernel.front.is_python or is_in_first_block(index))
 
 
 def _finish_trial(
@@ -282,7 +291,7 @@ def _finish_trial(
             twins = AskedTwins(device, upcoming.ahead, upcoming.several, asked)
             trial = judge_outcome(
                 asked, outcome, device.name, time.perf_counter() - began, device.run, twins.run_jobs,
-                looks_at_all=True,
+                looks_at_all=not is_in_first_block(one.index),  # twins do not check, so they need the other flavour
             )  # fmt: skip
     except UnsupportedError as error:
         yield BlockEnd(block, "unsupported", str(error))

@@ -21,6 +21,8 @@ from kfuzz.search.vast import ELEMENTS, Rung, rungs
 FIRST_BUDGET, TRIALS_A_DOUBLING = 64, 2
 """Cases start small and may double after this many trials: a bug that small cases show is found at once, and small."""
 CHECK_EVERY, CHECK_FIRST = 6, 1
+"""All trials of a kernel's first block check: on the cpu device each of a kernel's two flavours is compiled by itself,
+and in the first minute with an empty cache compiling takes most of the time."""
 EVERY_RUN_FIRST, EVERY_RUN_IN = 32, 4
 """The first trials of a kernel, and one in EVERY_RUN_IN of the others, have as many runs as the options ask for. The
 rest have two, in different orders with different poisons: a bug that depends on either shows in the next trials if not
@@ -119,7 +121,13 @@ def probe_of(kernel: Kernel, seed: int, index: int, runs: int, timeout: float, f
 
 def is_check(index: int) -> bool:
     """Whether a trial checks every access; a large one only does if a second share may race with the first."""
-    return index % CHECK_EVERY == CHECK_FIRST and large_of(index) in (None, "turns")
+    is_due = index % CHECK_EVERY == CHECK_FIRST or is_in_first_block(index)
+    return is_due and large_of(index) in (None, "turns")
+
+
+def is_in_first_block(index: int) -> bool:
+    """Whether a trial is one of the first that its kernel has."""
+    return index % AGAIN < BLOCKS[0]
 
 
 def is_large(index: int) -> bool:
