@@ -1,6 +1,6 @@
 """KernelBench's problems, each as a formula that kfuzz traces and holds against the problem itself.
 
-    python -m benchmarks.tightness measure kernelbench FOLDER [--jobs 2] [--only level1] [--seconds 120] [--keep FOLDER]
+    python -m benchmarks.tightness measure kernelbench FOLDER [--jobs 2] [--only level1] [--seconds 120] [--keep FOLDER] [--eval]
 
 FOLDER holds level1, level2, ...; it is only read. Each problem's sizes are made small, since a formula holds for all
 sizes: the smallest of a few limits at which the problem runs. A network with more weights than MOST_WEIGHTS also gets
@@ -51,6 +51,19 @@ which divides them all: an image of 224 places stays one of many patches.
 LEAST_SIZE = 16
 """Smaller constants may be a window or a stride, which have to fit each other."""
 NARROWINGS = (1, 2, 4, 8, 16)
+IN_EVAL = """
+
+train_init = Model.__init__
+
+
+def eval_init(self, *inits):
+    train_init(self, *inits)
+    self.eval()
+
+
+Model.__init__ = eval_init
+"""
+"""Added to a problem, so that its batch norms use their running values, and its dropouts drop nothing."""
 MOST_WEIGHTS = 1 << 18
 """A model with more weights gets fewer channels: the numbers in its classes are divided by one of these."""
 ROWS, LARGE_ROW = 2, 1 << 16
@@ -179,10 +192,10 @@ def narrowings(source: str) -> list[int]:
     return sorted(weights, reverse=True) or [1]
 
 
-def judge_problem(path: Path) -> Outcome:
+def judge_problem(path: Path, in_eval: bool) -> Outcome:
     """Trace a problem at the first limits at which it can be, and judge its own answers."""
     found = Outcome(problem_name(path), "not")
-    source = without_hub(path.read_text(encoding="utf-8"))
+    source = without_hub(path.read_text(encoding="utf-8")) + IN_EVAL * in_eval
     for few, (batch, most) in product(narrowings(source), LIMITS):
         by = (
             few if most < IMAGE_SIZE or few == 1 else NARROWINGS[-1]
@@ -286,11 +299,11 @@ def problem_name(path: Path) -> str:
     return f"{path.parent.name}/{path.stem}"
 
 
-def in_child(path: Path, into: Path, seconds: int) -> None:
+def in_child(path: Path, into: Path, seconds: int, in_eval: bool) -> None:
     """Judge one problem in this process, which ends with it."""
     signal.setitimer(signal.ITIMER_PROF, seconds)
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  until the process ends
-    into.write_text(json.dumps(asdict(judge_problem(path))), encoding="utf-8")
+    into.write_text(json.dumps(asdict(judge_problem(path, in_eval))), encoding="utf-8")
 
 
 def measure(arguments: Sequence[str]) -> Figures:
@@ -301,6 +314,7 @@ def measure(arguments: Sequence[str]) -> Figures:
     parser.add_argument("--only", default="level[1-4]", help="a pattern of the folders")
     parser.add_argument("--seconds", type=int, default=120, help="the most processor time for a problem")
     parser.add_argument("--keep", type=Path, help="keep each outcome here, and use what is there already")
+    parser.add_argument("--eval", action="store_true", help="in eval mode, though KernelBench's models train")
     parser.add_argument("--only-kept", action="store_true", help="measure nothing: write what is kept")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
@@ -349,7 +363,9 @@ def judge_all(waiting: list[Path], folder: Path, options: argparse.Namespace) ->
     while waiting or running:
         while waiting and len(running) < options.jobs:
             path = waiting.pop(0)
-            child = fork.Process(target=in_child, args=(path, outcome_file(folder, path), options.seconds))
+            child = fork.Process(
+                target=in_child, args=(path, outcome_file(folder, path), options.seconds, options.eval)
+            )
             child.start()
             running[child.sentinel] = (child, path)
         for sentinel in multiprocessing.connection.wait(list(running)):
