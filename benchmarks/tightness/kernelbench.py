@@ -1,6 +1,7 @@
 """KernelBench's problems, each as a formula that kfuzz traces and holds against the problem itself.
 
-    python -m benchmarks.tightness measure kernelbench FOLDER [--jobs 2] [--only level1] [--seconds 120] [--keep FOLDER] [--eval]
+    python -m benchmarks.tightness measure kernelbench FOLDER [--jobs 2] [--only level1] [--seconds 120] [--keep FOLDER]
+        [--eval]
 
 FOLDER holds level1, level2, ...; it is only read. Each problem's sizes are made small, since a formula holds for all
 sizes: the smallest of a few limits at which the problem runs. A network with more weights than MOST_WEIGHTS also gets
