@@ -26,7 +26,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from benchmarks.measurement import Figures, Record
@@ -218,14 +217,15 @@ def measure(arguments: Sequence[str]) -> Figures:
     files.sort(key=lambda one: hashlib.sha256(str(one[1].relative_to(folder)).encode()).digest())
     ways = {"now": None, **({"before": asked.before.resolve()} if asked.before else {})}
 
-    def outcome(way: str, project: Project, file: Path) -> tuple[str, Record] | None:
+    def outcome(task: tuple[str, Project, Path]) -> tuple[str, Record] | None:
+        way, project, file = task
         place = (way, project.name, str(file.relative_to(folder / project.folder)))
         if place not in kept and time.monotonic() > last:
             return None
         return way, kept.get(place) or keep(asked.keep, way, ask(folder, project, file, ways[way]))
 
     with ThreadPoolExecutor(asked.jobs) as pool:
-        every = [one for way in ways for one in pool.map(partial(outcome, way), *zip(*files, strict=True))]
+        every = [*pool.map(outcome, [(way, *one) for one in files for way in ways])]
     made = {(way, one["repository"], one["file"]): one for way, one in filter(None, every)}
     old = {key[1:]: one["outcome"] for key, one in made.items() if key[0] == "before"}
     return Figures(

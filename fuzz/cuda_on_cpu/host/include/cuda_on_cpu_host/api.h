@@ -161,6 +161,7 @@ struct cudaMemAccessDesc {
 #define cudaDeviceBlockingSync 4
 #define cudaDeviceMapHost 8
 #define cudaOccupancyDefault 0
+#define cudaOccupancyDisableCachingOverride 1
 #define CUDART_CB
 #define cudaCpuDeviceId (-1)
 #define cudaInvalidDeviceId (-2)
