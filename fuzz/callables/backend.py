@@ -279,7 +279,7 @@ class Bench:
     @contextmanager
     def _extensions(self, caller: Caller, word: int) -> Iterator[None]:
         """Check the accesses of the CUDA that the callable builds and the cpu device runs."""
-        with CALLS.watch(self._probe, word, len(self._echoes)) as findings:
+        with CALLS.watch(self._probe, word, len(self._echoes), self._begin) as findings:
             try:
                 yield
             finally:

@@ -5,7 +5,7 @@ Knows texts, arrays and jobs; it knows no library.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +20,7 @@ from kfuzz.devices import Buffer, Call, ClaimError, Finding, Job, Outcome, Probe
 from kfuzz.devices.comparing import poison_mask
 from kfuzz.devices.layout import OUTPUT
 from kfuzz.devices.repeats import Fault
+from kfuzz.devices.worker import BUILDING
 from kfuzz.kinds import kinds_with
 from kfuzz.oracle.elements import ELEMENTS
 from kfuzz.sources.cuda_text import blank_non_code, closing_bracket, split_commas
@@ -145,7 +146,7 @@ class Extension:
         for check in (False, True):
             if key not in self._shapes:
                 asked = replace(calls.probe, check=check, options=(CpuQuestion(returned=True),))
-                if (found := calls.device.run(job, asked).returned) is not None:
+                if (found := calls.run_job(job, asked).returned) is not None:
                     self._shapes[key] = found
         return self._shapes.get(key, ())
 
@@ -184,6 +185,7 @@ class DeviceCalls:
         """Whether any watched call had findings since this was last set to False."""
         self._word = self._turn = 0
         self._device: CpuDevice | None = None
+        self._begin: Callable[[str], None] = lambda part: None
 
     @property
     def device(self) -> CpuDevice:
@@ -192,12 +194,16 @@ class DeviceCalls:
         return self._device
 
     @contextmanager
-    def watch(self, probe: Probe, word: int, turn: int) -> Iterator[list[Finding]]:
+    def watch(
+        self, probe: Probe, word: int, turn: int, begin: Callable[[str], None] = lambda part: None
+    ) -> Iterator[list[Finding]]:
         """Collect the findings of the calls made meanwhile; with a word of 0 the calls are not checked.
+
+        `begin` is told that a call begins, which may be compiled first, and when it has ended.
 
         Each call is run in several orders of threads; the callable continues with the answer of one of them, by `turn`.
         """
-        self.findings, self.trouble, self._word, self._turn = [], None, word, turn
+        self.findings, self.trouble, self._word, self._turn, self._begin = [], None, word, turn, begin
         self.probe = replace(probe, runs=RUNS) if word else replace(probe, check=False, runs=1)
         try:
             yield self.findings
@@ -205,9 +211,17 @@ class DeviceCalls:
             self.has_seen = self.has_seen or bool(word and self.findings)
             self.findings = []
 
+    def run_job(self, job: Job, probe: Probe) -> Outcome:
+        """What comes of a job on the cpu device."""
+        self._begin(BUILDING)
+        try:
+            return self.device.run(job, probe)
+        finally:
+            self._begin("running")
+
     def run(self, job: Job) -> dict[str, NDArray[np.generic]]:
         """The arrays after a job; Fault if it does not reach its end, RefusedByExtensionError if it throws."""
-        outcome = self.device.run(job, self.probe)
+        outcome = self.run_job(job, self.probe)
         if job.path != self.file:
             outcome = replace(outcome, findings=tuple(name_file(one, str(job.path)) for one in outcome.findings))
         if any(one.kind == "wrong-shape" for one in outcome.findings):

@@ -78,6 +78,8 @@ REFUSED: dict[ClaimWord, type[ClaimError]] = {
 }
 COMPILING = "compiling"
 """What comes before a job's own time."""
+BUILDING = "running code that it has built"
+"""A part of a job's time in which another worker compiles and runs for it, within limits of its own."""
 TOGETHER = "running beside others"
 """The part of a job's time in which one of several may be the reason for whatever happens."""
 
@@ -376,8 +378,9 @@ class Worker:
                     return Outcome(findings=(_describe_end(reply, part),), ended=True)
                 return _report_hang(one.probe, part)
             if reply[0] == "begun":
-                deadline = time.monotonic() + one.probe.timeout * self._slack + self._grace
                 part = str(reply[1])
+                own = one.probe.timeout * self._slack + self._grace
+                deadline = time.monotonic() + (COMPILE_TIMEOUT if part == BUILDING else own)
             elif reply[0] == "device":
                 self._end_process()
                 raise DeviceError(reply[1])

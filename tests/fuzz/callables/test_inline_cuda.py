@@ -30,6 +30,7 @@ from kfuzz.cpu.device import CpuDevice
 from kfuzz.cpu.questions import CpuQuestion
 from kfuzz.devices import ClaimError, Device, Job, Outcome, Probe, Refusal, UnsupportedError
 from kfuzz.devices.repeats import Fault
+from kfuzz.devices.worker import BUILDING
 from kfuzz.find.project import others_below, sources_below
 from kfuzz.mutating.mutate import mutants
 from kfuzz.search.large import large_size
@@ -534,6 +535,16 @@ def test_a_call_that_ends_its_process_is_checked_before_it_is_said_to_return_not
     with pytest.raises(RefusedByExtensionError, match="seen"):
         extension.call("scaled", [tensor(1, 2)], {}, calls)
     assert [one.name for one in device.jobs[0].buffers if one.is_returned] == ["result"]
+
+
+def test_the_time_in_which_a_call_is_compiled_is_not_the_callables(extension: Extension) -> None:
+    """A machine with more processes than processors compiled a right submission for a minute: it was said to hang."""
+    calls, parts = DeviceCalls(), list[str]()
+    calls._device = EndsUnchecked()  # type: ignore[assignment]  # as much of one as a call needs
+    with calls.watch(Probe(), 1, 0, parts.append), pytest.raises(RefusedByExtensionError):
+        extension.call("scaled", [tensor(3, 4)], {}, calls)
+    assert parts[:2] == [BUILDING, "running"]
+    assert parts[-1] == "running"
 
 
 @pytest.mark.slow
