@@ -23,7 +23,7 @@ from kfuzz.claims.keys import WrittenCall, WrittenClaim
 from kfuzz.claims.python_text import MODEL, read_text
 from kfuzz.claims.reference_files import BESIDE, name_of_reference, place_reference, texts_beside
 from kfuzz.claims.roles import roles_of
-from kfuzz.claims.task_claims import home_in, with_task
+from kfuzz.claims.task_claims import home_in, with_some_places, with_task
 from kfuzz.devices import ClaimError, cache
 from kfuzz.oracle.elements import BOOL, I32, I64, NARROW, U8
 from kfuzz.oracle.errors import OracleError
@@ -72,7 +72,7 @@ def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
     if "data" in answer:
         return with_task(claim, answer)
     claim = with_whole(claim, {**answer.get("whole", {}), **whole_answers(answer)})
-    return with_args(with_home(claim, home_in(answer)), answer)
+    return with_args(with_home(with_some_places(claim), home_in(answer)), answer)
 
 
 @dataclass(frozen=True)

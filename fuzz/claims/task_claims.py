@@ -37,14 +37,20 @@ def with_task(claim: WrittenClaim, answer: Mapping[str, Any]) -> WrittenClaim:
         name: Axis(multiples.get(name, axis.lo), axis.hi - axis.hi % multiples.get(name, 1), multiples.get(name, 1))
         for name, axis in axes_of(claim.arrays, roles_of(claim.op)).items()
     }
-    outputs = find(claim.op).outputs
-    rules = (f"{d} >= 1" for one in outputs.values() for d in one.dimensions if is_derived(d) and "-" in d)
-    returns, where = tuple(outputs), tuple(dict.fromkeys((*claim.where, *rules)))
+    returns = tuple(find(claim.op).outputs)
     data = tuple(rename(text, known) for text in answer["data"])
     call = replace(claim.call, args=claim.call.args or data, returns=returns)
     if call.home is None and axes.keys() <= home.keys():
         call = replace(call, home={name: home[name] for name in axes})
-    return replace(claim, axes=axes, where=where, call=replace(call, library=call.library or "torch"))
+    claim = with_some_places(claim)
+    return replace(claim, axes=axes, call=replace(call, library=call.library or "torch"))
+
+
+def with_some_places(claim: WrittenClaim) -> WrittenClaim:
+    """The claim with a rule for each size of an answer that may be none, as that behind a window: it is 1 or more."""
+    outputs = find(str(claim.op)).outputs.values()
+    rules = (f"{d} >= 1" for one in outputs for d in one.dimensions if is_derived(d) and "-" in d)
+    return replace(claim, where=tuple(dict.fromkeys((*claim.where, *rules))))
 
 
 def names_in_trace(answer: Mapping[str, Any]) -> dict[str, str]:

@@ -29,9 +29,18 @@ from kfuzz.callables.torch.inputs import sizes_to_run, tensors_for, tensors_of, 
 from kfuzz.callables.torch.integers import ABSENT, structure_of, with_limits
 from kfuzz.callables.torch.model_functions import Forward
 from kfuzz.callables.torch.own_answers import Narrowings, answers_of, any_nan, in_double, least_sizes, widen_inputs
-from kfuzz.callables.torch.run_formula import file_of_runs
+from kfuzz.callables.torch.run_formula import file_of_runs, shown
 from kfuzz.callables.torch.runnable import Runnable, runnable_of
-from kfuzz.callables.torch.sizes import BOOLEAN, MOST_WEIGHTS, Below, Dims, prime_sizes, sizes_in, sizes_to_compare
+from kfuzz.callables.torch.sizes import (
+    BOOLEAN,
+    MOST_WEIGHTS,
+    Below,
+    Dims,
+    length_of,
+    prime_sizes,
+    sizes_in,
+    sizes_to_compare,
+)
 from kfuzz.callables.torch.trace_reader import LostWriteError, TraceReader, check_writes
 from kfuzz.callables.torch.weights import Chosen
 from kfuzz.oracle.shapes import is_derived
@@ -226,7 +235,7 @@ def trace_at(
     fixed = declared.fixed | {name: least for name, (least, most, _) in asked["axes"].items() if least == most}
     given_axes = {name: asked["axes"].get(name, (1, 0, 1)) for name in sizes_in(inputs)}
     steps = {name: (least, multiple) for name, (least, _, multiple) in given_axes.items()}
-    if asked["task"]:  # a window is smaller than its image at home, and then at other sizes, too
+    if asked["task"] or asked.get("config"):  # a window is smaller than its image at home, and then at other sizes, too
         steps = dict(sorted(steps.items(), key=lambda one: declared.sizes.get(one[0], 0)))
     fixed = {name: size for name, size in fixed.items() if name in steps}
     numbers = {int(name) for dims in inputs.values() for name in dims if name.isdigit()}
@@ -258,13 +267,30 @@ def trace_at(
         if any_nan(reference, given):  # of a logarithm or a root, where its inputs have to be positive
             given = {name: one.abs() if one.is_floating_point() else one for name, one in given.items()}
         arrays |= {f"input {number} {name}": one.numpy() for name, one in given.items()}
-        arrays |= answers_of(f"single {number}", outputs, reference, given, some)
+        answers = answers_of(f"single {number}", outputs, reference, given, some)
+        check_shapes(text, answers, some, f"single {number} ")
+        arrays |= answers
         if wide is not None:
             with Narrowings() as narrowings, suppress(CannotError):  # its own numbers may be in single precision
                 found = answers_of(f"double {number}", outputs, wide, widen_inputs(given), some)
                 arrays |= found if not narrowings.seen else {}
     names = {name: [size if size not in fixed else str(fixed[size]) for size in dims] for name, dims in inputs.items()}
     return {"formula": text, "inputs": names, "unknown": unknown, "is_module": is_module}, arrays
+
+
+class ShapeError(Exception):
+    """A trace has a size of the sizes at which it was made: torch takes a size that is 1 there for 1 everywhere."""
+
+
+def check_shapes(text: str, answers: Mapping[str, Any], sizes: Mapping[str, int], prefix: str) -> None:
+    """Raise a ShapeError if an answer has not the shape that the formula says."""
+    found = re.search(r"^OUTPUTS = (.*)$", text, re.MULTILINE)
+    assert found is not None
+    for name, role in ast.literal_eval(found[1]).items():
+        dims = [one.strip() for one in role[role.index("[") + 1 : -1].split(",")]
+        shape = answers[f"{prefix}{name}"].shape
+        if (shape or (1,)) != tuple(length_of(d, sizes) for d in dims):
+            raise ShapeError(f"{name} is {list(shape)} at {shown(sizes)}, and by its trace [{', '.join(dims)}]")
 
 
 def run_copy(reference: Callable[..., Any], given: Mapping[str, torch.Tensor]) -> None:
