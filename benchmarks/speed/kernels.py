@@ -42,18 +42,19 @@ SIXTEEN = ROWS[:-1]
 LADDER = ("naive_block", "online_block", "online_block_vec4", "cached_block", "dispatch", "fastest")
 BLOCK = ((65536, 1024), (32768, 4096), (8192, 16384), (8192, 32768))
 SHORTER = ("softmax_backward", "block", "")  # holds two rows of floats
-CLUSTER = ((4096, 65536), (1024, 131072), (1024, 262144))
+CLUSTER = ((8192, 32768), (4096, 65536), (1024, 131072), (1024, 262144))
 KERNELS: tuple[tuple[str, tuple[tuple[int, ...], ...], tuple[str, ...]], ...] = (
     ("softmax/fastest_bf16", SIXTEEN, ALL),
     ("softmax/fastest", ROWS, ALL),
+    *((f"softmax/packed_in_cluster{element}", CLUSTER, ALL) for element in ("_bf16", "")),
     *(
         (f"{op}/{place}_in_registers{element}", sizes[:-1] if (op, place, element) == SHORTER else sizes, ALL)
         for op in ("rms_norm", "layer_norm", "log_softmax", "softmax_backward")
         for element in ("_bf16", "")
         for place, sizes in (("block", BLOCK), ("cluster", CLUSTER))
     ),
-    *((f"cross_entropy/online_block{element}", (*BLOCK, *CLUSTER), ALL) for element in ("_bf16", "")),
-    ("swiglu/bf16_pairs", BLOCK[1:], ALL),
+    *((f"cross_entropy/online_block{element}", (*BLOCK, *CLUSTER[1:]), ALL) for element in ("_bf16", "")),
+    ("swiglu/bf16_vec8", BLOCK, ALL),
     ("reduce/block_sum_vec4", ((1024, 4096), (8192, 16384), (1024, 131072)), ALL),
     ("reduce/block_max_vec4", ((8192, 16384), (1024, 131072)), ALL),
     ("transpose/tiled_vec4", ((4096, 4096), (4000, 3000)), ALL),

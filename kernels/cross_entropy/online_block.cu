@@ -6,7 +6,7 @@
 // /// kernel
 // op     = "cross_entropy"
 // axes   = { rows = "1..2147483647", cols = "1..1073741824" }
-// tune   = { threads = [64, 128, 256, 512, 1024] }
+// tune   = { threads = [32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", labels = "i32[rows] -> labels", loss = "f32[rows] <- loss" }
 // align  = 4
 //

@@ -7,8 +7,8 @@
 // /// kernel
 // op     = "layer_norm"
 // axes   = { rows = "1..134217727", cols = "1..262144" }
-// tune   = { cluster = [2, 4, 8, 16], threads = [256, 512] }
-// where  = ["cols <= 32 * threads * cluster"]
+// tune   = { cluster = [2, 4, 8, 16], threads = [256, 512], vectors = [4, 8] }
+// where  = ["cols <= 4 * threads * vectors * cluster"]
 // arrays = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", b = "f32[cols] -> b", y = "f32[rows, cols] <- y" }
 // align  = 4
 //
@@ -22,7 +22,7 @@
 // functions = { rsqrt = "rsqrtf" }
 //
 // [[launch]]
-// entry   = "layer_norm_block_in_registers<float, {threads}, 8, {cluster}>"
+// entry   = "layer_norm_block_in_registers<float, {threads}, {vectors}, {cluster}>"
 // grid    = "cluster * rows"
 // cluster = "cluster"
 // block   = "threads"

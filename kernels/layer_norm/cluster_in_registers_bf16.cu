@@ -7,8 +7,8 @@
 // /// kernel
 // op     = "layer_norm"
 // axes   = { rows = "1..134217727", cols = "1..524288" }
-// tune   = { cluster = [2, 4, 8, 16], threads = [256, 512] }
-// where  = ["cols <= 64 * threads * cluster"]
+// tune   = { cluster = [2, 4, 8, 16], threads = [256, 512], vectors = [4, 8] }
+// where  = ["cols <= 8 * threads * vectors * cluster"]
 // arrays = { x = "bf16[rows, cols] -> x", w = "bf16[cols] -> w", b = "bf16[cols] -> b", y = "bf16[rows, cols] <- y" }
 // align  = 4
 //
@@ -22,7 +22,7 @@
 // functions = { rsqrt = "rsqrtf" }
 //
 // [[launch]]
-// entry   = "layer_norm_block_in_registers<__nv_bfloat16, {threads}, 8, {cluster}>"
+// entry   = "layer_norm_block_in_registers<__nv_bfloat16, {threads}, {vectors}, {cluster}>"
 // grid    = "cluster * rows"
 // cluster = "cluster"
 // block   = "threads"

@@ -1,7 +1,7 @@
 // Softmax of each row by the fastest method for its length on an H200: lanes, a block, a cluster, the whole GPU, two launches.
 //
 // Each method is in its own file, with its reasons. Up to 256 columns lanes hold a row, up to 32,768 the registers
-// of a block, up to 262,144 those of 4, 8 or 16 blocks, and from 5,242,881 to 8,650,752 all 132 multiprocessors
+// of a block, up to 262,144 those of 8 or 16 blocks, and from 5,242,881 to 8,650,752 all 132 multiprocessors
 // together: x is read once, y is written once, and no kernel can move less. Other long rows are read twice. If x and y
 // together fit into the second-level cache, up to 4,096 columns are loaded to registers and stored without that cache
 // (row.cuh). benchmarks/speed/README.md has the figures.
@@ -13,7 +13,7 @@
 // launch = [
 //   { when = "cols <= 256", entry = "softmax_lanes_a_row<float, 16, {2 if cols <= 128 else 4}>", grid = "ceil_div(rows, 4)", block = 64 },
 //   { when = "256 < cols <= 32768", entry = "softmax_block_in_registers<float, {threads}, {vectors}, Loads({loads})>", grid = "rows", block = "threads" },
-//   { when = "by_cluster", entry = "softmax_packed_in_registers<float, 512, 8, {blocks}>", grid = "blocks * rows", cluster = "blocks", block = 512 },
+//   { when = "by_cluster", entry = "softmax_packed_in_registers<float, {wide}, 8, {blocks}>", grid = "blocks * rows", cluster = "blocks", block = "wide" },
 //   { when = "by_card", entry = "softmax_row_on_card<512, 20>", grid = 132, cooperative = true, block = 512, shared = "2 * 12 * 16 * 512" },
 //   { when = "is_long", entry = "softmax_parts<float, 512>", grid = "rows * parts", block = 512 },
 //   { when = "is_long", entry = "softmax_write<float, 512>", grid = "rows * parts", block = 512 },
@@ -30,11 +30,12 @@
 // threads    = "near if cols <= 10240 else 1024 if 16384 < cols <= 32768 else 512"
 // vectors    = "2 if cols <= 1024 or is_middle else 4 if cols <= 2048 else 10 if 8192 < cols <= 10240 else 8"
 // loads      = "2 if cols <= 4096 and not is_large else 1 if 8192 < cols <= 10240 and not is_huge else 0"  # row.cuh names them
-// blocks     = "4 if cols <= 65536 else 8 if cols <= 131072 else 16"  # of a cluster
+// wide       = "256 if cols <= 131072 else 512"  # threads of a block of a cluster
+// blocks     = "8 if cols <= 65536 else 16"
 // parts      = "132 if by_card else min(ceil_div(1056, rows), ceil_div(cols, 8192)) if is_long else 0"
 // share      = "ceil_div(ceil_div(cols / 4, blocks if by_cluster else max(parts, 1)), 8) * 8"  # vectors of a part
 // joining    = "ceil_log2(parts) if by_card else ceil_div(parts, 32) - 1 + ceil_log2(min(parts, 32)) if is_long else 0"
-// of_block   = "ceil_div(cols / 4, 512 * blocks) + 11 + ceil_log2(blocks)"
+// of_block   = "ceil_div(cols / 4, wide * blocks) + 2 + ceil_log2(wide * blocks)"
 // of_row     = "ceil_div(cols, 4 * threads) + 2 + ceil_log2(min(threads, min(cols, max(6, cols / 4))))"
 //
 // [arrays]

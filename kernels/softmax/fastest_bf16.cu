@@ -3,7 +3,7 @@
 // The methods of softmax/fastest with vectors of eight: half the bytes, the same sums, and one
 // rounding of the answer, which hides the error of __expf. There is twice as much to compute for each
 // byte: with expf that would take most of the time. Up to 32,768 columns registers hold a row as it lies
-// in memory, up to 524,288 those of 2, 4, 8 or 16 blocks.
+// in memory, up to 524,288 those of 4, 8 or 16 blocks.
 //
 // /// kernel
 // op     = "softmax"
@@ -14,7 +14,7 @@
 //   { when = "128 < cols <= 256", entry = "softmax_lanes_a_row<element, 16, 2>", grid = "ceil_div(rows, 4)", block = 64 },
 //   { when = "256 < cols <= 10240", entry = "softmax_block_in_registers<element, {threads}, {vectors}, Loads({loads})>", grid = "rows", block = "threads" },
 //   { when = "10240 < cols <= 32768", entry = "softmax_packed_in_registers<element, {threads}, {vectors}>", grid = "rows", block = "threads" },
-//   { when = "by_cluster", entry = "softmax_packed_in_registers<element, 512, 8, {blocks}>", grid = "blocks * rows", cluster = "blocks", block = 512 },
+//   { when = "by_cluster", entry = "softmax_packed_in_registers<element, {wide}, 8, {blocks}>", grid = "blocks * rows", cluster = "blocks", block = "wide" },
 //   { when = "is_long", entry = "softmax_parts<element, 512>", grid = "rows * parts", block = 512 },
 //   { when = "is_long", entry = "softmax_write<element, 512>", grid = "rows * parts", block = 512 },
 // ]
@@ -26,12 +26,13 @@
 // near       = "16 if cols <= 256 else 64 if cols <= 1024 else 128"
 // threads    = "near if cols <= 4096 else 256 if cols <= 16384 else 512"
 // vectors    = "2 if cols <= 2048 else 4 if cols <= 8192 else 5 if cols <= 10240 else ceil_div(cols, 8 * threads)"
-// blocks     = "2 if cols <= 65536 else 4 if cols <= 131072 else 8 if cols <= 262144 else 16"  # of a cluster
+// wide       = "256 if cols <= 262144 else 512"  # threads of a block of a cluster
+// blocks     = "4 if cols <= 65536 else 8 if cols <= 131072 else 16"
 // loads      = "2 if cols <= 8192 and not is_large else 0"  # row.cuh names them
 // parts      = "min(ceil_div(1056, rows), ceil_div(cols, 16384)) if is_long else 0"
 // share      = "ceil_div(ceil_div(cols / 8, blocks if by_cluster else max(parts, 1)), 8) * 8"  # vectors of a part
 // joining    = "ceil_div(parts, 32) - 1 + ceil_log2(max(1, min(parts, 32)))"
-// of_block   = "2 * ceil_div(cols / 8, 512 * blocks) + 11 + ceil_log2(blocks)"
+// of_block   = "2 * ceil_div(cols / 8, wide * blocks) + 2 + ceil_log2(wide * blocks)"
 // of_row     = "2 * ceil_div(cols, 8 * threads) + 2 + ceil_log2(min(threads, min(cols, max(38, cols / 8))))"
 //
 // [arrays]

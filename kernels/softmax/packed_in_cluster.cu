@@ -1,4 +1,4 @@
-// Softmax of each row in bfloat16 by a cluster of blocks that hold it in registers: read once, written once.
+// Softmax of each row by a cluster of blocks that hold it in registers: read once, written once.
 //
 // The kernel of softmax/packed_in_registers, for rows that are too long for one block. Each warp tells its maximum and the
 // sum to all blocks of the cluster, so that the blocks meet once; two or more run on a multiprocessor at once, and one
@@ -6,20 +6,20 @@
 //
 // /// kernel
 // op     = "softmax"
-// axes   = { rows = "1..134217727", cols = "1..524288" }
-// tune   = { cluster = [2, 4, 8, 16], threads = [256, 512] }
-// where  = ["cols <= 64 * threads * cluster"]
-// arrays = { x = "bf16[rows, cols] -> x", y = "bf16[rows, cols] <- y" }
+// axes   = { rows = "1..134217727", cols = "1..262144" }
+// tune   = { cluster = [2, 4, 8, 16], threads = [256, 512], vectors = [4, 8] }
+// where  = ["cols <= 4 * threads * vectors * cluster"]
+// arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 // align  = 4
 //
 // [let]
-// share = "ceil_div(ceil_div(cols / 8, cluster), 4) * 4"  # vectors of a block
+// share = "ceil_div(ceil_div(cols / 4, cluster), 4) * 4"  # vectors of a block
 //
-// [accuracy]  # each of a thread's four sums has two terms of a vector; the edge; then the halvings, of threads and of blocks
-// adds      = "2 * ceil_div(share, threads) + 2 + ceil_log2(min(threads, max(38, share))) + ceil_log2(cluster)"
+// [accuracy]  # a thread's vectors, two adds of its sums, the edge; then the halvings, of threads and of blocks
+// adds      = "ceil_div(share, threads) + 2 + ceil_log2(min(threads, max(18, share))) + ceil_log2(cluster)"
 // rescales  = 2
 // shift     = "running max"
-// exp       = "__expf"
+// exp       = "expf"
 // divide    = "reciprocal"
 //
 // [values]
@@ -27,7 +27,7 @@
 // pos_inf = "row"
 //
 // [[launch]]
-// entry   = "softmax_packed_in_registers<__nv_bfloat16, {threads}, 8, {cluster}>"
+// entry   = "softmax_packed_in_registers<float, {threads}, {vectors}, {cluster}>"
 // grid    = "cluster * rows"
 // cluster = "cluster"
 // block   = "threads"

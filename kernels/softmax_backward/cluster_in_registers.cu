@@ -6,8 +6,8 @@
 // /// kernel
 // op     = "softmax_backward"
 // axes   = { rows = "1..134217727", cols = "1..262144" }
-// tune   = { cluster = [2, 4, 8, 16], threads = [256, 512] }
-// where  = ["cols <= 32 * threads * cluster"]
+// tune   = { cluster = [2, 4, 8, 16], threads = [256, 512], vectors = [4, 8] }
+// where  = ["cols <= 4 * threads * vectors * cluster"]
 // arrays = { y = "f32[rows, cols] -> y", g = "f32[rows, cols] -> g", dx = "f32[rows, cols] <- dx" }
 // align  = 4
 //
@@ -19,7 +19,7 @@
 // adds = "ceil_div(share, threads) + 2 + ceil_log2(min(threads, max(18, share))) + ceil_log2(cluster)"
 //
 // [[launch]]
-// entry   = "softmax_backward_block_in_registers<float, {threads}, 8, {cluster}>"
+// entry   = "softmax_backward_block_in_registers<float, {threads}, {vectors}, {cluster}>"
 // grid    = "cluster * rows"
 // cluster = "cluster"
 // block   = "threads"

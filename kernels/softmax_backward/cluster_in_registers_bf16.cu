@@ -6,8 +6,8 @@
 // /// kernel
 // op     = "softmax_backward"
 // axes   = { rows = "1..134217727", cols = "1..524288" }
-// tune   = { cluster = [2, 4, 8, 16], threads = [256, 512] }
-// where  = ["cols <= 64 * threads * cluster"]
+// tune   = { cluster = [2, 4, 8, 16], threads = [256, 512], vectors = [4, 8] }
+// where  = ["cols <= 8 * threads * vectors * cluster"]
 // arrays = { y = "bf16[rows, cols] -> y", g = "bf16[rows, cols] -> g", dx = "bf16[rows, cols] <- dx" }
 // align  = 4
 //
@@ -19,7 +19,7 @@
 // adds = "2 * ceil_div(share, threads) + 2 + ceil_log2(min(threads, max(38, share))) + ceil_log2(cluster)"
 //
 // [[launch]]
-// entry   = "softmax_backward_block_in_registers<__nv_bfloat16, {threads}, 8, {cluster}>"
+// entry   = "softmax_backward_block_in_registers<__nv_bfloat16, {threads}, {vectors}, {cluster}>"
 // grid    = "cluster * rows"
 // cluster = "cluster"
 // block   = "threads"
