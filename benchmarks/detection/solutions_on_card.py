@@ -56,8 +56,8 @@ def main() -> None:
 
 
 def choose(every: Iterable[Solution], kept: Path, most: int) -> Iterator[Solution]:
-    """So many solutions of each outcome, then those without one, in the order in which they get one."""
-    groups: dict[str, list[Solution]] = {status: [] for status in (*STATUSES, "")}
+    """So many solutions of each outcome; those that cannot run come last, after all that have no outcome yet."""
+    groups: dict[str, list[Solution]] = {status: [] for status in (*STATUSES[:-1], "", STATUSES[-1])}
     for (one,) in in_turns(every, 1):
         path = kept / f"{one.key}.json"
         groups[json.loads(path.read_text(encoding="utf-8"))["status"] if path.is_file() else ""].append(one)
@@ -72,8 +72,9 @@ def check_apart(solution: Solution, number: int, options: argparse.Namespace) ->
         return
     words = [sys.executable, "-m", "benchmarks.detection.solutions_on_card", str(options.list), "--keep",
              str(options.keep), "--one", solution.key]  # fmt: skip
+    visible = (os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(options.gpus)))).split(",")
     with tempfile.TemporaryDirectory() as folder:
-        own = {"CUDA_VISIBLE_DEVICES": str(number % options.gpus), "TORCH_EXTENSIONS_DIR": folder, "MAX_JOBS": "2"}
+        own = {"CUDA_VISIBLE_DEVICES": visible[number % len(visible)], "TORCH_EXTENSIONS_DIR": folder, "MAX_JOBS": "2"}
         try:
             done = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False,
                                   env={**os.environ, "TORCH_CUDA_ARCH_LIST": "9.0", **own})  # fmt: skip
