@@ -3,7 +3,9 @@
 from dataclasses import replace
 
 from benchmarks.libraries import functions
+from benchmarks.libraries.judge import claims_of
 from benchmarks.libraries.judging import Result
+from benchmarks.libraries.sections.judge import not_reached
 from benchmarks.libraries.tables import page, program_entries
 
 NUMPY = [one for one in functions.library("numpy").functions() if one.element == "f16"]
@@ -51,3 +53,12 @@ def test_a_sentence_about_a_type_allows_no_answer_in_another() -> None:
     assert sentence.allows("l2_norm", "f16", is_infinite=False)
     assert not sentence.allows("l2_norm", "f32", is_infinite=False)
     assert not sentence.allows("mean", "f16", is_infinite=False)
+
+
+def test_pairs_of_the_list_without_a_result_are_counted_by_library() -> None:
+    every = {one: KEPT for name in functions.libraries() for one in claims_of(name, "cpu") if one.library != "numpy"}
+    (line, blank) = not_reached({**every, NUMPY[0]: KEPT}, "cpu")
+    count = len(list(claims_of("numpy", "cpu"))) - 1
+    assert line == f"{count} more pairs of the list have no result: {count} of numpy."
+    assert blank == ""
+    assert not list(not_reached(dict.fromkeys([*every, *claims_of("numpy", "cpu")], KEPT), "cpu"))

@@ -1,5 +1,9 @@
 """The functions of libraries: what was kept, what was broken, and how."""
 
+from collections import Counter
+from collections.abc import Mapping
+
+from benchmarks.libraries import functions
 from benchmarks.libraries.judge import claims_of
 from benchmarks.libraries.judging import Claim, Result
 from benchmarks.libraries.tables import page
@@ -22,8 +26,17 @@ def show(made: Measurement) -> Lines:
             results[claim] = Result(**{**fields, "program": tuple(row["program"])})
     yield from page(results, device, lambda one: versions.get(one.package, "")).split("\n")
     yield ""
+    yield from not_reached(results, device)
     yield from commits(made)
     yield from made.note()
+
+
+def not_reached(results: Mapping[Claim, Result], device: str) -> Lines:
+    """How many pairs of the list have no result."""
+    every = (one for library in functions.libraries() for one in claims_of(library, device))
+    if left := Counter(one.package for one in every if one not in results):
+        words = ", ".join(f"{count} of {package}" for package, count in left.most_common())
+        yield from (f"{left.total()} more pairs of the list have no result: {words}.", "")
 
 
 def commits(made: Measurement) -> Lines:
