@@ -24,11 +24,11 @@ def find(name: str) -> Op:
     """Find the op of that name; a name that ends in .py is the path of a user's file, which is run."""
     if not isinstance(name, str):
         raise OracleError(f"op={name!r}: expected the name of an op, such as 'softmax'")
-    if name.endswith(".py"):
-        return load(Path(name))
     if name.startswith(PREFIX):
         made = backward_of(find(name.removeprefix(PREFIX)))
-        return made if made.name == name else find(made.name)
+        return made if made.name == name or name.endswith(".py") else find(made.name)
+    if name.endswith(".py"):
+        return load(Path(name))
     if name in op_names():
         return read_op(name, _module_of(name))
     known = other_names().get(name, name)

@@ -25,6 +25,7 @@ from kfuzz.claims.reference_files import BESIDE, name_of_reference, place_refere
 from kfuzz.claims.roles import roles_of
 from kfuzz.claims.task_claims import home_in, with_some_places, with_task
 from kfuzz.devices import ClaimError, cache
+from kfuzz.oracle.backward import GRADIENT, PREFIX
 from kfuzz.oracle.elements import BOOL, I32, I64, NARROW, U8
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.find import find
@@ -62,9 +63,11 @@ class Reference:
 
 def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
     """The claim with its reference replaced by the formula made from it."""
-    if claim.op != OP:
+    if claim.op not in (OP, PREFIX + OP):
         return claim
     formula, answer = formula_for(front, claim)
+    if claim.op != OP:
+        return replace(claim, op=PREFIX + str(formula))
     call = claim.call
     if call.init is None and "init" in answer and "get_init_inputs" not in read_text(front.source).names:
         call = replace(call, init=tuple(answer["init"]))
@@ -212,7 +215,8 @@ def question_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) 
     """The input of the tracer: the file, and the shapes of the inputs if the claim has some."""
     inputs, integers = dict[str, list[str]](), dict[str, str]()
     for text in (claim.arrays or {}).values():
-        if array := INPUT.match(text):
+        array = INPUT.match(text)
+        if array and not (claim.op != OP and array["role"].startswith(GRADIENT)):
             inputs[array["role"]] = [read_dimension(size) for size in array["dims"].split(",") if size.strip()]
             if array["element"] in WHOLE:
                 integers[array["role"]] = claim.call.integers.get(array["role"], WHOLE[array["element"]])
@@ -354,9 +358,11 @@ def name_in_case(op: str) -> str:
     """An op as a case names it: an op in a file by the file's name, wherever it lies."""
     if not op.endswith(".py"):
         return op
-    return f"{BY_REFERENCE}{Path(op).stem}" if is_reference(op) else Path(op).name
+    before, op = PREFIX * op.startswith(PREFIX), op.removeprefix(PREFIX)
+    return before + (f"{BY_REFERENCE}{Path(op).stem}" if is_reference(op) else Path(op).name)
 
 
 def shown_op(op: str) -> str:
     """An op as the reader sees it: one made from a reference does not show the file of its formula."""
-    return OP if is_reference(op) or op.startswith(BY_REFERENCE) else op
+    before, rest = PREFIX * op.startswith(PREFIX), op.removeprefix(PREFIX)
+    return before + OP if is_reference(rest) or rest.startswith(BY_REFERENCE) else op

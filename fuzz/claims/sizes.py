@@ -16,6 +16,7 @@ from kfuzz.claims.front_matter import FrontMatter, KeyPath
 from kfuzz.claims.keys import WrittenBroken, WrittenClaim, WrittenRandom
 from kfuzz.claims.reading import ClaimNames, Sizes, read_number, required
 from kfuzz.kinds import KINDS, Kind, Severity
+from kfuzz.oracle.backward import PREFIX
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.find import find
 
@@ -35,12 +36,13 @@ def read_op(front: FrontMatter, written: str | None) -> str:
     """The name of an op of the oracle, or the path of a formula beside the kernel."""
     op = required(front, ("op",), written, 'op = "softmax"')
     if op.endswith(".py"):
-        path = (front.path.parent / op).resolve()
+        before = PREFIX * op.startswith(PREFIX)
+        found = before + str((front.path.parent / op.removeprefix(before)).resolve())
         try:
-            find(str(path))
+            find(found)
         except OracleError as error:
             raise front.error(("op",), str(error)) from None
-        return str(path)
+        return found
     try:
         return find(op).name
     except OracleError as error:

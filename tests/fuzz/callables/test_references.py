@@ -349,6 +349,37 @@ def test_an_operation_that_is_not_in_the_table_is_nothing() -> None:
     assert table.write_operation(term.Writer({}), "frexp", "p", (term.Term("x", ("3",)),), {}, ("3",)) is None
 
 
+GRADIENT = """# /// kernel
+# op = "backward of reference"
+# arrays = {{ x = "f32[rows, cols] -> x", g = "f32[rows, cols] -> g_y", dx = "f32[rows, cols] <- d_x" }}
+# ///
+import torch
+
+
+def reference(x):
+    return torch.softmax({factor} * x, -1)
+
+
+def forward(x, g):
+    y = torch.softmax(3 * x, -1)
+    return 3 * (y * (g - (y * g).sum(-1, keepdim=True)))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("factor", "is_wrong"), [("3", False), ("2", True)])
+def test_a_kernel_may_be_judged_by_the_gradient_of_a_reference(factor: str, is_wrong: bool, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    path = tmp_path / "theirs.py"
+    path.write_text(GRADIENT.format(factor=factor))
+    kernel = load(path)
+    assert shown_op(kernel.op) == "backward of reference"
+    assert name_in_case(kernel.op) == "backward of reference theirs"
+    found = list(trials(kernel, 9))
+    assert sum(trial.elements for trial in found) > 0
+    assert any(trial.errors for trial in found) == is_wrong
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("by", "is_accused"), [("", False), (" + 1", True)])
 def test_a_reference_outside_its_own_formula_accuses_no_callable(by: str, is_accused: bool, tmp_path: Path) -> None:
