@@ -15,7 +15,7 @@ from planted_jobs import expected, job_of, planted, source
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Buffer, DeviceError, Job, Probe
 from kfuzz.devices.processes import descendants
-from kfuzz.devices.worker import LATE, Patience, Worker
+from kfuzz.devices.worker import LATE, MOST_TOGETHER, Patience, Worker
 from kfuzz.oracle.elements import F32
 
 pytestmark = pytest.mark.slow
@@ -297,7 +297,7 @@ def test_jobs_that_wait_may_begin_together() -> None:
     names = [f"job {number}" for number in range(40)]
     reported = together(*names)
     assert [one.split(",")[0] for one in reported] == names
-    assert max(int(one.rpartition(" ")[2]) for one in reported if "one of" in one) in range(2, 9)
+    assert max(int(one.rpartition(" ")[2]) for one in reported if "one of" in one) in range(2, MOST_TOGETHER + 1)
 
 
 def test_jobs_that_run_together_leave_the_answers_of_those_asked_before() -> None:
