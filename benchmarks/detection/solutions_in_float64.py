@@ -17,10 +17,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import NDArray
+
 from benchmarks.detection.solutions import Solution, read_list
 from benchmarks.detection.solutions_on_card import load_module
 from kfuzz.cases import case_file
 from kfuzz.cases.case import numbers_in
+from kfuzz.claims.kernel import whole_numbers
 
 SEED = 0
 """Of the weights of both sides, as in kfuzz."""
@@ -67,14 +70,26 @@ def elements_of(solution: Solution, kernel: dict[str, Any], folder: Path) -> Ite
         names = list(inspect.signature(model.forward).parameters)
         if arrays.keys() != {*names}:
             continue
-        given = [torch.from_numpy(numbers_in(arrays[name]).copy()) for name in names]
-        given = [one if one.is_floating_point() else one.long() for one in given]
+        numbers = [numbers_in(arrays[name]) for name in names]
+        with torch.device("meta"):
+            made = problem.get_inputs()
+        given = [
+            torch.from_numpy(one.copy())
+            if of.is_floating_point()
+            else torch.from_numpy(indices(one, numbers[0])).long()
+            for one, of in zip(numbers, made, strict=True)
+        ]
         with torch.no_grad():
             single = model(*given)
             exact = model.double()(*(one.double() if one.is_floating_point() else one for one in given))
         place = tuple(worst["index"])
         yield (float(worst["got"]), float(worst["want"]),
                *(one.reshape(one.shape or (1,))[place].item() for one in (exact, single)))  # fmt: skip
+
+
+def indices(given: NDArray[Any], first: NDArray[Any]) -> NDArray[Any]:
+    """Numbers of a case as kfuzz hands them to an input of indices: of columns of the first input."""
+    return whole_numbers(given, first.shape[-1])
 
 
 def differ(one: float, exact: float, single: float) -> bool:
