@@ -5,8 +5,9 @@ in some orders of threads; right there and wrong elsewhere. Knows kernels, trial
 """
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -34,25 +35,39 @@ DIVISORS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 AT_HOME, FOR_VALUES, BETWEEN_WARPS, WITHIN_A_WARP, ELSEWHERE = 1, 2, 3, 4, 5
 
 
+class Trials:
+    """Trials that run when they are asked for, each once: one at home takes up to half a minute to judge."""
+
+    def __init__(self, runs: Iterable[Trial]) -> None:
+        self._left, self._done = iter(runs), list[Trial]()
+
+    def __iter__(self) -> Iterator[Trial]:
+        yield from self._done
+        for trial in self._left:
+            self._done.append(trial)
+            yield trial
+
+
 @dataclass(frozen=True)
 class AtHome:
     """The trials at the shape that a function was written for."""
 
-    usual: tuple[Trial, ...]
-    others: tuple[Trial, ...]
+    usual: Trials
+    others: Trials
 
     after_calls: tuple[Trial, ...] = ()
     """The same with usual numbers, after calls of other sizes, if a bug depends on earlier calls."""
-
-    def causes(self, trials: Sequence[Trial]) -> frozenset[str]:
-        """The causes of all errors in these trials, on a GPU of the usual size."""
-        errors = (error for one in trials for error in one.errors if not error.multiprocessors)
-        return frozenset(cause for error in errors for cause in error.causes)
 
     @property
     def is_known(self) -> bool:
         """Whether a trial there had a judged answer or an error."""
         return any(one.elements or one.errors for one in self.usual)
+
+
+def shows(causes: Collection[str], trials: Iterable[Trial]) -> bool:
+    """Whether one of these trials has an error of one of these causes, on a GPU of the usual size."""
+    errors = (error for one in trials for error in one.errors if not error.multiprocessors)
+    return any(cause in causes for error in errors for cause in error.causes)
 
 
 def run_at_home(kernel: Kernel, device: Device, has_state: bool = False) -> AtHome:
@@ -63,24 +78,23 @@ def run_at_home(kernel: Kernel, device: Device, has_state: bool = False) -> AtHo
     axes = home_of(kernel)
     tune = next(kernel.tunes(axes), {})
 
-    def run_cases(cases: Sequence[Case]) -> tuple[Trial, ...]:
-        probes = [Probe(check, 3, seed, MOST_SECONDS) for seed, check in ((0, False), (0, True))]
-        first = [run_trial(kernel, cases[0], tune, device, probe) for probe in probes]
-        return (*first, *(run_trial(kernel, one, tune, device, probes[0]) for one in cases[1:]))
+    def runs_of(cases: Sequence[Case]) -> Trials:
+        plain, checked = (Probe(check, 3, seed, MOST_SECONDS) for seed, check in ((0, False), (0, True)))
+        every = [(cases[0], plain), (cases[0], checked), *((one, plain) for one in cases[1:])]
+        return Trials(run_trial(kernel, case, tune, device, probe) for case, probe in every)
 
     drawn = [plan_at(kernel, axes, tune, random.Random(seed).randint).case for seed in range(OTHER_SEEDS)]  # noqa: S311  values, nothing secret
     usual = usual_cases(kernel, axes, tune)[:USUAL_SEEDS]
     after = Probe(runs=3, timeout=MOST_SECONDS, after_calls=True)
     called = (run_trial(kernel, usual[0], tune, device, after),) if has_state else ()
-    return AtHome(run_cases(usual), run_cases(drawn), called)
+    return AtHome(runs_of(usual), runs_of(drawn), called)
 
 
-def run_like(case: Case, kernel: Kernel, device: Device) -> tuple[Trial, ...]:
+def run_like(case: Case, kernel: Kernel, device: Device) -> Iterator[Trial]:
     """The trial of the numbers of another case at a kernel's home, if they can be repeated to fill it."""
     axes = home_of(kernel)
-    attempt = plan_like(case, kernel, axes, next(kernel.tunes(axes), {}))
-    probe = Probe(runs=3, timeout=MOST_SECONDS)
-    return (run_trial(kernel, attempt.case, attempt.tune, device, probe),) if attempt else ()
+    if attempt := plan_like(case, kernel, axes, next(kernel.tunes(axes), {})):
+        yield run_trial(kernel, attempt.case, attempt.tune, device, Probe(runs=3, timeout=MOST_SECONDS))
 
 
 def usual_cases(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> list[Case]:
@@ -107,7 +121,7 @@ def rank_bugs(
     home = run_at_home(kernel, device, any(one.defect.kind == "stateful" for bug in bugs for one in bug.every))
     for bug in bugs if home.is_known else ():
         like = run_like(case_of_bug(bug), kernel, device)
-        place, standing = rank_of(kernel, bug, replace(home, others=(*home.others, *like)), device)
+        place, standing = rank_of(kernel, bug, replace(home, others=Trials(chain(like, home.others))), device)
         yield from (replace(one, defect=replace(one.defect, rank=place, standing=standing)) for one in bug.every)
 
 
@@ -121,17 +135,20 @@ def rank_of(kernel: Kernel, bug: Bug, home: AtHome, device: Device) -> tuple[int
     """The rank of a bug, and its words."""
     shape, causes = shape_at_home(kernel), {cause for one in bug.every for cause in one.causes}
     own = ", the shape it was written for" * (home_of(kernel) == dict(kernel.home))
-    is_usual, is_other = (bool(causes & home.causes(trials)) for trials in (home.usual, home.others))
-    if not is_usual and causes & home.causes(home.after_calls):
-        return AT_HOME, f"at {shape}{own}, after calls of other shapes"
-    if (is_usual or is_other) and names_its_home(kernel):
-        return ELSEWHERE, f"at {shape}; its text names a size of that, which no trial had"
-    is_other = is_other or any(
+    is_usual = shows(causes, home.usual)
+    was_there = any(
         dict(one.defect.scene.axes) == home_of(kernel) and not one.defect.multiprocessors for one in bug.every
     )
+    is_elsewhere = names_its_home(kernel)
+    is_other = not is_usual and ((was_there and not is_elsewhere) or shows(causes, home.others))
+    if not is_usual and shows(causes, home.after_calls):
+        return AT_HOME, f"at {shape}{own}, after calls of other shapes"
+    if (is_usual or is_other) and is_elsewhere:
+        return ELSEWHERE, f"at {shape}; its text names a size of that, which no trial had"
+    is_other = is_other or was_there
     defect = bug.headline.defect
     if defect.kind == "race" and (is_usual or is_other):
-        right, wrong = orders_of(kernel, home.usual[0].case, device)
+        right, wrong = orders_of(kernel, next(iter(home.usual)).case, device)
         if right or not wrong:
             return describe_race(defect, shape, right, wrong)
     if is_usual:

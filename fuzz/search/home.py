@@ -74,5 +74,14 @@ def constants_in(tree: ast.Module) -> tuple[list[str], set[int]]:
 def is_read(made: ast.Assign, nodes: Sequence[ast.stmt]) -> bool:
     """Whether one of these statements reads a name that an assignment makes."""
     names = {one.id for target in made.targets for one in ast.walk(target) if isinstance(one, ast.Name)}
-    reads = (one for node in nodes if node is not made for one in ast.walk(node))
-    return any(isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load) and one.id in names for one in reads)
+    return any(name in names for node in nodes if node is not made for name in reads_in(node, frozenset()))
+
+
+def reads_in(node: ast.AST, own: frozenset[str]) -> Iterator[str]:
+    """The names of the file that a part of it reads: a function's parameters are its own."""
+    if isinstance(node, ast.FunctionDef | ast.Lambda):
+        own |= {one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in own:
+        yield node.id
+    for part in ast.iter_child_nodes(node):
+        yield from reads_in(part, own)
