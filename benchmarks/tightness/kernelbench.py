@@ -71,7 +71,7 @@ ROWS, LARGE_ROW = 2, 1 << 16
 """The rows of a deep formula that are judged: one, if its inputs have more elements than the latter."""
 IMAGE_SIZE = 128
 IMAGES = re.compile(r"\b(224|227|256|512), ?(224|227|256|512)\b")
-IMAGE_NAMES = re.compile(r"image_size|img_size|height|width", re.IGNORECASE)
+IMAGE_PARAMETERS = ("image_size", "img_size")
 U = 2.0**-24
 
 
@@ -149,10 +149,12 @@ def narrow(source: str, by: int) -> str:
 
     Numbers of layers are kept, and the sizes of images.
     """
-    lines, sides = source.split("\n"), sides_of(source)
+    lines, sides = source.split("\n"), {int(one) for pair in IMAGES.findall(parts_of(source)[1]) for one in pair}
     functions = [one for one in ast.parse(source).body if isinstance(one, ast.ClassDef | ast.FunctionDef)]
     made = [one for of in functions for one in ast.walk(of) if isinstance(one, ast.Assign)]
     kept = {id(one) for count in made if counts_layers(count) for one in ast.walk(count.value)}
+    every = [one for of in functions for one in ast.walk(of) if isinstance(one, ast.FunctionDef)]
+    kept |= {id(value) for one in every for value in defaults_for_images(one)}
     numbers = [
         one for of in functions for one in ast.walk(of)
         if isinstance(one, ast.Constant) and type(one.value) is int and id(one) not in kept
@@ -164,11 +166,10 @@ def narrow(source: str, by: int) -> str:
     return "\n".join(lines)
 
 
-def sides_of(source: str) -> set[int]:
-    """The lengths of the sides of images: in pairs, and by name."""
-    pairs = {int(one) for pair in IMAGES.findall(parts_of(source)[1]) for one in pair}
-    named = (value for made, value in constants_of(source) if IMAGE_NAMES.search(ast.unparse(made.targets[0])))
-    return pairs.union(*map(as_numbers, named))
+def defaults_for_images(function: ast.FunctionDef) -> list[ast.expr]:
+    """The values that its parameters for the size of an image have if they are not given."""
+    last = zip(function.args.args[::-1], function.args.defaults[::-1], strict=False)
+    return [value for name, value in last if name.arg in IMAGE_PARAMETERS]
 
 
 def counts_layers(made: ast.Assign) -> bool:
@@ -198,9 +199,7 @@ def judge_problem(path: Path, in_eval: bool) -> Outcome:
     found = Outcome(problem_name(path), "not")
     source = without_hub(path.read_text(encoding="utf-8")) + IN_EVAL * in_eval
     for few, (batch, most) in product(narrowings(source), LIMITS):
-        by = (
-            few if most < IMAGE_SIZE or few == 1 else NARROWINGS[-1]
-        )  # an image of 224 places has 50,000 of each channel
+        by = few if most < IMAGE_SIZE or few == 1 else NARROWINGS[-1]  # 224 places have 50,000 of each channel
         asked = {
             "path": str(path), "source": shrink(narrow(source, by), batch, most), "reference": "Model", "inputs": {},
             "axes": {}, "task": "", "title": path.stem,

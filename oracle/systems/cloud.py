@@ -32,14 +32,15 @@ class Cloud(Quantity):
     `table`: [probes, elements and a 0], what each probe's roundings move the elements by, to first order. `whole`: the
     columns are the elements, in their order. A, `count` and `grown` are of rearranged.py: the sizes of the terms that
     an element is made of, how many roundings a term may take part in, and the sum of the terms' sizes with each factor
-    taken as 1 at least, or 0 if the value is a factor itself.
+    taken as 1 at least, or 0 if the value is a factor itself. `floor`: no kernel's number is below, whatever its tube.
     """
 
-    __slots__ = ("count", "grown", "table", "whole")
+    __slots__ = ("count", "floor", "grown", "table", "whole")
 
     def __init__(self, N: Any, parts: Sequence[Reals], table: Reals, whole: bool) -> None:  # noqa: ANN401
         super().__init__(N, *parts)
         self.table, self.whole, self.count, self.grown = table, whole, 0.0, 0.0
+        self.floor = -np.inf
 
     @property
     def R(self) -> Reals:  # noqa: N802  as the derivation has it
@@ -67,6 +68,7 @@ class Cloud(Quantity):
     def like(self, parts: Sequence[Reals], how: tuple[Any, ...]) -> "Cloud":
         made = Cloud(self.N, parts, self.table, False)
         made.how, made.count, made.grown = how, self.count, self.grown
+        made.floor = self.floor if how[:1] != ("neg",) else -np.inf
         return made
 
     def probes(self, dimensions: int, some: slice = slice(None)) -> Reals:

@@ -42,7 +42,7 @@ class Deepest(Depth):
         own = self.own(A, made.R, count, grown or made.G)
         result = Cloud(self, (made.x, made.R + own, made.parts[2], A), made.table, made.whole)
         result.count, result.how, result.below, result.terms = count, made.how, made.below, made.terms
-        result.grown = grown
+        result.grown, result.floor = grown, made.floor
         result.absent = made.absent
         return result
 
@@ -192,4 +192,5 @@ class Deepest(Depth):
         n = count_along(x.shape, axis)
         squares = np.sum((x.A + mean.A) ** 2, axis=axis, keepdims=True) / (n - correction)
         count = max(2 * mean.count + 8 + n, 2 * x.count + running_means(n, self.claim))
+        var.floor = -np.inf  # by moments it may be negative
         return mean, self.expanded(var, squares, count, n * (x.G + mean.G) ** 2)

@@ -246,6 +246,8 @@ class Depth(Perturbed):
             lambda size: own * OPERATIONS_4096 / by + self.rounded(2.0, 2 * self.tiny)(size),
             self.moved_by(most, squares, n + 4) / by,
         )
+        if not self.form.startswith("moments"):
+            var.floor = 0.0
         return mean, var
 
     def average(self, e: Cloud, v: Cloud, sums: tuple[str, str] = ("pv", "row")) -> Cloud:

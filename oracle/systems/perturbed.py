@@ -144,7 +144,11 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
     # -- sums and products of two
 
     def add(self, a: Cloud, b: Cloud) -> Cloud:
-        return self.step(a.x + b.x, [(1.0, a), (1.0, b)], 0.0, self.rounded(1.0), is_sum=True)
+        made = self.step(a.x + b.x, [(1.0, a), (1.0, b)], 0.0, self.rounded(1.0), is_sum=True)
+        if max(a.floor, b.floor) > -INF and not self.lost:
+            least = sum(max(one.floor, float(np.min(one.x - one.R, initial=INF))) for one in (a, b))
+            made.floor = least - self.u * ROUNDINGS_256 * abs(least)  # rounding keeps the order
+        return made
 
     def sub(self, a: Cloud, b: Cloud) -> Cloud:
         """A difference; a shift cancels, however far a kernel's own lies from this one, and only its size matters."""
@@ -214,9 +218,25 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
             model = self.claim.function(name)
             if any_of(a.size > model.within):
                 raise OracleError(f"{name} has no model there")
+            if name == "rsqrt" and a.floor > 0 and any_of(a.x < 64 * a.R):
+                return self._rsqrt(a, self.rounded(model.a0, model.absolute + model.a0 * self.tiny))
             rest = curvature(a.x, a.R) * a.R * a.R / 2
             own = self.rounded(model.a0, model.absolute + model.a0 * self.tiny)
             return self.step(x, [(slope(a.x, x), a)], np.where(a.R > 0, rest, 0.0), own)
+
+    def _rsqrt(self, a: Cloud, own: Any) -> Cloud:  # noqa: ANN401
+        """1 / sqrt(x) of what is positive: by the chord over its tube, which is above it by `gap` at most."""
+        lo, hi = np.maximum(a.x - a.R, min(a.floor, float(np.min(a.x)))), a.x + a.R
+        least, most = hi**-0.5, lo**-0.5
+        x = a.x**-0.5
+        slope = np.where(a.R > 0, (least - most) / np.where(a.R > 0, hi - lo, 1.0), -0.5 * x**3)
+        touches = (-2 * slope) ** (-2 / 3)
+        gap = np.where(a.R > 0, np.maximum(most + slope * (touches - lo) - touches**-0.5, 0.0), 0.0)
+        middle = np.where(a.R > 0, most + slope * (a.x - lo) - gap / 2, x)
+        rest = gap / 2 + 2.0**-40 * most * (a.R > 0)
+        reach = np.maximum(most - middle, middle - least) * (a.R > 0)  # it falls
+        moved = slope * a.probes(a.x.ndim) if not a.is_known else 0.0
+        return self.made(middle, moved, np.maximum(reach - rest, 0.0), rest, own, None)
 
     def _exp(self, a: Cloud) -> Cloud:
         """e^x; of a difference from a shift, relative to a kernel's own shift."""

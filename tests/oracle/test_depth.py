@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kfuzz.oracle import Accuracy, Special, deep, judge
 from kfuzz.oracle.deep import PILOTS, DeepEnds, DeepRun, bound_by_slopes, draws, order_statistic
 from kfuzz.oracle.elements import BF16, F32, store
+from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.find import find
 from kfuzz.oracle.names import names_of
 from kfuzz.oracle.op import Op
@@ -252,6 +253,20 @@ def test_what_the_slope_of_exp_leaves_out_is_known_and_no_more() -> None:
         most = np.exp(x) * (sum(R**k / factorial(k) for k in range(2, 30)) + R)
         more = made.R - most
         assert np.all((more >= 0) & (more <= 1e-5 * (most + np.exp(x + R)))), R
+
+
+def test_a_reciprocal_root_of_a_variance_that_may_be_0_is_bounded_by_what_is_added_to_it() -> None:
+    N = Depth(Accuracy(), {}, F32, "", {}, 0.0, Tubes(), lambda shape: np.full((1, *shape), 1e9))
+    x, R = np.array([0.0, 1e-3, 1.0]), np.array([1e-2, 1e-2, 0.5])
+    var = tabled(N, x, R, np.zeros((1, 3)))
+    with pytest.raises(OracleError, match="may overflow"), np.errstate(all="ignore"):
+        N.rsqrt(N.add(var, N.number(1e-5)))
+    var.floor = 0.0
+    made = N.rsqrt(N.add(var, N.number(1e-5)))
+    for part in np.linspace(-1, 1, 1001):
+        right = (np.maximum(x + part * R, 0.0) + 1e-5) ** -0.5
+        assert np.all(np.abs(right - made.x) <= made.R)
+    assert np.all(made.R < 1.01 * 1e-5**-0.5)
 
 
 def test_no_greatest_moves_by_more_than_each_of_them() -> None:
