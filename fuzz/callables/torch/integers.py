@@ -63,7 +63,13 @@ def with_limits(
     for name, below in declared.below.items():
         if below not in ("", ABSENT):
             continue
-        limits = [limit_at(call, name, make(declared, sizes)) for sizes in every]
+        limits = []
+        for sizes in every:
+            given = make(declared, sizes)
+            least = limit_at(call, name, given)
+            if least == MOST:  # perhaps no segment that was drawn has an index
+                least = limit_at(call, name, with_even_segments(declared, given))
+            limits.append(least)
         found = next((one for one in candidates(declared.dims) if limits == [length_of(one, s) for s in every]), None)
         if found is None:
             seen = f"it takes {limits[0] - 1}" if limits[0] < MOST else "it takes any"
@@ -73,6 +79,18 @@ def with_limits(
         limit = found if found.isidentifier() or found.isdigit() else f"< {found}"
         declared = replace(declared, below={**declared.below, name: f"< {found} {below}" if below else limit})
     return declared
+
+
+def with_even_segments(declared: Declared, given: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The inputs with offsets that cut everything into segments of nearly one length."""
+    made = dict(given)
+    for name, below in declared.below.items():
+        held = given[name]
+        is_cut = below not in ("", ABSENT, BOOLEAN) and structure_of(below, declared.dims[name][-1]).order == "rises"
+        if is_cut and held.shape[-1] > 1:
+            steps = torch.arange(held.shape[-1], dtype=held.dtype)
+            made[name] = (steps * held[..., -1:] // (held.shape[-1] - 1)).expand(held.shape).contiguous()
+    return made
 
 
 def limit_at(call: Callable[..., Any], name: str, given: Mapping[str, torch.Tensor]) -> int:

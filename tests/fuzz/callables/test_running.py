@@ -258,3 +258,24 @@ def test_what_a_run_cannot_follow_is_said_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "values.py").write_text(source)
     with pytest.raises(ClaimError, match=r"values\.py:15: the reference goes by values"):
         kernel_with(tmp_path / "values.py", Unclaimed(op="reference"))
+
+
+def test_the_limit_of_indices_is_found_where_drawn_segments_read_none() -> None:
+    """Of one draw of two offsets no sequence had both queries and pages: it took any page."""
+    torch = pytest.importorskip("torch")
+    integers, declared_in = pytest.importorskip("kfuzz.callables.torch.integers"), pytest.importorskip(DECLARED)
+
+    def reference(x: Any, first: Any, other: Any, pages: Any) -> Any:  # noqa: ANN401  tensors
+        every = zip(first.tolist(), first.tolist()[1:], other.tolist(), other.tolist()[1:], strict=False)
+        return [x[pages[c:d].long()] for a, b, c, d in every if a < b and c < d]
+
+    dims = {"x": ["slots"], "first": ["n + 1"], "other": ["n + 1"], "pages": ["used"]}
+    below = {"first": "rises 0..used", "other": "rises 0..used", "pages": ""}
+    drawn = {"first": [0, 0, 4], "other": [0, 4, 4], "pages": [0, 0, 0, 0]}
+
+    def make(_: Any, sizes: Mapping[str, int]) -> dict[str, Any]:  # noqa: ANN401  the inputs as they are declared
+        return {"x": torch.ones(sizes["slots"]), **{name: torch.tensor(one) for name, one in drawn.items()}}
+
+    every = [{"slots": slots, "n": 2, "used": 4} for slots in (3, 5)]
+    found = integers.with_limits(reference, declared_in.Declared(dims, below, {}), every, make)
+    assert found.below["pages"] == "slots"
