@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
+from kfuzz.cpu.dynamic_shared import declare_dynamic_arrays
 from kfuzz.cpu.launches import TextEdit, translate_launches
 from kfuzz.cpu.ptx.statements import Refused, translate_statements
 from kfuzz.sources.cuda_text import KEPT_TEXTS, blank_non_code
@@ -29,6 +30,7 @@ def translate_header(text: str, path: Path, with_host: bool = False) -> str:
     """The text of a header for a host compiler; its lines stay where they are."""
     code = blank_non_code(text)
     edits: list[TextEdit] = [*translate_launches(code, text, path, "")] if with_host else []
+    edits += declare_dynamic_arrays(code)
     for one in translate_statements(text, code):
         edits.append((one.start, one.end, refuse_when_run(one, text, path) if isinstance(one, Refused) else one.text))
     pieces: list[str] = []

@@ -10,6 +10,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from kfuzz.cpu import refused_by_nvcc
+from kfuzz.cpu.dynamic_shared import DYNAMIC_SHARED, declare_dynamic_arrays
 from kfuzz.cpu.host_functions import NO_TYPE, disable_checks, find_device_words
 from kfuzz.cpu.host_variables import OTHER_THREADS, leave_out_known_names, write_as_static
 from kfuzz.cpu.launches import TextEdit, translate_launches
@@ -24,12 +25,6 @@ from kfuzz.devices import UnsupportedError
 from kfuzz.sources.cuda_text import blank_non_code, closing_bracket, kernels
 from kfuzz.sources.headers import SourceFile, rename_includes
 
-_ALIGNMENT = r"(?:(?:__align__|alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)\s*)"
-_DYNAMIC_SHARED = re.compile(
-    rf"\bextern\s+(?:{_ALIGNMENT}|volatile\s+)*(?P<before>[^;\[\]{{}}()]*?)"
-    rf"\b__shared__\s+(?P<type>[^;\[\]{{}}]*?)\b(?P<name>\w+)\s*\[\s*\]"
-    rf"(?P<inner>(?:\s*\[[^\[\];]+\])*)\s*{_ALIGNMENT}*;",
-)
 _STATIC_SHARED = re.compile(r"\bstatic(?=(?:\s+\w+)*?\s+__shared__\b)|(?<=\b__shared__)\s+static\b")
 _SHARED_ALIGNAS = re.compile(
     r"(?P<shared>(?:\bvolatile\s+)?\b__shared__\s+(?:volatile\s+)?)(?P<alignas>alignas\s*\((?:[^()]|\([^()]*\))*\))"
@@ -197,7 +192,7 @@ def _translate_own(
             some.extend(_begin_bodies(code))
             some.extend(disable_checks(code, words, shares))
     done = tuple(map(_apply_edits, texts, edits))
-    return Translation(done, _names(_DYNAMIC_SHARED, every), constants, _kernels(blank_non_code("\n".join(whole))))
+    return Translation(done, _names(DYNAMIC_SHARED, every), constants, _kernels(blank_non_code("\n".join(whole))))
 
 
 def _is_in_macro(text: str, at: int) -> bool:
@@ -225,9 +220,7 @@ def _kernels(code: str) -> tuple[str, ...]:
 def _find_edits(code: str) -> list[TextEdit]:
     """The edits for CUDA's own words: start, end and new text of each."""
     edits = [(*one.span(), " " * len(one[0])) for one in _TOOLKIT.finditer(code) if not _is_there(one[1])]
-    for match in _DYNAMIC_SHARED.finditer(code):
-        lines = "\n" * match[0].count("\n")
-        edits.append((*match.span(), f"{_declare_shared(match)};{lines}"))
+    edits += declare_dynamic_arrays(code)
     taken = [(start, end) for start, end, _ in edits]
     static = [(*match.span(), " " * len(match[0])) for match in _STATIC_SHARED.finditer(code)]
     static += [(*one.span(), f"{one['alignas']} {one['shared']}") for one in _SHARED_ALIGNAS.finditer(code)]
@@ -305,16 +298,6 @@ def _find_library_calls(code: str, defined: frozenset[str]) -> Iterator[tuple[in
 
 def _find_defined(codes: Sequence[str]) -> frozenset[str]:
     return frozenset(one.name for code in codes for one in (*find_macros(code), *find_functions(code)))
-
-
-def _declare_shared(match: re.Match[str]) -> str:
-    """Declare a reference to the dynamic array of the running block, whose address changes with the block."""
-    kind = " ".join(re.sub(_ALIGNMENT, " ", f"{match['before']} {match['type']}").split())
-    volatile = "volatile " if re.search(r"\bvolatile\b", match[0]) and "volatile" not in kind else ""
-    inner = " ".join(match["inner"].split())
-    pointer = f"{volatile}{kind} (*const &{{}}){inner}" if inner else f"{volatile}{kind} *const &{{}}"
-    place = f"reinterpret_cast<{pointer.format('')}>(::cuda_on_cpu_dynamic_shared)"
-    return f"{pointer.format(match['name'])} = {place}"
 
 
 def _apply_edits(source: str, edits: list[TextEdit]) -> str:

@@ -85,3 +85,10 @@ def test_a_program_includes_cute_as_the_user_has_it(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     assert built(tmp_path, f"-I{os.environ['CUTLASS_PATH']}/include", str(program)).exists()
+
+
+def test_dynamic_shared_memory_of_a_header_is_that_of_the_running_block() -> None:
+    text = "template <class T> __global__ void k() {\n  extern __shared__ char smem[];\n  T()(smem);\n}\n"
+    made = translate_header(text, Path("device_kernel.h"))
+    assert "  char *const &smem = reinterpret_cast<char *const &>(::cuda_on_cpu_dynamic_shared);\n" in made
+    assert made.count("\n") == text.count("\n")
