@@ -3,6 +3,8 @@
 Knows the kernels folder; never how a kernel is run.
 """
 
+import re
+
 from kfuzz.claims.expression import GRAMMAR
 from kfuzz.claims.front_matter import read
 from kfuzz.claims.kernel import Kernel, kernel_files, load
@@ -82,6 +84,10 @@ REFERENCE = f"""
 """
 
 
+OTHER_KERNEL = re.compile(r'^#include "[^"]*\.cu"', re.MULTILINE)
+"""A file that has only a claim of its own: its function is in the file of another kernel."""
+
+
 def template(op: str) -> str:
     """The shortest kernel of the op, complete and working, with the reference below it."""
     if not is_op(op):
@@ -89,6 +95,7 @@ def template(op: str) -> str:
     name = find(op).name
     written = [path for path in kernel_files() if _is_of(read(path).values.get("op"), name)]  # checks take longer
     kernels = [kernel for kernel in map(load, written) if kernel.op == name and kernel.broken is None]
+    kernels = [kernel for kernel in kernels if not OTHER_KERNEL.search(kernel.source)]
     if not kernels:
         raise TargetError(f"{op}: no kernel in the folder computes it, so there is no template")
     return min(kernels, key=source_length).source + REFERENCE

@@ -247,6 +247,11 @@ def claimed(folder: Path, source: str, *options: str) -> Result:
     return CliRunner().invoke(main, ["claim", str(path), "--max-cases", "40", *options])
 
 
+@pytest.mark.parametrize("op", ["softmax", "rms_norm", "swiglu"])
+def test_a_template_has_its_function_in_its_own_file(op: str) -> None:
+    assert "__global__" in template(op)
+
+
 @pytest.mark.slow
 def test_a_silent_claim_is_completed_and_kept(tmp_path: Path) -> None:
     source = template("row_sum")
