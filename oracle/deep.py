@@ -122,14 +122,15 @@ class DeepRun:
     def ends(self) -> dict[str, DeepEnds] | None:
         """The ends, by tubes that few probes can prove, or else by narrower ones, which take many."""
         with suppress(OracleError):  # of tubes so wide that a divisor may be 0 in them
-            if made := self.ends_by(PILOT_ROOM, min(LAST, self.most_probes), TESTS, FEW_ROUNDS):
+            if made := self.ends_by(PILOT_ROOM, FEW_ROUNDS, TESTS, LAST):
                 return made
-        return self.ends_by(NARROW_ROOM, self.most_probes, self.most_probes, ROUNDS)
+        return self.ends_by(NARROW_ROOM, ROUNDS, MANY, MANY)
 
-    def ends_by(self, room: float, last: int, probes: int, rounds: int) -> dict[str, DeepEnds] | None:
+    def ends_by(self, room: float, rounds: int, tests: int, last: int) -> dict[str, DeepEnds] | None:
         """The ends, by tubes that are guessed, tested with so many probes, and then made narrower."""
         guess = Tubes(room=room)
         self.once(guess, draws(0, 0, PILOTS))
+        probes, last = (min(one, self.most_probes) for one in (tests, last))
         radii, width = guess.radii, math.inf
         is_closed, is_last = False, self.curved <= SLIGHT
         for attempt in range(1, ROUNDS + 1):
