@@ -9,8 +9,10 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
+from kfuzz.cases.recipe import MAX_ELEMENTS
 from kfuzz.find.errors import TargetError
 from kfuzz.oracle.elements import BOOL, BY_LIBRARY, Element
 
@@ -112,6 +114,7 @@ def read_definition(document: Mapping[str, Any]) -> Problem:
     inputs = {n: one for n, one in document["inputs"].items() if not (one.get("optional") and n in optional)}
     numbers = {n: scalar_of(n, one) for n, one in inputs.items() if one["shape"] is None}
     arrays = {n: (element_of(n, one), tuple(one["shape"])) for n, one in inputs.items() if one["shape"] is not None}
+    check_fit(arrays, {axis: one["value"] for axis, one in document["axes"].items() if "value" in one})
     results = {n: (element_of(n, one), tuple(one["shape"] or ())) for n, one in document["outputs"].items()}
     rules = [str(one) for one in document.get("constraints") or ()]
     integers = dict(segments_in(rules, arrays))
@@ -132,6 +135,15 @@ def read_definition(document: Mapping[str, Any]) -> Problem:
         elif ABSENT in document["inputs"][n].get("description", ""):
             integers[n] = "or -1"
     return Problem(axes, sizes, arrays, results, numbers, integers, where, tuple(inputs), document["reference"])
+
+
+def check_fit(arrays: Mapping[str, tuple[Element, tuple[str, ...]]], known: Mapping[str, int]) -> None:
+    """Raise a TargetError if no case can have one of the arrays: its fixed sizes are too many elements."""
+    for name, (_, dims) in arrays.items():
+        if (least := prod(known.get(d, 1) for d in dims)) > MAX_ELEMENTS:
+            raise TargetError(
+                f"{name} has at least {least:,} elements; an array of a case has at most {MAX_ELEMENTS:,}"
+            )
 
 
 def left_out(source: str) -> frozenset[str]:

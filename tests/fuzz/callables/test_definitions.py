@@ -10,6 +10,8 @@ import pytest
 from kfuzz.callables.device import PythonDevice
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.claims.kernel import load
+from kfuzz.find.definitions import read_definition
+from kfuzz.find.errors import TargetError
 from kfuzz.find.submissions import unpack
 from kfuzz.trials.trial import run_trial
 
@@ -89,6 +91,16 @@ def test_a_reference_that_goes_by_offsets_and_pages_is_kept_as_its_own_solution(
     kinds, elements = findings(DEFINITION, REFERENCE, device, tmp_path)
     assert kinds == set()
     assert elements > 100
+
+
+def test_a_definition_with_an_array_that_no_case_can_have_is_refused_at_once() -> None:
+    """10,240 x 8,192 weights: kfuzz traced the reference for a minute and a half before it said so."""
+    wide = {**DEFINITION, "axes": {**DEFINITION["axes"], "d": {"type": "const", "value": 1 << 26}}}
+    with pytest.raises(
+        TargetError, match="q has at least 134,217,728 elements; an array of a case has at most 67,108,864"
+    ):
+        read_definition(wide)
+    assert read_definition({**DEFINITION}).inputs
 
 
 @pytest.mark.parametrize(
