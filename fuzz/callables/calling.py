@@ -3,6 +3,7 @@
 Knows what any call may do wrong; it knows no right answer.
 """
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,7 @@ from kfuzz.callables.hiding import hidden
 from kfuzz.callables.lending import CapturedCall, GraphLender, Lender
 from kfuzz.callables.memory import LentArray, Memory
 from kfuzz.callables.probes import same_bits
-from kfuzz.callables.raising import find_lack, line_of, words_of
+from kfuzz.callables.raising import find_lack, line_of, text_of, words_of
 from kfuzz.callables.refusing import is_of_guard_all, is_refusal
 from kfuzz.devices import (
     Buffer,
@@ -159,8 +160,13 @@ class Caller:
         file = str(self.job.path.resolve())
         args, named = self._arguments(views, sizes)
         try:
-            with hidden():
-                answer = self.function(*args, **named)
+            process = os.getpid()
+            try:
+                with hidden():
+                    answer = self.function(*args, **named)
+            finally:
+                if os.getpid() != process:  # a fork that the callable has left: it would answer kfuzz, too
+                    os._exit(0)
             self.has_answered = True
             return answer
         except (KeyboardInterrupt, MemoryError, Fault, ClaimError, DeviceError):
@@ -169,7 +175,7 @@ class Caller:
             raise Fault(Finding("trap", f"the callable ends its process: {words_of(error)}", step=0)) from None
         except BaseException as error:
             self.memory.settle()  # a failed kernel is reported as its own fault
-            if type(error).__name__ == "OutOfMemoryError" or NO_MEMORY in str(error):
+            if type(error).__name__ == "OutOfMemoryError" or NO_MEMORY in text_of(error):
                 raise MemoryError from None
             line = line_of(error, file)
             if isinstance(error, RefusedByExtensionError):

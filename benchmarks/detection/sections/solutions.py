@@ -18,8 +18,8 @@ def show(made: Measurement) -> Lines:
     problems = len({one["problem"] for one in every})
     yield from text(
         f"{len(every)} unedited solutions of {problems} problems, by a dozen models, each against its problem.",
-        f"Each had {made['cases']} trials on the cpu device. *kept*: nothing was found. *suspect*: warnings alone: at",
-        "other sizes than the problem's, or where another order of the operations may give the answer. *broken*: an",
+        f"Each had up to {made['cases']} trials on the cpu device. *kept*: nothing was found. *suspect*: warnings:",
+        "at other sizes than the problem's, or where another order of the operations may give the answer. *broken*: an",
         "error. *cannot run*: no answer was judged.",
     )
     yield from counts("language", every, "kind")

@@ -137,6 +137,21 @@ def test_what_one_file_does_to_torch_does_not_reach_the_next(tmp_path: Path, dev
     assert found.defects == ()
 
 
+def test_a_fork_that_a_file_leaves_gives_no_second_answer(tmp_path: Path, device: PythonDevice) -> None:
+    """It did, and the next trial was judged by the answer to another input."""
+    forks = "import os\nimport numpy as np\ndef f(x):\n    return np.sum(x, 1) * (os.fork() != 0)\n"
+    for _ in range(3):
+        found = trial_of(tmp_path, "forks", forks, device)
+        assert found.defects == ()
+        assert found.elements == 3
+
+
+def test_an_exception_without_words_is_named(tmp_path: Path, device: PythonDevice) -> None:
+    odd = "class Odd(Exception):\n    def __str__(self):\n        return 1 / 0\n\ndef f(x):\n    raise Odd\n"
+    found = trial_of(tmp_path, "odd", f"import numpy as np\n{odd}", device)
+    assert [(one.kind, one.message) for one in found.errors] == [("exception", "Odd")]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
