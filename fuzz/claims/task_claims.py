@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from kfuzz.claims.axes import Axis
-from kfuzz.claims.callables import axes_of, with_arrays
+from kfuzz.claims.callables import axes_of, in_claims_language, with_arrays
 from kfuzz.claims.keys import WrittenClaim
 from kfuzz.claims.roles import roles_of
 from kfuzz.oracle.elements import F32, F64
@@ -48,8 +48,9 @@ def with_task(claim: WrittenClaim, answer: Mapping[str, Any]) -> WrittenClaim:
 
 def with_some_places(claim: WrittenClaim) -> WrittenClaim:
     """The claim with a rule for each size of an answer that may be none, as that behind a window: it is 1 or more."""
-    outputs = find(str(claim.op)).outputs.values()
-    rules = (f"{d} >= 1" for one in outputs for d in one.dimensions if is_derived(d) and "-" in d)
+    op = str(claim.op)
+    derived = (d for one in find(op).outputs.values() for d in one.dimensions if is_derived(d) and "-" in d)
+    rules = (f"{in_claims_language(d, op, claim.scalars)} >= 1" for d in derived)
     return replace(claim, where=tuple(dict.fromkeys((*claim.where, *rules))))
 
 
