@@ -26,7 +26,7 @@ OUTPUTS = {"y": "float32[batch, filters, height + 2 * pad_h - kernel_h + 1, widt
 WHERE = ("height + 2 * pad_h >= kernel_h", "width + 2 * pad_w >= kernel_w")
 ALSO = {"fft_conv1d": "fft_conv2d(x[batch, channels, width], w[filters, channels, kernel_w], bias[filters])"}
 STAGE = 12.0
-"""The roundings of one stage, in u of the norm: a twiddle that errs by 6 u, and a butterfly. docs/numerics.md#transforms"""
+"""The roundings of one stage, in u of the norm: of a twiddle and of a butterfly. docs/numerics.md#transforms"""
 ADDED = F32.u * 1.001
 """The rounding of the bias, and of float64 in it."""
 BESIDE = 2
