@@ -142,8 +142,13 @@ def _translate_beside_libraries(
         [files[one] for one in own], [whole[one] for one in own], entries, with_host, refuses_libraries, ("CUTLASS",)
     )
     texts = dict(zip(own, done.texts, strict=True))
-    every = [texts.get(at) or translate_header(text, files[at].path, with_host) for at, text in enumerate(whole)]
-    return replace(done, texts=tuple(every))
+    launched = _kernels(blank_non_code("\n".join(whole))) if with_host else ()
+    for at, text in enumerate(whole):
+        if at not in texts:
+            made = translate_header(text, files[at].path, with_host)
+            edits = [*_edit_addresses(blank_non_code(made), launched)] if "void" in made and launched else []
+            texts[at] = _apply_edits(made, edits) if edits else made
+    return replace(done, texts=tuple(texts[at] for at in range(len(whole))))
 
 
 def _translate_own(
