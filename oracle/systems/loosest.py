@@ -193,7 +193,15 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         if not count_along(a.shape, axis):
             return self.input(np.sum(np.zeros(a.shape), axis=axis, keepdims=True) - INF)
         v, A, K, E, _ = (np.max(part, axis=axis, keepdims=True) for part in parts)
+        E = E + self._denormals_among(v, np.max(np.abs(parts[0]), axis=axis, keepdims=True))
         return self._made(v, A, K, E, one_factor(v, E))
+
+    def _denormals_among(self, v: Reals, largest: Reals) -> Reals | float:
+        """How far a maximum may be off because a comparison takes denormals for zero (docs/numerics.md#maximum)."""
+        if not self.claim.ftz:
+            return 0.0
+        least = self.f.min_normal
+        return np.where((np.abs(v) < least) & (largest > 0), 2 * least, 0.0)
 
     def shift(self, a: Quantity, axis: int = -1) -> Quantity:
         """It cancels, whatever a kernel takes for it: its error is none, and its size is what exponents are made of."""
@@ -209,6 +217,7 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
             np.where(is_first, p, np.where(is_second, q, np.maximum(p, q)))
             for p, q in zip(first.parts[:-1], second.parts[:-1], strict=True)
         )
+        E = E + self._denormals_among(v, np.maximum(np.abs(first.x), np.abs(second.x)))
         return self._made(v, A, K, E, one_factor(v, E))
 
     def minimum(self, a: Operand, b: Operand) -> Quantity:

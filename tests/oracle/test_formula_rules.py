@@ -16,6 +16,7 @@ from kfuzz.oracle.rounding import FunctionModel
 from kfuzz.oracle.selfcheck.inputs import moment_rows
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import BallEnds
+from kfuzz.oracle.systems.loosest import Loosest
 from kfuzz.oracle.systems.rules.growth import growth
 from kfuzz.oracle.systems.rules.moments import divide_by_count
 from kfuzz.oracle.systems.rules.variance import two_pass
@@ -419,6 +420,20 @@ def test_denormals_are_flushed_on_the_way_in_and_out() -> None:
     got = S.mul(S.input(x), S.number(1e10)).x
     assert outside(Bands(flushing, {}), lambda N: N.input(x) * 1e10, got) == 0
     assert outside(Bands(IEEE, {}), lambda N: N.input(x) * 1e10, got) > 0
+
+
+def test_where_denormals_are_flushed_a_maximum_may_be_any_of_them() -> None:
+    """A right max pool with -use_fast_math gave -9.4e-41 where the maximum is -9.1e-41: both compare as zero."""
+    x = floats(np.array([[-9.4e-41, -9.1e-41], [5e-41, -3e-39], [7.0, -9.4e-41], [-4.0, -2.0]]))
+    got = floats(np.array([[-9.4e-41], [-3e-39], [7.0], [-2.0]]))
+    for claim, wanted in ((replace(IEEE, ftz=True), [True] * 4), (IEEE, [False, False, True, True])):
+        N, loose = Bands(claim, {}), Loosest(claim, {}, F32, "", {})
+        both = N.maximum(N.input(x[:, :1]), N.input(x[:, 1:]))
+        for made in (N.max(N.input(x)), both):
+            assert ((made.lo <= got) & (got <= made.hi)).reshape(-1).tolist() == wanted
+        both = loose.maximum(loose.input(x[:, :1]), loose.input(x[:, 1:]))
+        for made in (loose.max(loose.input(x)), both):
+            assert (np.abs(got - made.x) <= loose.radius(made)).reshape(-1).tolist() == wanted
 
 
 def test_no_derived_rule_makes_a_number_of_an_infinity() -> None:

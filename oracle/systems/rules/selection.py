@@ -24,7 +24,22 @@ def max_along(N: BandSystem, a: Quantity, axis: int = -1) -> Quantity:
         must = any_along(a.lo > a.hi, a.shape, axis)
         end = INF if N.special.nan == "propagate" else -INF  # NaN alone, or any number
         lo, hi = np.where(must, end, lo), np.where(must, -end, hi)
+    if N.ftz:
+        lo = with_denormals(N, lo, np.minimum.reduce(negative_denormals(N, a.lo), axis=axis, keepdims=True))
     return N.value(lo, hi, nan)
+
+
+def negative_denormals(N: BandSystem, lo: Reals) -> Reals:
+    """The lower ends that a comparison takes for zero, where denormals are flushed; 0 in the place of all others."""
+    return np.where((lo < 0) & (lo > -N.f.min_normal), lo, 0.0)
+
+
+def with_denormals(N: BandSystem, lo: Reals, lowest: Reals) -> Reals:
+    """The lower end of a maximum: if a comparison takes it for zero, any denormal may be chosen, down to the lowest.
+
+    A selection leaves its bits alone (docs/numerics.md#maximum).
+    """
+    return np.where((lo > -N.f.min_normal) & (lo < N.f.min_normal), np.minimum(lo, lowest), lo)
 
 
 def greater_of(N: BandSystem, a: Operand, b: Operand) -> Quantity:
@@ -36,6 +51,8 @@ def greater_of(N: BandSystem, a: Operand, b: Operand) -> Quantity:
     lo = np.maximum(a.lo, b.lo)
     hi = lo if a.lo is a.hi and b.lo is b.hi else np.maximum(a.hi, b.hi)
     nan = a.nan | b.nan
+    if N.ftz:
+        lo = with_denormals(N, lo, np.minimum(negative_denormals(N, a.lo), negative_denormals(N, b.lo)))
     if not any_of(nan):
         return N.value(lo, hi)
     if N.special.nan == "propagate":
