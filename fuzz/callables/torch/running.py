@@ -7,7 +7,7 @@ formula is judged.
 
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -88,6 +88,8 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
         self.memory = Storages(self.to)
         self.without_rule: dict[str, str] = {}
         """The operations that have none, by the names of their results."""
+        self.drawn: dict[str, DrawsError] = {}
+        """By the names of their results, the operations without a rule that drew random numbers."""
         self.rounded: set[int] = set()
         """The storages whose numbers were rounded to a narrow type: they may only be moved from there on."""
         for name, one in inputs.items():
@@ -103,7 +105,6 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
         """Run one operation, and write it down if it computes floats or moves them to another storage."""
         kwargs = kwargs or {}
         op = name_of(func)
-        self.check_draws(func, is_known=op in RULES)
         with unwatched():
             given = tensors_in((args, kwargs))
             self.check_values(op, given)
@@ -118,6 +119,8 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
             return out
         with unwatched():
             every = [one for one in (out if isinstance(out, tuple | list) else [out]) if isinstance(one, torch.Tensor)]
+            if does_draw(func) and op not in RULES and not all(one.is_floating_point() for one in every):
+                raise DrawsError(op, self.where())  # integers steer the run
             self.record(func, args, before, options, every, changed)
         return out
 
@@ -153,7 +156,7 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
             if not every[0].is_floating_point() and not every[0].is_complex():
                 options["dtype"] = "bool" if every[0].dtype == torch.bool else "int"
             made = self.follow(op, name, args, before, options, every[0])
-            self.check_draws(func, is_known=made is not None)
+            self.drawn |= {name: DrawsError(op, self.where())} if made is None and does_draw(func) else {}
         if self.is_known(every[0]) and isinstance(made, Term) and not made.is_mask:
             made = replace(made, text=self.to.keep(f"{name}_stored", made.text), weights="", square="")
         self.keep(name, op, made if isinstance(made, list) else [made], every, changed)
@@ -210,10 +213,13 @@ class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there wh
         if hidden:
             raise CannotError(f"{self.where()}: {op} takes integers that were computed from floats; there is no rule")
 
-    def check_draws(self, func: Any, is_known: bool) -> None:  # noqa: ANN401  an operation of torch
-        """Raise a DrawsError if an operation without a rule draws random numbers."""
-        if does_draw(func) and not is_known:
-            raise DrawsError(name_of(func), self.where())
+    def check_draws(self, outputs: Iterable[Term]) -> None:
+        """Raise a DrawsError if an output depends on drawn numbers; a layer draws weights that others may replace."""
+        wanted = {name for one in outputs for name in NAMES.findall(one.text)}
+        for name, text in reversed(self.to.lines):
+            if name in wanted and name in self.drawn:
+                raise self.drawn[name]
+            wanted.update(NAMES.findall(text) if name in wanted else ())
 
     def where(self) -> str:
         """The line of the reference that runs."""
@@ -276,6 +282,7 @@ def run_traced(
         if running.memory.is_unknown(one):
             raise CannotError(f"its output {name} holds integers that were computed from floats; there is no rule")
         found[name if name not in inputs else f"{name}_out"] = term
+    running.check_draws(found.values())
     return running, found
 
 

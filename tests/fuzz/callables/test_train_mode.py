@@ -87,10 +87,18 @@ def test_a_problem_that_draws_is_refused_in_one_line(tmp_path: Path) -> None:
     assert "\n" not in str(refused.value)
 
 
+def replaced(torch: Any) -> Any:  # noqa: ANN401  a module
+    """A layer whose drawn weights are replaced, as in a task of GPU MODE."""
+    made = torch.nn.Linear(4, 4)
+    made.weight, made.bias = torch.nn.Parameter(torch.eye(4)), torch.nn.Parameter(torch.zeros(4))
+    return made
+
+
 DRAWS: dict[str, Callable[[Any, Any], Any]] = {
     "bernoulli_": lambda torch, x: torch.nn.functional.dropout(x),
     "randint": lambda torch, x: x[torch.randint(0, 2, (2,))],
     "randn": lambda torch, x: x + torch.randn(4),
+    " ": lambda torch, x: replaced(torch)(x),
     "": lambda torch, x: torch.nn.functional.dropout(x, 0.5, training=False) + torch.nn.functional.dropout(x, 0.0),
 }
 
@@ -107,7 +115,7 @@ def test_a_run_that_draws_is_refused_at_its_line(op: str) -> None:
         assert f"{Path(__file__).name}:" in str(error)  # noqa: PT017  without an operation there is no error
         assert f"torch's {op})" in str(error)  # noqa: PT017
     else:
-        assert not op
+        assert not op.strip()
 
 
 @pytest.mark.slow
