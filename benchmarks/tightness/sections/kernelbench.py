@@ -20,7 +20,7 @@ def show(made: Measurement) -> Lines:
         "made small; the channels of a network with many weights are divided by a number, which the table shows.",
         "Of a deep formula whose rows do not meet, two rows are judged, one of large images. Level 4 takes language",
         "models from a hub; here the same classes of transformers have two layers of 16 features, random weights, and",
-        "a vocabulary of 61.",
+        "a vocabulary of 61. A model is in train mode, as KernelBench leaves it.",
     )
     rows = []
     for level in made.table("levels"):
