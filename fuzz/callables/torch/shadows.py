@@ -41,7 +41,7 @@ class Shadow:
 
 
 @dataclass
-class Rows:
+class WrittenRows:
     """Rows of numbers that were written into a storage since it was one row.
 
     `order`: for each place of the storage its place among these rows, side by side; `ends`: where each row ends there.
@@ -79,7 +79,7 @@ class Storages:
         self.to = to
         self.constants: dict[str, Any] = {}
         self.shadows: dict[int, Shadow] = {}
-        self.rows: dict[int, Rows] = {}
+        self.rows: dict[int, WrittenRows] = {}
         """By storage, what was written into parts of it and is not joined yet."""
         self.alive: list[torch.Tensor] = []
         """Every tensor that has a shadow: a freed address would be given to another storage."""
@@ -172,7 +172,7 @@ class Storages:
         self.shadows[key_of(one)] = replace(shadow, flat=made)
         return made
 
-    def joined(self, rows: Rows) -> str:
+    def joined(self, rows: WrittenRows) -> str:
         """All rows as one, as the order says."""
         pieces = rows.pieces(rows.order)
         if len(pieces) > FEW_PIECES * len(rows.names):
@@ -203,7 +203,7 @@ class Storages:
         if key not in self.rows:
             flat = self.flat_of(one)
             size = self.shadows[key].size
-            self.rows[key] = Rows([flat], [size], np.arange(size))
+            self.rows[key] = WrittenRows([flat], [size], np.arange(size))
             self.shadows[key] = Shadow(size)
         self.rows[key].write(self.to.set(self.name("row"), row), at)
 

@@ -21,7 +21,7 @@ KERNELS = ("JITFunction", "InterpretedFunction")
 TUNED = "Autotuner"
 DTYPES = ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8")
 UNARY = ("exp", "exp2", "log", "log2", "sqrt", "rsqrt", "abs", "sin", "cos", "erf", "sigmoid", "floor", "ceil")
-Block = Any
+TorchBlock = Any
 """A block of numbers or of places: a tensor of torch, or a number."""
 
 
@@ -34,14 +34,14 @@ class Pointer:
     """Places in the memory of a tensor."""
 
     tensor: torch.Tensor
-    at: Block = 0
+    at: TorchBlock = 0
 
-    def __add__(self, more: Block) -> "Pointer":
+    def __add__(self, more: TorchBlock) -> "Pointer":
         return Pointer(self.tensor, self.at + more)
 
     __radd__ = __add__
 
-    def __sub__(self, less: Block) -> "Pointer":
+    def __sub__(self, less: TorchBlock) -> "Pointer":
         return Pointer(self.tensor, self.at - less)
 
     @property
@@ -56,7 +56,7 @@ class Pointer:
         return torch.as_strided(held, (length if held.numel() else 0,), (1,), held.storage_offset())
 
 
-def load(pointer: Pointer, mask: Block = None, other: Block = None, **_: object) -> Block:
+def load(pointer: Pointer, mask: TorchBlock = None, other: TorchBlock = None, **_: object) -> TorchBlock:
     """Numbers at these places; where the mask is off, the other one, or 0 for any."""
     at = torch.as_tensor(pointer.at)
     if mask is None:
@@ -68,7 +68,7 @@ def load(pointer: Pointer, mask: Block = None, other: Block = None, **_: object)
     return torch.where(mask, found, torch.as_tensor(0.0 if other is None else other, dtype=found.dtype))
 
 
-def store(pointer: Pointer, value: Block, mask: Block = None, **_: object) -> None:
+def store(pointer: Pointer, value: TorchBlock, mask: TorchBlock = None, **_: object) -> None:
     """Numbers to these places, where the mask is on."""
     at, value = torch.broadcast_tensors(torch.as_tensor(pointer.at), torch.as_tensor(value).to(pointer.tensor.dtype))
     if mask is not None:
@@ -78,7 +78,7 @@ def store(pointer: Pointer, value: Block, mask: Block = None, **_: object) -> No
         pointer.row[at.reshape(-1)] = value.reshape(-1)
 
 
-def dot(a: Block, b: Block, acc: Block = None, **_: object) -> Block:
+def dot(a: TorchBlock, b: TorchBlock, acc: TorchBlock = None, **_: object) -> TorchBlock:
     made = a.float() @ b.float()
     return made if acc is None else acc + made
 
@@ -113,7 +113,7 @@ def language(program: Sequence[int], grid: Sequence[int]) -> SimpleNamespace:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class TritonKernel:
     """A Triton kernel, or a function that one calls, over torch's tensors. `usual`: what autotune gives."""
 
     call: FunctionType
@@ -138,7 +138,7 @@ class Kernel:
         """The function with these words in the place of Triton's, and in what it calls."""
 
         def replaced(one: object) -> object:
-            if isinstance(one, Kernel):
+            if isinstance(one, TritonKernel):
                 return one.over(words)
             return words if isinstance(one, ModuleType) and one.__name__ == LANGUAGE else one
 
@@ -157,4 +157,4 @@ def run_in_torch(module: ModuleType) -> None:
         if type(kernel).__name__ in KERNELS:
             if not isinstance(kernel.fn, FunctionType):
                 raise CannotError(f"{name} is a Triton kernel of a kind that a reference may not have")
-            setattr(module, name, Kernel(kernel.fn, one.configs[0].kwargs if is_tuned else {}))
+            setattr(module, name, TritonKernel(kernel.fn, one.configs[0].kwargs if is_tuned else {}))
