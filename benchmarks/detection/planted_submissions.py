@@ -149,7 +149,8 @@ def judge_submission(problem: Problem, sort: str, options: argparse.Namespace, s
             "trials": options.trials if sort == "bug" else options.trials // 3,
             "own_test": options.own_test and sort == "bug",
         }  # fmt: skip
-        return replace(found, **server.ask(question, options.seconds))
+        answer = server.ask(question, options.seconds)
+        return replace(found, **{**answer, "why": answer["why"].replace(f"{folder}/", "")})
 
 
 class Server:
