@@ -28,9 +28,11 @@ from kfuzz.oracle.systems.value import Axes, Operand, Quantity, WordsForFunction
 
 INF = np.inf
 BEHIND = 1 + 2.0**-16
-"""What float64 loses in the steps between two sums, and in the sizes of a sum's tubes, relative to the latter."""
+"""docs/numerics.md#depth: what float64 loses in the steps between two sums, relative to the sizes of a sum's tubes."""
 NEAR = 2.0**-10
-"""Below it, e^R - 1 - R is R^2 / 2 and hardly more, and is lost in float64."""
+"""docs/numerics.md#depth: below it, e^R - 1 - R is R^2 / 2 and hardly more, and is lost in float64."""
+CHORD = 2.0**-40
+"""docs/numerics.md#depth: what float64 loses in a chord of 1 / sqrt, relative to its greatest value."""
 Slopes = Sequence[tuple[Reals | float, Cloud]]
 
 
@@ -227,13 +229,12 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
     def _rsqrt(self, a: Cloud, own: Any) -> Cloud:  # noqa: ANN401
         """1 / sqrt(x) of what is positive: by the chord over its tube, which is above it by `gap` at most."""
         lo, hi = np.maximum(a.x - a.R, min(a.floor, float(np.min(a.x)))), a.x + a.R
-        least, most = hi**-0.5, lo**-0.5
-        x = a.x**-0.5
+        least, most, x = 1 / np.sqrt(hi), 1 / np.sqrt(lo), 1 / np.sqrt(a.x)
         slope = np.where(a.R > 0, (least - most) / np.where(a.R > 0, hi - lo, 1.0), -0.5 * x**3)
         touches = (-2 * slope) ** (-2 / 3)
-        gap = np.where(a.R > 0, np.maximum(most + slope * (touches - lo) - touches**-0.5, 0.0), 0.0)
+        gap = np.where(a.R > 0, np.maximum(most + slope * (touches - lo) - 1 / np.sqrt(touches), 0.0), 0.0)
         middle = np.where(a.R > 0, most + slope * (a.x - lo) - gap / 2, x)
-        rest = gap / 2 + 2.0**-40 * most * (a.R > 0)
+        rest = gap / 2 + CHORD * most * (a.R > 0)
         reach = np.maximum(most - middle, middle - least) * (a.R > 0)  # it falls
         moved = slope * a.probes(a.x.ndim) if not a.is_known else 0.0
         return self.made(middle, moved, np.maximum(reach - rest, 0.0), rest, own, None)
