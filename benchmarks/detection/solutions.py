@@ -177,8 +177,8 @@ def in_turns(every: Iterable[Solution], size: int) -> Iterator[Sequence[Solution
     for one in every:
         groups.setdefault((one.problem.read_bytes(), one.kind), []).append(one)
     parts = []
-    for (_, kind), of in groups.items():
-        step = 1 if kind == "triton" else size
+    for (_, language), of in groups.items():
+        step = 1 if language == "triton" else size
         parts.append([of[n : n + step] for n in range(0, len(of), step)])
     return (part for one in zip_longest(*parts) for part in one if part)
 

@@ -202,8 +202,9 @@ class Simulated(Exact):
         return x
 
     def _compensated(self, x: Reals) -> Reals:
-        """Add up by Kahan's scheme, left to right."""
-        s, excess = x[..., :1], np.zeros_like(x[..., :1])
+        """Add up by Kahan's scheme, left to right; a sum of nothing is 0."""
+        s = x[..., :1] if x.shape[-1] else np.zeros((*x.shape[:-1], 1))
+        excess = np.zeros_like(s)
         for place in range(1, x.shape[-1]):
             y = self.round(x[..., place : place + 1] - excess)
             t = self.round(s + y)

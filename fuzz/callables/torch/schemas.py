@@ -14,6 +14,7 @@ import torch
 
 from kfuzz.callables.torch.declared import CannotError, Declared
 from kfuzz.callables.torch.sizes import BOOLEAN, Dims
+from kfuzz.oracle.elements import I64
 
 TENSOR, MAYBE = "Tensor", "Optional["
 RANKS = (2, 3, 1, 4, 5)
@@ -186,5 +187,5 @@ def does_run(op: Any, made: Sequence[object]) -> bool:  # noqa: ANN401  an opera
 def declared_as(one: Try) -> Declared:
     """The inputs of a try; kfuzz finds the limits of integers by more calls."""
     below = {role: "" if kind is WHOLE else BOOLEAN for role, kind in one.types.items()}
-    whole = {role: "i64" for role, kind in one.types.items() if kind is WHOLE}
+    whole = {role: I64.name for role, kind in one.types.items() if kind is WHOLE}
     return Declared(one.dims, below, {}, {}, whole)

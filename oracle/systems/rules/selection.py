@@ -39,7 +39,8 @@ def with_denormals(N: BandSystem, lo: Reals, lowest: Reals) -> Reals:
 
     A selection leaves its bits alone (docs/numerics.md#maximum).
     """
-    return np.where((lo > -N.f.min_normal) & (lo < N.f.min_normal), np.minimum(lo, lowest), lo)
+    chosen = (lo > -N.f.min_normal) & (lo < N.f.min_normal) & (lowest < lo)
+    return np.where(chosen, lowest, lo) if any_of(chosen) else lo
 
 
 def greater_of(N: BandSystem, a: Operand, b: Operand) -> Quantity:

@@ -5,7 +5,7 @@
 # axes   = { rows = "1..40", cols = "1..40" }
 #
 # [broken]
-# kind = "stale"
+# kind = "stateful"
 # why  = "a larger call moves the workspace, and the plan still adds up the old one, as in vLLM #52553"
 # ///
 import numpy as np
