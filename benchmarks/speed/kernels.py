@@ -46,7 +46,6 @@ CLUSTER = ((8192, 32768), (4096, 65536), (1024, 131072), (1024, 262144))
 KERNELS: tuple[tuple[str, tuple[tuple[int, ...], ...], tuple[str, ...]], ...] = (
     ("softmax/fastest_bf16", SIXTEEN, ALL),
     ("softmax/fastest", ROWS, ALL),
-    *((f"softmax/packed_in_cluster{element}", CLUSTER, ALL) for element in ("_bf16", "")),
     *(
         (f"{op}/{place}_in_registers{element}", sizes[:-1] if (op, place, element) == SHORTER else sizes, ALL)
         for op in ("rms_norm", "layer_norm", "log_softmax", "softmax_backward")

@@ -11,7 +11,7 @@ ONE_A_FAMILY = (
 """Of the other ops, the kernels whose first trials are run each time."""
 FAST = (
     "softmax/block_in_registers", "softmax/fastest_bf16", "softmax/fastest_f16", "softmax/lanes_a_row",
-    "softmax/packed_in_registers", "softmax/row_in_cluster", "softmax/row_in_shared", "softmax/rows_through_clusters",
+    "softmax/packed_in_registers", "softmax/row_in_cluster", "softmax/row_in_shared",
     "softmax/two_launches_reversed",
     "reduce/block_max_vec4", "reduce/block_sum_vec4", "transpose/tiled_vec4",
 )  # fmt: skip

@@ -319,14 +319,16 @@ def test_jobs_that_run_together_leave_the_answers_of_those_asked_before() -> Non
     ],
 )
 def test_one_that_ends_what_others_need_is_found_and_they_are_run_alone(which: str, finding: str) -> None:
-    before, behind = [f"job {number}" for number in range(3)], [f"job {number}" for number in range(4, 40)]
+    before, behind = (
+        [f"job {number}" for number in range(3)],
+        [f"job {number}" for number in range(4, 3 * MOST_TOGETHER)],
+    )
     reported = together(*before, which, *behind)
     assert reported[3] == finding
-    assert len(reported) == 40
+    assert len(reported) == 3 * MOST_TOGETHER
     assert [one.split(",")[0] for one in reported if one != finding] == before + behind
-    assert any(
-        "one of" in one for one in reported[4:]
-    )  # what came later is begun together again, but for a rest of one
+    later = reported[4:]  # what came later is begun together again, but for a rest of one
+    assert any("one of" in one for one in later)
 
 
 WORK = """
