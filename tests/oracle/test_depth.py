@@ -92,6 +92,7 @@ def test_a_right_loop_is_kept_and_planted_bugs_are_broken(kind: str) -> None:
         assert judge(kind, given, made).status == "broken", what
 
 
+@pytest.mark.soak
 def test_a_step_near_the_end_of_a_long_loop_is_seen() -> None:
     """Sets alone are 100 times as wide after 12 steps, and infinite after 64."""
     given = inputs_of("gru", 12, hidden=16)

@@ -329,7 +329,7 @@ def test_a_claim_of_a_host_function_in_a_python_file_is_of_its_cuda(tmp_path: Pa
         load(path)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_finding_in_a_python_file_is_replayed_made_smaller_and_carried_by_a_script(tmp_path: Path) -> None:
     def kfuzz(*words: str) -> subprocess.CompletedProcess[str]:
         return run_forked("kfuzz", *words, cwd=tmp_path)

@@ -57,6 +57,7 @@ def test_an_expression_without_a_few_values_is_refused() -> None:
         every_value(["cols"])
 
 
+@pytest.mark.soak
 def test_no_claim_keeps_it_busy_for_long() -> None:
     many = [f"1 if cols * rows > {limit} else 2" for limit in range(100, 140)]
     with pytest.raises(TooManyError):

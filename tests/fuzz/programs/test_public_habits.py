@@ -105,7 +105,7 @@ def refusal(text: str) -> str:
     return ""
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_program_may_use_what_public_programs_take_from_cudas_headers(tmp_path: Path) -> None:
     (tmp_path / "habits.cu").write_text(HABITS)
     done = check(tmp_path / "habits.cu")

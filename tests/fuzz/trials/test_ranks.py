@@ -68,7 +68,7 @@ def test_what_is_narrow_is_a_warning_unless_other_shapes_count() -> None:
     assert not result.news
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_what_cannot_be_judged_at_home_is_no_error_elsewhere(tmp_path: Path) -> None:
     text = next(one for one in RANKED if one.stem == "by_fours").read_text()
     path = tmp_path / "refuses_its_home.cu"
@@ -80,7 +80,7 @@ def test_what_cannot_be_judged_at_home_is_no_error_elsewhere(tmp_path: Path) -> 
     assert searched(path, other_shapes=False).kernels[0].bugs[0].headline.defect.standing == "not judged at 8x128"
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_what_an_earlier_call_changes_is_broken_at_a_home_of_any_size() -> None:
     path = next(one for one in RANKED if one.stem == "first_width")
     for home in ((8, 128), (512, 512)):  # trials of large cases have no earlier calls
