@@ -199,7 +199,7 @@ class DeviceCalls:
     ) -> Iterator[list[Finding]]:
         """Collect the findings of the calls made meanwhile; with a word of 0 the calls are not checked.
 
-        `begin` is told that a call begins, which may be compiled first, and when it has ended.
+        `begin` is called when a call begins, which may be compiled first, and when it has ended.
 
         Each call is run in several orders of threads; the callable continues with the answer of one of them, by `turn`.
         """

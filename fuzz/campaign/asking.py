@@ -42,7 +42,7 @@ class AskedTwins:
         return [partial(self._device.run, *one) for one in jobs]
 
     def drop(self) -> None:
-        """Let the device run the twins that nobody has asked for; their outcomes do not matter."""
+        """Let the device run the twins that have not been asked for; their outcomes do not matter."""
         while self._left:
             self._take()
 

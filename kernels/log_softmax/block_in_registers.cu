@@ -39,26 +39,8 @@ log_softmax_block_in_registers(E *__restrict__ y, const E *__restrict__ x, int c
     HeldRow<E, THREADS, VECTORS, CLUSTER> mine(x, cols, packed_nothing<E>(), -INFINITY);
     y += static_cast<size_t>(blockIdx.x / CLUSTER) * cols;
 
-    Packed<E> tops = mine.held[0];
-#pragma unroll
-    for (int k = 1; k < VECTORS; ++k) {
-        tops = larger_of(tops, mine.held[k]);
-    }
-    const float top = warp_max(fmaxf(mine.edge, largest_in(tops)));
-    const float below = finite_or_zero(top);
-    float sums[4] = {exponential<E>(mine.edge - below), 0.0f, 0.0f, 0.0f};
-#pragma unroll
-    for (int k = 0; k < VECTORS; ++k) {
-        const Vector<E> v = mine.floats(k);
-#pragma unroll
-        for (int j = 0; j < width; ++j) {
-            sums[j % 4] += exponential<E>(v.of[j] - below);
-        }
-    }
-    const float sum = lanes_sum<32>((sums[0] + sums[1]) + (sums[2] + sums[3]));
-    all_have_begun<CLUSTER>();
-    const float2 all = joined_of_row(make_float2(top, sum), of_warps);
-    const float max = all.x;  // of a row of nothing but -inf it is -inf, and the row becomes NaN, as is right
+    const float2 all = maximum_and_sum(mine, of_warps);
+    const float max = all.x;
     const float logarithm = logf(all.y);
 
     const bool is_aligned = is_placed_alike(y, mine.row.x);

@@ -38,3 +38,29 @@ __device__ __forceinline__ float2 joined_of_row(float2 part, OfWarps<float2, THR
         return lanes_joined<lanes>(make_float2(max, sums[0]));
     }
 }
+
+// The maximum of a row, and the sum of exponentials below it. Each warp adds up relative to its own maximum, so that the
+// warps of the row meet once. The maximum of a row of nothing but -inf is -inf, and such a row becomes NaN, as is right.
+template <class E, int THREADS, int VECTORS, int CLUSTER>
+__device__ __forceinline__ float2 maximum_and_sum(const HeldRow<E, THREADS, VECTORS, CLUSTER> &mine,
+                                                  OfWarps<float2, THREADS, CLUSTER> &of_warps) {
+    Packed<E> tops = mine.held[0];
+#pragma unroll
+    for (int k = 1; k < VECTORS; ++k) {
+        tops = larger_of(tops, mine.held[k]);
+    }
+    const float top = warp_max(fmaxf(mine.edge, largest_in(tops)));
+    const float below = finite_or_zero(top);
+    float sums[4] = {exponential<E>(mine.edge - below), 0.0f, 0.0f, 0.0f};
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+        const Vector<E> v = mine.floats(k);
+#pragma unroll
+        for (int j = 0; j < Vector<E>::width; ++j) {
+            sums[j % 4] += exponential<E>(v.of[j] - below);
+        }
+    }
+    const float sum = lanes_sum<32>((sums[0] + sums[1]) + (sums[2] + sums[3]));
+    all_have_begun<CLUSTER>();
+    return joined_of_row(make_float2(top, sum), of_warps);
+}

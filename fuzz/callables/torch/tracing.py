@@ -1,7 +1,8 @@
 """Traces a torch reference and writes its operations as a formula over a number system, in a separate process.
 
 A folder holds question.json; the process leaves answer.json and arrays.npz there. The file of the reference runs here,
-and never in a process that judges an answer. Sizes stay symbols, so one trace serves all sizes.
+and never in a process that judges an answer. Sizes stay symbols, so one trace serves all sizes. Long, since it chooses
+among all ways to trace a reference.
 """
 
 import ast

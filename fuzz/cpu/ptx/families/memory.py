@@ -137,7 +137,7 @@ ROWS = (
         rf"\.(?P<order>relaxed|acquire|release|acq_rel)(?:\.{_SCOPE})?{_SPACE}(?P<noftz>\.noftz)?{_HINT}\.{_ATOMIC_TYPE}",
         _atomic,
     ),
-    (  # ptxas takes the space before the scope, too; what is asynchronous about it is only that nobody waits
+    (  # ptxas takes the space before the scope, too; what is asynchronous about it is only that no thread waits
         rf"(?P<what>red)(?:\.async)?\.(?P<order>release)\.(?P<space>global)\.{_SCOPE}\.(?P<does>add)(?P<noftz>)(?P<hint>)"
         r"\.(?P<type>[us](?:32|64))",
         _atomic,
