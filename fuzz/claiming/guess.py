@@ -123,7 +123,7 @@ def guesses(op: str, where: str, source: str, said: FunctionWords = NOTHING) -> 
         raise ClaimError(f"{where}: {reason}")
     if not hosts:
         for one in variants:
-            yield from claims(one, function_of(where, source), source)
+            yield from claims(one, function_of(where, source), source, said.arguments)
 
 
 def found_in(

@@ -10,9 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from kfuzz.callables.libraries import array_library_of
+from kfuzz.claiming.constants import SMALL, constant_of, guessed_constants
 from kfuzz.claiming.guess_host import FunctionWords
 from kfuzz.claims import front_matter
-from kfuzz.claims.front_matter import FrontMatter
+from kfuzz.claims.formula_claims import EPS
+from kfuzz.claims.front_matter import FrontMatter, shown_path
 from kfuzz.claims.kernel import Kernel, read
 from kfuzz.claims.python_text import read_text
 from kfuzz.claims.reference_files import name_of_reference
@@ -66,15 +68,30 @@ def library_of(found: NamedCallable) -> str:
     return array_library_of([top], array_library_of(read_text(found.text).packages))
 
 
+def constants_for(front: FrontMatter, op: str, said: FunctionWords) -> dict[str, str]:
+    """The constants that are not the op's own; ClaimError if the file has several numbers that may be eps."""
+    text = read_text(front.source)
+    function = text.functions.get(said.entry or next(iter(text.public), ""))
+    small = [repr(one) for one in text.numbers if SMALL.fullmatch(repr(one))]
+    found = guessed_constants(op, small, function.parameters if function else (), said.arguments)
+    if len(found) > 1:
+        numbers = ", ".join(one[EPS] for one in found)
+        raise ClaimError(f"{shown_path(front.path)}: which of {numbers} is {EPS}? Say --arg {EPS}=NUMBER")
+    return found[0]
+
+
 def claim_text(front: FrontMatter, op: str, said: FunctionWords, known: Mapping[str, str]) -> str:
     """The claim of one callable: the op's arrays and sizes, and the arguments of the call."""
     several = {name: of for name, of in said.arguments.items() if len(of) > 1}
     call: dict[str, object] = {**known, **({"entry": said.entry} if said.entry else {})}
-    call["given"] = {name: name if name in several else of[0] for name, of in said.arguments.items()}
+    call["given"] = {
+        name: name if name in several else of[0] for name, of in said.arguments.items() if not constant_of(op, name)
+    }
     tune = {name: [int(one) for one in of if one.lstrip("-").isdigit()] for name, of in several.items()}
     if any(len(tune[name]) < len(of) for name, of in several.items()):
         raise ClaimError("--arg: several values of an argument are whole numbers: threads=128,256")
-    kernel = read(replace(front, values={"op": op, "tune": tune, "call": call}))
+    scalars = {name: float(value) for name, value in constants_for(front, op, said).items()}
+    kernel = read(replace(front, values={"op": op, "tune": tune, "scalars": scalars, "call": call}))
     launch = kernel.launches[0]
     assert launch.called, "a Python file is called"
     home = dict(zip(kernel.axes, said.home, strict=False))
@@ -87,6 +104,7 @@ def claim_text(front: FrontMatter, op: str, said: FunctionWords, known: Mapping[
         f"axes   = {{ {', '.join(f'{name} = {given}' for name, given in ranges.items())} }}",
         *([f"tune   = {{ {', '.join(f'{name} = {of}' for name, of in tune.items())} }}"] if tune else []),
         f"arrays = {{ {', '.join(arrays)} }}",
+        *([f"scalars = {front_matter.as_toml(scalars)}"] if scalars else []),
         "",
         "[call]",
         f'entry   = "{launch.called.function}"',

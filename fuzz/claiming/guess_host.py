@@ -1,7 +1,8 @@
 """Claims for a function that makes its own launches: it takes PyTorch tensors, or calls several kernels.
 
-Its arrays are the op's in their order, an argument with the name of a size is that size, and any other argument of a
-function of tensors has its most frequent value. Knows text and ops; trials must show that a guess is right.
+Its arrays are the op's in their order, an argument with the name of a size or a constant of the op is that, and any
+other argument of a function of tensors has its most frequent value. Knows text and ops; trials must show that a guess
+is right.
 """
 
 import re
@@ -9,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
+from kfuzz.claiming.constants import constant_of
 from kfuzz.claiming.guess_kernel import LIMITS, VALUES, is_const, name_of, number_named, sizes_in
 from kfuzz.claiming.guess_narrow import NarrowGuess, narrow_guesses
 from kfuzz.claims.roles import Roles, roles_of
@@ -57,7 +59,9 @@ def host_claims(op: str, source: str, said: FunctionWords = NOTHING) -> Iterator
     usual = {name: (value.strip(),) for name, value in DEFAULT.findall(source) if "py::none" not in value}
     known = {**{name: value for name, value in usual.items() if not DIMENSION.fullmatch(name)}, **said.arguments}
     for name in every:
-        for (arrays, args), guess in product(orders(roles, functions[name], known), narrow_guesses(roles, source)):
+        alone = [name_of(one) for one in functions[name] if not is_tensor(one) and not one.is_pointer]
+        guesses = list(narrow_guesses(roles, source, alone, said.arguments))
+        for (arrays, args), guess in product(orders(roles, functions[name], known), guesses):
             yield from claim_texts(op, roles, name, arrays, args, said, guess, is_row=False)
             if roles.takes_vector and "cols" in args and "rows" not in args and not roles.has_derived_dimensions:
                 yield from claim_texts(op, roles, name, arrays, args, said, guess, is_row=True)
@@ -168,7 +172,7 @@ def values_of(
     If trials check the guess first, it may guess more: the threads of a block, and that sizes come in their order if
     the names do not identify all of them, as in (N, C).
     """
-    values = {name_of(one): given_value(known, name_of(one)) or value_of(one, roles.axis) for one in parameters}
+    values = {name_of(one): value_for(one, roles, known) for one in parameters}
     numbers = [name for one in parameters if is_whole(one) and not values[name := name_of(one)]]
     threads = {name: "256" for name in numbers if tried and THREADS.fullmatch(name)}
     numbers, sizes = [name for name in numbers if name not in threads], sizes_in(roles)
@@ -176,6 +180,12 @@ def values_of(
     if tried and len(numbers) == len(sizes) and {*by_name.values()} != {*sizes}:
         by_name = dict(zip(numbers, sizes, strict=True))
     return {**values, **threads, **by_name}
+
+
+def value_for(parameter: Parameter, roles: Roles, known: Mapping[str, tuple[str, ...]]) -> str:
+    """The value of an argument by its name: a constant of the op, one that is given, or one that its type implies."""
+    name = name_of(parameter)
+    return constant_of(roles.op, name) or given_value(known, name) or value_of(parameter, roles.axis)
 
 
 def value_of(parameter: Parameter, axis: int) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from kfuzz.claiming.constants import NONE_SAID, Given, constant_of
 from kfuzz.claiming.guess_narrow import GroupGuess, assignments, group_guesses, groups_in, roundings, usual_groups_in
 from kfuzz.claiming.launch_text import (
     LAUNCH,
@@ -94,11 +95,10 @@ def is_type(parameter: str) -> bool:
     return bool(re.match(r"\s*(?:typename|class)\b", parameter))
 
 
-def claims(op: str, function: Function, source: str) -> Iterator[str]:
-    """Claims in TOML, the most likely first."""
+def claims(op: str, function: Function, source: str, given: Given = NONE_SAID) -> Iterator[str]:
+    """Claims in TOML, the most likely first. `given`: the values of arguments that the user says."""
     roles = roles_of(op)
-    pointers = [one for one in function.parameters if one.is_pointer]
-    numbers = [name_of(one) for one in function.parameters if not one.is_pointer]
+    numbers = [name_of(one) for one in function.parameters if not one.is_pointer and not one.is_float]
     places = {place: name_of(one) for place, one in enumerate(function.parameters) if not one.is_pointer}
     is_single = all(dimensions == ("1",) for dimensions in roles.outputs.values())
     every = VALUES if has_all_neg_inf(op) else ORDINARY
@@ -107,7 +107,7 @@ def claims(op: str, function: Function, source: str) -> Iterator[str]:
     for (values, rounding), shape, step, (longest, condition) in product(
         tables, shapes(roles, numbers), multiples, LIMITS
     ):
-        arrays = list(arrays_of(roles, shape, pointers, source))
+        arrays = list(arrays_of(roles, shape, function, source, given))
         for launch in dict.fromkeys(launches(function.name, source, places, shape, is_single)) if arrays else ():
             if condition and (launch.block == str(WARP) or not re.fullmatch(r"threads|\d+", launch.block)):
                 continue  # rows of a warp are the last limit, after any number of warps was tried
@@ -167,11 +167,13 @@ def number_named(dimension: str, numbers: Sequence[str]) -> str | None:
     return next((name for name in numbers if pattern.fullmatch(name)), None)
 
 
-def arrays_of(roles: Roles, shape: Naming, pointers: Sequence[Parameter], source: str) -> Iterator[tuple[str, str]]:
+def arrays_of(roles: Roles, shape: Naming, function: Function, source: str, given: Given) -> Iterator[tuple[str, str]]:
     """The op's roles for the pointers, and `scalars`. Those to const are inputs; none if there are too few or many."""
+    pointers = [one for one in function.parameters if one.is_pointer]
+    alone = [name_of(one) for one in function.parameters if not one.is_pointer]
     inputs, outputs = [one for one in pointers if is_const(one)], [one for one in pointers if not is_const(one)]
     in_place = not inputs and len(outputs) == len(roles.inputs) == len(roles.outputs) == 1
-    for group in group_guesses(roles, shape.dimensions, source):
+    for group in group_guesses(roles, shape.dimensions, source, alone, given):
         if in_place:
             (role, dimensions), (answer,) = next(iter(roles.inputs.items())), tuple(roles.outputs)
             ((_, element),) = next(assignments(roles, [role], outputs), ((role, roles.element(role)),))
@@ -272,7 +274,7 @@ def claim(op: str, axes: str, where: str, arrays: str, scalars: str, launch: Gue
     if "{threads}" in function.entry and re.fullmatch(r"\d+", launch.block):
         threads = (int(launch.block),)
     tune = f"tune   = {{ threads = {list(threads)} }}\n" if "threads" in used else ""
-    args = ", ".join(f'"{name_of(one)}"' for one in function.parameters)
+    args = ", ".join(f'"{constant_of(op, name_of(one)) or name_of(one)}"' for one in function.parameters)
     return (
         f'op     = "{op}"\naxes   = {{ {axes} }}\n{tune}{where}arrays = {{ {arrays} }}\n{scalars}\n[[launch]]\n'
         f'entry  = "{function.entry}"\ngrid   = "{launch.grid}"\nblock  = "{launch.block}"\n'

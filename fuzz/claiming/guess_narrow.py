@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, permutations, product
 
+from kfuzz.claiming.constants import NONE_SAID, SMALL, Given, guessed_constants
 from kfuzz.claiming.launch_text import constants_of
 from kfuzz.claims.roles import Roles
 from kfuzz.claims.signature import Parameter
@@ -19,8 +20,6 @@ from kfuzz.sources.cuda_text import blank_non_code
 USUAL_GROUPS = (16, 32, 64, 128, 256)
 FLOORS = ("eps", "least")
 """Scalars of ops below which amax does not fall."""
-SMALL = re.compile(r"(?<![\w.])(\d+(?:\.\d*)?[eE]-\d+|0?\.0{3,}\d+)f?\b")
-"""Small numbers of the text: one of them may be such a floor."""
 MOST_FLOORS = 6
 AWAY = re.compile(r"\b(?:std::)?(?:l?l?roundf?)\s*\(")
 OF_BYTES = (U8, E4M3, E8M0)
@@ -63,11 +62,17 @@ def quotients_of(roles: Roles) -> list[str]:
     return [one for one in dict.fromkeys(every) if " / " in one]
 
 
-def group_guesses(roles: Roles, names: Mapping[str, str], source: str) -> list[GroupGuess]:
-    """The likely groups and floors, the likeliest first; one without anything for an op that has neither."""
+def group_guesses(
+    roles: Roles, names: Mapping[str, str], source: str, arguments: Sequence[str], given: Given = NONE_SAID
+) -> list[GroupGuess]:
+    """The likely groups and floors, the likeliest first; the constants alone for an op that has neither.
+
+    `arguments`: the names of those that are not arrays. `given`: the values that the user says.
+    """
     axes, quotients = find(roles.op).axes, quotients_of(roles)
     if not quotients and not roles.grids:
-        return [GroupGuess({})]
+        small = SMALL.findall(blank_non_code(source))
+        return [GroupGuess(one) for one in guessed_constants(roles.op, small, arguments, given)]
     sizes: list[dict[str, str]] = [{}]
     if len(axes) == len(quotients) == 1 and quotients[0].endswith(f" / {next(iter(axes))}"):
         ((axis, default),) = axes.items()
@@ -159,17 +164,20 @@ class NarrowGuess:
         return f"{{ min = {self.multiple}, max = {max(self.multiple, most)}, multiple = {self.multiple} }}"
 
 
-def narrow_guesses(roles: Roles, source: str) -> Iterator[NarrowGuess]:
+def narrow_guesses(
+    roles: Roles, source: str, arguments: Sequence[str], given: Given = NONE_SAID
+) -> Iterator[NarrowGuess]:
     """The likely types of codes, groups and roundings of a function of tensors; one guess for an op without codes."""
     code = blank_non_code(source)
     narrow = [one for one in ELEMENTS.values() if one.is_narrow and one.bits > 1 and one.kind != "power"]
     found = [one for one in narrow if any(re.search(name, code) for name in torch_names(one))]
-    groups = group_guesses(roles, {}, source)
+    groups = group_guesses(roles, {}, source, arguments, given)
+    if not roles.grids:
+        yield from (NarrowGuess(E4M3, group, "") for group in groups[: 1 if quotients_of(roles) else None])
+        return
     for multiple in dict.fromkeys([1, *groups_in(roles, source)]):
         for rounding, group, element in product(roundings(roles, source), groups, found or [E4M3]):
             yield NarrowGuess(element, group, rounding, multiple)
-            if not roles.grids:
-                return
 
 
 def torch_names(element: Element) -> tuple[str, ...]:

@@ -217,12 +217,14 @@ def check_home(op: str, said: FunctionWords) -> None:
 def claim_for(path: Path, source: str, op: str, said: FunctionWords) -> str:
     """The claim in TOML: from the text alone for a function that returns tensors, else the first guess that is kept.
 
-    A function that takes its outputs may take them first or last; a wrong order would cause false positives.
+    A function that takes its outputs may take them first or last, and a text may have several numbers that may be eps;
+    a wrong guess would cause false positives.
     """
     entries = [said.entry] if said.entry else entries_for(source)
+    constants: dict[str, str] = {}
     for toml in (toml for one in variants_of(op) for toml in host_claims(one, source, said)):
         read_back = tomllib.loads(toml)
         is_returned = any(one.startswith(RETURNED) for one in read_back["arrays"])
         if read_back["host"]["entry"] in entries and is_returned and not roles_of(op).has_derived_dimensions:
-            return toml
-    return guessed(path, source, op, said).front.toml
+            constants.setdefault(str(read_back.get("scalars")), toml)
+    return next(iter(constants.values())) if len(constants) == 1 else guessed(path, source, op, said).front.toml

@@ -13,6 +13,7 @@ from kfuzz.claims import expression
 from kfuzz.claims.arguments import ClaimedArrays
 from kfuzz.claims.axes import Axis
 from kfuzz.claims.fitted_op import DIMENSION, OUTPUT, fit_to_function
+from kfuzz.claims.formula_claims import constant_named
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, shown_path
 from kfuzz.claims.keys import WrittenCall, WrittenClaim
 from kfuzz.claims.launches import Launch, LaunchKeys
@@ -116,7 +117,7 @@ def read_callable(
         raise ClaimError(f"{shown_path(front.path)}:{line}: is no Python: {message}")
     entry = read_entry(front, claim.entry, text)
     function = text.functions.get(entry)
-    args = read_args(front, claim, function, arrays, names.every)
+    args = read_args(front, claim, function, arrays, names)
     known = (*arrays, *names)
     used = tuple(dict.fromkeys(value for arg in args for value in values_of(arg) if value in known))
     returns = read_returns(front, claim.returns, arrays, used)
@@ -183,7 +184,7 @@ def read_args(
     claim: WrittenCall,
     function: PythonFunction | None,
     arrays: ClaimedArrays,
-    names: Sequence[str],
+    names: ClaimNames,
 ) -> tuple[str, ...]:
     """The arguments of the call: arrays, sizes and literals; by default they follow from the parameters' names."""
     key = (*KEY, "args")
@@ -220,11 +221,11 @@ def infer_args(
     given: Mapping[str, str],
     function: PythonFunction | None,
     arrays: ClaimedArrays,
-    names: Sequence[str],
+    names: ClaimNames,
 ) -> tuple[str, ...]:
     """The inputs in their order; a parameter without a default beyond these is an output or a size of its name.
 
-    A parameter in `given` has the value given there.
+    A parameter in `given` has the value given there, and one that means a constant of the op, such as eps, the op's.
     """
     inputs = [name for name, array in arrays.items() if array.reads]
     outputs = [name for name, array in arrays.items() if array.writes and not array.reads]
@@ -236,11 +237,14 @@ def infer_args(
         raise front.error((*KEY, "given"), f"{function.name} takes ({', '.join(function.parameters)}), no {unknown[0]}")
     left = [name for name in inputs if name not in function.required]
     args: list[str] = []
+    constants = constants_among(function.parameters, names, (*given, *arrays, *names))
     for parameter in function.required:
         if parameter in given:
             continue
         if parameter in (*arrays, *names):
             args.append(handed(function, parameter, parameter))
+        elif parameter in constants:
+            args.append(handed(function, parameter, constants[parameter]))
         elif parameter in DIMENSION:
             args.append(f"{parameter}=-1")
         elif (together := dict(function.unpacked).get(parameter)) in (len(left), len(left) + len(outputs)):
@@ -253,14 +257,22 @@ def infer_args(
         else:
             wanted = f'{function.name} also takes "{parameter}"'
             raise front.error((*KEY, "args"), f'missing: {wanted}; write args = [..., "{parameter}=..."]')
-    if left:
-        wanted = ", ".join(function.parameters)
-        found = f"{function.name} takes ({wanted}) and the op has the inputs {', '.join(inputs)}"
-        if len(function.parameters) < len(inputs):
-            raise front.error((*KEY, "args"), f"missing: {found}; write args = [...]")
-        args += left
+    free = [one for one in function.optional if one not in constants and one not in given]
+    if left and len(function.parameters) < len(inputs):
+        found = (
+            f"{function.name} takes ({', '.join(function.parameters)}) and the op has the inputs {', '.join(inputs)}"
+        )
+        raise front.error((*KEY, "args"), f"missing: {found}; write args = [...]")
+    args += [f"{one}={value}" for one, value in zip(free, left, strict=False)] if constants else left
+    args += [f"{one}={constants[one]}" for one in function.numbers_by_default if one in constants]
     named = [one for one in args if keyword_of(one)]  # the arguments after one of these must be named, too
     return (*(one for one in args if one not in named), *named, *(f"{name}={value}" for name, value in given.items()))
+
+
+def constants_among(parameters: Iterable[str], names: ClaimNames, others: Iterable[str]) -> dict[str, str]:
+    """The parameters that mean a constant of the op, with its value; none of those that have another meaning."""
+    named = {one: constant_named(one, names.constants) for one in parameters if one not in others}
+    return {one: names.constants[name] for one, name in named.items() if name}
 
 
 def handed(function: PythonFunction, parameter: str, value: str) -> str:

@@ -3,7 +3,8 @@
 Every name must be in the formula. Knows the formula's names; never what a bound is.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from kfuzz.claims.expression import Expression
 from kfuzz.claims.front_matter import FrontMatter, KeyPath
@@ -13,6 +14,10 @@ from kfuzz.oracle.names import names_of
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.rounding import FunctionModel
 
+EPS = "eps"
+"""The constant that a kernel may have as a number in its text; all others are arguments."""
+NAMES = {EPS: re.compile(r"(?:\w+_)?eps(?:ilon)?", re.IGNORECASE)}
+"""Common names of a constant, beside the op's own."""
 ClaimedCounts = Expression | Mapping[str, Expression] | None
 """One count for every sum, or one for each sum by name."""
 
@@ -49,6 +54,13 @@ def literals_of(op: Op, scalars: Mapping[str, float | str]) -> dict[str, str]:
     """The op's constants as C++ writes them, for a launch to pass by name; without those that follow from sizes."""
     values = {**op.scalars, **{name: value for name, value in scalars.items() if name not in op.axes}}
     return {name: repr(float(value)) for name, value in values.items() if not isinstance(value, str)}
+
+
+def constant_named(name: str, constants: Collection[str]) -> str:
+    """The constant, of these, that an argument of this name means; empty if it means none."""
+    if name in constants:
+        return name
+    return next((one for one in constants if one in NAMES and NAMES[one].fullmatch(name)), "")
 
 
 def read_counts(

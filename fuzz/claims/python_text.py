@@ -35,6 +35,8 @@ class PythonFunction:
     """It takes any argument, by name only: `**inputs`."""
     none_by_default: tuple[str, ...] = ()
     """Parameters whose default is None, as it is of arrays that may be left out."""
+    numbers_by_default: tuple[str, ...] = ()
+    """Parameters whose default is a number."""
     unpacked: tuple[tuple[str, int], ...] = ()
     """Parameters that it unpacks, `x, y = data`, and into how many."""
 
@@ -53,6 +55,8 @@ class PythonText:
     packages: tuple[str, ...]
     """The names that it imports anywhere: the first part, and a package of a library (`numba.cuda`)."""
     error: tuple[int, str] | None = None
+    numbers: tuple[float, ...] = ()
+    """The numbers with a decimal point or an exponent."""
     assigned: tuple[str, ...] = ()
     """Top-level names whose value may be callable: an object, a lambda, a function of another module."""
 
@@ -89,7 +93,9 @@ def read_text(source: str) -> PythonText:
         if isinstance(target, ast.Name)
     )
     packages = tuple(dict.fromkeys(imported(tree)))
-    return PythonText(functions, frozenset(defined(tree)), packages, assigned=assigned)
+    constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    numbers = tuple(sorted({one for one in constants if isinstance(one, float)}))
+    return PythonText(functions, frozenset(defined(tree)), packages, numbers=numbers, assigned=assigned)
 
 
 def is_submission(source: str) -> bool:
@@ -115,9 +121,11 @@ def function_of(node: ast.FunctionDef) -> PythonFunction:
     is_by_name = bool(given.kwarg and not given.vararg and not positional)
     defaults = dict(zip(positional[first:], given.defaults, strict=True))
     defaults |= {one.arg: value for one, value in zip(given.kwonlyargs, given.kw_defaults, strict=True) if value}
-    none = tuple(name for name, value in defaults.items() if isinstance(value, ast.Constant) and value.value is None)
+    constants = {name: value.value for name, value in defaults.items() if isinstance(value, ast.Constant)}
+    none = tuple(name for name, value in constants.items() if value is None)
+    numbers = tuple(name for name, value in constants.items() if type(value) in (int, float))
     is_variadic = bool(given.vararg or given.kwarg)
-    return PythonFunction(node.name, required, optional, is_variadic, by_name, is_by_name, none, taken)
+    return PythonFunction(node.name, required, optional, is_variadic, by_name, is_by_name, none, numbers, taken)
 
 
 def of_an_object(name: str, method: PythonFunction) -> PythonFunction:

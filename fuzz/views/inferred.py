@@ -40,6 +40,7 @@ def inferred_parts(kernel: Kernel) -> Iterator[str]:
     is_op_said = kernel.op == written.get("op", kernel.op)
     if front.said:
         yield f"arrays, sizes and call of {kernel.op}, from {front.said} and the text"
+        yield from (f"{name} = {value:g}" for name, value in kernel.scalars.items() if not isinstance(value, str))
     elif not is_op_said and "(" in kernel.op:
         yield f"op = {kernel.op}, from the arrays"
     if front.is_python and not front.said:
