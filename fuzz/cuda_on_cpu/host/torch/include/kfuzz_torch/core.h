@@ -108,7 +108,8 @@ struct Scalar {
   Scalar(double number = 0) : value(number), is_integer(false) {}
   Scalar(float number) : Scalar(static_cast<double>(number)) {}
   Scalar(int number) : value(number), is_integer(true) {}
-  Scalar(int64_t number) : value(static_cast<double>(number)), is_integer(true) {}
+  Scalar(long number) : value(static_cast<double>(number)), is_integer(true) {}
+  Scalar(long long number) : value(static_cast<double>(number)), is_integer(true) {}
   Scalar(bool truth) : value(truth), is_integer(true), is_bool(true) {}
   template <class T>
   T to() const {

@@ -167,6 +167,7 @@ class Tensor {
   Tensor clone(CUDA_ON_CPU_LINE) const;
   Tensor detach() const { return *this; }
   Tensor to(ScalarType type, CUDA_ON_CPU_LINE) const;
+  Tensor to(TypeMeta type, CUDA_ON_CPU_LINE) const { return to(type.type, line); }
   Tensor to(const Device &device, CUDA_ON_CPU_LINE) const;
   Tensor to(DeviceType device, CUDA_ON_CPU_LINE) const { return to(Device(device), line); }
   Tensor to(const TensorOptions &options, CUDA_ON_CPU_LINE) const {
@@ -211,6 +212,10 @@ class Tensor {
   Tensor div(const Scalar &other, CUDA_ON_CPU_LINE) const;
   const Tensor &add_(const Tensor &other) const { return copy_(add(other)); }
   const Tensor &sub_(const Tensor &other) const { return copy_(sub(other)); }
+  const Tensor &mul_(const Tensor &other) const { return copy_(mul(other)); }
+  const Tensor &div_(const Tensor &other) const { return copy_(div(other)); }
+  const Tensor &add_(const Scalar &other) const { return copy_(add(other)); }
+  const Tensor &sub_(const Scalar &other) const { return copy_(sub(other)); }
   const Tensor &mul_(const Scalar &other) const { return copy_(mul(other)); }
   const Tensor &div_(const Scalar &other) const { return copy_(div(other)); }
   Tensor sum(KFUZZ_TORCH_LINE) const;
@@ -287,5 +292,13 @@ inline Tensor operator-(const Tensor &a, const Scalar &b) { return a.sub(b); }
 inline Tensor operator*(const Tensor &a, const Scalar &b) { return a.mul(b); }
 inline Tensor operator*(const Scalar &a, const Tensor &b) { return b.mul(a); }
 inline Tensor operator/(const Tensor &a, const Scalar &b) { return a.div(b); }
+inline const Tensor &operator+=(const Tensor &a, const Tensor &b) { return a.add_(b); }
+inline const Tensor &operator-=(const Tensor &a, const Tensor &b) { return a.sub_(b); }
+inline const Tensor &operator*=(const Tensor &a, const Tensor &b) { return a.mul_(b); }
+inline const Tensor &operator/=(const Tensor &a, const Tensor &b) { return a.div_(b); }
+inline const Tensor &operator+=(const Tensor &a, const Scalar &b) { return a.add_(b); }
+inline const Tensor &operator-=(const Tensor &a, const Scalar &b) { return a.sub_(b); }
+inline const Tensor &operator*=(const Tensor &a, const Scalar &b) { return a.mul_(b); }
+inline const Tensor &operator/=(const Tensor &a, const Scalar &b) { return a.div_(b); }
 
 }  // namespace at
