@@ -121,7 +121,8 @@ Conflict meets(const Seen &s, const Trace &before, bool before_writes, uint32_t 
   if (!(before.bytes() & mask)) return Conflict::none;
   if (!are_in_step(before)) {
     Conflict conflict = conflict_of(s, before, shared);  // first, since the order of two atomics takes longer and does not matter
-    return conflict == Conflict::none || is_ordered(before, block.current) ? Conflict::none : conflict;
+    if (conflict == Conflict::none || is_ordered(before, block.current)) return Conflict::none;
+    return before_writes && traits_of(before) && is_observed(before, block.current, s.address) ? Conflict::none : conflict;
   }
   if (is_ordered_by_steps(before, block.current) && conflict_of(s, before, shared) != Conflict::none)
     tell_race_in_step({s.address, s.bytes, s.pc, s.traits, s.writes, before, before_writes});
@@ -472,6 +473,15 @@ static Scope scope_at(uintptr_t address, Scope scope) {
   return shared ? Scope::block : scope;
 }
 
+static void order_strongly(uintptr_t address, const Strength &s) {
+  order_strong(block.current, address, s);
+  bool shared;
+  const Region *region = s.reads && !s.writes ? region_of(address, shared) : nullptr;
+  if (!region) return;
+  const Trace &write = region->cell(address & ~uintptr_t{3})->write;
+  if (traits_of(write)) order_observed(block.current, address, write, s);
+}
+
 void checker_publishes(uintptr_t address) {
   order_strong(block.current, address, {scope_at(address, Scope::device), true, true, true, true});
 }
@@ -484,7 +494,7 @@ void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t 
   if (volatile_access && !is_on_stacks(address)) {
     if (!writes) checker.strong_read = address;
     if (!writes && is_polling(s)) poll();
-    order_strong(block.current, address, {scope_at(address, Scope::device), !writes, writes, false, false});
+    order_strongly(address, {scope_at(address, Scope::device), !writes, writes, false, false});
   }
   check(s);
 }
@@ -503,7 +513,7 @@ void checker_atomic(uintptr_t address, uint32_t bytes, uint32_t what, uintptr_t 
   Seen s = {address, bytes, as.reads, as.writes, traits, pc - memory_map.library_start};
   if (as.reads) checker.strong_read = address;
   as.scope = scope_at(address, as.scope);
-  order_strong(block.current, address, as);
+  order_strongly(address, as);
   check(s);
 }
 

@@ -62,6 +62,8 @@ uint32_t agent(uint32_t number, uint32_t which) { return (number << agent_bits &
 // An agent in another space: what it has done that has passed a fence of this kind.
 enum Space : uint32_t { of_async_shared = 1, of_async_global, of_tensor_map, of_inits, of_map_fences, of_tensor_before, of_tensor_after };
 uint32_t in_space(Space space, uint32_t agent) { return space << space_shift | agent; }
+// Among the fences of maps, which are few: what was read at an address, whose lower bits are enough.
+uint32_t key_of_observed(uintptr_t address) { return in_space(of_map_fences, space_bit >> 1 | (static_cast<uint32_t>(address >> 3) & ((space_bit >> 1) - 1))); }
 constexpr uint32_t grids_before = ~0u;  // no agent: knowledge of it means that the kernels before this one are over
 uint32_t warp_of(int thread) { return max_threads + static_cast<uint32_t>(thread) / warp_lanes; }
 
@@ -480,6 +482,29 @@ void order_strong(int t, uintptr_t address, const Strength &s) {
   bool kept = publish(address, own.number, in_block);
   if (s.scope == Scope::device) kept = publish(address, to_everybody, anywhere) && kept;
   if (!kept) lose_track();
+}
+
+void order_observed(int t, uintptr_t address, const Trace &write, const Strength &s) {
+  if (!has_messages() || is_ordered(write, t) || is_observed(write, t, address)) return;
+  BlockOrdering &own = *ordering.own;
+  ThreadOrdering &me = own.thread[t];
+  bool in_block = message(address, own.number), anywhere = s.scope == Scope::device && message(address, to_everybody);
+  if (!in_block && !anywhere) return;
+  make_room();
+  own.uses_fences = own.keeps_knowledge = true;
+  uint32_t key = key_of_observed(address), until = write.when + 1;
+  if (s.acquires) {
+    me.known = with(me.known, key, until);
+    return;
+  }
+  me.pending = with(me.pending, key, until);
+  if (in_block) me.pending_in_block = with(me.pending_in_block, key, until);
+}
+
+bool is_observed(const Trace &write, int current, uintptr_t address) {
+  uint32_t key = key_of_observed(address);
+  return known_until(ordering.own->known_to_all, key) > write.when ||
+         known_until(ordering.own->thread[current].known, key) > write.when;
 }
 
 Knowledge told_by(int t) {

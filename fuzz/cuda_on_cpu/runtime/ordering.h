@@ -116,6 +116,10 @@ void order_wait_for_grids(int current);
 void order_trigger(int current);
 void order_end_of_block();
 void order_strong(int current, uintptr_t address, const Strength &strength);
+// A strong read of a word found what an atomic or volatile write had left there. If order_strong brought knowledge from that
+// word, the write itself is ordered before what the thread does there later: release and acquire do not tell of it.
+void order_observed(int current, uintptr_t address, const Trace &write, const Strength &strength);
+bool is_observed(const Trace &write, int current, uintptr_t address);
 
 // What a thread has done and knows, as of now: for who waits for what it arrives at. It is void once track was lost.
 Knowledge told_by(int current);

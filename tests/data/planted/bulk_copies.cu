@@ -273,6 +273,88 @@ __global__ void blocks_add_to_one_array(int *y, const int *x) {
   ptx::cp_async_bulk_wait_group(ptx::n32_t<0>());
 }
 
+// Copies of threads in no group, which wait_all waits for; a bulk copy stores what they have copied.
+template <bool wrong>
+__global__ void copied_by_threads_in_no_group(int *y, const int *x) {
+  __shared__ alignas(128) int tile[n];
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(tile + 4 * threadIdx.x))), "l"(x + 4 * threadIdx.x) : "memory");
+  asm volatile("cp.async.wait_all;" ::: "memory");
+  if (!wrong) ptx::fence_proxy_async(ptx::space_shared);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < 2; i++) ptx::cp_reduce_async_bulk(ptx::space_global, ptx::space_shared, ptx::op_add, y, tile, bytes);  //~ error: missing-proxy-fence if copied_by_threads_in_no_group
+    ptx::cp_async_bulk_commit_group();
+    ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());
+  }
+}
+template <bool wrong>
+__global__ void waits_relaxed(int *y, const int *x) {
+  __shared__ int tile[n];
+  __shared__ uint64_t full;
+  init(&full, threads);
+  for (int i = threadIdx.x; i < n; i += threads) tile[i] = x[i];
+  ptx::mbarrier_arrive(&full);
+  const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(&full));
+  for (unsigned done = 0; !done;)
+    if (wrong) asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.relaxed.cta.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(at) : "memory");
+    else asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(at) : "memory");
+  for (int i = threadIdx.x; i < n; i += threads) y[n - 1 - i] = 2 * tile[n - 1 - i];  //~ error: race if waits_relaxed
+}
+
+// Two blocks, and a flag that the second one waits for and takes back with a plain store.
+__device__ int box[n], flag;
+__device__ void raise_flag() {
+  __syncthreads();
+  if (threadIdx.x == 0) asm volatile("fence.acq_rel.gpu; st.relaxed.gpu.u32 [%0], %1;" ::"l"(&flag), "r"(1) : "memory");
+}
+__device__ void take_flag() {
+  if (threadIdx.x == 0) {
+    int raised;
+    do asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(raised) : "l"(&flag) : "memory");
+    while (!raised);
+    flag = 0;
+  }
+  __syncthreads();
+}
+template <bool wrong>
+__global__ void stored_for_another_block(int *y, const int *x) {
+  __shared__ alignas(128) int tile[n];
+  if (blockIdx.x == 0) {
+    for (int i = threadIdx.x; i < n; i += threads) tile[i] = x[i];
+    ptx::fence_proxy_async(ptx::space_shared);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      ptx::cp_async_bulk(ptx::space_global, ptx::space_shared, box, tile, bytes);
+      ptx::cp_async_bulk_commit_group();
+      if (wrong) ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());
+      else ptx::cp_async_bulk_wait_group(ptx::n32_t<0>());
+    }
+    raise_flag();
+  } else {
+    take_flag();
+    COPIED(y, box);  //~ error: copy-in-flight if stored_for_another_block
+  }
+}
+template <bool wrong>
+__global__ void written_by_another_block(int *y, const int *x) {
+  __shared__ alignas(128) int tile[n];
+  __shared__ uint64_t full;
+  init(&full, 1);
+  if (blockIdx.x == 0) {
+    for (int i = threadIdx.x; i < n; i += threads) box[i] = x[i];
+    raise_flag();
+  } else {
+    take_flag();
+    if (threadIdx.x == 0) {
+      if (!wrong) ptx::fence_proxy_async(ptx::space_global);
+      expect(&full, bytes);
+      ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, tile, box, bytes, &full);  //~ error: missing-proxy-fence if written_by_another_block
+    }
+    while (!ptx::mbarrier_try_wait_parity(&full, 0)) {}
+    COPIED(y, tile);
+  }
+}
+
 // Clusters of two blocks.
 template <bool wrong>
 __global__ void multicast_to_an_ended_block(int *y, const int *x) {
@@ -359,6 +441,7 @@ const Case cases[] = {
     CASE(threads_wrote_before_a_load, 1, false), CASE(store_without_proxy_fence, 1, false), CASE(fence_of_the_issuer, 1, false), CASE(store_source_reused, 1, false),
     CASE(exit_before_wait_read, 1, false), CASE(stored_and_read_again, 1, false), CASE(blocks_add_to_one_array, 2, false), CASE(multicast_to_an_ended_block, 2, true),
     CASE(remote_arrive_before_init_known, 2, true), CASE(cluster_arrive_relaxed, 2, true), CASE(init_told_by_a_relaxed_arrival, 2, true),
+    CASE(copied_by_threads_in_no_group, 1, false), CASE(waits_relaxed, 1, false), CASE(stored_for_another_block, 2, false), CASE(written_by_another_block, 2, false),
 };
 
 void run(const Case &one, bool wrong) {

@@ -156,7 +156,7 @@ ROWS = (
     (rf"{_COPY}\.L2::cache_hint(?:\.L2::(?:64|128|256)B)?", f"{_COPIED}); static_cast<void>({{3}})"),
     (rf"{_COPY}\.L2::cache_hint(?:\.L2::(?:64|128|256)B)?", f"{_COPIED}, {{3}}); static_cast<void>({{4}})"),
     (r"cp\.async\.commit_group", "cuda_on_cpu_async_commit()"),
-    (r"cp\.async\.wait_all", "cuda_on_cpu_async_wait(0)"),
+    (r"cp\.async\.wait_all", "cuda_on_cpu_async_commit(); cuda_on_cpu_async_wait(0)"),  # copies in no batch, too
     (r"cp\.async\.wait_group", f"cuda_on_cpu_async_wait({C}ptx_as<unsigned int>({{0}}))"),
     (r"prefetch(?:u)?(?:\.global)?\.L[12](?:::evict_(?:last|normal))?", "static_cast<void>({a0})"),
     (r"createpolicy\.fractional(?:\.L2::\w+){1,2}\.b64", f"{C}ptx_put({{0}}, {C}ptx_u64{{}})"),
