@@ -182,8 +182,18 @@ def _flags(values: dict[str, list[str]]) -> tuple[tuple[str, ...], list[str]]:
         passed.append(f"-std=c++{max(standards[-1], OLDEST_STANDARD)}")
     if values["-stream"][-1:] == ["per-thread"]:
         passed.append("-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1")  # as nvcc does
-    if architectures := [int(one) for value in values["-arch"] for one in re.findall(r"(?:sm|compute)_(\d+)", value)]:
-        passed.append(f"-D__CUDA_ARCH__={10 * min(architectures)}")
-    exact = {one for value in values["-arch"] for one in re.findall(r"(?:sm|compute)_(\d+)a", value)}
-    passed += [f"-D__CUDA_ARCH_FEAT_SM{one}_ALL" for one in sorted(exact)]
-    return tuple(passed), idle
+    return (*passed, *_architecture(values["-arch"])), idle
+
+
+def _architecture(words: Sequence[str]) -> Iterator[str]:
+    """What nvcc defines for the oldest GPU that is named, as it does for sm_90, sm_90a and sm_100f."""
+    named = {(int(one), suffix) for word in words for one, suffix in re.findall(r"(?:sm|compute)_(\d+)([af]?)", word)}
+    if not named:
+        return
+    oldest = min(number for number, _ in named)
+    yield f"-D__CUDA_ARCH__={10 * oldest}"
+    if (oldest, "a") in named:
+        yield f"-D__CUDA_ARCH_SPECIFIC__={10 * oldest}"
+    if named & {(oldest, "a"), (oldest, "f")}:
+        yield f"-D__CUDA_ARCH_FAMILY_SPECIFIC__={10 * oldest}"
+    yield from (f"-D__CUDA_ARCH_FEAT_SM{number}_ALL" for number, suffix in sorted(named) if suffix == "a")

@@ -22,7 +22,8 @@ __global__ void accesses(unsigned *y, const unsigned *x) {
   __shared__ __align__(16) unsigned s[64];
   asm volatile("st.shared.v2.b32 [%0], {%1, %2};" :: "r"(shared_address(s + 2 * t)), "r"(3 * t), "r"(t + 100));
   asm volatile("bar.sync 0;");
-  asm volatile("{ .reg .u64 p; cvta.to.shared.u64 p, %1; ld.shared.b32 %0, [p]; }" : "=r"(a) : "l"(s + 63 - t));
+  asm volatile("{ .reg .u64 p; cvta.to.shared.u64 p, %1; ld.shared.b32 %0, [p]; }"
+               : "=r"(a) : "l"(__cvta_shared_to_generic(__cvta_generic_to_shared(s + 63 - t))));
   asm volatile("{ .reg .u32 low; .reg .u64 p; mov.u32 low, %1; cvt.u64.u32 p, low; cvta.shared.u64 p, p;"
                " ld.u32 %0, [p+4]; }"
                : "=r"(b) : "r"(shared_address(s + 2 * t)));
@@ -41,7 +42,7 @@ __global__ void accesses(unsigned *y, const unsigned *x) {
   if (t == 0) asm volatile("st.bulk.weak.shared::cta [%0], %1, 0;" :: "r"(shared_address(s)), "l"(128ull));
   asm volatile("bar.sync 0;");
   asm volatile("{ prefetch.global.L2 [%0]; st.relaxed.cta.global.u32 [%0], %1; }"
-               : : "l"(y + 224 + t), "r"(s[t] + t));
+               : : "l"(__cvta_generic_to_global(y + 224 + t)), "r"(s[t] + t));
 }
 __global__ void updates(unsigned *y, const unsigned *x) {
   int t = threadIdx.x;
@@ -77,6 +78,9 @@ __global__ void updates(unsigned *y, const unsigned *x) {
                : "r"(static_cast<unsigned>(__cvta_generic_to_shared(s + 1))), "h"(short(0x3c00)));
   __syncthreads();
   y[t] = old < 496 ? s[0] + s[1] : 0;
+}
+__global__ void half_an_address(unsigned *y) {
+  asm volatile("st.u32 [%0], 7;" :: "r"(static_cast<unsigned>(reinterpret_cast<unsigned long long>(y))));
 }
 """
 WARPS = r"""

@@ -8,6 +8,8 @@ from ptx_kernels import ACCESSES, WARPS
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Outcome, Probe
 
+IN_ACCESSES = ("accesses", "updates", "half_an_address")
+
 
 def run(device: CpuDevice, text: str, every: tuple[str, ...], entry: str, arguments: dict[str, Value]) -> Outcome:
     return device.run(job_of(text, every, entry, arguments, block=32), Probe(check=True, runs=1, timeout=30.0))
@@ -17,7 +19,7 @@ def run(device: CpuDevice, text: str, every: tuple[str, ...], entry: str, argume
 def test_loads_and_stores_of_every_width_and_space(device: CpuDevice) -> None:
     x = np.random.default_rng(3).integers(0, 1 << 32, 32, dtype=np.uint32)
     arguments: dict[str, Value] = {"y": "f32[256]", "x": x.view(np.float32)}
-    outcome = run(device, ACCESSES, ("accesses", "updates"), "accesses", arguments)
+    outcome = run(device, ACCESSES, IN_ACCESSES, "accesses", arguments)
     assert outcome.findings == ()
     y = outcome.runs[0].outputs["y"].view(np.uint32).reshape(8, 32)
     t, four = np.arange(32, dtype=np.uint32), x.reshape(8, 4)
@@ -40,7 +42,7 @@ def test_atomics_of_every_operation(device: CpuDevice) -> None:
     x[2] = x[5] = 0xFFFFFFFF
     x[1] = 0x80000000
     arguments: dict[str, Value] = {"y": "f32[52]", "x": x.view(np.float32)}
-    outcome = run(device, ACCESSES, ("accesses", "updates"), "updates", arguments)
+    outcome = run(device, ACCESSES, IN_ACCESSES, "updates", arguments)
     assert outcome.findings == ()
     y = outcome.runs[0].outputs["y"].view(np.uint32)
     assert set(y[:32].tolist()) == {64 + 0x5000}  # 32 times 2, and 32 as a half
@@ -49,6 +51,12 @@ def test_atomics_of_every_operation(device: CpuDevice) -> None:
     assert z[8:11] == [0x43780000, 0x50004C00, 0x42004180]  # 248; 16 and 32 in 16 bits
     assert z[12:17] == [32, 32, 0x42000000, 0x42800000, 96]  # as floats 32 and 64
     assert z[18:] == [7, 0]
+
+
+@pytest.mark.slow
+def test_a_generic_address_of_32_bits_has_zeros_above_them(device: CpuDevice) -> None:
+    outcome = run(device, ACCESSES, IN_ACCESSES, "half_an_address", {"y": "f32[32]"})
+    assert [one.kind for one in outcome.findings if one.severity == "error"] == ["illegal-address"]
 
 
 @pytest.mark.slow

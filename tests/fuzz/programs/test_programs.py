@@ -253,6 +253,18 @@ def test_options_of_nvcc_are_used_or_named_as_ignored() -> None:
 
 
 @pytest.mark.parametrize(
+    ("architecture", "defined"),
+    [
+        ("sm_90", ["ARCH__=900"]),
+        ("sm_90a", ["ARCH__=900", "ARCH_SPECIFIC__=900", "ARCH_FAMILY_SPECIFIC__=900", "ARCH_FEAT_SM90_ALL"]),
+        ("sm_100f", ["ARCH__=1000", "ARCH_FAMILY_SPECIFIC__=1000"]),
+    ],
+)
+def test_macros_of_an_architecture_are_those_of_nvcc(architecture: str, defined: list[str]) -> None:
+    assert parse([f"-arch={architecture}", "a.cu"]).flags == tuple(f"-D__CUDA_{one}" for one in defined)
+
+
+@pytest.mark.parametrize(
     ("words", "reported"),
     [
         (["-ptx", "a.cu"], "makes programs for the cpu device, not PTX"),

@@ -3,7 +3,6 @@
 #include "../../runtime/mbarrier_operations.h"
 #include "atomic.h"
 
-CUDA_ON_CPU_IMPORT void *cuda_on_cpu_shared_at(uint64_t address);
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_mbarrier_init(void *at, uint32_t count);
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_mbarrier_inval(void *at);
 CUDA_ON_CPU_IMPORT uint64_t cuda_on_cpu_mbarrier_arrive(void *at, uint32_t count, uint32_t traits);

@@ -60,4 +60,12 @@ static inline void cudaGridDependencySynchronize() { cuda_on_cpu_wait_for_grids(
 static inline void cudaTriggerProgrammaticLaunchCompletion() { cuda_on_cpu_trigger(); }
 static inline void __nanosleep(unsigned int) { cuda_on_cpu_poll(); }
 CUDA_ON_CPU_IMPORT uint64_t cuda_on_cpu_address_of_shared(const void *p);
+CUDA_ON_CPU_IMPORT void *cuda_on_cpu_shared_at(uint64_t address);
 static inline size_t __cvta_generic_to_shared(const void *p) { return cuda_on_cpu_address_of_shared(p); }
+static inline size_t __cvta_generic_to_global(const void *p) { return reinterpret_cast<size_t>(p); }
+static inline size_t __cvta_generic_to_constant(const void *p) { return reinterpret_cast<size_t>(p); }
+static inline size_t __cvta_generic_to_grid_constant(const void *p) { return reinterpret_cast<size_t>(p); }
+static inline void *__cvta_shared_to_generic(size_t address) { return cuda_on_cpu_shared_at(address); }
+static inline void *__cvta_global_to_generic(size_t address) { return reinterpret_cast<void *>(address); }
+static inline void *__cvta_constant_to_generic(size_t address) { return reinterpret_cast<void *>(address); }
+static inline void *__cvta_grid_constant_to_generic(size_t address) { return reinterpret_cast<void *>(address); }

@@ -2,8 +2,7 @@
 // variable of its size; an instruction reads and writes it as the type that its name says.
 #pragma once
 #include "../bits.h"
-
-CUDA_ON_CPU_IMPORT void *cuda_on_cpu_shared_at(uint64_t address);
+#include "../memory.h"
 
 namespace cuda_on_cpu {
 
@@ -145,7 +144,8 @@ CUDA_ON_CPU_INLINE Register ptx_at(Register address, Offset offset) {
 // The places of addresses in generic, global or constant memory, and in shared memory, whose lower 32 bits are enough.
 template <class Register>
 CUDA_ON_CPU_INLINE void *ptx_generic(Register address) {
-  static_assert(sizeof address == 8, "a generic address has 64 bits");
+  if constexpr (sizeof address == 4) return reinterpret_cast<void *>(static_cast<uintptr_t>(static_cast<uint32_t>(address)));
+  static_assert(sizeof address >= 4, "a generic address has 64 bits, or 32 and the others are 0");
   return reinterpret_cast<void *>(static_cast<uintptr_t>(address));
 }
 template <class Register>
