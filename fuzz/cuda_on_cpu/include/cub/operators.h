@@ -1,5 +1,8 @@
 // The operators of cub's reductions.
 #pragma once
+#include "../cuda/std/functional"  // as the headers of cub do
+#include "../cuda/std/limits"
+#include "../cuda/std/type_traits"
 #include "../cuda_on_cpu.h"
 
 namespace cub {

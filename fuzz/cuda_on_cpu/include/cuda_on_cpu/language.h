@@ -28,6 +28,7 @@
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)  // the launch gives it: the claim, or translate.py for a host's launch
 #define __align__(n) __attribute__((aligned(n)))
+#define __CUDA_ALIGN__(n) __align__(n)  // as cuda_fp16.h has it
 #define __builtin_align__(n) __attribute__((aligned(n)))
 #ifdef __noinline__
 #undef __noinline__
