@@ -60,6 +60,8 @@ PIPE_BYTES = 1 << 20
 """A job and its outcome fit whole, mostly: neither side has to wait while the other one reads."""
 READ_AHEAD = 1 << 16
 MARK_BYTES = 16
+INTERRUPTED = 128 + signal.SIGINT
+"""The exit status of a worker whose kernel raises KeyboardInterrupt, which would else print kfuzz's own lines."""
 BETWEEN_LOOKS = 0.01
 """Seconds."""
 START_TIMEOUT = 600.0
@@ -660,6 +662,8 @@ def _run_job(backend: Backend, job: Job, probe: Probe, begin: Callable[[str], No
         return next(word for word, of in REFUSED.items() if isinstance(error, of)), str(error)
     except DeviceError as error:
         return "device", str(error)
+    except KeyboardInterrupt:  # the kernel's own: Ctrl-C does not reach this session
+        os._exit(INTERRUPTED)
     except Exception as error:  # a bug of kfuzz must not look like a bug of the kernel
         return "unexpected", wrap_unexpected(error)
 

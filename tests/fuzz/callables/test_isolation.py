@@ -64,15 +64,17 @@ def test_a_file_keeps_its_process_while_another_is_called(tmp_path: Path, device
         ("import sys\nsys.exit(3)\n", "wrong.py:5: the file cannot be imported: SystemExit: 3"),
         ("import os\nos._exit(3)\n", "wrong.py: the file cannot be imported: it ends its process (exit status 3)"),
         ("import os\nos.abort()\n", "wrong.py: the file cannot be imported: it ends its process (SIGABRT)"),
+        ("raise KeyboardInterrupt\n", "wrong.py: the file cannot be imported: it ends its process (exit status 130)"),
     ],
 )
 def test_a_file_that_ends_its_process_when_it_is_imported_is_a_line(
-    text: str, reported: str, tmp_path: Path, device: PythonDevice
+    text: str, reported: str, tmp_path: Path, device: PythonDevice, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(ClaimError) as error:
         trial_of(tmp_path, "wrong", f"{text}{RIGHT}", device)
     assert reported in str(error.value)
     assert trial_of(tmp_path, "right", RIGHT, device).defects == ()
+    assert capfd.readouterr().err == ""
 
 
 @pytest.mark.parametrize(
