@@ -19,8 +19,8 @@ from kfuzz.campaign.schedule import (
     Block,
     Shard,
     attempt_of,
+    is_early,
     is_for_hardware,
-    is_in_first_block,
     is_large,
     probe_of,
 )
@@ -274,7 +274,7 @@ def _begin_trial(
 def _may_foresee(kernel: Kernel, block: Block, known: Experience, index: int) -> bool:
     """Whether the twins of a trial will most likely be wanted, and cost no process."""
     has_run = block.kernel in known.have_run and block.kernel not in known.accused
-    return has_run and not (block.fatal or kernel.front.is_python or is_in_first_block(index))
+    return has_run and not (block.fatal or kernel.front.is_python or is_early(index))
 
 
 def _finish_trial(
@@ -291,7 +291,7 @@ def _finish_trial(
             twins = AskedTwins(device, upcoming.ahead, upcoming.several, asked)
             trial = judge_outcome(
                 asked, outcome, device.name, time.perf_counter() - began, device.run, twins.run_jobs,
-                looks_at_all=not is_in_first_block(one.index),  # twins do not check, so they need the other flavour
+                looks_at_all=not is_early(one.index),  # twins do not check, so they need the other flavour
             )  # fmt: skip
     except UnsupportedError as error:
         yield BlockEnd(block, "unsupported", str(error))

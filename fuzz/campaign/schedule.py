@@ -21,8 +21,6 @@ from kfuzz.search.vast import ELEMENTS, Rung, rungs
 FIRST_BUDGET, TRIALS_A_DOUBLING = 64, 2
 """Cases start small and may double after this many trials: a bug that small cases show is found at once, and small."""
 CHECK_EVERY, CHECK_FIRST = 6, 1
-"""All trials of a kernel's first block check: on the cpu device each of a kernel's two flavours is compiled by itself,
-and in the first minute with an empty cache compiling takes most of the time."""
 EVERY_RUN_FIRST, EVERY_RUN_IN = 32, 4
 """The first trials of a kernel, and one in EVERY_RUN_IN of the others, have as many runs as the options ask for. The
 rest have two, in different orders with different poisons: a bug that depends on either shows in the next trials if not
@@ -47,7 +45,10 @@ LARGE_TIMEOUT = 3
 """How many times longer than others such a trial may take on the device: with its judging, at most 10 seconds."""
 BLOCKS = (2, 4, 8, 16, 32)
 """Trials of a kernel in the first rounds; the last number is for all later rounds."""
-
+FIRST_CHECKS = sum(BLOCKS[:2])
+"""All of a kernel's first trials check: on the cpu device each of a kernel's two flavours is compiled by itself, and in
+the first minute with an empty cache compiling takes most of the time. With one round of them, two cores compiled 200
+kernels twice for 6 trials each; with two, once."""
 
 AGAIN = 3 << 40
 """A trial that must not run as it was drawn is drawn again by its number plus a multiple of this, and keeps its turn.
@@ -121,13 +122,13 @@ def probe_of(kernel: Kernel, seed: int, index: int, runs: int, timeout: float, f
 
 def is_check(index: int) -> bool:
     """Whether a trial checks every access; a large one only does if a second share may race with the first."""
-    is_due = index % CHECK_EVERY == CHECK_FIRST or is_in_first_block(index)
+    is_due = index % CHECK_EVERY == CHECK_FIRST or is_early(index)
     return is_due and large_of(index) in (None, "turns")
 
 
-def is_in_first_block(index: int) -> bool:
-    """Whether a trial is one of the first that its kernel has."""
-    return index % AGAIN < BLOCKS[0]
+def is_early(index: int) -> bool:
+    """Whether a trial is one of the first of its kernel, which all check."""
+    return index % AGAIN < FIRST_CHECKS
 
 
 def is_large(index: int) -> bool:

@@ -64,6 +64,8 @@ from kfuzz.sources import exhibits
 HOME = Path(__file__).resolve().parent.parent
 KERNELS = next(path for path in (HOME / "kernels", HOME.parent / "kernels") if path.is_dir())
 """In the installed package, or beside it in a checkout."""
+BROKEN = "broken/"
+"""The names of the kernels that are broken on purpose begin with it."""
 
 WITHOUT_FRACTIONS = 1 << 24
 """From here on every float32 is an integer."""
@@ -450,7 +452,7 @@ def read(front: FrontMatter) -> Kernel:
             front, claim.accuracy, op, names, types, read_quantizing(front, claim.quantize, op), claim.claims.rounds
         ),
         values=read_values(front, claim.values, op),
-        broken=read_broken(front, claim.broken, is_exhibit=name_of(front.path).startswith("broken/")),
+        broken=read_broken(front, claim.broken, is_exhibit=name_of(front.path).startswith(BROKEN)),
         home=read_home(front, home, axes),
         written=claim,
         front=front,
@@ -490,6 +492,11 @@ def uniform_numbers(given: NDArray[np.generic], element: Element) -> NDArray[np.
 def kernel_files(folder: Path = KERNELS) -> tuple[Path, ...]:
     """Every kernel file below the folder, by name."""
     return exhibits.list_kernel_files(folder)
+
+
+def correct_kernel_files() -> tuple[Path, ...]:
+    """The files of kfuzz's own kernels that are not broken on purpose: to read the others takes seconds."""
+    return tuple(path for path in kernel_files() if not name_of(path).startswith(BROKEN))
 
 
 def discover(folder: Path = KERNELS) -> tuple[Kernel, ...]:

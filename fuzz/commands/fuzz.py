@@ -7,7 +7,7 @@ import os
 import secrets
 import sys
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,7 +27,7 @@ from kfuzz.cases.errors import CaseError
 from kfuzz.claiming.infer import Unclaimed
 from kfuzz.claims.benchmark_tests import ask_benchmarks
 from kfuzz.claims.front_matter import text_of
-from kfuzz.claims.kernel import kernel_files
+from kfuzz.claims.kernel import correct_kernel_files
 from kfuzz.claims.references import OP
 from kfuzz.commands.closing_words import advise, show
 from kfuzz.commands.completing import TARGET
@@ -45,13 +45,14 @@ from kfuzz.commands.options import (
 )
 from kfuzz.commands.own_files import check_instead, claim_instead, file_without_claim, is_program, own_targets
 from kfuzz.commands.workplace import Workplace, cluster_option, workplace_for
+from kfuzz.cpu.ahead import build_ahead
 from kfuzz.devices import DeviceError, PythonCall
 from kfuzz.exit_codes import COULD_NOT, INTERRUPTED, NOTHING_NEW, READER_GONE
 from kfuzz.find.changed import kernels_changed_since
 from kfuzz.find.device import jobs_worthwhile
 from kfuzz.find.errors import TargetError
 from kfuzz.find.operations import are_implementations
-from kfuzz.find.project import Kernels, read_all
+from kfuzz.find.project import Kernels, read_all, sources
 from kfuzz.find.targets import find
 from kfuzz.find.watch import changes
 from kfuzz.gpu.device import why_not
@@ -181,6 +182,7 @@ def fuzz(
             "--op and --claim need a TARGET, and do not work with --watch: put the claim into the file instead"
         )
     targets = targets or own_targets(Path())
+    ctx.with_resource(build_ahead() if device != "gpu" and cluster is None and may_be_cuda(targets) else nullcontext())
     if unclaimed is None and not watch and are_implementations(targets):
         unclaimed = Unclaimed(OP, reference=Path("aten"))
     if unclaimed is None and not watch and (path := file_without_claim(targets)):
@@ -232,8 +234,7 @@ def fuzz(
             if targets and cluster is None and not (watch or is_collection) and found.exit_code == NOTHING_NEW:
                 advise(kernels.usable, place.lanes[-1], screen)
         finally:  # even if the reader of the terminal's text has gone
-            documents = [report.document(found)]
-            outputs.write(documents)
+            outputs.write(documents := [report.document(found)])
             if out:
                 report.write(out / "report.json", as_json(documents))
             write_for_service(service, documents, to_stderr=outputs.uses_stdout)
@@ -243,11 +244,16 @@ def fuzz(
     ctx.exit(READER_GONE if screen.is_abandoned else code)
 
 
+def may_be_cuda(targets: tuple[str, ...]) -> bool:
+    """Whether a CUDA file is most likely among the targets, as far as their names say: none of them is read."""
+    return not targets or any(
+        target.endswith(".cu") or (os.path.isdir(target) and any(sources(Path(target), (".cu",)))) for target in targets
+    )
+
+
 def select_kernels(targets: tuple[str, ...], since: str | None, unclaimed: Unclaimed | None = None) -> Kernels:
     """The kernels to fuzz; by default all that come with kfuzz and are not broken on purpose."""
-    kernels = kernels_named(targets, unclaimed) if targets else read_all(kernel_files())
-    if not targets:
-        kernels = replace(kernels, usable=tuple(each for each in kernels.usable if each.broken is None))
+    kernels = kernels_named(targets, unclaimed) if targets else read_all(correct_kernel_files())
     return kernels if since is None else replace(kernels, usable=kernels_changed_since(kernels.usable, since))
 
 

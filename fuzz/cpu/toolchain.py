@@ -8,7 +8,7 @@ import functools
 import os
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
@@ -48,14 +48,17 @@ def own_digest() -> str:
     )
 
 
-def build_runtime() -> Path:
-    """Build the runtime, a shared library against which kernel libraries resolve."""
+def build_runtime(is_over: Callable[[], bool] = lambda: False) -> Path:
+    """Build the runtime, a shared library against which kernel libraries resolve.
+
+    Once `is_over`, it compiles no further file and raises a DeviceError.
+    """
     compiler = find()
     name = f"cpu/runtime-{cache.key(identity(compiler), own_digest())[:32]}.so"
-    return build_once(name, lambda made: _compile_runtime(compiler, made))
+    return build_once(name, lambda made: _compile_runtime(compiler, made, is_over))
 
 
-def _compile_runtime(compiler: str, made: Path) -> None:
+def _compile_runtime(compiler: str, made: Path, is_over: Callable[[], bool]) -> None:
     """Compile the runtime's files on all processors, and link them."""
     files = sorted(one for room in ("runtime", "host") for one in (HOME / room).glob("*.cpp"))
     objects = {
@@ -63,6 +66,8 @@ def _compile_runtime(compiler: str, made: Path) -> None:
     }
 
     def compile_one(source: Path) -> None:
+        if is_over():
+            raise DeviceError("nothing needs the runtime of the cpu device any more")
         speed = ("-O2",) if source.parent.name == "host" else ()  # only the other room runs at each access
         _compile_own(compiler, objects[source], *_red_zone(compiler), *speed, "-c", str(source))
 
