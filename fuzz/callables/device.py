@@ -32,13 +32,15 @@ class PythonDevice:
 
     `guard_all`: on the GPU, guards surround all memory that torch allocates. `most_bytes`: the host's memory that one
     process may take; on a GPU it is not limited. `modules`: those that many of the files import, and that a fork may
-    inherit; on the GPU they are not imported before a fork.
+    inherit; on the GPU they are not imported before a fork. `family`: devices of one family share the processes that
+    import libraries.
     """
 
     def __init__(
-        self, name: str = "cpu", guard_all: bool = False, most_bytes: int | None = None, modules: tuple[str, ...] = ()
-    ) -> None:
-        self.name = name
+        self, name: str = "cpu", guard_all: bool = False, most_bytes: int | None = None, modules: tuple[str, ...] = (),
+        family: str = "",
+    ) -> None:  # fmt: skip
+        self.name, self._family = name, family
         self._modules = () if name == "gpu" else modules
         self._most_bytes = None if name == "gpu" else most_bytes
         module = ("on_guarded_card" if guard_all else "on_card") if name == "gpu" else "backend"
@@ -118,7 +120,7 @@ class PythonDevice:
             variables |= {} if self.name == "gpu" else {
                 name: value for one in libraries().values() for name, value in one.environment.items()
             }  # fmt: skip
-            self._nurseries[packages] = Nursery(packages, variables)
+            self._nurseries[packages] = Nursery(packages, variables, self._family)
         return self._nurseries[packages]
 
     def close(self) -> None:

@@ -1,20 +1,24 @@
 """Starts worker processes fast: a process imports some packages once, and each worker is a fork of it.
 
-No file of a user has run in the process that forks. It forks only while it has a single thread, since a lock that
-another thread holds would stay taken in the fork for ever.
+All processes of a campaign share it: when 12 processes each imported torch, a GPU had its first trial after half a
+minute. No file of a user has run in the process that forks, and it has not used a GPU. It forks only while it has a
+single thread, since a lock that another thread holds would stay taken in the fork for ever.
 
 The caller's side is `Nursery`, the process's side is `main`, which kfuzz.unnamed calls. Knows processes and
 pipes; it knows neither jobs nor libraries.
 """
 
 import contextlib
+import errno
 import importlib
 import os
+import secrets
 import select
 import signal
 import socket
 import struct
 import sys
+import time
 import traceback
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -22,13 +26,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from kfuzz.devices import worker
+from kfuzz.devices import cache, worker
+from kfuzz.devices.errors import DeviceError
 from kfuzz.devices.worker import CommandProcess, Started, environment, start_command
 from kfuzz.one_thread import use_one_thread
 from kfuzz.unnamed import START
 
 NUMBER = struct.Struct("<q")
+USER = struct.Struct("<3i")
+"""Process, user and group at the other end of a socket."""
 MOST_BYTES = 4096
+MOST_CALLERS = 512
+BETWEEN_TRIES = 0.01
+"""Seconds."""
 THREADS = Path("/proc/self/task")
 
 
@@ -67,25 +77,41 @@ class ForkedProcess:
 
 
 class Nursery:
-    """A process that has imported some packages, for as long as its caller lives; each worker is a fork of it.
+    """A process that has imported some packages, for as long as one of its callers lives; each worker is a fork of it.
 
-    If a worker kills it, another one takes its place: a worker that is a child of the caller could kill that.
+    Callers of one `family` share it: the first of them starts it, and the others find it by the name of its socket. If
+    a worker kills it, another one takes its place: a worker that is a child of the caller could kill that.
     """
 
-    def __init__(self, packages: Sequence[str], variables: Mapping[str, str]) -> None:
+    def __init__(self, packages: Sequence[str], variables: Mapping[str, str], family: str = "") -> None:
         self._packages, self._variables = packages, variables
+        told = (family or secrets.token_hex(), *packages, *(f"{name}={value}" for name, value in variables.items()))
+        self._address = b"\0" + cache.key(*told)[:32].encode()
         self._begin()
 
     def _begin(self) -> None:
-        self._socket, theirs = socket.socketpair()
-        with use_one_thread():
-            self._process = CommandProcess(
-                [sys.executable, "-c", START, "kfuzz.devices.nursery", *self._packages],
-                stdin=theirs.fileno(),
-                env={**environment(), **self._variables},
-                start_new_session=True,
-            )
-        theirs.close()
+        """Connect to the process, or start it if there is none."""
+        self._process: CommandProcess | None = None
+        self._socket = socket.socket(socket.AF_UNIX)
+        while not _connect(self._socket, self._address):
+            with socket.socket(socket.AF_UNIX) as theirs:
+                try:
+                    theirs.bind(self._address)
+                except OSError as error:
+                    if error.errno != errno.EADDRINUSE:
+                        raise
+                    time.sleep(BETWEEN_TRIES)  # another caller begins at this moment
+                    continue
+                theirs.listen(MOST_CALLERS)
+                self._socket.connect(self._address)  # so it has a caller when it begins
+                with use_one_thread():
+                    self._process = CommandProcess(
+                        [sys.executable, "-c", START, "kfuzz.devices.nursery", *self._packages],
+                        stdin=theirs.fileno(),
+                        env={**environment(), **self._variables},
+                        start_new_session=True,
+                    )
+                break
         self.close: Callable[[], object] = weakref.finalize(self, _close, self._socket, self._process)
 
     def start(self, module: str) -> Started:
@@ -117,10 +143,29 @@ class Nursery:
         return None, bool(answer)
 
 
-def _close(connection: socket.socket, process: CommandProcess) -> None:
+def _connect(connection: socket.socket, address: bytes) -> bool:
+    """Connect to a process of this user; False if there is none."""
+    try:
+        connection.connect(address)
+    except ConnectionRefusedError:
+        return False
+    if not _is_own(connection):
+        raise DeviceError("another user of this machine has taken the name of a socket of kfuzz's")
+    return True
+
+
+def _is_own(connection: socket.socket) -> bool:
+    """Whether the process at the other end is of this user: anyone may connect to a socket that is no file."""
+    _, user, _ = USER.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, USER.size))
+    return bool(user == os.geteuid())
+
+
+def _close(connection: socket.socket, process: CommandProcess | None) -> None:
+    """Leave the process; end it if this caller has started it: all callers of a family end at once."""
     connection.close()
-    process.kill()
-    process.reap()
+    if process is not None:
+        process.kill()
+        process.reap()
 
 
 @dataclass
@@ -148,49 +193,96 @@ class ForkRecord:
         os.close(self.status)
 
 
+class _Server:
+    """The process that forks, its callers and its forks, each by the number of the file that says what it does."""
+
+    def __init__(self, listener: socket.socket) -> None:
+        self._listener = listener
+        self._woken, self._wakes = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._callers: dict[int, socket.socket] = {}
+        self._children: dict[int, ForkRecord] = {}
+        self._poll = select.poll()
+
+    def run(self) -> None:
+        """Serve callers until the last of them has ended; the first of them waits already."""
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(self._wakes)
+        self._poll.register(self._listener, select.POLLIN)
+        self._poll.register(self._woken, select.POLLIN)
+        self._accept()
+        while self._callers:
+            for file, _ in self._poll.poll():
+                if file == self._woken:
+                    self._look()
+                elif file == self._listener.fileno():
+                    self._accept()
+                elif file in self._children:
+                    self._poll.unregister(file)
+                    self._children.pop(file).forget()
+                else:
+                    self._answer(self._callers[file])
+
+    def _look(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._woken, MOST_BYTES)
+        for child in self._children.values():
+            child.look()
+
+    def _accept(self) -> None:
+        caller, _ = self._listener.accept()
+        if _is_own(caller):
+            self._callers[caller.fileno()] = caller
+            self._poll.register(caller, select.POLLIN)
+        else:
+            caller.close()
+
+    def _answer(self, caller: socket.socket) -> None:
+        """Fork for a caller, or forget it if it has ended."""
+        asked = _receive(caller)
+        if asked is None:
+            self._poll.unregister(caller)
+            del self._callers[caller.fileno()]
+            caller.close()
+            return
+        module, (requests, replies, status) = asked
+        if (pid := _fork()) == 0:
+            self._leave_to_parent(status)
+            _be_worker(module, requests, replies)
+        with contextlib.suppress(OSError):  # the caller has ended
+            caller.send(NUMBER.pack(pid or 0))
+        os.close(requests)
+        os.close(replies)
+        if pid is None:
+            os.close(status)
+        else:
+            self._children[status] = ForkRecord(pid, status)
+            self._poll.register(status, 0)  # that its other end is closed is always reported
+
+    def _leave_to_parent(self, status: int) -> None:
+        """In a fork: close what belongs to the process that forks."""
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for one in (self._listener, *self._callers.values()):
+            one.close()
+        for other in (self._woken, self._wakes, status, *self._children):
+            os.close(other)
+
+
 def serve(packages: Sequence[str]) -> None:
-    """Import the packages, then fork whenever the caller asks for it, until it has ended."""
+    """Import the packages, then fork whenever a caller asks for it, until the last of them has ended."""
     for package in packages:
         with contextlib.suppress(Exception):  # the worker imports it again, and says what is wrong
             importlib.import_module(package)
-    connection = socket.socket(fileno=os.dup(0))
-    woken, wakes = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.set_wakeup_fd(wakes)
-    children: dict[int, ForkRecord] = {}
-    poll = select.poll()
-    poll.register(connection, select.POLLIN)
-    poll.register(woken, select.POLLIN)
-    while True:
-        for file, _ in poll.poll():
-            if file == woken:
-                with contextlib.suppress(BlockingIOError):
-                    os.read(woken, MOST_BYTES)
-                for child in children.values():
-                    child.look()
-            elif file in children:
-                poll.unregister(file)
-                children.pop(file).forget()
-            else:
-                message, files, _, _ = socket.recv_fds(connection, MOST_BYTES, 3)
-                if not message:
-                    return
-                requests, replies, status = files
-                if (pid := _fork()) == 0:
-                    signal.set_wakeup_fd(-1)
-                    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                    connection.close()
-                    for other in (woken, wakes, status, *children):
-                        os.close(other)
-                    _be_worker(message.decode(), requests, replies)
-                connection.send(NUMBER.pack(pid or 0))
-                os.close(requests)
-                os.close(replies)
-                if pid is None:
-                    os.close(status)
-                else:
-                    children[status] = ForkRecord(pid, status)
-                    poll.register(status, 0)  # that its other end is closed is always reported
+    _Server(socket.socket(fileno=os.dup(0))).run()
+
+
+def _receive(caller: socket.socket) -> tuple[str, list[int]] | None:
+    """The module that a caller wants served, and the files for it; None if the caller has ended."""
+    try:
+        message, files, _, _ = socket.recv_fds(caller, MOST_BYTES, 3)
+    except ConnectionError:
+        return None
+    return (message.decode(), files) if message else None
 
 
 def _fork() -> int | None:

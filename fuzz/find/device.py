@@ -4,6 +4,7 @@ Knows which devices exist; each device knows its own requirements.
 """
 
 import os
+import secrets
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -34,8 +35,11 @@ class NamedDevice:
     Each is started with its first job: to fuzz callables alone you need neither g++ nor nvcc.
     """
 
-    def __init__(self, name: str, sanitize: bool = False, guard_all: bool = False, share: int = 1) -> None:
+    def __init__(
+        self, name: str, sanitize: bool = False, guard_all: bool = False, share: int = 1, family: str = ""
+    ) -> None:
         self.name, self._sanitize, self._guard_all, self._share = name, sanitize, guard_all, share
+        self._family = family
         self._of_cuda: Ahead | None = None
         self._of_python: Device | None = None
         self._pending: deque[tuple[Job, Probe]] = deque()
@@ -43,7 +47,9 @@ class NamedDevice:
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job on the device that can; raise only ClaimError or DeviceError."""
         if is_python(job):
-            self._of_python = self._of_python or PythonDevice(self.name, self._guard_all, share_of(self._share))
+            if self._of_python is None:
+                most = share_of(self._share)
+                self._of_python = PythonDevice(self.name, self._guard_all, most, family=self._family)
             return self._of_python.run(job, probe)
         return self._cuda().run(job, probe)
 
@@ -94,14 +100,15 @@ class NamedDevice:
         self.close()
 
 
-def open_device(name: str, sanitize: bool = False, guard_all: bool = False, share: int = 1) -> Device:
+def open_device(name: str, sanitize: bool = False, guard_all: bool = False, share: int = 1, family: str = "") -> Device:
     """The device of this name; `auto` is the gpu if there is one that works, else the cpu.
 
     `sanitize` lets a gpu check each access when a probe asks for it; the cpu always can. `guard_all` puts kfuzz's own
-    allocator under torch on a gpu. `share`: how many such devices share the machine's memory.
+    allocator under torch on a gpu. `share`: how many such devices share the machine's memory. `family`: those of one
+    family share the processes that import Python's libraries.
     """
     check_guard_all(resolve_device(name), guard_all)
-    return NamedDevice(resolve_device(name), sanitize, guard_all, share)
+    return NamedDevice(resolve_device(name), sanitize, guard_all, share, family)
 
 
 def check_guard_all(device: str, guard_all: bool) -> None:
@@ -145,7 +152,7 @@ def lanes_for(
 
 def lane_of(name: str, jobs: int, sanitize: bool = False, guard_all: bool = False) -> Lane:
     """A lane of `jobs` processes on one device."""
-    return Lane(name, partial(open_device, name, sanitize, guard_all, max(1, jobs)), jobs)
+    return Lane(name, partial(open_device, name, sanitize, guard_all, max(1, jobs), secrets.token_hex()), jobs)
 
 
 def lane_of_torch() -> Lane:

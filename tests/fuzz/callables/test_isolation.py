@@ -13,6 +13,7 @@ from kfuzz.callables.device import PythonDevice
 from kfuzz.devices import ClaimError, MissingError
 from kfuzz.devices.machine_memory import LEAST, machine_bytes, share_of
 from kfuzz.devices.nursery import ForkedProcess, Nursery
+from kfuzz.devices.processes import parents
 from kfuzz.devices.worker import CommandProcess
 
 THREADED = "import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\n"
@@ -117,6 +118,7 @@ def test_a_process_of_several_threads_is_never_forked(
 def test_a_worker_that_kills_its_parent_does_not_make_the_next_a_child_of_the_caller() -> None:
     """It would kill that, too, and with it the campaign."""
     nursery = Nursery(["json"], {})
+    assert nursery._process
     os.kill(nursery._process.pid, signal.SIGKILL)
     started = nursery.start("no_such_backend")
     assert type(started) is ForkedProcess
@@ -125,6 +127,30 @@ def test_a_worker_that_kills_its_parent_does_not_make_the_next_a_child_of_the_ca
         assert pipe
         pipe.close()
     nursery.close()
+
+
+def test_callers_of_a_family_share_the_process_that_imports() -> None:
+    """Its forks have one parent; when the caller that started it has ended, another takes its place."""
+    first, second, stranger = (Nursery(["json"], {}, family) for family in ("one", "one", ""))
+    assert second._process is None
+
+    def parent_of(nursery: Nursery) -> int:
+        started = nursery.start("no_such_backend")
+        parent = parents()[started.pid]
+        assert started.reap() == 0
+        for pipe in (started.stdin, started.stdout):
+            assert pipe
+            pipe.close()
+        return parent
+
+    assert first._process
+    shared = first._process.pid
+    assert parent_of(first) == parent_of(second) == shared
+    assert parent_of(stranger) != shared
+    first.close()
+    assert parent_of(second) != shared
+    for one in (second, stranger):
+        one.close()
 
 
 @pytest.mark.slow
