@@ -45,6 +45,11 @@ from kfuzz.devices.host_compiler import environment, find
 from kfuzz.programs.command_line import parse
 from kfuzz.sources.headers import sources
 
+OLDER = not Path(its_compiler.__file__).with_name("left_out_keywords.py").is_file()
+"""The version before, which leaves nothing out of what C++ says."""
+if not OLDER:
+    from kfuzz.cpu.left_out_keywords import compile_leniently
+
 EVERY_ALIKE = 8
 SECONDS, GIGABYTES = 240, 8
 """Limits of one file: of its translation and of the compiler together, and of either's memory."""
@@ -144,16 +149,18 @@ def check_file(words: Sequence[str]) -> tuple[str, str]:
     front = 2 if unit.uses_torch else 1
     header = precompile_front(compiler, "check", chosen, front)
     with cache.scratch() as place:
-        line = [
-            *(compiler, *option_words(compiler, "check", flags_before_front(chosen), with_host=True), *CHECKS_ALONE),
-            *("-include", str(header), *words_after_front(chosen, place), *INCLUDES),
-            *("-iquote", str(place), "-iquote", str(source.parent), "-x", "c++", str(unit.write(place))),
-        ]  # fmt: skip
-        ran = subprocess.run(line, capture_output=True, text=True, check=False, env=environment(place))
-        permit = getattr(its_compiler, "permit", None)  # the older version has no such rule
-        if words := permit(ran.stderr) if permit and ran.returncode else ():
-            line += words
-            ran = subprocess.run(line, capture_output=True, text=True, check=False, env=environment(place))
+
+        def compiled(what: Unit) -> subprocess.CompletedProcess[str]:
+            line = [
+                *(compiler, *option_words(compiler, "check", flags_before_front(chosen), with_host=True)),
+                *(*CHECKS_ALONE, "-include", str(header), *words_after_front(chosen, place), *INCLUDES),
+                *("-iquote", str(place), "-iquote", str(source.parent), "-x", "c++", str(what.write(place))),
+            ]
+            if OLDER:
+                return subprocess.run(line, capture_output=True, text=True, check=False, env=environment(place))
+            return its_compiler.run_permissively(line, environment(place))
+
+        ran = compiled(unit) if OLDER else compile_leniently(compiled, unit)
     if not ran.returncode:
         return "compiles", ""
     if re.search("out of memory|memory exhausted|bad_alloc|cc1plus: internal|Killed", ran.stderr):

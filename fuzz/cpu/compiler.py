@@ -7,7 +7,7 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,15 @@ def permit(complaint: str) -> tuple[str, ...]:
     """
     errors = ERROR.findall(complaint)
     return ("-fpermissive",) if errors and all("changes meaning of" in one for one in errors) else ()
+
+
+def run_permissively(command: Sequence[str], variables: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run g++, and again with the flag with which it takes what nvcc takes."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=variables)
+    if words := permit(done.stderr) if done.returncode else ():
+        command = [*command, *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=variables)
+    return done
 
 
 @dataclass(frozen=True)

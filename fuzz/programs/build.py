@@ -14,11 +14,13 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from kfuzz.claims.front_matter import shown_path
-from kfuzz.cpu.compiler import UNINITIALISED, Library, dependencies, digest_of, empty_files, permit
+from kfuzz.cpu.compiler import UNINITIALISED, Library, dependencies, digest_of, empty_files, run_permissively
+from kfuzz.cpu.left_out_keywords import compile_leniently
 from kfuzz.cpu.libraries import find_missing
 from kfuzz.cpu.line_words import LINES_A_FILE
 from kfuzz.cpu.options import HOST_LIBRARIES, LINK, Flags, Flavour
@@ -179,18 +181,19 @@ def _compile(compiler: str, path: Path, unit: Unit, chosen: Flags, flavour: Flav
     with cache.scratch() as folder:
         made, depends = folder / "made.o", folder / "made.d"
         empty = empty_files(folder, unit.missing)
-        for front in (str(header), FRONTS[FRONT]):  # the second in case the precompiled one is damaged
+
+        def compiled(front: str, what: Unit) -> subprocess.CompletedProcess[str]:
             command = [
                 *(compiler, *option_words(compiler, flavour, flags_before_front(chosen), with_host=True), "-pipe"),
                 f"-fmacro-prefix-map={KERNEL_NAME}={path}",  # __FILE__ in macros; line_words.py has the others
                 *("-include", front, *words_after_front(chosen, folder), *INCLUDES),
                 *("-iquote", str(folder), "-iquote", str(path.parent), "-idirafter", str(empty)),
-                *("-MMD", "-MF", str(depends), "-c", "-x", "c++", str(unit.write(folder)), "-o", str(made)),
+                *("-MMD", "-MF", str(depends), "-c", "-x", "c++", str(what.write(folder)), "-o", str(made)),
             ]
-            done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(folder))
-            if words := permit(done.stderr) if done.returncode else ():
-                command += words
-                done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(folder))
+            return run_permissively(command, environment(folder))
+
+        for front in (str(header), FRONTS[FRONT]):  # the second in case the precompiled one is damaged
+            done = compile_leniently(partial(compiled, front), unit)
             if not done.returncode:
                 break
         if done.returncode:

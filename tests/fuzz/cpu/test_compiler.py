@@ -14,7 +14,9 @@ from planted_jobs import floats
 
 from kfuzz.cpu.compiler import permit
 from kfuzz.cpu.device import CpuDevice
+from kfuzz.cpu.left_out_keywords import add_keywords
 from kfuzz.cpu.translate import translate
+from kfuzz.cpu.unit import Unit
 from kfuzz.devices import ClaimError, DeviceError, Probe
 from kfuzz.sources.cuda_text import blank_non_code
 from kfuzz.sources.headers import SourceFile
@@ -183,6 +185,20 @@ def test_a_name_that_changes_its_meaning_is_allowed_unless_more_is_wrong() -> No
     assert permit(changed) == ("-fpermissive",)
     assert permit(changed + "k.cu:5:1: error: 'x' was not declared in this scope\n") == ()
     assert permit("") == ()
+
+
+def test_a_left_out_keyword_is_added_only_where_the_compiler_complains() -> None:
+    lines = ["f(a.b<c>(1), a.b<d>(2));", "int n = sizeof(T::P) + x.y<3>(z);", "int n = sizeof(T::P) + a::b<c>(3);"]
+    unit = Unit((), ("", "\n".join(lines)), "", (), (), ())
+    complaint = (
+        "kernel.cu:1000001:9: error: expected primary-expression before '>' token\n"
+        "kernel.cu:1000002:9: error: 'z' was not declared in this scope\n"
+        "kernel.cu:1000003:9: error: dependent-name 'S::P' is parsed as a non-type, but instantiation yields a type\n"
+    )
+    assert add_keywords(unit, complaint).texts[1].split("\n") == [
+        "f(a.template b<c>(1), a.template b<d>(2));", lines[1], "int n = sizeof(typename T::P) + a::b<c>(3);"
+    ]  # fmt: skip
+    assert add_keywords(unit, "kernel.cu:1000001:9: error: expected ';'") == unit
 
 
 def test_a_header_that_is_missed_is_named_with_its_line(tmp_path: Path) -> None:

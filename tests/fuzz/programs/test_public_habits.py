@@ -257,6 +257,11 @@ typedef struct __align__(64) { uint64_t opaque[16]; } CUtensorMap;
 thread_local int mine = 3;
 int next() { thread_local int n = 0; const thread_local int first = 10; return first + n++; }
 int more() { static thread_local int n = 0; return ++n; }
+template <class T> struct Made {
+  struct Part { T x[2]; };
+  template <int n> static unsigned times(unsigned v) { return n * v; }
+};
+template <class T> unsigned left_out(unsigned v) { return sizeof(Made<T>::Part) / sizeof(T) * Made<T>::times<3>(v); }
 __global__ void k(unsigned *a, cuda::fast_mod_div<unsigned> d) {
   a[threadIdx.x] += threadIdx.x / d + 100 * (threadIdx.x % d);
 }
@@ -268,6 +273,7 @@ int main() {
   cudaMemcpy(h, a, sizeof h, cudaMemcpyDeviceToHost);
   for (unsigned i = 0; i < 32; i++)
     if (h[i] != 1000 + i / 5 + 100 * (i % 5)) return 2;
+  if (left_out<float>(7) != 42) return 4;
   next(), more();
   return mine + next() + more() == 3 + 11 + 2 ? 0 : 3;
 }
@@ -275,7 +281,7 @@ int main() {
 
 
 @pytest.mark.slow
-def test_own_names_of_integers_and_variables_of_a_thread_compile(tmp_path: Path) -> None:
+def test_what_nvcc_takes_compiles_own_integers_variables_of_a_thread_and_left_out_keywords(tmp_path: Path) -> None:
     (tmp_path / "own.cu").write_text(OWN_NAMES)
     one, findings = check_twice(built(tmp_path, str(tmp_path / "own.cu")))
     assert findings == []

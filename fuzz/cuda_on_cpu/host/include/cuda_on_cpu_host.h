@@ -1,5 +1,6 @@
 // CUDA C++ with host code: the header of a file whose host functions are compiled for the cpu device, too.
 #pragma once
+#include <chrono>  // which programs that time themselves have from CUDA's headers
 #include <exception>
 #include <tuple>
 #include <type_traits>
