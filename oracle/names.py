@@ -9,7 +9,7 @@ import numpy as np
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.op import NamedReals, Op
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.shapes import Places
+from kfuzz.oracle.shapes import Lengths, Places
 from kfuzz.oracle.systems.named import Named
 
 
@@ -27,8 +27,8 @@ class Names:
 
 
 MANY_SUMS = 5
-"""A formula with so many sums is looked at by slopes, too: the sets of one with fewer are narrow enough. An op's
-DEEP says it otherwise, where its sums do not stand behind one another."""
+"""A formula with so many sums behind one another is looked at by slopes, too: the sets of one with fewer are narrow
+enough. The DEEP of an op that is run anew at each size says it in advance."""
 
 
 @cache
@@ -48,9 +48,21 @@ def names_at(op: Op, inputs: NamedReals) -> Names:
         N = Named(sizes, form, Places(sizes))
         with np.errstate(all="ignore"):
             op.run(N, inputs, sizes, op.scalars_of(sizes, {}))
-        is_deep |= N.has_state or (N.count >= MANY_SUMS if op.is_deep is None else op.is_deep)
+        is_deep |= N.has_state or (N.longest >= MANY_SUMS if op.is_deep is None else op.is_deep)
         sums, narrow, functions = sums | N.sums, narrow | N.narrow_values, functions | N.functions
     return Names(sums, tuple(narrow), tuple(functions), is_deep and not op.is_gradient)
+
+
+def work_at(op: Op, sizes: Lengths) -> int:
+    """How many terms the sums of the formula add up at these sizes, and some for each value of its other steps."""
+    inputs, most = op.random_inputs(sizes, np.random.default_rng(2)), 0
+    sizes = op.sizes_of(inputs)
+    for form in op.every_form:
+        N = Named(sizes, form, Places(sizes))
+        with np.errstate(all="ignore"):
+            op.run(N, inputs, sizes, op.scalars_of(sizes, {}))
+        most = max(most, N.work)
+    return most
 
 
 def forms_that_keep(op: Op, rounded: tuple[str, ...], forms: tuple[str, ...]) -> tuple[str, ...]:

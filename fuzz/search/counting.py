@@ -1,8 +1,14 @@
-"""Counts the elements of a case. Knows kernels and sizes."""
+"""Counts the elements of a case, and the work of judging it. Knows kernels, sizes and formulas."""
 
 from collections.abc import Mapping
+from functools import cache
 
 from kfuzz.claims.kernel import Kernel
+from kfuzz.oracle.apart import independent_dimensions
+from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.find import find
+from kfuzz.oracle.names import work_at
+from kfuzz.oracle.shapes import lengths_of
 from kfuzz.search.turns import number_or_zero
 
 
@@ -20,3 +26,33 @@ def elements(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -
         return max(total(sizes), gathered(sizes))
 
     return number_or_zero(kernel, count_elements)
+
+
+def work(kernel: Kernel, axes: Mapping[str, int], of_one: bool = False) -> int:
+    """How much work it is to judge a case of this size, or one element of it; 0 for a formula that cannot say it.
+
+    A convolution of 64 channels with windows of 3 x 3 adds 576 terms for each of its elements. A formula that is traced
+    for each set of sizes would be traced again, and one over other arrays than its own does not know its sizes.
+    """
+    op = find(kernel.op)
+    read = {array.reads: array.shape for array in kernel.arrays.values() if array.reads}
+    are_own = all(len(one.dimensions) == len(read.get(role, ())) for role, one in op.inputs.items())
+    if op.gives_sets or op.views or op.is_whole or not are_own:
+        return 0
+    sizes = lengths_of(
+        (dimension, size(axes))
+        for role, one in op.inputs.items()
+        for dimension, size in zip(one.dimensions, read[role], strict=True)
+    )
+    if of_one:
+        apart = set[str].intersection(*map(set, independent_dimensions(op).values()))
+        sizes |= dict.fromkeys(apart & sizes.keys(), 1)
+    return _work_at(kernel.op, tuple(sizes.items()))
+
+
+@cache
+def _work_at(op: str, sizes: tuple[tuple[str, int], ...]) -> int:
+    try:
+        return work_at(find(op), dict(sizes))
+    except (OracleError, LookupError, NameError, ValueError, ArithmeticError):  # it is asked for a dimension of outputs
+        return 0

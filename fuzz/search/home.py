@@ -7,14 +7,17 @@ since they mostly do not depend on each other. Knows kernels and sizes; it knows
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 from kfuzz.claims.front_matter import is_python_file
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.python_text import OF_A_BENCHMARK
-from kfuzz.search.counting import elements
+from kfuzz.search.counting import elements, work
 
 MOST_AT_HOME = 1 << 19
 """Elements of a trial at home, inputs and outputs together: the oracle takes 2 seconds for those of the dearest ops."""
+MOST_WORK, MOST_OF_ONE = 1 << 26, 1 << 23
+"""Of the sets of such a trial, and of the balls that certify that one element is wrong: 1 s and 5 s."""
 WHOLE_TILES = 32
 """The first halvings leave as many, the usual width of a tile."""
 NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
@@ -24,26 +27,42 @@ COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 def home_of(kernel: Kernel) -> dict[str, int]:
     """The shape to try again and again; nothing if the claim has none."""
     best = dict(kernel.home)
-    tune = next(kernel.tunes(best), {}) if best else {}
-    if not best or elements(kernel, best, tune) <= MOST_AT_HOME:
+    if not best or (_is_small(kernel, best) and _is_quick(kernel, best)):
         return best
-    for axes in halvings(best):
-        if kernel.admits(axes):
-            best = axes
-        if elements(kernel, best, next(kernel.tunes(best), {})) <= MOST_AT_HOME:
+    smaller = [best, *(axes for axes in halvings(best) if kernel.admits(axes))]
+    few = next((place for place, axes in enumerate(smaller) if _is_small(kernel, axes)), len(smaller) - 1)
+    found = smaller[-1]
+    for axes in reversed(smaller[few:]):  # from the smallest, since counting takes as long as it counts
+        if not _is_quick(kernel, axes):
             break
-    return best
+        found = axes
+    return found
 
 
-def halvings(axes: dict[str, int]) -> Iterator[dict[str, int]]:
-    """Smaller and smaller shapes: the first size down to whole tiles, then the others, largest first; then below."""
-    first = next(iter(axes))
-    for least in (WHOLE_TILES, 1):
+def _is_small(kernel: Kernel, axes: dict[str, int]) -> bool:
+    return elements(kernel, axes, next(kernel.tunes(axes), {})) <= MOST_AT_HOME
+
+
+def _is_quick(kernel: Kernel, axes: dict[str, int]) -> bool:
+    return work(kernel, axes) <= MOST_WORK and work(kernel, axes, of_one=True) <= MOST_OF_ONE
+
+
+def halvings(home: dict[str, int]) -> Iterator[dict[str, int]]:
+    """Smaller and smaller shapes: the first size down to whole tiles, then the others, evenly; then below.
+
+    As long as it can be, no two sizes are equal that differ at home: a kernel may confuse them, unseen there.
+    """
+    axes, first = home, next(iter(home))
+    unlike = [(one, other) for one, other in combinations(home, 2) if home[one] != home[other]]
+    ranks = {size: rank for rank, size in enumerate(sorted({*home.values()}))}
+    for least, apart in ((WHOLE_TILES, True), (1, True), (1, False)):
+        floors = {name: least << ranks[size] if apart else least for name, size in home.items()}
         for names in ([first], [name for name in axes if name != first]):
-            while wide := [name for name in names if axes[name] >= 2 * least]:
-                name = max(wide, key=axes.__getitem__)
+            while wide := {name: axes[name] // floors[name] for name in names if axes[name] >= 2 * floors[name]}:
+                name = max(wide, key=wide.__getitem__)
                 axes = {**axes, name: axes[name] // 2}
-                yield axes
+                if not apart or not any(axes[one] == axes[other] for one, other in unlike):
+                    yield axes
 
 
 def names_its_home(kernel: Kernel) -> bool:

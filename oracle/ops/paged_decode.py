@@ -26,8 +26,6 @@ INPUTS = {
 SCALARS, SPECIAL, FORMS, SELDOM = attention.SCALARS, attention.SPECIAL, attention.FORMS, attention.SELDOM
 OUTPUTS = {"o": "float[batch, heads, dv]"}
 WHERE = ("slots >= 1", "page >= 1", "d >= 1")
-DEEP = False
-"""The sums of sequences of different lengths stand beside one another, not behind one another."""
 
 
 def formula(

@@ -410,3 +410,17 @@ def test_minus_infinity_in_a_sum_or_beside_what_may_be_0_has_no_bound(scores: tu
 
 def test_sums_of_sequences_of_different_lengths_are_not_deep() -> None:
     assert not names_of(find("paged_decode")).is_deep
+
+
+def test_a_formula_is_deep_by_its_sums_behind_one_another_not_by_those_beside_them() -> None:
+    def behind(N: System, x: Quantity) -> Quantity:
+        for _ in range(5):
+            x = x - N.sum(x.T.T)
+        return x
+
+    def beside(N: System, x: Quantity) -> Quantity:
+        return x + N.join(*(N.sum(x * number) for number in range(9))).reshaped(-1, 9)[..., :1]
+
+    assert names_of(op_of(behind)).is_deep
+    assert not names_of(op_of(beside)).is_deep
+    assert not names_of(find("attention_backward")).is_deep

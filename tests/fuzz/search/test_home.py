@@ -2,6 +2,7 @@
 
 import ast
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,8 @@ from kfuzz.cases.case import case_of
 from kfuzz.claiming.guess_host import FunctionWords
 from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.claims.kernel import KERNELS, Kernel, load
-from kfuzz.search.home import constants_in, home_of, names_its_home
+from kfuzz.search.counting import work
+from kfuzz.search.home import MOST_OF_ONE, MOST_WORK, constants_in, halvings, home_of, names_its_home
 from kfuzz.search.plan import plan, plan_like, repeat_to
 
 SOURCE = DATA / "extensions" / "ranked" / "by_fours.cu"
@@ -38,6 +40,25 @@ def test_a_home_that_is_too_large_becomes_a_smaller_shape_of_whole_tiles(
     found = kernel(*home)
     assert tuple(found.home.values()) == home
     assert tuple(home_of(found).values()) == tried
+
+
+def test_the_terms_of_sums_count_and_those_of_one_element_for_themselves() -> None:
+    found = replace(load(KERNELS / "sgemm" / "naive.cu"), home={"m": 4096, "n": 2048, "k": 8192})
+    tried = home_of(found)
+    assert work(found, {"m": 3, "n": 5, "k": 7}) == 3 * 5 * 7
+    assert work(found, {"m": 3, "n": 5, "k": 7}, of_one=True) == 7
+    assert MOST_WORK // 16 < work(found, tried) <= MOST_WORK
+    assert work(found, tried, of_one=True) <= MOST_OF_ONE
+    assert len({*tried.values()}) == 3
+
+
+def test_sizes_that_differ_at_home_differ_in_its_smaller_shapes_as_long_as_it_can_be() -> None:
+    home = {"batch": 32, "heads": 32, "rows": 512, "width": 1024}
+    smaller = list(halvings(home))
+    place = smaller.index({"batch": 1, "heads": 1, "rows": 2, "width": 4})
+    assert all(axes["rows"] != axes["width"] for axes in smaller[:place])
+    assert all(axes["heads"] != axes["rows"] for axes in smaller[:place])
+    assert smaller[-1] == dict.fromkeys(home, 1)
 
 
 def test_trials_have_the_smaller_shape_again_and_again() -> None:
