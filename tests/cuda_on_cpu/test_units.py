@@ -21,6 +21,7 @@ FAULTS = {
     "arena": ("last_change(before, run.poison)", "first_change(before, 16, run.poison)"),
     "stacks": ("% stride < guard_bytes", "% stride > guard_bytes"),
     "memory_map": ("array.is_guard &&", "!array.is_guard &&"),
+    "lower_halves": ("while (met < count && is_apart(made, others[met])) met++;", "met = count;"),
     "held_races": ("h.met.writes && !has_changed(h)", "h.met.writes && has_changed(h)"),
     "chunks": ("15u >> (4 - rest % 4)", "15u"),
     "vast": ("if (mapping.region) munmap(mapping.region, mapping.region_bytes);", ""),

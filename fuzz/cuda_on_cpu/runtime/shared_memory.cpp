@@ -5,6 +5,7 @@
 #include "block.h"
 #include "grid.h"
 #include "guard_zone.h"
+#include "lower_halves.h"
 #include "memory_map.h"
 #include "report.h"
 #include "state.h"
@@ -93,12 +94,12 @@ uint64_t static_shared_bytes() {
 namespace {
 
 struct SharedMemory {
-  char *mapping, *static_arrays, *dynamic_array;
-  uint64_t bytes;
+  char *static_arrays, *dynamic_array;
 };
 
 struct SharedMappings {
   SharedMemory of_resident[max_residents];
+  Stretch place[max_residents];
   uint32_t mapped_residents = 1;  // the first is the process's own
 };
 PerProcess<SharedMappings> mappings;
@@ -107,7 +108,10 @@ uint64_t rounded_up(uint64_t bytes) { return (bytes + page_bound - 1) & ~(page_b
 
 SharedMemory &first() {
   SharedMemory &s = mappings.of_resident[0];
-  if (!s.static_arrays) s = {nullptr, cuda_on_cpu_static_shared, cuda_on_cpu_dynamic_shared, 0};
+  if (!s.static_arrays) {
+    s = {cuda_on_cpu_static_shared, cuda_on_cpu_dynamic_shared};
+    mappings.place[0] = {reinterpret_cast<uintptr_t>(s.static_arrays) - shared_red_zone, open_bytes};
+  }
   return s;
 }
 
@@ -124,15 +128,15 @@ bool map_shared_of(uint32_t resident, uint32_t dynamic_bytes) {
   if (resident < mappings.mapped_residents) return true;
   SharedMemory &s = mappings.of_resident[resident];
   uint64_t arrays = rounded_up(static_shared_bytes());
-  s.bytes = arrays + rounded_up(dynamic_bytes) + 4 * shared_red_zone;
-  void *memory = mmap(nullptr, s.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return false;
-  s.mapping = static_cast<char *>(memory);
+  uint64_t bytes = arrays + rounded_up(dynamic_bytes) + 4 * shared_red_zone;
+  void *memory = map_apart(bytes, mappings.place, resident);
+  if (!memory) return false;
+  mappings.place[resident] = {reinterpret_cast<uintptr_t>(memory), bytes};
   uintptr_t start = rounded_up(reinterpret_cast<uintptr_t>(memory) + shared_red_zone);
   s.static_arrays = reinterpret_cast<char *>(start);
   s.dynamic_array = s.static_arrays + arrays + shared_red_zone;
   if (run->check && !map_shared_shadow_of(resident, s.static_arrays, s.dynamic_array, dynamic_bytes)) {
-    munmap(s.mapping, s.bytes);
+    munmap(memory, bytes);
     return false;
   }
   mappings.mapped_residents = resident + 1;
@@ -148,8 +152,8 @@ void enter_shared_of(uint32_t resident) {
 
 void unmap_shared_of_residents() {
   while (mappings.mapped_residents > 1) {
-    const SharedMemory &s = mappings.of_resident[--mappings.mapped_residents];
-    munmap(s.mapping, s.bytes);
+    const Stretch &place = mappings.place[--mappings.mapped_residents];
+    munmap(reinterpret_cast<void *>(place.start), place.bytes);
     unmap_shared_shadow_of(mappings.mapped_residents);
   }
 }
