@@ -15,7 +15,7 @@ from kfuzz.cpu.unit import KERNEL_NAME, Unit
 COMPLAINT = re.compile(rf"{re.escape(KERNEL_NAME)}:(\d+):\d+: error: (.*)")
 OF_TEMPLATE = re.compile(
     r"expected primary-expression before '[>,)]'|expected initializer before '>'|"
-    r"invalid operands of types '<unresolved overloaded function type>' and"
+    r"invalid operands of types .*'<unresolved overloaded function type>'"
 )
 OF_TYPE = re.compile(r"dependent-name '.*::(\w+)' is parsed as a non-type")
 CALL = re.compile(r"(\.|->|::)(\s*)(?!template\b)(\w+\s*<[^;]*?>\s*\()")
