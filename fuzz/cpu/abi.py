@@ -117,11 +117,17 @@ class Runtime:
         self._run.argtypes, self._run.restype = [POINTER(RawRun)], c_bool
         self._forget = self._library.cuda_on_cpu_forget_library
         self._forget.argtypes, self._forget.restype = [POINTER(RawModule)], None
+        self._release_vast = self._library.cuda_on_cpu_release_vast
+        self._release_vast.argtypes, self._release_vast.restype = [], None
 
     def run(self, run: RawRun) -> None:
         """Run a job once."""
         if not self._run(ctypes.byref(run)):
             raise DeviceError("the cpu device cannot reserve memory for stacks and arrays (2 GB of addresses)")
+
+    def release_vast(self) -> None:
+        """Give back the addresses of arrays that are too large to be filled: they may be all that this process has."""
+        self._release_vast()
 
     def forget(self, kernels: "LoadedLibrary") -> None:
         """Unload a kernel library."""

@@ -243,6 +243,7 @@ class PlacedJob:
         try:
             return examine_sample(self.job, _PlacedBlocks(self, runtime), seconds)
         finally:
+            runtime.release_vast()
             resource.setrlimit(resource.RLIMIT_AS, before)
 
     def run_block(self, runtime: Runtime, block: int, seconds: float) -> CpuRun:

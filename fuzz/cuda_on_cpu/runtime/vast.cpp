@@ -98,3 +98,5 @@ Touch touch_vast_buffer(Run &run, uintptr_t address) {
 }
 
 }  // namespace cuda_on_cpu
+
+CUDA_ON_CPU_API void cuda_on_cpu_release_vast() { cuda_on_cpu::release_vast_buffers(); }

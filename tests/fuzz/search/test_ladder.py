@@ -1,5 +1,6 @@
 """Sizes near powers of two up to 2^32: each rung is tried once, and what begins there is found without a GPU."""
 
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -19,11 +20,13 @@ from kfuzz.campaign.schedule import (
 )
 from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.devices import Circumstances, Job, Run
+from kfuzz.devices import Circumstances, Job, Probe, Run
 from kfuzz.devices.layout import OUTPUT, POISONS
+from kfuzz.devices.vast import KINDS, LATE, alternate_rows
+from kfuzz.devices.worker import Worker
 from kfuzz.gpu.vast import find_unwritten_in_rows
 from kfuzz.search.choose import seeded_choices
-from kfuzz.search.plan import plan_rung
+from kfuzz.search.plan import plan, plan_rung
 from kfuzz.search.vast import ELEMENTS, Rung, rungs
 from kfuzz.trials.beyond import sample_blocks
 from kfuzz.trials.trial import Trial, run_trial
@@ -153,6 +156,31 @@ def sampled(kernel: Kernel, rung: Rung) -> Job:
     assert attempt is not None
     bound = kernel.bind(kernel.stored(attempt.case.arrays), attempt.tune)
     return sample_blocks(kernel, attempt.case, bound.job, 1)
+
+
+def test_a_process_runs_the_next_job_after_one_that_took_all_its_addresses() -> None:
+    kernel, worker = load(RIGHT), Worker("kfuzz.cpu.backend")
+    plain = plan(kernel, seeded_choices(1), 1 << 17, large="columns")
+    jobs = sampled(kernel, Rung(ELEMENTS, 31)), kernel.bind(plain.case.arrays, plain.tune).job
+    try:
+        huge = worker.run(jobs[0], Probe(False, 1, 1, 10.0))
+        first = worker.pid
+        small = worker.run(jobs[1], Probe(False, 1, 1, 10.0))
+        assert (huge.untried, huge.ended, small.ended, len(small.runs)) == (None, False, False, 1)
+        assert worker.pid == first
+    finally:
+        worker.close()
+
+
+def test_rows_in_turns_are_those_that_their_rule_names() -> None:
+    for shape, axis in (((40, 12), 0), ((3, 40, 2), 1), ((5, 0), 0)):
+        length, rows = (
+            prod(shape) // shape[axis],
+            [place for place in (0, 1, 2, 3, 4, 13, 38, 7) if place < shape[axis]],
+        )
+        made = np.moveaxis(alternate_rows(shape, axis, rows), axis, 0).reshape(len(rows), length)
+        kinds = [row % KINDS for row in rows]
+        assert made.tolist() == [[float((c + LATE[k]) % (2 + k) == 0) for c in range(length)] for k in kinds]
 
 
 def test_no_row_is_judged_whose_input_lies_in_words_because_no_device_fills_these_by_element(tmp_path: Path) -> None:
