@@ -41,8 +41,9 @@ def alternate_rows(shape: Sequence[int], axis: int, rows: Sequence[int]) -> NDAr
     lengths of rows therefore differ, every format has both numbers, and no sum of 2^24 of them is rounded.
     """
     length = prod(shape) // max(1, shape[axis])
-    kinds = (np.arange(length) + LATE[:, None]) % np.arange(2, 2 + KINDS)[:, None] == 0
-    made = kinds.astype(np.float32)[np.asarray(rows) % KINDS]
+    made = np.zeros((len(rows), length), np.float32)
+    for row, kind in zip(made, np.asarray(rows) % KINDS, strict=True):
+        row[-LATE[kind] % (2 + kind) :: 2 + kind] = 1.0
     others = [size for place, size in enumerate(shape) if place != axis]
     return np.ascontiguousarray(np.moveaxis(made.reshape(len(made), *others), 0, axis))
 
