@@ -52,8 +52,9 @@ def counts(title: str, every: Sequence[Record], column: str) -> Lines:
 
 
 def shortened(why: str) -> str:
-    """A reason without the name of the file."""
-    return why.partition(".py: ")[2] or why.partition(".py:")[2].partition(": ")[2] or why
+    """A reason without the name of the file, and without the first part of an answer that was refused."""
+    why = why.partition(".py: ")[2] or why.partition(".py:")[2].partition(": ")[2] or why
+    return why.partition(" was judged: ")[2] or why
 
 
 def on_card(checked: Iterable[Record]) -> Lines:
@@ -76,9 +77,15 @@ def on_card(checked: Iterable[Record]) -> Lines:
         rows.append((status, len(own), len(ran), sum(one["on_card"]["accepted"] for one in ran), middle,
                      f"{times[-1]:.3g}" if times else "-", len(far)))  # fmt: skip
     yield from table("lrrrrrr", ("status", "tried", "ran", "accepted", "median error", "largest", f"over {FAR}"), rows)
-    judged = [one for one in checked if one["on_card"]["ran"] and one["status"] != STATUSES[-1]]
-    odd = [one for one in judged if is_far(one["on_card"]) == (one["status"] != "broken")]
-    yield from text("Solutions that are kept or suspect and wrong there, or broken and right there:")
+    kept = [one for one in checked if one["status"] == "kept" and one["on_card"]["ran"]]
+    accused = [one for one in checked if one["status"] in ("suspect", "broken")]
+    seen = [one for one in accused if is_wrong(one)]
+    yield from text(
+        f"Kept solutions that compute something else there: {sum(is_far(one['on_card']) for one in kept)} of",
+        f"{len(kept)}. Of {len(accused)} suspect or broken ones, {len(seen)} do not run there, are wrong there or have",
+        "a wrong element in float64 (above). The others, with what kfuzz says of them:",
+    )
+    odd = [one for one in kept if is_far(one["on_card"])] + [one for one in accused if one not in seen]
     yield from table("lllrl", ("solution", "status", "findings", "error", "kfuzz's words"), map(cells, odd))
 
 
@@ -97,6 +104,11 @@ def ratio_of(found: dict[str, Any]) -> float | None:
 def is_far(found: dict[str, Any]) -> bool:
     ratio = ratio_of(found)
     return ratio is None or ratio > FAR
+
+
+def is_wrong(one: Record) -> bool:
+    """Whether the GPU or float64 shows that a solution is wrong."""
+    return not one["on_card"]["ran"] or is_far(one["on_card"]) or bool(one["in_float64"].get("wrong"))
 
 
 def shown(ratio: float | None) -> str:
