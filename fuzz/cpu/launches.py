@@ -11,6 +11,7 @@ from kfuzz.sources.cuda_text import closing_bracket
 
 TextEdit = tuple[int, int, str]
 NAME = re.compile(r"(?:::\s*)?(?:\w+\s*(?:<[^<>;{}]*>\s*)?::\s*)*(?:\w+\s*##\s*)*\w+\s*$")
+OWNER = re.compile(r"(?<!\.)(?:\.|->)\s*$")
 BREAKS = " \t\n\\"
 """Spaces, and the ends of lines in a macro."""
 NULL = re.compile(r"[,(][ \t\n\\]*(?P<null>NULL)(?=[ \t\n\\]*[,)])")
@@ -82,14 +83,21 @@ def find_closing(code: str, start: int, wanted: str) -> int:
 
 
 def find_callee(code: str, end: int) -> int:
-    """The start of the name of the launched kernel, with template arguments and brackets; -1 if there is none."""
+    """The start of the name of the launched kernel, with template arguments and brackets; -1 if there is none.
+
+    The name may be that of a member, `one.kernel` or `one->kernel`, or of an element, `kernels[i]`.
+    """
     at = len(code[:end].rstrip(BREAKS))
     if at and code[at - 1] == ")":
         return find_opening(code, at, "()")
-    if at and code[at - 1] == ">":
-        at = find_opening(code, at, "<>")
+    for pair in ("[]", "<>"):
+        if at > 0 and code[at - 1] == pair[1]:
+            at = len(code[: find_opening(code, at, pair)].rstrip(BREAKS))
     name = NAME.search(code, max(0, at - 400), at) if at > 0 else None
-    return name.start() if name else -1
+    if not name:
+        return -1
+    owner = OWNER.search(code, max(0, name.start() - 40), name.start())
+    return find_callee(code, owner.start()) if owner else name.start()
 
 
 def find_opening(code: str, end: int, pair: str) -> int:

@@ -131,6 +131,8 @@ LAUNCHES = {
     "(*table[i])<<<g, b>>>();": ("(*table[i])", "g, b"),
     "return k<float4>\n  <<<g,\n b>>>\n(x);": ("k<float4>", "g,\n b"),
     "if (a < b) k<<<a << 2, b>>>(x >> 1);": ("k", "a << 2, b"),
+    "run(), one.kernel<<<g, b>>>(x);": ("one.kernel", "g, b"),
+    "auto y = many[i + 1]->of<4>[j]<<<g, b>>>(x);": ("many[i + 1]->of<4>[j]", "g, b"),
 }
 
 
