@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.devices import Buffer, Job
+from kfuzz.oracle.layout import repeat_bytes
 
 Bytes = NDArray[np.uint8]
 
@@ -167,6 +168,11 @@ def paint_image(image: Bytes, job: Job, plan: Arrangement, where: Sequence[Place
         else:
             word = plan.inside.get(place.buffer, plan.word)
             _paint(image, place.start, place.stop, word + (OUTPUT if buffer.is_output else SCRATCH))
+
+
+def repeat_word(word: int, nbytes: int) -> Bytes:
+    """So many bytes, full of a poison."""
+    return repeat_bytes(word.to_bytes(4, "little"), nbytes)
 
 
 def initial_bytes(buffer: Buffer) -> Bytes | None:

@@ -37,7 +37,7 @@ from kfuzz.devices import (
     is_host,
 )
 from kfuzz.devices.far import FarOptions
-from kfuzz.devices.layout import OUTPUT, POISONS, SHARED, Bytes, initial_bytes, nbytes, offsets
+from kfuzz.devices.layout import OUTPUT, POISONS, SHARED, Bytes, initial_bytes, nbytes, offsets, repeat_word
 from kfuzz.devices.repeats import (
     Fault,
     GpuRun,
@@ -513,7 +513,7 @@ def _place_earlier(
             held = dict(own)
         for one in placed:
             content = initial_bytes(one)
-            bits = np.resize(np.uint32(word).reshape(1).view(np.uint8), nbytes(one)) if content is None else content
+            bits = repeat_word(word, nbytes(one)) if content is None else content
             if len(bits):
                 cuda.memcpy_htod(held[one.name], bits)
         yield earlier, {name: int(address) for name, address in held.items()}

@@ -18,7 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.devices import Buffer, Circumstances, Finding, Job, Outcome, Probe, Run, Untried
-from kfuzz.devices.layout import ALIGNED, BESIDE, OUTPUT, POISONS, SCRATCH, Bytes, fewest_runs, nbytes, offsets
+from kfuzz.devices.layout import (
+    ALIGNED,
+    BESIDE,
+    OUTPUT,
+    POISONS,
+    SCRATCH,
+    Bytes,
+    fewest_runs,
+    nbytes,
+    offsets,
+    repeat_word,
+)
 from kfuzz.devices.repeats import Fault
 from kfuzz.devices.vast import INT_COUNTS, KINDS
 from kfuzz.gpu.reserving import reserve
@@ -189,7 +200,7 @@ def _paint(card: VastCard, one: _PlacedArray, word: int) -> None:
     size = nbytes(one.buffer)
     head = min(-one.start % 4, size)
     words, tail = divmod(size - head, 4)
-    painted = np.resize(np.uint32(word).reshape(1).view(np.uint8), 8)
+    painted = repeat_word(word, 8)
     card.send(one.start, painted[:head])
     card.paint(one.start + head, words, int(painted[head:][:4].copy().view(np.uint32)[0]))
     card.send(one.stop - tail, painted[head:][:tail])
@@ -200,7 +211,7 @@ def _find_writes_beside(card: VastCard, one: _PlacedArray, word: int) -> Iterato
     end = one.held.base + one.held.size
     for first, last in ((one.held.base, one.start), (one.stop, end)):
         begin = first - first % 4
-        painted = np.resize(np.uint32(word + BESIDE).reshape(1).view(np.uint8), last - begin)[first - begin :]
+        painted = repeat_word(word + BESIDE, last - begin)[first - begin :]
         changed = np.flatnonzero(card.fetch(first, last - first) != painted)
         if len(changed):
             byte = int(changed[0] if first == one.stop else changed[-1]) + first - one.start
@@ -302,7 +313,7 @@ def find_unwritten_in_rows(job: Job, runs: Sequence[Run]) -> Iterator[Finding]:
             never = np.arange(length) % buffer.shape[-1] < (buffer.shape[-1] if buffer.used is None else buffer.used)
             for run, word in zip(runs, POISONS, strict=False):
                 phase = row * length * size % 4
-                painted = np.resize(np.uint32(word + OUTPUT).reshape(1).view(np.uint8), phase + length * size)[phase:]
+                painted = repeat_word(word + OUTPUT, phase + length * size)[phase:]
                 got = _bytes(run.outputs[buffer.name][run.rows.index(row)]).reshape(length, size)
                 never &= (got == painted.reshape(length, size)).all(axis=1)
             missing += [row * length + int(place) for place in np.flatnonzero(never)]
