@@ -22,14 +22,18 @@ from kfuzz.campaign.schedule import (
     is_early,
     is_for_hardware,
     is_large,
+    number_at_sizes_of,
     probe_of,
+    source_of_sizes,
 )
+from kfuzz.campaign.size_costs import SizeCosts
 from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Ahead, ClaimError, Device, DeviceError, Probe, UnsupportedError
 from kfuzz.devices.errors import UnexpectedError, wrap_unexpected
 from kfuzz.kinds import Kind
 from kfuzz.properties.find import foresee
+from kfuzz.search.choose import seed_of
 from kfuzz.search.scale import BUDGET
 from kfuzz.search.vast import Rung
 from kfuzz.trials.defect import Defect
@@ -59,6 +63,8 @@ class Orders:
     deadline: float | None = None
     shard: Shard = WHOLE
     leaves_large: bool = False
+    seconds_each: float | None = None
+    """The time of each kernel in a campaign whose time is limited, and not its cases."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +100,8 @@ class TrialEnd:
     """The kind of defect that ended the process."""
     looks: Mapping[str, bool] = field(default_factory=dict)
     """Whether each property that the trial shows holds in it."""
+    size_seconds: tuple[float, float] | None = None
+    """If it has the sizes of an earlier trial: what new sizes cost in its process so far, and known ones."""
 
 
 @dataclass(frozen=True)
@@ -108,11 +116,12 @@ class BlockEnd:
 @dataclass
 class Experience:
     """What a process has seen in the trials that it ran: the smallest case of each bucket, and the kernels that have
-    run, and those with an error or with a trial that ended its process."""
+    run, those with an error or with a trial that ended its process, and what sizes cost."""
 
     smallest: dict[str, int] = field(default_factory=dict)
     have_run: set[int] = field(default_factory=set)
     accused: set[int] = field(default_factory=set)
+    costs: dict[int, SizeCosts] = field(default_factory=dict)
 
 
 End = TrialEnd | BlockEnd
@@ -199,8 +208,10 @@ class _TrialQueue:
                     ask(self.ahead, one.prepared)
 
     def _may_ask(self) -> bool:
-        """Whether another trial may be queued: not while the first trial of a kernel is."""
-        return all(one.block.kernel in self._known.have_run for one in self._coming)
+        """Whether another trial may be queued: not while the first trial of a kernel is, or any of a callable, which
+        no device runs ahead."""
+        kernels = [one.block.kernel for one in self._coming]
+        return all(one in self._known.have_run and not self._orders.kernels[one].front.is_python for one in kernels)
 
     def _ask(self) -> bool:
         """Queue one more trial; False if there is none for now."""
@@ -208,7 +219,7 @@ class _TrialQueue:
             self._block = next(self._blocks, None)
             if self._block is None:
                 return False
-            self._numbers = _numbers(self._orders, self._block)
+            self._numbers = _numbers(self._orders, self._block, self._known)
         chosen = next(self._numbers, None)
         if chosen is None:
             self._coming.append(BlockEnd(self._block))
@@ -221,7 +232,7 @@ class _TrialQueue:
         return True
 
 
-def _numbers(orders: Orders, block: Block) -> Iterator[tuple[int, int, float] | BlockEnd]:
+def _numbers(orders: Orders, block: Block, seen: Experience) -> Iterator[tuple[int, int, float] | BlockEnd]:
     """Index, number and time-out of each trial of the block; the block's end if there is no time left."""
     kernel = orders.kernels[block.kernel]
     known = rules_of(kernel, orders.seed, orders.budget, block.fatal) if block.fatal else ()
@@ -233,10 +244,23 @@ def _numbers(orders: Orders, block: Block) -> Iterator[tuple[int, int, float] | 
         if (is_large(index) and left < LARGE_SECONDS) or (orders.leaves_large and is_for_hardware(index)):
             continue
         rules = () if is_free(index, block.fatal) else known
-        number = number_of(kernel, orders.seed, index, orders.budget, rules)
+        number = None if rules else _number_at_known_sizes(orders, block, seen, index)
+        number = number or number_of(kernel, orders.seed, index, orders.budget, rules)
         if number is not None:
             # A device that suspects a hang runs the job again to be sure: both must fit in the time that is left.
             yield index, number, min(orders.timeout, max(LEAST_TIMEOUT, left / 4))
+
+
+def _number_at_known_sizes(orders: Orders, block: Block, seen: Experience, index: int) -> int | None:
+    """The number of a trial at sizes that this process has tried before, if new ones cost too much; else None.
+
+    The number alone says what the case is, so time decides which trials there are, and never what one of them is.
+    """
+    costs, kernel = seen.costs.get(block.kernel), orders.kernels[block.kernel]
+    if costs is None or orders.seconds_each is None or is_large(index) or not costs.is_due(orders.seconds_each):
+        return None
+    draw = seed_of(orders.seed, kernel.name, index, "sizes")
+    return number_at_sizes_of(costs.tried[draw % len(costs.tried)], index)
 
 
 @contextmanager
@@ -305,6 +329,9 @@ def _finish_trial(
         upcoming.ask_again()  # the twins would end a process, too
     else:
         twins.drop()
+    if orders.kernels[block.kernel].front.is_python and not is_large(one.index):
+        costs = known.costs.setdefault(block.kernel, SizeCosts())
+        costs.add(one.index, source_of_sizes(one.number) is not None, trial.seconds["device"])
     hangs = any(defect.kind == "hang" for defect in trial.defects)
     if hangs and one.timeout < min(orders.timeout, SURE_TIMEOUT):  # perhaps it only needed more time
         yield BlockEnd(block, "time")
@@ -316,6 +343,7 @@ def _finish_trial(
 
 def _trial_end(one: _QueuedTrial, kernel: Kernel, trial: Trial, known: Experience, device: Device) -> TrialEnd:
     fatal = next((defect.kind for defect in trial.errors if defect.finding), None) if trial.ended else None
+    costs = known.costs[one.block.kernel] if source_of_sizes(one.number) is not None else None
     return TrialEnd(
         kernel=one.block.kernel,
         index=one.index,
@@ -335,6 +363,7 @@ def _trial_end(one: _QueuedTrial, kernel: Kernel, trial: Trial, known: Experienc
         ),
         fatal=fatal,
         looks={one.name: one.is_held for one in trial.looks},
+        size_seconds=(costs.new_seconds, costs.known_seconds) if costs else None,
     )
 
 

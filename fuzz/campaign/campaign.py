@@ -3,7 +3,8 @@
     result = run_campaign(kernels, CpuDevice, Options(seed=7, max_cases=1000), print)
 
 With `max_cases` the result (except for its seconds) is a function of the kernels and the seed, for any number of jobs
-and any number of interruptions. Every defect is on disk before it is reported. With several devices, each runs a
+and any number of interruptions. Without, the time that a new size costs a callable has a say in which trials there are.
+Every defect is on disk before it is reported. With several devices, each runs a
 campaign of the same seed, side by side. Knows crews and ledgers; never how a trial is run.
 """
 
@@ -69,12 +70,12 @@ def run_lanes(
         ledgers.append(Ledger(tuple(kernels), options_of(options, lane, lanes), _sum_trials(ledgers, listen)))
     deadline = None if options.max_time is None else began + options.max_time
     shared = (options.seed, options.runs, options.timeout, options.budget, deadline, options.shard)
-    crews = [
-        Crew(
-            Orders(ledger.kernels, *shared, lane.leaves_large), lane.make_device, ledger.blocks(), lane.jobs, lane.name
-        )
-        for lane, ledger in zip(lanes, ledgers, strict=True)
-    ]
+    is_timed = options.max_time is not None and options.max_cases is None
+    each = options.max_time / len(kernels) if is_timed and options.max_time and kernels else None
+    crews = []
+    for lane, ledger in zip(lanes, ledgers, strict=True):
+        orders = Orders(ledger.kernels, *shared, lane.leaves_large, each)
+        crews.append(Crew(orders, lane.make_device, ledger.blocks(), lane.jobs, lane.name))
     stop: StopReason | None = None
     ends = _run_crews(crews, spread)
     try:

@@ -7,7 +7,7 @@ of a kernel have crashed so far; the rest follows from the seed, so that every p
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kfuzz.campaign.schedule import AGAIN, attempt_of, probe_of
+from kfuzz.campaign.schedule import AGAIN, MOST_DRAWS, attempt_of, probe_of
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices.layout import distances, offsets
 from kfuzz.kinds import Kind
@@ -23,7 +23,6 @@ SOON = 62
 """From this trial on a block knows the crashes of the first half of the trials before it: `checkpoint`."""
 EXAMPLES = 48
 """Trials that have not crashed, which a rule should not match."""
-MOST_DRAWS = 16
 STEPS = (2, 4, 8, 16, 32, 64, 128, 256)
 Features = Mapping[str, int]
 

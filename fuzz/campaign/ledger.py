@@ -76,8 +76,15 @@ def _add_trial(progress: Progress, trial: TrialEnd) -> None:
     for name, is_held in trial.looks.items():
         held, not_held = progress.looks.get(name, [0, 0])
         progress.looks[name] = [held + is_held, not_held + (not is_held)]
+    _add_size_costs(progress, trial)
     for part, seconds in trial.seconds.items():
         progress.seconds[part] = progress.seconds.get(part, 0.0) + seconds
+
+
+def _add_size_costs(progress: Progress, trial: TrialEnd) -> None:
+    if trial.size_seconds is not None:
+        new, known = trial.size_seconds
+        progress.size_costs = {"trials": progress.size_costs.get("trials", 0) + 1, "new": new, "known": known}
 
 
 def _reason_to_stop(progress: Progress) -> str:

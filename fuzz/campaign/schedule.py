@@ -14,7 +14,7 @@ from kfuzz.gpu.options import GpuOptions
 from kfuzz.kinds import Kind
 from kfuzz.search.choose import seed_of, seeded_choices
 from kfuzz.search.interpreted import MOST_PROGRAMS, is_interpreted
-from kfuzz.search.plan import Attempt, plan, plan_rung
+from kfuzz.search.plan import Attempt, plan, plan_at, plan_rung
 from kfuzz.search.scale import BUDGET, CHECK_BUDGET, CHECK_WORK, OF_ELEMENTS, WORK, Large
 from kfuzz.search.vast import ELEMENTS, Rung, rungs
 
@@ -53,6 +53,8 @@ kernels twice for 6 trials each; with two, once."""
 AGAIN = 3 << 40
 """A trial that must not run as it was drawn is drawn again by its number plus a multiple of this, and keeps its turn.
 """
+MOST_DRAWS = 16
+"""Such numbers of a trial with sizes of its own; with larger multiples it has the sizes of another trial."""
 SANITIZE_FIRST, SANITIZE_EVERY = 967, 6144
 """The trials that compute-sanitizer watches, if there is one: rare, since each takes as long as thousands of others."""
 
@@ -88,8 +90,22 @@ class Shard:
 WHOLE = Shard()
 
 
+def number_at_sizes_of(other: int, index: int) -> int:
+    """The number of trial `index` with the sizes and launch parameters of trial `other`, and values of its own."""
+    return index + (other + 1) * MOST_DRAWS * AGAIN
+
+
+def source_of_sizes(number: int) -> int | None:
+    """The trial whose sizes the trial of this number has; None if it has sizes of its own."""
+    return number // (MOST_DRAWS * AGAIN) - 1 if number >= MOST_DRAWS * AGAIN else None
+
+
 def attempt_of(kernel: Kernel, seed: int, index: int, budget: int = BUDGET) -> Attempt:
     """The input of a kernel's trial number `index`."""
+    if (other := source_of_sizes(index)) is not None:
+        given = attempt_of(kernel, seed, other, budget)
+        sizes = kernel.axes_of(given.case.arrays)
+        return plan_at(kernel, sizes, given.tune, seeded_choices(seed_of(seed, kernel.name, index)))
     if is_interpreted(kernel):
         kernel, budget = with_few_programs(kernel), min(budget, BUDGET - 1)
     most, work = min(budget, FIRST_BUDGET << min(index % AGAIN // TRIALS_A_DOUBLING, 32)), WORK

@@ -80,7 +80,8 @@ class Progress:
     judged trials came to their bound. `seconds`: where the time went. `smallest` and `largest`: for each axis, the
     extreme sizes at which an answer was judged; `tried`: the number of trials for each combination of sizes, in
     octaves. `fatal`: the trials that ended their process, and the kind of the defect. `looks`: for each property
-    (fuzz/properties), the numbers of trials in which it held and did not hold.
+    (fuzz/properties), the numbers of trials in which it held and did not hold. `size_costs`: for a callable to which a
+    new size costs much, `trials` at sizes of earlier ones, and the seconds of a trial at a `new` and a `known` size.
     """
 
     next: int = 0
@@ -103,6 +104,7 @@ class Progress:
     fatal: list[tuple[int, Kind]] = field(default_factory=list)
     discoveries: dict[str, Discovery] = field(default_factory=dict)
     looks: dict[str, list[int]] = field(default_factory=dict)
+    size_costs: dict[str, float] = field(default_factory=dict)
 
     @property
     def not_judged(self) -> list[str]:
@@ -218,7 +220,7 @@ def _decode(reader: Reader, kernel: Kernel, value: object) -> Progress:
     if table.get("sha256") != _hash(kernel):
         return Progress()
     try:
-        table = {"looks": {}, **table}  # earlier states have none
+        table = {"looks": {}, "size_costs": {}, **table}  # earlier states have none
         result = Progress(**{item.name: table[item.name] for item in fields(Progress)})  # type: ignore[arg-type]  # JSON
         result.reasons = set(result.reasons)
         result.refusals = {_refusal(reader.table(key, one)) for one in reader.items(key, table["refusals"], 10_000)}

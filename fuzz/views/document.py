@@ -172,6 +172,7 @@ class KernelEntry(TypedDict):
     `error`: its claim or its source is at fault. `stopped`: why it was not tried to the end. `unjudged`: why nothing
     is known of it, though it was tried. `not_judged`: which answers were not judged, and why. `notes`: what in its text
     contradicts its claim. `inferred`: null if the user wrote the whole claim. `seconds`: where the time went.
+    `size_costs`: what a new size costs a callable, if that is much.
     `ratios`: kept trials by the largest error as a share of its bound, in equal steps from 0 to 1. `source`: its text,
     where something was found. `benchmark`: null if its reference is no problem of a benchmark; it is not part of the
     verdict.
@@ -198,6 +199,7 @@ class KernelEntry(TypedDict):
     silenced: list[SilencedFinding]
     properties: dict[str, PropertyEntry]
     seconds: dict[str, float]
+    size_costs: dict[str, float]
     source: str | None
     findings: list[FindingEntry]
 

@@ -4,7 +4,7 @@ The result is the report that one undivided campaign would have written. Knows r
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from typing import TypeVar
@@ -107,9 +107,16 @@ def _kernel(same: Sequence[KernelEntry]) -> KernelEntry:
         "silenced": join_silenced(same),
         "properties": join_properties([one.get("properties", {}) for one in same]),
         "seconds": _add_seconds([one["seconds"] for one in same]),
+        "size_costs": _join_costs([one.get("size_costs", {}) for one in same]),
         "source": first(lambda one: one["source"]),
         "findings": _findings(same[0]["name"], [finding for one in same for finding in one["findings"]]),
     }
+
+
+def _join_costs(same: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The trials at known sizes together, and the largest of the seconds."""
+    found = {name: max(one.get(name, 0.0) for one in same) for name in sorted({name for one in same for name in one})}
+    return found | {"trials": sum(one.get("trials", 0) for one in same)} if found else {}
 
 
 def _size(same: Sequence[SizesTried]) -> SizesTried:

@@ -151,6 +151,7 @@ def document(report: ProgramReport) -> Document:
         "silenced": report.silenced,
         "properties": {},
         "seconds": {"runs": round(report.seconds, 3)},
+        "size_costs": {},
         "source": report.source if report.discoveries else None,
         "findings": [finding_entry(one, bug_of[one.defect.bucket]) for bug in report.bugs for one in bug.every],
     }

@@ -124,6 +124,7 @@ def _kernel(result: KernelResult, test: BenchmarkTest | None) -> KernelEntry:
         "silenced": silenced_findings(result),
         "properties": property_entries(result),
         "seconds": {part: round(seconds, 3) for part, seconds in sorted(progress.seconds.items())},
+        "size_costs": {name: round(value, 3) for name, value in sorted(progress.size_costs.items())},
         "source": kernel.source if result.discoveries else None,
         "findings": [finding_entry(one, bug_of[one.defect.bucket]) for one in result.discoveries],
     }

@@ -3,7 +3,7 @@
 Knows the report and rich's tables; it does not know how anything was found.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.table import Table
 
@@ -67,6 +67,18 @@ def notes(report: Report) -> Iterator[str]:
         if refusals := sorted(map(unjudged_text, kernel.progress.refusals)):
             more = f", and {len(refusals) - 1} more, see --json" if len(refusals) > 1 else ""
             yield f"{kernel.kernel.name}: some arguments are {refusals[0]}{more}"
+        if kernel.progress.size_costs:
+            yield f"{kernel.kernel.name}: {size_costs_text(kernel.progress.size_costs, kernel.progress.trials)}"
+
+
+def size_costs_text(costs: Mapping[str, float], trials: int) -> str:
+    """`a new size costs 3.1 s and a known one 0.02 s: ...`: why most trials of a callable have few sizes."""
+    known = int(costs["trials"])
+    return (
+        f"a new size costs {costs['new']:.2g} s and a known one {costs['known']:.2g} s: "
+        f"{plural(trials - known, 'trial')} tried new sizes, and {known} drew new values for these; "
+        "more --max-time tries more sizes"
+    )
 
 
 def table(report: Report) -> Table:
