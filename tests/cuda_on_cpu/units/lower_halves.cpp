@@ -25,8 +25,10 @@ int main() {
   EXPECT(next == below);
   munmap(reinterpret_cast<void *>(next), bytes);
 
-  for (uint32_t count = 1; count < 3; count++) {
+  for (uint32_t count = 1; count < 3; count++) {  // the second time the place right below is taken, too
+    if (count == 2) mapped(reinterpret_cast<void *>(taken[1].start - 3 * bytes), 3 * bytes, MAP_FIXED_NOREPLACE);
     taken[count] = {reinterpret_cast<uintptr_t>(map_apart(bytes, taken, count)), bytes};
+    EXPECT(taken[count].start);
     for (uint32_t k = 0; k < count; k++) {
       auto apart = static_cast<int32_t>(static_cast<uint32_t>(taken[count].start - taken[k].start));
       EXPECT(apart >= static_cast<int32_t>(bytes) || apart <= -static_cast<int32_t>(bytes));
