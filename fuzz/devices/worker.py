@@ -254,7 +254,7 @@ class Worker:
     def ask(self, job: Job, probe: Probe) -> None:
         """Queue a job; `answer` returns its outcome."""
         self._asked.append(_Request(job, probe))
-        if self.pid is not None:
+        if self._process is not None:  # if it has ended, another gets all of them
             self._send()
 
     def answer(self) -> Outcome:
@@ -313,7 +313,7 @@ class Worker:
             raise
 
     def _start(self) -> "_Process":
-        if self._process is not None and self._process.popen.poll() is None:
+        if self._process is not None and (self._process.has_answered or self._process.popen.poll() is None):
             return self._process
         self._end_process()
         process, self._spare = self._spare or _Process(self._start_process(self._module)), None
@@ -333,12 +333,14 @@ class Worker:
         """Send what was asked for, as far as it fits into the pipe: the writer must not wait for the worker."""
         process = self._process
         assert process is not None
+        if not any(one.outcome is None and not one.size for one in reversed(self._asked)):
+            return
         room = process.room - sum(one.size for one in self._asked if one.outcome is None)
         for one in self._asked:
             if one.size or one.outcome is not None:
                 continue
             one.message = one.message or self._pack_job(one)
-            is_alone = not any(other.size and other.outcome is None for other in self._asked)
+            is_alone = room == process.room
             size = sum(len(part) for part in one.message)
             if size > room and not is_alone:
                 return
@@ -364,7 +366,7 @@ class Worker:
         deadline, part = time.monotonic() + COMPILE_TIMEOUT, COMPILING
         patience = Patience(process.popen.pid)
         while True:
-            reply = process.receive(deadline)
+            reply = process.receive(deadline, patience.begin)
             if reply is None and (more := patience.more(deadline)):
                 deadline += more
                 continue
@@ -413,12 +415,19 @@ class Patience:
     """
 
     def __init__(self, pid: int) -> None:
-        self._pid, self._began, self._waited = pid, time.monotonic(), processes.waiting_time(pid)
+        self._pid, self._began = pid, time.monotonic()
+        self._waited: float | None = None
+
+    def begin(self) -> None:
+        """Note what the process was not given so far, once: to ask the system takes 0.1 ms."""
+        if self._waited is None:
+            self._waited = processes.waiting_time(self._pid)
 
     def more(self, deadline: float) -> float:
         """Seconds, behind a deadline that has passed; 0 where the process had all of its time."""
+        self.begin()
         now, waited = time.monotonic(), processes.waiting_time(self._pid)
-        unseen, wanting = now - deadline, waited - self._waited
+        unseen, wanting = now - deadline, waited - (self._waited or 0.0)
         own = max(0.0, deadline - self._began)
         self._waited = waited
         if unseen > LATE:
@@ -450,8 +459,17 @@ class _Process:
         assert self.popen.stdin is not None
         _write(self.popen.stdin, message)
 
-    def receive(self, deadline: float) -> "_Reply | int | ForeignBytesError | None":
+    @property
+    def has_answered(self) -> bool:
+        """Whether part of the next message has been read: nothing else says so without a call of the system."""
+        return self._incoming.has_read
+
+    def receive(
+        self, deadline: float, before_waiting: Callable[[], object] = bool
+    ) -> "_Reply | int | ForeignBytesError | None":
         """The next message; the exit status when the process has ended, None when time is up."""
+        if not self._incoming.has_more():  # mostly the reply is there before it is asked for
+            before_waiting()
         read = partial(self._incoming.read, deadline)
         try:
             mark = read(MARK_BYTES)
@@ -479,9 +497,14 @@ class _Incoming:
         self._spare = memoryview(bytearray(READ_AHEAD))
         self._here = self._spare[:0]
 
+    @property
+    def has_read(self) -> bool:
+        """Whether bytes were read ahead."""
+        return bool(self._here)
+
     def has_more(self) -> bool:
         """Whether something more is there."""
-        return bool(self._here) or bool(self._poll.poll(0))
+        return self.has_read or bool(self._poll.poll(0))
 
     def read(self, deadline: float, count: int) -> bytearray:
         """So many bytes; TimeoutError where they are not there by the deadline, EOFError where none will be."""
