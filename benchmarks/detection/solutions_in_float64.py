@@ -19,8 +19,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from benchmarks.detection.built_together import run_file
 from benchmarks.detection.solutions import Solution, read_list
-from benchmarks.detection.solutions_on_card import load_module
 from kfuzz.cases import case_file
 from kfuzz.cases.case import numbers_in
 from kfuzz.claims.kernel import whole_numbers
@@ -59,7 +59,7 @@ def elements_of(solution: Solution, kernel: dict[str, Any], folder: Path) -> Ite
     """The answer, kfuzz's value, and the model's in float64 and float32; cases with drawn weights are left out."""
     import torch  # noqa: PLC0415  only here
 
-    problem = load_module(solution.problem, "problem")
+    problem = run_file(solution.problem, "problem")
     for finding in kernel["findings"]:
         worst = finding["worst"]
         if worst is None or finding["case"] is None:

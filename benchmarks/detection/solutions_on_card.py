@@ -9,12 +9,12 @@ with 1e-4, accepts the answer. An answer of indices is compared by the elements 
 takes part. Runs what others wrote, natively.
 
 A core builds a solution in about a minute, and twice that with all of torch's headers: nvcc gets those of tensors alone
-(HEADER), and all of them if that fails.
+(HEADER), and all of them if that fails. Solutions are built several at a time (benchmarks.detection.built_together),
+and by themselves where that fails.
 """
 
 import argparse
 import fcntl
-import importlib.util
 import json
 import math
 import os
@@ -23,13 +23,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 from typing import IO, Any
 
+from benchmarks.detection.built_together import NAME, USED, batches, run_file, stand_in
 from benchmarks.detection.solutions import STATUSES, Solution, in_turns, read_list
 
 SEED = 42
@@ -40,6 +41,7 @@ AT_ONCE = 1
 SECONDS = 300.0
 PART = 1 << 26
 """So many elements are compared at a time: in float64 a whole answer may take 17 GB."""
+COMPLAINT = re.compile(r"\berror\b(?! building extension)|cannot find", re.IGNORECASE)
 HEADER = """#pragma once
 #ifdef __CUDACC__
 #include <torch/types.h>
@@ -58,16 +60,19 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=40, help="so many of each outcome")
     parser.add_argument("--jobs", type=int, default=16)
     parser.add_argument("--gpus", type=int, default=1)
+    parser.add_argument("--stop", type=float, default=math.inf, help="keep nothing that ends after this time")
+    parser.add_argument("--together", type=int, default=10, help="so many solutions are built as one extension")
     parser.add_argument("--one", help="the key of one solution, to check in this process")
+    parser.add_argument("--built", type=Path, help="the folder of an extension that has its functions")
     options = parser.parse_args()
     every = {one.key: one for one in read_list(options.list)}
     if options.one:
-        print(json.dumps(check(every[options.one])))
+        print(json.dumps(check(every[options.one], options.built)))
         return
-    options.keep = options.keep.resolve()
-    chosen = list(choose(every.values(), options.keep, options.most))
+    options.keep, options.until = options.keep.resolve(), time.monotonic() + options.stop
+    chosen = [one for one in choose(every.values(), options.keep, options.most) if not card_of(one, options).is_file()]
     with ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(lambda one: check_apart(one[1], one[0], options), enumerate(chosen)))
+        list(pool.map(lambda one: check_batch(one[1], one[0], options), enumerate(batches(chosen, options.together))))
 
 
 def choose(every: Iterable[Solution], kept: Path, most: int) -> Iterator[Solution]:
@@ -80,63 +85,91 @@ def choose(every: Iterable[Solution], kept: Path, most: int) -> Iterator[Solutio
         yield from of[:most] if status else of
 
 
-def check_apart(solution: Solution, number: int, options: argparse.Namespace) -> None:
-    """Check one solution in a process of its own, unless it is kept."""
-    into = options.keep / f"{solution.key}.card.json"
-    if into.is_file():
-        return
-    words = [sys.executable, "-m", "benchmarks.detection.solutions_on_card", str(options.list.resolve()), "--keep",
-             str(options.keep), "--one", solution.key]  # fmt: skip
+def card_of(solution: Solution, options: argparse.Namespace) -> Path:
+    """The file of what was found of a solution."""
+    keep: Path = options.keep
+    return keep / f"{solution.key}.card.json"
+
+
+def check_batch(batch: Sequence[Solution], number: int, options: argparse.Namespace) -> None:
+    """Check solutions one after another: build them as one, or half of them if that fails."""
     visible = (os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(options.gpus)))).split(",")
     own = {"CUDA_VISIBLE_DEVICES": visible[number % len(visible)], "TORCH_CUDA_ARCH_LIST": "9.0", "MAX_JOBS": "2"}
+    with tempfile.TemporaryDirectory() as folder:
+        built = None
+        if len(batch) > 1 and time.monotonic() < options.until:
+            words = [sys.executable, "-m", "benchmarks.detection.built_together", str(options.list.resolve())]
+            with suppress(subprocess.TimeoutExpired):
+                subprocess.run([*words, *(one.key for one in batch)], cwd=folder, timeout=SECONDS, check=False,
+                               env=environment(Path(folder), own), stdout=subprocess.DEVNULL)  # fmt: skip
+            if not Path(folder, "together.json").is_file():
+                half = len(batch) // 2
+                for part in (batch[:half], batch[half:]):
+                    check_batch(part, number, options)
+                return
+            built = Path(folder)
+        for one in batch:
+            if time.monotonic() < options.until:
+                check_apart(one, own, options, built)
+
+
+def check_apart(solution: Solution, own: dict[str, str], options: argparse.Namespace, built: Path | None) -> None:
+    """Check one solution in a process of its own."""
+    words = [sys.executable, "-m", "benchmarks.detection.solutions_on_card", str(options.list.resolve()), "--keep",
+             str(options.keep), "--one", solution.key, *(("--built", str(built)) if built else ())]  # fmt: skip
     has_built, found = run_apart(words, own, has_few_headers=True)
     if solution.kind == "cuda" and not has_built:
         has_built, found = run_apart(words, own, has_few_headers=False)
         if not has_built:
             found = {**found, "ran": False, "why": found.get("why", "no extension was built, and it answered by torch")}
-    into.write_text(json.dumps(found), encoding="utf-8")
-    print(solution.key, found, file=sys.stderr, flush=True)
+    if time.monotonic() < options.until:  # else its compiler may have been stopped
+        card_of(solution, options).write_text(json.dumps(found), encoding="utf-8")
+        print(solution.key, found, file=sys.stderr, flush=True)
+
+
+def environment(folder: Path, own: dict[str, str], has_few_headers: bool = True) -> dict[str, str]:
+    """The variables of a process that builds in a folder."""
+    header = folder / "few" / "torch" / "extension.h"
+    header.parent.mkdir(parents=True)
+    header.write_text(HEADER, encoding="utf-8")
+    few = {"CPATH": str(header.parent.parent)} if has_few_headers else {}
+    return {**os.environ, **own, "TORCH_EXTENSIONS_DIR": str(folder), **few}
 
 
 def run_apart(words: list[str], own: dict[str, str], has_few_headers: bool) -> tuple[bool, dict[str, Any]]:
     """Whether a process built an extension, and what it found."""
     with tempfile.TemporaryDirectory() as folder:
-        header = Path(folder, "few", "torch", "extension.h")
-        header.parent.mkdir(parents=True)
-        header.write_text(HEADER, encoding="utf-8")
-        environment = {**os.environ, **own, "TORCH_EXTENSIONS_DIR": folder}
-        if has_few_headers:
-            environment["CPATH"] = str(header.parent.parent)
         try:
             done = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False, cwd=folder,
-                                  env=environment)  # fmt: skip
+                                  env=environment(Path(folder), own, has_few_headers))  # fmt: skip
         except subprocess.TimeoutExpired:
             return True, {"ran": False, "why": f"more than {SECONDS:.0f} s"}
         has_built = any(Path(folder).rglob("*.so"))
     lines = done.stdout.splitlines()
-    said = " ".join(done.stderr.strip().splitlines()[-1:])
-    return has_built, json.loads(lines[-1]) if done.returncode == 0 and lines else {"ran": False, "why": said[:300]}
+    if done.returncode or not lines:
+        return has_built, {"ran": False, "why": " ".join(done.stderr.strip().splitlines()[-1:])[:300]}
+    found = json.loads(lines[-1])
+    has_built = found.pop(NAME) or has_built
+    if not found["ran"] and (errors := [one for one in lines[:-1] if COMPLAINT.search(one)]):
+        found["why"] = " ".join(errors[0].split())[-200:]  # of a build that is verbose
+    return has_built, found
 
 
-def load_module(path: Path, name: str) -> ModuleType:
-    """A file as a module of this name."""
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
+def check(solution: Solution, built: Path | None) -> dict[str, Any]:
+    """What a solution answers at home, and whether it used its part of an extension of several."""
+    with stand_in(solution.key, built):
+        found = measured(solution)
+    return {**found, NAME: bool(USED)}
 
 
-def check(solution: Solution) -> dict[str, Any]:
+def measured(solution: Solution) -> dict[str, Any]:
     """The error of a solution at home, of torch in float32, and the benchmark's own test."""
     import torch  # noqa: PLC0415  only the process of one solution needs it
 
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-    problem = load_module(solution.problem, "problem")
+    problem = run_file(solution.problem, "problem")
     try:
-        answer = load_module(solution.solution, "answer")
+        answer = run_file(solution.solution, "answer")
     except BaseException as error:
         return {"ran": False, "why": f"no import: {words_of(error)}"}
     with one_of_few(), torch.no_grad():
@@ -193,7 +226,7 @@ def at_indices(given: Any, indices: Any, along: int) -> Any:  # noqa: ANN401  te
 def words_of(error: BaseException) -> str:
     """What an exception says: of a build's output, the first error, else the end."""
     lines = str(error).splitlines()
-    errors = [one for one in lines if re.search(r"error[:\s]|cannot find", one) and "building extension" not in one]
+    errors = [one for one in lines if COMPLAINT.search(one)]
     return f"{type(error).__name__}: {' '.join((errors or [str(error)])[0].split())[-200:]}"
 
 
