@@ -13,6 +13,7 @@
 #include "sixteen.h"
 #include "conversions.h"
 #include "matrices.h"
+#include "wmma.h"
 #include "word_products.h"
 #include "warpgroups.h"
 #include "tensor_memory.h"
