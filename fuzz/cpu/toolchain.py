@@ -194,17 +194,18 @@ def words_after_front(chosen: Flags, folder: Path) -> list[str]:
 
 def read_layout(path: Path) -> dict[str, Any]:
     """Read the places of static __shared__ arrays, which are thread-local symbols, and of all other variables."""
-    places: dict[str, tuple[int, int]] = {}
+    places: dict[tuple[int, int], str] = {}  # two arrays of one kernel may have one name
     variables = []
     for words in _symbols(path, "--demangle"):
         if words[3] == "TLS":
-            places[words[7]] = (int(words[1], 16), int(words[2], 0))
+            places[int(words[1], 16), int(words[2], 0)] = words[7]
         elif words[3] == "OBJECT" and words[2] != "0":
             variables.append((words[7].rpartition("::")[2], int(words[1], 16), int(words[2], 0)))
-    anchor, _ = places.pop("cuda_on_cpu_anchor")
+    (anchor,) = (offset for (offset, _), name in places.items() if name == "cuda_on_cpu_anchor")
     shared = [
         (GUARD if name.startswith(GUARD) else name.rpartition("::")[2], offset, size)
-        for name, (offset, size) in places.items()
+        for (offset, size), name in places.items()
+        if name != "cuda_on_cpu_anchor"
     ]
     of_kernels = _add_up_shared(path) if shared else []
     return {"anchor": anchor, "shared": shared, "of_kernels": of_kernels, "variables": sorted(set(variables))}

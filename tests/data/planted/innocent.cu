@@ -1,4 +1,19 @@
 // Correct kernels that look guilty: each does what a careless checker would report.
+__global__ void arrays_of_one_name(float *y, const float *x) {
+    const int t = threadIdx.x;
+    {
+        __shared__ float s[64];
+        s[t] = x[t];
+        __syncthreads();
+        y[t] = s[63 - t];
+    }
+    {
+        __shared__ float s[96];
+        s[t + 32] = x[t];
+        __syncthreads();
+        y[t] += s[95 - t];
+    }
+}
 __global__ void scan_across_blocks(float *y, const float *x, volatile float *sums, volatile int *ready, unsigned *ticket) {
     // Blocks take numbers by an atomic and wait for the block before them through a volatile flag.
     __shared__ int number;

@@ -86,6 +86,7 @@ JOBS: dict[str, tuple[str, dict[str, Value], dict[str, int]]] = {
         {"y": "f32[512]", "x": floats(512), "sums": "f32[8]", "ready": "i32[8] = 0", "ticket": "u32[1] = 0"},
         {"grid": 8},
     ),
+    "arrays_of_one_name": ("innocent", {"y": "f32[64]", "x": floats(64)}, {}),
     "scan_in_two_buffers": ("innocent", {"y": "f32[64]", "x": floats(64)}, {}),
     "bools_and_chars": ("innocent", {"y": "i32[64]", "x": floats(64)}, {}),
     "one_array_in_three_widths": ("innocent", {"y": "f32[64]", "x": floats(256)}, {}),
