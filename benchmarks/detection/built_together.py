@@ -23,6 +23,8 @@ from benchmarks.detection.solutions import Solution, read_list
 NAME = "together"
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*$", re.MULTILINE)
 MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
+OLD_TYPE = re.compile(r"\bAT_DISPATCH_\w+\(\s*[\w.]+\.type\(\)")
+"""It compiles with old versions of torch alone."""
 USED = list[str]()
 """The solutions of this process that got their part of an extension."""
 
@@ -75,7 +77,8 @@ def recorded_call(solution: Solution) -> dict[str, Any] | None:
     text = calls[0]["cpp"] + calls[0]["cuda"]
     has_own_module = "PYBIND11_MODULE" in text
     needs_include = "C10_CUDA" in text and "/cuda/" not in "".join(INCLUDE.findall(text))  # another has it, perhaps
-    return None if has_own_module or needs_include else calls[0]
+    has_old_type = bool(OLD_TYPE.search(text))
+    return None if has_own_module or needs_include or has_old_type else calls[0]
 
 
 def list_of(given: Any) -> list[str]:  # noqa: ANN401  a text, some or None

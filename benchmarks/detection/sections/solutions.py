@@ -21,6 +21,7 @@ def show(made: Measurement) -> Lines:
         f"Each had up to {made['cases']} trials on the cpu device. *kept*: nothing was found. *suspect*: warnings:",
         "at other sizes than the problem's, or where another order of the operations may give the answer. *broken*: an",
         "error. *cannot run*: no answer was judged.",
+        f"{sum(is_short(one, made['cases']) for one in every)} of the kept ones had fewer trials: their time was up.",
     )
     yield from counts("language", every, "kind")
     yield from counts("problem", every, "problem")
@@ -40,6 +41,10 @@ def show(made: Measurement) -> Lines:
     if checked := [one for one in every if one["on_card"]]:
         yield from on_card(checked)
     yield from made.note()
+
+
+def is_short(one: Record, cases: int) -> bool:
+    return one["status"] == "kept" and one["trials"] < cases
 
 
 def counts(title: str, every: Sequence[Record], column: str) -> Lines:
