@@ -38,7 +38,7 @@ TOLERANCE = 1e-4
 """KernelBench's for float32, absolute and relative."""
 AT_ONCE = 1
 """Solutions that have arrays on one GPU at a time: the largest problem takes 70 GB in float64."""
-SECONDS = 300.0
+SECONDS = 450.0
 PART = 1 << 26
 """So many elements are compared at a time: in float64 a whole answer may take 17 GB."""
 COMPLAINT = re.compile(r"\berror\b(?! building extension)|cannot find", re.IGNORECASE)
@@ -72,7 +72,9 @@ def main() -> None:
     options.keep, options.until = options.keep.resolve(), time.monotonic() + options.stop
     chosen = [one for one in choose(every.values(), options.keep, options.most) if not card_of(one, options).is_file()]
     with ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(lambda one: check_batch(one[1], one[0], options), enumerate(batches(chosen, options.together))))
+        parts = enumerate(batches(chosen, options.together))
+        left = [one for part in pool.map(lambda one: check_batch(one[1], one[0], options), parts) for one in part]
+        list(pool.map(lambda one: check_batch([one[1]], one[0], options), enumerate(left)))
 
 
 def choose(every: Iterable[Solution], kept: Path, most: int) -> Iterator[Solution]:
@@ -91,30 +93,35 @@ def card_of(solution: Solution, options: argparse.Namespace) -> Path:
     return keep / f"{solution.key}.card.json"
 
 
-def check_batch(batch: Sequence[Solution], number: int, options: argparse.Namespace) -> None:
-    """Check solutions one after another: build them as one, or half of them if that fails."""
+def check_batch(batch: Sequence[Solution], number: int, options: argparse.Namespace) -> list[Solution]:
+    """Check solutions that are built as one, or in halves if that fails; those that must be built by themselves."""
     visible = (os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(options.gpus)))).split(",")
     own = {"CUDA_VISIBLE_DEVICES": visible[number % len(visible)], "TORCH_CUDA_ARCH_LIST": "9.0", "MAX_JOBS": "2"}
+    if len(batch) == 1:
+        check_apart(batch[0], own, options, None)
+        return []
     with tempfile.TemporaryDirectory() as folder:
-        built = None
-        if len(batch) > 1 and time.monotonic() < options.until:
-            words = [sys.executable, "-m", "benchmarks.detection.built_together", str(options.list.resolve())]
-            with suppress(subprocess.TimeoutExpired):
-                subprocess.run([*words, *(one.key for one in batch)], cwd=folder, timeout=SECONDS, check=False,
-                               env=environment(Path(folder), own), stdout=subprocess.DEVNULL)  # fmt: skip
-            if not Path(folder, "together.json").is_file():
-                half = len(batch) // 2
-                for part in (batch[:half], batch[half:]):
-                    check_batch(part, number, options)
-                return
-            built = Path(folder)
+        words = [sys.executable, "-m", "benchmarks.detection.built_together", str(options.list.resolve())]
+        with suppress(subprocess.TimeoutExpired):
+            subprocess.run([*words, *(one.key for one in batch)], cwd=folder, timeout=SECONDS, check=False,
+                           env=environment(Path(folder), own), stdout=subprocess.DEVNULL)  # fmt: skip
+        parts = Path(folder, "together.json")
+        if time.monotonic() > options.until:
+            return []
+        if not parts.is_file():
+            half = len(batch) // 2
+            return [one for part in (batch[:half], batch[half:]) for one in check_batch(part, number, options)]
+        built = json.loads(parts.read_text(encoding="utf-8"))
         for one in batch:
-            if time.monotonic() < options.until:
-                check_apart(one, own, options, built)
+            if one.key in built:
+                check_apart(one, own, options, Path(folder))
+        return [one for one in batch if one.key not in built]
 
 
 def check_apart(solution: Solution, own: dict[str, str], options: argparse.Namespace, built: Path | None) -> None:
-    """Check one solution in a process of its own."""
+    """Check one solution in a process of its own, if there is time."""
+    if time.monotonic() > options.until:
+        return
     words = [sys.executable, "-m", "benchmarks.detection.solutions_on_card", str(options.list.resolve()), "--keep",
              str(options.keep), "--one", solution.key, *(("--built", str(built)) if built else ())]  # fmt: skip
     has_built, found = run_apart(words, own, has_few_headers=True)
