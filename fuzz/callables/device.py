@@ -6,16 +6,18 @@ callable.
 """
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from kfuzz.callables.libraries import libraries
 from kfuzz.callables.options import CallableOptions
-from kfuzz.devices import Job, NeedsGpuError, OtherLibraryError, Outcome, Probe, PythonCall
+from kfuzz.devices import Entry, Job, NeedsGpuError, OtherLibraryError, Outcome, Probe, PythonCall
 from kfuzz.devices.confirming import confirm, is_doubtful
 from kfuzz.devices.machine_memory import LIMIT, resident_bytes
 from kfuzz.devices.nursery import Nursery
-from kfuzz.devices.worker import Worker
+from kfuzz.devices.worker import Started, Worker, end_process
 
 GRACE = 60.0
 """Seconds past a time-out: a library's compilation for a new shape does not count as the job's time."""
@@ -50,6 +52,13 @@ class PythonDevice:
         """The libraries of files that did not take the arrays of the first one."""
         self._imitating: set[CallableKey] = set()
         self._nurseries: dict[tuple[str, ...], Nursery] = {}
+        self._prepared: dict[tuple[Nursery, str], Started] = {}
+        """Processes that have been started and have no file yet."""
+
+    def prepare(self, entries: Sequence[Entry]) -> None:
+        """Start a process for the first file of this library: on the GPU, the process makes its context meanwhile."""
+        nursery = self._nursery_for(next(one for one in entries if isinstance(one, PythonCall)))
+        self._prepared[nursery, self._module] = nursery.start(self._module)
 
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job; one that ends its process is run again in a new one before it is accused."""
@@ -80,9 +89,9 @@ class PythonDevice:
             self._drop_large()
             while len(self._workers) >= KEPT:
                 self._workers.popitem(last=False)[1].close()
-            nursery = self._nursery_for(job)
+            start = partial(self._start, self._nursery_for(call_of(job)))
             module = AS_ON_CARD if key in self._imitating else self._module
-            self._workers[key] = Worker(module, GRACE, start=nursery.start, imports_files=True)
+            self._workers[key] = Worker(module, GRACE, start=start, imports_files=True)
         self._workers.move_to_end(key)
         return self._workers[key]
 
@@ -109,9 +118,12 @@ class PythonDevice:
             if self._most_bytes is not None and held > self._most_bytes // KEPT:
                 self._workers.pop(key).close()
 
-    def _nursery_for(self, job: Job) -> Nursery:
-        """The process that has imported the library of the job's file."""
-        call = call_of(job)
+    def _start(self, nursery: Nursery, module: str) -> Started:
+        """A process for one file: the one that was prepared, or a new one."""
+        return self._prepared.pop((nursery, module), None) or nursery.start(module)
+
+    def _nursery_for(self, call: PythonCall) -> Nursery:
+        """The process that has imported the library of a call."""
         used = [libraries()[name] for name in dict.fromkeys((call.library, call.language))]
         own = [one.packages[0] for one in used if self.name == "cpu" or one.forks_with_gpu]
         packages = tuple(dict.fromkeys((*own, *self._modules)))
@@ -127,6 +139,9 @@ class PythonDevice:
         """End the workers."""
         for worker in self._workers.values():
             worker.close()
+        for started in self._prepared.values():
+            end_process(started)
+        self._prepared.clear()
         for nursery in self._nurseries.values():
             nursery.close()
         self._workers.clear()

@@ -62,21 +62,30 @@ class Child(Generic[Task, Answer]):
             self.process: BaseProcess = context.Process(target=_serve, args=(theirs, variables))
             start_process(self.process)
         theirs.close()
-        self.is_busy = False
+        self.is_busy = self._begins = False
 
     def send(self, job: Task) -> None:
         """Send the process a job."""
         self.is_busy = True
+        self.begin()
+        self._send(job)
+
+    def begin(self) -> None:
+        """Let the process make its device, if it has not begun."""
+        if self._settings is not None:
+            self._send(self._settings)
+            self._settings, self._begins = None, True
+
+    def _send(self, item: object) -> None:
         try:
-            if self._settings is not None:
-                self.pipe.send(self._settings)
-                self._settings = None
-            self.pipe.send(job)
+            self.pipe.send(item)
         except (BrokenPipeError, ConnectionResetError):
+            self.receive()  # raises the error that ended the process
             raise self._end_error() from None
 
     def receive(self) -> Answer:
         """The next item; raises the error that ended the process, or a DeviceError if it ended without one."""
+        self._begins = False
         try:
             item: Answer | DeviceError | ClaimError = self.pipe.recv()
         except (EOFError, ConnectionResetError):
@@ -86,9 +95,9 @@ class Child(Generic[Task, Answer]):
         return item
 
     def dismiss(self) -> None:
-        """Tell the process to end, at once if it is busy; do not wait."""
+        """Tell the process to end, at once if it may be busy; do not wait."""
         self.pipe.close()  # which ends the process when it next reads from it
-        if self.is_busy:
+        if self.is_busy or self._begins:
             self.process.terminate()
 
     def close(self) -> None:

@@ -17,7 +17,7 @@ from kfuzz.campaign.blocks import BlockEnd, End, Ends, Experience, Orders, run_b
 from kfuzz.campaign.children import Child, MakeDevice, end_all
 from kfuzz.campaign.errand import Errand, Spread, errand
 from kfuzz.campaign.schedule import BLOCKS, Block
-from kfuzz.devices import Device
+from kfuzz.devices import Device, Preparing
 
 LaneEnds = Generator[tuple[int, End], None, None]
 """The end of a trial or of a block, and the number of its lane."""
@@ -164,6 +164,8 @@ class _Queue:
         """Start the processes."""
         for _ in range(self.crew.jobs):
             self.hands.append(Child(self.crew.make_device, _Blocks(self.crew.orders)))
+        for hand in self.hands:
+            hand.begin()
         self.idle = list(self.hands)
 
     def hand_out(self) -> None:
@@ -218,7 +220,13 @@ class _Blocks:
     known: Experience = field(default_factory=Experience)
 
     def __call__(self, device: Device, blocks: Iterator[Block | None]) -> Iterator[list[End]]:
-        """Yield the ends in a few parcels, since each parcel wakes up the parent; each is of one block."""
+        """Yield the ends in a few parcels, since each parcel wakes up the parent; each is of one block.
+
+        If all kernels are callables, the device imports their library before the first block has come.
+        """
+        is_new = not self.known.have_run
+        if is_new and isinstance(device, Preparing) and all(one.front.is_python for one in self.orders.kernels):
+            device.prepare(self.orders.kernels[0].entries)
         parcel: list[End] = []
         sent = time.monotonic()
         for end in run_blocks(self.orders, device, blocks, self.known):

@@ -53,14 +53,15 @@ HOW: dict[str, Callable[[int, int], bool]] = {
 }
 
 
-def checkpoint(first: int) -> int:
+def checkpoint(first: int, soon: int = SOON) -> int:
     """The trial up to which a block that begins at `first` knows the crashes: `first` itself for 2, 6, 14 and 30, whose
-    trials are small and soon done; later about half of the way, so that no process waits.
+    trials are small and soon done; later about half of the way, so that no process waits. With `soon` 0 it is half of
+    the way from the first: a trial of a callable may take seconds.
     """
     power = 2
     while 2 * power - 2 <= first:
         power *= 2
-    return (power if first < SOON else power // 2) - 2
+    return max(0, (power if first < soon else power // 2) - 2)
 
 
 def is_free(index: int, fatal: Fatal) -> bool:

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kfuzz.campaign.blocks import BlockEnd, ShownDefect, TrialEnd
-from kfuzz.campaign.danger import MOST_FATAL, checkpoint
+from kfuzz.campaign.danger import MOST_FATAL, SOON, checkpoint
 from kfuzz.campaign.events import Found, GaveUp, Listen, Tried
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.result import KernelResult, StopReason
-from kfuzz.campaign.schedule import AGAIN, Block, quotas, rounds
+from kfuzz.campaign.schedule import AGAIN, BLOCKS, Block, quotas, rounds
 from kfuzz.campaign.state import RATIO_STEPS, Discovery, Progress, read_state, write_state
 from kfuzz.cases import corpus
 from kfuzz.cases.case import Case, Origin, Record
@@ -122,14 +122,26 @@ class Ledger:
         for blocks in rounds(self.quotas):
             if self.is_over:
                 return
-            for block in blocks:
-                until = checkpoint(block.first)
+            for block in sorted(blocks, key=self._cost_of_compiling):
+                is_python = self.kernels[block.kernel].front.is_python
+                until = checkpoint(block.first, 0 if is_python else SOON)
                 while self.progress[block.kernel].next < until and not self.progress[block.kernel].retired:
                     yield None
-                progress = self.progress[block.kernel]
-                if block.last > progress.next and not progress.retired:
-                    fatal = tuple((number, kind) for number, kind in progress.fatal if number % AGAIN < until)
-                    yield replace(block, first=max(block.first, progress.next), fatal=fatal)
+                fatal = tuple(one for one in self.progress[block.kernel].fatal if one[0] % AGAIN < until)
+                size = self._block_size() if is_python else BLOCKS[-1]
+                for first in range(block.first, block.last, size):
+                    last, progress = min(first + size, block.last), self.progress[block.kernel]
+                    if last > progress.next and not progress.retired:
+                        yield replace(block, first=max(first, progress.next), last=last, fatal=fatal)
+
+    def _cost_of_compiling(self, block: Block) -> int:
+        """How much must be compiled before the block runs: on an empty cache, cheap kernels go first in each round."""
+        return len(self.kernels[block.kernel].entries)
+
+    def _block_size(self) -> int:
+        """How many trials of a callable a process gets at once: so few that all processes have some of its round."""
+        left = sum(not progress.retired for progress in self.progress)
+        return max(BLOCKS[0], -(-BLOCKS[-1] * left // self.options.jobs))
 
     @property
     def is_over(self) -> bool:

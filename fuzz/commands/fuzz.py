@@ -314,7 +314,7 @@ def campaign(kernels: Kernels, place: Workplace, options: Options, screen: Conso
     began = f"fuzzing {count} on the {place} ({jobs}seed {options.seed}{part}); {loads.value}"
     screen.print(began, markup=False, highlight=False)
     if slow := sorted({one.library for kernel in chosen for one in kernel.entries if isinstance(one, PythonCall)}):
-        screen.print(f"each process first imports {', '.join(slow)}, which may take some seconds", highlight=False)
+        screen.print(f"it first imports {', '.join(slow)}, which may take some seconds", highlight=False)
     each = trial_count(chosen, quotas(len(chosen), options.max_cases), options.shard)
     most = None if each is None else each * len(place.lanes)
     board = Board({kernel.name: KernelLine() for kernel in chosen}, options.max_time, most, loads=loads)

@@ -65,6 +65,7 @@ __all__ = [
     "OtherLibraryError",
     "OutOfMemory",
     "Outcome",
+    "Preparing",
     "Probe",
     "PythonCall",
     "Refusal",
@@ -110,6 +111,14 @@ class Together(Device, Protocol):
 
     def run_all(self, jobs: Sequence[tuple[Job, Probe]]) -> list[Callable[[], Outcome]]:
         """Run jobs; for each a function that returns its outcome, or raises its error, as `run` would."""
+
+
+@runtime_checkable
+class Preparing(Device, Protocol):
+    """A device that can begin before its first job."""
+
+    def prepare(self, entries: Sequence[Entry]) -> None:
+        """Start a process that a job with these entries will need."""
 
 
 @runtime_checkable

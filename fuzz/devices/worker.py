@@ -452,7 +452,7 @@ class _Process:
         assert self.popen.stdout is not None
         self._incoming, self._mark = _Incoming(self.popen.stdout.fileno()), bytearray()
         self.room: int = fcntl.fcntl(self.popen.stdin, fcntl.F_GETPIPE_SZ) // 2
-        self.end: Callable[[], object] = weakref.finalize(self, _end, self.popen)
+        self.end: Callable[[], object] = weakref.finalize(self, end_process, self.popen)
 
     def write(self, message: list[bytes | memoryview]) -> None:
         """Send a message."""
@@ -567,7 +567,7 @@ def _write(pipe: IO[bytes], parts: list[bytes | memoryview]) -> None:
     pipe.flush()
 
 
-def _end(process: Started) -> None:
+def end_process(process: Started) -> None:
     """Kill a process and all that it has started, and wait for it: no orphan, no zombie, no open pipe."""
     started = processes.descendants(process.pid) if process.poll() is None else []
     with contextlib.suppress(ProcessLookupError, PermissionError):

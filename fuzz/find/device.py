@@ -15,7 +15,19 @@ from kfuzz.callables.device import PythonDevice
 from kfuzz.callables.real_torch import NAME, RealTorch, check_torch
 from kfuzz.campaign.campaign import Lane
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.devices import Ahead, Device, DeviceError, Job, Locating, Outcome, Probe, Together, is_python
+from kfuzz.devices import (
+    Ahead,
+    Device,
+    DeviceError,
+    Entry,
+    Job,
+    Locating,
+    Outcome,
+    Probe,
+    PythonCall,
+    Together,
+    is_python,
+)
 from kfuzz.devices.machine_memory import share_of
 from kfuzz.gpu.device import GpuDevice, why_not
 
@@ -41,17 +53,17 @@ class NamedDevice:
         self.name, self._sanitize, self._guard_all, self._share = name, sanitize, guard_all, share
         self._family = family
         self._of_cuda: Ahead | None = None
-        self._of_python: Device | None = None
+        self._of_python: PythonDevice | None = None
         self._pending: deque[tuple[Job, Probe]] = deque()
 
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job on the device that can; raise only ClaimError or DeviceError."""
-        if is_python(job):
-            if self._of_python is None:
-                most = share_of(self._share)
-                self._of_python = PythonDevice(self.name, self._guard_all, most, family=self._family)
-            return self._of_python.run(job, probe)
-        return self._cuda().run(job, probe)
+        return self._python().run(job, probe) if is_python(job) else self._cuda().run(job, probe)
+
+    def prepare(self, entries: Sequence[Entry]) -> None:
+        """Start the process of a callable."""
+        if any(isinstance(one, PythonCall) for one in entries):
+            self._python().prepare(entries)
 
     def run_all(self, jobs: Sequence[tuple[Job, Probe]]) -> list[Callable[[], Outcome]]:
         """Run several jobs, all of CUDA together."""
@@ -79,6 +91,12 @@ class NamedDevice:
         self._pending.clear()
         if self._of_cuda is not None:
             self._of_cuda.forget()
+
+    def _python(self) -> PythonDevice:
+        if self._of_python is None:
+            most = share_of(self._share)
+            self._of_python = PythonDevice(self.name, self._guard_all, most, family=self._family)
+        return self._of_python
 
     def _cuda(self) -> Ahead:
         if self._of_cuda is None:

@@ -181,3 +181,4 @@ def test_a_block_waits_for_those_before_it_at_first_and_later_for_none_that_is_n
     assert sorted({checkpoint(first) for first in firsts}) == [0, 2, 6, 14, 30, 62, 126, 254]
     assert [checkpoint(first) for first in (0, 2, 6, 14, 30)] == [0, 2, 6, 14, 30]
     assert all(checkpoint(first) <= first // 2 for first in firsts if first > 30)
+    assert [checkpoint(first, 0) for first in (0, 2, 6, 14, 30, 62)] == [0, 0, 2, 6, 14, 30]  # of a callable
