@@ -5,6 +5,7 @@ Knows which statements exclude each other; never what a bound is.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import cast
 
 from kfuzz.callables.library import Arithmetic
@@ -52,6 +53,10 @@ PRECISE_SUMS = (F32.name, F64.name, "compensated")
 """Modes of accumulation that tensor cores do not have."""
 
 
+MOST_WORKED_OUT = 256
+"""Counts of a claim that are kept: adds that follow from a size have as many values as that."""
+
+
 @dataclass(frozen=True)
 class Rounding:
     """The [accuracy] table: two counts that depend on the sizes, and models that do not.
@@ -66,6 +71,11 @@ class Rounding:
     flags: tuple[str, ...]
     read_off: tuple[Said, ...] = ()
     doubts: tuple[str, ...] = ()
+
+    @cached_property
+    def worked_out(self) -> dict[tuple[int | None, int | None], Accuracy]:
+        """The accuracy by its counts, since every trial asks for it, and most with the same counts."""
+        return {}
 
 
 @dataclass(frozen=True)
@@ -260,11 +270,15 @@ def read_values(front: FrontMatter, written: WrittenValues, op: Op) -> Domain:
 
 def accuracy_for(rounding: Rounding, sizes: Mapping[str, int]) -> Accuracy:
     """The claim's accuracy with its counts evaluated at these sizes."""
-    return replace(
-        rounding.models,
-        adds=worked_out(rounding.adds, sizes),
-        rescales=worked_out(rounding.rescales, sizes),
-    )
+    adds, rescales = worked_out(rounding.adds, sizes), worked_out(rounding.rescales, sizes)
+    if isinstance(adds, dict) or isinstance(rescales, dict):
+        return replace(rounding.models, adds=adds, rescales=rescales)
+    known = rounding.worked_out.get((adds, rescales))
+    if known is None:
+        if len(rounding.worked_out) >= MOST_WORKED_OUT:
+            rounding.worked_out.clear()
+        known = rounding.worked_out[adds, rescales] = replace(rounding.models, adds=adds, rescales=rescales)
+    return known
 
 
 def worked_out(counts: ClaimedCounts, sizes: Mapping[str, int]) -> int | dict[str, int | None] | None:

@@ -379,7 +379,7 @@ class Kernel:
             entries=self.entries,
             warp_synchronous=self.warp_synchronous,
         )
-        return Bound(axes, sizes, self.accuracy(sizes), self.scalars_at(sizes), job)
+        return Bound(axes, sizes, self.accuracy(sizes), self.scalars_at(sizes), job, given)
 
     def outputs(self, outputs: Arrays, sizes: Sizes, rows: int | None = None) -> dict[str, NDArray[np.generic]]:
         """The outputs of a run at these sizes, by role, in elements; or of so many of its rows."""

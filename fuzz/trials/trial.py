@@ -200,7 +200,7 @@ def judge_outcome(
     kernel, case, tune, probe, bound = asked.kernel, asked.case, asked.tune, asked.probe, asked.bound
     ran = time.perf_counter()
     answers = _distinct(kernel, outcome.runs, bound.sizes)
-    given = kernel.stored(case.arrays) if answers and not asked.job.sampling else {}
+    given = bound.given if answers and not asked.job.sampling else {}
     verdicts = []
     for run, got in answers:
         held = inputs_of_rows(kernel, case, run.rows) if run.rows else given
@@ -243,7 +243,7 @@ def judge_outcome(
         rows=(len(verdicts[0][0].rows) or _rows(kernel, case)) if verdicts else 0,
         elements=sum(verdict.judged for _, verdict in verdicts[:1]),
         reasons=(*(_reasons_of_sample(outcome, bool(verdicts)) if asked.job.sampling else ()), *reasons, *refusals),
-        silences=_silences(kernel, case, bound, answers[0][1], reasons) if reasons and given else {},
+        silences=_silences(kernel, bound, answers[0][1], reasons) if reasons and given else {},
         untried=outcome.untried,
         notes=notes,
         seconds={"device": seconds, "oracle": ended - ran},
@@ -296,7 +296,7 @@ def is_reference_outside(asked: PreparedTrial, run_job: RunJob) -> bool:
     kernel = asked.kernel
     runs = runs_of_reference(kernel, asked.job, asked.probe, run_job)
     claimed = (asked.bound.accuracy, kernel.special, asked.bound.scalars)
-    given = kernel.stored(asked.case.arrays)
+    given = asked.bound.given
     answers = ((run, kernel.outputs(run.outputs, asked.bound.sizes)) for run in runs)
     verdicts = [(run, judge(kernel.op, given, answer, *claimed)) for run, answer in answers]
     return is_accused(verdicts)
@@ -329,16 +329,13 @@ def _rows(kernel: Kernel, case: Case) -> int:
     return case.axes.get(names[0], 1) if names else 1
 
 
-def _silences(
-    kernel: Kernel, case: Case, bound: Bound, got: Outputs, reasons: Iterable[Reason]
-) -> dict[str, tuple[str, ...]]:
+def _silences(kernel: Kernel, bound: Bound, got: Outputs, reasons: Iterable[Reason]) -> dict[str, tuple[str, ...]]:
     """For each special value that the claim does not mention: the words with which the kernel would be kept here."""
     found: dict[str, tuple[str, ...]] = {}
     for why, key in SILENCES.items():
         if any(reason.why is why for reason in reasons):
             words: tuple[Any, ...] = words_for_nan(find(kernel.op)) if key == "nan" else get_args(SpecialRow)
             claims = {word: replace(kernel.special, **{key: word}) for word in words}
-            given = kernel.stored(case.arrays)
-            claimed = (kernel.op, given, got, bound.accuracy)
+            claimed = (kernel.op, bound.given, got, bound.accuracy)
             found[key] = tuple(word for word, said in claims.items() if is_kept(*claimed, said, bound.scalars))
     return found
