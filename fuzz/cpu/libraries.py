@@ -14,7 +14,7 @@ LIBRARIES = {
 }  # fmt: skip
 NAME = (
     r"(?P<name>(?P<library>cublas|cufft|cusparse|cusolver|cudnn|nccl|curand|npp|nvjpeg|nvrtc|"
-    r"cu(?=Init\b|Device|Ctx|Module|Launch|Mem|Stream|Event|Func|Link|Library|Occupancy|Graph))[A-Z]\w*)"
+    r"cu(?=Init\b|Device|Ctx|Module|Launch|Mem|Stream|Event|Func|Link|Library|Occupancy|Graph|TensorMap|Pointer))[A-Z]\w*)"
 )
 LIBRARY_NAME = re.compile(rf"(?<![\w.:])(?<!->){NAME}")
 LIBRARY_CALL = re.compile(rf"{LIBRARY_NAME.pattern}\s*\(")

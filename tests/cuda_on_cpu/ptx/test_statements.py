@@ -67,6 +67,13 @@ REFUSED = {
     "mma.sync.aligned.m16n8k32.row.col.s32.b1.b1.s32.and.popc {%0}, {%1};": "the PTX instruction mma.sync",
     "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64.rz {%0}, {%1};": "the PTX instruction mma.sync",
     "exit;": "the PTX instruction exit",
+    "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {0, 0, 0}];": (
+        "the PTX instruction cp.async.bulk.tensor.3d.shared::cluster.global.im2col"
+    ),
+    "cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes [%0], [%1, {0}];": (
+        "the PTX instruction cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4"
+    ),
+    "tcgen05.mma.sp.cta_group::1.kind::f16 [%0], %1, %1, [%1], %1, 1;": "the PTX instruction tcgen05.mma.sp",
 }
 
 

@@ -10,6 +10,7 @@ import pytest
 from paths import DATA
 from program_runs import built, server
 
+from kfuzz.cpu.libraries import find_missing
 from kfuzz.devices import Finding, UnsupportedError
 from kfuzz.programs.build import compile_source, load_program
 from kfuzz.programs.check import CheckedProgram
@@ -208,3 +209,9 @@ def test_a_library_that_is_not_there_is_refused_in_one_line(tmp_path: Path, call
     source.write_text(f"int main() {{\n  {call}\n}}\n")
     with pytest.raises(UnsupportedError, match=rf"program\.cu:2: the cpu device does not have {words}$"):
         compile_source(NvccSource(source, "cu"), ())
+
+
+def test_a_function_of_the_driver_that_is_not_there_is_named_with_its_line() -> None:
+    complaint = "k.cu:6:18: error: 'cuTensorMapEncodeIm2col' was not declared in this scope"
+    wanted = "k.cu:6: the cpu device does not have cuTensorMapEncodeIm2col, a part of CUDA's driver API"
+    assert find_missing(complaint) == wanted
