@@ -50,12 +50,13 @@ def _is_quick(kernel: Kernel, axes: dict[str, int]) -> bool:
 def halvings(home: dict[str, int]) -> Iterator[dict[str, int]]:
     """Smaller and smaller shapes: the first size down to whole tiles, then the others, evenly; then below.
 
-    As long as it can be, no two sizes are equal that differ at home: a kernel may confuse them, unseen there.
+    As long as it can be, no size becomes 1 and no two sizes equal that differ at home: a kernel that confuses two sizes
+    is right where they are equal, and one that forgets a dimension is right where that is 1.
     """
     axes, first = home, next(iter(home))
     unlike = [(one, other) for one, other in combinations(home, 2) if home[one] != home[other]]
     ranks = {size: rank for rank, size in enumerate(sorted({*home.values()}))}
-    for least, apart in ((WHOLE_TILES, True), (1, True), (1, False)):
+    for least, apart in ((WHOLE_TILES, True), (2, True), (1, False)):
         floors = {name: least << ranks[size] if apart else least for name, size in home.items()}
         for names in ([first], [name for name in axes if name != first]):
             while wide := {name: axes[name] // floors[name] for name in names if axes[name] >= 2 * floors[name]}:

@@ -52,11 +52,12 @@ def test_the_terms_of_sums_count_and_those_of_one_element_for_themselves() -> No
     assert len({*tried.values()}) == 3
 
 
-def test_sizes_that_differ_at_home_differ_in_its_smaller_shapes_as_long_as_it_can_be() -> None:
+def test_sizes_that_differ_at_home_differ_in_its_smaller_shapes_and_none_is_1_as_long_as_it_can_be() -> None:
     home = {"batch": 32, "heads": 32, "rows": 512, "width": 1024}
     smaller = list(halvings(home))
-    place = smaller.index({"batch": 1, "heads": 1, "rows": 2, "width": 4})
+    place = smaller.index({"batch": 2, "heads": 2, "rows": 4, "width": 8})
     assert all(axes["rows"] != axes["width"] for axes in smaller[:place])
+    assert all(min(axes.values()) > 1 for axes in smaller[: place + 1])
     assert all(axes["heads"] != axes["rows"] for axes in smaller[:place])
     assert smaller[-1] == dict.fromkeys(home, 1)
 
