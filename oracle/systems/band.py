@@ -29,6 +29,7 @@ from kfuzz.oracle.systems.rules import (
     exponential,
     functions,
     matmul,
+    normalized,
     place,
     power,
     product,
@@ -78,6 +79,7 @@ class Bands(MoveWords, LoopWords, WordsForFunctions):
         self.made = 0
         self.masked: list[Reals] = []
         self.notes: dict[Reason, int] = {}
+        self.spreads: list[normalized.Spread] = []
 
     # -- values
 
@@ -361,10 +363,13 @@ class Bands(MoveWords, LoopWords, WordsForFunctions):
     def mean_var(
         self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0, axis: Axes = -1
     ) -> tuple[Quantity, Quantity]:
+        folded = x if axis == -1 else fold(x, axis)
+        mean, var = variance.mean_var(self, folded, sums, correction)
         if axis != -1:
-            mean, var = self.mean_var(fold(x, axis), sums, correction)
-            return unfold(mean, x.shape, axis), unfold(var, x.shape, axis)
-        return variance.mean_var(self, x, sums, correction)
+            mean, var = unfold(mean, x.shape, axis), unfold(var, x.shape, axis)
+        if not self.form.startswith(("welford", "moments")):
+            normalized.remember_spread(self, x, mean, var, sums, folded.shape[-1], correction)
+        return mean, var
 
     def average(self, e: Quantity, v: Quantity, sums: tuple[str, str] = ("pv", "row")) -> Quantity:
         return average.average(self, e, v, sums)

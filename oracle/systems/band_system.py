@@ -17,7 +17,7 @@ class BandSystem(System, Protocol):
     `f`: the format in which a kernel computes; `u` and `tiny`: its rounding and underflow. `E`: the arithmetic of the
     sets' ends. `least`: the least normal number of the narrowest format that a factor of a matrix product may be in.
     `masked`: for each shift, where all its elements are -inf. `is_silent`: what such a row gives is not said, so that
-    anything will do.
+    anything will do. `spreads`: what each variance so far is of.
     """
 
     claim: Accuracy
@@ -32,6 +32,7 @@ class BandSystem(System, Protocol):
     special: Special
     masked: list[Reals]
     is_silent: bool
+    spreads: list[Any]
 
     def value(self, lo: Reals, hi: Reals, nan: Reals | bool = False, *how: Any) -> Quantity: ...  # noqa: ANN401
     def element_of(self, name: str) -> Element: ...

@@ -176,6 +176,44 @@ def test_the_means_error_enters_a_variance_once_and_squared() -> None:
     assert widths[1] > 50 * widths[0]
 
 
+def normalised(N: Any_, x: Quantity, eps: float = 1e-5) -> Quantity:
+    mean, var = N.mean_var(x)
+    made: Quantity = (x - mean) * N.rsqrt(var + eps)
+    return made
+
+
+def test_no_normalised_value_is_beyond_the_root_of_their_number() -> None:
+    n = 9
+    x = floats(np.zeros((40, n)))
+    x[:, 4] = np.geomspace(1e-6, 1e2, 40)  # the last one's deviation is sqrt(n - 1) roots of the variance
+    wide = np.full(x.shape, 1e2)
+
+    def made(N: Bands) -> Quantity:
+        return normalised(N, N.value(-wide, wide))
+
+    for order in ("sequential", "tree"):
+        S = kernel(IEEE, KernelManner(order))
+        got = normalised(S, S.input(x)).x
+        assert np.abs(got).max() > 2.8
+        assert outside(Bands(IEEE, {}), made, got) == 0
+    assert np.all(made(Bands(IEEE, {})).hi < 3.03)
+    assert outside(Bands(IEEE, {}), made, np.full(x.shape, 3.1)) == x.size
+    for claim in (replace(IEEE, keep={"x": "bf16"}), replace(IEEE, shared=()), replace(IEEE, denominator="element")):
+        assert np.all(made(Bands(claim, {})).hi > 1e4)  # x may be two numbers
+    assert np.all(made(Bands(IEEE, {}, form="welford")).hi > 1e4)
+
+
+def test_a_sum_of_squares_may_be_corrected_for_the_mean() -> None:
+    x = np.repeat(floats(RNG.uniform(1e6, 2e6, (60, 1))), 5, axis=1).astype(np.float32)
+    total = x[:, 0]
+    for column in range(1, 5):
+        total = total + x[:, column]
+    off = x - (total / np.float32(5))[:, None]
+    got = off * np.float32(1 / np.sqrt(1e-5))  # all deviations are the mean's error, so that no variance is left
+    assert np.abs(got).max() > np.sqrt(5)
+    assert outside(Bands(IEEE, {}), lambda N: normalised(N, N.value(x - 1e3, x + 1e3)), got) == 0
+
+
 def test_what_is_kept_narrow_is_so_at_a_scale_of_its_own() -> None:
     e = floats(RNG.uniform(0.1, 1, 500))
     claim = replace(IEEE, keep={"e": "f16"})

@@ -22,6 +22,7 @@ from kfuzz.oracle.systems.intervals import (
     square,
     widen_by_underflow,
 )  # fmt: skip
+from kfuzz.oracle.systems.rules.normalized import most_deviations
 from kfuzz.oracle.systems.value import Quantity
 
 INF = np.inf
@@ -30,6 +31,8 @@ INF = np.inf
 def multiply(N: BandSystem, a: Quantity, b: Quantity) -> Quantity:
     """A product of two values, or of more in any order: the order matters for underflow, not for relative roundings."""
     lo, hi, nan = exact_product(N, a, b)
+    if (most := most_deviations(N, a, b)) is not None:
+        lo, hi = np.maximum(lo, -most), np.minimum(hi, most)
     k = 0.0 if is_power_of_two(a) or is_power_of_two(b) else 1.0
     made = N.widen(lo, hi, nan, k, N.tiny, "mul", a, b, k)
     made.absent = either_absent(a, b)
