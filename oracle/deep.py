@@ -41,6 +41,8 @@ BETTER = 0.75
 """Tubes are made narrower until a run leaves more than this part of the answers' widths."""
 FEW_ROUNDS, ROUNDS = 3, 12
 """The runs that test tubes with few probes, before more of them allow narrower tubes; the most runs of either kind."""
+RUNAWAY = 16.0
+"""Tubes that have become so many times as wide as the first guess are given up: each makes the next one wider still."""
 ROOM = 8.0
 """A tube is wider than its probes need by this over the root of their number: five standard deviations of the magnitude
 at their rank, so that hardly one of a million tubes fails with other probes."""
@@ -143,12 +145,14 @@ class DeepRun:
                 if attempt >= rounds:
                     return None
                 radii = tested.fitted(rank, 1 + ROOM / math.sqrt(count))
+                if total_of(radii) > RUNAWAY * total_of(guess.radii):
+                    return None
                 continue
             reach = {name: np.partition(one, rank - 1, axis=0)[rank - 1] / part for name, one in sizes.items()}
             if is_last:
                 return {name: self._ends_of(one, reach[name]) for name, one in made.items()}
             radii, before = tested.narrowed(rank), width
-            width = sum(float(np.sum(one)) for one in reach.values())
+            width = total_of(list(reach.values()))
             is_last = width >= BETTER * before
         return None
 
@@ -176,6 +180,11 @@ class DeepRun:
         room = 3.0 if self.work is F64 else 1 + FLOAT64  # in float64 the exact values err as a kernel does
         x = np.asarray(made.x)
         return DeepEnds(x - radius * room, x + radius * room)
+
+
+def total_of(radii: list[Reals]) -> float:
+    """The sum of all radii."""
+    return sum(float(np.sum(one)) for one in radii)
 
 
 def draws(attempt: int, first: int, count: int) -> Callable[[tuple[int, ...]], Reals]:
