@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 
 from kfuzz.cpu.options import split_flags
 from kfuzz.cpu.toolchain import build_objects, build_runtime, precompile_front
-from kfuzz.devices import DeviceError
 from kfuzz.devices.host_compiler import find
 
 
@@ -29,13 +28,13 @@ def build_ahead() -> Iterator[None]:
 
 
 def _build_runtime(is_over: Callable[[], bool]) -> None:
-    with contextlib.suppress(DeviceError):
+    with contextlib.suppress(Exception):  # the worker builds it again, and says what is wrong
         build_runtime(is_over)
 
 
 def _build_first(is_over: Callable[[], bool]) -> None:
     """Build what comes before a kernel and beside it in the flavour of the first trials."""
-    with contextlib.suppress(DeviceError):
+    with contextlib.suppress(Exception):
         compiler = find()
         precompile_front(compiler, "check", split_flags(()), 0)
         if not is_over():
