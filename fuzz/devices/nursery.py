@@ -193,7 +193,7 @@ class ForkRecord:
         os.close(self.status)
 
 
-class _Server:
+class _Forking:
     """The process that forks, its callers and its forks, each by the number of the file that says what it does."""
 
     def __init__(self, listener: socket.socket) -> None:
@@ -273,7 +273,7 @@ def serve(packages: Sequence[str]) -> None:
     for package in packages:
         with contextlib.suppress(Exception):  # the worker imports it again, and says what is wrong
             importlib.import_module(package)
-    _Server(socket.socket(fileno=os.dup(0))).run()
+    _Forking(socket.socket(fileno=os.dup(0))).run()
 
 
 def _receive(caller: socket.socket) -> tuple[str, list[int]] | None:
