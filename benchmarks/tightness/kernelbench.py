@@ -35,20 +35,28 @@ from benchmarks.measurement import Figures
 from benchmarks.tightness.pretrained import without_hub
 from kfuzz.callables.torch import tracing
 from kfuzz.callables.torch.declared import DrawsError
+from kfuzz.callables.torch.runnable import runnable_of
 from kfuzz.claims.running import QUESTION
 from kfuzz.oracle import Accuracy, Special, judge
 from kfuzz.oracle.apart import row_axes
+from kfuzz.oracle.arrays import check_inputs
+from kfuzz.oracle.elements import values
+from kfuzz.oracle.enclosure import compare
 from kfuzz.oracle.find import find
+from kfuzz.oracle.judging import enclose_answers
 from kfuzz.oracle.names import names_of
-from kfuzz.oracle.question import enclose
 
 ANY = 1 << 30
-LIMITS = ((2, 8), (0, 8), (2, 16), (0, 16), (2, 32), (0, 32), (4, 64), (16, 128), (2, ANY))
+LIMITS = ((2, 8), (0, 8), (2, 16), (0, 16), (2, 32), (0, 32), (0, 64), (4, 64), (16, 128), (2, ANY))
 """The largest batch, and the largest other size, that a constant of a problem may be: the first at which it runs.
 
 With a batch of 0 all constants of 16 or more are divided by one power of two, which keeps what is equal, or half, and
 which divides them all: an image of 224 places stays one of many patches.
 """
+FEWER = (2, 4)
+"""The first limits of a network."""
+NETWORK = 5
+"""The fewest layers with weights of a network."""
 LEAST_SIZE = 16
 """Smaller constants may be a window or a stride, which have to fit each other."""
 NARROWINGS = (1, 2, 4, 8, 16)
@@ -65,10 +73,14 @@ def eval_init(self, *inits):
 Model.__init__ = eval_init
 """
 """Added to a problem, so that its batch norms use their running values, and its dropouts drop nothing."""
-MOST_WEIGHTS = 1 << 18
+MOST_WEIGHTS = 1 << 12
 """A model with more weights gets fewer channels: the numbers in its classes are divided by one of these."""
 ROWS, LARGE_ROW = 2, 1 << 16
 """The rows of a deep formula that are judged: one, if its inputs have more elements than the latter."""
+LEAST_BATCH, SIDES = 4, (8, 16, 32, 64)
+"""The least batch of a network, so that a batch norm has a few numbers, and the sides of its images that are tried."""
+PATCHES = 4
+"""The most patches along each side of an image, if the problem has a constant for the size of a patch."""
 IMAGE_SIZE = 128
 IMAGES = re.compile(r"\b(224|227|256|512), ?(224|227|256|512)\b")
 IMAGE_PARAMETERS = ("image_size", "img_size")
@@ -106,7 +118,10 @@ def shrink(source: str, batch: int, most: int) -> str:
             value //= 2
         return value
 
+    patch = next((value for node, value in every if ast.unparse(node.targets[0]) == "patch_size"), 0)
     for node, value in every:
+        if patch and ast.unparse(node.targets[0]) in IMAGE_PARAMETERS:
+            value = min(value, PATCHES * patch)  # noqa: PLW2901  before it is made smaller as all constants are
         limit = batch if "batch" in ast.unparse(node.targets[0]).lower() else most
         sizes = [smaller(one, limit) for one in as_numbers(value)]
         text = repr(sizes[0] if isinstance(value, int) else type(value)(sizes))
@@ -154,7 +169,7 @@ def narrow(source: str, by: int) -> str:
     made = [one for of in functions for one in ast.walk(of) if isinstance(one, ast.Assign)]
     kept = {id(one) for count in made if counts_layers(count) for one in ast.walk(count.value)}
     every = [one for of in functions for one in ast.walk(of) if isinstance(one, ast.FunctionDef)]
-    kept |= {id(value) for one in every for value in defaults_for_images(one)}
+    kept |= {id(value) for one in every for value in (*defaults_for_images(one), *sides_of_inputs(one))}
     numbers = [
         one for of in functions for one in ast.walk(of)
         if isinstance(one, ast.Constant) and type(one.value) is int and id(one) not in kept
@@ -172,15 +187,36 @@ def defaults_for_images(function: ast.FunctionDef) -> list[ast.expr]:
     return [value for name, value in last if name.arg in IMAGE_PARAMETERS]
 
 
+def sides_of_inputs(function: ast.FunctionDef) -> list[ast.expr]:
+    """The height and the width of each image [batch, channels, height, width] that it makes."""
+    made = [one for one in ast.walk(function) if isinstance(one, ast.Call) and "rand" in ast.unparse(one.func)]
+    return [side for one in made if len(one.args) == len("bchw") for side in one.args[2:]]
+
+
 def counts_layers(made: ast.Assign) -> bool:
     return "layers" in ast.unparse(made.targets[0]) and isinstance(made.value, ast.List)
 
 
-def weights_of(source: str) -> int:
-    """How many weights the model has."""
+def model_of(source: str) -> torch.nn.Module:
+    """The model with weights of its own."""
     module: dict[str, Any] = {"__name__": "problem"}
     exec(compile(source, "problem", "exec"), module)  # noqa: S102  it runs later, too
-    return sum(one.numel() for one in module["Model"](*module["get_init_inputs"]()).parameters())
+    made: torch.nn.Module = module["Model"](*module["get_init_inputs"]())
+    return made
+
+
+def weights_of(source: str) -> int:
+    """How many weights the model has."""
+    return sum(one.numel() for one in model_of(source).parameters())
+
+
+def is_network(source: str, divisors: list[int]) -> bool:
+    """Whether it has many layers, with channels divided by any of these."""
+    for by, limits in product(divisors, LIMITS):
+        with suppress(Exception):  # of a model with channels that do not fit each other
+            made = model_of(shrink(narrow(source, by), *limits))
+            return sum(bool(list(one.parameters(recurse=False))) for one in made.modules()) >= NETWORK
+    return False
 
 
 def narrowings(source: str) -> list[int]:
@@ -198,13 +234,16 @@ def judge_problem(path: Path, in_eval: bool) -> Outcome:
     """Trace a problem at the first limits at which it can be, and judge its own answers."""
     found = Outcome(problem_name(path), "not")
     source = without_hub(path.read_text(encoding="utf-8")) + IN_EVAL * in_eval
-    for few, (batch, most) in product(narrowings(source), LIMITS):
+    every = narrowings(source)
+    limits, sides = ((FEWER, *LIMITS), SIDES) if is_network(source, every) else (LIMITS, (0,))
+    for few, (batch, most), side in product(every, limits, sides):
         by = few if most < IMAGE_SIZE or few == 1 else NARROWINGS[-1]  # 224 places have 50,000 of each channel
         asked = {
             "path": str(path), "source": shrink(narrow(source, by), batch, most), "reference": "Model", "inputs": {},
             "axes": {}, "task": "", "title": path.stem,
         }  # fmt: skip
         try:
+            asked["axes"] = least_images(asked, side) if side else {}
             answer, arrays = tracing.answer_question(asked)
         except Exception as error:  # of the problem's own code, of torch or of a rule: it is this problem's outcome
             found.why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
@@ -214,6 +253,13 @@ def judge_problem(path: Path, in_eval: bool) -> Outcome:
         found.narrower = by
         return judge_answers(found, answer, arrays)
     return found
+
+
+def least_images(asked: dict[str, Any], side: int) -> dict[str, tuple[int, int, int]]:
+    """The least sizes of images [batch, channels, height, width], where these vary."""
+    dims = [one for one in runnable_of(asked).declared.dims.values() if len(one) == len("bchw")]
+    least = {name: LEAST_BATCH for one in dims for name in one[:1]} | {name: side for one in dims for name in one[2:]}
+    return {name: (size, 0, 1) for name, size in least.items() if not name.isdigit()}
 
 
 def judge_answers(found: Outcome, answer: dict[str, Any], arrays: dict[str, Any]) -> Outcome:
@@ -240,18 +286,18 @@ def judge_answers(found: Outcome, answer: dict[str, Any], arrays: dict[str, Any]
                 }
                 try:
                     inputs, got = first_rows(str(file), inputs, got)
-                    verdict = judge(str(file), inputs, got)
+                    held = hold(str(file), inputs, got)
                 except Exception as error:  # of a formula that does not hold there: it is this problem's outcome
                     found.why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
                     return found
                 elements = sum(one.size for one in got.values())
                 found.elements += elements
-                found.unjudged += elements - verdict.judged
-                if verdict.is_outside:
+                found.unjudged += elements - held.judged
+                if held.outside:
                     found.outside += 1
-                    found.why = f"{precision}: {verdict.status}, {verdict.ratio:.3g} of the bound"
+                    found.why = f"{precision}: {held.outside}"
                 if precision == "single" and not number:
-                    found.width = half_width(str(file), inputs, got)
+                    found.width = held.width
     if answer["unknown"]:
         found.why = f"no rule for {', '.join(sorted(set(answer['unknown'])))}"
         found.status = "partly" if found.unjudged < found.elements else "not"
@@ -278,17 +324,36 @@ def first_rows(op: str, inputs: dict[str, Any], got: dict[str, Any]) -> tuple[di
     return some(inputs), some(got)
 
 
-def half_width(op: str, inputs: dict[str, Any], got: dict[str, Any]) -> float:
-    """The median half width of the bounds, in u."""
+@dataclass(frozen=True)
+class Held:
+    """How one answer lies in its bounds: how many elements are judged, what is outside, and the median half width."""
+
+    judged: int
+    outside: str
+    width: float
+    """In u."""
+
+
+def hold(op: str, inputs: dict[str, Any], got: dict[str, Any]) -> Held:
+    """Hold an answer against the bounds of the formula's first form, and only what is outside against those of all."""
     module = find(op)
     with np.errstate(all="ignore"):
-        every = enclose(module, inputs, Accuracy(form=module.every_form[0] or None), Special())
+        claim = Accuracy(form=module.every_form[0] or None)
+        given = check_inputs(op, module, inputs)
+        every = enclose_answers(module, given, got, claim, Special(), None)
+        looks = [compare(values(got[name]), one) for name, one in every.items()]
+        clashes = [clash for name, one in every.items() if one.joint for clash in one.joint(values(got[name]))]
         widths = []
         for name, one in every.items():
             if module.outputs[name].is_float:
                 size = np.abs(one.want) + 1e-3 * np.max(np.abs(one.want), initial=0.0) + 1e-300
                 widths.append(((one.hi - one.lo) / 2 / size).ravel())
-    return float(np.median(np.concatenate(widths))) / U if widths else 0.0
+    width = float(np.median(np.concatenate(widths))) / U if widths else 0.0
+    if not clashes and not any(np.any(look.broken | look.doubtful) for look in looks):
+        return Held(sum(int(one.judged.sum()) for one in every.values()), "", width)
+    verdict = judge(op, inputs, got)
+    outside = f"{verdict.status}, {verdict.ratio:.3g} of the bound" if verdict.is_outside else ""
+    return Held(verdict.judged, outside, width)
 
 
 def of_prefix(arrays: dict[str, Any], prefix: str) -> dict[str, Any]:
