@@ -67,7 +67,7 @@ def is_as_it_should_be(device: CpuDevice) -> bool:
 @pytest.mark.parametrize("check", [False, True], ids=["fast", "check"])
 def test_a_hostile_kernel_is_reported_as_what_it_is(device: CpuDevice, name: str, check: bool) -> None:
     job, kind, has_line = HOSTILE[name]
-    findings = device.run(job, Probe(check=check, timeout=0.3)).findings
+    findings = device.run(job, Probe(check=check, timeout=0.3 if kind == "hang" else 10.0)).findings
     assert [one.kind for one in findings][:1] == [kind], findings
     marks = expected(source("endings"), job.steps[0].entry)
     assert not has_line or ("error", kind, findings[0].line) in marks, findings
@@ -178,7 +178,7 @@ def round_of_hostility(device: CpuDevice, trials: int) -> None:
     cases = list(HOSTILE.values())
     for number in range(trials):
         job, kind, _ = cases[number % len(cases)]
-        found = device.run(job, Probe(timeout=0.05)).findings
+        found = device.run(job, Probe(timeout=0.05 if kind == "hang" else 10.0)).findings  # a machine may be busy
         assert kind in {one.kind for one in found}
 
 
