@@ -107,6 +107,8 @@ def stand_in(key: str, folder: Path | None) -> Iterator[None]:
     if folder is None or functions is None:
         yield
         return
+    import torch  # noqa: F401, PLC0415  it loads the libraries that the extension needs
+
     spec = importlib.util.spec_from_file_location(NAME, folder / f"{NAME}.so")
     assert spec is not None
     assert spec.loader is not None
