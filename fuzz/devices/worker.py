@@ -252,10 +252,12 @@ class Worker:
         return [partial(_result_of, one) for one in own]
 
     def ask(self, job: Job, probe: Probe) -> None:
-        """Queue a job; `answer` returns its outcome."""
+        """Queue a job; `answer` returns its outcome. A process that has nothing to do gets it now, else all that are
+        queued are sent together when the next answer is wanted.
+        """
         self._asked.append(_Request(job, probe))
-        if self._process is not None:  # if it has ended, another gets all of them
-            self._send()
+        if self._process is not None and not any(one.size and one.outcome is None for one in self._asked):
+            self._send()  # if the process has ended, another gets all of them
 
     def answer(self) -> Outcome:
         """Return the outcome of the oldest queued job; raise only ClaimError or DeviceError."""
