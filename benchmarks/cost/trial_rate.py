@@ -29,7 +29,7 @@ NAMES = (
     "softmax/online_block", "softmax/online_warp", "rms_norm/warp", "gelu/elementwise", "reduce/block_sum",
     "sgemm/tiled", "argmin/warp", "cross_entropy/warp",
 )  # fmt: skip
-FEW = 8
+FEW = 4
 """One process runs so many times fewer trials."""
 SEED = 40
 
