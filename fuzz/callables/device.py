@@ -1,8 +1,7 @@
 """Python callables as the search sees them: jobs go to worker processes, and an accusation has to be repeatable.
 
 Each file has a process of its own: what it patches, sets or registers reaches no other file. Such a process is a fork
-of one that has imported the file's library and nothing else. Knows processes and outcomes; it imports no file of a
-callable.
+of one that has imported the file's library and no file of a callable. Knows processes and outcomes.
 """
 
 from collections import OrderedDict
@@ -54,6 +53,10 @@ class PythonDevice:
         self._nurseries: dict[tuple[str, ...], Nursery] = {}
         self._prepared: dict[tuple[Nursery, str], Started] = {}
         """Processes that have been started and have no file yet."""
+
+    def import_early(self, entries: Sequence[Entry]) -> None:
+        """Begin to import the library of a callable."""
+        self._nursery_for(next(one for one in entries if isinstance(one, PythonCall)))
 
     def prepare(self, entries: Sequence[Entry]) -> None:
         """Start a process for the first file of this library: on the GPU, the process makes its context meanwhile."""
@@ -126,7 +129,7 @@ class PythonDevice:
         """The process that has imported the library of a call."""
         used = [libraries()[name] for name in dict.fromkeys((call.library, call.language))]
         own = [one.packages[0] for one in used if self.name == "cpu" or one.forks_with_gpu]
-        packages = tuple(dict.fromkeys((*own, *self._modules)))
+        packages = tuple(dict.fromkeys((*own, *self._modules, self._module)))
         if packages not in self._nurseries:
             variables = {} if self._most_bytes is None else {LIMIT: str(self._most_bytes)}
             variables |= {} if self.name == "gpu" else {

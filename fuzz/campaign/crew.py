@@ -84,6 +84,8 @@ def run_in_processes(crews: Sequence[Crew]) -> LaneEnds:
                     yield number, end
     finally:
         end_all([hand for queue in queues for hand in queue.hands])
+        for queue in queues:
+            queue.close()
 
 
 def run_elsewhere(crews: Sequence[Crew], spread: Spread) -> LaneEnds:
@@ -159,14 +161,24 @@ class _Queue:
         self.waiting: dict[int, list[End]] = {}
         self.next_block, self.turn = 0, 0
         self._block: Block | None = None
+        self._device: Device | None = None
 
     def hire(self) -> None:
-        """Start the processes."""
+        """Start the processes. If all kernels are callables, their library is imported meanwhile, once for all."""
+        if all(kernel.front.is_python for kernel in self.crew.orders.kernels):
+            self._device = self.crew.make_device()
+            if isinstance(self._device, Preparing):
+                self._device.import_early(self.crew.orders.kernels[0].entries)
         for _ in range(self.crew.jobs):
             self.hands.append(Child(self.crew.make_device, _Blocks(self.crew.orders)))
         for hand in self.hands:
             hand.begin()
         self.idle = list(self.hands)
+
+    def close(self) -> None:
+        """End what was started beside the processes."""
+        if self._device is not None:
+            self._device.close()
 
     def hand_out(self) -> None:
         """Give every idle process a block, far ahead of the turn: one process may be at a large case."""
@@ -222,7 +234,7 @@ class _Blocks:
     def __call__(self, device: Device, blocks: Iterator[Block | None]) -> Iterator[list[End]]:
         """Yield the ends in a few parcels, since each parcel wakes up the parent; each is of one block.
 
-        If all kernels are callables, the device imports their library before the first block has come.
+        If all kernels are callables, the device starts a process for the first before a block has come.
         """
         is_new = not self.known.have_run
         if is_new and isinstance(device, Preparing) and all(one.front.is_python for one in self.orders.kernels):

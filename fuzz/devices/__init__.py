@@ -117,6 +117,9 @@ class Together(Device, Protocol):
 class Preparing(Device, Protocol):
     """A device that can begin before its first job."""
 
+    def import_early(self, entries: Sequence[Entry]) -> None:
+        """Begin to import what jobs with these entries need, for all devices of a campaign; do not wait."""
+
     def prepare(self, entries: Sequence[Entry]) -> None:
         """Start a process that a job with these entries will need."""
 

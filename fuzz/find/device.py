@@ -60,6 +60,11 @@ class NamedDevice:
         """Run a job on the device that can; raise only ClaimError or DeviceError."""
         return self._python().run(job, probe) if is_python(job) else self._cuda().run(job, probe)
 
+    def import_early(self, entries: Sequence[Entry]) -> None:
+        """Begin to import the library of a callable."""
+        if any(isinstance(one, PythonCall) for one in entries):
+            self._python().import_early(entries)
+
     def prepare(self, entries: Sequence[Entry]) -> None:
         """Start the process of a callable."""
         if any(isinstance(one, PythonCall) for one in entries):
