@@ -41,6 +41,7 @@ _POINTER = r"\bauto\s*\*?\s*(?:const\s+)?(\w+)\s*=\s*&?\s*(?:\w+\s*::\s*)*(?:%s)
 LIBCUXX = "this part of libcu++ (cuda::)"
 _OWN_CUDA = re.compile(r"\bnamespace\s+(?:\w+\s*::\s*)*cuda\s*\{")
 """A namespace of that name of the author's own, whose members are no part of libcu++."""
+_OWN_MAP = re.compile(r"\s*(?:const\s+)?CUtensorMap\s+(?:const\s+)?(\w+)\s*")
 _CLUSTER = re.compile(r"\b__cluster_dims__\s*\(")
 _NO_INLINE = re.compile(r"\b__noinline__\b(?!\s*\))")
 _COPY = re.compile(r"\b__builtin_(?P<name>memcpy|memmove|memset)\b")
@@ -247,6 +248,7 @@ def _edit_addresses(code: str, kernels: Iterable[str]) -> Iterator[TextEdit]:
 def _begin_bodies(code: str) -> Iterator[TextEdit]:
     """Edits after which a kernel that the host calls as a function does nothing, and one knows its own cluster.
 
+    A tensor map that is a plain parameter is marked, since its address is that of the thread's own copy.
     nvcc makes a function of that name, which launches what <<<...>>> has noted: here there is nothing, an error. A
     launch by the kernel's name asks it for its `__cluster_dims__`; one through a pointer has none and is refused.
     """
@@ -258,6 +260,8 @@ def _begin_bodies(code: str) -> Iterator[TextEdit]:
             sides = _CLUSTER.search(code, head + 1, opened)
             said = " ".join(code[sides.end() : closing_bracket(code, sides.end() - 1)].split()) if sides else ""
             first = f" if (!::cuda_on_cpu::is_launched()) return ::cuda_on_cpu::not_launched({said});"
+            own_maps = (_OWN_MAP.fullmatch(one) for one in code[opened + 1 : body - 1].split(","))
+            first += "".join(f" ::cuda_on_cpu::own_map({one[1]});" for one in own_maps if one)
             yield at, at, f"{first} ::cuda_on_cpu::has_cluster({said});" if sides else first
 
 

@@ -15,6 +15,7 @@
 #include "memory_map.h"
 #include "ordering.h"
 #include "report.h"
+#include "stacks.h"
 #include "shared_memory.h"
 #include "state.h"
 #include "tensor_maps.h"
@@ -368,6 +369,7 @@ Copy box_of(const void *map, const int32_t *corner, uint32_t axes, uintptr_t pc)
   must_be_aligned(map, 64, pc);
   if (checker.active) checker_map_read(reinterpret_cast<uintptr_t>(map), relative(pc));
   if (!is_made(map)) end_by_map(Kind::no_tensor_map, map, 0, pc);
+  if (map_at(map).is_thread_copy && is_on_stacks(reinterpret_cast<uintptr_t>(map))) end_by_map(Kind::map_of_thread, map, 0, pc);
   Copy c = asked_by_me(Shape::box, 0, pc);
   c.map = map_at(map);
   if (c.map.rank != axes) end_by_map(Kind::other_rank, map, c.map.rank, pc);
@@ -598,6 +600,14 @@ CUDA_ON_CPU_API void cuda_on_cpu_map_replace(void *at, uint32_t field, uint32_t 
   }
   if (!is_made(at)) end_by_map(Kind::no_tensor_map, at, 0, pc);
   if (const char *why = replace_field(at, static_cast<MapField>(field), axis, value)) host_refuses(why, line);
+}
+
+// A kernel begins whose parameter this is, without __grid_constant__: on a GPU its address is that of the thread's own copy.
+CUDA_ON_CPU_API void cuda_on_cpu_map_is_thread_copy(void *map) {
+  if (!is_made(map)) return;
+  TensorMap own = map_at(map);
+  own.is_thread_copy = 1;
+  change(map, own);
 }
 
 CUDA_ON_CPU_API void cuda_on_cpu_map_acquire(const void *map) {

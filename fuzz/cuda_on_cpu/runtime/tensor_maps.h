@@ -19,7 +19,8 @@ struct TensorMap {
   uint32_t size_less_1[most_axes];
   uint8_t box_less_1[most_axes], step[most_axes];  // a box takes every so many elements of an axis
   uint8_t type, rank, swizzle_bytes, fills_nan;    // the type: CUtensorMapDataType
-  uint8_t unused[46];
+  uint8_t is_thread_copy;  // made by passing it as a parameter that is no __grid_constant__
+  uint8_t unused[45];
   uint64_t checksum;
 };
 static_assert(sizeof(TensorMap) == bytes_of_map, "fills the opaque bytes");

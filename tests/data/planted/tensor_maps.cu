@@ -54,6 +54,19 @@ __global__ void load_by_strides(const __grid_constant__ CUtensorMap map, uint32_
   while (!ptx::mbarrier_try_wait_parity(&full, 0)) {}
   for (int i = threadIdx.x; i < bytes / 4; i += threads) made[i] = box[i];
 }
+// A map that is no constant of the grid.
+__global__ void load_by_own_copy(const CUtensorMap map, uint32_t bytes, int *made) {
+  extern __shared__ __align__(1024) int box[];
+  __shared__ uint64_t full;
+  begin(&full);
+  if (threadIdx.x == 0) {
+    const int32_t at[2] = {0, 0};
+    expect(&full, bytes);
+    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, box, &map, at, &full);  //~ error: tensor-map if map_is_no_grid_constant
+  }
+  while (!ptx::mbarrier_try_wait_parity(&full, 0)) {}
+  for (int i = threadIdx.x; i < bytes / 4; i += threads) made[i] = box[i];
+}
 // Numbers from 1000 on, as they lie in shared memory, go to the box; or are added to it.
 template <bool adds>
 __global__ void store_box(const __grid_constant__ CUtensorMap map, int x, int y, uint32_t bytes) {
@@ -239,6 +252,15 @@ bool map_from_strides_of_another(bool wrong) {
   const int corner[5] = {};
   return !wrong && is_right(s, a, corner, 0);
 }
+bool map_is_no_grid_constant(bool wrong) {
+  Shape s = {{64, 32}, {16, 32}, {1, 1}};
+  Arrays a(s);
+  if (wrong) load_by_own_copy<<<1, threads, 2048>>>(a.map, 2048, a.made);
+  else load_box<2><<<1, threads, 2048>>>(a.map, int4{0, 0, 0, 0}, 0, 2048, a.made);
+  a.fetch();
+  const int corner[5] = {};
+  return is_right(s, a, corner, 0);
+}
 bool tensormap_replaced_without_fence(bool wrong) {
   Shape s = {{64, 32}, {16, 8}, {1, 1}};
   Arrays a(s);
@@ -283,6 +305,7 @@ const Case cases[] = {
     CASE(one_axis, 0), CASE(two_axes, 0), CASE(three_axes, 0), CASE(four_axes, 0), CASE(five_axes, 0), CASE(every_second_row, 0), CASE(filled_with_nan, 0),
     CASE(swizzled, 0), CASE(stored, 0), CASE(added, 0), CASE(swizzle_64_read_as_128, 0), CASE(box_wider_than_array, 1),
     CASE(map_from_strides_of_another, 1), CASE(tensormap_replaced_without_fence, 1), CASE(stored_between_16_bytes, 1), CASE(added_below_0, 1),
+    CASE(map_is_no_grid_constant, 1),
 };
 
 int main(int argc, char **argv) {

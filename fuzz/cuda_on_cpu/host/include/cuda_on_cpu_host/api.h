@@ -466,11 +466,14 @@ struct ClusterSides {
 
 }  // namespace cuda_on_cpu
 
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_map_is_thread_copy(void *map);
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_not_launched(cuda_on_cpu::ClusterSides own);
 CUDA_ON_CPU_IMPORT cuda_on_cpu::ClusterSides cuda_on_cpu_own_clusters(void (*invoke)(void **), void *bound);
 namespace cuda_on_cpu {
 
 // A kernel that is called as a function: by the host, or by a launch that asks for its __cluster_dims__.
+template <class Map>
+static inline void own_map(const Map &map) { cuda_on_cpu_map_is_thread_copy(const_cast<Map *>(&map)); }
 static inline void not_launched(unsigned int x = 0, unsigned int y = 1, unsigned int z = 1) { cuda_on_cpu_not_launched({{x, y, z}}); }
 
 }  // namespace cuda_on_cpu
