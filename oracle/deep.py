@@ -19,6 +19,7 @@ from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.op import NO_SCALARS, NamedReals, Op
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.shapes import Lengths, Places
+from kfuzz.oracle.systems import perturbed
 from kfuzz.oracle.systems.cloud import NARROW_ROOM, PILOT_ROOM, Cloud, Tubes
 from kfuzz.oracle.systems.depth import Depth
 
@@ -39,7 +40,7 @@ SLIGHT = 2.0**-4
 """docs/numerics.md#depth: what slopes may leave out, in parts of all, before narrower tubes are worth a run."""
 BETTER = 0.75
 """Tubes are made narrower until a run leaves more than this part of the answers' widths."""
-FEW_ROUNDS, ROUNDS = 3, 12
+FEW_ROUNDS, ROUNDS = 4, 12
 """The runs that test tubes with few probes, before more of them allow narrower tubes; the most runs of either kind."""
 RUNAWAY = 16.0
 """Tubes that have become so many times as wide as the first guess are given up: each makes the next one wider still."""
@@ -117,8 +118,11 @@ class DeepRun:
         """One run, with some probes."""
         tubes.step = 0
         N = self.system(self.claim, self.sizes, self.work, self.form, Places(self.sizes), self.least, tubes, draw)
-        made: Any = self.op.run(N, self.inputs, self.sizes, self.scalars, self.derived)
-        self.elements, self.curved = N.elements, N.curved
+        try:
+            made: Any = self.op.run(N, self.inputs, self.sizes, self.scalars, self.derived)
+        finally:
+            self.elements = N.elements
+        self.curved = N.curved
         return {name: N.settled(one) for name, one in made.items() if self.op.outputs[name].is_float}
 
     def ends(self) -> dict[str, DeepEnds] | None:
@@ -126,6 +130,8 @@ class DeepRun:
         with suppress(OracleError):  # of tubes so wide that a divisor may be 0 in them
             if made := self.ends_by(PILOT_ROOM, FEW_ROUNDS, TESTS, LAST):
                 return made
+        if self.elements > perturbed.MOST_ELEMENTS:
+            return None
         return self.ends_by(NARROW_ROOM, ROUNDS, MANY, MANY)
 
     def ends_by(self, room: float, rounds: int, tests: int, last: int) -> dict[str, DeepEnds] | None:
@@ -144,7 +150,7 @@ class DeepRun:
             if not is_closed:
                 if attempt >= rounds:
                     return None
-                radii = tested.fitted(rank, 1 + ROOM / math.sqrt(count))
+                radii = tested.widened(rank, 1 + ROOM / math.sqrt(count))
                 if total_of(radii) > RUNAWAY * total_of(guess.radii):
                     return None
                 continue

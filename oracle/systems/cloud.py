@@ -136,10 +136,10 @@ class Tubes:
             for radius, inside in zip(self.radii, self.within, strict=True)
         ]
 
-    def fitted(self, rank: int, room: float) -> list[Reals]:
-        """Radii so many times the least that held so many probes."""
+    def widened(self, rank: int, room: float) -> list[Reals]:
+        """The radii that held so many probes; in place of the others, so many times the least that did."""
         return [
-            radius * TRIED[least_place(inside, rank)] * room
+            radius * np.where(inside[AS_IT_IS] >= rank, 1.0, TRIED[least_place(inside, rank)] * room)
             for radius, inside in zip(self.radii, self.within, strict=True)
         ]
 

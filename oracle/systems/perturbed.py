@@ -27,6 +27,8 @@ from kfuzz.oracle.systems.slopes import SLOPES, sigmoid
 from kfuzz.oracle.systems.value import Axes, Operand, Quantity, WordsForFunctions
 
 INF = np.inf
+MOST_ELEMENTS = 1 << 22
+"""The most elements of all steps together: with more, each run of probes takes minutes."""
 BEHIND = 1 + 2.0**-16
 """docs/numerics.md#depth: what float64 loses in the steps between two sums, relative to the sizes of a sum's tubes."""
 NEAR = 2.0**-10
@@ -87,6 +89,8 @@ class Perturbed(MoveWords, LoopWords, WordsForFunctions):
         if not all_of(size + rounded <= self.f.max * NO_OVERFLOW):
             raise OracleError("a value that may overflow has no bound by slopes")
         self.elements += x.size
+        if self.elements > MOST_ELEMENTS:
+            raise OracleError("a formula of so many elements has no bound by slopes")
         self.curved = max(self.curved, share_of(rest, perturbed))
         if np.ndim(moved) == 0 and not any_of(perturbed):
             return known(self, x)  # type: ignore[arg-type]  # without the words for grids

@@ -18,6 +18,7 @@ from kfuzz.oracle.names import names_of
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.shapes import Places
+from kfuzz.oracle.systems import perturbed
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.cloud import Tubes, tabled
 from kfuzz.oracle.systems.deepest import Deepest
@@ -235,6 +236,19 @@ def test_a_tube_that_does_not_hold_its_probes_is_made_wider(monkeypatch: pytest.
         monkeypatch.setattr(deep, room, 1e-30)
     sizes = {"rows": 2, "cols": 6}
     assert bound_by_slopes(op_of(chain), "", Accuracy(), {"x": X}, sizes, {}) is None
+
+
+def test_a_formula_of_too_many_elements_has_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert bound_by_slopes(op_of(chain), "", Accuracy(), {"x": X}, {"rows": 2, "cols": 6}, {}) is not None
+    monkeypatch.setattr(perturbed, "MOST_ELEMENTS", 20)
+    assert bound_by_slopes(op_of(chain), "", Accuracy(), {"x": X}, {"rows": 2, "cols": 6}, {}) is None
+
+
+def test_only_tubes_that_did_not_hold_become_wider() -> None:
+    tubes = Tubes(1.0, [np.array([1.0, 1.0])])
+    tubes.radius(np.array([[0.5, 1.5]] * 10), np.full(2, np.inf))
+    assert not tubes.closed(10)
+    assert np.array_equal(tubes.widened(10, 1.5)[0], [1.0, 3.0])  # 2 is the least that was tried and holds 1.5
 
 
 def test_a_sum_of_inputs_has_no_wider_tube_than_its_own_roundings() -> None:
