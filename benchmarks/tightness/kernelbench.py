@@ -35,6 +35,7 @@ from benchmarks.measurement import Figures
 from benchmarks.tightness.pretrained import without_hub
 from kfuzz.callables.torch import tracing
 from kfuzz.callables.torch.declared import DrawsError
+from kfuzz.callables.torch.own_answers import does_run
 from kfuzz.callables.torch.runnable import runnable_of
 from kfuzz.claims.running import QUESTION
 from kfuzz.oracle import Accuracy, Special, judge
@@ -45,13 +46,14 @@ from kfuzz.oracle.enclosure import compare
 from kfuzz.oracle.find import find
 from kfuzz.oracle.judging import enclose_answers
 from kfuzz.oracle.names import names_of
+from kfuzz.oracle.systems import perturbed
 
 ANY = 1 << 30
 LIMITS = ((2, 8), (0, 8), (2, 16), (0, 16), (2, 32), (0, 32), (0, 64), (4, 64), (16, 128), (2, ANY))
 """The largest batch, and the largest other size, that a constant of a problem may be: the first at which it runs.
 
 With a batch of 0 all constants of 16 or more are divided by one power of two, which keeps what is equal, or half, and
-which divides them all: an image of 224 places stays one of many patches.
+which divides them all: an image of 224 places stays one of many patches. Batches and plain images are small there, too.
 """
 FEWER = (2, 4)
 """The first limits of a network."""
@@ -77,12 +79,16 @@ MOST_WEIGHTS = 1 << 12
 """A model with more weights gets fewer channels: the numbers in its classes are divided by one of these."""
 ROWS, LARGE_ROW = 2, 1 << 16
 """The rows of a deep formula that are judged: one, if its inputs have more elements than the latter."""
-LEAST_BATCH, SIDES = 4, (8, 16, 32, 64)
-"""The least batch of a network, so that a batch norm has a few numbers, and the sides of its images that are tried."""
+LEAST_BATCH, SIDES = 4, ((8, 1), (16, 1), (32, 1), (16, 16), (64, 1))
+"""The least batch of a network, so that a batch norm has a few numbers; the least side of its images, of which number
+it is a multiple, in the order in which they are tried."""
+MOST_ELEMENTS = 1 << 20
+"""With more elements of all steps the bounds of a formula are sets alone: each run of slopes would take a minute."""
 PATCHES = 4
 """The most patches along each side of an image, if the problem has a constant for the size of a patch."""
 IMAGE_SIZE = 128
 IMAGES = re.compile(r"\b(224|227|256|512), ?(224|227|256|512)\b")
+IMAGE_SIDES = ("height", "width", "height, width")
 IMAGE_PARAMETERS = ("image_size", "img_size")
 U = 2.0**-24
 
@@ -113,7 +119,7 @@ def shrink(source: str, batch: int, most: int) -> str:
 
     def smaller(value: int, limit: int) -> int:
         if not batch:
-            return value // by if value >= LEAST_SIZE else value
+            value = value // by if value >= LEAST_SIZE else value
         while value > limit:
             value //= 2
         return value
@@ -122,7 +128,10 @@ def shrink(source: str, batch: int, most: int) -> str:
     for node, value in every:
         if patch and ast.unparse(node.targets[0]) in IMAGE_PARAMETERS:
             value = min(value, PATCHES * patch)  # noqa: PLW2901  before it is made smaller as all constants are
-        limit = batch if "batch" in ast.unparse(node.targets[0]).lower() else most
+        name = ast.unparse(node.targets[0]).lower()
+        limit = batch or LEAST_BATCH if "batch" in name else most if batch else ANY
+        if not batch and not patch and name in IMAGE_SIDES:
+            limit = 2 * most
         sizes = [smaller(one, limit) for one in as_numbers(value)]
         text = repr(sizes[0] if isinstance(value, int) else type(value)(sizes))
         at = node.value
@@ -235,15 +244,15 @@ def judge_problem(path: Path, in_eval: bool) -> Outcome:
     found = Outcome(problem_name(path), "not")
     source = without_hub(path.read_text(encoding="utf-8")) + IN_EVAL * in_eval
     every = narrowings(source)
-    limits, sides = ((FEWER, *LIMITS), SIDES) if is_network(source, every) else (LIMITS, (0,))
-    for few, (batch, most), side in product(every, limits, sides):
+    limits, sides = ((FEWER, *LIMITS), SIDES) if is_network(source, every) else (LIMITS, ((0, 1),))
+    for few, (batch, most), (side, multiple) in product(every, limits, sides):
         by = few if most < IMAGE_SIZE or few == 1 else NARROWINGS[-1]  # 224 places have 50,000 of each channel
         asked = {
             "path": str(path), "source": shrink(narrow(source, by), batch, most), "reference": "Model", "inputs": {},
             "axes": {}, "task": "", "title": path.stem,
         }  # fmt: skip
         try:
-            asked["axes"] = least_images(asked, side) if side else {}
+            asked["axes"] = least_images(asked, side, multiple) if side else {}
             answer, arrays = tracing.answer_question(asked)
         except Exception as error:  # of the problem's own code, of torch or of a rule: it is this problem's outcome
             found.why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
@@ -255,11 +264,18 @@ def judge_problem(path: Path, in_eval: bool) -> Outcome:
     return found
 
 
-def least_images(asked: dict[str, Any], side: int) -> dict[str, tuple[int, int, int]]:
-    """The least sizes of images [batch, channels, height, width], where these vary."""
-    dims = [one for one in runnable_of(asked).declared.dims.values() if len(one) == len("bchw")]
-    least = {name: LEAST_BATCH for one in dims for name in one[:1]} | {name: side for one in dims for name in one[2:]}
-    return {name: (size, 0, 1) for name, size in least.items() if not name.isdigit()}
+def least_images(asked: dict[str, Any], side: int, multiple: int) -> dict[str, tuple[int, int, int]]:
+    """The least sizes of images [batch, channels, height, width], where these vary and the problem runs at others."""
+    known = runnable_of(asked)
+    fixed, dims = known.declared.fixed, [one for one in known.declared.dims.values() if len(one) == len("bchw")]
+    batches, sides = (
+        [d for one in dims for d in one[some] if d not in fixed and not d.isdigit()] for some in (slice(1), slice(2, 4))
+    )
+    least = dict.fromkeys(batches, (LEAST_BATCH, 0, 1)) | dict.fromkeys(sides, (side, 0, multiple))
+    more = {name: size + by for name, (size, _, by) in least.items()}
+    if not does_run(known.call, known.declared, {**known.declared.sizes, **more}):  # it takes 10 s to trace that
+        raise ValueError(f"it does not run at {more}")
+    return least
 
 
 def judge_answers(found: Outcome, answer: dict[str, Any], arrays: dict[str, Any]) -> Outcome:
@@ -383,6 +399,7 @@ def measure(arguments: Sequence[str]) -> Figures:
     parser.add_argument("--only-kept", action="store_true", help="measure nothing: write what is kept")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
+    perturbed.MOST_ELEMENTS = MOST_ELEMENTS
     make_fx(torch.neg, tracing_mode="symbolic")(torch.ones(3))  # it imports for 10 s, here and not in each child
     paths = sorted(
         options.folder.glob(f"{options.only}*/*.py" if "/" not in options.only else f"{options.only}*.py"),
