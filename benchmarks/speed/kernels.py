@@ -41,16 +41,17 @@ ROWS = (
 SIXTEEN = ROWS[:-1]
 LADDER = ("naive_block", "online_block", "online_block_vec4", "cached_block", "dispatch", "fastest")
 BLOCK = ((65536, 1024), (32768, 4096), (8192, 16384), (8192, 32768))
-SHORTER = ("softmax_backward", "block", "")  # holds two rows of floats
+SHORTER = {f"{op}/block_in_registers" for op in ("rms_norm", "layer_norm", "softmax_backward")}  # of floats, to 16,384
 CLUSTER = ((8192, 32768), (4096, 65536), (1024, 131072), (1024, 262144))
 KERNELS: tuple[tuple[str, tuple[tuple[int, ...], ...], tuple[str, ...]], ...] = (
     ("softmax/fastest_bf16", SIXTEEN, ALL),
     ("softmax/fastest", ROWS, ALL),
     *(
-        (f"{op}/{place}_in_registers{element}", sizes[:-1] if (op, place, element) == SHORTER else sizes, ALL)
+        (name, sizes[:-1] if name in SHORTER else sizes, ALL)
         for op in ("rms_norm", "layer_norm", "log_softmax", "softmax_backward")
         for element in ("_bf16", "")
         for place, sizes in (("block", BLOCK), ("cluster", CLUSTER))
+        for name in (f"{op}/{place}_in_registers{element}",)
     ),
     *((f"cross_entropy/online_block{element}", (*BLOCK, *CLUSTER[1:]), ALL) for element in ("_bf16", "")),
     ("swiglu/bf16_vec8", BLOCK, ALL),

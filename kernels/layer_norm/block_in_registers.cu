@@ -1,20 +1,20 @@
-// Layer norm of each row by a block that holds it in registers as it lies in memory: read once, written once, two barriers.
+// Layer norm of each row by a block that holds it in registers as it lies in memory: read once, written once, one barrier.
 //
-// Two passes, the second over registers: first the mean, then the squares of the
-// differences from it, so that no digits are lost however large the mean is.
+// Each warp sums the squares of the differences from its own mean, and Chan's formula joins the warps: no digits are lost however
+// large the mean is, and the block meets once.
 // As in softmax/packed_in_registers, threads and vectors a thread are template parameters, and __launch_bounds__
 // says how many blocks a multiprocessor runs at once. block_in_registers_bf16 is the same kernel for 16 bits.
 //
 // /// kernel
 // op     = "layer_norm"
-// axes   = { rows = "1..2147483647", cols = "1..32768" }
+// axes   = { rows = "1..2147483647", cols = "1..16384" }  # longer rows are faster in clusters
 // tune   = { threads = [64, 128, 256, 512, 1024], vectors = [2, 4, 8] }
 // where  = ["cols <= 4 * threads * vectors"]
 // arrays = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", b = "f32[cols] -> b", y = "f32[rows, cols] <- y" }
 // align  = 4
 //
 // [accuracy]  # a thread's vectors, two adds of its four sums, its element of the edge; then the halvings
-// form      = "two pass"
+// form      = "welford"
 // adds      = "ceil_div(cols, 4 * threads) + 2 + ceil_log2(min(threads, min(cols, max(18, cols / 4))))"
 // divide    = "ieee"
 // functions = { rsqrt = "rsqrtf" }
@@ -26,18 +26,17 @@
 // args  = ["y", "x", "w", "b", "cols"]
 // ///
 
-#include "../packed.cuh"
+#include "mean_and_squares.cuh"
 
-template <class E, int THREADS, int VECTORS, int CLUSTER = 1>
+template <class E, int THREADS, int VECTORS>
 __global__ void __launch_bounds__(THREADS, resident_packed_blocks(THREADS, VECTORS))
 layer_norm_block_in_registers(E *__restrict__ y, const E *__restrict__ x, const E *__restrict__ w,
                               const E *__restrict__ b, int cols) {
-    // y and x are (rows, cols), w and b are (cols); a block a row, or a cluster
+    // y and x are (rows, cols), w and b are (cols); a block a row
     constexpr int width = Vector<E>::width, AHEAD = 1;
-    __shared__ OfWarps<float, THREADS, CLUSTER> sums_of_warps, squares_of_warps;
-    begin_together<CLUSTER>();
-    HeldRow<E, THREADS, VECTORS, CLUSTER> mine(x, cols, packed_zeros<E>(), 0.0f);
-    y += static_cast<size_t>(blockIdx.x / CLUSTER) * cols;
+    __shared__ OfWarps<float4, THREADS> of_warps;
+    HeldRow<E, THREADS, VECTORS> mine(x, cols, packed_zeros<E>(), 0.0f);
+    y += static_cast<size_t>(blockIdx.x) * cols;
     const E *const at = mine.row.x;
     const bool is_aligned = is_placed_alike(y, at) && is_placed_alike(w, at) && is_placed_alike(b, at);
     Packed<E> weights[AHEAD], biases[AHEAD];
@@ -49,33 +48,10 @@ layer_norm_block_in_registers(E *__restrict__ y, const E *__restrict__ x, const 
         }
     }
 
-    float sums[4] = {mine.edge, 0.0f, 0.0f, 0.0f};
-#pragma unroll
-    for (int k = 0; k < VECTORS; ++k) {
-        const Vector<E> v = mine.floats(k);
-#pragma unroll
-        for (int j = 0; j < width; ++j) {
-            sums[j % 4] += v.of[j];
-        }
-    }
-    all_have_begun<CLUSTER>();
-    const float mean = sum_of_row((sums[0] + sums[1]) + (sums[2] + sums[3]), sums_of_warps) / cols;
-
-    const float edge = mine.col >= 0 ? mine.edge - mean : 0.0f;
-    float squares[4] = {edge * edge, 0.0f, 0.0f, 0.0f};
-#pragma unroll
-    for (int k = 0; k < VECTORS; ++k) {
-        mine.forget(k);
-        if (mine.has(k)) {  // what pads a row counts nothing
-            const Vector<E> v = mine.floats(k);
-#pragma unroll
-            for (int j = 0; j < width; ++j) {
-                squares[j % 4] += (v.of[j] - mean) * (v.of[j] - mean);
-            }
-        }
-    }
-    const float of_thread = (squares[0] + squares[1]) + (squares[2] + squares[3]);
-    const float scale = rsqrtf(sum_of_row(of_thread, squares_of_warps) / cols + 1e-5f);
+    const float4 of_warp = parts_of_warp(mine);
+    const float2 moments = mean_and_squares(of_warp, cols, of_warps);
+    const float mean = moments.x;
+    const float scale = rsqrtf(moments.y / cols + 1e-5f);
 
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
@@ -101,6 +77,6 @@ layer_norm_block_in_registers(E *__restrict__ y, const E *__restrict__ x, const 
         }
     }
     if (mine.col >= 0) {
-        y[mine.col] = static_cast<E>(edge * scale * static_cast<float>(w[mine.col]) + static_cast<float>(b[mine.col]));
+        y[mine.col] = static_cast<E>((mine.edge - mean) * scale * static_cast<float>(w[mine.col]) + static_cast<float>(b[mine.col]));
     }
 }

@@ -11,7 +11,7 @@
 // align  = 4
 //
 // [accuracy]  # a thread's vectors give each of its four sums two terms; its element of the edge; then the halvings
-// form      = "two pass"
+// form      = "welford"
 // adds      = "2 * ceil_div(cols, 8 * threads) + 2 + ceil_log2(min(threads, min(cols, max(38, cols / 8))))"
 // divide    = "ieee"
 // functions = { rsqrt = "rsqrtf" }

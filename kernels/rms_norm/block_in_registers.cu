@@ -8,7 +8,7 @@
 //
 // /// kernel
 // op     = "rms_norm"
-// axes   = { rows = "1..2147483647", cols = "1..32768" }
+// axes   = { rows = "1..2147483647", cols = "1..16384" }  # longer rows are faster in clusters
 // tune   = { threads = [64, 128, 256, 512, 1024], vectors = [2, 4, 8] }
 // where  = ["cols <= 4 * threads * vectors"]
 // arrays = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", y = "f32[rows, cols] <- y" }
@@ -28,15 +28,14 @@
 
 #include "../packed.cuh"
 
-template <class E, int THREADS, int VECTORS, int CLUSTER = 1>
+template <class E, int THREADS, int VECTORS>
 __global__ void __launch_bounds__(THREADS, resident_packed_blocks(THREADS, VECTORS))
 rms_norm_block_in_registers(E *__restrict__ y, const E *__restrict__ x, const E *__restrict__ w, int cols) {
-    // y and x are (rows, cols), w is (cols); a block a row, or a cluster
+    // y and x are (rows, cols), w is (cols); a block a row
     constexpr int width = Vector<E>::width, AHEAD = 2;
-    __shared__ OfWarps<float, THREADS, CLUSTER> sums_of_warps;
-    begin_together<CLUSTER>();
-    HeldRow<E, THREADS, VECTORS, CLUSTER> mine(x, cols, packed_zeros<E>(), 0.0f);
-    y += static_cast<size_t>(blockIdx.x / CLUSTER) * cols;
+    __shared__ OfWarps<float, THREADS> sums_of_warps;
+    HeldRow<E, THREADS, VECTORS> mine(x, cols, packed_zeros<E>(), 0.0f);
+    y += static_cast<size_t>(blockIdx.x) * cols;
     const bool is_aligned = is_placed_alike(y, mine.row.x) && is_placed_alike(w, mine.row.x);
     Packed<E> weights[AHEAD];
 #pragma unroll
@@ -55,7 +54,6 @@ rms_norm_block_in_registers(E *__restrict__ y, const E *__restrict__ x, const E 
             sums[j % 4] += v.of[j] * v.of[j];
         }
     }
-    all_have_begun<CLUSTER>();
     const float sum = sum_of_row((sums[0] + sums[1]) + (sums[2] + sums[3]), sums_of_warps);
     const float scale = rsqrtf(sum / cols + 1e-6f);
 

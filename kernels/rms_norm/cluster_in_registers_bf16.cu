@@ -1,14 +1,13 @@
-// RMS norm of each row in bfloat16 by a cluster of blocks that hold it in registers: read once, written once.
+// RMS norm of rows in bfloat16 by clusters of blocks that hold a row in registers: read once, written once.
 //
-// The kernel of rms_norm/block_in_registers, for rows that are too long for one block. Each warp tells its sum to all
-// blocks of the cluster, so that the blocks meet once; two or more run on a multiprocessor at once, and one computes while
-// another waits.
+// As in layer_norm/cluster_in_registers: with `apiece` rows for a cluster, a block's part of the weights stays in shared memory, and
+// if `ahead`, the next row is on its way there while one is computed. Each warp tells its sum of squares to all blocks.
 //
 // /// kernel
 // op     = "rms_norm"
 // axes   = { rows = "1..134217727", cols = "1..524288" }
-// tune   = { cluster = [2, 4, 8, 16], threads = [256, 512], vectors = [4, 8] }
-// where  = ["cols <= 8 * threads * vectors * cluster"]
+// tune   = { cluster = [2, 4, 8, 16], threads = [256, 512], apiece = [1, 8], ahead = [0, 1] }
+// where  = ["cols <= 64 * threads * cluster", "ahead < apiece"]
 // arrays = { x = "bf16[rows, cols] -> x", w = "bf16[cols] -> w", y = "bf16[rows, cols] <- y" }
 // align  = 4
 //
@@ -21,11 +20,12 @@
 // functions = { rsqrt = "rsqrtf" }
 //
 // [[launch]]
-// entry   = "rms_norm_block_in_registers<__nv_bfloat16, {threads}, {vectors}, {cluster}>"
-// grid    = "cluster * rows"
+// entry   = "rms_norm_cluster_in_registers<__nv_bfloat16, {threads}, 8, {cluster}, {apiece}, {ahead}>"
+// grid    = "cluster * ceil_div(rows, apiece)"
 // cluster = "cluster"
 // block   = "threads"
-// args    = ["y", "x", "w", "cols"]
+// shared  = "(ahead + 1) * 16 * 8 * threads if apiece > 1 else 0"
+// args    = ["y", "x", "w", "rows", "cols"]
 // ///
 
-#include "block_in_registers.cu"
+#include "cluster_in_registers.cu"

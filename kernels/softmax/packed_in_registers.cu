@@ -40,6 +40,7 @@ softmax_packed_in_registers(E *__restrict__ y, const E *__restrict__ x, int cols
     // y and x are (rows, cols); a block a row, or a cluster
     constexpr int width = Vector<E>::width;
     __shared__ OfWarps<float2, THREADS, CLUSTER> of_warps;
+    of_warps.begin();
     begin_together<CLUSTER>();
     HeldRow<E, THREADS, VECTORS, CLUSTER> mine(x, cols, packed_nothing<E>(), -INFINITY);
     y += static_cast<size_t>(blockIdx.x / CLUSTER) * cols;

@@ -28,14 +28,7 @@ __device__ __forceinline__ float2 joined_of_row(float2 part, OfWarps<float2, THR
         for (int k = 0; k < each; ++k) {
             sums[k] = mine[k * lanes].y * expf(mine[k * lanes].x - finite_or_zero(max));
         }
-#pragma unroll
-        for (int half = each / 2; half > 0; half /= 2) {
-#pragma unroll
-            for (int k = 0; k < half; ++k) {
-                sums[k] += sums[k + half];
-            }
-        }
-        return lanes_joined<lanes>(make_float2(max, sums[0]));
+        return lanes_joined<lanes>(make_float2(max, halved_sum(sums)));
     }
 }
 

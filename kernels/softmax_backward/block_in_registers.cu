@@ -25,11 +25,12 @@
 #include "../packed.cuh"
 
 template <class E, int THREADS, int VECTORS, int CLUSTER = 1>
-__global__ void __launch_bounds__(THREADS, (VECTORS == 8 ? 512 : 1024) / THREADS)
+__global__ void __launch_bounds__(THREADS, resident_packed_blocks(THREADS, VECTORS > 4 ? 2 * VECTORS : 8))
 softmax_backward_block_in_registers(E *__restrict__ dx, const E *__restrict__ y, const E *__restrict__ g, int cols) {
     // dx, y and g are (rows, cols); a block a row, or a cluster
     constexpr int width = Vector<E>::width;
     __shared__ OfWarps<float, THREADS, CLUSTER> sums_of_warps;
+    sums_of_warps.begin();
     begin_together<CLUSTER>();
     HeldRow<E, THREADS, VECTORS, CLUSTER> mine(y, cols, packed_zeros<E>(), 0.0f);
     g += static_cast<size_t>(blockIdx.x / CLUSTER) * cols;

@@ -404,7 +404,7 @@ def test_a_file_of_which_nothing_can_be_guessed_is_one_line(tmp_path: Path, cont
 
 def test_a_template_of_several_numbers_is_not_guessed(tmp_path: Path) -> None:
     """One that has threads and vectors was taken to have as many vectors as threads: minutes of compiling."""
-    with pytest.raises(ClaimError, match=r"several numbers \(int THREADS, .*int CLUSTER = 1\); write a claim that"):
+    with pytest.raises(ClaimError, match=r"several numbers \(int THREADS, .*int VECTORS\); write a claim that"):
         guessed(tmp_path / "mine.cu", bare(KERNELS / "layer_norm" / "block_in_registers.cu"), "layer_norm")
 
 
