@@ -5,6 +5,7 @@ Knows bits and poisons; it knows no device and no right answer.
 
 from collections.abc import Iterator, Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,9 +122,25 @@ def difference_mask(
     where: NDArray[np.bool_] = bits(one) != bits(other)
     if buffer.padding is not None:
         where &= ~padded_elements(buffer)
+    if where.any():
+        where &= ~(default_nans(buffer, one) & default_nans(buffer, other))
     if _is_poisoned(buffer) and where.any():
         where &= ~(poison_mask(one, one_word) & poison_mask(other, other_word))
     return where
+
+
+def default_nans(buffer: Buffer, array: NDArray[np.generic]) -> NDArray[np.bool_]:
+    """A mask of the NaNs that a processor makes itself: without a payload, and of a sign that means nothing.
+
+    That of inf - inf is negative on x86, and a product of a matrix by torch had either sign from call to call.
+    """
+    element = buffer.element
+    if element.kind != "float" or element.specials != "ieee" or element.bits != 8 * array.dtype.itemsize:
+        return np.zeros(array.size, np.bool_)
+    exponent_and_quiet_bit = ((2 << element.exponent) - 1) << (element.bits - element.exponent - 2)
+    unsigned: NDArray[np.unsignedinteger[Any]] = array.reshape(-1).view(f"u{array.dtype.itemsize}")
+    found: NDArray[np.bool_] = np.left_shift(unsigned, 1) == exponent_and_quiet_bit << 1
+    return found
 
 
 def _is_poisoned(buffer: Buffer) -> bool:

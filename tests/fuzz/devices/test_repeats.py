@@ -216,6 +216,24 @@ def test_a_kernel_that_varies_by_itself_is_warned_of_and_accused_of_nothing_else
             assert (found.kind, found.severity) == ("nondeterministic", "warning")
 
 
+@pytest.mark.parametrize(
+    ("words", "kinds"),
+    [
+        ((0x7FC00000, 0xFFC00000), []),
+        ((0x7FC00000, 0xFFC00001), ["nondeterministic"]),
+        ((0, 1 << 31), ["nondeterministic"]),
+    ],
+)
+def test_only_the_sign_of_a_nan_without_a_payload_means_nothing(words: tuple[int, int], kinds: list[str]) -> None:
+    values = itertools.cycle(words)
+
+    def varies(memory: Memory) -> None:
+        copies(memory)
+        memory("y", 0).view(np.uint32)[:] = next(values)
+
+    assert [found.kind for found in look(varies).findings] == kinds
+
+
 def test_a_kernel_that_varies_and_reads_poison_is_not_accused_of_the_poison() -> None:
     """Where the same run differs from itself, nothing can be put down to the poison."""
     draw = np.random.default_rng(7)
