@@ -18,6 +18,8 @@ MOST_AT_HOME = 1 << 19
 """Elements of a trial at home, inputs and outputs together: the oracle takes 2 seconds for those of the dearest ops."""
 MOST_WORK, MOST_OF_ONE = 1 << 26, 1 << 23
 """Of the sets of such a trial, and of the balls that certify that one element is wrong: 1 s and 5 s."""
+TO_BE_WHOLE = 4
+"""So many times as much work a shape may take that has no size of 1, if none with less has."""
 WHOLE_TILES = 32
 """The first halvings leave as many, the usual width of a tile."""
 NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
@@ -31,8 +33,11 @@ def home_of(kernel: Kernel) -> dict[str, int]:
         return best
     smaller = [best, *(axes for axes in halvings(best) if kernel.admits(axes))]
     few = next((place for place, axes in enumerate(smaller) if _is_small(kernel, axes)), len(smaller) - 1)
-    found = smaller[-1]
-    for axes in reversed(smaller[few:]):  # from the smallest, since counting takes as long as it counts
+    whole = [axes for axes in smaller[few:] if all(axes[name] > 1 or size == 1 for name, size in best.items())]
+    if not whole or not _is_quick(kernel, whole[-1], TO_BE_WHOLE):
+        whole = smaller[few:]
+    found = whole.pop()
+    for axes in reversed(whole):  # from the smallest, since counting takes as long as it counts
         if not _is_quick(kernel, axes):
             break
         found = axes
@@ -43,8 +48,8 @@ def _is_small(kernel: Kernel, axes: dict[str, int]) -> bool:
     return elements(kernel, axes, next(kernel.tunes(axes), {})) <= MOST_AT_HOME
 
 
-def _is_quick(kernel: Kernel, axes: dict[str, int]) -> bool:
-    return work(kernel, axes) <= MOST_WORK and work(kernel, axes, of_one=True) <= MOST_OF_ONE
+def _is_quick(kernel: Kernel, axes: dict[str, int], times: int = 1) -> bool:
+    return work(kernel, axes) <= times * MOST_WORK and work(kernel, axes, of_one=True) <= times * MOST_OF_ONE
 
 
 def halvings(home: dict[str, int]) -> Iterator[dict[str, int]]:
