@@ -338,6 +338,7 @@ class Worker:
         if not any(one.outcome is None and not one.size for one in reversed(self._asked)):
             return
         room = process.room - sum(one.size for one in self._asked if one.outcome is None)
+        together: list[bytes | memoryview] = []
         for one in self._asked:
             if one.size or one.outcome is not None:
                 continue
@@ -345,12 +346,13 @@ class Worker:
             is_alone = room == process.room
             size = sum(len(part) for part in one.message)
             if size > room and not is_alone:
-                return
+                break
             one.size = max(size, 1 << 12)
             room -= one.size
-            with contextlib.suppress(BrokenPipeError):  # the process has ended: receiving says how
-                process.write(one.message)
+            together += one.message
             one.message = []
+        with contextlib.suppress(BrokenPipeError):  # the process has ended: receiving says how
+            process.write(together)  # at once, or it would begin with the first alone
 
     def _pack_job(self, one: _Request) -> list[bytes | memoryview]:
         job = one.job
@@ -564,7 +566,8 @@ def _pack(message: object) -> list[bytes | memoryview]:
 
 
 def _write(pipe: IO[bytes], parts: list[bytes | memoryview]) -> None:
-    for part in parts:
+    """Write parts by one call of the system, unless they are too large to be joined."""
+    for part in (b"".join(parts),) if sum(map(len, parts)) <= PIPE_BYTES else parts:
         pipe.write(part)
     pipe.flush()
 
