@@ -13,7 +13,7 @@ Unjudged = Reason | Refusal | Untried | str
 
 OWN_ANSWER = "answers where the reference itself is outside the formula that was made of it"
 ONLY_ACCESSES = "arrays too large to be filled: kfuzz runs a few blocks, and no block writes a whole row alone"
-NUMBER = re.compile(r"(?<![\d^])\d+ ")
+NUMBER = re.compile(r"(?<![\w^])\d+ ")
 
 
 def without_numbers(one: Unjudged) -> Unjudged:
