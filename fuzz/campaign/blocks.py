@@ -115,6 +115,11 @@ class BlockEnd:
     message: str = ""
 
 
+def is_out_of_time(end: TrialEnd | BlockEnd) -> bool:
+    """Whether this is the end of a block for which there was no time left."""
+    return isinstance(end, BlockEnd) and end.why == "time"
+
+
 @dataclass
 class Experience:
     """What a process has seen in the trials that it ran: the smallest case of each bucket, and the kernels that have

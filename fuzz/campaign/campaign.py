@@ -75,7 +75,8 @@ def run_lanes(
     crews = []
     for lane, ledger in zip(lanes, ledgers, strict=True):
         orders = Orders(ledger.kernels, *shared, lane.leaves_large, each)
-        crews.append(Crew(orders, lane.make_device, ledger.blocks(), lane.jobs, lane.name))
+        resumes = options.out is not None
+        crews.append(Crew(orders, lane.make_device, ledger.blocks(), lane.jobs, lane.name, resumes))
     stop: StopReason | None = None
     ends = _run_crews(crews, spread)
     try:

@@ -13,7 +13,7 @@ from functools import partial
 from multiprocessing.connection import wait
 from typing import Any
 
-from kfuzz.campaign.blocks import BlockEnd, End, Ends, Experience, Orders, run_block, run_blocks
+from kfuzz.campaign.blocks import BlockEnd, End, Ends, Experience, Orders, is_out_of_time, run_block, run_blocks
 from kfuzz.campaign.children import Child, MakeDevice, end_all
 from kfuzz.campaign.errand import Errand, Spread, errand
 from kfuzz.campaign.schedule import BLOCKS, Block
@@ -35,7 +35,8 @@ _Hand = Child[Block, list[End]]
 class Crew:
     """What the trials of one lane need: orders, a device, the next blocks, and the number of processes.
 
-    `make_device` is sent to the processes, so it must be picklable. `device` is its name, if that matters.
+    `make_device` is sent to the processes, so it must be picklable. `device` is its name, if that matters. `resumes`:
+    another campaign goes on where this one stops, so that no trial may be left out.
     """
 
     orders: Orders
@@ -43,6 +44,7 @@ class Crew:
     blocks: Iterator[Block | None]
     jobs: int
     device: str
+    resumes: bool = True
 
 
 def run_alone(crews: Sequence[Crew]) -> LaneEnds:
@@ -81,6 +83,8 @@ def run_in_processes(crews: Sequence[Crew]) -> LaneEnds:
                 busy[pipe].receive(pipe)  # wait returns objects of its argument
             for number, queue in enumerate(queues):
                 for end in queue.take_in_turn():
+                    if is_out_of_time(end):  # nothing else is taken after it
+                        yield from ((other, one) for other, each in enumerate(queues) for one in each.take_rest())
                     yield number, end
     finally:
         end_all([hand for queue in queues for hand in queue.hands])
@@ -222,6 +226,15 @@ class _Queue:
                 break
             del self.waiting[self.turn]
             self.turn += 1
+
+    def take_rest(self) -> Iterator[End]:
+        """Yield the results of all later blocks that have come: the one whose turn it was may have taken long, and a
+        finding of the others counts. Only a campaign that resumes runs their trials again.
+        """
+        if not self.crew.resumes:
+            for block in sorted(self.waiting):
+                items, self.waiting[block] = self.waiting[block], []
+                yield from (one for one in items if not is_out_of_time(one))
 
 
 @dataclass(frozen=True)

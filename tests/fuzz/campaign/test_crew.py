@@ -48,6 +48,17 @@ def test_a_long_block_leaves_no_process_idle_and_is_reported_first(
     assert reported == [BlockEnd(block) for block in BLOCKS]
 
 
+def test_what_other_processes_have_found_counts_when_time_is_up() -> None:
+    """The first block took all of the time, and two others are there; one of them has not ended either."""
+    first, second, third = BLOCKS[:3]
+    for resumes, rest in ((False, [BlockEnd(second), BlockEnd(third, "claim")]), (True, [])):
+        queue = _Queue(Crew(Orders((), seed=0), CpuDevice, iter(BLOCKS), 3, "cpu", resumes))
+        queue.waiting = {0: [BlockEnd(first, "time")], 1: [BlockEnd(second)], 2: [BlockEnd(third, "claim")]}
+        queue.waiting[3] = [BlockEnd(BLOCKS[3], "time")]
+        assert next(queue.take_in_turn()) == BlockEnd(first, "time")
+        assert list(queue.take_rest()) == rest
+
+
 def paired(_: Device, blocks: Iterator[Block | None]) -> Iterator[list[End]]:
     """The ends of the first block and of the next, which is there before the first has ended."""
     first = next(blocks)
