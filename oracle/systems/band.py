@@ -79,7 +79,7 @@ class Bands(MoveWords, LoopWords, WordsForFunctions):
         self.made = 0
         self.masked: list[Reals] = []
         self.notes: dict[Reason, int] = {}
-        self.spreads: list[normalized.Spread] = []
+        self.spreads: list[normalized.Deviations] = []
 
     # -- values
 

@@ -15,7 +15,7 @@ from kfuzz.oracle.systems.value import Quantity
 
 
 @dataclass(frozen=True)
-class Spread:
+class Deviations:
     """A variance, the x and the mean that it is made of, and the number by which its sum was divided.
 
     `off`: how far a kernel's mean may be from that of its own x. `grown`, `lost`: what its sum of squares may be less
@@ -42,7 +42,7 @@ def remember_spread(
     off = size * (math.expm1(min(float(np.max(first.most)), 700.0)) + 4 * N.u) + n * N.tiny + float(np.max(first.lost))
     grown = float(np.max(second.most)) + 4 * N.u
     lost = float(np.max(second.lost)) + n * (grown * off * off + 4 * N.tiny)
-    N.spreads.append(Spread(x, mean, var, n - correction, off, grown, lost))
+    N.spreads.append(Deviations(x, mean, var, n - correction, off, grown, lost))
 
 
 def most_deviations(N: BandSystem, a: Quantity, b: Quantity) -> Reals | None:
