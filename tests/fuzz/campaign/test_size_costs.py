@@ -100,7 +100,7 @@ def test_a_campaign_stays_with_few_sizes_that_cost_much(kernel: Kernel) -> None:
     costs = progress.size_costs
     assert costs["new"] > 0.04 > 4 * costs["known"]
     assert costs["trials"] > progress.trials / 2
-    assert len({*device.sizes}) < 30 < progress.trials  # at a size a trial it would be 30 of each
+    assert 2 * len({*device.sizes}) < progress.trials  # each would be of another size
     words = size_costs_text(costs, progress.trials)
     assert words.startswith(f"a new size costs {costs['new']:.2g} s and a known one {costs['known']:.2g} s: ")
 
