@@ -79,7 +79,7 @@ MOST_WEIGHTS = 1 << 12
 """A model with more weights gets fewer channels: the numbers in its classes are divided by one of these."""
 ROWS, LARGE_ROW = 2, 1 << 16
 """The rows of a deep formula that are judged: one, if its inputs have more elements than the latter."""
-LEAST_BATCH, SIDES = 4, ((8, 1), (16, 1), (32, 1), (16, 16), (64, 1))
+LEAST_BATCH, SIDES = 4, ((8, 1), (16, 1), (32, 1), (16, 16), (64, 1), (224, 1))
 """The least batch of a network, so that a batch norm has a few numbers; the least side of its images, of which number
 it is a multiple, in the order in which they are tried."""
 MOST_ELEMENTS = 1 << 20
@@ -254,6 +254,9 @@ def judge_problem(path: Path, in_eval: bool) -> Outcome:
         try:
             asked["axes"] = least_images(asked, side, multiple) if side else {}
             answer, arrays = tracing.answer_question(asked)
+            rules = [f"{name} >= {size}" for name, (size, _, _) in asked["axes"].items()]
+            rules += [f"{name} % {step} == 0" for name, (_, _, step) in asked["axes"].items() if step > 1]
+            answer["formula"] = tracing.with_rules(answer["formula"], rules)
         except Exception as error:  # of the problem's own code, of torch or of a rule: it is this problem's outcome
             found.why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
             if isinstance(error, DrawsError):  # it does so at all sizes
