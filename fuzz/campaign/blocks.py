@@ -43,7 +43,7 @@ from kfuzz.trials.unjudged import Unjudged, without_numbers
 
 LEAST_TIMEOUT, SURE_TIMEOUT = 0.5, 2.0
 """Seconds. A trial takes milliseconds, so one that runs for the second of these hangs, even if time is up soon."""
-AHEAD, AGAIN_FROM = 16, 8
+AHEAD, AGAIN_FROM = 24, 16
 """Trials that a device is asked for ahead, and how few are left when it is asked for more: while it runs them, this
 process judges answers and plans the next ones. Some take a hundred times as long as others, on either side: with 4 of
 them the device was idle at times. It is asked for several together, since each use of a GPU waits for the time slices

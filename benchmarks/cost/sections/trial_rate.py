@@ -9,18 +9,20 @@ KINDS = ("kfuzz", "kind of trial", "trials", "planning", "waiting for the device
 
 def show(made: Measurement) -> Lines:
     rates, kinds = made.table("rates"), made.table("kinds")
-    ordinary = sum(one["ordinary"] for one in rates)
     yield from text(
         f"The same campaigns over {made['kernels']} kernels on the {made['device']} device by both, in turns; the last",
         "two columns are processor milliseconds of a trial.",
-        f"Of {ordinary:,} ordinary trials, those of one number ended "
-        f"{'the same in all campaigns' if made['same'] else 'differently in some campaigns'}:",
-        "rows, elements, largest error, reasons and findings.",
     )
+    if "same" in made.figures.numbers:
+        yield from text(
+            f"Of {sum(one['ordinary'] for one in rates):,} ordinary trials, those of one number ended "
+            f"{'the same in all campaigns' if made['same'] else 'differently in some campaigns'}:",
+            "rows, elements, largest error, reasons and findings.",
+        )
     yield from table("lrrrrrr", RATES, (
         (one["kfuzz"], one["processes"], f"{one['trials']:,}", f"{one['trials'] / one['seconds']:,.0f}",
          f"{one['rows'] / one['seconds']:,.0f}", f"{1e3 * one['callers'] / one['trials']:.2f}",
-         f"{1e3 * one['workers'] / one['trials']:.2f}")
+         "-" if one["workers"] is None else f"{1e3 * one['workers'] / one['trials']:.2f}")
         for one in sorted(rates, key=lambda one: (one["processes"], one["kfuzz"], one["round"]))
     ))  # fmt: skip
     yield from text("The time of one process by kind of trial in the first round, in milliseconds of a trial.")
