@@ -105,7 +105,7 @@ def square(lo: Reals, hi: Reals) -> Pair:
 
 
 def magnitude(a: Quantity) -> Reals:
-    return np.maximum(np.abs(a.lo), np.abs(a.hi))
+    return np.abs(a.lo) if a.lo is a.hi else np.maximum(np.abs(a.lo), np.abs(a.hi))
 
 
 def product_of(sizes: list[Reals]) -> Reals:

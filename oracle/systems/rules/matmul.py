@@ -93,7 +93,8 @@ def matmul(N: BandSystem, a: Quantity, b: Quantity, name: str, starts: Sequence[
     made = open_where(N, lo, hi, nan, over, ORDER_DECIDES, "matmul", a, b, *starts)
     made = cast_back(N, made, grown, accumulator(N, name))
     made.name = name
-    made.slack = size_or_1(N, a).sum(-1, keepdims=True) + size_or_1(N, b).sum(-2, keepdims=True)
+    # few products of matrices are asked for it
+    made.slack = lambda: size_or_1(N, a).sum(-1, keepdims=True) + size_or_1(N, b).sum(-2, keepdims=True)
     return made
 
 

@@ -42,8 +42,13 @@ def multiply(N: BandSystem, a: Quantity, b: Quantity) -> Quantity:
     after_sum = lost_in_sums(N, a, b)
     if any_of(after_sum):
         made.parts = (*map(np.asarray, widen_by_underflow(made.lo, made.hi, after_sum)), made.nan)
-    made.slack = lambda: most_of([size_or_1(N, v) for v in (a, b)])  # few products are asked for it
+    made.slack = lambda: larger_or_1(N, a, b)  # few products are asked for it
     return made
+
+
+def larger_or_1(N: BandSystem, a: Quantity, b: Quantity) -> Reals:
+    """The larger one of what two factors multiply an earlier loss by."""
+    return size_or_1(N, a) if a is b else np.maximum(size_or_1(N, a), size_or_1(N, b))
 
 
 def size_or_1(N: BandSystem, a: Quantity) -> Reals:

@@ -20,7 +20,7 @@ from kfuzz.oracle.systems.rules.exp_total import exp_sum_of
 from kfuzz.oracle.systems.rules.growth import Growth, accumulator, growth, is_mma, mma_sizes, steps
 from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, any_along, cast_back, open_where
 from kfuzz.oracle.systems.rules.partial import sum_may_overflow
-from kfuzz.oracle.systems.rules.product import exact_product, lost_in_sums, size_or_1
+from kfuzz.oracle.systems.rules.product import exact_product, larger_or_1, lost_in_sums
 from kfuzz.oracle.systems.value import Quantity
 
 INF = np.inf
@@ -149,5 +149,5 @@ def _lost_in_factors(N: BandSystem, a: Quantity, b: Quantity, shape: tuple[int, 
 
 def _with_slack(N: BandSystem, made: Quantity, a: Quantity, b: Quantity, axis: int) -> Quantity:
     shape = np.broadcast_shapes(a.shape, b.shape)
-    made.slack = sum_pairwise(np.broadcast_to(np.maximum(size_or_1(N, a), size_or_1(N, b)), shape), axis)
+    made.slack = lambda: sum_pairwise(np.broadcast_to(larger_or_1(N, a, b), shape), axis)
     return made
