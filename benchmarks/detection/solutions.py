@@ -81,6 +81,8 @@ class Outcome:
     """What benchmarks.detection.solutions_on_card found of it."""
     in_float64: dict[str, int] = field(default_factory=dict)
     """What benchmarks.detection.solutions_in_float64 counted."""
+    at_home: dict[str, Any] = field(default_factory=dict)
+    """What benchmarks.detection.kept_in_float64 found of it."""
 
 
 def read_list(path: Path) -> list[Solution]:
@@ -218,14 +220,17 @@ def measure(arguments: Sequence[str]) -> Figures:
         fuzz_rest(every, options)
     outcomes = []
     for one in every:
-        path, card, wide = (options.keep / f"{one.key}{end}" for end in (".json", ".card.json", ".float64.json"))
-        if path.is_file():
-            found = Outcome(**json.loads(path.read_text(encoding="utf-8")))
-            found.on_card = json.loads(card.read_text(encoding="utf-8")) if card.is_file() else {}
-            found.in_float64 = json.loads(wide.read_text(encoding="utf-8")) if wide.is_file() else {}
-            outcomes.append(found)
+        if (found := read_json(options.keep / f"{one.key}.json")) is not None:
+            others = (("on_card", "card"), ("in_float64", "float64"), ("at_home", "home"))
+            more = {name: read_json(options.keep / f"{one.key}.{end}.json") or {} for name, end in others}
+            outcomes.append(Outcome(**{**found, **more}))
     numbers = {"cases": options.cases, "seed": SEED, "solutions": len(every)}
     return Figures(numbers, {"solutions": records(outcomes)})
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    found: dict[str, Any] | None = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+    return found
 
 
 if __name__ == "__main__":

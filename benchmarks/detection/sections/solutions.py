@@ -38,6 +38,8 @@ def show(made: Measurement) -> Lines:
             f"{elements} elements that kfuzz calls wrong, of {len(wide)} solutions, went through the model",
             f"in float64, with the inputs of the finding: {wrong} are wrong, and {agree} of kfuzz's values are right.",
         )
+    if answered := [one for one in every if one["status"] == "kept" and one["at_home"]]:
+        yield from at_home(answered)
     if checked := [one for one in every if one["on_card"]]:
         yield from on_card(checked)
     yield from made.note()
@@ -60,6 +62,18 @@ def shortened(why: str) -> str:
     """A reason without the name of the file, and without the first part of an answer that was refused."""
     why = why.partition(".py: ")[2] or why.partition(".py:")[2].partition(": ")[2] or why
     return why.partition(" was judged: ")[2] or why
+
+
+def at_home(answered: Sequence[Record]) -> Lines:
+    """Kept solutions whose answers on the cpu device were compared with float64."""
+    far = [one for one in answered if is_far(one["at_home"])]
+    times = sorted(ratio for one in answered if (ratio := ratio_of(one["at_home"])) is not None)
+    yield from text(
+        f"{len(answered)} kept solutions answered usual numbers on the cpu device, at the problem's own sizes or at",
+        "smaller ones like them, and so did the model in float64. The error is |y - exact| / |exact| in 2-norms, as a",
+        f"multiple of that of torch in float32: the median is {times[len(times) // 2]:.3g}, the largest",
+        f"{times[-1]:.3g}, and {len(far)} are over {FAR} or no number.",
+    )
 
 
 def on_card(checked: Iterable[Record]) -> Lines:
