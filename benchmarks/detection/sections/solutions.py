@@ -100,7 +100,7 @@ def on_card(checked: Iterable[Record]) -> Lines:
     accused = [one for one in checked if one["status"] in ("suspect", "broken")]
     seen = [one for one in accused if is_wrong(one)]
     yield from text(
-        f"Kept solutions that compute something else there: {sum(is_far(one['on_card']) for one in kept)} of",
+        f"Kept solutions with an error over {FAR} there: {sum(is_far(one['on_card']) for one in kept)} of",
         f"{len(kept)}. Of {len(accused)} suspect or broken ones, {len(seen)} do not run there, are wrong there or have",
         "a wrong element in float64 (above). The others, with what kfuzz says of them:",
     )
