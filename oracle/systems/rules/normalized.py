@@ -13,6 +13,9 @@ from kfuzz.oracle.systems.room import ROUNDINGS_4096
 from kfuzz.oracle.systems.rules.growth import growth
 from kfuzz.oracle.systems.value import Quantity
 
+MOST_GROWN = 600.0
+"""With a larger growth of its sum of squares nothing is known of a deviation: e^300 is beyond every set."""
+
 
 @dataclass(frozen=True)
 class Deviations:
@@ -57,8 +60,8 @@ def most_deviations(N: BandSystem, a: Quantity, b: Quantity) -> Reals | None:
     least = float(np.min(eps.lo))
     ends = (*off.parts[:2], *root.parts[:2])
     is_number = all(all_of(N.E.is_finite(end)) for end in ends) and not any_of(off.nan) and not any_of(root.nan)
-    if not is_number or not of.lost <= of.count * least:
+    if not is_number or not least > 0 or of.grown > MOST_GROWN:
         return None
     model = N.claim.function("rsqrt")
-    most = math.sqrt(of.count) * math.exp(of.grown / 2) + of.off / math.sqrt(least)
+    most = math.sqrt(max(of.count, of.lost / least)) * math.exp(of.grown / 2) + of.off / math.sqrt(least)
     return np.asarray(most * (1 + (model.a0 + 8) * N.u) * ROUNDINGS_4096 + model.absolute * magnitude(off))
