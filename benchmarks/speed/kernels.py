@@ -14,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing import Queue, get_context
+from multiprocessing import Queue, active_children, get_context
 from pathlib import Path
 from time import monotonic
 from typing import Any, TypeAlias
@@ -164,14 +164,17 @@ def timed(every: Sequence[Entry], end: float) -> Iterator[tuple[Entry, tuple[int
     free = context.Queue()
     for place in places():
         free.put(place)
-    with ProcessPoolExecutor(len(places()), context, initializer=take_card, initargs=(free,)) as pool:
+    pool = ProcessPoolExecutor(len(places()), context, initializer=take_card, initargs=(free,))
+    try:
         asked = {pool.submit(time_one, entry, size): (entry, size) for entry in every for size in entry.sizes}
-        try:
+        with suppress(TimeoutError):
             for one in as_completed(asked, timeout=max(end - monotonic(), 0)):
                 heat, peak = one.result()
                 yield *asked[one], heat, peak
-        except TimeoutError:
-            pool.shutdown(wait=False, cancel_futures=True)
+    finally:  # the end of a `with` would take back that jobs are cancelled, and a worker may hang in its driver
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in active_children():
+            worker.kill()
 
 
 def places() -> list[str]:

@@ -47,8 +47,9 @@ def show_size(one: Record, rivals: Sequence[str]) -> list[str]:
     if one["refused"]:
         return [one["size"], *[""] * (5 + len(rivals)), one["refused"]]
     return [
-        one["size"], f"{one['copy']:.2f}", f"**{one['fraction']:.3f}**", f"{one['plain']:.3f}", f"{one['spread']:.1%}",
-        f"{one['peak']:.3f}", *(show_fraction(one["rivals"].get(name)) for name in rivals), one["rank"],
+        one["size"], f"{one['copy']:.2f}", f"**{one['fraction']:.3f}**", show_fraction(one["plain"]),
+        f"{one['spread']:.1%}", f"{one['peak']:.3f}",
+        *(show_fraction(one["rivals"].get(name)) for name in rivals), one["rank"],
     ]  # fmt: skip
 
 
