@@ -59,15 +59,15 @@ def main(device: str, processes: int, trials: int, seed: int, files: list[str]) 
                 ledger.end(end)
                 continue
             ledger.take(end)
-            done, rows, kind = done + 1, rows + end.rows, large_of(end.index) or "ordinary"
-            if kind == "ordinary":
+            done, rows, sort = done + 1, rows + end.rows, large_of(end.index) or "ordinary"
+            if sort == "ordinary":
                 found = [(one.defect.bucket, str(one.case)) for one in end.defects]
                 ends.append(repr((end.kernel, end.index, end.rows, end.elements, end.ratio, end.reasons, found)))
             if done >= WARM * trials and not moments:
                 moments = [(time.monotonic(), done, rows, processor_seconds())]
             elif moments:
-                counts[kind] += 1
-                seconds[kind].update(end.seconds)
+                counts[sort] += 1
+                seconds[sort].update(end.seconds)
             if done == trials:
                 moments.append((time.monotonic(), done, rows, processor_seconds()))
     (t, n, r, used), (until, last, judged, later) = moments

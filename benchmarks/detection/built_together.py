@@ -153,7 +153,7 @@ def batches(every: Sequence[Solution], size: int) -> list[list[Solution]]:
     groups: dict[bool, list[Solution]] = {}
     parts = []
     for one in every:
-        if one.kind != "cuda":
+        if one.language != "cuda":
             parts.append([one])
             continue
         group = groups.setdefault(b"use_fast_math" in one.solution.read_bytes(), [])

@@ -50,13 +50,13 @@ class Solution:
     repository: str
     commit: str
     path: str
-    kind: str
+    language: str
 
     @property
     def key(self) -> str:
         """A name for its outcome: of its text and its problem's."""
         texts = self.solution.read_bytes() + self.problem.read_bytes()
-        return f"{self.name}-{self.kind}-{hashlib.sha256(texts).hexdigest()[:10]}"
+        return f"{self.name}-{self.language}-{hashlib.sha256(texts).hexdigest()[:10]}"
 
 
 @dataclass
@@ -137,7 +137,7 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 def outcome_in(report: dict[str, Any], solution: Solution, own: Path) -> Outcome:
     """What a report says of one solution."""
     found = Outcome(solution.key, solution.name, solution.repository, solution.commit,
-                    solution.path, solution.kind)  # fmt: skip
+                    solution.path, solution.language)  # fmt: skip
     found.status = "cannot run"
     for kernel in report["kernels"]:
         if Path(kernel["path"]).stem != solution.key:
@@ -177,7 +177,7 @@ def in_turns(every: Iterable[Solution], size: int) -> Iterator[Sequence[Solution
     """
     groups: dict[tuple[bytes, str], list[Solution]] = {}
     for one in every:
-        groups.setdefault((one.problem.read_bytes(), one.kind), []).append(one)
+        groups.setdefault((one.problem.read_bytes(), one.language), []).append(one)
     parts = []
     for (_, language), of in groups.items():
         step = 1 if language == "triton" else size

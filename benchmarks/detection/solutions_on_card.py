@@ -125,7 +125,7 @@ def check_apart(solution: Solution, own: dict[str, str], options: argparse.Names
     words = [sys.executable, "-m", "benchmarks.detection.solutions_on_card", str(options.list.resolve()), "--keep",
              str(options.keep), "--one", solution.key, *(("--built", str(built)) if built else ())]  # fmt: skip
     has_built, found = run_apart(words, own, has_few_headers=True)
-    if solution.kind == "cuda" and not has_built:
+    if solution.language == "cuda" and not has_built:
         has_built, found = run_apart(words, own, has_few_headers=False)
         if not has_built:
             found = {**found, "ran": False, "why": found.get("why", "no extension was built, and it answered by torch")}

@@ -135,7 +135,7 @@ def default_nans(buffer: Buffer, array: NDArray[np.generic]) -> NDArray[np.bool_
     That of inf - inf is negative on x86, and a product of a matrix by torch had either sign from call to call.
     """
     element = buffer.element
-    if element.kind != "float" or element.specials != "ieee" or element.bits != 8 * array.dtype.itemsize:
+    if not element.is_float or element.specials != "ieee" or element.bits != 8 * array.dtype.itemsize:
         return np.zeros(array.size, np.bool_)
     exponent_and_quiet_bit = ((2 << element.exponent) - 1) << (element.bits - element.exponent - 2)
     unsigned: NDArray[np.unsignedinteger[Any]] = array.reshape(-1).view(f"u{array.dtype.itemsize}")

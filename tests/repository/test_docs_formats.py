@@ -21,6 +21,8 @@ from kfuzz.devices.vast import LEAST, make_unfilled
 from kfuzz.views.benchmarks import benchmark_entry
 
 PAGE = (ROOT / "docs" / "formats.md").read_text()
+SIZE_COSTS = {"trials": 3, "new": 1.0, "known": 0.01}
+"""Of a callable that compiles for each size."""
 ORIGIN = Origin("mine", "mine: special", "special", "y[0] is nan", "cpu", {"threads": 32})
 CASE, REPORT, STATE = "A case", "A report", "A campaign's state"
 
@@ -103,14 +105,15 @@ def test_the_page_has_every_field_of_a_case_and_no_other() -> None:
 @pytest.mark.slow
 def test_the_page_has_every_field_of_a_report_and_no_other(campaign: tuple[object, object]) -> None:
     report, _ = campaign
-    asked = {"kernels": [{"benchmark": benchmark_entry(BenchmarkTest("KernelBench", 1, 5, "why"))}]}
-    assert disagreements(documented(REPORT), [report, asked]) == ([], [])
+    asked = {"benchmark": benchmark_entry(BenchmarkTest("KernelBench", 1, 5, "why")), "size_costs": SIZE_COSTS}
+    assert disagreements(documented(REPORT), [report, {"kernels": [asked]}]) == ([], [])
 
 
 @pytest.mark.slow
 def test_the_page_has_every_field_of_a_campaigns_state_and_no_other(campaign: tuple[object, object]) -> None:
     _, state = campaign
-    assert disagreements(documented(STATE), [state]) == ([], [])
+    slow = {"kernels": {"slow": {"size_costs": SIZE_COSTS}}}
+    assert disagreements(documented(STATE), [state, slow]) == ([], [])
 
 
 def test_a_field_that_is_on_one_side_alone_is_told() -> None:
