@@ -21,8 +21,6 @@ class FindContradictions(Protocol):
 
 def find_clashes(find: FindContradictions, forms: tuple[str, ...], got: Doubles) -> Iterator[Clash]:
     """Rows that no form's shared values fit, the worst first, each with a function that checks it with balls."""
-    if not got.size:
-        return
     first = find(got, forms[0])
     rows = set(first)
     for form in forms[1:]:

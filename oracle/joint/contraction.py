@@ -29,9 +29,9 @@ def contract(
     band: Bands, out: Quantity, got: Reals, shared: tuple[str, ...] | None
 ) -> dict[tuple[int, ...], Contradiction]:
     """The rows of `got` that no shared values fit; empty where all do."""
-    if not got.size:
-        return {}
     tape = tape_of(out)
+    if not got.size or not all(np.size(value.lo) for value in tape):  # a sum of nothing has no terms to narrow
+        return {}
     boxes = Boxes(band, tape, out.shape, shared)
     known = np.asarray(np.isfinite(np.asarray(got, dtype=np.float64)) & np.asarray(out.lo <= out.hi, dtype=np.bool_))
     number = band.E.convert(got)
