@@ -62,6 +62,7 @@ def test_the_numbers_of_kernels_are_those_that_the_first_page_says() -> None:
     assert said in (KERNELS.parent / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.soak
 def test_an_op_without_a_kernel_has_no_template_and_says_so() -> None:
     for op in set(op_names()) - set(COMPUTED):
         with pytest.raises(TargetError, match=f"{op}: no kernel in the folder computes it"):

@@ -318,6 +318,7 @@ FIRST = RNG.standard_normal((1, 64)).astype(Single).astype(np.float64)
 CANCELLED = store(FIRST @ LARGE - RNG.standard_normal((1, 64)), F32).astype(np.float64)
 
 
+@pytest.mark.soak
 def test_tubes_that_are_too_wide_for_a_step_are_tried_again_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = ends_of(inverse, FIRST)
     monkeypatch.setattr(deep, "PILOT_ROOM", 1e9)  # a divisor may be 0 in such tubes

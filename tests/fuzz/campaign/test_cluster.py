@@ -97,7 +97,7 @@ def check_same(address: str, cases: str, here: Path, folder: Path) -> None:
     assert corpus_files(folder) == corpus_files(here) != {}
 
 
-@pytest.mark.slow(10)
+@pytest.mark.soak
 def test_two_workers_find_the_same(cluster: TestCluster, here: Callable[[str], Path], tmp_path: Path) -> None:
     check_same(cluster.address, FEW, here(FEW), tmp_path)
 

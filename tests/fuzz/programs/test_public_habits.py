@@ -139,7 +139,7 @@ def test_openmp_links_its_library_and_runs_by_one_thread() -> None:
     assert parse(["-Xcompiler=-fopenmp", "a.cu"]).linked == ("-lgomp",)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_long_call_of_a_library_is_no_hang(tmp_path: Path) -> None:
     (tmp_path / "long.cu").write_text(
         "#include <cublas_v2.h>\nint main() {\n  const int n = 2000;\n  const float one = 1;\n  float *a;\n"
@@ -194,7 +194,7 @@ def test_a_function_of_a_library_that_is_not_there_is_named(call: str, reported:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_what_only_an_inactive_or_unreached_line_takes_from_a_library_does_not_count(tmp_path: Path) -> None:
     path, helper = tmp_path / "device.cu", "#if CUDART_VERSION < 5000\nvoid ask() { cuInit(0); }\n#endif\n"
     path.write_text(f"{helper}int idle(cufftHandle plan) {{ return cufftDestroy(plan); }}\nint main() {{}}\n")
