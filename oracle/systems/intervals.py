@@ -99,6 +99,9 @@ def most_of(ends: list[Reals]) -> Reals:
 
 
 def square(lo: Reals, hi: Reals) -> Pair:
+    if lo is hi:
+        made = lo * lo
+        return made, np.copy(made)
     least, most = np.minimum(np.abs(lo), np.abs(hi)), np.maximum(np.abs(lo), np.abs(hi))
     least = np.where((lo <= 0) & (hi >= 0), 0.0, least)
     return least * least, most * most
