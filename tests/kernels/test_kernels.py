@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from seldom import ALWAYS
 
 from kfuzz.claims.kernel import KERNELS, kernel_files, load, name_of
 from kfuzz.find.errors import TargetError
@@ -69,8 +70,11 @@ def test_an_op_without_a_kernel_has_no_template_and_says_so() -> None:
             template(op)
 
 
+TEMPLATES = [op if op in ALWAYS else pytest.param(op, marks=pytest.mark.soak) for op in COMPUTED]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("op", COMPUTED)
+@pytest.mark.parametrize("op", TEMPLATES)
 def test_the_template_of_an_op_is_a_kernel(op: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.cu"
     path.write_text(template(op), encoding="utf-8")

@@ -332,6 +332,7 @@ def inverse(N: System, x: Quantity) -> Quantity:
     return 1.0 / (rectified(N, x) + 8.0)
 
 
+@pytest.mark.soak
 def test_tubes_with_kinks_become_narrower_until_that_leaves_the_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = ends_of(rectified, FIRST)
     monkeypatch.setattr(deep, "PILOT_ROOM", 100.0)

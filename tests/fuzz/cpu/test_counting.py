@@ -291,6 +291,7 @@ def test_our_own_claims_equal_the_counts(counter: Counter, name: str, lying: int
     assert most(counts, "rescales") == (bound.accuracy.rescales or 0)
 
 
+@pytest.mark.soak
 def test_a_file_that_cannot_be_counted_is_tried_once() -> None:
     word = f"nobody_knows_{uuid.uuid4().hex}"
     job = kernel_of(f"y[0] = {word};").bind({"x": np.ones((2, 3), np.float32)}, {}).job

@@ -154,7 +154,7 @@ def test_a_long_call_of_a_library_is_no_hang(tmp_path: Path) -> None:
     assert "hang" not in done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_program_that_launches_no_kernel_is_not_judged(tmp_path: Path) -> None:
     (tmp_path / "idle.cu").write_text(
         "__global__ void k() {}\nint main(int n, char **) { if (n > 9)\n k<<<1, 1>>>(); }\n"
@@ -240,6 +240,7 @@ def output_of_called(folder: Path, compiler: list[str]) -> str:
     return subprocess.run([str(folder / "called")], capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.soak
 def test_a_kernel_that_the_host_calls_as_a_function_does_nothing(tmp_path: Path) -> None:
     assert output_of_called(tmp_path, [sys.executable, "-m", "kfuzz", "nvcc"]) == NOT_CONFIGURED
 
