@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, permutations, product
 
-from kfuzz.claiming.constants import NONE_SAID, SMALL, Given, guessed_constants
+from kfuzz.claiming.constants import NONE_SAID, SMALL, Given, added_numbers, guessed_constants
 from kfuzz.claiming.launch_text import constants_of
 from kfuzz.claims.roles import Roles
 from kfuzz.claims.signature import Parameter
@@ -71,7 +71,7 @@ def group_guesses(
     """
     axes, quotients = find(roles.op).axes, quotients_of(roles)
     if not quotients and not roles.grids:
-        small = SMALL.findall(blank_non_code(source))
+        small = added_numbers(blank_non_code(source))
         return [GroupGuess(one) for one in guessed_constants(roles.op, small, arguments, given)]
     sizes: list[dict[str, str]] = [{}]
     if len(axes) == len(quotients) == 1 and quotients[0].endswith(f" / {next(iter(axes))}"):

@@ -16,7 +16,7 @@ from kfuzz.oracle.rounding import FunctionModel
 
 EPS = "eps"
 """The constant that a kernel may have as a number in its text; all others are arguments."""
-NAMES = {EPS: re.compile(r"(?:\w+_)?eps(?:ilon)?", re.IGNORECASE)}
+NAMES = {EPS: re.compile(r"(?:\w+_|k)?eps(?:ilon)?", re.IGNORECASE)}
 """Common names of a constant, beside the op's own."""
 ClaimedCounts = Expression | Mapping[str, Expression] | None
 """One count for every sum, or one for each sum by name."""

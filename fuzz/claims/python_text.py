@@ -4,10 +4,12 @@ Knows Python's syntax tree; the file is not run for it.
 """
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from kfuzz.callables.libraries import libraries
+from kfuzz.claims.formula_claims import EPS, NAMES
 from kfuzz.sources.cuda_in_python import has_cuda
 
 OF_A_BENCHMARK = ("get_inputs", "get_init_inputs", "generate_input", "check_implementation", "ref_kernel", "reference")
@@ -56,7 +58,7 @@ class PythonText:
     """The names that it imports anywhere: the first part, and a package of a library (`numba.cuda`)."""
     error: tuple[int, str] | None = None
     numbers: tuple[float, ...] = ()
-    """The numbers with a decimal point or an exponent."""
+    """Those that may be an eps: they are added, have a name such as EPS, or are arguments of a launch of Triton's."""
     assigned: tuple[str, ...] = ()
     """Top-level names whose value may be callable: an object, a lambda, a function of another module."""
 
@@ -93,9 +95,33 @@ def read_text(source: str) -> PythonText:
         if isinstance(target, ast.Name)
     )
     packages = tuple(dict.fromkeys(imported(tree)))
-    constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
-    numbers = tuple(sorted({one for one in constants if isinstance(one, float)}))
+    numbers = tuple(
+        sorted({one.value for one in added(tree) if isinstance(one, ast.Constant) and type(one.value) is float})
+    )
     return PythonText(functions, frozenset(defined(tree)), packages, numbers=numbers, assigned=assigned)
+
+
+def added(tree: ast.Module) -> Iterator[ast.expr | None]:
+    """What a file adds, gives a name such as EPS, or hands to `kernel[grid](...)`; not the tolerance of a test."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            yield from (node.left, node.right)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript):
+            yield from node.args
+        elif isinstance(node, ast.keyword) and is_eps(node.arg or ""):
+            yield node.value
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (node.value for one in targets if is_eps(ast.unparse(one)))
+        elif isinstance(node, ast.arguments):
+            given = [*node.posonlyargs, *node.args][-len(node.defaults) :] if node.defaults else []
+            pairs = (*zip(given, node.defaults, strict=True), *zip(node.kwonlyargs, node.kw_defaults, strict=True))
+            yield from (value for one, value in pairs if is_eps(one.arg))
+
+
+def is_eps(name: str) -> bool:
+    """Whether it is a common name of an op's eps."""
+    return NAMES[EPS].fullmatch(name) is not None
 
 
 def is_submission(source: str) -> bool:

@@ -12,11 +12,11 @@ from kfuzz.devices import ClaimError
 
 EXTENSION = """#include <torch/extension.h>
 torch::Tensor forward(torch::Tensor x, torch::Tensor w, torch::Tensor b, double epsilon) {
-  return norm(x, w, b, epsilon);
+  return norm(x, w, b, 0.0f + epsilon);
 }
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &forward, py::arg("epsilon") = 1e-6); }
 """
-IN_ITS_TEXT = EXTENSION.replace(", double epsilon)", ")").replace(", epsilon)", ", 1e-6)").partition("PYBIND")[0]
+IN_ITS_TEXT = EXTENSION.replace(", double epsilon)", ")").replace("epsilon)", "1e-6)").partition("PYBIND")[0]
 KERNEL = """__global__ void norm(const float *x, const float *w, const float *b, float *y, int rows, int cols,
                      float eps) {
   y[blockIdx.x * cols] = rsqrtf(x[0] + eps);
@@ -26,6 +26,11 @@ PYTHON = """import numpy as np
 def layer_norm(x, weight=None, bias=None, eps=1e-6):
     y = x - x.mean(-1, keepdims=True)
     return y / np.sqrt((y * y).mean(-1, keepdims=True) + eps) * weight + bias
+"""
+TOLERANCE = """
+if __name__ == "__main__":
+    steps = 1e-4
+    assert np.allclose(layer_norm(np.ones((2, 8)), 1, 0), 0, atol=1e-4)
 """
 SAID = FunctionWords(arguments={"eps": ("1e-3",)})
 
@@ -49,6 +54,12 @@ def call_of(toml: dict[str, object]) -> tuple[object, object]:
         (IN_ITS_TEXT, NOTHING, ("b", {"eps": 1e-6})),
         (IN_ITS_TEXT.replace("1e-6", "0.00001f"), NOTHING, ("b", None)),
         (IN_ITS_TEXT, SAID, ("b", {"eps": 1e-3})),
+        (IN_ITS_TEXT.replace("1e-6", "EPS") + "\n#define EPS 1e-6f\n", NOTHING, ("b", {"eps": 1e-6})),
+        (
+            IN_ITS_TEXT.replace(", 0.0f + 1e-6)", ")") + "\nbool near(float a) { return a < 1e-4; }\n",
+            NOTHING,
+            ("b", None),
+        ),
     ],
 )
 def test_a_function_of_tensors_is_judged_by_the_eps_that_it_has(
@@ -58,7 +69,7 @@ def test_a_function_of_tensors_is_judged_by_the_eps_that_it_has(
 
 
 def test_each_of_several_small_numbers_is_guessed() -> None:
-    source = IN_ITS_TEXT.replace("1e-6", "max(1e-12, 1e-6)")
+    source = IN_ITS_TEXT.replace("1e-6", "1e-12 + 1e-6")
     found = [call_of(tomllib.loads(toml))[1] for toml in host_claims("layer_norm", source)]
     assert found.count({"eps": 1e-12}) == found.count({"eps": 1e-6}) == len(found) / 2 > 0
 
@@ -76,6 +87,7 @@ def test_a_kernel_is_given_the_eps_of_the_op() -> None:
         (PYTHON, SAID, ("x", "weight=w", "bias=b", "eps=0.001")),
         (PYTHON.replace("=None", "").replace("eps=1e-6", "eps"), NOTHING, ("x", "w", "b", "1e-05")),
         (PYTHON.replace(", eps=1e-6", "").replace("+ eps", "+ 1e-6"), NOTHING, ("x", "w", "b")),
+        (PYTHON.replace(", eps=1e-6", "").replace(" + eps", "") + TOLERANCE, NOTHING, ("x", "w", "b")),
     ],
 )
 def test_a_callable_is_given_the_eps_by_which_it_is_judged(
