@@ -28,7 +28,7 @@ class Names:
 
 MANY_SUMS = 5
 """A formula with so many sums behind one another is looked at by slopes, too: the sets of one with fewer are narrow
-enough. The DEEP of an op that is run anew at each size says it in advance."""
+enough. The DEEP of an op that is run again at each size says it in advance."""
 
 
 @cache

@@ -125,10 +125,10 @@ def shrink(source: str, batch: int, most: int) -> str:
         return value
 
     patch = next((value for node, value in every if ast.unparse(node.targets[0]) == "patch_size"), 0)
-    for node, value in every:
-        if patch and ast.unparse(node.targets[0]) in IMAGE_PARAMETERS:
-            value = min(value, PATCHES * patch)  # noqa: PLW2901  before it is made smaller as all constants are
-        name = ast.unparse(node.targets[0]).lower()
+    for node, whole in every:
+        target = ast.unparse(node.targets[0])
+        value = min(whole, PATCHES * patch) if patch and target in IMAGE_PARAMETERS else whole
+        name = target.lower()
         limit = batch or LEAST_BATCH if "batch" in name else most if batch else ANY
         if not batch and not patch and name in IMAGE_SIDES:
             limit = 2 * most

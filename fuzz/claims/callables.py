@@ -1,6 +1,6 @@
 """The claim of a Python file: reads [call], and fills in missing keys from the op and the text.
 
-Knows the function and its arguments; never how it is called.
+Knows the function and its arguments; never how it is called. Long, since each missing key follows from the same text.
 """
 
 import ast

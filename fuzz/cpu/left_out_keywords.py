@@ -1,6 +1,6 @@
 """The words `template` and `typename` that nvcc does not need and g++ does.
 
-nvcc's front end knows what a name in a template means once the template is used; g++ must be told before. g++ is asked
+nvcc's front end knows what a name in a template means once the template is used; g++ must know before. g++ is asked
 first: a word is added only on a line about which it complains, and only where the complaint may be about that word.
 """
 

@@ -5,7 +5,7 @@ minute. No file of a user has run in the process that forks, and it has not used
 single thread, since a lock that another thread holds would stay taken in the fork for ever.
 
 The caller's side is `Nursery`, the process's side is `main`, which kfuzz.unnamed calls. Knows processes and
-pipes; it knows neither jobs nor libraries.
+pipes; it knows neither jobs nor libraries. Long, since both sides take part in each step of a start.
 """
 
 import contextlib
@@ -85,8 +85,8 @@ class Nursery:
 
     def __init__(self, packages: Sequence[str], variables: Mapping[str, str], family: str = "") -> None:
         self._packages, self._variables = packages, variables
-        told = (family or secrets.token_hex(), *packages, *(f"{name}={value}" for name, value in variables.items()))
-        self._address = b"\0" + cache.key(*told)[:32].encode()
+        parts = (family or secrets.token_hex(), *packages, *(f"{name}={value}" for name, value in variables.items()))
+        self._address = b"\0" + cache.key(*parts)[:32].encode()
         self._begin()
 
     def _begin(self) -> None:

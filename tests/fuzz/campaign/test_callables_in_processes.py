@@ -5,40 +5,30 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from row_sums import RowSums, sum_kernel
 
 from kfuzz.campaign.blocks import BlockEnd, Experience, Orders, run_block
 from kfuzz.campaign.events import ignore
 from kfuzz.campaign.ledger import Ledger
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.schedule import Block
-from kfuzz.claims.kernel import Kernel, load
-from kfuzz.devices import Circumstances, Finding, Job, Outcome, Probe, Run
-
-SUM = '# /// kernel\n# op = "row_sum"\n# ///\nimport numpy as np\ndef f(x):\n    return x.sum(1)\n'
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import Finding, Outcome
 
 
-class Ends:
-    """A device that sums rows; of some lengths, it ends its process."""
+class Ends(RowSums):
+    """A device that ends its process for rows of some lengths."""
 
-    name = "cpu"
-
-    def run(self, job: Job, probe: Probe) -> Outcome:
-        given = next(one.content for one in job.buffers if one.content is not None).astype(np.float64)
+    def seen(self, given: NDArray[np.float64]) -> NDArray[np.float64] | Outcome:
         if given.shape[-1] % 5 == 4:
             return Outcome(findings=(Finding("trap", "it ended its process"),), ended=True)
-        (name,) = (one.name for one in job.buffers if one.is_output)
-        with np.errstate(all="ignore"):
-            return Outcome((Run(Circumstances(), {name: given.sum(-1).astype(np.float32)}),) * 2)
-
-    def close(self) -> None:
-        """Nothing to end."""
+        return given
 
 
 @pytest.fixture
 def kernel(tmp_path: Path) -> Kernel:
-    path = tmp_path / "sums.py"
-    path.write_text(SUM)
-    return load(path)
+    return sum_kernel(tmp_path)
 
 
 def test_the_first_rounds_of_a_callable_are_divided_among_all_processes(kernel: Kernel) -> None:

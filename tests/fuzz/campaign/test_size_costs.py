@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from row_sums import RowSums, sum_kernel
 
 from kfuzz.campaign.campaign import run_campaign
 from kfuzz.campaign.events import Event, Found
@@ -13,41 +15,28 @@ from kfuzz.campaign.result import Result
 from kfuzz.campaign.schedule import attempt_of, number_at_sizes_of, source_of_sizes
 from kfuzz.campaign.size_costs import SizeCosts
 from kfuzz.cases.case import numbers_in
-from kfuzz.claims.kernel import Kernel, load
-from kfuzz.devices import Circumstances, Job, Outcome, Probe, Run
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import Outcome
 from kfuzz.views.summary import size_costs_text
 
-SUM = '# /// kernel\n# op = "row_sum"\n# ///\nimport numpy as np\ndef f(x):\n    return x.sum(1)\n'
 
-
-class Compiling:
-    """A device that sums rows, and sleeps at each new size; negative numbers it leaves out if it is `wrong`."""
-
-    name = "cpu"
+class Compiling(RowSums):
+    """A device that sleeps at each new size; negative numbers it leaves out if it is `wrong`."""
 
     def __init__(self, seconds: float, wrong: bool = False) -> None:
         self.seconds, self.wrong = seconds, wrong
         self.sizes: list[tuple[int, ...]] = []
 
-    def run(self, job: Job, probe: Probe) -> Outcome:
-        given = next(one.content for one in job.buffers if one.content is not None).astype(np.float64)
+    def seen(self, given: NDArray[np.float64]) -> NDArray[np.float64] | Outcome:
         if given.shape not in self.sizes:
             time.sleep(self.seconds)
         self.sizes.append(given.shape)
-        with np.errstate(all="ignore"):
-            answer = (np.where(given < 0, 0, given) if self.wrong else given).sum(-1).astype(np.float32)
-        (name,) = (one.name for one in job.buffers if one.is_output)
-        return Outcome((Run(Circumstances("", ""), {name: answer}),) * 2)
-
-    def close(self) -> None:
-        """Nothing to end."""
+        return np.where(given < 0, 0, given) if self.wrong else given
 
 
 @pytest.fixture
 def kernel(tmp_path: Path) -> Kernel:
-    path = tmp_path / "sums.py"
-    path.write_text(SUM)
-    return load(path)
+    return sum_kernel(tmp_path)
 
 
 def spend(seconds: float, new: float, known: float) -> SizeCosts:
