@@ -4,8 +4,8 @@
 
 With `max_cases` the result (except for its seconds) is a function of the kernels and the seed, for any number of jobs
 and any number of interruptions. Without, the time that a new size costs a callable has a say in which trials there are.
-Every defect is on disk before it is reported. With several devices, each runs a
-campaign of the same seed, side by side. Knows crews and ledgers; never how a trial is run.
+Every defect is on disk before it is reported. With several devices, each runs a campaign of the same seed, side by
+side. Knows crews and ledgers; never how a trial is run.
 """
 
 import time
