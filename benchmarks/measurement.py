@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -113,18 +114,24 @@ def main(page: Page) -> None:
 def measure(folder: str, section: Section, options: tuple[str, ...]) -> Measurement:
     """Run the script of a section."""
     asked = options or section.options
-    figures = import_module(f"benchmarks.{folder}.{section.script}").measure(asked)
-    shown = (Path(one).name if one.startswith("/") else one for one in asked)  # a page names no folder of a machine
-    words = " ".join((f"python -m benchmarks.{folder} measure {section.name}", *shown))
+    return describe(folder, section.name, asked, import_module(f"benchmarks.{folder}.{section.script}").measure(asked))
+
+
+def describe(folder: str, name: str, options: Sequence[str], figures: Figures) -> Measurement:
+    """The figures of a section with the command that measured them here and today."""
+    shown = (Path(one).name if one.startswith("/") else one for one in options)  # a page names no folder of a machine
+    words = " ".join((f"python -m benchmarks.{folder} measure {name}", *shown))
     return Measurement(words, f"{datetime.now(UTC):%Y-%m-%d}", commit(), figures.machine or machine(), figures)
 
 
+@cache
 def commit() -> str:
     """The commit that is checked out."""
     asked = ["git", "rev-parse", "--short", "HEAD"]
     return subprocess.run(asked, cwd=HERE, capture_output=True, text=True, check=False).stdout.strip()
 
 
+@cache
 def machine() -> str:
     """The processor, its cores, and the GPU if there is one."""
     words = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"

@@ -9,17 +9,18 @@ import argparse
 import importlib
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Sequence
+from concurrent.futures import Future, wait
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing import Queue, active_children, get_context
+from itertools import cycle
 from pathlib import Path
 from time import monotonic
 from typing import Any, TypeAlias
 
-from benchmarks.measurement import Figures, Record
+from benchmarks.measurement import Figures, Measurement, Record, as_json, describe
+from benchmarks.speed.on_cards import processes, run_on_cards
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.commands.bench import versions
 from kfuzz.find.targets import find_one
@@ -28,7 +29,7 @@ from kfuzz.gpu.device import GpuDevice
 from kfuzz.gpu.graphs import Session, session
 from kfuzz.search.plan import shapes
 from kfuzz.timing.bench import KernelTimes, find_failure, race
-from kfuzz.timing.figures import Heat, describe_rank
+from kfuzz.timing.figures import Heat, Traffic, describe_rank
 from kfuzz.timing.rivals import compile_rival, knows
 from kfuzz.timing.sizes import size_text, sizes_of
 from kfuzz.views.timing import as_document, table
@@ -61,6 +62,8 @@ KERNELS: tuple[tuple[str, tuple[tuple[int, ...], ...], tuple[str, ...]], ...] = 
     *((f"softmax/{name}", ((32768, 4096),), ()) for name in LADDER),
 )  # fmt: skip
 """Name, sizes, rivals."""
+PREPARING = 0.5
+"""At most this part of the time goes to compilers: a rival that compiles for minutes leaves time for the rows."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,7 @@ def measure(arguments: Sequence[str]) -> Figures:
     parser.add_argument("--only", default="", help="names of kernels begin with this")
     parser.add_argument("--seconds", type=float, default=3600.0, help="stop after so many seconds, with what is done")
     parser.add_argument("--against", default=",".join(ALL), help="rivals that are installed, by commas")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes that compile")
     options = parser.parse_args(arguments)
     there = [name for name in options.against.split(",") if name]
     every = [
@@ -96,20 +100,27 @@ def measure(arguments: Sequence[str]) -> Figures:
     ]
     every = [entry for entry in every if entry.name.startswith(options.only)]
     began = monotonic()
-    alone()
-    reasons = prepared(every)
+    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # each process compiles by itself, since there are many
+    reasons = prepare(every, options.jobs, began + PREPARING * options.seconds)
     print(f"all is compiled after {monotonic() - began:.0f} s", file=sys.stderr, flush=True)
-    for entry in every:
-        if reason := reasons[entry.name]:
-            print(entry.name, reason, file=sys.stderr, flush=True)
+    for name, reason in reasons.items():
+        if reason:
+            print(name, reason, file=sys.stderr, flush=True)
+    peak = 0.0
+    jobs = [(entry, size) for entry in every if not reasons[entry.name] for size in entry.sizes]
+    facts = {"gpu": driver.card().name, "versions": versions()}
     heats: Heats = {}
-    peaks = [0.0]
-    for entry, size, heat, peak in timed([one for one in every if not reasons[one.name]], began + options.seconds):
-        heats[entry, size] = heat
-        peaks.append(peak)
-        keep(options.out, collected(every, heats))
+    made = figures(facts, every, heats, 0.0)
+    for (entry, size), done in run_on_cards(time_one, jobs, places(), began + options.seconds):
+        if error := done.exception():
+            print(entry.name, size, repr(error), file=sys.stderr, flush=True)
+            heats[entry, size] = without_figures(entry, size, error)
+        else:
+            heats[entry, size], peak = done.result()
+        made = figures(facts, every, heats, peak)
+        keep(options.out, describe("speed", "kernels", arguments, made), collected(every, heats))
     print(f"all is timed after {monotonic() - began:.0f} s", file=sys.stderr, flush=True)
-    return figures(collected(every, heats), max(peaks), every)
+    return made
 
 
 def collected(every: Sequence[Entry], heats: Heats) -> dict[tuple[str, bool], KernelTimes]:
@@ -121,19 +132,24 @@ def collected(every: Sequence[Entry], heats: Heats) -> dict[tuple[str, bool], Ke
     }
 
 
-def prepared(every: Sequence[Entry]) -> dict[str, str]:
-    """Why each kernel is not kept, by name, or empty. Meanwhile compilers fill their caches for the rivals."""
-    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), initializer=alone) as pool:
-        reasons = {entry.name: pool.submit(reason_against, entry) for entry in every}
-        for entry in every:
-            for size in entry.sizes:
-                pool.submit(compile_rivals, entry, size)
-        return {name: reason.result() for name, reason in reasons.items()}
+def prepare(every: Sequence[Entry], workers: int, end: float) -> dict[str, str]:
+    """Why each kernel is not kept, by name, or empty. Meanwhile compilers fill their caches for the rivals.
+
+    What is not compiled at the end is compiled when it is timed.
+    """
+    with processes() as make_pool:
+        pools = cycle([make_pool(card, max(1, workers // len(places()))) for card in places()])
+        reasons = {entry.name: next(pools).submit(reason_against, entry) for entry in every}
+        compiled = [next(pools).submit(compile_rivals, entry, size) for entry in every for size in entry.sizes]
+        wait([*reasons.values(), *compiled], timeout=max(end - monotonic(), 0))
+        return {name: outcome(reason) for name, reason in reasons.items()}
 
 
-def alone() -> None:
-    """Run before torch is imported: each process compiles by itself, since there are many."""
-    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
+def outcome(reason: "Future[str]") -> str:
+    """The reason why a kernel is not kept; if its trials did not end, that is the reason."""
+    if not reason.done():
+        return "its trials did not end in time"
+    return repr(error) if (error := reason.exception()) else reason.result()
 
 
 def reason_against(entry: Entry) -> str:
@@ -158,39 +174,15 @@ def compile_rivals(entry: Entry, size: tuple[int, ...]) -> None:
                 torch.cuda.empty_cache()  # other processes compile at the same time, and there is one GPU
 
 
-def timed(every: Sequence[Entry], end: float) -> Iterator[tuple[Entry, tuple[int, ...], Heat, float]]:
-    """Each size of each kernel with its figures and its GPU's peak; every GPU takes the next one. Stops at the end."""
-    context = get_context("spawn")
-    free = context.Queue()
-    for place in places():
-        free.put(place)
-    pool = ProcessPoolExecutor(len(places()), context, initializer=take_card, initargs=(free,))
-    try:
-        asked = {pool.submit(time_one, entry, size): (entry, size) for entry in every for size in entry.sizes}
-        with suppress(TimeoutError):
-            for one in as_completed(asked, timeout=max(end - monotonic(), 0)):
-                heat, peak = one.result()
-                yield *asked[one], heat, peak
-    finally:  # the end of a `with` would take back that jobs are cancelled, and a worker may hang in its driver
-        pool.shutdown(wait=False, cancel_futures=True)
-        for worker in active_children():
-            worker.kill()
-
-
 def places() -> list[str]:
     """The GPUs that this process sees, in the words of CUDA_VISIBLE_DEVICES."""
     said = os.environ.get("CUDA_VISIBLE_DEVICES", "")
     return said.split(",") if said else [str(number) for number in range(driver.count())]
 
 
-def take_card(free: "Queue[str]") -> None:
-    """Keep to one GPU from now on, which no other process times on."""
-    alone()
-    os.environ["CUDA_VISIBLE_DEVICES"] = free.get()
-
-
-def time_one(entry: Entry, size: tuple[int, ...]) -> tuple[Heat, float]:
+def time_one(job: tuple[Entry, tuple[int, ...]]) -> tuple[Heat, float]:
     """A kernel's figures at one size, and the GPU's peak."""
+    entry, size = job
     kernel, began, card = entry.kernel(), monotonic(), opened()
     (axes,) = sizes_of(kernel, (size,))
     heat = race(card, kernel, axes, entry.against)
@@ -205,17 +197,25 @@ def opened() -> Session:
     return ExitStack().enter_context(session())
 
 
-def keep(folder: Path, done: dict[tuple[str, bool], KernelTimes]) -> None:
-    """Write all records that there are so far."""
+def without_figures(entry: Entry, size: tuple[int, ...], error: BaseException) -> Heat:
+    """A size that could not be timed, with the reason."""
+    axes = dict(zip(entry.kernel().axes, size, strict=True))
+    reason = next(iter(str(error).splitlines()), type(error).__name__)
+    return Heat(axes, Traffic(0, 0), (), (), (), {entry.name: reason})
+
+
+def keep(folder: Path, made: Measurement, done: dict[tuple[str, bool], KernelTimes]) -> None:
+    """Write all that there is so far: the data of a page, and each time that was taken."""
     folder.mkdir(parents=True, exist_ok=True)
-    document = as_document(list(done.values()), driver.card().name, versions())
+    (folder / "kernels.json").write_text(as_json(made), encoding="utf-8")
+    document = as_document(list(done.values()), made["gpu"], made["versions"])
     (folder / "speed.json").write_text(document, encoding="utf-8")
 
 
-def figures(done: dict[tuple[str, bool], KernelTimes], peak: float, every: Sequence[Entry]) -> Figures:
+def figures(facts: Record, every: Sequence[Entry], heats: Heats, peak: float) -> Figures:
     """A record for each kernel and size, and one for each rung of the ladder; what was not timed is named."""
-    left = {entry.name: sizes for entry in every if (sizes := left_out(entry, done.get((entry.name, entry.is_rung))))}
-    return Figures({"gpu": driver.card().name, "versions": versions(), "left_out": left}, {
+    done = collected(every, heats)
+    return Figures({**facts, "left_out": left_out(every, heats)}, {
         "kernels": [
             size_record(one.kernel, heat, peak)
             for (_, is_rung), one in done.items() if not is_rung for heat in one.races
@@ -224,9 +224,14 @@ def figures(done: dict[tuple[str, bool], KernelTimes], peak: float, every: Seque
     })  # fmt: skip
 
 
-def left_out(entry: Entry, one: KernelTimes | None) -> list[str]:
-    """The sizes of a kernel that were not timed."""
-    return [size_text(size) for size in entry.sizes[len(one.races) if one else 0 :]]
+def left_out(every: Sequence[Entry], heats: Heats) -> dict[str, list[str]]:
+    """The sizes of each kernel that were not timed."""
+    left: dict[str, list[str]] = {}
+    for entry in every:
+        for size in entry.sizes:
+            if (entry, size) not in heats:
+                left.setdefault(entry.name, []).append(size_text(size))
+    return left
 
 
 def size_record(kernel: str, heat: Heat, peak: float) -> Record:
