@@ -19,6 +19,7 @@ import json
 import math
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,8 @@ TOLERANCE = 1e-4
 AT_ONCE = 1
 """Solutions that have arrays on one GPU at a time: the largest problem takes 70 GB in float64."""
 SECONDS = 450.0
+ON_CARD = 90
+"""Seconds for a solution once the GPU is its own: one that hangs would keep it from the others."""
 PART = 1 << 26
 """So many elements are compared at a time: in float64 a whole answer may take 17 GB."""
 COMPLAINT = re.compile(r"\berror\b(?! building extension)|cannot find", re.IGNORECASE)
@@ -129,7 +132,8 @@ def check_apart(solution: Solution, own: dict[str, str], options: argparse.Names
         has_built, found = run_apart(words, own, has_few_headers=False)
         if not has_built:
             found = {**found, "ran": False, "why": found.get("why", "no extension was built, and it answered by torch")}
-    if time.monotonic() < options.until:  # else its compiler may have been stopped
+    has_no_memory = "OutOfMemoryError" in found.get("why", "")  # another process has it
+    if time.monotonic() < options.until and not has_no_memory:  # after that time its compiler may have been stopped
         card_of(solution, options).write_text(json.dumps(found), encoding="utf-8")
         print(solution.key, found, file=sys.stderr, flush=True)
 
@@ -152,6 +156,8 @@ def run_apart(words: list[str], own: dict[str, str], has_few_headers: bool) -> t
         except subprocess.TimeoutExpired:
             return True, {"ran": False, "why": f"more than {SECONDS:.0f} s"}
         has_built = any(Path(folder).rglob("*.so"))
+    if done.returncode == -signal.SIGALRM:
+        return True, {"ran": False, "why": f"no answer in {ON_CARD} s"}
     lines = done.stdout.splitlines()
     if done.returncode or not lines:
         return has_built, {"ran": False, "why": " ".join(done.stderr.strip().splitlines()[-1:])[:300]}
@@ -180,6 +186,7 @@ def measured(solution: Solution) -> dict[str, Any]:
     except BaseException as error:
         return {"ran": False, "why": f"no import: {words_of(error)}"}
     with one_of_few(), torch.no_grad():
+        signal.alarm(ON_CARD)  # it ends the process, whatever that waits for
         model, wide = (build(torch, one) for one in (problem.Model, problem.Model))
         torch.manual_seed(SEED)
         with torch.device("cuda"):
