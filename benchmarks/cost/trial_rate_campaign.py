@@ -2,8 +2,9 @@
 
     python trial_rate_campaign.py DEVICE PROCESSES TRIALS SEED FILE...
 
-It prints JSON: the rate from 15 % of the trials on, the processor time of the processes that plan and judge and of
-those that run kernels, the time by kind of trial, and a digest of the ends of all ordinary trials.
+It prints JSON: the rate from 15 % of the trials on, the processor time of the processes that plan and judge, of those
+that run kernels, and of this one, which counts; the time by kind of trial, and a digest of the ends of all ordinary
+trials.
 """
 
 import hashlib
@@ -31,8 +32,8 @@ WARM = 0.15
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
-def processor_seconds() -> tuple[float, float]:
-    """Of the children of this process, and of their children, as far as they run."""
+def processor_seconds() -> tuple[float, float, float]:
+    """Of the children of this process, and of their children, as far as they run; and of this process."""
     found = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
@@ -42,7 +43,9 @@ def processor_seconds() -> tuple[float, float]:
                 continue
             found[int(folder.name)] = int(fields[1]), (int(fields[11]) + int(fields[12])) / TICKS
     mine = {pid for pid, (parent, _) in found.items() if parent == os.getpid()}
-    return sum(found[pid][1] for pid in mine), sum(seconds for parent, seconds in found.values() if parent in mine)
+    callers = sum(found[pid][1] for pid in mine)
+    workers = sum(seconds for parent, seconds in found.values() if parent in mine)
+    return callers, workers, time.process_time()
 
 
 def main(device: str, processes: int, trials: int, seed: int, files: list[str]) -> dict[str, Any]:
@@ -77,6 +80,7 @@ def main(device: str, processes: int, trials: int, seed: int, files: list[str]) 
         "seconds": until - t,
         "callers": later[0] - used[0],
         "workers": later[1] - used[1],
+        "counting": later[2] - used[2],
         "kinds": [{"kind": kind, "trials": count, **seconds[kind]} for kind, count in counts.items()],
         "digest": hashlib.sha256("\n".join(sorted(ends)).encode()).hexdigest(),
         "ordinary": len(ends),

@@ -3,7 +3,8 @@
 from benchmarks.measurement import Measurement
 from benchmarks.page import Lines, table, text
 
-RATES = ("kfuzz", "processes", "trials", "trials/s", "rows/s", "planning and judging, ms", "running, ms")
+RATES = ("kfuzz", "processes", "trials", "trials/s", "rows/s", "planning and judging, ms", "running, ms",
+         "counting, ms")  # fmt: skip
 KINDS = ("kfuzz", "kind of trial", "trials", "planning", "waiting for the device", "judging")
 
 
@@ -11,7 +12,7 @@ def show(made: Measurement) -> Lines:
     rates, kinds = made.table("rates"), made.table("kinds")
     yield from text(
         f"The same campaigns over {made['kernels']} kernels on the {made['device']} device by both, in turns; the last",
-        "two columns are processor milliseconds of a trial.",
+        "three columns are processor milliseconds of a trial.",
     )
     if "same" in made.figures.numbers:
         yield from text(
@@ -19,10 +20,10 @@ def show(made: Measurement) -> Lines:
             f"{'the same in all campaigns' if made['same'] else 'differently in some campaigns'}:",
             "rows, elements, largest error, reasons and findings.",
         )
-    yield from table("lrrrrrr", RATES, (
+    yield from table("lrrrrrrr", RATES, (
         (one["kfuzz"], one["processes"], f"{one['trials']:,}", f"{one['trials'] / one['seconds']:,.0f}",
          f"{one['rows'] / one['seconds']:,.0f}", f"{1e3 * one['callers'] / one['trials']:.2f}",
-         "-" if one["workers"] is None else f"{1e3 * one['workers'] / one['trials']:.2f}")
+         *(f"{1e3 * one[part] / one['trials']:.2f}" if one.get(part) else "-" for part in ("workers", "counting")))
         for one in sorted(rates, key=lambda one: (one["processes"], one["kfuzz"], one["round"]))
     ))  # fmt: skip
     yield from text("The time of one process by kind of trial in the first round, in milliseconds of a trial.")

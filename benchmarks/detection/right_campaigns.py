@@ -1,0 +1,168 @@
+"""Count the accusations in campaigns over all right kernels, with one campaign on each GPU.
+
+    python -m benchmarks.detection.right_campaigns --device gpu --cards 4 --jobs 16 --seconds 240 --seed 1 --out FILE
+
+It is `right_ones.py` for many trials: a campaign runs trials ahead, and each GPU has one. FILE is JSON; it is written
+every few seconds. A command with another seed adds its trials to those that are in FILE. Exit code 1 if a kernel is
+accused or cannot be tried.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import closing, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.detection.right_ones import right_kernels
+from benchmarks.measurement import commit, machine
+from kfuzz.campaign.blocks import BlockEnd, Orders, TrialEnd
+from kfuzz.campaign.crew import Crew, run_in_processes
+from kfuzz.campaign.events import ignore
+from kfuzz.campaign.ledger import Ledger
+from kfuzz.campaign.options import Options
+from kfuzz.claims.kernel import load
+from kfuzz.find.device import open_device
+
+WRITE_SECONDS = 5.0
+LATE = 20.0
+"""Seconds after which a campaign that is out of time is ended."""
+SEEDS_OF_CARDS = 1000
+"""A card's campaign has the seed SEED * SEEDS_OF_CARDS + its number."""
+
+
+def run_one(device: str, jobs: int, seconds: float, seed: int, out: Path) -> None:
+    """A campaign on one device; what it has found so far is in a file."""
+    kernels = tuple(one for one in map(load, right_kernels()) if not one.front.is_python)
+    ledger = Ledger(kernels, Options(seed=seed), ignore)
+    deadline = time.monotonic() + seconds
+    orders = Orders(ledger.kernels, seed, deadline=deadline)
+    crew = Crew(orders, partial(open_device, device, share=jobs), ledger.blocks(), jobs, device)
+    tried = Counter[str]()
+    counts = Counter[str]()
+    accusations: list[dict[str, Any]] = []
+    given_up: list[str] = []
+    warned = Counter[str]()
+
+    def write() -> None:
+        found = {
+            "seed": seed, "device": device, **counts, "kernels": len(tried), "fewest": min(tried.values(), default=0),
+            "most": max(tried.values(), default=0), "accusations": accusations, "given_up": given_up, "warned": warned,
+        }  # fmt: skip
+        out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+    written = time.monotonic()
+    with closing(run_in_processes([crew])) as ends:
+        for _, end in ends:
+            if isinstance(end, BlockEnd):
+                ledger.end(end)
+                if end.why == "time":
+                    break
+                if end.why:
+                    given_up.append(f"{kernels[end.block.kernel].name}: {end.why}, {end.message}")
+            else:
+                ledger.take(end)
+                tried[kernels[end.kernel].name] += 1
+                counts.update(trials=1, rows=end.rows, elements=end.elements, nothing_judged=not end.elements)
+                errors = _errors_of(end, kernels[end.kernel].name)
+                accusations.extend(errors)
+                warned.update(shown.defect.bucket for shown in end.defects if shown.defect.severity != "error")
+                if errors:
+                    write()
+            if time.monotonic() > written + WRITE_SECONDS:
+                write()
+                written = time.monotonic()
+            if written > deadline + LATE:
+                break
+    write()
+
+
+def _errors_of(end: TrialEnd, kernel: str) -> list[dict[str, Any]]:
+    """What a trial accuses a kernel of, with the numbers by which it can be run again."""
+    return [
+        {
+            "kernel": kernel, "index": end.index, "number": end.number, "bucket": shown.defect.bucket,
+            "message": shown.defect.message, "case": str(shown.case or shown.defect.scene.case),
+            "probe": str(end.probe),
+        }
+        for shown in end.defects
+        if shown.defect.severity == "error"
+    ]  # fmt: skip
+
+
+def summary(device: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """All campaigns in one count."""
+    numbers = ("trials", "rows", "elements", "nothing_judged")
+    return {
+        "commit": commit(),
+        "machine": machine(),
+        "device": device,
+        **{name: sum(one.get(name, 0) for one in parts) for name in numbers},
+        "accused": sum(len(one["accusations"]) for one in parts),
+        "campaigns": sorted(parts, key=lambda one: one["seed"]),
+    }
+
+
+def main() -> int:
+    """Run one campaign for each card, or one on the cpu device, and add them to FILE."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", choices=("cpu", "gpu"), default="gpu")
+    parser.add_argument("--cards", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=16, help="processes of each card")
+    parser.add_argument("--seconds", type=float, default=240.0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=Path("right_campaigns.json"))
+    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.one:
+        run_one(asked.device, asked.jobs, asked.seconds, asked.seed, asked.out)
+        return 0
+    known = json.loads(asked.out.read_text(encoding="utf-8"))["campaigns"] if asked.out.exists() else []
+    cards = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
+    cards = cards if len(cards) >= asked.cards else [str(number) for number in range(asked.cards)]
+    seeds = [asked.seed * SEEDS_OF_CARDS + number for number in range(asked.cards)]
+    parts = [asked.out.with_suffix(f".{seed}.json") for seed in seeds]
+    own = [sys.executable, "-m", "benchmarks.detection.right_campaigns", "--one", "--device", asked.device]
+    own += ["--jobs", str(asked.jobs), "--seconds", str(asked.seconds)]
+    processes = [
+        subprocess.Popen(
+            [*own, "--seed", str(seed), "--out", str(part)], env={**os.environ, "CUDA_VISIBLE_DEVICES": card}
+        )
+        for seed, part, card in zip(seeds, parts, cards, strict=False)
+    ]
+
+    def write() -> dict[str, Any]:
+        found = []
+        for part in parts:
+            with suppress(OSError, ValueError):  # a process has not written it yet, or writes it now
+                found.append(json.loads(part.read_text(encoding="utf-8")))
+        made = summary(asked.device, [*(one for one in known if one["seed"] not in seeds), *found])
+        asked.out.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+        return made
+
+    try:
+        while running := [one for one in processes if one.poll() is None]:
+            with suppress(subprocess.TimeoutExpired):
+                running[0].wait(WRITE_SECONDS)
+            write()
+    finally:
+        for one in processes:
+            one.terminate()
+    made = write()
+    for part in parts:
+        part.unlink(missing_ok=True)
+    failed = [seed for seed, one in zip(seeds, processes, strict=False) if one.returncode]
+    print(
+        f"{made['trials']} trials, {made['accused']} accusations: {asked.out}",
+        *(f"seed {one} failed" for one in failed),
+    )
+    return 1 if made["accused"] or failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
