@@ -429,7 +429,6 @@ def read(front: FrontMatter) -> Kernel:
     arrays = read_arrays(front, claim.arrays, names)
     check_roles(front, roles, arrays, axes)
     op_axes = read_op_axes(front, claim.scalars, op, names)
-    check_op_rules(front, op, where, arrays, let, op_axes)
     launches = (
         (read_callable(front, claim.call, names, arrays, op.weights, is_reference(roles.op)),)
         if front.is_python
@@ -461,11 +460,37 @@ def read(front: FrontMatter) -> Kernel:
         op_axes=op_axes,
     )
     _ = kernel.entries  # each expression in an entry has a few values
-    for corner, choice in corners(where, launches, let):
+    check_corners(Claimed(facts_of(kernel), kernel))
+    return kernel
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """A kernel that equals every other one whose claim says the same about sizes, whatever its code."""
+
+    facts: str
+    kernel: Kernel = field(compare=False)
+
+
+def facts_of(kernel: Kernel) -> str:
+    """All that decides whether a claim contradicts itself at some sizes; a Python file's op is a part of its text."""
+    rounding = replace(kernel.rounding, read_off=(), doubts=())  # these have lines of the file
+    facts = repr(replace(kernel, name="", broken=None, rounding=rounding))
+    return f"{kernel.front.path}\n{kernel.source}\n{facts}" if kernel.front.is_python else facts
+
+
+@lru_cache(maxsize=1024)
+def check_corners(claimed: Claimed) -> None:
+    """Raise a ClaimError if the claim contradicts itself at sizes where that is likely.
+
+    A convolution takes 0.5 s, so it is checked once with all the exhibits that are edits of its code.
+    """
+    kernel = claimed.kernel
+    check_op_rules(kernel.front, find(kernel.op), kernel.where, kernel.arrays, kernel.let, kernel.op_axes)
+    for corner, choice in corners(kernel.where, kernel.launches, kernel.let):
         sizes = kernel.sizes(corner, choice)
         kernel.steps(sizes, kernel.shapes(sizes))
         kernel.accuracy(sizes)
-    return kernel
 
 
 def fitted_op(front: FrontMatter, claim: WrittenClaim) -> str:

@@ -49,7 +49,7 @@ class Where:
             left = len(self.broken(found))
             if not left:
                 return found
-            better = next(self._moved(found, movable, 0), None) or next(self._moved(found, movable, left - 1), None)
+            better = next((one for most in sorted({0, left - 1}) for one in self._moved(found, movable, most)), None)
             if better is None:
                 return self._by_two(found, movable)
             found = better
@@ -57,11 +57,14 @@ class Where:
 
     def _moved(self, sizes: Sizes, movable: Iterable[str], most: int) -> Iterator[dict[str, int]]:
         """The sizes with one name moved, nearest first, if then at most `most` conditions are broken."""
-        names = frozenset[str]().union(*(condition.names for condition in self.broken(sizes)))
+        broken = self.broken(sizes)
+        names = frozenset[str]().union(*(condition.names for condition in broken))
         for name in movable:
-            for value in self._candidates(name, sizes) if name in names else ():
+            reading = [condition for condition in self.conditions if name in condition.names]
+            staying = sum(name not in condition.names for condition in broken)
+            for value in self._candidates(name, sizes) if name in names and staying <= most else ():
                 moved = {**sizes, name: value}
-                if len(self.broken(moved)) <= most:
+                if staying + sum(not is_true(condition, moved) for condition in reading) <= most:
                     yield moved
 
     def _by_two(self, sizes: Sizes, movable: Sequence[str]) -> dict[str, int] | None:

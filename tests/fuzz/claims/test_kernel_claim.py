@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kfuzz.claims.front_matter import parse
-from kfuzz.claims.kernel import KERNELS, load, read
+from kfuzz.claims.kernel import KERNELS, check_corners, load, read
 from kfuzz.devices import ClaimError
 from kfuzz.find.project import kernels_below
 from kfuzz.oracle.rounding import EXPF, FAST_EXPF, ExpModel
@@ -244,6 +244,16 @@ def test_the_sizes_beside_a_number_of_a_condition_are_tried_when_the_claim_is_lo
         ("let    = {", 'let    = { is_taken = "cols != 100",'),
     )
     assert "no launch takes 'y' at rows=1 cols=100" in complaint(tmp_path, replaced(*change))
+
+
+def test_a_claim_is_checked_at_its_corners_once_for_all_files_that_claim_the_same_sizes(tmp_path: Path) -> None:
+    before = check_corners.cache_info().misses
+    load(write_kernel(tmp_path, replaced(("1..4096", "1..4093"))))
+    load(write_kernel(tmp_path, replaced(("1..4096", "1..4093"), ("int cols) {}", "int cols) { }")), "edited.cu"))
+    assert check_corners.cache_info().misses == before + 1
+    contradiction = ('part = "f32[chunks]"', 'part = "f32[4093 - cols]"')
+    with pytest.raises(ClaimError, match=r"other\.cu:8: .* cols=4095"):
+        load(write_kernel(tmp_path, replaced(("1..4096", "1..4095"), contradiction), "other.cu"))
 
 
 def test_a_mistake_in_a_list_of_launches_names_its_line(tmp_path: Path) -> None:
