@@ -2,6 +2,7 @@
 
 import importlib
 import pkgutil
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -33,7 +34,7 @@ def find(name: str) -> Op:
         return read_op(name, _module_of(name))
     known = other_names().get(name, name)
     if name_in(known) not in op_names():
-        raise OracleError(f"op={name!r}: unknown; the oracle has {', '.join((*op_names(), *other_names()))}")
+        raise OracleError(f"op={name!r}: unknown op{hint(name)}")
     base = name_in(known)
     found = getattr(_module_of(base), "spell", spell)(find(base), known)  # a file may read what is in its brackets
     return found if found.name == name else find(found.name)
@@ -49,6 +50,13 @@ def other_names() -> dict[str, str]:
     return {name: text for op in op_names() for name, text in find(op).also.items()}
 
 
+def hint(name: str) -> str:
+    """What the end of a message says of a name that no op has: the nearest op, or what lists all."""
+    near = get_close_matches(name, (*op_names(), *other_names()), 1)
+    return f", did you mean {near[0]}?" if near else "; kfuzz op lists all"
+
+
+@cache
 def is_op(name: str) -> bool:
     """Whether it is the name of an op of the oracle, over whatever arrays."""
     try:

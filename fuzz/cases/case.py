@@ -18,9 +18,8 @@ from kfuzz.claims.references import BY_REFERENCE, name_in_case, shown_op
 from kfuzz.claims.roles import Dimensions, Roles, roles_of
 from kfuzz.devices.vast import is_vast, make_unfilled
 from kfuzz.kinds import Severity
-from kfuzz.oracle import op_names
 from kfuzz.oracle.elements import BY_DTYPE, F32, Element, values
-from kfuzz.oracle.find import is_op
+from kfuzz.oracle.find import hint, is_op
 from kfuzz.oracle.shapes import is_derived, longer_by
 from kfuzz.oracle.spelling import name_in
 
@@ -149,7 +148,7 @@ def case_of(op: str, arrays: Mapping[str, Values | Recipe], dimensions: Mapping[
     """
     if is_op(op) or dimensions is None:
         if not is_op(op) and not op.endswith(".py"):
-            raise CaseError(f"op={op!r}: unknown; the oracle has {', '.join(op_names())}")
+            raise CaseError(f"op={op!r}: unknown op{hint(op)}")
         roles = roles_of(op)
     else:
         roles = Roles(op, dict(dimensions), {}, next(iter(dimensions.values()), ()) == ("rows", "cols"))

@@ -22,7 +22,7 @@ from kfuzz.claims.signature import entries_of, host_functions_of
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import ClaimError, Entry, Probe
 from kfuzz.oracle.errors import OracleError
-from kfuzz.oracle.find import find, op_names
+from kfuzz.oracle.find import find
 from kfuzz.phases import Phase, Stage, announce
 from kfuzz.search.plan import Attempt
 from kfuzz.trials.trial import run_trial, unfit
@@ -65,7 +65,7 @@ def guess(path: Path, source: str, op: str | None, said: FunctionWords = NOTHING
         check_op(where, op)
     chosen = op or op_of(path.stem, source)
     if chosen is None:
-        raise ClaimError(f"{where}: what it computes is not known: say --op, one of {', '.join(op_names())}")
+        raise ClaimError(f"{where}: its names do not tell its op: name it with --op; kfuzz op lists all")
     first = ""
     seen: list[Attempt] = []
     idle: dict[tuple[Entry, ...], str] = {}

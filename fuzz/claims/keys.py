@@ -41,7 +41,6 @@ from kfuzz.claims.rounding_values import (
 )
 from kfuzz.kinds import KINDS, Kind, Severity
 from kfuzz.oracle.elements import NARROW
-from kfuzz.oracle.find import op_names
 from kfuzz.oracle.grid import Saturate
 from kfuzz.oracle.quantizing import Apply, GridRounding, Logarithm, NanGroup, ScaleForm, Zeros
 from kfuzz.oracle.rounding import (
@@ -92,7 +91,7 @@ def parse_record(record: Callable[..., T], place: ClaimPlace, other_place: Colle
 
 def parse_op(place: ClaimPlace) -> str:
     if not isinstance(place.value, str):
-        raise place.error(f"unknown op; the oracle has {', '.join(op_names())}")
+        raise place.error("expected the name of an op; kfuzz op lists all")
     return place.value
 
 

@@ -1,14 +1,19 @@
-"""`kfuzz op`: tests whether an op that you wrote as a formula may judge kernels, or prints one to start from."""
+"""`kfuzz op`: lists and describes ops, and tests whether one that you wrote as a formula may judge kernels."""
 
 from pathlib import Path
 
 import click
 
+from kfuzz.commands.completing import OP
 from kfuzz.devices import ClaimError
 from kfuzz.exit_codes import FOUND
+from kfuzz.find.errors import TargetError
 from kfuzz.oracle.admission import admit
 from kfuzz.oracle.errors import OracleError
-from kfuzz.oracle.find import load
+from kfuzz.oracle.find import find, hint, is_op, load, op_names
+from kfuzz.oracle.op import Op
+from kfuzz.oracle.spelling import name_in
+from kfuzz.views.ops_page import section
 
 TEMPLATE = '''"""scaled_sigmoid: y = scale x / (1 + exp(-x)), element by element: replace this by your own op."""
 
@@ -26,26 +31,37 @@ def formula(N, x, scale):
 
 
 @click.command()
-@click.argument("file", required=False, type=click.Path(path_type=Path), metavar="FILE")
+@click.argument("name", required=False, type=OP, metavar="[OP|FILE.py]")
 @click.option("--template", is_flag=True, help="Print an op to start from, instead of testing one.")
 @click.pass_context
-def op(ctx: click.Context, file: Path | None, template: bool) -> None:
-    """Test whether an op that you wrote may judge kernels.
+def op(ctx: click.Context, name: str | None, template: bool) -> None:
+    """Show what an op computes, or test whether one that you wrote may judge kernels.
 
-    FILE holds a formula (docs/formulas.md); a kernel uses it with op = "FILE" in its claim. kfuzz computes the exact
-    answer in two ways, simulates kernels of all forms in three formats, and checks that wrong answers are rejected.
+    OP is what a kernel computes, such as softmax. FILE.py holds a formula (docs/formulas.md); a kernel uses it with
+    op = "FILE.py" in its claim. To test it, kfuzz computes the exact answer in two ways, simulates kernels of all
+    forms in three formats, and checks that wrong answers are rejected.
 
     \b
+    kfuzz op                           every op, in one line each
+    kfuzz op softmax                   its arrays, its forms, its special values and its formula
     kfuzz op --template > my_op.py     an op to start from
     kfuzz op my_op.py                  test it
 
-    Exit code: 0 it may judge kernels, 1 a check fails, 2 kfuzz could not test it.
+    Exit code: 0 done, or it may judge kernels; 1 a check fails; 2 kfuzz could not do it.
     """
     if template:
         click.echo(TEMPLATE, nl=False)
         return
-    if file is None:
-        raise click.UsageError("name the FILE of an op, or give --template")
+    if name is None:
+        for one in op_names():
+            click.echo(find(one).about.partition("\n")[0])
+        return
+    if not name.endswith(".py"):
+        if not is_op(name):
+            raise TargetError(f"{name}: unknown op{hint(name)}")
+        _print_op(find(name))
+        return
+    file = Path(name)
     try:
         checks = list(_print_checks(file))
     except OracleError as error:
@@ -54,6 +70,14 @@ def op(ctx: click.Context, file: Path | None, template: bool) -> None:
         click.echo(f"{file} may not judge kernels: {checks.count(False)} of {len(checks)} checks fail")
         ctx.exit(FOUND)
     click.echo(f"{file} may judge kernels")
+
+
+def _print_op(shown: Op) -> None:
+    """Print what docs/ops.md says; of one over other arrays, its spelling and the op that it is."""
+    base = find(name_in(shown.name))
+    if base.name != shown.name:
+        click.echo(f"{shown.name}\n")
+    click.echo(section(base))
 
 
 def _print_checks(file: Path) -> list[bool]:

@@ -20,7 +20,6 @@ from kfuzz.devices import ClaimError
 from kfuzz.find.errors import TargetError
 from kfuzz.find.project import files_below, sources
 from kfuzz.find.targets import find
-from kfuzz.oracle.find import op_names
 from kfuzz.sources.cuda_text import blank_non_code
 from kfuzz.starting.look import sorts_of
 from kfuzz.views.phases import show_phases
@@ -100,7 +99,7 @@ def claim_instead(path: Path) -> Unclaimed:
     op = op_of(path.stem, text)
     how = f"kfuzz fuzz {where} --op {op or 'OP'}"
     if op is None:
-        raise ClaimError(f"{where}: {what} without a claim; say what it computes: {how}, of {', '.join(op_names())}")
+        raise ClaimError(f"{where}: {what} without a claim; say what it computes: {how}; kfuzz op lists all")
     if is_extension:  # the claim of a function of tensors is not tried otherwise, and here even its op is a guess
         try:
             with show_phases(console(to_stderr=True)):

@@ -9,14 +9,14 @@ from kfuzz.claims.expression import GRAMMAR
 from kfuzz.claims.front_matter import read
 from kfuzz.claims.kernel import Kernel, kernel_files, load
 from kfuzz.find.errors import TargetError
-from kfuzz.oracle.find import find, is_op, op_names
+from kfuzz.oracle.find import find, hint, is_op
 
 REFERENCE = f"""
 // ---------------------------------------------------------------------------------------------------------------
 // Every key of a claim; delete this part when you are done. kfuzz reads a key that you leave out in the loosest sound
 // way: it never reports a false positive, but detects less. docs/kernel-file.md has an example of every key.
 //
-// op        what the kernel computes: {", ".join(op_names())}
+// op        what the kernel computes: softmax, row_sum, gemm, ...; kfuzz op lists all
 // axes      sizes for which it is right: "lo..hi", {{ min = 4, max = 4096, multiple = 4 }}, the powers of two
 //           {{ min = 1, max = 1024, pow2 = true }}, or a list: cols = [128, 256]
 // tune      launch parameters, lists of integers: it is right with any of them
@@ -91,7 +91,7 @@ OTHER_KERNEL = re.compile(r'^#include "[^"]*\.cu"', re.MULTILINE)
 def template(op: str) -> str:
     """The shortest kernel of the op, complete and working, with the reference below it."""
     if not is_op(op):
-        raise TargetError(f"{op}: unknown op; the oracle has {', '.join(op_names())}")
+        raise TargetError(f"{op}: unknown op{hint(op)}")
     name = find(op).name
     written = [path for path in kernel_files() if _is_of(read(path).values.get("op"), name)]  # checks take longer
     kernels = [kernel for kernel in map(load, written) if kernel.op == name and kernel.broken is None]

@@ -27,11 +27,12 @@ def page() -> str:
     """The whole page."""
     parts = [HEAD]
     for name in op_names():
-        parts.append(_section(find(name)))
+        parts.append(section(find(name)))
     return "\n".join(parts)
 
 
-def _section(op: Op) -> str:
+def section(op: Op) -> str:
+    """What the page says of one op."""
     source = inspect.getsource(op.formula)
     rows = [f"| {name} | {_array(role)} |" for name, role in op.inputs.items()]
     rows += [f"| {name} | {_array(role)}, the answer |" for name, role in op.outputs.items()]

@@ -17,7 +17,7 @@ Y = X[:, 0]
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda: judge("sofmax", {"x": X}, {"y": X}), "op='sofmax': unknown; the oracle has"),
+        (lambda: judge("sofmax", {"x": X}, {"y": X}), "op='sofmax': unknown op, did you mean softmax?"),
         (lambda: judge("softmax", {"z": X}, {"y": X}), "softmax: inputs has z: expected x"),
         (lambda: judge("softmax", {}, {"y": X}), "softmax: inputs has nothing: expected x"),
         (lambda: judge("softmax", {"x": X}, {"out": X}), "softmax: got has out: expected y"),

@@ -71,7 +71,7 @@ def test_a_spelling_gives_the_arrays_of_a_kernel(text: str, name: str | None, in
         ("gemv(a, x.T)", "x has one dimension, so it has no transpose"),
         ("cross_entropy(x[rows, c, d])", "labels is missing"),
         ("group_quantize(x.T)", "group_quantize has groups, so its arrays are its own"),
-        ("nothing(a)", "unknown; the oracle has "),
+        ("nothing(a)", "op='nothing(a)': unknown op"),
     ],
 )
 def test_a_spelling_that_does_not_fit_is_refused_with_the_reason(text: str, said: str) -> None:

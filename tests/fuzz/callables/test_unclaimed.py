@@ -89,7 +89,7 @@ def test_what_a_function_takes_besides_is_said_or_stands_in_the_module(tmp_path:
     ("unclaimed", "reported"),
     [
         (Unclaimed("softmax"), "it has slow, fast: say which computes softmax: --entry slow"),
-        (Unclaimed("softmux"), "op='softmux': unknown; the oracle has"),
+        (Unclaimed("softmux"), "op='softmux': unknown op, did you mean softmax?"),
         (Unclaimed("softmax", FunctionWords("nix")), "no function nix; there are slow, fast"),
         (
             Unclaimed("softmax", FunctionWords("fast", home=(3,))),

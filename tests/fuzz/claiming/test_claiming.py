@@ -412,5 +412,5 @@ def test_several_kernels_and_an_unknown_op_are_told(tmp_path: Path) -> None:
     two = bare(KERNELS / "reduce" / "max_sum_grid.cu")
     with pytest.raises(ClaimError, match=r"2 kernels \(reduce_max, reduce_blocks\); write a claim that"):
         guessed(tmp_path / "mine.cu", two, "max_sum")
-    with pytest.raises(ClaimError, match="what it computes is not known: say --op"):
+    with pytest.raises(ClaimError, match="its names do not tell its op: name it with --op"):
         guessed(tmp_path / "mine.cu", "__global__ void f(float *y) {}", None)

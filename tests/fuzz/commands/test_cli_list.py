@@ -17,6 +17,7 @@ from kfuzz.commands.group import Commands, main
 from kfuzz.devices import ClaimError, Device, DeviceError, Finding, Job, Outcome, Probe
 from kfuzz.find.errors import TargetError
 from kfuzz.find.targets import find, find_one
+from kfuzz.oracle import op_names
 from kfuzz.views import listing
 from kfuzz.views.listing import as_json, as_markdown, first_sentence, read_folder, size_text
 
@@ -160,7 +161,9 @@ def test_a_template_is_printed_for_the_op_that_is_named() -> None:
         ),
         (["show", "softmax/*"], "softmax/*: stands for "),
         (["show"], "name a KERNEL or a CASE, or give --template"),
-        (["show", "--template", "sofmax"], "sofmax: unknown op; the oracle has "),
+        (["show", "--template", "sofmax"], "sofmax: unknown op, did you mean softmax?"),
+        (["op", "sofmax"], "sofmax: unknown op, did you mean softmax?"),
+        (["op", "bwx"], "bwx: unknown op; kfuzz op lists all"),
         (["lisst"], "No such command 'lisst'"),
         (["list", "--yaml"], "No such option"),
         (["fuzz", ""], "a name is expected; write ."),
@@ -171,6 +174,14 @@ def test_a_mistake_of_the_person_is_told_and_ends_with_two(arguments: list[str],
     assert result.exit_code == 2
     assert said in result.stderr
     assert result.stdout == ""
+
+
+def test_op_lists_all_ops_and_shows_one() -> None:
+    lines = kfuzz("op").stdout.splitlines()
+    assert [line.partition(":")[0] for line in lines] == list(op_names())
+    shown = kfuzz("op", "linear").stdout
+    assert shown.startswith("gemm(a[m, k], b[n, k], bias)\n\n## gemm\n")
+    assert "def formula(" in shown
 
 
 def test_a_faulty_file_ends_with_two_and_its_line(tmp_path: Path) -> None:

@@ -86,5 +86,7 @@ def test_an_extension_whose_op_no_name_says_is_told_the_command(folder: Path) ->
     (folder / "a.cu").write_text(text.replace("softmax", "thing"))
     done = fuzz("a.cu")
     assert done.exit_code == 2
-    start = "a.cu: a PyTorch extension without a claim; say what it computes: kfuzz fuzz a.cu --op OP, of "
+    start = (
+        "a.cu: a PyTorch extension without a claim; say what it computes: kfuzz fuzz a.cu --op OP; kfuzz op lists all"
+    )
     assert done.stderr.startswith(start)
