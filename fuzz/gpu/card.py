@@ -374,7 +374,7 @@ class GpuCard:
         except hosting.HostFault as fault:
             kind = driver.kind_of(str(fault))
             if kind is None:
-                raise DeviceError(f"the card failed in a host function of {host.job.path}: {fault}") from fault
+                raise DeviceError(f"the GPU failed in a host function of {host.job.path}: {fault}") from fault
             raise Fault(Finding(kind, f"a kernel that {host.job.entries[0]} launches: {fault}")) from fault
 
     def _send(self, one: PaintedRun) -> None:
@@ -440,7 +440,7 @@ class GpuCard:
         kind, reached = driver.kind_of(str(error)), launches.reached(int(self._reached[0]))
         words = reached.words
         if kind is None:
-            return DeviceError(f"the card failed during {words}: {_driver_words(error)}")
+            return DeviceError(f"the GPU failed during {words}: {_driver_words(error)}")
         return Fault(Finding(kind, f"{words}: {_driver_words(error)}", step=reached.step))
 
     def _load_program(self, job: Job) -> _LoadedCode:
@@ -604,7 +604,7 @@ def backend() -> GpuCard:
     try:
         return GpuCard()
     except cuda.Error as error:
-        raise DeviceError(f"the card does not start: {error}") from error
+        raise DeviceError(f"the GPU does not start: {error}") from error
 
 
 def replay(job: Job, probe: Probe) -> None:

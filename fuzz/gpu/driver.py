@@ -67,7 +67,7 @@ def library() -> ctypes.CDLL:
 def call(name: str, *arguments: object) -> None:
     code = getattr(library(), name)(*arguments)
     if code == OUT_OF_MEMORY:
-        raise OutOfMemory(f"{name}: the card is out of memory")
+        raise OutOfMemory(f"{name}: the GPU is out of memory")
     if code != SUCCESS:
         raise DeviceError(f"{name} failed: {error_text(code)} (CUDA error {code})")
 
@@ -103,7 +103,7 @@ def card() -> Card:
     if code in UNSUITABLE_DRIVER:
         raise DeviceError(f"the NVIDIA driver does not suit this machine: {error_text(code)}; update the driver")
     if code == NO_DEVICE:
-        raise DeviceError("the NVIDIA driver shows no card: check nvidia-smi and CUDA_VISIBLE_DEVICES")
+        raise DeviceError("the NVIDIA driver shows no GPU: check nvidia-smi and CUDA_VISIBLE_DEVICES")
     if code != SUCCESS:
         raise DeviceError(f"the NVIDIA driver does not start: {error_text(code)} (CUDA error {code}); check nvidia-smi")
     version, device = ctypes.c_int(), ctypes.c_int()
@@ -152,7 +152,7 @@ class Arena:
 
     def __init__(self) -> None:
         if not attribute(VIRTUAL_MEMORY, ctypes.c_int(0)):
-            raise DeviceError("this card or driver has no virtual memory management (it needs CUDA 10.2 on Linux)")
+            raise DeviceError("this GPU or its driver has no virtual memory management (it needs CUDA 10.2 on Linux)")
         self.base = _reserve(OPEN_SIDE + LARGEST + OPEN_SIDE) + OPEN_SIDE
         self.capacity = 0
 

@@ -53,18 +53,18 @@ def check_architecture(architecture: str) -> None:
     compiler = find()
     if architecture not in architectures(compiler):
         raise DeviceError(
-            f"{compiler} writes no code for this card's {architecture}, only for {', '.join(architectures(compiler))}: "
-            "install a CUDA toolkit that supports the card"
+            f"{compiler} writes no code for this GPU's {architecture}, only for {', '.join(architectures(compiler))}: "
+            "install a CUDA toolkit that supports it"
         )
 
 
 def target_of(architecture: str, *texts: str) -> str:
-    """What to compile texts for: instructions that one generation of cards alone has need its own name, as sm_90a."""
+    """The architecture to compile texts for: instructions of one generation of GPUs need its own name, as sm_90a."""
     return f"{architecture}a" if any(map(_OF_ONE_GENERATION.search, texts)) else architecture
 
 
 def code_for(architecture: str) -> list[str]:
-    """The words for code of this card alone: `-arch=sm_90a` would also make PTX for all later cards, and fail."""
+    """The words for code of this GPU alone: `-arch=sm_90a` would also make PTX for all later GPUs, and fail."""
     return ["-gencode", f"arch={architecture.replace('sm_', 'compute_')},code={architecture}"]
 
 
@@ -84,7 +84,7 @@ def find_sanitizer() -> str:
 
 
 def check_machine() -> None:
-    """Raise a DeviceError that names the first thing missing: pycuda, driver, card, nvcc, or a match between them."""
+    """Raise a DeviceError that names the first thing missing: pycuda, driver, GPU, nvcc, or a match between them."""
     if importlib.util.find_spec("pycuda") is None:
         raise DeviceError("pycuda is not installed: pip install pycuda")
     card, compiler = driver.card(), find()

@@ -196,7 +196,7 @@ def _bytes(array: NDArray[np.generic]) -> Bytes:
 
 
 def _paint(card: VastCard, one: _PlacedArray, word: int) -> None:
-    """Fill an array with copies of a word from its first byte on; a card paints whole words at multiples of 4."""
+    """Fill an array with copies of a word from its first byte on; a GPU paints whole words at multiples of 4."""
     size = nbytes(one.buffer)
     head = min(-one.start % 4, size)
     words, tail = divmod(size - head, 4)

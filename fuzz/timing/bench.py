@@ -1,7 +1,6 @@
-"""A kernel is kept, timed, and judged again: only then it has a figure.
+"""A kernel is tested, timed, and judged again: only then it has a figure.
 
-Knows the order of these steps and the devices that take them; the protocol, the rivals and what figures mean stand
-beside it.
+Knows the order of these steps. The protocol, the rivals and the meaning of figures have their own files.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +33,7 @@ from kfuzz.timing.sizes import axes_text, tunes_at
 from kfuzz.trials.trial import run_trial
 
 TRIALS, RUNS, TIMEOUT = 24, 3, 10.0
-"""The trials before any timing: small cases, hostile values."""
+"""The trials before any timing, with small cases and hostile values."""
 UNSEEN = 1 << 20
 """A seed that no set of buffers was filled with while times were taken."""
 
@@ -43,7 +42,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class KernelTimes:
-    """One kernel at all its sizes. `refused` says why it has no figures at all."""
+    """The times of a kernel at all its sizes. `refused` says why it has none."""
 
     kernel: str
     op: str
@@ -113,7 +112,7 @@ def race(session: graphs.Session, kernel: Kernel, axes: dict[str, int], against:
 def check_timed_answer(session: graphs.Session, entrant: TimedSubject) -> str:
     """What is wrong with the answer to numbers that it has not seen, by the very functions that were timed.
 
-    They lie where others lay while it was timed: an answer that was kept is the answer to those.
+    They replace the numbers with which it was timed, so an answer that it remembers is wrong.
     """
     arrays, kernel = entrant.arrays, entrant.arrays.kernel
     graph = entrant.graph(1)

@@ -145,7 +145,7 @@ class CalledFunction:
         for name, value in zip(self._entry.returns, values, strict=False):
             answer = self._lender.answer(value)
             if answer is None:
-                return f"{name} is returned as {type(value).__name__}, which is no array of its library"
+                return f"{name} is returned as {type(value).__name__}, which is not an array of its library"
             if misfit := describe_misfit(name, answer, buffers[name]):
                 return misfit
             self.arrays.sets[0][name].write(answer.bits)
@@ -160,7 +160,7 @@ class CalledFunction:
             self._answers.append(self._function(*args, **named))
         except Exception as error:  # the user's code may raise anything
             if "out of memory" in str(error).lower():
-                raise ClaimError(f"{self.arrays.bound.job.path}: too large for this card as it is now") from error
+                raise ClaimError(f"{self.arrays.bound.job.path}: too large for this GPU as it is now") from error
             raise DeviceError(f"{self.arrays.bound.job.path}: {words_of(error)}") from error
         return self._answers[-1]
 

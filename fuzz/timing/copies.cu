@@ -1,8 +1,9 @@
-// Copies of 16 bytes at a time, in several shapes: what a card's memory does at best for as many bytes in as out.
+// Copies of 16 bytes at a time, in several shapes: the best of them is the best that a GPU's memory does for as many bytes in
+// as out.
 //
-// cudaMemcpyAsync is no good anchor by itself: as a node of a graph it falls to 2.7 TB/s from 512 MB on, on a card whose
-// copy kernels reach 4.2. The best of several is. Of what does not fit into the second-level cache one that asks it to keep
-// what it reads is faster by 1.5 %.
+// cudaMemcpyAsync alone is not a good measure: as a node of a graph it falls to 2.7 TB/s from 512 MB on, on a GPU whose copy
+// kernels reach 4.2. If the data does not fit into the second-level cache, the copy that asks the cache to keep what it reads
+// is faster by 1.5 %.
 
 #include <cuda/annotated_ptr>
 

@@ -1,6 +1,6 @@
-"""What recorded times say: a median, how far it spreads, who is ahead, what no card can do, and by what chance.
+"""The meaning of recorded times: medians and spreads, ranks, the limit of physics, and the probability of a change.
 
-Knows numbers of seconds and bytes; never a card. All of it is a function of what was recorded.
+Knows numbers of seconds and bytes; never a GPU.
 """
 
 import random
@@ -31,14 +31,14 @@ class Recording:
 
     @property
     def spread(self) -> float:
-        """Half of all replays lie within so much of each other, as a part of the median."""
+        """The width of the middle half of all replays, as a part of the median."""
         low, _, high = quantiles(self.seconds, n=4)
         return (high - low) / self.median
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """The bytes that a launch cannot do without: each input read once, each output written once."""
+    """The bytes that a launch must move: each input is read once, and each output is written once."""
 
     read: int
     written: int
@@ -50,9 +50,9 @@ class Traffic:
 
 @dataclass(frozen=True)
 class ProductCost:
-    """The multiplications and additions of a matrix product, and the seconds that they take the card at its peak.
+    """The multiplications and additions of a matrix product, and the seconds that they take a GPU at its peak.
 
-    These are 0 where the op is none, or the card's peak is not known.
+    Both are 0 if the op has no such cost, and `seconds` also if the GPU's peak is not known.
     """
 
     operations: int = 0
@@ -61,7 +61,7 @@ class ProductCost:
 
 @dataclass(frozen=True)
 class Measure:
-    """The yardstick of a time: `copy`, `cuBLAS` or `peak`, and how long that takes."""
+    """What a time is compared with: `copy`, `cuBLAS` or `peak`, and how long that takes."""
 
     name: str
     seconds: float
@@ -69,7 +69,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class CardFigures:
-    """What a card can do by its data sheet: bytes of second-level cache, and bytes a second from its memory's pins."""
+    """A GPU by its data sheet: bytes of second-level cache, and bytes a second through the pins of its memory."""
 
     name: str
     cache: int
@@ -78,9 +78,9 @@ class CardFigures:
 
 @dataclass(frozen=True)
 class Heat:
-    """All that was recorded of one size in one run, so that each figure has its copy beside it.
+    """All that was recorded of one size in one run: each figure has copies of the same run.
 
-    `products` are the same matrix product by cuBLAS. `refused` says of a contestant why it has no figure.
+    `products` are the same matrix product by cuBLAS. `refused` says why a contestant has no figure.
     """
 
     axes: dict[str, int]
@@ -99,7 +99,7 @@ class Heat:
 
     @property
     def measure(self) -> Measure:
-        """cuBLAS where there is a product; else the card's peak where arithmetic is what takes long; else the copy."""
+        """cuBLAS if the op is a product; else the GPU's peak if arithmetic takes longer than a copy; else the copy."""
         if self.products:
             return Measure("cuBLAS", min(one.median for one in self.products))
         if self.cost.seconds > self.copy.median:
@@ -116,12 +116,12 @@ class Heat:
         return (self.traffic.total if self.is_of_bytes else self.cost.operations) / one.median
 
     def fraction(self, one: Recording) -> float:
-        """Of the rate of what it is held against, in the same run."""
+        """Its rate as a fraction of the rate of `measure`, in the same run."""
         return self.measure.seconds / one.median
 
 
 def describe_rank(one: Recording, others: Sequence[Recording]) -> str:
-    """Who is ahead of the fastest other, in a few words: by how much longer the slower takes, or a tie under 1 %."""
+    """A comparison with the fastest of the others: how much longer the slower one takes, or a tie under 1 %."""
     if not others:
         return ""
     best = min(others, key=lambda other: other.median)
@@ -133,9 +133,9 @@ def describe_rank(one: Recording, others: Sequence[Recording]) -> str:
 
 
 def beyond_physics(one: Recording, traffic: Traffic, card: CardFigures, rotation: int) -> str:
-    """Why no card can have done this work in this time; empty where it can.
+    """Why no GPU can have done this work in this time; empty if one can.
 
-    Of all that a rotation of buffers moves, at most what the cache holds need not pass the memory's pins.
+    All that a rotation of buffers moves passes the memory's pins, except at most what the cache holds.
     """
     launches = max(1, rotation // max(traffic.total, 1))
     least = max(0.0, launches * traffic.total - card.cache) / launches / card.peak
@@ -148,7 +148,7 @@ def beyond_physics(one: Recording, traffic: Traffic, card: CardFigures, rotation
 
 
 def chance_of_no_change(before: Sequence[float], now: Sequence[float], seed: int = 0) -> float:
-    """How often the ranks of two recordings lie as far apart when both are dealt out anew: a permutation test."""
+    """How often the ranks of two recordings differ as much if both are shuffled together: a permutation test."""
     every = [*before, *now]
     ordered = sorted(every)
     ranks = [bisect_left(ordered, value) + bisect_right(ordered, value) for value in every]  # twice the mean rank

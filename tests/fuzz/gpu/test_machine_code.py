@@ -125,7 +125,7 @@ def test_an_error_shows_the_compilers_words_with_the_line_of_the_kernel(source: 
 @needs_nvcc
 @pytest.mark.usefixtures("own_cache")
 def test_an_unknown_architecture_is_an_error_of_the_machine() -> None:
-    with pytest.raises(DeviceError, match=r"writes no code for this card's sm_35, only for sm_\d+"):
+    with pytest.raises(DeviceError, match=r"writes no code for this GPU's sm_35, only for sm_\d+"):
         compiled(TEMPLATE, "plain", architecture="sm_35")
 
 
