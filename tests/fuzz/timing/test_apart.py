@@ -20,7 +20,7 @@ def fail(of_claim: bool) -> None:
 
 
 @pytest.mark.slow
-def test_what_a_process_does_or_how_it_ends_stays_there() -> None:
+def test_a_process_of_its_own_reports_how_it_ended() -> None:
     assert run_apart(os.getpid) != os.getpid()
     with pytest.raises(DeviceError, match="its process ended before it was timed"):
         run_apart(end_process)

@@ -135,7 +135,7 @@ def test_a_fraction_is_of_the_best_copy_of_the_same_run() -> None:
     assert heat(kernel).fraction(kernel) == pytest.approx(126 / 140)
 
 
-def test_under_one_percent_nobody_is_ahead() -> None:
+def test_a_difference_under_one_percent_is_a_tie() -> None:
     torch = recorded("torch", 100, 100, 100)
     assert describe_rank(recorded("k", 99.5, 99.5, 99.5), [torch]) == "tie with torch"
     assert describe_rank(recorded("k", 80, 80, 80), [torch]) == "ahead of torch by 25%"
@@ -143,24 +143,24 @@ def test_under_one_percent_nobody_is_ahead() -> None:
     assert describe_rank(recorded("k", 80, 80, 80), []) == ""
 
 
-def test_who_is_ahead_is_told_beside_the_fastest_rival() -> None:
+def test_the_rank_compares_with_the_fastest_rival() -> None:
     rivals = [recorded("torch", 200, 200, 200), recorded("Triton", 110, 110, 110)]
     assert describe_rank(recorded("k", 100, 100, 100), rivals) == "ahead of Triton by 10%"
 
 
-def test_what_the_memory_cannot_move_is_a_finding_and_no_record() -> None:
+def test_a_time_that_the_memory_cannot_reach_is_refused() -> None:
     rotation = 2 * MEGABYTES.total
     assert beyond_physics(recorded("k", 30, 30, 30), MEGABYTES, H200, rotation).startswith("faster than physics")
     assert beyond_physics(recorded("k", 126, 126, 126), MEGABYTES, H200, rotation) == ""
 
 
-def test_what_lies_in_the_cache_is_no_finding() -> None:
+def test_bytes_in_the_cache_need_not_pass_the_pins() -> None:
     # two sets of a quarter of the cache each need not pass the pins at all
     small = Traffic(6 << 20, 6 << 20)
     assert beyond_physics(recorded("k", 1, 1, 1), small, H200, 2 * small.total) == ""
 
 
-def test_a_change_is_told_with_its_chance() -> None:
+def test_a_change_has_its_p_value() -> None:
     before, now = [0.95 + 0.001 * (i % 3) for i in range(30)], [0.90 + 0.001 * (i % 3) for i in range(30)]
     chance = chance_of_no_change(before, now)
     assert chance < 0.001
@@ -171,7 +171,7 @@ def test_a_change_is_told_with_its_chance() -> None:
 
 
 @pytest.mark.parametrize(("nbytes", "sets"), [(1 << 20, 400), (100 << 20, 4), (4 << 30, 2)])
-def test_buffers_of_eight_caches_are_gone_through(nbytes: int, sets: int) -> None:
+def test_a_rotation_fills_eight_caches(nbytes: int, sets: int) -> None:
     assert protocol.rotation_of(nbytes, H200.cache) == sets
 
 
@@ -182,7 +182,7 @@ def test_a_graph_lasts_long_enough_and_goes_through_whole_rotations(seconds: flo
     assert launches * seconds >= protocol.LEAST_GRAPH
 
 
-def test_all_are_timed_in_turns_and_as_often() -> None:
+def test_all_contestants_are_timed_in_turns_and_equally_often() -> None:
     clock = RecordedClock()
     found = protocol.time_in_turns([entrant("a", 5e-6), entrant("b", 7e-6)], clock, 10)
     assert [one.name for one in found] == ["a", "b"]
@@ -191,7 +191,7 @@ def test_all_are_timed_in_turns_and_as_often() -> None:
     assert len(clock.turns) == 2 * protocol.ROUNDS
 
 
-def test_what_the_card_does_for_a_while_is_done_to_all() -> None:
+def test_a_slow_phase_of_the_gpu_affects_all_contestants() -> None:
     """A clock that falls by half in some rounds: of contestants one after the other one would seem slower."""
 
     class Throttled(RecordedClock):
@@ -210,7 +210,7 @@ def test_what_the_card_does_for_a_while_is_done_to_all() -> None:
     assert found[0].median == found[1].median
 
 
-def test_of_several_launches_the_fastest_is_taken() -> None:
+def test_the_fastest_of_several_launches_is_timed() -> None:
     every = [entrant("slow", 9e-6), entrant("fast", 4e-6), entrant("middle", 5e-6)]
     assert protocol.find_fastest(every, RecordedClock(), 4).name == "fast"
 
@@ -244,7 +244,7 @@ def test_only_launches_that_fit_the_size_are_tried() -> None:
     assert [(one["threads"], one["vectors"]) for one in some] == [(512, 16), (1024, 8)]
 
 
-def test_of_rows_that_take_the_oracle_seconds_one_is_judged() -> None:
+def test_one_row_is_judged_if_each_takes_the_oracle_seconds() -> None:
     kernel = load(KERNELS / "softmax" / "fastest.cu")
 
     def choose_judged_rows(rows: int, cols: int) -> NDArray[np.int64] | None:
@@ -259,7 +259,7 @@ def test_of_rows_that_take_the_oracle_seconds_one_is_judged() -> None:
         choose_judged_rows(1, 1 << 28)
 
 
-def test_the_table_tells_rate_fraction_and_who_is_ahead() -> None:
+def test_the_table_has_rate_fraction_and_rank() -> None:
     one = KernelTimes("softmax/fastest", "softmax", (heat(recorded("softmax/fastest", 130, 130, 130),
                                                     rivals=(recorded("torch", 260, 260, 260),)),))  # fmt: skip
     table = timing.table(one)
@@ -314,7 +314,7 @@ def test_a_rival_that_is_not_installed_is_named_with_its_package() -> None:
         check_installed(["quack"])
 
 
-def test_what_is_written_can_be_compared_with() -> None:
+def test_a_json_file_can_be_compared_with_a_later_run() -> None:
     before = KernelTimes("k", "softmax", (heat(recorded("k", *[130] * 10)),))
     now = KernelTimes("k", "softmax", (heat(recorded("k", *[160] * 10)),))
     document = timing.as_document([before], "H200", {"cuda": "13.0"})
@@ -338,7 +338,7 @@ def test_without_a_gpu_it_says_so_in_one_line() -> None:
     assert done.output.count("\n") == 1
 
 
-def test_a_product_is_held_against_cublas_else_against_the_peak_where_that_takes_longer_than_a_copy() -> None:
+def test_a_product_is_compared_with_cublas_or_with_the_peak_if_that_takes_longer_than_a_copy() -> None:
     own = recorded("mine", 250, 250, 251)
     plain = heat(own)
     by_cublas = replace(plain, products=(recorded("cuBLAS", 200, 200, 201),), cost=ProductCost(1 << 40, 1e-4))

@@ -91,7 +91,7 @@ class Elsewhere(graphs.Session):
 
 
 @pytest.mark.parametrize("kind", [graphs.Session, Elsewhere])
-def test_what_is_not_done_when_its_stream_is_has_no_figure(kind: type[graphs.Session]) -> None:
+def test_work_that_outlasts_its_stream_has_no_figure(kind: type[graphs.Session]) -> None:
     kernel = load(FASTEST)
     session = kind()
     bound = bound_at(kernel, TWO_MILLION, next(tunes_at(kernel, TWO_MILLION)))
