@@ -40,13 +40,18 @@ def join_properties(every: Sequence[Mapping[str, PropertyEntry]]) -> dict[str, P
 
 
 def property_lines(results: Sequence[KernelResult]) -> Iterator[str]:
-    """One line for each property, over all kernels that were tried."""
+    """One line for each property that was tested or is claimed, over all kernels, and one for the others."""
     tried = [one for one in results if one.progress.trials]
+    left_out = []
     for name, each in properties().items() if tried else ():
         entries = {one.kernel.name: property_entry(one, name) for one in tried}
-        is_one = len(tried) == 1
-        text = describe_one(*entries.values()) if is_one else describe_several(entries)
+        if all(one["untested"] and not one["claimed"] for one in entries.values()):
+            left_out.append(each.WORDS)
+            continue
+        text = describe_one(*entries.values()) if len(tried) == 1 else describe_several(entries)
         yield f"{each.WORDS}: {text}"
+    if left_out:
+        yield f"not tested: {', '.join(left_out)} (--json says why)"
 
 
 def describe_one(entry: PropertyEntry) -> str:
