@@ -1,16 +1,19 @@
 """Right and wrong submissions to KernelBench: each problem's own Model, and the same with one planted bug.
 
     python -m benchmarks.detection measure planted_submissions FOLDER [--jobs 2] [--only PATTERN] [--keep FOLDER]
+    python -m benchmarks.detection measure planted_submissions FOLDER --keep FOLDER --only-kept --known
 
-FOLDER holds level1, level2, ...; it is only read. planted_edits.toml has one bug for each of 100 problems. The right
-submission is the problem's Model under the name ModelNew, and a second one is the same with torch's decompositions of
-each operation; neither must have an error. Each submission has a campaign of its own (`kfuzz fuzz --reference`); a bug
-is found if it reports an error. A problem with many weights gets smaller constants.
+FOLDER holds level1, level2, ...; it is only read. The second command takes outcomes of other machines into the page.
+planted_edits.toml has one bug for each of 100 problems. The right submission is the problem's Model under the name
+ModelNew, and a second one is the same with torch's decompositions of each operation; neither must have an error. Each
+submission has a campaign of its own (`kfuzz fuzz --reference`); a bug is found if it reports an error. A problem with
+many weights gets smaller constants.
 """
 
 import argparse
 import ast
 import json
+import math
 import os
 import re
 import select
@@ -18,6 +21,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -43,6 +47,7 @@ from kfuzz.devices import Outcome as Ended
 
 HERE = Path(__file__).parent
 EDITS, FUNCTIONS, DECOMPOSED = HERE / "planted_edits.toml", HERE / "planted_functions.py", HERE / "decomposed.py"
+DATA = HERE / "data" / "planted_submissions.json"
 SEED = 11
 SORTS = ("bug", "twin", "decomposed")
 MOST_WEIGHTS = 1 << 15
@@ -136,7 +141,9 @@ def weights_of(source: str) -> int:
         return sum(one.numel() for one in module["Model"](*module["get_init_inputs"]()).parameters())
 
 
-def judge_submission(problem: Problem, sort: str, options: argparse.Namespace, server: "Server") -> Outcome:
+def judge_submission(
+    problem: Problem, sort: str, options: argparse.Namespace, server: "Server", seconds: float
+) -> Outcome:
     """Fuzz one submission as `kfuzz fuzz --reference` does; a bug until it is found."""
     found = Outcome(problem.name, sort, problem.bug if sort == "bug" else "")
     source, found.is_smaller = with_few_weights(without_docstrings(problem.path.read_text(encoding="utf-8")))
@@ -149,7 +156,7 @@ def judge_submission(problem: Problem, sort: str, options: argparse.Namespace, s
             "trials": options.trials if sort == "bug" else options.trials // 3,
             "own_test": options.own_test and sort == "bug",
         }  # fmt: skip
-        answer = server.ask(question, options.seconds)
+        answer = server.ask(question, seconds)
         return replace(found, **{**answer, "why": answer["why"].replace(f"{folder}/", "")})
 
 
@@ -177,7 +184,7 @@ class Server:
                 return answer
         ended = self.process.poll()
         self.close()
-        return {"why": f"more than {seconds} s" if ended is None else f"its process ended with {ended}"}
+        return {"why": f"more than {seconds:.0f} s" if ended is None else f"its process ended with {ended}"}
 
     def close(self) -> None:
         if self.process is not None:
@@ -230,10 +237,13 @@ def run_one(question: Mapping[str, Any], device: Shared) -> dict[str, Any]:
 
 
 def judge_and_keep(problem: Problem, sort: str, options: argparse.Namespace, servers: "Queue[Server]") -> None:
-    """Judge one submission, and keep its outcome."""
+    """Judge one submission, and keep its outcome, unless the time for all of them ends before."""
     server = servers.get()
-    found = judge_submission(problem, sort, options, server)
+    left = options.until - time.monotonic()
+    found = judge_submission(problem, sort, options, server, min(options.seconds, left)) if left > 0 else None
     servers.put(server)
+    if found is None or (found.status == "not judged" and time.monotonic() >= options.until):
+        return
     found.why = " ".join(found.why.split())[:LONGEST_REASON]
     kept_file(options.keep, problem, sort).write_text(json.dumps(asdict(found)), encoding="utf-8")
     print(found.status, found.sort, found.name, found.kind, found.trial, found.why[:90], file=sys.stderr, flush=True)
@@ -243,27 +253,52 @@ def kept_file(folder: Path, problem: Problem, sort: str) -> Path:
     return folder / f"{problem.name.replace('/', '_')}.{sort}.json"
 
 
+def outcome_of(folder: Path, problem: Problem, sort: str, known: Mapping[tuple[str, str], Outcome]) -> Outcome | None:
+    """The kept outcome of a submission, or else the known one, if it has the same bug."""
+    file = kept_file(folder, problem, sort)
+    if file.is_file():
+        return Outcome(**json.loads(file.read_text(encoding="utf-8")))
+    found = known.get((problem.name, sort))
+    return found if found and found.bug == (problem.bug if sort == "bug" else "") else None
+
+
+def outcomes_before() -> dict[tuple[str, str], Outcome]:
+    """What the data file says now, by problem and sort."""
+    tables = json.loads(DATA.read_text(encoding="utf-8"))["tables"].values()
+    rows = [Outcome(**dict(zip(table["columns"], row, strict=True))) for table in tables for row in table["rows"]]
+    return {(one.name, one.sort): one for one in rows}
+
+
+def rank_in(patterns: Sequence[str], name: str) -> int | None:
+    """Which of the patterns is the first that occurs in a name."""
+    return next((rank for rank, pattern in enumerate(patterns) if re.search(pattern, name)), None)
+
+
 def measure(arguments: Sequence[str]) -> Figures:
     """Judge each submission that has no kept outcome, and return all of them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--only", default="", help="a pattern of SORT/LEVEL/NAME")
+    parser.add_argument("--only", action="append", help="a pattern of SORT/LEVEL/NAME; of several, in their order")
     parser.add_argument("--trials", type=int, default=40, help="the most trials of a bug; a third of it of a right one")
     parser.add_argument("--seconds", type=int, default=600, help="a submission that takes longer is not judged")
+    parser.add_argument("--stop", type=float, default=math.inf, help="no submission is judged after so many seconds")
     parser.add_argument("--keep", type=Path, help="keep each outcome here, and use what is there already")
     parser.add_argument("--own-test", action="store_true", help="also ask KernelBench's own test about each bug")
     parser.add_argument("--only-kept", action="store_true", help="measure nothing: use what is kept")
+    parser.add_argument("--known", action="store_true", help="add what the last measurement says of the others")
     options = parser.parse_args(arguments)
+    options.until = time.monotonic() + options.stop
     with tempfile.TemporaryDirectory() as folder:
         options.keep = options.keep or Path(folder)
         options.keep.mkdir(parents=True, exist_ok=True)
-        every = [
-            (problem, sort) for sort in SORTS for problem in problems_in(options.folder)
-            if re.search(options.only, f"{sort}/{problem.name}")
-        ]  # fmt: skip
+        every = {
+            (problem, sort): rank for sort in SORTS for problem in problems_in(options.folder)
+            if (rank := rank_in(options.only or [""], f"{sort}/{problem.name}")) is not None
+        }  # fmt: skip
         if not options.only_kept:
-            left = [pair for pair in every if not kept_file(options.keep, *pair).is_file()]
+            in_order = sorted(every, key=every.__getitem__)
+            left = [pair for pair in in_order if not kept_file(options.keep, *pair).is_file()]
             servers: Queue[Server] = Queue()
             for _ in range(options.jobs):
                 servers.put(Server())
@@ -272,8 +307,8 @@ def measure(arguments: Sequence[str]) -> Figures:
                     one.result()
             while not servers.empty():
                 servers.get().close()
-        kept = [file for pair in every if (file := kept_file(options.keep, *pair)).is_file()]
-        outcomes = [Outcome(**json.loads(file.read_text(encoding="utf-8"))) for file in kept]
+        known = outcomes_before() if options.known else {}
+        outcomes = [one for pair in every if (one := outcome_of(options.keep, *pair, known))]
     return Figures(
         {"trials": options.trials, "problems": len(list(problems_in(options.folder)))},
         {sort: records(one for one in outcomes if one.sort == sort) for sort in SORTS},

@@ -145,7 +145,8 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         if row.course == "wave":
             off = np.minimum(R, 2.0)
         else:
-            low, high = (row.doubles(np.maximum(a.x + side, row.start)) for side in (-R, R))
+            least = np.maximum(a.x - R, a.how[1]) if a.how[:1] == ("exps",) else a.x - R
+            low, high = (row.doubles(np.maximum(end, row.start)) for end in (least, a.x + R))
             off = np.maximum(np.abs(low - v), np.abs(high - v))
         off = np.where(np.isnan(off) & ~np.isnan(v), INF, off)
         if row.course == "step":
@@ -161,8 +162,13 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         model = self.claim.exp
         size = np.minimum(a.parts[1], FAR)
         made = self.value(v, np.abs(v), model.a0 + (2 + model.kappa) * size, off + self.claim.eta0)
-        made.how = ("exp",)
+        made.how = ("exp", self._least(np.exp(a.x - self.radius(a)), made))
         return made
+
+    def _least(self, low: Reals, a: Quantity) -> Reals:
+        """The least that roundings and underflow leave of a positive number."""
+        count = a.parts[2]
+        return np.maximum(low * np.exp(-np.minimum(count * self.u, FAR)) - count * self.tiny - self.claim.eta0, 0.0)
 
     def pow(self, a: Operand, b: Operand) -> Quantity:
         base, exponent = self.number(a), self.number(b)
@@ -254,11 +260,14 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         terms = many * self.claim.roundings_per_addition if many > 1 else 0  # with what the sum starts at
         count = np.max(K, axis=axis, keepdims=True, initial=0.0) + terms + self._rescales(a, terms)
         v, A, E, G = (np.sum(part, axis=axis, keepdims=True) for part in (v, A, E, G))
-        return self.value(v, A, count, E, G)
+        made = self.value(v, A, count, E, G)
+        if a.how[:1] == ("exp",):  # it is positive, however far the exponents may be off
+            made.how = ("exps", self._least(np.sum(np.broadcast_to(a.how[1], a.shape), axis=axis, keepdims=True), made))
+        return made
 
     def _rescales(self, a: Quantity, terms: int) -> float:
         """A sum of exponentials may be rescaled at each addition; the exponents on a term's way add up to its own."""
-        return (self.claim.exp.a0 + RESCALE) * terms if a.how == ("exp",) else 0.0
+        return (self.claim.exp.a0 + RESCALE) * terms if a.how[:1] == ("exp",) else 0.0
 
     def mean(self, a: Quantity, sum: str = "mean", axis: Axes = -1) -> Quantity:
         return self.div(self.sum(a, sum, axis), self.derived_number(float(count_along(a.shape, axis))))
@@ -274,12 +283,13 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         products = np.max(K, initial=0.0) + np.max(L, initial=0.0) + 1
         count = products + 4 * operand + terms + self._rescales(a, terms)
         crossed = E @ (np.abs(w) + S + F) + (np.abs(v) + R) @ F if any_of(E) or any_of(F) else np.zeros(())
-        grown = a.shape[-1] * float(np.max(G, initial=0.0)) * float(np.max(H, initial=0.0))
+        rows, columns = (np.max(size, axis=axis, keepdims=True, initial=0.0) for size, axis in ((G, -1), (H, -2)))
+        grown = a.shape[-1] * rows * columns  # by row: a large number in one of them leaves the others their bounds
         made, size, off = v @ w, A @ B, crossed + self.tiny * products * grown
         for start in present(starts):
             made, size, off = made + start.x, size + start.parts[1], off + start.parts[3]
             count = max(count, float(np.max(start.parts[2], initial=0.0)) + terms) + 1
-            grown = grown + float(np.max(start.parts[4], initial=0.0))
+            grown = grown + start.parts[4]
         return self.value(made, size, count, off, grown)
 
     def scatter(

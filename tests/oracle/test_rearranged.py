@@ -420,6 +420,41 @@ def test_each_term_of_a_product_that_is_multiplied_out_may_be_lost_to_underflow(
     assert judge("softmax_backward", {"y": y, "g": g}, {"dx": got}).status == "suspect"
 
 
+def test_a_row_of_large_numbers_opens_the_bound_of_no_other_row() -> None:
+    """One of 3e38 in a matrix, and no row of the variances of its product with another one had a bound."""
+    rng = np.random.default_rng(1)
+    a, b = rng.standard_normal((4, 9)).astype(F), rng.standard_normal((9, 6)).astype(F)
+    a[2] = F(3e38)
+    roles = {"INPUTS": {"a": "float[m, k]", "b": "float[k, n]"}, "OUTPUTS": {"y": "float[m, 1]"}}
+    op = read_op("", SimpleNamespace(**roles, formula=lambda N, a, b: N.mean_var(N.matmul(a, b))[1]))
+    ends = loosest_ends(op, {"a": a, "b": b}, Accuracy(), {}, {})
+    assert ends is not None
+    assert (ends["y"][1] - ends["y"][0])[[0, 1, 3], 0].max() < 0.01
+    assert np.isinf(ends["y"][1][2, 0])
+
+
+def test_an_infinity_for_a_number_is_broken_where_only_a_missing_maximum_gives_it() -> None:
+    """Its exponents of 16,000 may be off by 5, and the log of their sum by as much; it is never infinite."""
+    rng = np.random.default_rng(1)
+    a, b = (F(28) * rng.standard_normal(shape).astype(F) for shape in ((3, 400), (400, 6)))
+    roles = {"INPUTS": {"a": "float[m, k]", "b": "float[k, n]"}, "OUTPUTS": {"y": "float[m, 1]"}}
+
+    def formula(N: Any_, a: Any_, b: Any_) -> Any_:
+        made = N.matmul(a, b)
+        top = N.shift(made)
+        return N.log(N.sum(N.exp(made - top))) + top
+
+    op = read_op("", SimpleNamespace(**roles, formula=formula))
+    made = in_sequence(a[:, None, :] * b.T[None])
+    top = made.max(-1, keepdims=True)
+    right = np.log(np.exp(made - top).sum(-1, keepdims=True)) + top
+    assert judge_op(op, {"a": a, "b": b}, {"y": right}, Accuracy(), Special(), {}, None).status != "broken"
+    with np.errstate(over="ignore"):
+        naive = np.log(np.exp(made).sum(-1, keepdims=True))
+    assert np.isinf(naive).any()
+    assert judge_op(op, {"a": a, "b": b}, {"y": naive}, Accuracy(), Special(), {}, None).status == "broken"
+
+
 def once(function: Any_) -> Any_:
     """A function that is rounded once to float32."""
     return lambda x: np.vectorize(function)(np.asarray(x, dtype=np.float64)).astype(F)

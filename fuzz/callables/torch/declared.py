@@ -5,7 +5,7 @@ Knows torch and the text of a file; it knows no trace and no formula.
 
 import ast
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
@@ -57,13 +57,19 @@ class Declared:
         """The same inputs and one more, of one integer."""
         return replace(self, dims={**self.dims, role: ["1"]}, below={**self.below, role: below})
 
+    def with_fixed(self, names: Collection[str]) -> "Declared":
+        """The same inputs, whose dimensions of these names have one size."""
+        return replace(self, fixed={name: size for name, size in self.sizes.items() if name in names} | self.fixed)
+
     def with_equal_sizes_as_one(self) -> "Declared":
-        """Dimensions of one size as one dimension: a reference may need it, where its file has two numbers."""
+        """Dimensions of one size as one dimension: a reference may need it, where its file has two numbers.
+
+        A dimension that only has as many as the weights fix remains by itself: others of its kind may vary.
+        """
         first: dict[int, str] = {}
-        one = {name: first.setdefault(size, name) for name, size in self.sizes.items()}
+        one = {name: first.setdefault(n, name) for name, n in self.sizes.items() if name not in self.fixed}
         dims = {role: [one.get(name, name) for name in names] for role, names in self.dims.items()}
-        fixed = {one[name]: size for name, size in self.fixed.items()}
-        return replace(self, dims=dims, below={role: one.get(n, n) for role, n in self.below.items()}, fixed=fixed)
+        return replace(self, dims=dims, below={role: one.get(n, n) for role, n in self.below.items()})
 
 
 def forgetful(made: torch.nn.Module) -> torch.nn.Module:

@@ -3,33 +3,59 @@
 Knows declared inputs and torch's random numbers; it knows no trace and no formula.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from kfuzz.callables.torch.declared import Declared
 from kfuzz.callables.torch.integers import ABSENT, integers_of, rules_of
 from kfuzz.callables.torch.sizes import FEW, Below, Dims, length_of, prime_sizes, sizes_in
+from kfuzz.callables.torch.weights import as_one_object
 
 
-def ways_to_vary(declared: Declared) -> Iterator[Declared]:
-    """The dimensions as they are; with equal ones as one; with the second fixed; all but the first; all fixed.
+def ways_to_vary(declared: Declared, call: Callable[..., Any]) -> Iterator[Declared]:
+    """The dimensions as they are; with equal ones as one; with the second fixed; with those fixed that no weight lets
+    vary; all but the first; all fixed.
 
     The second is often that of channels. A weight may depend on a size that looks like one of the inputs' alone, and
     two inputs may have to be of one length.
     """
     tried = []
-    merged = declared.with_equal_sizes_as_one()
     inner = {name for dims in declared.dims.values() for name in dims[1:]}
-    first = replace(declared, fixed={n: size for n, size in declared.sizes.items() if n in inner} | declared.fixed)
     channels = {name for dims in declared.dims.values() for name in dims[1:2]}
-    second = replace(declared, fixed={n: size for n, size in declared.sizes.items() if n in channels} | declared.fixed)
-    for one in (declared, merged, second, first, replace(declared, fixed=dict(declared.sizes))):
-        if one not in tried:
+    ways: tuple[Callable[[], Declared], ...] = (
+        lambda: declared,
+        declared.with_equal_sizes_as_one,
+        lambda: declared.with_fixed(channels),
+        lambda: declared.with_fixed(sizes_that_cannot_vary(declared, call)),
+        lambda: declared.with_fixed(inner),
+        lambda: declared.with_fixed(declared.sizes),
+    )
+    for make in ways:
+        if (one := make()) not in tried:
             tried.append(one)
             yield one
+
+
+def sizes_that_cannot_vary(declared: Declared, call: Callable[..., Any]) -> set[str]:
+    """The sizes that the reference has at home alone, while all others are those of its home."""
+
+    def does_run(sizes: Mapping[str, int]) -> bool:
+        try:
+            floats, integers = ({n: d for n, d in declared.dims.items() if (n in declared.below) == is_whole}
+                                for is_whole in (False, True))  # fmt: skip
+            made = tensors_of(integers, sizes, declared.below)
+            with FakeTensorMode(allow_non_fake_inputs=True), as_one_object(call):  # it makes no numbers
+                made |= tensors_of(floats, sizes, declared.below)
+                call(*(made[name] for name in declared.dims))
+        except Exception:  # any error of torch for such shapes, or of a call that needs the numbers
+            return False
+        return True
+
+    return {name for name, size in declared.sizes.items() if not does_run({**declared.sizes, name: size + 1})}
 
 
 def with_fixed(declared: Declared, asked: Mapping[str, Any]) -> Declared:

@@ -10,7 +10,7 @@ import copy
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -43,7 +43,7 @@ from kfuzz.callables.torch.sizes import (
     sizes_to_compare,
 )
 from kfuzz.callables.torch.trace_reader import LostWriteError, TraceReader, check_writes
-from kfuzz.callables.torch.weights import Chosen
+from kfuzz.callables.torch.weights import Chosen, as_one_object
 from kfuzz.oracle.shapes import is_derived
 
 KEPT = ("path", "source", "reference", "inputs", "integers", "narrow", "task", "config", "is_function", "draws_weights")
@@ -108,7 +108,7 @@ def formula_for(known: Runnable, asked: Mapping[str, Any]) -> tuple[dict[str, An
         if asked["inputs"]:
             found = trace_reference(known.call, known.is_module, asked, known.declared)
         else:
-            ways = ways_to_vary(known.declared)
+            ways = ways_to_vary(known.declared, known.call)
             found = trace_first_of(known.call, known.is_module, asked, islice(ways, 1) if asked["task"] else ways)
         return found if not found[0]["unknown"] else with_fewer_unknown(found, known, asked)
     except CannotError as error:
@@ -324,7 +324,7 @@ def formula_of(
     named = tuple(f"aten.{one}." for one in by_parts)
     # Its own weights are not inputs: they are constants.
     traced = torch.func.functionalize(reference) if is_pure else reference
-    with reference.as_traced(number) if isinstance(reference, Chosen) else nullcontext():
+    with as_one_object(reference, number):
         parts = {of: by for of, by in decomposition_table.items() if str(of).startswith(named)}
         graph = make_fx(traced, GRADIENTS | parts, tracing_mode="symbolic", _allow_non_fake_inputs=True)(
             *given.values()

@@ -7,7 +7,7 @@ draws by itself, such as the weights of a convolution, stays. Knows torch's init
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 from unittest.mock import patch
@@ -116,6 +116,11 @@ class Chosen(torch.nn.Module):  # type: ignore[misc]  # torch is not there where
         digests = states_of(tuple(self.objects))
         at = {place_of(states[self.traced or 0][name]): [one[name] for one in states] for name in digests[0]}
         return WeightSets(self.role, at, digests)
+
+
+def as_one_object(call: Any, number: int = 0) -> AbstractContextManager[None]:  # noqa: ANN401  any reference
+    """Call one of the objects of a reference that chooses, for a call without numbers."""
+    return call.as_traced(number) if isinstance(call, Chosen) else nullcontext()
 
 
 @dataclass(frozen=True)

@@ -271,6 +271,17 @@ def test_sizes_that_a_file_writes_as_numbers_vary_unless_they_are_elsewhere_too(
 
 
 @pytest.mark.slow
+def test_only_the_size_that_a_weight_needs_is_fixed(tmp_path: Path) -> None:
+    """The file has one number for the height and the width, and the layer takes twice the width."""
+    pytest.importorskip("torch")
+    text = PLAIN.replace("Linear(8, 8)", "Linear(16, 2)").replace("(x)", "(torch.cat([x, x], -1))")
+    text = text.replace("rand(16, 8)", "rand(batch, height, width)") + "\n\nbatch, height, width = 4, 8, 8\n"
+    (tmp_path / "plain.py").write_text(text)
+    kernel = kernel_with(tmp_path / "plain.py", Unclaimed(op="reference"))
+    assert kernel.roles.inputs == {"x": ("batch", "height", "8")}
+
+
+@pytest.mark.slow
 def test_what_a_submission_builds_is_not_built_for_its_reference(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     text = MODELS.format(reference="torch.relu(self.linear(x))", own="EXTENSION.relu(x)", wide=32)
