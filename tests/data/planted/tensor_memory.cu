@@ -199,8 +199,8 @@ T *on_device(const std::vector<T> &from) {
   return made;
 }
 
-template <Kind kind, int blocks = 1, Way way = plain>
-bool is_right(int rows, int a_span = 128, int b_span = 128, bool a_by_depth = true, bool b_by_depth = true) {
+using Product = void (*)(Setup, const uint32_t *, const uint32_t *, const uint32_t *, const uint32_t *, uint32_t *);
+bool is_right(Product product, Kind kind, int blocks, Way way, int rows, int a_span, int b_span, bool a_by_depth, bool b_by_depth) {
   const int bits = bits_of(kind), width = width_of(kind), each = 256 / bits, depth = steps * each, rows_each = rows / blocks, columns_each = columns / blocks;
   const bool spread = way != keeps_b && blocks == 1 && rows == 64;
   const int parts = way == keeps_b || blocks == 2 ? most_lanes / rows_each : 1;
@@ -244,9 +244,9 @@ bool is_right(int rows, int a_span = 128, int b_span = 128, bool a_by_depth = tr
   cudaLaunchConfig_t how = {};
   cudaLaunchAttribute cluster = {};
   cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim = {blocks, 1, 1};
+  cluster.val.clusterDim = {static_cast<unsigned>(blocks), 1, 1};
   how.gridDim = blocks, how.blockDim = threads, how.attrs = &cluster, how.numAttrs = 1;
-  CHECK(cudaLaunchKernelEx(&how, product<kind, blocks, way>, s, words(a_there), words(b_there), static_cast<const uint32_t *>(words_there), static_cast<const uint32_t *>(scales_there), out));
+  CHECK(cudaLaunchKernelEx(&how, product, s, words(a_there), words(b_there), static_cast<const uint32_t *>(words_there), static_cast<const uint32_t *>(scales_there), out));
   std::vector<uint32_t> got(blocks * most_lanes * columns);
   CHECK(cudaMemcpy(got.data(), out, got.size() * 4, cudaMemcpyDeviceToHost));
   CHECK(cudaFree(a_there)); CHECK(cudaFree(b_there)); CHECK(cudaFree(words_there)); CHECK(cudaFree(scales_there)); CHECK(cudaFree(out));
@@ -274,6 +274,10 @@ bool is_right(int rows, int a_span = 128, int b_span = 128, bool a_by_depth = tr
       if (number != static_cast<float>(sum)) return false;
     }
   return true;
+}
+template <Kind kind, int blocks = 1, Way way = plain>
+bool is_right(int rows, int a_span = 128, int b_span = 128, bool a_by_depth = true, bool b_by_depth = true) {
+  return is_right(product<kind, blocks, way>, kind, blocks, way, rows, a_span, b_span, a_by_depth, b_by_depth);
 }
 
 bool kinds(bool) {

@@ -155,9 +155,9 @@ void put(unsigned char *to, Kind kind, int value) {
   memcpy(to, &bits, bytes_of(kind));
 }
 
-template <Kind kind, Source source = shared, Sums sums = added, bool a_by_depth = true, bool b_by_depth = true>
-bool is_right(int a_span, int b_span) {
-  constexpr int element = bytes_of(kind), depth = depth_bytes / element;
+using Product = void (*)(const CUtensorMap, const CUtensorMap, Factor, Factor, const unsigned char *, float *);
+bool is_right(Product product, Kind kind, Sums sums, bool a_by_depth, bool b_by_depth, int a_span, int b_span) {
+  const int element = bytes_of(kind), depth = depth_bytes / element;
   std::vector<int> a(rows * depth), b(columns * depth);
   std::vector<unsigned char> a_bytes(rows * depth_bytes), b_bytes(columns * depth_bytes);
   for (int k = 0; k < depth; k++) {
@@ -173,7 +173,7 @@ bool is_right(int a_span, int b_span) {
   CHECK(cudaMemcpy(b_there, b_bytes.data(), b_bytes.size(), cudaMemcpyHostToDevice));
   int a_line = a_by_depth ? depth_bytes : rows * element, b_line = b_by_depth ? depth_bytes : columns * element;
   Factor fa = {a_span, a_by_depth ? rows : depth, a_line / a_span, a_by_depth}, fb = {b_span, b_by_depth ? columns : depth, b_line / b_span, b_by_depth};
-  product<kind, source, sums, !a_by_depth, !b_by_depth><<<1, threads>>>(map_of(a_there, fa, a_line), map_of(b_there, fb, b_line), fa, fb, a_there, out);
+  product<<<1, threads>>>(map_of(a_there, fa, a_line), map_of(b_there, fb, b_line), fa, fb, a_there, out);
   std::vector<float> got(rows * columns);
   CHECK(cudaMemcpy(got.data(), out, got.size() * sizeof(float), cudaMemcpyDeviceToHost));
   CHECK(cudaFree(a_there)); CHECK(cudaFree(b_there)); CHECK(cudaFree(out));
@@ -184,6 +184,10 @@ bool is_right(int a_span, int b_span) {
       if (got[i * columns + j] != static_cast<float>(sums == negated ? -sum : sum)) return false;
     }
   return true;
+}
+template <Kind kind, Source source = shared, Sums sums = added, bool a_by_depth = true, bool b_by_depth = true>
+bool is_right(int a_span, int b_span) {
+  return is_right(product<kind, source, sums, !a_by_depth, !b_by_depth>, kind, sums, a_by_depth, b_by_depth, a_span, b_span);
 }
 
 bool swizzles(bool) { return is_right<f16>(16, 16) && is_right<f16>(32, 128) && is_right<f16>(64, 32) && is_right<f16>(128, 64); }
