@@ -6,6 +6,7 @@ the exit status of the process that ran it. Knows the runtime's structs; check.p
 
 import contextlib
 import ctypes
+import functools
 import json
 import mmap
 import os
@@ -36,7 +37,7 @@ from kfuzz.cpu.abi import (
 from kfuzz.cpu.backend import MEMORY_LIMIT, limit_process
 from kfuzz.cpu.compiler import Library
 from kfuzz.cpu.experiments import Manner
-from kfuzz.devices import Refusal
+from kfuzz.devices import DeviceError, Refusal
 from kfuzz.devices.layout import POISONS
 from kfuzz.programs.build import load_program
 from kfuzz.programs.messages import OWN_FAULT, ProgramEnd, ProgramRun, RequestFiles
@@ -86,6 +87,12 @@ def read_live_run(path: Path) -> ProgramEnd | None:
     return None
 
 
+@functools.cache
+def find_runtime() -> Path:
+    """The runtime of this machine's compiler: to ask for it takes most of a short run, so that forks inherit it."""
+    return toolchain.build_runtime()
+
+
 def run_main(request: ProgramRun, words: list[str], live: LiveRun, close: Callable[[ProgramEnd], NoReturn]) -> NoReturn:
     """Run main once with these arguments. `close` takes how it ended, and ends this process.
 
@@ -94,7 +101,7 @@ def run_main(request: ProgramRun, words: list[str], live: LiveRun, close: Callab
     """
     library, manner = request.library, request.manner
     limit_process(MEMORY_LIMIT + ADDRESSES_OF_ARRAYS)
-    runtime = Runtime(toolchain.build_runtime())
+    runtime = Runtime(find_runtime())
     loaded = LoadedLibrary(library)
     given = (ctypes.c_char_p * (len(words) + 1))(*(os.fsencode(one) for one in words), None)
     buffers, launched, findings = live.buffers, live.launched, live.findings
@@ -204,6 +211,8 @@ def run_alone(words: list[str]) -> None:
 
 def serve() -> None:
     """Run the request of each line until there is none left. This process is loaded once for all runs."""
+    with contextlib.suppress(DeviceError):  # the run says what is wrong
+        find_runtime()
     for line in sys.stdin:
         request = RequestFiles(**json.loads(line))
         child = os.fork()

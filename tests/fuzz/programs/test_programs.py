@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,10 @@ from program_runs import built, server
 from kfuzz.commands.check import own_end
 from kfuzz.commands.inputs import FileReader, generate_files
 from kfuzz.devices import ClaimError, Finding
+from kfuzz.devices.host_compiler import find
 from kfuzz.find.errors import TargetError
 from kfuzz.programs.build import compile_source, load_program
-from kfuzz.programs.check import CheckedProgram
+from kfuzz.programs.check import CheckedProgram, Server
 from kfuzz.programs.command_line import parse
 from kfuzz.search.graphs import LISTS
 
@@ -68,6 +70,19 @@ def test_a_right_program_has_no_finding_and_the_same_with_a_bug_has_one(
     _, findings = run_program(built(tmp_path, f"{name}.cu", "-DBUG"), *words_after(name, "arguments"))
     reported = {one.kind for one in findings if one.severity == "error"}
     assert reported & set(words_after(name, "bug")), findings
+
+
+def test_all_runs_of_a_program_ask_the_compiler_once_who_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "empty.cu").write_text("int main() {}\n")
+    program, compiler, asked = built(tmp_path, str(tmp_path / "empty.cu")), tmp_path / "g++", tmp_path / "asked"
+    compiler.write_text(f'#!/bin/sh\necho "$@" >> {asked}\nexec {find()} "$@"\n')
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CXX", str(compiler))
+    with closing(Server()) as own:
+        one = CheckedProgram(load_program(program), (str(program),), 60.0, own, lambda _: None)
+        assert one.examine(3, seed=1).findings == ()
+    assert [run.exit_code for run in one.printed] == [0, 0, 0]
+    assert asked.read_text().split() == ["--version", "-dumpmachine"]
 
 
 @pytest.mark.soak
