@@ -18,12 +18,16 @@ from kfuzz.oracle.rounding import FAR, Accuracy
 
 @dataclass(frozen=True)
 class Sums:
-    """Of each row: the maximum, the exact sum S, and [lo, hi] of the correct sums, relative to exp(max)."""
+    """Of each row: the maximum, the exact sum S, and [lo, hi] of the correct sums, relative to exp(max).
+
+    `is_exact`: nothing was rounded and nothing lost, as where e^0 is the only term.
+    """
 
     top: Doubles
     total: Doubles
     lo: Doubles
     hi: Doubles
+    is_exact: Mask
 
 
 @dataclass(frozen=True)
@@ -147,7 +151,7 @@ def enclose_sums(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) ->
         each, c = np.where(d == 0, K_top, K), c[..., None]
         hi = tree_sum(w * np.exp(each) * (1 + c * (1 + FAR * c) * reach))
         lo = tree_sum(w * np.exp(-each) * (1 - c * reach))
-    return Sums(top, total, np.maximum(lo - tau, 0.0), hi + tau)
+    return Sums(top, total, np.maximum(lo - tau, 0.0), hi + tau, (lo == hi) & (tau == 0))
 
 
 def enclose_sum_by_balls(

@@ -177,8 +177,7 @@ class Bands(MoveWords, LoopWords, WordsForFunctions):
                 nowhere = (al != ah) | (bl != bh)
                 lo, hi = np.where(nowhere, al + bl, lo), np.where(nowhere, ah + bh, hi)
             nan = a.nan | b.nan
-            if not known and (self.ftz or any_of(nan)):  # NaN or denormals made others sets: a number is known
-                single = (al == ah) & (bl == bh)
+            if not known and any_of(single := (al == ah) & (bl == bh)):  # numbers among sets, as the log of one exp is
                 lo, hi = (np.where(single, *pair) for pair in zip(self.E.two_sum(al, bl), (lo, hi), strict=True))
             if all_of(self.E.is_finite(lo)) and all_of(self.E.is_finite(hi)):
                 return lo, hi, nan

@@ -17,7 +17,7 @@ from flint import arb, ctx
 
 from kfuzz.oracle.elements import F64, Element, Reals
 from kfuzz.oracle.functions import FUNCTIONS, OF_TWO, FunctionOfOne
-from kfuzz.oracle.masks import all_of
+from kfuzz.oracle.masks import all_of, any_of
 from kfuzz.oracle.systems.room import BALL_SUM, LONG_ERF, PHASE_DOUBT
 
 Pair = tuple[Reals, Reals]
@@ -146,7 +146,7 @@ class FloatEnds:
 
     def total(self, lo: Reals, hi: Reals, axis: int) -> Pair:
         """The sums of both ends along an axis, which stays with one element."""
-        err = self.eps * min(lo.shape[axis], SUM_DEPTH)
+        err = self.eps * min(max(lo.shape[axis] - 1, 0), SUM_DEPTH)  # one term is not added to anything
         size = sum_pairwise(np.maximum(np.abs(lo), np.abs(hi)), axis) * err
         below, above = sum_pairwise(lo, axis), sum_pairwise(hi, axis)
         with np.errstate(invalid="ignore"):
@@ -164,7 +164,9 @@ class FloatEnds:
 
     def exp_above(self, exponent: Reals | float) -> Reals:
         """An upper bound of e^exponent."""
-        return np.asarray(np.exp(np.asarray(exponent, dtype=self.dtype)) * (1 + self.dtype(16 * self.eps)))
+        power = np.asarray(exponent, dtype=self.dtype)
+        above = np.asarray(np.exp(power) * (1 + self.dtype(16 * self.eps)))
+        return np.where(power == 0, self.dtype(1), above) if any_of(power == 0) else above
 
 
 def _as_long(ball: arb, is_upper: bool) -> np.longdouble:

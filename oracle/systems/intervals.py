@@ -35,8 +35,13 @@ def flush(lo: Reals, hi: Reals, least: float) -> Pair:
 
 
 def widen_by_underflow(lo: Reals, hi: Reals, lost: Reals | float) -> Pair:
-    """Widen an interval by `lost`; a nonnegative interval stays nonnegative, and an exact zero exact (R6)."""
+    """Widen an interval by `lost`; a nonnegative interval stays nonnegative, and an exact zero exact (R6).
+
+    The ends in floats are those of `widen_relative`, whose room covers their share of the sum's rounding.
+    """
     lo, hi = np.asarray(lo), np.asarray(hi)
+    if lo.dtype != object:  # the sum with an end far below it is rounded, maybe inward
+        lost = lost * (1 + 2 * float(np.finfo(lo.dtype).eps))
     if lo.size and lo.min() > 0:
         below = np.asarray(lo - lost)
         return np.maximum(below, 0.0, out=below), hi + lost

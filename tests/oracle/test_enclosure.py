@@ -24,7 +24,7 @@ from kfuzz.oracle.selfcheck.number import Float32
 from kfuzz.oracle.selfcheck.soundness import VARIANTS, wrong_bounds
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import FloatEnds
-from kfuzz.oracle.systems.intervals import widen_relative
+from kfuzz.oracle.systems.intervals import widen_by_underflow, widen_relative
 
 LONG_KNOWN = ("max_sum", "merge_all", "row_max", "row_sum", "safe_merge", "sgemm", "softmax")
 """The ops that take what `inputs_of` makes; every formula has its own tests."""
@@ -304,6 +304,34 @@ def test_an_answer_at_the_bound_is_decided_by_balls_and_never_accused_in_doubt()
     within = float(enclosure.hi[0, 3] * (1 - 2.0**-40))
     assert is_outside(beyond, (0, 3), enclosure)
     assert not is_outside(within, (0, 3), enclosure)
+
+
+ONE = np.ones(1, dtype="f4")
+
+
+@pytest.mark.parametrize(("op", "x", "more", "accuracy", "right", "wrong"), [
+    ("log_softmax", -3.4e38, {}, Accuracy(adds=0, shift="running max"), 0.0, 1.0),
+    ("layer_norm", 2.5e19, {"w": ONE, "b": ONE}, Accuracy(form="two pass"), 1.0, -1.0),
+    ("row_sum", 1.0, {}, Accuracy(accumulate="f64"), 1.0, 1 + 2.0**-23),
+])  # fmt: skip
+def test_float64_knows_a_row_of_one_element_exactly(
+    op: str, x: float, more: dict[str, np.ndarray], accuracy: Accuracy, right: float, wrong: float
+) -> None:
+    inputs = {"x": np.full((1, 1), x, dtype="f4"), **more}
+    enclosure = enclose(find(op), inputs, accuracy, Special())["y"]
+    np.testing.assert_array_equal((enclosure.lo.item(), enclosure.hi.item()), (right, right))
+    for answer, status in ((right, "kept"), (wrong, "broken")):
+        y = np.full(enclosure.lo.shape, answer, dtype="f4")
+        assert judge(op, inputs, {"y": y}, accuracy).status == status
+
+
+def test_what_underflow_takes_is_not_rounded_inward() -> None:
+    rng = np.random.default_rng(6)
+    lost, ends = 2.0**-150 * rng.random(500), 10.0 ** rng.integers(-70, -40, 500) * rng.random(500)
+    lo, hi = widen_relative(-ends, ends, 2.0**-49)
+    below, above = widen_by_underflow(lo, hi, lost)
+    for old, taken, low, high in zip(ends, lost, below, above, strict=True):
+        assert -Fraction(low) >= Fraction(old) + Fraction(taken) <= Fraction(high)
 
 
 def test_what_no_precision_decides_is_not_accused() -> None:

@@ -28,7 +28,7 @@ def test_what_underflow_takes_crosses_no_zero(lost: float | Doubles) -> None:
     with np.errstate(all="ignore"):
         for some in (np.ones_like(LO, dtype=np.bool_), np.abs(LO) > 1e-20):
             lo, hi, taken = LO[some], HI[some], lost[some] if isinstance(lost, np.ndarray) else lost
-            below, above = lo - taken, hi + taken
+            below, above = (end + way * taken * (1 + 2.0**-51) for end, way in ((lo, -1), (hi, 1)))
             got = widen_by_underflow(lo, hi, taken)
             same(got[0], np.where(lo >= 0, np.maximum(below, 0.0), below))
             same(got[1], np.where(hi <= 0, np.minimum(above, 0.0), above))

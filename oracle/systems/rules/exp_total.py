@@ -39,7 +39,7 @@ def exp_sum_of(N: BandSystem, e: Quantity, name: str, axis: int) -> Quantity | N
             lo[(*index, 0)], hi[(*index, 0)] = balls.lo.lower(), balls.hi.upper()
     elif any_of(plain):
         row = exp_sum.enclose_sums(x[plain], np.ones((1, x.shape[-1])), claim, first_exp=True)
-        scale = SUM_ROUND
+        scale = np.where(row.is_exact, 0.0, SUM_ROUND)
         lo[plain, 0], hi[plain, 0] = row.lo * (1 - scale), row.hi * (1 + scale)
     beyond = np.zeros(shape, dtype=np.bool_)
     if claim.exp.base_two and any_of(plain):

@@ -115,7 +115,10 @@ def mean_of(N: BandSystem, a: Quantity, name: str, axis: int = -1) -> Quantity:
     n = a.shape[axis]
     s = total_of(N, a, name, axis)
     k = 0.0 if n & (n - 1) == 0 else 2.0
-    made = N.widen(s.lo / n, s.hi / n, s.nan, k, 2 * N.tiny + lost_in_sums(N, s), "scaled", s)
+    if n == 1 and not N.ftz:  # nothing is rounded, and x less the mean of x alone is 0
+        made = N.value(s.lo, s.hi, s.nan, "scaled", s)
+    else:
+        made = N.widen(s.lo / n, s.hi / n, s.nan, k, 2 * N.tiny + lost_in_sums(N, s), "scaled", s)
     made.name = name
     return made
 
