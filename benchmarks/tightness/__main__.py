@@ -12,6 +12,7 @@ PAGE = Page(
         Section("formulas", "How tight the bounds of formulas are", "formulas", ("--jobs", "16")),
         Section("gradients", "Gradients beside torch's", "gradients", ("--jobs", "16")),
         Section("right_elements", "Elements of right answers that are accused", "right_elements", ("--minutes", "60")),
+        Section("two_judges", "Rows judged by float64 and by balls", "two_judges", ("--seconds", "480")),
         Section("mutants", "Which wrong steps the bounds see", "mutants"),
         Section("unnamed_algorithms", "Right algorithms that no form names", "unnamed_algorithms"),
         Section("evidence", "How often the test of draws is wrong by chance", "evidence", ("10000000",)),
