@@ -18,7 +18,7 @@ from seldom import FAST, is_seldom
 
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.gpu.device import why_not
-from kfuzz.pytest_items import CaseItem
+from kfuzz.pytest_items import CaseItem, ClaimItem
 
 LARGE = 1 << 14
 """Elements of a kept case whose replay takes a second."""
@@ -53,6 +53,7 @@ def pytest_collection() -> Iterator[None]:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     mark_slow_replays([item for item in items if isinstance(item, CaseItem)])
+    leave_exhibits_to_soak([item for item in items if isinstance(item, ClaimItem)])
     if hasattr(config, "workerinput"):
         put_dear_files_first(items)
     wanting = [item for item in items if item.get_closest_marker("gpu")]
@@ -86,6 +87,13 @@ def mark_slow_replays(items: list[CaseItem]) -> None:
             if item is quick and not is_large:
                 continue
             item.add_marker(pytest.mark.slow if item is quick or (item is slow and not is_large) else pytest.mark.soak)
+
+
+def leave_exhibits_to_soak(items: list[ClaimItem]) -> None:
+    """Compile one in four of the exhibits: each is an edit of a kernel that is compiled, and takes 0.2 s and more."""
+    for item in items:
+        if item.path.parent.name == "broken" and crc32(item.path.name.encode()) % 4:
+            item.add_marker(pytest.mark.soak)
 
 
 @pytest.fixture(scope="session")

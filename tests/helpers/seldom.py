@@ -1,5 +1,9 @@
 """Which kernels a plain run of the tests looks at less often than `make soak`: its time is limited."""
 
+from collections.abc import Iterable, Sequence
+
+import pytest
+
 from kfuzz.claims.kernel import Kernel
 
 ALWAYS = ("softmax", "row_max", "row_sum", "max_sum", "merge_all", "safe_merge", "sgemm", "transpose")
@@ -18,6 +22,11 @@ FAST = (
 """Methods of which softmax/fastest has every one, and the same for other elements and ops."""
 LONG = ("broken/grid_65535_rows", "broken/row_cache_too_small", "broken/sgemm_stale_padding")
 """Exhibits whose trials take seconds; all but the first are looked for from a seed each time, too."""
+
+
+def one_in(count: int, every: Iterable[object]) -> Sequence[object]:
+    """Parameters of a test that is the same for each: one in so many is tried each time, the others by `make soak`."""
+    return [pytest.param(one, marks=pytest.mark.soak if number % count else ()) for number, one in enumerate(every)]
 
 
 def is_seldom(kernel: Kernel) -> bool:

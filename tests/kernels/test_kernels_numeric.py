@@ -11,7 +11,7 @@ import mpmath
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from seldom import LONG, ONE_A_FAMILY, is_seldom
+from seldom import FAST, LONG, ONE_A_FAMILY, is_seldom
 
 from kfuzz.campaign.schedule import BEYOND_INT
 from kfuzz.claims.kernel import Kernel, discover
@@ -140,7 +140,14 @@ def test_every_launch_parameter_keeps_the_claim(name: str, device: CpuDevice) ->
 # The second opinion.
 
 
-@pytest.mark.parametrize("name", [name for name in CORRECT if is_plain_softmax(KERNELS[name])])
+PLAIN_SOFTMAX = [
+    pytest.param(name, marks=pytest.mark.soak if name in FAST else ())
+    for name in CORRECT
+    if is_plain_softmax(KERNELS[name])
+]
+
+
+@pytest.mark.parametrize("name", PLAIN_SOFTMAX)
 @pytest.mark.parametrize("shape", ["normal", "descending", "spike at the end"])
 def test_softmax_is_as_near_to_the_exact_answer_as_its_counts_say(name: str, shape: str, device: CpuDevice) -> None:
     kernel = KERNELS[name]

@@ -97,7 +97,7 @@ WHERES = {
 }
 
 
-def draw_sizes(kernel: Kernel, count: int = 300) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
+def draw_sizes(kernel: Kernel, count: int = 150) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
     for seed in range(count):
         choose = random.Random(seed).randint  # noqa: S311  sizes, nothing secret
         attempt = plan(kernel, choose)
