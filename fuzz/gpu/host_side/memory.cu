@@ -53,10 +53,14 @@ bool has_refused;
 cudaError_t pending;
 jmp_buf ends;
 
+// The byte of a painted word at this address. It depends on the address alone: a field is compared word by word,
+// wherever an array of single bytes ends.
+__host__ __device__ char byte_at(size_t address, uint32_t value) { return static_cast<char>(value >> 8 * (address % 4)); }
+
 __global__ void paint(char *to, size_t bytes, uint32_t value) {
   size_t step = size_t{gridDim.x} * blockDim.x;
   for (size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x; i < bytes; i += step)
-    to[i] = static_cast<char>(value >> 8 * (i % 4));
+    to[i] = byte_at(reinterpret_cast<size_t>(to + i), value);
 }
 
 void painted(char *to, size_t bytes, uint32_t value) {
@@ -93,7 +97,7 @@ size_t changed(const char *from, size_t bytes, uint32_t value, size_t *count) {
   size_t first = bytes;
   if (!bytes || cudaMemcpy(now.data(), from, bytes, cudaMemcpyDeviceToHost) != cudaSuccess) return first;
   for (size_t i = 0; i < bytes; i++) {
-    if (now[i] == static_cast<char>(value >> 8 * (i % 4))) continue;
+    if (now[i] == byte_at(reinterpret_cast<size_t>(from + i), value)) continue;
     if (first == bytes) first = i;
     ++*count;
   }

@@ -64,15 +64,15 @@ def gpu() -> Iterator[GpuDevice]:
     device.close()
 
 
-def case_for(kernel: Kernel) -> tuple[Case, dict[str, int]]:
-    attempt = plan(kernel, seeded_choices(5), 4096, 1 << 20, None)
+def case_for(kernel: Kernel, seed: int = 5) -> tuple[Case, dict[str, int]]:
+    attempt = plan(kernel, seeded_choices(seed), 4096, 1 << 20, None)
     assert attempt
     return attempt.case, dict(attempt.tune)
 
 
-def in_field(kernel: Kernel, device: GpuDevice | PythonDevice) -> Outcome:
+def in_field(kernel: Kernel, device: GpuDevice | PythonDevice, seed: int = 5) -> Outcome:
     """One run in a field; where another process has one, again."""
-    case, tune = case_for(kernel)
+    case, tune = case_for(kernel, seed)
     job = replace(prepare(kernel, case, tune, FAR).job, earlier=())
     for _ in range(100):
         outcome = device.run(job, FAR)
@@ -110,6 +110,12 @@ def test_a_right_kernel_writes_nothing_far_away(base: str, gpu: GpuDevice) -> No
     for _ in range(IN_A_ROW):
         assert in_field(kernel, gpu).findings == ()
     print(base, f"{(time.perf_counter() - began) / IN_A_ROW * 1000:.1f} ms a field")
+
+
+def test_bytes_that_a_function_allocates_itself_are_no_writes_far_away(gpu: GpuDevice) -> None:
+    """A tensor of 3 bytes ends within a painted word."""
+    kernel = load(DATA / "right" / "torch_mxfp8.cu")
+    assert [one.message for seed in range(IN_A_ROW) for one in in_field(kernel, gpu, seed).findings] == []
 
 
 @pytest.mark.parametrize("distance", [0, *DISTANCES.values()], ids=["right", *DISTANCES])
