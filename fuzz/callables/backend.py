@@ -136,7 +136,7 @@ class PythonBackend:
             try:
                 function = self._modules.function(job, call)
             except OtherWeightsError as error:
-                return Outcome(refusal=Refusal(str(error)))
+                return Outcome(refusal=Refusal(str(error)), lacks_weights=True)
         if extensions:
             function = extensions.call_on_a_card(function, job.path)
         # kfuzz puts a returned array where a passed one would be, so that the same checks apply.

@@ -38,7 +38,7 @@ from kfuzz.search.scale import BUDGET
 from kfuzz.search.vast import Rung
 from kfuzz.trials.defect import Defect
 from kfuzz.trials.locating import locate
-from kfuzz.trials.trial import PreparedTrial, Trial, judge_outcome, prepare, several_of
+from kfuzz.trials.trial import PreparedTrial, Trial, answer_with_own_weights, judge_outcome, prepare, several_of
 from kfuzz.trials.unjudged import Unjudged, without_numbers
 
 LEAST_TIMEOUT, SURE_TIMEOUT = 0.5, 2.0
@@ -320,6 +320,7 @@ def _finish_trial(
         began, asked = time.perf_counter(), one.prepared
         with errors_of_one_kernel(one.index):
             outcome = upcoming.ahead.answer() if upcoming.ahead else device.run(asked.job, asked.probe)
+            asked, outcome = answer_with_own_weights(asked, outcome, device.run)
             twins = AskedTwins(device, upcoming.ahead, upcoming.several, asked)
             trial = judge_outcome(
                 asked, outcome, device.name, time.perf_counter() - began, device.run, twins.run_jobs,

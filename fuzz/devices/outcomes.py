@@ -136,3 +136,5 @@ class Outcome:
     ended: bool = False
     returned: tuple[tuple[str, tuple[int, ...]], ...] | None = None
     """If requested, the element type and shape of each array that a function returns; None if it did not return."""
+    lacks_weights: bool = False
+    """Whether it is refused because an object cannot be made with the drawn weights."""

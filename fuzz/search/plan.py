@@ -9,6 +9,7 @@ import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import takewhile
 from math import prod
 
 import numpy as np
@@ -25,7 +26,7 @@ from kfuzz.oracle.shapes import lengths_of, limit_of
 from kfuzz.oracle.spelling import name_in
 from kfuzz.oracle.views import ArrayViews
 from kfuzz.search import planners
-from kfuzz.search.choose import Choose, once_in
+from kfuzz.search.choose import Choose
 from kfuzz.search.edges import floats
 from kfuzz.search.families import NEG_INF, POS_INF
 from kfuzz.search.home import home_of
@@ -33,13 +34,15 @@ from kfuzz.search.indices import indices_recipe
 from kfuzz.search.large import large_size
 from kfuzz.search.narrow_rows import recipe_of_role
 from kfuzz.search.noise_rows import with_noise
-from kfuzz.search.rows import plain_rows, rows_and_columns
+from kfuzz.search.rows import plain_rows, rows_and_columns, rows_in_parts
 from kfuzz.search.scale import BUDGET, WORK, Large
 from kfuzz.search.sizes import Ground, fixed_elements, ground_of, keep_budget, make_allowed, size_of
 from kfuzz.search.structures import draw_integers, draw_mask
 from kfuzz.search.vast import Rung, arrays_in_turns, vast_size
 
-FEW_ROWS, HOSTILE_ONCE_IN = 4, 4
+FEW_ROWS = 4
+IN_PARTS, HOSTILE = 2, 3
+"""Which of four trials of an answer of more rows; the others have plain numbers."""
 Planner = Callable[[Ground, Mapping[str, Shape], Choose], dict[str, Recipe]]
 
 
@@ -121,23 +124,25 @@ def planner_of(op: str) -> Planner:
 def every_role_by_rows(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict[str, Recipe]:
     """Hostile rows for every role; codes and scales where the kernel reads them.
 
-    An answer of a reference may take hundreds of rows: some would be infinite or NaN, and so would every answer.
+    An answer of a reference may take hundreds of rows: some would be infinite or NaN, and so would every answer. So its
+    arrays are plain now and then, or differ from part to part.
     """
-    roles = ground.kernel.roles
+    roles, op = ground.kernel.roles, ground.kernel.op
     made_here = [role for role in wanted if not roles.integers.get(role) and role not in roles.structures]
     plain = set[str]()
-    if is_reference(ground.kernel.op):
-        op = ground.kernel.op
+    if is_reference(op):
         is_whole = find(op).is_whole
         plain = {role for role in made_here if is_whole or rows_of_an_answer(op, role, wanted[role]) > FEW_ROWS}
-    if plain and once_in(choose, HOSTILE_ONCE_IN):
-        plain = set()
-    return {
-        role: plain_rows(*rows_and_columns(wanted[role]), choose, floats(ground.kernel.source))
-        if role in plain
-        else recipe_of_role(ground, role, wanted, choose)
-        for role in made_here
-    }
+    kind = choose(0, HOSTILE) if plain else HOSTILE
+
+    def recipe_of(role: str) -> Recipe:
+        if role not in plain or kind == HOSTILE:
+            return recipe_of_role(ground, role, wanted, choose)
+        if kind == IN_PARTS:
+            return rows_in_parts(*answers_and_numbers(op, role, wanted[role]), choose)
+        return plain_rows(*rows_and_columns(wanted[role]), choose, floats(ground.kernel.source))
+
+    return {role: recipe_of(role) for role in made_here}
 
 
 def rows_of_an_answer(op: str, role: str, shape: Shape) -> int:
@@ -145,6 +150,14 @@ def rows_of_an_answer(op: str, role: str, shape: Shape) -> int:
     module = find(op)
     apart = set.intersection(*map(set, independent_dimensions(module).values()))
     return prod(n for d, n in zip(module.inputs[role].dimensions[:-1], shape, strict=False) if d not in apart)
+
+
+def answers_and_numbers(op: str, role: str, shape: Shape) -> tuple[int, int]:
+    """An input as rows of which each is in one answer: the lengths of its first dimensions that are independent."""
+    module = find(op)
+    apart = set.intersection(*map(set, independent_dimensions(module).values()))
+    lead = list(takewhile(apart.__contains__, module.inputs[role].dimensions))
+    return prod(shape[: len(lead)]), prod(shape[len(lead) :])
 
 
 def _arrays(ground: Ground, axes: Mapping[str, int], choose: Choose) -> dict[str, Recipe | Values]:
@@ -161,7 +174,7 @@ def _arrays(ground: Ground, axes: Mapping[str, int], choose: Choose) -> dict[str
     }
     integers = _integers(ground, axes, {role: shape for role, shape in wanted.items() if role not in recipes}, choose)
     recipes |= {role: one for role, one in integers.items() if isinstance(one, Recipe)}
-    whole = {role: one if len(wanted[role]) < 3 else one.values.reshape(wanted[role]) for role, one in recipes.items()}
+    whole: dict[str, Recipe | Values] = {role: in_shape(one, wanted[role]) for role, one in recipes.items()}
     whole |= {role: one for role, one in integers.items() if not isinstance(one, Recipe)}
     for role, view in views.items():
         if view.is_other:
@@ -169,6 +182,12 @@ def _arrays(ground: Ground, axes: Mapping[str, int], choose: Choose) -> dict[str
             array = made.values if isinstance(made, Recipe) else made
             whole[role] = view.to_kernel(array.reshape(wanted[role]), lengths[role])
     return whole
+
+
+def in_shape(recipe: Recipe, shape: Shape) -> Recipe | Values:
+    """A recipe of rows and columns as it is, plain values for any other shape."""
+    is_as_wanted = len(shape) < 3 and (recipe.rows, recipe.cols) == rows_and_columns(shape)
+    return recipe if is_as_wanted else recipe.values.reshape(shape)
 
 
 def _integers(

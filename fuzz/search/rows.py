@@ -6,7 +6,7 @@ Knows families and the edges of a row; it knows no op and no runs.
 from collections.abc import Sequence
 from math import prod
 
-from kfuzz.cases.recipe import MAX_EDITS, Band, Base, Recipe, bits_of, mix
+from kfuzz.cases.recipe import MAX_EDITS, Band, Base, Edit, Recipe, bits_of, mix
 from kfuzz.oracle.layout import Shape
 from kfuzz.search.choose import Choose, once_in, one_of
 from kfuzz.search.edges import columns, floats
@@ -15,6 +15,7 @@ from kfuzz.search.sizes import Ground, row_axis
 
 MOST_BANDS = 80
 UNCLAIMED_ONCE_IN, BEYOND_ONCE_IN = 32, 8
+PARTS = (2, 3, 4, 8, 16, 64)
 LARGEST_BEYOND = 1e38
 """Three times this is finite."""
 
@@ -62,4 +63,27 @@ def plain_rows(rows: int, cols: int, choose: Choose, named: Sequence[float] = ()
         least = min(2 * abs(one_of(choose, (0.5, 1e4, *named))), LARGEST_BEYOND)
         base = Base("uniform", bits_of(least if choose(0, 1) == 0 else -2 * least), bits_of(least))
     bands = (Band(base._replace(seed=mix(seed, row) & 0xFFFF)) for row in range(min(rows, MOST_BANDS)))
+    return Recipe(rows, cols, tuple(bands))
+
+
+def rows_in_parts(rows: int, cols: int, choose: Choose) -> Recipe:
+    """Rows of which each part has other numbers: a mean over some parts is then far from that over all.
+
+    The bound of a sum of n terms in any order is n roundings, a quarter of the whole for four million terms, and the
+    means of parts of plain noise are nearer than that. Each part has a different small number, or one alone is not 0.
+    """
+    seed, has_noise = choose(0, 0xFFFF), choose(0, 1) == 0
+    base = Base("sign", bits_of(0.0), bits_of(0.25)) if has_noise else Base()
+    bands = []
+    for row in range(max(1, min(rows, MOST_BANDS))):
+        bits = mix(seed, row)
+        parts, first = PARTS[bits % len(PARTS)], bits >> 16
+        ends = [cols * part // parts for part in range(parts + 1)]
+        if bits & 0x8000 and parts <= MAX_EDITS:
+            values = {part: float((first + 3 * part) % 8) for part in range(parts)}
+        else:
+            values = {first % parts: 1.0 + 2 * (first >> 8 & 1)}
+        spans = ((ends[part], ends[part + 1] - 1, value) for part, value in values.items())
+        edits = tuple(Edit(low, high, bits_of(value), "add") for low, high, value in spans if low <= high)
+        bands.append(Band(base._replace(seed=bits & 0xFFFF), edits))
     return Recipe(rows, cols, tuple(bands))

@@ -66,11 +66,17 @@ def test_a_submission_is_judged_with_drawn_weights_if_it_has_those_of_its_proble
         assert all(sum(trial.elements for trial in trials if bool(set_of(trial)) is drawn) for drawn in (False, True))
         for name, lacks in (("named", "no norm.weight"), ("filled", "another norm.weight")):
             kernel = kernel_for(tmp_path / f"{name}.py")
-            trials = [trial_of(kernel, device, 1, index) for index in range(RIGHT_TRIALS)]
-            assert not [defect for trial in trials for defect in trial.defects]
-            for trial in trials:
+            refusals = [f"ModelNew has {lacks}: kfuzz cannot draw its weights"]
+            wanted = set[int]()
+            for index in range(RIGHT_TRIALS):
+                trial = trial_of(kernel, device, 1, index)
+                wanted.add(drawn := int(attempt_of(kernel, 1, index, 1 << 12).case.arrays["weights"][0]))
                 words = [one.words for one in trial.reasons if isinstance(one, Refusal)]
-                assert words == ([f"ModelNew has {lacks}: kfuzz cannot draw its weights"] if set_of(trial) else [])
+                assert words == (refusals if drawn else [])
+                assert set_of(trial) == 0
+                assert trial.elements, "it is judged with its own weights"
+                assert not trial.defects
+            assert {0} < wanted
     finally:
         device.close()
 

@@ -5,8 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from kfuzz.search.plan import rows_of_an_answer
-from kfuzz.search.rows import plain_rows
+from kfuzz.search.plan import answers_and_numbers, rows_of_an_answer
+from kfuzz.search.rows import plain_rows, rows_in_parts
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,28 @@ def test_an_answer_takes_the_rows_of_all_dimensions_that_are_not_independent(
     op: str, role: str, shape: tuple[int, ...], rows: int
 ) -> None:
     assert rows_of_an_answer(op, role, shape) == rows
+
+
+@pytest.mark.parametrize(
+    ("op", "role", "shape", "answers"),
+    [
+        ("sgemm", "a", (5, 64), (5, 64)),
+        ("sgemm", "b", (64, 7), (1, 448)),
+        ("conv3d", "x", (2, 1, 16, 1, 3, 9), (2, 432)),
+    ],
+)
+def test_an_answer_takes_what_comes_after_the_dimensions_that_are_independent(
+    op: str, role: str, shape: tuple[int, ...], answers: tuple[int, int]
+) -> None:
+    assert answers_and_numbers(op, role, shape) == answers
+
+
+def test_the_means_of_parts_are_far_from_that_of_all() -> None:
+    for seed in range(20):
+        for row in rows_in_parts(5, 1 << 12, random.Random(seed).randint).values:  # noqa: S311  values, nothing secret
+            parts, size = row.reshape(64, -1).mean(1), np.abs(row).mean()
+            assert np.abs(parts - row.mean()).max() > size / 4
+            assert row.sum(dtype=np.float32) == row.sum(dtype=np.float64), "every sum is exact"
 
 
 @pytest.mark.parametrize("kind", range(3))
