@@ -367,7 +367,8 @@ class Worker:
 
     def _await(self, process: "_Process", one: _Request) -> Outcome | None:
         """What comes of a job that was sent; None where it and others have to be sent again, to be run alone."""
-        deadline, part = time.monotonic() + COMPILE_TIMEOUT, COMPILING
+        given, part = COMPILE_TIMEOUT, COMPILING
+        deadline = time.monotonic() + given
         patience = Patience(process.popen.pid)
         while True:
             reply = process.receive(deadline, patience.begin)
@@ -384,11 +385,12 @@ class Worker:
                     raise ClaimError(_describe_failed_import(one.job.path, reply))
                 if reply is not None:
                     return Outcome(findings=(_describe_end(reply, part),), ended=True)
-                return _report_hang(one.probe, part)
+                return _report_hang(given, part)
             if reply[0] == "begun":
                 part = str(reply[1])
                 own = one.probe.timeout * self._slack + self._grace
-                deadline = time.monotonic() + (COMPILE_TIMEOUT if part == BUILDING else own)
+                given = COMPILE_TIMEOUT if part == BUILDING else own
+                deadline = time.monotonic() + given
             elif reply[0] == "device":
                 self._end_process()
                 raise DeviceError(reply[1])
@@ -591,10 +593,11 @@ def _describe_failed_start(module: str) -> str:
     return f"the worker process ended before it was ready; run it by hand to see why: {by_hand}"
 
 
-def _report_hang(probe: Probe, part: str) -> Outcome:
+def _report_hang(given: float, part: str) -> Outcome:
+    """The hang of a job that did not end in these seconds: its time-out, and what its device adds to that."""
     if part == COMPILING:
         raise ClaimError(f"the kernel did not compile within {COMPILE_TIMEOUT:g} s")
-    message = f"not ended after {probe.timeout:g} s, {part}; the process was killed"
+    message = f"not ended after {given:g} s, {part}; the process was killed"
     return Outcome(findings=(Finding("hang", message),), ended=True)
 
 

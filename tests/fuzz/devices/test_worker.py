@@ -331,6 +331,13 @@ def test_one_that_ends_what_others_need_is_found_and_they_are_run_alone(which: s
     assert any("one of" in one for one in later)
 
 
+def test_a_hang_is_reported_with_all_the_time_that_the_job_had() -> None:
+    worker = Worker("far_sighted_backend", grace=0.25, slack=2.0)
+    (found,) = worker.run(job_named("hangs"), Probe(timeout=0.25)).findings
+    worker.close()
+    assert (found.kind, found.message) == ("hang", "not ended after 0.75 s, running; the process was killed")
+
+
 WORK = """
 __global__ void works(float *y) {
     float last = 0.0f;
