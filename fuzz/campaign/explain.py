@@ -18,7 +18,7 @@ from kfuzz.campaign.errand import Spread
 from kfuzz.campaign.events import Listen, ignore
 from kfuzz.campaign.joining import join_results
 from kfuzz.campaign.options import Options
-from kfuzz.campaign.ranking import ELSEWHERE, rank_bugs, shape_at_home
+from kfuzz.campaign.ranking import ELSEWHERE, describe_bugs, rank_bugs, shape_at_home
 from kfuzz.campaign.result import KernelResult, Result
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.state import Discovery, write_state
@@ -64,6 +64,9 @@ def search(
 def explain_bugs(result: Result, lanes: Sequence[Lane], options: Options) -> Result:
     """The result with causes and a small case for new bugs. With several devices, the first one also tries once each
     error that only others have shown. An interrupted result stays as it is.
+
+    A small case has another shape than the home, so what a bug does there is found out first: it counts for the exit
+    code even if the rest is interrupted.
     """
     if result.stop_reason == "interrupted" or not result.news:
         return without_untried_homes(result, options)
@@ -76,14 +79,19 @@ def explain_bugs(result: Result, lanes: Sequence[Lane], options: Options) -> Res
                     announce(Phase(Stage.EXPLAINING, kernel.kernel.name))
                     one = _replace_discoveries(kernel, _find_causes(kernel, result.seed, options, devices, until))
                     kernels[place] = one
-                    bugs = [bug for bug in one.bugs if _needs_small_case(bug)][:left]
-                    left -= len(bugs)
-                    small = _shrink_bugs(kernel, bugs, result.seed, options, devices, until)
-                    kernels[place] = one = _replace_discoveries(one, small)
+                    buckets = [bug.headline.defect.bucket for bug in one.bugs if _needs_small_case(bug)]
+                    began = time.monotonic()
                     if kernel.kernel.home:
                         announce(Phase(Stage.RANKING, kernel.kernel.name))
                     ranked = _rank_errors(one, result.seed, options, devices.checking)
                     kernels[place] = one = _replace_discoveries(one, ranked)
+                    until += time.monotonic() - began
+                    bugs = [bug for bug in one.bugs if bug.headline.defect.bucket in buckets]
+                    small = _shrink_bugs(kernel, bugs[:left], result.seed, options, devices, until)
+                    kernels[place] = one = _replace_discoveries(one, small)
+                    left -= len(bugs[:left])
+                    described = describe_bugs(kernel.kernel, one.bugs, devices.checking)
+                    kernels[place] = one = _replace_discoveries(one, described)
                     if len(lanes) > 1:
                         announce(Phase(Stage.CONFIRMING, kernel.kernel.name))
                         confirmed = _confirm_errors(one, result.seed, options, devices)
@@ -211,7 +219,10 @@ def _shrink_bug(of: KernelResult, bug: Bug, seed: int, options: Options, devices
     if options.corpus is not None:
         path = corpus.save(options.corpus, record_of(minimized, device.name))
     is_minimized = corpus.is_minimized(path) if path else minimized.stop == "smallest"
-    defect = replace(minimized.failure.defect, causes=one.defect.causes)
+    was = one.defect
+    defect = replace(
+        minimized.failure.defect, causes=was.causes, severity=was.severity, rank=was.rank, standing=was.standing
+    )
     return replace(one, defect=defect, path=path, is_minimized=is_minimized)
 
 

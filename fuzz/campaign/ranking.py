@@ -125,6 +125,15 @@ def rank_bugs(
         yield from (replace(one, defect=replace(one.defect, rank=place, standing=standing)) for one in bug.every)
 
 
+def describe_bugs(kernel: Kernel, bugs: Sequence[Bug], device: Device) -> Iterator[Discovery]:
+    """The discoveries of each bug that is right at home, with what it does elsewhere: that of its small case."""
+    for bug in bugs:
+        defect = bug.headline.defect
+        if defect.rank == ELSEWHERE and not defect.standing:
+            words = describe_elsewhere(kernel, defect, device)
+            yield from (replace(one, defect=replace(one.defect, standing=words)) for one in bug.every)
+
+
 def shape_at_home(kernel: Kernel) -> str:
     """The shape of the trials at home, and that of the home where it is larger."""
     tried, home = ("x".join(map(str, one.values())) for one in (home_of(kernel), kernel.home))
@@ -132,7 +141,7 @@ def shape_at_home(kernel: Kernel) -> str:
 
 
 def rank_of(kernel: Kernel, bug: Bug, home: AtHome, device: Device) -> tuple[int, str]:
-    """The rank of a bug, and its words."""
+    """The rank of a bug, and its words; none for a bug that only other shapes show, which `describe_bugs` describes."""
     shape, causes = shape_at_home(kernel), {cause for one in bug.every for cause in one.causes}
     own = ", the shape it was written for" * (home_of(kernel) == dict(kernel.home))
     is_usual = shows(causes, home.usual)
@@ -157,7 +166,7 @@ def rank_of(kernel: Kernel, bug: Bug, home: AtHome, device: Device) -> tuple[int
         return FOR_VALUES, f"at {shape} for values that {shown_op(kernel.op)} allows"
     if defect.multiprocessors:
         return ELSEWHERE, f"on a GPU with {defect.multiprocessors} multiprocessors; no error at {shape} on an H200"
-    return ELSEWHERE, describe_elsewhere(kernel, defect, device)
+    return ELSEWHERE, ""
 
 
 def describe_race(defect: Defect, shape: str, right: Sequence[str], wrong: Sequence[str]) -> tuple[int, str]:
