@@ -2,6 +2,7 @@
 
 import functools
 import linecache
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +18,9 @@ from kfuzz.callables.handing import C_TYPES, Argument, Tensor
 from kfuzz.callables.torch.elements import as_array, as_tensor
 from kfuzz.devices import ClaimError, UnsupportedError
 from kfuzz.oracle.elements import BY_LIBRARY
+from kfuzz.sources.cuda_text import blank_non_code
 
+OWN_INCLUDE = re.compile(r"^\s*#\s*include\s*\"", re.MULTILINE)
 ENDINGS = (".cu", ".cpp", ".cc", ".cxx")
 
 
@@ -46,9 +49,13 @@ def load_inline(
     extra_include_paths: Sequence[str] | None = None,
     **_: object,
 ) -> BuiltModule:
-    """A module of the functions that these texts have, each compiled when it is called."""
+    """A module of the functions that these texts have, each compiled when it is called.
+
+    RuntimeError, as in torch, if C++ cannot bind one of them; the file may have another way.
+    """
     texts = [*as_list(cpp_sources), *as_list(cuda_sources)]
     wanted = {one: one for one in as_list(list(functions) if isinstance(functions, Mapping) else functions)}
+    check_declared(name, list(wanted), "\n".join(as_list(cpp_sources)))
     file = calling_file(path)
     options = [*(extra_cflags or ()), *(extra_cuda_cflags or ())]
     text = "".join(linecache.getlines(file))
@@ -57,6 +64,16 @@ def load_inline(
     return BuiltModule(
         name, build_extension(where, text, texts, options, wanted, is_inline=True, folders=folders), file
     )
+
+
+def check_declared(extension: str, functions: Sequence[str], text: str) -> None:
+    """Raise torch's error if a function is not declared in the C++ texts, beside which torch writes what binds it."""
+    if OWN_INCLUDE.search(text):
+        return
+    code = blank_non_code(text)
+    for name in functions:
+        if not re.search(rf"\b{re.escape(name)}\b", code):
+            raise RuntimeError(f"Error building extension '{extension}': {name} is not declared in cpp_sources")
 
 
 def load(path: Path, name: str, sources: str | Sequence[str], *_: object, **named: Any) -> BuiltModule:  # noqa: ANN401

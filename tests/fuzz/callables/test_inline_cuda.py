@@ -558,6 +558,16 @@ def test_a_call_that_ends_its_process_is_a_fault_and_the_next_is_made(calls: Dev
         assert mine.call("scaled", [tensor(1), 8.0], {}, calls).arrays[0][1].tolist() == [8]
 
 
+@needs_torch
+def test_load_inline_fails_where_the_cpp_texts_do_not_declare_a_function() -> None:
+    """Torch writes the bindings beside these texts. A file that caught this error was called impossible to run."""
+    load_inline = pytest.importorskip("kfuzz.callables.torch.inline_extensions").load_inline
+    words = {"cuda_sources": "void twice(float *x) {}", "functions": ["twice"]}
+    with pytest.raises(RuntimeError, match="twice is not declared in cpp_sources"):
+        load_inline(Path("mine.py"), "mine", cpp_sources="// twice", **words)
+    assert load_inline(Path("mine.py"), "mine", cpp_sources="void twice(float *x);", **words).twice
+
+
 def test_a_text_that_a_run_has_made_keeps_the_lines_that_the_file_has() -> None:
     file = 'import torch\nN = 4\nSRC = f"""\nvoid f() {{\n  g({N});\n  h();\n}}"""\n'
     made = build_extension(
