@@ -45,6 +45,7 @@ ON_CARD = 90
 PART = 1 << 26
 """So many elements are compared at a time: in float64 a whole answer may take 17 GB."""
 COMPLAINT = re.compile(r"\berror\b(?! building extension)|cannot find", re.IGNORECASE)
+RAISED = re.compile(r"(?:\w+\.)*\w+(?:Error|Exception)\b")
 HEADER = """#pragma once
 #ifdef __CUDACC__
 #include <torch/types.h>
@@ -160,7 +161,9 @@ def run_apart(words: list[str], own: dict[str, str], has_few_headers: bool) -> t
         return True, {"ran": False, "why": f"no answer in {ON_CARD} s"}
     lines = done.stdout.splitlines()
     if done.returncode or not lines:
-        return has_built, {"ran": False, "why": " ".join(done.stderr.strip().splitlines()[-1:])[:300]}
+        said = done.stderr.strip().splitlines()
+        errors = [line for line in said if RAISED.match(line)]  # what CUDA advises comes after that
+        return has_built, {"ran": False, "why": " ".join((errors or said)[-1:])[:300]}
     found = json.loads(lines[-1])
     has_built = found.pop(NAME) or has_built
     if not found["ran"] and (errors := [one for one in lines[:-1] if COMPLAINT.search(one)]):
@@ -201,7 +204,9 @@ def measured(solution: Solution) -> dict[str, Any]:
         except BaseException as error:
             return {"ran": False, "why": f"no answer: {words_of(error)}", **found}
         if not isinstance(got, torch.Tensor) or got.shape != exact.shape:
-            return {"ran": True, "why": "another shape", "error": None, "accepted": False, **found}
+            shape = list(got.shape) if isinstance(got, torch.Tensor) else type(got).__name__
+            why = f"its shape is {shape} and not {list(exact.shape)}"
+            return {"ran": True, "why": why, "error": None, "accepted": False, **found}
         return {"ran": True, **found, **compare(torch, got, exact, inputs, model)}
 
 
