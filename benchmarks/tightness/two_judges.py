@@ -175,6 +175,8 @@ def run(seconds: float, jobs: int, kept: Path) -> None:
                 turn, number = divmod(numbers["tasks"], len(files))
                 running.add(pool.submit(timed, files[number], turn))
                 numbers["tasks"] += 1
+            if time.monotonic() > end:
+                running = {one for one in running if not one.cancel()}
             done, running = wait(running, SAVED, FIRST_COMPLETED)
             for one in done:
                 if (error := one.exception()) is not None:

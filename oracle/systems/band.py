@@ -177,7 +177,8 @@ class Bands(MoveWords, LoopWords, WordsForFunctions):
                 nowhere = (al != ah) | (bl != bh)
                 lo, hi = np.where(nowhere, al + bl, lo), np.where(nowhere, ah + bh, hi)
             nan = a.nan | b.nan
-            if not known and any_of(single := (al == ah) & (bl == bh)):  # numbers among sets, as the log of one exp is
+            single = False if known else _are_numbers((al, ah), (bl, bh))
+            if any_of(single):  # numbers among sets, as the log of one exp is
                 lo, hi = (np.where(single, *pair) for pair in zip(self.E.two_sum(al, bl), (lo, hi), strict=True))
             if all_of(self.E.is_finite(lo)) and all_of(self.E.is_finite(hi)):
                 return lo, hi, nan
@@ -376,3 +377,13 @@ class Bands(MoveWords, LoopWords, WordsForFunctions):
     def note(self, reason: Reason, where: Reals) -> None:
         """Note why some sets contain everything."""
         self.notes[reason] = self.notes.get(reason, 0) + int(np.sum(where))
+
+
+def _are_numbers(*pairs: tuple[Reals, Reals]) -> Reals | bool:
+    """Where all of some intervals are single numbers; later ones are not looked at once no place is left."""
+    single: Reals | bool = True
+    for lo, hi in pairs:
+        single = single if lo is hi else single & (lo == hi)
+        if not any_of(single):
+            break
+    return single
