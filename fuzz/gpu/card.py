@@ -124,6 +124,8 @@ class GpuCard:
             reason = f"warp_synchronous is claimed, and warps of this {self.card.name} do not go in step"
             raise UnsupportedError(f"{job.path}: {reason}; on the cpu device they do: --device cpu")
         try:
+            if any(is_host(step.entry) for step in job.steps):
+                self._find_library(job)  # before the job counts as running: nvcc may take longer than its time-out
             if not all(is_host(step.entry) for step in job.steps):
                 self._check_launches(job)
             if job.sampling:

@@ -1,6 +1,10 @@
 """Extensions and host functions on a GPU, over NVIDIA's own runtime and without torch: judged as on the cpu device."""
 
+import os
 import random
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -166,3 +170,17 @@ def trial_of(path: Path, op: str, device: Device, seed: int) -> Trial:
 def test_a_refusal_is_told_and_is_no_finding(cols: int, gpu: GpuDevice, tmp_path: Path) -> None:
     trial = of_raw_pointers("", gpu, tmp_path, cols)
     assert (trial.defects, trial.reasons) == ((), (Refusal(REFUSALS[cols]),))
+
+
+def test_a_compiler_that_takes_longer_than_a_kernel_may_is_no_hang(tmp_path: Path) -> None:
+    kernel, nvcc, slow = tmp_path / "mine.cu", shutil.which("nvcc"), tmp_path / "nvcc"
+    text = RAW
+    for name, value in MADE[""].items():
+        text = text.replace(name, value)
+    kernel.write_text(text)
+    slow.write_text(f'#!/bin/sh\ncase "$*" in *-shared*) sleep 26;; esac\nexec {nvcc} "$@"\n')
+    slow.chmod(0o755)
+    command = [sys.executable, "-m", "kfuzz", "fuzz", str(kernel), "--device", "gpu", "--max-cases", "2"]
+    usual = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "XDG_CACHE_HOME": str(tmp_path)}
+    done = subprocess.run(command, env=usual, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, "hang" in done.stdout) == (0, False), done.stdout + done.stderr
