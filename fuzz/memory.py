@@ -8,7 +8,7 @@ Knows the allocator alone.
 import ctypes
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
-KEPT = 128 << 20
+KEPT = 512 << 20
 """Free bytes at the end of the heap that stay; a large case takes ten times as much."""
 FROM_HEAP = 32 << 20
 """An array larger than this is mapped by itself: the most that glibc takes."""
