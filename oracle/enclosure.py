@@ -98,7 +98,7 @@ def compare(got: Doubles, enclosure: Enclosure) -> Comparison:
     must_be_nan = np.isnan(enclosure.want)
     lo, slack_lo = _open_overflow(enclosure.lo, enclosure.slack_lo, -np.inf)
     hi, slack_hi = _open_overflow(enclosure.hi, enclosure.slack_hi, np.inf)
-    is_sharp = not (any_of(slack_lo) or any_of(slack_hi))
+    is_sharp = not (_is_anywhere(slack_lo) or _is_anywhere(slack_hi))
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         inside = (got >= lo) & (got <= hi)
         if any_of(must_be_nan):
@@ -112,7 +112,7 @@ def compare(got: Doubles, enclosure: Enclosure) -> Comparison:
         finite = np.isfinite(enclosure.want) & np.isfinite(got)
         if not all_of(finite):
             ratio = np.where(finite, ratio, np.where(inside, 0.0, np.inf))
-    if enclosure.may_be_nan is not None:
+    if enclosure.may_be_nan is not None and any_of(enclosure.may_be_nan):
         either = enclosure.may_be_nan & np.isnan(got)
         clearly_out, clearly_in, ratio = clearly_out & ~either, clearly_in | either, np.where(either, 0.0, ratio)
     doubtful = ~clearly_out & ~clearly_in
@@ -131,6 +131,11 @@ def _ratio(got: Doubles, want: Doubles, lo: Doubles, hi: Doubles) -> Doubles:
         np.divide(off, np.negative(below, out=below), out=below)
         np.maximum(ratio, below, out=ratio)
     return _choose(off == 0, 0.0, ratio)
+
+
+def _is_anywhere(slack: Doubles) -> bool:
+    """Whether any element is not 0; of most, all are one number in memory."""
+    return any_of(slack if any(slack.strides) else slack.reshape(-1)[:1])
 
 
 def _choose(mask: Mask, value: float, other: Doubles) -> Doubles:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from kfuzz.oracle import base_two
 from kfuzz.oracle.counts import count_roundings
 from kfuzz.oracle.enclosure import Doubles, Mask, tree_sum
+from kfuzz.oracle.masks import any_of
 from kfuzz.oracle.rounding import FAR, Accuracy
 
 
@@ -65,11 +66,14 @@ def exponents_are_exact(m: Doubles, accuracy: Accuracy) -> Mask:
         return np.full(m.shape[:-1], not accuracy.exp.base_two)
     if not accuracy.subtracts_terms:
         return np.zeros(m.shape[:-1], dtype=np.bool_)
-    lowest = np.where(np.isneginf(m), np.inf, m).min(axis=-1)
+    nothing = m == -np.inf
+    has_nothing = any_of(nothing)
+    lowest = (np.where(nothing, np.inf, m) if has_nothing else m).min(axis=-1)
     with np.errstate(over="ignore"):
         _, power = np.frexp(m.max(axis=-1) - lowest)
     quanta = np.ldexp(m, (24 - power)[..., None])
-    return np.asarray(((np.rint(quanta) == quanta) | np.isneginf(m)).all(axis=-1))
+    is_whole = np.rint(quanta) == quanta
+    return np.asarray((is_whole | nothing if has_nothing else is_whole).all(axis=-1))
 
 
 def distances(top: Doubles, m: Doubles, accuracy: Accuracy) -> Doubles:

@@ -10,7 +10,8 @@ FORMS = ("log s - (x - m)", "lse - x")
 
 def formula(N: System, x: Quantity, labels: Reals) -> Quantity:
     m = N.shift(x)
-    logarithm = N.log(N.sum(N.exp(x - m), "sum"))
+    off = x - m
+    logarithm = N.log(N.sum(N.exp(off), "sum"))
     if N.form == "lse - x":
         return (m + logarithm) - N.take(x, labels[:, None])
-    return logarithm - N.take(x - m, labels[:, None])
+    return logarithm - N.take(off, labels[:, None])

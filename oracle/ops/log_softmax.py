@@ -12,5 +12,6 @@ FORMS = ("x - m - log s", "x - lse")
 
 def formula(N: System, x: Quantity) -> Quantity:
     m = N.shift(x)
-    logarithm = N.log(N.sum(N.exp(x - m), "sum"))
-    return x - (m + logarithm) if N.form == "x - lse" else (x - m) - logarithm
+    off = x - m
+    logarithm = N.log(N.sum(N.exp(off), "sum"))
+    return x - (m + logarithm) if N.form == "x - lse" else off - logarithm

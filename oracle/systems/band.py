@@ -180,7 +180,7 @@ class Bands(MoveWords, LoopWords, WordsForFunctions):
             single = False if known else _are_numbers((al, ah), (bl, bh))
             if any_of(single):  # numbers among sets, as the log of one exp is
                 lo, hi = (np.where(single, *pair) for pair in zip(self.E.two_sum(al, bl), (lo, hi), strict=True))
-            if all_of(self.E.is_finite(lo)) and all_of(self.E.is_finite(hi)):
+            if all_of(self.E.is_finite(lo)) and (hi is lo or all_of(self.E.is_finite(hi))):
                 return lo, hi, nan
             empty = (al > ah) | (bl > bh)
             clash = ((ah == INF) & (bl == -INF)) | ((al == -INF) & (bh == INF))

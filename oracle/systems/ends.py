@@ -136,7 +136,8 @@ class FloatEnds:
 
     def round_ends(self, lo: Reals, hi: Reals, form: Element) -> Pair:
         """Round the ends to a format."""
-        return form.round(lo), form.round(hi)
+        below = form.round(lo)
+        return below, below if hi is lo else form.round(hi)
 
     def is_nan(self, x: Reals) -> Reals:
         return np.isnan(x)

@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 from kfuzz.oracle import Accuracy
-from kfuzz.oracle.enclosure import Doubles, _ratio
+from kfuzz.oracle.enclosure import Bounds, Doubles, Enclosure, Index, _ratio, compare
+from kfuzz.oracle.exp_sum import exponents_are_exact
+from kfuzz.oracle.rounding import ExpModel
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.intervals import widen_by_underflow
+from kfuzz.oracle.systems.rules.exponential import _exp
 from kfuzz.oracle.systems.rules.total import grow_terms
 
 RNG = np.random.default_rng(5)
@@ -52,3 +55,47 @@ def test_an_error_is_compared_with_the_bound_on_its_side() -> None:
         for least in (lo, np.where(lo < 0, 0.0, lo)):
             bound = np.where((got >= want) | (least == 0), hi - want, want - least)
             same(_ratio(got, want, least, hi), np.where(got == want, 0.0, np.abs(got - want) / bound))
+
+
+@pytest.mark.parametrize("kappa", [0.0, 2.0])
+def test_known_numbers_have_the_exponentials_and_terms_of_equal_ends(kappa: float) -> None:
+    N = Bands(Accuracy(exp=ExpModel(1.0, kappa)), {})
+    x = np.where(np.isnan(ENDS), -200.0, ENDS)
+    with np.errstate(all="ignore"):
+        for known in (x, x[np.abs(x) < 50]):
+            other, up = known.copy(), N.E.exp_above(1e-6)
+            for one, two in (
+                (_exp(N, known, known, known, known, 0.0, 1.0), _exp(N, known, other, known.copy(), other, 0.0, 1.0)),
+                (grow_terms(N, N.value(known, known), up, 1 / up), grow_terms(N, N.value(known, other), up, 1 / up)),
+                (N.E.round_ends(known, known, N.f), N.E.round_ends(known, other, N.f)),
+            ):
+                same(one[0], two[0])
+                same(one[1], two[1])
+
+
+def test_exponents_are_exact_where_all_terms_are_near_multiples_of_one_number() -> None:
+    m = np.array([[0.0, 1.0, 0.5], [0.0, 2.0**-30, 1.0], [-np.inf, 3.0, 1.0], [-np.inf, 2.0**-30, 1.0]])
+    claim = Accuracy(shift="running max")
+    assert exponents_are_exact(m, claim).tolist() == [True, False, True, False]
+    assert exponents_are_exact(m[:2], claim).tolist() == [True, False]
+
+
+def test_an_element_that_may_be_nan_is_inside_only_if_it_is() -> None:
+    want, none, sure = np.ones(3), np.broadcast_to(0.0, 3), np.ones(3, dtype=np.bool_)
+    got = np.array([np.nan, 1.0, np.nan])
+    for may_be in (np.array([True, False, False]), np.zeros(3, dtype=np.bool_)):
+        made = compare(got, Enclosure(want, want, want, sure, none, none, _never, may_be_nan=may_be))
+        assert made.broken.tolist() == [not may_be[0], False, True]
+        assert made.ratio.tolist() == [0.0 if may_be[0] else np.inf, 0.0, np.inf]
+
+
+def test_a_slack_of_one_number_in_memory_still_makes_an_element_doubtful() -> None:
+    want, sure = np.ones(3), np.ones(3, dtype=np.bool_)
+    for slack, is_doubtful in ((0.5, True), (0.0, False)):
+        wide = np.broadcast_to(slack, 3)
+        made = compare(np.full(3, 1.25), Enclosure(want, want, want, sure, wide, wide, _never))
+        assert made.doubtful.tolist() == [is_doubtful] * 3
+
+
+def _never(_: Index, __: int) -> Bounds:
+    raise AssertionError("no ball is asked for")

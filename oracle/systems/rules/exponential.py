@@ -90,7 +90,9 @@ def _open_below_nan(a: Quantity, top: Quantity, lo: Reals, hi: Reals) -> tuple[R
     A score may be NaN where the order of its sum decides. The row is certainly NaN only if the score is.
     """
     must = (a.lo > a.hi) | np.asarray((top.lo == -INF) & (top.hi == -INF), dtype=np.bool_)
-    lo, hi, nan = np.where(must, INF, lo), np.where(must, -INF, hi), a.nan | must
+    nan = a.nan | must
+    if lo.shape != must.shape or any_of(must):
+        lo, hi = np.where(must, INF, lo), np.where(must, -INF, hi)
     if any_of(top.nan):
         unknown = np.broadcast_to(top.nan, must.shape) & ~must
         lo, hi, nan = np.where(unknown, 0.0, lo), np.where(unknown, INF, hi), nan | unknown
@@ -142,14 +144,24 @@ def _exp(
     hi_held = np.maximum(hi, -most + slop)
     if any_of(is_nothing):
         hi_held = np.where(is_nothing, hi, hi_held)
+    if hi is lo and N.E.eps and hi_held.shape == lo.shape and all_of(hi_held == lo):
+        hi_held = lo  # so that exp is computed once
     below, above = N.E.function("exp", lo, hi_held)
-    size = np.maximum(np.abs(argument_lo), np.abs(argument_hi)) + slop if model.kappa else np.zeros(())
+    is_known = argument_lo is argument_hi
+    size = np.zeros(())
+    if model.kappa:
+        size = np.abs(argument_lo)
+        size = (size if is_known else np.maximum(size, np.abs(argument_hi))) + slop
     size = size if all_of(is_finite := N.E.is_finite(size)) else np.where(is_finite, size, most)
     size = np.minimum(size, np.maximum(most, _longest(N)))
     g = (model.a0 + model.kappa * size) * N.u * ROUNDINGS_4096
-    zero = np.asarray((argument_lo == 0) & (argument_hi == 0), dtype=np.bool_) if can_be_one else False
+    zero: Reals | bool = False
+    if can_be_one:
+        zero = np.asarray(argument_lo == 0, dtype=np.bool_)
+        zero = zero if is_known else zero & np.asarray(argument_hi == 0, dtype=np.bool_)
     below, above = np.maximum(below * (1 - g) - eta * raised, 0.0), above * (1 + g) + eta * raised
-    is_far = (lo < -most - slop) | (argument_lo < -most - slop)
+    is_far = lo < -most - slop
+    is_far = is_far if argument_lo is lo else is_far | (argument_lo < -most - slop)
     below = _put(0.0, is_far, below)
     above = _put(0.0, is_nothing, above)
     if any_of(zero):  # few are: 1, or e^-shift where nothing is subtracted

@@ -81,6 +81,9 @@ def present_terms(N: BandSystem, a: Quantity, name: str, axis: int = -1) -> int:
 def grow_terms(N: BandSystem, a: Quantity, up: Reals, down: Reals) -> Pair:
     """Multiply each end of a sum's terms by the factor that takes it further out."""
     if N.E.eps and np.max(up) < INF:  # taking the outer of both is faster than choosing by the sign
+        if a.lo is a.hi:
+            less, more = a.lo * down, a.lo * up
+            return np.minimum(less, more), np.maximum(less, more)
         return np.minimum(a.lo * down, a.lo * up), np.maximum(a.hi * up, a.hi * down)
     return np.where(a.lo >= 0, a.lo * down, a.lo * up), np.where(a.hi >= 0, a.hi * up, a.hi * down)
 
