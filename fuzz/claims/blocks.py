@@ -4,6 +4,7 @@ Knows claims and the text of kernels; never how a block is run.
 """
 
 import re
+from functools import lru_cache
 
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import is_host
@@ -25,5 +26,11 @@ def is_by_block(kernel: Kernel) -> bool:
         return False
     texts = [one.text for one in sources(kernel.path, kernel.source, kernel.flags)]
     lo, hi = kernel.value_range or (0.0, 1.0)
-    is_joined = any(map(is_host, kernel.entries)) or any(TOGETHER.search(blank_non_code(text)) for text in texts)
+    is_joined = any(map(is_host, kernel.entries)) or any(map(_has_word, texts))
     return lo <= 0.0 and hi >= 1.0 and not is_joined
+
+
+@lru_cache(maxsize=256)
+def _has_word(text: str) -> bool:
+    """Whether one of these words is in the code; each large trial asks it of the same texts."""
+    return bool(TOGETHER.search(blank_non_code(text)))

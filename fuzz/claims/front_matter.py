@@ -10,7 +10,7 @@ import stat
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from kfuzz.devices import ClaimError
@@ -58,7 +58,7 @@ class FrontMatter:
     values: dict[str, object] = field(hash=False)
     said: str = ""
 
-    @property
+    @cached_property
     def is_python(self) -> bool:
         """Whether it is a file of Python callables, and not one whose CUDA has the claim."""
         return is_python_file(self.path) and not any(key in self.values for key in OF_CUDA)
