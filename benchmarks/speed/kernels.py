@@ -56,7 +56,7 @@ KERNELS: tuple[tuple[str, tuple[tuple[int, ...], ...], tuple[str, ...]], ...] = 
     ),
     *((f"cross_entropy/online_block{element}", (*BLOCK, *CLUSTER[1:]), ALL) for element in ("_bf16", "")),
     ("swiglu/bf16_vec8", BLOCK, ALL),
-    ("reduce/block_sum_vec4", ((1024, 4096), (8192, 16384), (1024, 131072)), ALL),
+    ("reduce/block_sum_first_warp", ((1024, 4096), (8192, 16384), (1024, 131072)), ALL),
     ("reduce/block_max_vec4", ((8192, 16384), (1024, 131072)), ALL),
     ("transpose/tiled_vec4", ((4096, 4096), (4000, 3000)), ALL),
     *((f"softmax/{name}", ((32768, 4096),), ()) for name in LADDER),

@@ -17,7 +17,7 @@ FAST = (
     "softmax/block_in_registers", "softmax/fastest_bf16", "softmax/fastest_f16", "softmax/lanes_a_row",
     "softmax/packed_in_registers", "softmax/row_in_cluster", "softmax/row_in_shared",
     "softmax/two_launches_reversed",
-    "reduce/block_max_vec4", "reduce/block_sum_vec4", "transpose/tiled_vec4",
+    "reduce/block_max_vec4", "reduce/block_sum_first_warp", "reduce/block_sum_vec4", "transpose/tiled_vec4",
 )  # fmt: skip
 """Methods of which softmax/fastest has every one, and the same for other elements and ops."""
 LONG = ("broken/grid_65535_rows", "broken/row_cache_too_small", "broken/sgemm_stale_padding")
