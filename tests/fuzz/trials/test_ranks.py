@@ -22,6 +22,7 @@ from kfuzz.claiming.guess_host import FunctionWords
 from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.claims.kernel import load
 from kfuzz.cpu.device import CpuDevice
+from kfuzz.phases import Phase, Stage, listening
 from kfuzz.views.failure import evidence
 
 RANKED = sorted((DATA / "extensions" / "ranked").glob("*.cu"))
@@ -66,6 +67,18 @@ def test_what_is_narrow_is_a_warning_unless_other_shapes_count() -> None:
     assert {one.defect.severity for one in result.discoveries} == {"warning"}
     assert result.bugs[0].headline.defect.title == "NARROW"
     assert not result.news
+
+
+@pytest.mark.slow
+def test_what_is_broken_at_home_is_an_error_even_if_its_small_case_is_interrupted() -> None:
+    def interrupt(phase: Phase) -> None:
+        if phase.step is Stage.SHRINKING:
+            raise KeyboardInterrupt
+
+    path = next(one for one in RANKED if one.stem == "last_row_left_out")
+    with listening(interrupt):
+        bug = searched.__wrapped__(path, other_shapes=False).kernels[0].bugs[0]
+    assert (bug.headline.defect.title, bug.is_error) == ("BROKEN", True)
 
 
 @pytest.mark.soak
