@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from textwrap import wrap
-from typing import Literal
 
-Align = Literal["l", "r"]
 RULES = {"l": "---", "r": "---:"}
 Lines = Iterator[str]
 WIDTH = 120

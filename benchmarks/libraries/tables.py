@@ -80,7 +80,7 @@ may give; *flushed* a 0 in the place of a denormal of float32."""
 
 def summary(results: Results, device: str) -> str:
     """The results in numbers."""
-    counts = Counter(count_of(one, result) for one, result in results.items())
+    counts = Counter(map(count_of, results.values()))
     every = list(results.values())
     found = [(one, result) for one, result in results.items() if is_defect(result)]
     of_functions = {(one.library, one.name) for one, _ in found}
@@ -112,7 +112,7 @@ def is_shown(result: Result) -> bool:
     return bool(result.program and result.program[0])
 
 
-def count_of(one: Claim, result: Result) -> str:
+def count_of(result: Result) -> str:
     """The column in which a result counts."""
     if result.status != "broken":
         return result.status
@@ -139,7 +139,7 @@ def by_library(results: Results, installed: Installed) -> Iterator[Sequence[str]
     """A row of counts for each library."""
     for library in dict.fromkeys(one.library for one in results):
         of_it = {one: result for one, result in results.items() if one.library == library}
-        counts = Counter(count_of(one, result) for one, result in of_it.items())
+        counts = Counter(map(count_of, of_it.values()))
         found = [(one, result) for one, result in of_it.items() if is_defect(result)]
         allowed = sum(documented(one, result) is not None for one, result in found)
         first = next(iter(of_it))
@@ -183,7 +183,7 @@ def sentences(results: Results, installed: Installed) -> Iterator[Sequence[str]]
 def others(results: Results, installed: Installed) -> Iterator[Sequence[str]]:
     """A row for each finding that is no wrong element: a crash, a wrong type, elements that do not fit together."""
     for one, result in results.items():
-        if count_of(one, result) == "other findings":
+        if count_of(result) == "other findings":
             element = one.element if isinstance(one, Function) else ""
             yield (f"{one.package} {installed(one)}", f"`{one.call}`", element, result.words[:LONGEST])
 

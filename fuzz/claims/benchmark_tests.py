@@ -37,10 +37,6 @@ class BenchmarkTest:
     trials: int
     why: str
 
-    @property
-    def is_accepted(self) -> bool:
-        return 0 < self.trials == self.passed
-
 
 def benchmark_of(reference: Reference) -> str:
     """The benchmark of a reference; empty if it is of none that has a test."""

@@ -213,10 +213,10 @@ def _complaint(words: str, job: Job, unit: Unit) -> str:
             return f"{job.path}: no __global__ function is named {plain}; in this file: {names}"
     lines = [one for one in restore_file_names(words, unit).splitlines() if one.strip()]
     start = next((i for i, one in enumerate(lines) if "error:" in one), 0)
-    return printable(_missing_header(job, unit) + "\n".join(lines[start : start + 12]))
+    return printable(_missing_header(unit) + "\n".join(lines[start : start + 12]))
 
 
-def _missing_header(job: Job, unit: Unit) -> str:
+def _missing_header(unit: Unit) -> str:
     """A header that the kernel may have needed: it was not found, which alone is no error."""
     for name in unit.missing:
         include = re.compile(rf'^[ \t]*#[ \t]*include[ \t]*"{re.escape(name)}"', re.MULTILINE)

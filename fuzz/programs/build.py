@@ -80,7 +80,7 @@ def compile_source(source: NvccSource, flags: Sequence[str], flavour: Flavour = 
     """Compile a source to an object. ClaimError with the compiler's own words if it does not compile."""
     text = _text(source.path)
     if source.language == "c":
-        return _compile_c(source.path, text, flags)
+        return _compile_c(source.path, flags)
     try:
         return _compile_unit(source, _build_unit(source, text, flags, None), flags, flavour)
     except UnsupportedError:
@@ -226,7 +226,7 @@ def _complaint(words: str, unit: Unit) -> str:
     return printable("\n".join(lines[start : start + 12]))
 
 
-def _compile_c(path: Path, text: str, flags: Sequence[str]) -> ObjectFile:
+def _compile_c(path: Path, flags: Sequence[str]) -> ObjectFile:
     """Compile a C file as nvcc does: with the host's compiler alone."""
     compiler = find()
     words = [*(one for one in flags if not one.startswith("-std=")), "-fPIC", "-O1", "-g1", "-iquote", str(path.parent)]

@@ -30,9 +30,6 @@ SLIGHT = 64.0
 NEAR = 8.0
 """Within this distance of the maximum exp(x - max) is a normal float16, and every exp error is small."""
 
-OVERFLOWS = 80.0
-"""From about this size on, exp of an element itself overflows, or underflows and does not count in the sum."""
-
 
 def diagnose_row(
     inputs: Mapping[str, Floats], output: str, got: Doubles, enclosure: Enclosure, wrong: Mask, worst: Index

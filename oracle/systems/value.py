@@ -319,9 +319,6 @@ WORDS = tuple(
 )
 """The words that a formula may ask of a system."""
 
-Formula = Any
-"""A function (N, **inputs and scalars) -> Quantity or {output: Quantity}: its parameters are the op's own."""
-
 
 def exact_numbers(a: Quantity) -> Reals:
     """The numbers of a constant, which is the same in every system, as numpy holds them."""

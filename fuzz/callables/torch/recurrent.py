@@ -20,10 +20,10 @@ def keep_whole() -> None:
         return
     for kind, states in KINDS.items():
         OWN[kind] = getattr(torch._VF, kind)
-        setattr(torch._VF, kind, _calling(kind, _operation(kind, states), states))
+        setattr(torch._VF, kind, _calling(kind, _operation(kind), states))
 
 
-def _operation(kind: str, states: int) -> Callable[..., Any]:
+def _operation(kind: str) -> Callable[..., Any]:
     def run(
         x: torch.Tensor, states: Sequence[torch.Tensor], weights: Sequence[torch.Tensor], has_biases: bool,
         layers: int, both_ways: bool, batch_first: bool,

@@ -77,9 +77,9 @@ def _may_overflow(N: BandSystem, e: Quantity, p: Reals, V: Reals, names: tuple[s
     above, below = (growth(N, name, n, products, True) for name, products in zip(names, (1, 0), strict=True))
     grown = N.E.exp_above(above.most)
     weights = p if first else largest_weights(N, e, names[0])
-    over = products_may_overflow(N, weights, size, grown, accumulator(N, names[0]))
+    over = products_may_overflow(weights, size, grown, accumulator(N, names[0]))
     if above.is_cast:  # a sum in double may be cast before it is divided
-        over = over | products_may_overflow(N, p if first else largest_weights(N, e, None), size, grown, N.f)
+        over = over | products_may_overflow(p if first else largest_weights(N, e, None), size, grown, N.f)
     least, grown = sum_pairwise(np.maximum(e.lo, 0.0)), N.E.exp_above(below.most)
     over = over & ~sum_must_overflow(N, e, least)
     return over | sum_may_overflow(N, e, least, grown, names[1], -1, accumulator(N, names[1]))

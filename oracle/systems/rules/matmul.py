@@ -83,7 +83,7 @@ def matmul(N: BandSystem, a: Quantity, b: Quantity, name: str, starts: Sequence[
         over = size >= accumulator(N, name).max * NO_OVERFLOW
         if e.terms is not None:
             held, grow = accumulator(N, name), N.E.exp_above(grown.most)
-            over = over | products_may_overflow(N, largest_weights(N, e, name), B, grow, held)
+            over = over | products_may_overflow(largest_weights(N, e, name), B, grow, held)
     lo, hi, nan = centre - radius, centre + radius, np.zeros(centre.shape, dtype=np.bool_)
     if any_odd:
         lo, hi, nan, open_ = _ieee_product(N, a, b, odd_a, odd_b, lo, hi)

@@ -30,7 +30,7 @@ def largest_weights(N: BandSystem, e: Quantity, name: str | None) -> Reals:
     return np.asarray(hi * scale_of(N, e)[1])
 
 
-def products_may_overflow(N: BandSystem, weights: Reals, size: Reals, growth: Reals, held: Element) -> Reals:
+def products_may_overflow(weights: Reals, size: Reals, growth: Reals, held: Element) -> Reals:
     """Where a partial sum of weights times sizes, each a term of its own, may overflow."""
     most = held.max * NO_OVERFLOW_OF_WEIGHTS
     with np.errstate(all="ignore"):

@@ -50,7 +50,7 @@ def running_product(N: BandSystem, a: Quantity, name: str) -> Quantity:
         lo, hi = round_overflow(*widen_by_underflow(lo, hi, np.where(N.E.is_finite(lost), lost, 0.0)), held)
         is_small = np.logical_or.accumulate(np.asarray(least < 1, dtype=np.bool_), axis=-1)
         over = np.asarray(largest >= held.max * NO_OVERFLOW, dtype=np.bool_) & is_small
-        lo, hi, nan, open_ = _special(N, a, odd, lo, hi, _accumulate(np.minimum(least, 1.0)) / up, held.min_normal)
+        lo, hi, nan, open_ = _special(a, odd, lo, hi, _accumulate(np.minimum(least, 1.0)) / up, held.min_normal)
     made = open_where(N, lo, hi, nan, over | open_, ORDER_DECIDES, "running product", a)
     if held is not N.f and claim.accumulate not in NARROW_SUMS:
         made = N.round_once(made.lo, made.hi, made.nan, "rounded", made)
@@ -77,7 +77,7 @@ def _with_sign(a: Quantity, crosses: Reals, below: Reals, above: Reals) -> tuple
 
 
 def _special(
-    N: BandSystem, a: Quantity, odd: Reals, lo: Reals, hi: Reals, least: Reals, normal: float
+    a: Quantity, odd: Reals, lo: Reals, hi: Reals, least: Reals, normal: float
 ) -> tuple[Reals, Reals, Reals, Reals]:
     """NaN stays, an infinity with an exact 0 is NaN; with numbers it is infinite, if these cannot vanish before it."""
     nan = np.zeros(lo.shape, dtype=np.bool_)

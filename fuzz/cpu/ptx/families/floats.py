@@ -9,7 +9,6 @@ _MUST_ROUND = r"\.(?P<round>r[nzmp])"
 _FTZ, _SAT = r"(?P<ftz>\.ftz)?", r"(?P<sat>\.sat)?"
 _MODES = {"rz": "rz", "rm": "rd", "rp": "ru"}
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
-_NAMES = {"f32": ("__f", "f"), "f64": ("__d", "")}
 
 
 def _finish(expression: str, ftz: bool, sat: bool) -> str:
