@@ -16,7 +16,7 @@ from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocat
 from kfuzz.campaign import last_run
 from kfuzz.campaign.explain import search
 from kfuzz.campaign.options import Options
-from kfuzz.campaign.schedule import attempt_of
+from kfuzz.campaign.schedule import attempt_of, is_check
 from kfuzz.cases import case_file
 from kfuzz.cases.case import Record
 from kfuzz.cases.errors import CaseError
@@ -151,11 +151,12 @@ class ClaimItem(Item):
     """Checks that a kernel's claim can be read and its source compiled for the device of this run."""
 
     def runtest(self) -> None:
-        """Run the smallest case, so that the kernel is compiled; other items judge its answers."""
+        """Run the smallest case, so that the kernel is compiled as first trials want it; others judge its answers."""
         kernel = load(self.path)
         attempt = attempt_of(kernel, 0, 0)
+        probe = Probe(is_check(0), runs=1, timeout=1.0)
         try:
-            device_of(self.config).run(kernel.bind(attempt.case.arrays, attempt.tune).job, Probe(runs=1, timeout=1.0))
+            device_of(self.config).run(kernel.bind(attempt.case.arrays, attempt.tune).job, probe)
         except UnsupportedError as error:
             pytest.skip(str(error))
 

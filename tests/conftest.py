@@ -14,8 +14,9 @@ import pytest
 from installed import Machine
 from installed import machine as machine_below
 from quick import Quick
-from seldom import FAST, is_seldom
+from seldom import FAST, OTHER_ELEMENTS, is_seldom
 
+from kfuzz.claims.kernel import name_of
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.gpu.device import why_not
 from kfuzz.pytest_items import CaseItem, ClaimItem
@@ -53,7 +54,7 @@ def pytest_collection() -> Iterator[None]:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     mark_slow_replays([item for item in items if isinstance(item, CaseItem)])
-    leave_exhibits_to_soak([item for item in items if isinstance(item, ClaimItem)])
+    leave_copies_to_soak([item for item in items if isinstance(item, ClaimItem)])
     if hasattr(config, "workerinput"):
         put_dear_files_first(items)
     wanting = [item for item in items if item.get_closest_marker("gpu")]
@@ -89,10 +90,11 @@ def mark_slow_replays(items: list[CaseItem]) -> None:
             item.add_marker(pytest.mark.slow if item is quick or (item is slow and not is_large) else pytest.mark.soak)
 
 
-def leave_exhibits_to_soak(items: list[ClaimItem]) -> None:
-    """Compile one in four of the exhibits: each is an edit of a kernel that is compiled, and takes 0.2 s and more."""
+def leave_copies_to_soak(items: list[ClaimItem]) -> None:
+    """Compile one in four of the exhibits: each is an edit of a kernel that is compiled. And none of OTHER_ELEMENTS."""
     for item in items:
-        if item.path.parent.name == "broken" and crc32(item.path.name.encode()) % 4:
+        is_one_of_four = crc32(item.path.name.encode()) % 4 == 0
+        if (item.path.parent.name == "broken" and not is_one_of_four) or name_of(item.path) in OTHER_ELEMENTS:
             item.add_marker(pytest.mark.soak)
 
 
