@@ -41,8 +41,10 @@ from kfuzz.search.structures import draw_integers, draw_mask
 from kfuzz.search.vast import Rung, arrays_in_turns, vast_size
 
 FEW_ROWS = 4
-IN_PARTS, HOSTILE = 2, 3
-"""Which of four trials of an answer of more rows; the others have plain numbers."""
+OFTEN_IN_PARTS, IN_PARTS, HOSTILE = 1, 2, 3
+"""Which of four trials of an answer of more rows; the first one has plain numbers, and OFTEN_IN_PARTS mostly."""
+MANY_NUMBERS = 1 << 16
+"""From so many terms on, n roundings of 2^-24 are more than 1 / sqrt(n), by which the means of plain noise differ."""
 Planner = Callable[[Ground, Mapping[str, Shape], Choose], dict[str, Recipe]]
 
 
@@ -138,8 +140,9 @@ def every_role_by_rows(ground: Ground, wanted: Mapping[str, Shape], choose: Choo
     def recipe_of(role: str) -> Recipe:
         if role not in plain or kind == HOSTILE:
             return recipe_of_role(ground, role, wanted, choose)
-        if kind == IN_PARTS:
-            return rows_in_parts(*answers_and_numbers(op, role, wanted[role]), choose)
+        answers, numbers = answers_and_numbers(op, role, wanted[role])
+        if kind == IN_PARTS or (kind == OFTEN_IN_PARTS and numbers >= MANY_NUMBERS):
+            return rows_in_parts(answers, numbers, choose)
         return plain_rows(*rows_and_columns(wanted[role]), choose, floats(ground.kernel.source))
 
     return {role: recipe_of(role) for role in made_here}

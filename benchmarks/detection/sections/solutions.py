@@ -96,15 +96,20 @@ def on_card(checked: Iterable[Record]) -> Lines:
         rows.append((status, len(own), len(ran), sum(one["on_card"]["accepted"] for one in ran), middle,
                      f"{times[-1]:.3g}" if times else "-", len(far)))  # fmt: skip
     yield from table("lrrrrrr", ("status", "tried", "ran", "accepted", "median error", "largest", f"over {FAR}"), rows)
-    kept = [one for one in checked if one["status"] == "kept" and one["on_card"]["ran"]]
+    kept = [one for one in checked if one["status"] == "kept"]
+    contradicted = [one for one in kept if not one["on_card"]["ran"] or is_far(one["on_card"])]
     accused = [one for one in checked if one["status"] in ("suspect", "broken")]
     seen = [one for one in accused if is_wrong(one)]
     yield from text(
-        f"Kept solutions with an error over {FAR} there: {sum(is_far(one['on_card']) for one in kept)} of",
-        f"{len(kept)}. Of {len(accused)} suspect or broken ones, {len(seen)} do not run there, are wrong there or have",
-        "a wrong element in float64 (above). The others, with what kfuzz says of them:",
+        f"{len(kept) - len(contradicted)} of {len(kept)} kept solutions are right there. The others do not run, or",
+        f"have an error over {FAR}:",
     )
-    odd = [one for one in kept if is_far(one["on_card"])] + [one for one in accused if one not in seen]
+    yield from table("lrl", ("solution", "error", "on the GPU"), map(cells_of_kept, contradicted))
+    yield from text(
+        f"Of {len(accused)} suspect or broken ones, {len(seen)} do not run there, are wrong there or have a wrong",
+        "element in float64 (above). The others, with what kfuzz says of them:",
+    )
+    odd = [one for one in accused if one not in seen]
     yield from table("lllrl", ("solution", "status", "findings", "error", "kfuzz's words"), map(cells, odd))
 
 
@@ -112,6 +117,12 @@ def cells(one: Record) -> tuple[str, ...]:
     """A solution about which the two disagree, or seem to."""
     words = one["why"].replace("|", "/")
     return one["key"], one["status"], ", ".join(one["kinds"]), shown(ratio_of(one["on_card"])), words
+
+
+def cells_of_kept(one: Record) -> tuple[str, ...]:
+    """A kept solution that the GPU contradicts."""
+    found = one["on_card"]
+    return one["key"], shown(ratio_of(found)) if found["ran"] else "-", found.get("why", "").replace("|", "/")
 
 
 def ratio_of(found: dict[str, Any]) -> float | None:
