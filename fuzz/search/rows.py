@@ -16,6 +16,8 @@ from kfuzz.search.sizes import Ground, row_axis
 MOST_BANDS = 80
 UNCLAIMED_ONCE_IN, BEYOND_ONCE_IN = 32, 8
 PARTS = (2, 3, 4, 8, 16, 64)
+SMALL_ONCE_IN, ROOT_OF_EPS = 4, 3e-3
+"""Of normal numbers, and of torch's eps of 1e-5: what is added to a variance of 1 hardly shows, whatever it is."""
 LARGEST_BEYOND = 1e38
 """Three times this is finite."""
 
@@ -55,10 +57,12 @@ def plain_rows(rows: int, cols: int, choose: Choose, named: Sequence[float] = ()
     """Rows of numbers of one size, no two of them alike: small integers, whose sums are exact, or normal ones.
 
     Now and then all numbers lie beyond one at which a kernel may begin a maximum or a minimum: 0, 1e4, or one that is
-    named in its text.
+    named in its text; or they are so small that an eps counts.
     """
     seed, is_whole = choose(0, 0xFFFF), choose(0, 2) == 0
     base = Base("integer" if is_whole else "normal", bits_of(0.0), bits_of(1.0))
+    if not is_whole and seed % SMALL_ONCE_IN == 1:
+        base = base._replace(scale=bits_of(ROOT_OF_EPS))
     if once_in(choose, BEYOND_ONCE_IN):
         least = min(2 * abs(one_of(choose, (0.5, 1e4, *named))), LARGEST_BEYOND)
         base = Base("uniform", bits_of(least if choose(0, 1) == 0 else -2 * least), bits_of(least))

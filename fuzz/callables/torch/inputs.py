@@ -3,6 +3,8 @@
 Knows declared inputs and torch's random numbers; it knows no trace and no formula.
 """
 
+import copy
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,6 +16,8 @@ from kfuzz.callables.torch.declared import Declared
 from kfuzz.callables.torch.integers import ABSENT, integers_of, rules_of
 from kfuzz.callables.torch.sizes import FEW, Below, Dims, length_of, prime_sizes, sizes_in
 from kfuzz.callables.torch.weights import as_one_object
+
+logging.getLogger("torch._subclasses.fake_tensor").setLevel(logging.CRITICAL)  # it logs what it raises
 
 
 def ways_to_vary(declared: Declared, call: Callable[..., Any]) -> Iterator[Declared]:
@@ -42,20 +46,24 @@ def ways_to_vary(declared: Declared, call: Callable[..., Any]) -> Iterator[Decla
 
 def sizes_that_cannot_vary(declared: Declared, call: Callable[..., Any]) -> set[str]:
     """The sizes that the reference has at home alone, while all others are those of its home."""
+    home = declared.sizes
+    return {name for name, size in home.items() if error_without_numbers(call, declared, {**home, name: size + 1})}
 
-    def does_run(sizes: Mapping[str, int]) -> bool:
-        try:
-            floats, integers = ({n: d for n, d in declared.dims.items() if (n in declared.below) == is_whole}
-                                for is_whole in (False, True))  # fmt: skip
-            made = tensors_of(integers, sizes, declared.below)
-            with FakeTensorMode(allow_non_fake_inputs=True), as_one_object(call):  # it makes no numbers
-                made |= tensors_of(floats, sizes, declared.below)
-                call(*(made[name] for name in declared.dims))
-        except Exception:  # any error of torch for such shapes, or of a call that needs the numbers
-            return False
-        return True
 
-    return {name for name, size in declared.sizes.items() if not does_run({**declared.sizes, name: size + 1})}
+def error_without_numbers(call: Callable[..., Any], declared: Declared, sizes: Mapping[str, int]) -> Exception | None:
+    """What a copy of the reference raises at these sizes without making numbers: they may be gigabytes."""
+    given: dict[str, dict[str, list[str]]] = {"floats": {}, "integers": {}}
+    for name, dims in declared.dims.items():
+        given["integers" if name in declared.below else "floats"][name] = dims
+    try:
+        copied = copy.deepcopy(call) if isinstance(call, torch.nn.Module) else call
+        made = tensors_of(given["integers"], sizes, declared.below)
+        with torch.no_grad(), FakeTensorMode(allow_non_fake_inputs=True), as_one_object(copied):
+            made |= tensors_of(given["floats"], sizes, declared.below)
+            copied(*(made[name] for name in declared.dims))
+    except Exception as error:  # any error of torch for such shapes, or of a call that needs the numbers
+        return error
+    return None
 
 
 def with_fixed(declared: Declared, asked: Mapping[str, Any]) -> Declared:

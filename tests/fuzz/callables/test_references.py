@@ -300,6 +300,15 @@ def test_the_inputs_of_a_benchmark_take_no_memory(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_sizes_that_do_not_fit_a_reference_are_seen_without_numbers() -> None:
+    """A transposed convolution before a layer norm made 35 GB at the sizes that the norm then refused."""
+    torch, inputs = (pytest.importorskip(name) for name in ("torch", "kfuzz.callables.torch.inputs"))
+    declared, model = inputs.Declared({"x": ["rows", "cols"]}, {}, {}), torch.nn.Linear(8, 8)
+    assert inputs.error_without_numbers(model, declared, {"rows": 1 << 40, "cols": 8}) is None
+    assert "[8, 8]" in str(inputs.error_without_numbers(model, declared, {"rows": 1 << 40, "cols": 9}))
+
+
+@pytest.mark.slow
 def test_a_reference_with_more_weights_than_memory_is_refused_in_one_line(tmp_path: Path) -> None:
     """67 million weights took 3.3 GB in each process, and a campaign of ten such problems 15 GB."""
     pytest.importorskip("torch")
