@@ -36,7 +36,7 @@ def recipe_of_role(ground: Ground, role: str, wanted: Mapping[str, Shape], choos
     array = next(one for one in kernel.arrays.values() if one.reads == role)
     rows, cols = rows_and_columns(wanted[role])
     if ("scale" in role or role in SCALES) and role not in kernel.roles.integers:
-        return scales_recipe(array.element, rows, cols, choose)
+        return scales_recipe(array.element, rows, cols, choose, has_nan=says_nan(kernel))
     if role in kernel.roles.grids or array.element.is_narrow:
         return codes_recipe(kernel, array.element, rows, cols, choose)
     grid = grid_written(kernel)
@@ -103,8 +103,17 @@ def codes_recipe(kernel: Kernel, element: Element, rows: int, cols: int, choose:
     return Recipe(rows, cols, tuple(bands), element=element.name)
 
 
-def scales_recipe(element: Element, rows: int, cols: int, choose: Choose) -> Recipe:
-    """Rows of scales that differ: where all are 1, a scale that is left out or taken from elsewhere does not show."""
+def scales_recipe(element: Element, rows: int, cols: int, choose: Choose, has_nan: bool = False) -> Recipe:
+    """Rows of scales that differ: where all are 1, a scale that is left out or taken from elsewhere does not show.
+
+    `has_nan`: the claim says what becomes of NaN.
+    """
     _, bits = _bands(rows, choose, 5)
     name = element.name if element.is_narrow else Recipe(0, 0).element
-    return Recipe(rows, cols, tuple(scales_of_row(element, one) for one in bits), element=name)
+    with_nan = has_nan and element.nan is not None
+    return Recipe(rows, cols, tuple(scales_of_row(element, one, with_nan) for one in bits), element=name)
+
+
+def says_nan(kernel: Kernel) -> bool:
+    """Whether the claim or its op says what becomes of NaN."""
+    return bool(kernel.special.nan or find(kernel.op).special.get("nan"))

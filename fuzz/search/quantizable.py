@@ -6,6 +6,7 @@ no op and no claim.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import nan
 
 from kfuzz.cases.recipe import Band, Base, Edit, bits_of, value_of
 from kfuzz.oracle.elements import Element, element_of
@@ -191,12 +192,27 @@ def codes_of_row(element: Element, bits: int) -> Band:
     return Band(Base("codes", seed=seed)) if which == 2 and element.nan is not None else band
 
 
-def scales_of_row(element: Element, bits: int) -> Band:
-    """A row of scales above 0 that differ from one to the next: powers of two, near them, any, small, large."""
+def least_above_0(element: Element) -> float:
+    """The least number of a narrow type above 0."""
+    return float(min(number for number in element.numbers if number > 0))
+
+
+def scales_of_row(element: Element, bits: int, has_nan: bool = False) -> Band:
+    """A row of scales above 0 that differ from one to the next: powers of two, near them, any, small, large.
+
+    One row in sixteen of a narrow type also has its least and its largest number, and NaN if that `has_nan`: a kernel
+    that makes the float from the bits of the code may have another value for these.
+    """
     seed, which = bits & 0xFFFF, (bits >> 16) % 5
     power = 2.0 ** ((bits >> 24) % 16 - 8)
     if element.is_narrow or which == 0:  # one to eight powers of two above the first
-        return Band(Base("uniform", bits_of(power), bits_of((7.0, 100.0)[bits >> 32 & 1] * power), seed))
+        base = Base("uniform", bits_of(power), bits_of((7.0, 100.0)[bits >> 32 & 1] * power), seed)
+        if not element.is_narrow or (bits >> 40) % 16:
+            return Band(base)
+        ends = [least_above_0(element), element.max, *([nan] if has_nan else [])]
+        first = (bits >> 44) % len(ends)
+        ends = ends[first:] + ends[:first]
+        return Band(base, tuple(Edit(i, -1, bits_of(end), every=len(ends) + 1) for i, end in enumerate(ends)))
     rows = (
         Band(Base("uniform", bits_of(0.004), bits_of(0.01), seed)),
         Band(

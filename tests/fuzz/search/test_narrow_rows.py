@@ -71,6 +71,17 @@ def test_scales_are_above_0_and_never_all_equal(name: str) -> None:
         assert len(np.unique(made)) > 3
 
 
+@pytest.mark.parametrize("name", ["e8m0", "e4m3"])
+def test_narrow_scales_are_now_and_then_the_ends_of_their_type_and_nan_if_that_is_claimed(name: str) -> None:
+    element, found = ELEMENTS[name], dict[bool, set[float]]()
+    for has_nan in (False, True):
+        recipes = (scales_recipe(element, 9, 64, seeded_choices(seed), has_nan) for seed in range(30))
+        found[has_nan] = {float(one) for recipe in recipes for one in np.unique(values(recipe.values))}
+    least = float(min(one for one in element.numbers if one > 0))
+    assert {least, element.max} < found[False] & found[True]
+    assert [any(map(np.isnan, found[one])) for one in (False, True)] == [False, True]
+
+
 def test_codes_are_finite_but_where_nan_is_tried() -> None:
     with_nan = 0
     for seed in range(60):
