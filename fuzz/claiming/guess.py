@@ -4,6 +4,7 @@ The candidates come from guess_kernel, which launches one kernel, and from guess
 makes its own launches. Knows trials; never how a guess is made.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -36,6 +37,7 @@ WORDS = {
     "row_max": "row_max", "max": "row_max", "row_sum": "row_sum", "sum": "row_sum", "norm": "layer_norm",
 }  # fmt: skip
 """Parts of names that suggest an op, the most specific first."""
+WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+d?")
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,17 @@ def has_launch(kernel: Kernel, attempt: Attempt) -> bool:
 
 
 def op_of(name: str, source: str) -> str | None:
-    """The op that the names of the file and its functions suggest."""
-    names = " ".join([name, *entries_of(source), *host_functions_of(source)]).lower()
-    return next((op for word, op in WORDS.items() if word in names), None)
+    """The op that the names of the file and its functions suggest: the longest whose own name is part of one."""
+    names = [name, *entries_of(source), *host_functions_of(source)]
+    if whole := [op for op in op_names() if any(is_part(op, one) for one in names)]:
+        longest = max(whole, key=len)
+        return WORDS.get(longest, longest)
+    every = " ".join(names).lower()
+    return next((op for word, op in WORDS.items() if word in every), None)
+
+
+def is_part(op: str, name: str) -> bool:
+    """Whether some words of a name, joined, are those of an op: of `rmsNormKernel` or `rmsnorm_v2`, rms_norm."""
+    words = [word.lower() for word in WORD.findall(name)]
+    ends = range(1, len(words) + 1)
+    return any("".join(words[start:end]) == op.replace("_", "") for end in ends for start in range(end))

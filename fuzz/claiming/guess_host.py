@@ -28,6 +28,8 @@ THREADS = re.compile(r"block(?:_?(?:size|dim))?|(?:num_?|n_?)?threads?(?:_?per_?
 DEFAULT = re.compile(r"\bpy\s*::\s*arg\s*\(\s*\"(\w+)\"\s*\)\s*=\s*((?:\([^()]*\)|[^,)])+)")
 LONGS = re.compile(r"\bdata_ptr\s*<\s*(?:u?int64_t|long(?:\s+long)?)\s*>|\bk(?:Long|Int64)\b")
 """Words that show that integer tensors have 64 bits, as torch's do by default."""
+ADDS = re.compile(r"\batomicAdd\s*\(")
+"""Shows that the caller may have to set outputs to zero before the call."""
 RETURNED = "result_"
 """The prefix of the name of an array that a function of tensors returns."""
 Pairing = tuple[list[tuple[str, str]], list[str]]
@@ -61,10 +63,11 @@ def host_claims(op: str, source: str, said: FunctionWords = NOTHING) -> Iterator
     for name in every:
         alone = [name_of(one) for one in functions[name] if not is_tensor(one) and not one.is_pointer]
         guesses = list(narrow_guesses(roles, source, alone, said.arguments))
-        for (arrays, args), guess in product(orders(roles, functions[name], known), guesses):
-            yield from claim_texts(op, roles, name, arrays, args, said, guess, is_row=False)
+        fills = ("", " = 0") if ADDS.search(blank_non_code(source)) and name not in tensors else ("",)
+        for (arrays, args), guess, fill in product(orders(roles, functions[name], known), guesses, fills):
+            yield from claim_texts(op, roles, name, arrays, args, said, guess, fill, is_row=False)
             if roles.takes_vector and "cols" in args and "rows" not in args and not roles.has_derived_dimensions:
-                yield from claim_texts(op, roles, name, arrays, args, said, guess, is_row=True)
+                yield from claim_texts(op, roles, name, arrays, args, said, guess, fill, is_row=True)
 
 
 def entries_for(source: str) -> list[str]:
@@ -133,16 +136,19 @@ def given_value(known: Mapping[str, tuple[str, ...]], name: str) -> str:
 
 def claim_texts(
     op: str, roles: Roles, name: str, arrays: list[tuple[str, str]], args: list[str], said: FunctionWords,
-    guess: NarrowGuess, is_row: bool,
+    guess: NarrowGuess, fill: str, is_row: bool,
 ) -> Iterator[str]:  # fmt: skip
-    """The claims of one function, for sizes from large to small; of a single row, or of rows."""
+    """The claims of one function, for sizes from large to small; of a single row, or of rows.
+
+    `fill`: what an output holds before the call, as a claim writes it.
+    """
     every, sizes = {**roles.inputs, **roles.outputs}, sizes_in(roles)
     if is_row:
         every = {role: tuple(size for size in shape if size != "rows") or ("1",) for role, shape in every.items()}
         sizes.remove("rows")
     listed = ", ".join(
-        f'{array} = "{guess.element_of(roles, role)}[{guess.shape_of(roles, every[role])}] '
-        f'{"->" if role in roles.inputs else "<-"} {role}"'
+        f'{array} = "{guess.element_of(roles, role)}[{guess.shape_of(roles, every[role])}]'
+        f'{" ->" if role in roles.inputs else f"{fill} <-"} {role}"'
         for array, role in arrays
     )
     shown = ", ".join(one if re.fullmatch(r"-?\d+|true|false", one) else f'"{one}"' for one in args)

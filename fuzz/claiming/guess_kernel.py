@@ -172,6 +172,7 @@ def arrays_of(roles: Roles, shape: Naming, function: Function, source: str, give
     pointers = [one for one in function.parameters if one.is_pointer]
     alone = [name_of(one) for one in function.parameters if not one.is_pointer]
     inputs, outputs = [one for one in pointers if is_const(one)], [one for one in pointers if not is_const(one)]
+    zeros = (False, True) if any(is_added_to(name_of(one), source) for one in outputs) else (False,)
     in_place = not inputs and len(outputs) == len(roles.inputs) == len(roles.outputs) == 1
     for group in group_guesses(roles, shape.dimensions, source, alone, given):
         if in_place:
@@ -180,11 +181,12 @@ def arrays_of(roles: Roles, shape: Naming, function: Function, source: str, give
             lengths = sizes(roles, shape, dimensions, group)
             yield f'{name_of(outputs[0])} = "{element}[{lengths}] -> {role} <- {answer}"', group.text
             continue
-        for read, written in product(
-            assignments(roles, list(roles.inputs), inputs), assignments(roles, list(roles.outputs), outputs)
+        for read, written, is_zero in product(
+            assignments(roles, list(roles.inputs), inputs), assignments(roles, list(roles.outputs), outputs), zeros
         ):
             arrays = [
-                f'{name_of(pointer)} = "{element}[{sizes(roles, shape, known[role], group)}] {arrow} {role}"'
+                f'{name_of(pointer)} = "{element}[{sizes(roles, shape, known[role], group)}]'
+                f'{" = 0" if is_zero and arrow == "<-" else ""} {arrow} {role}"'
                 for some, given, known, arrow in (
                     (inputs, read, roles.inputs, "->"), (outputs, written, roles.outputs, "<-"),
                 )
@@ -286,6 +288,11 @@ def name_of(parameter: Parameter) -> str:
     """The name of a parameter in its declaration."""
     words = re.findall(r"\w+", re.sub(r"\[.*", "", parameter.text))
     return words[-1] if words else ""
+
+
+def is_added_to(name: str, source: str) -> bool:
+    """Whether the text adds to an array atomically: then the host may have set it to zero before."""
+    return re.search(rf"\batomicAdd\s*\(\s*&?\s*{name}\b", blank_non_code(source)) is not None
 
 
 def is_const(parameter: Parameter) -> bool:

@@ -43,10 +43,13 @@ class GroupGuess:
         return f"scalars = {{ {', '.join(f'{name} = {value}' for name, value in self.scalars.items())} }}\n"
 
     def size_of(self, derived: str, names: Mapping[str, str], op: str) -> str:
-        """The length of a dimension such as `cols / group` or `2 * cols + 1`, by the kernel's names of the sizes."""
+        """The length of a dimension such as `cols / group`, `2 * cols + 1` or `n ** each`, by the kernel's names."""
         values = {**{name: str(value) for name, value in find(op).axes.items()}, **self.scalars}
         values = {name: names.get(value.strip('"'), value.strip('"')) for name, value in values.items()}
         words = {**names, **values}
+        base, power, by = derived.partition(" ** ")
+        if power:  # each element's own number, or one of all
+            return names.get(base, base) if values.get(by, by) == "1" else "1"
         base, slash, by = derived.partition(" / ")
         if not slash:
             return re.sub(r"[A-Za-z_]\w*", lambda word: words.get(word[0], word[0]), derived)

@@ -22,7 +22,7 @@ FLOAT = re.compile(rf"(?:{'|'.join(FLOAT_TYPES)})[1-4]?$")
 HOST_FUNCTION = re.compile(r"(?<=[\s*&>])(\w+)\s*\(")
 BODY = re.compile(r"\s*(?:noexcept\s*)?\{")
 GLOBAL = re.compile(r"\b(?:__global__|__device__(?!\s+__host__))\b")
-NO_NAMES = frozenset({"if", "for", "while", "switch", "catch", "return", "sizeof"})
+NO_NAMES = frozenset({"if", "constexpr", "for", "while", "switch", "catch", "return", "sizeof"})
 
 
 @dataclass(frozen=True)

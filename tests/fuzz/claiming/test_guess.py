@@ -7,7 +7,8 @@ import pytest
 from click.testing import CliRunner
 from paths import DATA
 
-from kfuzz.claiming.guess import guess, guessed
+from kfuzz.claiming.guess import guess, guessed, op_of
+from kfuzz.claiming.guess_host import host_claims
 from kfuzz.claiming.guess_kernel import claims, function_of
 from kfuzz.claiming.launch_text import block_sizes, launches_as_sizes
 from kfuzz.claims.kernel import KERNELS, load
@@ -96,6 +97,38 @@ def test_rows_of_vectors_are_also_claimed_in_multiples_of_them() -> None:
     every = list(claims("row_sum", function_of("mine.cu", text), text))
     assert any("cols = { min = 4, max = 4096, multiple = 4 }" in one for one in every)
     assert "multiple" not in every[0]
+
+
+ADDED = """__global__ void square(const float *x, const float *t, float *loss, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(loss, (x[i] - t[i]) * (x[i] - t[i]) / n);
+}
+__global__ void nothing(float *p) {}
+void solve(const float *x, const float *t, float *loss, int n) { square<<<(n + 255) / 256, 256>>>(x, t, loss, n); }
+"""
+
+
+def test_an_output_that_is_added_to_atomically_may_be_zero_before() -> None:
+    for every in (
+        list(claims("mse_loss", function_of("mine.cu", ADDED), ADDED)), list(host_claims("mse_loss", ADDED))
+    ):  # fmt: skip
+        assert 'loss = "f32[1] <- loss"' in every[0]
+        assert any('loss = "f32[1] = 0 <- loss"' in one for one in every)
+    plain = ADDED.replace("atomicAdd(loss,", "(*loss +=")
+    assert not any("= 0 <-" in one for one in claims("mse_loss", function_of("mine.cu", plain), plain))
+
+
+@pytest.mark.parametrize(
+    ("name", "op"),
+    [("rmsNormKernel", "rms_norm"), ("prefix_sum_v2", "prefix_sum"), ("layernorm", "layer_norm"), ("gemm", "sgemm"),
+     ("argmax", "argmax"), ("my_row_sum", "row_sum"), ("swiglu", "swiglu"), ("summary", "row_sum"), ("blur", None)],
+)  # fmt: skip
+def test_a_name_suggests_the_op_whose_name_it_holds(name: str, op: str | None) -> None:
+    assert op_of(name, "") == op
+
+
+def test_the_longest_name_decides() -> None:
+    assert op_of("layernorm", "__global__ void mean_kernel(float *x) {}") == "layer_norm"
 
 
 @pytest.mark.slow

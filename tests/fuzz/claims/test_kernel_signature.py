@@ -85,3 +85,8 @@ void other(double *z) { *z = WARP; }
         "run": ["float *y", "const float *x", "int n"],
         "other": ["double *z"],
     }
+
+
+def test_a_word_of_the_language_is_no_function() -> None:
+    source = "template <int n> int run(int *y) { if constexpr (n > 1) { return 1; } else if (n) { return 2; } }"
+    assert list(host_functions_of(source)) == ["run"]
