@@ -24,7 +24,7 @@ def sole_use(out: Path | None) -> Iterator[None]:
         out.mkdir(parents=True, exist_ok=True)
         handle = os.open(out / FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     except OSError as error:
-        raise CaseError(f"{out}: cannot be written: {error.strerror}; a campaign keeps its state there") from None
+        raise unwritten(out, error) from None
     try:
         _take(handle, out)
         yield
@@ -40,5 +40,12 @@ def _take(handle: int, out: Path) -> None:
         holder = os.read(handle, 32).decode(errors="replace").strip()
         whose = f" (process {holder})" if holder else ""
         raise CaseError(f"{out}: a campaign{whose} uses it; wait for its end, or give another --out") from None
-    os.ftruncate(handle, 0)
-    os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+    try:
+        os.ftruncate(handle, os.pwrite(handle, f"{os.getpid()}\n".encode(), 0))
+    except OSError as error:
+        raise unwritten(out, error) from None
+
+
+def unwritten(out: Path, error: OSError) -> CaseError:
+    """The error of one line for a folder that cannot be written."""
+    return CaseError(f"{out}: cannot be written: {error.strerror}; a campaign keeps its state there")

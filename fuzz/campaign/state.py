@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kfuzz.campaign.schedule import WHOLE, Shard
+from kfuzz.campaign.sole_use import unwritten
 from kfuzz.campaign.state_6 import to_version_7
 from kfuzz.cases import atomic
 from kfuzz.cases.case_reader import Reader, read_bytes
@@ -137,7 +138,7 @@ def write_state(
         out.mkdir(parents=True, exist_ok=True)
         atomic.write(out / STATE, text.encode())
     except OSError as error:
-        raise CaseError(f"{out}: cannot be written: {error.strerror}; a campaign keeps its state there") from None
+        raise unwritten(out, error) from None
 
 
 def read_state(out: Path | None, seed: int, kernels: Sequence[Kernel], shard: Shard = WHOLE) -> list[Progress]:

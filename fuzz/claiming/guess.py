@@ -23,7 +23,7 @@ from kfuzz.claims.signature import entries_of, host_functions_of
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import ClaimError, Entry, Probe
 from kfuzz.oracle.errors import OracleError
-from kfuzz.oracle.find import find
+from kfuzz.oracle.find import find, op_names
 from kfuzz.phases import Phase, Stage, announce
 from kfuzz.search.plan import Attempt
 from kfuzz.trials.trial import run_trial, unfit

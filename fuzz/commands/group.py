@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from kfuzz.cases.errors import CaseError
-from kfuzz.commands.streams import ReaderGone, silence
+from kfuzz.commands.streams import ReaderGone, silence, spell_out
 from kfuzz.devices import ClaimError, DeviceError, wrap_unexpected
 from kfuzz.exit_codes import COULD_NOT, INTERRUPTED, READER_GONE
 from kfuzz.find.errors import TargetError
@@ -102,6 +102,8 @@ def main(ctx: click.Context, debug: bool) -> None:
     kfuzz check program.cu -- 1024           a whole program, with every memory access checked
     kfuzz bench softmax/fastest              how fast a kernel is, if it is right
     """
+    for stream in (sys.stdout, sys.stderr):
+        spell_out(stream)
     try:
         folder = Path.cwd()
     except FileNotFoundError:

@@ -41,7 +41,7 @@ def key(*parts: str | bytes) -> str:
     """A name that differs whenever any part does: no two lists of parts run together to the same bytes."""
     digest = hashlib.sha256()
     for part in parts:
-        raw = part.encode() if isinstance(part, str) else part
+        raw = part.encode(errors="surrogatepass") if isinstance(part, str) else part  # a path need not be UTF-8
         digest.update(len(raw).to_bytes(8, "little"))
         digest.update(raw)
     return digest.hexdigest()

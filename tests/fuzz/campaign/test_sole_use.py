@@ -48,3 +48,9 @@ def test_the_folder_of_a_killed_campaign_is_taken_over(tmp_path: Path) -> None:
         assert (tmp_path / FILE).read_text() == f"{os.getpid()}\n"
     with held_by_another(tmp_path):
         pass
+
+
+def test_a_folder_on_a_full_disk_is_named(tmp_path: Path) -> None:
+    (tmp_path / FILE).symlink_to("/dev/full")
+    with pytest.raises(CaseError, match=rf"^{tmp_path}: cannot be written: No space left on device; a campaign keeps"):
+        sole_use(tmp_path).__enter__()

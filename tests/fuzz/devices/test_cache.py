@@ -150,3 +150,7 @@ def test_a_file_that_another_process_builds_is_waited_for(folder: Path, monkeypa
     (folder / "cpu" / "one").unlink()
     monkeypatch.setattr(cache, "hold", lambda _: nullcontext())
     assert build_at_once(Barrier(2, timeout=60)) == 2, "without the lock both build"
+
+
+def test_a_path_that_is_no_utf_8_has_a_key() -> None:
+    assert cache.key("k\udcf6.cu") != cache.key("k.cu")
