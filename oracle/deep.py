@@ -1,4 +1,4 @@
-"""The bound of a deep formula: many steps behind one another, whose roundings are followed by products of slopes.
+"""The bound of a deep formula: many steps after one another, whose roundings are followed by products of slopes.
 
 Cauchy's distribution is stable: the sum of a_j times independent Cauchy numbers is distributed as sum |a_j| times one.
 So the magnitudes of the probes that reach an element bound the sum of all |slopes| times perturbations, whatever the

@@ -27,7 +27,7 @@ class Names:
 
 
 MANY_SUMS = 5
-"""A formula with so many sums behind one another is looked at by slopes, too: the sets of one with fewer are narrow
+"""A formula with so many sums after one another is looked at by slopes, too: the sets of one with fewer are narrow
 enough. The DEEP of an op that is run again at each size says it in advance."""
 
 

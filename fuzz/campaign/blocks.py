@@ -1,7 +1,7 @@
 """Runs a block of trials on one device: the result of each, and why the block may end early.
 
 Knows schedules and trials; never who asks for a block, nor what a campaign makes of a trial. Long, since every reason
-to end a block early stands beside the loop that it ends.
+to end a block early lies beside the loop that it ends.
 """
 
 import time

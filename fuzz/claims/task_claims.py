@@ -47,7 +47,7 @@ def with_task(claim: WrittenClaim, answer: Mapping[str, Any]) -> WrittenClaim:
 
 
 def with_some_places(claim: WrittenClaim) -> WrittenClaim:
-    """The claim with a rule for each size of an answer that may be none, as that behind a window: it is 1 or more."""
+    """The claim with a rule for each size of an answer that may be none, as that after a window: it is 1 or more."""
     op = str(claim.op)
     derived = (d for one in find(op).outputs.values() for d in one.dimensions if is_derived(d) and "-" in d)
     rules = (f"{in_claims_language(d, op, claim.scalars)} >= 1" for d in derived)

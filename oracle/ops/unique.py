@@ -1,6 +1,6 @@
 """unique: the different elements of each row, the least first, and how many there are.
 
-What lies behind the last of them is not judged. The two zeros are equal. Rows with NaN are not judged, nor, where
+What lies after the last of them is not judged. The two zeros are equal. Rows with NaN are not judged, nor, where
 denormals are flushed, rows that have some.
 """
 

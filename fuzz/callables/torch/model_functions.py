@@ -118,7 +118,7 @@ def call_at(module: ModuleType, values: Mapping[str, Any]) -> ModelCall:
 def declared_by(module: ModuleType, values: Mapping[str, Any], known: ModelCall) -> Declared:
     """The inputs by calls with another value of each argument: a size that takes this value has its name.
 
-    An argument on which a size depends in another way, as that behind a pool, is fixed.
+    An argument on which a size depends in another way, as that after a pool, is fixed.
     """
     of_functions = {
         name: one.default

@@ -35,7 +35,7 @@ class PtxVector:
 
 @dataclass(frozen=True)
 class PtxAddress:
-    """`[base + offset]`, with what follows behind commas, such as the coordinates of a tile."""
+    """`[base + offset]`, with what follows after commas, such as the coordinates of a tile."""
 
     base: PtxWord
     offset: PtxWord | None = None

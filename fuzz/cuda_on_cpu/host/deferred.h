@@ -10,7 +10,7 @@
 // waited meanwhile, or recorded an event, it has waited for all of it: an order that may be too strict shows no false race.
 //
 // A function may allocate a workspace at each call, and free it: then arguments count as equal if they only name another
-// array of the same size, and work may wait behind the free of an array of which no copy can have given a kernel the address.
+// array of the same size, and work may wait until after the free of an array of which no copy can have given a kernel the address.
 #pragma once
 #include "host.h"
 
@@ -19,7 +19,7 @@ namespace cuda_on_cpu {
 enum class Waiting { launch, library, set, allocation, free };
 
 bool has_deferred();
-// Whether work on this stream with these arguments may wait. None may behind the free of an array that it could use.
+// Whether work on this stream with these arguments may wait. None may wait until after the free of an array that it could use.
 bool may_defer(cudaStream_t stream, const void *arguments, size_t bytes);
 void defer(Waiting what, const Again &again);
 void do_deferred();

@@ -101,7 +101,7 @@ void begin_conditions(const Graph *of_instance);
 cudaError_t capture_allocation(cudaStream_t stream, void **to, size_t bytes, int line, uint64_t pc);
 cudaError_t capture_free(cudaStream_t stream, void *memory, int line, uint64_t pc);
 
-// From graph_nodes.cpp: a node as one asks for it, behind others.
+// From graph_nodes.cpp: a node as one asks for it, after others.
 cudaError_t add_work(cudaGraphNode_t *node, Graph *graph, const cudaGraphNode_t *before, size_t count, const Again &again);
 
 // From captures.cpp: work on stream_of_nodes() between the two becomes a node of this graph.

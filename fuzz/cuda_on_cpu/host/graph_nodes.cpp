@@ -12,7 +12,7 @@ namespace {
 
 const char *const names_of_types[] = {"kernel", "memcpy", "memset", "host", "graph", "empty", "wait", "record", "", "", "allocation", "free", "", "conditional"};
 
-// A node as one asks for it: nowhere yet, or in a graph behind others.
+// A node as one asks for it: nowhere yet, or in a graph after others.
 struct Wanted {
   cudaGraphNode_t *node;
   cudaGraph_t graph;
@@ -41,7 +41,7 @@ cudaError_t added(const Wanted &at, Call call) {
   return cudaSuccess;
 }
 
-// The same work as a node is, asked for anew, takes its place.
+// The same work as a node is, asked for again, takes its place.
 template <class Call>
 cudaError_t exchanged(cudaGraphExec_t exec, Node *node, Call call) {
   if (!node) return returns(cudaErrorInvalidValue);

@@ -1,6 +1,6 @@
 // Kernels that kernels launch (dynamic parallelism). They run when the launch of their parent has ended: CUDA promises no
 // earlier start, and a parent cannot wait for them since CUDA 12. A kernel has ended when its children have, so what it
-// launched comes before what is behind it in line; a launch into cudaStreamTailLaunch comes behind its parent's others.
+// launched comes before what is after it in line; a launch into cudaStreamTailLaunch comes after its parent's others.
 #include "nested_launches.h"
 
 #include <cstdio>

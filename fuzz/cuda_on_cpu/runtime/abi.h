@@ -69,7 +69,7 @@ enum BufferFlags : uint32_t {
   is_written = 256,             // unset by a write
   is_in_turns = 512,            // too large to be filled: rows of 0 and 1 in turns (vast.h)
   is_of_graph = 1024,           // its nodes allocate it
-  waits_to_be_freed = 2048,     // behind other work that waits (host/deferred.h)
+  waits_to_be_freed = 2048,     // after other work that waits (host/deferred.h)
 };
 
 struct Buffer {

@@ -81,7 +81,7 @@ def _fence(*memory: str) -> str:
 
 
 def _with_tile(word: str) -> str:
-    """People write .tile before the word or behind it."""
+    """People write .tile before the word or after it."""
     return rf"(?:(?:\.tile)?{word}|{word}\.tile)"
 
 

@@ -49,7 +49,7 @@ def _plain(match: re.Match[str]) -> str:
 
 
 def _narrow(match: re.Match[str]) -> str | None:
-    """Two numbers to a small type; ptxas takes these words in any order, and behind the types, too."""
+    """Two numbers to a small type; ptxas takes these words in any order, and after the types, too."""
     words = sorted(f"{match['words']}{match['last'] or ''}"[1:].split("."))
     if words not in (["rn", "satfinite"], ["relu", "rn", "satfinite"]):
         return None

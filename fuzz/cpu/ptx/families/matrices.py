@@ -20,7 +20,7 @@ _SHAPES = {
 
 
 def _matrix(match: re.Match[str]) -> str | None:
-    """A load or a store of matrices; people write the words behind .aligned in any order."""
+    """A load or a store of matrices; people write the words after .aligned in any order."""
     words = match["words"].split(".")
     shape = [one for one in words if re.fullmatch(r"m\d+n\d+", one)]
     count = [one for one in words if re.fullmatch(r"x[124]", one)]

@@ -20,7 +20,7 @@ _MODIFIERS = {
     "vector": r"v[248]",
     "type": r"[bus](?:8|16|32|64)|f(?:32|64)|b128",
 }
-"""The words behind `ld` and `st`, which people write in any order; each at most once."""
+"""The words after `ld` and `st`, which people write in any order; each at most once."""
 _FRESH = ("cg", "cv", "wt")
 """Past the cache that other multiprocessors do not see."""
 _POINTS = {"global": "generic", "const": "generic", "shared::cluster": "cluster_shared"}
