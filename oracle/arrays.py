@@ -1,6 +1,7 @@
 """Inputs and answers in the shapes that an op declares, or an error that names the wrong array."""
 
 from collections.abc import Mapping
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -69,9 +70,7 @@ def _check_array(what: str, array: NDArray[Any], op: Op, role: Role) -> Floats:
 
 def answer_sizes(op: Op, answers: Mapping[str, NDArray[Any]]) -> dict[str, int]:
     """The sizes of the dimensions that only answers have, such as the k of a top_k."""
-    known = {dimension for role in op.inputs.values() for dimension in role.dimensions} | {"1"}
-    known |= {*op.derived_dimensions, *op.axes}
-    sizes: dict[str, int] = {}
+    known, sizes = op.given_dimensions, dict[str, int]()
     for role, declared in op.outputs.items():
         dimensions, shape = declared.dimensions, answers[role].shape
         for dimension, size in zip(dimensions[len(dimensions) - len(shape) :], shape[-len(dimensions) :], strict=False):
@@ -98,7 +97,7 @@ def check_outputs(
         wanted = tuple(sizes.get(dimension, 1) for dimension in declared.dimensions)
         array = arrays[role]
         shaped = as_rows(op, array, declared.dimensions)
-        if shaped.size == np.prod(wanted) == 1 or (op.takes_vector and array.ndim == 0):
+        if shaped.size == prod(wanted) == 1 or (op.takes_vector and array.ndim == 0):
             shaped = array.reshape(wanted)
         if shaped.shape != wanted:
             raise OracleError(f"{name}: got[{role!r}].shape={array.shape}: expected {wanted}, from the inputs")

@@ -190,6 +190,9 @@ def tree_sum(x: Doubles) -> Doubles:
         return np.zeros(x.shape[:-1])
     while n > 1:
         half = (n + 1) // 2
+        if half + half == n:
+            x, n = x[..., :half] + x[..., half:], half
+            continue
         joined = x[..., :half].copy()
         joined[..., : n - half] += x[..., half:]
         x, n = joined, half

@@ -166,6 +166,12 @@ class Op:
         """The dimensions of all arrays that follow from other sizes."""
         return tuple(dict.fromkeys(dimension for _, role in self.roles for dimension in role.derived))
 
+    @cached_property
+    def given_dimensions(self) -> frozenset[str]:
+        """The dimensions whose sizes the inputs and the axes give."""
+        of_inputs = (dimension for role in self.inputs.values() for dimension in role.dimensions)
+        return frozenset((*of_inputs, "1", *self.derived_dimensions, *self.axes))
+
     def least_of(self, axis: str) -> int:
         """The least size of an axis: 0 if its default is 0, or is an axis that may be 0."""
         default = self.axes[axis]

@@ -341,4 +341,5 @@ def unite(parts: list[tuple[Reals, Reals, Reals]]) -> tuple[Reals, Reals, Reals]
     lo, hi, nan = parts[0]
     for other_lo, other_hi, other_nan in parts[1:]:
         lo, hi, nan = np.minimum(lo, other_lo), np.maximum(hi, other_hi), nan | other_nan
-    return np.asarray(lo), np.asarray(hi), np.asarray(np.broadcast_to(nan, lo.shape))
+    nan = np.asarray(nan)
+    return np.asarray(lo), np.asarray(hi), nan if nan.shape == lo.shape else np.broadcast_to(nan, lo.shape)

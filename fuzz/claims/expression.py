@@ -9,7 +9,6 @@ import ast
 import operator
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
@@ -115,10 +114,12 @@ class Total:
 
     def __call__(self, sizes: Mapping[str, int]) -> int:
         """Its value; ExpressionError if one of its expressions has none."""
-        with suppress(ZeroDivisionError):
+        try:
             value = int(compiled(self.text)(sizes))
             if -LARGEST <= value <= LARGEST:
                 return value
+        except ZeroDivisionError:
+            pass
         return sum(prod(one(sizes) for one in product) for product in self.products)  # each is checked on its own
 
 

@@ -20,10 +20,9 @@ def elements(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -
     total, gathered = kernel.elements, kernel.gathered
 
     def count_elements() -> int:
-        if total.names | gathered.names <= axes.keys():  # nearly always: no other size is needed
-            return max(total(axes), gathered(axes))
-        sizes = kernel.sizes(axes, tune)
-        return max(total(sizes), gathered(sizes))
+        is_enough = total.names <= axes.keys() and gathered.names <= axes.keys()  # nearly always: no other is needed
+        sizes = axes if is_enough else kernel.sizes(axes, tune)
+        return max(total(sizes), gathered(sizes)) if gathered.products else total(sizes)
 
     return number_or_zero(kernel, count_elements)
 

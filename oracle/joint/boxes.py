@@ -97,8 +97,9 @@ class Boxes:
         axes = _broadcast_axes(own, wide)
         if axes and not self.is_shared(value):
             return
-        least, most = np.broadcast_to(lo, wide), np.broadcast_to(hi, wide)
+        least, most = lo, hi
         if axes:
+            least, most = np.broadcast_to(lo, wide), np.broadcast_to(hi, wide)
             least, most = (
                 np.maximum.reduce(least, axis=axes, keepdims=True),
                 np.minimum.reduce(most, axis=axes, keepdims=True),

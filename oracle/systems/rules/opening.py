@@ -27,7 +27,8 @@ def open_where(
     *how: Any,  # noqa: ANN401  operands of any kind
 ) -> Quantity:
     """Make a set, opened to everything where no rule applies; `where` may be smaller than the set."""
-    where = np.broadcast_to(where, np.broadcast_shapes(np.shape(where), lo.shape))
+    if np.shape(where) != lo.shape:
+        where = np.broadcast_to(where, np.broadcast_shapes(np.shape(where), lo.shape))
     where = np.asarray(where, dtype=np.bool_) & ~np.asarray(lo > hi, dtype=np.bool_)
     if any_of(where):
         N.note(reason, where)
