@@ -20,6 +20,7 @@ from kfuzz.oracle.apart import row_axes
 from kfuzz.oracle.elements import BY_DTYPE, F64, Element, Reals, store, values
 from kfuzz.oracle.enclosure import PRECISIONS, Doubles, Enclosure, Index, Mask, compare
 from kfuzz.oracle.joint.contraction import contract
+from kfuzz.oracle.joint.scales import find_clashes_of_scales
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.question import Question
 from kfuzz.oracle.rounding import Accuracy
@@ -237,9 +238,13 @@ def _compare_verdicts(
     undecided = _by_row(enclosure.judged & ~inside & ~outside) & ~certain
     clashes = [np.zeros(len(judged), dtype=np.bool_) for _ in range(2)]
     if enclosure.joint is not None:
-        rows = {clash.index[:-1]: clash for clash in enclosure.joint(got) if enclosure.judged[clash.index]}
-        for found, marks in ((set(rows), clashes[0]), (judges.clashes_by_balls(name, got), clashes[1])):
-            for row in found:
+        found = {clash.index[:-1]: clash for clash in enclosure.joint(got) if enclosure.judged[clash.index]}
+        if getattr(enclosure.joint, "func", None) is find_clashes_of_scales:  # it asks no ends
+            certain_ones = {row for row, clash in found.items() if clash.is_certain()}
+        else:
+            certain_ones = judges.clashes_by_balls(name, got)
+        for rows, marks in ((set(found), clashes[0]), (certain_ones, clashes[1])):
+            for row in rows:
                 marks[_row_number((*row, 0), got.shape)] = True
     both_kept = judged & ~broken & ~certain & ~undecided
     for what, mask in (

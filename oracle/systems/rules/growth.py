@@ -73,6 +73,7 @@ def growth(N: BandSystem, name: str, terms: int, products: int = 0, has_exps: bo
     lost *= (
         math.exp(min(float(np.max(each, initial=0.0)), 700.0)) * OPERATIONS_4096
     )  # an early underflow is rounded with the rest
+    lost *= 1 + 8 * N.E.eps  # it is added to ends far below it, and each sum is rounded, maybe inward
     return Growth(each * (1 + 4 * u), lost, claim.accumulate == F64.name and N.f is not F64)
 
 
