@@ -102,10 +102,9 @@ def examine(job: Job, probe: Probe, card: Launcher, passes: Sequence[GpuRun] = (
     until = time.monotonic() + probe.timeout
     passes = passes or list(make_runs(plan_runs(job, probe), card))
     job = passes[0].job
-    distances = offsets(job, probe.seed)
 
     def run(plan: Arrangement, steps: int = len(job.steps)) -> GpuRun:
-        return next(make_runs([_plan_run(job, plan, distances, steps)], card))
+        return next(make_runs([_plan_run(job, plan, offsets(job, probe.seed), steps)], card))
 
     findings = [_first_step(job, found, passed.plan, run) for found, passed in _distinct_faults(passes)]
     runs = tuple(one.run for one in passes)
@@ -152,7 +151,7 @@ def make_runs(wanted: Sequence[PlannedRun], card: Launcher) -> Iterator[GpuRun]:
 
 
 def _look_at(laid: PaintedRun, left: RunResult, seconds: float) -> GpuRun:
-    outputs = dict[str, NDArray[np.generic]]()
+    outputs: dict[str, NDArray[np.generic]] = {}
     job, where = laid.run.job, laid.run.where
     sent, back = laid.image, left.memory
     changed = sent != back
