@@ -13,9 +13,19 @@ def write(path: Path, content: bytes) -> None:
     """Put `content` at `path` so that at every moment the path holds the old file or the new one, complete.
 
     It writes a temporary file in the same folder, syncs it, renames it and syncs the folder. Two writers of one path
-    do not mix: the last one wins. The file that a killed writer leaves starts with "." and ends in ".part".
+    do not mix: the last one wins. The file that a killed writer leaves starts with "." and ends in ".part". An OSError
+    names `path`.
     """
     part = path.parent / f".{path.name[:64]}.{secrets.token_hex(8)}.part"
+    try:
+        _write(path, part, content)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+    sync_folder(path.parent)
+
+
+def _write(path: Path, part: Path, content: bytes) -> None:
+    """Write the temporary file and rename it."""
     handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -27,7 +37,6 @@ def write(path: Path, content: bytes) -> None:
         with contextlib.suppress(OSError):
             part.unlink()
         raise
-    sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:

@@ -27,7 +27,8 @@ NAMES = (
     *("bench", "check", "claim", "cmin", "completion", "doctor", "explain", "fuzz", "init", "list", "merge"),
     *("minimize", "nvcc", "op", "replay", "report", "score", "show", "upstream"),
 )
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+REFUSED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM)
+"""The disk is full, or the file is not yours to read or write."""
 UNREAD = (errno.EPIPE, errno.EIO)
 """The reader of the output has gone, or the terminal has."""
 
@@ -70,7 +71,9 @@ class Commands(click.Group):
             if error.errno in UNREAD:
                 silence(sys.stdout)
                 ctx.exit(READER_GONE if error.errno == errno.EPIPE else INTERRUPTED)
-            _print_error(error if error.errno in FULL else wrap_unexpected(error), ctx.params["debug"])
+            has_name = error.errno in REFUSED and error.filename
+            found = TargetError(f"{error.filename}: {error.strerror}") if has_name else error
+            _print_error(found if error.errno in REFUSED else wrap_unexpected(error), ctx.params["debug"])
         except KeyboardInterrupt as error:
             ctx.exit(READER_GONE if isinstance(error, ReaderGone) else INTERRUPTED)
         except Exception as error:  # a bug in kfuzz must not exit with the code of a broken kernel

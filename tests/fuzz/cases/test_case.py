@@ -473,3 +473,8 @@ def test_a_case_of_a_formula_is_kept_and_read(tmp_path: Path) -> None:
     path = corpus.save(tmp_path / "corpus", record)
     assert path.parent == tmp_path / "corpus" / "twice"
     assert case_file.read(path) == record
+
+
+def test_a_file_that_cannot_be_written_is_named_itself_and_not_its_temporary_file() -> None:
+    with pytest.raises(OSError, match=r"'/sys/kernel/kept.json'$"):
+        atomic.write(Path("/sys/kernel/kept.json"), b"{}")
