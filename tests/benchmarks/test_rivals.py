@@ -2,19 +2,20 @@
 
 import numpy as np
 import pytest
+from our_kernels import every_kernel
 from seldom import one_in
 
 from benchmarks.detection.rival_trials import batch, questions, tally
 from benchmarks.detection.rivals import RIVALS, Floats, Rival, are_asked, reference
 from kfuzz.cases.case import case_of
-from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
+from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.mutating.mutate import mutants
 from kfuzz.trials.trial import unfit
 
 pytestmark = pytest.mark.slow
 
-CORRECT = tuple(kernel for kernel in discover() if kernel.broken is None and are_asked(kernel))
+CORRECT = tuple(kernel for kernel in every_kernel() if kernel.broken is None and are_asked(kernel))
 BY_NAME = {rival.name: rival for rival in RIVALS}
 TAME = tuple(rival for rival in RIVALS if rival.name != "gpuemu, adversarial values")
 SMALL = tuple(rival for rival in TAME if rival.name not in ("KernelBench", "llm.c", "flashinfer-bench"))

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+from our_kernels import every_kernel
 from paths import DATA
 
-from kfuzz.claims.kernel import Kernel, discover, load
+from kfuzz.claims.kernel import Kernel, load
 from kfuzz.devices import Device, Probe
 from kfuzz.search.choose import seed_of, seeded_choices
 from kfuzz.search.plan import plan
@@ -19,7 +20,7 @@ NAMED = ("numpy", "torch", "triton", "cupy", "jax")
 
 def narrow_kernels(broken: bool) -> list[Kernel]:
     """The kernels of the project whose op has arrays of narrow types."""
-    return [one for one in discover() if one.roles.grids and bool(one.broken) == broken]
+    return [one for one in every_kernel() if one.roles.grids and bool(one.broken) == broken]
 
 
 def library_of(path: Path) -> str:

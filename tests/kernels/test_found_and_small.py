@@ -3,16 +3,17 @@
 from math import inf
 
 import pytest
+from our_kernels import every_kernel
 from seldom import is_seldom
 
 from benchmarks.detection.hunt import hunt
-from kfuzz.claims.kernel import Kernel, discover
+from kfuzz.claims.kernel import Kernel
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.minimizing.minimize import minimize
 
 pytestmark = pytest.mark.slow
 
-BROKEN = {kernel.name.partition("/")[2]: kernel for kernel in discover() if kernel.broken}
+BROKEN = {kernel.name.partition("/")[2]: kernel for kernel in every_kernel() if kernel.broken}
 TRIALS = 300
 SLOW = {"grid_65535_rows", "index_overflow", "never_meets_its_end"}
 """Two need 65536 blocks or elements to fail, and of the third each failing run costs a time-out."""
@@ -133,6 +134,6 @@ def test_from_ten_seeds(name: str, seed: int, cpu: CpuDevice) -> None:
 
 
 def test_a_right_kernel_has_no_quarry(cpu: CpuDevice) -> None:
-    right = next(kernel for kernel in discover() if kernel.name == "softmax/online_thread")
+    right = next(kernel for kernel in every_kernel() if kernel.name == "softmax/online_thread")
     for kind in ("numeric", "special", "race", "out-of-bounds"):
         assert hunt(right, kind, 0, cpu, 20) is None

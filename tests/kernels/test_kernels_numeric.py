@@ -11,10 +11,11 @@ import mpmath
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from our_kernels import every_kernel
 from seldom import FAST, LONG, ONE_A_FAMILY, is_seldom
 
 from kfuzz.campaign.schedule import BEYOND_INT
-from kfuzz.claims.kernel import Kernel, discover
+from kfuzz.claims.kernel import Kernel
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Probe
 from kfuzz.oracle.elements import F32
@@ -25,7 +26,7 @@ from kfuzz.search.scale import Large
 from kfuzz.timing.sizes import tunes_at
 from kfuzz.trials.trial import Trial, run_trial
 
-KERNELS = {kernel.name: kernel for kernel in discover()}
+KERNELS = {kernel.name: kernel for kernel in every_kernel()}
 CORRECT = [name for name, kernel in KERNELS.items() if not kernel.broken]
 BROKEN = [name for name, kernel in KERNELS.items() if kernel.broken]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from our_kernels import our_kernel
+from our_kernels import every_kernel, our_kernel
 
 from kfuzz.campaign.blocks import Experience, Orders, TrialEnd, run_block
 from kfuzz.campaign.campaign import Lane, run_campaign, run_lanes
@@ -16,7 +16,7 @@ from kfuzz.campaign.joining import join_results
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.result import Result
 from kfuzz.campaign.schedule import Block
-from kfuzz.claims.kernel import discover, load
+from kfuzz.claims.kernel import load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Job, Outcome, Probe
 from kfuzz.find.device import jobs_worthwhile, lanes_for
@@ -147,7 +147,7 @@ def test_auto_is_the_gpu_and_the_cpu_side_by_side() -> None:
 @pytest.mark.gpu
 @pytest.mark.soak
 def test_auto_finds_every_exhibit_and_accuses_no_right_kernel() -> None:
-    every = [kernel for kernel in discover() if not kernel.front.is_python]
+    every = [kernel for kernel in every_kernel() if not kernel.front.is_python]
     options = Options(seed=11, max_cases=300 * len(every))  # the first that is vast is number 265
     result = search(every, lanes_for("auto", None), options, is_part=True)
     assert result.trials >= 400 * len(every)

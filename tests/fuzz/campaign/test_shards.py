@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from documents import finding, kernel, report
+from our_kernels import every_kernel
 from settled import settled
 
 from kfuzz.campaign.schedule import LARGE, Shard, is_check, quotas, trial_count
-from kfuzz.claims.kernel import discover
 from kfuzz.commands.group import main
 from kfuzz.views.document import Document
 from kfuzz.views.merged import merge_reports
 
-EVERY = discover()[::4]
+EVERY = every_kernel()[::4]
 KERNELS = ("broken/leading_neg_inf", "softmax/online_warp", "broken/tail_dropped", "broken/all_threads_write")
 
 

@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from our_kernels import every_kernel
 
 from kfuzz.cases.case import case_of
 from kfuzz.claims.front_matter import parse
-from kfuzz.claims.kernel import KERNELS, Kernel, discover, read
+from kfuzz.claims.kernel import KERNELS, Kernel, read
 from kfuzz.claims.text import said_in
 from kfuzz.commands.group import main
 from kfuzz.devices import Device, Probe
@@ -201,7 +202,7 @@ def test_a_softmax_by_the_logarithm_of_its_sum_is_kept_unless_it_claims_to_divid
 
 
 def test_only_rows_with_minus_infinity_are_wrong_and_finite_would_have_kept_it(device: Device) -> None:
-    kernel = next(kernel for kernel in discover() if kernel.name == "broken/leading_neg_inf")
+    kernel = next(kernel for kernel in every_kernel() if kernel.name == "broken/leading_neg_inf")
     rows = np.zeros((3, 40), "f4")
     rows[1, 0] = -np.inf
     tune = next(kernel.tunes({"rows": 3, "cols": 40}))
@@ -212,7 +213,7 @@ def test_only_rows_with_minus_infinity_are_wrong_and_finite_would_have_kept_it(d
 
 
 def test_a_wrong_row_without_minus_infinity_gets_no_such_advice(device: Device) -> None:
-    kernel = next(kernel for kernel in discover() if kernel.name == "broken/max_starts_at_zero")
+    kernel = next(kernel for kernel in every_kernel() if kernel.name == "broken/max_starts_at_zero")
     rows = np.full((2, 40), -200, "f4")
     rows[1, 0] = -np.inf
     tune = next(kernel.tunes({"rows": 2, "cols": 40}))
@@ -237,7 +238,7 @@ def test_the_notes_stand_on_the_terminal_and_in_the_report(tmp_path: Path) -> No
 
 def test_our_own_kernels_say_in_words_which_exp_they_use() -> None:
     """Otherwise a mutant with a fast exp would be taken at its word."""
-    for kernel in discover():
+    for kernel in every_kernel():
         if "expf(" in kernel.source:
             assert kernel.written.accuracy.exp is not None, kernel.name
 

@@ -5,9 +5,9 @@ from time import process_time
 
 import numpy as np
 import pytest
+from our_kernels import every_kernel
 from planted_jobs import floats, job_of
 
-from kfuzz.claims.kernel import discover
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.cpu.reach import blank_out, find_unreached
 from kfuzz.cpu.translate import translate
@@ -94,10 +94,11 @@ def test_lines_stay_where_they_are_and_brackets_that_do_not_match_keep_everythin
 
 def test_each_function_of_our_own_kernels_is_reached() -> None:
     found = {
-        kernel.name: find_unreached(blank_non_code(kernel.source), map(str, kernel.entries)) for kernel in discover()
+        kernel.name: find_unreached(blank_non_code(kernel.source), map(str, kernel.entries))
+        for kernel in every_kernel()
     }
     assert {name: [one.name for one in idle] for name, idle in found.items() if idle} == {}
-    assert np.any([find_unreached(blank_non_code(kernel.source), ("nobody",)) for kernel in discover()[:1]])
+    assert np.any([find_unreached(blank_non_code(kernel.source), ("nobody",)) for kernel in every_kernel()[:1]])
 
 
 MANY = """

@@ -8,13 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from our_kernels import every_kernel
 from paths import DATA, KERNELS
 from planted_jobs import planted as of_planted
 from planted_programs import job as of_program
 from planted_programs import program
 
 from kfuzz.campaign.schedule import attempt_of, probe_of
-from kfuzz.claims.kernel import Kernel, discover, load
+from kfuzz.claims.kernel import Kernel, load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Buffer, ClaimError, Finding, Job, Outcome, Probe, Step
 from kfuzz.gpu.device import GpuDevice
@@ -40,7 +41,7 @@ def gpu() -> Iterator[GpuDevice]:
 
 
 def kernels(broken: bool) -> list[object]:
-    return [pytest.param(one, id=one.name) for one in discover() if bool(one.broken) == broken]
+    return [pytest.param(one, id=one.name) for one in every_kernel() if bool(one.broken) == broken]
 
 
 def planted(*entries: str, file: str = "gpu_faults.cu", align: int = 256, grid: int = 1, shared: int = 256) -> Job:
@@ -287,7 +288,7 @@ def is_found(kernel: Kernel, device: GpuDevice | CpuDevice) -> bool:
 @pytest.mark.soak
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_correct_kernels_have_no_findings_in_fifty_thousand_trials(gpu: GpuDevice, shard: int) -> None:
-    correct = [kernel for kernel in discover() if not kernel.broken]
+    correct = [kernel for kernel in every_kernel() if not kernel.broken]
     for index in range(shard, SOAK, SHARDS):
         kernel, number = correct[index % len(correct)], index // len(correct)
         attempt = attempt_of(kernel, seed_of("gpu soak"), number, budget=1 << 12)

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from our_kernels import every_kernel
 from paths import DATA
 from seldom import ONE_A_FAMILY
 
 from kfuzz.claiming.infer import Unclaimed, kernel_with
-from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
+from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.devices import ClaimError, DeviceError, cache
 from kfuzz.gpu import hosting, machine_code, nvidia
 
@@ -220,7 +221,7 @@ def by_flags(every: bool = True) -> list[list[Kernel]]:
     Or one of each family.
     """
     groups: dict[tuple[str, ...], list[Kernel]] = {}
-    for kernel in (one for one in discover() if '#include "' not in one.source):
+    for kernel in (one for one in every_kernel() if '#include "' not in one.source):
         if every or kernel.name in ONE_A_FAMILY:
             groups.setdefault(kernel.flags, []).append(kernel)
     return list(groups.values())
@@ -265,7 +266,7 @@ def test_nvcc_warns_of_no_kernel(tmp_path: Path) -> None:
 
 @needs_nvcc
 @pytest.mark.soak
-@pytest.mark.parametrize("kernel", [pytest.param(kernel, id=kernel.name) for kernel in discover()])
+@pytest.mark.parametrize("kernel", [pytest.param(kernel, id=kernel.name) for kernel in every_kernel()])
 def test_each_kernel_compiles_alone_for_every_card(kernel: Kernel, tmp_path: Path) -> None:
     """As it stands, with no other's headers before it. Cards before sm_90 have no clusters, and some of them too few
     threads for as many blocks as a kernel asks for, which the assembler says, and then asks for none.

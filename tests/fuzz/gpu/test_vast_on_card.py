@@ -13,11 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from our_kernels import every_kernel
 from seldom import is_seldom
 
 from kfuzz.campaign.schedule import BEYOND_INT, LARGE, attempt_of, probe_of
 from kfuzz.cases.case import Case
-from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
+from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Buffer, Job, Outcome, Probe, Sampling, Step, Untried
 from kfuzz.devices.layout import Bytes, nbytes
@@ -356,7 +357,9 @@ def test_the_functions_for_a_card_do_what_they_say(axis: int, size: int) -> None
         assert not left["odd"].any()
 
 
-RIGHT = [kernel for kernel in discover() if kernel.broken is None and vast_size(kernel, BEYOND_INT, seeded_choices(1))]
+RIGHT = [
+    kernel for kernel in every_kernel() if kernel.broken is None and vast_size(kernel, BEYOND_INT, seeded_choices(1))
+]
 
 
 @pytest.mark.parametrize("kernel", RIGHT, ids=lambda kernel: kernel.name)

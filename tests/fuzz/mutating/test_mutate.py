@@ -5,16 +5,17 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from our_kernels import every_kernel
 from seldom import one_in
 
-from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
+from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.mutating.change import Change
 from kfuzz.mutating.mutate import Mutant, as_kernel, mutants, operators, python_operators
 from kfuzz.mutating.syntax import parse
 from kfuzz.scoring.survivors import line_of, reasons
 from kfuzz.scoring.trials import choose_mutants
 
-CORRECT = tuple(kernel for kernel in discover() if kernel.broken is None and "__global__" in kernel.source)
+CORRECT = tuple(kernel for kernel in every_kernel() if kernel.broken is None and "__global__" in kernel.source)
 
 
 @cache
@@ -149,7 +150,7 @@ def test_there_are_operators_enough_to_speak_of() -> None:
     assert len(operators()) >= 20
 
 
-@pytest.mark.parametrize("kernel", discover(), ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("kernel", every_kernel(), ids=lambda kernel: kernel.name)
 def test_the_grammar_understands_every_kernel(kernel: Kernel) -> None:
     assert parse(kernel.source).errors == ()
 

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
+from our_kernels import every_kernel
 from seldom import one_in
 
 from kfuzz.campaign.schedule import LARGE, attempt_of, is_check, is_large
 from kfuzz.cases.recipe import Recipe, bits_of, materialise
 from kfuzz.claims.axes import Axis
 from kfuzz.claims.kernel import KERNELS as KERNELS_FOLDER
-from kfuzz.claims.kernel import Kernel, discover, load
+from kfuzz.claims.kernel import Kernel, load
 from kfuzz.oracle import op_names
 from kfuzz.search import edges, plan, planners
 from kfuzz.search.choose import seed_of, seeded_choices
@@ -28,7 +29,7 @@ from kfuzz.search.turns import least_size, loops, turns
 from kfuzz.strategies import attempts, cases, rows, sizes, values
 from kfuzz.trials.trial import unfit
 
-KERNELS = discover()
+KERNELS = every_kernel()
 RIGHT = [kernel for kernel in KERNELS if kernel.broken is None]
 """Those that are wrong on purpose are planned for as these are."""
 EVERY = one_in(3, RIGHT)

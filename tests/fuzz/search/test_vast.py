@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from our_kernels import every_kernel
 from seldom import is_seldom
 
 from kfuzz.campaign.schedule import (
@@ -24,7 +25,7 @@ from kfuzz.cases import case_file
 from kfuzz.cases.case import Origin, Record, case_of
 from kfuzz.cases.errors import CaseError
 from kfuzz.claims.blocks import is_by_block
-from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
+from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices.vast import LEAST, choose_blocks, is_vast, make_unfilled
 from kfuzz.minimizing.minimize import failure_of, minimize
@@ -41,7 +42,9 @@ EXHIBITS = {
     "int_overflow": ("x", "const int start = blockIdx.x * cols;", "const size_t start = size_t(blockIdx.x) * cols;"),
     "int_overflow_transpose": ("y", "y[col * rows + row]", "y[static_cast<size_t>(col) * rows + row]"),
 }
-RIGHT = [kernel for kernel in discover() if kernel.broken is None and vast_size(kernel, BEYOND_INT, seeded_choices(1))]
+RIGHT = [
+    kernel for kernel in every_kernel() if kernel.broken is None and vast_size(kernel, BEYOND_INT, seeded_choices(1))
+]
 
 
 def tried(kernel: Kernel, device: CpuDevice, seed: int = 3) -> Trial:

@@ -6,13 +6,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from our_kernels import every_kernel
 from paths import TESTS
 
-from kfuzz.claims.kernel import KERNELS, Kernel, discover
+from kfuzz.claims.kernel import KERNELS, Kernel
 
 MOST_BYTES, MOST_SECONDS = 2_000_000_000, 10.0
 MEASURED = TESTS / "helpers" / "measured_case.py"
-RIGHT = [kernel for kernel in discover() if kernel.broken is None]
+RIGHT = [kernel for kernel in every_kernel() if kernel.broken is None]
 WIDE = ('rows = "1..2147483647", cols = "1..1073741824"', 'rows = "1..65535", cols = "1024..65536"')
 """Of softmax/online_block, and a claim without small rows: 67 million elements where the rows are many."""
 
