@@ -1,4 +1,4 @@
-"""The documentation as a site: docs/, a page a kind of finding and the API, with strict links; no network to read it.
+"""The documentation as a site: docs/, findings, measurements and the API, with strict links; no network to read it.
 
 python docs/site.py build/site
 """
@@ -17,6 +17,10 @@ import yaml
 from kfuzz.kinds import FOLDER, KINDS
 
 ROOT = Path(__file__).resolve().parent.parent
+MEASURED = {
+    path.resolve(): f"measured/{path.parent.name}.md" for path in sorted((ROOT / "benchmarks").glob("**/README.md"))
+}
+"""The pages of measurements, each by its place in the site; that of benchmarks/ itself says what there is."""
 BESIDE = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 API = {
     "kfuzz": "fuzz, load",
@@ -39,14 +43,15 @@ GROUPS = {
 SCHEMES = (("(prefers-color-scheme: light)", "default", "weather-night", "Dark"),
            ("(prefers-color-scheme: dark)", "slate", "weather-sunny", "Light"))  # fmt: skip
 """When each colour scheme is used by itself, and the button that leads to the other."""
-LINK = re.compile(r"\[([^\]]+)\]\((?!https?://|#|mailto:)([^)\s#]+)(#[^)\s]*)?\)")
+LINK = re.compile(r"(?ms:^```.*?^```$)|`[^`\n]*`|\[([^\]]+)\]\((?!https?://|#|mailto:)([^)\s#]+)(#[^)\s]*)?\)")
+"""A link to a file; also code, in which nothing is a link."""
 SHIM = re.compile(r'<script src="https://[^"]*/iframe-worker/shim"></script>')
 """What the theme would fetch to search a site that is opened from disk; we have our own."""
 FETCHED = re.compile(r"""<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)="https?://""")
 
 
 def assembled(source: Path) -> None:
-    """Lay out the pages as the site has them: those of docs/ beside the README, findings and API in folders."""
+    """Lay out the pages as the site has them: those of docs/ beside the README, all others in folders."""
     for path in sorted((ROOT / "docs").glob("*.md")):
         write(source / path.name, path.read_text(encoding="utf-8"), path.parent)
     write(source / "index.md", (ROOT / "README.md").read_text(encoding="utf-8"), ROOT)
@@ -55,6 +60,8 @@ def assembled(source: Path) -> None:
             write(source / name, (ROOT / name).read_text(encoding="utf-8"), ROOT)
     for kind in KINDS.values():
         write(source / "findings" / f"{kind.name}.md", kind.page, FOLDER, up="../")
+    for path, place in MEASURED.items():
+        write(source / place, path.read_text(encoding="utf-8"), path.parent, up="../")
     chosen = {name: f"    options:\n      members: [{members}]\n" if members else "" for name, members in API.items()}
     pages = [f"# API\n\n{' '.join(f'[`{name}`](#{name})' for name in API)}\n"]
     pages += [f"::: {name}\n{options}" for name, options in chosen.items()]
@@ -71,7 +78,11 @@ def linked(folder: Path) -> None:
 def write(path: Path, text: str, folder: Path, up: str = "") -> None:
     """Write a page. Links to pages of the site lead there, by way of `up`; links to other files become their names."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(LINK.sub(lambda found: linked_to(*found.groups(default=""), folder, up), text), encoding="utf-8")
+
+    def replaced(found: re.Match[str]) -> str:
+        return linked_to(*found.groups(default=""), folder, up) if found[1] else found[0]  # code is left as it is
+
+    path.write_text(LINK.sub(replaced, text), encoding="utf-8")
 
 
 def linked_to(label: str, link: str, anchor: str, folder: Path, up: str) -> str:
@@ -95,7 +106,7 @@ def where(link: str, folder: Path) -> str:
         return target.name
     if target.parent == FOLDER and target.stem in KINDS:
         return f"findings/{target.name}"
-    return ""
+    return MEASURED.get(target / "README.md" if target.is_dir() else target, "")
 
 
 def configuration(source: Path, package: Path, site: Path) -> dict[str, object]:
@@ -105,6 +116,7 @@ def configuration(source: Path, package: Path, site: Path) -> dict[str, object]:
     placed = {name for names in GROUPS.values() for name in names} | {"index", "api"}
     groups["More"] = [f"{name}.md" for name in sorted(there - placed - {Path(one).stem for one in BESIDE})]
     findings = sorted((source / "findings").glob("*.md"))
+    measured = [place for place in MEASURED.values() if (source / place).exists()]
     python = {"paths": [str(package)], "options": {"heading_level": 2, "show_source": False}}
     return {
         "site_name": "kfuzz",
@@ -127,6 +139,7 @@ def configuration(source: Path, package: Path, site: Path) -> dict[str, object]:
             {"kfuzz": "index.md"},
             *({title: pages} for title, pages in groups.items() if pages),
             {"Findings": [f"findings/{path.name}" for path in findings]},
+            {"Measurements": measured},
             {"API": "api.md"},
             {"Project": [name for name in BESIDE if Path(name).stem in there]},
         ],

@@ -39,6 +39,8 @@ def test_the_site_is_built_strictly_and_fetches_nothing(tmp_path: Path) -> None:
     done = built(ROOT / "docs" / "site.py", tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert {path.stem for path in (tmp_path / "findings").glob("*.html")} == set(KINDS)
+    measured = {path.parent.name for path in (ROOT / "benchmarks").glob("**/README.md")}
+    assert {path.stem for path in (tmp_path / "measured").glob("*.html")} == measured
     reported = {
         name.rpartition(".")[2] for name in re.findall(r'id="(kfuzz[^"]*)"', (tmp_path / "api.html").read_text())
     }
@@ -60,10 +62,10 @@ def test_the_pages_are_grouped_and_the_site_has_a_dark_scheme(site: ModuleType, 
 
 
 def test_a_link_leads_to_a_page_of_the_site_or_becomes_a_name(site: ModuleType, tmp_path: Path) -> None:
-    text = "[a](limits.md#x) [b](../README.md) [c](../benchmarks/README.md) [d](https://example.org) [e](#here)"
+    text = "[a](limits.md#x) [b](../README.md) [c](../benchmarks) [f](../Makefile) `[1](x)` [d](https://x.y) [e](#here)"
     site.write(tmp_path / "page.md", text, ROOT / "docs")
     assert (tmp_path / "page.md").read_text() == (
-        "[a](limits.md#x) [b](index.md) c (`benchmarks/README.md`) [d](https://example.org) [e](#here)"
+        "[a](limits.md#x) [b](index.md) [c](measured/benchmarks.md) f (`Makefile`) `[1](x)` [d](https://x.y) [e](#here)"
     )
     site.write(tmp_path / "page.md", "[a](../../docs/limits.md) [b](race.md)", ROOT / "fuzz" / "kinds", up="../")
     assert (tmp_path / "page.md").read_text() == "[a](../limits.md) [b](../findings/race.md)"
