@@ -1,4 +1,4 @@
-"""The words `template` and `typename` that nvcc does not need and g++ does.
+"""The words `template` and `typename` that nvcc does not need and g++ does, and a type that g++ 12 dies of.
 
 nvcc's front end knows what a name in a template means once the template is used; g++ must know before. g++ is asked
 first: a word is added only on a line about which it complains, and only where the complaint may be about that word.
@@ -12,7 +12,7 @@ from subprocess import CompletedProcess
 from kfuzz.cpu.line_words import LINES_A_FILE
 from kfuzz.cpu.unit import KERNEL_NAME, Unit
 
-COMPLAINT = re.compile(rf"{re.escape(KERNEL_NAME)}:(\d+):\d+: error: (.*)")
+COMPLAINT = re.compile(rf"{re.escape(KERNEL_NAME)}:(\d+):\d+: (?:error: )?(.*)")
 OF_TEMPLATE = re.compile(
     r"expected primary-expression before '[>,)]'|expected initializer before '>'|"
     r"invalid operands of types .*'<unresolved overloaded function type>'"
@@ -20,7 +20,13 @@ OF_TEMPLATE = re.compile(
 OF_TYPE = re.compile(r"dependent-name '.*::(\w+)' is parsed as a non-type")
 CALL = re.compile(r"(\.|->|::)(\s*)(?!template\b)(\w+\s*<[^;]*?>\s*\()")
 """A member that is called with template arguments: `a.b<c>(`, where `template` is right if it is anything."""
-ROUNDS = 4
+OF_LAUNCH = re.compile(r"internal compiler error")
+ADDRESS = re.compile(
+    r"(\[&\]\(auto cuda_on_cpu_tag\)) -> decltype\((::cuda_on_cpu::kernel_named\(.*?\))\) \{ return \2; \}"
+)
+"""The lambda of a launch that names the kernel, by launches.py. g++ 12 dies of its type if the launch lies in another
+lambda and the kernel has a local constant as a template argument: `[&] { k<N><<<1, N>>>(y); }`."""
+ROUNDS = 8
 """A complaint may show only when an earlier one is gone."""
 
 
@@ -57,6 +63,8 @@ def _edited(text: str, wanted: dict[int, list[str]]) -> str:
 
 
 def _line(line: str, complaints: Sequence[str]) -> str:
+    if any(OF_LAUNCH.match(one) for one in complaints):
+        line = ADDRESS.sub(r"\1 { return \2; }", line)
     if any(OF_TEMPLATE.match(one) for one in complaints):
         line = CALL.sub(r"\1\2template \3", line)
     for name in _types(complaints):

@@ -14,6 +14,7 @@ from planted_jobs import floats
 
 from kfuzz.cpu.compiler import permit
 from kfuzz.cpu.device import CpuDevice
+from kfuzz.cpu.launches import address_lambda, call_lambda
 from kfuzz.cpu.left_out_keywords import add_keywords
 from kfuzz.cpu.translate import translate
 from kfuzz.cpu.unit import Unit
@@ -199,6 +200,16 @@ def test_a_left_out_keyword_is_added_only_where_the_compiler_complains() -> None
         "f(a.template b<c>(1), a.template b<d>(2));", lines[1], "int n = sizeof(typename T::P) + a::b<c>(3);"
     ]  # fmt: skip
     assert add_keywords(unit, "kernel.cu:1000001:9: error: expected ';'") == unit
+
+
+def test_a_launch_of_which_the_compiler_dies_names_its_kernel_in_another_way() -> None:
+    address = "::cuda_on_cpu::kernel_named(cuda_on_cpu_tag, k<N, f(2)>)"
+    line = f".of({address_lambda('k<N, f(2)>')}, {call_lambda('k<N, f(2)>')})(y);"
+    unit = Unit((), ("", f"{line}\n{line}"), "", (), (), ())
+    died = "kernel.cu:1000002:71: internal compiler error: in gimplify_var_or_parm_decl, at gimplify.cc:3058\n"
+    first, second = add_keywords(unit, died).texts[1].split("\n")
+    assert first == line
+    assert f"[&](auto cuda_on_cpu_tag) {{ return {address}; }}" in second
 
 
 def test_a_header_that_is_missed_is_named_with_its_line(tmp_path: Path) -> None:

@@ -266,9 +266,17 @@ template <class T> unsigned left_out(unsigned v) { return sizeof(Made<T>::Part) 
 __global__ void k(unsigned *a, cuda::fast_mod_div<unsigned> d) {
   a[threadIdx.x] += threadIdx.x / d + 100 * (threadIdx.x % d);
 }
+template <int step, int n> __global__ void add(unsigned *a) { a[threadIdx.x] += step * n; }
 int main() {
   unsigned *a, h[32];
   cudaMalloc(&a, sizeof h);
+  cudaMemset(a, 0, sizeof h);
+  auto timed = [&](auto launch) { launch(); };
+  constexpr int n = 16, step = 2;
+  timed([&] { add<step, n><<<1, n>>>(a); });
+  timed([&] {
+    add<n, step><<<1, n>>>(a);
+  });
   if (cuMemsetD32Async(reinterpret_cast<CUdeviceptr>(a), 1000, 32, nullptr)) return 1;
   k<<<1, 32>>>(a, cuda::fast_mod_div<unsigned>(5));
   cudaMemcpy(h, a, sizeof h, cudaMemcpyDeviceToHost);
@@ -282,7 +290,7 @@ int main() {
 
 
 @pytest.mark.slow
-def test_what_nvcc_takes_compiles_own_integers_variables_of_a_thread_and_left_out_keywords(tmp_path: Path) -> None:
+def test_what_nvcc_takes_compiles_own_integers_variables_of_a_thread_and_more(tmp_path: Path) -> None:
     (tmp_path / "own.cu").write_text(OWN_NAMES)
     one, findings = check_twice(built(tmp_path, str(tmp_path / "own.cu")))
     assert findings == []
