@@ -21,7 +21,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from benchmarks.page import WIDTH, Lines
+from benchmarks.page import WIDTH, Lines, anchor_of
 
 HERE = Path(__file__).parent
 Record = dict[str, Any]
@@ -191,9 +191,10 @@ def render(page: Page) -> str:
     """The page, from the data files of its sections."""
     lines = [f"# {page.title}", "", f"{page.intro}", ""]
     lines += [f"Written by `python -m benchmarks.{page.folder}` from the files in `data/`.", ""]
-    for section in page.sections:
-        if not page.data(section.name).exists():
-            continue  # it is measured on another machine
+    there = [section for section in page.sections if page.data(section.name).exists()]  # some are not measured here
+    if len(there) > 1:
+        lines += [*(f"- [{section.title}](#{anchor_of(section.title)})" for section in there), ""]
+    for section in there:
         lines += [f"## {section.title}", "", *render_section(page.folder, section, read(page.data(section.name)))]
     return "\n".join(lines).rstrip("\n") + "\n"
 

@@ -1,5 +1,6 @@
 """Pages in Markdown: text, headings and tables. The one place that makes tables; knows no measurement."""
 
+import re
 from collections.abc import Iterable, Iterator
 from textwrap import wrap
 
@@ -18,6 +19,11 @@ def text(*words: str) -> Lines:
 def heading(words: str) -> Lines:
     """A heading within a section."""
     yield from (f"### {words}", "")
+
+
+def anchor_of(words: str) -> str:
+    """The name by which a link leads to a heading."""
+    return re.sub(r"[^\w\s-]", "", words.lower()).replace(" ", "-")
 
 
 def table(align: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Lines:
