@@ -186,6 +186,13 @@ class Kernel:
         return tuple(one for (launch, _), one in distinct.items() if one.launch.when or of_launch[launch] > 1)
 
     @cached_property
+    def literals(self) -> frozenset[int]:
+        """The numbers in the claim's expressions of sizes and launches."""
+        claimed = [*self.let.values(), *(size for array in self.arrays.values() for size in array.shape)]
+        claimed += [one for it in self.launches for one in (*it.grid, *it.block, it.shared, *it.conditionals)]
+        return frozenset[int]().union(*(expression.literals for expression in claimed))
+
+    @cached_property
     def elements(self) -> Total:
         """The number of values in a case, inputs and outputs of the op together."""
         return Total(tuple(array.shape for array in self.arrays.values() if array.reads or array.writes))

@@ -51,9 +51,7 @@ def widths(kernel: Kernel, tune: Mapping[str, int]) -> tuple[int, ...]:
 
 def named_numbers(kernel: Kernel) -> frozenset[int]:
     """The numbers in the kernel's claim and text."""
-    claimed = [*kernel.let.values(), *(size for array in kernel.arrays.values() for size in array.shape)]
-    claimed += [one for it in kernel.launches for one in (*it.grid, *it.block, it.shared, *it.conditionals)]
-    return numbers(kernel.source).union(*(expression.literals for expression in claimed))
+    return numbers(kernel.source) | kernel.literals
 
 
 @cache
