@@ -295,7 +295,10 @@ class BallEnds:
         return LOWER(both), UPPER(both)
 
     def hull(self, lo: Reals, hi: Reals, form: Element) -> Pair:
-        below, above = self.round_ends(lo, hi, form)
+        if form is F64:  # an end is an exact number, so that float() gives the nearest
+            below, above = (self.convert(np.asarray(end, dtype=np.float64)) for end in (lo, hi))
+        else:
+            below, above = self.round_ends(lo, hi, form)
         return np.minimum(lo, below), np.maximum(hi, above)
 
     def round_ends(self, lo: Reals, hi: Reals, form: Element) -> Pair:

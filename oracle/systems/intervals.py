@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from flint import arb
 
 from kfuzz.oracle.elements import Element, Reals
 from kfuzz.oracle.masks import any_of
@@ -10,16 +11,19 @@ from kfuzz.oracle.systems.ends import Pair
 from kfuzz.oracle.systems.value import Quantity
 
 INF = np.inf
+ONES: dict[np.dtype[Any], Any] = {np.dtype(object): arb(1), np.dtype(np.longdouble): np.longdouble(1)}
+"""1 in the ends' own arithmetic: in doubles, 1 + 2^-53 (1 + 2^-52) would be 1 + 2^-52."""
 
 
 def widen_relative(lo: Reals, hi: Reals, g: float) -> Pair:
     """Widen an interval by g relative to its ends; infinities stay."""
     lo, hi = np.asarray(lo), np.asarray(hi)  # one ball is not an array
-    one: Any = np.longdouble(1) if lo.dtype == np.longdouble else 1.0  # in doubles, 1 - g would lose the last of g
+    one: Any = ONES.get(lo.dtype, 1.0)
     if lo.size and lo.min() >= 0:
         return lo * (one - g), hi * (one + g)
     if lo.dtype == object:
-        return np.where(lo >= 0, lo * (1 - g), lo * (1 + g)), np.where(hi >= 0, hi * (1 + g), hi * (1 - g))
+        less, more = one - g, one + g
+        return np.where(lo >= 0, lo * less, lo * more), np.where(hi >= 0, hi * more, hi * less)
     below, above = np.asarray(np.copysign(one * g, lo)), np.asarray(np.copysign(one * g, hi))
     np.subtract(one, below, out=below)
     np.add(one, above, out=above)

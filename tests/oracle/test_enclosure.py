@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from kfuzz import oracle
 from kfuzz.oracle import FAST_EXPF, Accuracy, ExpModel, Order, Special, judge
+from kfuzz.oracle.elements import F64
 from kfuzz.oracle.enclosure import Bounds, Enclosure, compare, is_outside, tree_sum
 from kfuzz.oracle.exp_sum import exponents_are_exact
 from kfuzz.oracle.find import find
@@ -23,7 +24,7 @@ from kfuzz.oracle.selfcheck.families import rows
 from kfuzz.oracle.selfcheck.number import Float32
 from kfuzz.oracle.selfcheck.soundness import VARIANTS, wrong_bounds
 from kfuzz.oracle.systems.band import Bands
-from kfuzz.oracle.systems.ends import FloatEnds
+from kfuzz.oracle.systems.ends import BallEnds, FloatEnds
 from kfuzz.oracle.systems.intervals import widen_by_underflow, widen_relative
 
 LONG_KNOWN = ("max_sum", "merge_all", "row_max", "row_sum", "safe_merge", "sgemm", "softmax")
@@ -332,6 +333,22 @@ def test_what_underflow_takes_is_not_rounded_inward() -> None:
     below, above = widen_by_underflow(lo, hi, lost)
     for old, taken, low, high in zip(ends, lost, below, above, strict=True):
         assert -Fraction(low) >= Fraction(old) + Fraction(taken) <= Fraction(high)
+
+
+def test_balls_are_widened_by_just_what_they_are_told() -> None:
+    g = 2.0**-53 * (1 + 2.0**-52)
+    with ctx.workprec(128):
+        for sign in (1, -1):
+            lo, hi = widen_relative(np.array([arb(sign)]), np.array([arb(sign)]), g)
+            assert (lo[0], hi[0]) == (sign - arb(g), sign + arb(g))
+
+
+def test_balls_round_to_the_nearest_float64() -> None:
+    with ctx.workprec(128):
+        ends = np.array([arb(1) + arb(2) ** -54, arb(1) - arb(2) ** -54, arb(1) + 3 * arb(2) ** -54])
+        lo, hi = BallEnds().hull(ends, ends, F64)
+        assert lo.tolist() == [1, ends[1], ends[2]]
+        assert hi.tolist() == [ends[0], 1, 1 + arb(2) ** -52]
 
 
 def test_what_no_precision_decides_is_not_accused() -> None:
