@@ -72,9 +72,13 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 @pytest.hookimpl(tryfirst=True)  # so that -k and --lf choose among our items too
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
-    """Add the project's kernels outside of the collected folders, if this run has anything for kfuzz."""
+    """Add the project's kernels outside of the collected folders, if this run has anything for kfuzz.
+
+    A run of some files of other tests has nothing for it: to read all kernels takes seconds.
+    """
     ours = any(type(item).__module__ == "kfuzz.pytest_items" for item in items)
-    if ours or session.config.getoption("--kfuzz") or session.config.getini("kfuzz_kernels"):
+    is_whole = session.config.args_source is not pytest.Config.ArgsSource.ARGS
+    if ours or session.config.getoption("--kfuzz") or (is_whole and session.config.getini("kfuzz_kernels")):
         items += _items().more_items(session, items)
 
 

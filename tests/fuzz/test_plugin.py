@@ -155,6 +155,14 @@ def test_an_unusable_file_is_reported_once_and_the_rest_goes_on(tmp_path: Path, 
     assert WORDS[what] in part.stdout
 
 
+def test_a_file_of_other_tests_alone_reads_no_kernel(tmp_path: Path) -> None:
+    (tmp_path / "bad.cu").write_text(SOURCES["claim"])
+    (tmp_path / "pytest.ini").write_text("[pytest]\nkfuzz_kernels = *.cu\n")
+    (tmp_path / "test_own.py").write_text("def test_own(): pass\n")
+    assert ids(run(tmp_path, "--collect-only", "-q", "test_own.py")) == ["test_own.py::test_own"]
+    assert ids(run(tmp_path, "--collect-only", "-q")) == ["test_own.py::test_own", "bad.cu::claim"]
+
+
 def test_a_kernel_that_this_device_cannot_run_is_skipped_with_the_reason(tmp_path: Path) -> None:
     project(tmp_path, FIXED.replace("const float value", 'asm("tld4;");\n        const float value'))
     for more in ((), ("--kfuzz", "--kfuzz-cases", "3")):

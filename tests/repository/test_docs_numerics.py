@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -29,6 +30,7 @@ def lemmas(text: str) -> dict[str, str]:
     return {section.partition("\n")[0]: section for section in sections}
 
 
+@cache
 def defined(path: Path) -> set[str]:
     """Functions, classes and constants of a module, and what is in its classes."""
     return set(names_in(ast.parse(path.read_text(encoding="utf-8")).body, ""))
