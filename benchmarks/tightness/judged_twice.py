@@ -120,11 +120,11 @@ def judge_twice(case: JudgedCase, right: Arrays, seed: int, exact: Sequence[Ball
             enclosure, element = judges.enclosed(name, case.moved), BY_DTYPE[answered[name].dtype]
             _compare_ends(counts, judges, name, enclosure, element)
             _compare_with_definition(counts, enclosure, element, [exact[row] for row in rows] if exact else [])
-        for kind in ANSWERS:
-            answer = make_answer(kind, judges, answered, case.moved, rng)
+        for place in ANSWERS:
+            answer = make_answer(place, judges, answered, case.moved, rng)
             asked_of = judges_of(case, asked, answer) if case.op.has_grid else judges
             for name in case.op.outputs:
-                _compare_verdicts(counts, asked_of, name, kind, answer[name], case.moved)
+                _compare_verdicts(counts, asked_of, name, place, answer[name], case.moved)
     return counts
 
 
@@ -136,9 +136,9 @@ def judges_of(case: JudgedCase, given: Arrays, answer: Arrays) -> Judges:
     return Judges(op, given, case.accuracy, case.special, case.scalars, stored, written)
 
 
-def make_answer(kind: str, judges: Judges, right: Arrays, moved: float, rng: np.random.Generator) -> dict[str, Any]:
+def make_answer(place: str, judges: Judges, right: Arrays, moved: float, rng: np.random.Generator) -> dict[str, Any]:
     """A right answer, or one with an element of every row at, next to, or beyond an end of what float64 allows."""
-    if kind == "right":
+    if place == "right":
         return dict(right)
     made = {}
     for name, array in right.items():
@@ -150,9 +150,9 @@ def make_answer(kind: str, judges: Judges, right: Arrays, moved: float, rng: np.
         is_upper = rng.random(count) < 0.5
         with np.errstate(all="ignore"):
             last = last_inside(np.where(is_upper, hi, -lo), element)
-            if kind == "just outside":
+            if place == "just outside":
                 last = step_up(last, element)
-            elif kind == "beyond":
+            elif place == "beyond":
                 far = np.abs(step_up(last, element) - last) * 2.0 ** rng.integers(1, MOST_DISTANT, count)
                 last = element.round(np.asarray(last + far, dtype=np.float64))
                 other = rng.choice([np.nan, np.inf, 0.0, -1.0] if element.is_float else [0.0, -1.0], count)
