@@ -133,7 +133,9 @@ def enclose_sums(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) ->
     top = m.max(axis=-1)
     m, s = sort_terms(m, s, accuracy, first_exp)
     d = np.minimum(distances(top[..., None], m, accuracy), FAR)
-    w = s * np.exp(-d)
+    w = np.negative(d)
+    np.exp(w, out=w)
+    w = w if first_exp else s * w  # the terms of inputs have the weight 1
     reach = np.minimum(np.abs(m), FAR) if accuracy.shift == "zero" else d
     roundings = count_roundings(accuracy, n, m, first_exp)
     steep = slope(accuracy, exponents_are_exact(m, accuracy))

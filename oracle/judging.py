@@ -140,6 +140,8 @@ def _combine(verdicts: list[Verdict]) -> Verdict:
     """Return the first broken verdict, else a kept one if anything was judged, with the sums over all outputs."""
     first = min(verdicts, key=lambda verdict: GRAVEST.index(verdict.status))
     reasons = tuple(dict.fromkeys(reason for verdict in verdicts for reason in verdict.reasons))
+    if len(verdicts) == 1 and reasons == first.reasons:
+        return first
     ratio, judged = max(v.ratio for v in verdicts), sum(v.judged for v in verdicts)
     return replace(first, ratio=ratio, judged=judged, reasons=reasons, tier=join_tiers(first, verdicts))
 

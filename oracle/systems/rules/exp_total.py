@@ -6,7 +6,7 @@ import numpy as np
 
 from kfuzz.oracle import base_two, exp_sum
 from kfuzz.oracle.elements import F32
-from kfuzz.oracle.masks import any_of
+from kfuzz.oracle.masks import all_of, any_of
 from kfuzz.oracle.rounding import NARROW_SUMS
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.room import SUM_ROUND
@@ -38,7 +38,8 @@ def exp_sum_of(N: BandSystem, e: Quantity, name: str, axis: int) -> Quantity | N
             balls = exp_sum.enclose_sum_by_balls(x[index], np.ones(x.shape[-1]), claim, True, 128)
             lo[(*index, 0)], hi[(*index, 0)] = balls.lo.lower(), balls.hi.upper()
     elif any_of(plain):
-        row = exp_sum.enclose_sums(x[plain], np.ones((1, x.shape[-1])), claim, first_exp=True)
+        rows = x.reshape(-1, x.shape[-1]) if all_of(plain) else x[plain]
+        row = exp_sum.enclose_sums(rows, np.ones((1, x.shape[-1])), claim, first_exp=True)
         scale = np.where(row.is_exact, 0.0, SUM_ROUND)
         lo[plain, 0], hi[plain, 0] = row.lo * (1 - scale), row.hi * (1 + scale)
     beyond = np.zeros(shape, dtype=np.bool_)
