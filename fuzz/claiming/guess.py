@@ -88,6 +88,8 @@ def guess(path: Path, source: str, op: str | None, said: FunctionWords = NOTHING
         if likeliest := find_likeliest(failed, device):
             kernel, bug = likeliest
             return Guess(in_file(path, kernel.front.toml, source), bug)
+    if idle and not seen:
+        raise ClaimError(f"{where}: it does not run: {next(iter(idle.values()))}")
     failure = f"; the likeliest fails: {first}" if first else ""
     raise ClaimError(f"{where}: no guess of how it computes {chosen} is kept{failure}; write its claim")
 

@@ -172,8 +172,10 @@ def read_entry(front: FrontMatter, written: str | None, text: PythonText) -> str
         usual = usual or [name for name in text.functions if name.endswith(SUBMITTED_END)]
         if len(public) == 1 or usual:
             return (*usual, *public)[0]
-        many = f"it has {', '.join(public)}" if public else "it has no public function"
-        raise front.error(key, f'missing: {many}; say which is meant: entry = "{(*public, "forward")[0]}"')
+        if not public:
+            raise front.error(key, "missing, and the file has no public function")
+        how = f"--entry {public[0]}" if front.said else f'entry = "{public[0]}"'
+        raise front.error(key, f"missing: it has {', '.join(public)}; say which is meant: {how}")
     if written not in text.names:
         raise front.error(key, f"no such function in the file; it has {', '.join(text.public) or 'none'}")
     return written

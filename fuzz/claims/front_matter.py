@@ -158,7 +158,11 @@ def parse(path: Path, source: str) -> FrontMatter:
         if near is not None:
             raise ClaimError(f"{where}:{near + 1}: {as_toml(lines[near])}: did you mean '{opens}'? {plain}")
         how = f"a kernel file carries its claim in comments between '{opens}' and '{closes}'"
-        more = "" if mark == "#" else f"; kfuzz claim {where} finds one, kfuzz show --template prints one to start from"
+        more = (
+            f"; or say what it computes: kfuzz fuzz {where} --op OP; kfuzz op lists all"
+            if mark == "#"
+            else f"; kfuzz claim {where} finds one, kfuzz show --template prints one to start from"
+        )
         raise ClaimError(f"{where}:1: no front matter: {how}{more}")
     start = fences[0] + 1
     if len(fences) > 1:

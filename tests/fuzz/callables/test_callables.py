@@ -109,6 +109,7 @@ def test_a_refusal_is_told_with_its_line(device: PythonDevice) -> None:
     [
         ("def f(x: return", 'op = "row_sum"', "mine.py:4: is no Python: "),
         ("def f(x): ...\ndef g(x): ...", 'op = "row_sum"', "call.entry: missing: it has f, g; say which is meant"),
+        ("_f = 1", 'op = "row_sum"', "call.entry: missing, and the file has no public function"),
         ("def f(x): ...", 'op = "row_sum"\ncall = { entry = "h" }', 'call.entry = "h": no such function in the file'),
         ("def f(x, k): ...", 'op = "row_sum"', 'call.args: missing: f also takes "k"'),
         ("def f(x): ...", 'op = "row_sum"\ncall = { args = ["x", "z"] }', "'z' is no array, no size and no literal"),

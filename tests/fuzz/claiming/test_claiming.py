@@ -408,6 +408,12 @@ def test_a_template_of_several_numbers_is_not_guessed(tmp_path: Path) -> None:
         guessed(tmp_path / "mine.cu", bare(KERNELS / "layer_norm" / "block_in_registers.cu"), "layer_norm")
 
 
+def test_a_file_that_does_not_compile_is_not_asked_for_a_claim(tmp_path: Path) -> None:
+    source = "__global__ void softmax(float *y, const float *x, int cols) { y[0] = x[0] + undeclared; }"
+    with pytest.raises(ClaimError, match=r"mine\.cu: it does not run: .*mine\.cu:1:\d+: error: .undeclared. was not"):
+        guessed(tmp_path / "mine.cu", source, "softmax")
+
+
 def test_several_kernels_and_an_unknown_op_are_told(tmp_path: Path) -> None:
     two = bare(KERNELS / "reduce" / "max_sum_grid.cu")
     with pytest.raises(ClaimError, match=r"2 kernels \(reduce_max, reduce_blocks\); write a claim that"):
