@@ -15,8 +15,8 @@ from kfuzz.oracle.systems.value import Quantity
 
 INF = np.inf
 STEPS = ("add", "sub", "mul", "div", "stored")
-SLACK = 2.0**-44
-"""docs/numerics.md#float64-tier: room for float64's own errors, before balls are asked."""
+SLACK = 2.0**8
+"""docs/numerics.md#float64-tier: room for the ends' own errors, in their last places, before balls are asked."""
 
 UNNAMED = "value"
 """A value that is chosen, as by a maximum: it has no step's name."""
@@ -123,7 +123,7 @@ class Boxes:
     def _contradicts(self, lo: Reals, hi: Reals) -> NDArray[np.bool_]:
         E = self.band.E
         with np.errstate(all="ignore"):
-            room = (np.abs(lo) + np.abs(hi)) * SLACK if E.eps else 0.0
+            room = (np.abs(lo) + np.abs(hi)) * (SLACK * E.eps) if E.eps else 0.0
         return np.asarray((lo > hi + room) & E.is_finite(lo) & E.is_finite(hi), dtype=np.bool_)
 
     def _note_contradictions(self, value: Quantity, bad: NDArray[np.bool_], lo: Reals, hi: Reals) -> None:

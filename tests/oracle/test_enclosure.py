@@ -372,6 +372,17 @@ def test_balls_alone_say_that_two_elements_have_no_common_sum() -> None:
     assert {clash.index[0], clash.wrong.size} == {0, 33}
 
 
+def test_float64_answers_that_have_no_common_root_are_accused() -> None:
+    x = np.random.default_rng(1).standard_normal((1, 64))
+    y = x / np.sqrt((x * x).mean() + 1e-6)
+    inputs, claim = {"x": x, "w": np.ones(64)}, Accuracy(form="(x r) w")
+    assert judge("rms_norm", inputs, {"y": y}, claim).status == "kept"
+    y[0, 5] *= 1 + 2.0**-49  # within its own bound
+    verdict = judge("rms_norm", inputs, {"y": y}, claim)
+    assert verdict.is_joint
+    assert verdict.status == "broken"
+
+
 def test_claims_of_the_self_check_name_every_algorithm_once() -> None:
     names = [variant.name for variant in VARIANTS if not variant.name.startswith(" ")]
     assert len(names) == len(set(names))
