@@ -33,7 +33,8 @@ def find(target: str, folder: Path = KERNELS) -> tuple[Path, ...]:
         files = tuple(path for name, path in known.items() if fnmatchcase(name.rpartition("/")[2], target))
     if not files and path.is_dir():
         raise TargetError(
-            f"{target}: no .cu or .py file below it has a claim; kfuzz show --template prints one to start from"
+            f"{target}: no .cu or .py file below it has a claim; kfuzz init finds claims for them, and "
+            "kfuzz show --template prints a kernel to start from"
         )
     if not files:
         raise TargetError(f"{target}: no kernel, .cu or .py file or folder of that name{suggest(target, known)}")
