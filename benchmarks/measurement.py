@@ -125,10 +125,13 @@ def describe(folder: str, name: str, options: Sequence[str], figures: Figures) -
 
 
 @cache
-def commit() -> str:
-    """The commit that is checked out."""
+def commit(folder: Path = HERE) -> str:
+    """The commit that is checked out; empty if the code that is measured differs from it, as a copied tree may."""
+    compared = ["git", "diff", "--quiet", "HEAD", "--", ":/fuzz", ":/oracle", ":/kernels"]
+    if subprocess.run(compared, cwd=folder, capture_output=True, check=False).returncode:
+        return ""
     asked = ["git", "rev-parse", "--short", "HEAD"]
-    return subprocess.run(asked, cwd=HERE, capture_output=True, text=True, check=False).stdout.strip()
+    return subprocess.run(asked, cwd=folder, capture_output=True, text=True, check=False).stdout.strip()
 
 
 @cache

@@ -1,8 +1,9 @@
 // Sum of each row, one block a row, in float4: all warps but the first end as soon as they have left their sums.
 //
 // At a barrier for all (block_sum_vec4) each warp waits for the slowest one, and reads what the first alone needs. Here the
-// others only arrive at the barrier (bar.arrive), and their registers are free for the next block: 7.07 us instead of 7.36 for
-// 1024 x 4096, of which the loads alone take 6.80. `flight` of a thread's vectors are requested together, without a test for each.
+// others only arrive at the barrier (bar.arrive), and their registers are free for the next block: 1.00 of a copy for 1024 x 4096
+// on an H100 instead of .98, in 7.2 us, of which the loads alone take 6.8. `flight` of a thread's vectors are requested together,
+// without a test for each.
 //
 // /// kernel
 // op     = "row_sum"

@@ -1,6 +1,7 @@
 """Each page of benchmarks is what its command writes from the data."""
 
 import json
+import subprocess
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +15,7 @@ from benchmarks.measurement import (
     Measurement,
     Page,
     as_json,
+    commit,
     read,
     records,
     render,
@@ -71,6 +73,23 @@ def test_a_measurement_is_written_and_read_back(tmp_path: Path) -> None:
     path.write_text(as_json(made), encoding="utf-8")
     path.with_suffix(".md").write_text("A note.\n", encoding="utf-8")
     assert read(path) == made
+
+
+def test_changed_code_has_no_commit(tmp_path: Path) -> None:
+    def git(*words: str) -> None:
+        who = ("-c", "user.name=a", "-c", "user.email=a@b.example")
+        subprocess.run(["git", *who, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    (tmp_path / "fuzz").mkdir()
+    code = tmp_path / "fuzz" / "code.py"
+    code.write_text("1\n", encoding="utf-8")
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "first")
+    assert len(commit(tmp_path)) >= 7
+    code.write_text("2\n", encoding="utf-8")
+    commit.cache_clear()
+    assert commit(tmp_path) == ""
 
 
 def test_data_is_json_of_lines_that_fit() -> None:

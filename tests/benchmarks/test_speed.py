@@ -64,5 +64,8 @@ def test_a_run_that_ends_early_leaves_the_data_of_a_page(tmp_path: Path) -> None
     shown = "\n".join(render_section("speed", PAGE.sections[0], read(tmp_path / "kernels.json")))
     assert "| 1024x1024 |  |  |  |  |  |  | no memory |" in shown
     assert "ahead of torch by 20%" in shown
+    assert (
+        "Of 2 rows 1 are ahead of every rival, 0 tie with the best one, and 0 are behind it. 1 have no figure." in shown
+    )
     assert "The run ended before these were timed: `softmax/fastest` 1024x1023, 32768x4096." in shown
     assert json.loads((tmp_path / "speed.json").read_text())["card"] == "H100"

@@ -1,5 +1,6 @@
 """The kernels beside their rivals, and what each step of softmax brings."""
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -21,6 +22,7 @@ def show(made: Measurement) -> Lines:
         "pins; half of the replays lie within the spread. A difference under 1 % is a tie. A rival with - has a",
         "function for the op that does not take this size.",
     )
+    yield from text(summary(made.table("kernels")))
     for kernel, sizes in groupby(made.table("kernels"), key=lambda one: one["kernel"]):
         yield from heading(kernel)
         yield from show_kernel(list(sizes))
@@ -33,6 +35,16 @@ def show(made: Measurement) -> Lines:
     if left := made["left_out"]:
         words = "; ".join(f"`{name}` {', '.join(sizes)}" for name, sizes in left.items())
         yield from text(f"The run ended before these were timed: {words}.")
+
+
+def summary(sizes: Sequence[Record]) -> str:
+    """How many rows are ahead of every rival, tie with the best one, or are behind it."""
+    words = Counter(one["rank"].partition(" ")[0] for one in sizes if not one["refused"])
+    refused = f" {len(sizes) - words.total()} have no figure." if words.total() < len(sizes) else ""
+    return (
+        f"Of {len(sizes)} rows {words['ahead']} are ahead of every rival, {words['tie']} tie with the best one, and "
+        f"{words['behind']} are behind it.{refused}"
+    )
 
 
 def show_kernel(sizes: Sequence[Record]) -> Lines:
