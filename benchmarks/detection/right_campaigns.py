@@ -3,8 +3,9 @@
     python -m benchmarks.detection.right_campaigns --device gpu --cards 4 --jobs 16 --seconds 240 --seed 1 --out FILE
 
 It is `right_ones.py` for many trials: a campaign runs trials ahead, and each GPU has one. FILE is JSON; it is written
-every few seconds. A command with another seed adds its trials to those that are in FILE. Exit code 1 if a kernel is
-accused or cannot be tried.
+every few seconds. A command with another seed adds its trials to those that are in FILE. With `--own` only the kernels
+that come with kfuzz are tried: those of the tests are mostly extensions, which nvcc compiles for minutes. Exit code 1
+if a kernel is accused.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
@@ -21,28 +23,29 @@ from typing import Any
 
 from benchmarks.detection.right_ones import right_kernels
 from benchmarks.measurement import commit, machine
-from kfuzz.campaign.blocks import BlockEnd, Orders, TrialEnd
+from kfuzz.campaign.blocks import BlockEnd, End, Orders, TrialEnd
 from kfuzz.campaign.crew import Crew, run_in_processes
 from kfuzz.campaign.events import ignore
 from kfuzz.campaign.ledger import Ledger
 from kfuzz.campaign.options import Options
-from kfuzz.claims.kernel import load
+from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.find.device import open_device
 
-WRITE_SECONDS = 5.0
+WRITE_SECONDS, SLOWEST = 5.0, 12
 LATE = 20.0
 """Seconds after which a campaign that is out of time is ended."""
 SEEDS_OF_CARDS = 1000
-"""A card's campaign has the seed SEED * SEEDS_OF_CARDS + its number."""
+"""A card's campaigns have the seeds SEED * SEEDS_OF_CARDS + its number, and then more by NEXT each."""
+NEXT, OF_EACH = 1_000_000, 960
+"""After so many trials of each kernel another campaign begins: from 967 on compute-sanitizer takes seconds for some."""
 
 
-def run_one(device: str, jobs: int, seconds: float, seed: int, out: Path) -> None:
-    """A campaign on one device; what it has found so far is in a file."""
-    kernels = tuple(one for one in map(load, right_kernels()) if not one.front.is_python)
-    ledger = Ledger(kernels, Options(seed=seed), ignore)
+def run_one(device: str, jobs: int, seconds: float, seed: int, own: bool, out: Path) -> None:
+    """Campaigns on one device; what they have found so far is in a file."""
+    files = [one for one in right_kernels() if not own or one.is_relative_to(KERNELS)]
+    kernels = tuple(one for one in map(load, files) if not one.front.is_python)
     deadline = time.monotonic() + seconds
-    orders = Orders(ledger.kernels, seed, deadline=deadline)
-    crew = Crew(orders, partial(open_device, device, share=jobs), ledger.blocks(), jobs, device)
+    spent = Counter[str]()
     tried = Counter[str]()
     counts = Counter[str]()
     accusations: list[dict[str, Any]] = []
@@ -53,33 +56,49 @@ def run_one(device: str, jobs: int, seconds: float, seed: int, out: Path) -> Non
         found = {
             "seed": seed, "device": device, **counts, "kernels": len(tried), "fewest": min(tried.values(), default=0),
             "most": max(tried.values(), default=0), "accusations": accusations, "given_up": given_up, "warned": warned,
+            "slowest": {name: round(taken, 1) for name, taken in spent.most_common(SLOWEST)},
         }  # fmt: skip
         out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
     written = time.monotonic()
-    with closing(run_in_processes([crew])) as ends:
-        for _, end in ends:
-            if isinstance(end, BlockEnd):
-                ledger.end(end)
-                if end.why == "time":
-                    break
-                if end.why:
-                    given_up.append(f"{kernels[end.block.kernel].name}: {end.why}, {end.message}")
-            else:
-                ledger.take(end)
-                tried[kernels[end.kernel].name] += 1
-                counts.update(trials=1, rows=end.rows, elements=end.elements, nothing_judged=not end.elements)
-                errors = _errors_of(end, kernels[end.kernel].name)
-                accusations.extend(errors)
-                warned.update(shown.defect.bucket for shown in end.defects if shown.defect.severity != "error")
-                if errors:
-                    write()
-            if time.monotonic() > written + WRITE_SECONDS:
+    for end in _ends(kernels, device, jobs, seed, deadline):
+        name = kernels[end.block.kernel if isinstance(end, BlockEnd) else end.kernel].name
+        if isinstance(end, BlockEnd):
+            if end.why:
+                given_up.append(f"{name}: {end.why}, {end.message}")
+        else:
+            tried[name] += 1
+            spent[name] += sum(end.seconds.values())
+            counts.update(trials=1, rows=end.rows, elements=end.elements, nothing_judged=not end.elements)
+            errors = _errors_of(end, name)
+            accusations.extend(errors)
+            warned.update(shown.defect.bucket for shown in end.defects if shown.defect.severity != "error")
+            if errors:
                 write()
-                written = time.monotonic()
-            if written > deadline + LATE:
-                break
+        if time.monotonic() > written + WRITE_SECONDS:
+            write()
+            written = time.monotonic()
+        if written > deadline + LATE:
+            break
     write()
+
+
+def _ends(kernels: tuple[Kernel, ...], device: str, jobs: int, seed: int, deadline: float) -> Iterator[End]:
+    """The ends of one campaign after the other until the time is up."""
+    while time.monotonic() < deadline:
+        ledger = Ledger(kernels, Options(seed=seed, max_cases=OF_EACH * len(kernels)), ignore)
+        orders = Orders(ledger.kernels, seed, deadline=deadline)
+        crew = Crew(orders, partial(open_device, device, share=jobs), ledger.blocks(), jobs, device)
+        with closing(run_in_processes([crew])) as ends:
+            for _, end in ends:
+                if isinstance(end, BlockEnd):
+                    if end.why == "time":
+                        return
+                    ledger.end(end)
+                else:
+                    ledger.take(end)
+                yield end
+        seed += NEXT
 
 
 def _errors_of(end: TrialEnd, kernel: str) -> list[dict[str, Any]]:
@@ -117,10 +136,11 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=240.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("right_campaigns.json"))
+    parser.add_argument("--own", action="store_true", help="only the kernels that come with kfuzz")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.one:
-        run_one(asked.device, asked.jobs, asked.seconds, asked.seed, asked.out)
+        run_one(asked.device, asked.jobs, asked.seconds, asked.seed, asked.own, asked.out)
         return 0
     known = json.loads(asked.out.read_text(encoding="utf-8"))["campaigns"] if asked.out.exists() else []
     cards = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
@@ -128,7 +148,7 @@ def main() -> int:
     seeds = [asked.seed * SEEDS_OF_CARDS + number for number in range(asked.cards)]
     parts = [asked.out.with_suffix(f".{seed}.json") for seed in seeds]
     own = [sys.executable, "-m", "benchmarks.detection.right_campaigns", "--one", "--device", asked.device]
-    own += ["--jobs", str(asked.jobs), "--seconds", str(asked.seconds)]
+    own += ["--jobs", str(asked.jobs), "--seconds", str(asked.seconds), *(["--own"] if asked.own else [])]
     processes = [
         subprocess.Popen(
             [*own, "--seed", str(seed), "--out", str(part)], env={**os.environ, "CUDA_VISIBLE_DEVICES": card}
