@@ -17,8 +17,9 @@ SORTS = {
 
 def show(made: Measurement) -> Lines:
     yield from text(
-        "Each of the problems with an odd number of levels 1 and 2 has three submissions: its own Model under the name",
-        "ModelNew, the same with torch's decomposition of each operation, and one with a planted bug. Each has its",
+        "Each of the problems with an odd number of levels 1 and 2 has three submissions (level2/84 in the place of",
+        "level2/83, whose reference draws random numbers): its own Model under the name ModelNew, the same with",
+        "torch's decomposition of each operation, and one with a planted bug. Each has its",
         f"own campaign, as by `kfuzz fuzz --reference` on the cpu device: {made['trials']} trials at most for a bug, a",
         "third of these for a right one. A submission is *broken* if there is an error, *warned* if there are only",
         "warnings.",
