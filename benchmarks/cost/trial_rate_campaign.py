@@ -60,6 +60,8 @@ def main(device: str, processes: int, trials: int, seed: int, files: list[str]) 
         for _, end in every:
             if not isinstance(end, TrialEnd):
                 ledger.end(end)
+                if end.why:
+                    print(end, file=sys.stderr)  # fewer trials than asked for
                 continue
             ledger.take(end)
             done, rows, sort = done + 1, rows + end.rows, large_of(end.index) or "ordinary"
