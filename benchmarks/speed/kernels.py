@@ -103,18 +103,18 @@ def measure(arguments: Sequence[str]) -> Figures:
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # each process compiles by itself, since there are many
     reasons = prepare(every, options.jobs, began + PREPARING * options.seconds)
     print(f"all is compiled after {monotonic() - began:.0f} s", file=sys.stderr, flush=True)
-    for name, reason in reasons.items():
-        if reason:
-            print(name, reason, file=sys.stderr, flush=True)
     peak = 0.0
-    jobs = [(entry, size) for entry in every if not reasons[entry.name] for size in entry.sizes]
+    sizes = [(entry, size) for entry in every for size in entry.sizes]
+    jobs = [(entry, size) for entry, size in sizes if not reasons[entry.name]]
+    heats = {(entry, size): without_figures(entry, size, reason)
+             for entry, size in sizes if (reason := reasons[entry.name])}  # fmt: skip
     facts = {"gpu": driver.card().name, "versions": versions()}
-    heats: Heats = {}
-    made = figures(facts, every, heats, 0.0)
+    made = figures(facts, every, heats, peak)
     for (entry, size), done in run_on_cards(time_one, jobs, places(), began + options.seconds):
         if error := done.exception():
             print(entry.name, size, repr(error), file=sys.stderr, flush=True)
-            heats[entry, size] = without_figures(entry, size, error)
+            reason = next(iter(str(error).splitlines()), type(error).__name__)
+            heats[entry, size] = without_figures(entry, size, reason)
         else:
             heats[entry, size], peak = done.result()
         made = figures(facts, every, heats, peak)
@@ -171,7 +171,7 @@ def compile_rivals(entry: Entry, size: tuple[int, ...]) -> None:
                     given = {role: torch.zeros(of_role[role], dtype=getattr(torch, element.library), device="cuda")
                              for role, element in elements.items()}  # fmt: skip
                     compile_rival(torch, name, kernel.op, given)
-                torch.cuda.empty_cache()  # other processes compile at the same time, and there is one GPU
+                torch.cuda.empty_cache()  # other processes compile on this GPU at the same time
 
 
 def places() -> list[str]:
@@ -197,10 +197,9 @@ def opened() -> Session:
     return ExitStack().enter_context(session())
 
 
-def without_figures(entry: Entry, size: tuple[int, ...], error: BaseException) -> Heat:
-    """A size that could not be timed, with the reason."""
+def without_figures(entry: Entry, size: tuple[int, ...], reason: str) -> Heat:
+    """A size that has no figures, with the reason."""
     axes = dict(zip(entry.kernel().axes, size, strict=True))
-    reason = next(iter(str(error).splitlines()), type(error).__name__)
     return Heat(axes, Traffic(0, 0), (), (), (), {entry.name: reason})
 
 
