@@ -9,7 +9,7 @@ import ctypes
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 KEPT = 512 << 20
-"""Free bytes at the end of the heap that stay; a large case takes ten times as much."""
+"""Free bytes at the end of the heap that stay: the verdict on a row of a million elements takes 300 MB."""
 FROM_HEAP = 32 << 20
 """An array larger than this is mapped by itself: the most that glibc takes."""
 

@@ -28,6 +28,7 @@ MOST_ELEMENTS, LARGEST_BATCH = 1 << 16, 1 << 16
 BATCHES = 4
 """Other batches in a trial of a kernel that claims it; else one, in one trial of UNCLAIMED_ONCE_IN."""
 UNCLAIMED_ONCE_IN = 8
+NAME = Path(__file__).stem
 
 
 def is_claimed(kernel: Kernel) -> bool:
@@ -58,7 +59,7 @@ def foresee(trial: Planned) -> Sequence[Twin]:
 def look(trial: Examined) -> Finding | bool | None:
     if not trial.is_right:
         return None
-    known = trial.twins.get(Path(__file__).stem)
+    known = trial.twins.get(NAME)
     twins, seen = foresee(trial) if known is None else known, None
     for twin, found in zip(twins, compare_each(trial, twins), strict=True):
         if found.agreement is Agreement.DIFFERENT:
