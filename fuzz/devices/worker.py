@@ -4,20 +4,17 @@ Knows processes, pipes and time; what a job is and what runs it (a Backend) it t
 
 The caller's side is `Worker`: one process at a time, replaced when it ends, is killed or declares itself spent.
 The process's side is `python -m kfuzz.devices.worker MODULE`, where MODULE has a function `backend()`. Long, since both
-sides of the pipe stand beside what goes through it.
+sides of the pipe are here; what goes through it is in `pipes.py`.
 """
 
 import atexit
 import contextlib
 import fcntl
 import importlib
-import io
 import itertools
 import os
-import pickle
 import select
 import signal
-import struct
 import subprocess
 import sys
 import threading
@@ -29,9 +26,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import IO, Any, Literal, Protocol, runtime_checkable
-
-import numpy as np
+from typing import IO, Literal, Protocol, runtime_checkable
 
 from kfuzz.devices import (
     ClaimError,
@@ -50,15 +45,12 @@ from kfuzz.devices import (
     processes,
     wrap_unexpected,
 )
+from kfuzz.devices.pipes import PIPE_BYTES, Incoming, pack, read_message, write
 from kfuzz.kinds import Kind
 from kfuzz.unnamed import START
 
-LENGTH = struct.Struct("<Q")
 NOWHERE = Path()
 """The path in a message of a job: the kernel's path is sent once, with its text."""
-PIPE_BYTES = 1 << 20
-"""A job and its outcome fit whole, mostly: neither side has to wait while the other one reads."""
-READ_AHEAD = 1 << 16
 MARK_BYTES = 16
 INTERRUPTED = 128 + signal.SIGINT
 """The exit status of a worker whose kernel raises KeyboardInterrupt, which would else print kfuzz's own lines."""
@@ -363,7 +355,7 @@ class Worker:
             number = self._known[program] = len(self._known)
             news = program
         rest = replace(job, kernel="", path=NOWHERE, source="", flags=(), entries=())
-        return _pack((number, news, rest, one.probe, one.is_alone))
+        return pack((number, news, rest, one.probe, one.is_alone))
 
     def _await(self, process: "_Process", one: _Request) -> Outcome | None:
         """What comes of a job that was sent; None where it and others have to be sent again, to be run alone."""
@@ -456,14 +448,14 @@ class _Process:
                 fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         assert self.popen.stdin is not None
         assert self.popen.stdout is not None
-        self._incoming, self._mark = _Incoming(self.popen.stdout.fileno()), bytearray()
+        self._incoming, self._mark = Incoming(self.popen.stdout.fileno()), bytearray()
         self.room: int = fcntl.fcntl(self.popen.stdin, fcntl.F_GETPIPE_SZ) // 2
         self.end: Callable[[], object] = weakref.finalize(self, end_process, self.popen)
 
     def write(self, message: list[bytes | memoryview]) -> None:
         """Send a message."""
         assert self.popen.stdin is not None
-        _write(self.popen.stdin, message)
+        write(self.popen.stdin, message)
 
     @property
     def has_answered(self) -> bool:
@@ -482,7 +474,7 @@ class _Process:
             self._mark = self._mark or mark
             if mark != self._mark:
                 return ForeignBytesError()
-            reply: _Reply = _read_message(read)
+            reply: _Reply = read_message(read)
         except TimeoutError:
             return None
         except EOFError:
@@ -492,86 +484,6 @@ class _Process:
                 time.sleep(BETWEEN_LOOKS)
             return self.popen.reap()
         return reply
-
-
-class _Incoming:
-    """What comes through a pipe: with what is asked for comes what has been written behind it, as far as it fits."""
-
-    def __init__(self, pipe: int) -> None:
-        self._pipe, self._poll = pipe, select.poll()
-        self._poll.register(pipe, select.POLLIN)
-        self._spare = memoryview(bytearray(READ_AHEAD))
-        self._here = self._spare[:0]
-
-    @property
-    def has_read(self) -> bool:
-        """Whether bytes were read ahead."""
-        return bool(self._here)
-
-    def has_more(self) -> bool:
-        """Whether something more is there."""
-        return self.has_read or bool(self._poll.poll(0))
-
-    def read(self, deadline: float, count: int) -> bytearray:
-        """So many bytes; TimeoutError where they are not there by the deadline, EOFError where none will be."""
-        found = bytearray(self._here[:count])
-        self._here = self._here[count:]
-        if len(found) == count:
-            return found
-        begun = len(found)
-        found.extend(bytes(count - begun))
-        rest = memoryview(found)[begun:]
-        while rest:
-            left = None if deadline == inf else max(0.0, (deadline - time.monotonic()) * 1000)
-            if not self._poll.poll(left):
-                raise TimeoutError
-            if not (came := os.readv(self._pipe, [rest, self._spare])):
-                raise EOFError
-            self._here = self._spare[: max(0, came - len(rest))]
-            rest = rest[came:]
-        return found
-
-
-def _read_message(read: Callable[[int], bytes | bytearray]) -> Any:  # noqa: ANN401  whatever was written
-    """What the other side has written. Its arrays lie where they were read, and are not copied once more."""
-
-    def number() -> int:
-        return int(LENGTH.unpack(read(LENGTH.size))[0])
-
-    head = read(number())
-    arrays = [read(number()) for _ in range(number())]
-    return pickle.loads(head, buffers=arrays)  # noqa: S301  written by our own process
-
-
-class _Pickler(pickle.Pickler):
-    """Arrays by the name of what they hold: numpy's own way says the same in four times as long."""
-
-    def reducer_override(self, given: object) -> Any:  # noqa: ANN401  what pickle asks for
-        if type(given) is not np.ndarray or given.dtype.hasobject:
-            return NotImplemented
-        lies: Any = np.ascontiguousarray(given)  # for mypy no array is a buffer
-        dtype = given.dtype.str if given.dtype.names is None else given.dtype.descr  # of a narrow type, its name
-        return np.ndarray, (given.shape, dtype, pickle.PickleBuffer(lies))
-
-
-def _pack(message: object) -> list[bytes | memoryview]:
-    """A message without its arrays, then how many these are, and each as it lies in memory; lengths go before."""
-    arrays: list[pickle.PickleBuffer] = []
-    made = io.BytesIO()
-    _Pickler(made, protocol=pickle.HIGHEST_PROTOCOL, buffer_callback=arrays.append).dump(message)
-    head = made.getvalue()
-    parts: list[bytes | memoryview] = [LENGTH.pack(len(head)) + head + LENGTH.pack(len(arrays))]
-    for array in arrays:
-        raw = array.raw()
-        parts += [LENGTH.pack(raw.nbytes), raw]
-    return parts
-
-
-def _write(pipe: IO[bytes], parts: list[bytes | memoryview]) -> None:
-    """Write parts by one call of the system, unless they are too large to be joined."""
-    for part in (b"".join(parts),) if sum(map(len, parts)) <= PIPE_BYTES else parts:
-        pipe.write(part)
-    pipe.flush()
 
 
 def end_process(process: Started) -> None:
@@ -632,10 +544,10 @@ class _Replies:
 
     def send(self, reply: _Reply) -> None:
         """Send a message."""
-        _write(self._pipe, [self._mark, *_pack(reply)])
+        write(self._pipe, [self._mark, *pack(reply)])
 
 
-def serve(backend: Backend, requests: "_Incoming", replies: _Replies) -> None:
+def serve(backend: Backend, requests: Incoming, replies: _Replies) -> None:
     """Run jobs until the caller closes the pipe."""
     programs: dict[int, _Program] = {}
     coming: deque[tuple[Job, Probe, bool]] = deque()
@@ -668,9 +580,9 @@ def _look_ahead(backend: FarSighted, coming: Iterable[tuple[Job, Probe, bool]], 
     backend.look_ahead(several, lambda _: begin(TOGETHER))
 
 
-def _read_job(programs: dict[int, _Program], requests: "_Incoming") -> tuple[Job, Probe, bool]:
+def _read_job(programs: dict[int, _Program], requests: Incoming) -> tuple[Job, Probe, bool]:
     """The next job that was asked for, and whether it is to be run by itself."""
-    number, news, rest, probe, is_alone = _read_message(partial(requests.read, inf))
+    number, news, rest, probe, is_alone = read_message(partial(requests.read, inf))
     if news is not None:
         programs[number] = news
     program = programs[number]
@@ -727,7 +639,7 @@ def main(module: str) -> None:
         return
     atexit.register(backend.close)
     replies.send(("begun", ""))
-    serve(backend, _Incoming(requests), replies)
+    serve(backend, Incoming(requests), replies)
 
 
 if __name__ == "__main__":
