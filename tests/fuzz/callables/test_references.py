@@ -285,7 +285,10 @@ def test_only_the_size_that_a_weight_needs_is_fixed(tmp_path: Path) -> None:
 def test_what_a_submission_builds_is_not_built_for_its_reference(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     text = MODELS.format(reference="torch.relu(self.linear(x))", own="EXTENSION.relu(x)", wide=32)
-    head = "from torch.utils.cpp_extension import load_inline\n\nEXTENSION = load_inline('e', '', 'no C++', ['relu'])\n"
+    head = (
+        "from torch.utils.cpp_extension import load_inline\n\n"
+        "EXTENSION = load_inline('e', 'torch::Tensor relu(torch::Tensor);', 'no C++', ['relu'])\n"
+    )
     (tmp_path / "inline.py").write_text(head + text)
     assert kernel_with(tmp_path / "inline.py", Unclaimed(op="reference")).roles.outputs == {"y": ("batch", "8")}
 
