@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.measurement import Figures, Record, machine
+from benchmarks.measurement import Figures, Record, machine, write_lines
 from benchmarks.tightness.definitions import BITS, DEFINITIONS, Balls, define
 from benchmarks.tightness.judged_twice import Arrays, Counts, JudgedCase, judge_twice
 from kfuzz.claims.kernel import Kernel, correct_kernel_files, load
@@ -152,9 +152,8 @@ def read(kept: Path) -> tuple[dict[str, Counts], dict[str, Any]]:
 def write(kept: Path, sums: dict[str, Counts], numbers: dict[str, Any]) -> None:
     """Write the sums, and nothing half."""
     of_ops = {name: {**vars(one), "of": dict(one.of)} for name, one in sorted(sums.items())}
-    text = json.dumps({"numbers": numbers, "sums": of_ops}, indent=1)
     part = kept.with_suffix(".part")
-    part.write_text(text + "\n", encoding="utf-8")
+    part.write_text("\n".join(write_lines({"numbers": numbers, "sums": of_ops})) + "\n", encoding="utf-8")
     part.replace(kept)
 
 
