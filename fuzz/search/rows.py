@@ -74,7 +74,8 @@ def rows_in_parts(rows: int, cols: int, choose: Choose) -> Recipe:
     """Rows of which each part has other numbers: a mean over some parts is then far from that over all.
 
     The bound of a sum of n terms in any order is n roundings, a quarter of the whole for four million terms, and the
-    means of parts of plain noise are nearer than that. Each part has a different small number, or one alone is not 0.
+    means of parts of plain noise are nearer than that. Each part has a different small number, or one alone is not 0,
+    or one half is 1 and the other -1: about a mean of 0, no order of the terms loses a variance.
     """
     seed, has_noise = choose(0, 0xFFFF), choose(0, 1) == 0
     base = Base("sign", bits_of(0.0), bits_of(0.25)) if has_noise else Base()
@@ -83,10 +84,13 @@ def rows_in_parts(rows: int, cols: int, choose: Choose) -> Recipe:
         bits = mix(seed, row)
         parts, first = PARTS[bits % len(PARTS)], bits >> 16
         ends = [cols * part // parts for part in range(parts + 1)]
-        if bits & 0x8000 and parts <= MAX_EDITS:
+        kind = bits >> 14 & 3 if parts <= MAX_EDITS else 0
+        if kind == 0:
+            values = {first % parts: 1.0 + 2 * (first >> 8 & 1)}
+        elif kind == 1:
             values = {part: float((first + 3 * part) % 8) for part in range(parts)}
         else:
-            values = {first % parts: 1.0 + 2 * (first >> 8 & 1)}
+            values = {part: 1.0 if (part + first) % parts < (parts + 1) // 2 else -1.0 for part in range(parts)}
         spans = ((ends[part], ends[part + 1] - 1, value) for part, value in values.items())
         edits = tuple(Edit(low, high, bits_of(value), "add") for low, high, value in spans if low <= high)
         bands.append(Band(base._replace(seed=bits & 0xFFFF), edits))
