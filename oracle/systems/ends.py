@@ -43,6 +43,8 @@ class Endpoints(Protocol):
     def exp_above(self, exponent: Reals | float) -> Reals: ...
 
 
+KNOWN_POWER = arb(2) ** 100
+"""An exponent whose power of e arb knows; at 2^300 it gives 0 +- infinity."""
 SUM_DEPTH = 80
 """docs/numerics.md#room: no term of `sum_pairwise` takes part in more additions, for up to 2^30 terms."""
 
@@ -240,6 +242,12 @@ def _as_ball(x: Any) -> arb:  # noqa: ANN401  an array of objects may hold plain
     return x if type(x) is arb else _ball(x)
 
 
+def _cut_power(x: Any) -> arb:  # noqa: ANN401  plain floats, too
+    """An exponent that is not above a given one, and whose power of e arb knows."""
+    ball = _as_ball(x)
+    return KNOWN_POWER if ball > KNOWN_POWER and ball.is_finite() else ball
+
+
 def _wave_between(row: FunctionOfOne, lo: Any, hi: Any) -> tuple[arb, arb]:  # noqa: ANN401  plain floats, too
     """The least and the greatest value of a sine between two exact numbers, as balls."""
     low, high = _as_ball(lo), _as_ball(hi)
@@ -257,6 +265,7 @@ def _wave_between(row: FunctionOfOne, lo: Any, hi: Any) -> tuple[arb, arb]:  # n
 
 
 OF, OF_DOUBLES = _each(_as_ball), _each(arb)
+CUT_POWERS = _each(_cut_power)
 LOWER, UPPER, ARE_NAN, ARE_FINITE = map(_each_call, ("lower", "upper", "is_nan", "is_finite"))
 BELOW, ABOVE = np.frompyfunc(_below, 1, 1), np.frompyfunc(_above, 1, 1)
 
@@ -287,6 +296,8 @@ class BallEnds:
             return LOWER(both[0]), UPPER(both[1])
         if row.course == "falling":
             lo, hi = hi, lo
+        if name == "exp":
+            lo = CUT_POWERS(lo)
         apply = _each(lambda x: row.of_ball(_as_ball(x)))
         return LOWER(apply(lo)), UPPER(apply(hi))
 

@@ -343,6 +343,16 @@ def test_balls_are_widened_by_just_what_they_are_told() -> None:
             assert (lo[0], hi[0]) == (sign - arb(g), sign + arb(g))
 
 
+def test_balls_know_that_the_power_of_a_huge_number_is_huge() -> None:
+    with ctx.workprec(128):
+        huge = np.array([arb(10) ** 114])
+        lo, hi = BallEnds().function("exp", huge, huge)
+        assert lo[0] > arb(10) ** 400
+        assert hi[0] >= lo[0]
+        infinite = np.array([arb("inf")])
+        assert BallEnds().function("exp", infinite, infinite)[0][0] == arb("inf")
+
+
 def test_balls_round_to_the_nearest_float64() -> None:
     with ctx.workprec(128):
         ends = np.array([arb(1) + arb(2) ** -54, arb(1) - arb(2) ** -54, arb(1) + 3 * arb(2) ** -54])
