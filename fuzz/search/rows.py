@@ -75,7 +75,7 @@ def rows_in_parts(rows: int, cols: int, choose: Choose) -> Recipe:
 
     The bound of a sum of n terms in any order is n roundings, a quarter of the whole for four million terms, and the
     means of parts of plain noise are nearer than that. Each part has a different small number, or one alone is not 0,
-    or one half is 1 and the other -1: about a mean of 0, no order of the terms loses a variance.
+    or one half is 1 and the other -1.
     """
     seed, has_noise = choose(0, 0xFFFF), choose(0, 1) == 0
     base = Base("sign", bits_of(0.0), bits_of(0.25)) if has_noise else Base()
