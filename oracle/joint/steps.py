@@ -46,7 +46,8 @@ def before_rounding(band: Bands, value: Quantity, lo: Reals, hi: Reals) -> Pair:
     np.subtract(lo, below, out=below)
     np.add(hi, above, out=above)
     lo, hi = below, above
-    if np.min(value.lo) >= 0:  # no step changes the sign of what it rounds
+    exact = value.how[1] if value.how[0] == "stored" else value  # a small negative number is stored as a zero
+    if np.min(exact.lo) >= 0:  # no step changes the sign of what it rounds
         lo = np.maximum(lo, 0.0)
     return (lo, hi) if has_room else band.E.push_outward(lo, hi)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kfuzz import oracle
 from kfuzz.oracle import FAST_EXPF, Accuracy, ExpModel, Order, Special, judge
-from kfuzz.oracle.elements import F64
+from kfuzz.oracle.elements import BF16, F64, store
 from kfuzz.oracle.enclosure import Bounds, Enclosure, compare, is_outside, tree_sum
 from kfuzz.oracle.exp_sum import exponents_are_exact
 from kfuzz.oracle.find import find
@@ -380,6 +380,15 @@ def test_balls_alone_say_that_two_elements_have_no_common_sum() -> None:
     (clash,) = test(y.astype("f8"))
     assert clash.is_certain()
     assert {clash.index[0], clash.wrong.size} == {0, 33}
+
+
+def test_small_negative_numbers_that_are_stored_as_zeros_have_a_common_sum() -> None:
+    """-3.6e-43 is -0 in bfloat16, and -0 is not below 0: that says nothing of the sign of what was stored."""
+    y, g = np.array([[0.0, 1.8367e-40, -9.1835e-41]]), np.array([[-2.0, -0.001953125, 0.125]])
+    given = {"y": store(y, BF16), "g": store(g, BF16)}
+    answer = store(y * (g - (y * g).sum()), BF16)
+    verdict = judge("softmax_backward", given, {"dx": answer}, Accuracy(form="y (g - s)"))
+    assert verdict.status == "kept", verdict
 
 
 def test_float64_answers_that_have_no_common_root_are_accused() -> None:
