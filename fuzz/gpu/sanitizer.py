@@ -43,6 +43,10 @@ TRAP = "Trace/breakpoint trap"
 RACE = re.compile(r"^(?:Error|Warning): Race reported between (\w+) access .* and (\w+) access")
 
 
+OF_MBARRIERS = "mbarrier_"
+"""CUDA's headers of these instructions. In clusters racecheck reports a thread's own init and arrive as a hazard."""
+
+
 @dataclass(frozen=True)
 class Complaint:
     """One complaint of the tool: its first line, and the indented ones under it."""
@@ -151,6 +155,9 @@ def _interpret(record: Complaint, job: Job, bases: Mapping[str, int]) -> Finding
     if record.head == TRAP:
         return _make_finding("trap", record.head, text, job)
     if race := RACE.match(text):
+        files = [Path(file).name for file, _ in PLACE.findall(text)]
+        if files and all(name.startswith(OF_MBARRIERS) for name in files):
+            return None
         words = f"{race[1].lower()} and {race[2].lower()} of shared memory without a barrier between them"
         return _make_finding("race", words, text, job, "warning")
     return None

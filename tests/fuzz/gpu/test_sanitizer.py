@@ -72,6 +72,17 @@ def test_a_clean_report_has_no_findings() -> None:
     ]
 
 
+def test_two_instructions_of_an_mbarrier_are_no_hazard() -> None:
+    said = (
+        "========= Warning: Race reported between Write access at void cuda::ptx::__4::mbarrier_init<void>()+0xf0 "
+        "in mbarrier_init.h:19\n"
+        "=========     and Read access at unsigned long cuda::ptx::__4::mbarrier_arrive_expect_tx<0>()+0x110 in {}:38 "
+        "[384 hazards]\n"
+    )
+    assert list(read_report(said.format("mbarrier_arrive_expect_tx.h"), job())) == []
+    assert [found.kind for found in read_report(said.format("mine.cu"), job())] == ["race"]
+
+
 def test_lines_of_other_files_are_not_taken_for_lines_of_the_kernel() -> None:
     (found,) = findings("writes_after", "memcheck", HERE / "other.cu")
     assert found.line is None
