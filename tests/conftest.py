@@ -73,21 +73,22 @@ def put_dear_files_first(items: list[pytest.Item]) -> None:
 
 
 def mark_slow_replays(items: list[CaseItem]) -> None:
-    """Of each kept case one replay is quick, another one slow, and the others are soak.
+    """Of each kept case one replay is in every run, and the others are soak.
 
-    Where the case is large, or the kernel seldom tried, the first is slow, too, and there is no other. It is on no
-    kernel whose methods another one has, if the case has others: to compile the ten of these takes 15 s.
+    It is slow where the case is large, or the kernel seldom tried. It is on no kernel whose methods another one has,
+    if the case has others: to compile the ten of these takes 15 s.
     """
     for path, same in groupby(items, key=lambda item: item.path):
         replays = list(same)
         apart = [item for item in replays if item.kernel.name not in FAST] or replays
         number = crc32(path.name.encode())  # so that every kernel has some
-        quick, slow = apart[number % len(apart)], apart[(number + 1) % len(apart)]
+        chosen = apart[number % len(apart)]
         for item in replays:
             is_large = item.record.case.elements > LARGE or is_seldom(item.kernel)
-            if item is quick and not is_large:
-                continue
-            item.add_marker(pytest.mark.slow if item is quick or (item is slow and not is_large) else pytest.mark.soak)
+            if item is not chosen:
+                item.add_marker(pytest.mark.soak)
+            elif is_large:
+                item.add_marker(pytest.mark.slow)
 
 
 def leave_copies_to_soak(items: list[ClaimItem]) -> None:

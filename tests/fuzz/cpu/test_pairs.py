@@ -10,7 +10,7 @@ from planted_programs import NAMES, Program, job, program
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Finding, Probe
 
-OF_A_CLASS = 2
+OF_A_CLASS = 1
 """The number of pairs of each class, at the smallest size, that every test run checks; the rest takes too long."""
 
 
