@@ -7,7 +7,7 @@ FOLDER holds level1, level2, ...; it is only read. The second command takes outc
 planted_edits.toml has one bug for each of 100 problems. The right submission is the problem's Model under the name
 ModelNew, and a second one is the same with torch's decompositions of each operation; neither must have an error. Each
 submission has a campaign of its own (`kfuzz fuzz --reference`); a bug is found if it reports an error. A problem with
-many weights gets smaller constants.
+many weights gets smaller constants. Long, since a campaign runs in a process of this file.
 """
 
 import argparse

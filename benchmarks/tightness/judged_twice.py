@@ -3,6 +3,7 @@
 kfuzz asks balls only about what float64 finds outside. Here they decide about all elements, so that each row in which
 the two differ is counted: `Counts` has one name for each way to differ. The rules of a bound are the same for both;
 the arithmetic, the functions and the joint test's ends are not. `definitions.py` has values that share no rule.
+Long, since both judges read one case.
 """
 
 from collections import Counter

@@ -78,7 +78,14 @@ def case_with_rows(kernel: Kernel, choose: Choose) -> Attempt:
     return plan_at(kernel, wanted, found.tune, choose)
 
 
-def right_answer(op: Op, given: Arrays, claim: Accuracy, scalars: Any, stored: dict[str, Element], seed: int) -> Arrays:  # noqa: ANN401
+def right_answer(
+    op: Op,
+    given: Arrays,
+    claim: Accuracy,
+    scalars: Any,  # noqa: ANN401  those of any op
+    stored: dict[str, Element],
+    seed: int,
+) -> Arrays:
     """What a simulated kernel of the claim's first form writes."""
     sizes = op.sizes_of(given, scalars)
     numbers = {name: values(a) if op.inputs[name].is_float else a for name, a in given.items()}

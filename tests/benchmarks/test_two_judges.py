@@ -55,6 +55,7 @@ def test_a_definition_and_the_oracle_mean_the_same(op: str) -> None:
     dimensions = {name: role.dimensions for name, role in module.inputs.items()}
     exact = define(op, given, dimensions, module.scalars_of(sizes, {}))
     (want,) = module.compute(given, {}).values()
+    # No bound is judged here: float64 errs by less than this, and another meaning by far more.
     np.testing.assert_allclose(np.array(exact, dtype=np.float64).ravel(), want.ravel(), rtol=2.0**-40)
 
 
