@@ -25,6 +25,7 @@ from kfuzz.callables.calling import Caller, GpuSeen, NamedArrays, NamedViews, Re
 from kfuzz.callables.capturing import examine_captured
 from kfuzz.callables.card import CardArena, CardView
 from kfuzz.callables.extensions import CALLS
+from kfuzz.callables.late import LateInput
 from kfuzz.callables.lending import ORDINARY, FieldLender
 from kfuzz.callables.libraries import libraries
 from kfuzz.callables.library import Interpreter
@@ -241,7 +242,8 @@ class Bench:
                 returned, outputs, back = again, made, memory.read()
         if before is not None and number == 0 and isinstance(self._memory, CardArena) and has_late_input(self._seed):
             late = [(views[name], image[one.start : one.stop]) for name, one in named.items() if name in before.inputs]
-            self._call_too_early(self._memory.fill_late(late), views, before, outputs)
+            seconds = self.caller.settled_after
+            self._call_too_early(self._memory.delay_input(late, seconds), views, before, outputs)
         self._echoes.append(echo_of(outputs, before))
         if before is not None and before.form is Decoy.NEAR:
             self._near = before.outputs
@@ -343,10 +345,8 @@ class Bench:
         self.caller.check_earlier(self.caller.earlier)
         return EarlierInput(form, decoys, outputs_of(job, views, returned))
 
-    def _call_too_early(
-        self, fill: Callable[[int], None], views: NamedViews, before: EarlierInput, outputs: NamedArrays
-    ) -> None:
-        """Call in a new stream whose input comes a millisecond later; until then the other input is there.
+    def _call_too_early(self, late: LateInput, views: NamedViews, before: EarlierInput, outputs: NamedArrays) -> None:
+        """Call in a new stream whose input comes after the call has returned; until then the other input is there.
 
         A callable that computes in that stream has the right answer at any time. If it gives the other input's answer,
         or one that changes after it should be there, it works in a stream that does not wait.
@@ -356,7 +356,7 @@ class Bench:
         handed = {name: view for name, view in views.items() if name not in self.caller.call.returns}
         quiet = replace(self.caller, findings=[], earlier=[])
         try:
-            at_once, at_last = quiet.call_in_stream(handed, sizes_of(quiet), fill)
+            at_once, at_last = quiet.call_in_stream(handed, sizes_of(quiet), late)
         except (Fault, RefusedError):
             if self._memory.is_spent:
                 raise

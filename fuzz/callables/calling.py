@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from kfuzz.callables.call_values import arguments, describe_misfit, is_code, is_wider, results
 from kfuzz.callables.extensions import RefusedByExtensionError
 from kfuzz.callables.hiding import hidden
+from kfuzz.callables.late import LateInput
 from kfuzz.callables.lending import CapturedCall, GraphLender, Lender
 from kfuzz.callables.memory import LentArray, Memory
 from kfuzz.callables.probes import same_bits
@@ -85,17 +86,20 @@ class Caller:
     earlier: list[EarlierAnswer] = field(default_factory=list)
     seconds: float = 0.0
     """How long the last call took."""
+    settled_after: float = 0.0
+    """How long the last call of `answers` took, with all its work."""
     scratch: set[int] = field(default_factory=set)
     """The addresses of arrays that a task hands over for the answer, which may be returned."""
 
     def answers(self, views: NamedViews, sizes: Mapping[str, int]) -> NamedArrays:
         """The outputs that one call returns, by name; Fault if it does not reach its end."""
         buffers = {buffer.name: buffer for buffer in self.job.buffers}
-        threads = set(threading.enumerate())
+        threads, began = set(threading.enumerate()), time.perf_counter()
         values = results(self._call(views, sizes), self.call.returns)
         named = dict(zip(self.call.returns, values, strict=False))
         at_once = self._read_outputs(views, named) if self.memory.is_card else {}
         self.memory.settle()
+        self.settled_after = time.perf_counter() - began
         found = dict(self._accepted(values, buffers))
         for name, now in self._read_outputs(views, named).items() if at_once else ():
             if not same_bits(at_once[name], now):
@@ -125,7 +129,7 @@ class Caller:
         return {}
 
     def call_in_stream(
-        self, views: NamedViews, sizes: Mapping[str, int], fill: Callable[[int], None]
+        self, views: NamedViews, sizes: Mapping[str, int], late: LateInput
     ) -> tuple[NamedArrays, NamedArrays]:
         """The outputs of a call in a new stream with a late input: first in stream order, then when all work is done.
 
@@ -135,8 +139,11 @@ class Caller:
         if stream is None:
             return {}, {}
         with stream as handle:
-            fill(handle)
-            values = results(self._call(views, sizes), self.call.returns)
+            late.queue(handle)
+            try:
+                values = results(self._call(views, sizes), self.call.returns)
+            finally:
+                late.let_go()
             named = dict(zip(self.call.returns, values, strict=False))
             at_once = self._read_outputs({}, named)
         self.memory.settle()

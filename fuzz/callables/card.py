@@ -4,24 +4,20 @@ Knows the driver's copies and streams; it knows no library of arrays. It needs n
 """
 
 import ctypes
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuzz.callables.late import LateCopy, LateInput
 from kfuzz.callables.lending import BESIDE_BYTES, ORDINARY, describe_overwrites, ordinary_bytes
 from kfuzz.callables.memory import LentArray
 from kfuzz.devices import DeviceError, Finding
 from kfuzz.devices.layout import ALIGNED, BESIDE, OUTPUT, Bytes
 from kfuzz.devices.repeats import Fault
 from kfuzz.gpu import driver
-
-Late = Sequence[tuple[LentArray, Bytes]]
-"""Arrays, and their later content."""
-PAUSE_BYTES, PAUSE_TIMES = 64 * driver.MEBIBYTE, 64
-"""The work that keeps a stream busy: so many writes of so many bytes take a GPU of 4 TB/s a millisecond."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +83,7 @@ class CardArena:
         driver.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
         driver.call("cuCtxSetCurrent", context)
         self._arena, self._others = driver.Arena(), driver.Arena()
-        self._busy = self._beside = 0
+        self._beside = 0
         self.is_spent = False
 
     def room(self, nbytes: int, at_end: bool) -> CardStretch:
@@ -120,26 +116,19 @@ class CardArena:
             raise DeviceError(f"the GPU failed: {words} (CUDA error {code})")
         raise Fault(Finding(kind, f"a kernel that the callable launches: {words}", step=0))
 
-    def fill_late(self, late: Late) -> Callable[[int], None]:
-        """A function that fills arrays in a stream, a millisecond after all earlier work of that stream."""
-        if not self._busy:
-            memory = ctypes.c_uint64()
-            driver.call("cuMemAlloc_v2", ctypes.byref(memory), ctypes.c_size_t(PAUSE_BYTES))
-            self._busy = memory.value
-        starts = np.cumsum([0, *(len(content) for _, content in late)])
-        source = self.beside(np.concatenate([content for _, content in late]))
-
-        def fill(stream: int) -> None:
-            queue = ctypes.c_void_p(stream)
-            busy, words = ctypes.c_uint64(self._busy), ctypes.c_size_t(PAUSE_BYTES // 4)
-            for _ in range(PAUSE_TIMES):
-                driver.call("cuMemsetD32Async", busy, 0, words, queue)
-            for (view, content), start in zip(late, starts, strict=False):
-                if len(content):
-                    to, of = ctypes.c_uint64(view.address), ctypes.c_uint64(source.address + int(start))
-                    driver.call("cuMemcpyDtoDAsync_v2", to, of, ctypes.c_size_t(len(content)), queue)
-
-        return fill
+    def delay_input(self, inputs: Sequence[tuple[LentArray, Bytes]], seconds: float) -> LateInput:
+        """Arrays and their later content, for a call that takes so many seconds."""
+        contents = [content for _, content in inputs if len(content)]
+        if not contents:
+            return LateInput([], seconds)
+        source = self.beside(np.concatenate(contents)).address
+        starts = np.cumsum([0, *map(len, contents)])
+        views = [view for view, content in inputs if len(content)]
+        copies = [
+            LateCopy(view.address, source + int(start), len(content))
+            for view, content, start in zip(views, contents, starts, strict=False)
+        ]
+        return LateInput(copies, seconds)
 
 
 def send(address: int, content: NDArray[Any]) -> None:
