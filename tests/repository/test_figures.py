@@ -7,9 +7,12 @@ from paths import ROOT
 
 from benchmarks.measurement import read
 from kfuzz.claims.kernel import KERNELS, kernel_files
+from kfuzz.mutating.mutate import operators
+from kfuzz.oracle.find import op_names
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-RESULTS = read(ROOT / "benchmarks" / "detection" / "data" / "results.json")
+DATA = ROOT / "benchmarks" / "detection" / "data"
+RESULTS, SCORE = read(DATA / "results.json"), read(DATA / "score.json")
 
 
 def rows_of(text: str) -> dict[str, tuple[str, str]]:
@@ -32,10 +35,21 @@ def figures_of_mutants() -> tuple[str, str]:
     return f"{compiled} mutants that compile, of which {equivalent} are", f"{share} of {compiled - equivalent}"
 
 
+def figures_of_all_kernels() -> list[str]:
+    """What README says of the measurement with one bug of each sort in each kernel."""
+    different = SCORE["compiled"] - SCORE["equivalent"]
+    share = (SCORE["killed"] + SCORE["warned"]) / different
+    return [
+        f"each of {SCORE['of_operators']} sorts in {SCORE['of_kernels']} kernels",
+        f"{share:.1%} of {different} mutants",
+        f"accuses {SCORE['accused']} of the {SCORE['of_kernels']} kernels",
+    ]
+
+
 def missing(text: str) -> list[str]:
     """The figures of the measurement that a text lacks."""
-    compiled, found = figures_of_mutants()
-    return [one for one in (compiled, found) if one not in text.replace("**", "")]
+    words = " ".join(text.replace("**", "").split())
+    return [one for one in (*figures_of_mutants(), *figures_of_all_kernels()) if one not in words]
 
 
 def test_the_table_of_the_readme_has_the_measured_figures() -> None:
@@ -47,6 +61,7 @@ def test_a_figure_that_was_changed_is_noticed() -> None:
     compiled, found = figures_of_mutants()
     assert missing(README.replace("7493", "7494")) == [compiled]
     assert missing(README.replace("7282", "7283")) == [found]
+    assert missing(README.replace("3602", "3603")) == [figures_of_all_kernels()[1]]
     assert rows_of(README.replace("84.2%", "84.3%")) != measured_rows()
 
 
@@ -58,9 +73,20 @@ def figures_beside(readme: str) -> list[str]:
         r"find (\d+) of all (\d+) bugs by an error and (\d+) by a warning, and they accuse (\d+) of", detection
     )
     libraries = re.search(r"(\d+) defects of \d+ functions in (\d+) libraries", page(benchmarks / "libraries"))
+    solutions = re.search(r"(\d+) unedited solutions of", detection)
+    again = re.search(
+        r"(\d+) elements that kfuzz calls wrong, of (\d+) solutions,.+? finding: (\d+) are wrong", detection
+    )
+    broken = sum(one["status"] == "broken" for one in read(DATA / "solutions.json").table("solutions"))
     assert tools
     assert libraries
+    assert solutions
+    assert again
     wanted = [
+        f"of {solutions[1]} solutions to KernelBench",
+        f"[calls {broken} broken]",
+        f"{again[1]} elements that it calls wrong, of {again[2]} solutions, were computed again",
+        f"in float64, and {again[3]} are wrong",
         f"of {tools[2]} planted",
         f"[{tools[1]} errors, {tools[3]} warnings]",
         f"{tools[2]} errors",
@@ -85,10 +111,15 @@ def test_the_page_of_limits_has_the_measured_share() -> None:
     assert found in (ROOT / "docs" / "limits.md").read_text(encoding="utf-8").replace(" %", "%")
 
 
-def test_the_readme_counts_the_kernels_that_are_there() -> None:
+def test_the_readme_and_the_changelog_count_what_is_there() -> None:
     broken = [path for path in kernel_files() if is_broken(path)]
-    said = f"the {len(kernel_files()) - len(broken)} kernels that come with kfuzz, and the {len(broken)} that are wrong"
-    assert said in README
+    right = len(kernel_files()) - len(broken)
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"the {right} kernels that come with kfuzz, and the {len(broken)} that are wrong" in README
+    assert f"**{len(op_names())} ops**" in changes
+    assert f"{right} correct kernels" in changes
+    assert f"{len(broken)} that are wrong on purpose" in changes
+    assert f"with {len(operators())} operators" in changes
 
 
 def is_broken(path: Path) -> bool:

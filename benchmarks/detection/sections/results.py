@@ -7,28 +7,31 @@ from kfuzz.mutating.mutate import operators
 COUNTS = ("compiled", "killed", "warned", "survived", "equivalent")
 COLUMNS = ("compiled", "killed", "of them by a warning", "survived", "equivalent", "median trials")
 RIVALS = """
-The same mutants and device, and the kernels that use float32 throughout, like the rules' tolerances. The rules are
-rebuilt from their published descriptions, and the sizes are cut down to what a processor can simulate. Each rival is
-also credited for every launch that crashes or hangs, and is asked only about sizes and value ranges that the kernel
-claims. A correct kernel counts as accused if one of its answers is rejected; a mutant counts as found if it is rejected
-on an input on which its correct kernel is accepted. Mutants that never end are credited to each rival without being
-run. The seconds of kfuzz include compiling, those of the rivals do not. Where a description leaves something open, we
-chose: the cases that LeetGPU-like authors pick by hand, the tolerance that gpuemu gives an op, llm.c's 1e-1 for
+Each rule judges the same mutants on the same device. The rules have tolerances for float32, so the kernels are those
+that use float32 throughout. The rules are rebuilt from their published descriptions, and the sizes are cut down to what
+a processor can simulate. Each rule is also credited for every launch that crashes or hangs, and gets only the sizes and
+values that the kernel claims. A rule accuses a correct kernel if it rejects one of its answers; it finds a mutant if it
+rejects the mutant on an input on which it accepts the correct kernel. A mutant that never ends is credited to each rule
+without a run. The seconds of kfuzz include compiling, those of the rules do not. Where a description leaves something
+open, we chose: the cases that LeetGPU's authors pick by hand, the tolerance that gpuemu gives an op, llm.c's 1e-1 for
 matrices, and that flashinfer-bench rejects a NaN on one side."""
+STATED = ("day", "machine", "device")
+"""Facts of the provenance that the first line of the section has, or that never differ."""
 
 
 def show(made: Measurement) -> Lines:
-    yield from text("The seed and the sources determine the run.")
-    yield from (f"- {name}: {value}" for name, value in made["provenance"].items())
-    yield f"- seed {made['seed']}, at most {made['max_cases']} trials for each mutant"
-    yield ""
+    versions = "; ".join(value for name, value in made["provenance"].items() if name not in STATED)
+    yield from text(
+        f"Each mutant has up to {made['max_cases']} trials on the cpu device. Seed {made['seed']} and the sources",
+        f"determine all figures but the seconds. {versions}.",
+    )
+    if made.table("rivals"):
+        yield from heading("Compared with the rules of others")
+        yield from show_rivals(made)
     yield from heading("Mutants")
     yield from show_summary(made)
     if made["without"]:
         yield from text(f"No mutant is made of {', '.join(made['without'])}: they only include other kernels here.")
-    if made.table("rivals"):
-        yield from heading("Rivals")
-        yield from show_rivals(made)
     yield from heading("What killed them")
     yield from table("lrr", ("finding", "errors", "warnings"), (one.values() for one in made.table("findings")))
     yield from table("lr", ("trials to kill", "mutants"), (
@@ -43,7 +46,7 @@ def show(made: Measurement) -> Lines:
     docs = {name: (operator.__doc__ or "").split("\n")[0] for name, operator in operators().items()}
     yield from table("lrrrrrrl", ("operator", *COLUMNS, ""), (
         (one["name"], *(one[name] for name in COUNTS), f"{one['median']:g}", docs.get(one["name"], ""))
-        for one in made.table("operators")
+        for one in made.table("operators") if one["compiled"]
     ))  # fmt: skip
     if left := made.table("survivors"):
         yield from text(
@@ -108,5 +111,5 @@ def show_rivals(made: Measurement) -> Lines:
     yield from (f"- *{one['name']}*: {one['source']}." for one in theirs)
     missed = made.table("only_theirs")
     yield ""
-    yield from text(f"Mutants that a rival finds and kfuzz does not: {len(missed)}.")
+    yield from text(f"Mutants that one of these rules finds and kfuzz does not: {len(missed)}.")
     yield from (f"- {one['rival']}: {one['mutant']}" for one in missed)
