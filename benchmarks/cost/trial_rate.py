@@ -8,7 +8,8 @@ FOLDER holds `kfuzz/`, the package as it was, with `oracle` and `kernels` in it:
 
 Both run the same campaign over eight kernels, with one process and with `--jobs` of them; each round changes their
 order, and a first one, which compiles, does not count. `--trials` are those of each kernel: from 967 on
-compute-sanitizer watches some of them, if it is installed, which takes seconds.
+compute-sanitizer watches some of them, if it is installed, which takes seconds. `--copies`: under how many names each
+kernel takes part, with trials of its own for each.
 """
 
 import argparse
@@ -34,10 +35,10 @@ FEW = 4
 SEED = 40
 
 
-def run(package: Path | None, device: str, jobs: int, trials: int) -> dict[str, Any]:
+def run(package: Path | None, device: str, jobs: int, trials: int, copies: int = 1) -> dict[str, Any]:
     """A campaign with one kfuzz."""
     path = os.pathsep.join(filter(None, [str(package or ""), os.environ.get("PYTHONPATH", "")]))
-    files = [str(KERNELS / f"{name}.cu") for name in NAMES]
+    files = [str(KERNELS / f"{name}.cu") for name in NAMES] * copies
     words = [sys.executable, str(HERE / "trial_rate_campaign.py"), device, *map(str, (jobs, trials, SEED)), *files]
     with tempfile.TemporaryDirectory() as elsewhere:  # or the package of the checkout would come first
         done = subprocess.run(
@@ -54,19 +55,20 @@ def measure(arguments: Sequence[str]) -> Figures:
     parser.add_argument("--device", default="gpu")
     parser.add_argument("--jobs", type=int, default=16)
     parser.add_argument("--trials", type=int, default=600)
+    parser.add_argument("--copies", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=2)
     asked = parser.parse_args(arguments)
     packages = {"before": asked.before.resolve(), "now": None}
-    most = asked.trials * len(NAMES)
+    most = asked.trials * len(NAMES) * asked.copies
     for package in packages.values():
-        run(package, asked.device, asked.jobs, min(most, 2 * len(NAMES) * FEW))
+        run(package, asked.device, asked.jobs, min(most, 2 * len(NAMES) * FEW), asked.copies)
     rates: list[Record] = []
     kinds: list[Record] = []
     digests: dict[int, set[str]] = {}
     for jobs, trials in ((1, max(most // FEW, len(NAMES))), (asked.jobs, most)):
         for number in range(asked.rounds):
             for name in (list(packages), list(packages)[::-1])[number % 2]:
-                made = run(packages[name], asked.device, jobs, trials)
+                made = run(packages[name], asked.device, jobs, trials, asked.copies)
                 digests.setdefault(jobs, set()).add(made["digest"])
                 of_kinds = made.pop("kinds")
                 rates.append({"kfuzz": name, "processes": jobs, "round": number + 1, **made})
@@ -75,5 +77,10 @@ def measure(arguments: Sequence[str]) -> Figures:
                     for one in sorted(of_kinds, key=lambda one: -one["trials"])
                 ]
                 print(rates[-1], file=sys.stderr, flush=True)
-    numbers = {"device": asked.device, "kernels": len(NAMES), "same": all(len(one) == 1 for one in digests.values())}
+    numbers = {
+        "device": asked.device,
+        "kernels": len(NAMES),
+        "copies": asked.copies,
+        "same": all(len(one) == 1 for one in digests.values()),
+    }
     return Figures(numbers, {"rates": rates, "kinds": kinds})

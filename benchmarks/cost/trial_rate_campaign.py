@@ -2,9 +2,10 @@
 
     python trial_rate_campaign.py DEVICE PROCESSES TRIALS SEED FILE...
 
-It prints JSON: the rate from 15 % of the trials on, the processor time of the processes that plan and judge, of those
-that run kernels, and of this one, which counts; the time by kind of trial, and a digest of the ends of all ordinary
-trials.
+A file that is named several times is as many kernels, with trials of their own. It prints JSON: the rate from 15 % of
+the trials on, the processor time of the processes that plan and judge, of those that run kernels, and of this one,
+which counts; the time by kind of trial, a digest of the ends of all ordinary trials, and the second in which each
+twentieth of the trials had ended.
 """
 
 import hashlib
@@ -29,6 +30,7 @@ from kfuzz.gpu.device import GpuDevice
 
 WARM = 0.15
 """Until so many of the trials have ended, processes start and kernels are compiled or loaded."""
+PARTS = 20
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -50,12 +52,16 @@ def processor_seconds() -> tuple[float, float, float]:
 
 def main(device: str, processes: int, trials: int, seed: int, files: list[str]) -> dict[str, Any]:
     """Run it."""
-    kernels = [replace(load(file), name="/".join(Path(file).with_suffix("").parts[-2:])) for file in files]
+    began, kernels = time.monotonic(), []
+    for place, file in enumerate(files):
+        copy = files[:place].count(file)
+        name = "/".join(Path(file).with_suffix("").parts[-2:]) + (f"+{copy}" if copy else "")
+        kernels.append(replace(load(file), name=name))
     ledger = Ledger(tuple(kernels), Options(seed=seed, max_cases=trials), lambda _: None)
     make_device = CpuDevice if device == "cpu" else GpuDevice
     crew = Crew(Orders(ledger.kernels, seed), make_device, ledger.blocks(), processes, device)
     counts, rows, seconds = Counter[str](), 0, defaultdict[str, Counter[str]](Counter)
-    ends, done, moments = [], 0, []
+    ends, done, moments, times = [], 0, [], list[float]()
     with closing(run_in_processes([crew])) as every:
         for _, end in every:
             if not isinstance(end, TrialEnd):
@@ -68,6 +74,8 @@ def main(device: str, processes: int, trials: int, seed: int, files: list[str]) 
             if sort == "ordinary":
                 found = [(one.defect.bucket, str(one.case)) for one in end.defects]
                 ends.append(repr((end.kernel, end.index, end.rows, end.elements, end.ratio, end.reasons, found)))
+            if done >= (len(times) + 1) * trials / PARTS:
+                times.append(round(time.monotonic() - began, 2))
             if done >= WARM * trials and not moments:
                 moments = [(time.monotonic(), done, rows, processor_seconds())]
             elif moments:
@@ -86,6 +94,7 @@ def main(device: str, processes: int, trials: int, seed: int, files: list[str]) 
         "kinds": [{"kind": kind, "trials": count, **seconds[kind]} for kind, count in counts.items()],
         "digest": hashlib.sha256("\n".join(sorted(ends)).encode()).hexdigest(),
         "ordinary": len(ends),
+        "times": times,
     }
 
 
