@@ -9,7 +9,7 @@ import ast
 import operator
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from math import prod
@@ -79,8 +79,8 @@ class Expression:
     """A checked expression: its text, the names it reads, the integers it contains, and whether it is a condition."""
 
     text: str
-    names: frozenset[str]
-    literals: frozenset[int]
+    names: frozenset[str] = field(repr=False)  # as is the next, it follows from the text, and a set has no order
+    literals: frozenset[int] = field(repr=False)
     is_condition: bool = False
 
     def __call__(self, sizes: Mapping[str, int]) -> int:
@@ -159,8 +159,9 @@ def names_in(body: ast.expr) -> frozenset[str]:
     return frozenset(node.id for node in ast.walk(body) if isinstance(node, ast.Name)) - RESERVED
 
 
+@lru_cache(maxsize=4096)
 def parsed(text: str) -> ast.expr:
-    """The syntax tree of one expression, which may still contain anything in Python's grammar."""
+    """The syntax tree of one expression, which may still contain anything in Python's grammar; nobody changes it."""
     if len(text) > LONGEST:
         raise ExpressionError(f"{len(text)} characters long; at most {LONGEST}")
     try:

@@ -14,7 +14,7 @@ import numpy as np
 from kfuzz.oracle.elements import F16, F32
 from kfuzz.oracle.rounding import FAST_EXPF, U
 from kfuzz.printable import one_line
-from kfuzz.sources.cuda_text import blank_non_code, split_commas
+from kfuzz.sources.cuda_text import blank_non_code, spaces, split_commas
 from kfuzz.sources.python_strings import device_code_in
 
 LOG2_E = r"(?:\w*log2_?e\w*|1\.44269\w*)"
@@ -109,10 +109,10 @@ def facts(source: str) -> Iterator[tuple[int, str, str]]:
     yield from base_two(code)
     yield from base_ten(code)
     yield from base_e(code)
-    with_strings = COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment[0]), source)
-    if re.search(LOG2_E, code, re.IGNORECASE):
-        for word in re.finditer(r"\bex2\.approx\b", with_strings):
-            yield word.start(), "exp", "__exp2f scaled"
+    with_strings = COMMENT.sub(spaces, source)
+    of_base_two = list(re.finditer(r"\bex2\.approx\b", with_strings))
+    if of_base_two and re.search(LOG2_E, code, re.IGNORECASE):
+        yield from ((word.start(), "exp", "__exp2f scaled") for word in of_base_two)
     for sums in TENSOR_SUMS.finditer(with_strings):
         yield sums.start(), "accumulate", "mma" if sums["of"] == F32.c_type or sums["as"] == F32.name else F16.name
     for call in ATOMIC_ADD.finditer(code):
@@ -139,7 +139,7 @@ def facts_of_python(source: str) -> Iterator[tuple[int, str, str]]:
 
 def unusual_calls(source: str, functions: Collection[str]) -> Iterator[tuple[int, str, str]]:
     """Calls of these functions by any of their names: __logf, tl.log2, hlog, lg2.approx in a string, log_softmax."""
-    without_comments = COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment[0]), source)
+    without_comments = COMMENT.sub(spaces, source)
     for name in functions:
         approximation = {"log": "lg2"}.get(name, name)
         for call in re.finditer(rf"\w*{name}\w*\s*\(|\b{approximation}\.approx\b", without_comments):
@@ -148,8 +148,9 @@ def unusual_calls(source: str, functions: Collection[str]) -> Iterator[tuple[int
 
 def base_two(code: str) -> Iterator[tuple[int, str, str]]:
     """Calls of exp2f whose argument is log2(e) times a difference, or a difference of multiples of log2(e)."""
-    called = named_constants(code)
-    for call in CALL_OF_EXP2.finditer(code):
+    calls = list(CALL_OF_EXP2.finditer(code))
+    called = named_constants(code) if calls else {}
+    for call in calls:
         inner = in_known_names(argument(code, call.end()), called)
         if TIMES_LOG2_E.fullmatch(inner):
             yield call.start(), "exp", "[5, 1.225]"
@@ -177,8 +178,9 @@ def base_ten(code: str) -> Iterator[tuple[int, str, str]]:
 
     Calls of __exp10f err by 2 + 2.95 |t log10(e)| ulp.
     """
-    called = named_constants(code)
-    for call in CALL_OF_EXP10.finditer(code):
+    calls = list(CALL_OF_EXP10.finditer(code))
+    called = named_constants(code) if calls else {}
+    for call in calls:
         if TIMES_LOG10_E.fullmatch(in_known_names(argument(code, call.end()), called)):
             yield call.start(), "exp", "[5, 3.954]" if call["fast"] else "[5, 1.391]"
 

@@ -18,8 +18,8 @@ from kfuzz.devices import DeviceError
 
 DIGEST = hashlib.sha256().digest_size
 
-COMPILED = ("cpu", "cubin", "host")
-"""The folders whose files can be compiled again at any time, and are removed when there are too many."""
+COMPILED = ("cpu", "cubin", "host", "claims")
+"""The folders whose files can be made again at any time, and are removed when there are too many."""
 MOST = 1 << 30
 """Bytes of them; a campaign over every kernel here takes some 100 MB, and the score of all mutants 200 more."""
 SCRATCH = "building"

@@ -35,6 +35,7 @@ class Include:
     is_quoted: bool
 
 
+@lru_cache(maxsize=KEPT_TEXTS)
 def blank_non_code(source: str) -> str:
     """The source with comments and literals replaced by spaces, of the same length and with the same lines."""
     return OPAQUE.sub(spaces, source)
