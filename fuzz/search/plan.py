@@ -26,7 +26,7 @@ from kfuzz.oracle.shapes import lengths_of, limit_of
 from kfuzz.oracle.spelling import name_in
 from kfuzz.oracle.views import ArrayViews
 from kfuzz.search import planners
-from kfuzz.search.choose import Choose
+from kfuzz.search.choose import Choose, once_in
 from kfuzz.search.edges import floats
 from kfuzz.search.families import NEG_INF, POS_INF
 from kfuzz.search.home import home_of
@@ -45,6 +45,8 @@ OFTEN_IN_PARTS, IN_PARTS, HOSTILE = 1, 2, 3
 """Which of four trials of an answer of more rows; the first one has plain numbers, and OFTEN_IN_PARTS mostly."""
 MANY_NUMBERS = 1 << 16
 """From so many terms on, n roundings of 2^-24 are more than 1 / sqrt(n), by which the means of plain noise differ."""
+HOSTILE_IF_MANY = 4
+"""Of as many trials of MANY_NUMBERS one remains hostile: a trial takes minutes, and of infinities it shows little."""
 Planner = Callable[[Ground, Mapping[str, Shape], Choose], dict[str, Recipe]]
 
 
@@ -136,6 +138,9 @@ def every_role_by_rows(ground: Ground, wanted: Mapping[str, Shape], choose: Choo
         is_whole = find(op).is_whole
         plain = {role for role in made_here if is_whole or rows_of_an_answer(op, role, wanted[role]) > FEW_ROWS}
     kind = choose(0, HOSTILE) if plain else HOSTILE
+    most = max((answers_and_numbers(op, role, wanted[role])[1] for role in plain), default=0)
+    if kind == HOSTILE and most >= MANY_NUMBERS and not once_in(choose, HOSTILE_IF_MANY):
+        kind = IN_PARTS
 
     def recipe_of(role: str) -> Recipe:
         if role not in plain or kind == HOSTILE:

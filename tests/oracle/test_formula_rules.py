@@ -20,6 +20,7 @@ from kfuzz.oracle.systems.loosest import Loosest
 from kfuzz.oracle.systems.rules.growth import growth
 from kfuzz.oracle.systems.rules.moments import divide_by_count
 from kfuzz.oracle.systems.rules.variance import two_pass
+from kfuzz.oracle.systems.rules.welford import OVERSHOT
 from kfuzz.oracle.systems.simulated import KernelManner, Simulated
 from kfuzz.oracle.systems.value import Quantity
 
@@ -365,6 +366,37 @@ def test_running_means_err_by_less_than_they_were_thought_to(order: Any_, factor
     S0, delta, L = (middle**2).sum(), (adds + 4) * u * np.abs(x[0]).max(), max(1.0, np.log2(n) / 2)
     before = (4 * delta * np.sqrt(n * L * S0) + n * L * delta**2 + S0 * (adds + 6) * u) / n
     assert float((made.hi - made.lo)[0, 0]) / 2 < before / factor
+
+
+@pytest.mark.parametrize("update", ["quotient", "reciprocal", "convex"])
+def test_a_running_sum_of_squares_is_hardly_below_zero_however_far_its_mean_may_be_off(update: str) -> None:
+    """An eps keeps the root of such a variance a number, also with so many terms that the mean may be anything."""
+    which = np.random.default_rng(5).integers(0, 2, 2000)
+    x = np.where(which, np.nextafter(np.float32(3.0), np.float32(4.0)), np.float32(3.0))
+    claim = replace(IEEE, adds=1 << 22, form="welford")
+    N = Bands(claim, {}, F32, "welford")
+    with np.errstate(all="ignore"):
+        lo = float(N.mean_var(N.input(np.float64(x)[None]))[1].lo[0, 0])
+    products = welford_products(x, update)
+    assert products.min() >= -OVERSHOT / 2 * F32.u**2 * 9  # of each term, and so of their mean
+    assert products.sum() / len(x) >= lo >= -4 * OVERSHOT * F32.u**2 * 9
+
+
+def welford_products(x: Any_, update: str) -> Any_:
+    """(x - m) (x - new m) of each x of a chain in float32, for one way to update m."""
+    one, m, products = np.float32(1), x[0], [np.float32(0)]
+    for k, value in enumerate(x[1:], 2):
+        count, off = np.float32(k), value - m
+        match update:
+            case "quotient":
+                new = m + off / count
+            case "reciprocal":
+                new = m + off * (one / count)
+            case _:
+                new = m * ((count - one) / count) + value / count
+        products.append(off * (value - new))
+        m = new
+    return np.array(products, dtype=np.float64)
 
 
 def test_operands_may_be_cut_to_a_multipliers_format() -> None:

@@ -16,13 +16,17 @@ from kfuzz.oracle.systems.value import Quantity
 UNEVEN, LEVELS = 8.0, 2.0
 """When Welford's means are joined, the part that is added is at most UNEVEN times as large as the other, except on
 LEVELS levels, where it may have any size."""
+OVERSHOT = 256.0
+"""Twice the units of u^2 m^2 by which a product of Welford's may lie below 0, m the largest size of its two numbers."""
+FAST = 8.0
+"""Twice the units of u x^2 by which the first one of a chain may, where x / 1 is not exact."""
 
 
 def welford(N: BandSystem, x: Quantity, names: tuple[str, str]) -> tuple[Quantity, Quantity]:
     """R12: the errors of running means enter through sum w (e_A - e_B)^2, w = n_A n_B / n.
 
     With T its sum over all joins, the sum of squares S errs by at most 3.2 sqrt(S T) + T, besides its own roundings;
-    docs/formulas.md derives T <= ((D + 1) H)^2.
+    docs/formulas.md derives T <= ((D + 1) H)^2. However far the means may be off, what is added to S is hardly below 0.
     """
     n = x.shape[-1]
     with np.errstate(all="ignore"):
@@ -40,7 +44,11 @@ def welford(N: BandSystem, x: Quantity, names: tuple[str, str]) -> tuple[Quantit
         H = u * (ROUNDINGS_16384 + 4 * steps * u) * (steps * size + 3 * joined) + math.sqrt(n) * steps * lost
         growth = N.E.exp_above(each + 6 * u * (1 + 8 * u))
         e = 3.2 * root_above(N, most) * H + H * H
-        lo = least / growth - e - 4 * lost  # Welford's own products may be below zero
+        below = OVERSHOT * u * growth * (u * growth)
+        if "fast" in N.claim.divide:
+            below = below + FAST * u * growth
+        top = np.abs(middle) + spread
+        lo = np.maximum(least / growth - e, -below * n * (top * top)) - 4 * lost
         hi = most * growth + e + 4 * lost
         off = H / math.sqrt(n) + wrong
         most_held = min(accumulator(N, names[1]).max, N.f.max)
