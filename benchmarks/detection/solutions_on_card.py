@@ -5,8 +5,9 @@
 For some solutions of each outcome in FOLDER (benchmarks.detection.solutions): torch builds the solution with nvcc and
 calls it once with the inputs of `get_inputs`, and computes the model with the same weights in float64. FOLDER keeps for
 each the error |y - exact| / |exact| (2-norms), that of torch in float32, and whether the benchmark's own test, allclose
-with 1e-4, accepts the answer. An answer of indices is compared by the elements at them. Neither kfuzz nor its oracle
-takes part. Runs what others wrote, natively.
+with 1e-4, accepts the answer. An answer of indices is compared by the elements at them. Of problems with long sums it
+keeps the largest error as a part of what adding in any order may give, by a textbook bound; and whether the solution
+changes its inputs. Neither kfuzz nor its oracle takes part. Runs what others wrote, natively.
 
 A core builds a solution in about a minute, and twice that with all of torch's headers: nvcc gets those of tensors alone
 (HEADER), and all of them if that fails. Solutions are built several at a time (benchmarks.detection.built_together),
@@ -201,10 +202,12 @@ def measured(solution: Solution) -> dict[str, Any]:
             given = [one.clone() if isinstance(one, torch.Tensor) else one for one in inputs]
             got = build(torch, answer.ModelNew, problem)(*given)
             torch.cuda.synchronize()
+            found["changes_inputs"] = any(map(is_changed, given, inputs))
         except BaseException as error:
             return {"ran": False, "why": f"no answer: {words_of(error)}", **found}
         if isinstance(got, torch.Tensor) and got.shape == exact.shape:
-            return {"ran": True, **found, **compare(torch, got, exact, inputs, model)}
+            of_order = {"of_any_order": part_of_bound(torch, solution.name, got, exact, inputs)}
+            return {"ran": True, **found, **of_order, **compare(torch, got, exact, inputs, model)}
         shape = list(got.shape) if isinstance(got, torch.Tensor) else type(got).__name__
         found |= {"ran": True, "why": f"its shape is {shape} and not {list(exact.shape)}", "error": None}
         if isinstance(got, torch.Tensor) and got.squeeze().shape == exact.squeeze().shape:
@@ -237,6 +240,50 @@ def compare(torch: Any, got: Any, exact: Any, inputs: Any, model: Any) -> dict[s
         is_close = is_close and bool(torch.allclose(a, b, atol=TOLERANCE, rtol=TOLERANCE))
     error = math.sqrt(squares / whole) if squares else 0.0
     return {"error": error if math.isfinite(error) else None, "accepted": is_close}
+
+
+def is_changed(given: Any, own: Any) -> bool:  # noqa: ANN401  tensors, or numbers
+    """Whether an input has other bits after a call; two NaNs of the same bits are equal."""
+    if not hasattr(given, "view"):
+        return False
+    bits = {2: "int16", 4: "int32", 8: "int64"}.get(given.element_size(), "uint8")
+    kind = getattr(sys.modules["torch"], bits)
+    return bool((given.view(kind) != own.view(kind)).any())
+
+
+def part_of_bound(torch: Any, name: str, got: Any, exact: Any, inputs: Sequence[Any]) -> float | None:  # noqa: ANN401
+    """The largest error as a part of what n additions in float32 in any order may give; None for other problems.
+
+    e^(n u) - 1 of the sum of the terms' sizes, with a few roundings more than additions: Higham's bound of a sum. For a
+    norm of two passes it moves the mean, and the sum of squares, by which the answer is divided.
+    """
+    u, more = 2.0**-24, 8
+    worst = 0.0
+    if name.startswith("4_Matrix_vector"):
+        grown = math.expm1((inputs[0].shape[1] + more) * u)
+        for one, right, row in zip(got.reshape(-1), exact.reshape(-1), inputs[0], strict=True):
+            size = float(row.double().abs() @ inputs[1].double().abs().reshape(-1))
+            worst = max(worst, abs(float(one) - float(right)) / (grown * size))
+    elif name.startswith("94_MSELoss"):
+        terms = inputs[0].numel() + more
+        return abs(float(got) - float(exact)) / (math.expm1(terms * u) * float(exact)) if terms * u < 700 else None
+    elif name.startswith("40_LayerNorm"):
+        for one, right, sample in zip(got, exact, inputs[0], strict=True):
+            x = sample.double()
+            grown = math.expm1((x.numel() + more) * u)
+            middle = grown * float(x.abs().mean())
+            var = float(x.var(correction=0))
+            least = var * (1 - grown) - 2 * middle * math.sqrt(var)
+            most = (var + middle * middle) * (1 + grown)
+            roots = [1 / math.sqrt(max(least, 0.0) + 1e-5), 1 / math.sqrt(most + 1e-5)]
+            off = x - x.mean()
+            ends = [(off + side * middle) * root for side in (-1, 1) for root in roots]
+            low, high = torch.stack(ends).amin(0), torch.stack(ends).amax(0)
+            over = torch.where(one >= right, (one - right) / (high - right), (right - one) / (right - low))
+            worst = max(worst, float(over.max()))
+    else:
+        return None
+    return worst if math.isfinite(worst) else None
 
 
 def at_indices(given: Any, indices: Any, along: int) -> Any:  # noqa: ANN401  tensors
