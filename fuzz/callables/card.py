@@ -18,6 +18,7 @@ from kfuzz.devices import DeviceError, Finding
 from kfuzz.devices.layout import ALIGNED, BESIDE, OUTPUT, Bytes
 from kfuzz.devices.repeats import Fault
 from kfuzz.gpu import driver
+from kfuzz.gpu.reserving import START, take_turn
 
 
 @dataclass(frozen=True)
@@ -78,11 +79,12 @@ class CardArena:
     is_card = True
 
     def __init__(self) -> None:
-        driver.card()
-        context = ctypes.c_void_p()
-        driver.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
-        driver.call("cuCtxSetCurrent", context)
-        self._arena, self._others = driver.Arena(), driver.Arena()
+        with take_turn(START):
+            driver.card()
+            context = ctypes.c_void_p()
+            driver.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
+            driver.call("cuCtxSetCurrent", context)
+            self._arena, self._others = driver.Arena(), driver.Arena()
         self._beside = 0
         self.is_spent = False
 

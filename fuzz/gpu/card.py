@@ -49,8 +49,9 @@ from kfuzz.devices.repeats import (
     make_runs,
     plan_runs,
 )
-from kfuzz.gpu import driver, far, graphs, hosting, machine_code, vast
+from kfuzz.gpu import driver, far, graphs, hosting, machine_code, nvidia, vast
 from kfuzz.gpu.progress import Launches, launch_words
+from kfuzz.gpu.reserving import START, take_turn
 from kfuzz.gpu.sanitizer import ENDED as REPLAY_ENDED
 
 KEPT_MODULES = 256
@@ -603,10 +604,14 @@ def _ignore(part: str) -> None:
 
 def backend() -> GpuCard:
     """The backend with which worker.py runs jobs."""
-    try:
-        return GpuCard()
-    except cuda.Error as error:
-        raise DeviceError(f"the GPU does not start: {error}") from error
+    with take_turn(START):
+        driver.card()
+    nvidia.check_machine()  # it asks nvcc, for which no other process need wait
+    with take_turn(START):
+        try:
+            return GpuCard()
+        except cuda.Error as error:
+            raise DeviceError(f"the GPU does not start: {error}") from error
 
 
 def replay(job: Job, probe: Probe) -> None:

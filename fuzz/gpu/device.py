@@ -37,7 +37,7 @@ class GpuDevice:
     name = "gpu"
 
     def __init__(self, sanitize: bool = False) -> None:
-        nvidia.check_machine()
+        nvidia.check_installed()  # the worker checks the rest, since it starts the driver anyway
         if sanitize:
             nvidia.find_sanitizer()
         self._sanitize = sanitize

@@ -83,10 +83,21 @@ def find_sanitizer() -> str:
     raise DeviceError("no compute-sanitizer on PATH or beside nvcc: install it with the CUDA toolkit")
 
 
-def check_machine() -> None:
-    """Raise a DeviceError that names the first thing missing: pycuda, driver, GPU, nvcc, or a match between them."""
+def check_installed() -> None:
+    """Raise a DeviceError that names what is not installed: pycuda, the driver or nvcc. It does not use the GPU."""
+    _check_pycuda()
+    driver.library()
+    find()
+
+
+def _check_pycuda() -> None:
     if importlib.util.find_spec("pycuda") is None:
         raise DeviceError("pycuda is not installed: pip install pycuda")
+
+
+def check_machine() -> None:
+    """Raise a DeviceError that names the first thing missing: pycuda, driver, GPU, nvcc, or a match between them."""
+    _check_pycuda()
     card, compiler = driver.card(), find()
     check_release(card, compiler, release(compiler))
     check_architecture(card.architecture)
