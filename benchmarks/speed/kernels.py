@@ -20,7 +20,7 @@ from time import monotonic
 from typing import Any, TypeAlias
 
 from benchmarks.measurement import Figures, Measurement, Record, as_json, describe
-from benchmarks.speed.on_cards import processes, run_on_cards
+from benchmarks.speed.on_gpus import processes, run_on_gpus
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.commands.bench import versions
 from kfuzz.find.targets import find_one
@@ -110,7 +110,7 @@ def measure(arguments: Sequence[str]) -> Figures:
              for entry, size in sizes if (reason := reasons[entry.name])}  # fmt: skip
     facts = {"gpu": driver.card().name, "versions": versions()}
     made = figures(facts, every, heats, peak)
-    for (entry, size), done in run_on_cards(time_one, jobs, places(), began + options.seconds):
+    for (entry, size), done in run_on_gpus(time_one, jobs, places(), began + options.seconds):
         if error := done.exception():
             print(entry.name, size, repr(error), file=sys.stderr, flush=True)
             reason = next(iter(str(error).splitlines()), type(error).__name__)
@@ -138,7 +138,7 @@ def prepare(every: Sequence[Entry], workers: int, end: float) -> dict[str, str]:
     What is not compiled at the end is compiled when it is timed.
     """
     with processes() as make_pool:
-        pools = cycle([make_pool(card, max(1, workers // len(places()))) for card in places()])
+        pools = cycle([make_pool(gpu, max(1, workers // len(places()))) for gpu in places()])
         reasons = {entry.name: next(pools).submit(reason_against, entry) for entry in every}
         compiled = [next(pools).submit(compile_rivals, entry, size) for entry in every for size in entry.sizes]
         wait([*reasons.values(), *compiled], timeout=max(end - monotonic(), 0))

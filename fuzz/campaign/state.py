@@ -15,7 +15,6 @@ from typing import Any
 
 from kfuzz.campaign.schedule import WHOLE, Shard
 from kfuzz.campaign.sole_use import unwritten
-from kfuzz.campaign.state_6 import to_version_7
 from kfuzz.cases import atomic
 from kfuzz.cases.case_reader import Reader, read_bytes
 from kfuzz.cases.errors import CaseError
@@ -31,7 +30,7 @@ RATIO_STEPS = 20
 """Number of steps from 0 to the bound in which trials are counted by their largest error."""
 CONTAINERS = (dict, list, set)
 """The fields of these types are copied with a Progress."""
-SCHEMA, FORMER = "kfuzz-campaign/7", "kfuzz-campaign/6"
+SCHEMA = "kfuzz-campaign/7"
 STATE = "state.json"
 MAX_STATE_BYTES = 64 << 20
 
@@ -147,11 +146,6 @@ def read_state(out: Path | None, seed: int, kernels: Sequence[Kernel], shard: Sh
         return [Progress() for _ in kernels]
     reader = Reader(out / STATE)
     document = _document(out / STATE)
-    if document.get("schema") == FORMER:
-        try:
-            document = to_version_7(document)
-        except (KeyError, TypeError, AttributeError) as error:
-            reader.fail("kernels", f"{error}: not the state of a campaign; give another folder")
     if document.get("schema") != SCHEMA:
         reader.fail("schema", f"{document.get('schema')!r}; {SCHEMA!r} is expected, or an empty folder")
     if document.get("seed") != seed:

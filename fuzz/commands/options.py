@@ -23,7 +23,7 @@ from kfuzz.commands.streams import ReaderGone, silence
 from kfuzz.devices import ClaimError
 from kfuzz.find.device import NAMES
 from kfuzz.find.modules import is_callable
-from kfuzz.find.project import Kernels, others_below, read_all, sources_below
+from kfuzz.find.project import Kernels, has_claim, others_below, read_all, sources_below
 from kfuzz.find.targets import find
 
 WIDE = 1000
@@ -166,6 +166,9 @@ def kernels_named(targets: Sequence[str], unclaimed: Unclaimed | None = None) ->
     kernels = replace(kernels, usable=(*kernels.usable, *called))
     if not kernels.usable:
         raise ClaimError("\n".join(map(str, kernels.faults.values())))
+    if unclaimed and (words := unclaimed.words) and all(has_claim(one.path) for one in kernels.usable):
+        names = "it has a claim" if len(kernels.usable) == 1 else "they have claims"
+        click.echo(f"{', '.join(targets)}: {names}, which kfuzz uses; {words} is for files without one", err=True)
     return kernels
 
 

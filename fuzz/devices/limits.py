@@ -1,6 +1,6 @@
 """The limits of a launch that all CUDA GPUs share, or that the largest ones have."""
 
-C_INT_BYTES, INT_MIN, INT_MAX = 4, -(2**31), 2**31 - 1
+C_INT_BYTES, INT_MAX = 4, 2**31 - 1
 """Most kernels take sizes as C ints."""
 
 GRID_MAX = (INT_MAX, 65535, 65535)

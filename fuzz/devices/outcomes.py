@@ -101,8 +101,8 @@ class Run:
 class Untried(Enum):
     """Why a device did not run a job whose arrays are too large to be filled, or that wants a field around them."""
 
-    DOES_NOT_FIT = "the arrays do not fit on the card as it is now"
-    CARD_IN_USE = "another such trial had the card"
+    DOES_NOT_FIT = "the arrays do not fit into the GPU's free memory"
+    CARD_IN_USE = "another such trial had the GPU"
     TOO_SLOW = "it had not ended after a few seconds, and may only be slow"
     NO_FIELD = "the device has no painted memory in which arrays lie far apart"
     NO_GRAPHS = "its library captures no calls in CUDA graphs"

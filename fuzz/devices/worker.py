@@ -565,7 +565,7 @@ def serve(backend: Backend, requests: Incoming, replies: _Replies) -> None:
             try:
                 _look_ahead(backend, coming, begin)
             except TogetherError:
-                os._exit(1)  # without a word more to the card: the caller knows which part this was
+                os._exit(1)  # without another call to the GPU: the caller knows which part this was
             except Exception as error:  # a bug of kfuzz must not look like a bug of the kernel
                 replies.send(("unexpected", wrap_unexpected(error)))
                 return

@@ -105,9 +105,9 @@ def _kernel(same: Sequence[KernelEntry]) -> KernelEntry:
         "not_judged": sorted({reason for one in same for reason in one["not_judged"]}),
         "benchmark": next(filter(None, (one["benchmark"] for one in same)), None),
         "silenced": join_silenced(same),
-        "properties": join_properties([one.get("properties", {}) for one in same]),
+        "properties": join_properties([one["properties"] for one in same]),
         "seconds": _add_seconds([one["seconds"] for one in same]),
-        "size_costs": _join_costs([one.get("size_costs", {}) for one in same]),
+        "size_costs": _join_costs([one["size_costs"] for one in same]),
         "source": first(lambda one: one["source"]),
         "findings": _findings(same[0]["name"], [finding for one in same for finding in one["findings"]]),
     }

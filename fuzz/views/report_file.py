@@ -23,29 +23,9 @@ def read(path: Path) -> Document:
         raise CaseError(f"{path}: not JSON: {error}") from None
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
         raise CaseError(f"{path}: not a report that kfuzz --json wrote: expected schema = {SCHEMA!r}")
-    add_later_fields(found)
     if wrong := misfit(found, Document, ""):
         raise CaseError(f"{path}: {wrong}")
     return cast(Document, found)
-
-
-def add_later_fields(found: dict[str, Any]) -> None:
-    """Fill in the fields that are missing from reports written before these fields existed."""
-    kernels, unusable = found.get("kernels"), found.get("unusable")
-    for kernel in kernels if isinstance(kernels, list) else ():
-        findings = kernel.get("findings") if isinstance(kernel, dict) else None
-        if isinstance(kernel, dict):
-            kernel.setdefault("silenced", [])
-            kernel.setdefault("properties", {})
-            kernel.setdefault("inferred", None)
-            kernel.setdefault("benchmark", None)
-        for finding in findings if isinstance(findings, list) else ():
-            if isinstance(finding, dict) and "severity" in finding and "bucket" in finding:
-                finding.setdefault("fault", finding["bucket"])
-                finding.setdefault("threads", None)
-                finding.setdefault("title", "WARNING" if finding["severity"] == "warning" else "BROKEN")
-    if isinstance(unusable, list):
-        found.setdefault("unusable_files", list(map(str, unusable)))
 
 
 def misfit(value: object, wanted: Any, key: str) -> str:  # noqa: ANN401  a type, of any form

@@ -72,11 +72,11 @@ def bars(timed: KernelTimes) -> list[str]:
     return lines
 
 
-def as_document(every: Sequence[KernelTimes], card: str, versions: Mapping[str, str]) -> str:
+def as_document(every: Sequence[KernelTimes], gpu: str, versions: Mapping[str, str]) -> str:
     """All that was recorded, as JSON (docs/bench.md says which fields)."""
     document = {
         "format": FORMAT,
-        "card": card,
+        "gpu": gpu,
         "versions": dict(versions),
         "kernels": [
             {

@@ -11,36 +11,36 @@ import pytest
 from benchmarks.measurement import describe, read, render_section
 from benchmarks.speed import kernels as speed
 from benchmarks.speed.__main__ import PAGE
-from benchmarks.speed.on_cards import run_on_cards
+from benchmarks.speed.on_gpus import run_on_gpus
 from kfuzz.timing.figures import Heat, Recording, Traffic
 
-CARD = "__import__('os').environ['CUDA_VISIBLE_DEVICES']"
+GPU = "__import__('os').environ['CUDA_VISIBLE_DEVICES']"
 GONE = "__import__('os')._exit(3)"
 HANGS = "__import__('time').sleep(600)"
 
 
-def outcomes(jobs: list[str], cards: list[str], seconds: float) -> Iterator[tuple[str, str]]:
+def outcomes(jobs: list[str], gpus: list[str], seconds: float) -> Iterator[tuple[str, str]]:
     """Each expression with its value, or with the name of its error."""
-    for job, done in run_on_cards(eval, jobs, cards, monotonic() + seconds):
+    for job, done in run_on_gpus(eval, jobs, gpus, monotonic() + seconds):
         error = done.exception()
         yield job, type(error).__name__ if error else done.result()
 
 
 @pytest.mark.slow
 def test_each_gpu_takes_the_next_job_and_survives_what_fails() -> None:
-    jobs = ["1 / 0", GONE, CARD, CARD, GONE, CARD]
+    jobs = ["1 / 0", GONE, GPU, GPU, GONE, GPU]
     seen = list(outcomes(jobs, ["GPU-a"], 60))
     assert seen == [
-        ("1 / 0", "ZeroDivisionError"), (GONE, "BrokenProcessPool"), (CARD, "GPU-a"), (CARD, "GPU-a"),
-        (GONE, "BrokenProcessPool"), (CARD, "GPU-a"),
+        ("1 / 0", "ZeroDivisionError"), (GONE, "BrokenProcessPool"), (GPU, "GPU-a"), (GPU, "GPU-a"),
+        (GONE, "BrokenProcessPool"), (GPU, "GPU-a"),
     ]  # fmt: skip
 
 
 @pytest.mark.slow(3)
 def test_a_job_that_hangs_holds_one_gpu_and_ends_with_the_time() -> None:
     began = monotonic()
-    seen = list(outcomes([HANGS, CARD, CARD, HANGS, CARD], ["0", "1"], 3))
-    assert [card for _, card in seen] == [seen[0][1]] * 2
+    seen = list(outcomes([HANGS, GPU, GPU, HANGS, GPU], ["0", "1"], 3))
+    assert [gpu for _, gpu in seen] == [seen[0][1]] * 2
     assert monotonic() - began < 30
     while active_children():
         sleep(0.01)
@@ -68,4 +68,4 @@ def test_a_run_that_ends_early_leaves_the_data_of_a_page(tmp_path: Path) -> None
         "Of 2 rows 1 are ahead of every rival, 0 tie with the best one, and 0 are behind it. 1 have no figure." in shown
     )
     assert "The run ended before these were timed: `softmax/fastest` 1024x1023, 32768x4096." in shown
-    assert json.loads((tmp_path / "speed.json").read_text())["card"] == "H100"
+    assert json.loads((tmp_path / "speed.json").read_text())["gpu"] == "H100"

@@ -90,3 +90,11 @@ def test_an_extension_whose_op_no_name_says_is_told_the_command(folder: Path) ->
         "a.cu: a PyTorch extension without a claim; say what it computes: kfuzz fuzz a.cu --op OP; kfuzz op lists all"
     )
     assert done.stderr.startswith(start)
+
+
+def test_options_for_files_without_a_claim_are_said_not_to_count_for_one_with_a_claim(folder: Path) -> None:
+    """--op sofmax on a softmax kernel was passed over without a word."""
+    (folder / "sum.cu").write_text(CLAIMED)
+    done = fuzz("sum.cu", "--op", "softmax", "--device", "cpu", "--max-cases", "1")
+    assert "sum.cu: it has a claim, which kfuzz uses; --op softmax is for files without one\n" in done.stderr
+    assert done.exit_code == 0

@@ -485,7 +485,7 @@ def test_the_report_says_how_far_up_each_axis_was_tried(found: Report) -> None:
     assert summary.sizes_line(replace(one, progress=replace(one.progress, largest=ends))) == ""
     assert list(summary.sizes(found)) == [summary.sizes_line(each) for each in found.kernels]
     short = replace(one, progress=replace(one.progress, reasons={"sums may overflow"}, untried={Untried.DOES_NOT_FIT}))
-    why = "the arrays do not fit on the card as it is now"
+    why = "the arrays do not fit into the GPU's free memory"
     assert summary.sizes_line(short) == f"{summary.sizes_line(one)}; some sizes near powers of two were not: {why}"
     climbed = replace(
         one, progress=replace(one.progress, rungs={"rows beyond 2^24", "rows below 2^20", "cols below 2^16"})

@@ -15,8 +15,8 @@ J = TypeVar("J")
 R = TypeVar("R")
 
 
-def run_on_cards(
-    function: Callable[[J], R], jobs: Iterable[J], cards: Sequence[str], end: float
+def run_on_gpus(
+    function: Callable[[J], R], jobs: Iterable[J], gpus: Sequence[str], end: float
 ) -> Iterator[tuple[J, Future[R]]]:
     """Each job with what became of it, in the order in which they are done; a job on each GPU at a time.
 
@@ -26,21 +26,19 @@ def run_on_cards(
     waiting = iter(jobs)
     running: dict[Future[R], tuple[str, J]] = {}
     with processes() as make_pool:
-        pools = {card: make_pool(card, 1) for card in cards}
-        free = list(cards)
+        pools = {gpu: make_pool(gpu, 1) for gpu in gpus}
+        free = list(gpus)
         while True:
-            running |= {
-                pools[card].submit(function, job): (card, job) for card, job in zip(free, waiting, strict=False)
-            }
+            running |= {pools[gpu].submit(function, job): (gpu, job) for gpu, job in zip(free, waiting, strict=False)}
             done, _ = wait(running, timeout=max(end - monotonic(), 0), return_when=FIRST_COMPLETED)
             if not done:
                 return
             free = [running[one][0] for one in done]
             for one in done:
-                card, job = running.pop(one)
+                gpu, job = running.pop(one)
                 if one.exception():
-                    pools[card].shutdown(wait=False)
-                    pools[card] = make_pool(card, 1)
+                    pools[gpu].shutdown(wait=False)
+                    pools[gpu] = make_pool(gpu, 1)
                 yield job, one
 
 
@@ -52,8 +50,8 @@ def processes() -> Iterator[Callable[[str, int], ProcessPoolExecutor]]:
     """
     pools: list[ProcessPoolExecutor] = []
 
-    def make_pool(card: str, workers: int) -> ProcessPoolExecutor:
-        pools.append(ProcessPoolExecutor(workers, get_context("spawn"), initializer=take_card, initargs=(card,)))
+    def make_pool(gpu: str, workers: int) -> ProcessPoolExecutor:
+        pools.append(ProcessPoolExecutor(workers, get_context("spawn"), initializer=take_gpu, initargs=(gpu,)))
         return pools[-1]
 
     try:
@@ -65,6 +63,6 @@ def processes() -> Iterator[Callable[[str, int], ProcessPoolExecutor]]:
             worker.kill()
 
 
-def take_card(card: str) -> None:
+def take_gpu(gpu: str) -> None:
     """Keep this process to one GPU."""
-    os.environ["CUDA_VISIBLE_DEVICES"] = card
+    os.environ["CUDA_VISIBLE_DEVICES"] = gpu
