@@ -21,10 +21,12 @@ from kfuzz.properties.twins import Agreement, compare_each, finding_of
 from kfuzz.search.choose import Choose, once_in, one_of, seed_of, seeded_choices
 from kfuzz.search.edges import edges, named_numbers, widths
 from kfuzz.search.interpreted import MOST_PROGRAMS, is_interpreted
+from kfuzz.search.scale import MOST_THREADS
+from kfuzz.search.sizes import threads
 
 WORDS = "batch invariance"
 MOST_ELEMENTS, LARGEST_BATCH = 1 << 16, 1 << 16
-"""Elements of a case that is looked at, and of a batch with more rows."""
+"""Elements of a case that is looked at, and of a batch with more rows; the latter has at most MOST_THREADS threads."""
 BATCHES = 4
 """Other batches in a trial of a kernel that claims it; else one, in one trial of UNCLAIMED_ONCE_IN."""
 UNCLAIMED_ONCE_IN = 8
@@ -111,7 +113,10 @@ def candidates(trial: Planned, count: int, row: int, other: int, choose: Choose)
 def batch_sizes(trial: Planned, count: int) -> list[list[int]]:
     """Numbers of rows at an edge of the launch or the text: larger ones, and smaller ones."""
     axis, kernel = axis_of_rows(trial.kernel), trial.kernel
-    most = max(count, MOST_PROGRAMS if is_interpreted(kernel) else LARGEST_BATCH * count // trial.case.elements)
+    most = LARGEST_BATCH * count // trial.case.elements
+    if many := threads(kernel, trial.case.axes, trial.tune):
+        most = min(most, MOST_THREADS * count // many)
+    most = max(count, MOST_PROGRAMS if is_interpreted(kernel) else most)
     named = [one for one in named_numbers(kernel) if count < one <= most]
     near = {2 * count, 3 * count, *(one + step for one in named for step in (-1, 0, 1))}
     every = near | ({*edges(axis, widths(kernel, trial.tune))} if axis else set())
