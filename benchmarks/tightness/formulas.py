@@ -49,7 +49,7 @@ def of_bugs(name: str, form: str) -> PlantedShare:
 
 
 def running_means(n: int, order: SumOrder) -> Record:
-    """A variance by Welford or Chan on rows of mean 0: bound over error, and R12 before it was sharpened."""
+    """A variance by Welford or Chan on rows of mean 0: bound over error."""
     x = np.random.default_rng(n).standard_normal((200, n)).astype(np.float32)
     adds = depth(order, n)
     claim = Accuracy(adds=adds, form="welford", divide="ieee")
@@ -61,14 +61,8 @@ def running_means(n: int, order: SumOrder) -> Record:
         bounds = enclose(op, {"x": x}, claim, CLAIMED)["y"]
     error = np.abs(got - bounds.want)
     factor = np.maximum(bounds.hi - bounds.want, bounds.want - bounds.lo) / np.where(error > 0, error, np.nan)
-    exact = x.astype(np.float64)
-    squares = exact.var(axis=1) * n
-    deep = max(1.0, np.log2(n) / 2)
-    delta = (adds + 4) * 2.0**-24 * np.abs(exact).max(axis=1)
-    before = (squares * (adds + 6) * 2.0**-24 + 4 * delta * np.sqrt(n * deep * squares) + n * deep * delta**2) / n
     return {
         "n": n, "order": order, "median": float(np.nanmedian(factor)), "far": float(np.nanquantile(factor, 0.99)),
-        "before": float(np.nanmedian(before / error)),
     }  # fmt: skip
 
 

@@ -7,8 +7,8 @@ from benchmarks.page import Lines, table, text
 def show(made: Measurement) -> Lines:
     one, other = made["devices"]
     yield from text(
-        "The same cases and launches, run through every correct kernel on both devices: how many elements have",
-        "different bits, and by how many floats at most.",
+        "Every correct kernel ran the same cases and launches on both devices. The table counts the elements whose",
+        "bits differ, and gives the largest difference in units in the last place.",
     )
     yield from made.note()
     columns = ("kernel", "trials", "elements", f"other bits on {one} and {other}", "most ulps", "outside the enclosure")

@@ -7,8 +7,9 @@ from benchmarks.page import Lines, heading, table, text
 def show(made: Measurement) -> Lines:
     nulls, levels = made.table("nulls"), made["levels"]
     yield from text(
-        f"Null runs, {made['each']} of each of {len(nulls)} distributions, {made['draws']} draws a run, looked at",
-        "after every draw.",
+        f"Right kernels are simulated: {made['each']} runs of each of {len(nulls)} distributions, {made['draws']}",
+        "draws a run, with a look at the evidence after every draw. The table counts the runs in which it passed",
+        "each threshold.",
     )
     total = [sum(column) for column in zip(*(one["above"] for one in nulls), strict=True)]
     yield from table("l" + "r" * len(levels), ("null", *(f"above {level}" for level in levels)), [
@@ -18,7 +19,10 @@ def show(made: Measurement) -> Lines:
         ("more only once in 10^9 experiments", *made["by_chance"]),
     ])  # fmt: skip
     yield from heading("Power")
-    yield from text("Draws of one quantity after which the evidence exceeds 2^70, in the middle of nine tries.")
+    yield from text(
+        "The number of draws of one quantity after which a wrong kernel's evidence exceeds 2^70: the median of nine",
+        "runs.",
+    )
     yield from table("lrr", ("what a wrong kernel does", "probabilities known exactly", "within 1 %"), (
         (one["wrong"], *(one[name] or "more than 2^21" for name in ("exactly", "within")))
         for one in made.table("power")

@@ -8,20 +8,21 @@ from benchmarks.page import Lines, heading, table, text
 OPS = (
     "op, format", "rows", "not judged", "bound / largest error", "bound / error: median", "99th percentile", "outside",
 )  # fmt: skip
-MEANS = ("n", "order", "bound / error: median", "99th percentile", "R12 as it was first derived: median")
+MEANS = ("n", "order", "bound / error: median", "99th percentile")
 TIGHT = """
-Simulated kernels of every form, format and order of addition, with the claim that fits them and with the claim that
-says nothing, and a few kernels that follow no formula. "Bound / largest error" takes the worst element of each answer,
-and the median of these; the other two take all elements with an error, some of which are hardly wrong. For comparison,
-from the literature: V-ABFT gives 7 to 20 times the error in f32, 48 to 158 times in bf16."""
+How many times as wide as the error is the bound? The kernels are simulated: every form, format and order of addition,
+under the claim that fits it and under a claim that leaves all counts out, and a few kernels that follow no formula.
+"Bound / largest error" divides by the error of each answer's worst element, and is the median over the answers. The
+next two columns are over all elements with an error; many of these errors are tiny, so the ratios are large. For
+comparison, V-ABFT reports bounds of 7 to 20 times the error in f32, and of 48 to 158 times in bf16."""
 BUGS = """
-The share of the rows on which a bug shows that each rule calls wrong. A bug shows if a bit of the answer differs
-from the correct kernel's. On a plain row some element lies beyond the answers of eight correct kernels, which add
-in other orders and whose functions have other errors; on the other rows no rule can be certain. "Declared" is a
-claim with every sum's additions, and every function's error as it was measured on a GPU. For the rarest
-detections, still tighter errors change nothing: if a row is large, an eps beside the root moves it by less than
-the error of its own sum, and if one key has nearly all the weight, neither a scale that is off by 1e-3 nor narrow
-weights show beyond the error of the scores."""
+Each rule's share is that of the rows it calls wrong among the rows on which the bug shows, that is, on which a bit of
+the answer differs from the correct kernel's. On a *plain* row some element lies beyond the answers of eight correct
+kernels, which add in other orders and whose functions have other errors; on the other rows no rule can be certain.
+"Declared" is a claim with the additions of every sum, and with the error of every function as it was measured on a
+GPU. Where the shares are lowest, tighter errors would change nothing: if a row is large, an eps outside the root moves
+it by less than the error of its own sum, and if one key has nearly all the weight, neither a scale that is off by 1e-3
+nor narrow weights show beyond the error of the scores."""
 
 
 def show(made: Measurement) -> Lines:
@@ -37,9 +38,9 @@ def show(made: Measurement) -> Lines:
         f"{sum(one['rows'] for one in every)} rows, {sum(one['outside'] for one in every)} of them outside."
     )
     yield from heading("Running means at mean 0")
-    yield from text("A variance by Welford or Chan, 200 rows of N(0, 1).")
-    yield from table("rlrrr", MEANS, (
-        (one["n"], one["order"], *(show_number(one[name]) for name in ("median", "far", "before")))
+    yield from text("A variance by Welford's or Chan's method, of 200 rows of n normal numbers with the mean 0.")
+    yield from table("rlrr", MEANS, (
+        (one["n"], one["order"], *(show_number(one[name]) for name in ("median", "far")))
         for one in made.table("means")
     ))  # fmt: skip
     yield from heading("Planted bugs")

@@ -8,10 +8,11 @@ BOUNDS = ("outside", "worst error / bound", "half width")
 
 def show(made: Measurement) -> Lines:
     yield from text(
-        f"torch {made['torch']} on a CPU. Each input has few bits. Of float32 and bfloat16 you see the elements that",
-        "were judged, how many lie outside, and the largest error in units of its bound; the half width is a median.",
-        "`named` is the half width under a claim that names the op's first form, and `derived` that of the gradient",
-        "that kfuzz derives from the op, for which nothing is saved, at the same inputs.",
+        f"kfuzz's gradients, compared with those of torch {made['torch']} on a CPU. Each input has few bits.",
+        "*Elements* are those that were judged, *outside* those beyond the bound; the largest error is in units of",
+        "its bound, and the half width of the bound is a median. `named` is the half width under a claim that names",
+        "the op's first form. `derived` is that of the gradient that kfuzz derives from the op alone, without saved",
+        "values, at the same inputs.",
     )
     yield from heading("Derived")
     yield from table("lrrrrr", ("op", "apart in float64", "elements in float32", *BOUNDS), (

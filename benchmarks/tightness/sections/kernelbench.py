@@ -14,16 +14,16 @@ STATUSES = ("judged", "partly", "not", "not measured")
 def show(made: Measurement) -> Lines:
     problems = made.table("problems")
     yield from text(
-        "A problem is *judged* if its formula has a rule for each operation, and torch's own answers, in float32 and",
-        "float64 at up to three sizes, lie inside the bounds; *partly* if a tenth of the elements or more cannot be",
-        "judged. The half width is the median over a float32 answer, by the first of the formula's forms, in units of",
-        "2^-24 of the element. Sizes are made small; the channels of a network with many weights are divided by a",
-        "number, which the table shows. A network has a batch of four images or more, and no more patches than 16.",
-        "In train mode a batch norm makes what differs little among a few numbers large. In a deep network of them an",
-        "answer is known to lie within the root of their number, and hardly more: a half width of 1e8 u sees no error.",
-        "Of a deep formula whose rows do not meet, two rows are judged, one of large images. Level 4 takes language",
-        "models from a hub; here the same classes of transformers have two layers of 16 features, random weights, and",
-        "a vocabulary of 61. A model is in train mode, as KernelBench leaves it.",
+        "A problem is *judged* if its formula has a rule for each operation, and torch's own answers, in float32",
+        "and float64 at up to three sizes, lie inside the bounds; *partly* if a tenth of the elements or more",
+        "cannot be judged. The half width is the median over a float32 answer, by the first of the formula's forms,",
+        "in units of 2^-24 of the element (u). The sizes are smaller than the problem's; where a network has many",
+        "weights, its channels are divided by the number that the table shows. A network has a batch of at least",
+        "four images, and at most 16 patches. Models are in train mode, as KernelBench leaves them: there a batch",
+        "norm magnifies small differences among a few numbers, and the bounds of a deep network of batch norms say",
+        "little. A half width of 1e8 u detects no error. Where the rows of a deep formula are independent, two rows",
+        "are judged, or one row of large images. Level 4 takes language models from a hub; here the same classes of",
+        "transformers have two layers of 16 features, random weights, and a vocabulary of 61.",
     )
     rows = []
     for level in made.table("levels"):

@@ -10,9 +10,11 @@ TITLES = {"normal": "Normal numbers", "moved": "The first input moved by 10"}
 
 def show(made: Measurement) -> Lines:
     yield from text(
-        "Of each problem's mutants: how many kfuzz calls suspect or broken, and how many broken, under a claim that",
-        "says nothing; how many `numpy.allclose` rejects. The ratio is that of the widths of the loosest bound and",
-        "of the forms' bounds: its median over the elements that a form may round, and its 90th percentile.",
+        "A mutant is a problem's formula with one step changed as people get it wrong, its right answer to inputs of",
+        "fewer digits, or its right answer with one element of a thousand off. The table counts the mutants that",
+        "kfuzz calls suspect or broken, and those that it calls broken, under a claim that leaves all counts out, and",
+        "those that `numpy.allclose` rejects. The ratio is the width of the loosest bound divided by that of the",
+        "forms' bounds: its median over the elements that a form may round, and its 90th percentile.",
     )
     close = [f"allclose {one:g}" for one in made["tolerances"]]
     for name, title in TITLES.items():

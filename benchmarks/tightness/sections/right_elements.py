@@ -11,8 +11,9 @@ COLUMNS = ("op", "type", "calls", "elements", "outside", "largest error")
 def show(made: Measurement) -> Lines:
     every = made.table("ops")
     yield from text(
-        f"torch {made['torch']} on a CPU. Each op's answers to normal numbers, to numbers of every exponent, with a",
-        "mean of 1000 deviations, with many zeros, and to small integers. The largest error is in units of the bound.",
+        f"torch {made['torch']} on a CPU computes each op, and kfuzz judges the answers. The inputs are normal",
+        "numbers, numbers of every exponent, numbers with a mean of 1000 deviations, numbers with many zeros, and",
+        "small integers. The largest error is in units of the bound.",
     )
     by_type = {kind: [one for one in every if one["type"] == kind] for kind in made["types"]}
     rows = [*every, add_up("all types", every), *(add_up(kind, some) for kind, some in by_type.items())]

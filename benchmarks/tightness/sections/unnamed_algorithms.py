@@ -22,4 +22,4 @@ def show(made: Measurement) -> Lines:
     for adds_others, which in ((False, "add their answer's terms alone"), (True, "add others, too")):
         gravest = Counter(one["gravest"] for one in every if one["adds_others"] is adds_others)
         counts = ", ".join(f"{gravest[status]} {status}" for status in statuses)
-        yield from text(f"By the gravest verdict, of the {gravest.total()} algorithms that {which}: {counts}.")
+        yield from text(f"Of the {gravest.total()} algorithms that {which}, by their worst verdict: {counts}.")
