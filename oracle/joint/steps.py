@@ -36,8 +36,9 @@ def before_rounding(band: Bands, value: Quantity, lo: Reals, hi: Reals) -> Pair:
     """The exact results of a step that can have been rounded to [lo, hi]."""
     g, lost = room_of(band, value)
     has_room = g > 2.0**16 * float(band.E.eps)  # a few roundings of these ends are far below the room added here
+    lost = lost * ROUNDINGS_4096
     if has_room:
-        g, lost = g * ROUNDINGS_4096, lost * ROUNDINGS_4096
+        g = g * ROUNDINGS_4096
     below, above = np.asarray(np.abs(lo)), np.asarray(np.abs(hi))
     below *= g
     above *= g

@@ -41,6 +41,7 @@ class Endpoints(Protocol):
     def running_sums(self, lo: Reals, hi: Reals) -> Pair: ...
     def product(self, a: Reals, b: Reals) -> tuple[Reals, Reals]: ...
     def exp_above(self, exponent: Reals | float) -> Reals: ...
+    def with_room(self, size: Reals | float) -> Reals | float: ...
 
 
 KNOWN_POWER = arb(2) ** 100
@@ -171,6 +172,13 @@ class FloatEnds:
         above = np.asarray(np.exp(power) * (1 + self.dtype(16 * self.eps)))
         return np.where(power == 0, self.dtype(1), above) if any_of(power == 0) else above
 
+    def with_room(self, size: Reals | float) -> Reals | float:
+        """A size that a few operations made, and that is added to an end: more than it by what rounds it, or the end.
+
+        In the ends' own type: in doubles, 1 + 2^-60 would be 1.
+        """
+        return np.asarray(size * (1 + self.dtype(16 * self.eps)))
+
 
 def _as_long(ball: arb, is_upper: bool) -> np.longdouble:
     """The middle of a ball; of one nearer to 0 than any long double, the end that lies outwards."""
@@ -222,8 +230,11 @@ def _each_call(method: str) -> Callable[..., Reals]:
 
 def _ball(x: float) -> arb:
     if isinstance(x, np.longdouble):
-        high = float(x)
-        return arb(high) + arb(float(x - np.longdouble(high))) if math.isfinite(high) else arb(high)
+        if not np.isfinite(x):
+            return arb(float(x))
+        part, power = np.frexp(x)  # a double has not all bits of a long double below its own least one
+        high = float(part)
+        return (arb(high) + arb(float(part - np.longdouble(high)))) * arb(2) ** int(power)
     return arb(float(x))
 
 
@@ -335,3 +346,7 @@ class BallEnds:
 
     def exp_above(self, exponent: Reals | float) -> Reals:
         return UPPER(_each(lambda v: _as_ball(v).exp())(np.asarray(exponent, dtype=object)))
+
+    def with_room(self, size: Reals | float) -> Reals | float:
+        """The same: balls are not rounded."""
+        return size

@@ -45,7 +45,7 @@ def widen_by_underflow(lo: Reals, hi: Reals, lost: Reals | float) -> Pair:
     """
     lo, hi = np.asarray(lo), np.asarray(hi)
     if lo.dtype != object:  # the sum with an end far below it is rounded, maybe inward
-        lost = lost * (1 + 2 * float(np.finfo(lo.dtype).eps))
+        lost = lost * (ONES.get(lo.dtype, 1.0) + 2 * float(np.finfo(lo.dtype).eps))
     if lo.size and lo.min() > 0:
         below = np.asarray(lo - lost)
         return np.maximum(below, 0.0, out=below), hi + lost

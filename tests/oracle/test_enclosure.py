@@ -335,12 +335,43 @@ def test_what_underflow_takes_is_not_rounded_inward() -> None:
         assert -Fraction(low) >= Fraction(old) + Fraction(taken) <= Fraction(high)
 
 
+def test_an_end_that_is_all_underflow_is_not_rounded_inward() -> None:
+    inputs = {
+        "x": np.float32([[0, -0.0], [15660.6, 2860.95629883]]),
+        "w": np.int8([[127, 127, 127], [-8, 4, -5]]),
+        "scale": np.float32([[32, 36.57143021, 41.1428566]]),
+    }
+    (enclosure,) = enclose(find("weight_only_gemm"), inputs, Accuracy(adds=2), Special(), {"depth": 2}).values()
+    for place in np.ndindex(enclosure.want.shape):
+        with ctx.workprec(256):
+            balls = enclosure.exact(place, 256)
+            assert arb(float(enclosure.lo[place])) <= balls.lo <= balls.hi <= arb(float(enclosure.hi[place]))
+
+
+def test_the_joint_test_in_floats_finds_no_clash_that_balls_do_not() -> None:
+    # the answer lies at the end of its bound, 1e-319, and a room of 2^-12 of the least double decides
+    inputs = {"y": np.array([[-15000.999992678873, -10000.000003123656]]), "g": np.zeros((1, 2))}
+    joint = enclose(find("softmax_backward"), inputs, Accuracy(), Special(), {}, {"dx": F64})["dx"].joint
+    got = np.array([[1.4822957506529e-319, -0.0]])
+    assert joint is not None
+    assert all(clash.is_certain() for clash in joint(got))
+
+
 def test_balls_are_widened_by_just_what_they_are_told() -> None:
     g = 2.0**-53 * (1 + 2.0**-52)
     with ctx.workprec(128):
         for sign in (1, -1):
             lo, hi = widen_relative(np.array([arb(sign)]), np.array([arb(sign)]), g)
             assert (lo[0], hi[0]) == (sign - arb(g), sign + arb(g))
+
+
+def test_a_long_double_below_the_least_double_is_the_same_number_as_a_ball() -> None:
+    small = np.longdouble(3) / 7 * np.longdouble(2) ** -1070
+    with ctx.workprec(128):
+        assert (
+            BallEnds().convert(np.array([small]))[0] * arb(2) ** 1070
+            == BallEnds().convert(np.array([np.longdouble(3) / 7]))[0]
+        )
 
 
 def test_balls_know_that_the_power_of_a_huge_number_is_huge() -> None:

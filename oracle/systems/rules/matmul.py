@@ -75,7 +75,8 @@ def matmul(N: BandSystem, a: Quantity, b: Quantity, name: str, starts: Sequence[
         lost: Any = grown.lost + terms * N.tiny + _lost_in_factors(N, a, b)
         if N.ftz:
             lost = lost + 2 * terms * N.f.min_normal + _flushed_products(N, A, B)
-        radius = radius * OPERATIONS_4096 + lost * times
+        lost = N.E.with_room(lost * times)  # its own sums are rounded, and that with ends far below it
+        radius = radius * OPERATIONS_4096 + lost
         size = size * OPERATIONS_4096 + radius
         for start in starts:
             most = np.maximum(np.abs(start.lo), np.abs(start.hi)) * N.E.exp_above(grown.most)

@@ -36,7 +36,7 @@ def total_of(
         if made is not None:
             return made
     grown = growth(N, name, terms, products, a.terms is not None)
-    lost: Any = grown.lost + beside
+    lost: Any = N.E.with_room(grown.lost + beside)  # its own sums are rounded, and that with ends far below it
     if a.terms is not None:  # a rescale scales down terms that lay above their shift: docs/numerics.md#lift
         lost = lost * a.terms.lift * (a.terms.lift if N.claim.for_sum(name).rescales != 0 else 1.0)
     if terms == 1 and not products and a.terms is None and N.claim.for_sum(name).accumulate not in NARROW_SUMS:
