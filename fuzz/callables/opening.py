@@ -4,7 +4,7 @@ A library that fails in this environment is not the kernel's fault: kfuzz cannot
 """
 
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import metadata
 from typing import TypeVar
@@ -71,9 +71,15 @@ def installed_release(library: PythonLibrary) -> str:
     top = library.packages[0].partition(".")[0]
     if importlib.util.find_spec(top) is None:
         return ""
-    for name in dict.fromkeys((top, *metadata.packages_distributions().get(top, ()))):
+    for name in distributions_of(top):
         try:
             return metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
     return "of unknown version"
+
+
+def distributions_of(package: str) -> Iterator[str]:
+    """What a package may have come with, mostly a distribution of its name: to find another reads what all hold."""
+    yield package
+    yield from metadata.packages_distributions().get(package, ())
