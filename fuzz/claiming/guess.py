@@ -54,8 +54,8 @@ def guessed(path: Path, source: str, op: str | None, said: FunctionWords = NOTHI
     if found.bug:
         where = shown_path(path)
         raise ClaimError(
-            f"{where}: no guess of how it computes {found.kernel.op} is kept; the likeliest fits, but for what looks "
-            f"like a bug: {found.bug}; kfuzz claim {where} prints its claim"
+            f"{where}: kfuzz found a claim for {found.kernel.op}, which kfuzz claim {where} prints; the kernel keeps "
+            f"it except for what looks like a bug: {found.bug}"
         )
     return found.kernel
 

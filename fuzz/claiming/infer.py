@@ -171,7 +171,7 @@ def part_of(unclaimed: Unclaimed, values: Mapping[str, object]) -> tuple[str, Fu
     if not isinstance(sizes, list) or not all(type(one) is int and one > 0 for one in sizes):
         raise ClaimError(f"{where}: home: sizes are wanted, such as {{ rows = 16, cols = 1024 }}")
     if not isinstance(arguments, dict):
-        raise ClaimError(f"{where}: arguments: a table is wanted, such as {{ threads = [128, 256] }}")
+        raise ClaimError(f"{where}: arguments: a table is expected, such as {{ threads = [128, 256] }}")
     given = {name: tuple(map(str, one if isinstance(one, list) else [one])) for name, one in arguments.items()}
     tables = ""
     for name in ("accuracy", "values"):

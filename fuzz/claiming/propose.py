@@ -49,7 +49,9 @@ def rounding_of(kernel: Kernel) -> ProposedRounding:
     """The rounding as measured, or the reason why it cannot be measured."""
     if kernel.front.is_python:
         why = "what a Python callable adds is done in its library"
-        return ProposedRounding(from_text(kernel), f"adds and rescales are left out, for they cannot be counted: {why}")
+        return ProposedRounding(
+            from_text(kernel), f"adds and rescales are left out, since they cannot be counted: {why}"
+        )
     counter = Counter()
     announce(Phase(Stage.COUNTING, kernel.name))
     try:
@@ -62,7 +64,9 @@ def rounding_of(kernel: Kernel) -> ProposedRounding:
         counter.close()
     if found.trouble or not found.samples:
         why = found.trouble or "no size is small enough"
-        return ProposedRounding(from_text(kernel), f"adds and rescales are left out, for they cannot be counted: {why}")
+        return ProposedRounding(
+            from_text(kernel), f"adds and rescales are left out, since they cannot be counted: {why}"
+        )
     if not any(one.most_adds or one.has_exp for one in found.samples):
         return ProposedRounding({}, "nothing is added, and no exp is taken: there is nothing to claim")
     is_unshifted = kernel.op == "softmax" and all(one.is_unshifted for one in found.samples)

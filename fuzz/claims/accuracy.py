@@ -258,7 +258,7 @@ def read_values(front: FrontMatter, written: WrittenValues, op: Op) -> Domain:
     if written.finite and written.all_neg_inf is not None:
         raise front.error(("values", "all_neg_inf"), "finite = true leaves -inf out, so such a row is not claimed")
     if written.nan is not None and written.nan not in words_for_nan(op):
-        raise front.error(("values", "nan"), f"{' or '.join(words_for_nan(op))} is wanted; {NOT_IGNORED}")
+        raise front.error(("values", "nan"), f"{' or '.join(words_for_nan(op))} is expected; {NOT_IGNORED}")
     special = Special(
         all_neg_inf=written.all_neg_inf,
         nan=written.nan,

@@ -97,7 +97,7 @@ def read_call(
     front: FrontMatter, key: KeyPath, claim: WrittenLaunch | WrittenHost, call: str, constants: Mapping[str, str]
 ) -> Written:
     """The function and the arguments of one line of C++."""
-    usage = 'one line of C++ is wanted, such as "softmax<128>(Load{x}, Store{y}, rows, cols)"'
+    usage = 'one line of C++ is expected, such as "softmax<128>(Load{x}, Store{y}, rows, cols)"'
     for other, written in (("entry", claim.entry), ("args", claim.args)):
         if written is not None:
             raise front.error((*key, "call"), f"it says function and arguments itself; leave out {other}")

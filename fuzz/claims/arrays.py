@@ -254,6 +254,6 @@ def read_align(front: FrontMatter, written: int | None, arrays: Mapping[str, Arr
         return ALIGNMENT
     widest = max(array.stored.bytes for array in arrays.values())
     if not widest <= written <= ALIGNMENT or written & (written - 1):
-        found = f"a power of two from {widest} (the widest element) to {ALIGNMENT} bytes is wanted"
+        found = f"a power of two from {widest} (the widest element) to {ALIGNMENT} bytes is expected"
         raise front.error(("align",), found)
     return written

@@ -100,7 +100,7 @@ def parse_tune(place: ClaimPlace) -> tuple[int, ...]:
     """The values of a tune parameter; an argument of a Python function may be negative, such as dim = [1, -1]."""
     value, least = place.value, -INT_MAX if place.front.is_python else 0
     if not isinstance(value, list) or not all(type(item) is int and least <= item <= INT_MAX for item in value):
-        raise place.error("a list of integers that fit an int is wanted, such as [32, 64, 128]")
+        raise place.error("a list of integers that fit an int is expected, such as [32, 64, 128]")
     if not value:
         raise place.error("an empty list leaves no way to launch; name at least one value")
     if len(set(value)) < len(value):
@@ -113,6 +113,6 @@ def parse_home(place: ClaimPlace) -> dict[str, int]:
     sizes = {}
     for name, inner in place.items():
         if type(inner.value) is not int:
-            raise inner.error("an integer is wanted: a size of the axis")
+            raise inner.error("an integer is expected: a size of the axis")
         sizes[name] = inner.value
     return sizes

@@ -231,7 +231,7 @@ def require_conditions(nodes: Iterable[ast.expr], allowed: tuple[str, ...], cond
 
 def wants_condition(node: ast.expr) -> str:
     """The error for a number in the place of a condition."""
-    return f"'{ast.unparse(node)}' is a number, where a condition such as n > 0 is wanted"
+    return f"'{ast.unparse(node)}' is a number, where a condition such as n > 0 is expected"
 
 
 def check_name(name: str, allowed: tuple[str, ...]) -> None:

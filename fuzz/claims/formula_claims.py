@@ -27,7 +27,7 @@ def check_scalars(front: FrontMatter, scalars: Mapping[str, float | str], op: Op
     check_names_known(front, ("scalars",), scalars, (*op.scalars, *op.axes), "scalar")
     for name, value in scalars.items():
         if isinstance(value, str) and name not in op.axes:
-            raise front.error(("scalars", name), "a finite number is wanted")
+            raise front.error(("scalars", name), "a finite number is expected")
 
 
 def read_op_axes(
@@ -90,7 +90,7 @@ def read_form(front: FrontMatter, written: str | None, op: Op) -> str | None:
     if written is None and op.needs_form:
         raise front.error(("accuracy", "form"), f"{op.name} needs one of {', '.join(forms)}")
     if written is not None and written not in forms:
-        raise front.error(("accuracy", "form"), f"one of {', '.join(forms)} is wanted")
+        raise front.error(("accuracy", "form"), f"one of {', '.join(forms)} is expected")
     return written
 
 

@@ -113,26 +113,28 @@ def parse_library(place: ClaimPlace) -> str:
 
 def parse_python_function(place: ClaimPlace) -> str:
     if not isinstance(place.value, str) or not place.value.isidentifier():
-        raise place.error("the name of a function of this file is wanted, in quotes")
+        raise place.error("the name of a function of this file is expected, in quotes")
     return place.value
 
 
 def parse_argument_name(place: ClaimPlace) -> str:
     if not isinstance(place.value, str) or not place.value.isidentifier():
-        raise place.error('the name of an argument is wanted, in quotes, such as "seed"')
+        raise place.error('the name of an argument is expected, in quotes, such as "seed"')
     return place.value
 
 
 def parse_reference(place: ClaimPlace) -> str:
     if not isinstance(place.value, str) or not place.value:
-        raise place.error('a function of the file, or of another one, is wanted: "reference", "problem.py:Model"')
+        raise place.error('a function of the file, or of another one, is expected: "reference", "problem.py:Model"')
     return place.value
 
 
-INTEGERS = String('a structure is wanted, in quotes, such as "< rows", "1..page" or "rises 0..total"')
+INTEGERS = String('a structure is expected, in quotes, such as "< rows", "1..page" or "rises 0..total"')
 FunctionKey = Annotated[
     str | None,
-    Key("the function, with its template arguments", String("the name of a __global__ function is wanted, in quotes")),
+    Key(
+        "the function, with its template arguments", String("the name of a __global__ function is expected, in quotes")
+    ),
 ]
 CppArgumentsKey = Annotated[
     tuple[str, ...] | None,
@@ -145,7 +147,7 @@ CppCallKey = Annotated[
     str | None,
     Key(
         "function and arguments as one line of C++, in place of entry and args",
-        String('one line of C++ is wanted, such as "softmax<128>(Load{x}, Store{y}, rows, cols)"'),
+        String('one line of C++ is expected, such as "softmax<128>(Load{x}, Store{y}, rows, cols)"'),
     ),
 ]
 StridesKey = Annotated[str | None, Key("whether arrays may have any strides", OneOf(("contiguous", "any")))]
@@ -168,7 +170,7 @@ class WrittenLaunch:
         str | None,
         Key(
             "the condition under which the launch is made",
-            String('a condition in quotes is wanted, such as "cols <= 1024"'),
+            String('a condition in quotes is expected, such as "cols <= 1024"'),
         ),
     ] = None
 
@@ -195,7 +197,7 @@ class WrittenCall:
     ] = None
     returns: Annotated[
         tuple[str, ...] | None,
-        Key("the outputs that the function returns", Strings("a list of outputs is wanted: those not among args")),
+        Key("the outputs that the function returns", Strings("a list of outputs is expected: those not among args")),
     ] = None
     library: Annotated[str | None, Key("the library whose arrays the function takes", parse_library)] = None
     strides: StridesKey = None
@@ -239,7 +241,7 @@ class WrittenAccuracy:
     shift_slack: Annotated[float, Key("how far the shift may be from the true maximum", parse_shift_slack)] = 0.0
     flags: Annotated[tuple[str, ...] | None, Key("compiler flags that change the rounding", parse_flags)] = None
     form: Annotated[
-        str | None, Key("which of the op's forms is computed", String("the name of a form is wanted, in quotes"))
+        str | None, Key("which of the op's forms is computed", String("the name of a form is expected, in quotes"))
     ] = None
     keep: Annotated[
         Mapping[str, str],
@@ -256,7 +258,7 @@ class WrittenAccuracy:
         tuple[str, ...] | None,
         Key(
             "the sums of which one stored value serves a whole row",
-            Strings('a list of names is wanted, such as ["mean", "var"]'),
+            Strings('a list of names is expected, such as ["mean", "var"]'),
         ),
     ] = None
     functions: Annotated[
@@ -323,7 +325,7 @@ class WrittenClaims:
         tuple[str, ...],
         Key(
             "the values of [accuracy] keep that every answer must be made of, rounded",
-            Strings('a list of names is wanted, such as ["normed"]'),
+            Strings('a list of names is expected, such as ["normed"]'),
         ),
     ] = ()
     streams: Annotated[
@@ -361,7 +363,7 @@ class WrittenBroken:
     severity: Annotated[Severity | None, Key("how grave it is", parse_severity)] = None
     why: Annotated[
         str | None,
-        Key("one sentence that says what is wrong", String("one sentence is wanted that says what is wrong")),
+        Key("one sentence that says what is wrong", String("a sentence that says what is wrong is expected")),
     ] = None
 
 
@@ -424,7 +426,7 @@ class WrittenClaim:
         tuple[str, ...],
         Key(
             "conditions on axes and tune that hold wherever the kernel may be launched",
-            Strings('a list of conditions in quotes is wanted, such as ["cols == threads", "is_pow2(cols)"]'),
+            Strings('a list of conditions in quotes is expected, such as ["cols == threads", "is_pow2(cols)"]'),
         ),
     ] = ()
     let: Annotated[Mapping[str, str], Key("sizes and conditions that follow from others", Each(parse_expression))] = (

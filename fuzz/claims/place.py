@@ -31,7 +31,7 @@ class ClaimPlace:
     def items(self) -> Iterator[tuple[str, "ClaimPlace"]]:
         """The values of a table, by name."""
         if not isinstance(self.value, dict):
-            raise self.error("a table is wanted, such as { name = ... }")
+            raise self.error("a table is expected, such as { name = ... }")
         return iter([(name, ClaimPlace(self.front, (*self.key, name), value)) for name, value in self.value.items()])
 
     def check_keys(self, known: tuple[str, ...]) -> None:
@@ -56,7 +56,7 @@ class OneOf(Generic[T]):
         for word in self.words:
             if word == place.value:
                 return word
-        raise place.error(f"one of {', '.join(map(str, self.words)) or 'nothing'} is wanted")
+        raise place.error(f"one of {', '.join(map(str, self.words)) or 'nothing'} is expected")
 
 
 @dataclass(frozen=True)
@@ -95,19 +95,19 @@ class Each(Generic[T]):
 
 def parse_flag(place: ClaimPlace) -> bool:
     if not isinstance(place.value, bool):
-        raise place.error("true or false is wanted")
+        raise place.error("true or false is expected")
     return place.value
 
 
 def parse_align(place: ClaimPlace) -> int:
     if not isinstance(place.value, int) or isinstance(place.value, bool):
-        raise place.error("an integer is wanted: a power of two, in bytes")
+        raise place.error("an integer is expected: a power of two, in bytes")
     return place.value
 
 
 def parse_constant(place: ClaimPlace) -> float | str:
     """A number, or an expression over the claim's sizes."""
-    return place.value if isinstance(place.value, str) else number_in(place, "a finite number is wanted")
+    return place.value if isinstance(place.value, str) else number_in(place, "a finite number is expected")
 
 
 def number_in(place: ClaimPlace, wanted: str, least: float = -math.inf, most: float = math.inf) -> float:
@@ -127,7 +127,7 @@ def number_in(place: ClaimPlace, wanted: str, least: float = -math.inf, most: fl
 def parse_expression(place: ClaimPlace) -> str:
     """The text of an expression; an integer may be without quotes."""
     if type(place.value) is not int and not isinstance(place.value, str):
-        raise place.error(f"an integer or an expression in quotes is wanted: {expression.GRAMMAR}")
+        raise place.error(f"an integer or an expression in quotes is expected: {expression.GRAMMAR}")
     return str(place.value)
 
 
@@ -141,14 +141,14 @@ def parse_sides(place: ClaimPlace) -> str:
 def parse_cpp_arguments(place: ClaimPlace) -> tuple[str, ...]:
     """A list of arguments, each as C++ writes it."""
     if not isinstance(place.value, list):
-        raise place.error("a list of names is wanted, in the order of the parameters")
+        raise place.error("a list of names is expected, in the order of the parameters")
     return tuple(map(cpp_text, place.value))
 
 
 def parse_python_arguments(place: ClaimPlace) -> tuple[str, ...]:
     """A list of arguments, each as Python writes it."""
     if not isinstance(place.value, list):
-        raise place.error('a list is wanted, such as ["x", "y", -1, "eps=1e-5"]')
+        raise place.error('a list is expected, such as ["x", "y", -1, "eps=1e-5"]')
     return tuple(map(python_text, place.value))
 
 

@@ -81,7 +81,7 @@ def parse_exp(place: ClaimPlace) -> str | ExpModel:
         return ExpModel(a0, kappa)
     except (ValueError, OverflowError):
         words = ", ".join(f'"{word}"' for word in EXP_MODELS)
-        usage = f"{words} or [a0, kappa] is wanted: an error of (a0 + kappa |t|) 2^-24, a0 at least 1"
+        usage = f"{words} or [a0, kappa] is expected: an error of (a0 + kappa |t|) 2^-24, a0 at least 1"
         raise place.error(usage) from None
 
 
@@ -97,7 +97,7 @@ def function_usage(function: str) -> str:
     """The values that a claim may give for a function."""
     words = ", ".join(f'"{word}"' for word in models_by_word(function))
     choice = f"{words} or [units, absolute]" if words else "[units, absolute]"
-    return f"{choice} is wanted: an error of units 2^-24, at least 1, and an absolute one"
+    return f"{choice} is expected: an error of units 2^-24, at least 1, and an absolute one"
 
 
 def parse_function_model(place: ClaimPlace) -> FunctionModel | str:
@@ -118,7 +118,7 @@ def parse_function_model(place: ClaimPlace) -> FunctionModel | str:
 def parse_flags(place: ClaimPlace) -> tuple[str, ...]:
     """Compiler flags whose effect on rounding both devices and the oracle know."""
     if not isinstance(place.value, list) or not all(isinstance(flag, str) for flag in place.value):
-        raise place.error('a list of strings is wanted, such as ["-use_fast_math"]')
+        raise place.error('a list of strings is expected, such as ["-use_fast_math"]')
     for flag in place.value:
         if not FLAG.fullmatch(flag):
             raise place.error(f"'{flag}' is not known to every device; known are {', '.join(FLAGS)}")
@@ -126,7 +126,7 @@ def parse_flags(place: ClaimPlace) -> tuple[str, ...]:
 
 
 def parse_shift_slack(place: ClaimPlace) -> float:
-    wanted = f"a number from 0 to {FAR:g} is wanted: how far the shift may be from the true maximum"
+    wanted = f"a number from 0 to {FAR:g} is expected: how far the shift may be from the true maximum"
     return number_in(place, wanted, 0, FAR)
 
 
@@ -134,7 +134,7 @@ def parse_promote(place: ClaimPlace) -> int:
     together = max(adder.together for adder in ADDERS.values())
     value = place.value
     if type(value) is not int or value < 1 or value % together:
-        raise place.error(f"a multiple of {together} is wanted: how many products are added before a sum is promoted")
+        raise place.error(f"a multiple of {together} is expected: how many products are added before a sum is promoted")
     return value
 
 

@@ -115,10 +115,10 @@ def read_home(front: FrontMatter, written: Sizes | None, axes: Mapping[str, Axis
     if written is None:
         return {}
     if written.keys() != axes.keys():
-        raise front.error(key, f"a size for each axis is wanted, of {', '.join(axes)}")
+        raise front.error(key, f"a size for each axis is expected, of {', '.join(axes)}")
     for name, size in written.items():
         if size not in axes[name]:
-            raise front.error((*key, name), f"a size of the axis is wanted: {axes[name]}")
+            raise front.error((*key, name), f"a size of the axis is expected: {axes[name]}")
     return {name: written[name] for name in axes}
 
 
@@ -136,5 +136,5 @@ def read_broken(front: FrontMatter, written: WrittenBroken | None, is_exhibit: b
         raise front.error(("broken", "severity"), f"{kind} is never more than a warning; leave severity out")
     why = required(front, ("broken", "why"), written.why, 'why = "no barrier between the two loops"').strip()
     if not why:
-        raise front.error(("broken", "why"), "one sentence is wanted that says what is wrong")
+        raise front.error(("broken", "why"), "a sentence that says what is wrong is expected")
     return Broken(kind, severity, why)

@@ -105,6 +105,7 @@ def claim_instead(path: Path) -> Unclaimed:
             with show_phases(console(to_stderr=True)):
                 guessed(path, text, op)
         except ClaimError as error:
-            raise ClaimError(f"{error}; if it computes {op}: {how}") from None
+            tried = str(error).removeprefix(f"{where}: ")
+            raise ClaimError(f"{where}: if it computes {op}, as its names say, run {how}; {tried}") from None
     click.echo(f"{where}: {what} without a claim; its names say {op}, so this is {how}", err=True)
     return Unclaimed(op)

@@ -154,7 +154,7 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
             limit, args = options.get("high", args[many - 1]), [options.get("size", args[-1])]
             most |= {} if one.is_floating_point() or one.dtype == torch.bool else {name: limit}
         elif not one.is_floating_point() and one.dtype != torch.bool:
-            raise CannotError(f"{name} is a tensor of {one.dtype}; a reference of floats is wanted")
+            raise CannotError(f"{name} is a tensor of {one.dtype}; a reference of floats is expected")
         said = [getattr(arg, "elts", [arg]) for arg in args]
         flat = [arg for args in said for arg in args]
         texts = [arg.id if isinstance(arg, ast.Name) else "" for arg in flat][: one.ndim]

@@ -116,7 +116,7 @@ def test_a_refusal_is_told_with_its_line(device: PythonDevice) -> None:
         ("def f(x): ...", 'op = "row_sum"\ncall = { args = ["x", 3] }', "f takes (x)"),
         ("def f(x): ...", 'op = "row_sum"\nlaunch = []', "no CUDA in its strings: [host] and [[launch]] are"),
         ("def f(x): ...", 'op = "row_sum"\nwarp_synchronous = true', "this is of CUDA; [call] is of a Python function"),
-        ("def f(x): ...", 'op = "row_sum"\ncall = { strides = "all" }', "one of contiguous, any is wanted"),
+        ("def f(x): ...", 'op = "row_sum"\ncall = { strides = "all" }', "one of contiguous, any is expected"),
         ("def f(x): ...", 'op = "row_sum"\ncall = { given = { k = 3 } }', "f takes (x), no k"),
     ],
 )

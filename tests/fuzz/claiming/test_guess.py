@@ -149,7 +149,7 @@ def test_a_race_in_the_file_is_told_and_not_taken_for_a_wrong_guess(tmp_path: Pa
 
 @pytest.mark.soak
 def test_no_campaign_begins_by_a_guess_that_a_bug_breaks(tmp_path: Path) -> None:
-    with pytest.raises(ClaimError, match="the likeliest fits, but for what looks like a bug: "):
+    with pytest.raises(ClaimError, match="the kernel keeps it except for what looks like a bug: "):
         guessed(tmp_path / "mine.cu", RACE, "softmax")
 
 

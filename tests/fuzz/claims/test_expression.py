@@ -69,7 +69,7 @@ def test_a_condition_compares_integers(text: str, value: bool) -> None:
         ("min(rows, key=cols)", "is not allowed"),
         ("lambda: 1", "is not allowed"),
         ("[rows]", "is not allowed"),
-        ("rows if cols else 1", "'cols' is a number, where a condition such as n > 0 is wanted"),
+        ("rows if cols else 1", "'cols' is a number, where a condition such as n > 0 is expected"),
         ("rows and cols", "'rows' is a number, where a condition"),
         ("not (rows < 2) * 3", "'(rows < 2) * 3' is a number, where a condition"),
         ("rows < 2 if cols else 1", "'cols' is a number"),

@@ -24,13 +24,13 @@ def test_a_claim_speaks_of_a_formulas_own_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("accuracy", "message"),
     [
-        ('// form = "three pass"', "moments folded, any is wanted"),
+        ('// form = "three pass"', "moments folded, any is expected"),
         ('// adds = { sum = "cols" }', "the formula has no sum of this name; it has mean, var, *"),
         ('// adds = { mean = "-1" }', "a count is 0 or more"),
         ('// keep = { e = "f16" }', "the formula has no value of this name; it has none"),
         ('// functions = { tanh = "tanhf" }', "the formula has no function of this name; it has rsqrt"),
-        ('// functions = { rsqrt = "fast" }', '"1 / sqrtf measured" or [units, absolute] is wanted'),
-        ('// shared = "mean"', 'a list of names is wanted, such as ["mean", "var"]'),
+        ('// functions = { rsqrt = "fast" }', '"1 / sqrtf measured" or [units, absolute] is expected'),
+        ('// shared = "mean"', 'a list of names is expected, such as ["mean", "var"]'),
         ('// operand = "f8"', "one of f16, bf16, tf32, e4m3, "),
     ],
 )

@@ -112,8 +112,8 @@ WRONG = {
     ('"row_sums"', '"row_summs"'): "no such function with a body in the source; it has row_sums, main",
     (', "cols", "threads"]', ', "cols"]'): "4 given; row_sums takes 5",
     ('["y", "x", "rows"', '["rows", "x", "y"'): "'rows' is a size; the parameter is 'float \\*y'",
-    ("rows = 16, cols = 100", "rows = 16"): "a size for each axis is wanted, of rows, cols",
-    ("rows = 16, cols = 100", "rows = 16, cols = 5000"): "a size of the axis is wanted: 1..4096",
+    ("rows = 16, cols = 100", "rows = 16"): "a size for each axis is expected, of rows, cols",
+    ("rows = 16, cols = 100", "rows = 16, cols = 5000"): "a size of the axis is expected: 1..4096",
     ("// home ", "// hoem "): "unknown key, did you mean 'home'",
     ("// ///\n#", '// [[launch]]\n// entry = "total"\n// ///\n#'): "leave out \\[\\[launch\\]\\], or \\[host\\]",
 }

@@ -88,7 +88,7 @@ MISTAKES = [
     ("unknown-key", ("// tune ", "// tunes "), 6, "unknown key, did you mean 'tune'?; known here are op, axes, tune"),
     ("unknown-launch-key", ("// grid ", "// gird "), 15, 'launch.gird = "rows": unknown key, did you mean \'grid\'?'),
     ("unknown-accuracy-key", ("// adds =", "// add ="), 11, 'accuracy.add = "chunks + 5": unknown key, did you mean'),
-    ("accuracy-no-table", ("// [accuracy]\n// adds = ", "// accuracy = "), 10, 'accuracy = "chunks + 5": a table is w'),
+    ("accuracy-no-table", ("// [accuracy]\n// adds = ", "// accuracy = "), 10, 'accuracy = "chunks + 5": a table is e'),
     ("range-no-numbers", ('"1..65535"', '"1..x"'), 5, 'axes.rows = "1..x": an axis is "lo..hi"'),
     ("range-negative", ('"1..65535"', '"-1..5"'), 5, 'axes.rows = "-1..5": an axis is "lo..hi"'),
     ("range-a-number", ('"1..65535"', "5"), 5, 'axes.rows = 5: an axis is "lo..hi"'),
@@ -133,7 +133,7 @@ MISTAKES = [
     ("transposed", ("f32[rows, cols] <- y", "f32[cols, rows] <- y"), 8, "'y' of softmax is [rows, cols]; rows is 1 el"),
     ("input-by-tune", ("f32[rows, cols] -> x", "f32[rows, threads] -> x"), 8, "made of axes and integers alone; 'thre"),
     ("axis-unbound", ('rows = "1..65535"', 'rows = "1..65535", z = "1..2"'), 5, "'z' is no dimension of an input"),
-    ("no-array", ("// op  ", '// align = "4"\n// op  '), 4, 'align = "4": an integer is wanted: a power of two'),
+    ("no-array", ("// op  ", '// align = "4"\n// op  '), 4, 'align = "4": an integer is expected: a power of two'),
     ("align-odd", ("// op  ", "// align = 12\n// op  "), 4, "align = 12: a power of two from 4"),
     ("align-small", ("// op  ", "// align = 2\n// op  "), 4, "align = 2: a power of two from 4"),
     ("single-brackets", ("// [[launch]]", "// [launch]"), 13, "write a launch under [[launch]], in double brackets"),
@@ -160,7 +160,7 @@ MISTAKES = [
     ("entry-many-values", (ENTRY, '// entry = "softmax<{chunks}>"'), 14, "(this claim has threads), or a conditional"),
     ("let-no-condition", ('"ceil_div(cols, threads)"', '"64 if rows else 1"'), 7, "'rows' is a number, where a cond"),
     ("when-of-number-let", (LAUNCH, '// when = "chunks"\n' + LAUNCH), 17, "'chunks' is a number, where a condition"),
-    ("args-a-string", (LAUNCH, '// args = "y"\n'), 17, "a list of names is wanted"),
+    ("args-a-string", (LAUNCH, '// args = "y"\n'), 17, "a list of names is expected"),
     ("args-unknown", ('"part", "cols"]', '"part", "colz"]'), 17, "'colz' is no array, no size and no literal;"),
     ("args-sum", ('"part", "cols"]', '"part", "4 + 1"]'), 17, "'4 + 1' is no array, no size and no literal"),
     ("args-list", ('"part", "cols"]', '"part", ["cols"]]'), 17, "is no array, no size and no literal"),
@@ -176,29 +176,29 @@ MISTAKES = [
     ("exp-nan", (ADDS, "exp = [5, nan]"), 11, "accuracy.exp = "),
     ("exp-huge", (ADDS, "exp = [1" + "0" * 400 + ", 0]"), 11, "accuracy.exp = "),
     ("exp-fast", (ADDS, 'exp = "expf"\n// flags = ["-use_fast_math"]'), 11, "every expf is compiled as __expf"),
-    ("divide", (ADDS, 'divide = "exact"'), 11, "one of ieee, reciprocal, fast, fast reciprocal is wanted"),
+    ("divide", (ADDS, 'divide = "exact"'), 11, "one of ieee, reciprocal, fast, fast reciprocal is expected"),
     ("divide-fast", (ADDS, 'divide = "ieee"\n// flags = ["-prec-div=false"]'), 11, "make every division a fast"),
-    ("promote", (ADDS, "promote = 100"), 11, "a multiple of 32 is wanted"),
+    ("promote", (ADDS, "promote = 100"), 11, "a multiple of 32 is expected"),
     ("promotes floats", (ADDS, "promote = 64"), 11, 'only sums by accumulate = "mma fp8" are promoted'),
     ("accumulate", (ADDS, 'accumulate = "double"'), 11, "one of f32, f64, compensated, f16, bf16, mma, mma fp8, i32"),
     ("accumulates x", (ADDS, 'accumulate = { x = "bf16" }'), 11, "the formula has no sum of this name"),
     ("accumulates by mma", (ADDS, 'accumulate = { sum = "mma" }'), 11, "one of f32, f64, compensated, f16, bf16"),
-    ("denominator", (ADDS, 'denominator = "block"'), 11, "one of row, element is wanted"),
-    ("shift", (ADDS, 'shift = "max"'), 11, "one of any, running max, zero is wanted"),
+    ("denominator", (ADDS, 'denominator = "block"'), 11, "one of row, element is expected"),
+    ("shift", (ADDS, 'shift = "max"'), 11, "one of any, running max, zero is expected"),
     ("shift-slack", (ADDS, 'shift = "zero"\n// shift_slack = 80'), 11, 'with "zero" there is no shift_slack'),
     ("shift-rescales", (ADDS, 'shift = "zero"\n// rescales = 1'), 11, '"zero" is never rescaled'),
     ("slack-far", (ADDS, "shift_slack = 105"), 11, "a number from 0 to 104"),
     ("slack", (ADDS, "shift_slack = -1"), 11, "accuracy.shift_slack = -1: a number from 0"),
-    ("flags-string", (ADDS, 'flags = "-use_fast_math"'), 11, "a list of strings is wanted, such as"),
+    ("flags-string", (ADDS, 'flags = "-use_fast_math"'), 11, "a list of strings is expected, such as"),
     ("flags-numbers", (ADDS, "flags = [3]"), 11, "accuracy.flags = [3]: a list of strings"),
     ("flags-unknown", (ADDS, 'flags = ["-ffast-math"]'), 11, "'-ffast-math' is not known to every device; known are"),
     ("values-key", (TABLE, "[values]\n// infinite = 1"), 11, "values.infinite = 1: unknown key, did you"),
-    ("finite", (TABLE, "[values]\n// finite = 1"), 11, "values.finite = 1: true or false is wanted"),
+    ("finite", (TABLE, "[values]\n// finite = 1"), 11, "values.finite = 1: true or false is expected"),
     ("range", (TABLE, "[values]\n// range = [-80]"), 11, "two finite float32 numbers are wanted"),
     ("range-inf", (TABLE, "[values]\n// range = [-inf, 80]"), 11, "two finite float32 numbers are wanted"),
     ("range-order", (TABLE, "[values]\n// range = [80, -80]"), 11, "80 is not below the greatest, -80"),
-    ("all-neg-inf", (TABLE, '[values]\n// all_neg_inf = "inf"'), 11, "one of nan, zero is wanted"),
-    ("nan", (TABLE, '[values]\n// nan = "any"'), 11, "one of row, ieee, ignore, propagate is wanted"),
+    ("all-neg-inf", (TABLE, '[values]\n// all_neg_inf = "inf"'), 11, "one of nan, zero is expected"),
+    ("nan", (TABLE, '[values]\n// nan = "any"'), 11, "one of row, ieee, ignore, propagate is expected"),
     ("contradiction", (TABLE, '[values]\n// finite = true\n// all_neg_inf = "zero"'), 12, "such a row is not claimed"),
 ]  # fmt: skip
 
@@ -361,7 +361,7 @@ def test_our_folder_of_broken_kernels_holds_only_those_that_say_what_is_wrong(tm
         ),
         ('// kind = "race"\n', "broken.why: missing"),
         ('// kind = "race"\n// severity = "bad"\n', 'broken.severity = "bad": expected one of error, warning'),
-        ('// kind = "race"\n// why = ""\n', 'broken.why = "": one sentence is wanted'),
+        ('// kind = "race"\n// why = ""\n', 'broken.why = "": a sentence that says what is wrong is expected'),
         ('// kind = "race"\n// why = "so"\n// who = 1\n', "broken.who = 1: unknown key, did you mean 'why'?"),
     ):
         assert said in complaint(tmp_path, replaced(("// [[launch]]", f"// [broken]\n{table}// [[launch]]")), where)
@@ -432,7 +432,7 @@ def test_values_say_which_inputs_are_claimed(tmp_path: Path) -> None:
 def test_a_claim_that_leaves_nan_out_is_refused_for_an_op_that_has_no_answer_then(tmp_path: Path) -> None:
     said = '[values]\n// nan = "ignore"'
     with pytest.raises(
-        ClaimError, match=r'\.cu:\d+: values\.nan = "ignore": row or ieee or propagate is wanted; a NaN cannot'
+        ClaimError, match=r'\.cu:\d+: values\.nan = "ignore": row or ieee or propagate is expected; a NaN cannot'
     ):
         load(write_kernel(tmp_path, replaced(('[accuracy]\n// adds = "chunks + 5"', said))))
 

@@ -161,10 +161,10 @@ def test_an_expression_needs_a_value_only_where_the_condition_holds() -> None:
     ("where", "said"),
     [
         ('["cols < rows", "rows < cols"]', "no sizes of the axes and tune are found at which all of these hold"),
-        ('["cols"]', "'cols' is a number, where a condition such as n > 0 is wanted"),
+        ('["cols"]', "'cols' is a number, where a condition such as n > 0 is expected"),
         ('["is_pow2(cols) + 1"]', "'is_pow2\\(cols\\) \\+ 1' is a number, where a condition"),
         ('["colz == 4"]', "unknown name 'colz', did you mean 'cols'?"),
-        ('"cols == threads"', "a list of conditions in quotes is wanted"),
+        ('"cols == threads"', "a list of conditions in quotes is expected"),
     ],
 )
 def test_a_condition_that_cannot_be_is_refused(where: str, said: str) -> None:

@@ -167,7 +167,7 @@ def test_a_launch_is_cooperative_if_the_claim_says_so(tmp_path: Path, said: str,
 def test_cooperative_is_true_or_false(tmp_path: Path) -> None:
     path = tmp_path / "k.cu"
     path.write_text(KERNEL.format(said='\n// cooperative = "rows"'))
-    with pytest.raises(ClaimError, match=r"cooperative.*true or false is wanted"):
+    with pytest.raises(ClaimError, match=r"cooperative.*true or false is expected"):
         load(path)
 
 

@@ -206,7 +206,7 @@ def test_a_kernel_is_judged_by_its_claim_also_in_unchecked_runs(device: CpuDevic
 
 
 def test_the_claim_is_true_or_false(tmp_path: Path) -> None:
-    with pytest.raises(ClaimError, match=r"row_sum\.cu:7: warp_synchronous = 32: true or false is wanted"):
+    with pytest.raises(ClaimError, match=r"row_sum\.cu:7: warp_synchronous = 32: true or false is expected"):
         load(kernel_file(tmp_path, "32"))
 
 
