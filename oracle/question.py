@@ -324,7 +324,9 @@ class Question:
             made = self.results[self.forms.index(form)][name]
         else:
             inputs, only = self.slice_inputs(name, row, keep_last=True)
-            band, value = self.band(form, only, balls=True), got[row]
+            dimensions = self.op.outputs[name].dimensions
+            place = tuple(slice(only[d], only[d] + 1) if d in only else slice(None) for d in dimensions)
+            band, value = self.band(form, only, balls=True), got[place]  # as a group's channels, rows may share a value
             made = self._run(band, inputs)[name]
         return contract(band, made, value.reshape(made.shape), self.claim.shared)
 

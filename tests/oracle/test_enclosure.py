@@ -422,6 +422,17 @@ def test_small_negative_numbers_that_are_stored_as_zeros_have_a_common_sum() -> 
     assert verdict.status == "kept", verdict
 
 
+def test_elements_of_a_group_of_channels_that_have_no_common_root_are_accused() -> None:
+    x = np.random.default_rng(0).standard_normal((2, 1, 2, 512))
+    y = (x - x.mean((2, 3), keepdims=True)) / np.sqrt(x.var((2, 3), keepdims=True) + 1e-5)
+    y[1, ..., ::2] *= 1 + 1e-4
+    given = {"x": np.float32(x), "w": np.ones((1, 2), np.float32), "b": np.zeros((1, 2), np.float32)}
+    verdict = judge("group_norm", given, {"y": np.float32(y)}, Accuracy(form="welford"))
+    assert verdict.is_joint
+    assert verdict.worst is not None
+    assert verdict.worst.index[0] == 1
+
+
 def test_float64_answers_that_have_no_common_root_are_accused() -> None:
     x = np.random.default_rng(1).standard_normal((1, 64))
     y = x / np.sqrt((x * x).mean() + 1e-6)
