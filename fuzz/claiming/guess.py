@@ -6,13 +6,13 @@ makes its own launches. Knows trials; never how a guess is made.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
 from kfuzz.campaign.schedule import attempt_of
 from kfuzz.claiming.bug import FailedGuess, LikelyBug, find_likeliest
-from kfuzz.claiming.guess_host import NOTHING, FunctionWords, host_claims, untold
+from kfuzz.claiming.guess_host import NOTHING, FunctionWords, entries_for, host_claims, untold
 from kfuzz.claiming.guess_kernel import claims, function_of
 from kfuzz.claiming.text import commented
 from kfuzz.claims import front_matter
@@ -126,6 +126,8 @@ def guesses(op: str, where: str, source: str, said: FunctionWords = NOTHING) -> 
         reason = untold(op, source, said) if known else f"no function {said.entry}; there are {', '.join(functions)}"
         raise ClaimError(f"{where}: {reason}")
     if not hosts:
+        if not entries_of(source) and len(every := entries_for(source)) == 1:  # it launches kernels of other files
+            raise ClaimError(f"{where}: {untold(op, source, replace(said, entry=every[0]))}")
         for one in variants:
             yield from claims(one, function_of(where, source), source, said.arguments)
 

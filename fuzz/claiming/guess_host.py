@@ -123,7 +123,8 @@ def untold(op: str, source: str, said: FunctionWords) -> str:
     others = values_of([one for one in parameters if one not in arrays], roles, said.arguments, tried)
     unknown = ", ".join(name for name, value in others.items() if not value)
     if not unknown:
-        return f"{said.entry}: it takes {len(arrays)} arrays; {roles}: write its claim"
+        count = "one array" if len(arrays) == 1 else f"{len(arrays)} arrays"
+        return f"{said.entry}: it takes {count}; {roles}: write its claim"
     how = f"say --arg NAME=VALUE, or NAME=SIZE, of {', '.join(sizes_in(roles))}"
     return f"{said.entry}: the names do not say what {unknown} means: {how}"
 

@@ -47,7 +47,7 @@ TENSOR_SUMS = re.compile(
     r"\baccumulator\b[^;<>]*\b(?P<of>float|half|__half)\s*>|\bmma\.sync\.aligned\.[.\w]*?\.(?P<as>f32|f16)\."
 )
 """The type in which tensor cores add: a fragment's, or the first in the instruction's name."""
-DIRECTED = re.compile(r"\b__(?:[fd](?:add|sub)|fmaf|fma)_r[zud]\b")
+DIRECTED = re.compile(r"\b__(?:[fd](?:add|sub)|fadd2|fmaf|ffma2|fma)_r[zud]\b")
 LONGEST = 80
 
 

@@ -34,7 +34,8 @@ def describe(name: str) -> str:
 
 @functools.cache
 def _ours() -> frozenset[str]:
-    headers = (path for room in HEADERS for path in room.rglob("*") if OUR_HEADER.match(path.name))
+    every = ((path, path.relative_to(room)) for room in HEADERS for path in room.rglob("*"))
+    headers = (path for path, inside in every if any(map(OUR_HEADER.match, inside.parts)))  # also in cuda_on_cpu_host/
     texts = (path.read_text(encoding="utf-8") for path in headers if path.is_file())
     return frozenset(one["name"] for text in texts for one in LIBRARY_NAME.finditer(text))
 

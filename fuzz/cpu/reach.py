@@ -12,7 +12,9 @@ from kfuzz.sources.cuda_text import ATTRIBUTES, DIRECTIVE, blank, spaces
 
 WORD = re.compile(r"(?<!\w)(?<!\d\.)[A-Za-z_]\w*")
 """A word that is not the suffix of a number."""
-MACRO = re.compile(r"\s*#\s*define\s+(\w+)")
+MACRO = re.compile(r"\s*#\s*define\s+(\w+)(?:\(([^)]*)\))?")
+PASTED = re.compile(r"\w+(?:[\s\\]*##[\s\\]*\w+)+")
+"""A name that a macro puts together: `sum_##tag##_kernel`."""
 INCLUDE = re.compile(r"^[ \t]*#\s*include\b[^\n]*", re.MULTILINE)
 TYPE = re.compile(r"\s*(?:struct|class|union)\s+(\w+)\s*(?:final\s*)?(?:<.*>\s*)?(?::[^:].*)?", re.DOTALL)
 WITH_BRACKETS = re.compile(rf"\b(?:{'|'.join(ATTRIBUTES)})\s*(?=\()")
@@ -27,13 +29,17 @@ CLOSES = {"(": ")", "[": "]", "{": "}"}
 
 @dataclass(frozen=True)
 class Definition:
-    """A part of the text that is needed only if its name is used, and the words in it."""
+    """A part of the text that is needed only if its name is used, and the words in it.
+
+    `pasted`: patterns of the names that a macro puts together of its arguments.
+    """
 
     name: str
     start: int
     end: int
     words: frozenset[str]
     is_macro: bool = False
+    pasted: tuple[str, ...] = ()
 
 
 def find_unreached(code: str, entries: Iterable[str]) -> list[Definition]:
@@ -47,8 +53,9 @@ def find_unreached(code: str, entries: Iterable[str]) -> list[Definition]:
     names = list(used)
     while names:
         for one in waiting.pop(names.pop(), ()):
-            names += one.words - used
-            used |= one.words
+            words = one.words.union(*(filter(re.compile(made).fullmatch, waiting) for made in one.pasted))
+            names += words - used
+            used |= words
     return [one for one in every if one.name in waiting]
 
 
@@ -67,7 +74,14 @@ def find_macros(code: str) -> Iterator[Definition]:
     """Every #define, with its body."""
     for line in DIRECTIVE.finditer(code):
         if named := MACRO.match(line[0]):
-            yield Definition(named[1], *line.span(), frozenset(WORD.findall(line[0])), is_macro=True)
+            pasted = tuple(write_pasted(one, named[2] or "") for one in PASTED.findall(line[0]))
+            yield Definition(named[1], *line.span(), frozenset(WORD.findall(line[0])), is_macro=True, pasted=pasted)
+
+
+def write_pasted(words: str, parameters: str) -> str:
+    """The pattern of the names that a macro with these parameters makes of words around `##`."""
+    free = {*WORD.findall(parameters), "__VA_ARGS__"}
+    return "".join(r"\w*" if word in free else word for word in re.findall(r"\w+", words))
 
 
 def find_functions(code: str) -> Iterator[Definition]:

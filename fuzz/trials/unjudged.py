@@ -17,12 +17,15 @@ NUMBER = re.compile(r"(?<![\w^])\d+ ")
 
 
 def without_numbers(one: Unjudged) -> Unjudged:
-    """The reason without the numbers of one case, so that all cases count as one; the line of a refusal stays."""
+    """The reason without the numbers of one case, so that all cases count as one; the line of a refusal stays.
+
+    A refusal is a sentence of somebody else, which needs a word there: "Dimension out of range: N of a tensor".
+    """
     match one:
         case Reason():
             return replace(one, count=0)
         case Refusal():
-            return replace(one, words=NUMBER.sub("", one.words))
+            return replace(one, words=NUMBER.sub("N ", one.words))
         case str():
             return NUMBER.sub("", one)
     return one

@@ -409,7 +409,9 @@ torch::Tensor of_bytes(torch::Tensor mask, torch::Tensor h) {
   return h.to(torch::kFloat32);
 }
 __global__ void clamp(const c10::Half *x, c10::Half *y) {
-  y[threadIdx.x] = max(c10::Half(1.5f), min(x[threadIdx.x], c10::Half(2.5f)));
+  __half kept = max(c10::Half(1.5f), min(x[threadIdx.x], c10::Half(2.5f)));  // to CUDA's type and back
+  static_assert(sizeof(c10::BFloat16(nv_bfloat16{})) == 2);
+  y[threadIdx.x] = kept;
 }
 torch::Tensor clamped(torch::Tensor h) {
   auto y = torch::empty_like(h);

@@ -13,6 +13,7 @@ from forked import run_forked
 from paths import DATA
 from wrong_twins import kinds_of, list_extensions, words_of
 
+from kfuzz.claiming.guess import guessed
 from kfuzz.claiming.guess_host import FunctionWords, host_claims, untold
 from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.claiming.slack import width
@@ -132,6 +133,12 @@ def test_what_cannot_be_told_of_an_argument_is_asked_for() -> None:
     assert reported.startswith("f: the names do not say what C, tile means: say --arg NAME=VALUE")
     of_tensors = "torch::Tensor forward(torch::Tensor x, int threads) {}"
     assert "threads" in untold("softmax", of_tensors, FunctionWords("forward"))  # nobody tries it before
+
+
+def test_the_only_function_of_a_file_without_kernels_of_its_own_is_named_by_what_it_lacks(tmp_path: Path) -> None:
+    source = '#include "kernels.cuh"\ntorch::Tensor gated(torch::Tensor both) {}\n'
+    with pytest.raises(ClaimError, match="gated: it takes one array; swiglu has -> a, -> b, <- y: write its claim"):
+        guessed(tmp_path / "mine.cu", source, "swiglu")
 
 
 def test_how_much_a_claim_allows_is_known_of_a_single_row(tmp_path: Path) -> None:

@@ -75,6 +75,7 @@ IN_BASE_2 = ("expf(value - max)", FLASH)
         ("__global__ void k(float *y) { atomicAdd(&y[i], v); }", "atomics", "global"),
         ("sum = __fadd_rz(sum, x[i]);", "additions", "directed"),
         ("sum = __fmaf_ru(a, b, sum);", "additions", "directed"),
+        ("sums = __ffma2_rz(a, b, sums);", "additions", "directed"),
         ("__global__ void k(float *y) { atomicAdd(y + i, v); }", "atomics", "global"),
         ("// nvcc -O3 -use_fast_math mine.cu", "flags", "-use_fast_math"),
     ],

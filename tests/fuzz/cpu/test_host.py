@@ -7,8 +7,10 @@ import pytest
 from planted_jobs import expected_if, source
 
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.devices import Buffer, Call, Job, Outcome, Probe, Refusal, Step
+from kfuzz.cpu.translate import translate
+from kfuzz.devices import Buffer, Call, Job, Outcome, Probe, Refusal, Step, UnsupportedError
 from kfuzz.oracle.elements import F32
+from kfuzz.sources.headers import SourceFile
 
 N = 40
 X = np.arange(1, N + 1, dtype=np.float32)
@@ -134,3 +136,12 @@ def test_a_host_function_that_never_ends_is_a_hang(cpu: CpuDevice) -> None:
 
 def test_the_output_of_a_host_function_is_noted(cpu: CpuDevice) -> None:
     assert run(cpu, "starts_afresh").notes == ("the kernel printed: seen 1\n",)
+
+
+def test_a_tensor_map_is_made_by_the_drivers_function_itself() -> None:
+    text = "void make(CUtensorMap *map) {{ {}(map); }}\nvoid run(CUtensorMap *map) {{ make(map); }}\n"
+    path = Path("k.cu")
+    made = translate([SourceFile(path, text.format("cuTensorMapEncodeTiled"))], entries=("run",), with_host=True)
+    assert "cuTensorMapEncodeTiled(map)" in made.texts[0]
+    with pytest.raises(UnsupportedError, match="cuTensorMapEncodeIm2col, a part of CUDA's driver API"):
+        translate([SourceFile(path, text.format("cuTensorMapEncodeIm2col"))], entries=("run",), with_host=True)

@@ -92,6 +92,15 @@ def test_lines_stay_where_they_are_and_brackets_that_do_not_match_keep_everythin
     assert find_unreached(blank_non_code(halves), ("k",)) == []
 
 
+def test_a_kernel_is_reached_by_a_name_that_a_macro_puts_together() -> None:
+    kernels = "".join(f"__global__ void twice_{one}_kernel(float *y) {{}}\n" for one in ("f32", "f16"))
+    macro = "#define BIND(tag, N)  \\\n  void twice_##tag(float *y) { twice_ ## tag##_kernel<<<1, N>>>(y); }\n"
+    text = f"{kernels}__global__ void half_f32(float *y) {{}}\n{macro}BIND(f32, 4)\n"
+    assert [one.name for one in find_unreached(blank_non_code(text), ("twice_f32",))] == ["half_f32"]
+    unused = text.replace("BIND(f32, 4)", DOUBLES)
+    assert {one.name for one in find_unreached(blank_non_code(unused), ("k",))} >= {"BIND", "twice_f32_kernel"}
+
+
 def test_each_function_of_our_own_kernels_is_reached() -> None:
     found = {
         kernel.name: find_unreached(blank_non_code(kernel.source), map(str, kernel.entries))

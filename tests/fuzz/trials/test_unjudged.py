@@ -10,7 +10,7 @@ from kfuzz.trials.unjudged import Unjudged, without_numbers
     ("reason", "counted"),
     [
         ("12 elements of rows with infinities", "elements of rows with infinities"),
-        (Refusal("use fp16 or bf16 for x, not 3 tensors", 7), Refusal("use fp16 or bf16 for x, not tensors", 7)),
+        (Refusal("use fp16 or bf16 for x, not 3 tensors", 7), Refusal("use fp16 or bf16 for x, not N tensors", 7)),
         ("sizes beyond 2^31 elements", "sizes beyond 2^31 elements"),
     ],
 )

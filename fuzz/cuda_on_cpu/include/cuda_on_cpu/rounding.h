@@ -8,6 +8,7 @@
 #pragma once
 #include "../../runtime/denormals.h"
 #include "language.h"
+#include "vectors.h"
 
 enum cudaRoundMode { cudaRoundNearest, cudaRoundZero, cudaRoundPosInf, cudaRoundMinInf };
 
@@ -78,3 +79,15 @@ CUDA_ON_CPU_ROUNDED(__ll2float, float, (long long a), (a), static_cast<float>(a)
 CUDA_ON_CPU_ROUNDED(__ull2float, float, (unsigned long long a), (a), static_cast<float>(a))
 CUDA_ON_CPU_ROUNDED(__ll2double, double, (long long a), (a), static_cast<double>(a))
 CUDA_ON_CPU_ROUNDED(__ull2double, double, (unsigned long long a), (a), static_cast<double>(a))
+
+// The same on both floats of a pair, as Blackwell has it.
+#define CUDA_ON_CPU_ROUNDED_PAIRS(mode)                                                                                      \
+  static inline float2 __fadd2_##mode(float2 a, float2 b) { return {__fadd_##mode(a.x, b.x), __fadd_##mode(a.y, b.y)}; }     \
+  static inline float2 __fmul2_##mode(float2 a, float2 b) { return {__fmul_##mode(a.x, b.x), __fmul_##mode(a.y, b.y)}; }     \
+  static inline float2 __ffma2_##mode(float2 a, float2 b, float2 c) {                                                        \
+    return {__fmaf_##mode(a.x, b.x, c.x), __fmaf_##mode(a.y, b.y, c.y)};                                                     \
+  }
+CUDA_ON_CPU_ROUNDED_PAIRS(rn)
+CUDA_ON_CPU_ROUNDED_PAIRS(rz)
+CUDA_ON_CPU_ROUNDED_PAIRS(ru)
+CUDA_ON_CPU_ROUNDED_PAIRS(rd)

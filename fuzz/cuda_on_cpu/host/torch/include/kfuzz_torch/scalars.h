@@ -4,6 +4,12 @@
 #include <cstring>
 #include <ostream>
 
+#ifdef __CUDACC__  // torch includes them in CUDA text, and files rely on it
+#define KFUZZ_TORCH_IN_CUDA
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#endif
+
 #include "elements.h"
 #include "float8.h"
 #include "machine.h"
@@ -23,6 +29,14 @@ struct alignas(2) Half {
   Half() = default;
   __host__ __device__ Half(float value) : x(rounded(value)) {}
   __host__ __device__ operator float() const { return widened(x); }
+#ifdef KFUZZ_TORCH_IN_CUDA
+  __host__ __device__ Half(const __half &value) { memcpy(&x, &value, sizeof x); }
+  __host__ __device__ operator __half() const {
+    __half value;
+    memcpy(&value, &x, sizeof x);
+    return value;
+  }
+#endif
 
  private:
   __host__ __device__ static unsigned short rounded(float value) {
@@ -73,6 +87,14 @@ struct alignas(2) BFloat16 {
     memcpy(&value, &bits, sizeof value);
     return value;
   }
+#ifdef KFUZZ_TORCH_IN_CUDA
+  __host__ __device__ BFloat16(const __nv_bfloat16 &value) { memcpy(&x, &value, sizeof x); }
+  __host__ __device__ explicit operator __nv_bfloat16() const {
+    __nv_bfloat16 value;
+    memcpy(&value, &x, sizeof x);
+    return value;
+  }
+#endif
 };
 
 #define KFUZZ_TORCH_ARITHMETIC(type, sign)                                                         \
