@@ -33,8 +33,8 @@ def cmin(folder: Path, targets: tuple[str, ...], delete: bool, device: str) -> N
     FOLDER is the corpus. Default: tests/corpus.
 
     \b
-    kfuzz cmin                          print the redundant cases of tests/corpus
-    kfuzz cmin tests/corpus --delete    delete them
+    kfuzz cmin                        print the redundant cases of tests/corpus
+    kfuzz cmin tests/corpus --delete  delete them
     """
     found = kernels_named(targets) if targets else kernels_below(Path.cwd())  # a case may be of a formula of theirs
     entries = [entry for entry in corpus.entries([folder]) if entry.record is not None] if folder.is_dir() else []

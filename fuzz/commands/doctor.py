@@ -62,8 +62,8 @@ def doctor(ctx: click.Context, measure_exp: bool, name: str) -> None:
     To test a device, kfuzz runs one kernel on it. `ok` means that the device works, `--` that something is missing.
 
     \b
-    kfuzz doctor                                    devices, compilers and packages
-    kfuzz doctor --measure-exp --device cpu > e.json     errors of the exponential functions
+    kfuzz doctor                                      devices, compilers and packages
+    kfuzz doctor --measure-exp --device cpu > e.json  errors of the exponential functions
     """
     if measure_exp:
         with closing(open_device(name)) as device:

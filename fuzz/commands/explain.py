@@ -15,8 +15,8 @@ def explain(kind: str | None) -> None:
     """Explain a KIND of finding: what it means, how kfuzz knows, and what to do.
 
     \b
-    kfuzz explain           every kind, in one line each
-    kfuzz explain race      one kind, with an example
+    kfuzz explain       every kind, in one line each
+    kfuzz explain race  one kind, with an example
     """
     if kind is None:
         width = max(map(len, KINDS))

@@ -158,15 +158,15 @@ def fuzz(
     them with your rights. A kept case is only data.
 
     \b
-    kfuzz fuzz mine.cu                          one minute on your own kernel
-    kfuzz fuzz 'softmax/*' --max-time 10m       ten minutes on all softmax kernels
-    kfuzz fuzz mine.cu --max-cases 500 --seed 7       the same 500 cases, every time
-    kfuzz fuzz . --json now.json --baseline last.json       fail only on new findings
-    kfuzz fuzz mine.cu --watch                  fuzz again whenever you save the file
-    kfuzz fuzz theirs.cu --op softmax --home 16x1024       a file without a claim
-    kfuzz fuzz answers --claim softmax.toml --out done     a folder of such files
-    kfuzz fuzz mypkg.softmax:forward --op softmax          a Python function of arrays
-    kfuzz fuzz generated_kernels                a folder of BackendBench: its names are torch's operations
+    kfuzz fuzz mine.cu                                  one minute on your own kernel
+    kfuzz fuzz 'softmax/*' --max-time 10m               ten minutes on all softmax kernels
+    kfuzz fuzz mine.cu --max-cases 500 --seed 7         the same 500 cases, every time
+    kfuzz fuzz . --json now.json --baseline last.json   fail only on new findings
+    kfuzz fuzz mine.cu --watch                          fuzz again whenever you save the file
+    kfuzz fuzz theirs.cu --op softmax --home 16x1024    a file without a claim
+    kfuzz fuzz answers --claim softmax.toml --out done  a folder of such files
+    kfuzz fuzz mypkg.softmax:forward --op softmax       a Python function of arrays
+    kfuzz fuzz generated_kernels                        a folder of BackendBench
 
     Exit code: 0 no new finding, 1 a kernel is broken, 2 a kernel could not be judged, 130 interrupted.
     In every case kfuzz keeps the findings so far.

@@ -97,13 +97,13 @@ def main(ctx: click.Context, debug: bool) -> None:
     """Find inputs that break a CUDA kernel, prove that they break it, shrink them, and keep them.
 
     \b
-    kfuzz fuzz broken/leading_neg_inf        a kernel with a bug: see what a finding looks like
-    kfuzz minimize tests/corpus/.../X.json   shrink the case that it kept
-    kfuzz replay                             run all kept cases again
-    kfuzz show --template > mine.cu          a kernel file to start from
-    kfuzz init                               set up the project in this folder: claims, settings, CI
-    kfuzz check program.cu -- 1024           a whole program, with every memory access checked
-    kfuzz bench softmax/fastest              how fast a kernel is, if it is right
+    kfuzz fuzz broken/leading_neg_inf       a kernel with a bug: see what a finding looks like
+    kfuzz minimize tests/corpus/.../X.json  shrink the case that it kept
+    kfuzz replay                            run all kept cases again
+    kfuzz show --template > mine.cu         a kernel file to start from
+    kfuzz init                              set up the project in this folder: claims, settings, CI
+    kfuzz check program.cu -- 1024          a whole program, with every memory access checked
+    kfuzz bench softmax/fastest             how fast a kernel is, if it is right
     """
     for stream in (sys.stdout, sys.stderr):
         spell_out(stream)

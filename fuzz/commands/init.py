@@ -62,8 +62,8 @@ def init(ctx: click.Context, yes: bool) -> None:
     cpu device with your rights.
 
     \b
-    kfuzz init          ask before each step
-    kfuzz init --yes    do everything
+    kfuzz init        ask before each step
+    kfuzz init --yes  do everything
 
     A kernel that looks wrong gets its claim too, and a line that says what is wrong with it.
 

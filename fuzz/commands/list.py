@@ -34,10 +34,10 @@ def list_kernels(ctx: click.Context, patterns: tuple[str, ...], as_json: bool, i
     kernel; kfuzz doctor shows which devices work.
 
     \b
-    kfuzz list                           a table
-    kfuzz list softmax                   the kernels of one op, or with this word in their name
-    kfuzz list 'broken/*barrier*' mine.cu   those that a glob finds, and one of your own
-    kfuzz list --json                    the same as JSON
+    kfuzz list                             a table
+    kfuzz list softmax                     the kernels of one op, or with this word in their name
+    kfuzz list 'broken/*barrier*' mine.cu  those that a glob finds, and one of your own
+    kfuzz list --json                      the same as JSON
     """
     is_own = bool(patterns) and all(Path(one).exists() for one in patterns)
     kernels, errors = ((), ()) if is_own else listing.read_folder()

@@ -41,9 +41,9 @@ def merge(ctx: click.Context, runs: tuple[Path, ...], output: Path, folder: Path
     report.
 
     \b
-    kfuzz fuzz . --seed 7 --max-cases 9000 --shard 1/3 --json 1.json     on the first of three machines
-    kfuzz merge 1.json 2.json 3.json -o run.json       one report
-    kfuzz merge *.json --html run.html                 the report, and a page
+    kfuzz fuzz . --seed 7 --max-cases 9000 --shard 1/3 --json 1.json  on the first of three machines
+    kfuzz merge 1.json 2.json 3.json -o run.json                      one report
+    kfuzz merge *.json --html run.html                                the report, and a page
 
     Exit code: that of the whole campaign, and 2 if a part is missing.
     """

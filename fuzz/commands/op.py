@@ -42,10 +42,10 @@ def op(ctx: click.Context, name: str | None, template: bool) -> None:
     forms in three formats, and checks that wrong answers are rejected.
 
     \b
-    kfuzz op                           every op, in one line each
-    kfuzz op softmax                   its arrays, its forms, its special values and its formula
-    kfuzz op --template > my_op.py     an op to start from
-    kfuzz op my_op.py                  test it
+    kfuzz op                        every op, in one line each
+    kfuzz op softmax                its arrays, its forms, its special values and its formula
+    kfuzz op --template > my_op.py  an op to start from
+    kfuzz op my_op.py               test it
 
     Exit code: 0 done, or it may judge kernels; 1 a check fails; 2 kfuzz could not do it.
     """

@@ -69,17 +69,17 @@ def replay(
     data.
 
     \b
-    kfuzz replay                                  all cases of tests/corpus
-    kfuzz replay case.json --kernel mine.cu       one case on one kernel
+    kfuzz replay                             all cases of tests/corpus
+    kfuzz replay case.json --kernel mine.cu  one case on one kernel
 
     \b
-    kept       right in every run
-    fixed      right in every run of the kernel that this case once broke
-    warned     shows the warning for which it was kept, and no error
-    flaky      wrong in k of N runs that differ only in schedule, poison and alignment
-    broken     wrong in every run
-    skipped    this device lacks something that the kernel uses
-    cannot run the source does not compile, or the claim allows no launch
+    kept        right in every run
+    fixed       right in every run of the kernel that this case once broke
+    warned      shows the warning for which it was kept, and no error
+    flaky       wrong in k of N runs that differ only in schedule, poison and alignment
+    broken      wrong in every run
+    skipped     this device lacks something that the kernel uses
+    cannot run  the source does not compile, or the claim allows no launch
 
     Exit code: 0 all are kept or fixed, 1 something is broken or flaky, 2 a case file is damaged or nothing ran.
     """

@@ -22,9 +22,9 @@ def report(runs: tuple[Path, ...], output: Path, outputs: ReportFiles) -> None:
     shows without a network. All reports that you name go into the same page.
 
     \b
-    kfuzz fuzz mine.cu --json run.json             a campaign, and its report
-    kfuzz report run.json -o report.html           the report as a page
-    kfuzz report 1.json 2.json --sarif all.sarif   a page, and a SARIF file
+    kfuzz fuzz mine.cu --json run.json            a campaign, and its report
+    kfuzz report run.json -o report.html          the report as a page
+    kfuzz report 1.json 2.json --sarif all.sarif  a page, and a SARIF file
     """
     documents = [report_file.read(path) for path in runs]
     write(output, as_page(documents))

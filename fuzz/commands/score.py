@@ -81,8 +81,8 @@ def score(
     KERNEL is a name, a glob, a .cu or .py file, or a folder. Default: every correct kernel that comes with kfuzz.
 
     \b
-    kfuzz score mine.cu --jobs 4                    one bug of each sort
-    kfuzz score mine.cu --per-operator 0 --out s    all bugs; the same command continues an interrupted run
+    kfuzz score mine.cu --jobs 4                  one bug of each sort
+    kfuzz score mine.cu --per-operator 0 --out s  all bugs; the same command continues an interrupted run
 
     Exit code: 0 done, 1 a correct kernel was called broken, 2 kfuzz could not do it, 130 interrupted.
     """

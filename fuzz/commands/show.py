@@ -28,8 +28,8 @@ def show(target: str | None, template: str | None) -> None:
     kernels/broken/ that is stored as edits of a right one, kfuzz also prints the whole source.
 
     \b
-    kfuzz show softmax/online_block                  a kernel that comes with kfuzz
-    kfuzz show --template row_sum > mine.cu          a kernel file to start from
+    kfuzz show softmax/online_block          a kernel that comes with kfuzz
+    kfuzz show --template row_sum > mine.cu  a kernel file to start from
     """
     if template:
         click.echo(template_for(template), nl=False)
