@@ -62,6 +62,7 @@ from kfuzz.devices.capture import CaptureOptions
 from kfuzz.devices.comparing import bits
 from kfuzz.devices.far import FarOptions
 from kfuzz.devices.layout import POISONS, Arrangement, Bytes, Place, plans
+from kfuzz.devices.only_launches import LaunchOptions
 from kfuzz.devices.repeats import Fault, PaintedRun, PlannedRun, RunResult, examine
 from kfuzz.gpu import far
 from kfuzz.kinds import Severity, kinds_with
@@ -148,6 +149,8 @@ class PythonBackend:
         caller.has_answered = self._has_answered
         if probe.option(FarOptions).is_far:
             return examine_far(caller, probe)
+        if probe.option(LaunchOptions).only_launches:
+            return examine_launches(caller, probe) if extensions else Outcome()
         if probe.option(CaptureOptions).is_captured:
             return examine_captured(caller, probe)
         bench, CALLS.has_seen = Bench(caller, memory, probe, begin, interpreter), False
@@ -409,6 +412,12 @@ def examine_far(caller: Caller, probe: Probe) -> Outcome:
         except Fault as fault:
             return Outcome(findings=(fault.finding,), ended=caller.memory.is_spent)
         return Outcome(findings=tuple(field.find_writes()))
+
+
+def examine_launches(caller: Caller, probe: Probe) -> Outcome:
+    """The launches of a call by torch at sizes of a whole GPU."""
+    found: Outcome = importlib.import_module("kfuzz.callables.torch.only_launches").examine_launches(caller, probe)
+    return found
 
 
 def torch_without_card() -> ModuleType:

@@ -114,6 +114,8 @@ class Extension:
         step = Step(call, (1, 1, 1), (1, 1, 1), 0, tuple(handed.args))
         buffers = tuple(handed.buffers.values())
         job = Job(self.path.stem, self.path, self.source, self.flags, 64, buffers, (step,), (call,))
+        if calls.only_launches:
+            return CallResult(calls.launches_of(job), definition.how)
         returned = self._returned_shapes(job, calls) if definition.how != "nothing" else ()
         given = [result_buffer(number, one, shape, self.path) for number, (one, shape) in enumerate(returned)]
         left = calls.run(replace(job, buffers=(*buffers, *given)))
@@ -172,6 +174,15 @@ def keeps_state(code: str) -> bool:
     return bool(STATIC.search(code)) or any(VARIABLE.fullmatch(one) for one in statements)
 
 
+def unfilled(shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> NDArray[np.generic]:
+    """An array of this shape that must not be read: it has the memory of one element."""
+    steps, size = [], dtype.itemsize
+    for length in reversed(shape):
+        steps.append(size)
+        size *= max(length, 1)
+    return np.lib.stride_tricks.as_strided(np.zeros(1, dtype), shape, tuple(reversed(steps)))
+
+
 class DeviceCalls:
     """The cpu device for the functions of extensions, and its findings in watched calls."""
 
@@ -183,6 +194,8 @@ class DeviceCalls:
         self.trouble: ClaimError | None = None
         self.has_seen = False
         """Whether any watched call had findings since this was last set to False."""
+        self.only_launches = False
+        """Calls make no launch: they say which ones are refused."""
         self._word = self._turn = 0
         self._device: CpuDevice | None = None
         self._begin: Callable[[str], None] = lambda part: None
@@ -210,6 +223,32 @@ class DeviceCalls:
         finally:
             self.has_seen = self.has_seen or bool(word and self.findings)
             self.findings = []
+
+    @contextmanager
+    def look_at_launches(self, probe: Probe) -> Iterator[list[Finding]]:
+        """Collect the launches that are refused in the calls made meanwhile, of which none runs."""
+        self.findings, self.trouble, self.probe = [], None, replace(probe, check=False, runs=1)
+        self.only_launches = True
+        try:
+            yield self.findings
+        finally:
+            self.only_launches, self.findings = False, []
+
+    def launches_of(self, job: Job) -> tuple[tuple[str, NDArray[np.generic]], ...]:
+        """The arrays that a call would return, which hold nothing; its refused launches become findings."""
+        bare = replace(job, buffers=tuple(replace(one, content=None) for one in job.buffers))
+        outcome = self.run_job(bare, replace(self.probe, options=(CpuQuestion(launches=True),)))
+        if job.path != self.file:
+            outcome = replace(outcome, findings=tuple(name_file(one, str(job.path)) for one in outcome.findings))
+        self.findings += outcome.findings
+        if outcome.refusal:
+            raise self._refusal(outcome.refusal, job.path)
+        if outcome.returned is None:
+            raise UnsupportedError("; ".join(outcome.notes) or f"{job.path}: not run to its end")
+        elements = [(ELEMENTS.get(name), name, shape) for name, shape in outcome.returned]
+        if unknown := [name for element, name, _ in elements if element is None]:
+            raise UnsupportedError(f"{job.path}: a tensor of {unknown[0]} is returned")
+        return tuple((one.library, unfilled(shape, one.dtype)) for one, _, shape in elements if one is not None)
 
     def run_job(self, job: Job, probe: Probe) -> Outcome:
         """What comes of a job on the cpu device."""

@@ -117,6 +117,8 @@ def without_untried_homes(result: Result, options: Options) -> Result:
 def _untried_at_home(one: KernelResult) -> Iterator[Discovery]:
     home = home_of(one.kernel)
     for bug in (bug for bug in one.bugs if home and _needs_small_case(bug)):
+        if bug.headline.defect.is_at_home:
+            continue
         if all(not each.defect.rank and dict(each.defect.scene.axes) != home for each in bug.every):
             for each in bug.every:
                 words = f"not judged at {shape_at_home(one.kernel)}"

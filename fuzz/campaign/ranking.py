@@ -116,6 +116,10 @@ def rank_bugs(
     kernel: Kernel, bugs: Sequence[Bug], device: Device, case_of_bug: Callable[[Bug], Case]
 ) -> Iterator[Discovery]:
     """The discoveries of each bug with its rank, if anything is known about the home. Its own case is tried, too."""
+    for bug in (bug for bug in bugs if bug.headline.defect.is_at_home):
+        words = f"at {'x'.join(map(str, kernel.home.values()))}, the shape it was written for"
+        yield from (replace(one, defect=replace(one.defect, rank=AT_HOME, standing=words)) for one in bug.every)
+    bugs = [bug for bug in bugs if not bug.headline.defect.is_at_home]
     if not kernel.home or not bugs:
         return
     home = run_at_home(kernel, device, any(one.defect.kind == "stateful" for bug in bugs for one in bug.every))

@@ -10,6 +10,7 @@ import resource
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -53,6 +54,8 @@ from kfuzz.oracle.elements import BY_TORCH_NUMBER
 MEMORY_LIMIT = 40 << 30
 """Bytes of addresses for the whole process: more than all stacks, arrays and their shadow need together."""
 
+READS_UNBACKED = "kfuzz: the host asks for the content of memory that has none"
+"""As cuda_on_cpu/runtime/unbacked.h has it."""
 NO_PARAMETER = "neither a pointer nor an integer of 32 or 64 bits"
 NO_ANSWER = (Status.timed_out, Status.too_large, Status.refused, Status.crowded)
 """A run that follows earlier calls and ends like this says nothing about the job, so the job then runs alone."""
@@ -237,14 +240,11 @@ class PlacedJob:
 
     def examine_sample(self, runtime: Runtime, seconds: float) -> Outcome:
         """Run a few blocks of a job whose arrays are too large to be filled (sampled.py)."""
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        before = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
-        try:
-            return examine_sample(self.job, _PlacedBlocks(self, runtime), seconds)
-        finally:
-            runtime.release_vast()
-            resource.setrlimit(resource.RLIMIT_AS, before)
+        with many_addresses():
+            try:
+                return examine_sample(self.job, _PlacedBlocks(self, runtime), seconds)
+            finally:
+                runtime.release_vast()
 
     def run_block(self, runtime: Runtime, block: int, seconds: float) -> CpuRun:
         """Run one block of a job whose arrays are too large to be filled."""
@@ -296,6 +296,20 @@ class PlacedJob:
             return Outcome()
         given = self._given[: self._run.given_count]
         return Outcome(returned=tuple((element_of(raw), tuple(raw.sizes[: raw.rank])) for raw in given))
+
+    def find_launches(self, runtime: Runtime, seconds: float) -> Outcome:
+        """Call a function of tensors without running its kernels: what it returns, and launches that are refused."""
+        self._is_asked, self._run.only_launches = True, True
+        with many_addresses():
+            done = self.run(runtime, Manner(Schedule.forward, POISONS[0]), seconds)
+        if done.refusal and done.refusal.words.startswith(READS_UNBACKED):
+            return Outcome(notes=(done.refusal.words,))
+        found = tuple(one.finding for one in done.sights)
+        if done.refusal or done.status != Status.finished:
+            return Outcome(refusal=done.refusal, findings=found)
+        given = self._given[: self._run.given_count]
+        returned = tuple((element_of(raw), tuple(raw.sizes[: raw.rank])) for raw in given)
+        return Outcome(returned=returned, findings=found)
 
     def _find_misfits(self) -> Iterator[Sight]:
         """Returned tensors that are not the arrays of the claim. ClaimError if there are more or fewer of them."""
@@ -378,6 +392,17 @@ def check_arguments(job: Job, entry: str, signature: str, args: tuple[str | int,
             raise ClaimError(f"{job.path}: parameter {number} of {entry} is {takes}; the claim passes {passed}")
 
 
+@contextmanager
+def many_addresses() -> Iterator[None]:
+    """Lift this process's own limit of addresses meanwhile."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (before[1], before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
 def limit_process(most: int = MEMORY_LIMIT) -> None:
     """Limit the addresses of this process, forbid core dumps, and let what a kernel starts end with it."""
     allowed = resource.getrlimit(resource.RLIMIT_AS)[1]
@@ -418,6 +443,8 @@ class CpuBackend:
             begin("running")
             if job.sampling:
                 return bound[flavour].examine_sample(self._runtime, probe.timeout)
+            if question.launches:
+                return bound[flavour].find_launches(self._runtime, probe.timeout)
             if question.returned:
                 return bound[flavour].find_returned(self._runtime, probe.timeout)
             if question.watch:

@@ -132,6 +132,7 @@ def _describe(raw: RawFinding, scene: RunScene, lines: Lines) -> Sight:
         calls=() if left_behind else _calls(raw, launch, scene, lines, of_host),
         access=_access(raw) if sight.kind in WITH_ACCESS and not left_behind else "",
         multiprocessors=0,  # experiments.py compares runs
+        is_at_home=False,  # properties/checks/home_launches.py chooses the sizes
         in_one_warp="is_race" in sight.traits and raw.relation == Relation.in_one_warp,
         **_other_thread(raw, launch) if "is_race" in sight.traits and not of_host else {},
     )

@@ -41,6 +41,8 @@ class Finding:
     grid: tuple[int, int, int] | None = field(default=None, compare=False)
     block_size: tuple[int, int, int] | None = field(default=None, compare=False)
     """The launch of such a race."""
+    is_at_home: bool = False
+    """It was seen at the sizes that a callable was written for, whatever the sizes of the trial."""
 
 
 @dataclass(frozen=True)

@@ -106,6 +106,11 @@ class Defect:
         return "WARNING" if self.severity == "warning" and not self.rank else TITLES[self.rank]
 
     @property
+    def is_at_home(self) -> bool:
+        """Whether it was seen at the sizes that its callable was written for, whatever those of the scene are."""
+        return self.finding is not None and self.finding.is_at_home
+
+    @property
     def sign(self) -> str:
         """The bucket without the kernel's name: what the defect looks like."""
         return self.bucket.removeprefix(f"{self.scene.kernel}: ")

@@ -13,9 +13,9 @@ import numpy as np
 import torch
 
 from kfuzz.callables.built_texts import build_extension
-from kfuzz.callables.extensions import CALLS, Extension
+from kfuzz.callables.extensions import CALLS, Extension, unfilled
 from kfuzz.callables.handing import C_TYPES, Argument, Tensor
-from kfuzz.callables.torch.elements import as_array, as_tensor
+from kfuzz.callables.torch.elements import TYPES, as_array, as_tensor
 from kfuzz.devices import ClaimError, UnsupportedError
 from kfuzz.oracle.elements import BY_LIBRARY
 from kfuzz.sources.cuda_text import blank_non_code
@@ -139,8 +139,15 @@ def as_tensor_argument(given: Any) -> Tensor:  # noqa: ANN401  a tensor
         raise UnsupportedError(
             f"a tensor of {dtype} is handed to a function of CUDA, which the cpu device does not take"
         )
+    is_dense = given.is_contiguous()
+    if CALLS.only_launches:
+        span = 1 + sum((size - 1) * step for size, step in zip(given.shape, given.stride(), strict=True))
+        element, _ = C_TYPES[dtype]
+        if given.element_size() < element.bytes:
+            raise UnsupportedError(f"a tensor of {dtype} without content is handed to a function of CUDA")
+        held = unfilled(tuple(given.shape) if is_dense else (span,), element.dtype)
+        return Tensor(dtype, held, tuple(given.shape), tuple(given.stride()), is_dense)
     plain = given.detach()
-    is_dense = plain.is_contiguous()
     if not is_dense:
         span = 1 + sum((size - 1) * step for size, step in zip(plain.shape, plain.stride(), strict=True))
         plain = plain.as_strided((span,), (1,))
@@ -149,5 +156,7 @@ def as_tensor_argument(given: Any) -> Tensor:  # noqa: ANN401  a tensor
 
 def tensor_of(dtype: str, array: Any) -> Any:  # noqa: ANN401  an array, a tensor
     """A returned array as a tensor of its own."""
+    if CALLS.only_launches:
+        return torch.empty(array.shape, dtype=TYPES[BY_LIBRARY[dtype]])
     own = np.array(array)
     return as_tensor(own, BY_LIBRARY[dtype])

@@ -95,6 +95,7 @@ static cudaError_t copied(const Copied &c) {
   bool wants_from = c.kind == cudaMemcpyDeviceToHost || c.kind == cudaMemcpyDeviceToDevice;
   if (c.kind != cudaMemcpyDefault && ((to_device != wants_to && !to_either) || (from_device != wants_from && !from_either)))
     return returns(cudaErrorInvalidValue);
+  if (run->only_launches && to_device) return cudaSuccess;  // and a copy to the host ends the run
   if (is_captured(by.stream)) return capture(by.stream, cudaGraphNodeTypeMemcpy, copy_again, c);
   Within runtime;
   bool waits = !lane_of_graph() && host_waits_for_copy(to_device, from_device, to_either || from_either, by.waits);
@@ -119,6 +120,7 @@ static cudaError_t set(const Filled &f) {
   if (!f.width || !f.rows || !f.slices) return cudaSuccess;
   if (!is_stream(by.stream)) return returns(cudaErrorInvalidResourceHandle);
   if (!is_device_memory(f.to)) return returns(cudaErrorInvalidValue);
+  if (run->only_launches) return cudaSuccess;
   if (is_captured(by.stream)) return capture(by.stream, cudaGraphNodeTypeMemset, set_again, f);
   SetKey key = {f.to, f.width, f.rows * f.slices, f.pitch, f.slice, f.value | uint64_t{f.element_bytes} << 32, is_only_stream(by.stream)};
   const Buffer *array = device_array_at(f.to);

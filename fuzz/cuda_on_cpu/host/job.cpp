@@ -12,6 +12,7 @@
 #include "../runtime/signals.h"
 #include "../runtime/stacks.h"
 #include "../runtime/state.h"
+#include "../runtime/unbacked.h"
 #include "../runtime/unwritten.h"
 #include "../runtime/vast.h"
 #include "host.h"
@@ -62,7 +63,7 @@ static void close_run() {
     run->watched_pc = checker_stored_by(reinterpret_cast<uintptr_t>(run->buffers[run->watched_buffer].address) + run->watched_offset);
   stop_timer();
   run->printed = printed();
-  if (!is_vast(*run)) {
+  if (!is_vast(*run) && !run->only_launches) {
     check_guards(*run);
     check_inputs(*run);
   }
@@ -71,6 +72,11 @@ static void close_run() {
 static void close_program() {
   close_run();
   run->when_closed();
+}
+
+static bool place_all() {
+  if (run->only_launches) return place_unbacked_buffers(*run);
+  return is_vast(*run) ? place_vast_buffers(*run) : place_buffers(*run);
 }
 
 static bool run_once(Run *the_run) {
@@ -94,7 +100,7 @@ static bool run_once(Run *the_run) {
   unmap_shared_of_residents();
   enter_shared_of(0);
   if (!is_vast(*run)) release_vast_buffers();
-  if (!(is_vast(*run) ? place_vast_buffers(*run) : place_buffers(*run)) || static_shared_bytes() + shared_red_zone > static_shared_capacity) {
+  if (!place_all() || static_shared_bytes() + shared_red_zone > static_shared_capacity) {
     run->status = Status::too_large;
     return true;
   }

@@ -198,6 +198,10 @@ void do_one_launch(const Taken &taken) {
   end_launch();
 }
 void do_launch(const Taken &taken) {
+  if (run->only_launches) {
+    written_down(taken.wanted);
+    return;
+  }
   do_one_launch(taken);
   run_nested_launches();
 }
@@ -283,7 +287,7 @@ cudaError_t launched(const Callee &callee, const LaunchAsked &asked) {
   }
   if (is_nested) return nested_launch(taken, is_tail);
   if (is_captured(asked.stream)) return capture(taken.stream, kept_launch(taken, callee.type), taken.how & launch_early);
-  if (!is_deferred(taken)) do_launch(taken);
+  if (run->only_launches || !is_deferred(taken)) do_launch(taken);
   return cudaSuccess;
 }
 

@@ -7,6 +7,7 @@
 #include "../runtime/memory_map.h"
 #include "../runtime/repetitions.h"
 #include "../runtime/state.h"
+#include "../runtime/unbacked.h"
 #include "asked.h"
 #include "deferred.h"
 #include "graph.h"
@@ -19,7 +20,7 @@ CUDA_ON_CPU_API bool cuda_on_cpu_is_on_device_heap(const void *memory);
 namespace cuda_on_cpu {
 
 bool is_device_memory(const void *address) {
-  return reinterpret_cast<uintptr_t>(address) - arena_start() < arena_bytes();
+  return run->only_launches ? device_array_at(address) != nullptr : reinterpret_cast<uintptr_t>(address) - arena_start() < arena_bytes();
 }
 
 // Freed memory is not given out again, so that each use of it is detected. Only a program that allocates again and
@@ -63,6 +64,7 @@ static void free_array(Buffer &b, int line) {
   note_memory_change();
   b.flags = (b.flags | is_freed) & ~uint32_t{waits_to_be_freed};
   b.freed_line = static_cast<uint32_t>(line);
+  if (run->only_launches) return;
   poison_buffer(*run, b);
   if (run->check) unmark_array(b);
 }
@@ -154,7 +156,7 @@ static cudaError_t allocated(void **to, size_t bytes, CudaOnCpuMemory kind, int 
   b.line = static_cast<uint32_t>(line);
   b.flags = is_allocated_by_host;
   if (kind != cuda_on_cpu_device_memory) b.flags |= is_host_visible_memory | is_initialised;
-  if (run->buffer_count < run->buffer_capacity && place_one_more(*run, b)) {
+  if (run->buffer_count < run->buffer_capacity && (run->only_launches ? place_unbacked(b) : place_one_more(*run, b))) {
     run->buffers[run->buffer_count++] = b;
     if (run->check) mark_array(b);
   } else if (const Buffer *waits = kind == cuda_on_cpu_device_memory ? allocate_behind_free(bytes, line, allocation_of) : nullptr) {
@@ -203,6 +205,7 @@ CUDA_ON_CPU_API cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream, int
 
 CUDA_ON_CPU_API cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *all) {
   Alone alone;
+  if (run->only_launches) host_refuses(reads_unbacked);  // how much is left depends on arrays that take nothing
   *all = memory_of_device();
   *free_bytes = arena_left(*run);
   return cudaSuccess;

@@ -58,6 +58,9 @@ CUDA_ON_CPU_API cudaStream_t cuda_on_cpu_pool_stream(int is_urgent) {
   return one;
 }
 
+// Whether an operation on device memory has nothing to do, because no array holds anything.
+CUDA_ON_CPU_API bool cuda_on_cpu_only_launches() { return run->only_launches; }
+
 CUDA_ON_CPU_API void cuda_on_cpu_operation_begins() {
   ++operations.nested;
   host_reaches(true);

@@ -257,6 +257,8 @@ struct Run {
   uint32_t may_skip_launches;
   uint64_t skipped_launches;  // out: repeated, although they change nothing (repetitions.h)
   uint64_t sampled_launches, sampled_blocks, blocks_in_full, blocks_in_part;
+  // Launches are accepted or refused, and nothing runs: arrays are addresses without memory (unbacked.h).
+  uint32_t only_launches;
 };
 constexpr uint32_t touched_bytes = 65536;  // of one piece
 

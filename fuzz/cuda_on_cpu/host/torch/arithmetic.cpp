@@ -55,6 +55,7 @@ void store(char *at, ScalarType type, double value) {
 // Calls `set` for each element, with its place and its number in row order.
 template <class Set>
 void each_of(const Tensor &to, Set set) {
+  if (holds_nothing(to)) return;
   Reached reached(to, true);
   for (int64_t i = 0; i < to.numel(); i++) set(reached.data() + place_of(to, i), i);
 }

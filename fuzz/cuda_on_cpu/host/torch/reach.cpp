@@ -8,11 +8,13 @@ CUDA_ON_CPU_IMPORT void cuda_on_cpu_operation_touches(const void *data, size_t b
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_operation_meets_host();
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_operation_ends();
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_release(void *memory);
+CUDA_ON_CPU_IMPORT bool cuda_on_cpu_only_launches();
 
 namespace at {
 
 // Every stretch of memory that contains elements.
 static void touch(const Tensor &tensor, bool writes) {
+  if (holds_nothing(tensor)) return;
   auto *data = static_cast<const char *>(tensor.data_ptr());
   auto bytes = static_cast<int64_t>(tensor.element_size());
   int64_t count = tensor.numel(), start = 0, end = 0;
@@ -34,6 +36,8 @@ Reached::Reached(const Tensor &tensor, bool writes) : data_(static_cast<char *>(
     touch(tensor, writes);
 }
 Reached::~Reached() { cuda_on_cpu_operation_ends(); }
+
+bool holds_nothing(const Tensor &x) { return x.is_cuda() && cuda_on_cpu_only_launches(); }
 
 void release(void *memory) { cuda_on_cpu_release(memory); }
 

@@ -31,6 +31,7 @@ class Reached {
 };
 
 void release(void *memory);
+bool holds_nothing(const Tensor &x);  // its memory is an address alone, in a run that looks at launches
 int64_t place_of(const Tensor &x, int64_t i);  // the byte of element number i, in row order
 bool is_dense(const Tensor &x);                // no two elements share a place, and no gap lies between them
 bool is_by_rows(const Tensor &x);              // no dimension has a longer step than one before it
