@@ -4,14 +4,12 @@ kfuzz does not see ATen's own allocations within an operation.
 """
 
 import functools
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from kfuzz.callables import card
 from kfuzz.callables.lending import (
@@ -26,6 +24,7 @@ from kfuzz.callables.lending import (
 )
 from kfuzz.callables.memory import LentArray
 from kfuzz.callables.torch.elements import OF_TYPE, TYPES, as_array, as_tensor
+from kfuzz.callables.torch.modes import UncompiledMode
 from kfuzz.devices import Finding, UnsupportedError
 from kfuzz.oracle.elements import Element
 
@@ -41,12 +40,11 @@ EMPTY = frozenset(
 )
 MOST_BYTES = 64 << 20
 WARM_UPS = 3
-COMPILER = "torch._dynamo"
 FREE_PIECES, MOST_PIECES = (1 << 18, 1 << 14, 1 << 10, 1 << 7), 4096
 """Words of the pieces that fill free memory; torch rounds sizes up to 512 bytes."""
 
 
-class PoisonedTensors(TorchDispatchMode):  # type: ignore[misc]  # torch is not there where types are checked
+class PoisonedTensors(UncompiledMode):
     """Gives torch.empty and its kin memory of kfuzz, full of poison, while a callable runs."""
 
     def __init__(self, word: int, allocate: Allocate | None = None) -> None:
@@ -57,11 +55,7 @@ class PoisonedTensors(TorchDispatchMode):  # type: ignore[misc]  # torch is not 
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
         """Run an operation; replace memory without content by kfuzz's."""
-        return self.run(func, args, kwargs or {})
-
-    def run(self, func: Any, args: Any, kwargs: Any) -> Any:  # noqa: ANN401
-        """The same."""
-        out = func(*args, **kwargs)
+        out = func(*args, **(kwargs or {}))
         if func not in EMPTY or out.device.type not in ("cpu", "cuda") or out.layout != torch.strided:
             return out
         nbytes = out.untyped_storage().nbytes()
@@ -89,19 +83,6 @@ class PoisonedTensors(TorchDispatchMode):  # type: ignore[misc]  # torch is not 
         """The writes beside these tensors."""
         yield from find_overwrites(self.in_host, self.word)
         yield from card.find_overwrites(self.on_card, self.word)
-
-
-class UncompiledPoisonedTensors(PoisonedTensors):
-    """The same while torch's compiler is not loaded: its base class loads it to say that it must not compile this, and
-    that takes a process longer than all else before its first call."""
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
-        """Run an operation; replace memory without content by kfuzz's."""
-        return self.run(func, args, kwargs or {})
 
 
 class TorchTensors:
@@ -181,7 +162,7 @@ class TorchTensors:
 @contextmanager
 def poison_tensors(word: int, allocate: Allocate | None = None) -> Iterator[PoisonedTensors]:
     """Put poison into what torch.empty allocates."""
-    with (PoisonedTensors if COMPILER in sys.modules else UncompiledPoisonedTensors)(word, allocate) as made:
+    with PoisonedTensors(word, allocate) as made:
         yield made
 
 

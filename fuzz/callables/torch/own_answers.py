@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from kfuzz.callables.raising import words_of
 from kfuzz.callables.torch.declared import CannotError, Declared
 from kfuzz.callables.torch.elements import as_array
 from kfuzz.callables.torch.inputs import tensors_of
+from kfuzz.callables.torch.modes import UncompiledMode
 from kfuzz.callables.torch.sizes import Steps
 
 
@@ -92,7 +92,7 @@ def answers_of(
     return {f"{prefix} {name}": as_array(one.detach()) for name, one in zip(outputs, results, strict=True)}
 
 
-class Narrowings(TorchDispatchMode):  # type: ignore[misc]  # torch is not there where types are checked
+class Narrowings(UncompiledMode):
     """Records whether torch computes anything in a type narrower than double."""
 
     seen = False

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from kfuzz.callables.aten.table import RULES, write_operation
 from kfuzz.callables.aten.term import Term, Text, Writer
 from kfuzz.callables.torch.declared import CannotError, DrawsError
 from kfuzz.callables.torch.elements import OF_TYPE
+from kfuzz.callables.torch.modes import UncompiledMode
 from kfuzz.callables.torch.shadows import Shadow, Storages
 from kfuzz.callables.torch.storage import (
     are_whole,
@@ -74,7 +74,7 @@ class RunWriter(Writer):
         return self.set(name, f'N.keep({text}, "{kept}")')
 
 
-class Running(TorchDispatchMode):  # type: ignore[misc]  # torch is not there where types are checked
+class Running(UncompiledMode):
     """Writes what torch computes as the lines of a formula, while the reference runs.
 
     `file`: the reference's own, whose lines are named in reasons. `inputs`: the tensors whose numbers are the op's.
