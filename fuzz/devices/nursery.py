@@ -10,7 +10,9 @@ pipes; it knows neither jobs nor libraries. Long, since both sides take part in 
 
 import contextlib
 import errno
+import gc
 import importlib
+import json
 import os
 import secrets
 import select
@@ -37,6 +39,8 @@ USER = struct.Struct("<3i")
 """Process, user and group at the other end of a socket."""
 MOST_BYTES = 4096
 MOST_CALLERS = 512
+FILES = 6
+"""That a caller sends: the worker's ends of three pipes, its folder, its variables and its standard error."""
 BETWEEN_TRIES = 0.01
 """Seconds."""
 THREADS = Path("/proc/self/task")
@@ -114,21 +118,25 @@ class Nursery:
                 break
         self.close: Callable[[], object] = weakref.finalize(self, _close, self._socket, self._process)
 
-    def start(self, module: str) -> Started:
-        """Start a process that serves the backend of a module: a fork, or a new process where a fork is not safe."""
-        started, is_asked = self._fork(module)
+    def start(self, module: str, variables: Mapping[str, str] | None = None) -> Started:
+        """Start a process that serves the backend of a module: a fork, or a new process where a fork is not safe.
+
+        It has this process's folder and standard error, and these variables instead of those of the nursery.
+        """
+        started, is_asked = self._fork(module, variables)
         if not is_asked:
             self.close()
             self._begin()
-            started, _ = self._fork(module)
+            started, _ = self._fork(module, variables)
         return started or start_command(module)
 
-    def _fork(self, module: str) -> tuple[ForkedProcess | None, bool]:
+    def _fork(self, module: str, variables: Mapping[str, str] | None) -> tuple[ForkedProcess | None, bool]:
         """A fork, if one is safe, and whether the nursery has answered."""
         requests, replies, status = os.pipe(), os.pipe(), os.pipe()
-        theirs = (requests[0], replies[1], status[1])
+        theirs = [requests[0], replies[1], status[1]]
         try:
-            socket.send_fds(self._socket, [module.encode()], theirs)
+            theirs += [os.open(".", os.O_PATH), _written(json.dumps(None if variables is None else {**variables}))]
+            socket.send_fds(self._socket, [module.encode()], [*theirs, 2])
             answer = self._socket.recv(NUMBER.size)
         except OSError:
             answer = b""
@@ -141,6 +149,14 @@ class Nursery:
         for one in (requests[1], replies[0], status[0]):
             os.close(one)
         return None, bool(answer)
+
+
+def _written(text: str) -> int:
+    """A file without a name that has this text."""
+    file = os.memfd_create("variables")
+    with os.fdopen(os.dup(file), "wb") as written:
+        written.write(text.encode())
+    return file
 
 
 def _connect(connection: socket.socket, address: bytes) -> bool:
@@ -244,14 +260,14 @@ class _Forking:
             del self._callers[caller.fileno()]
             caller.close()
             return
-        module, (requests, replies, status) = asked
+        module, (requests, replies, status, *others) = asked
         if (pid := _fork()) == 0:
             self._leave_to_parent(status)
-            _be_worker(module, requests, replies)
+            _be_worker(module, requests, replies, *others)
         with contextlib.suppress(OSError):  # the caller has ended
             caller.send(NUMBER.pack(pid or 0))
-        os.close(requests)
-        os.close(replies)
+        for one in (requests, replies, *others):
+            os.close(one)
         if pid is None:
             os.close(status)
         else:
@@ -273,13 +289,14 @@ def serve(packages: Sequence[str]) -> None:
     for package in packages:
         with contextlib.suppress(Exception):  # the worker imports it again, and says what is wrong
             importlib.import_module(package)
+    gc.freeze()  # else each fork copies what its first look for garbage marks
     _Forking(socket.socket(fileno=os.dup(0))).run()
 
 
 def _receive(caller: socket.socket) -> tuple[str, list[int]] | None:
     """The module that a caller wants served, and the files for it; None if the caller has ended."""
     try:
-        message, files, _, _ = socket.recv_fds(caller, MOST_BYTES, 3)
+        message, files, _, _ = socket.recv_fds(caller, MOST_BYTES, FILES)
     except ConnectionError:
         return None
     return (message.decode(), files) if message else None
@@ -290,14 +307,19 @@ def _fork() -> int | None:
     return os.fork() if len(os.listdir(THREADS)) == 1 else None
 
 
-def _be_worker(module: str, requests: int, replies: int) -> None:
+def _be_worker(module: str, requests: int, replies: int, folder: int, variables: int, errors: int) -> None:
     """Be the worker process; do not return."""
     status = 1
     try:
         os.setsid()
         os.dup2(requests, 0)
         os.dup2(replies, 1)
-        for one in (requests, replies):
+        os.dup2(errors, 2)
+        os.fchdir(folder)
+        if (given := json.loads(os.pread(variables, os.fstat(variables).st_size, 0))) is not None:
+            os.environ.clear()
+            os.environ.update(given)
+        for one in (requests, replies, folder, variables, errors):
             os.close(one)
         worker.main(module)
         status = 0

@@ -1,5 +1,6 @@
 """One file, one process: nothing that a file of a callable does reaches another file."""
 
+import itertools
 import os
 import signal
 import sys
@@ -10,11 +11,13 @@ import pytest
 from small_callables import RIGHT, trial_of
 
 from kfuzz.callables.device import PythonDevice
+from kfuzz.cpu import device as device_of_cpu
+from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import ClaimError, MissingError
 from kfuzz.devices.machine_memory import LEAST, machine_bytes, share_of
 from kfuzz.devices.nursery import ForkedProcess, Nursery
 from kfuzz.devices.processes import parents
-from kfuzz.devices.worker import CommandProcess
+from kfuzz.devices.worker import CommandProcess, environment
 
 THREADED = "import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\n"
 SPOILS = """
@@ -196,3 +199,36 @@ def test_a_file_that_spoils_the_pipes_that_it_finds_costs_a_trial(
     assert [one.kind for one in found.errors] == ["trap"]
     assert message in found.errors[0].message
     assert trial_of(tmp_path, "right", RIGHT, device).defects == ()
+
+
+def test_a_fork_has_the_folder_the_variables_and_the_errors_of_the_caller_at_that_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    says = "os.write(2, b'heard')\n    raise ValueError(os.getcwd() + os.environ['SAID'])"
+    (tmp_path / "says_where.py").write_text(f"import os\ndef backend():\n    {says}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    nursery = Nursery(["json"], {})
+    for number in range(2):
+        folder = tmp_path / f"in_{number}"
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        monkeypatch.setenv("SAID", f"at {number}")
+        started = nursery.start("says_where", environment())
+        assert isinstance(started, ForkedProcess)
+        assert started.stdout is not None
+        assert f"{folder}at {number}".encode() in started.stdout.read()
+        assert started.reap() == 0
+        assert capfd.readouterr().err == "heard"
+        for pipe in (started.stdin, started.stdout):
+            assert pipe
+            pipe.close()
+    nursery.close()
+
+
+def test_the_processes_of_the_cpu_device_are_forks_but_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device_of_cpu, "_STARTS", itertools.count())
+    kinds = []
+    for _ in range(3):
+        with CpuDevice() as opened:
+            kinds.append(type(opened._worker._start().popen))
+    assert kinds == [CommandProcess, ForkedProcess, ForkedProcess]

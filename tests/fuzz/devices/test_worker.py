@@ -217,7 +217,7 @@ def test_an_interrupt_while_waiting_ends_the_worker_and_the_next_job_runs() -> N
             with pytest.raises(KeyboardInterrupt):
                 spin_under_an_alarm(device)
             assert worker is not None
-            assert not is_alive(worker)
+            assert gone(worker)
             assert is_as_it_should_be(device)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
