@@ -110,13 +110,17 @@ class FindingEntry(TypedDict):
 
 
 class SizesTried(TypedDict):
-    """What is claimed of an axis, and the sizes at which an answer was judged; null where none was."""
+    """What is claimed of an axis, and the sizes at which an answer was judged; null where none was.
+
+    `home`: its size in the shape that the function was written for; null if none is known.
+    """
 
     claimed: str
     least: int
     most: int
     smallest_tried: int | None
     largest_tried: int | None
+    home: int | None
 
 
 class SizesTogether(TypedDict):

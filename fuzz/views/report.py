@@ -107,7 +107,7 @@ def _kernel(result: KernelResult, test: BenchmarkTest | None) -> KernelEntry:
         "trials": progress.trials,
         "rows": progress.rows,
         "sizes": {
-            name: _size(axis, progress.smallest.get(name), progress.largest.get(name))
+            name: _size(axis, progress.smallest.get(name), progress.largest.get(name), kernel.home.get(name))
             for name, axis in kernel.axes.items()
         },
         "tried": _tried(progress.tried),
@@ -130,13 +130,14 @@ def _kernel(result: KernelResult, test: BenchmarkTest | None) -> KernelEntry:
     }
 
 
-def _size(axis: Axis, smallest: int | None, largest: int | None) -> SizesTried:
+def _size(axis: Axis, smallest: int | None, largest: int | None, home: int | None) -> SizesTried:
     return {
         "claimed": str(axis),
         "least": axis.lo,
         "most": axis.hi,
         "smallest_tried": smallest,
         "largest_tried": largest,
+        "home": home,
     }
 
 

@@ -8,9 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from rich.table import Table
 
 from kfuzz.campaign.bugs import Bug
+from kfuzz.campaign.ledger import octaves
 from kfuzz.campaign.result import KernelResult
 from kfuzz.campaign.state import Discovery
 from kfuzz.claims.front_matter import shown_path
+from kfuzz.claims.kernel import Kernel
 from kfuzz.oracle.plural import plural
 from kfuzz.trials.unjudged import unjudged_text
 from kfuzz.views.benchmarks import benchmark_entry, benchmark_texts
@@ -151,7 +153,21 @@ def sizes_line(result: KernelResult) -> str:
     why = "; ".join(sorted(one.value for one in result.progress.untried))
     more = f"; tried near powers of two: {rungs}" if (rungs := rungs_text(result.progress.rungs)) else ""
     more += f"; some sizes near powers of two were not: {why}" if why else ""
-    return f"not tried: {result.kernel.name}: {', '.join(beyond)}{more}" if beyond else ""
+    own = f"{home_text(result.kernel)}; " if beyond and not is_home_tried(result) else ""
+    return f"not tried: {result.kernel.name}: {own}{', '.join(beyond)}{more}" if beyond else ""
+
+
+def is_home_tried(result: KernelResult) -> bool:
+    """Whether an answer was judged at the shape that a function was written for, as far as sizes are counted."""
+    home, progress = result.kernel.home, result.progress
+    together = octaves({name: home.get(name, size) for name, size in progress.largest.items()})
+    reached = all(progress.largest.get(name, 0) >= size for name, size in home.items())
+    return not home or (reached and together in progress.tried)
+
+
+def home_text(kernel: Kernel) -> str:
+    """The shape that a function was written for."""
+    return f"{'x'.join(map(str, kernel.home.values()))}, the shape that it was written for"
 
 
 def rungs_text(rungs: Iterable[str]) -> str:

@@ -26,7 +26,9 @@ def finding(**changes: object) -> FindingEntry:
 def kernel(**changes: object) -> KernelEntry:
     found: KernelEntry = {
         "name": "mine", "op": "softmax", "path": "mine.cu", "broken": False, "trials": 60, "rows": 600,
-        "sizes": {"n": {"claimed": "1..9", "least": 1, "most": 9, "smallest_tried": 1, "largest_tried": 9}},
+        "sizes": {
+            "n": {"claimed": "1..9", "least": 1, "most": 9, "smallest_tried": 1, "largest_tried": 9, "home": None}
+        },
         "tried": [{"sizes": [1], "trials": 20}, {"sizes": [4], "trials": 40}],
         "rungs": [],
         "worst_ratio": 0.5, "ratios": [0] * 10 + [60] + [0] * 9, "error": "", "stopped": "",

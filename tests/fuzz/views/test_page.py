@@ -101,7 +101,7 @@ def test_sizes_are_mapped_two_axes_at_a_time() -> None:
 
 
 def test_sizes_that_were_not_reached_void_a_pass() -> None:
-    ends = {"claimed": "1..9", "least": 1, "most": 9, "smallest_tried": 2, "largest_tried": 7}
+    ends = {"claimed": "1..9", "least": 1, "most": 9, "smallest_tried": 2, "largest_tried": 7, "home": 3}
     assert list(voids(report(kernel(sizes={"n": ends})))) == [
         "mine: sizes that were not reached: n from 1 to below 2, n beyond 7 of 9"
     ]

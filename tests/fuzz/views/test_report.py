@@ -482,6 +482,12 @@ def test_the_report_says_how_far_up_each_axis_was_tried(found: Report) -> None:
     one = found.kernels[0]
     assert summary.sizes_line(one).startswith(f"not tried: {one.kernel.name}: rows beyond ")
     ends = {name: axis.hi for name, axis in one.kernel.axes.items()}
+    small, large = one.progress.largest, dict.fromkeys(one.kernel.axes, 5000)
+    own = ": 5000x5000, the shape that it was written for; rows"
+    for home, tried, words in (({}, small, ": rows"), (large, small, own), (large, large, ": rows")):
+        progress = replace(one.progress, largest=tried, tried={"4096 4096": 1, **one.progress.tried})
+        written = replace(one, kernel=replace(one.kernel, home=home), progress=progress)
+        assert summary.sizes_line(written).startswith(f"not tried: {one.kernel.name}{words} beyond ")
     assert summary.sizes_line(replace(one, progress=replace(one.progress, largest=ends))) == ""
     assert list(summary.sizes(found)) == [summary.sizes_line(each) for each in found.kernels]
     short = replace(one, progress=replace(one.progress, reasons={"sums may overflow"}, untried={Untried.DOES_NOT_FIT}))
