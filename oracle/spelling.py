@@ -50,7 +50,7 @@ def spell(op: Op, text: str) -> Op:
     outputs = _read_arrays(op, text, found[3] or "", op.outputs)
     for role in op.inputs:
         if role not in inputs and role not in op.optional:
-            raise OracleError(f"op={text!r}: {role} is missing; only {', '.join(_left_out(op)) or 'none'} may be")
+            raise OracleError(f"op={text!r}: {role} is missing; only {', '.join(optional_inputs(op)) or 'none'} may be")
     own = leave_out(op, [role for role in op.inputs if role not in inputs])
     layout = _Spelling(own, text, inputs, outputs)
     return layout.op()
@@ -115,7 +115,8 @@ def in_other_arrays(views: ArrayViews, verdict: Verdict, answers: Mapping[str, F
     return replace(verdict, worst=place(verdict.worst), picture=picture)
 
 
-def _left_out(op: Op) -> list[str]:
+def optional_inputs(op: Op) -> list[str]:
+    """The inputs that a kernel may not have."""
     return [role for role in op.optional if role in op.inputs]
 
 

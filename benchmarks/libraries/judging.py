@@ -22,10 +22,10 @@ from kfuzz.devices import ClaimError, DeviceError
 from kfuzz.minimizing.minimize import Failure, minimize, point_at_worst
 from kfuzz.minimizing.subject import Subject, subject_of
 from kfuzz.oracle.elements import Element, values
-from kfuzz.oracle.verdict import Worst
 from kfuzz.trials.defect import Defect
 from kfuzz.trials.trial import run_trial
 from kfuzz.trials.unjudged import unjudged_text
+from kfuzz.views.upstream import element_of
 
 Status = Literal["kept", "suspect", "broken", "withdrawn", "refused", "not judged"]
 Grade = Literal["", "nearest", "flushed", "off", "lost"]
@@ -176,11 +176,6 @@ def grade(got: float, right: float, element: Element) -> Grade:
 def last_place(element: Element, x: float) -> float:
     """The distance from a number to the next."""
     return float(element.last_place(np.asarray(max(abs(x), element.min_normal))))
-
-
-def element_of(kernel: Kernel, worst: Worst) -> Element:
-    """The type of an output."""
-    return next(array.element for array in kernel.arrays.values() if array.writes == worst.output)
 
 
 def numbers_of(kernel: Kernel, subject: Subject) -> Mapping[str, NDArray[np.float64]]:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from torch.nn import functional as F  # noqa: N812  its own documentation calls it so
 
 from benchmarks.measurement import Figures, Record
+from benchmarks.tightness.gradients import as_array
 from kfuzz.callables.libraries.torch import LIBRARY
 from kfuzz.oracle import Accuracy, Special, judge
 from kfuzz.oracle.find import find
@@ -116,12 +117,6 @@ def inputs_of(called: Called, kind: str, seed: int) -> dict[str, Any]:
             continue
         x = numbers(rng, shape, seed % 5)
         made[role] = torch.from_numpy(np.abs(x) + 2.0**-10 if role in called.positive else x).to(TYPES[kind])
-    return made
-
-
-def as_array(one: Any) -> Numbers:  # noqa: ANN401  a tensor
-    one = one.detach().contiguous()
-    made: Numbers = one.view(torch.uint16).numpy() if one.dtype == torch.bfloat16 else one.numpy()
     return made
 
 

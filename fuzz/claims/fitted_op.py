@@ -10,7 +10,7 @@ from kfuzz.claims.arrays import ARRAY
 from kfuzz.claims.python_text import PythonFunction
 from kfuzz.oracle.find import find
 from kfuzz.oracle.op import Op
-from kfuzz.oracle.spelling import name_in, without
+from kfuzz.oracle.spelling import name_in, optional_inputs, without
 from kfuzz.sources.cuda_text import split_commas
 
 OP_FILE = ".py"
@@ -98,11 +98,6 @@ def place_axis(name: str, arguments: Mapping[str, Sequence[str]]) -> str:
 
 def _others(op: Op, first: str) -> str:
     return "".join(f", {role}" for role in op.inputs if role != first)
-
-
-def optional_inputs(op: Op) -> list[str]:
-    """The inputs that a kernel may not have."""
-    return [role for role in op.optional if role in op.inputs]
 
 
 def optional_dimensions(op: Op) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from measured_case import peak_memory
 from our_kernels import every_kernel
 from seldom import is_seldom
 
@@ -100,12 +101,6 @@ def test_sizes_and_launch_go_together_as_the_claim_says() -> None:
     assert not kernel.where.broken({**found[0], **found[1]})
 
 
-def peak(pid: int) -> int:
-    """The most memory that a process has held, in bytes."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    return 1024 * int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1])
-
-
 def test_arrays_of_8_gigabytes_take_hardly_any_memory_and_time() -> None:
     kernel = load(KERNELS / "softmax" / "online_block.cu")
     with CpuDevice() as device:
@@ -118,10 +113,10 @@ def test_arrays_of_8_gigabytes_take_hardly_any_memory_and_time() -> None:
         )
         pid = device._worker.pid
         assert pid is not None
-        before, began = peak(pid), time.process_time()
+        before, began = peak_memory(pid), time.process_time()
         case = tried(kernel, device).case
         assert case.elements > 1 << 31
-        assert peak(pid) - before < 256 << 20
+        assert peak_memory(pid) - before < 256 << 20
         assert time.process_time() - began < 5
 
 
