@@ -114,7 +114,8 @@ def batch_sizes(trial: Planned, count: int) -> list[list[int]]:
     """Numbers of rows at an edge of the launch or the text: larger ones, and smaller ones."""
     axis, kernel = axis_of_rows(trial.kernel), trial.kernel
     most = LARGEST_BATCH * count // trial.case.elements
-    if many := threads(kernel, trial.case.axes, trial.tune):
+    axes = {name: trial.bound.sizes[name] for name in kernel.axes}
+    if many := threads(kernel, axes, trial.tune):
         most = min(most, MOST_THREADS * count // many)
     most = max(count, MOST_PROGRAMS if is_interpreted(kernel) else most)
     named = [one for one in named_numbers(kernel) if count < one <= most]

@@ -21,6 +21,7 @@ from kfuzz.properties.find import properties
 from kfuzz.properties.property import Examined, NamedOutputs, Twin
 from kfuzz.properties.twins import Agreement, compare, compare_each, first_difference
 from kfuzz.search.choose import seeded_choices
+from kfuzz.search.scale import MOST_THREADS
 from kfuzz.views.properties import join_properties, property_entries, property_lines
 
 CLAIM = """// /// kernel
@@ -153,6 +154,16 @@ def test_other_batches_have_the_rows_of_the_case_in_other_numbers_and_places(ker
     for rows in batches.values():
         case = batch_invariant.with_rows(kernel, trial.case, rows)
         assert case.arrays["x"].tolist() == X[rows].tolist()
+
+
+def test_another_batch_has_no_more_threads_than_are_simulated_in_a_moment(tmp_path: Path) -> None:
+    path = tmp_path / "sums.cu"
+    path.write_text(CLAIM.replace("rows", "lines").replace('block = "32"', 'block = "1024"'))
+    kernel = load(path)
+    trial = examined(kernel, Answers([1.0], [1.0], kernel.bind({"x": X}, {}).job))
+    larger, _ = batch_invariant.batch_sizes(trial, 4)
+    assert larger
+    assert max(larger) <= 4 * MOST_THREADS // (7 * 1024)
 
 
 def test_the_rows_that_are_not_there_hold_others_of_the_case_or_hostile_numbers(kernel: Kernel) -> None:
