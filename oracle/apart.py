@@ -14,6 +14,8 @@ from kfuzz.oracle.role import shape_output
 from kfuzz.oracle.shapes import Lengths, Places, names_in
 from kfuzz.oracle.systems.exact import Exact
 
+FEW_PLACES = 8
+
 
 @cache
 def independent_dimensions(op: Op) -> dict[str, tuple[str, ...]]:
@@ -31,19 +33,28 @@ def _is_independent(op: Op, output: str, d: str, inputs: NamedReals, sizes: Leng
     if d.isdigit() or not any(role.is_float for role in with_d.values()) or _is_measured_by(op, d):
         return False
     role, scalars = op.outputs[output], op.scalars_of(sizes, {})
-    for place in range(sizes[d]):
+    for places in places_to_taint(sizes[d]):
         tainted = dict(inputs)
         for name, given in with_d.items():
             if given.is_float:
                 tainted[name] = inputs[name].copy()
-                np.moveaxis(tainted[name], given.dimensions.index(d), 0)[place] = np.nan
+                np.moveaxis(tainted[name], given.dimensions.index(d), 0)[places] = np.nan
         with np.errstate(all="ignore"):
             made = op.run(Exact(sizes, index=Places(sizes)), tainted, sizes, scalars)[output]
         y = shape_output(made.x, role, sizes)
-        others = np.delete(np.moveaxis(y, role.dimensions.index(d), 0), place, axis=0)
+        others = np.delete(np.moveaxis(y, role.dimensions.index(d), 0), places, axis=0)
         if any_of(np.isnan(others)):
             return False
     return True
+
+
+def places_to_taint(size: int) -> list[list[int]]:
+    """Sets of places, so that of any two places each is in a set without the other: of many, by the bits of a place."""
+    if size <= FEW_PLACES:
+        return [[place] for place in range(size)]
+    bits = range((size - 1).bit_length())
+    sets = [[place for place in range(size) if place >> bit & 1 == of] for bit in bits for of in (0, 1)]
+    return [one for one in sets if one]
 
 
 @cache

@@ -25,6 +25,15 @@ BELOW = re.compile(r"<\s*(\w+)")
 BETWEEN = re.compile(r",(?![^()]*\))")
 
 
+SCALES = ("overall",)
+"""Roles of scales whose names do not say so."""
+
+
+def is_scale(role: str) -> bool:
+    """Whether a role is one of scales, which are above 0, by its name."""
+    return "scale" in role or role in SCALES
+
+
 @dataclass(frozen=True)
 class Role:
     """One array of an op: numbers or integers, its dimensions, and the dimension or number that bounds its integers.

@@ -194,18 +194,19 @@ def check_roles(front: FrontMatter, roles: Roles, arrays: Mapping[str, Array], a
 
 
 def check_each_role_has_one_array(front: FrontMatter, roles: Roles, arrays: Mapping[str, Array]) -> None:
-    taken: dict[str, str] = {}
+    """An input may be there twice, if one of the two arrays lies in tiles and the other does not."""
+    taken: dict[tuple[str, bool], str] = {}
     for name, array in arrays.items():
         for arrow, role, known in (("->", array.reads, roles.inputs), ("<-", array.writes, roles.outputs)):
             if role is not None and role not in known:
                 raise front.error(("arrays", name), f"'{arrow} {role}' is no role of this op; {roles}")
-            if role is not None and f"{arrow} {role}" in taken:
-                owner = taken[f"{arrow} {role}"]
+            place = (f"{arrow} {role}", arrow == "->" and array.layout.tiles)
+            if role is not None and (owner := taken.get(place)):
                 raise front.error(("arrays", name), f"'{arrow} {role}' is the role of '{owner}' already")
-            taken[f"{arrow} {role}"] = name
+            taken[place] = name
     for arrow, known in (("->", roles.inputs), ("<-", roles.outputs)):
         for role in known:
-            if f"{arrow} {role}" not in taken:
+            if not any((f"{arrow} {role}", is_in_tiles) in taken for is_in_tiles in (False, True)):
                 raise front.error(("arrays",), f"no array has the role '{arrow} {role}'; {roles}")
 
 

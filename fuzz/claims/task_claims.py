@@ -8,12 +8,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from kfuzz.claims.arrays import show_order
 from kfuzz.claims.axes import Axis
 from kfuzz.claims.callables import axes_of, in_claims_language, with_arrays
 from kfuzz.claims.keys import WrittenClaim
 from kfuzz.claims.roles import roles_of
 from kfuzz.oracle.elements import F32, F64
 from kfuzz.oracle.find import find
+from kfuzz.oracle.layout import storage_of
+from kfuzz.oracle.scaling import TILES
 from kfuzz.oracle.shapes import is_derived
 
 
@@ -21,21 +24,22 @@ def with_task(claim: WrittenClaim, answer: Mapping[str, Any]) -> WrittenClaim:
     """The claim with what a task hands over: its own types and sizes, and arrays for the answer."""
     known = names_in_trace(answer)
     home, multiples = home_in(answer), {known[name]: size for name, size in answer["multiples"].items()}
+    written = claim.arrays
     if claim.arrays is None:
         own = with_arrays(claim, roles_of(claim.op))
         arrays = dict(own.arrays or {})
         answers = dict(zip(find(claim.op).outputs, map(narrowed, answer["results"]), strict=False))
         elements = answer["elements"] | answers
-        arrays = {name: f"{elements.get(name, F32.name)}{text[text.index('[') :]}" for name, text in arrays.items()}
-        results = [text.partition("<-")[0].strip() for text in arrays.values() if "<-" in text]
+        arrays = {name: array_text(elements.get(name, F32.name), text) for name, text in arrays.items()}
+        tiled = {name: f"{arrays[of]}{show_order(TILES)}" for name, of in answer.get("tiled", {}).items()}
         scratch = {
-            name: f"{answer['elements'][name]}{text[text.index('[') :]}"
-            for name, text in zip(answer["scratch"], results, strict=False)
+            name: f"{elements[name]}[{', '.join(rename(d, known).replace('//', '/') for d in dims)}]"
+            for name, dims in answer["scratch"].items()
         }
-        claim = replace(own, arrays=arrays | scratch)
+        claim = replace(own, arrays=arrays | tiled | scratch)
     axes = claim.axes or {
         name: Axis(multiples.get(name, axis.lo), axis.hi - axis.hi % multiples.get(name, 1), multiples.get(name, 1))
-        for name, axis in axes_of(claim.arrays, roles_of(claim.op)).items()
+        for name, axis in axes_of(written, roles_of(claim.op)).items()
     }
     returns = tuple(find(claim.op).outputs)
     data = tuple(rename(text, known) for text in answer["data"])
@@ -44,6 +48,13 @@ def with_task(claim: WrittenClaim, answer: Mapping[str, Any]) -> WrittenClaim:
         call = replace(call, home={name: home[name] for name in axes})
     claim = with_some_places(claim)
     return replace(claim, axes=axes, call=replace(call, library=call.library or "torch"))
+
+
+def array_text(element: str, text: str) -> str:
+    """An array of this type; of one with several numbers in a word, the last size counts words."""
+    storage, after = storage_of(element), text[text.index("[") :]
+    per = storage.per if storage else 1
+    return f"{element}{after if per == 1 else after.replace(']', f' / {per}]', 1)}"
 
 
 def with_some_places(claim: WrittenClaim) -> WrittenClaim:

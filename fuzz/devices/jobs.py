@@ -1,10 +1,13 @@
 """A job: a kernel bound to one case, in which every size is a number. It contains all that a device needs."""
 
 import ast
-from collections.abc import Iterator, Mapping
+import operator
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,6 +141,8 @@ def _names_in(node: ast.expr) -> Iterator[str]:
         yield node.id
     elif is_view(node):
         yield from _names_in(node.func.value)  # type: ignore[attr-defined]  # is_view has looked
+        sizes = (one.id for arg in node.args for one in ast.walk(arg) if isinstance(one, ast.Name))  # type: ignore[attr-defined]  # as above
+        yield from dict.fromkeys(sizes)
     elif isinstance(node, ast.Tuple | ast.List):
         for one in node.elts:
             yield from _names_in(one)
@@ -148,9 +153,15 @@ def _names_in(node: ast.expr) -> Iterator[str]:
         ast.literal_eval(node)
 
 
+OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
+}  # fmt: skip
+VIEWS = ("permute", "reshape", "view")
+
+
 def is_view(node: ast.expr) -> bool:
-    """Whether it is an array with its axes in another order: `x.permute(1, 0)`."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "permute"
+    """Whether it is a view of an array: `x.permute(1, 0)`, `x.reshape(rows // 128, 4)`, `x.view("float8_e4m3fn")`."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in VIEWS
 
 
 def value_with(text: str, values: Mapping[str, object]) -> object:
@@ -160,8 +171,11 @@ def value_with(text: str, values: Mapping[str, object]) -> object:
         if isinstance(node, ast.Name):
             return values[node.id]
         if is_view(node):
-            array, order = made(node.func.value), map(ast.literal_eval, node.args)  # type: ignore[attr-defined]  # as above
-            return array.permute(*order)  # type: ignore[attr-defined]  # an array of torch
+            array, name = made(node.func.value), node.func.attr  # type: ignore[attr-defined]  # as above
+            given = [size_of(arg, values) for arg in node.args]  # type: ignore[attr-defined]  # as above
+            if name == "view":  # as a type of the array's own library
+                given = [getattr(sys.modules[type(array).__module__], str(one)) for one in given]
+            return getattr(array, name)(*given)
         if isinstance(node, ast.Tuple):
             return tuple(map(made, node.elts))
         if isinstance(node, ast.List):
@@ -171,6 +185,15 @@ def value_with(text: str, values: Mapping[str, object]) -> object:
         return ast.literal_eval(node)
 
     return made(ast.parse(text, mode="eval").body)
+
+
+def size_of(node: ast.expr, values: Mapping[str, object]) -> Any:  # noqa: ANN401  a number, or a literal
+    """An argument of a view: a literal, or sums, products and quotients of sizes."""
+    if isinstance(node, ast.Name):
+        return values[node.id]
+    if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
+        return OPERATORS[type(node.op)](size_of(node.left, values), size_of(node.right, values))
+    return ast.literal_eval(node)
 
 
 def is_host(entry: Entry) -> bool:

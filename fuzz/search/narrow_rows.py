@@ -10,6 +10,7 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.oracle.elements import Element
 from kfuzz.oracle.find import find
 from kfuzz.oracle.layout import Shape
+from kfuzz.oracle.role import is_scale
 from kfuzz.search.choose import Choose, once_in
 from kfuzz.search.quantizable import (
     GROUPS,
@@ -22,8 +23,6 @@ from kfuzz.search.quantizable import (
 from kfuzz.search.rows import MOST_BANDS, UNCLAIMED_ONCE_IN, rows_and_columns, rows_recipe
 from kfuzz.search.sizes import Ground
 
-SCALES = ("overall",)
-"""Roles of scales whose names do not say so."""
 ANY_ROWS_ONCE_IN = 4
 """Trials in which a quantizer gets the hostile rows of any op."""
 ALIKE_ONCE_IN = 8
@@ -35,7 +34,7 @@ def recipe_of_role(ground: Ground, role: str, wanted: Mapping[str, Shape], choos
     kernel = ground.kernel
     array = next(one for one in kernel.arrays.values() if one.reads == role)
     rows, cols = rows_and_columns(wanted[role])
-    if ("scale" in role or role in SCALES) and role not in kernel.roles.integers:
+    if is_scale(role) and role not in kernel.roles.integers:
         return scales_recipe(array.element, rows, cols, choose, has_nan=says_nan(kernel))
     if role in kernel.roles.grids or array.element.is_narrow:
         return codes_recipe(kernel, array.element, rows, cols, choose)

@@ -22,6 +22,7 @@ from kfuzz.oracle.apart import independent_dimensions
 from kfuzz.oracle.enclosure import FLT_MAX
 from kfuzz.oracle.find import find
 from kfuzz.oracle.layout import Shape
+from kfuzz.oracle.role import is_scale
 from kfuzz.oracle.shapes import lengths_of, limit_of
 from kfuzz.oracle.spelling import name_in
 from kfuzz.oracle.views import ArrayViews
@@ -136,7 +137,8 @@ def every_role_by_rows(ground: Ground, wanted: Mapping[str, Shape], choose: Choo
     plain = set[str]()
     if is_reference(op):
         is_whole = find(op).is_whole
-        plain = {role for role in made_here if is_whole or rows_of_an_answer(op, role, wanted[role]) > FEW_ROWS}
+        free = [role for role in made_here if not (role in roles.grids and is_scale(role))]
+        plain = {role for role in free if is_whole or rows_of_an_answer(op, role, wanted[role]) > FEW_ROWS}
     kind = choose(0, HOSTILE) if plain else HOSTILE
     most = max((answers_and_numbers(op, role, wanted[role])[1] for role in plain), default=0)
     if kind == HOSTILE and most >= MANY_NUMBERS and not once_in(choose, HOSTILE_IF_MANY):

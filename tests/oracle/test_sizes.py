@@ -7,7 +7,7 @@ import pytest
 
 from kfuzz.oracle import judge
 from kfuzz.oracle.admission import admit
-from kfuzz.oracle.apart import independent_dimensions, row_axes
+from kfuzz.oracle.apart import independent_dimensions, places_to_taint, row_axes
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.find import find
 from kfuzz.oracle.shapes import is_derived, read_dimension
@@ -122,6 +122,16 @@ def test_a_dimension_of_which_another_follows_is_no_row_by_itself(tmp_path: Path
     )
     assert row_axes(doubled) == {}
     assert independent_dimensions(doubled) == {"y": ()}
+
+
+@pytest.mark.parametrize("size", [1, 8, 9, 100, 128])
+def test_of_any_two_places_each_is_tainted_without_the_other(size: int) -> None:
+    sets = [set(one) for one in places_to_taint(size)]
+    assert all(
+        any(one in places and other not in places for places in sets)
+        for one in range(size) for other in range(size) if one != other
+    )  # fmt: skip
+    assert len(sets) <= max(8, 2 * size.bit_length())
 
 
 def test_small_sizes_obey_a_rule_that_they_are_multiples(tmp_path: Path) -> None:

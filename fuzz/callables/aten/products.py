@@ -34,6 +34,13 @@ def times_vector(to: Writer, name: str, args: Sequence[Arg], options: dict[str, 
     return Term(to.keep(name, f'N.matmul({a.text}, {x.text}.reshaped(-1, 1), "{name}")[..., 0]'), shape)
 
 
+def scaled_matmul(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """A B of packed numbers, whose blocks have scales in tiles of 128 x 4."""
+    del options
+    texts = ", ".join(tensor(one).text for one in args[:4])
+    return Term(to.keep(name, f'{to.use("matmul_of_blocks")}(N, {texts}, "{name}")'), shape)
+
+
 def attention(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """softmax(scale q k^T) v, head by head, as torch's single operation."""
     q, k, v = (tensor(one) for one in args[:3])

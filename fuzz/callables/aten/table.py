@@ -57,7 +57,7 @@ from kfuzz.callables.aten.norms import (
     layer_norm,
     rms_norm,
 )
-from kfuzz.callables.aten.products import attention, biased_matmul, matmul, times_vector
+from kfuzz.callables.aten.products import attention, biased_matmul, matmul, scaled_matmul, times_vector
 from kfuzz.callables.aten.recurrent import network
 from kfuzz.callables.aten.shapes import (
     copied,
@@ -166,6 +166,7 @@ RULES: dict[str, Writing] = {
     "mm": matmul,
     "bmm": matmul,
     "mv": times_vector,
+    "scaled_mm": scaled_matmul,
     "addmm": biased_matmul,
     "baddbmm": biased_matmul,
     "cumsum": running("running_sum"),

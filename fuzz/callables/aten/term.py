@@ -87,6 +87,7 @@ HELPERS = {
     "kfuzz.oracle.normalizing": ("affine_channels", "in_groups", "over_batch", "over_places", "per_channel"),
     "kfuzz.oracle.ordering": ("in_order",),
     "kfuzz.oracle.recurrent": ("network",),
+    "kfuzz.oracle.scaling": ("matmul_of_blocks",),
     "kfuzz.oracle.systems.value": ("exact_numbers",),
     "kfuzz.oracle.sliding": ("adaptive_parts", "adaptive_places", "conv", "conv_transposed", "pool", "pool_names"),
 }

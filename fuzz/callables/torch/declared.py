@@ -43,7 +43,7 @@ class Declared:
     """The inputs of a reference: their dimensions, the limits of integers, and the dimensions of only one size.
 
     `sizes`: the size of each dimension as the file has it. `whole`: the types of its integers. `narrow`: the types of
-    inputs of floats of 8 bits or fewer; a reference gets their numbers in float32.
+    inputs of floats of 8 bits or fewer; a reference that is traced for all sizes gets their numbers in float32.
     """
 
     dims: Dims

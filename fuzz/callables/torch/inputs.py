@@ -14,8 +14,10 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from kfuzz.callables.torch.declared import Declared
 from kfuzz.callables.torch.integers import ABSENT, integers_of, rules_of
+from kfuzz.callables.torch.packed import PACKED, pack_numbers
 from kfuzz.callables.torch.sizes import FEW, Below, Dims, length_of, prime_sizes, sizes_in
 from kfuzz.callables.torch.weights import as_one_object
+from kfuzz.oracle.role import is_scale
 
 logging.getLogger("torch._subclasses.fake_tensor").setLevel(logging.CRITICAL)  # it logs what it raises
 
@@ -99,6 +101,18 @@ def tensors_of(inputs: Dims, sizes: Mapping[str, int], below: Below) -> dict[str
 
 
 def tensors_for(declared: Declared, sizes: Mapping[str, int]) -> dict[str, torch.Tensor]:
-    """The inputs as they are declared: of a type of 8 bits or fewer, its numbers in float32."""
-    made = tensors_of(declared.dims, sizes, declared.below)
-    return made | {name: made[name].to(narrow).float() for name, narrow in declared.narrow.items()}
+    """The inputs as they are declared."""
+    return in_declared_types(declared, tensors_of(declared.dims, sizes, declared.below))
+
+
+def in_declared_types(declared: Declared, given: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Numbers in the narrow types of the inputs that have one; scales are above 0."""
+    made = dict(given)
+    for name, narrow in declared.narrow.items():
+        numbers = made[name].abs() if is_scale(name) else made[name]
+        if narrow in PACKED:
+            nearest = PACKED[narrow].element.round(numbers.double().numpy())
+            made[name] = pack_numbers(torch.from_numpy(nearest), narrow)
+        else:
+            made[name] = numbers.to(narrow)
+    return made

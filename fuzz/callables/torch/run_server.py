@@ -15,6 +15,7 @@ import torch
 
 from kfuzz.callables.raising import words_of
 from kfuzz.callables.torch.declared import CannotError
+from kfuzz.callables.torch.inputs import in_declared_types
 from kfuzz.callables.torch.run_formula import text_of_run
 from kfuzz.callables.torch.runnable import Runnable, runnable_of
 from kfuzz.callables.torch.running import run_traced
@@ -33,7 +34,7 @@ def answer_run(folder: Path) -> None:
     try:
         known = known_reference(json.dumps(asked))
         with np.load(folder / "inputs.npz") as held:
-            given = {name: torch.from_numpy(held[name]) for name in known.names}
+            given = in_declared_types(known.declared, {name: torch.from_numpy(held[name]) for name in known.names})
         running, outputs = run_traced(known.call, Path(asked["path"]), given, asked.get("narrow", ()))
         text = text_of_run(running, outputs, given)
         constants = {name: one for name, one in running.memory.constants.items() if f'"{name}"' in text}

@@ -78,6 +78,7 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
         with context():
             task = task_of(module, reference, read_tests(asked["task"]))
         beside = {"data": task.data, "elements": task.elements, "results": task.results, "scratch": task.scratch,
+                  "tiled": task.tiled,
                   "multiples": task.multiples, "narrow": task.narrow,
                   **shape_of(task.declared)}  # fmt: skip
         return Runnable(on_host(task.call, context), False, task.declared, beside)

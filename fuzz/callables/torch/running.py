@@ -19,6 +19,7 @@ from kfuzz.callables.aten.term import Term, Text, Writer
 from kfuzz.callables.torch.declared import CannotError, DrawsError
 from kfuzz.callables.torch.elements import OF_TYPE
 from kfuzz.callables.torch.modes import UncompiledMode
+from kfuzz.callables.torch.packed import is_packed
 from kfuzz.callables.torch.shadows import Shadow, Storages
 from kfuzz.callables.torch.storage import (
     are_whole,
@@ -52,6 +53,21 @@ OVERWRITES = ("copy_", "zero_", "fill_")
 """Operations that do not read their first operand."""
 MOVES = ("_to_copy", "clone", "contiguous")
 """Operations that only copy numbers."""
+PLACES = (
+    "_unsafe_view",
+    "constant_pad_nd",
+    "cat",
+    "stack",
+    "index",
+    "index_select",
+    "gather",
+    "flip",
+    "roll",
+    "repeat",
+)
+"""Operations that copy numbers to other places, and may add zeros between them."""
+OF_PACKED = {"scaled_mm": (-1, 0)}
+"""Operations that take several numbers in a byte: along which axis of each operand."""
 
 
 class RunWriter(Writer):
@@ -92,7 +108,8 @@ class Running(UncompiledMode):
         """By the names of their results, the operations without a rule that drew random numbers."""
         self.rounded: set[int] = set()
         """The storages whose numbers were rounded to a narrow type: they may only be moved from there on."""
-        for name, one in inputs.items():
+        for name, given in inputs.items():
+            one = self.memory.numbers(given) if is_packed(given) else given
             if one.is_floating_point():
                 self.memory.write(one, Term(name, shape_of(one), is_input=True))
 
@@ -109,7 +126,9 @@ class Running(UncompiledMode):
             given = tensors_in((args, kwargs))
             self.check_values(op, given)
             changed = [one for one in written_by(func, args, kwargs) if one.is_floating_point()]
-            read = [None, *args[1:]] if op in OVERWRITES else args
+            if any(map(is_packed, given)) and not is_view(func) and op not in OF_PACKED:
+                return self.copy_packed(func, types, args, kwargs)
+            read = [None, *args[1:]] if op in OVERWRITES else self.with_numbers(op, args)
             before = None if is_view(func) or op in FACTORIES else [self.memory.operand(one) for one in read]
             options = {name: self.memory.operand(one) for name, one in kwargs.items() if name != "out"}
             for one in changed:
@@ -123,6 +142,21 @@ class Running(UncompiledMode):
                 raise DrawsError(op, self.where())  # integers steer the run
             self.record(func, args, before, options, every, changed)
         return out
+
+    def with_numbers(self, op: str, args: Sequence[Any]) -> list[Any]:
+        """The operands with tensors of numbers in place of packed ones."""
+        axes = OF_PACKED.get(op, ())
+        packed = [self.memory.numbers(one, axis) for one, axis in zip(args, axes, strict=False)]
+        return [*packed, *args[len(packed) :]]
+
+    def copy_packed(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:  # noqa: ANN401  of torch
+        """A copy of a packed tensor, whose numbers are copied likewise."""
+        if name_of(func) == "clone":
+            made = func(*args, **kwargs)
+            numbers = self.__torch_dispatch__(func, types, (self.memory.numbers(args[0]), *args[1:]), kwargs)
+            if self.memory.pair(made, numbers):
+                return made
+        raise CannotError(f"{self.where()}: {name_of(func)} takes {args[0].dtype}; there is no rule")
 
     def record(
         self, func: Any, args: Sequence[Any], before: Sequence[Any], options: dict[str, Any],  # noqa: ANN401  of torch
@@ -139,7 +173,7 @@ class Running(UncompiledMode):
             return  # so are whole numbers, such as positions that are counted in float32
         name = self.memory.name(op)
         if op == "copy_":
-            if key_of(args[1]) in self.rounded or self.is_hidden(args[0]):
+            if key_of(args[1]) in self.rounded or (self.is_hidden(args[0]) and args[0].dtype != args[1].dtype):
                 self.rounded.add(key_of(args[0]))
             made: Any = self.spread(name, before[1], args[0])
         elif op in ("zero_", "fill_"):
@@ -165,7 +199,9 @@ class Running(UncompiledMode):
         self, op: str, name: str, args: Sequence[Any], before: Sequence[Any], options: dict[str, Any], to: torch.Tensor
     ) -> Term | list[Term] | None:
         """An operation by its rule; None without one, or where torch computes with what it rounded to a narrow type."""
-        is_rounded = self.is_hidden(to) or any(key_of(one) in self.rounded for one in tensors_in(args))
+        given = tensors_in(args)
+        is_moved = op in (*MOVES, *PLACES) and all(one.dtype == to.dtype for one in given if one.is_floating_point())
+        is_rounded = (self.is_hidden(to) and not is_moved) or any(key_of(one) in self.rounded for one in given)
         if is_rounded and op not in MOVES:
             return None
         if is_rounded:
@@ -207,6 +243,8 @@ class Running(UncompiledMode):
         hidden = [
             one for one in given if not one.is_floating_point() and self.memory.shadows.get(key_of(one)) == Shadow(0)
         ]
+        if any(not one.is_floating_point() and key_of(one) in self.memory.unpacked for one in given):
+            raise CannotError(f"{self.where()}: {op} takes bytes of several numbers each; there is no rule")
         floats = [one for one in given if one.is_floating_point() and not self.memory.shadow(one).is_constant]
         if op in BY_VALUE and (hidden or floats):
             raise CannotError(f"{self.where()}: the reference goes by values, which a formula does not ({op})")

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from kfuzz.callables.aten.term import Term, Writer
+from kfuzz.callables.torch.packed import is_packed, numbers_in, packed_axis, unpack_storage
 from kfuzz.callables.torch.storage import (
     Geometry,
     exact_in_single,
@@ -81,6 +82,8 @@ class Storages:
         self.shadows: dict[int, Shadow] = {}
         self.rows: dict[int, WrittenRows] = {}
         """By storage, what was written into parts of it and is not joined yet."""
+        self.unpacked: dict[int, torch.Tensor] = {}
+        """By a storage that holds several numbers in a byte, a tensor whose storage has a place for each number."""
         self.alive: list[torch.Tensor] = []
         """Every tensor that has a shadow: a freed address would be given to another storage."""
         self.count = 0
@@ -98,8 +101,23 @@ class Storages:
         """Whether these are such integers."""
         return self.shadows.get(key_of(one)) == Shadow(0)
 
+    def numbers(self, one: torch.Tensor, axis: int | None = None) -> torch.Tensor:
+        """The numbers of a packed tensor as a tensor: a view of that which stands for its storage."""
+        key = key_of(one)
+        if key not in self.unpacked:
+            self.unpacked[key] = unpack_storage(one)
+            self.alive.append(one)
+        return numbers_in(one, self.unpacked[key], axis)
+
+    def pair(self, one: torch.Tensor, numbers: torch.Tensor) -> bool:
+        """Let a tensor stand for the numbers of a packed one; whether its places follow each other in the same way."""
+        self.unpacked[key_of(one)] = numbers
+        self.alive.append(one)
+        return geometry_of(numbers) == geometry_of(numbers_in(one, numbers, packed_axis(one)))
+
     def shadow(self, one: torch.Tensor) -> Shadow:
         """The shadow of a tensor's storage: a constant, as its memory has it, if nothing was written there."""
+        one = self.numbers(one) if is_packed(one) else one
         key = key_of(one)
         if key not in self.shadows:
             whole = torch.as_strided(one.detach(), (one.untyped_storage().nbytes() // one.element_size(),), (1,), 0)
@@ -129,6 +147,7 @@ class Storages:
 
     def read(self, one: torch.Tensor) -> Term:
         """The numbers of a tensor; of one that a step made, that step's own term."""
+        one = self.numbers(one) if is_packed(one) else one
         shadow, shape = self.shadow(one), shape_of(one)
         if shadow.term is not None and shadow.geometry == geometry_of(one):
             return shadow.term

@@ -7,7 +7,7 @@ functions and their texts; it does not know what the data holds.
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -15,6 +15,8 @@ from typing import Any
 from kfuzz.callables.torch.declared import CannotError
 
 GENERATE = ("generate_input", "generate_inputs")
+MOST_PARTS = 16
+"""The sizes in a list of which each is varied by itself."""
 UNGIVEN = 8
 """A size that no test gives: the task's own program has it."""
 
@@ -31,7 +33,28 @@ class TaskFunctions:
     def with_sizes(self, test: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of a test, with a size for each that it does not give."""
         every = inspect.signature(self.generate).parameters.values()
-        return {one.name: UNGIVEN for one in every if one.default is one.empty} | dict(test)
+        given = {one.name: UNGIVEN for one in every if one.default is one.empty} | dict(test)
+        return {name: number for key, value in given.items() for name, number in apart(key, value)}
+
+    def data(self, arguments: Mapping[str, Any]) -> Any:  # noqa: ANN401  whatever a task makes
+        """The data that these arguments give; those of a list are one argument again."""
+        whole = dict(arguments)
+        for one in inspect.signature(self.generate).parameters:
+            parts = [whole.pop(name) for name in names_in_list(one) if name in arguments and one not in arguments]
+            whole |= {one: parts} if parts else {}
+        return self.generate(**whole)
+
+
+def apart(name: str, value: object) -> Iterator[tuple[str, object]]:
+    """An argument; of a list of whole numbers each by itself: a task has one size for each of its groups."""
+    if isinstance(value, list) and 0 < len(value) <= MOST_PARTS and all(type(one) is int for one in value):
+        yield from zip(names_in_list(name), value, strict=False)
+    else:
+        yield name, value
+
+
+def names_in_list(name: str) -> list[str]:
+    return [f"{name}_{place}" for place in range(MOST_PARTS)]
 
 
 def functions_of(module: ModuleType, reference: Callable[..., Any]) -> TaskFunctions:

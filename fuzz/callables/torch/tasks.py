@@ -18,6 +18,7 @@ import torch
 from kfuzz.callables.raising import words_of
 from kfuzz.callables.torch.declared import CannotError, Declared
 from kfuzz.callables.torch.elements import OF_TYPE
+from kfuzz.callables.torch.packed import is_packed, storage_of, type_text
 from kfuzz.callables.torch.task_data import (
     as_text,
     in_view,
@@ -30,6 +31,15 @@ from kfuzz.callables.torch.task_data import (
 )
 from kfuzz.callables.torch.task_functions import TaskFunctions, functions_of
 from kfuzz.callables.torch.task_sizes import LARGER, MORE, TaskSizes, growing, sizes_of
+from kfuzz.callables.torch.task_tensors import (
+    check_tiles,
+    filled,
+    holds_scales,
+    is_dense,
+    is_filled,
+    is_in_tiles,
+    shape_in_memory,
+)
 
 ARGS = re.compile(r"^\s*-\s*(\{.*\})\s*$")
 HALVES = (torch.float16, torch.bfloat16)
@@ -41,7 +51,8 @@ LARGEST = 1 << 27
 class TracedTask:
     """A reference as a function of its tensors alone, and how a submission gets them: `data`, a text for each argument.
 
-    `scratch`: tensors in the data that the reference does not read, with the shape of its answer.
+    `scratch`: tensors in the data that the reference does not read, as they lie in memory: they are for its answer.
+    `tiled`: those that hold the numbers of another one, which is named, in tiles.
     """
 
     call: Callable[..., Any]
@@ -50,7 +61,8 @@ class TracedTask:
     elements: Mapping[str, str]
     results: tuple[str, ...]
     """The types of its answers, in their order."""
-    scratch: tuple[str, ...]
+    scratch: Mapping[str, Sequence[str]]
+    tiled: Mapping[str, str]
     multiples: Mapping[str, int]
     """A number that divides each size of a name."""
 
@@ -70,8 +82,8 @@ class Example:
     below: Mapping[str, int]
 
     def shapes(self, orders: "AxisOrders") -> dict[str, tuple[int, ...]]:
-        """The shape of each tensor, as it lies in memory."""
-        return {name: tuple(one.shape[axis] for axis in orders[name]) for name, one in self.tensors.items()}
+        """The shape of each tensor, in numbers, as it lies in memory."""
+        return {name: shape_in_memory(one, orders[name]) for name, one in self.tensors.items()}
 
 
 AxisOrders = Mapping[str, tuple[int, ...]]
@@ -86,6 +98,7 @@ class TaskProblem:
     sizes: TaskSizes
     orders: AxisOrders
     scratch: tuple[str, ...]
+    tiled: Mapping[str, str]
     below: Mapping[str, str]
     numbers: tuple[str, ...]
     """Each whole number in the data: the name of the size that it is, or its digits."""
@@ -122,13 +135,14 @@ def task_of(module: ModuleType, reference: Callable[..., Any], tests: Sequence[M
     functions = functions_of(module, reference)
     with host_generators():
         problem = first_problem(functions, sorted(map(functions.with_sizes, tests), key=volume))
-    one, sizes, orders, scratch = problem.one, problem.sizes, problem.orders, problem.scratch
-    names = [name for name in one.tensors if name not in scratch]
+    one, sizes, orders, unread = problem.one, problem.sizes, problem.orders, (*problem.scratch, *problem.tiled)
+    names = [name for name in one.tensors if name not in unread]
 
     def call(*given: torch.Tensor) -> Any:  # noqa: ANN401  what the reference returns
         known = dict(zip(names, given, strict=True))
-        at = {d: n for name, of in known.items() for d, n in zip(sizes.dims[name], of.shape, strict=True)}
-        for name in scratch:
+        shapes = {name: shape_in_memory(of, range(of.ndim)) for name, of in known.items()}
+        at = {d: n for name, shape in shapes.items() for d, n in zip(sizes.dims[name], shape, strict=True)}
+        for name in unread:
             shape = [eval(d, {}, at) for d in sizes.dims[name]]  # noqa: S307  an expression of ours
             dtype = one.tensors[name].dtype  # it is judged as the array that is stored: nothing is rounded before
             known[name] = torch.zeros(shape, dtype=torch.float32 if dtype in HALVES else dtype)
@@ -139,17 +153,22 @@ def task_of(module: ModuleType, reference: Callable[..., Any], tests: Sequence[M
 
     with torch.no_grad():
         answers = tensors_of_data(functions.reference(rebuilt(one.data, map(torch.clone, one.tensors.values()))))
-    elements = {name: OF_TYPE[tensor.dtype] for name, tensor in one.tensors.items()}
-    narrow = {name: one.tensors[name].dtype for name in names if elements[name].is_float and elements[name].is_narrow}
+    stored = {name: storage_of(tensor) for name, tensor in one.tensors.items()}
+    floats = [name for name in names if stored[name].element.is_float]
+    narrow = {name: one.tensors[name].dtype for name in floats if stored[name].element.is_narrow}
     below = {name: problem.below[name] for name in names if name in problem.below}
-    texts, numbers = iter(f"{name}{view_text(orders[name])}" for name in one.tensors), iter(problem.numbers)
+    tiles = {name: f".reshape({', '.join(sizes.dims[name])})" for name in problem.tiled}
+    types = {name: type_text(tensor) for name, tensor in one.tensors.items()}
+    texts = iter(f"{name}{tiles.get(name, '')}{types[name]}{view_text(orders[name])}" for name in one.tensors)
+    numbers = iter(problem.numbers)
     return TracedTask(
         call,
         Declared({name: sizes.dims[name] for name in names}, below, {}, sizes.home, narrow=narrow),
         [as_text(part, texts, numbers) for part in (one.data if functions.names else [one.data])],
-        {name: str(element) for name, element in elements.items()},
+        {name: str(storage) for name, storage in stored.items()},
         tuple(str(OF_TYPE.get(answer.dtype, answer.dtype)) for answer in answers),
-        scratch,
+        {name: sizes.dims.get(name, ["1"]) for name in problem.scratch},
+        problem.tiled,
         sizes.multiples,
     )
 
@@ -160,8 +179,8 @@ def first_problem(functions: TaskFunctions, tests: Sequence[Mapping[str, Any]]) 
     for test in tests:
         try:
             one = example(functions, test)
-            scratch = check_use(functions.reference, one)
-            return problem_of(one, scratch, *probes_of(functions, one))
+            unread = check_use(functions.reference, one)
+            return problem_of(one, unread, *probes_of(functions, one))
         except CannotError as error:
             failed = error
     assert failed is not None
@@ -169,7 +188,7 @@ def first_problem(functions: TaskFunctions, tests: Sequence[Mapping[str, Any]]) 
 
 
 def problem_of(
-    one: Example, scratch: tuple[str, ...], probes: Mapping[str, list[Example]], large: Example
+    one: Example, unread: Mapping[str, str], probes: Mapping[str, list[Example]], large: Example
 ) -> TaskProblem:
     """What the data with other arguments says of a test's data."""
     orders = {name: order_in_memory(of) for name, of in large.tensors.items()}  # an axis of one element has any step
@@ -183,31 +202,35 @@ def problem_of(
         names = (name for name in sizes.home if name in one.arguments)
         same = [name for name in names if all(found == [of[name]] for of, found in values)]
         numbers.append(same[0] if same else str(number))
-    return TaskProblem(one, sizes, orders, scratch, below, tuple(numbers))
+    tiled = {name: of for name, of in unread.items() if of}
+    check_tiles(tiled, orders, every)
+    return TaskProblem(
+        one, sizes, orders, tuple(name for name in unread if name not in tiled), tiled, below, tuple(numbers)
+    )
 
 
 def example(functions: TaskFunctions, arguments: Mapping[str, Any]) -> Example:
     """The data that these arguments give."""
     with drawn_integers() as drawn:
-        data = functions.generate(**arguments)
+        data = functions.data(arguments)
     every = tensors_of_data(data)
     if sum(one.numel() for one in every) > LARGEST:
         raise CannotError(f"its smallest test has {sum(one.numel() for one in every):,} elements, which are too many")
-    tensors = dict(zip(names_of(functions.tops, data), every, strict=True))
+    names = names_of(functions.tops, data)
+    has_blocks = any(map(is_packed, every))
+    named = (
+        f"{name}_scale" if has_blocks and holds_scales(one) else name for name, one in zip(names, every, strict=True)
+    )
+    tensors = dict(zip(named, every, strict=True))
     below = {}
     for name, one in tensors.items():
-        if one.dtype not in OF_TYPE:
+        if one.dtype not in OF_TYPE and not is_packed(one):
             raise CannotError(f"{name} is a tensor of {one.dtype}, of which kfuzz has no arrays")
         if not one.is_floating_point() and (limit := limit_of(one, drawn)) is not None:
             below[name] = limit
         if not is_dense(one):
             raise CannotError(f"{name} does not fill its memory: kfuzz hands over arrays without gaps")
     return Example(arguments, data, tensors, below)
-
-
-def is_dense(one: torch.Tensor) -> bool:
-    """Whether its elements fill a stretch of memory, in some order of its axes."""
-    return bool(one.permute(order_in_memory(one)).is_contiguous())
 
 
 def limit_of(one: torch.Tensor, drawn: Mapping[int, int]) -> int | None:
@@ -271,8 +294,11 @@ def probe(functions: TaskFunctions, one: Example, arguments: Mapping[str, Any]) 
     return other if other.tensors.keys() == one.tensors.keys() else None
 
 
-def check_use(reference: Callable[..., Any], one: Example) -> tuple[str, ...]:
-    """The names of tensors that are memory for the answers; CannotError if the data hides what another is for."""
+def check_use(reference: Callable[..., Any], one: Example) -> dict[str, str]:
+    """The names of tensors that are memory for the answers, and of those that repeat another one, each with that one.
+
+    CannotError if the data hides what another is for.
+    """
     try:
         with torch.no_grad():
             answers = tensors_of_data(reference(rebuilt(one.data, (tensor.clone() for tensor in one.tensors.values()))))
@@ -280,16 +306,22 @@ def check_use(reference: Callable[..., Any], one: Example) -> tuple[str, ...]:
         raise CannotError(f"at {dict(one.arguments)} the reference itself ends with {words_of(error)}") from None
     unread = [name for name in one.tensors if len(one.tensors) > 1 and is_unread(reference, one, name)]
     shapes = [answer.shape or (1,) for answer in answers]  # an array holds at least one element
-    if wrong := [name for name in unread if one.tensors[name].shape not in shapes]:
-        raise CannotError(f"the reference does not read {wrong[0]}, from which a submission may read the answer")
-    if unread and len(unread) != len(answers):
-        raise CannotError(f"the reference does not read {', '.join(unread)}, and has {len(answers)} answers")
+    found: dict[str, str] = {}
+    for name in unread:
+        read = {key: of for key, of in one.tensors.items() if key not in (*unread, *found.values())}
+        repeated = next((key for key, of in read.items() if is_in_tiles(one.tensors[name], of)), "")
+        if not repeated and one.tensors[name].shape not in shapes:
+            raise CannotError(f"the reference does not read {name}, from which a submission may read the answer")
+        found[name] = repeated
+    scratch = [name for name, repeated in found.items() if not repeated]
+    if scratch and len(scratch) != len(answers):
+        raise CannotError(f"the reference does not read {', '.join(scratch)}, and has {len(answers)} answers")
     for name, tensor in one.tensors.items():
         if name not in unread and not tensor.is_floating_point() and name not in one.below:
             raise CannotError(f"{name} holds integers, and torch.randint did not draw them from 0: which are allowed?")
-        if name not in unread and tensor.is_floating_point() and tensor.numel() > 1 and bool((tensor == 1).all()):
+        if name not in unread and tensor.is_floating_point() and tensor.numel() > 1 and is_filled(tensor):
             raise CannotError(f"{name} holds nothing but 1, which says nothing of other numbers")
-    return tuple(unread)
+    return found
 
 
 def volume(test: Mapping[str, Any]) -> int:
@@ -312,9 +344,7 @@ def is_unread(reference: Callable[..., Any], one: Example, name: str) -> bool:
     try:
         answers = []
         for number in (float("nan"), 1.0) if one.tensors[name].is_floating_point() else (0, 1):
-            given = {key: of.clone() for key, of in one.tensors.items()} | {
-                name: torch.full_like(one.tensors[name], number)
-            }
+            given = {key: of.clone() for key, of in one.tensors.items()} | {name: filled(one.tensors[name], number)}
             with torch.no_grad():
                 answers.append(tensors_of_data(reference(rebuilt(one.data, iter(given.values())))))
         return all(torch.equal(a, b) for a, b in zip(*answers, strict=True))

@@ -24,7 +24,6 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from kfuzz.callables.raising import words_of
 from kfuzz.callables.torch.declared import CannotError, Declared, DrawsError, OneSizeError
-from kfuzz.callables.torch.elements import as_array
 from kfuzz.callables.torch.gradient_text import gradients_text
 from kfuzz.callables.torch.inputs import (
     error_without_numbers,
@@ -37,6 +36,7 @@ from kfuzz.callables.torch.inputs import (
 from kfuzz.callables.torch.integers import ABSENT, structure_of, with_limits
 from kfuzz.callables.torch.model_functions import Forward
 from kfuzz.callables.torch.own_answers import Narrowings, answers_of, any_nan, in_double, least_sizes, widen_inputs
+from kfuzz.callables.torch.packed import PACKED, as_numbers
 from kfuzz.callables.torch.run_formula import file_of_runs, shown
 from kfuzz.callables.torch.runnable import Runnable, runnable_of
 from kfuzz.callables.torch.sizes import (
@@ -112,7 +112,7 @@ def formula_for(known: Runnable, asked: Mapping[str, Any]) -> tuple[dict[str, An
             return trace_gradients(known, known.forward, asked)
         except Exception:  # any error of torch's tracer: torch's own gradients may be traced  # noqa: S110
             pass
-    if goes_by_integers(known.declared):
+    if goes_by_integers(known.declared) or PACKED.keys() & set(known.declared.narrow.values()):
         return trace_by_runs(known, asked)
     try:
         if asked["inputs"]:
@@ -191,10 +191,7 @@ def trace_by_runs(known: Runnable, asked: Mapping[str, Any]) -> tuple[dict[str, 
     )
     arrays: dict[str, Any] = {}
     for number, some in enumerate((sizes, larger)):
-        arrays |= {
-            f"input {number} {name}": as_array(one.to(declared.narrow.get(name, one.dtype)))
-            for name, one in make(some).items()
-        }
+        arrays |= {f"input {number} {name}": as_numbers(one) for name, one in make(some).items()}
         arrays |= answers_of(f"single {number}", outputs, known.call, make(some), some)
     names = {name: [str(declared.fixed.get(d, d)) for d in dims] for name, dims in declared.dims.items()}
     answer = {"formula": text, "inputs": names, "unknown": unknown, "is_module": known.is_module}

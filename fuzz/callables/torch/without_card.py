@@ -18,6 +18,7 @@ from torch.utils import cpp_extension
 
 from kfuzz.callables.extensions import CALLS, RefusedByExtensionError
 from kfuzz.callables.torch.inline_extensions import Address, load, load_inline
+from kfuzz.callables.torch.packed import scaled_mm
 from kfuzz.devices import UnsupportedError
 
 CARD = torch.device("cuda", 0)
@@ -35,7 +36,7 @@ class OnACard(TorchFunctionMode):  # type: ignore[misc]  # torch is not there wh
         kwargs = {name: on_host(value) for name, value in (kwargs or {}).items()}
         if isinstance(kwargs.get("device"), int):
             kwargs["device"] = "cpu"  # the number of a GPU
-        return func(*map(on_host, args), **kwargs)
+        return OPERATIONS.get(func, func)(*map(on_host, args), **kwargs)
 
 
 def data_ptr(tensor: Any) -> int:  # noqa: ANN401  a tensor
@@ -55,6 +56,10 @@ ANSWERS: dict[object, Callable[..., object]] = {
     torch.Tensor.record_stream: lambda *_: None,
     torch.Tensor.data_ptr: lambda tensor: Address(data_ptr(tensor)),
 }
+
+
+OPERATIONS: dict[object, Callable[..., object]] = {torch._scaled_mm: scaled_mm}
+"""What torch can do on a GPU alone, by its own function."""
 
 
 def on_host(value: object) -> object:

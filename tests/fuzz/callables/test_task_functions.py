@@ -53,6 +53,15 @@ def test_a_reference_with_parameters_takes_the_values_of_these_names(tmp_path: P
     assert found.reference(data) == 1
 
 
+def test_each_number_in_a_list_of_sizes_is_an_argument(tmp_path: Path) -> None:
+    found = functions_in(tmp_path, ONE, "ref_kernel")
+    flat = found.with_sizes({"rows": [5, 7], "seed": 1})
+    assert flat == {"rows_0": 5, "rows_1": 7, "seed": 1}
+    assert found.data({**flat, "rows_1": 8}) == ([5, 8], 1)
+    assert found.data(found.with_sizes({"rows": 3, "seed": 1})) == (3, 1)
+    assert found.with_sizes({"rows": ["a"], "seed": 1})["rows"] == ["a"], "no sizes"
+
+
 def test_a_value_of_another_name_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     declared = pytest.importorskip("kfuzz.callables.torch.declared")
@@ -68,7 +77,7 @@ def test_memory_for_one_number_has_one_element(size: int, is_memory: bool) -> No
     given = {"x": torch.arange(6.0), "output": torch.empty(size)}
     one = tasks.Example({}, tuple(given.values()), given, {})
     if is_memory:
-        assert tasks.check_use(lambda data: data[0].sum(), one) == ("output",)
+        assert tasks.check_use(lambda data: data[0].sum(), one) == {"output": ""}
         return
     with pytest.raises(pytest.importorskip("kfuzz.callables.torch.declared").CannotError, match="does not read output"):
         tasks.check_use(lambda data: data[0].sum(), one)

@@ -61,6 +61,14 @@ def test_data_may_hold_an_array_with_its_axes_in_another_order() -> None:
     assert names_together("(a.clone(1),)") == [], "only a view is data"
 
 
+def test_a_view_of_data_has_sizes_and_a_type_of_its_own_library() -> None:
+    text = "(tiles.reshape((rows + 127) // 128, 2 * 4).view('uint8'),)"
+    assert names_together(text) == ["tiles", "rows"]
+    made = value_with(text, {"tiles": np.zeros(16, np.int8), "rows": 129})
+    assert isinstance(made, tuple)
+    assert (made[0].shape, made[0].dtype) == ((2, 8), np.dtype(np.uint8))
+
+
 def test_a_size_that_is_divided_into_groups_has_whole_groups() -> None:
     """260 columns in groups of 64 make 4 scales; the task would take them as 4 groups of 65."""
     home = {"rows": 2, "cols": 256}

@@ -136,3 +136,22 @@ def test_a_narrow_case_fits_a_kernel_of_its_type_and_numbers_fit_any() -> None:
     codes = case_of("group_quantize", {"x": np.full((1, 32), 0x38, np.uint8).view(ELEMENTS["e4m3"].dtype)})
     assert unfit(kernel, numbers) == unfit(kernel, codes) == ""
     assert np.array_equal(kernel.stored(codes.arrays)["x"], np.ones((1, 32), np.float32))
+
+
+def test_an_input_may_be_there_twice_if_it_lies_in_tiles_the_second_time(tmp_path: Path) -> None:
+    """As tasks hand over scales, in rows and in tiles; two arrays in rows would be a slip of the pen."""
+    text = (KERNELS / "group_dequantize" / "mxfp4_tiles.cu").read_text().replace('"../', f'"{KERNELS}/')
+    text = text.replace('"scale", "cols"]', '"scale", "again", "cols"]').replace(
+        "*scale, int", "*scale, const char *again, int"
+    )
+    first, path = "-> scale, tiles 128x4", tmp_path / "mine.cu"
+    path.write_text(text.replace(first, f'{first}", again = "e8m0[rows, cols / 32] -> scale'))
+    bound = load(path).bind({"q": X[:, :64], "scale": np.ones((130, 2), np.float32)}, {"threads": 64})
+    held = {one.name: one.content for one in bound.job.buffers}
+    assert held["again"] is not None
+    assert held["scale"] is not None
+    assert np.array_equal(codes_of(held["again"]), np.full((130, 2), ELEMENTS["e8m0"].one))
+    assert int((codes_of(held["scale"]) == ELEMENTS["e8m0"].one).sum()) == 260, "the rest is padding"
+    path.write_text(text.replace(first, f'{first}", again = "e8m0[rows, cols / 32] {first}'))
+    with pytest.raises(ClaimError, match="is the role of 'scale' already"):
+        load(path)
