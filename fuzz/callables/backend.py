@@ -150,7 +150,7 @@ class PythonBackend:
         if probe.option(FarOptions).is_far:
             return examine_far(caller, probe)
         if probe.option(LaunchOptions).only_launches:
-            return examine_launches(caller, probe) if extensions else Outcome()
+            return examine_launches(caller, probe) if extensions and caller.has_answered else Outcome()
         if probe.option(CaptureOptions).is_captured:
             return examine_captured(caller, probe)
         bench, CALLS.has_seen = Bench(caller, memory, probe, begin, interpreter), False

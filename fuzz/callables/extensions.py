@@ -104,6 +104,7 @@ class Extension:
         function = self.functions.get(name, name)
         if function == "[":
             raise UnsupportedError(f"{self.path}: {name} is bound to a lambda; the cpu device calls functions by name")
+        calls.callers.add(calls.file)
         definition = self.definition(function)
         self._asked.add(function)
         if len(self._asked) > 1 and self._keeps_state:
@@ -196,6 +197,8 @@ class DeviceCalls:
         """Whether any watched call had findings since this was last set to False."""
         self.only_launches = False
         """Calls make no launch: they say which ones are refused."""
+        self.callers: set[Path] = set()
+        """The files that have called a function of an extension, in this process."""
         self._word = self._turn = 0
         self._device: CpuDevice | None = None
         self._begin: Callable[[str], None] = lambda part: None

@@ -36,6 +36,8 @@ def examine_launches(caller: Caller, probe: Probe) -> Outcome:
             if is_refusal(error, file):
                 return _refused(seen, words_of(error), line_of(error, file))
             return Outcome(findings=tuple(seen), notes=(words_of(error),))
+    if caller.job.path not in CALLS.callers:
+        return Outcome(findings=(Finding("no-own-kernel", "it calls none of the CUDA that it builds", "warning"),))
     return Outcome(findings=tuple(seen), returned=())
 
 

@@ -14,7 +14,6 @@ from kfuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome
 from kfuzz.devices.only_launches import LaunchOptions
 from kfuzz.kinds import Kind
 from kfuzz.properties.property import Examined
-from kfuzz.search.home import home_of
 from kfuzz.sources.cuda_in_python import builds_cuda
 
 WORDS = "launches at the sizes that it was written for"
@@ -31,7 +30,7 @@ def is_claimed(kernel: Kernel) -> bool:
 def why_untested(kernel: Kernel) -> str:
     if not (kernel.front.is_python and kernel.home and builds_cuda(kernel.source)):
         return "only Python callables that build CUDA, and were written for given sizes, are looked at"
-    return "trials have these sizes" if home_of(kernel) == dict(kernel.home) else ""
+    return ""
 
 
 def look(trial: Examined) -> Finding | bool | None:
@@ -69,7 +68,7 @@ def job_at_home(trial: Examined) -> Job:
 def read_outcome(trial: Examined, outcome: Outcome) -> Finding | bool | None:
     at = show_sizes(trial.kernel.home, trial.kernel.home)
     for one in outcome.findings:
-        if one.severity == "error" and one.kind == "launch-refused":
+        if one.kind == "no-own-kernel" or (one.severity == "error" and one.kind == "launch-refused"):
             words = f"{one.message}; at {at}, the sizes that it was written for"
             return replace(one, message=words, is_at_home=True)
     if outcome.refusal:

@@ -132,7 +132,11 @@ class ModelNew(torch.nn.Module):
         return built.run(x.contiguous().cuda())
 '''
 USUAL = {"THREADS": "256", "CHECK": "TORCH_CHECK(x.dim() == 2)"}
-WRONG = [({"THREADS": "x.size(1)"}, "launch-refused"), ({"CHECK": "TORCH_CHECK(x.size(1) < 4000)"}, "exception")]
+WRONG = [
+    ({"THREADS": "x.size(1)"}, "launch-refused"),
+    ({"CHECK": "TORCH_CHECK(x.size(1) < 4000)"}, "exception"),
+    ({"built.run(x.contiguous().cuda())": "x + x"}, "no-own-kernel"),
+]
 
 
 @pytest.mark.slow(20)
@@ -151,7 +155,7 @@ def test_a_solution_is_called_at_the_sizes_of_its_problem_without_running_a_kern
             assert not home_launches.why_untested(kernel)
             case = plan_at(kernel, dict.fromkeys(kernel.axes, 5), {}, random.Random(1).randint).case  # noqa: S311
             trial = run_trial(kernel, case, {}, device, Probe(runs=1, timeout=60.0))
-            seen.append([(one.kind, one.message) for one in trial.errors])
+            seen.append([(one.kind, one.message) for one in trial.defects])
     finally:
         device.close()
     assert seen[0] == []
