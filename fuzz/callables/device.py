@@ -4,6 +4,7 @@ Each file has a process of its own: what it patches, sets or registers reaches n
 of one that has imported the file's library and no file of a callable. Knows processes and outcomes.
 """
 
+import select
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +17,7 @@ from kfuzz.devices import Entry, Job, NeedsGpuError, OtherLibraryError, Outcome,
 from kfuzz.devices.confirming import confirm, is_doubtful
 from kfuzz.devices.machine_memory import LIMIT, resident_bytes
 from kfuzz.devices.nursery import Nursery
-from kfuzz.devices.worker import Started, Worker, end_process
+from kfuzz.devices.worker import START_TIMEOUT, Started, Worker, end_process
 
 GRACE = 60.0
 """Seconds past a time-out: a library's compilation for a new shape does not count as the job's time."""
@@ -59,9 +60,11 @@ class PythonDevice:
         self._nursery_for(next(one for one in entries if isinstance(one, PythonCall)))
 
     def prepare(self, entries: Sequence[Entry]) -> None:
-        """Start a process for the first file of this library: on the GPU, the process makes its context meanwhile."""
+        """Start a process for the first file of this library, and wait until it has a context, on a GPU."""
         nursery = self._nursery_for(next(one for one in entries if isinstance(one, PythonCall)))
-        self._prepared[nursery, self._module] = nursery.start(self._module)
+        started = self._prepared[nursery, self._module] = nursery.start(self._module)
+        assert started.stdout is not None
+        select.select([started.stdout], [], [], START_TIMEOUT)  # it says that it is ready, or it has ended
 
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job; one that ends its process is run again in a new one before it is accused."""

@@ -129,6 +129,8 @@ class Experience:
     have_run: set[int] = field(default_factory=set)
     accused: set[int] = field(default_factory=set)
     costs: dict[int, SizeCosts] = field(default_factory=dict)
+    is_ready: bool = False
+    """Whether the process has started its device."""
 
 
 End = TrialEnd | BlockEnd

@@ -17,7 +17,7 @@ from kfuzz.campaign.blocks import BlockEnd, End, Ends, Experience, Orders, is_ou
 from kfuzz.campaign.children import Child, MakeDevice, end_all
 from kfuzz.campaign.errand import Errand, Spread, errand
 from kfuzz.campaign.schedule import BLOCKS, Block
-from kfuzz.devices import Device, Preparing
+from kfuzz.devices import Device, Preparing, Starting
 
 LaneEnds = Generator[tuple[int, End], None, None]
 """The end of a trial or of a block, and the number of its lane."""
@@ -76,9 +76,9 @@ def run_in_processes(crews: Sequence[Crew]) -> LaneEnds:
         while True:
             for queue in queues:
                 queue.hand_out()
-            busy = {pipe: queue for queue in queues for pipe in queue.busy}
-            if not busy:
+            if not any(queue.is_at_work for queue in queues):
                 return
+            busy = {pipe: queue for queue in queues for pipe in queue.busy}
             for pipe in wait(list(busy)):
                 busy[pipe].receive(pipe)  # wait returns objects of its argument
             for number, queue in enumerate(queues):
@@ -153,6 +153,9 @@ def run_parcel(orders: Orders, device: Device, blocks: Parcel) -> Ends:
 class _Queue:
     """The blocks of one crew: it hands them out in order, and early results wait for their turn.
 
+    A process gets its first block when its device has started: sixteen contexts on a GPU take four seconds, and the
+    first ones have run the first round by then. Until it says so it is busy without a block.
+
     A process with a block of full length gets the next one too, if it is of another kernel: otherwise its device is
     idle from the last trials of a block until this process has sent another.
     """
@@ -177,7 +180,12 @@ class _Queue:
             self.hands.append(Child(self.crew.make_device, _Blocks(self.crew.orders)))
         for hand in self.hands:
             hand.begin()
-        self.idle = list(self.hands)
+            self.busy[hand.pipe] = hand, deque()
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether a block runs, or waits for a process that starts."""
+        return self._block is not None or any(blocks for _, blocks in self.busy.values())
 
     def close(self) -> None:
         """End what was started beside the processes."""
@@ -206,12 +214,12 @@ class _Queue:
         return next((hand for hand, kernel in single if kernel != block.kernel), None)
 
     def receive(self, pipe: object) -> None:
-        """Take the items that one of the processes has sent."""
+        """Take the items that one of the processes has sent: none of them when it is ready."""
         hand, blocks = self.busy[pipe]
-        items = hand.receive()
-        self.waiting[blocks[0][0]] += items
-        if isinstance(items[-1], BlockEnd):
-            blocks.popleft()
+        if items := hand.receive():
+            self.waiting[blocks[0][0]] += items
+            if isinstance(items[-1], BlockEnd):
+                blocks.popleft()
         if not blocks:
             hand.is_busy = False
             del self.busy[pipe]
@@ -245,13 +253,13 @@ class _Blocks:
     known: Experience = field(default_factory=Experience)
 
     def __call__(self, device: Device, blocks: Iterator[Block | None]) -> Iterator[list[End]]:
-        """Yield the ends in a few parcels, since each parcel wakes up the parent; each is of one block.
-
-        If all kernels are callables, the device starts a process for the first before a block has come.
+        """Start the device, and yield an empty parcel. Then yield the ends in a few parcels, since each parcel wakes up
+        the parent; each is of one block.
         """
-        is_new = not self.known.have_run
-        if is_new and isinstance(device, Preparing) and all(one.front.is_python for one in self.orders.kernels):
-            device.prepare(self.orders.kernels[0].entries)
+        if not self.known.is_ready:
+            self._start(device)
+            self.known.is_ready = True
+            yield []
         parcel: list[End] = []
         sent = time.monotonic()
         for end in run_blocks(self.orders, device, blocks, self.known):
@@ -259,3 +267,11 @@ class _Blocks:
             if isinstance(end, BlockEnd) or time.monotonic() > sent + PARCEL_SECONDS:
                 yield parcel
                 parcel, sent = [], time.monotonic()
+
+    def _start(self, device: Device) -> None:
+        """Start what runs the kernels, if that is known: a process for the first file if all of them are callables."""
+        are_python = [one.front.is_python for one in self.orders.kernels]
+        if all(are_python) and isinstance(device, Preparing):
+            device.prepare(self.orders.kernels[0].entries)
+        elif not all(are_python) and isinstance(device, Starting):
+            device.start()

@@ -71,6 +71,7 @@ __all__ = [
     "Refusal",
     "Run",
     "Sampling",
+    "Starting",
     "Step",
     "Together",
     "TogetherError",
@@ -121,7 +122,15 @@ class Preparing(Device, Protocol):
         """Begin to import what jobs with these entries need, for all devices of a campaign; do not wait."""
 
     def prepare(self, entries: Sequence[Entry]) -> None:
-        """Start a process that a job with these entries will need."""
+        """Start a process that a job with these entries will need, and wait until it can run one."""
+
+
+@runtime_checkable
+class Starting(Device, Protocol):
+    """A device that takes long to start."""
+
+    def start(self) -> None:
+        """Start what runs jobs, and wait until it can."""
 
 
 @runtime_checkable

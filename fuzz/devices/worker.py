@@ -226,6 +226,10 @@ class Worker:
         """The process that would run the next job; None when one has yet to be started."""
         return self._process.popen.pid if self._process and self._process.popen.poll() is None else None
 
+    def begin(self) -> None:
+        """Start a process, if there is none, and wait until it can run jobs."""
+        self._start()
+
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job to its end, its time-out, or the end of the process; raise only ClaimError or DeviceError."""
         (outcome,) = self.run_all([(job, probe)])

@@ -25,6 +25,7 @@ from kfuzz.devices import (
     Outcome,
     Probe,
     PythonCall,
+    Starting,
     Together,
     is_python,
 )
@@ -69,6 +70,11 @@ class NamedDevice:
         """Start the process of a callable."""
         if any(isinstance(one, PythonCall) for one in entries):
             self._python().prepare(entries)
+
+    def start(self) -> None:
+        """Start what runs CUDA on the gpu; the cpu device starts with its first job."""
+        if isinstance(device := self._cuda(), Starting):
+            device.start()
 
     def run_all(self, jobs: Sequence[tuple[Job, Probe]]) -> list[Callable[[], Outcome]]:
         """Run several jobs, all of CUDA together."""

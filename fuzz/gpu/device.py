@@ -44,6 +44,10 @@ class GpuDevice:
         self._worker = Worker("kfuzz.gpu.card", grace=GRACE)
         self._asked: deque[tuple[Job, Probe]] = deque()
 
+    def start(self) -> None:
+        """Start the worker: sixteen of them have their contexts one after the other, in four seconds."""
+        self._worker.begin()
+
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job; raise only ClaimError or DeviceError."""
         return self._confirmed(job, probe, lambda: self._worker.run(job, probe))

@@ -1,6 +1,10 @@
 """A campaign of callables in several processes: small blocks for each, and the same trials as in one."""
 
+import time
 from collections import deque
+from collections.abc import Sequence
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -8,13 +12,14 @@ import pytest
 from numpy.typing import NDArray
 from row_sums import RowSums, sum_kernel
 
-from kfuzz.campaign.blocks import BlockEnd, Experience, Orders, run_block
+from kfuzz.campaign.blocks import BlockEnd, Experience, Orders, TrialEnd, run_block
+from kfuzz.campaign.crew import Crew, run_in_processes
 from kfuzz.campaign.events import ignore
 from kfuzz.campaign.ledger import Ledger
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.schedule import Block
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices import Finding, Outcome
+from kfuzz.devices import Entry, Finding, Outcome
 
 
 class Ends(RowSums):
@@ -64,3 +69,30 @@ def test_a_callable_that_ends_its_process_has_the_same_trials_in_any_number_of_p
     assert len(together) > 40
     assert any(index != number for index, number in alone)  # what crashes is avoided
     assert alone[: len(together)] == together
+
+
+class Late(RowSums):
+    """A device that is there at once in one process, and in the others after the test."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def import_early(self, entries: Sequence[Entry]) -> None:
+        """Nothing to import."""
+
+    def prepare(self, entries: Sequence[Entry]) -> None:
+        """Wait, except in the first process."""
+        try:
+            (self.folder / "first").touch(exist_ok=False)
+        except FileExistsError:
+            time.sleep(600)
+
+
+@pytest.mark.slow(3)
+def test_a_process_whose_device_has_started_need_not_wait_for_the_others(kernel: Kernel, tmp_path: Path) -> None:
+    ledger = Ledger((kernel,), Options(seed=2, jobs=3, max_cases=30), ignore)
+    crew = Crew(Orders((kernel,), 2), partial(Late, tmp_path), ledger.blocks(), 3, "cpu")
+    with closing(run_in_processes([crew])) as ends:
+        for _, end in ends:
+            ledger.take(end) if isinstance(end, TrialEnd) else ledger.end(end)
+    assert ledger.trials == 30
