@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.elements import Element, Reals
 from kfuzz.oracle.joint.boxes import INF, Boxes
 from kfuzz.oracle.masks import all_of, any_of
 from kfuzz.oracle.systems.band import Bands
@@ -20,16 +20,27 @@ ONWARD = ("add", "sub", *OF_ROWS)
 
 def room_of(band: Bands, value: Quantity) -> tuple[float, Any]:
     """How far a step's exact result may lie from the stored one: relative to the latter, and absolutely."""
-    kind = value.how[0]
-    form = value.how[2] if kind == "stored" else band.f
-    k = {"add": 1.0, "sub": 1.0, "stored": 1.0}.get(kind) or float(
-        max(value.how[3] if len(value.how) > 3 else 1.0, 0.0)
-    )
-    g = k * form.u * (1 + (k + 2) * form.u)
-    lost = max(k, 1.0) * form.tiny * (0.0 if kind in ("add", "sub") else 1.0) * ROUNDINGS_16
-    if kind == "mul":
-        lost = lost * value.slack
+    kind, form, k = value.how[0], _format_of(band, value), _roundings_of(value)
+    g = relative_room(band, value)
+    if kind == "mul":  # in another order a part of it may underflow, and what that loses is multiplied by the rest
+        return g, max(k, 1.0) * band.tiny * ROUNDINGS_16 * value.slack
+    lost = 0.0 if kind in ("add", "sub") else max(k, 1.0) * form.tiny * ROUNDINGS_16
     return g, lost + form.min_normal if band.ftz else lost
+
+
+def relative_room(band: Bands, value: Quantity) -> float:
+    """The relative part of it alone."""
+    form, k = _format_of(band, value), _roundings_of(value)
+    return k * form.u * (1 + (k + 2) * form.u)
+
+
+def _format_of(band: Bands, value: Quantity) -> Element:
+    return value.how[2] if value.how[0] == "stored" else band.f
+
+
+def _roundings_of(value: Quantity) -> float:
+    counted = value.how[3] if value.how[0] in ("mul", "div") and len(value.how) > 3 else 1.0
+    return float(max(counted, 0.0))
 
 
 def before_rounding(band: Bands, value: Quantity, lo: Reals, hi: Reals) -> Pair:

@@ -14,7 +14,7 @@ import numpy as np
 from kfuzz.oracle.elements import F32, Reals
 from kfuzz.oracle.enclosure import Mask
 from kfuzz.oracle.joint.boxes import STEPS, Boxes
-from kfuzz.oracle.joint.steps import ONWARD, result_of, room_of
+from kfuzz.oracle.joint.steps import ONWARD, relative_room, result_of, room_of
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import Pair
 from kfuzz.oracle.systems.intervals import flush
@@ -106,7 +106,7 @@ def _guess(
         slope = slopes[id(value)]
         error = np.asarray(slope * brief[id(value)])
         np.abs(error, out=error)
-        error *= np.float32(room_of(band, value)[0])
+        error *= np.float32(relative_room(band, value))
         room += error
         for place, operand in enumerate(_operands(value)):
             if boxes.is_useful(operand):

@@ -401,6 +401,15 @@ def test_small_negative_numbers_that_are_stored_as_zeros_have_a_common_sum() -> 
     assert verdict.status == "kept", verdict
 
 
+def test_a_flushed_part_of_a_product_in_another_order_has_a_common_mean() -> None:
+    """(x - mean) (r w): r w is 5e-40 and flushed, so that all of y is 0, and no mean is that near to all x."""
+    given = {"x": np.float32([[1e18, -3e18, 2e18, 5e17]]), "w": np.float32([1e-21] * 4), "b": np.zeros(4, np.float32)}
+    answer = {"y": np.zeros((1, 4), np.float32)}
+    for form in ("two pass", "welford"):
+        assert judge("layer_norm", given, answer, Accuracy(form=form, ftz=True)).status == "kept"
+        assert judge("layer_norm", given, answer, Accuracy(form=form)).status == "broken"
+
+
 def test_elements_of_a_group_of_channels_that_have_no_common_root_are_accused() -> None:
     x = np.random.default_rng(0).standard_normal((2, 1, 2, 512))
     y = (x - x.mean((2, 3), keepdims=True)) / np.sqrt(x.var((2, 3), keepdims=True) + 1e-5)
