@@ -49,7 +49,7 @@ def widen_by_underflow(lo: Reals, hi: Reals, lost: Reals | float) -> Pair:
     if lo.size and lo.min() > 0:
         below = np.asarray(lo - lost)
         return np.maximum(below, 0.0, out=below), hi + lost
-    if _is_far_above(lo, hi, lost):
+    if is_far_above(lo, hi, lost):
         return lo, hi
     below, above = np.asarray(lo - lost), np.asarray(hi + lost)
     if below.dtype == object:
@@ -60,7 +60,7 @@ def widen_by_underflow(lo: Reals, hi: Reals, lost: Reals | float) -> Pair:
     return below, above
 
 
-def _is_far_above(lo: Reals, hi: Reals, lost: Reals | float) -> bool:
+def is_far_above(lo: Reals, hi: Reals, lost: Reals | float) -> bool:
     """Whether `lost` is too little to move any end: less than a quarter of its last place."""
     if lo.dtype != np.float64 or not lo.size or (np.shape(lost) and np.shape(lost) != lo.shape):
         return False

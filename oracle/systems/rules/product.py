@@ -12,6 +12,7 @@ from kfuzz.oracle.systems.intervals import (
     corners,
     empty_where,
     factors,
+    is_far_above,
     is_infinite,
     is_power_of_two,
     is_zero,
@@ -97,6 +98,9 @@ def _product_of_sets(N: BandSystem, a: Quantity, b: Quantity) -> tuple[Reals, Re
 
 def _in_any_order(N: BandSystem, made: Quantity, chain: list[Quantity]) -> Quantity:
     """Allow for underflow and overflow of a partial product, in any order of the factors."""
+    if _loses_nothing(N, made, chain):
+        made.slack = lambda: (len(chain) - 1) * product_of([size_or_1(N, v) for v in chain])
+        return made
     with np.errstate(all="ignore"):
         sizes = [np.maximum(magnitude(v), 1.0) for v in chain]
         sums = [v.slack for v in chain if v.name and np.ndim(v.slack)]
@@ -111,3 +115,17 @@ def _in_any_order(N: BandSystem, made: Quantity, chain: list[Quantity]) -> Quant
     made.parts = (np.asarray(lo), np.asarray(hi), nan)
     made.slack = lambda: (len(chain) - 1) * product_of([size_or_1(N, v) for v in chain])
     return made
+
+
+def _loses_nothing(N: BandSystem, made: Quantity, chain: list[Quantity]) -> bool:
+    """Whether, by the greatest factors of all elements, no order moves an end by a quarter of its last place.
+
+    Four passes over each factor instead of ten.
+    """
+    if made.lo.dtype == object or not made.lo.size or any(v.name and np.ndim(v.slack) for v in chain):
+        return False
+    most = math.prod(
+        max(1.0, *(abs(float(x)) for end in {id(v.lo): v.lo, id(v.hi): v.hi}.values() for x in (end.min(), end.max())))
+        for v in chain
+    )
+    return most < N.f.max and is_far_above(made.lo, made.hi, N.tiny * most)
