@@ -54,10 +54,9 @@ from kfuzz.oracle.elements import BY_TORCH_NUMBER
 MEMORY_LIMIT = 40 << 30
 """Bytes of addresses for the whole process: more than all stacks, arrays and their shadow need together."""
 
-READS_UNBACKED = "kfuzz: the host asks for the content of memory that has none"
-"""As cuda_on_cpu/runtime/unbacked.h has it."""
+UNBACKED = "the host asks for the content of memory that has none"
 NO_PARAMETER = "neither a pointer nor an integer of 32 or 64 bits"
-NO_ANSWER = (Status.timed_out, Status.too_large, Status.refused, Status.crowded)
+NO_ANSWER = (Status.timed_out, Status.too_large, Status.refused, Status.crowded, Status.unbacked)
 """A run that follows earlier calls and ends like this says nothing about the job, so the job then runs alone."""
 MOST_LIBRARIES = 1024
 """More than twice as many as a campaign over our own kernels uses, 181 in two flavours. With room for fewer than all of
@@ -302,8 +301,8 @@ class PlacedJob:
         self._is_asked, self._run.only_launches = True, True
         with many_addresses():
             done = self.run(runtime, Manner(Schedule.forward, POISONS[0]), seconds)
-        if done.refusal and done.refusal.words.startswith(READS_UNBACKED):
-            return Outcome(notes=(done.refusal.words,))
+        if done.status == Status.unbacked:
+            return Outcome(notes=(UNBACKED,))
         found = tuple(one.finding for one in done.sights)
         if done.refusal or done.status != Status.finished:
             return Outcome(refusal=done.refusal, findings=found)

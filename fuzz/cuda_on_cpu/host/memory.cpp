@@ -6,6 +6,7 @@
 #include "../runtime/guard_zone.h"
 #include "../runtime/memory_map.h"
 #include "../runtime/repetitions.h"
+#include "../runtime/report.h"
 #include "../runtime/state.h"
 #include "../runtime/unbacked.h"
 #include "asked.h"
@@ -205,7 +206,7 @@ CUDA_ON_CPU_API cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream, int
 
 CUDA_ON_CPU_API cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *all) {
   Alone alone;
-  if (run->only_launches) host_refuses(reads_unbacked);  // how much is left depends on arrays that take nothing
+  if (run->only_launches) stop_run(Status::unbacked);  // how much is left depends on arrays that take nothing
   *all = memory_of_device();
   *free_bytes = arena_left(*run);
   return cudaSuccess;

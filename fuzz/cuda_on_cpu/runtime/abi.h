@@ -186,8 +186,9 @@ struct Finding {
   uint64_t owner;     // 0, or 1 + the other block of the cluster whose shared memory it is
 };
 
-// crowded: more threads wait for each other at once than there are stacks.
-enum class Status : uint32_t { finished, stopped, timed_out, too_large, refused, crowded };
+// crowded: more threads wait for each other at once than there are stacks. unbacked: the host asks for the content of
+// memory that has none (unbacked.h), which is no refusal by its author.
+enum class Status : uint32_t { finished, stopped, timed_out, too_large, refused, crowded, unbacked };
 
 struct Run {
   const Module *module;

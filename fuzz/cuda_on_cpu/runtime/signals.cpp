@@ -18,6 +18,7 @@
 #include "report.h"
 #include "stacks.h"
 #include "state.h"
+#include "unbacked.h"
 #include "vast.h"
 
 namespace cuda_on_cpu {
@@ -155,6 +156,10 @@ static void on_signal(int number, siginfo_t *info, void *context) {
       watch.in_kernels = false;
       stop_run(Status::too_large);
     }
+  }
+  if (number == SIGSEGV && in_host() && is_unbacked(address)) {
+    watch.in_kernels = false;
+    stop_run(Status::unbacked);
   }
   if (const char *why = number == SIGSEGV && in_host() ? why_forbidden(address) : nullptr) {
     watch.in_kernels = false;

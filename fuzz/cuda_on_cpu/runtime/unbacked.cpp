@@ -10,7 +10,7 @@ namespace {
 constexpr uint64_t all = uint64_t{1} << 40, alignment = 256;
 
 struct Addresses {
-  char *next = nullptr, *end = nullptr;
+  char *begin = nullptr, *next = nullptr, *end = nullptr;
 };
 PerRun<Addresses> addresses;
 
@@ -18,7 +18,7 @@ PerRun<Addresses> addresses;
 
 bool place_unbacked(Buffer &b) {
   if (!addresses.next) {
-    addresses.next = begin_forbidden(0, all, reads_unbacked);
+    addresses.begin = addresses.next = begin_forbidden(0, all, "kfuzz: memory without content");
     if (!addresses.next) return false;
     addresses.end = addresses.next + all;
   }
@@ -33,6 +33,10 @@ bool place_unbacked_buffers(Run &run) {
   for (uint32_t i = 0; i < run.buffer_count; i++)
     if (!place_unbacked(run.buffers[i])) return false;
   return true;
+}
+
+bool is_unbacked(uintptr_t address) {
+  return address >= reinterpret_cast<uintptr_t>(addresses.begin) && address < reinterpret_cast<uintptr_t>(addresses.end);
 }
 
 }  // namespace cuda_on_cpu
