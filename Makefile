@@ -40,6 +40,7 @@ docs: .venv/docs                  ## the documentation as a site in build/site: 
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable . --group dev
+	$(BIN)/python -m compileall -q fuzz oracle  # else each of several first processes does it
 	touch $@
 
 .PHONY: fuzz test quick check soak docs

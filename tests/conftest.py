@@ -14,7 +14,7 @@ import pytest
 from installed import Machine
 from installed import machine as machine_below
 from quick import Quick
-from seldom import FAST, OTHER_ELEMENTS, is_seldom
+from seldom import COMPILED_BY_OTHERS, FAST, is_seldom
 
 from kfuzz.claims.kernel import name_of
 from kfuzz.cpu.device import CpuDevice
@@ -92,10 +92,10 @@ def mark_slow_replays(items: list[CaseItem]) -> None:
 
 
 def leave_copies_to_soak(items: list[ClaimItem]) -> None:
-    """Compile one exhibit in eight: each is an edit of a kernel that is compiled. And none of OTHER_ELEMENTS."""
+    """Compile one exhibit in eight: each is an edit of a kernel that is compiled. And none of COMPILED_BY_OTHERS."""
     for item in items:
         is_chosen = crc32(item.path.name.encode()) % 8 == 0
-        if (item.path.parent.name == "broken" and not is_chosen) or name_of(item.path) in OTHER_ELEMENTS:
+        if (item.path.parent.name == "broken" and not is_chosen) or name_of(item.path) in COMPILED_BY_OTHERS:
             item.add_marker(pytest.mark.soak)
 
 

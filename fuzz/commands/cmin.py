@@ -36,6 +36,8 @@ def cmin(folder: Path, targets: tuple[str, ...], delete: bool, device: str) -> N
     kfuzz cmin                        print the redundant cases of tests/corpus
     kfuzz cmin tests/corpus --delete  delete them
     """
+    if not folder.is_dir() or not corpus.paths([folder]):  # to read every kernel first takes seconds
+        raise TargetError(f"{folder}: no readable case in it")
     found = kernels_named(targets) if targets else kernels_below(Path.cwd())  # a case may be of a formula of theirs
     entries = [entry for entry in corpus.entries([folder]) if entry.record is not None] if folder.is_dir() else []
     records = [entry.record for entry in entries if entry.record is not None]
