@@ -71,7 +71,9 @@ def measure(arguments: Sequence[str]) -> Figures:
                 made = run(packages[name], asked.device, jobs, trials, asked.copies)
                 digests.setdefault(jobs, set()).add(made["digest"])
                 of_kinds = made.pop("kinds")
-                rates.append({"kfuzz": name, "processes": jobs, "round": number + 1, **made})
+                times = made.pop("times")
+                ends = {"began": times[0], "ended": times[-1]}
+                rates.append({"kfuzz": name, "processes": jobs, "round": number + 1, **made, **ends})
                 kinds += [
                     {"kfuzz": name, "processes": jobs, "round": number + 1, **one}
                     for one in sorted(of_kinds, key=lambda one: -one["trials"])
