@@ -14,7 +14,7 @@
 // arrays  = { x = "f32[batch, channels, height, width] -> x", w = "f32[filters, channels, 3, 3] -> w", bias = "f32[filters] -> bias", y = "f32[batch, filters, out_h, out_w] <- y" }
 //
 // [accuracy]
-// adds = { conv = "channels - 1", x = 5, w = 2, y = 5 }
+// adds = { conv = "channels - 1", x = 5, w = 5, y = 11 }
 //
 // [values]
 // finite = true

@@ -3,6 +3,10 @@
 y = A^T ((G w G^T) (B^T x B)) A + bias, tile by tile, with one product for each of 36 places, summed over the channels.
 It is conv2d in real numbers, and rounds otherwise: a place of a tile errs with all of the tile. Infinities and NaN
 spread over a tile, so they are not judged.
+
+A kernel may transform along rows or along columns first. What cancels in one order does not in the other, so each
+transform is one sum over the whole tile here, and the claimed additions are those of both passes, and one
+for the second product.
 """
 
 import numpy as np
@@ -23,8 +27,11 @@ OF_X = np.array([
     [0, 4, 0, -5, 0, 1],
 ])  # fmt: skip
 OF_W = np.array([[6, 0, 0], [-4, -4, -4], [-4, 4, -4], [1, 2, 4], [1, -2, 4], [0, 0, 24]])
-PARTS = 24
-"""By how much the taps' transform is multiplied, so that its numbers are whole."""
+OF_PARTS = (24.0, 12.0, 2.0)
+"""The taps' transform is multiplied by 24, so that its numbers are whole: two passes, by 576. Where a kernel divides in
+each pass, underflow takes up to a half of what it takes in the last one before that: the second pass has weights of at
+most 12/24. So the division by 576 is in three steps, of which the last but one counts half.
+"""
 OF_Y = np.array([[1, 1, 1, 1, 1, 0], [0, 1, -1, 2, -2, 0], [0, 1, 1, 4, 4, 0], [0, 1, -1, 8, -8, 1]])
 
 
@@ -33,19 +40,17 @@ def formula(N: System, x: Quantity, w: Quantity, bias: Quantity) -> Quantity:
     outs = [n + 2 * pad - 2 for n in x.shape[2:]]
     down, across = (-(-n // MADE) for n in outs)
     pads = [(pad, MADE * tiles + 2 - n - pad) for tiles, n in zip((down, across), x.shape[2:], strict=True)]
-    seen = N.windows(x, (TILE, TILE), (MADE, MADE), pads).reshaped(batch, channels, down * across, TILE, TILE)
-    tiles = transformed(N, seen, OF_X, "x").reshaped(batch, channels, down * across, TILE * TILE)
-    taps = transformed(N, w, OF_W, "w", PARTS).reshaped(filters, channels, TILE * TILE)
+    seen = N.windows(x, (TILE, TILE), (MADE, MADE), pads).reshaped(batch, channels, down * across, TILE * TILE)
+    tiles = transformed(N, seen, OF_X, "x")
+    taps = transformed(N, w.reshaped(filters, channels, 9), OF_W, "w")
+    for part in OF_PARTS:
+        taps = taps / part
     made = N.matmul(tiles.permuted((0, 3, 2, 1)), taps.permuted((2, 1, 0)), "conv")
-    made = made.permuted((0, 3, 2, 1)).reshaped(batch, filters, down * across, TILE, TILE)
-    y = transformed(N, made, OF_Y, "y").reshaped(batch, filters, down, across, MADE, MADE)
+    y = transformed(N, made.permuted((0, 3, 2, 1)), OF_Y, "y").reshaped(batch, filters, down, across, MADE, MADE)
     y = y.permuted((0, 1, 2, 4, 3, 5)).reshaped(batch, filters, MADE * down, MADE * across)
     return y[:, :, : outs[0], : outs[1]] + bias.reshaped(-1, 1, 1)
 
 
-def transformed(N: System, a: Quantity, by: Reals, name: str, parts: int = 1) -> Quantity:
-    """M a M^T for the last two axes, where M is `by` divided by `parts`."""
-    for _ in range(2):
-        a = N.matmul(a, N.input(by.T.astype(np.float64)), name).T
-        a = a / float(parts) if parts > 1 else a
-    return a
+def transformed(N: System, a: Quantity, by: Reals, name: str) -> Quantity:
+    """M a M^T for the tiles that lie in the last axis."""
+    return N.matmul(a, N.input(np.kron(by, by).T.astype(np.float64)), name)

@@ -204,11 +204,15 @@ def test_rows_are_taken_added_and_multiplied() -> None:
     assert judge("cumprod", {"x": x}, {"y": exclusive}).status == "broken"
 
 
-def winograd(x: Any_, w: Any_) -> Any_:
+def winograd(x: Any_, w: Any_, rows_first: bool = False) -> Any_:
     """One tile of y by F(4 x 4, 3 x 3), in float32."""
     of_x, of_w, of_y = (np.asarray(one, "f4") for one in (OF_X, OF_W / 24, OF_Y))
-    tiles, taps = of_x @ x @ of_x.T, of_w @ w @ of_w.T
-    return of_y @ np.einsum("cij,fcij->fij", tiles, taps) @ of_y.T
+
+    def transformed(m: Any_, a: Any_) -> Any_:
+        return m @ (a @ m.T) if rows_first else (m @ a) @ m.T
+
+    tiles, taps = transformed(of_x, x), transformed(of_w, w)
+    return transformed(of_y, np.einsum("cij,fcij->fij", tiles, taps))
 
 
 def test_a_convolution_by_winograd_is_an_op_of_its_own() -> None:
@@ -222,3 +226,24 @@ def test_a_convolution_by_winograd_is_an_op_of_its_own() -> None:
     assert judge("conv2d", inputs, {"y": y}).status == "broken"
     w[0, 0, 0, 0] += 1
     assert judge("winograd_conv2d", inputs | {"w": w}, {"y": y}).status == "broken"
+
+
+@pytest.mark.parametrize("rows_first", [False, True])
+def test_winograds_transforms_may_go_along_rows_or_columns_first(rows_first: bool) -> None:
+    x, w = np.zeros((2, 6, 6), "f4"), np.zeros((4, 2, 3, 3), "f4")
+    x[:] = RNG.standard_normal(x.shape)
+    w[0] = RNG.standard_normal((2, 3, 1)) * [1, -2, 1]  # the sum of a row is 0, and that of a column is not
+    w[1] = w[0].transpose(0, 2, 1)
+    w[2] = w[3] = RNG.standard_normal((2, 3, 3)) * 2.0**-140
+    w[2, 0, 2] = -1e9, -1.5e9, -1e9
+    x[0, 4] = [-8.2192e29, 1.7147e29, -5.1151e29, 4.4853e29, 4.781e28, 1.8014e29]  # sums of its columns are -inf
+    inputs = {"x": x[None], "w": w, "bias": np.zeros(4, "f4")}
+    with np.errstate(all="ignore"):
+        y = winograd(x, w, rows_first)[None]
+    assert np.isfinite(y[0, 2, 0, 1]) == rows_first
+    assert judge("winograd_conv2d", inputs, {"y": y}).status == "kept"
+    x[0, 4] = 1
+    y = winograd(x, w, rows_first)[None]
+    assert judge("winograd_conv2d", inputs, {"y": y}).status == "kept"
+    y[0, 3, 1, 1] += 2.0**-130
+    assert judge("winograd_conv2d", inputs, {"y": y}).status != "kept"
