@@ -24,6 +24,7 @@ def has_implementations(folder: Path) -> bool:
 
 def is_implementation(path: Path) -> bool:
     """Whether a file without a claim is named by its folder, with or without the overload."""
+    if MARK not in path.name or not path.is_file():  # nor does a link that leads to itself have a folder
+        return False
     folder = path.resolve().parent.name
-    names = {folder, folder.rpartition("__")[0]}
-    return path.is_file() and path.name.partition(MARK)[0] in names and MARK in path.name and not has_claim(path)
+    return path.name.partition(MARK)[0] in {folder, folder.rpartition("__")[0]} and not has_claim(path)
