@@ -4,6 +4,7 @@ It keeps passes alone, so what is lost, damaged or cannot be written costs time 
 hashes, and which files of kfuzz decide a check; never what is checked.
 """
 
+import contextlib
 import functools
 from pathlib import Path
 
@@ -23,6 +24,11 @@ def has_passed(facts: str) -> bool:
 def note(facts: str) -> None:
     """Keep that these facts have passed."""
     cache.save(_name_of(facts), b"")
+
+
+def one_at_a_time() -> contextlib.AbstractContextManager[None]:
+    """Check one claim at a time: processes that read the same claims share the work, since each then has passed."""
+    return cache.hold("claims")
 
 
 def _name_of(facts: str) -> str:

@@ -1,5 +1,7 @@
 """A claim whose sizes were checked is not checked again, and only passes are kept."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,20 @@ def test_a_claim_is_checked_once_until_kfuzz_changes_or_the_mark_is_damaged(
     with monkeypatch.context() as context:
         context.setattr(passed, "own_digest", lambda: "another version")
         assert corners_tried(folder, TEXT, monkeypatch) == first
+    assert corners_tried(folder, TEXT, monkeypatch) == 0
+
+
+def test_what_another_process_has_checked_meanwhile_is_not_checked_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = facts_of(load(SOFTMAX))
+
+    @contextmanager
+    def after_another() -> Iterator[None]:
+        passed.note(facts)
+        yield
+
+    monkeypatch.setattr(passed, "one_at_a_time", after_another)
     assert corners_tried(folder, TEXT, monkeypatch) == 0
 
 
