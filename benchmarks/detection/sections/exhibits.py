@@ -11,10 +11,10 @@ it; the named finding is in bold. Some defects leave no trace in a GPU's results
 happens not to need, or a read next to a shared array whose value is not used. The cpu device finds those."""
 OTHERS = """
 The same kernels, on the cpu device, with the inputs and tolerances of
-[the run of every bug](#every-bug-of-29-kernels-and-the-rules-in-use-elsewhere). A cell has the launch at which each
-rule first rejects an answer, - if it accepts all of them, and nothing if it is not asked because its tolerances are for
-float32. A launch that crashes or never ends counts as rejected. *gpuemu, adversarial values* is left out: it rejects
-every kernel, correct ones too."""
+[the run of every bug](#planted-bugs-every-bug-of-29-float32-kernels-compared-with-the-rules-of-others).
+A cell has the launch at which each rule first rejects an answer, - if it accepts all of them, and nothing if it is not
+asked because its tolerances are for float32. A launch that crashes or never ends counts as rejected. *gpuemu,
+adversarial values* is left out: it rejects every kernel, correct ones too."""
 
 
 def show(made: Measurement) -> Lines:
