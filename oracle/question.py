@@ -30,13 +30,15 @@ from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.shapes import Lengths, Places, slice_places
 from kfuzz.oracle.special import check_special, claimed_elements
 from kfuzz.oracle.systems.band import Bands
-from kfuzz.oracle.systems.ends import BallEnds
+from kfuzz.oracle.systems.ends import BallEnds, Endpoints, FloatEnds, as_ball
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.rules.quantized import Shares, roundings
 from kfuzz.oracle.systems.value import Quantity
 from kfuzz.oracle.two_values import draw_neighbours
 from kfuzz.oracle.verdict import Reason, Special, Why
 
+MOST_IN_BALLS = 1 << 20
+"""Numbers of which one answer is made: balls of four million take more than 6 GB and many minutes."""
 MOST_DEEP = 1 << 15
 """Elements of the inputs of a formula that is a loop written out: hundreds of probes for each take gigabytes."""
 
@@ -113,9 +115,11 @@ class Question:
         self.results = [self._run(band, self.inputs) for band in self.bands]
         self._rows: dict[tuple[Index, int, str], Any] = {}
 
-    def band(self, form: str, only: Lengths | None = None, balls: bool = False) -> Bands:
+    def band(
+        self, form: str, only: Lengths | None = None, balls: bool = False, ends: Endpoints | None = None
+    ) -> Bands:  # fmt: skip
         return Bands(
-            self.claim, self.sizes, self.work, form, BallEnds() if balls else None,
+            self.claim, self.sizes, self.work, form, BallEnds() if balls else ends,
             Places(self.sizes, only), self.special, self.least, self.stored,
             self._cut_answers(only or {}), is_silent=self.op.is_whole and self.special.all_neg_inf is None,
         )  # fmt: skip
@@ -257,7 +261,10 @@ class Question:
         return cut, only
 
     def exact(self, name: str, index: Index, bits: int) -> Bounds:
-        """Enclose one element by balls, at the precision that the caller has set."""
+        """Enclose one element by balls, at the precision that the caller has set, or of a long row by long doubles.
+
+        Both err outward only; a ball's error is the smaller one.
+        """
         if not self.bands:
             lo, hi = (arb(float(end[index])) for end in self._within(name))
             return Bounds(lo, (lo + hi) / 2, hi)
@@ -272,8 +279,8 @@ class Question:
         some = [(lo, hi) for lo, hi in parts if not lo > hi]
         if not some:
             return Bounds(arb("nan"), arb("nan"), arb("nan"))
-        lo = min((arb(lo) for lo, _ in some), key=float)
-        hi = max((arb(hi) for _, hi in some), key=float)
+        lo = min((as_ball(lo) for lo, _ in some), key=float)
+        hi = max((as_ball(hi) for _, hi in some), key=float)
         return Bounds(lo, (lo + hi) / 2, hi)
 
     def _row_by_balls(
@@ -285,7 +292,9 @@ class Question:
             if len(self._rows) > 8:
                 self._rows.clear()
             with ctx.workprec(bits), np.errstate(all="ignore"):
-                band = self.band(form, only, balls=True)
+                is_long = max(one.size for one in cut.values()) > MOST_IN_BALLS
+                ends = FloatEnds(np.longdouble) if is_long else BallEnds()
+                band = self.band(form, only, ends=ends)
                 self._rows[key] = self._parts(band, self._run(band, cut)[name], name, only)
         return self._rows[key], only
 

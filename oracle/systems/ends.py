@@ -217,7 +217,7 @@ def _each(function: Callable[..., Any], inputs: int = 1) -> Callable[..., Reals]
 def _each_call(method: str) -> Callable[..., Reals]:
     """Call a method of each ball of an array."""
     of_balls = _each(methodcaller(method))
-    of_any = _each(lambda x: getattr(_as_ball(x), method)())
+    of_any = _each(lambda x: getattr(as_ball(x), method)())
 
     def each(x: object) -> Reals:
         try:
@@ -240,28 +240,28 @@ def _ball(x: float) -> arb:
 
 def _below(x: arb) -> float:
     """The greatest double that is not above x."""
-    x = _as_ball(x)
+    x = as_ball(x)
     near = float(x)
     return near if math.isnan(near) or not arb(near) > x else math.nextafter(near, -math.inf)
 
 
 def _above(x: arb) -> float:
-    return -_below(-_as_ball(x))
+    return -_below(-as_ball(x))
 
 
-def _as_ball(x: Any) -> arb:  # noqa: ANN401  an array of objects may hold plain floats, too
+def as_ball(x: Any) -> arb:  # noqa: ANN401  an array of objects may hold plain floats, too
     return x if type(x) is arb else _ball(x)
 
 
 def _cut_power(x: Any) -> arb:  # noqa: ANN401  plain floats, too
     """An exponent that is not above a given one, and whose power of e arb knows."""
-    ball = _as_ball(x)
+    ball = as_ball(x)
     return KNOWN_POWER if ball > KNOWN_POWER and ball.is_finite() else ball
 
 
 def _wave_between(row: FunctionOfOne, lo: Any, hi: Any) -> tuple[arb, arb]:  # noqa: ANN401  plain floats, too
     """The least and the greatest value of a sine between two exact numbers, as balls."""
-    low, high = _as_ball(lo), _as_ball(hi)
+    low, high = as_ball(lo), as_ball(hi)
     first, last = row.of_ball(low), row.of_ball(high)
     if first.is_nan() or last.is_nan():
         return first, last
@@ -275,7 +275,7 @@ def _wave_between(row: FunctionOfOne, lo: Any, hi: Any) -> tuple[arb, arb]:  # n
     return below, above
 
 
-OF, OF_DOUBLES = _each(_as_ball), _each(arb)
+OF, OF_DOUBLES = _each(as_ball), _each(arb)
 CUT_POWERS = _each(_cut_power)
 LOWER, UPPER, ARE_NAN, ARE_FINITE = map(_each_call, ("lower", "upper", "is_nan", "is_finite"))
 BELOW, ABOVE = np.frompyfunc(_below, 1, 1), np.frompyfunc(_above, 1, 1)
@@ -309,7 +309,7 @@ class BallEnds:
             lo, hi = hi, lo
         if name == "exp":
             lo = CUT_POWERS(lo)
-        apply = _each(lambda x: row.of_ball(_as_ball(x)))
+        apply = _each(lambda x: row.of_ball(as_ball(x)))
         return LOWER(apply(lo)), UPPER(apply(hi))
 
     def of_two(self, name: str, a: Reals, b: Reals) -> Pair:
@@ -345,7 +345,7 @@ class BallEnds:
         return a @ b, np.asarray(arb(BALL_SUM), dtype=object)
 
     def exp_above(self, exponent: Reals | float) -> Reals:
-        return UPPER(_each(lambda v: _as_ball(v).exp())(np.asarray(exponent, dtype=object)))
+        return UPPER(_each(lambda v: as_ball(v).exp())(np.asarray(exponent, dtype=object)))
 
     def with_room(self, size: Reals | float) -> Reals | float:
         """The same: balls are not rounded."""

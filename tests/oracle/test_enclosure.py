@@ -17,7 +17,7 @@ from kfuzz.oracle.elements import BF16, F64, store
 from kfuzz.oracle.enclosure import Bounds, Enclosure, compare, is_outside, tree_sum
 from kfuzz.oracle.exp_sum import exponents_are_exact
 from kfuzz.oracle.find import find
-from kfuzz.oracle.question import enclose
+from kfuzz.oracle.question import MOST_IN_BALLS, Question, enclose
 from kfuzz.oracle.rounding import Divide
 from kfuzz.oracle.selfcheck.algorithms import TREE, total
 from kfuzz.oracle.selfcheck.families import rows
@@ -450,3 +450,21 @@ def test_ends_of_either_type_are_pushed_outward(kind: type[np.floating[Any]]) ->
     for name in ("exp", "tanh", "log1p"):
         lo, hi = E.function(name, np.array([0.3], kind), np.array([0.3], kind))
         assert (lo < hi).all()
+
+
+@pytest.mark.slow(4)
+def test_a_long_row_is_certified_by_long_doubles() -> None:
+    """A row of 4,194,304 took more than 6 GB as balls."""
+    x = np.random.default_rng(3).integers(-4, 5, (1, MOST_IN_BALLS + 8)).astype(np.float32)
+    op, claim = find("rms_norm"), Accuracy(adds=64)
+    right = op.compute({"x": x, "w": np.ones(x.shape[1])}, {})["y"].astype(np.float32)
+    wrong = right.copy()
+    wrong[0, 7] *= np.float32(1.01)
+    arrays = {"x": x, "w": np.ones(x.shape[1], np.float32)}
+    assert judge("rms_norm", arrays, {"y": right}, claim).status == "kept"
+    assert judge("rms_norm", arrays, {"y": wrong}, claim).status == "broken"
+    question = Question(op, arrays, claim, Special(), {}, {})
+    with ctx.workprec(128):
+        found = question.exact("y", (0, 7), 128)
+    assert found.lo <= float(right[0, 7]) <= found.hi
+    assert float(found.hi - found.lo) < 1e-4 * abs(float(right[0, 7]))
