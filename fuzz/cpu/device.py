@@ -21,7 +21,7 @@ from kfuzz.oracle.plural import plural
 BACKEND = "kfuzz.cpu.backend"
 EARLY = ("LD_", "PYTHON", "GLIBC_", "MALLOC_", "LANG", "LC_", "OMP_", "OPENBLAS_", "MKL_")
 """How the names of variables begin that a process reads as it begins, or as numpy is loaded."""
-SLACK, GRACE = 6.0, 20.0
+SLACK, GRACE = 12.0, 20.0
 """The worker itself measures processor time and can name the line that hangs. Wall time is longer if other processes
 share the processor, and if another run has to explain a time-out. After SLACK times the time-out plus GRACE seconds,
 kfuzz kills the process."""

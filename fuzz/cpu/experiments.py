@@ -30,6 +30,10 @@ FEW_MULTIPROCESSORS = 4
 MISSING_LANES = (0, 0x3F800000, 0x7E967699, 0xFE967699)
 """The values that a shuffle gets from a lane that takes no part in it: 0, 1, 1e38 and -1e38 as float32."""
 
+PATIENCE = 3
+"""How many times the time-out a run has that would otherwise be called a hang: on a core that two processes share, or
+that a hypervisor takes away, a second of processor time does half the work or less.
+"""
 LEAVES_TRACES = kinds_with("leaves-traces")
 READS_UNDEFINED = kinds_with("reads-undefined")
 
@@ -188,9 +192,11 @@ def examine(
         return _refused(passes)
     if passes[-1].status == Status.timed_out:
         if passes[-1].block_seconds < probe.timeout / 2:
-            return _too_slow(passes)
+            return _too_slow(passes, "since its blocks or threads keep ending or writing")
         passes = _run_with_turns(trial, passes)
         waiters |= {job.source} if trial.turns else set()
+        if passes[-1].status == Status.timed_out and "hang" not in probe.fatal and _ends_later(trial, passes[-1]):
+            return _too_slow(passes, f"since it ends in {PATIENCE} times the time")
     trial.seconds = max(trial.seconds, 0) + (seconds or probe.timeout)  # the rest happens only if there are defects
     sights = _merge([*_sights_of_any_gpu(passes), *_sights_of_small_gpu(trial, passes)])
     whole = [one for one in passes if one.run is not None]
@@ -322,11 +328,10 @@ def _refused(passes: list[CpuRun]) -> Outcome:
     return Outcome(findings=tuple(one.finding for one in _merge(certain)), refusal=passes[-1].refusal)
 
 
-def _too_slow(passes: list[CpuRun]) -> Outcome:
-    """The outcome of a job that is slow but does not hang, since blocks or threads end or write: its certain sights."""
+def _too_slow(passes: list[CpuRun], why: str) -> Outcome:
+    """The outcome of a job that is slow but does not hang: its certain sights."""
     runs = tuple(one.run for one in passes if one.run is not None)
     certain = [sight for one in passes for sight in one.sights if sight.doubt is None and sight.finding.kind != "hang"]
-    why = "since its blocks or threads keep ending or writing"
     note = f"stopped: too slow here, though not hanging, {why}; try smaller sizes"
     return Outcome(runs, tuple(one.finding for one in _merge(certain)), (note,))
 
@@ -343,6 +348,12 @@ def _run_with_turns(trial: Examination, passes: list[CpuRun]) -> list[CpuRun]:
         return [*passes[:-1], _add_time(trial, passes[-1] if _has_lines(passes[-1]) else turns)]
     trial.flavour, trial.turns, trial.seconds = "check", FINE, trial.probe.timeout
     return _run_passes(trial, manners(trial.probe, bool(trial.job.earlier), fewest_runs(trial.job)))
+
+
+def _ends_later(trial: Examination, hung: CpuRun) -> bool:
+    """Whether a run that was stopped ends if it has more time."""
+    trial.seconds = PATIENCE * trial.probe.timeout
+    return trial.run(hung.manner).status != Status.timed_out
 
 
 def _add_time(trial: Examination, hung: CpuRun) -> CpuRun:

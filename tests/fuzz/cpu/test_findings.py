@@ -12,6 +12,7 @@ from kfuzz.cpu.experiments import CpuRun, Manner, examine
 from kfuzz.cpu.findings import Sight
 from kfuzz.cpu.options import Flavour
 from kfuzz.devices import Finding, Job, Outcome, Probe, Run
+from kfuzz.kinds import Kind
 
 CHECK = Probe(check=True, timeout=5.0)
 FAST = Probe(timeout=5.0)
@@ -344,6 +345,24 @@ def test_only_the_runs_of_the_trial_can_hang(is_first: bool) -> None:
     job = planted("races", entries("races")[0], {"y": "f32[1]"})
     kinds = {finding.kind for finding in examine(job, Probe(), run_once, set()).findings}
     assert kinds == ({"hang"} if is_first else {"nondeterministic"})
+
+
+@pytest.mark.parametrize(("needs", "kinds", "known"), [(2.0, [], ()), (5.0, ["hang"], ()), (2.0, ["hang"], ("hang",))])
+def test_a_run_that_ends_in_several_times_its_time_does_not_hang(
+    needs: float, kinds: list[str], known: tuple[Kind, ...]
+) -> None:
+    hang = Sight(Finding("hang", "thread 0 was running when time was up", line=3), None, True)
+
+    def run_once(flavour: Flavour, manner: Manner, seconds: float) -> CpuRun:
+        if flavour == "check" or seconds < needs:
+            return CpuRun(manner, None, (hang,), Status.timed_out, seconds, seconds, "")
+        run = Run(manner.circumstances, {"y": np.ones(1, np.float32)})
+        return CpuRun(manner, run, (), Status.finished, needs, 0.0, "")
+
+    job = planted("races", entries("races")[0], {"y": "f32[1]"})
+    outcome = examine(job, Probe(timeout=1.0, fatal=known), run_once, set())
+    assert [one.kind for one in outcome.findings] == kinds
+    assert kinds or "too slow here" in outcome.notes[0]
 
 
 @pytest.mark.slow
