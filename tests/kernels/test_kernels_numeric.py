@@ -37,7 +37,6 @@ def is_plain_softmax(kernel: Kernel) -> bool:
 
 
 LARGE_TOO = {
-    "softmax/online_block_vec4",
     "softmax/grid_three_launches",
     "reduce/warp_sum_xor",
     "sgemm/tiled",

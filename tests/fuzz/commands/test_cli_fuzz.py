@@ -76,7 +76,7 @@ def test_a_bug_is_found_kept_and_reported(folder: Path) -> None:
     assert ET.parse(folder / "j.xml").getroot().get("failures") == "1"  # noqa: S314  our own file
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_the_same_seed_gives_the_same_findings_with_any_number_of_jobs(folder: Path) -> None:
     reported = []
     for jobs in ("1", "2"):
