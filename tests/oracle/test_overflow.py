@@ -126,3 +126,28 @@ def test_a_value_beyond_the_format_that_holds_it_may_be_infinite() -> None:
     made = N.keep(N.input(x) * N.input(x), "square") * 1e-3
     assert made.hi[0] < 11
     assert (made.lo[1] < 91, made.hi[1]) == (True, INF)
+
+
+def test_a_negative_product_is_as_open_as_a_positive_one_where_a_part_of_it_may_overflow() -> None:
+    # rstd w is infinite, and the gradient before it may be 0
+    given = {
+        "x": np.float32([[[0.0]], [[-1.0]]]),
+        "mean": np.float32([-0.5]),
+        "rstd": np.float32([2.0]),
+        "w": np.float32([3.389531e38]),
+        "g": np.float32([[[-3e14]], [[2e-24]]]),
+    }
+    got = {"dx": np.full((2, 1, 1), np.nan, np.float32), "dw": np.float32([-3e14]), "db": np.float32([-3e14])}
+    assert judge("batch_norm_backward", given, got, Accuracy(form="means")).status == "kept"
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_root_that_may_be_infinite_times_a_part_that_underflows_is_nan(sign: int) -> None:
+    # the variance underflows to 0, so that 1 / sqrt(var) is infinite, and (x - mean) w is 0
+    x = sign * np.float32([[3e-45, 8e-45, 3e-45, -6e-45]])
+    given = {"x": x, "w": np.full(4, 1e-23, np.float32), "b": np.full(4, 0.5, np.float32)}
+    got = {"y": np.full((1, 4), np.nan, np.float32)}
+    assert judge("layer_norm", given, got, Accuracy(form="two pass"), scalars={"eps": 0.0}).status in (
+        "kept",
+        "not judged",
+    )

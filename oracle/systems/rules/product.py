@@ -110,11 +110,20 @@ def _in_any_order(N: BandSystem, made: Quantity, chain: list[Quantity]) -> Quant
         lo, hi = widen_by_underflow(made.lo, made.hi, N.tiny * most)
         nan = made.nan
         if not math.prod(float(np.max(np.asarray(size), initial=1.0)) for size in sizes) < N.f.max:
-            over = (product_of(sizes) > N.f.max) & (made.lo <= made.hi) & N.E.is_finite(made.lo)
+            may_overflow = np.asarray(product_of(sizes) > N.f.max, dtype=np.bool_)
+            over = may_overflow & ((made.lo < made.hi) | ((made.lo == made.hi) & N.E.is_finite(made.lo)))
             lo, hi, nan = np.where(over, -INF, lo), np.where(over, INF, hi), nan | over
+            if any_of(sure := may_overflow & (made.lo == made.hi) & ~over):  # an infinity times what underflows is NaN
+                nan = nan | (sure & (product_of([_least_or_1(N, v) for v in chain]) <= N.tiny))
     made.parts = (np.asarray(lo), np.asarray(hi), nan)
     made.slack = lambda: (len(chain) - 1) * product_of([size_or_1(N, v) for v in chain])
     return made
+
+
+def _least_or_1(N: BandSystem, a: Quantity) -> Reals:
+    """The least size of a factor, or 1 if that is larger."""
+    least = np.where(a.lo > 0, a.lo, np.where(a.hi < 0, -a.hi, 0.0))
+    return np.where(np.asarray(N.E.is_finite(least) & (least < 1), dtype=np.bool_), least, 1.0)
 
 
 def _loses_nothing(N: BandSystem, made: Quantity, chain: list[Quantity]) -> bool:
