@@ -26,6 +26,8 @@ DIMENSION = re.compile(r"dim|axis", re.IGNORECASE)
 THREADS = re.compile(r"block(?:_?(?:size|dim))?|(?:num_?|n_?)?threads?(?:_?per_?block)?|tpb", re.IGNORECASE)
 """Common names of the threads in a block."""
 DEFAULT = re.compile(r"\bpy\s*::\s*arg\s*\(\s*\"(\w+)\"\s*\)\s*=\s*((?:\([^()]*\)|[^,)])+)")
+STREAM = re.compile(r"\b(?:cudaStream_t|CUstream)\b(?!\s*[*&])")
+"""A stream that the caller chooses; kfuzz chooses the default one."""
 LONGS = re.compile(r"\bdata_ptr\s*<\s*(?:u?int64_t|long(?:\s+long)?)\s*>|\bk(?:Long|Int64)\b")
 """Words that show that integer tensors have 64 bits, as torch's do by default."""
 ADDS = re.compile(r"\batomicAdd\s*\(")
@@ -199,6 +201,8 @@ def value_of(parameter: Parameter, axis: int) -> str:
     """The value of an argument that is not a size, if its name or its type implies one."""
     if "optional" in parameter.text:
         return "c10::nullopt"
+    if STREAM.search(parameter.text):
+        return "nullptr"
     if DIMENSION.fullmatch(name_of(parameter)):
         return str(axis)
     return "false" if re.match(r"(?:const\s+)?bool\b", parameter.text) else ""

@@ -65,9 +65,11 @@ def check_derived_dimensions(
     ]
     sizes = op.add_axes(lengths_of((one, size) for _, _, one, size in placed), scalars)
     for name, role, dimension, size in placed:
-        if size != sizes[dimension] and is_derived(dimension):
+        if size != sizes[dimension] and (is_derived(dimension) or dimension in op.axes):
             given = ", ".join(f"{one} = {sizes[one]}" for one in sorted(names_in(dimension)))
-            found = f"{size} for {dimension}, which is {sizes[dimension]} with {given}"
+            own = f"unless scalars = {{ {dimension} = ... }} says otherwise"
+            why = f"with {given}" if is_derived(dimension) else own
+            found = f"{size} for {dimension}, which is {sizes[dimension]} {why}"
             raise front.error(("arrays", name), f"'{role}' of {roles.op}: {found}")
 
 

@@ -340,7 +340,7 @@ class Kernel:
     def shapes(self, sizes: Sizes) -> dict[str, Shape]:
         """The shape of each array at these sizes."""
         shapes = shapes_of(self.front, self.roles, self.arrays, sizes)
-        if self.roles.has_derived_dimensions:
+        if self.roles.has_derived_dimensions or find(self.op).axes:
             check_derived_dimensions(self.front, self.roles, self.arrays, shapes, self.scalars_at(sizes))
         return shapes
 

@@ -127,6 +127,12 @@ def test_sizes_of_a_function_of_pointers_are_told_by_names_or_by_their_order(
     assert [str(one) for one in last["host"]["args"]] == args.split()
 
 
+def test_a_function_that_takes_a_stream_gets_the_default_one() -> None:
+    parameters = "float *out, const float *in, int rows, int cols, cudaStream_t stream"
+    *_, last = map(tomllib.loads, host_claims("softmax", RAW % parameters, FunctionWords("f")))
+    assert [str(one) for one in last["host"]["args"]] == ["out", "in", "rows", "cols", "nullptr"]
+
+
 def test_what_cannot_be_told_of_an_argument_is_asked_for() -> None:
     parameters = "float *out, const float *in, int N, int C, int tile"
     reported = untold("softmax", RAW % parameters, FunctionWords("f"))

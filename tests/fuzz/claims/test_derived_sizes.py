@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from kfuzz.claims.kernel import load
+from kfuzz.devices import ClaimError
 
 OP = """
 INPUTS = {{"x": "float[rows, {size}]"}}
@@ -32,3 +33,11 @@ def test_an_axis_of_one_size_may_be_a_number_in_the_op(size: str, dimensions: di
     (tmp_path / "mine.py").write_text(OP.format(size=size))
     (tmp_path / "kernel.py").write_text(KERNEL)
     assert load(tmp_path / "kernel.py").derived_sizes(dimensions) == {}
+
+
+def test_a_size_of_the_op_that_an_output_has_otherwise_is_one_line(tmp_path: Path) -> None:
+    """Such a claim was bound, and the oracle failed at its first answer."""
+    text = (Path(__file__).parents[2] / "data" / "properties" / "histogram_of_blocks.cu").read_text()
+    (path := tmp_path / "mine.cu").write_text(text.replace("bins = 50, ", ""))
+    with pytest.raises(ClaimError, match=r"histogram: 50 for bins, which is 64 unless scalars = \{ bins = "):
+        load(path)
