@@ -58,7 +58,10 @@ def confine(unseen: UnseenScale, got: Doubles) -> tuple[Doubles, Doubles]:
     number = unseen.grid.numbers[place]
     g = _relative(unseen)
     known = np.isfinite(got) & np.isfinite(unseen.x) & (low > 0) & np.isfinite(high)
-    is_told = known & (number != 0) & (np.abs(got) > unseen.stored.min_normal * 4)
+    least_number = float(np.min(np.abs(unseen.grid.numbers[unseen.grid.numbers != 0])))
+    result = np.where(got == 0, low * least_number, np.abs(got))  # of a 0, what the least number of the grid would be
+    known &= result > unseen.stored.min_normal * 4  # a denormal has too few digits to tell its code
+    is_told = known & (number != 0)
     ratio = np.where(is_told, got / np.where(number == 0, 1.0, number), 1.0)
     least = np.where(is_told, ratio * (1 - g), low)
     most = np.where(is_told, ratio * (1 + g), high)

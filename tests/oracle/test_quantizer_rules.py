@@ -398,3 +398,14 @@ def test_a_quotient_that_is_kept_in_bf16_is_rounded_there_first() -> None:
     assert judge_groups(x, t, s, kept).status == "kept"
     assert judge_groups(x, x / s, s, kept).status == "kept"
     assert judge_groups(x, t, s, claim(apply="divide")).status == "broken"
+
+
+def test_a_denormal_answer_does_not_tell_the_scale_of_its_group() -> None:
+    """7 * 2^-24 has one digit of a number of the grid times the scale, and may lie nearer to another number of it."""
+    x = np.float16([[4.768e-07, 0.5459, -4.5717e-05, 3.642e-05, -1.6348, -6.676e-06, 1.5576, 0.0197]])
+    scale = np.float32(np.abs(x).max()) / np.float32(57344)
+    grid = E5M2.numbers[np.isfinite(E5M2.numbers)]
+    codes = grid[np.abs(x[..., None] / float(scale) - grid).argmin(axis=-1)]
+    y = (np.float32(codes) * scale).astype(np.float16)
+    verdict = judge("fake_quantize", {"x": x}, {"y": y}, Accuracy(form="e5m2"), scalars={"width": 8})
+    assert verdict.status == "kept", verdict
