@@ -49,6 +49,7 @@ PAGE = Page(
         Section("checker", "Races and memory bugs in planted programs", "checker", ("--threads", "64,256,512,1024")),
         Section("async_pairs", "Bugs in asynchronous work, on a GPU and under compute-sanitizer", "async_pairs", ()),
         Section("quantizers", "Right and wrong quantizers, and the tolerances in use elsewhere", "quantizers", ()),
+        Section("right_campaigns", "Right kernels in long campaigns", "right_campaigns", ("--own",)),
         Section("exhibits", "Which device sees which broken kernel", "exhibits", ("cpu", "rivals")),
         Section("both_devices", "Wrong extensions on both devices", "both_devices", ("16",)),
         Section(

@@ -15,14 +15,15 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.detection.right_ones import right_kernels
-from benchmarks.measurement import commit, machine
+from benchmarks.measurement import Figures, commit, machine
 from kfuzz.campaign.blocks import BlockEnd, End, Orders, TrialEnd
 from kfuzz.campaign.crew import Crew, run_in_processes
 from kfuzz.campaign.events import ignore
@@ -130,8 +131,25 @@ def summary(device: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def main() -> int:
-    """Run one campaign for each card, or one on the cpu device, and add them to FILE."""
+def measure(options: Sequence[str]) -> Figures:
+    """What one run tried and accused, for the page."""
+    with TemporaryDirectory() as folder:
+        out, began = Path(folder) / "found.json", time.monotonic()
+        main([*options, "--out", str(out)])
+        taken, made = round(time.monotonic() - began), json.loads(out.read_text(encoding="utf-8"))
+    asked, campaigns = parser().parse_args(options), made["campaigns"]
+    run = {
+        "commit": made["commit"], "device": made["device"], "machine": made["machine"],
+        "processes": asked.jobs * (asked.cards if asked.device == "gpu" else 1), "seconds": taken,
+        "kernels": max(one["kernels"] for one in campaigns), "fewest": sum(one["fewest"] for one in campaigns),
+        "trials": made["trials"], "rows": made["rows"], "elements": made["elements"],
+        "accused": sorted({accused["kernel"] for one in campaigns for accused in one["accusations"]}),
+    }  # fmt: skip
+    return Figures(tables={"runs": [run]})
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", choices=("cpu", "gpu"), default="gpu")
     parser.add_argument("--cards", type=int, default=1)
@@ -141,7 +159,12 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("right_campaigns.json"))
     parser.add_argument("--own", action="store_true", help="only the kernels that come with kfuzz")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
-    asked = parser.parse_args()
+    return parser
+
+
+def main(options: Sequence[str] | None = None) -> int:
+    """Run one campaign for each card, or one on the cpu device, and add them to FILE."""
+    asked = parser().parse_args(options)
     if asked.one:
         run_one(asked.device, asked.jobs, asked.seconds, asked.seed, asked.own, asked.out)
         return 0
