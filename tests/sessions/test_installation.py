@@ -67,5 +67,5 @@ def test_what_doctor_and_a_repro_print_installs_kfuzz(machine: Machine, tmp_path
 def test_the_extras_that_pages_name_are_there() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     named = [one for page in DOCUMENTS for one in re.findall(r"kfuzz\[([\w,]+)\]", page.read_text())]
-    assert len(named) > 3
+    assert len(named) >= 3
     assert {extra for one in named for extra in one.split(",")} <= extras.keys()
