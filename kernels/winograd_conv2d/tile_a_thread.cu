@@ -17,6 +17,7 @@
 // adds = { conv = "channels - 1", x = 5, w = 5, y = 11 }
 //
 // [values]
+// range  = [-1e12, 1e12]  # the transforms and products of larger numbers may overflow
 // finite = true
 //
 // [[launch]]
