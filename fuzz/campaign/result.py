@@ -9,6 +9,8 @@ from kfuzz.campaign.state import Discovery, Progress
 from kfuzz.claims.kernel import Kernel
 from kfuzz.oracle.plural import plural
 
+FEW_TRIALS = 16
+"""Fewer trials of a kernel may all be so hostile that nothing is judged; that says nothing about the kernel."""
 StopReason = Literal["max-cases", "max-time", "first-finding", "interrupted", "no kernel can go on"]
 
 
@@ -44,6 +46,18 @@ class KernelResult:
     def is_judged(self) -> bool:
         """Whether anything is known about the kernel: a judged answer, or an error."""
         return bool(self.progress.elements) or any(one.is_error for one in self.discoveries)
+
+    @property
+    def could_not(self) -> bool:
+        """Whether the kernel could not be run or not be judged."""
+        return bool(self.progress.error or (self.unjudged and not self.is_hardly_tried))
+
+    @property
+    def is_hardly_tried(self) -> bool:
+        """Whether nothing was judged because the values of a few trials were all too hostile for that."""
+        progress = self.progress
+        has_others = self.discoveries or progress.refusals or progress.untried
+        return not self.is_judged and 0 < progress.trials < FEW_TRIALS and bool(progress.reasons) and not has_others
 
     @property
     def unjudged(self) -> str:

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from kfuzz.campaign.bugs import faintness, group_by_cause, report_order
 from kfuzz.campaign.explain import CONFIRMED, HIDDEN
+from kfuzz.campaign.result import FEW_TRIALS
 from kfuzz.cases.errors import CaseError
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.trials.defect import is_finite
@@ -18,6 +19,7 @@ from kfuzz.views.document import Document, FindingEntry, KernelEntry, SizesToget
 from kfuzz.views.failure import FOUND_LABEL, occurrence_text
 from kfuzz.views.properties import join_properties
 from kfuzz.views.silenced import join_silenced
+from kfuzz.views.trouble import trouble_of
 
 T = TypeVar("T")
 
@@ -102,6 +104,8 @@ def _kernel(same: Sequence[KernelEntry]) -> KernelEntry:
         "error": first(lambda one: one["error"]),
         "stopped": first(lambda one: one["stopped"]),
         "unjudged": "" if is_judged else first(lambda one: one["unjudged"]),
+        "hardly_tried": all(one["hardly_tried"] or not one["trials"] for one in same)
+        and 0 < sum(one["trials"] for one in same) < FEW_TRIALS,
         "not_judged": sorted({reason for one in same for reason in one["not_judged"]}),
         "benchmark": next(filter(None, (one["benchmark"] for one in same)), None),
         "silenced": join_silenced(same),
@@ -197,6 +201,6 @@ def _stop_reason(reasons: Sequence[str]) -> str:
 def _exit_code(kernels: Sequence[KernelEntry], unusable: Collection[str]) -> int:
     if any(_is_error(one) and not one["known"] for kernel in kernels for one in kernel["findings"]):
         return FOUND
-    could_not = any(kernel["error"] or kernel["unjudged"] for kernel in kernels)
+    could_not = any(map(trouble_of, kernels))
     is_idle = not any(kernel["rows"] or any(map(_is_error, kernel["findings"])) for kernel in kernels)
     return COULD_NOT if unusable or could_not or is_idle else NOTHING_NEW

@@ -144,6 +144,7 @@ def document(report: ProgramReport) -> Document:
         "error": "",
         "stopped": "",
         "unjudged": "; ".join(report.troubles),
+        "hardly_tried": False,
         "not_judged": [],
         "notes": list(sampling_notes(report.sampled)),
         "inferred": None,

@@ -69,7 +69,7 @@ class Report:
             return INTERRUPTED
         if self.result.news:
             return FOUND
-        could_not = any(each.progress.error or each.unjudged for each in self.kernels)
+        could_not = any(each.could_not for each in self.kernels)
         is_idle = not any(each.is_judged for each in self.kernels)
         is_lacking = (self.faults or could_not) and not self.is_collection
         return COULD_NOT if is_lacking or is_idle else NOTHING_NEW
@@ -117,6 +117,7 @@ def _kernel(result: KernelResult, test: BenchmarkTest | None) -> KernelEntry:
         "error": progress.error,
         "stopped": progress.retired,
         "unjudged": result.unjudged,
+        "hardly_tried": result.is_hardly_tried,
         "not_judged": progress.not_judged,
         "notes": list(claim_notes(kernel)),
         "inferred": inferred_claim(kernel, {bug.headline.defect.kind for bug in result.news}),

@@ -128,7 +128,9 @@ def verdict(report: Report) -> str:
 
 def unjudged_text_of_report(report: Report) -> str:
     """How many kernels could not be judged, for a reason other than time."""
-    left = sum(bool(kernel.progress.error or kernel.unjudged) for kernel in report.kernels) + len(report.faults)
+    is_idle = not any(kernel.is_judged for kernel in report.kernels)
+    left = sum(kernel.could_not or (is_idle and bool(kernel.unjudged)) for kernel in report.kernels)
+    left += len(report.faults)
     return f"; {plural(left, 'kernel')} could not be judged, see above" if left else ""
 
 

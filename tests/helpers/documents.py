@@ -32,6 +32,7 @@ def kernel(**changes: object) -> KernelEntry:
         "tried": [{"sizes": [1], "trials": 20}, {"sizes": [4], "trials": 40}],
         "rungs": [],
         "worst_ratio": 0.5, "ratios": [0] * 10 + [60] + [0] * 9, "error": "", "stopped": "",
+        "hardly_tried": False,
         "unjudged": "", "not_judged": [], "notes": [], "inferred": None, "benchmark": None, "silenced": [],
         "seconds": {"device": 1.0, "oracle": 0.5}, "size_costs": {}, "properties": {},
         "source": "\n".join("abcdefgh"), "findings": [],

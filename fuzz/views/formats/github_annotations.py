@@ -6,6 +6,7 @@ from kfuzz.views.by_bug import by_bug, ways_text
 from kfuzz.views.document import Document, FindingEntry, KernelEntry
 from kfuzz.views.format import OnTerminal, ServiceFormat
 from kfuzz.views.silenced import place_of, silence_texts
+from kfuzz.views.trouble import trouble_of
 
 MOST_ANNOTATIONS = 50
 """GitHub shows this many for each run."""
@@ -34,7 +35,7 @@ def _silenced(documents: Sequence[Document]) -> Iterator[str]:
 def _troubles(documents: Sequence[Document]) -> Iterator[str]:
     for report in documents:
         for kernel in report["kernels"]:
-            if trouble := kernel["error"] or kernel["unjudged"]:
+            if trouble := trouble_of(kernel):
                 yield f"::error file={_property(kernel['path'])},title=kfuzz claim::{_message(trouble)}"
         yield from (f"::error title=kfuzz claim::{_message(fault)}" for fault in report["unusable"])
 

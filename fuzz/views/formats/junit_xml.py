@@ -14,6 +14,7 @@ from kfuzz.views.failure import entry_text
 from kfuzz.views.format import FileFormat
 from kfuzz.views.inferred import inferred_texts
 from kfuzz.views.silenced import silence_texts
+from kfuzz.views.trouble import trouble_of
 
 
 def as_junit(documents: Sequence[Document]) -> str:
@@ -32,7 +33,7 @@ def _counts(report: Document) -> Counter[str]:
     return Counter(
         tests=len(kernels) + faults,
         failures=sum(bool(_news(kernel)) for kernel in kernels),
-        errors=sum(bool(_trouble(kernel)) for kernel in kernels) + faults,
+        errors=sum(bool(trouble_of(kernel)) for kernel in kernels) + faults,
     )
 
 
@@ -73,10 +74,10 @@ def _test_case(suite: ET.Element, kernel: KernelEntry) -> None:
         message = printable(first["bucket"] + more)
         failure = ET.SubElement(test, "failure", {"type": first["kind"], "message": message})
         failure.text = printable("\n\n".join(entry_text(one) for bug in news for one in bug))
-    if trouble := _trouble(kernel):
+    if trouble := trouble_of(kernel):
         _error(test, "claim" if kernel["error"] else "not judged", trouble)
-    elif not kernel["trials"]:
-        ET.SubElement(test, "skipped", {"message": printable(kernel["stopped"] or "not tried: out of time")})
+    elif why := kernel["unjudged"] or ("" if kernel["trials"] else kernel["stopped"] or "not tried: out of time"):
+        ET.SubElement(test, "skipped", {"message": printable(why)})  # a test that passes must not hide it
     texts = [entry_text(bug[0]) for bug in by_bug(kernel) if bug not in news]
     texts += [*inferred_texts(kernel["name"], kernel["inferred"]), *silence_texts(kernel["silenced"])]
     texts += benchmark_texts(kernel["name"], kernel["benchmark"])
@@ -87,11 +88,6 @@ def _test_case(suite: ET.Element, kernel: KernelEntry) -> None:
 def _news(kernel: KernelEntry) -> list[list[FindingEntry]]:
     """The bugs that make the kernel broken."""
     return [bug for bug in by_bug(kernel) if bug[0]["severity"] == "error" and not bug[0]["known"]]
-
-
-def _trouble(kernel: KernelEntry) -> str:
-    """Why nothing is known of a kernel; a test that passes must not hide it."""
-    return kernel["error"] or kernel["unjudged"]
 
 
 def _error(test: ET.Element, kind: str, text: str) -> None:

@@ -16,6 +16,7 @@ from kfuzz.views.by_bug import by_bug, fingerprint
 from kfuzz.views.document import Document, FindingEntry, Json, KernelEntry, SilencedFinding
 from kfuzz.views.format import FileFormat
 from kfuzz.views.silenced import place_of
+from kfuzz.views.trouble import trouble_of
 
 VERSION = "2.1.0"
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -62,7 +63,7 @@ def _rule(kind: Kind) -> Json:
 
 def _invocation(report: Document) -> Json:
     """Whether the run did its job; each kernel that could not be run is a notification."""
-    idle = ((kernel["name"], kernel["error"] or kernel["unjudged"]) for kernel in report["kernels"])
+    idle = ((kernel["name"], trouble_of(kernel)) for kernel in report["kernels"])
     troubles = [*(f"{name}: {why}" for name, why in idle if why), *report["unusable"]]
     return {
         "executionSuccessful": report["exit_code"] in (0, 1) and not troubles,

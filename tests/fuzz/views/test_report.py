@@ -209,6 +209,21 @@ def test_exit_codes(result: Result) -> None:
     assert exit_code_of(fake(name, Progress(trials=3, rows=3, elements=9, error="mine.cu:3: expected ';'"))) == 2
 
 
+@pytest.mark.parametrize(("trials", "exit_code", "tag"), [(15, 0, "skipped"), (16, 2, "error")])
+def test_a_few_trials_of_which_nothing_was_judged_fail_nothing(trials: int, exit_code: int, tag: str) -> None:
+    """In a minute for all kernels each has a few, and all of one's may be hostile."""
+    judged, other = (
+        fake("softmax/online_thread", Progress(trials=3, rows=3, elements=9)),
+        Progress(trials=trials, reasons={"sums that may overflow"}),
+    )
+    both = replace(judged, kernels=(*judged.kernels, KernelResult(our_kernel("softmax/online_warp"), other)))
+    found = Report(both, (), "cpu", NOON)
+    assert found.exit_code == exit_code
+    assert (f"no answer of its {trials} trials was judged" in "".join(troubles(found))) == 1
+    assert ("1 kernel could not be judged" in verdict(found)) == (exit_code == 2)
+    assert f"<{tag}" in as_junit([report.document(found)])
+
+
 def test_a_warning_is_no_failure(result: Result) -> None:
     every = (replace(one, defect=replace(one.defect, severity="warning")) for one in result.kernels[0].discoveries)
     reported = fake(
