@@ -32,6 +32,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import IO, Any
 
+from benchmarks.detection.any_order import part_of_bound
 from benchmarks.detection.built_together import NAME, USED, batches, run_file, stand_in
 from benchmarks.detection.solutions import STATUSES, Solution, in_turns, read_list
 
@@ -168,7 +169,7 @@ def run_apart(words: list[str], own: dict[str, str], has_few_headers: bool) -> t
     found = json.loads(lines[-1])
     has_built = found.pop(NAME) or has_built
     if not found["ran"] and (errors := [one for one in lines[:-1] if COMPLAINT.search(one)]):
-        found["why"] = " ".join(errors[0].split())[-200:]  # of a build that is verbose
+        found["why"] = " ".join(without_folder(errors[0]).split())[-200:]  # of a build that is verbose
     return has_built, found
 
 
@@ -251,41 +252,6 @@ def is_changed(given: Any, own: Any) -> bool:  # noqa: ANN401  tensors, or numbe
     return bool((given.view(kind) != own.view(kind)).any())
 
 
-def part_of_bound(torch: Any, name: str, got: Any, exact: Any, inputs: Sequence[Any]) -> float | None:  # noqa: ANN401
-    """The largest error as a part of what n additions in float32 in any order may give; None for other problems.
-
-    e^(n u) - 1 of the sum of the terms' sizes, with a few roundings more than additions: Higham's bound of a sum. For a
-    norm of two passes it moves the mean, and the sum of squares, by which the answer is divided.
-    """
-    u, more = 2.0**-24, 8
-    worst = 0.0
-    if name.startswith("4_Matrix_vector"):
-        grown = math.expm1((inputs[0].shape[1] + more) * u)
-        for one, right, row in zip(got.reshape(-1), exact.reshape(-1), inputs[0], strict=True):
-            size = float(row.double().abs() @ inputs[1].double().abs().reshape(-1))
-            worst = max(worst, abs(float(one) - float(right)) / (grown * size))
-    elif name.startswith("94_MSELoss"):
-        grown = (inputs[0].numel() + more) * u  # from 1 on the bound says nothing
-        return abs(float(got) - float(exact)) / (math.expm1(grown) * float(exact)) if grown < 1 else None
-    elif name.startswith("40_LayerNorm"):
-        for one, right, sample in zip(got, exact, inputs[0], strict=True):
-            x = sample.double()
-            grown = math.expm1((x.numel() + more) * u)
-            middle = grown * float(x.abs().mean())
-            var = float(x.var(correction=0))
-            least = var * (1 - grown) - 2 * middle * math.sqrt(var)
-            most = (var + middle * middle) * (1 + grown)
-            roots = [1 / math.sqrt(max(least, 0.0) + 1e-5), 1 / math.sqrt(most + 1e-5)]
-            off = x - x.mean()
-            ends = [(off + side * middle) * root for side in (-1, 1) for root in roots]
-            low, high = torch.stack(ends).amin(0), torch.stack(ends).amax(0)
-            over = torch.where(one >= right, (one - right) / (high - right), (right - one) / (right - low))
-            worst = max(worst, float(over.max()))
-    else:
-        return None
-    return worst if math.isfinite(worst) else None
-
-
 def at_indices(given: Any, indices: Any, along: int) -> Any:  # noqa: ANN401  tensors
     """The elements of an input at these indices along a dimension: equal elements have several right indices."""
     return given.gather(along, indices.long().unsqueeze(along))
@@ -295,7 +261,12 @@ def words_of(error: BaseException) -> str:
     """What an exception says: of a build's output, the first error, else the end."""
     lines = str(error).splitlines()
     errors = [one for one in lines if COMPLAINT.search(one)]
-    return f"{type(error).__name__}: {' '.join((errors or [str(error)])[0].split())[-200:]}"
+    return f"{type(error).__name__}: {' '.join(without_folder((errors or [str(error)])[0]).split())[-200:]}"
+
+
+def without_folder(words: str) -> str:
+    """Words of a compiler without the folder of this run."""
+    return re.sub(rf"{tempfile.gettempdir()}/\w+/", "", words)
 
 
 @contextmanager
@@ -311,7 +282,7 @@ def one_of_few() -> Iterator[None]:
 
 
 def is_taken(file: IO[str]) -> bool:
-    """Whether the lock of a file was free and is this process's now."""
+    """Whether the lock of a file was free and is this process's now. kfuzz has the like, but takes no part here."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

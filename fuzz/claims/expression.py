@@ -161,7 +161,10 @@ def names_in(body: ast.expr) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def parsed(text: str) -> ast.expr:
-    """The syntax tree of one expression, which may still contain anything in Python's grammar; nobody changes it."""
+    """The syntax tree of one expression, which may still contain anything in Python's grammar.
+
+    All callers share it: do not change it.
+    """
     if len(text) > LONGEST:
         raise ExpressionError(f"{len(text)} characters long; at most {LONGEST}")
     try:

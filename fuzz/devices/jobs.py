@@ -139,9 +139,9 @@ def names_together(text: str) -> list[str]:
 def _names_in(node: ast.expr) -> Iterator[str]:
     if isinstance(node, ast.Name):
         yield node.id
-    elif is_view(node):
-        yield from _names_in(node.func.value)  # type: ignore[attr-defined]  # is_view has looked
-        sizes = (one.id for arg in node.args for one in ast.walk(arg) if isinstance(one, ast.Name))  # type: ignore[attr-defined]  # as above
+    elif isinstance(node, ast.Call) and (method := view_of(node)):
+        yield from _names_in(method.value)
+        sizes = (one.id for arg in node.args for one in ast.walk(arg) if isinstance(one, ast.Name))
         yield from dict.fromkeys(sizes)
     elif isinstance(node, ast.Tuple | ast.List):
         for one in node.elts:
@@ -159,9 +159,9 @@ OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
 VIEWS = ("permute", "reshape", "view")
 
 
-def is_view(node: ast.expr) -> bool:
-    """Whether it is a view of an array: `x.permute(1, 0)`, `x.reshape(rows // 128, 4)`, `x.view("float8_e4m3fn")`."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in VIEWS
+def view_of(node: ast.Call) -> ast.Attribute | None:
+    """The array and the method of a view: `x.permute(1, 0)`, `x.reshape(rows // 128, 4)`, `x.view("float8_e4m3fn")`."""
+    return node.func if isinstance(node.func, ast.Attribute) and node.func.attr in VIEWS else None
 
 
 def value_with(text: str, values: Mapping[str, object]) -> object:
@@ -170,9 +170,9 @@ def value_with(text: str, values: Mapping[str, object]) -> object:
     def made(node: ast.expr) -> object:
         if isinstance(node, ast.Name):
             return values[node.id]
-        if is_view(node):
-            array, name = made(node.func.value), node.func.attr  # type: ignore[attr-defined]  # as above
-            given = [size_of(arg, values) for arg in node.args]  # type: ignore[attr-defined]  # as above
+        if isinstance(node, ast.Call) and (method := view_of(node)):
+            array, name = made(method.value), method.attr
+            given = [size_of(arg, values) for arg in node.args]
             if name == "view":  # as a type of the array's own library
                 given = [getattr(sys.modules[type(array).__module__], str(one)) for one in given]
             return getattr(array, name)(*given)

@@ -15,7 +15,7 @@ COMPILER = "torch._dynamo"
 
 
 class UncompiledMode(TorchDispatchMode):  # type: ignore[misc]  # torch is not there where types are checked
-    """A mode that is not compiled: the compiler is told once something else has loaded it."""
+    """A mode that is not compiled: the compiler learns of it when something else has loaded it."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
