@@ -97,7 +97,7 @@ bool prepare_residents(uint32_t count) {
     if (number >= max_residents) return false;
     Resident &r = residents.at[number];
     if (!allocate(r.ordering) || !allocate(r.threads) || !allocate(r.warps, bytes_of_warps(max_threads)) || (grid.cluster_size > 1 && !allocate(r.cluster)) ||
-        !map_shared_of(number, grid.step->shared))
+        !map_shared_of(number, grid.step->shared, grid.cluster_size > 1))
       return false;
   }
   return true;

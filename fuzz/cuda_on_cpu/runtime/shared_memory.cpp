@@ -123,13 +123,13 @@ bool has_place_for_residents() {
   return !run->shared_array_count || static_shared_start() == cuda_on_cpu_static_shared;
 }
 
-bool map_shared_of(uint32_t resident, uint32_t dynamic_bytes) {
+bool map_shared_of(uint32_t resident, uint32_t dynamic_bytes, bool is_in_cluster) {
   first();
   if (resident < mappings.mapped_residents) return true;
   SharedMemory &s = mappings.of_resident[resident];
   uint64_t arrays = rounded_up(static_shared_bytes());
   uint64_t bytes = arrays + rounded_up(dynamic_bytes) + 4 * shared_red_zone;
-  void *memory = map_apart(bytes, mappings.place, resident);
+  void *memory = map_apart(bytes, mappings.place, is_in_cluster ? resident : 0);
   if (!memory) return false;
   mappings.place[resident] = {reinterpret_cast<uintptr_t>(memory), bytes};
   uintptr_t start = rounded_up(reinterpret_cast<uintptr_t>(memory) + shared_red_zone);

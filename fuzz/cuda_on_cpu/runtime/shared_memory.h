@@ -20,9 +20,9 @@ char *static_shared_start();
 uint64_t static_shared_bytes();
 
 // Each of the blocks that are resident together has a mapping of its own with the same layout; number 0 has the one
-// above. False when the system gives no memory.
+// above. In a cluster the lower half of an address says which one has it. False when the system gives no memory.
 bool has_place_for_residents();
-bool map_shared_of(uint32_t resident, uint32_t dynamic_bytes);
+bool map_shared_of(uint32_t resident, uint32_t dynamic_bytes, bool is_in_cluster);
 void enter_shared_of(uint32_t resident);
 void unmap_shared_of_residents();
 uint64_t shared_bytes_of_arrays();
