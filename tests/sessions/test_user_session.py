@@ -15,45 +15,50 @@ def replaced(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new))
 
 
-def test_from_the_template_to_a_committed_case(machine: Machine) -> None:
-    mine = machine.folder / "mine.cu"
-    mine.write_text(machine.kfuzz("show", "--template").stdout)
+@pytest.fixture
+def here(machine: Machine, tmp_path: Path) -> Machine:
+    return machine.at(tmp_path / "project")
 
-    right = machine.kfuzz("fuzz", "mine.cu", "--device", "cpu", "--max-cases", "10")
+
+def test_from_the_template_to_a_committed_case(here: Machine) -> None:
+    mine = here.folder / "mine.cu"
+    mine.write_text(here.kfuzz("show", "--template").stdout)
+
+    right = here.kfuzz("fuzz", "mine.cu", "--device", "cpu", "--max-cases", "10")
     assert right.returncode == 0, right.stderr
     assert "nothing is broken: 10 trials" in right.stdout
 
     replaced(mine, "float max = -INFINITY;", "float max = 0.0f;")
-    found = machine.kfuzz("fuzz", "mine.cu", "--device", "cpu", "--max-cases", "40", "--seed", "1")
+    found = here.kfuzz("fuzz", "mine.cu", "--device", "cpu", "--max-cases", "40", "--seed", "1")
     assert found.returncode == 1, found.stderr
     assert SHIFTED in found.stdout
     assert "also      numeric, shift is not the maximum" in found.stdout
 
     kept = next(line.split()[1] for line in found.stdout.splitlines() if line.startswith("  file "))
-    small = machine.kfuzz("minimize", kept, "--device", "cpu")
+    small = here.kfuzz("minimize", kept, "--device", "cpu")
     assert small.returncode == 0, small.stderr
     assert "softmax rows=1 cols=1; x: " in small.stdout
     case = next(line.split()[1] for line in small.stdout.splitlines() if line.startswith("  file "))
     script = next(line.split()[1] for line in small.stdout.splitlines() if line.startswith("  script "))
 
-    shown = machine.run("python", script)
+    shown = here.run("python", script)
     assert (shown.returncode, SHIFTED in shown.stdout) == (1, True), shown.stderr
-    assert machine.kfuzz("replay", case, "--device", "cpu").stdout.startswith("broken ")
-    failed = machine.pytest("--kfuzz-device", "cpu", case)
+    assert here.kfuzz("replay", case, "--device", "cpu").stdout.startswith("broken ")
+    failed = here.pytest("--kfuzz-device", "cpu", case)
     assert (failed.returncode, SHIFTED in failed.stdout) == (1, True), failed.stdout
 
     replaced(mine, "float max = 0.0f;", "float max = -INFINITY;")
-    fixed = machine.kfuzz("replay", "--device", "cpu")
+    fixed = here.kfuzz("replay", "--device", "cpu")
     assert fixed.returncode == 0, fixed.stdout
     assert {line.split()[0] for line in fixed.stdout.splitlines()[:-1]} == {"fixed"}
-    passed = machine.pytest("--kfuzz-device", "cpu")
+    passed = here.pytest("--kfuzz-device", "cpu")
     assert (passed.returncode, "passed" in passed.stdout) == (0, True), passed.stdout
-    assert (machine.folder / case).read_text().startswith('{\n "schema": "kfuzz-case/1",')
+    assert (here.folder / case).read_text().startswith('{\n "schema": "kfuzz-case/1",')
 
 
-def test_a_users_own_few_lines(machine: Machine) -> None:
-    (machine.folder / "own.cu").write_text(machine.kfuzz("show", "--template").stdout)
-    (machine.folder / "test_own.py").write_text(
+def test_a_users_own_few_lines(here: Machine) -> None:
+    (here.folder / "own.cu").write_text(here.kfuzz("show", "--template").stdout)
+    (here.folder / "test_own.py").write_text(
         "from hypothesis import given, settings\n"
         "from kfuzz import load\n"
         "from kfuzz.strategies import attempts\n\n"
@@ -63,5 +68,5 @@ def test_a_users_own_few_lines(machine: Machine) -> None:
         "def test_own(attempt):\n"
         "    assert OWN.admits(OWN.axes_of(attempt.case.arrays))\n"
     )
-    done = machine.pytest("test_own.py")
+    done = here.pytest("test_own.py")
     assert (done.returncode, "1 passed" in done.stdout) == (0, True), done.stdout
