@@ -81,6 +81,14 @@ def test_what_the_shim_lacks_is_a_compile_error_that_names_it(cpu: CpuDevice, tm
         list(trials(path, cpu, 1))
 
 
+def test_what_torchs_general_headers_lack_is_a_compile_error_here_too(cpu: CpuDevice, tmp_path: Path) -> None:
+    path = tmp_path / "one_header.cu"
+    text = (RIGHT[0].parent / "softmax_rows.cu").read_text()
+    path.write_text("".join(line for line in text.splitlines(keepends=True) if "/cuda/" not in line))
+    with pytest.raises(ClaimError, match="'C10_CUDA_KERNEL_LAUNCH_CHECK' was not declared"):
+        list(trials(path, cpu, 1))
+
+
 def test_a_check_of_torchs_is_a_refusal_with_its_line(cpu: CpuDevice, tmp_path: Path) -> None:
     text = (RIGHT[0].parent / "softmax_rows.cu").read_text().replace('["x", -1]', '["x", 0]')
     path = tmp_path / "refuses.cu"

@@ -1,7 +1,7 @@
-// torch's C++ without torch: every header of torch, ATen, c10 and pybind11 that hosts include leads here.
+// torch's C++ without torch: every header of torch, ATen, c10 and pybind11 that hosts include leads here, or to cuda.h.
 #pragma once
-#include "cuda.h"
 #include "dispatch.h"
+#include "kernels.h"
 #include "python.h"
 #include "results.h"
 

@@ -192,15 +192,6 @@ inline std::ostream &operator<<(std::ostream &out, const TensorOptions &options)
 #define AT_ERROR(...) ::c10::refuse(__LINE__, ::c10::str(__VA_ARGS__))
 #define TORCH_WARN(...) static_cast<void>(0)
 #define TORCH_WARN_ONCE(...) static_cast<void>(0)
-#define C10_CUDA_CHECK(call)                                                                                  \
-  do {                                                                                                        \
-    cudaError_t kfuzz_error = (call);                                                                         \
-    if (kfuzz_error != cudaSuccess) ::c10::refuse(__LINE__, ::c10::str("CUDA error: ", cudaGetErrorString(kfuzz_error))); \
-  } while (0)
-#define AT_CUDA_CHECK C10_CUDA_CHECK
-#define TORCH_CUDA_CHECK C10_CUDA_CHECK
-#define C10_CUDA_KERNEL_LAUNCH_CHECK() C10_CUDA_CHECK(cudaGetLastError())
-#define TORCH_CUDA_KERNEL_LAUNCH_CHECK C10_CUDA_KERNEL_LAUNCH_CHECK
 #define C10_HOST_DEVICE __host__ __device__
 #define C10_DEVICE __device__
 #define C10_HOST __host__

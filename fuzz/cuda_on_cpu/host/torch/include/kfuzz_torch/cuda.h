@@ -1,6 +1,15 @@
-// torch's streams and guards, over the CUDA runtime API.
+// torch's checks, streams and guards over the CUDA runtime API, which a host includes by a header of its own: torch's
+// general headers do not lead there.
 #pragma once
-#include "tensor.h"
+#include "all.h"
+
+#define C10_CUDA_CHECK(call)                                                                                  \
+  do {                                                                                                        \
+    cudaError_t kfuzz_error = (call);                                                                         \
+    if (kfuzz_error != cudaSuccess) ::c10::refuse(__LINE__, ::c10::str("CUDA error: ", cudaGetErrorString(kfuzz_error))); \
+  } while (0)
+#define AT_CUDA_CHECK C10_CUDA_CHECK
+#define C10_CUDA_KERNEL_LAUNCH_CHECK() C10_CUDA_CHECK(cudaGetLastError())
 
 namespace c10 {
 namespace cuda {
@@ -91,20 +100,10 @@ struct CUDAMultiStreamGuard {
 };
 
 }  // namespace cuda
-
-struct DeviceGuard {
-  explicit DeviceGuard(Device) {}
-};
-struct OptionalDeviceGuard {
-  template <class T>
-  explicit OptionalDeviceGuard(const T &) {}
-};
 }  // namespace c10
 
 namespace at {
-inline c10::optional<Device> device_of(const Tensor &x) { return x.device(); }
 namespace cuda {
-using namespace c10::cuda;
 
 // An event that is created at its first recording.
 class CUDAEvent {
@@ -161,30 +160,4 @@ inline cudaDeviceProp *getCurrentDeviceProperties() {
 inline cudaDeviceProp *getDeviceProperties(int) { return getCurrentDeviceProperties(); }
 inline int warp_size() { return 32; }
 }  // namespace cuda
-
-template <class T, bool on_device>
-struct AccumulateType {
-  using type = std::conditional_t<c10::is_narrow<T>, float, T>;
-};
-template <class T, bool on_device>
-using acc_type = typename AccumulateType<T, on_device>::type;
-template <class T>
-struct OpMathType {
-  using type = acc_type<T, true>;
-};
-template <class T>
-using opmath_type = acc_type<T, true>;
-template <class T>
-inline T ceil_div(T a, T b) {
-  return (a + b - 1) / b;
-}
 }  // namespace at
-
-template <class T>
-__device__ inline T gpuAtomicAdd(T *to, T value) {
-  return atomicAdd(to, value);
-}
-template <class T>
-__device__ inline void gpuAtomicAddNoReturn(T *to, T value) {
-  atomicAdd(to, value);
-}

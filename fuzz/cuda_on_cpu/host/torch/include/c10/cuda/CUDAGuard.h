@@ -1,2 +1,2 @@
 #pragma once
-#include "../../kfuzz_torch/all.h"
+#include "../../kfuzz_torch/cuda.h"
