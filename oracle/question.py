@@ -2,6 +2,7 @@
 
 An op that has `answers` gives the sets itself. Any other op runs over bands, once for each form that the claim may
 mean, and one row at a time over balls where float64 cannot decide. Knows the number systems, but no op.
+Long, since one question is asked in float64, in long doubles and in balls.
 """
 
 from collections.abc import Callable, Iterator, Mapping

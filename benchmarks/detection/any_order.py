@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 
-def part_of_bound(torch: Any, name: str, got: Any, exact: Any, inputs: Sequence[Any]) -> float | None:  # noqa: ANN401  tensors
+def part_of_bound(torch: Any, name: str, got: Any, exact: Any, inputs: Sequence[Any]) -> float | None:  # noqa: ANN401  torch and its tensors, which have no types here
     """The largest error as a part of what n additions in float32 in any order may give; None for other problems.
 
     e^(n u) - 1 of the sum of the terms' sizes, with a few roundings more than additions: Higham's bound of a sum. For a

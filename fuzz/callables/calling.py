@@ -1,6 +1,6 @@
 """One call of a callable: it takes its library's arrays over kfuzz's memory; its results are checked by the claim.
 
-Knows what any call may do wrong; it knows no right answer.
+Knows what any call may do wrong; it knows no right answer. Long, since a call and its memory are one matter.
 """
 
 import os

@@ -3,6 +3,7 @@
 A condition is a number, too: 1 if it holds, else 0. Knows arithmetic and names; never what the names mean.
 Nothing that a kernel file says can hang it: there is no power, literals and values stay below 2^63, and an expression
 is short and flat. It is checked node by node and evaluated by functions of this file; Python never evaluates it.
+Long, since each operator has its rule.
 """
 
 import ast

@@ -25,7 +25,7 @@ def take_turn(what: str, most: float = MOST_WAITING) -> Iterator[bool]:
     until = time.monotonic() + most
     with _open_lock(what) as file:
         while not (is_alone := _lock(file)) and time.monotonic() < until:
-            time.sleep(BETWEEN_LOOKS)  # to wait for a lock of the system has no time-out
+            time.sleep(BETWEEN_LOOKS)  # flock itself waits without a time-out
         yield is_alone
 
 

@@ -174,13 +174,12 @@ class KernelEntry(TypedDict):
     """One kernel: how often it was tried, how near to its bound it came, what was found of it.
 
     `error`: its claim or its source is at fault. `stopped`: why it was not tried to the end. `unjudged`: why nothing
-    is known of it, though it was tried. `hardly_tried`: that may be chance, in a few trials
-    with hostile values. `not_judged`: which answers were not judged, and why. `notes`: what in its text
-    contradicts its claim. `inferred`: null if the user wrote the whole claim. `seconds`: where the time went.
-    `size_costs`: what a new size costs a callable, if that is much.
-    `ratios`: kept trials by the largest error as a share of its bound, in equal steps from 0 to 1. `source`: its text,
-    where something was found. `benchmark`: null if its reference is no problem of a benchmark; it is not part of the
-    verdict.
+    is known of it, though it was tried. `hardly_tried`: that may be chance, in a few trials with hostile values.
+    `not_judged`: which answers were not judged, and why. `notes`: what in its text contradicts its claim. `inferred`:
+    null if the user wrote the whole claim. `seconds`: where the time went. `size_costs`: what a new size costs a
+    callable, if that is much. `ratios`: kept trials by the largest error as a share of its bound, in equal steps from 0
+    to 1. `source`: its text, where something was found. `benchmark`: null if its reference is no problem of a
+    benchmark; it is not part of the verdict.
     """
 
     name: str

@@ -5,8 +5,8 @@ It is conv2d in real numbers, and rounds otherwise: a place of a tile errs with 
 spread over a tile, so they are not judged.
 
 A kernel may transform along rows or along columns first. What cancels in one order does not in the other, so each
-transform is one sum over the whole tile here, and the claimed additions are those of both passes, and one
-for the second product.
+transform is one sum over the whole tile here. Claim the additions of both passes, and one more for the product of the
+second pass.
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 
 There are two kinds: numpy's floats, where every result is pushed outward by more than its error, are fast; arb's balls,
 of which the outer end is taken, are certain. kfuzz trusts numpy's exp, log, ... to 2^-49 (float64) or 2^-59
-(longdouble).
+(longdouble). Long, since both kinds have every operation.
 """
 
 import math
@@ -238,28 +238,29 @@ def _ball(x: float) -> arb:
     return arb(float(x))
 
 
-def _below(x: arb) -> float:
+def _below(x: arb | float) -> float:
     """The greatest double that is not above x."""
     x = as_ball(x)
     near = float(x)
     return near if math.isnan(near) or not arb(near) > x else math.nextafter(near, -math.inf)
 
 
-def _above(x: arb) -> float:
+def _above(x: arb | float) -> float:
     return -_below(-as_ball(x))
 
 
-def as_ball(x: Any) -> arb:  # noqa: ANN401  an array of objects may hold plain floats, too
-    return x if type(x) is arb else _ball(x)
+def as_ball(x: arb | float) -> arb:
+    """The ball of a number: an array of objects may hold plain floats, too."""
+    return x if isinstance(x, arb) else _ball(x)
 
 
-def _cut_power(x: Any) -> arb:  # noqa: ANN401  plain floats, too
+def _cut_power(x: arb | float) -> arb:
     """An exponent that is not above a given one, and whose power of e arb knows."""
     ball = as_ball(x)
     return KNOWN_POWER if ball > KNOWN_POWER and ball.is_finite() else ball
 
 
-def _wave_between(row: FunctionOfOne, lo: Any, hi: Any) -> tuple[arb, arb]:  # noqa: ANN401  plain floats, too
+def _wave_between(row: FunctionOfOne, lo: arb | float, hi: arb | float) -> tuple[arb, arb]:
     """The least and the greatest value of a sine between two exact numbers, as balls."""
     low, high = as_ball(lo), as_ball(hi)
     first, last = row.of_ball(low), row.of_ball(high)

@@ -1,5 +1,5 @@
-// torch's checks, streams and guards over the CUDA runtime API, which a host includes by a header of its own: torch's
-// general headers do not lead there.
+// torch's checks, streams and guards over the CUDA runtime API. As in torch, only its headers of CUDA lead here, and
+// <torch/extension.h> is not one of them.
 #pragma once
 #include "all.h"
 

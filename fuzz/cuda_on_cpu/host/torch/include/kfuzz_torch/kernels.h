@@ -1,4 +1,4 @@
-// What kernels and those who launch them take from ATen: guards of the device, types to add up in, atomics.
+// What kernels and their hosts use of ATen: guards of the device, types to add up in, atomics.
 #pragma once
 #include "tensor.h"
 
