@@ -99,7 +99,7 @@ def _link(job: Job, architecture: str, folder: Path, shim: str) -> bytes:
     front = "#include <kfuzz_torch/all.h>\n" if with_torch else ""
     text.write_text(f'{front}#line 1 "{job.path.name}"\n{job.source}\n#line 1 "entries"\n{exports}', encoding="utf-8")
     with ThreadPoolExecutor() as pool:
-        objects = list(pool.map(lambda one: _build_object(one, architecture, folder, shim), list_parts(with_torch)))
+        objects = list(pool.map(lambda one: build_part(one, architecture, folder, shim), list_parts(with_torch)))
     includes = [f"-I{job.path.parent}", f"-I{SHIM / 'include'}", "-include", str(HERE / "front.h"), *job.flags]
     command = ["-shared", "-Xlinker", "-Bsymbolic", *includes, "-o", str(library), str(text), *map(str, objects)]
     words = _run_nvcc(command, architecture, folder)
@@ -114,7 +114,7 @@ def list_parts(with_torch: bool) -> list[Path]:
     return [HERE / "memory.cu", HERE / "endings.cpp", *(one for one in shim if with_torch and one.name != "reach.cpp")]
 
 
-def _build_object(source: Path, architecture: str, folder: Path, shim: str) -> Path:
+def build_part(source: Path, architecture: str, folder: Path, shim: str) -> Path:
     """A part of the shim, compiled once."""
     name = f"host/{cache.key(shim, architecture, *COMMON, nvidia.version(nvidia.find()), source.name)}.o"
     made = folder / f"{source.name}.o"

@@ -1,7 +1,7 @@
 // On a GPU the host accesses a tensor's memory by a copy of it.
 #include "storage.h"
 
-#include "kfuzz_torch/machine.h"
+#include "kfuzz_torch/cuda.h"
 
 namespace at {
 

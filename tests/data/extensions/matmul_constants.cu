@@ -10,6 +10,7 @@
 // args  = ["a", "b"]
 // home  = { m = 64, n = 64, k = 64 }
 // ///
+#include <c10/cuda/CUDAException.h>
 #include <torch/extension.h>
 
 #define TILE 16
