@@ -25,6 +25,9 @@ MATRIX = 2
 """A stride lies between the rows of such an array; in a larger one it also lies within what an index holds together."""
 MOST_ELEMENTS, MOST_ROWS = 1 << 22, 64
 """Elements and rows that are judged: this takes a second, or a few seconds for an expensive op."""
+MOST_WORK = 1 << 24
+"""The product of all sizes of what is judged: attention holds a score for each pair of a row and a key, so that a head
+of 370,000 elements can have two billion of them. This takes up to 6 seconds and 1 GB."""
 
 
 def sample_blocks(kernel: Kernel, case: Case, job: Job, seed: int) -> Job:
@@ -53,7 +56,9 @@ def _most_rows(kernel: Kernel, case: Case, buffers: Sequence[Buffer]) -> int:
     if any(one.in_turns and not _turns_by_element(kernel.arrays[one.name], one) for one in buffers):
         return 0
     by_row = [prod(buffer.shape) // max(1, buffer.shape[buffer.rows]) for buffer in buffers if buffer.rows is not None]
-    return min(MOST_ROWS, MOST_ELEMENTS // max(1, sum(by_row)))
+    rows = max((one.shape[one.rows] for one in buffers if one.is_output and one.rows is not None), default=1)
+    work = prod(kernel.axes_of(case.arrays).values()) // max(1, rows)
+    return min(MOST_ROWS, MOST_ELEMENTS // max(1, sum(by_row)), MOST_WORK // max(1, work))
 
 
 def _turns_by_element(array: Array, buffer: Buffer) -> bool:
