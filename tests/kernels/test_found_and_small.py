@@ -33,7 +33,7 @@ LARGER = {
     "missing_fence": 33,  # two blocks of 32
     "attention_no_rescale": 102,  # a key in the second tile of 32: k and v of two columns, q
     "cross_entropy_narrow_label": 2 * 513,  # more classes than a byte counts
-    "gemv_scaled_twice": 67,  # a row of A and x of 33, y0
+    "gemv_scaled_twice": 101,  # two rows of A and x of 33, y0: only the first is wrong
     "prefix_sum_no_last_barrier": 65,  # three warps' worth
     "top_k_one_a_lane": 33,  # two elements of one lane
     "prefix_sum_flag_before_sum": 33,  # two tiles of 32
@@ -43,7 +43,7 @@ LARGER = {
     "quantize_nibbles_swapped": 32,  # a group
     "quantize_one_scale_a_row": 257,  # two groups of 128, and one element
     "quantize_scale_rounded_late": 32,  # a group
-    "quantize_scales_by_rows": 258,  # two rows of two groups
+    "quantize_scales_by_rows": 387,  # three rows of two groups: the wrong scale is the second of three
     "quantize_two_threads_a_byte": 32,  # a group
     "quantize_zero_by_zero": 64,  # two groups
     "dequantize_group_of_next": 131,  # two blocks
@@ -57,7 +57,7 @@ LARGER = {
     "gemm_int8_sum_in_float": 4916,  # a sum beyond 2^24
     "weight_only_group_of_next": 514,  # two groups of 128
     "weight_only_no_zero": 257,  # a group of 128
-    "depthwise_bias_of_first_channel": 22,  # two channels with windows of nine weights
+    "depthwise_bias_of_first_channel": 26,  # two channels of three places, windows of nine: only the first is wrong
     "lstm_gates_ifog": 79,  # an input and a state of three, with two weights and two biases for each of four gates
     "rms_norm_dw_first_block_only": 24,  # two rows of x and g, a weight and a sum for each
     "fake_quantize_two_scales": 65,  # two or three elements of one lane
@@ -70,12 +70,21 @@ LARGER = {
     "gemm_tile_by_wrong_parity": 28,  # k and n of 4, the least
     "gemm_wgmma_not_waited_for": 132,  # a second tile along k
     "kv_scale_of_tile_before": 133,  # a key in the second tile of 32: k, v and their scales
-    "kv_tile_without_barrier": 291,  # a key in the second tile of 32, and d of 4
+    "kv_tile_without_barrier": 322,  # a second tile of 32 keys, and d of 2: the answer shows the last of its keys
     "nvfp4_gemm_overall_twice": 35,  # a block of 16 of a and of b
     "nvfp4_gemm_scale_of_block_of_32": 137,  # k of 64, the least
-    "paged_kv_table_not_used": 68,  # two pages of 16
+    "paged_kv_table_not_used": 100,  # two pages of 16, and two columns of v: only one is wrong
+    "paged_last_page_full": 17,  # a page of 4, and two columns of v: only one is wrong
+    "norm_static_scale_multiplied": 17,  # a vector of 8, its weights and the scale
+    "rms_norm_rounded_early": 32,  # two vectors of 8, and their weights: only the last of them is wrong
+    "block_quantize_half_of_amax": 258,  # two rows of two blocks of 128: only the scale of the second is wrong
+    "gru_reset_after_matmul": 33,  # two units: only one is wrong
+    "instance_norm_moments": 35,  # seven groups of three: their answers look as if eps were outside of the root
 }
+"""The most that any of ten seeds leaves. A case keeps its bucket: a first element that alone is wrong takes two."""
 ONE_ROW = {"leading_neg_inf", "missing_barrier", "max_starts_at_zero", "exp_clamped", "tail_dropped", "reads_next_row"}
+OTHER_ROW = "another row's sum"
+"""The end of a bucket that takes two rows at least, whatever the kernel."""
 
 
 def check(kernel: Kernel, seed: int, cpu: CpuDevice) -> None:
@@ -89,7 +98,7 @@ def check(kernel: Kernel, seed: int, cpu: CpuDevice) -> None:
     assert small.failure.defect.bucket == quarry.failure.defect.bucket
     assert case.elements <= LARGER.get(name, ELEMENTS), str(case)
     assert small.failing > 0
-    if name in ONE_ROW:
+    if name in ONE_ROW and not small.failure.defect.bucket.endswith(OTHER_ROW):
         assert case.axes["rows"] == 1, str(case)
     if name == "leading_neg_inf":
         assert case.axes["cols"] <= 2 * tune["threads"] + 1
