@@ -5,7 +5,7 @@ meanwhile, for the test that the figures follow what is taken.
 """
 
 import json
-import resource
+import os
 import sys
 import time
 from pathlib import Path
@@ -48,7 +48,7 @@ def main(file: str, ballast: int = 0) -> None:
             reported = {
                 "case": f"{what}: {attempt.case.sizes}",
                 "seconds": seconds,
-                "judge": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+                "judge": peak_memory(os.getpid()),  # not ru_maxrss, which a process has from the one that starts it
                 "worker": peak_memory(pid),
                 "rows": trial.rows,
                 "ballast": int(weight.sum()),

@@ -155,7 +155,7 @@ REFUSED_BY_THE_SHIM = {
 }
 LACKS = {
     "an order of dimensions": "return x.contiguous(torch::MemoryFormat::ChannelsLast).sum(1);",
-    "an op of torch's": "return torch::cumsum(x, 1).sum(1);",
+    "an op of torch's": "return torch::logcumsumexp(x, 1).sum(1);",
     "an op along a dimension": "return std::get<0>(x.max(1));",
 }
 

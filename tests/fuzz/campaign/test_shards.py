@@ -99,7 +99,7 @@ def test_reports_that_do_not_belong_together_are_an_error() -> None:
     assert merge_runs("1of2/run.json") == (2, "missing: part 2/2")
     assert merge_runs("1of2/run.json", "1of2/run.json") == (2, "part 1/2 is given twice")
     assert merge_runs("1of2/run.json", "1of3/run.json") == (2, "parts of different campaigns: 1/2, 1/3")
-    assert merge_runs("1of2/run.json", "other.json") == (2, "parts of different campaigns: seeds 3, 4")
+    assert merge_runs("1of2/run.json", "other.json") == (2, "parts of different campaigns: seeds 4, 5")
     twice = "reduce/warp_max_down is in two reports, and neither is a part of a campaign (--shard)"
     assert merge_runs("whole.json", "whole.json") == (2, twice)
 
