@@ -30,6 +30,7 @@ from kfuzz.cpu.unit import KERNEL_NAME, Files, Unit, build_unit, build_whole_uni
 from kfuzz.devices import ClaimError, Job, cache, is_host
 from kfuzz.devices.host_compiler import environment, find, identity
 from kfuzz.devices.limits import STATIC_SHARED_MAX
+from kfuzz.devices.torch_headers import suggest_header
 from kfuzz.phases import Phase, Stage, announce
 from kfuzz.printable import printable
 
@@ -213,7 +214,8 @@ def _complaint(words: str, job: Job, unit: Unit) -> str:
             return f"{job.path}: no __global__ function is named {plain}; in this file: {names}"
     lines = [one for one in restore_file_names(words, unit).splitlines() if one.strip()]
     start = next((i for i, one in enumerate(lines) if "error:" in one), 0)
-    return printable(_missing_header(unit) + "\n".join(lines[start : start + 12]))
+    told = [one + suggest_header(one) for one in lines[start : start + 12]]
+    return printable(_missing_header(unit) + "\n".join(told))
 
 
 def _missing_header(unit: Unit) -> str:

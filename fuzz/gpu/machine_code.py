@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kfuzz.devices import Call, ClaimError, Entry, cache
+from kfuzz.devices.torch_headers import suggest_header
 from kfuzz.gpu import deduced, nvidia
 
 PACK_ARGUMENTS = Path(__file__).with_name("pack_arguments.cu")
@@ -141,7 +142,7 @@ def compiler_words(path: Path, entries: tuple[Entry, ...], words: str) -> str:
     named = re.escape(path.name)
     shown = re.search(rf"^{named}(?:\((\d+)\)|:(\d+):\d+):.*?error[^:]*: (.*)$", words, re.MULTILINE)
     if shown:
-        return f"{path}:{shown[1] or shown[2]}: nvcc: {shown[3]}"
+        return f"{path}:{shown[1] or shown[2]}: nvcc: {shown[3]}{suggest_header(shown[3])}"
     if missing := ENTRY_LINE.search(words):
         return f"{path}: entry = {str(entries[int(missing[1]) - 1])!r}: nvcc: {missing[2]}"
     lines = [line for line in words.splitlines() if "error" in line or "fatal" in line] or words.splitlines()
