@@ -24,6 +24,8 @@ Weight = tuple[tuple[int, ...], tuple[int, ...], int, tuple[int, ...]]
 
 ONE, NEG_INF = bits_of(1.0), bits_of(float("-inf"))
 LONGEST_NUMBER = 16
+LONG = 1 << 30
+"""A length whose groups are so many that it does not matter whether the last is a whole one."""
 PATIENCE = 24
 """After this many refusals in a row a pass goes on to something else."""
 
@@ -63,6 +65,21 @@ class Subject:
         return {name: size for name, size in sizes.items() if not name.isdigit()}
 
     @cached_property
+    def own_names(self) -> dict[str, str]:
+        """The kernel's own name for each dimension of the op."""
+        kernel, names = self.kernel, dict[str, str]()
+        for array in kernel.arrays.values():
+            if array.reads:
+                dimensions = kernel.roles.inputs[array.reads][-len(array.shape) :]
+                names |= dict(zip(dimensions, (size.text for size in array.shape), strict=True))
+        return names
+
+    def step(self, axis: str) -> int:
+        """The number that each size of a dimension is a multiple of, by the claim."""
+        own = self.kernel.axes.get(self.own_names.get(axis, ""))
+        return own.multiple if own else 1
+
+    @cached_property
     def case(self) -> Case:
         return case_of(self.kernel.op, self.sources)
 
@@ -88,7 +105,8 @@ class Subject:
     def keep(self, axis: str, indices: Sequence[int]) -> "Subject":
         """The same trial with only these places of a dimension, in every array that has it.
 
-        Segments are kept with their elements, and an element that goes makes its segment shorter. A shortened recipe
+        Segments are kept with their elements, and an element that goes makes its segment shorter. A group of a row
+        keeps the scale of its first element. A shortened recipe
         keeps its edits of the first and last columns; other values may move.
         """
         roles = self.kernel.roles.inputs
@@ -98,8 +116,8 @@ class Subject:
             if name in smaller:
                 continue
             if size < self.dimensions[name]:  # such as the groups of a row
-                is_of_each = name.startswith(f"{axis} / ") and self.dimensions[name] == self.dimensions[axis]
-                smaller[name] = indices if is_of_each else range(size)
+                is_of_groups = name.startswith(f"{axis} / ")
+                smaller[name] = self._groups_of(axis, name, indices, size) if is_of_groups else range(size)
         sources = dict(self.sources)
         for role, names in roles.items():
             for place, name in enumerate(names):
@@ -109,6 +127,11 @@ class Subject:
             if structure.is_segments and {structure.segments, structure.high} & smaller.keys():
                 sources[role] = self._kept_segments(role, structure, smaller)
         return replace(self, sources=sources)
+
+    def _groups_of(self, axis: str, name: str, indices: Sequence[int], count: int) -> list[int]:
+        """The group that the first element of each of so many new groups belonged to."""
+        width = round(LONG / self.kernel.derived_sizes({**self.dimensions, axis: LONG})[name])
+        return [min(indices[group * width] // width, self.dimensions[name] - 1) for group in range(count)]
 
     def _places_of_segments(self, axis: str, indices: Sequence[int]) -> dict[str, Sequence[int]]:
         """The places to keep along this dimension, and, if it counts segments, along those that they cut."""

@@ -11,7 +11,7 @@ def candidates(subject: Subject) -> Candidates:
     where = subject.kernel.where
     for axis, size in subject.axes.items() if where else ():
         for edge in edges(subject, size):
-            names = own_names(subject)
+            names = subject.own_names
             wanted = {names[other]: length for other, length in subject.axes.items()} | {names[axis]: edge}
             movable = (*(name for name in wanted if name != names[axis]), *subject.tune)
             sizes = where.near({**wanted, **subject.tune}, movable)
@@ -24,13 +24,3 @@ def candidates(subject: Subject) -> Candidates:
             if (yield candidate):
                 subject = candidate
                 break
-
-
-def own_names(subject: Subject) -> dict[str, str]:
-    """The kernel's own name for each dimension of the op."""
-    kernel, names = subject.kernel, dict[str, str]()
-    for array in kernel.arrays.values():
-        if array.reads:
-            dimensions = kernel.roles.inputs[array.reads][-len(array.shape) :]
-            names |= dict(zip(dimensions, (size.text for size in array.shape), strict=True))
-    return {dimension: names[dimension] for dimension in subject.axes}

@@ -1,4 +1,7 @@
-"""Cut slices out: a half, quarters, and at last single places, as long as the rest still fails."""
+"""Cut slices out: a half, quarters, and at last single places, as long as the rest still fails.
+
+Where sizes are multiples of a number, a slice is a multiple of it as well.
+"""
 
 from collections.abc import Generator
 
@@ -13,7 +16,8 @@ def candidates(subject: Subject) -> Candidates:
         if subject.recipes():
             subject = yield from cut_recipe(subject, axis)
             continue
-        for width in widths_below(subject.axes[axis]):
+        step = subject.step(axis)
+        for width in (step * steps for steps in widths_below(subject.axes[axis] // step)):
             first, refused = subject.axes[axis] - width, 0
             while first >= 0 and refused < PATIENCE:
                 count = subject.axes[axis]
@@ -30,8 +34,9 @@ def cut_recipe(subject: Subject, axis: str) -> Generator[Subject, bool, Subject]
 
     Its arrays are long and its runs slow: if it does not fail without a few places, this tries no more.
     """
-    few, size = range(1, 6), subject.axes[axis]
-    for width in (*few, *widths_below(size)):
+    step, size = subject.step(axis), subject.axes[axis]
+    few = range(step, 6 * step, step)
+    for width in (*few, *(step * steps for steps in widths_below(size // step))):
         if width not in few and subject.axes[axis] == size:
             break
         while width < subject.axes[axis]:

@@ -1,15 +1,17 @@
 """Simplify the values themselves: 0, 1, -inf, small integers, fewer digits."""
 
+from collections import Counter
+
 import numpy as np
 
 from kfuzz.cases.case import Values, bits_in, element_in
-from kfuzz.minimizing.subject import Candidates, Subject, simpler_values, stretch_starts
+from kfuzz.minimizing.subject import PATIENCE, Candidates, Subject, simpler_values, stretch_starts
 
 WORTH = 70
 
 
 def candidates(subject: Subject) -> Candidates:
-    """Each value at all its places, then each stretch of one value by itself."""
+    """Each value at all its places, then each stretch of one value by itself, until many of that value are refused."""
     for role, values in subject.literals().items():
         element = element_in(values)
         for bits in np.unique(bits_in(values)).tolist():
@@ -19,14 +21,19 @@ def candidates(subject: Subject) -> Candidates:
                 if (yield candidate):
                     subject = candidate
                     break
+        refused = Counter[int]()
         numbers = np.cumsum(stretch_starts(subject.literals()[role])).reshape(values.shape)
         for number in range(1, int(numbers.max()) + 1):
             where = numbers == number
             bits = int(bits_in(subject.literals()[role])[where][0])
+            if refused[bits] >= PATIENCE:
+                continue
+            refused[bits] += 1
             for other in simpler_values(bits, element):
                 candidate = subject.put(role, set_where(subject.literals()[role], where, other))
                 if (yield candidate):
                     subject = candidate
+                    refused[bits] = 0
                     break
 
 

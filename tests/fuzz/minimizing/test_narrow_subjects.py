@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 
 from benchmarks.detection.hunt import hunt
-from kfuzz.claims.kernel import KERNELS, load
+from kfuzz.cases.case import case_of
+from kfuzz.cases.recipe import Band, Base, Recipe, bits_of
+from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.minimizing.minimize import minimize
-from kfuzz.minimizing.subject import length_of, simpler_values, simplest_values, subject_of
+from kfuzz.minimizing.minimize import Failure, find_defect, minimize, trial_of
+from kfuzz.minimizing.passes import fewer_larger_numbers, slices, values
+from kfuzz.minimizing.subject import Subject, is_short, length_of, simpler_values, simplest_values, subject_of
 from kfuzz.oracle.elements import ELEMENTS
 from kfuzz.search.choose import seeded_choices
 from kfuzz.search.plan import plan_at
@@ -32,6 +35,48 @@ def test_a_row_keeps_the_scale_of_its_own() -> None:
     smaller = subject.keep("m", [1, 4]).case.arrays
     assert np.array_equal(smaller["scale_a"], attempt.case.arrays["scale_a"][[1, 4]])
     assert np.array_equal(smaller["a"], attempt.case.arrays["a"][[1, 4]])
+
+
+def test_a_group_keeps_the_scale_of_its_own() -> None:
+    attempt = plan_at(DEQUANTIZE, {"rows": 3, "cols": 500}, {"threads": 32}, seeded_choices(1))
+    subject = subject_of(DEQUANTIZE, attempt.case, attempt.tune, False, 0)
+    scales = attempt.case.arrays["scale"]
+    for kept, groups in ((range(128, 500), [1, 2, 3]), (range(490, 500), [3]), (range(500), [0, 1, 2, 3])):
+        assert np.array_equal(subject.keep("cols", kept).case.arrays["scale"], scales[:, groups])
+
+
+def long_sum(kernel: Kernel, k: int) -> Subject:
+    """A product of a row and a column of ones."""
+    ones = (Band(Base("constant", bits_of(1.0))),)
+    narrow = {role: Recipe(*shape, ones, element="e4m3") for role, shape in (("a", (1, k)), ("b", (k, 1)))}
+    scales = {role: np.ones((1, 1), np.float32) for role in ("scale_a", "scale_b")}
+    case = case_of(kernel.op, {**narrow, **scales})
+    return subject_of(kernel, case, {"threads": 32}, False, 0)
+
+
+@pytest.mark.parametrize("k", [2688, 20000])
+def test_a_long_array_is_cut_by_what_the_claim_allows(k: int) -> None:
+    kernel = load(KERNELS / "broken" / "gemm_not_promoted.toml")
+    subject = long_sum(kernel, k)
+    assert all(is_short(each) == (k < 4096) for each in (subject.sources["a"], subject.sources["b"]))
+    proposed = {each.axes["k"] for each in slices.candidates(subject)}
+    assert {size % 32 for size in proposed} == {0}
+    assert k - 32 in proposed
+
+
+def test_a_long_sum_of_ones_becomes_a_shorter_one_of_the_largest_numbers(cpu: CpuDevice) -> None:
+    kernel = load(KERNELS / "broken" / "gemm_not_promoted.toml")
+    subject = long_sum(kernel, 20000)
+    failure = Failure(subject, trial_of(subject, 1, cpu, 0, 5.0).errors[0], 1)
+    candidate = next(fewer_larger_numbers.candidates(subject))
+    assert candidate.axes["k"] == 9984
+    assert find_defect(candidate, failure, cpu) is not None
+    assert find_defect(subject.keep("k", range(9984)), failure, cpu) is None
+
+
+def test_of_a_column_of_equal_values_few_are_tried_one_by_one() -> None:
+    subject = long_sum(load(KERNELS / "broken" / "gemm_not_promoted.toml"), 3200)
+    assert sum(1 for _ in values.candidates(subject)) < 100
 
 
 @pytest.mark.parametrize("name", ["e4m3", "i8", "e2m1", "e8m0"])
