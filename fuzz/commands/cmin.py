@@ -58,5 +58,5 @@ def cmin(folder: Path, targets: tuple[str, ...], delete: bool, device: str) -> N
         if delete:
             corpus.delete(entries[place].path)
     word = "deleted" if delete else "redundant"
-    click.echo(f"{len(records) - len(needless)} of {plural(len(records), 'case')} suffice to detect the same "
-               f"{killed} of {plural(len(killers), 'planted bug')}; {len(needless)} {word}")  # fmt: skip
+    click.echo(f"{killed} of {plural(len(killers), 'planted bug')} are detected; "
+               f"{len(needless)} of {plural(len(records), 'case')} {word}")  # fmt: skip
