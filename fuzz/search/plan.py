@@ -129,16 +129,16 @@ def planner_of(op: str) -> Planner:
 def every_role_by_rows(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict[str, Recipe]:
     """Hostile rows for every role; codes and scales where the kernel reads them.
 
-    An answer of a reference, or of an op over several arrays, may take hundreds of rows: some would be infinite or
-    NaN, and so would every answer. So its arrays are plain now and then, or differ from part to part.
+    An answer of a reference may take hundreds of rows: some would be infinite or NaN, and so would every answer. So its
+    arrays are plain now and then, or differ from part to part.
     """
     roles, op = ground.kernel.roles, ground.kernel.op
     made_here = [role for role in wanted if not roles.integers.get(role) and role not in roles.structures]
-    is_whole = is_reference(op) and find(op).is_whole
-    free = [role for role in made_here if not (role in roles.grids and is_scale(role))]
-    plain = {role for role in free if is_whole or rows_of_an_answer(op, role, wanted[role]) > FEW_ROWS}
-    if len(plain) == 1 and not is_reference(op):
-        plain.clear()
+    plain = set[str]()
+    if is_reference(op):
+        is_whole = find(op).is_whole
+        free = [role for role in made_here if not (role in roles.grids and is_scale(role))]
+        plain = {role for role in free if is_whole or rows_of_an_answer(op, role, wanted[role]) > FEW_ROWS}
     kind = choose(0, HOSTILE) if plain else HOSTILE
     most = max((answers_and_numbers(op, role, wanted[role])[1] for role in plain), default=0)
     if kind == HOSTILE and most >= MANY_NUMBERS and not once_in(choose, HOSTILE_IF_MANY):
