@@ -79,6 +79,11 @@ class Subject:
         own = self.kernel.axes.get(self.own_names.get(axis, ""))
         return own.multiple if own else 1
 
+    def listed(self, axis: str) -> tuple[int, ...]:
+        """The sizes that the claim lists for a dimension."""
+        own = self.kernel.axes.get(self.own_names.get(axis, ""))
+        return own.listed if own else ()
+
     @cached_property
     def case(self) -> Case:
         return case_of(self.kernel.op, self.sources)

@@ -7,12 +7,16 @@ WORTH = 20
 
 
 def candidates(subject: Subject) -> Candidates:
-    """Each dimension at each edge size below its own, smallest first: its beginning, then its end."""
+    """Each dimension at each edge size below its own, smallest first: its beginning, then its end.
+
+    A dimension of listed sizes cannot be cut place by place, so each part between the two is tried as well.
+    """
     for axis, size in subject.axes.items():
         for edge in edges(subject, size):
-            parts = [range(edge)]
+            parts, step = [range(edge)], max(1, edge // 2)
             if subject.literals():
-                parts.append(range(size - edge, size))
+                between = range(step, size - edge, step) if edge in subject.listed(axis) else ()
+                parts += [range(first, first + edge) for first in (*between, size - edge)]
             failing = None
             for part in parts:
                 candidate = subject.keep(axis, part)

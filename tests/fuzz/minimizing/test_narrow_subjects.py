@@ -9,7 +9,7 @@ from kfuzz.cases.recipe import Band, Base, Recipe, bits_of
 from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.minimizing.minimize import Failure, find_defect, minimize, trial_of
-from kfuzz.minimizing.passes import fewer_larger_numbers, slices, values
+from kfuzz.minimizing.passes import edge_sizes, fewer_larger_numbers, slices, values
 from kfuzz.minimizing.subject import Subject, is_short, length_of, simpler_values, simplest_values, subject_of
 from kfuzz.oracle.elements import ELEMENTS
 from kfuzz.search.choose import seeded_choices
@@ -77,6 +77,17 @@ def test_a_long_sum_of_ones_becomes_a_shorter_one_of_the_largest_numbers(cpu: Cp
 def test_of_a_column_of_equal_values_few_are_tried_one_by_one() -> None:
     subject = long_sum(load(KERNELS / "broken" / "gemm_not_promoted.toml"), 3200)
     assert sum(1 for _ in values.candidates(subject)) < 100
+
+
+def test_of_listed_sizes_each_part_is_tried() -> None:
+    """The one value that counts may lie in the middle of a page."""
+    kernel = load(KERNELS / "broken" / "paged_last_page_full.toml")
+    sizes = {"batch": 1, "heads": 1, "d": 1, "slots": 1, "page": 16, "dv": 1, "used": 1}
+    attempt = plan_at(kernel, sizes, {"threads": 32}, seeded_choices(1))
+    subject = subject_of(kernel, attempt.case, attempt.tune, False, 0)
+    v = np.arange(16, dtype=np.float32).reshape(subject.case.arrays["v"].shape)
+    proposed = [each for each in edge_sizes.candidates(subject.put("v", v)) if each.axes["page"] == 4]
+    assert {float(each.case.arrays["v"].flat[0]) for each in proposed} == {0, 2, 4, 6, 8, 10, 12}
 
 
 @pytest.mark.parametrize("name", ["e4m3", "i8", "e2m1", "e8m0"])
