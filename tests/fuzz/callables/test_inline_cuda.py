@@ -409,7 +409,9 @@ torch::Tensor of_bytes(torch::Tensor mask, torch::Tensor h) {
   return h.to(torch::kFloat32);
 }
 __global__ void clamp(const c10::Half *x, c10::Half *y) {
-  __half kept = max(c10::Half(1.5f), min(x[threadIdx.x], c10::Half(2.5f)));  // to CUDA's type and back
+  c10::Half low(1.5f), high(2.5f);
+  if (low == high || low != low || !(low < high) || low >= high || low > 2 || high <= 2.0f || 2.0 < low) return;
+  __half kept = max(low, min(x[threadIdx.x], high));  // to CUDA's type and back
   static_assert(sizeof(c10::BFloat16(nv_bfloat16{})) == 2);
   y[threadIdx.x] = kept;
 }

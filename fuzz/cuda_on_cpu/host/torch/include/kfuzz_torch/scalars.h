@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 #include <ostream>
+#include <type_traits>
 
 #ifdef __CUDACC__  // torch includes them in CUDA text, and files rely on it
 #define KFUZZ_TORCH_IN_CUDA
@@ -118,6 +119,21 @@ KFUZZ_TORCH_OPERATORS(Half)
 KFUZZ_TORCH_OPERATORS(BFloat16)
 KFUZZ_TORCH_OPERATORS(Float8_e4m3fn)
 KFUZZ_TORCH_OPERATORS(Float8_e5m2)
+
+// Two halves may become floats or CUDA's halves, which both can be compared: without these, neither is chosen. They are
+// templates, so that a half beside a number is a float as before.
+#define KFUZZ_TORCH_COMPARISON(sign)                                                                        \
+  template <typename H, typename = typename std::enable_if<std::is_same<H, Half>::value>::type>             \
+  __host__ __device__ inline bool operator sign(H a, H b) {                                                 \
+    return static_cast<float>(a) sign static_cast<float>(b);                                                \
+  }
+KFUZZ_TORCH_COMPARISON(==)
+KFUZZ_TORCH_COMPARISON(!=)
+KFUZZ_TORCH_COMPARISON(<)
+KFUZZ_TORCH_COMPARISON(<=)
+KFUZZ_TORCH_COMPARISON(>)
+KFUZZ_TORCH_COMPARISON(>=)
+#undef KFUZZ_TORCH_COMPARISON
 
 enum class ScalarKind { integral, boolean, floating, narrow, other };  // narrow: a float that computes as float32
 
