@@ -23,7 +23,10 @@ def missing_nvcc() -> str:
     return ""
 
 
-pytestmark = pytest.mark.skipif(bool(missing_nvcc()), reason=missing_nvcc() or "nvcc is here")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(missing_nvcc()), reason=missing_nvcc() or "nvcc is here"),
+]
 
 
 def test_the_parts_that_only_a_gpu_uses_compile(tmp_path: Path) -> None:
