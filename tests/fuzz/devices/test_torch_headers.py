@@ -1,4 +1,4 @@
-"""The header of torch that a compiler misses without a word of it."""
+"""Which header of torch a compile error names."""
 
 import pytest
 

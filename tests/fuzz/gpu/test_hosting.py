@@ -5,28 +5,17 @@ from pathlib import Path
 
 import pytest
 from paths import DATA
+from with_nvcc import needs_nvcc
 
 from kfuzz.claims.kernel import load
-from kfuzz.devices.errors import DeviceError
-from kfuzz.gpu import hosting, nvidia
+from kfuzz.gpu import hosting
 from kfuzz.search.plan import plan
 
 ARCHITECTURE = "sm_90"
 CLAIMED = [path for path in sorted(DATA.glob("extensions/**/*.cu")) if "/// kernel" in path.read_text()]
 
 
-def missing_nvcc() -> str:
-    try:
-        nvidia.check_architecture(ARCHITECTURE)
-    except DeviceError as error:
-        return str(error)
-    return ""
-
-
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(bool(missing_nvcc()), reason=missing_nvcc() or "nvcc is here"),
-]
+pytestmark = [pytest.mark.slow, needs_nvcc]
 
 
 def test_the_parts_that_only_a_gpu_uses_compile(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from our_kernels import every_kernel
 from paths import DATA
 from seldom import ONE_A_FAMILY
+from with_nvcc import missing_nvcc, needs_nvcc
 
 from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.claims.kernel import KERNELS, Kernel, load
@@ -34,17 +35,6 @@ __device__ void helper() {}
 def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("KFUZZ_CACHE", str(tmp_path))
     return tmp_path
-
-
-def missing_nvcc() -> str:
-    try:
-        nvidia.find()
-    except DeviceError as error:
-        return str(error)
-    return ""
-
-
-needs_nvcc = pytest.mark.skipif(bool(missing_nvcc()), reason=missing_nvcc() or "nvcc is here")
 
 
 def compiled(source: str, *entries: str, architecture: str = "sm_90", path: Path = KERNEL) -> machine_code.MachineCode:

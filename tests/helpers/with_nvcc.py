@@ -1,0 +1,18 @@
+"""A mark for the tests that compile with nvcc, which needs no GPU."""
+
+import pytest
+
+from kfuzz.devices import DeviceError
+from kfuzz.gpu import nvidia
+
+
+def missing_nvcc() -> str:
+    """Why there is no nvcc; empty if there is one."""
+    try:
+        nvidia.find()
+    except DeviceError as error:
+        return str(error)
+    return ""
+
+
+needs_nvcc = pytest.mark.skipif(bool(missing_nvcc()), reason=missing_nvcc() or "nvcc is here")
