@@ -10,6 +10,7 @@ import importlib.machinery
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType, ModuleType
 
 NAME = __name__.partition(".")[0]
@@ -55,7 +56,7 @@ def hidden() -> Iterator[None]:
     finder, named = HiddenModules(modules), list(names_on_stack())
     for name in modules:
         del sys.modules[name]
-    sys.modules["__main__"], sys.argv, sys.orig_argv = ModuleType("__main__"), [""], [sys.executable]
+    sys.modules["__main__"], sys.argv, sys.orig_argv = ModuleType("__main__"), [""], [Path(sys.executable).name]
     sys.meta_path.insert(0, finder)
     for one, _ in named:
         for name in NAMING:
