@@ -24,12 +24,12 @@ MEASURED = {
 BESIDE = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 API = {
     "kfuzz": "fuzz, load",
-    "kfuzz.oracle.judging.judge": "",  # these two first; their modules have no page
-    "kfuzz.oracle.exact_answers.want": "",
+    "kfuzz.oracle.judging.judge.judge": "",  # these two first; their modules have no page
+    "kfuzz.oracle.judging.exact_answers.want": "",
     "kfuzz.oracle": "",
     "kfuzz.strategies": "",
     "kfuzz.devices": "",
-    "kfuzz.trials.trial": "",
+    "kfuzz.campaign.trials.trial": "",
 }
 """What people import, and of it only these members where some are named."""
 GROUPS = {

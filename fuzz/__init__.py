@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kfuzz.front import Accuracy, Special, fuzz, judge, load, want
+    from kfuzz.api import Accuracy, Special, fuzz, judge, load, want
 
 __all__ = ["Accuracy", "Special", "fuzz", "judge", "load", "want"]
 
@@ -24,4 +24,4 @@ def __getattr__(name: str) -> object:
     """Load the rooms at the first use of a name: every pytest run of every user imports this file."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("kfuzz.front"), name)
+    return getattr(import_module("kfuzz.api"), name)

@@ -10,9 +10,9 @@ import signal
 import sys
 from types import FrameType
 
-from kfuzz.exit_codes import COULD_NOT, INTERRUPTED
-from kfuzz.memory import keep_freed_memory
-from kfuzz.one_thread import use_one_thread
+from kfuzz.common.exit_codes import COULD_NOT, INTERRUPTED
+from kfuzz.devices.worker.malloc import keep_freed_memory
+from kfuzz.devices.worker.numpy_threads import use_one_thread
 
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -25,7 +25,7 @@ def main() -> None:
         signal.signal(one, _leave)
     try:
         with use_one_thread():
-            command = importlib.import_module("kfuzz.commands.group").main
+            command = importlib.import_module("kfuzz.ui.commands.group").main
     except ImportError as error:
         sys.stderr.write(f"kfuzz cannot be loaded: {error}; install it again\n")
         sys.exit(COULD_NOT)

@@ -19,13 +19,13 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from kfuzz.cases.case import Case
+from kfuzz.cases.plans.choose import Choose
+from kfuzz.cases.plans.edges import VECTOR, WARP, columns, edges
+from kfuzz.cases.plans.families import ROWS, RowPlan
+from kfuzz.cases.plans.plan import Attempt, plan
 from kfuzz.cases.recipe import Recipe, mix
-from kfuzz.claims.axes import Axis
 from kfuzz.claims.kernel import Kernel
-from kfuzz.search.choose import Choose
-from kfuzz.search.edges import VECTOR, WARP, columns, edges
-from kfuzz.search.families import ROWS, RowPlan
-from kfuzz.search.plan import Attempt, plan
+from kfuzz.claims.language.axes import Axis
 
 SMALL_BUDGET = 1 << 12
 """Default number of elements of a case: small enough that a hundred examples take seconds."""

@@ -21,12 +21,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kfuzz.oracle.errors import OracleError
-    from kfuzz.oracle.exact_answers import want
-    from kfuzz.oracle.find import op_names
-    from kfuzz.oracle.judging import judge
-    from kfuzz.oracle.rounding import EXP2_SCALED, EXPF, FAST_EXP2_SCALED, FAST_EXPF, Accuracy, ExpModel, Order
-    from kfuzz.oracle.verdict import AnswerError, Special, Verdict
+    from kfuzz.oracle.accuracy.rounding import EXP2_SCALED, EXPF, FAST_EXP2_SCALED, FAST_EXPF, Accuracy, ExpModel, Order
+    from kfuzz.oracle.judging.exact_answers import want
+    from kfuzz.oracle.judging.find_op import op_names
+    from kfuzz.oracle.judging.judge import judge
+    from kfuzz.oracle.numbers.errors import OracleError
+    from kfuzz.oracle.numbers.verdict import AnswerError, Special, Verdict
 
 __all__ = [
     "EXP2_SCALED",
@@ -46,12 +46,12 @@ __all__ = [
 ]
 
 _MODULES = {
-    "errors": ("OracleError",),
-    "exact_answers": ("want",),
-    "find": ("op_names",),
-    "judging": ("judge",),
-    "rounding": ("EXP2_SCALED", "EXPF", "FAST_EXP2_SCALED", "FAST_EXPF", "Accuracy", "ExpModel", "Order"),
-    "verdict": ("AnswerError", "Special", "Verdict"),
+    "numbers.errors": ("OracleError",),
+    "judging.exact_answers": ("want",),
+    "judging.find_op": ("op_names",),
+    "judging.judge": ("judge",),
+    "accuracy.rounding": ("EXP2_SCALED", "EXPF", "FAST_EXP2_SCALED", "FAST_EXPF", "Accuracy", "ExpModel", "Order"),
+    "numbers.verdict": ("AnswerError", "Special", "Verdict"),
 }
 _HOMES = {name: f"kfuzz.oracle.{module}" for module, names in _MODULES.items() for name in names}
 

@@ -10,12 +10,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from kfuzz.oracle.selfcheck import base_two, formulas, planted, soundness, tasks
-from kfuzz.oracle.selfcheck.planted_formulas import CRITERIA_OF_FORMULAS, PlantedShare
-from kfuzz.oracle.selfcheck.planted_quantizers import CRITERIA as CRITERIA_OF_QUANTIZERS
-from kfuzz.oracle.selfcheck.planted_quantizers import PlantedQuantizer
-from kfuzz.oracle.selfcheck.quantizers import QuantizerTally
-from kfuzz.oracle.selfcheck.soundness import FULL, QUICK, Tally
+from kfuzz.oracle.proof.selfcheck import base_two, formulas, planted, soundness, tasks
+from kfuzz.oracle.proof.selfcheck.planted_formulas import CRITERIA_OF_FORMULAS, PlantedShare
+from kfuzz.oracle.proof.selfcheck.planted_quantizers import CRITERIA as CRITERIA_OF_QUANTIZERS
+from kfuzz.oracle.proof.selfcheck.planted_quantizers import PlantedQuantizer
+from kfuzz.oracle.proof.selfcheck.quantizers import QuantizerTally
+from kfuzz.oracle.proof.selfcheck.soundness import FULL, QUICK, Tally
 
 T = TypeVar("T")
 

@@ -17,9 +17,9 @@ from quick import Quick
 from seldom import COMPILED_BY_OTHERS, FAST, is_seldom
 
 from kfuzz.claims.kernel import name_of
-from kfuzz.cpu.device import CpuDevice
-from kfuzz.gpu.device import why_not
-from kfuzz.pytest_items import CaseItem, ClaimItem
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.gpu.device import why_not
+from kfuzz.ui.pytest.items import CaseItem, ClaimItem
 
 LARGE = 1 << 14
 """Elements of a kept case whose replay takes a second."""

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import torch
 
-from kfuzz.callables.loading import execute_file
-from kfuzz.callables.torch.configs import values_in
-from kfuzz.callables.torch.model_functions import (
+from kfuzz.claims.references.torch.configs import values_in
+from kfuzz.claims.references.torch.model_functions import (
     GRADIENT,
     GRADIENTS,
     arguments_of_backward,
     call_at,
     declared_by,
 )
+from kfuzz.devices.python.loading import execute_file
 
 SUBMISSION = """
 

@@ -19,13 +19,13 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 
 from benchmarks.measurement import Figures, Record
-from kfuzz.claiming.guess import guessed
-from kfuzz.claiming.keep import Proposal, proposed
-from kfuzz.claims.expression import Expression
-from kfuzz.claims.formula_claims import ClaimedCounts
 from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
-from kfuzz.claims.reading import Sizes
+from kfuzz.claims.language.expression import Expression
+from kfuzz.claims.language.formula_claims import ClaimedCounts
+from kfuzz.claims.language.reading import Sizes
 from kfuzz.devices import ClaimError
+from kfuzz.measure.roundings.guess import guessed
+from kfuzz.measure.roundings.keep import Proposal, proposed
 
 TRIED, LARGEST = 2000, 1 << 26
 CASES = 150

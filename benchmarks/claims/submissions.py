@@ -25,20 +25,20 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measurement import Figures, Record, records
-from kfuzz.callables.device import PythonDevice
-from kfuzz.callables.task_files import TASK
 from kfuzz.campaign.schedule import attempt_of, probe_of
-from kfuzz.claiming.guess_host import FunctionWords
-from kfuzz.claiming.infer import Unclaimed, kernel_with
+from kfuzz.campaign.trials.trial import run_trial
+from kfuzz.campaign.trials.unjudged import without_numbers
 from kfuzz.claims.kernel import Kernel, load
+from kfuzz.claims.language.task_files import TASK
+from kfuzz.claims.references.submissions.submissions import DEFINITION, unpack
+from kfuzz.common.target_errors import TargetError
 from kfuzz.devices import ClaimError
-from kfuzz.find.errors import TargetError
-from kfuzz.find.submissions import DEFINITION, unpack
-from kfuzz.oracle.elements import values
-from kfuzz.oracle.find import find
-from kfuzz.oracle.question import enclose
-from kfuzz.trials.trial import run_trial
-from kfuzz.trials.unjudged import without_numbers
+from kfuzz.devices.python.device import PythonDevice
+from kfuzz.measure.roundings.guess_host import FunctionWords
+from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
+from kfuzz.oracle.bounds.question import enclose
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.numbers.elements import values
 
 SEED = 7
 PLACE = re.compile(r"^\S+: (op = \"reference\": )?(\w+ in \S+: )?")

@@ -16,13 +16,13 @@ from contextlib import closing
 from pathlib import Path
 
 from benchmarks.measurement import Figures
-from kfuzz.cpu.experiments import Manner
-from kfuzz.cpu.options import Flavour
-from kfuzz.devices.layout import POISONS
-from kfuzz.programs.build import compile_source, link, load_program
-from kfuzz.programs.check import Server
-from kfuzz.programs.command_line import parse
-from kfuzz.programs.messages import ProgramEnd, ProgramRun
+from kfuzz.devices.cpu.experiments import Manner
+from kfuzz.devices.cpu.options import Flavour
+from kfuzz.devices.cpu.programs.build import compile_source, link, load_program
+from kfuzz.devices.cpu.programs.check import Server
+from kfuzz.devices.cpu.programs.command_line import parse
+from kfuzz.devices.cpu.programs.messages import ProgramEnd, ProgramRun
+from kfuzz.devices.memory.layout import POISONS
 
 TESTS = Path(__file__).parents[2] / "tests" / "data"
 PROGRAMS = {

@@ -19,12 +19,12 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from benchmarks.measurement import Figures
-from kfuzz.callables.device import PythonDevice
 from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.campaign.trials.trial import run_trial
+from kfuzz.campaign.trials.unjudged import unjudged_text
 from kfuzz.claims.kernel import load
 from kfuzz.devices import ClaimError, DeviceError
-from kfuzz.trials.trial import run_trial
-from kfuzz.trials.unjudged import unjudged_text
+from kfuzz.devices.python.device import PythonDevice
 
 ELEMENTS = 1 << 12
 WIDTHS = {"numpy": 1, "torch": 8, "triton": 6, "cupy": 2, "jax": 2}

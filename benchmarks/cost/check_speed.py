@@ -18,15 +18,15 @@ from functools import partial
 import numpy as np
 
 from benchmarks.measurement import Figures, records
+from kfuzz.cases.plans.plan import shapes
 from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
-from kfuzz.cpu import toolchain
-from kfuzz.cpu.abi import Runtime, Schedule, Status
-from kfuzz.cpu.backend import LoadedFlavour, PlacedJob
-from kfuzz.cpu.experiments import Manner
-from kfuzz.cpu.options import Flavour
 from kfuzz.devices import Job
-from kfuzz.devices.layout import POISONS
-from kfuzz.search.plan import shapes
+from kfuzz.devices.cpu import toolchain
+from kfuzz.devices.cpu.abi import Runtime, Schedule, Status
+from kfuzz.devices.cpu.backend import LoadedFlavour, PlacedJob
+from kfuzz.devices.cpu.experiments import Manner
+from kfuzz.devices.cpu.options import Flavour
+from kfuzz.devices.memory.layout import POISONS
 
 SIDE = {1: 1 << 14, 2: 96, 3: 48}
 """The first size of an array with so many axes; it doubles along one axis after the other."""

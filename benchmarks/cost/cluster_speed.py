@@ -33,12 +33,12 @@ from kfuzz.campaign.blocks import TrialEnd
 from kfuzz.campaign.campaign import run_lanes
 from kfuzz.campaign.children import Work
 from kfuzz.campaign.cluster import GPU, Cluster, connect, run_errand, spread
+from kfuzz.campaign.device import lane_of
 from kfuzz.campaign.errand import Errand
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.schedule import attempt_of
 from kfuzz.devices import Device
-from kfuzz.find.device import lane_of
-from kfuzz.one_thread import NAMES
+from kfuzz.devices.worker.numpy_threads import NAMES
 
 FIRST, WARM = 2, 320
 """Trials of each kernel that every process runs before the count begins: by then a process has a device and kernels,

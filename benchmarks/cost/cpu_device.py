@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from kfuzz.claims.kernel import KERNELS, Kernel, load
-from kfuzz.cpu import compiler
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Buffer, Job, Probe, Step
-from kfuzz.oracle.elements import F32
+from kfuzz.devices.cpu import compiler
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.oracle.numbers.elements import F32
 
 STEPS = """
 __global__ void barriers(float *y, int rounds) {

@@ -25,7 +25,7 @@ from distributed import LocalCluster
 
 from kfuzz.campaign.state import STATE
 from kfuzz.claims.kernel import KERNELS, discover
-from kfuzz.mutating.mutate import Mutant, mutants
+from kfuzz.measure.mutants.mutate import Mutant, mutants
 
 SEED = "7"
 RIGHT = [kernel for kernel in discover(KERNELS) if kernel.broken is None and not kernel.front.is_python]

@@ -13,14 +13,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from kfuzz.campaign.schedule import attempt_of
+from kfuzz.cases.plans.choose import seed_of
+from kfuzz.cases.plans.plan import Attempt
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.devices import Job, Probe
-from kfuzz.devices.layout import paint_image
-from kfuzz.devices.repeats import PaintedRun, plan_runs
-from kfuzz.gpu.device import GpuDevice
+from kfuzz.devices.gpu.device import GpuDevice
+from kfuzz.devices.memory.layout import paint_image
+from kfuzz.devices.memory.repeats import PaintedRun, plan_runs
 from kfuzz.oracle import judge
-from kfuzz.search.choose import seed_of
-from kfuzz.search.plan import Attempt
 
 KERNEL = load(KERNELS / "softmax" / "grid_three_launches.cu")
 MOST, RUNS = 2000, 3
@@ -68,7 +68,7 @@ def run_trials(device: GpuDevice, attempts: list[Attempt]) -> list[Job]:
 
 def inside_the_worker(jobs: list[Job]) -> dict[str, float]:
     """Microseconds of each part of one run: painting memory, the work of the GPU, and checking the results."""
-    card = importlib.import_module("kfuzz.gpu.card").backend()
+    card = importlib.import_module("kfuzz.devices.gpu.launching").backend()
     parts: dict[str, float] = defaultdict(float)
     for job in jobs:  # compile, load, grow
         card.run(job, Probe(), _unheard)

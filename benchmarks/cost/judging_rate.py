@@ -19,16 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.measurement import Figures, Record
-from kfuzz.memory import keep_freed_memory
-from kfuzz.one_thread import use_one_thread
-from kfuzz.oracle.apart import row_axes
-from kfuzz.oracle.elements import F32, store, values
-from kfuzz.oracle.enclosure import compare
-from kfuzz.oracle.find import find
-from kfuzz.oracle.judging import enclose_answers, judge
-from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.slices import MOST_ELEMENTS, split_rows
-from kfuzz.oracle.verdict import Special
+from kfuzz.devices.worker.malloc import keep_freed_memory
+from kfuzz.devices.worker.numpy_threads import use_one_thread
+from kfuzz.oracle.accuracy.rounding import Accuracy
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.judging.judge import enclose_answers, judge
+from kfuzz.oracle.judging.slices import MOST_ELEMENTS, split_rows
+from kfuzz.oracle.numbers.elements import F32, store, values
+from kfuzz.oracle.numbers.enclosure import compare
+from kfuzz.oracle.numbers.verdict import Special
+from kfuzz.oracle.op.independence import row_axes
 
 Arrays = dict[str, NDArray[Any]]
 OPS = (

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.measurement import Figures, Record
-from kfuzz.oracle.find import find, op_names
+from kfuzz.oracle.judging.find_op import find, op_names
 
 HERE = Path(__file__).parent
 SIZES = (512, 256, 128, 64, 32, 16, 8)

@@ -13,13 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.measurement import Figures
-from kfuzz.cpu.compiler import Library
-from kfuzz.cpu.experiments import Manner, manners
 from kfuzz.devices import Probe
-from kfuzz.programs.build import compile_source, link, load_program
-from kfuzz.programs.check import Server
-from kfuzz.programs.command_line import parse
-from kfuzz.programs.messages import ProgramEnd, ProgramRun
+from kfuzz.devices.cpu.compiler import Library
+from kfuzz.devices.cpu.experiments import Manner, manners
+from kfuzz.devices.cpu.programs.build import compile_source, link, load_program
+from kfuzz.devices.cpu.programs.check import Server
+from kfuzz.devices.cpu.programs.command_line import parse
+from kfuzz.devices.cpu.programs.messages import ProgramEnd, ProgramRun
 
 SOURCES = Path(__file__).with_name("large_launches")
 PROGRAMS = {

@@ -16,13 +16,13 @@ from multiprocessing import get_context
 import numpy as np
 
 from benchmarks.measurement import Figures
+from kfuzz.cases.plans.plan import shapes
 from kfuzz.claims.kernel import Kernel, discover
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Probe
-from kfuzz.memory import keep_freed_memory
-from kfuzz.one_thread import use_one_thread
-from kfuzz.oracle.judging import judge
-from kfuzz.search.plan import shapes
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.worker.malloc import keep_freed_memory
+from kfuzz.devices.worker.numpy_threads import use_one_thread
+from kfuzz.oracle.judging.judge import judge
 
 SIZES = {1: 1 << 20, 2: 1 << 10, 3: 256}
 """The size of each axis, by the number of axes; with more axes it is MANY."""

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz import oracle
-from kfuzz.oracle.find import find
-from kfuzz.oracle.selfcheck.algorithms import three_pass
-from kfuzz.oracle.selfcheck.number import Float32, Mpmath
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.proof.selfcheck.algorithms import three_pass
+from kfuzz.oracle.proof.selfcheck.number import Float32, Mpmath
 
 Arrays = Mapping[str, NDArray[np.float32]]
 Doubles = NDArray[np.float64]

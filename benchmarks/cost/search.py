@@ -13,7 +13,7 @@ from kfuzz.campaign.campaign import run_campaign
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.result import KernelResult
 from kfuzz.claims.kernel import KERNELS, discover
-from kfuzz.cpu.device import CpuDevice
+from kfuzz.devices.cpu.device import CpuDevice
 
 PARTS = ("generation", "device", "oracle")
 AIM = 300

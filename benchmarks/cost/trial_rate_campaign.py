@@ -25,8 +25,8 @@ from kfuzz.campaign.ledger import Ledger
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.schedule import large_of
 from kfuzz.claims.kernel import load
-from kfuzz.cpu.device import CpuDevice
-from kfuzz.gpu.device import GpuDevice
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.gpu.device import GpuDevice
 
 WARM = 0.15
 """Until so many of the trials have ended, processes start and kernels are compiled or loaded."""

@@ -22,8 +22,8 @@ from pathlib import Path
 from threading import Lock
 
 from benchmarks.measurement import Figures, Record
-from kfuzz.gpu import driver, nvidia, sanitizer
-from kfuzz.programs.check import Server
+from kfuzz.devices.cpu.programs.check import Server
+from kfuzz.devices.gpu import driver, nvidia, sanitizer
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "helpers"))
 import early_cases

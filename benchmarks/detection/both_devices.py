@@ -14,10 +14,10 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.detection.extensions import BUDGET, extensions, kernel_of, trials
 from benchmarks.measurement import Figures
+from kfuzz.campaign.device import open_device
 from kfuzz.campaign.schedule import attempt_of
 from kfuzz.devices import ClaimError, DeviceError
-from kfuzz.find.device import open_device
-from kfuzz.gpu import driver, hosting
+from kfuzz.devices.gpu import driver, hosting
 
 MOST, RIGHT, CONTEXTS, MOST_FILES = 30, 20, 10, 200
 """Trials of a wrong one and of a correct one, processes that share the GPU, and a bound on the number of files."""

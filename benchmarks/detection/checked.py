@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from kfuzz.campaign.schedule import attempt_of, is_check, probe_of, quotas
+from kfuzz.campaign.trials.trial import run_trial
 from kfuzz.claims.kernel import Kernel, discover
-from kfuzz.cpu.device import CpuDevice
-from kfuzz.trials.trial import run_trial
+from kfuzz.devices.cpu.device import CpuDevice
 
 AT_ONCE = 32
 RUNS, TIMEOUT = 3, 5.0

@@ -20,8 +20,8 @@ from queue import SimpleQueue
 
 from benchmarks.detection.labelled import TOLD_AS, planted_programs
 from benchmarks.measurement import Figures, Record
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import ClaimError, Device, DeviceError, Probe
+from kfuzz.devices.cpu.device import CpuDevice
 
 Program = planted_programs.Program
 VERDICTS = ("found", "warned", "missed", "silent", "accused", "not run")

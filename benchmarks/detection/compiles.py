@@ -29,26 +29,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.measurement import Figures, Record
-from kfuzz.cpu import compiler as its_compiler
-from kfuzz.cpu.options import Flags
-from kfuzz.cpu.toolchain import (
-    INCLUDES,
-    flags_before_front,
-    option_words,
-    precompile_front,
-    words_after_front,
-)
-from kfuzz.cpu.translate import translate
-from kfuzz.cpu.unit import KERNEL_NAME, Unit, header_name
+from kfuzz.common.text.headers import sources
 from kfuzz.devices import ClaimError, UnsupportedError, cache
+from kfuzz.devices.cpu import compiler as its_compiler
+from kfuzz.devices.cpu.options import Flags
+from kfuzz.devices.cpu.programs.command_line import parse
+from kfuzz.devices.cpu.toolchain import INCLUDES, flags_before_front, option_words, precompile_front, words_after_front
+from kfuzz.devices.cpu.translate import translate
+from kfuzz.devices.cpu.unit import KERNEL_NAME, Unit, header_name
 from kfuzz.devices.host_compiler import environment, find
-from kfuzz.programs.command_line import parse
-from kfuzz.sources.headers import sources
 
 OLDER = not Path(its_compiler.__file__).with_name("left_out_keywords.py").is_file()
 """The version before, which leaves nothing out of what C++ says."""
 if not OLDER:
-    from kfuzz.cpu.left_out_keywords import compile_leniently
+    from kfuzz.devices.cpu.left_out_keywords import compile_leniently
 
 EVERY_ALIKE = 8
 SECONDS, GIGABYTES = 240, 8

@@ -19,21 +19,21 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
+from kfuzz.campaign.minimizing.minimize import Failure, minimize, point_at_worst, record_of
+from kfuzz.campaign.minimizing.subject import subject_of
 from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.campaign.trials.replay import LARGE, replay
+from kfuzz.campaign.trials.trial import run_trial
 from kfuzz.cases import corpus
 from kfuzz.cases.case import Origin, Record
 from kfuzz.cases.case_reader import MAX_LITERAL
 from kfuzz.claims.kernel import Kernel, discover
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Device
-from kfuzz.minimizing.minimize import Failure, minimize, point_at_worst, record_of
-from kfuzz.minimizing.subject import subject_of
-from kfuzz.mutating.mutate import as_kernel, mutants
-from kfuzz.scoring.run import scores_in
-from kfuzz.scoring.thin import is_killed_by
-from kfuzz.scoring.trials import RUNS, TIMEOUT, Score, ScoreOptions
-from kfuzz.trials.replay import LARGE, replay
-from kfuzz.trials.trial import run_trial
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.measure.mutants.mutate import as_kernel, mutants
+from kfuzz.measure.mutants.redundant_cases import is_killed_by
+from kfuzz.measure.mutants.run import scores_in
+from kfuzz.measure.mutants.trials import RUNS, TIMEOUT, Score, ScoreOptions
 
 SECONDS, MOST_RUNS = 30.0, 2000
 """The budget for each case that is minimized."""

@@ -22,13 +22,13 @@ from pathlib import Path
 from benchmarks.detection.rival_trials import questions, tally
 from benchmarks.detection.rivals import RIVALS, are_asked
 from benchmarks.measurement import Figures
+from kfuzz.campaign.device import open_device
 from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.campaign.trials.trial import run_trial
 from kfuzz.claims.kernel import Kernel, discover
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Device
-from kfuzz.find.device import open_device
-from kfuzz.gpu import driver
-from kfuzz.trials.trial import run_trial
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.gpu import driver
 
 FOLDER = Path(__file__).with_name("data") / "exhibits"
 DEVICES = ("cpu", "gpu", "sanitize")

@@ -9,12 +9,12 @@ from functools import cache
 from pathlib import Path
 
 from kfuzz.campaign.schedule import attempt_of, probe_of
-from kfuzz.claiming.infer import Unclaimed, kernel_with
-from kfuzz.claims.front_matter import text_of
+from kfuzz.campaign.trials.trial import Trial, run_trial
 from kfuzz.claims.kernel import Kernel
+from kfuzz.claims.language.front_matter import text_of
+from kfuzz.common.text.exhibits import list_kernel_files
 from kfuzz.devices import Device
-from kfuzz.sources.exhibits import list_kernel_files
-from kfuzz.trials.trial import Trial, run_trial
+from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
 
 HERE = Path(__file__).parents[2] / "tests" / "data" / "extensions"
 BUDGET = 1 << 12

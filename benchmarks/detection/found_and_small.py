@@ -20,9 +20,9 @@ from multiprocessing import get_context
 
 from benchmarks.detection.hunt import Quarry, hunt
 from benchmarks.measurement import Figures, Record
+from kfuzz.campaign.device import open_device
+from kfuzz.campaign.minimizing.minimize import Minimized, minimize
 from kfuzz.claims.kernel import Kernel, discover
-from kfuzz.find.device import open_device
-from kfuzz.minimizing.minimize import Minimized, minimize
 
 Catch = tuple[Quarry, Minimized | None]
 SLOWEST = ("broken/grid_65535_rows", "broken/index_overflow", "broken/never_meets_its_end")

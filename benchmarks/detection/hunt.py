@@ -5,13 +5,13 @@ Knows schedules and trials, not what happens to the defect.
 
 from dataclasses import dataclass
 
+from kfuzz.campaign.minimizing.minimize import Failure, point_at_worst
+from kfuzz.campaign.minimizing.subject import subject_of
 from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.campaign.trials.trial import run_trial
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Device
 from kfuzz.kinds import Severity
-from kfuzz.minimizing.minimize import Failure, point_at_worst
-from kfuzz.minimizing.subject import subject_of
-from kfuzz.trials.trial import run_trial
 
 RUNS, TIMEOUT = 3, 5.0
 

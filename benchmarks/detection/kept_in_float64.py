@@ -19,13 +19,13 @@ from benchmarks.detection.built_together import run_file
 from benchmarks.detection.solutions import Solution, in_turns, read_list
 from benchmarks.detection.solutions_in_float64 import SEED, indices
 from benchmarks.detection.solutions_on_card import compare
-from kfuzz.callables.device import PythonDevice
 from kfuzz.campaign.ranking import usual_cases
+from kfuzz.campaign.trials.trial import prepare
 from kfuzz.cases.case import case_of, numbers_in
-from kfuzz.claiming.infer import Unclaimed, kernel_with
+from kfuzz.cases.plans.home import home_of
 from kfuzz.devices import ClaimError, Probe
-from kfuzz.search.home import home_of
-from kfuzz.trials.trial import prepare
+from kfuzz.devices.python.device import PythonDevice
+from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
 
 SECONDS = 60.0
 

@@ -35,15 +35,15 @@ import torch
 
 from benchmarks.measurement import Figures, records
 from benchmarks.tightness.kernelbench import LIMITS, shrink
-from kfuzz.callables.device import PythonDevice
+from kfuzz.campaign.benchmark_tests import ask_benchmarks
 from kfuzz.campaign.campaign import Lane
 from kfuzz.campaign.explain import search
 from kfuzz.campaign.options import Options
-from kfuzz.claiming.infer import Unclaimed, kernel_with
-from kfuzz.claims.benchmark_tests import ask_benchmarks
-from kfuzz.claims.references import OP
+from kfuzz.claims.references.references import OP
 from kfuzz.devices import ClaimError, DeviceError, Job, Probe
 from kfuzz.devices import Outcome as Ended
+from kfuzz.devices.python.device import PythonDevice
+from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
 
 HERE = Path(__file__).parent
 EDITS, FUNCTIONS, DECOMPOSED = HERE / "planted_edits.toml", HERE / "planted_functions.py", HERE / "decomposed.py"

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from kfuzz.claims.signature import Parameter, entries_of, host_functions_of
-from kfuzz.cpu.compiler import Library
+from kfuzz.claims.language.signature import Parameter, entries_of, host_functions_of
+from kfuzz.common.text.headers import sources
 from kfuzz.devices import Buffer, Call, Job, Step, cache
-from kfuzz.oracle.elements import F16, F32, F64, I32
-from kfuzz.programs.build import compile_source, link, load_program
-from kfuzz.programs.command_line import parse
-from kfuzz.sources.headers import sources
+from kfuzz.devices.cpu.compiler import Library
+from kfuzz.devices.cpu.programs.build import compile_source, link, load_program
+from kfuzz.devices.cpu.programs.command_line import parse
+from kfuzz.oracle.numbers.elements import F16, F32, F64, I32
 
 CONTRACT = """
 #define __requires(...) do { if (!(__VA_ARGS__)) __trap(__LINE__); } while (0)

@@ -3,9 +3,9 @@
     python -m benchmarks.detection measure ptx_coverage FOLDER [--nvcc]
 
 FOLDER holds one checkout for each repository in `REPOSITORIES`, named OWNER+NAME, at the commit in the list. Every asm
-statement of their CUDA sources and headers goes through the translator of `kfuzz.cpu.ptx`; nothing is compiled. With
---nvcc, each one that is refused goes through ptxas for every architecture since Hopper, too: what ptxas refuses is no
-PTX. Keeps counts and names of instructions, and no text of the repositories.
+statement of their CUDA sources and headers goes through the translator of `kfuzz.devices.cpu.ptx`; nothing is compiled.
+With --nvcc, each one that is refused goes through ptxas for every architecture since Hopper, too: what ptxas refuses is
+no PTX. Keeps counts and names of instructions, and no text of the repositories.
 """
 
 import json
@@ -19,10 +19,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.measurement import Figures
-from kfuzz.cpu.ptx.asm_text import AsmError, TextMacros, read_statement
-from kfuzz.cpu.ptx.statements import Translated, translate_statements
-from kfuzz.gpu import nvidia
-from kfuzz.sources.cuda_text import blank_non_code, closing_bracket
+from kfuzz.common.text.cuda_text import blank_non_code, closing_bracket
+from kfuzz.devices.cpu.ptx.asm_text import AsmError, TextMacros, read_statement
+from kfuzz.devices.cpu.ptx.statements import Translated, translate_statements
+from kfuzz.devices.gpu import nvidia
 
 SUFFIXES = frozenset({".cu", ".cuh", ".h", ".hpp", ".inl"})
 LETTERS = {"r": "unsigned", "l": "unsigned long long", "f": "float", "d": "double", "h": "unsigned short",

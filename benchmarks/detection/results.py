@@ -23,15 +23,15 @@ from benchmarks.detection.rival_trials import Tally, run_rivals
 from benchmarks.detection.rivals import RIVALS, are_asked
 from benchmarks.measurement import Figures, Record
 from kfuzz.claims.kernel import Kernel, discover
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import host_compiler
-from kfuzz.mutating.mutate import mutants, operators
-from kfuzz.scoring.figures import Figures as Counts
-from kfuzz.scoring.figures import accused_controls, by_kernel, by_operator, idle_operators, survivors
-from kfuzz.scoring.figures import figures as count
-from kfuzz.scoring.run import HowFar, ScoreReport, run_score
-from kfuzz.scoring.survivors import ReviewedReason, reason_for, reasons, standing, wrongly_excused
-from kfuzz.scoring.trials import Score, ScoreOptions, choose_mutants
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.measure.mutants.figures import Figures as Counts
+from kfuzz.measure.mutants.figures import accused_controls, by_kernel, by_operator, idle_operators, survivors
+from kfuzz.measure.mutants.figures import figures as count
+from kfuzz.measure.mutants.mutate import mutants, operators
+from kfuzz.measure.mutants.run import HowFar, ScoreReport, run_score
+from kfuzz.measure.mutants.survivors import ReviewedReason, reason_for, reasons, standing, wrongly_excused
+from kfuzz.measure.mutants.trials import Score, ScoreOptions, choose_mutants
 
 OURS = "kfuzz"
 SPANS = ((1, 1), (2, 5), (6, 20), (21, 100), (101, 10**9))

@@ -26,11 +26,11 @@ from benchmarks.detection.right_ones import right_kernels
 from benchmarks.measurement import Figures, commit, machine
 from kfuzz.campaign.blocks import BlockEnd, End, Orders, TrialEnd
 from kfuzz.campaign.crew import Crew, run_in_processes
+from kfuzz.campaign.device import open_device
 from kfuzz.campaign.events import ignore
 from kfuzz.campaign.ledger import Ledger
 from kfuzz.campaign.options import Options
 from kfuzz.claims.kernel import KERNELS, Kernel, load
-from kfuzz.find.device import open_device
 
 WRITE_SECONDS, SLOWEST = 5.0, 12
 LATE = 20.0

@@ -25,14 +25,14 @@ from pathlib import Path
 from benchmarks.detection.blocks import DATA, Block, Done, Journal, count_blocks, run_blocks
 from benchmarks.detection.extensions import SECONDS, extensions, trials
 from benchmarks.measurement import commit, machine
+from kfuzz.campaign.device import NamedDevice
 from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.campaign.trials.trial import Trial, run_trial
 from kfuzz.claims.kernel import KERNELS, kernel_files, load
 from kfuzz.devices import ClaimError, Device, DeviceError
-from kfuzz.find.device import NamedDevice
-from kfuzz.programs.build import compile_source, link, load_program
-from kfuzz.programs.check import CheckedProgram, Server
-from kfuzz.programs.command_line import parse
-from kfuzz.trials.trial import Trial, run_trial
+from kfuzz.devices.cpu.programs.build import compile_source, link, load_program
+from kfuzz.devices.cpu.programs.check import CheckedProgram, Server
+from kfuzz.devices.cpu.programs.command_line import parse
 
 SEED = 34
 TOLD_AT = 50

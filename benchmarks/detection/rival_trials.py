@@ -10,10 +10,10 @@ import numpy as np
 
 from benchmarks.detection.rivals import RIVALS, Floats, Inputs, Rival, reference
 from kfuzz.claims.kernel import Kernel
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Device, Probe
-from kfuzz.devices.layout import POISONS
-from kfuzz.mutating.mutate import Mutant, as_kernel
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.memory.layout import POISONS
+from kfuzz.measure.mutants.mutate import Mutant, as_kernel
 
 USUAL = 256
 TIMEOUT = 0.5

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from kfuzz.cases.case import case_of
 from kfuzz.claims.kernel import Kernel
-from kfuzz.oracle.elements import F32, I32
-from kfuzz.oracle.enclosure import FLT_MAX
-from kfuzz.oracle.find import find
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.numbers.elements import F32, I32
+from kfuzz.oracle.numbers.enclosure import FLT_MAX
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]

@@ -19,9 +19,9 @@ from queue import SimpleQueue
 
 from benchmarks.detection.labelled import ANY, BUGS, LAYOUTS, TOLD_AS, Labelled, Program
 from benchmarks.detection.programs import EXCLUDES, program
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome, Probe, UnsupportedError
-from kfuzz.programs.check import CheckedProgram, Server
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.cpu.programs.check import CheckedProgram, Server
 
 RUNS, SECONDS = 3, 20.0
 Place = tuple[CpuDevice, Server]

@@ -26,8 +26,9 @@ from pathlib import Path
 from benchmarks.detection.checker import Asked, every, mixed
 from benchmarks.detection.labelled import TOLD_AS, planted_programs
 from benchmarks.page import Lines, table
-from kfuzz.devices import ClaimError, Job, Probe, processes
-from kfuzz.gpu import driver, machine_code, nvidia, sanitizer
+from kfuzz.devices import ClaimError, Job, Probe
+from kfuzz.devices.gpu import driver, machine_code, nvidia, sanitizer
+from kfuzz.devices.worker import processes
 
 SEED = 0
 BOTH = ("right", "bug")
@@ -94,7 +95,7 @@ def replay(file: Path, first: int) -> None:
     """Launch one job after the other, as long as none of them fails; then the process ends."""
     import pycuda.driver as cuda  # noqa: PLC0415  where there is a GPU alone
 
-    from kfuzz.gpu.card import launch_plainly  # noqa: PLC0415  as above
+    from kfuzz.devices.gpu.launching import launch_plainly  # noqa: PLC0415  as above
 
     jobs: list[Job] = pickle.loads(file.read_bytes())  # noqa: S301  written by watched_by just now
     cuda.init()

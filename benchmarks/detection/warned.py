@@ -13,10 +13,10 @@ from collections.abc import Iterator
 
 from benchmarks.page import Lines, table
 from kfuzz.claims.kernel import Kernel, discover
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Device, Finding, Job, Outcome, Probe
-from kfuzz.mutating.mutate import Mutant, mutants
-from kfuzz.scoring.trials import ScoreOptions, control_of, score_of
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.measure.mutants.mutate import Mutant, mutants
+from kfuzz.measure.mutants.trials import ScoreOptions, control_of, score_of
 
 EQUAL, BARRIER, DROPPED, ORDER, OTHER = (
     "races of writes that all leave the same value",

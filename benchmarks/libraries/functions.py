@@ -28,7 +28,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kfuzz.views.upstream import written
+from kfuzz.ui.reports.upstream import written
 
 FOLDER = Path(__file__).parents[2] / "tests" / "data" / "library_functions" / "floats"
 SHAPES = "shapes"

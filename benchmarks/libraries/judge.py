@@ -39,10 +39,10 @@ from benchmarks.libraries.judging import Claim, Result, judge
 from benchmarks.libraries.records import Records, installed
 from benchmarks.libraries.tables import program_entries
 from benchmarks.measurement import Figures
-from kfuzz.callables.device import PythonDevice
 from kfuzz.campaign.errand import errand
-from kfuzz.commands.workplace import workplace_for
 from kfuzz.devices import Device
+from kfuzz.devices.python.device import PythonDevice
+from kfuzz.ui.commands.workplace import workplace_for
 
 GROUP = 40
 """The most claims of one process: it imports the library once, and several of them work at the same time."""

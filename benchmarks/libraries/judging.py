@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 from benchmarks.libraries.exact_values import exact_value
 from benchmarks.libraries.functions import Function
 from benchmarks.libraries.reproducing import shortest_program
-from kfuzz.callables.device import PythonDevice
+from kfuzz.campaign.minimizing.minimize import Failure, minimize, point_at_worst
+from kfuzz.campaign.minimizing.subject import Subject, subject_of
 from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.campaign.trials.defect import Defect
+from kfuzz.campaign.trials.trial import run_trial
+from kfuzz.campaign.trials.unjudged import unjudged_text
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.devices import ClaimError, DeviceError
-from kfuzz.minimizing.minimize import Failure, minimize, point_at_worst
-from kfuzz.minimizing.subject import Subject, subject_of
-from kfuzz.oracle.elements import Element, values
-from kfuzz.trials.defect import Defect
-from kfuzz.trials.trial import run_trial
-from kfuzz.trials.unjudged import unjudged_text
-from kfuzz.views.upstream import element_of
+from kfuzz.devices.python.device import PythonDevice
+from kfuzz.oracle.numbers.elements import Element, values
+from kfuzz.ui.reports.upstream import element_of
 
 Status = Literal["kept", "suspect", "broken", "withdrawn", "refused", "not judged"]
 Grade = Literal["", "nearest", "flushed", "off", "lost"]

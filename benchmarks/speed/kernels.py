@@ -21,18 +21,18 @@ from typing import Any, TypeAlias
 
 from benchmarks.measurement import Figures, Measurement, Record, as_json, describe
 from benchmarks.speed.on_gpus import processes, run_on_gpus
+from kfuzz.cases.plans.plan import shapes
 from kfuzz.claims.kernel import Kernel, load
-from kfuzz.commands.bench import versions
-from kfuzz.find.targets import find_one
-from kfuzz.gpu import driver
-from kfuzz.gpu.device import GpuDevice
-from kfuzz.gpu.graphs import Session, session
-from kfuzz.search.plan import shapes
-from kfuzz.timing.bench import KernelTimes, find_failure, race
-from kfuzz.timing.figures import Heat, Traffic, describe_rank
-from kfuzz.timing.rivals import compile_rival, knows
-from kfuzz.timing.sizes import size_text, sizes_of
-from kfuzz.views.timing import as_document, table
+from kfuzz.devices.gpu import driver
+from kfuzz.devices.gpu.device import GpuDevice
+from kfuzz.devices.gpu.graphs import Session, session
+from kfuzz.measure.speed.bench import KernelTimes, find_failure, race
+from kfuzz.measure.speed.figures import Heat, Traffic, describe_rank
+from kfuzz.measure.speed.rivals import compile_rival, knows
+from kfuzz.measure.speed.sizes import size_text, sizes_of
+from kfuzz.ui.commands.bench import versions
+from kfuzz.ui.reports.timing import as_document, table
+from kfuzz.ui.targets.targets import find_one
 
 ALL = ("torch", "compile", "triton", "quack", "liger")
 ROWS = (

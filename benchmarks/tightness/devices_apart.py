@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.measurement import Figures, records
+from kfuzz.campaign.device import open_device
 from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.cases.plans.choose import seed_of
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.devices import Device, Run
-from kfuzz.find.device import open_device
 from kfuzz.oracle import judge
-from kfuzz.search.choose import seed_of
 
 AT_ONCE = 8
 BUDGET = 1 << 12

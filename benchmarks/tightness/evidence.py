@@ -1,4 +1,4 @@
-"""The false alarms and the power of the sequential test of draws (oracle/evidence.py).
+"""The false alarms and the power of the sequential test of draws (oracle/numbers/evidence.py).
 
     python -m benchmarks.tightness measure evidence RUNS
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.measurement import Figures
-from kfuzz.oracle.evidence import LOG_LEVEL, Chances, log_evidence
+from kfuzz.oracle.numbers.evidence import LOG_LEVEL, Chances, log_evidence
 
 LEVELS = (2, 10, 100, 1_000, 10_000, 100_000)
 DRAWS, CHUNK = 60, 50_000

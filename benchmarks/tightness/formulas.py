@@ -17,14 +17,14 @@ from functools import partial
 import numpy as np
 
 from benchmarks.measurement import Figures, Record
-from kfuzz.oracle.elements import F32, FORMATS
-from kfuzz.oracle.find import find
-from kfuzz.oracle.question import enclose
-from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.selfcheck import independent, planted_formulas
-from kfuzz.oracle.selfcheck.formulas import CLAIMED, FormulaTally, check, depth, formula_ops
-from kfuzz.oracle.selfcheck.planted_formulas import CRITERIA_OF_FORMULAS, PLANTED, PlantedShare
-from kfuzz.oracle.shapes import Places
+from kfuzz.oracle.accuracy.rounding import Accuracy
+from kfuzz.oracle.bounds.question import enclose
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.numbers.elements import F32, FORMATS
+from kfuzz.oracle.op.shapes import Places
+from kfuzz.oracle.proof.selfcheck import independent, planted_formulas
+from kfuzz.oracle.proof.selfcheck.formulas import CLAIMED, FormulaTally, check, depth, formula_ops
+from kfuzz.oracle.proof.selfcheck.planted_formulas import CRITERIA_OF_FORMULAS, PLANTED, PlantedShare
 from kfuzz.oracle.systems.simulated import KernelManner, Simulated, SumOrder
 
 STORED = ("f32", "f16", "bf16", "f64")

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.page import head, row
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Buffer, Device, Job, Probe, Step
-from kfuzz.gpu.device import GpuDevice
-from kfuzz.oracle.elements import F64, U32
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.gpu.device import GpuDevice
+from kfuzz.oracle.numbers.elements import F64, U32
 
 SOURCE = Path(__file__).with_suffix(".cu")
 COLUMNS = ("type", "operation", "memory", "flushed", "-0.75 becomes", "what it gives back")

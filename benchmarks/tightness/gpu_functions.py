@@ -1,6 +1,6 @@
 """Measure every function that a formula may name, on all 2^32 floats and all 16-bit numbers of this GPU.
 
-    python -m benchmarks.tightness.gpu_functions --into oracle/function_models [--stride 1] [--device gpu]
+    python -m benchmarks.tightness.gpu_functions --into oracle/accuracy/function_models [--stride 1] [--device gpu]
 
 It writes one file, named after the GPU and its CUDA version, that the oracle's models read.
 """
@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from kfuzz.campaign.device import open_device
 from kfuzz.devices import Buffer, ClaimError, Device, Job, Probe, Step
-from kfuzz.find.device import open_device
-from kfuzz.oracle.elements import BF16, F16, F64, U32, Element, values
+from kfuzz.oracle.numbers.elements import BF16, F16, F64, U32, Element, values
 
 SOURCE = Path(__file__).with_suffix(".cu")
 APPROXIMATIONS = SOURCE.with_name("gpu_approximations.cu")

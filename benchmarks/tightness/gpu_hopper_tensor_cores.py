@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.page import head, row
 from benchmarks.tightness.tensor_core_models import BYTES, UNITS, Codes, Unit, Words, fit, random_blocks
-from kfuzz.oracle.elements import F16, F32, I8, TF32, Element, Reals, codes_of, encode, store
+from kfuzz.oracle.numbers.elements import F16, F32, I8, TF32, Element, Reals, codes_of, encode, store
 
 SOURCE = Path(__file__).with_suffix(".cu")
 BLOCKS = 100_000

@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.page import table
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Buffer, Device, Job, Probe, Step
-from kfuzz.gpu.device import GpuDevice
-from kfuzz.oracle.elements import BF16, F16, F32, TF32, Element, Reals
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.gpu.device import GpuDevice
+from kfuzz.oracle.numbers.elements import BF16, F16, F32, TF32, Element, Reals
 
 SOURCE = Path(__file__).with_suffix(".cu")
 TERMS = 16

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.oracle.op import Op
+from kfuzz.oracle.op.op import Op
 
 Numbers = NDArray[Any]
 PROBABLE = {"bce_loss": ("x", "t"), "kl_div_loss": ("t",), "batch_norm": ("var",)}

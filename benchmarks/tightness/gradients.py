@@ -21,12 +21,12 @@ from torch.nn import functional as F  # noqa: N812  its own documentation calls 
 from benchmarks.measurement import Figures, Record
 from benchmarks.tightness.gradient_inputs import inputs_for
 from kfuzz.oracle import Accuracy, Special
-from kfuzz.oracle.elements import BF16, F32, values
-from kfuzz.oracle.find import find
-from kfuzz.oracle.op import Op
-from kfuzz.oracle.question import enclose
-from kfuzz.oracle.rounding import FunctionModel
-from kfuzz.oracle.spelling import in_own_arrays
+from kfuzz.oracle.accuracy.rounding import FunctionModel
+from kfuzz.oracle.bounds.question import enclose
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.numbers.elements import BF16, F32, values
+from kfuzz.oracle.op.op import Op
+from kfuzz.oracle.op.spelling import in_own_arrays
 
 Numbers = NDArray[Any]
 Tensors = dict[str, Any]

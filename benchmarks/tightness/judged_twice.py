@@ -17,19 +17,19 @@ from flint import arb, ctx
 from numpy.typing import NDArray
 
 from benchmarks.tightness.definitions import Balls
-from kfuzz.oracle.apart import row_axes
-from kfuzz.oracle.elements import BY_DTYPE, F64, Element, Reals, store, values
-from kfuzz.oracle.enclosure import PRECISIONS, Doubles, Enclosure, Index, Mask, compare
-from kfuzz.oracle.joint.contraction import contract
-from kfuzz.oracle.joint.scales import find_clashes_of_scales
-from kfuzz.oracle.op import Op
-from kfuzz.oracle.question import Question
-from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.slices import split_rows
-from kfuzz.oracle.special import claimed_elements
+from kfuzz.oracle.accuracy.rounding import Accuracy
+from kfuzz.oracle.bounds.joint.contraction import contract
+from kfuzz.oracle.bounds.joint.scales import find_clashes_of_scales
+from kfuzz.oracle.bounds.question import Question
+from kfuzz.oracle.judging.slices import split_rows
+from kfuzz.oracle.numbers.elements import BY_DTYPE, F64, Element, Reals, store, values
+from kfuzz.oracle.numbers.enclosure import PRECISIONS, Doubles, Enclosure, Index, Mask, compare
+from kfuzz.oracle.numbers.verdict import Special
+from kfuzz.oracle.op.independence import row_axes
+from kfuzz.oracle.op.op import Op
+from kfuzz.oracle.sets.special import claimed_elements
 from kfuzz.oracle.systems.ends import BallEnds
 from kfuzz.oracle.systems.value import Quantity
-from kfuzz.oracle.verdict import Special
 
 Arrays = Mapping[str, NDArray[Any]]
 ANSWERS = ("right", "just inside", "just outside", "beyond")

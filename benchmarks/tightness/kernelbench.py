@@ -33,19 +33,19 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from benchmarks.measurement import Figures
 from benchmarks.tightness.pretrained import without_hub
-from kfuzz.callables.torch import tracing
-from kfuzz.callables.torch.declared import DrawsError
-from kfuzz.callables.torch.own_answers import does_run
-from kfuzz.callables.torch.runnable import runnable_of
-from kfuzz.claims.running import QUESTION
+from kfuzz.claims.references.running import QUESTION
+from kfuzz.claims.references.torch import tracing
+from kfuzz.claims.references.torch.declared import DrawsError
+from kfuzz.claims.references.torch.reference_answers import does_run
+from kfuzz.claims.references.torch.runnable import runnable_of
 from kfuzz.oracle import Accuracy, Special, judge
-from kfuzz.oracle.apart import row_axes
-from kfuzz.oracle.arrays import check_inputs
-from kfuzz.oracle.elements import values
-from kfuzz.oracle.enclosure import compare
-from kfuzz.oracle.find import find
-from kfuzz.oracle.judging import enclose_answers
-from kfuzz.oracle.names import names_of
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.judging.judge import enclose_answers
+from kfuzz.oracle.numbers.elements import values
+from kfuzz.oracle.numbers.enclosure import compare
+from kfuzz.oracle.op.arrays import check_inputs
+from kfuzz.oracle.op.independence import row_axes
+from kfuzz.oracle.op.names import names_of
 from kfuzz.oracle.systems import perturbed
 
 ANY = 1 << 30

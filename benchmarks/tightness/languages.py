@@ -1,4 +1,4 @@
-"""Compare each language's arithmetic (fuzz/callables/libraries) with its compiler's, on this machine's GPU.
+"""Compare each language's arithmetic (fuzz/devices/python/libraries) with its compiler's, on this machine's GPU.
 
     python -m benchmarks.tightness.languages triton|torch|cupy|jax
 
@@ -16,13 +16,13 @@ from typing import Any, cast
 import numpy as np
 
 import kfuzz
-from kfuzz.callables.libraries import libraries
-from kfuzz.callables.library import Arithmetic
 from kfuzz.campaign.schedule import attempt_of
-from kfuzz.claims.accuracy import usual_exp
 from kfuzz.claims.kernel import load
+from kfuzz.claims.language.accuracy import usual_exp
+from kfuzz.devices.python.libraries import libraries
+from kfuzz.devices.python.library import Arithmetic
 from kfuzz.oracle import Accuracy
-from kfuzz.oracle.rounding import Denominator, Divide
+from kfuzz.oracle.accuracy.rounding import Denominator, Divide
 
 TRITON = Path(__file__).parents[2] / "tests" / "data" / "callables" / "triton"
 CASES, BUDGET = 130, 1 << 13

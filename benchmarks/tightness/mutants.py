@@ -18,18 +18,18 @@ from numpy.typing import NDArray
 
 from benchmarks.measurement import Figures, Record
 from kfuzz.oracle import Accuracy, Special
+from kfuzz.oracle.bounds.question import enclose
+from kfuzz.oracle.bounds.rearranged import loosest_ends
 from kfuzz.oracle.diagnosis.mutated import StepChange, WrongSystem
-from kfuzz.oracle.elements import F32
-from kfuzz.oracle.find import find
-from kfuzz.oracle.judging import judge_op
-from kfuzz.oracle.normalizing import affine_channels, in_groups
-from kfuzz.oracle.op import Op, read_op
-from kfuzz.oracle.question import enclose
-from kfuzz.oracle.rearranged import loosest_ends
-from kfuzz.oracle.role import shape_output
-from kfuzz.oracle.shapes import Places
-from kfuzz.oracle.sliding import conv
-from kfuzz.oracle.spelling import in_own_arrays
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.judging.judge import judge_op
+from kfuzz.oracle.numbers.elements import F32
+from kfuzz.oracle.op.op import Op, read_op
+from kfuzz.oracle.op.role import shape_output
+from kfuzz.oracle.op.shapes import Places
+from kfuzz.oracle.op.spelling import in_own_arrays
+from kfuzz.oracle.words.normalizing import affine_channels, in_groups
+from kfuzz.oracle.words.sliding import conv
 
 Numbers = NDArray[Any]
 RNG = np.random.default_rng(5)

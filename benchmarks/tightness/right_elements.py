@@ -23,10 +23,10 @@ from torch.nn import functional as F  # noqa: N812  its own documentation calls 
 
 from benchmarks.measurement import Figures, Record
 from benchmarks.tightness.gradients import as_array
-from kfuzz.callables.libraries.torch import LIBRARY
+from kfuzz.devices.python.libraries.torch import LIBRARY
 from kfuzz.oracle import Accuracy, Special, judge
-from kfuzz.oracle.find import find
-from kfuzz.oracle.rounding import FunctionModel
+from kfuzz.oracle.accuracy.rounding import FunctionModel
+from kfuzz.oracle.judging.find_op import find
 
 Numbers = NDArray[Any]
 Shapes = dict[str, tuple[int, ...]]

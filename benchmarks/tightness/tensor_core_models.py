@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.oracle.elements import BF16, E4M3, E5M2, F16, F32, TF32, Element, Reals
+from kfuzz.oracle.numbers.elements import BF16, E4M3, E5M2, F16, F32, TF32, Element, Reals
 
 BYTES = 32
 """Of each factor's row, in one instruction of any type."""

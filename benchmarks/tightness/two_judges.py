@@ -25,21 +25,21 @@ import numpy as np
 from benchmarks.measurement import Figures, Record, machine, write_lines
 from benchmarks.tightness.definitions import BITS, DEFINITIONS, Balls, define
 from benchmarks.tightness.judged_twice import Arrays, Counts, JudgedCase, judge_twice
+from kfuzz.cases.plans.choose import Choose, seed_of, seeded_choices
+from kfuzz.cases.plans.counting import elements
+from kfuzz.cases.plans.plan import Attempt, plan, plan_at
+from kfuzz.cases.plans.sizes import row_axis
 from kfuzz.claims.kernel import Kernel, correct_kernel_files, load
-from kfuzz.memory import keep_freed_memory
-from kfuzz.one_thread import use_one_thread
-from kfuzz.oracle.elements import BY_DTYPE, F32, F64, Element, store, values
-from kfuzz.oracle.find import find
-from kfuzz.oracle.names import names_of
-from kfuzz.oracle.op import Op
-from kfuzz.oracle.role import shape_output
-from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.shapes import Places
+from kfuzz.devices.worker.malloc import keep_freed_memory
+from kfuzz.devices.worker.numpy_threads import use_one_thread
+from kfuzz.oracle.accuracy.rounding import Accuracy
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.numbers.elements import BY_DTYPE, F32, F64, Element, store, values
+from kfuzz.oracle.op.names import names_of
+from kfuzz.oracle.op.op import Op
+from kfuzz.oracle.op.role import shape_output
+from kfuzz.oracle.op.shapes import Places
 from kfuzz.oracle.systems.simulated import KernelManner, Simulated
-from kfuzz.search.choose import Choose, seed_of, seeded_choices
-from kfuzz.search.counting import elements
-from kfuzz.search.plan import Attempt, plan, plan_at
-from kfuzz.search.sizes import row_axis
 
 KEPT = Path(__file__).parent / "data" / "two_judges" / "sums.json"
 ELEMENTS, WORK = 6000, 1 << 15

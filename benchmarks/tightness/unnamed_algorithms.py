@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from benchmarks.measurement import Figures, Record
 from kfuzz.oracle import Special, judge
-from kfuzz.oracle.find import find
+from kfuzz.oracle.judging.find_op import find
 
 Numbers = NDArray[np.float32]
 Given = Mapping[str, Numbers]

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Literal
 
-from kfuzz.campaign.asking import AskedTwins, ask
 from kfuzz.campaign.danger import is_free, number_of, rules_of
+from kfuzz.campaign.job_requests import AskedTwins, ask
+from kfuzz.campaign.properties.find_properties import foresee
 from kfuzz.campaign.schedule import (
     WHOLE,
     Block,
@@ -27,19 +28,25 @@ from kfuzz.campaign.schedule import (
     source_of_sizes,
 )
 from kfuzz.campaign.size_costs import SizeCosts
+from kfuzz.campaign.trials.defect import Defect
+from kfuzz.campaign.trials.locating import locate
+from kfuzz.campaign.trials.trial import (
+    PreparedTrial,
+    Trial,
+    answer_with_own_weights,
+    judge_outcome,
+    prepare,
+    several_of,
+)
+from kfuzz.campaign.trials.unjudged import Unjudged, without_numbers
 from kfuzz.cases.case import Case
+from kfuzz.cases.plans.choose import seed_of
+from kfuzz.cases.plans.scale import BUDGET
+from kfuzz.cases.plans.vast import Rung
 from kfuzz.claims.kernel import Kernel
+from kfuzz.common.errors import UnexpectedError, wrap_unexpected
 from kfuzz.devices import Ahead, ClaimError, Device, DeviceError, Probe, UnsupportedError
-from kfuzz.devices.errors import UnexpectedError, wrap_unexpected
 from kfuzz.kinds import Kind
-from kfuzz.properties.find import foresee
-from kfuzz.search.choose import seed_of
-from kfuzz.search.scale import BUDGET
-from kfuzz.search.vast import Rung
-from kfuzz.trials.defect import Defect
-from kfuzz.trials.locating import locate
-from kfuzz.trials.trial import PreparedTrial, Trial, answer_with_own_weights, judge_outcome, prepare, several_of
-from kfuzz.trials.unjudged import Unjudged, without_numbers
 
 LEAST_TIMEOUT, SURE_TIMEOUT = 0.5, 2.0
 """Seconds. A trial takes milliseconds, so one that runs for the second of these hangs, even if time is up soon."""

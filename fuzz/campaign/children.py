@@ -15,8 +15,8 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Generic, TypeVar
 
 from kfuzz.devices import ClaimError, Device, DeviceError, wrap_unexpected
-from kfuzz.memory import keep_freed_memory
-from kfuzz.one_thread import lift_limit, use_one_thread
+from kfuzz.devices.worker.malloc import keep_freed_memory
+from kfuzz.devices.worker.numpy_threads import lift_limit, use_one_thread
 
 TERMINAL = (signal.SIGINT, signal.SIGHUP)
 """The signals that a terminal sends to every process that was started from it."""

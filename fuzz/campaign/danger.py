@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from kfuzz.campaign.schedule import AGAIN, MOST_DRAWS, attempt_of, probe_of
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices.layout import distances, offsets
+from kfuzz.devices.memory.layout import distances, offsets
 from kfuzz.kinds import Kind
 
 Fatal = tuple[tuple[int, Kind], ...]

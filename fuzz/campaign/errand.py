@@ -14,8 +14,8 @@ from typing import Any
 from kfuzz import oracle
 from kfuzz.campaign.children import MakeDevice, Work
 from kfuzz.claims.kernel import HOME, Kernel
+from kfuzz.common.text.headers import sources
 from kfuzz.devices import DeviceError
-from kfuzz.sources.headers import sources
 
 OURS = ("*.py", "*.cpp", "*.h", "*.cuh")
 

@@ -17,23 +17,23 @@ from kfuzz.campaign.campaign import Lane, run_lanes
 from kfuzz.campaign.errand import Spread
 from kfuzz.campaign.events import Listen, ignore
 from kfuzz.campaign.joining import join_results
+from kfuzz.campaign.minimizing.minimize import Failure, minimize, point_at_worst, record_of
+from kfuzz.campaign.minimizing.subject import subject_of
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.ranking import ELSEWHERE, describe_bugs, rank_bugs, shape_at_home
 from kfuzz.campaign.result import KernelResult, Result
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.state import Discovery, write_state
+from kfuzz.campaign.trials.trial import run_trial
 from kfuzz.cases import corpus
 from kfuzz.cases.case import Case
 from kfuzz.cases.errors import CaseError
+from kfuzz.cases.plans.home import home_of
+from kfuzz.cases.plans.scale import CHECK_BUDGET
 from kfuzz.claims.kernel import Kernel
+from kfuzz.common.phases import Phase, Stage, announce
 from kfuzz.devices import ClaimError, Device, DeviceError, Probe
 from kfuzz.kinds import kinds_with
-from kfuzz.minimizing.minimize import Failure, minimize, point_at_worst, record_of
-from kfuzz.minimizing.subject import subject_of
-from kfuzz.phases import Phase, Stage, announce
-from kfuzz.search.home import home_of
-from kfuzz.search.scale import CHECK_BUDGET
-from kfuzz.trials.trial import run_trial
 
 RUNS, SECONDS, ALL_SECONDS = 100, 20.0, 60.0
 """Runs for the small case of a bug, which take less than a second; and seconds for one bug and for all together. The

@@ -15,14 +15,14 @@ from kfuzz.campaign.options import Options
 from kfuzz.campaign.result import KernelResult, StopReason
 from kfuzz.campaign.schedule import AGAIN, BLOCKS, Block, quotas, rounds
 from kfuzz.campaign.state import RATIO_STEPS, Discovery, Progress, read_state, write_state
+from kfuzz.campaign.trials.defect import Defect
+from kfuzz.campaign.trials.unjudged import unjudged_text
 from kfuzz.cases import corpus
 from kfuzz.cases.case import Case, Origin, Record
 from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Refusal, Untried
 from kfuzz.kinds import kinds_with
-from kfuzz.trials.defect import Defect
-from kfuzz.trials.unjudged import unjudged_text
 
 BLAMES_DEVICE = kinds_with("blames-device")
 MOST_BUCKETS = 16

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kfuzz.campaign.schedule import WHOLE, Shard
-from kfuzz.search.scale import BUDGET
+from kfuzz.cases.plans.scale import BUDGET
 
 
 @dataclass(frozen=True)

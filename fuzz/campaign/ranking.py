@@ -13,16 +13,16 @@ import numpy as np
 
 from kfuzz.campaign.bugs import Bug
 from kfuzz.campaign.state import Discovery
+from kfuzz.campaign.trials.defect import Defect
+from kfuzz.campaign.trials.trial import Trial, run_trial
 from kfuzz.cases.case import Case, case_of, numbers_in
-from kfuzz.claims.expression import show_sizes
+from kfuzz.cases.plans.home import home_of, names_its_home
+from kfuzz.cases.plans.plan import plan_at, plan_like, shapes, takes_any_number
 from kfuzz.claims.kernel import Kernel
-from kfuzz.claims.references import shown_op
+from kfuzz.claims.language.expression import show_sizes
+from kfuzz.claims.references.references import shown_op
 from kfuzz.devices import Device, Probe
 from kfuzz.oracle import judge
-from kfuzz.search.home import home_of, names_its_home
-from kfuzz.search.plan import plan_at, plan_like, shapes, takes_any_number
-from kfuzz.trials.defect import Defect
-from kfuzz.trials.trial import Trial, run_trial
 
 USUAL_SEEDS, OTHER_SEEDS = 2, 6
 USUAL = 8.0

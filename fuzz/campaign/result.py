@@ -7,7 +7,7 @@ from kfuzz.campaign.bugs import Bug, bugs_of
 from kfuzz.campaign.schedule import WHOLE, Shard
 from kfuzz.campaign.state import Discovery, Progress
 from kfuzz.claims.kernel import Kernel
-from kfuzz.oracle.plural import plural
+from kfuzz.oracle.numbers.plural import plural
 
 FEW_TRIALS = 16
 """Fewer trials of a kernel may all be so hostile that nothing is judged; that says nothing about the kernel."""

@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
+from kfuzz.cases.plans.choose import seed_of, seeded_choices
+from kfuzz.cases.plans.interpreted import MOST_PROGRAMS, is_interpreted
+from kfuzz.cases.plans.plan import Attempt, plan, plan_at, plan_rung
+from kfuzz.cases.plans.scale import BUDGET, CHECK_BUDGET, CHECK_WORK, OF_ELEMENTS, WORK, Large
+from kfuzz.cases.plans.vast import ELEMENTS, Rung, rungs
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Probe
-from kfuzz.gpu.options import GpuOptions
+from kfuzz.devices.gpu.options import GpuOptions
 from kfuzz.kinds import Kind
-from kfuzz.search.choose import seed_of, seeded_choices
-from kfuzz.search.interpreted import MOST_PROGRAMS, is_interpreted
-from kfuzz.search.plan import Attempt, plan, plan_at, plan_rung
-from kfuzz.search.scale import BUDGET, CHECK_BUDGET, CHECK_WORK, OF_ELEMENTS, WORK, Large
-from kfuzz.search.vast import ELEMENTS, Rung, rungs
 
 FIRST_BUDGET, TRIALS_A_DOUBLING = 64, 2
 """Cases start small and may double after this many trials: a bug that small cases show is found at once, and small."""

@@ -15,6 +15,8 @@ from typing import Any
 
 from kfuzz.campaign.schedule import WHOLE, Shard
 from kfuzz.campaign.sole_use import unwritten
+from kfuzz.campaign.trials.defect import Defect, Scene
+from kfuzz.campaign.trials.unjudged import refusal_text, unjudged_text
 from kfuzz.cases import atomic
 from kfuzz.cases.case_reader import Reader, read_bytes
 from kfuzz.cases.errors import CaseError
@@ -22,9 +24,7 @@ from kfuzz.cases.recipe import MAX_SEED
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Finding, Refusal, Untried
 from kfuzz.kinds import Kind
-from kfuzz.oracle.verdict import Extent, Pattern, Picture, Worst
-from kfuzz.trials.defect import Defect, Scene
-from kfuzz.trials.unjudged import refusal_text, unjudged_text
+from kfuzz.oracle.numbers.verdict import Extent, Pattern, Picture, Worst
 
 RATIO_STEPS = 20
 """Number of steps from 0 to the bound in which trials are counted by their largest error."""
@@ -80,8 +80,9 @@ class Progress:
     judged trials came to their bound. `seconds`: where the time went. `smallest` and `largest`: for each axis, the
     extreme sizes at which an answer was judged; `tried`: the number of trials for each combination of sizes, in
     octaves. `fatal`: the trials that ended their process, and the kind of the defect. `looks`: for each property
-    (fuzz/properties), the numbers of trials in which it held and did not hold. `size_costs`: for a callable to which a
-    new size costs much, `trials` at sizes of earlier ones, and the seconds of a trial at a `new` and a `known` size.
+    (fuzz/campaign/properties), the numbers of trials in which it held and did not hold. `size_costs`: for a callable to
+    which a new size costs much, `trials` at sizes of earlier ones, and the seconds of a trial at a `new` and a `known`
+    size.
     """
 
     next: int = 0

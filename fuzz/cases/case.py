@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from kfuzz.cases.errors import CaseError
 from kfuzz.cases.recipe import MAX_ELEMENTS, Recipe, describe
-from kfuzz.claims.references import BY_REFERENCE, name_in_case, shown_op
-from kfuzz.claims.roles import Dimensions, Roles, roles_of
-from kfuzz.devices.vast import is_vast, make_unfilled
+from kfuzz.claims.language.roles import Dimensions, Roles, roles_of
+from kfuzz.claims.references.references import BY_REFERENCE, name_in_case, shown_op
+from kfuzz.devices.memory.vast import is_vast, make_unfilled
 from kfuzz.kinds import Severity
-from kfuzz.oracle.elements import BY_DTYPE, F32, Element, values
-from kfuzz.oracle.find import hint, is_op
-from kfuzz.oracle.shapes import is_derived, longer_by
-from kfuzz.oracle.spelling import name_in
+from kfuzz.oracle.judging.find_op import hint, is_op
+from kfuzz.oracle.numbers.elements import BY_DTYPE, F32, Element, values
+from kfuzz.oracle.op.shapes import is_derived, longer_by
+from kfuzz.oracle.op.spelling import name_in
 
 Values = NDArray[Any]
 """float32 numbers, or the codes of a narrow type in a dtype that names it."""

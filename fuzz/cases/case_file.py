@@ -14,9 +14,9 @@ from kfuzz.cases import atomic
 from kfuzz.cases.case import Case, Record, Values, bits_in, element_in
 from kfuzz.cases.case_reader import MAX_FILE_BYTES, MAX_LITERAL, MAX_TEXT, SCHEMA, TURNS, Reader, read_bytes, sha256_of
 from kfuzz.cases.recipe import GENERATOR, MAX_BANDS, Recipe
-from kfuzz.devices.vast import is_vast
-from kfuzz.oracle.elements import F32
-from kfuzz.oracle.find import is_op
+from kfuzz.devices.memory.vast import is_vast
+from kfuzz.oracle.judging.find_op import is_op
+from kfuzz.oracle.numbers.elements import F32
 
 
 def write(path: Path, record: Record) -> None:

@@ -34,13 +34,13 @@ from kfuzz.cases.recipe import (
     Edit,
     Recipe,
 )
-from kfuzz.claims.references import BY_REFERENCE
-from kfuzz.claims.roles import Dimensions
+from kfuzz.claims.language.roles import Dimensions
+from kfuzz.claims.references.references import BY_REFERENCE
+from kfuzz.common.printable import one_line
 from kfuzz.devices.limits import INT_MAX
-from kfuzz.devices.vast import LEAST, make_unfilled
-from kfuzz.oracle.elements import ELEMENTS, F32, Element
-from kfuzz.oracle.find import is_op
-from kfuzz.printable import one_line
+from kfuzz.devices.memory.vast import LEAST, make_unfilled
+from kfuzz.oracle.judging.find_op import is_op
+from kfuzz.oracle.numbers.elements import ELEMENTS, F32, Element
 
 SCHEMA = "kfuzz-case/1"
 TURNS, EARLIER_TURNS = "kfuzz-turns/2", "kfuzz-turns/1"

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.claims.grid_numbers import encode_numbers, numbers_of_codes, ties_of
-from kfuzz.oracle.elements import F32, element_of
+from kfuzz.oracle.numbers.elements import F32, element_of
 
 GENERATOR, NARROW_GENERATOR = "kfuzz-recipe/1", "kfuzz-recipe/2"
 MAX_ELEMENTS = 1 << 26

@@ -7,9 +7,9 @@ import re
 from functools import lru_cache
 
 from kfuzz.claims.kernel import Kernel
+from kfuzz.common.text.cuda_text import blank_non_code
+from kfuzz.common.text.headers import sources
 from kfuzz.devices import is_host
-from kfuzz.sources.cuda_text import blank_non_code
-from kfuzz.sources.headers import sources
 
 TOGETHER = re.compile(
     r"\batomic\w+\s*\(|\b__threadfence\w*|\bvolatile\b|\b__ldc[vg]\b|\bgrid_group\b|\bthis_grid\b|<<<|"

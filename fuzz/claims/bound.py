@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.devices import Job
-from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.accuracy.rounding import Accuracy
 
 
 @dataclass(frozen=True)

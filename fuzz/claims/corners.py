@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 
-from kfuzz.claims.expression import Expression
-from kfuzz.claims.launches import Launch
-from kfuzz.claims.where import Where
+from kfuzz.claims.language.expression import Expression
+from kfuzz.claims.language.launches import Launch
+from kfuzz.claims.language.where import Where
 
 MOST_TUNES = 64
 """If the tune values have at most this many combinations, all are tried; otherwise the first and the last."""

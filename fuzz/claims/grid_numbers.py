@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.oracle.elements import Element, element_of, encode
-from kfuzz.oracle.grid import NAN, grid_of
+from kfuzz.oracle.numbers.elements import Element, element_of, encode
+from kfuzz.oracle.numbers.grid import NAN, grid_of
 
 _NAN, _CODE = np.uint32(0x7FC00000), np.uint32(0xFF)
 

@@ -10,20 +10,20 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.claims.arguments import ClaimedArrays
-from kfuzz.claims.arrays import Array
-from kfuzz.claims.front_matter import FrontMatter, KeyPath
-from kfuzz.claims.launches import Launch
-from kfuzz.claims.memory import memory_shape, pack_array, padding_of
-from kfuzz.claims.reading import Sizes, at, evaluate
-from kfuzz.claims.roles import Dimensions, Roles
+from kfuzz.claims.arrays_in_memory import memory_shape, pack_array, padding_of
+from kfuzz.claims.language.arguments import ClaimedArrays
+from kfuzz.claims.language.arrays import Array
+from kfuzz.claims.language.front_matter import FrontMatter, KeyPath
+from kfuzz.claims.language.launches import Launch
+from kfuzz.claims.language.reading import Sizes, at, evaluate
+from kfuzz.claims.language.roles import Dimensions, Roles
 from kfuzz.claims.steps import is_chosen, step_of
 from kfuzz.devices import Buffer, Step
-from kfuzz.devices.vast import is_vast
-from kfuzz.oracle.errors import OracleError
-from kfuzz.oracle.find import find
-from kfuzz.oracle.layout import Shape, word_count
-from kfuzz.oracle.shapes import is_derived, lengths_of, names_in
+from kfuzz.devices.memory.vast import is_vast
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.numbers.errors import OracleError
+from kfuzz.oracle.numbers.layout import Shape, word_count
+from kfuzz.oracle.op.shapes import is_derived, lengths_of, names_in
 
 Arrays = Mapping[str, NDArray[np.generic]]
 

@@ -14,27 +14,27 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.claims import front_matter, passed
-from kfuzz.claims.accuracy import Domain, Rounding, accuracy_for, read_quantizing, read_rounding, read_values
-from kfuzz.claims.arrays import Array, check_roles, read_align, read_arrays
-from kfuzz.claims.axes import Axis
+from kfuzz.claims import passed
+from kfuzz.claims.arrays_in_memory import memory_shape, row_axis_of, unpack_array
 from kfuzz.claims.bound import Bound
-from kfuzz.claims.callables import complete, op_of_call, read_callable
 from kfuzz.claims.corners import corners
-from kfuzz.claims.expression import Expression, ExpressionError, Total, show_sizes
-from kfuzz.claims.fitted_op import fit_to_arrays
-from kfuzz.claims.formula_claims import check_scalars, each_count, evaluate_op_axes, literals_of, read_op_axes
-from kfuzz.claims.front_matter import FrontMatter
 from kfuzz.claims.grid_numbers import encode_numbers
 from kfuzz.claims.jobs import Arrays, buffer_of, check_derived_dimensions, shapes_of, steps_of
-from kfuzz.claims.keys import WrittenClaim, WrittenClaims, parse_claim
-from kfuzz.claims.launches import Launch, LaunchVariant, read_launches
-from kfuzz.claims.memory import memory_shape, row_axis_of, unpack_array
-from kfuzz.claims.op_rules import check_op_rules
-from kfuzz.claims.reading import ClaimNames, Sizes, at, evaluate
-from kfuzz.claims.references import is_reference, name_in_case, with_reference
-from kfuzz.claims.roles import Dimensions, Roles, roles_of
-from kfuzz.claims.sizes import (
+from kfuzz.claims.language import front_matter
+from kfuzz.claims.language.accuracy import Domain, Rounding, accuracy_for, read_quantizing, read_rounding, read_values
+from kfuzz.claims.language.arrays import Array, check_roles, read_align, read_arrays
+from kfuzz.claims.language.axes import Axis
+from kfuzz.claims.language.callables import complete, op_of_call, read_callable
+from kfuzz.claims.language.expression import Expression, ExpressionError, Total, show_sizes
+from kfuzz.claims.language.fitted_op import fit_to_arrays
+from kfuzz.claims.language.formula_claims import check_scalars, each_count, evaluate_op_axes, literals_of, read_op_axes
+from kfuzz.claims.language.front_matter import FrontMatter
+from kfuzz.claims.language.keys import WrittenClaim, WrittenClaims, parse_claim
+from kfuzz.claims.language.launches import Launch, LaunchVariant, read_launches
+from kfuzz.claims.language.op_rules import check_op_rules
+from kfuzz.claims.language.reading import ClaimNames, Sizes, at, evaluate
+from kfuzz.claims.language.roles import Dimensions, Roles, roles_of
+from kfuzz.claims.language.sizes import (
     Broken,
     check_names,
     conditions_in,
@@ -45,21 +45,22 @@ from kfuzz.claims.sizes import (
     read_let,
     read_op,
 )
-from kfuzz.claims.variants import EXAMPLE, FEW, SizeDomain, TooManyError
-from kfuzz.claims.where import Where, read_where
+from kfuzz.claims.language.variants import EXAMPLE, FEW, SizeDomain, TooManyError
+from kfuzz.claims.language.where import Where, read_where
+from kfuzz.claims.references.references import is_reference, name_in_case, with_reference
+from kfuzz.common.printable import one_line
+from kfuzz.common.text import exhibits
 from kfuzz.devices import Entry, Job, Step
-from kfuzz.devices.vast import is_vast
-from kfuzz.oracle.apart import unused_inputs
-from kfuzz.oracle.elements import BY_DTYPE, F32, Element, store, values
-from kfuzz.oracle.errors import OracleError
-from kfuzz.oracle.find import find
-from kfuzz.oracle.layout import Shape
-from kfuzz.oracle.role import shares_of
-from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.shapes import is_derived, lengths_of, limit_of, longer_by
-from kfuzz.oracle.verdict import Special
-from kfuzz.printable import one_line
-from kfuzz.sources import exhibits
+from kfuzz.devices.memory.vast import is_vast
+from kfuzz.oracle.accuracy.rounding import Accuracy
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.numbers.elements import BY_DTYPE, F32, Element, store, values
+from kfuzz.oracle.numbers.errors import OracleError
+from kfuzz.oracle.numbers.layout import Shape
+from kfuzz.oracle.numbers.verdict import Special
+from kfuzz.oracle.op.independence import unused_inputs
+from kfuzz.oracle.op.role import shares_of
+from kfuzz.oracle.op.shapes import is_derived, lengths_of, limit_of, longer_by
 
 HOME = Path(__file__).resolve().parent.parent
 KERNELS = next(path for path in (HOME / "kernels", HOME.parent / "kernels") if path.is_dir())

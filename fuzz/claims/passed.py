@@ -12,7 +12,7 @@ import kfuzz.oracle
 from kfuzz.devices import cache
 
 HERE = Path(__file__).resolve().parent
-ROOMS = (HERE, HERE.parent / "devices", HERE.parent / "sources", *map(Path, kfuzz.oracle.__path__))
+ROOMS = (HERE, HERE.parent / "devices", HERE.parent / "common", *map(Path, kfuzz.oracle.__path__))
 """Where the code lies that decides what passes."""
 
 

@@ -6,15 +6,15 @@ Knows the limits of a launch; never what it computes.
 from collections.abc import Mapping
 from math import prod
 
-from kfuzz.claims.arguments import ClaimedArrays
-from kfuzz.claims.expression import Expression
-from kfuzz.claims.front_matter import FrontMatter, KeyPath
-from kfuzz.claims.launches import Launch
-from kfuzz.claims.reading import Sizes, at, evaluate
+from kfuzz.claims.language.arguments import ClaimedArrays
+from kfuzz.claims.language.expression import Expression
+from kfuzz.claims.language.front_matter import FrontMatter, KeyPath
+from kfuzz.claims.language.launches import Launch
+from kfuzz.claims.language.reading import Sizes, at, evaluate
 from kfuzz.devices import Step
 from kfuzz.devices.limits import BLOCK_MAX, C_INT_BYTES, CLUSTER_MAX, GRID_MAX, SHARED_MAX, THREADS_MAX
 from kfuzz.devices.tensors import contiguous_layout
-from kfuzz.oracle.plural import plural
+from kfuzz.oracle.numbers.plural import plural
 
 LaunchSize = tuple[int, int, int]
 """x, y and z of a grid or a block."""

@@ -7,7 +7,7 @@ claims, cases or the right answer.
 from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
-from kfuzz.devices.errors import (
+from kfuzz.common.errors import (
     ClaimError,
     DeviceError,
     MissingError,
@@ -33,18 +33,8 @@ from kfuzz.devices.jobs import (
     names_together,
     value_with,
 )
-from kfuzz.devices.outcomes import (
-    Circumstances,
-    Decoy,
-    Finding,
-    Outcome,
-    Refusal,
-    Run,
-    Untried,
-)
-from kfuzz.devices.probes import (
-    Probe,
-)
+from kfuzz.devices.outcomes import Circumstances, Decoy, Finding, Outcome, Refusal, Run, Untried
+from kfuzz.devices.probes import Probe
 
 __all__ = [
     "Ahead",

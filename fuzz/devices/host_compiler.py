@@ -7,8 +7,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+from kfuzz.common.errors import DeviceError
 from kfuzz.devices import cache
-from kfuzz.devices.errors import DeviceError
 
 INSTALL = "install a C++ compiler: apt-get install g++ (or dnf install gcc-c++), or set CXX to one"
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.oracle.elements import Element
+from kfuzz.oracle.numbers.elements import Element
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Buffer:
     used: int | None = None
     """The words at the start of each row of the last axis that hold elements, where a stride is longer; None: all."""
     in_turns: bool = False
-    """The array is too large for the host to fill: its rows of 0 and 1 take turns (fuzz/devices/vast.py)."""
+    """The array is too large for the host to fill: its rows of 0 and 1 take turns (fuzz/devices/memory/vast.py)."""
     padding: NDArray[np.bool_] | None = None
     """A mask of the bytes of an output that no kernel need write, as between tiles of scales."""
     absent: int = 0

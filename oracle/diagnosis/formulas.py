@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.oracle.diagnosis.label import Diagnosis
 from kfuzz.oracle.diagnosis.mutated import explain
-from kfuzz.oracle.enclosure import Doubles, Enclosure, Index, Mask
-from kfuzz.oracle.op import Op
-from kfuzz.oracle.plural import plural
+from kfuzz.oracle.numbers.enclosure import Doubles, Enclosure, Index, Mask
+from kfuzz.oracle.numbers.label import Diagnosis
+from kfuzz.oracle.numbers.plural import plural
+from kfuzz.oracle.op.op import Op
 
 
 def diagnose(

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from kfuzz.oracle.diagnosis.label import Diagnosis
-from kfuzz.oracle.elements import BF16, F16, F32
-from kfuzz.oracle.enclosure import Doubles, Enclosure, Floats, Index, Mask
-from kfuzz.oracle.plural import plural
-from kfuzz.oracle.rounding import U
+from kfuzz.oracle.accuracy.rounding import U
+from kfuzz.oracle.numbers.elements import BF16, F16, F32
+from kfuzz.oracle.numbers.enclosure import Doubles, Enclosure, Floats, Index, Mask
+from kfuzz.oracle.numbers.label import Diagnosis
+from kfuzz.oracle.numbers.plural import plural
 
 
 def diagnose(

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kfuzz.oracle.diagnosis.label import Diagnosis
-from kfuzz.oracle.elements import Reals, values
-from kfuzz.oracle.enclosure import Doubles, Enclosure, Mask
-from kfuzz.oracle.op import Op
-from kfuzz.oracle.shapes import Places
+from kfuzz.oracle.numbers.elements import Reals, values
+from kfuzz.oracle.numbers.enclosure import Doubles, Enclosure, Mask
+from kfuzz.oracle.numbers.label import Diagnosis
+from kfuzz.oracle.op.op import Op
+from kfuzz.oracle.op.shapes import Places
 from kfuzz.oracle.systems.axes import count_along
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Axes, Filler, Operand, Pads, PerAxis, Quantity

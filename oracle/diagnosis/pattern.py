@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.oracle.verdict import Extent, Pattern
+from kfuzz.oracle.numbers.verdict import Extent, Pattern
 
 MOST_ROWS = 16
 """The most rows with wrong elements that a report names."""

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kfuzz.oracle.diagnosis.label import Diagnosis
-from kfuzz.oracle.elements import F32
-from kfuzz.oracle.enclosure import Doubles, Floats
-from kfuzz.oracle.rounding import U
+from kfuzz.oracle.accuracy.rounding import U
+from kfuzz.oracle.numbers.elements import F32
+from kfuzz.oracle.numbers.enclosure import Doubles, Floats
+from kfuzz.oracle.numbers.label import Diagnosis
 
 SPLITS = (32, 64, 128, 256, 512, 1024)
 """The shares of work (threads, or elements per tile) in which to look for a forgotten rescale or a separate sum."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.oracle.diagnosis.label import Diagnosis
+from kfuzz.oracle.accuracy.rounding import U
 from kfuzz.oracle.diagnosis.rebuilt import (
     ROUNDED,
     SPLITS,
@@ -19,10 +19,10 @@ from kfuzz.oracle.diagnosis.rebuilt import (
     find_other_shift,
     find_overflow,
 )
-from kfuzz.oracle.elements import BF16, F16, F32
-from kfuzz.oracle.enclosure import Doubles, Enclosure, Floats, Index, Mask, tree_sum
-from kfuzz.oracle.plural import plural
-from kfuzz.oracle.rounding import U
+from kfuzz.oracle.numbers.elements import BF16, F16, F32
+from kfuzz.oracle.numbers.enclosure import Doubles, Enclosure, Floats, Index, Mask, tree_sum
+from kfuzz.oracle.numbers.label import Diagnosis
+from kfuzz.oracle.numbers.plural import plural
 
 SLIGHT = 64.0
 """An error of at most this many u is a rounding error."""

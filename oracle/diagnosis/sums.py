@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kfuzz.oracle.diagnosis.label import Diagnosis
+from kfuzz.oracle.accuracy.rounding import U
 from kfuzz.oracle.diagnosis.rebuilt import SPLITS
-from kfuzz.oracle.enclosure import Doubles, Enclosure, Floats, Index, Mask
-from kfuzz.oracle.rounding import U
+from kfuzz.oracle.numbers.enclosure import Doubles, Enclosure, Floats, Index, Mask
+from kfuzz.oracle.numbers.label import Diagnosis
 
 MAXIMUM = "m"
 """The output of a state that contains its maximum."""

@@ -7,8 +7,8 @@ A mean may be beta m - beta g + g, as from a linear interpolation. The root may 
 The decay may be a factor 1 - lr decay, a term, or a part of the step.
 """
 
-from kfuzz.oracle.gradients import total
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.gradients import total
 
 INPUTS = {"p": "float[n]", "g": "float[n]", "m": "float[n]", "v": "float[n]"}
 SCALARS = {

@@ -5,8 +5,8 @@ Part i of `out` parts of n places goes from floor(i n / out) to ceil((i + 1) n /
 
 import numpy as np
 
-from kfuzz.oracle.sliding import adaptive_windows
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.sliding import adaptive_windows
 
 INPUTS = {"x": "float[batch, channels, depth, height, width]"}
 AXES = {"out_d": 1, "out_h": 1, "out_w": 1}

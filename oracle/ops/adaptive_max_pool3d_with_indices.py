@@ -6,8 +6,8 @@ equal ones any place is right, and a NaN may be dropped or kept, unless a claim 
 
 import numpy as np
 
-from kfuzz.oracle.sliding import adaptive_places, adaptive_windows, sizes_named
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.sliding import adaptive_places, adaptive_windows, sizes_named
 
 INPUTS = {"x": "float[batch, channels, depth, height, width]"}
 AXES = {"out_d": 1, "out_h": 1, "out_w": 1}

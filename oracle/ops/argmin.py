@@ -6,14 +6,14 @@ default; if claimed, it counts as less than any number, as in torch and numpy, a
 
 from collections.abc import Mapping
 
-from kfuzz.oracle.diagnosis import places as diagnosis
-from kfuzz.oracle.enclosure import Enclosure, Floats
-from kfuzz.oracle.places import Ranking, enclose_places, order_places
-from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.shapes import Lengths
+from kfuzz.oracle.accuracy.rounding import Accuracy
+from kfuzz.oracle.diagnosis import ranks as diagnosis
+from kfuzz.oracle.numbers.enclosure import Enclosure, Floats
+from kfuzz.oracle.numbers.verdict import Special
+from kfuzz.oracle.op.shapes import Lengths
+from kfuzz.oracle.sets.ranks import Ranking, enclose_places, order_places
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
-from kfuzz.oracle.verdict import Special
 
 INPUTS = {"x": "float[rows, cols]"}
 OUTPUTS = {"index": "int[rows]"}

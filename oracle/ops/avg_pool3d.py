@@ -1,7 +1,7 @@
 """avg_pool3d: y = the mean of each window; zeros beyond an end are counted, unless `exclude_pad` is 1."""
 
-from kfuzz.oracle.sliding import pool_places, pool_windows
 from kfuzz.oracle.systems.value import ABSENT, Quantity, System
+from kfuzz.oracle.words.sliding import pool_places, pool_windows
 
 INPUTS = {"x": "float[batch, channels, depth, height, width]"}
 AXES = {

@@ -3,8 +3,8 @@
 A kernel may expand (x - mean) r to x r - mean r, or fold the rest into x (r w) + (b - mean (r w)).
 """
 
-from kfuzz.oracle.normalizing import affine, per_channel
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.normalizing import affine, per_channel
 
 INPUTS = {
     "x": "float[batch, channels, places]", "mean": "float[channels]", "var": "float[channels]",

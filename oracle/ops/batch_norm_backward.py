@@ -6,9 +6,9 @@ db = sum g. The saved values are inputs as any others: they are taken as they ar
 A kernel may take sums for means until the end, or expand dx into rstd w g + b x + c.
 """
 
-from kfuzz.oracle.gradients import through_norm
-from kfuzz.oracle.normalizing import per_channel
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.gradients import through_norm
+from kfuzz.oracle.words.normalizing import per_channel
 
 INPUTS = {
     "x": "float[batch, channels, places]", "mean": "float[channels]", "rstd": "float[channels]",

@@ -4,8 +4,8 @@ The running values are outputs, too: (1 - momentum) old + momentum new, where th
 not by n. The variance is worked out by one of three algorithms; a kernel may expand or fold as in batch_norm.
 """
 
-from kfuzz.oracle.normalizing import affine, over_batch, per_channel
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.normalizing import affine, over_batch, per_channel
 
 INPUTS = {
     "x": "float[batch, channels, places]", "running_mean": "float[channels]", "running_var": "float[channels]",

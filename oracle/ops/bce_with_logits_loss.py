@@ -3,8 +3,8 @@
 With a weight it is (1 - t) x + (1 + (p - 1) t) log(1 + exp(-x)). Their sum where `summed` is 1, each where `each` is 1.
 """
 
-from kfuzz.oracle.losses import reduced, softplus
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.losses import reduced, softplus
 
 INPUTS = {"x": "float[n]", "t": "float[n]"}
 SCALARS = {"p": 1.0}

@@ -5,7 +5,7 @@ What two tokens write to one slot is not judged.
 
 import numpy as np
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {"x": "float[tokens, dim]", "slot": "int[tokens] < slots", "scale": "float[1]", "cache": "grid[slots, dim]"}

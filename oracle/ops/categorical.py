@@ -4,11 +4,11 @@ The answers of two seeds, and of two rows, are drawn independently of each other
 that a kernel draws with. A token of -inf never comes. Rows with NaN or +inf, or with nothing but -inf, are not judged.
 """
 
-from kfuzz.oracle.answer_sets import AnswerSet, Asked
-from kfuzz.oracle.places import order_places
+from kfuzz.oracle.op.answer_sets import AnswerSet, Asked
+from kfuzz.oracle.sets.ranks import order_places
+from kfuzz.oracle.sets.sampling import FORMS, SELDOM, draw_tokens, keep_all
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
-from kfuzz.oracle.tokens import FORMS, SELDOM, draw_tokens, keep_all
 
 __all__ = ["FORMS", "INPUTS", "OUTPUTS", "SCALARS", "SELDOM", "formula", "sets"]
 INPUTS = {"logits": "float[rows, cols]"}

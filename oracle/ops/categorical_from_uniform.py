@@ -4,10 +4,10 @@ The probabilities are softmax(logits / temperature). Where their sum is within r
 it is right, too. A token of -inf never comes. Rows with NaN or +inf, or with nothing but -inf, are not judged.
 """
 
-from kfuzz.oracle.answer_sets import AnswerSet, Asked
+from kfuzz.oracle.op.answer_sets import AnswerSet, Asked
+from kfuzz.oracle.sets.sampling import find_tokens
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
-from kfuzz.oracle.tokens import find_tokens
 
 INPUTS = {"logits": "float[rows, cols]", "u": "uniform[rows]"}
 OUTPUTS = {"token": "int[rows]"}

@@ -3,8 +3,8 @@
 A kernel may multiply the zeros of the padding or leave them out: beside an infinite weight both are right.
 """
 
-from kfuzz.oracle.sliding import convolve
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.sliding import convolve
 
 INPUTS = {
     "x": "float[batch, groups, channels, depth, height, width]",

@@ -3,8 +3,8 @@
 A kernel may multiply the zeros between the places of x, or leave them out; they cost no rounding.
 """
 
-from kfuzz.oracle.sliding import convolve_transposed
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.sliding import convolve_transposed
 
 INPUTS = {
     "x": "float[batch, groups, channels, depth, height, width]",

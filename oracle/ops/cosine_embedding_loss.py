@@ -3,9 +3,9 @@
 The mean over the rows; their sum where `summed` is 1, each of them where `each` is 1. Labels are 1, or 0 for -1.
 """
 
-from kfuzz.oracle.elements import Reals
-from kfuzz.oracle.losses import reduced
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.losses import reduced
 
 INPUTS = {"a": "float[rows, cols]", "b": "float[rows, cols]", "labels": "int[rows] < 2"}
 SCALARS = {"margin": 0.0, "eps": 1e-12}

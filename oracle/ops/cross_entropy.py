@@ -1,6 +1,6 @@
 """cross_entropy: loss = log sum_j exp(x_j) - x_label, row by row, in either of two ways."""
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {"x": "float[rows, cols]", "labels": "int[rows] < cols"}

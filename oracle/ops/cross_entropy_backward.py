@@ -3,7 +3,7 @@
 lse is an input as any other: it is taken as it is, not worked out from x. The product with g may be distributed.
 """
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {"x": "float[rows, cols]", "labels": "int[rows] < cols", "lse": "float[rows]", "g": "float[rows]"}

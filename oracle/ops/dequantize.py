@@ -1,6 +1,6 @@
 """dequantize: y = (q - zero) scale, integers of any width, with a scale and a zero point for each row."""
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {"q": "int[rows, cols]", "scale": "float[rows]", "zero": "int[rows]"}

@@ -6,11 +6,11 @@ multiplied makes NaN of them, and one that selects makes 0.
 
 import numpy as np
 
-from kfuzz.oracle.answer_sets import AnswerSet, Asked
-from kfuzz.oracle.elements import F32
+from kfuzz.oracle.numbers.elements import F32
+from kfuzz.oracle.op.answer_sets import AnswerSet, Asked
+from kfuzz.oracle.sets.two_values import draw_dropout
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
-from kfuzz.oracle.two_values import draw_dropout
 
 INPUTS = {"x": "float[rows, cols]"}
 OUTPUTS = {"y": "float[rows, cols]"}

@@ -7,11 +7,11 @@ selects makes 0.
 
 import numpy as np
 
-from kfuzz.oracle.answer_sets import AnswerSet, Asked
-from kfuzz.oracle.elements import F32
+from kfuzz.oracle.numbers.elements import F32
+from kfuzz.oracle.op.answer_sets import AnswerSet, Asked
+from kfuzz.oracle.sets.two_values import draw_dropout
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
-from kfuzz.oracle.two_values import draw_dropout
 
 INPUTS = {"x": "float[rows, cols]", "u": "uniform[rows, cols]"}
 OUTPUTS = {"y": "float[rows, cols]"}

@@ -5,7 +5,7 @@ d in their order, and the answer is y. `einsum` alone is `einsum(ik,kj->ij)`. An
 is multiplied, and more than two may be contracted in pairs, or at once: these are forms.
 """
 
-from kfuzz.oracle.subscripts import einsum, op_of_subscript
+from kfuzz.oracle.op.subscripts import einsum, op_of_subscript
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {"a": "float[i, k]", "b": "float[k, j]"}

@@ -1,6 +1,6 @@
 """embedding: y[i] is row index[i] of w, exactly."""
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {"index": "int[n] < rows", "w": "float[rows, cols]"}

@@ -5,9 +5,9 @@ An index of -1 adds nothing; a bag of no rows gives 0.
 
 import numpy as np
 
-from kfuzz.oracle.elements import Reals
-from kfuzz.oracle.segments import each_segment
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.segments import each_segment
 
 INPUTS = {"index": "int[n] < rows or -1", "offsets": "int[bags + 1] rises 0..n", "w": "float[rows, cols]"}
 OUTPUTS = {"y": "float[bags, cols]"}

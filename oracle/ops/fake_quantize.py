@@ -4,7 +4,7 @@ There is one scale for each block of `height` rows and `width` columns: amax / l
 elements of a block.
 """
 
-from kfuzz.oracle.elements import ELEMENTS
+from kfuzz.oracle.numbers.elements import ELEMENTS
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {"x": "float[rows, cols]"}

@@ -7,14 +7,14 @@ image that has some is not judged.
 
 import numpy as np
 
-from kfuzz.oracle.answer_sets import AnswerSet, Asked
-from kfuzz.oracle.elements import F32, Reals
-from kfuzz.oracle.enclosure import Doubles, Enclosure, Mask
-from kfuzz.oracle.sliding import conv
+from kfuzz.oracle.numbers.elements import F32, Reals
+from kfuzz.oracle.numbers.enclosure import Doubles, Enclosure, Mask
+from kfuzz.oracle.op.answer_sets import AnswerSet, Asked
+from kfuzz.oracle.sets.sampling import refuse_balls
+from kfuzz.oracle.sets.two_values import not_finite
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
-from kfuzz.oracle.tokens import refuse_balls
-from kfuzz.oracle.two_values import not_finite
+from kfuzz.oracle.words.sliding import conv
 
 INPUTS = {
     "x": "float32[batch, channels, height, width]", "w": "float32[filters, channels, kernel_h, kernel_w]",

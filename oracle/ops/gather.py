@@ -1,6 +1,6 @@
 """gather: y[i, j, k] = x[i, index[i, j, k], k], exactly: along an axis, the places that an index names."""
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {"x": "float[outer, cols, inner]", "index": "int[outer, n, inner] < cols"}

@@ -4,8 +4,8 @@ An instance norm has one channel in each group. The variance is worked out by on
 expand (x - mean) r to x r - mean r, or fold the rest into x (r w) + (b - mean (r w)).
 """
 
-from kfuzz.oracle.normalizing import affine, over_places
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.normalizing import affine, over_places
 
 INPUTS = {
     "x": "float[batch, groups, channels, places]", "w": "float[groups, channels]", "b": "float[groups, channels]",

@@ -1,8 +1,8 @@
 """grouped_gemm: the rows of a from offsets[g] to below offsets[g + 1] times matrix g of b, as in a MoE layer."""
 
-from kfuzz.oracle.elements import Reals
-from kfuzz.oracle.segments import each_element, rows_of
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.segments import each_element, rows_of
 
 INPUTS = {"a": "float[total, k]", "b": "float[groups, k, n]", "offsets": "int[groups + 1] rises 0..total"}
 OUTPUTS = {"c": "float[total, n]"}

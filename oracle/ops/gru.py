@@ -3,8 +3,8 @@
 The three parts of the weights are reset, update and new, as torch has them. y has the state after each step.
 """
 
-from kfuzz.oracle.recurrent import gru_step
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.recurrent import gru_step
 
 INPUTS = {
     "x": "float[rows, steps, features]", "h0": "float[rows, hidden]",

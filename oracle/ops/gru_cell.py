@@ -4,8 +4,8 @@ r and z are sigmoids of w x + w h + biases, and n = tanh(w x + b + r (w h + b)):
 and its bias. The gates lie in the order r, z, n. The new state may also be n + z (h - n).
 """
 
-from kfuzz.oracle.recurrent import gru_step
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.recurrent import gru_step
 
 INPUTS = {
     "x": "float[rows, d]", "h": "float[rows, hidden]",

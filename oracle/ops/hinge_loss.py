@@ -1,7 +1,7 @@
 """hinge_loss: the mean of max(0, 1 - x t); their sum where `summed` is 1, each of them where `each` is 1."""
 
-from kfuzz.oracle.losses import reduced
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.losses import reduced
 
 INPUTS = {"x": "float[n]", "t": "float[n]"}
 OUTPUTS = {"loss": "float[n ** each]"}

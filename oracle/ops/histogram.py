@@ -6,13 +6,13 @@ element within rounding of an edge may count on either side, but each element co
 
 import numpy as np
 
-from kfuzz.oracle.answer_sets import AnswerSet, Asked
-from kfuzz.oracle.elements import F32
-from kfuzz.oracle.enclosure import Doubles, Enclosure, Mask
-from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.numbers.elements import F32
+from kfuzz.oracle.numbers.enclosure import Doubles, Enclosure, Mask
+from kfuzz.oracle.numbers.errors import OracleError
+from kfuzz.oracle.op.answer_sets import AnswerSet, Asked
+from kfuzz.oracle.sets.sampling import refuse_balls
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
-from kfuzz.oracle.tokens import refuse_balls
 
 INPUTS = {"x": "float[n]"}
 OUTPUTS = {"counts": "int[bins]"}

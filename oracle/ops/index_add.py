@@ -1,6 +1,6 @@
 """index_add: y = into, with row i of values added to row index[i], in any order."""
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {"into": "float[rows, cols]", "index": "int[n] < rows", "values": "float[n, cols]"}

@@ -1,6 +1,6 @@
 """index_select: y[i, j, k] = x[i, index[j], k], exactly."""
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {"x": "float[outer, rows, inner]", "index": "int[n] < rows"}

@@ -3,8 +3,8 @@
 Their sum where `summed` is 1, each of them where `each` is 1.
 """
 
-from kfuzz.oracle.losses import reduced
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.losses import reduced
 
 INPUTS = {"x": "float[n]", "t": "float[n]"}
 OUTPUTS = {"loss": "float[n ** each]"}

@@ -7,8 +7,8 @@ A kernel may expand (x - mean) r to x r - mean r, or fold the rest into x (r w) 
 Under "moments" any answer may be right for a row whose mean is large against its spread: E[x^2] - mean^2 cancels.
 """
 
-from kfuzz.oracle.normalizing import affine
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.normalizing import affine
 
 INPUTS = {"x": "float[rows, cols]", "w": "float[cols]", "b": "float[cols]"}
 OPTIONAL = {"w": 1.0, "b": 0.0}

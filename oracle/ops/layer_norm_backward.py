@@ -6,8 +6,8 @@ The saved values are inputs as any others: they are taken as they are, not worke
 A kernel may take sums for means until the end, or expand dx into rstd w g + b x + c.
 """
 
-from kfuzz.oracle.gradients import through_norm
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.gradients import through_norm
 
 INPUTS = {
     "x": "float[rows, cols]", "mean": "float[rows]", "rstd": "float[rows]", "w": "float[cols]",

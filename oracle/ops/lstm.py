@@ -3,8 +3,8 @@
 The four parts of the weights are input, forget, cell and output gate, as torch has them. y has h after each step.
 """
 
-from kfuzz.oracle.recurrent import lstm_step
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.recurrent import lstm_step
 
 INPUTS = {
     "x": "float[rows, steps, features]", "h0": "float[rows, hidden]", "c0": "float[rows, hidden]",

@@ -3,8 +3,8 @@
 i, f and o are sigmoids and g is a tanh of w x + w h + biases; the gates lie in the order i, f, g, o.
 """
 
-from kfuzz.oracle.recurrent import lstm_step
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.recurrent import lstm_step
 
 INPUTS = {
     "x": "float[rows, d]", "h": "float[rows, hidden]", "c": "float[rows, hidden]",

@@ -1,6 +1,6 @@
 """masked_fill: y = value where mask is not 0, else x, exactly."""
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {"x": "float[rows, cols]", "mask": "bool[rows, cols]"}

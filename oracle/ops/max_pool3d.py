@@ -5,8 +5,8 @@ NaN in a window may be dropped, as by fmaxf, or kept, unless a claim says `nan =
 
 import numpy as np
 
-from kfuzz.oracle.sliding import pool_windows
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.sliding import pool_windows
 
 INPUTS = {"x": "float[batch, channels, depth, height, width]"}
 AXES = {

@@ -5,8 +5,8 @@ Of equal ones any place is right, and a NaN may be dropped or kept, unless a cla
 
 import numpy as np
 
-from kfuzz.oracle.sliding import pool_places, pool_windows
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.sliding import pool_places, pool_windows
 
 INPUTS = {"x": "float[batch, channels, depth, height, width]"}
 AXES = {

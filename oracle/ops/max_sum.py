@@ -7,13 +7,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from kfuzz.oracle.accuracy.rounding import Accuracy
 from kfuzz.oracle.diagnosis import sums as diagnosis
-from kfuzz.oracle.enclosure import Enclosure, Floats
-from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.shapes import Lengths
-from kfuzz.oracle.states import enclose_states
+from kfuzz.oracle.numbers.enclosure import Enclosure, Floats
+from kfuzz.oracle.numbers.verdict import Special
+from kfuzz.oracle.op.shapes import Lengths
+from kfuzz.oracle.sets.max_and_sum import enclose_states
 from kfuzz.oracle.systems.value import Quantity, System
-from kfuzz.oracle.verdict import Special
 
 INPUTS = {"x": "float32[rows, cols]"}
 OUTPUTS = {"m": "float32[rows]", "s": "float32[rows]"}

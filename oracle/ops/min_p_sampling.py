@@ -3,11 +3,11 @@
 A token within rounding of this edge may come or not. All else is as in `categorical`.
 """
 
-from kfuzz.oracle.answer_sets import AnswerSet, Asked
-from kfuzz.oracle.places import order_places
+from kfuzz.oracle.op.answer_sets import AnswerSet, Asked
+from kfuzz.oracle.sets.ranks import order_places
+from kfuzz.oracle.sets.sampling import FORMS, SELDOM, draw_tokens, keep_min_p
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
-from kfuzz.oracle.tokens import FORMS, SELDOM, draw_tokens, keep_min_p
 
 __all__ = ["FORMS", "INPUTS", "OUTPUTS", "SCALARS", "SELDOM", "formula", "sets"]
 INPUTS = {"logits": "float[rows, cols]"}

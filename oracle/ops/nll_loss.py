@@ -4,9 +4,9 @@ The mean is divided by the sum of the weights that count; the sum where `summed`
 label is ignored unless a claim gives `ignore_index`.
 """
 
-from kfuzz.oracle.elements import Reals
-from kfuzz.oracle.losses import of_labels
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.losses import of_labels
 
 INPUTS = {"x": "float[rows, cols]", "labels": "int[rows] < cols", "w": "float[cols]"}
 OPTIONAL = {"w": 1.0}

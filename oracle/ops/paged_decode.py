@@ -9,11 +9,11 @@ from functools import partial
 
 import numpy as np
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.ops import attention
 from kfuzz.oracle.ops.varlen_attention import attend, by_head
-from kfuzz.oracle.segments import PartOfRows, put_in_order
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.segments import PartOfRows, put_in_order
 
 INPUTS = {
     "q": "float[batch, heads, d]",

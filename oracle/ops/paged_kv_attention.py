@@ -3,7 +3,7 @@
 All pages are full, and a page may be listed twice. There is one scale for all keys, and one for all values.
 """
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.ops import attention
 from kfuzz.oracle.systems.value import Quantity, System
 

@@ -4,8 +4,8 @@ dx = rstd (w g - x rstd mean(w g x rstd)) and dw = sum g x rstd. The saved value
 as it is, not worked out from x. A kernel may take sums for means until the end, or expand dx into rstd w g - c x.
 """
 
-from kfuzz.oracle.gradients import through_norm
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.gradients import through_norm
 
 INPUTS = {"x": "float[rows, cols]", "rstd": "float[rows]", "w": "float[cols]", "g": "float[rows, cols]"}
 OPTIONAL = {"w": 1.0}

@@ -1,7 +1,7 @@
 """rnn: h' = tanh(W x + b + U h + c), for each step; y has the state after each step."""
 
-from kfuzz.oracle.recurrent import rnn_step
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.recurrent import rnn_step
 
 INPUTS = {
     "x": "float[rows, steps, features]", "h0": "float[rows, hidden]", "w_ih": "float[hidden, features]",

@@ -7,13 +7,13 @@ they keep their order, and with `"last"` it is reversed. `slot` must be the inve
 
 import numpy as np
 
-from kfuzz.oracle.answer_sets import AnswerSet, Asked
-from kfuzz.oracle.elements import Reals
-from kfuzz.oracle.enclosure import Doubles, Enclosure
-from kfuzz.oracle.places import Ranking, enclose_places
+from kfuzz.oracle.numbers.elements import Reals
+from kfuzz.oracle.numbers.enclosure import Doubles, Enclosure
+from kfuzz.oracle.op.answer_sets import AnswerSet, Asked
+from kfuzz.oracle.sets.ranks import Ranking, enclose_places
+from kfuzz.oracle.sets.sampling import refuse_balls
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
-from kfuzz.oracle.tokens import refuse_balls
 
 INPUTS = {"expert": "int[n] < experts"}
 OUTPUTS = {"order": "int[n]", "slot": "int[n]", "offsets": "int[experts + 1]"}

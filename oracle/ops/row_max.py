@@ -8,15 +8,15 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from kfuzz.oracle.accuracy.rounding import Accuracy
 from kfuzz.oracle.diagnosis import sums as diagnosis
-from kfuzz.oracle.enclosure import Enclosure, Floats
-from kfuzz.oracle.errors import OracleError
-from kfuzz.oracle.maximum import enclose_maximum
-from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.shapes import Lengths
-from kfuzz.oracle.special import special_rows
+from kfuzz.oracle.numbers.enclosure import Enclosure, Floats
+from kfuzz.oracle.numbers.errors import OracleError
+from kfuzz.oracle.numbers.verdict import Special
+from kfuzz.oracle.op.shapes import Lengths
+from kfuzz.oracle.sets.special import special_rows
+from kfuzz.oracle.systems.maximum import enclose_maximum
 from kfuzz.oracle.systems.value import Quantity, System
-from kfuzz.oracle.verdict import Special
 
 INPUTS = {"x": "float32[rows, cols]"}
 OUTPUTS = {"y": "float32[rows]"}

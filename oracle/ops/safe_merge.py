@@ -9,13 +9,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from kfuzz.oracle.accuracy.rounding import Accuracy
 from kfuzz.oracle.diagnosis import sums as diagnosis
-from kfuzz.oracle.enclosure import Enclosure, Floats
-from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.shapes import Lengths
-from kfuzz.oracle.states import enclose_states
+from kfuzz.oracle.numbers.enclosure import Enclosure, Floats
+from kfuzz.oracle.numbers.verdict import Special
+from kfuzz.oracle.op.shapes import Lengths
+from kfuzz.oracle.sets.max_and_sum import enclose_states
 from kfuzz.oracle.systems.value import Quantity, System
-from kfuzz.oracle.verdict import Special
 
 INPUTS = {"m1": "float32[n]", "s1": "float32[n]", "m2": "float32[n]", "s2": "float32[n]"}
 OUTPUTS = {"m": "float32[n]", "s": "float32[n]"}

@@ -7,12 +7,12 @@ reaches top_p[row], and always the greatest. Of equal tokens at an edge any may 
 
 import numpy as np
 
-from kfuzz.oracle.answer_sets import AnswerSet, Asked
-from kfuzz.oracle.elements import Reals
-from kfuzz.oracle.places import order_places
+from kfuzz.oracle.numbers.elements import Reals
+from kfuzz.oracle.op.answer_sets import AnswerSet, Asked
+from kfuzz.oracle.sets.ranks import order_places
+from kfuzz.oracle.sets.sampling import FORMS, SELDOM, Weights, chances_of, growth_of, keep_top_k_top_p, name_tokens
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
-from kfuzz.oracle.tokens import FORMS, SELDOM, Weights, chances_of, growth_of, keep_top_k_top_p, name_tokens
 
 __all__ = ["FORMS", "INPUTS", "OPTIONAL", "OUTPUTS", "SCALARS", "SELDOM", "formula", "sets"]
 INPUTS = {"probs": "share[rows, cols]", "top_k": "int[rows] 0..cols", "top_p": "uniform[rows]"}

@@ -1,6 +1,6 @@
 """scatter: y = into, with values[i, j, k] put at [i, index[i, j, k], k]; of several at one place, any."""
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {

@@ -1,6 +1,6 @@
 """scatter_add: y = into, with values[i, j, k] added at [i, index[i, j, k], k], in any order."""
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {

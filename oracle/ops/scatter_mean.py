@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.exact import scatter_places
 from kfuzz.oracle.systems.value import Quantity, System
 

@@ -1,8 +1,8 @@
 """scatter_min: y = into, and at [i, index[i, j, k], k] the minimum of it and of every values[i, j, k], exactly."""
 
-from kfuzz.oracle.elements import Reals
-from kfuzz.oracle.scattering import one_by_one
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.scattering import one_by_one
 
 INPUTS = {
     "into": "float[outer, cols, inner]", "index": "int[outer, n, inner] < cols", "values": "float[outer, n, inner]",

@@ -1,9 +1,9 @@
 """segment_softmax: the softmax of each segment of a vector, from offsets[b] to below offsets[b + 1]."""
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.ops import softmax
-from kfuzz.oracle.segments import each_element, rows_of
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.segments import each_element, rows_of
 
 INPUTS = {"x": "float[total]", "offsets": "int[batch + 1] rises 0..total"}
 OUTPUTS = {"y": "float[total]"}

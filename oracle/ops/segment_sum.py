@@ -1,8 +1,8 @@
 """segment_sum: y[b] is the sum of the rows of x from offsets[b] to below offsets[b + 1]; of no rows it is 0."""
 
-from kfuzz.oracle.elements import Reals
-from kfuzz.oracle.segments import each_segment, rows_of
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.segments import each_segment, rows_of
 
 INPUTS = {"x": "float[total, cols]", "offsets": "int[batch + 1] rises 0..total"}
 OUTPUTS = {"y": "float[batch, cols]"}

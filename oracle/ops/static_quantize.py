@@ -4,7 +4,7 @@ There is one scale for each block of `height` rows and `width` columns: by defau
 added after rounding, or before it.
 """
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {

@@ -7,11 +7,11 @@ numbers beyond the largest are not judged.
 
 import numpy as np
 
-from kfuzz.oracle.answer_sets import AnswerSet, Asked
-from kfuzz.oracle.elements import F32
+from kfuzz.oracle.numbers.elements import F32
+from kfuzz.oracle.op.answer_sets import AnswerSet, Asked
+from kfuzz.oracle.sets.two_values import draw_between, not_finite
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
-from kfuzz.oracle.two_values import draw_between, not_finite
 
 INPUTS = {"x": "float[rows, cols]"}
 OUTPUTS = {"y": "float[rows, cols]"}

@@ -4,11 +4,11 @@ Tokens are taken from the greatest on, until their sum is top_p or more. A token
 certainly greater may be below top_p, in any order and with any rounding of the sum. All else is as in `categorical`.
 """
 
-from kfuzz.oracle.answer_sets import AnswerSet, Asked
-from kfuzz.oracle.places import order_places
+from kfuzz.oracle.op.answer_sets import AnswerSet, Asked
+from kfuzz.oracle.sets.ranks import order_places
+from kfuzz.oracle.sets.sampling import FORMS, SELDOM, draw_tokens, keep_top_p
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
-from kfuzz.oracle.tokens import FORMS, SELDOM, draw_tokens, keep_top_p
 
 __all__ = ["FORMS", "INPUTS", "OUTPUTS", "SCALARS", "SELDOM", "formula", "sets"]
 INPUTS = {"logits": "float[rows, cols]"}

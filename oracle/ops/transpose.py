@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from kfuzz.oracle.accuracy.rounding import Accuracy
 from kfuzz.oracle.diagnosis import matrix as diagnosis
-from kfuzz.oracle.enclosure import Bounds, Enclosure, Floats, Index
-from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.shapes import Lengths
+from kfuzz.oracle.numbers.enclosure import Bounds, Enclosure, Floats, Index
+from kfuzz.oracle.numbers.verdict import Special
+from kfuzz.oracle.op.shapes import Lengths
 from kfuzz.oracle.systems.value import Quantity, System
-from kfuzz.oracle.verdict import Special
 
 INPUTS = {"x": "float32[rows, cols]"}
 OUTPUTS = {"y": "float32[cols, rows]"}

@@ -3,8 +3,8 @@
 The mean over the rows; their sum where `summed` is 1, each of them where `each` is 1.
 """
 
-from kfuzz.oracle.losses import reduced
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.losses import reduced
 
 INPUTS = {"anchor": "float[rows, cols]", "positive": "float[rows, cols]", "negative": "float[rows, cols]"}
 SCALARS = {"margin": 1.0, "eps": 1e-6}

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kfuzz.oracle.elements import F32, values
-from kfuzz.oracle.enclosure import Doubles, Enclosure, Floats, Mask
-from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.shapes import Lengths
+from kfuzz.oracle.accuracy.rounding import Accuracy
+from kfuzz.oracle.numbers.elements import F32, values
+from kfuzz.oracle.numbers.enclosure import Doubles, Enclosure, Floats, Mask
+from kfuzz.oracle.numbers.verdict import Reason, Special, Why
+from kfuzz.oracle.op.shapes import Lengths
+from kfuzz.oracle.sets.sampling import refuse_balls
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
-from kfuzz.oracle.tokens import refuse_balls
-from kfuzz.oracle.verdict import Reason, Special, Why
 
 INPUTS = {"x": "float[rows, cols]"}
 OUTPUTS = {"values": "float[rows, cols]", "count": "int[rows]"}

@@ -4,8 +4,8 @@ Place i of an axis lies at (i + 0.5) height / out_h - 0.5, and no lower than 0; 
 i (height - 1) / (out_h - 1).
 """
 
-from kfuzz.oracle.resizing import linear
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.resizing import linear
 
 INPUTS = {"x": "float[channels, height, width]"}
 OPTIONAL = {"channels": 1, "height": 1}

@@ -3,8 +3,8 @@
 Where a kernel's float32 quotient may fall on either side of an integer, both neighbours are right.
 """
 
-from kfuzz.oracle.resizing import nearest
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.resizing import nearest
 
 INPUTS = {"x": "float[channels, height, width]"}
 OPTIONAL = {"channels": 1, "height": 1}

@@ -7,10 +7,10 @@ from functools import partial
 
 import numpy as np
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.ops import attention
-from kfuzz.oracle.segments import PartOfRows, put_in_order, rows_of
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.segments import PartOfRows, put_in_order, rows_of
 
 INPUTS = {
     "q": "float[queries, heads, d]",

@@ -5,9 +5,9 @@ The loss of a row is (1 - s) w_label l_label + s / cols sum_j w_j l_j, where l_j
 is 1. No label is ignored unless a claim gives `ignore_index`.
 """
 
-from kfuzz.oracle.elements import Reals
-from kfuzz.oracle.losses import log_probabilities, of_labels
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
+from kfuzz.oracle.words.losses import log_probabilities, of_labels
 
 INPUTS = {"x": "float[rows, cols]", "labels": "int[rows] < cols", "w": "float[cols]"}
 OPTIONAL = {"w": 1.0}

@@ -1,6 +1,6 @@
 """where: y = a where mask is not 0, else b, exactly."""
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {"mask": "bool[rows, cols]", "a": "float[rows, cols]", "b": "float[rows, cols]"}

@@ -2,8 +2,8 @@
 
 from math import prod
 
-from kfuzz.oracle.errors import OracleError
-from kfuzz.oracle.layout import Shape
+from kfuzz.oracle.numbers.errors import OracleError
+from kfuzz.oracle.numbers.layout import Shape
 from kfuzz.oracle.systems.value import Axes, Quantity
 
 

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.oracle.elements import E4M3, ELEMENTS, F32, F64, FORMATS, Element, Reals
-from kfuzz.oracle.masks import all_of, any_of
-from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, Accuracy
+from kfuzz.oracle.accuracy.rounding import DIVIDE_ROUNDINGS, Accuracy
+from kfuzz.oracle.numbers.elements import E4M3, ELEMENTS, F32, F64, FORMATS, Element, Reals
+from kfuzz.oracle.numbers.masks import all_of, any_of
+from kfuzz.oracle.numbers.verdict import Reason, Special, Why
 from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.axes import fold, unfold
 from kfuzz.oracle.systems.ends import Endpoints, FloatEnds
@@ -45,7 +46,6 @@ from kfuzz.oracle.systems.rules import (
     written,
 )
 from kfuzz.oracle.systems.value import Axes, Operand, Quantity, WordsForFunctions, group
-from kfuzz.oracle.verdict import Reason, Special, Why
 
 INF = np.inf
 

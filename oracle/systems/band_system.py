@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from kfuzz.oracle.elements import Element, Reals
-from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.accuracy.rounding import Accuracy
+from kfuzz.oracle.numbers.elements import Element, Reals
+from kfuzz.oracle.numbers.verdict import Reason, Special
 from kfuzz.oracle.systems.ends import Endpoints
 from kfuzz.oracle.systems.value import Quantity, System
-from kfuzz.oracle.verdict import Reason, Special
 
 
 class BandSystem(System, Protocol):

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.oracle.elements import Reals
-from kfuzz.oracle.masks import all_of
+from kfuzz.oracle.numbers.elements import Reals
+from kfuzz.oracle.numbers.masks import all_of
 from kfuzz.oracle.systems.value import Quantity, System
 
 NOTHING = -1

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.oracle.elements import FORMATS, Reals
-from kfuzz.oracle.functions import FUNCTIONS
-from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, FAR
+from kfuzz.oracle.accuracy.functions import FUNCTIONS
+from kfuzz.oracle.accuracy.rounding import DIVIDE_ROUNDINGS, FAR
+from kfuzz.oracle.numbers.elements import FORMATS, Reals
 from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.axes import count_along
 from kfuzz.oracle.systems.cloud import Cloud

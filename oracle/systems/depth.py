@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.oracle.elements import F32, F64, FORMATS, Reals
-from kfuzz.oracle.errors import OracleError
-from kfuzz.oracle.masks import any_of
-from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS
+from kfuzz.oracle.accuracy.rounding import DIVIDE_ROUNDINGS
+from kfuzz.oracle.numbers.elements import F32, F64, FORMATS, Reals
+from kfuzz.oracle.numbers.errors import OracleError
+from kfuzz.oracle.numbers.masks import any_of
 from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.axes import count_along
 from kfuzz.oracle.systems.cloud import Cloud

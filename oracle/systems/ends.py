@@ -15,9 +15,9 @@ from typing import Any, Protocol
 import numpy as np
 from flint import arb, ctx
 
-from kfuzz.oracle.elements import F64, Element, Reals
-from kfuzz.oracle.functions import FUNCTIONS, OF_TWO, FunctionOfOne
-from kfuzz.oracle.masks import all_of, any_of
+from kfuzz.oracle.accuracy.functions import FUNCTIONS, OF_TWO, FunctionOfOne
+from kfuzz.oracle.numbers.elements import F64, Element, Reals
+from kfuzz.oracle.numbers.masks import all_of, any_of
 from kfuzz.oracle.systems.room import BALL_SUM, LONG_ERF, PHASE_DOUBT
 
 Pair = tuple[Reals, Reals]

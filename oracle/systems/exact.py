@@ -8,10 +8,10 @@ from typing import Any, Literal
 import mpmath
 import numpy as np
 
-from kfuzz.oracle.elements import E4M3, ELEMENTS, Element, Reals
-from kfuzz.oracle.functions import FUNCTIONS, OF_TWO
-from kfuzz.oracle.grid import grid_of
-from kfuzz.oracle.groups import largest_of_blocks, spread
+from kfuzz.oracle.accuracy.functions import FUNCTIONS, OF_TWO
+from kfuzz.oracle.numbers.elements import E4M3, ELEMENTS, Element, Reals
+from kfuzz.oracle.numbers.grid import grid_of
+from kfuzz.oracle.numbers.groups import largest_of_blocks, spread
 from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.axes import count_along
 from kfuzz.oracle.systems.loops import LoopWords

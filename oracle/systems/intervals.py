@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from kfuzz.oracle.elements import Element, Reals
-from kfuzz.oracle.masks import any_of
+from kfuzz.oracle.numbers.elements import Element, Reals
+from kfuzz.oracle.numbers.masks import any_of
 from kfuzz.oracle.systems.ends import Pair
 from kfuzz.oracle.systems.value import Quantity
 

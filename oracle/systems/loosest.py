@@ -15,11 +15,11 @@ from typing import cast
 
 import numpy as np
 
-from kfuzz.oracle.elements import FORMATS, Element, Reals
-from kfuzz.oracle.errors import OracleError
-from kfuzz.oracle.functions import FUNCTIONS, OF_TWO
-from kfuzz.oracle.masks import any_of
-from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, FAR, Accuracy
+from kfuzz.oracle.accuracy.functions import FUNCTIONS, OF_TWO
+from kfuzz.oracle.accuracy.rounding import DIVIDE_ROUNDINGS, FAR, Accuracy
+from kfuzz.oracle.numbers.elements import FORMATS, Element, Reals
+from kfuzz.oracle.numbers.errors import OracleError
+from kfuzz.oracle.numbers.masks import any_of
 from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.axes import count_along
 from kfuzz.oracle.systems.exact import ScatterKind, scatter_places

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.value import ABSENT, Filler, Pads, PerAxis, Quantity
 
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from kfuzz.oracle.elements import Reals
-from kfuzz.oracle.rounding import LOOSEST
+from kfuzz.oracle.accuracy.rounding import LOOSEST
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.axes import count_along
 from kfuzz.oracle.systems.exact import Exact, ScatterKind

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.oracle.base_two import LOG2_E
-from kfuzz.oracle.elements import FORMATS, Element, Reals
-from kfuzz.oracle.errors import OracleError
-from kfuzz.oracle.functions import FUNCTIONS
-from kfuzz.oracle.masks import all_of, any_of
-from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, FAR, Accuracy
+from kfuzz.oracle.accuracy.functions import FUNCTIONS
+from kfuzz.oracle.accuracy.rounding import DIVIDE_ROUNDINGS, FAR, Accuracy
+from kfuzz.oracle.numbers.elements import FORMATS, Element, Reals
+from kfuzz.oracle.numbers.errors import OracleError
+from kfuzz.oracle.numbers.masks import all_of, any_of
 from kfuzz.oracle.systems.axes import count_along
+from kfuzz.oracle.systems.base_two import LOG2_E
 from kfuzz.oracle.systems.cloud import Cloud, Draw, Tubes, known, tabled
 from kfuzz.oracle.systems.ends import FloatEnds
 from kfuzz.oracle.systems.exact import either_absent

@@ -3,7 +3,7 @@
 A factor for k roundings covers their second order; a factor for k operations covers the error of float64 itself.
 """
 
-from kfuzz.oracle.enclosure import ROUND_64
+from kfuzz.oracle.numbers.enclosure import ROUND_64
 
 ROUNDINGS_16 = 1 + 2.0**-20
 """docs/numerics.md#room: a difference and its next rounding."""

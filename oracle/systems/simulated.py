@@ -1,8 +1,8 @@
 """A simulated kernel: every step of a formula rounded to a format, sums in a chosen order, functions with noise.
 
 It validates enclosures in any format and order, with flushed denormals, fused additions, narrow operands and
-tensor-core sums. It shares the formula with the enclosure; `oracle/selfcheck/independent.py` has kernels that do not.
-Knows no bound.
+tensor-core sums. It shares the formula with the enclosure; kernels that do not are in
+`oracle/proof/selfcheck/independent.py`. Knows no bound.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,11 +11,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kfuzz.oracle.elements import F32, F64, FORMATS, Element, Reals
-from kfuzz.oracle.functions import FUNCTIONS
-from kfuzz.oracle.grid import grid_of
-from kfuzz.oracle.groups import spread
-from kfuzz.oracle.rounding import ACCUMULATOR_FORMATS, NARROW_SUMS, Accuracy
+from kfuzz.oracle.accuracy.functions import FUNCTIONS
+from kfuzz.oracle.accuracy.rounding import ACCUMULATOR_FORMATS, NARROW_SUMS, Accuracy
+from kfuzz.oracle.numbers.elements import F32, F64, FORMATS, Element, Reals
+from kfuzz.oracle.numbers.grid import grid_of
+from kfuzz.oracle.numbers.groups import spread
 from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.axes import count_along, fold, unfold
 from kfuzz.oracle.systems.exact import Exact, ScatterKind, scatter_places

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.numbers.elements import Reals
 
 Slope = Callable[[Reals, Reals], Reals]
 Curvature = Callable[[Reals, Reals], Reals]

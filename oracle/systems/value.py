@@ -9,8 +9,8 @@ from typing import Any, Literal, Protocol, Union
 
 import numpy as np
 
-from kfuzz.oracle.elements import Reals
-from kfuzz.oracle.groups import BlockSize
+from kfuzz.oracle.numbers.elements import Reals
+from kfuzz.oracle.numbers.groups import BlockSize
 
 QUOTIENT = "quotient"
 """The name by which a claim keeps x / scale in a narrower format."""
@@ -175,7 +175,7 @@ def group(N: "System", a: Quantity, width: str | int, height: str | int) -> Quan
 
 
 class WordsForFunctions(Protocol):
-    """The functions of one number that are words, each by its row of oracle/functions.py."""
+    """The functions of one number that are words, each by its row of oracle/accuracy/functions.py."""
 
     def function(self, name: str, a: Quantity) -> Quantity: ...
 

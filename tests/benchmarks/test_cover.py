@@ -10,10 +10,10 @@ from benchmarks.detection.cover import Dead, cover, is_killed_by, measure, thin,
 from kfuzz.cases.case import Record, case_of
 from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import KERNELS, load
-from kfuzz.cpu.device import CpuDevice
-from kfuzz.mutating.mutate import as_kernel, mutants
-from kfuzz.scoring.run import FILE, HowFar, run_score, scores_in
-from kfuzz.scoring.trials import Score, ScoreOptions, control_of, score_of
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.measure.mutants.mutate import as_kernel, mutants
+from kfuzz.measure.mutants.run import FILE, HowFar, run_score, scores_in
+from kfuzz.measure.mutants.trials import Score, ScoreOptions, control_of, score_of
 
 pytestmark = pytest.mark.slow
 

@@ -15,11 +15,11 @@ from benchmarks.libraries import exact_values
 from benchmarks.libraries.exact_values import exact_value
 from benchmarks.libraries.judging import Tried, confirm
 from benchmarks.libraries.narrow import Claimed
+from kfuzz.campaign.minimizing.minimize import Failure
+from kfuzz.campaign.trials.defect import Defect, Scene
 from kfuzz.claims.kernel import Kernel
-from kfuzz.minimizing.minimize import Failure
-from kfuzz.oracle.elements import F16
-from kfuzz.oracle.verdict import Worst
-from kfuzz.trials.defect import Defect, Scene
+from kfuzz.oracle.numbers.elements import F16
+from kfuzz.oracle.numbers.verdict import Worst
 
 X, T = 0.5, 0.25
 ROW, OTHER = np.array([0.5, 1.25, 3.0]), np.array([0.25, 2.0, 0.5])

@@ -11,9 +11,9 @@ from benchmarks.libraries import functions, narrow
 from benchmarks.libraries.exact_values import exact_value
 from benchmarks.libraries.judging import grade, judge
 from benchmarks.libraries.reproducing import printed, shortest_program
-from kfuzz.callables.device import PythonDevice
 from kfuzz.claims.kernel import load
-from kfuzz.oracle.elements import F16, F32
+from kfuzz.devices.python.device import PythonDevice
+from kfuzz.oracle.numbers.elements import F16, F32
 
 EVERY = [one for name in functions.libraries() for one in functions.library(name).functions()]
 

@@ -7,11 +7,11 @@ from seldom import one_in
 
 from benchmarks.detection.rival_trials import batch, questions, tally
 from benchmarks.detection.rivals import RIVALS, Floats, Rival, are_asked, reference
+from kfuzz.campaign.trials.trial import unfit
 from kfuzz.cases.case import case_of
 from kfuzz.claims.kernel import KERNELS, Kernel, load
-from kfuzz.cpu.device import CpuDevice
-from kfuzz.mutating.mutate import mutants
-from kfuzz.trials.trial import unfit
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.measure.mutants.mutate import mutants
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from benchmarks.measurement import describe, read, render_section
 from benchmarks.speed import kernels as speed
 from benchmarks.speed.__main__ import PAGE
 from benchmarks.speed.on_gpus import run_on_gpus
-from kfuzz.timing.figures import Heat, Recording, Traffic
+from kfuzz.measure.speed.figures import Heat, Recording, Traffic
 
 GPU = "__import__('os').environ['CUDA_VISIBLE_DEVICES']"
 GONE = "__import__('os')._exit(3)"

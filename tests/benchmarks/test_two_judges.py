@@ -10,10 +10,10 @@ from benchmarks.tightness import two_judges
 from benchmarks.tightness.definitions import DEFINITIONS, define
 from benchmarks.tightness.judged_twice import Counts, JudgedCase, judge_twice, last_inside, step_up
 from kfuzz.claims.kernel import KERNELS
-from kfuzz.oracle.elements import BF16, E4M3, F16, F32, I8, Element
-from kfuzz.oracle.find import find
-from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.verdict import Special
+from kfuzz.oracle.accuracy.rounding import Accuracy
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.numbers.elements import BF16, E4M3, F16, F32, I8, Element
+from kfuzz.oracle.numbers.verdict import Special
 
 ROWS = np.random.default_rng(3).standard_normal((12, 5)).astype(np.float32)
 

@@ -8,9 +8,9 @@ import pytest
 from paths import DATA
 from planted_jobs import floats, job_of
 
-from kfuzz.cpu import compiler, toolchain
-from kfuzz.cpu.options import Flavour
-from kfuzz.cpu.sights import SIGHTS
+from kfuzz.devices.cpu import compiler, toolchain
+from kfuzz.devices.cpu.options import Flavour
+from kfuzz.devices.cpu.sights import SIGHTS
 
 CROSS, EMULATOR, ROOT = "aarch64-linux-gnu-g++", "qemu-aarch64", "/usr/aarch64-linux-gnu"
 MISSING = [one for one in (CROSS, EMULATOR) if not shutil.which(one)]

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from paths import ROOT
 
-from kfuzz.cpu import toolchain
-from kfuzz.cpu.abi import ABI, MIRRORS, load_header
-from kfuzz.cpu.header import Header
-from kfuzz.cpu.header_text import read_header
+from kfuzz.devices.cpu import toolchain
+from kfuzz.devices.cpu.abi import ABI, MIRRORS, load_header
+from kfuzz.devices.cpu.header import Header
+from kfuzz.devices.cpu.header_text import read_header
 
 RUNTIME = toolchain.HOME / "runtime"
 TEXT = (RUNTIME / "abi.h").read_text(encoding="utf-8")
@@ -96,7 +96,7 @@ def test_the_cache_keeps_the_declarations_of_each_header_by_content(
 
 
 def test_only_the_first_process_loads_the_grammar(tmp_path: Path) -> None:
-    code = "import sys, kfuzz.cpu.abi; print('tree_sitter' in sys.modules)"
+    code = "import sys, kfuzz.devices.cpu.abi; print('tree_sitter' in sys.modules)"
     environment = {**os.environ, "KFUZZ_CACHE": str(tmp_path)}
     command = [sys.executable, "-c", code]
     printed = [subprocess.run(command, env=environment, capture_output=True, text=True, check=True) for _ in range(2)]
@@ -122,6 +122,6 @@ def unknown_words(text: str) -> list[str]:
 
 def test_python_asks_for_no_word_that_the_header_lacks() -> None:
     texts = (path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("fuzz/**/*.py")))
-    wrong = [word for text in texts if "kfuzz.cpu.abi" in text for word in unknown_words(text)]
+    wrong = [word for text in texts if "kfuzz.devices.cpu.abi" in text for word in unknown_words(text)]
     assert wrong == []
     assert unknown_words("Status.finnished") == ["Status.finnished"]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from planted_jobs import floats, job_of
 
-from kfuzz.cpu import compiler
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Job, Probe, host_compiler
+from kfuzz.devices.cpu import compiler
+from kfuzz.devices.cpu.device import CpuDevice
 
 pytestmark = pytest.mark.slow
 

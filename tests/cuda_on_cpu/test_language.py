@@ -10,8 +10,8 @@ from language_runs import EVERY, run
 from numpy.typing import NDArray
 from planted_jobs import Value, floats, job_of
 
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import ClaimError, Job, Probe, Step
+from kfuzz.devices.cpu.device import CpuDevice
 
 pytestmark = pytest.mark.slow
 

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from kfuzz.cpu import toolchain
+from kfuzz.devices.cpu import toolchain
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 SHARED = {

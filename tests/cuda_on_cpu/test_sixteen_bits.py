@@ -8,11 +8,11 @@ import pytest
 from numpy.typing import NDArray
 from planted_jobs import Value, job_of
 
-from kfuzz.claims.fill import nearest
-from kfuzz.cpu.compiler import build_library
-from kfuzz.cpu.device import CpuDevice
+from kfuzz.claims.language.fill import nearest
 from kfuzz.devices import ClaimError, Probe
-from kfuzz.oracle.elements import FORMATS, values
+from kfuzz.devices.cpu.compiler import build_library
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.oracle.numbers.elements import FORMATS, values
 
 Integers = NDArray[np.uint32]
 pytestmark = pytest.mark.slow

@@ -13,10 +13,10 @@ import pytest
 from numpy.typing import NDArray
 from planted_jobs import job_of
 
-from kfuzz.cpu import toolchain
-from kfuzz.cpu.device import CpuDevice
+from kfuzz.campaign.device import open_device
 from kfuzz.devices import Device, Probe, host_compiler
-from kfuzz.find.device import open_device
+from kfuzz.devices.cpu import toolchain
+from kfuzz.devices.cpu.device import CpuDevice
 
 pytestmark = pytest.mark.slow
 Floats = NDArray[np.float32]

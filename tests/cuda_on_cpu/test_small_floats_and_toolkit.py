@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from kfuzz.cpu import toolchain
 from kfuzz.devices import host_compiler
-from kfuzz.gpu.nvidia import TOOLKIT
+from kfuzz.devices.cpu import toolchain
+from kfuzz.devices.gpu.nvidia import TOOLKIT
 
 pytestmark = pytest.mark.soak
 DRIVER = Path(__file__).parent.parent / "data" / "small_conversions.cpp"

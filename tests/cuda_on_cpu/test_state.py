@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kfuzz.cpu import toolchain
 from kfuzz.devices import host_compiler
+from kfuzz.devices.cpu import toolchain
 
 DECLARATION = re.compile(r"\bPer(?:Run|Process)<\w+> (\w+);")
 OF_THE_ABI = {

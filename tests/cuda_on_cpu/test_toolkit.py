@@ -9,9 +9,9 @@ import pytest
 from language_runs import EVERY, run
 from planted_jobs import floats, job_of
 
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Buffer, Job, Probe, Step
-from kfuzz.oracle.elements import F32, F64, Element
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.oracle.numbers.elements import F32, F64, Element
 
 pytestmark = pytest.mark.slow
 

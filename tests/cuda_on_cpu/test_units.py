@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kfuzz.cpu import toolchain
 from kfuzz.devices import host_compiler
+from kfuzz.devices.cpu import toolchain
 
 UNITS = Path(__file__).parent / "units"
 FLAGS = ("-std=c++17", "-O0", "-Wall", "-Wextra", "-fno-exceptions", "-fno-rtti", "-fno-pie", f"-I{toolchain.HOME}")

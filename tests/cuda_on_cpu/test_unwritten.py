@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from planted_jobs import floats, marked, planted
 
-from kfuzz.cpu import toolchain
-from kfuzz.cpu.abi import BufferFlags, Runtime, Schedule
-from kfuzz.cpu.backend import LoadedFlavour, PlacedJob
-from kfuzz.cpu.experiments import Manner
 from kfuzz.devices import Job
-from kfuzz.devices.layout import POISONS
+from kfuzz.devices.cpu import toolchain
+from kfuzz.devices.cpu.abi import BufferFlags, Runtime, Schedule
+from kfuzz.devices.cpu.backend import LoadedFlavour, PlacedJob
+from kfuzz.devices.cpu.experiments import Manner
+from kfuzz.devices.memory.layout import POISONS
 
 EITHER = BufferFlags.is_taken_as_unwritten | BufferFlags.is_written
 X_BYTES = 4 * 100

@@ -1,6 +1,6 @@
 """Report documents for the tests of what is rendered from one."""
 
-from kfuzz.views.document import Document, FindingEntry, KernelEntry
+from kfuzz.ui.reports.document import Document, FindingEntry, KernelEntry
 
 
 def finding(**changes: object) -> FindingEntry:

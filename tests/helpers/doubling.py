@@ -2,8 +2,8 @@
 
 from planted_jobs import floats, job_of
 
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Job, Probe
+from kfuzz.devices.cpu.device import CpuDevice
 
 DOUBLES = "__global__ void k(float *y, const float *x) { y[threadIdx.x] = 2.0f * x[threadIdx.x]; }"
 

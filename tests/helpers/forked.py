@@ -16,9 +16,15 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from kfuzz.one_thread import use_one_thread
+from kfuzz.devices.worker.numpy_threads import use_one_thread
 
-IMPORTED = ("pytest", "kfuzz.commands.fuzz", "kfuzz.commands.replay", "kfuzz.commands.minimize", "kfuzz.pytest_items")
+IMPORTED = (
+    "pytest",
+    "kfuzz.ui.commands.fuzz",
+    "kfuzz.ui.commands.replay",
+    "kfuzz.ui.commands.minimize",
+    "kfuzz.ui.pytest.items",
+)
 MAINS = {"pytest": ("pytest", "console_main"), "kfuzz": ("kfuzz.__main__", "main")}
 
 

@@ -1,6 +1,6 @@
 """Between which values a fraction of a run lies, by the replays of that run: however busy the machine was."""
 
-from kfuzz.timing.figures import Heat, Recording
+from kfuzz.measure.speed.figures import Heat, Recording
 
 
 def range_of_fraction(heat: Heat, one: Recording) -> tuple[float, float]:

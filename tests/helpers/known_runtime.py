@@ -4,8 +4,8 @@ from pathlib import Path
 
 from doubling import doubling
 
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Probe, cache
+from kfuzz.devices.cpu.device import CpuDevice
 
 
 def make_cache(folder: Path) -> Path:

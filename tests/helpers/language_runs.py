@@ -5,8 +5,8 @@ import pytest
 from numpy.typing import NDArray
 from planted_jobs import Value, job_of
 
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Probe
+from kfuzz.devices.cpu.device import CpuDevice
 
 EVERY = pytest.mark.parametrize("check", [False, True], ids=["fast", "check"])
 

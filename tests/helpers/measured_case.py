@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from kfuzz.campaign.schedule import LARGE, attempt_of, probe_of
+from kfuzz.campaign.trials.trial import run_trial
 from kfuzz.claims.kernel import load
-from kfuzz.cpu.device import CpuDevice
-from kfuzz.trials.trial import run_trial
+from kfuzz.devices.cpu.device import CpuDevice
 
 TICKS = 100
 """Of /proc/PID/stat in a second, on every Linux."""

@@ -7,11 +7,11 @@ from pathlib import Path
 from our_kernels import every_kernel
 from paths import DATA
 
+from kfuzz.campaign.trials.trial import Trial, run_trial
+from kfuzz.cases.plans.choose import seed_of, seeded_choices
+from kfuzz.cases.plans.plan import plan
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.devices import Device, Probe
-from kfuzz.search.choose import seed_of, seeded_choices
-from kfuzz.search.plan import plan
-from kfuzz.trials.trial import Trial, run_trial
 
 FILES = sorted((DATA / "callables" / "narrow").glob("*.py"))
 NEEDS_GPU = ("cupy",)

@@ -8,8 +8,8 @@ from planted_jobs import Mark, source
 from program_runs import server
 
 from kfuzz.devices import Finding
-from kfuzz.programs.build import load_program
-from kfuzz.programs.check import CheckedProgram, Server
+from kfuzz.devices.cpu.programs.build import load_program
+from kfuzz.devices.cpu.programs.check import CheckedProgram, Server
 
 CASE = re.compile(r"(?:(?<!define )\b(?:CASE|PAIR)\(|\{\")(\w+)\"?, [\d{a-z]")
 

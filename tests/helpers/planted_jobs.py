@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from paths import DATA
 
 from kfuzz.devices import Buffer, Finding, Job, Step
-from kfuzz.oracle.elements import ELEMENTS
+from kfuzz.oracle.numbers.elements import ELEMENTS
 
 PLANTED = DATA / "planted"
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from paths import DATA
 
 from kfuzz.devices import Buffer, Job, Step
-from kfuzz.oracle.elements import ELEMENTS, I32
+from kfuzz.oracle.numbers.elements import ELEMENTS, I32
 
 PROGRAMS = (DATA / "planted") / "programs"
 NAMES = tuple(sorted(one.stem for one in PROGRAMS.glob("*.cu")))

@@ -5,9 +5,9 @@ from functools import cache
 from pathlib import Path
 
 from kfuzz.devices import Finding
-from kfuzz.programs.build import compile_source, link, load_program
-from kfuzz.programs.check import CheckedProgram, Server
-from kfuzz.programs.command_line import parse
+from kfuzz.devices.cpu.programs.build import compile_source, link, load_program
+from kfuzz.devices.cpu.programs.check import CheckedProgram, Server
+from kfuzz.devices.cpu.programs.command_line import parse
 
 
 @cache

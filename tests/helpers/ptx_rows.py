@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from planted_jobs import job_of
 
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Probe
+from kfuzz.devices.cpu.device import CpuDevice
 
 Wanted = int | tuple[int | None, ...] | None
 """The bits of a result, or of each of its lanes; None is any NaN."""

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 
-from kfuzz.callables.device import PythonDevice
+from kfuzz.campaign.trials.trial import Trial, run_trial
 from kfuzz.cases.case import case_of
 from kfuzz.claims.kernel import load
 from kfuzz.devices import Probe
-from kfuzz.trials.trial import Trial, run_trial
+from kfuzz.devices.python.device import PythonDevice
 
 X = np.linspace(-3, 3, 12, dtype=np.float32).reshape(3, 4)
 RIGHT = "import numpy as np\ndef f(x):\n    return x.sum(1)\n"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.oracle.elements import FORMATS, store
+from kfuzz.oracle.numbers.elements import FORMATS, store
 
 Arrays = dict[str, NDArray[Any]]
 COLS = 33

@@ -3,7 +3,7 @@
 import pytest
 
 from kfuzz.devices import DeviceError
-from kfuzz.gpu import nvidia
+from kfuzz.devices.gpu import nvidia
 
 
 def missing_nvcc() -> str:

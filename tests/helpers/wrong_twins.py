@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from kfuzz.claims.front_matter import text_of
-from kfuzz.sources.exhibits import description_of, is_exhibit, read
+from kfuzz.claims.language.front_matter import text_of
+from kfuzz.common.text.exhibits import description_of, is_exhibit, read
 
 
 def list_extensions(folder: Path) -> list[Path]:

@@ -7,9 +7,9 @@ from our_kernels import every_kernel
 from seldom import is_seldom
 
 from benchmarks.detection.hunt import hunt
+from kfuzz.campaign.minimizing.minimize import minimize
 from kfuzz.claims.kernel import Kernel
-from kfuzz.cpu.device import CpuDevice
-from kfuzz.minimizing.minimize import minimize
+from kfuzz.devices.cpu.device import CpuDevice
 
 pytestmark = pytest.mark.slow
 

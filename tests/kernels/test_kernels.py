@@ -6,10 +6,10 @@ import pytest
 from seldom import ALWAYS
 
 from kfuzz.claims.kernel import KERNELS, kernel_files, load, name_of
-from kfuzz.find.errors import TargetError
-from kfuzz.find.template import template
-from kfuzz.oracle.find import find, op_names
-from kfuzz.views.listing import as_markdown, put_table, read_folder
+from kfuzz.common.target_errors import TargetError
+from kfuzz.oracle.judging.find_op import find, op_names
+from kfuzz.ui.reports.listing import as_markdown, put_table, read_folder
+from kfuzz.ui.targets.template import template
 
 TABLE = KERNELS.parent / "docs" / "kernels.md"
 FILES = kernel_files()

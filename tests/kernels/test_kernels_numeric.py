@@ -15,16 +15,16 @@ from our_kernels import every_kernel
 from seldom import FAST, LONG, ONE_A_FAMILY, is_seldom
 
 from kfuzz.campaign.schedule import BEYOND_INT
+from kfuzz.campaign.trials.trial import Trial, run_trial
+from kfuzz.cases.plans.choose import seed_of, seeded_choices
+from kfuzz.cases.plans.plan import plan, plan_rung
+from kfuzz.cases.plans.scale import Large
 from kfuzz.claims.kernel import Kernel
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Probe
-from kfuzz.oracle.elements import F32
-from kfuzz.oracle.rounding import Accuracy, U
-from kfuzz.search.choose import seed_of, seeded_choices
-from kfuzz.search.plan import plan, plan_rung
-from kfuzz.search.scale import Large
-from kfuzz.timing.sizes import tunes_at
-from kfuzz.trials.trial import Trial, run_trial
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.measure.speed.sizes import tunes_at
+from kfuzz.oracle.accuracy.rounding import Accuracy, U
+from kfuzz.oracle.numbers.elements import F32
 
 KERNELS = {kernel.name: kernel for kernel in every_kernel()}
 CORRECT = [name for name, kernel in KERNELS.items() if not kernel.broken]

@@ -20,15 +20,15 @@ from pathlib import Path
 import pytest
 from paths import DATA
 
-from kfuzz.claiming.infer import Unclaimed, kernel_with
-from kfuzz.cpu.device import CpuDevice
-from kfuzz.cpu.translate import translate
+from kfuzz.campaign.trials.trial import Trial, run_trial
+from kfuzz.campaign.trials.unjudged import unjudged_text
+from kfuzz.cases.plans.plan import plan
+from kfuzz.common.text.headers import SourceFile
 from kfuzz.devices import ClaimError, DeviceError, Probe
-from kfuzz.gpu import nvidia
-from kfuzz.search.plan import plan
-from kfuzz.sources.headers import SourceFile
-from kfuzz.trials.trial import Trial, run_trial
-from kfuzz.trials.unjudged import unjudged_text
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.cpu.translate import translate
+from kfuzz.devices.gpu import nvidia
+from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
 
 PAIRS = sorted((DATA / "extensions" / "pairs").glob("*.cu"))
 TRIALS, MOST = 30, 40

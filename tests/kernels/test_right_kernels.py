@@ -6,9 +6,9 @@ import pytest
 from paths import DATA
 
 from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.campaign.trials.trial import run_trial
 from kfuzz.claims.kernel import Kernel, load
-from kfuzz.cpu.device import CpuDevice
-from kfuzz.trials.trial import run_trial
+from kfuzz.devices.cpu.device import CpuDevice
 
 RIGHT = DATA / "right"
 TRIALS = 16

@@ -7,11 +7,11 @@ import pytest
 from paths import DATA
 
 from benchmarks.detection.hunt import hunt
+from kfuzz.campaign.minimizing.minimize import minimize
 from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.campaign.trials.trial import run_trial
 from kfuzz.claims.kernel import Kernel, load
-from kfuzz.cpu.device import CpuDevice
-from kfuzz.minimizing.minimize import minimize
-from kfuzz.trials.trial import run_trial
+from kfuzz.devices.cpu.device import CpuDevice
 
 FOLDER = DATA / "structures"
 RIGHT = sorted(path.stem for path in FOLDER.glob("*.cu"))

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from benchmarks.tightness.gradient_inputs import inputs_for
 from kfuzz.oracle import Accuracy, OracleError, judge
-from kfuzz.oracle.backward import gradients_of
-from kfuzz.oracle.find import find
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.op.backward import gradients_of
 from kfuzz.oracle.systems.band import Bands
 
 Numbers = NDArray[Any]

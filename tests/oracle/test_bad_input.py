@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kfuzz.oracle import Accuracy, ExpModel, OracleError, Special, judge, op_names, want
-from kfuzz.oracle.find import find
-from kfuzz.oracle.verdict import AnswerError, Reason, Why
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.numbers.verdict import AnswerError, Reason, Why
 
 F4 = np.float32
 X = np.zeros((2, 3), dtype=F4)

@@ -9,15 +9,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from kfuzz.oracle import Accuracy, Special, deep, judge
-from kfuzz.oracle.deep import PILOTS, DeepEnds, DeepRun, bound_by_slopes, draws, order_statistic
-from kfuzz.oracle.elements import BF16, F32, store
-from kfuzz.oracle.errors import OracleError
-from kfuzz.oracle.find import find
-from kfuzz.oracle.names import names_of
-from kfuzz.oracle.op import Op
-from kfuzz.oracle.question import enclose
-from kfuzz.oracle.shapes import Places
+from kfuzz.oracle import Accuracy, Special, judge
+from kfuzz.oracle.bounds import by_slopes
+from kfuzz.oracle.bounds.by_slopes import PILOTS, DeepEnds, DeepRun, bound_by_slopes, draws, order_statistic
+from kfuzz.oracle.bounds.question import enclose
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.numbers.elements import BF16, F32, store
+from kfuzz.oracle.numbers.errors import OracleError
+from kfuzz.oracle.op.names import names_of
+from kfuzz.oracle.op.op import Op
+from kfuzz.oracle.op.shapes import Places
 from kfuzz.oracle.systems import perturbed
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.cloud import Tubes, tabled
@@ -229,11 +230,11 @@ def test_a_product_of_probes_is_that_of_each_probe() -> None:
 
 def test_a_tube_that_does_not_hold_its_probes_is_made_wider(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = ends_of(chain, X)
-    monkeypatch.setattr(deep, "PILOT_ROOM", 0.5)
+    monkeypatch.setattr(by_slopes, "PILOT_ROOM", 0.5)
     ends = ends_of(chain, X)
     assert np.allclose((ends.hi - ends.lo) / (usual.hi - usual.lo), 1, atol=0.5)
     for room in ("PILOT_ROOM", "NARROW_ROOM"):
-        monkeypatch.setattr(deep, room, 1e-30)
+        monkeypatch.setattr(by_slopes, room, 1e-30)
     sizes = {"rows": 2, "cols": 6}
     assert bound_by_slopes(op_of(chain), "", Accuracy(), {"x": X}, sizes, {}) is None
 
@@ -321,10 +322,10 @@ CANCELLED = store(FIRST @ LARGE - RNG.standard_normal((1, 64)), F32).astype(np.f
 @pytest.mark.soak
 def test_tubes_that_are_too_wide_for_a_step_are_tried_again_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = ends_of(inverse, FIRST)
-    monkeypatch.setattr(deep, "PILOT_ROOM", 1e9)  # a divisor may be 0 in such tubes
+    monkeypatch.setattr(by_slopes, "PILOT_ROOM", 1e9)  # a divisor may be 0 in such tubes
     ends = ends_of(inverse, FIRST)
     assert np.median((ends.hi - ends.lo) / (usual.hi - usual.lo)) < 1.1
-    monkeypatch.setattr(deep, "NARROW_ROOM", 1e9)
+    monkeypatch.setattr(by_slopes, "NARROW_ROOM", 1e9)
     assert bound_by_slopes(op_of(inverse), "", Accuracy(), {"x": FIRST}, {"rows": 1, "cols": 64}, {}) is None
 
 
@@ -335,10 +336,10 @@ def inverse(N: System, x: Quantity) -> Quantity:
 @pytest.mark.soak
 def test_tubes_with_kinks_become_narrower_until_that_leaves_the_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = ends_of(rectified, FIRST)
-    monkeypatch.setattr(deep, "PILOT_ROOM", 100.0)
+    monkeypatch.setattr(by_slopes, "PILOT_ROOM", 100.0)
     ends = ends_of(rectified, FIRST)
     assert np.median((ends.hi - ends.lo) / (usual.hi - usual.lo)) < 1.5
-    monkeypatch.setattr(deep, "BETTER", 0.0)
+    monkeypatch.setattr(by_slopes, "BETTER", 0.0)
     once = ends_of(rectified, FIRST)
     assert np.median((once.hi - once.lo) / (usual.hi - usual.lo)) > 100
 

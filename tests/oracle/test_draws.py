@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from kfuzz.oracle import Accuracy, OracleError, Special, judge
-from kfuzz.oracle.answer_sets import AnswerSet
-from kfuzz.oracle.elements import BF16, F16, F32, I8, Element, store
-from kfuzz.oracle.find import find
-from kfuzz.oracle.quantizing import Quantizing
-from kfuzz.oracle.question import enclose_rounded, enclose_sets
-from kfuzz.oracle.role import shares_of
-from kfuzz.oracle.tokens import BY_RACE
-from kfuzz.oracle.verdict import Verdict
+from kfuzz.oracle.accuracy.quantizing import Quantizing
+from kfuzz.oracle.bounds.question import enclose_rounded, enclose_sets
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.numbers.elements import BF16, F16, F32, I8, Element, store
+from kfuzz.oracle.numbers.verdict import Verdict
+from kfuzz.oracle.op.answer_sets import AnswerSet
+from kfuzz.oracle.op.role import shares_of
+from kfuzz.oracle.sets.sampling import BY_RACE
 
 INF = np.inf
 

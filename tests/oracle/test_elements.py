@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from paths import ROOT
 
-from kfuzz.oracle.elements import (
+from kfuzz.oracle.numbers.elements import (
     BF16,
     ELEMENTS,
     F16,
@@ -34,8 +34,8 @@ EACH_FLOAT = pytest.mark.parametrize("element", WIDE, ids=str)
 EACH_FORMAT = pytest.mark.parametrize("element", [*WIDE, TF32], ids=str)
 EACH_NARROW = pytest.mark.parametrize("element", [one for one in ELEMENTS.values() if one.is_narrow], ids=str)
 NAMES = (ELEMENTS.keys() | FORMATS.keys()) - {"bool"}  # a word of Python, and of C++
-TABLE = ROOT / "oracle" / "elements.py"
-PTX = ROOT / "fuzz" / "cpu" / "ptx"
+TABLE = ROOT / "oracle/numbers/elements.py"
+PTX = ROOT / "fuzz/devices/cpu/ptx"
 """Its words are those of the PTX language, where "f16" is the type of a register: it knows no element types."""
 SOURCES = [path for room in ("oracle", "fuzz") for path in sorted((ROOT / room).rglob("*.py"))]
 

@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 
 from kfuzz import oracle
 from kfuzz.oracle import FAST_EXPF, Accuracy, ExpModel, Order, Special, judge
-from kfuzz.oracle.elements import BF16, F64, store
-from kfuzz.oracle.enclosure import Bounds, Enclosure, compare, is_outside, tree_sum
-from kfuzz.oracle.exp_sum import exponents_are_exact
-from kfuzz.oracle.find import find
-from kfuzz.oracle.question import MOST_IN_BALLS, Question, enclose
-from kfuzz.oracle.rounding import Divide
-from kfuzz.oracle.selfcheck.algorithms import TREE, total
-from kfuzz.oracle.selfcheck.families import rows
-from kfuzz.oracle.selfcheck.number import Float32
-from kfuzz.oracle.selfcheck.soundness import VARIANTS, wrong_bounds
+from kfuzz.oracle.accuracy.rounding import Divide
+from kfuzz.oracle.bounds.question import MOST_IN_BALLS, Question, enclose
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.numbers.elements import BF16, F64, store
+from kfuzz.oracle.numbers.enclosure import Bounds, Enclosure, compare, is_outside, tree_sum
+from kfuzz.oracle.proof.selfcheck.algorithms import TREE, total
+from kfuzz.oracle.proof.selfcheck.families import rows
+from kfuzz.oracle.proof.selfcheck.number import Float32
+from kfuzz.oracle.proof.selfcheck.soundness import VARIANTS, wrong_bounds
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import BallEnds, FloatEnds
+from kfuzz.oracle.systems.exp_sum import exponents_are_exact
 from kfuzz.oracle.systems.intervals import widen_by_underflow, widen_relative
 
 LONG_KNOWN = ("max_sum", "merge_all", "row_max", "row_sum", "safe_merge", "sgemm", "softmax")

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from kfuzz.oracle.evidence import LOG_LEVEL, Chances, equal_bits, log_evidence, log_evidence_of_all
+from kfuzz.oracle.numbers.evidence import LOG_LEVEL, Chances, equal_bits, log_evidence, log_evidence_of_all
 
 BOUNDS = [
     ((0.5, 0.5), (0.5, 0.5)),

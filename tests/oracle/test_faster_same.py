@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from kfuzz.oracle import Accuracy
-from kfuzz.oracle.enclosure import Bounds, Doubles, Enclosure, Index, _ratio, compare
-from kfuzz.oracle.exp_sum import exponents_are_exact
-from kfuzz.oracle.rounding import ExpModel
+from kfuzz.oracle.accuracy.rounding import ExpModel
+from kfuzz.oracle.numbers.enclosure import Bounds, Doubles, Enclosure, Index, _ratio, compare
 from kfuzz.oracle.systems.band import Bands
+from kfuzz.oracle.systems.exp_sum import exponents_are_exact
 from kfuzz.oracle.systems.intervals import widen_by_underflow
 from kfuzz.oracle.systems.rules.exponential import _exp
 from kfuzz.oracle.systems.rules.total import grow_terms

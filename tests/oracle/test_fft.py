@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from kfuzz.oracle import judge
-from kfuzz.oracle.find import find
+from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.ops.fft_conv2d import loss
 
 Numbers = NDArray[np.float32]

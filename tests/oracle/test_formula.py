@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from paths import ROOT
 
 from kfuzz import oracle
-from kfuzz.commands.group import main
 from kfuzz.oracle import Accuracy, OracleError, Special, judge, want
-from kfuzz.oracle.elements import BF16, F16, F32, FORMATS, Element, store, values
-from kfuzz.oracle.find import find, load
-from kfuzz.oracle.op import Op
-from kfuzz.oracle.question import enclose
-from kfuzz.oracle.selfcheck.formulas import check, formula_ops
-from kfuzz.oracle.selfcheck.independent import KERNELS
+from kfuzz.oracle.bounds.question import enclose
+from kfuzz.oracle.judging.find_op import find, load
+from kfuzz.oracle.numbers.elements import BF16, F16, F32, FORMATS, Element, store, values
+from kfuzz.oracle.op.op import Op
+from kfuzz.oracle.proof.selfcheck.formulas import check, formula_ops
+from kfuzz.oracle.proof.selfcheck.independent import KERNELS
 from kfuzz.oracle.systems.value import WORDS
-from kfuzz.views.ops_page import page
+from kfuzz.ui.commands.group import main
+from kfuzz.ui.reports.ops_page import page
 
 Numbers = NDArray[Any]
 RNG = np.random.default_rng(5)
@@ -348,7 +348,7 @@ SORTED = '''"""sorted_rows: the elements of each row, the least first."""
 
 import numpy as np
 
-from kfuzz.oracle.enclosure import Bounds, Enclosure
+from kfuzz.oracle.numbers.enclosure import Bounds, Enclosure
 
 INPUTS = {"x": "float32[rows, cols]"}
 OUTPUTS = {"y": "float32[rows, cols]"}

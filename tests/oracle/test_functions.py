@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from kfuzz.claims.rounding_values import MODELS
-from kfuzz.oracle.elements import F32, F64
-from kfuzz.oracle.functions import FUNCTIONS, OF_TWO, ROWS, FunctionOfOne
-from kfuzz.oracle.rounding import Accuracy, FunctionModel
+from kfuzz.claims.language.rounding_values import MODELS
+from kfuzz.oracle.accuracy.functions import FUNCTIONS, OF_TWO, ROWS, FunctionOfOne
+from kfuzz.oracle.accuracy.rounding import Accuracy, FunctionModel
+from kfuzz.oracle.numbers.elements import F32, F64
+from kfuzz.oracle.numbers.verdict import Why
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import BallEnds, FloatEnds
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.simulated import KernelManner, Simulated
 from kfuzz.oracle.systems.value import Operand, Quantity
-from kfuzz.oracle.verdict import Why
 
 IEEE = Accuracy(divide="ieee", rescales=0)
 RNG = np.random.default_rng(3)

@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from kfuzz.oracle.elements import ELEMENTS, F32, Element
-from kfuzz.oracle.errors import OracleError
-from kfuzz.oracle.grid import NAN, Direction, grid_of
+from kfuzz.oracle.numbers.elements import ELEMENTS, F32, Element
+from kfuzz.oracle.numbers.errors import OracleError
+from kfuzz.oracle.numbers.grid import NAN, Direction, grid_of
 
 EACH = pytest.mark.parametrize("element", [one for one in ELEMENTS.values() if one.is_narrow], ids=str)
 DIRECTIONS: tuple[Direction, ...] = ("even", "away", "zero", "down", "up")

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from kfuzz.oracle.elements import ELEMENTS, codes_of
-from kfuzz.oracle.errors import OracleError
-from kfuzz.oracle.layout import (
+from kfuzz.oracle.numbers.elements import ELEMENTS, codes_of
+from kfuzz.oracle.numbers.errors import OracleError
+from kfuzz.oracle.numbers.layout import (
     Layout,
     bit_positions,
     is_element_byte,

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from kfuzz.oracle import Accuracy, Special
-from kfuzz.oracle.elements import F32, F64
-from kfuzz.oracle.op import Op, read_op
-from kfuzz.oracle.question import enclose
-from kfuzz.oracle.rearranged import loosest_ends
-from kfuzz.oracle.rounding import FAST_EXPF, ExpModel, FunctionModel
+from kfuzz.oracle.accuracy.rounding import FAST_EXPF, ExpModel, FunctionModel
+from kfuzz.oracle.bounds.question import enclose
+from kfuzz.oracle.bounds.rearranged import loosest_ends
+from kfuzz.oracle.numbers.elements import F32, F64
+from kfuzz.oracle.op.op import Op, read_op
 
 Any_ = Any
 F = np.float32

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from layer_norm_claims import GOOD, kernel_of
 
-from kfuzz.claims.rounding_values import MODELS
+from kfuzz.claims.language.rounding_values import MODELS
 from kfuzz.devices import ClaimError
-from kfuzz.oracle.measured import FILES, function_models
-from kfuzz.oracle.rounding import LOOSEST, FunctionModel
+from kfuzz.oracle.accuracy.measured import FILES, function_models
+from kfuzz.oracle.accuracy.rounding import LOOSEST, FunctionModel
 
 NOT_SWEPT = {"ex2.approx", "__sinf", "__cosf", "powf", "atan2f"}
 """Words whose functions no sweep has been made of."""

@@ -8,8 +8,8 @@ import pytest
 from flint import ctx
 
 from kfuzz.oracle import Accuracy, Special, judge
-from kfuzz.oracle.elements import F32
-from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.numbers.elements import F32
+from kfuzz.oracle.numbers.errors import OracleError
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import BallEnds
 from kfuzz.oracle.systems.exact import Exact

@@ -7,10 +7,10 @@ import pytest
 from numpy.typing import NDArray
 
 from kfuzz.oracle import Accuracy, judge
-from kfuzz.oracle.elements import E4M3, E5M2, Element, store
-from kfuzz.oracle.grid import grid_of
-from kfuzz.oracle.rounding import Order
-from kfuzz.oracle.tensor_cores import WGMMA_FP8, Adder
+from kfuzz.oracle.accuracy.rounding import Order
+from kfuzz.oracle.numbers.elements import E4M3, E5M2, Element, store
+from kfuzz.oracle.numbers.grid import grid_of
+from kfuzz.oracle.numbers.tensor_cores import WGMMA_FP8, Adder
 
 F = np.float32
 Doubles = NDArray[np.float64]

@@ -7,19 +7,19 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from kfuzz.oracle import EXPF, FAST_EXPF, Accuracy, ExpModel, Special, base_two, judge
-from kfuzz.oracle.counts import compensated_growth
-from kfuzz.oracle.exp_sum import enclose_sums
-from kfuzz.oracle.find import find
-from kfuzz.oracle.question import enclose
-from kfuzz.oracle.rounding import EXP2_SCALED, U
-from kfuzz.oracle.selfcheck import algorithms as on
-from kfuzz.oracle.selfcheck import base_two as in_base_two
-from kfuzz.oracle.selfcheck.algorithms import SEQUENTIAL, TREE, total
-from kfuzz.oracle.selfcheck.number import Balls, Float32
-from kfuzz.oracle.systems import room
+from kfuzz.oracle import EXPF, FAST_EXPF, Accuracy, ExpModel, Special, judge
+from kfuzz.oracle.accuracy.counts import compensated_growth
+from kfuzz.oracle.accuracy.rounding import EXP2_SCALED, U
+from kfuzz.oracle.bounds.question import enclose
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.numbers.verdict import Reason, Why
+from kfuzz.oracle.proof.selfcheck import algorithms as on
+from kfuzz.oracle.proof.selfcheck import base_two as in_base_two
+from kfuzz.oracle.proof.selfcheck.algorithms import SEQUENTIAL, TREE, total
+from kfuzz.oracle.proof.selfcheck.number import Balls, Float32
+from kfuzz.oracle.systems import base_two, room
 from kfuzz.oracle.systems.ends import SUM_DEPTH, FloatEnds
-from kfuzz.oracle.verdict import Reason, Why
+from kfuzz.oracle.systems.exp_sum import enclose_sums
 
 ROUNDED = ExpModel(1, 0)
 """An exp that is correctly rounded, so that of all errors only those of the lemma are large."""

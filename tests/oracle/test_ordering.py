@@ -8,7 +8,7 @@ import pytest
 from kfuzz.oracle import judge
 
 SORT = """
-from kfuzz.oracle.ordering import in_order
+from kfuzz.oracle.words.ordering import in_order
 
 INPUTS = {"x": "float[rows, n]"}
 OUTPUTS = {"y": "float[rows, n]"}

@@ -8,10 +8,10 @@ import pytest
 from numpy.typing import NDArray
 
 from kfuzz import oracle
-from kfuzz.oracle.elements import BF16, F16, F32, Element, store, values
-from kfuzz.oracle.find import find
-from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.selfcheck.inputs import inputs_for
+from kfuzz.oracle.accuracy.rounding import Accuracy
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.numbers.elements import BF16, F16, F32, Element, store, values
+from kfuzz.oracle.proof.selfcheck.inputs import inputs_for
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from kfuzz.oracle import Accuracy, judge
-from kfuzz.oracle.elements import F32, Reals
-from kfuzz.oracle.rounding import Denominator
+from kfuzz.oracle.accuracy.rounding import Denominator
+from kfuzz.oracle.numbers.elements import F32, Reals
+from kfuzz.oracle.numbers.verdict import Reason, Status, Why
 from kfuzz.oracle.systems.band import Bands
-from kfuzz.oracle.verdict import Reason, Status, Why
 
 LARGE, INF = 3e38, np.inf
 THREE_PASS = Accuracy(rescales=0)

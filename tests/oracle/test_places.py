@@ -9,9 +9,9 @@ from paths import KERNELS
 from kfuzz.claims.kernel import load
 from kfuzz.devices import ClaimError
 from kfuzz.oracle import Accuracy, OracleError, Special, judge
-from kfuzz.oracle.elements import BF16, F16, F32, store
-from kfuzz.oracle.find import find
-from kfuzz.oracle.verdict import Reason, Ties, Verdict, Why
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.numbers.elements import BF16, F16, F32, store
+from kfuzz.oracle.numbers.verdict import Reason, Ties, Verdict, Why
 
 INF, NAN = np.inf, np.nan
 

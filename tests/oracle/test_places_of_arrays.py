@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kfuzz.oracle import judge
-from kfuzz.oracle.resizing import nearest_places
+from kfuzz.oracle.words.resizing import nearest_places
 
 RNG = np.random.default_rng(13)
 X = RNG.standard_normal((2, 6, 3)).astype("f4")

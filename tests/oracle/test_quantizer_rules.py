@@ -7,11 +7,11 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 
 from kfuzz.oracle import Accuracy, judge
-from kfuzz.oracle.elements import BF16, E2M1, E4M3, E5M2, E8M0, F32, I8, U8, Element, store, values
-from kfuzz.oracle.grid import Direction, grid_of
-from kfuzz.oracle.quantizing import Quantizing, Zeros
-from kfuzz.oracle.rounding import Divide
-from kfuzz.oracle.verdict import Verdict, Why
+from kfuzz.oracle.accuracy.quantizing import Quantizing, Zeros
+from kfuzz.oracle.accuracy.rounding import Divide
+from kfuzz.oracle.numbers.elements import BF16, E2M1, E4M3, E5M2, E8M0, F32, I8, U8, Element, store, values
+from kfuzz.oracle.numbers.grid import Direction, grid_of
+from kfuzz.oracle.numbers.verdict import Verdict, Why
 
 F = np.float32
 Singles = NDArray[np.float32]

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from kfuzz.oracle import Accuracy, Special, judge
-from kfuzz.oracle.elements import F64
-from kfuzz.oracle.find import find
-from kfuzz.oracle.judging import judge_op
-from kfuzz.oracle.op import read_op
-from kfuzz.oracle.question import enclose
-from kfuzz.oracle.rearranged import loosest_ends
-from kfuzz.oracle.verdict import AnswerError, SuspectWarning
+from kfuzz.oracle.bounds.question import enclose
+from kfuzz.oracle.bounds.rearranged import loosest_ends
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.judging.judge import judge_op
+from kfuzz.oracle.numbers.elements import F64
+from kfuzz.oracle.numbers.verdict import AnswerError, SuspectWarning
+from kfuzz.oracle.op.op import read_op
 
 Any_ = Any
 F = np.float32

@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from kfuzz.oracle import Accuracy, judge
-from kfuzz.oracle.elements import BF16
-from kfuzz.oracle.find import find
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.numbers.elements import BF16
 
 Arrays = dict[str, NDArray[Any]]
 F = np.float32

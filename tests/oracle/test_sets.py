@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kfuzz.oracle import Accuracy, Special, judge
-from kfuzz.oracle.verdict import Verdict
+from kfuzz.oracle.numbers.verdict import Verdict
 
 NAN = np.nan
 

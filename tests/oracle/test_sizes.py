@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from kfuzz.oracle import judge
-from kfuzz.oracle.admission import admit
-from kfuzz.oracle.apart import independent_dimensions, places_to_taint, row_axes
-from kfuzz.oracle.errors import OracleError
-from kfuzz.oracle.find import find
-from kfuzz.oracle.shapes import is_derived, read_dimension
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.numbers.errors import OracleError
+from kfuzz.oracle.op.independence import independent_dimensions, places_to_taint, row_axes
+from kfuzz.oracle.op.shapes import is_derived, read_dimension
+from kfuzz.oracle.proof.admission import admit
 
 STEPPED_SUM = """
 INPUTS = {"x": "float[rows, n]"}

@@ -9,16 +9,16 @@ import pytest
 from numpy.typing import NDArray
 
 from kfuzz.oracle import Accuracy, AnswerError, Special, Verdict, judge, want
-from kfuzz.oracle.apart import row_axes
-from kfuzz.oracle.elements import F32
-from kfuzz.oracle.enclosure import ROUND_64
-from kfuzz.oracle.find import find, op_names
-from kfuzz.oracle.op import Op
-from kfuzz.oracle.question import enclose
-from kfuzz.oracle.rounding import EXP2_SCALED, FAST_EXPF
-from kfuzz.oracle.slices import MOST_ELEMENTS, join_verdicts, split_rows
+from kfuzz.oracle.accuracy.rounding import EXP2_SCALED, FAST_EXPF
+from kfuzz.oracle.bounds.question import enclose
+from kfuzz.oracle.judging.find_op import find, op_names
+from kfuzz.oracle.judging.slices import MOST_ELEMENTS, join_verdicts, split_rows
+from kfuzz.oracle.numbers.elements import F32
+from kfuzz.oracle.numbers.enclosure import ROUND_64
+from kfuzz.oracle.numbers.verdict import Reason, Why
+from kfuzz.oracle.op.independence import row_axes
+from kfuzz.oracle.op.op import Op
 from kfuzz.oracle.systems.simulated import KernelManner, Simulated
-from kfuzz.oracle.verdict import Reason, Why
 
 Floats = NDArray[np.float32]
 ROWS, COLS, A_SLICE = 40, 30, 7

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kfuzz.oracle import judge, sliding
-from kfuzz.oracle.errors import OracleError
-from kfuzz.oracle.find import find
+from kfuzz.oracle import judge
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.numbers.errors import OracleError
 from kfuzz.oracle.ops.winograd_conv2d import OF_W, OF_X, OF_Y
 from kfuzz.oracle.systems.exact import Exact
+from kfuzz.oracle.words import sliding
 
 Any_ = Any
 RNG = np.random.default_rng(7)

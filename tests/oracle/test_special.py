@@ -7,11 +7,11 @@ import pytest
 from numpy.typing import NDArray
 
 from kfuzz.oracle import Accuracy, Special, judge
-from kfuzz.oracle.errors import OracleError
-from kfuzz.oracle.find import find
-from kfuzz.oracle.op import Op, read_op
-from kfuzz.oracle.question import enclose
-from kfuzz.oracle.verdict import Reason, Status, Why
+from kfuzz.oracle.bounds.question import enclose
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.numbers.errors import OracleError
+from kfuzz.oracle.numbers.verdict import Reason, Status, Why
+from kfuzz.oracle.op.op import Op, read_op
 
 INF, NAN = np.inf, np.nan
 Row = list[float]

@@ -8,11 +8,11 @@ import pytest
 from numpy.typing import NDArray
 
 from kfuzz.oracle import Accuracy, OracleError, Special, judge, want
-from kfuzz.oracle.elements import F32
-from kfuzz.oracle.find import find
-from kfuzz.oracle.question import enclose
-from kfuzz.oracle.rounding import U
-from kfuzz.oracle.selfcheck.formulas import check
+from kfuzz.oracle.accuracy.rounding import U
+from kfuzz.oracle.bounds.question import enclose
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.numbers.elements import F32
+from kfuzz.oracle.proof.selfcheck.formulas import check
 
 Numbers = NDArray[Any]
 RNG = np.random.default_rng(7)

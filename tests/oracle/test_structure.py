@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from kfuzz.oracle import judge
-from kfuzz.oracle.errors import OracleError
-from kfuzz.oracle.op import read_op
-from kfuzz.oracle.structure import Structure, read_structure
-from kfuzz.oracle.verdict import Special
+from kfuzz.oracle.numbers.errors import OracleError
+from kfuzz.oracle.numbers.verdict import Special
+from kfuzz.oracle.op.op import read_op
+from kfuzz.oracle.op.structure import Structure, read_structure
 
 SIZES = {"rows": 7, "slots": 9, "total": 12, "page": 4, "n": 5, "batch": 4, "most": 3}
 TEXTS = {

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from kfuzz.oracle import Accuracy, OracleError, judge
-from kfuzz.oracle.find import find
-from kfuzz.oracle.names import names_of
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.op.names import names_of
 
 RNG = np.random.default_rng(36)
 SIZES = dict(zip("abcdehijklmoqABCDE", (2, 3, 4, 5, 6, 2, 3, 4, 5, 3, 2, 3, 4, 2, 3, 4, 5, 6), strict=True))

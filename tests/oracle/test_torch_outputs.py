@@ -13,9 +13,9 @@ from paths import DATA
 from torch_rows import inputs
 
 from kfuzz.oracle import Accuracy, Special, judge
-from kfuzz.oracle.find import find
-from kfuzz.oracle.rounding import FAST_EXP2_SCALED
-from kfuzz.oracle.verdict import Verdict
+from kfuzz.oracle.accuracy.rounding import FAST_EXP2_SCALED
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.numbers.verdict import Verdict
 
 DOCUMENT = json.loads((DATA / "torch_outputs.json").read_text(encoding="utf-8"))
 ANSWERS: dict[str, Any] = DOCUMENT["answers"]

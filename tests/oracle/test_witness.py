@@ -7,19 +7,19 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from kfuzz.oracle.elements import F32
-from kfuzz.oracle.find import find
-from kfuzz.oracle.joint.boxes import Boxes
-from kfuzz.oracle.joint.contraction import contract, contract_tape, tape_of
-from kfuzz.oracle.joint.witness import _least_squares, find_rows_without_witness
-from kfuzz.oracle.names import names_at
-from kfuzz.oracle.question import Question
-from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.selfcheck.formulas import Setting, simulate
+from kfuzz.oracle.accuracy.rounding import Accuracy
+from kfuzz.oracle.bounds.joint.boxes import Boxes
+from kfuzz.oracle.bounds.joint.contraction import contract, contract_tape, tape_of
+from kfuzz.oracle.bounds.joint.witness import _least_squares, find_rows_without_witness
+from kfuzz.oracle.bounds.question import Question
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.numbers.elements import F32
+from kfuzz.oracle.numbers.verdict import Special
+from kfuzz.oracle.op.names import names_at
+from kfuzz.oracle.proof.selfcheck.formulas import Setting, simulate
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.simulated import KernelManner
 from kfuzz.oracle.systems.value import Quantity
-from kfuzz.oracle.verdict import Special
 
 ROWS, COLS = 40, 257
 

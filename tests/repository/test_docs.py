@@ -14,11 +14,11 @@ import pytest
 from pages import anchors, blocks, commands, inline_commands, is_shown, links, pages, steps
 from paths import ROOT
 
-from kfuzz.commands.group import main
-from kfuzz.find.errors import TargetError
-from kfuzz.find.targets import find
-from kfuzz.find.template import template
+from kfuzz.common.target_errors import TargetError
 from kfuzz.kinds import KINDS
+from kfuzz.ui.commands.group import main
+from kfuzz.ui.targets.targets import find
+from kfuzz.ui.targets.template import template
 
 PAGES = [pytest.param(page, id=page.relative_to(ROOT).as_posix()) for page in pages()]
 SELDOM = {"docs/tutorial.md", "docs/pytest.md"}

@@ -10,15 +10,15 @@ import pytest
 from click.testing import CliRunner
 from paths import ROOT
 
+from kfuzz.campaign.benchmark_tests import BenchmarkTest
 from kfuzz.cases import case_file
 from kfuzz.cases.case import Origin, Record, case_of
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe
-from kfuzz.claims.benchmark_tests import BenchmarkTest
-from kfuzz.claims.front_matter import text_of
 from kfuzz.claims.kernel import KERNELS
-from kfuzz.commands.group import main
-from kfuzz.devices.vast import LEAST, make_unfilled
-from kfuzz.views.benchmarks import benchmark_entry
+from kfuzz.claims.language.front_matter import text_of
+from kfuzz.devices.memory.vast import LEAST, make_unfilled
+from kfuzz.ui.commands.group import main
+from kfuzz.ui.reports.benchmarks import benchmark_entry
 
 PAGE = (ROOT / "docs" / "formats.md").read_text()
 SIZE_COSTS = {"trials": 3, "new": 1.0, "known": 0.01}

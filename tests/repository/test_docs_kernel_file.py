@@ -11,13 +11,13 @@ import pytest
 from pages import Block, blocks
 from paths import ROOT
 
-from kfuzz.claims import arrays
-from kfuzz.claims.expression import FUNCTIONS, PREDICATES
 from kfuzz.claims.kernel import Kernel, load
-from kfuzz.claims.keys import TABLES
+from kfuzz.claims.language import arrays
+from kfuzz.claims.language.expression import FUNCTIONS, PREDICATES
+from kfuzz.claims.language.keys import TABLES
 from kfuzz.devices import ClaimError
 from kfuzz.kinds import Severity
-from kfuzz.oracle.elements import ELEMENTS
+from kfuzz.oracle.numbers.elements import ELEMENTS
 
 PAGE = ROOT / "docs" / "kernel-file.md"
 FIRST, *OTHERS = blocks(PAGE.read_text(), "toml")

@@ -75,7 +75,7 @@ def test_every_lemma_names_its_code_and_a_test_that_fails_without_it() -> None:
             "`test_one_factor_had",
             "One factor: tests/oracle/test_numerics.py: test_one_factor_had_",
         ),
-        ("`oracle/maximum.py`", "`oracle/maxima.py`", "Maximum: oracle/maxima.py: enclose_maximum"),
+        ("`oracle/systems/maximum.py`", "`oracle/maxima.py`", "Maximum: oracle/maxima.py: enclose_maximum"),
         ("- Test: `tests/oracle/test_numerics.py`: `test_one_sum_must", "`test_one_sum_must", "Row factor: no Test"),
     ],
 )

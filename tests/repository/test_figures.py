@@ -7,8 +7,8 @@ from paths import ROOT
 
 from benchmarks.measurement import read
 from kfuzz.claims.kernel import KERNELS, kernel_files
-from kfuzz.mutating.mutate import operators
-from kfuzz.oracle.find import op_names
+from kfuzz.measure.mutants.mutate import operators
+from kfuzz.oracle.judging.find_op import op_names
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 DATA = ROOT / "benchmarks" / "detection" / "data"

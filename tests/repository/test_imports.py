@@ -1,4 +1,4 @@
-"""Allowed imports: no search in the oracle, one file with pycuda and one with Dask, no circles of files or rooms."""
+"""Allowed imports: from a storey to those below it, no search in the oracle, one file with pycuda, no circles."""
 
 import ast
 from collections.abc import Iterator
@@ -10,21 +10,31 @@ import pytest
 from paths import ROOT
 
 ONLY = {
-    "pycuda": "kfuzz.gpu.card",
-    "distributed": "kfuzz.campaign.cluster",
-    "torch": "kfuzz.callables",
+    "pycuda": ("kfuzz.devices.gpu.launching",),
+    "distributed": ("kfuzz.campaign.cluster",),
+    "torch": ("kfuzz.devices.python", "kfuzz.claims.references.torch"),
 }
-"""Who wants these, which not everybody has, asks the one file, or the one folder, that imports them."""
+"""Packages that not everybody has: the files or folders that import them; all others ask those."""
 NOT_FOR_THE_ORACLE = ("pycuda", "hypothesis", "pytest", "click", "rich")
-BUILT_ON: dict[str, set[str]] = {
-    "devices": set(),
-    "cpu": set(),
-    "gpu": set(),
-    "programs": {"cpu"},
-    "callables": {"cpu", "gpu"},
+STOREYS = {
+    "ui": ("pytest", "commands", "setup", "targets", "reports"),
+    "measure": ("speed", "mutants", "roundings"),
+    "campaign": (".", "minimizing", "trials", "properties"),
+    "cases": ("plans", "."),
+    "claims": (".", "references", "language"),
+    "devices": ("python", "gpu", "cpu", "worker", "memory", "."),
+    "common": ("text", "."),
 }
-"""The rooms that run kernels, and those of them that each is built on. Everything that two of them share lies in
-devices: `callables` runs a file's CUDA on the cpu device, and takes its memory of a GPU from `gpu`."""
+"""The storeys of fuzz/, top first, and the rooms of each, top first. A storey imports from those below it, a room from
+those below it in its storey; "." is what lies beside the rooms. Beside the storeys lie `kinds`, from which all import,
+and, on the roof, the files of fuzz/ itself."""
+ORACLE = (
+    ".", "proof", "judging", "ops", "bounds", "diagnosis", "sets", "op", "words", "systems", "accuracy", "numbers",
+)  # fmt: skip
+"""The rooms of oracle/, top first."""
+BUILT_ON: dict[str, set[str]] = {"cpu": set(), "gpu": set(), "python": {"cpu", "gpu"}}
+"""The rooms that run kernels, and those of them that each is built on. What two of them share lies below: `python` runs
+a file's CUDA on the cpu device, and takes its memory of a GPU from `gpu`."""
 PACKAGES = {"fuzz": "kfuzz", "oracle": "kfuzz.oracle"}
 
 
@@ -77,21 +87,60 @@ def wrong_arrows(root: Path) -> list[str]:
             package = imported.split(".")[0]
             of_the_search = package == "kfuzz" and imported != "kfuzz" and not is_oracle(imported)
             in_oracle = is_oracle(name) and (package in NOT_FOR_THE_ORACLE or of_the_search)
-            of_another = package in ONLY and not f"{name}.".startswith(f"{ONLY[package]}.")
+            of_another = package in ONLY and not any(f"{name}.".startswith(f"{one}.") for one in ONLY[package])
             by_folder = package in ("tests", "kernels", "benchmarks", "fuzz", "oracle")
             if in_oracle or of_another or by_folder or imported.startswith("."):
                 found.append(f"{name} -> {imported}")
     return found
 
 
+def place_of(name: str) -> tuple[str, str]:
+    """The storey and the room of a module: of its *top* folder, however deep it lies. The roof has no storey."""
+    words = name.removeprefix("kfuzz").removeprefix(".").split(".")
+    if words[0] == "oracle":
+        return "oracle", words[1] if len(words) > 1 and words[1] in ORACLE else "."
+    if words[0] not in STOREYS:
+        return words[0] if words[0] == "kinds" else "", "."
+    return words[0], words[1] if len(words) > 1 and words[1] in STOREYS[words[0]] else "."
+
+
+def points_up(who: tuple[str, str], whom: tuple[str, str]) -> bool:
+    """Whether a module of one place may not import one of the other."""
+    (storey, room), (other, below) = who, whom
+    if storey in ("", "oracle") or other == "oracle":
+        return storey == other == "oracle" and ORACLE.index(room) > ORACLE.index(below)
+    if other == "kinds":
+        return False
+    if other == "" or storey == "kinds":
+        return True
+    order = list(STOREYS)
+    if storey != other:
+        return order.index(storey) > order.index(other)
+    return STOREYS[storey].index(room) > STOREYS[storey].index(below)
+
+
+def arrows_up(root: Path) -> list[str]:
+    """Every import of a module from a storey or a room above its own, as `who -> whom`."""
+    known = modules(root)
+    return [
+        f"{name} -> {whom}"
+        for name, path in known.items()
+        for whom in sorted({one for one in imports(path) if one in known})
+        if not known[whom].is_relative_to(path.parent) or path.name != "__init__.py"
+        if whom != "kfuzz" and points_up(place_of(name), place_of(whom))
+    ]
+
+
 def arrows_between_devices(root: Path) -> list[str]:
     """Every import of one device from another that it is not built on, as `who -> whom`."""
     found = []
     for name, path in modules(root).items():
-        room = name.split(".")[1] if name.startswith("kfuzz.") else ""
-        allowed = BUILT_ON.get(room, set(BUILT_ON)) | {room, "devices"}
-        wanted = {imported.split(".")[1] for imported in imports(path) if imported.startswith("kfuzz.")}
-        found += [f"{name} -> kfuzz.{one}" for one in sorted((wanted & set(BUILT_ON)) - allowed)]
+        storey, room = place_of(name)
+        if storey != "devices" or room not in BUILT_ON:
+            continue
+        wanted = {place_of(one) for one in imports(path) if one.startswith("kfuzz.devices.")}
+        others = {one for _, one in wanted} & set(BUILT_ON) - BUILT_ON[room] - {room}
+        found += [f"{name} -> kfuzz.devices.{one}" for one in sorted(others)]
     return found
 
 
@@ -112,27 +161,6 @@ def module_graph(root: Path) -> dict[str, set[str]]:
     return graph
 
 
-def room_of(name: str, path: Path) -> str:
-    """The folder of a module; what lies beside the rooms is a room of its own."""
-    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    return name if package == "kfuzz" else package
-
-
-def room_graph(root: Path) -> dict[str, set[str]]:
-    """Which folders import from which, but for the oracle, whose arrows another test holds.
-
-    Who imports a folder of its own to list what lies in it (passes, operators) needs none of that.
-    """
-    known = {name: path for name, path in modules(root).items() if not is_oracle(name)}
-    rooms = {name: room_of(name, path) for name, path in known.items()}
-    graph: dict[str, set[str]] = {room: set() for room in rooms.values()}
-    for name, needs in module_graph(root).items():
-        if name in rooms:
-            listed = {need for need in needs if need in rooms.values() and need.startswith(f"{rooms[name]}.")}
-            graph[rooms[name]] |= {rooms[need] for need in needs - listed if need in rooms} - {rooms[name]}
-    return graph
-
-
 def test_no_import_points_the_wrong_way() -> None:
     assert len(modules(ROOT)) > 20
     assert wrong_arrows(ROOT) == []
@@ -144,12 +172,75 @@ def test_a_device_imports_only_the_devices_that_it_is_built_on() -> None:
 
 def test_the_check_sees_a_device_that_imports_another(tmp_path: Path) -> None:
     for file, text in {
-        "gpu/a": "from kfuzz.cpu import toolchain",
-        "devices/b": "def late():\n    import kfuzz.gpu.driver",
-        "programs/c": "from kfuzz.cpu.abi import x\nfrom kfuzz.devices import Job",
+        "devices/gpu/a": "from kfuzz.devices.cpu import toolchain",
+        "devices/cpu/programs/b": "def late():\n    import kfuzz.devices.python.backend",
+        "devices/python/c": "from kfuzz.devices.cpu.abi import x\nfrom kfuzz.devices import Job",
     }.items():
         write_module(tmp_path / f"fuzz/{file}.py", text)
-    assert arrows_between_devices(tmp_path) == ["kfuzz.devices.b -> kfuzz.gpu", "kfuzz.gpu.a -> kfuzz.cpu"]
+    assert arrows_between_devices(tmp_path) == [
+        "kfuzz.devices.cpu.programs.b -> kfuzz.devices.python",
+        "kfuzz.devices.gpu.a -> kfuzz.devices.cpu",
+    ]
+
+
+def folders(root: Path) -> set[str]:
+    return {path.name for path in root.iterdir() if path.is_dir() and path.name != "__pycache__"}
+
+
+def test_the_listing_is_the_storeys() -> None:
+    assert folders(ROOT / "fuzz") == {*STOREYS, "kinds", "cuda_on_cpu"}
+    assert len([path for path in (ROOT / "fuzz").iterdir() if path.is_file()]) <= 5
+    assert folders(ROOT / "oracle") == {*ORACLE} - {"."}
+    assert {path.name for path in (ROOT / "oracle").iterdir() if path.is_file()} == {"__init__.py", "__main__.py"}
+    for storey, rooms in STOREYS.items():
+        assert folders(ROOT / "fuzz" / storey) == {*rooms} - {"."}, storey
+
+
+def test_no_import_points_to_a_storey_or_a_room_above() -> None:
+    assert arrows_up(ROOT) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "whom"),
+    [
+        (
+            "devices/python/torch/trace_server",
+            "from kfuzz.claims.references import serving",
+            "claims.references.serving",
+        ),
+        ("claims/kernel", "def late():\n    from kfuzz.cases.case import Case", "cases.case"),
+        ("claims/language/keys", "from kfuzz.claims.kernel import load", "claims.kernel"),
+        ("common/text/exhibits", "from kfuzz.devices.jobs import Job", "devices.jobs"),
+        ("kinds/__init__", "from kfuzz.common.errors import ClaimError", "common.errors"),
+        ("campaign/schedule", "from kfuzz.api import fuzz", "api"),
+    ],
+)
+def test_the_check_sees_an_arrow_that_points_up(tmp_path: Path, file: str, text: str, whom: str) -> None:
+    for module in ("claims.references.serving", "cases.case", "claims.kernel", "devices.jobs", "common.errors", "api"):
+        write_module(tmp_path / "fuzz" / f"{module.replace('.', '/')}.py", "")
+    write_module(tmp_path / f"fuzz/{file}.py", text)
+    who = file.replace("/", ".").removesuffix(".__init__")
+    assert arrows_up(tmp_path) == [f"kfuzz.{who} -> kfuzz.{whom}"]
+
+
+def test_the_check_sees_the_circle_of_claims_and_callables(tmp_path: Path) -> None:
+    """Until the storeys came, each subfolder was a room of its own, and this circle was none."""
+    write_module(tmp_path / "fuzz/claims/keys.py", "from kfuzz.callables.libraries import names")
+    write_module(tmp_path / "fuzz/callables/libraries/names.py", "")
+    write_module(tmp_path / "fuzz/callables/torch/trace_server.py", "from kfuzz.claims import serving")
+    write_module(tmp_path / "fuzz/claims/serving.py", "")
+    assert circle(module_graph(tmp_path)) == []
+    assert set(circle(folder_graph(tmp_path))) == {"claims", "callables"}
+
+
+def folder_graph(root: Path) -> dict[str, set[str]]:
+    """Which top folders of fuzz/ import from which."""
+    graph: dict[str, set[str]] = {}
+    for name, needs in module_graph(root).items():
+        folder = name.split(".")[1] if "." in name else ""
+        others = {need.split(".")[1] for need in needs if "." in need}
+        graph[folder] = graph.get(folder, set()) | others - {folder}
+    return graph
 
 
 def test_no_imports_go_in_a_circle() -> None:
@@ -157,11 +248,11 @@ def test_no_imports_go_in_a_circle() -> None:
 
 
 @pytest.mark.slow
-def test_no_rooms_go_in_a_circle() -> None:
-    rooms = room_graph(ROOT)
-    assert len(rooms) > 12
-    assert circle(rooms) == []
-    assert rooms["kfuzz.kinds"] == set(), "every room may import the kinds of findings"
+def test_no_folders_go_in_a_circle() -> None:
+    graph = folder_graph(ROOT)
+    assert len(graph) > 9
+    assert circle(graph) == []
+    assert graph["kinds"] == set(), "every storey may import the kinds of findings"
 
 
 def test_kernels_hold_no_python() -> None:
@@ -171,11 +262,11 @@ def test_kernels_hold_no_python() -> None:
 @pytest.mark.parametrize(
     ("file", "text", "arrow"),
     [
-        ("oracle/op.py", "from kfuzz.claims.kernel import load", "kfuzz.oracle.op -> kfuzz.claims.kernel"),
-        ("oracle/op.py", "from kfuzz import load", "kfuzz.oracle.op -> kfuzz.load"),
+        ("oracle/op/op.py", "from kfuzz.claims.kernel import load", "kfuzz.oracle.op.op -> kfuzz.claims.kernel"),
+        ("oracle/op/op.py", "from kfuzz import load", "kfuzz.oracle.op.op -> kfuzz.load"),
         ("oracle/ops/softmax.py", "def late():\n    import pycuda.driver", "kfuzz.oracle.ops.softmax -> pycuda.driver"),
-        ("oracle/op.py", "from hypothesis import given", "kfuzz.oracle.op -> hypothesis"),
-        ("fuzz/cpu/a.py", "import pycuda.driver as cuda", "kfuzz.cpu.a -> pycuda.driver"),
+        ("oracle/op/op.py", "from hypothesis import given", "kfuzz.oracle.op.op -> hypothesis"),
+        ("fuzz/devices/cpu/a.py", "import pycuda.driver as cuda", "kfuzz.devices.cpu.a -> pycuda.driver"),
         ("fuzz/campaign/crew.py", "import distributed", "kfuzz.campaign.crew -> distributed"),
         ("fuzz/claims/a.py", "from tests.test_kernels import x", "kfuzz.claims.a -> tests.test_kernels"),
         ("fuzz/claims/a.py", "from fuzz.claims import x", "kfuzz.claims.a -> fuzz.claims"),
@@ -193,7 +284,7 @@ def write_module(path: Path, text: str) -> None:
 
 
 def test_what_not_everybody_has_is_allowed_in_its_one_file(tmp_path: Path) -> None:
-    write_module(tmp_path / "fuzz/gpu/card.py", "import pycuda.driver")
+    write_module(tmp_path / "fuzz/devices/gpu/launching.py", "import pycuda.driver")
     write_module(tmp_path / "fuzz/campaign/cluster.py", "import distributed")
     assert wrong_arrows(tmp_path) == []
 
@@ -202,11 +293,3 @@ def test_the_check_sees_a_circle_also_through_a_late_import(tmp_path: Path) -> N
     write_module(tmp_path / "fuzz/one.py", "from kfuzz import two")
     write_module(tmp_path / "fuzz/two.py", "def late():\n    from kfuzz.one import thing")
     assert set(circle(module_graph(tmp_path))) == {"kfuzz.one", "kfuzz.two"}
-
-
-def test_the_check_sees_rooms_in_a_circle_whose_modules_are_in_none(tmp_path: Path) -> None:
-    texts = {"a/one": "from kfuzz.b.one import x", "a/two": "", "b/one": "", "b/two": "import kfuzz.a.two"}
-    for file, text in texts.items():
-        write_module(tmp_path / f"fuzz/{file}.py", text)
-    assert circle(module_graph(tmp_path)) == []
-    assert set(circle(room_graph(tmp_path))) == {"kfuzz.a", "kfuzz.b"}

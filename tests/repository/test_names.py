@@ -36,11 +36,11 @@ def test_no_two_things_have_one_name() -> None:
 
 
 def test_a_second_thing_of_a_name_is_seen(tmp_path: Path) -> None:
-    texts = {"fuzz/devices": "class _Trial: ...", "fuzz/trials": "class Trial: ...", "oracle": "T = 1"}
+    texts = {"fuzz/devices": "class _Trial: ...", "fuzz/campaign/trials": "class Trial: ...", "oracle": "T = 1"}
     for folder, text in texts.items():
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "some.py").write_text(f"{text}\nStatus = str\n")
     assert homonyms(tmp_path) == {
-        "Trial": ["fuzz/devices/some.py", "fuzz/trials/some.py"],
-        "Status": ["fuzz/devices/some.py", "fuzz/trials/some.py", "oracle/some.py"],
+        "Trial": ["fuzz/campaign/trials/some.py", "fuzz/devices/some.py"],
+        "Status": ["fuzz/campaign/trials/some.py", "fuzz/devices/some.py", "oracle/some.py"],
     }

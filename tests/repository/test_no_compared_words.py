@@ -16,9 +16,9 @@ READERS = {
     "index", "fullmatch", "match", "search", "findall", "finditer",
 }  # fmt: skip
 EXCEPTIONS = {
-    "fuzz/callables/guards.py": "it rewords the sentence of another device",
-    "fuzz/cpu/sampled.py": "it rewords the sentence of a sight",
-    "fuzz/trials/defect.py": "it leaves out the kernel's name, which it knows",
+    "fuzz/devices/python/guards.py": "it rewords the sentence of another device",
+    "fuzz/devices/cpu/vast.py": "it rewords the sentence of a sight",
+    "fuzz/campaign/trials/defect.py": "it leaves out the kernel's name, which it knows",
 }
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from paths import ROOT
 
-from kfuzz.oracle.plural import plural
-from kfuzz.oracle.verdict import Reason, Why
+from kfuzz.oracle.numbers.plural import plural
+from kfuzz.oracle.numbers.verdict import Reason, Why
 
 NOUNS = "trial|row|run|case|kernel|element|finding|warning|way|launch|mutant|byte|line|bug"
 BY_HAND = re.compile(rf"(?:{NOUNS})(?:e?s)?\{{'|\((?:e?s)\)\b|\"(?:{NOUNS})\" if len")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from installed import ROOT, Machine
 
-from kfuzz.installation import ANYWHERE, install_line_for
+from kfuzz.common.installation import ANYWHERE, install_line_for
 
 LINE = re.compile(r"python -m pip install (?P<what>.*)")
 DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
@@ -56,7 +56,7 @@ def test_it_never_is_the_name_alone(tmp_path: Path) -> None:
 @pytest.mark.soak
 def test_what_doctor_and_a_repro_print_installs_kfuzz(machine: Machine, tmp_path: Path) -> None:
     doctor = next(line for line in machine.kfuzz("doctor").stdout.splitlines() if " kfuzz " in line)
-    code = "from kfuzz.installation import install_line; print(install_line())"
+    code = "from kfuzz.common.installation import install_line; print(install_line())"
     printed = machine.run("python", "-c", code).stdout.strip()
     assert doctor.endswith(printed)
     assert installed_by(printed, tmp_path / "target") == str(tmp_path / "target" / "kfuzz" / "__init__.py")

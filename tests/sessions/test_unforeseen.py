@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from kfuzz.claims.kernel import KERNELS, load
-from kfuzz.commands.group import Commands, main
 from kfuzz.devices import ClaimError, DeviceError, UnexpectedError, wrap_unexpected
-from kfuzz.find.project import files_below
+from kfuzz.ui.commands.group import Commands, main
+from kfuzz.ui.targets.project import files_below
 
 ONLINE = KERNELS / "softmax" / "online_thread.cu"
 

@@ -1,6 +1,6 @@
 """softmax_loss_backward: dx = (p - (1 at the label)) g, row by row, from saved probabilities."""
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {"p": "float[rows, cols]", "labels": "int[rows] < cols", "g": "float[rows]"}

@@ -2,7 +2,7 @@
 
 from benchmarks.measurement import Measurement
 from benchmarks.page import Lines, heading, table, text
-from kfuzz.mutating.mutate import operators
+from kfuzz.measure.mutants.mutate import operators
 
 COUNTS = ("compiled", "killed", "warned", "survived", "equivalent")
 COLUMNS = ("compiled", "killed", "of them by a warning", "survived", "equivalent", "median trials")

@@ -1,4 +1,4 @@
-// cuRAND in device code: XORWOW, Philox4x32-10, and the words and uniform numbers of Sobol'. Other generators and distributions are refused (fuzz/cpu/translate.py).
+// cuRAND in device code: XORWOW, Philox4x32-10, and the words and uniform numbers of Sobol'. Other generators and distributions are refused (fuzz/devices/cpu/translate.py).
 #pragma once
 #include "cuda_on_cpu.h"
 #include "cuda_on_cpu/random.h"

@@ -1,4 +1,4 @@
-// The interface between the runtime, every kernel library (module.cpp), and Python (fuzz/cpu/abi.py reads this file:
+// The interface between the runtime, every kernel library (module.cpp), and Python (fuzz/devices/cpu/abi.py reads this file:
 // plain structs, enumerations and constants only; a test compares it with the compiler).
 #pragma once
 #include <cstddef>

@@ -11,7 +11,7 @@ namespace cuda_on_cpu {
 constexpr uint64_t far = uint64_t{9} << 30;  // bytes: 2^31 elements of four, and a few more
 constexpr uint64_t piece = touched_bytes;    // a multiple of every page size
 constexpr uint32_t most_pieces = 8192;       // 512 MB; each takes up to two of the mappings that the system allows
-constexpr uint64_t kinds = 7;                // of rows in turns, as fuzz/devices/vast.py says
+constexpr uint64_t kinds = 7;                // of rows in turns, as fuzz/devices/memory/vast.py says
 
 // The same address in every process, like that of other buffers (arena.cpp).
 static void *const usual_place = reinterpret_cast<void *>(uintptr_t{0x580000000000});

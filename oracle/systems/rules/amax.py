@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from kfuzz.oracle.elements import Reals
-from kfuzz.oracle.groups import largest_of_blocks
-from kfuzz.oracle.masks import all_of, any_of
+from kfuzz.oracle.numbers.elements import Reals
+from kfuzz.oracle.numbers.groups import largest_of_blocks
+from kfuzz.oracle.numbers.masks import all_of, any_of
+from kfuzz.oracle.numbers.verdict import Reason, Why
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.intervals import magnitude
 from kfuzz.oracle.systems.value import Quantity
-from kfuzz.oracle.verdict import Reason, Why
 
 INF = np.inf
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.oracle.elements import Reals
-from kfuzz.oracle.masks import any_of
-from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS
+from kfuzz.oracle.accuracy.rounding import DIVIDE_ROUNDINGS
+from kfuzz.oracle.numbers.elements import Reals
+from kfuzz.oracle.numbers.masks import any_of
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.ends import sum_pairwise
 from kfuzz.oracle.systems.room import BALL_MEAN, OPERATIONS_4M, OPERATIONS_4096, ROUNDINGS_16384

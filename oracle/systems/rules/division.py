@@ -4,15 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.oracle.elements import Reals
-from kfuzz.oracle.masks import all_of, any_of
+from kfuzz.oracle.numbers.elements import Reals
+from kfuzz.oracle.numbers.masks import all_of, any_of
+from kfuzz.oracle.numbers.verdict import Reason, Why
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.ends import Pair
 from kfuzz.oracle.systems.intervals import empty_where, is_zero, magnitude
 from kfuzz.oracle.systems.rules.product import exact_product, lost_in_sums
 from kfuzz.oracle.systems.rules.shift import scale_of
 from kfuzz.oracle.systems.value import Quantity
-from kfuzz.oracle.verdict import Reason, Why
 
 INF = np.inf
 

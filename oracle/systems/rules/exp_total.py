@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from kfuzz.oracle import base_two, exp_sum
-from kfuzz.oracle.elements import F32
-from kfuzz.oracle.masks import all_of, any_of
-from kfuzz.oracle.rounding import NARROW_SUMS
+from kfuzz.oracle.accuracy.rounding import NARROW_SUMS
+from kfuzz.oracle.numbers.elements import F32
+from kfuzz.oracle.numbers.masks import all_of, any_of
+from kfuzz.oracle.numbers.verdict import Reason, Why
+from kfuzz.oracle.systems import base_two, exp_sum
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.room import SUM_ROUND
 from kfuzz.oracle.systems.rules.growth import growth
 from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, open_where
 from kfuzz.oracle.systems.rules.partial import sum_may_overflow
 from kfuzz.oracle.systems.value import Quantity
-from kfuzz.oracle.verdict import Reason, Why
 
 INF = np.inf
 

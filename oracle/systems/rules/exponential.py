@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.oracle import base_two
-from kfuzz.oracle.elements import F64, Reals
-from kfuzz.oracle.masks import all_of, any_of
+from kfuzz.oracle.numbers.elements import F64, Reals
+from kfuzz.oracle.numbers.masks import all_of, any_of
+from kfuzz.oracle.systems import base_two
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.room import OPERATIONS_4, ROUNDINGS_16, ROUNDINGS_4096, ROUNDINGS_16384
 from kfuzz.oracle.systems.rules.shift import Terms

@@ -2,16 +2,16 @@
 
 import numpy as np
 
-from kfuzz.oracle.elements import Reals
-from kfuzz.oracle.functions import FUNCTIONS, FunctionOfOne
-from kfuzz.oracle.masks import any_of
+from kfuzz.oracle.accuracy.functions import FUNCTIONS, FunctionOfOne
+from kfuzz.oracle.numbers.elements import Reals
+from kfuzz.oracle.numbers.masks import any_of
+from kfuzz.oracle.numbers.verdict import Reason, Why
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.ends import Pair
 from kfuzz.oracle.systems.intervals import empty_where, round_overflow, widen_by_underflow, widen_relative
 from kfuzz.oracle.systems.room import ROUNDINGS_256
 from kfuzz.oracle.systems.rules.division import may_be_negative_zero
 from kfuzz.oracle.systems.value import Quantity
-from kfuzz.oracle.verdict import Reason, Why
 
 INF = np.inf
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.oracle.counts import adds_in_order, compensated_growth
-from kfuzz.oracle.elements import F64, Element, Reals
-from kfuzz.oracle.rounding import ACCUMULATOR_FORMATS, NARROW_SUMS, Accuracy
+from kfuzz.oracle.accuracy.counts import adds_in_order, compensated_growth
+from kfuzz.oracle.accuracy.rounding import ACCUMULATOR_FORMATS, NARROW_SUMS, Accuracy
+from kfuzz.oracle.numbers.elements import F64, Element, Reals
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.room import OPERATIONS_4096
 

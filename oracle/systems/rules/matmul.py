@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.oracle.elements import FORMATS, TF32, Reals
-from kfuzz.oracle.masks import all_of, any_of
+from kfuzz.oracle.numbers.elements import FORMATS, TF32, Reals
+from kfuzz.oracle.numbers.masks import all_of, any_of
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.room import BALL_POINT, NO_OVERFLOW, OPERATIONS_4096, ROUNDINGS_16384
 from kfuzz.oracle.systems.rules.growth import Growth, accumulator, growth, is_mma, mma_sizes

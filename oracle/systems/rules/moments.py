@@ -4,15 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kfuzz.oracle.elements import Reals
-from kfuzz.oracle.masks import any_of
+from kfuzz.oracle.numbers.elements import Reals
+from kfuzz.oracle.numbers.masks import any_of
+from kfuzz.oracle.numbers.verdict import Reason, Why
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.ends import SUM_DEPTH, sum_pairwise
 from kfuzz.oracle.systems.room import BALL_SUM, OPERATIONS_128, OPERATIONS_4096
 from kfuzz.oracle.systems.rules.division import divide
 from kfuzz.oracle.systems.rules.opening import open_where
 from kfuzz.oracle.systems.value import Quantity
-from kfuzz.oracle.verdict import Reason, Why
 
 INF = np.inf
 

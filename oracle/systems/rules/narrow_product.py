@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kfuzz.oracle.elements import F32, I32, Reals
-from kfuzz.oracle.masks import all_of, any_of
+from kfuzz.oracle.numbers.elements import F32, I32, Reals
+from kfuzz.oracle.numbers.masks import all_of, any_of
+from kfuzz.oracle.numbers.tensor_cores import ADDERS, Adder
+from kfuzz.oracle.numbers.verdict import Reason, Why
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.room import OPERATIONS_128, OPERATIONS_4096, ROUNDINGS_16
 from kfuzz.oracle.systems.value import Quantity
-from kfuzz.oracle.tensor_cores import ADDERS, Adder
-from kfuzz.oracle.verdict import Reason, Why
 
 INF = np.inf
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kfuzz.oracle.elements import Reals
-from kfuzz.oracle.masks import all_of, any_of
+from kfuzz.oracle.numbers.elements import Reals
+from kfuzz.oracle.numbers.masks import all_of, any_of
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.intervals import magnitude
 from kfuzz.oracle.systems.room import ROUNDINGS_4096

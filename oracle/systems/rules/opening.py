@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.oracle.elements import Element, Reals
-from kfuzz.oracle.masks import any_of
+from kfuzz.oracle.numbers.elements import Element, Reals
+from kfuzz.oracle.numbers.masks import any_of
+from kfuzz.oracle.numbers.verdict import Reason, Why
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.rules.growth import Growth
 from kfuzz.oracle.systems.value import Quantity
-from kfuzz.oracle.verdict import Reason, Why
 
 INF = np.inf
 

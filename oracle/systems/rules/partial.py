@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kfuzz.oracle.elements import Element, Reals
-from kfuzz.oracle.masks import all_of
+from kfuzz.oracle.numbers.elements import Element, Reals
+from kfuzz.oracle.numbers.masks import all_of
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.ends import sum_pairwise
 from kfuzz.oracle.systems.room import NO_OVERFLOW_OF_WEIGHTS

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kfuzz.oracle.elements import Reals
-from kfuzz.oracle.masks import any_of
+from kfuzz.oracle.numbers.elements import Reals
+from kfuzz.oracle.numbers.masks import any_of
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.rules.opening import any_along
 from kfuzz.oracle.systems.value import Quantity

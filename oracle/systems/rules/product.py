@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from kfuzz.oracle.elements import Reals
-from kfuzz.oracle.masks import all_of, any_of
+from kfuzz.oracle.numbers.elements import Reals
+from kfuzz.oracle.numbers.masks import all_of, any_of
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.exact import either_absent
-from kfuzz.oracle.systems.intervals import (
+from kfuzz.oracle.systems.intervals import (  # fmt: skip
     corners,
     empty_where,
     factors,
@@ -22,7 +22,7 @@ from kfuzz.oracle.systems.intervals import (
     product_of,
     square,
     widen_by_underflow,
-)  # fmt: skip
+)
 from kfuzz.oracle.systems.rules.normalized import most_deviations
 from kfuzz.oracle.systems.value import Quantity
 

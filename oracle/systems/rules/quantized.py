@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.oracle.elements import F32, F64, FORMATS, Element, Reals
-from kfuzz.oracle.grid import WHOLE, Grid, grid_of
-from kfuzz.oracle.groups import spread
-from kfuzz.oracle.masks import all_of, any_of
-from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, QUOTIENT_ROUNDINGS
+from kfuzz.oracle.accuracy.rounding import DIVIDE_ROUNDINGS, QUOTIENT_ROUNDINGS
+from kfuzz.oracle.numbers.elements import F32, F64, FORMATS, Element, Reals
+from kfuzz.oracle.numbers.grid import WHOLE, Grid, grid_of
+from kfuzz.oracle.numbers.groups import spread
+from kfuzz.oracle.numbers.masks import all_of, any_of
+from kfuzz.oracle.numbers.verdict import Reason, Why
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.ends import Pair
 from kfuzz.oracle.systems.intervals import empty_where, flush
 from kfuzz.oracle.systems.value import QUOTIENT, Quantity
-from kfuzz.oracle.verdict import Reason, Why
 
 INF = np.inf
 

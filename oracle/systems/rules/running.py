@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kfuzz.oracle.elements import F32, Reals
-from kfuzz.oracle.masks import any_of
+from kfuzz.oracle.numbers.elements import F32, Reals
+from kfuzz.oracle.numbers.masks import any_of
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.room import NO_OVERFLOW, OPERATIONS_4096
 from kfuzz.oracle.systems.rules.growth import accumulator, growth

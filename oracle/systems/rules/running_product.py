@@ -5,9 +5,9 @@ However the factors are grouped, n of them are n - 1 multiplications, and each m
 
 import numpy as np
 
-from kfuzz.oracle.elements import Reals
-from kfuzz.oracle.masks import any_of
-from kfuzz.oracle.rounding import NARROW_SUMS
+from kfuzz.oracle.accuracy.rounding import NARROW_SUMS
+from kfuzz.oracle.numbers.elements import Reals
+from kfuzz.oracle.numbers.masks import any_of
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.intervals import is_infinite, is_zero, magnitude, round_overflow, widen_by_underflow
 from kfuzz.oracle.systems.room import NO_OVERFLOW, OPERATIONS_4096

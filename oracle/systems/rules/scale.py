@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.oracle.elements import F32, F64, Element, Reals
-from kfuzz.oracle.grid import grid_of
-from kfuzz.oracle.masks import all_of, any_of
-from kfuzz.oracle.rounding import QUOTIENT_ROUNDINGS
+from kfuzz.oracle.accuracy.rounding import QUOTIENT_ROUNDINGS
+from kfuzz.oracle.numbers.elements import F32, F64, Element, Reals
+from kfuzz.oracle.numbers.grid import grid_of
+from kfuzz.oracle.numbers.masks import all_of, any_of
+from kfuzz.oracle.numbers.verdict import Reason, Why
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.ends import Pair
 from kfuzz.oracle.systems.rules.selection import greater_of
 from kfuzz.oracle.systems.value import Operand, Quantity
-from kfuzz.oracle.verdict import Reason, Why
 
 INF = np.inf
 

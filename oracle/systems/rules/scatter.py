@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kfuzz.oracle.elements import Reals
-from kfuzz.oracle.rounding import NARROW_SUMS
+from kfuzz.oracle.accuracy.rounding import NARROW_SUMS
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.exact import ScatterKind, scatter_places
 from kfuzz.oracle.systems.intervals import is_zero

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.oracle.elements import Reals
-from kfuzz.oracle.masks import all_of
-from kfuzz.oracle.rounding import NARROW_SUMS
+from kfuzz.oracle.accuracy.rounding import NARROW_SUMS
+from kfuzz.oracle.numbers.elements import Reals
+from kfuzz.oracle.numbers.masks import all_of
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.ends import Pair, sum_pairwise
 from kfuzz.oracle.systems.exact import either_absent

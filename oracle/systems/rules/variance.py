@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.room import NO_OVERFLOW, OPERATIONS_128
 from kfuzz.oracle.systems.rules.growth import accumulator, growth

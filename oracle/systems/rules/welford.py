@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from kfuzz.oracle.elements import F64
-from kfuzz.oracle.rounding import ACCUMULATOR_FORMATS
+from kfuzz.oracle.accuracy.rounding import ACCUMULATOR_FORMATS
+from kfuzz.oracle.numbers.elements import F64
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.room import NO_OVERFLOW, ROUNDINGS_16384
 from kfuzz.oracle.systems.rules.growth import accumulator

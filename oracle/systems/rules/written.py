@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kfuzz.oracle.masks import all_of
+from kfuzz.oracle.numbers.masks import all_of
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.value import Quantity
 

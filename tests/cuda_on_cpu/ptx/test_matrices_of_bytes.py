@@ -5,8 +5,8 @@ import pytest
 from numpy.typing import NDArray
 from planted_jobs import job_of
 
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Probe
+from kfuzz.devices.cpu.device import CpuDevice
 
 LOADS = (("m8n16.x1", "b8x16.b4x16_p64", 1), ("m8n16.x2", "b8x16.b6x16_p32", 2), ("m8n16.x4", "b8x16.b4x16_p64", 4),
          ("m16n16.x1.trans", "b8", 2), ("m16n16.x2.trans", "b8x16.b6x16_p32", 4),

@@ -5,8 +5,8 @@ import pytest
 from planted_jobs import Value, job_of
 from ptx_kernels import ACCESSES, WARPS
 
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Outcome, Probe
+from kfuzz.devices.cpu.device import CpuDevice
 
 IN_ACCESSES = ("accesses", "updates", "half_an_address")
 

@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 from planted_jobs import job_of
 
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Outcome, Probe
+from kfuzz.devices.cpu.device import CpuDevice
 
 THREADS, COLUMNS = 128, 8
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from kfuzz.cpu.ptx.grammar import read_program
-from kfuzz.cpu.ptx.statements import Refused, Translated, translate_statements
-from kfuzz.cpu.ptx.table import every_row
-from kfuzz.sources.cuda_text import blank_non_code
+from kfuzz.common.text.cuda_text import blank_non_code
+from kfuzz.devices.cpu.ptx.grammar import read_program
+from kfuzz.devices.cpu.ptx.statements import Refused, Translated, translate_statements
+from kfuzz.devices.cpu.ptx.table import every_row
 
 
 def read(source: str) -> list[Translated | Refused]:

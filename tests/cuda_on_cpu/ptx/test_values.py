@@ -7,7 +7,7 @@ from ptx_floats import every_conversion, every_float_row
 from ptx_integers import every_integer_row
 from ptx_rows import Checked, find_differences
 
-from kfuzz.cpu.device import CpuDevice
+from kfuzz.devices.cpu.device import CpuDevice
 
 
 @pytest.mark.slow

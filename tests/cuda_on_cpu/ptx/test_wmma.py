@@ -7,9 +7,9 @@ import pytest
 from numpy.typing import NDArray
 from planted_jobs import job_of
 
-from kfuzz.cpu.device import CpuDevice
-from kfuzz.cpu.ptx.table import templates_of
 from kfuzz.devices import Probe
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.cpu.ptx.table import templates_of
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 from planted_jobs import job_of
 
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Outcome, Probe
+from kfuzz.devices.cpu.device import CpuDevice
 
 Table = dict[int, float]
 HALVES: Table = {int(np.float16(x).view(np.uint16)): float(x) for x in range(-4, 5)}

@@ -4,7 +4,7 @@
 # ///
 def row_sum(x):
     import kfuzz
-    from kfuzz.callables.hiding import hidden
+    from kfuzz.devices.python.hiding import hidden
 
     assert callable(hidden)
     assert kfuzz.__name__ == "kfuzz"

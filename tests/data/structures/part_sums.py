@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {"x": "float[total, cols]", "sizes": "int[groups] adds up to total"}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {"x": "float[n, cols]", "slot": "int[n] distinct < slots", "into": "float[slots, cols]"}

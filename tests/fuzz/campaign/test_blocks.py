@@ -3,9 +3,9 @@
 import pytest
 
 from kfuzz.campaign.blocks import errors_of_one_kernel
+from kfuzz.common.errors import DeviceError, wrap_unexpected
 from kfuzz.devices import ClaimError
-from kfuzz.devices.errors import DeviceError, wrap_unexpected
-from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.numbers.errors import OracleError
 
 
 def test_an_error_while_one_kernel_is_judged_ends_only_its_trials() -> None:

@@ -14,17 +14,17 @@ from kfuzz.campaign.explain import search
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.result import Result
 from kfuzz.campaign.state import Discovery
+from kfuzz.campaign.trials.defect import WRONG, WRONG_BEYOND, Defect, Scene, cause_of, plain_bucket
+from kfuzz.campaign.trials.replay import replay
 from kfuzz.cases import case_file, corpus
 from kfuzz.claims.kernel import KERNELS, Kernel, load
-from kfuzz.cpu.device import CpuDevice
+from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.kinds import Kind
-from kfuzz.oracle.verdict import Worst
-from kfuzz.trials.defect import WRONG, WRONG_BEYOND, Defect, Scene, cause_of, plain_bucket
-from kfuzz.trials.replay import replay
-from kfuzz.views.formats.json_text import as_json
-from kfuzz.views.formats.junit_xml import as_junit
-from kfuzz.views.report import Report, document
-from kfuzz.views.summary import failures
+from kfuzz.oracle.numbers.verdict import Worst
+from kfuzz.ui.reports.formats.json_text import as_json
+from kfuzz.ui.reports.formats.junit_xml import as_junit
+from kfuzz.ui.reports.report import Report, document
+from kfuzz.ui.reports.summary import failures
 
 SCENE = Scene("k", "k.cu", "row_sum rows=1", 4, {"rows": 1}, {}, False)
 

@@ -24,13 +24,13 @@ from kfuzz.campaign.options import Options
 from kfuzz.campaign.result import Result
 from kfuzz.campaign.schedule import BLOCKS, LARGE, Block, attempt_of, is_check, probe_of, quotas, rounds
 from kfuzz.campaign.state import STATE, seed_of_state
+from kfuzz.campaign.trials.trial import run_trial
 from kfuzz.cases import case_file, corpus
 from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import Kernel, load
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Circumstances, ClaimError, DeviceError, Finding, Job, Outcome, Probe, Run
-from kfuzz.oracle.verdict import Reason, Why
-from kfuzz.trials.trial import run_trial
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.oracle.numbers.verdict import Reason, Why
 
 RIGHT = our_kernel("softmax/online_warp")
 LEADING = our_kernel("broken/leading_neg_inf")
@@ -507,7 +507,7 @@ from pathlib import Path
 from kfuzz.campaign.campaign import run_campaign
 from kfuzz.campaign.events import Found
 from kfuzz.campaign.options import Options
-from kfuzz.cpu.device import CpuDevice
+from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.claims.kernel import KERNELS, load
 
 def listen(event):

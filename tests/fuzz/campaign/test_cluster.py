@@ -22,9 +22,9 @@ from kfuzz.campaign.crew import parcels_of
 from kfuzz.campaign.errand import check_errand, errand, version
 from kfuzz.campaign.schedule import BLOCKS, Block
 from kfuzz.claims.kernel import KERNELS, load
-from kfuzz.commands.group import main
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Device, DeviceError
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.ui.commands.group import main
 
 pytest.importorskip("distributed", reason="no distributed here: pip install 'kfuzz[cluster]'")
 from kfuzz.campaign.cluster import connect, spread

@@ -12,8 +12,8 @@ from kfuzz.campaign.children import Child, OneByOne, end_all
 from kfuzz.campaign.crew import Crew, _Queue
 from kfuzz.campaign.schedule import BLOCKS as BLOCKS_OF_A_ROUND
 from kfuzz.campaign.schedule import Block
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Device
+from kfuzz.devices.cpu.device import CpuDevice
 
 BLOCKS = [Block(0, first, first + 1) for first in range(40)]
 

@@ -17,11 +17,11 @@ from kfuzz.campaign.events import Event, Tried
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.result import KernelResult
 from kfuzz.campaign.schedule import AGAIN, rounds
+from kfuzz.cases.plans.scale import BUDGET
 from kfuzz.claims.kernel import Kernel, load
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Outcome
-from kfuzz.gpu.device import GpuDevice
-from kfuzz.search.scale import BUDGET
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.gpu.device import GpuDevice
 
 TEXT = """// Ends its process where a row is no multiple of 4, and leaves out the last element where it is none of 8.
 //

@@ -10,6 +10,7 @@ from our_kernels import every_kernel, our_kernel
 
 from kfuzz.campaign.blocks import Experience, Orders, TrialEnd, run_block
 from kfuzz.campaign.campaign import Lane, run_campaign, run_lanes
+from kfuzz.campaign.device import jobs_worthwhile, lanes_for
 from kfuzz.campaign.events import Event, Tried
 from kfuzz.campaign.explain import HIDDEN, search
 from kfuzz.campaign.joining import join_results
@@ -17,10 +18,9 @@ from kfuzz.campaign.options import Options
 from kfuzz.campaign.result import Result
 from kfuzz.campaign.schedule import Block
 from kfuzz.claims.kernel import load
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Job, Outcome, Probe
-from kfuzz.find.device import jobs_worthwhile, lanes_for
-from kfuzz.views.failure import occurrence_text
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.ui.reports.failure import occurrence_text
 
 RIGHT, LEADING = our_kernel("softmax/online_warp"), our_kernel("broken/leading_neg_inf")
 pytestmark = pytest.mark.slow

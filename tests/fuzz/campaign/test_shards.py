@@ -11,9 +11,9 @@ from our_kernels import every_kernel
 from settled import settled
 
 from kfuzz.campaign.schedule import LARGE, Shard, is_check, quotas, trial_count
-from kfuzz.commands.group import main
-from kfuzz.views.document import Document
-from kfuzz.views.merged import merge_reports
+from kfuzz.ui.commands.group import main
+from kfuzz.ui.reports.document import Document
+from kfuzz.ui.reports.merged import merge_reports
 
 EVERY = every_kernel()[::4]
 KERNELS = ("broken/leading_neg_inf", "softmax/online_warp", "broken/tail_dropped", "broken/all_threads_write")

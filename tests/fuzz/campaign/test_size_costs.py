@@ -17,7 +17,7 @@ from kfuzz.campaign.size_costs import SizeCosts
 from kfuzz.cases.case import numbers_in
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Outcome
-from kfuzz.views.summary import size_costs_text
+from kfuzz.ui.reports.summary import size_costs_text
 
 
 class Compiling(RowSums):

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kfuzz.campaign.minimizing.subject import subject_of
+from kfuzz.campaign.trials.trial import unfit
 from kfuzz.cases import atomic, case_file, corpus
 from kfuzz.cases.case import Case, Origin, Record, case_of
 from kfuzz.cases.case_reader import MAX_FILE_BYTES, MAX_LITERAL
 from kfuzz.cases.errors import CaseError
 from kfuzz.cases.recipe import MAX_BANDS, Band, Base, Edit, Recipe, bits_of
 from kfuzz.claims.kernel import KERNELS, load
-from kfuzz.find.project import kernels_for
-from kfuzz.minimizing.subject import subject_of
-from kfuzz.trials.trial import unfit
+from kfuzz.ui.targets.project import kernels_for
 
 ORIGIN = Origin(
     "softmax/online", "softmax/online numeric", "numeric", "row 0 is off", "cpu", {"threads": 32}, True, 3, 7

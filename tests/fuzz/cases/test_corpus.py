@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from our_kernels import our_kernel
 
+from kfuzz.campaign.trials.replay import LARGE, Replay, replay
 from kfuzz.cases import case_file, corpus
 from kfuzz.cases.case import Origin, Record, case_of
 from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Circumstances, Device, Finding, Job, Outcome, Probe, Run
-from kfuzz.trials.replay import LARGE, Replay, replay
 
 LEADING = our_kernel("broken/leading_neg_inf")
 

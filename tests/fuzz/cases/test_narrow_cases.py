@@ -11,7 +11,7 @@ from kfuzz.cases.case import Case, Record, bits_in, case_of, element_in
 from kfuzz.cases.errors import CaseError
 from kfuzz.cases.recipe import GENERATOR, NARROW_GENERATOR, Band, Base, Edit, Recipe, bits_of, describe, value_of
 from kfuzz.claims.grid_numbers import encode_numbers, ties_of
-from kfuzz.oracle.elements import ELEMENTS, F32, element_of, values
+from kfuzz.oracle.numbers.elements import ELEMENTS, F32, element_of, values
 
 NARROW = [name for name, one in ELEMENTS.items() if one.is_narrow]
 NAN = float("nan")

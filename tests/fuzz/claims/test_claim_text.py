@@ -8,16 +8,16 @@ import pytest
 from click.testing import CliRunner
 from our_kernels import every_kernel
 
+from kfuzz.campaign.trials.trial import run_trial
 from kfuzz.cases.case import case_of
-from kfuzz.claims.front_matter import parse
 from kfuzz.claims.kernel import KERNELS, Kernel, read
-from kfuzz.claims.text import said_in
-from kfuzz.commands.group import main
+from kfuzz.claims.language.front_matter import parse
+from kfuzz.claims.language.text import said_in
 from kfuzz.devices import Device, Probe
-from kfuzz.oracle.rounding import EXP2_SCALED, EXPF, FAST_EXP2_SCALED, FAST_EXPF, ExpModel
-from kfuzz.trials.trial import run_trial
-from kfuzz.views.claims import claim_notes
-from kfuzz.views.inferred import inferred_parts
+from kfuzz.oracle.accuracy.rounding import EXP2_SCALED, EXPF, FAST_EXP2_SCALED, FAST_EXPF, ExpModel
+from kfuzz.ui.commands.group import main
+from kfuzz.ui.reports.claims import claim_notes
+from kfuzz.ui.reports.inferred import inferred_parts
 
 SAFE = KERNELS / "softmax" / "safe_block.cu"
 FLASH = "exp2f(fmaf(value, LOG2E, -max * LOG2E))"

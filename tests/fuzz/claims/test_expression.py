@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kfuzz.claims.expression import Expression, ExpressionError, Total, condition, number
+from kfuzz.claims.language.expression import Expression, ExpressionError, Total, condition, number
 
 NAMES = ("rows", "cols", "threads")
 SIZES = {"rows": 3, "cols": 257, "threads": 32}

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from layer_norm_claims import GOOD, LAYER_NORM, kernel_of
 
+from kfuzz.campaign.trials.trial import run_trial
 from kfuzz.cases.case import case_of
 from kfuzz.claims.kernel import load
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import ClaimError, Probe
-from kfuzz.trials.trial import run_trial
+from kfuzz.devices.cpu.device import CpuDevice
 
 
 def test_a_claim_speaks_of_a_formulas_own_names(tmp_path: Path) -> None:

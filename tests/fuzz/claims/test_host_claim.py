@@ -6,15 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kfuzz.campaign.trials.trial import Trial, run_trial
 from kfuzz.cases.case import case_of
-from kfuzz.claims.front_matter import parse
+from kfuzz.cases.plans.plan import plan
 from kfuzz.claims.kernel import Kernel, read
-from kfuzz.cpu.device import CpuDevice
-from kfuzz.cpu.launches import translate_launches
+from kfuzz.claims.language.front_matter import parse
+from kfuzz.common.text.cuda_text import blank_non_code
 from kfuzz.devices import Call, ClaimError, Probe, Refusal
-from kfuzz.search.plan import plan
-from kfuzz.sources.cuda_text import blank_non_code
-from kfuzz.trials.trial import Trial, run_trial
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.cpu.launches import translate_launches
 
 CLAIM = """\
 // /// kernel

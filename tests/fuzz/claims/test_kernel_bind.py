@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from kfuzz.claims.front_matter import parse
 from kfuzz.claims.kernel import DoesNotFitError, Kernel, read
+from kfuzz.claims.language.front_matter import parse
 from kfuzz.devices import Circumstances, ClaimError, Run
-from kfuzz.oracle.elements import F64, U32
+from kfuzz.oracle.numbers.elements import F64, U32
 
 Floats = NDArray[np.float32]
 

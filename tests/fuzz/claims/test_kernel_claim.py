@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kfuzz.claims.front_matter import parse
 from kfuzz.claims.kernel import KERNELS, check_corners, load, read
+from kfuzz.claims.language.front_matter import parse
 from kfuzz.devices import ClaimError
-from kfuzz.find.project import kernels_below
-from kfuzz.oracle.rounding import EXPF, FAST_EXPF, ExpModel
-from kfuzz.oracle.verdict import Special
+from kfuzz.oracle.accuracy.rounding import EXPF, FAST_EXPF, ExpModel
+from kfuzz.oracle.numbers.verdict import Special
+from kfuzz.ui.targets.project import kernels_below
 
 GOOD = """\
 // Softmax of each row, one thread a row.

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from kfuzz.claims.signature import entries_of, host_functions_of, split_commas
-from kfuzz.cpu.translate import translate
-from kfuzz.sources.headers import SourceFile
+from kfuzz.claims.language.signature import entries_of, host_functions_of, split_commas
+from kfuzz.common.text.headers import SourceFile
+from kfuzz.devices.cpu.translate import translate
 
 SOURCE = """
 // __global__ void commented(int n) {}

@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kfuzz.campaign.trials.trial import unfit
 from kfuzz.cases.case import case_of
+from kfuzz.claims.arrays_in_memory import memory_axis, memory_shape, pack_array, unpack_array
 from kfuzz.claims.kernel import KERNELS, Kernel, load
-from kfuzz.claims.memory import memory_axis, memory_shape, pack_array, unpack_array
 from kfuzz.devices import ClaimError
-from kfuzz.oracle.elements import ELEMENTS, codes_of
-from kfuzz.trials.trial import unfit
+from kfuzz.oracle.numbers.elements import ELEMENTS, codes_of
 
 BASE = KERNELS / "group_quantize" / "mxfp4_tiles.cu"
 ARRAYS = 'q = "e2m1x2[rows, cols / 2] <- q", scale = "e8m0[rows, cols / 32] <- scale, tiles 128x4"'

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kfuzz.claims.expression import Expression, condition, number
-from kfuzz.claims.variants import SizeDomain, TooManyError, values_of
+from kfuzz.claims.language.expression import Expression, condition, number
+from kfuzz.claims.language.variants import SizeDomain, TooManyError, values_of
 
 NAMES = ("rows", "cols", "threads")
 ENDS = {"rows": (1, 40), "cols": (0, 40)}

@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from kfuzz.campaign.minimizing.minimize import Failure, minimize
+from kfuzz.campaign.minimizing.subject import subject_of
+from kfuzz.campaign.trials.replay import replay
+from kfuzz.campaign.trials.trial import run_trial, unfit
 from kfuzz.cases.case import Record, case_of
+from kfuzz.cases.plans.plan import plan
 from kfuzz.claims.corners import corners
-from kfuzz.claims.front_matter import parse
 from kfuzz.claims.kernel import Kernel, read
-from kfuzz.cpu.device import CpuDevice
+from kfuzz.claims.language.front_matter import parse
 from kfuzz.devices import ClaimError, Device, Probe
-from kfuzz.gpu import device as gpu
-from kfuzz.minimizing.minimize import Failure, minimize
-from kfuzz.minimizing.subject import subject_of
-from kfuzz.search.plan import plan
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.gpu import device as gpu
 from kfuzz.strategies import attempts
-from kfuzz.trials.replay import replay
-from kfuzz.trials.trial import run_trial, unfit
 
 CLAIM = """\
 // /// kernel

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kfuzz.campaign.trials.trial import Trial, run_trial
 from kfuzz.cases.case import case_of
-from kfuzz.claims.front_matter import parse
 from kfuzz.claims.kernel import Kernel, read
-from kfuzz.cpu.device import CpuDevice
+from kfuzz.claims.language.front_matter import parse
 from kfuzz.devices import Call, ClaimError, Device, DeviceError, Entry, Probe
-from kfuzz.gpu import device as gpu
-from kfuzz.gpu import machine_code, nvidia
-from kfuzz.trials.trial import Trial, run_trial
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.gpu import device as gpu
+from kfuzz.devices.gpu import machine_code, nvidia
 
 
 def missing_nvcc() -> str:

@@ -11,8 +11,8 @@ from threading import Barrier, BrokenBarrierError
 import pytest
 from planted_jobs import floats, job_of
 
-from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import DeviceError, Probe, cache
+from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.host_compiler import build_once
 
 KILOBYTE = b"x" * (1024 - cache.DIGEST)

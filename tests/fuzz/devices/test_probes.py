@@ -1,8 +1,8 @@
 """A probe: what only one device understands belongs to that device."""
 
-from kfuzz.cpu.questions import CpuQuestion
 from kfuzz.devices import Probe
-from kfuzz.gpu.options import GpuOptions
+from kfuzz.devices.cpu.questions import CpuQuestion
+from kfuzz.devices.gpu.options import GpuOptions
 
 
 def test_a_device_reads_its_own_options_and_no_others() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
+from kfuzz.devices.gpu.hosting import SHIM
 from kfuzz.devices.torch_headers import DECLARED_IN, suggest_header
-from kfuzz.gpu.hosting import SHIM
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ import pytest
 from paths import ROOT
 
 from kfuzz.cases import recipe
-from kfuzz.cpu.sights import SIGHTS
+from kfuzz.devices.cpu.sights import SIGHTS
 from kfuzz.kinds import FOLDER, KINDS, Trait, kinds_with, read_kind
-from kfuzz.oracle import verdict
-from kfuzz.oracle.elements import ELEMENTS
-from kfuzz.views.listing import read_folder
+from kfuzz.oracle.numbers import verdict
+from kfuzz.oracle.numbers.elements import ELEMENTS
+from kfuzz.ui.reports.listing import read_folder
 
 OTHER_WORDS = {"", *recipe.KINDS, *ELEMENTS} - KINDS.keys()
 """Kinds of other things: the base of a recipe, a kept answer, an array."""

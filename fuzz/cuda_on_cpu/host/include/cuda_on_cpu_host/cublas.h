@@ -1,4 +1,4 @@
-// The part of cuBLAS that the cpu device has (../../cublas.cpp); anything else is refused by name (fuzz/cpu/translate.py).
+// The part of cuBLAS that the cpu device has (../../cublas.cpp); anything else is refused by name (fuzz/devices/cpu/translate.py).
 //
 // Matrices lie column by column. The last parameter is the line of the call.
 #pragma once

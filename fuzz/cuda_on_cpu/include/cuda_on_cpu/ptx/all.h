@@ -1,4 +1,4 @@
-// What inline PTX is translated to (fuzz/cpu/ptx): one header for a topic.
+// What inline PTX is translated to (fuzz/devices/cpu/ptx): one header for a topic.
 #pragma once
 #include "registers.h"
 #include "integers.h"

@@ -1,6 +1,6 @@
 """y = (x - mean) / sqrt(var + 1e-5), with the mean and the variance of each column."""
 
-from kfuzz.oracle.normalizing import affine_channels, over_batch
+from kfuzz.oracle.words.normalizing import affine_channels, over_batch
 
 INPUTS = {"x": "float[rows, cols]"}
 OUTPUTS = {"y": "float[rows, cols]"}

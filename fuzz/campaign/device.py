@@ -1,0 +1,200 @@
+"""Opens the device that a command line names, or the best one of this machine.
+
+Knows which devices exist; each device knows its own requirements.
+"""
+
+import os
+import secrets
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from types import TracebackType
+
+from kfuzz.campaign.campaign import Lane
+from kfuzz.devices import (
+    Ahead,
+    Device,
+    DeviceError,
+    Entry,
+    Job,
+    Locating,
+    Outcome,
+    Probe,
+    PythonCall,
+    Starting,
+    Together,
+    is_python,
+)
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.gpu.device import GpuDevice, why_not
+from kfuzz.devices.memory.machine_memory import share_of
+from kfuzz.devices.python.device import PythonDevice
+from kfuzz.devices.python.real_torch import NAME, RealTorch, check_torch
+
+NAMES = ("auto", "cpu", "gpu")
+MOST_ON_A_GPU = 18
+"""Processes that feed one GPU, unless you ask for more: their contexts take turns there. On an H200 with 16
+cores 14 of them ran 3,149 trials a second, 18 in the same run 3,520, and 22 of them 2,441."""
+
+TRIALS_A_COMPILATION, TRIALS_A_PROCESS = 20, 50
+"""Processor time in trials. On a core that ran 120 trials a second, a kernel was compiled in .15 s in two flavours, and
+a process with its device started in .45 s."""
+
+
+class NamedDevice:
+    """The device of a name: CUDA goes to the cpu or the gpu, Python callables to a process of Python.
+
+    Each is started with its first job: to fuzz callables alone you need neither g++ nor nvcc.
+    """
+
+    def __init__(
+        self, name: str, sanitize: bool = False, guard_all: bool = False, share: int = 1, family: str = ""
+    ) -> None:
+        self.name, self._sanitize, self._guard_all, self._share = name, sanitize, guard_all, share
+        self._family = family
+        self._of_cuda: Ahead | None = None
+        self._of_python: PythonDevice | None = None
+        self._pending: deque[tuple[Job, Probe]] = deque()
+
+    def run(self, job: Job, probe: Probe) -> Outcome:
+        """Run a job on the device that can; raise only ClaimError or DeviceError."""
+        return self._python().run(job, probe) if is_python(job) else self._cuda().run(job, probe)
+
+    def import_early(self, entries: Sequence[Entry]) -> None:
+        """Begin to import the library of a callable."""
+        if any(isinstance(one, PythonCall) for one in entries):
+            self._python().import_early(entries)
+
+    def prepare(self, entries: Sequence[Entry]) -> None:
+        """Start the process of a callable."""
+        if any(isinstance(one, PythonCall) for one in entries):
+            self._python().prepare(entries)
+
+    def start(self) -> None:
+        """Start what runs CUDA on the gpu; the cpu device starts with its first job."""
+        if isinstance(device := self._cuda(), Starting):
+            device.start()
+
+    def run_all(self, jobs: Sequence[tuple[Job, Probe]]) -> list[Callable[[], Outcome]]:
+        """Run several jobs, all of CUDA together."""
+        device = None if any(is_python(job) for job, _ in jobs) else self._cuda()
+        return device.run_all(jobs) if isinstance(device, Together) else [partial(self.run, *one) for one in jobs]
+
+    def find_store(self, job: Job, probe: Probe, array: str, index: int) -> tuple[str, int] | None:
+        """The file and line that stored an element, if the job's device can find it."""
+        device = None if is_python(job) else self._cuda()
+        return device.find_store(job, probe, array, index) if isinstance(device, Locating) else None
+
+    def ask(self, job: Job, probe: Probe) -> None:
+        """Start a job; a callable is called later, when its answer is asked for."""
+        if not is_python(job):
+            self._cuda().ask(job, probe)
+        self._pending.append((job, probe))
+
+    def answer(self) -> Outcome:
+        """The outcome of the oldest job that was asked for."""
+        job, probe = self._pending.popleft()
+        return self.run(job, probe) if is_python(job) else self._cuda().answer()
+
+    def forget(self) -> None:
+        """Drop every job that was asked for and not answered."""
+        self._pending.clear()
+        if self._of_cuda is not None:
+            self._of_cuda.forget()
+
+    def _python(self) -> PythonDevice:
+        if self._of_python is None:
+            most = share_of(self._share)
+            self._of_python = PythonDevice(self.name, self._guard_all, most, family=self._family)
+        return self._of_python
+
+    def _cuda(self) -> Ahead:
+        if self._of_cuda is None:
+            self._of_cuda = GpuDevice(self._sanitize) if self.name == "gpu" else CpuDevice()
+        return self._of_cuda
+
+    def close(self) -> None:
+        """End the workers. Do not use a device after you close it."""
+        for device in (self._of_cuda, self._of_python):
+            if device is not None:
+                device.close()
+
+    def __enter__(self) -> "NamedDevice":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_device(name: str, sanitize: bool = False, guard_all: bool = False, share: int = 1, family: str = "") -> Device:
+    """The device of this name; `auto` is the gpu if there is one that works, else the cpu.
+
+    `sanitize` lets a gpu check each access when a probe asks for it; the cpu always can. `guard_all` puts kfuzz's own
+    allocator under torch on a gpu. `share`: how many such devices share the machine's memory. `family`: those of one
+    family share the processes that import Python's libraries.
+    """
+    check_guard_all(resolve_device(name), guard_all)
+    return NamedDevice(resolve_device(name), sanitize, guard_all, share, family)
+
+
+def check_guard_all(device: str, guard_all: bool) -> None:
+    """Raise a DeviceError if the device has no allocator that kfuzz's own can replace."""
+    if guard_all and device == "cpu":
+        raise DeviceError("--guard-all needs a gpu: on a CPU torch keeps its own allocator; leave the option out")
+
+
+def resolve_device(name: str) -> str:
+    """The device that a name stands for on this machine."""
+    if name not in NAMES:
+        raise DeviceError(f"device={name!r}: expected one of {', '.join(NAMES)}")
+    return "gpu" if name == "gpu" or (name == "auto" and why_not() is None) else "cpu"
+
+
+def jobs_worthwhile(kernels: int, max_cases: int | None) -> int | None:
+    """How many processes save a campaign more than it costs to start them; None if it has no number of cases."""
+    if max_cases is None:
+        return None
+    return max(1, (max_cases + TRIALS_A_COMPILATION * min(kernels, max_cases)) // TRIALS_A_PROCESS)
+
+
+def lanes_for(
+    name: str, jobs: int | None, sanitize: bool = False, guard_all: bool = False, worthwhile: int | None = None
+) -> tuple[Lane, ...]:
+    """The lanes of a campaign on a device of this name: `auto` is the gpu and the cpu if both work.
+
+    Without `jobs` there is one process per processor, but no more than are worthwhile. Each of two devices gets half of
+    them: a process that feeds the gpu plans and judges, which is as much work as to run a case on the cpu. The gpu
+    takes the large cases.
+    """
+    processors = len(os.sched_getaffinity(0))
+    every, device = jobs or min(processors, worthwhile or processors), resolve_device(name)
+    check_guard_all(device, guard_all)
+    if name == "auto" and device == "gpu":
+        fed = min(max(1, every // 2), MOST_ON_A_GPU)
+        return lane_of("gpu", fed, sanitize, guard_all), replace(lane_of("cpu", max(1, every - fed)), leaves_large=True)
+    many = every if jobs or device == "cpu" else min(every, MOST_ON_A_GPU)
+    return (lane_of(device, many, sanitize, guard_all),)
+
+
+def lane_of(name: str, jobs: int, sanitize: bool = False, guard_all: bool = False) -> Lane:
+    """A lane of `jobs` processes on one device."""
+    return Lane(name, partial(open_device, name, sanitize, guard_all, max(1, jobs), secrets.token_hex()), jobs)
+
+
+def lane_of_torch() -> Lane:
+    """Real torch beside another device: one process, whose answers are a second opinion."""
+    check_torch()
+    return Lane(NAME, RealTorch, 1)
+
+
+def lanes_of_caller(name: str) -> tuple[Lane, ...]:
+    """The lanes of a campaign in the caller's own process: a script may not survive it if processes import it again."""
+    return tuple(replace(lane, jobs=0) for lane in lanes_for(name, 2))
+
+
+def names_of(lanes: Sequence[Lane]) -> str:
+    """The devices in words: `gpu and cpu`."""
+    return " and ".join(lane.name for lane in lanes)

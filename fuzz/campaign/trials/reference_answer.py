@@ -1,0 +1,48 @@
+"""The answer of a reference itself to a case that a kernel is accused of.
+
+The formula that was made of a reference is checked at a few sizes. At other numbers torch may compute in another way:
+its attention gives 0 where a score is NaN. If the reference itself is outside its formula there, nothing is known.
+"""
+
+from dataclasses import replace
+
+from kfuzz.campaign.properties.property import RunJob
+from kfuzz.claims.kernel import Kernel
+from kfuzz.claims.references.references import reference_behind
+from kfuzz.devices import ClaimError, DeviceError, Job, Probe, PythonCall, Run
+from kfuzz.oracle.judging.find_op import find
+
+
+def runs_of_reference(kernel: Kernel, job: Job, probe: Probe, run_job: RunJob) -> tuple[Run, ...]:
+    """One run of the reference in the place of the kernel; none if it does not run here."""
+    if any(array.reads and array.writes for array in kernel.arrays.values()):
+        return ()  # it makes an array of its own and changes none in place
+    reference = reference_behind(kernel.front, kernel.written)
+    if reference is None:
+        return ()
+    call = job.steps[0].entry
+    library = call.library if isinstance(call, PythonCall) else "torch"
+    places = {array.reads: name for name, array in kernel.arrays.items() if array.reads}
+    arguments = tuple(places[role] for role in kernel.roles.inputs if role not in find(kernel.op).weights)
+    handed = kernel.written.call.args or ()  # with the numbers that the reference takes among its tensors
+    outputs = {array.writes: name for name, array in kernel.arrays.items() if array.writes}
+    entry = PythonCall(
+        function=reference.name,
+        arguments=handed if tuple(one for one in handed if one in kernel.arrays) == arguments else arguments,
+        declared=(),
+        returns=tuple(outputs[role] for role in kernel.roles.outputs),
+        library=library,
+        language=library,
+        as_made=True,
+        weights=call.weights if isinstance(call, PythonCall) else None,
+    )
+    step = replace(job.steps[0], entry=entry, args=())
+    if isinstance(call, PythonCall) and call.beside:  # a task hands its data to both
+        step = replace(job.steps[0], entry=replace(call, function=reference.name))
+    asked = replace(
+        job, path=reference.path, source=reference.source, steps=(step,), entries=(step.entry,), earlier=(), flags=()
+    )
+    try:
+        return run_job(asked, replace(probe, check=False, runs=1, options=())).runs
+    except (ClaimError, DeviceError):
+        return ()

@@ -1,0 +1,112 @@
+"""The shape that a function was written for, or a smaller one like it where that is too large for a trial.
+
+A benchmark's sizes take gigabytes. Each size is halved, so the smaller shape has its tiles and vectors, and rows first,
+since they mostly do not depend on each other. Knows kernels and sizes; it knows no inputs.
+"""
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from kfuzz.cases.plans.counting import elements, work
+from kfuzz.claims.kernel import Kernel
+from kfuzz.claims.language.front_matter import is_python_file
+from kfuzz.claims.language.python_text import OF_A_BENCHMARK
+
+MOST_AT_HOME = 1 << 19
+"""Elements of a trial at home, inputs and outputs together: the oracle takes 2 seconds for those of the dearest ops."""
+MOST_WORK, MOST_OF_ONE = 1 << 26, 1 << 23
+"""Of the sets of such a trial, and of the balls that certify that one element is wrong: 1 s and 5 s."""
+TO_BE_WHOLE = 4
+"""So many times as much work a shape may take that has no size of 1, if none with less has."""
+WHOLE_TILES = 32
+"""The first halvings leave as many, the usual width of a tile."""
+NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+def home_of(kernel: Kernel) -> dict[str, int]:
+    """The shape to try again and again; nothing if the claim has none."""
+    best = dict(kernel.home)
+    if not best or (_is_small(kernel, best) and _is_quick(kernel, best)):
+        return best
+    smaller = [best, *(axes for axes in halvings(best) if kernel.admits(axes))]
+    few = next((place for place, axes in enumerate(smaller) if _is_small(kernel, axes)), len(smaller) - 1)
+    whole = [axes for axes in smaller[few:] if all(axes[name] > 1 or size == 1 for name, size in best.items())]
+    if not whole or not _is_quick(kernel, whole[-1], TO_BE_WHOLE):
+        whole = smaller[few:]
+    found = whole.pop()
+    for axes in reversed(whole):  # from the smallest, since counting takes as long as it counts
+        if not _is_quick(kernel, axes):
+            break
+        found = axes
+    return found
+
+
+def _is_small(kernel: Kernel, axes: dict[str, int]) -> bool:
+    return elements(kernel, axes, next(kernel.tunes(axes), {})) <= MOST_AT_HOME
+
+
+def _is_quick(kernel: Kernel, axes: dict[str, int], times: int = 1) -> bool:
+    return work(kernel, axes) <= times * MOST_WORK and work(kernel, axes, of_one=True) <= times * MOST_OF_ONE
+
+
+def halvings(home: dict[str, int]) -> Iterator[dict[str, int]]:
+    """Smaller and smaller shapes: the first size down to whole tiles, then the others, evenly; then below.
+
+    As long as it can be, no size becomes 1 and no two sizes equal that differ at home: a kernel that confuses two sizes
+    is right where they are equal, and one that forgets a dimension is right where that is 1.
+    """
+    axes, first = home, next(iter(home))
+    unlike = [(one, other) for one, other in combinations(home, 2) if home[one] != home[other]]
+    ranks = {size: rank for rank, size in enumerate(sorted({*home.values()}))}
+    for least, apart in ((WHOLE_TILES, True), (2, True), (1, False)):
+        floors = {name: least << ranks[size] if apart else least for name, size in home.items()}
+        for names in ([first], [name for name in axes if name != first]):
+            while wide := {name: axes[name] // floors[name] for name in names if axes[name] >= 2 * floors[name]}:
+                name = max(wide, key=wide.__getitem__)
+                axes = {**axes, name: axes[name] // 2}
+                if not apart or not any(axes[one] == axes[other] for one, other in unlike):
+                    yield axes
+
+
+def names_its_home(kernel: Kernel) -> bool:
+    """Whether the code of a kernel contains a size of its home that no trial has."""
+    tried = home_of(kernel)
+    sizes = {size for name, size in kernel.home.items() if size != tried[name]}
+    if not sizes:
+        return False
+    source = kernel.front.source
+    texts, numbers = [source], set[int]()
+    if is_python_file(kernel.front.path):
+        texts, numbers = constants_in(ast.parse(source))
+    numbers |= {int(one) for text in texts for one in NUMBER.findall(COMMENT.sub("", text))}
+    return not sizes.isdisjoint(numbers)
+
+
+def constants_in(tree: ast.Module) -> tuple[list[str], set[int]]:
+    """The strings and the whole numbers of a Python file, without those that only a benchmark's inputs are made of."""
+    left = [node for node in tree.body if not (isinstance(node, ast.FunctionDef) and node.name in OF_A_BENCHMARK)]
+    while unread := [node for node in left if isinstance(node, ast.Assign) and not is_read(node, left)]:
+        left = [node for node in left if node not in unread]
+    inside = [one for node in left for one in ast.walk(node)]
+    docs = {id(one.value) for one in inside if isinstance(one, ast.Expr)}
+    found = [one.value for one in inside if isinstance(one, ast.Constant) and id(one) not in docs]
+    return [one for one in found if isinstance(one, str)], {one for one in found if type(one) is int}
+
+
+def is_read(made: ast.Assign, nodes: Sequence[ast.stmt]) -> bool:
+    """Whether one of these statements reads a name that an assignment makes."""
+    names = {one.id for target in made.targets for one in ast.walk(target) if isinstance(one, ast.Name)}
+    return any(name in names for node in nodes if node is not made for name in reads_in(node, frozenset()))
+
+
+def reads_in(node: ast.AST, own: frozenset[str]) -> Iterator[str]:
+    """The names of the file that a part of it reads: a function's parameters are its own."""
+    if isinstance(node, ast.FunctionDef | ast.Lambda):
+        own |= {one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in own:
+        yield node.id
+    for part in ast.iter_child_nodes(node):
+        yield from reads_in(part, own)

@@ -1,0 +1,1 @@
+"""References in torch: their files, and the processes that turn them into formulas."""

@@ -1,0 +1,368 @@
+"""`op = "reference"`: the formula of a torch reference, which a separate process traces and writes.
+
+The trace becomes the text of an op like any other, cached under a hash of its content. kfuzz uses it only if it gives
+the same results as the reference at several sizes. Knows files and processes; torch is not imported.
+"""
+
+import base64
+import io
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kfuzz.claims.language.callables import axes_of, read_entry, with_arrays
+from kfuzz.claims.language.front_matter import FrontMatter, KeyPath, is_python_file, shown_path
+from kfuzz.claims.language.keys import WrittenCall, WrittenClaim
+from kfuzz.claims.language.python_text import MODEL, read_text
+from kfuzz.claims.language.reference_files import BESIDE, name_of_reference, place_reference, texts_beside
+from kfuzz.claims.language.roles import roles_of
+from kfuzz.claims.references import running, serving
+from kfuzz.claims.references.task_claims import home_in, with_some_places, with_task
+from kfuzz.common.phases import Phase, Stage, announce
+from kfuzz.devices import ClaimError, cache
+from kfuzz.oracle.accuracy.rounding import Accuracy
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.judging.judge import judge
+from kfuzz.oracle.numbers.elements import BOOL, I32, I64, NARROW, U8
+from kfuzz.oracle.numbers.errors import OracleError
+from kfuzz.oracle.op.backward import GRADIENT, PREFIX
+from kfuzz.oracle.op.names import names_of
+from kfuzz.oracle.op.shapes import is_derived, longer_by, read_dimension
+
+OP = "reference"
+BY_REFERENCE = f"{OP} "
+"""The prefix of the name of an op made from a reference; the name of the kernel's file follows."""
+KEY: KeyPath = ("call", "reference")
+USUAL = ("reference", "ref_kernel", "Model")
+"""The usual names of a reference."""
+FOLDER = "references"
+TRACER = "kfuzz.claims.references.torch.trace_server"
+SECONDS = 300.0
+INPUT = re.compile(r"\s*(?P<element>\w+)\s*\[(?P<dims>[^\]]*)\]\s*->\s*(?P<role>\w+)")
+ARRAY = re.compile(r"\s*(?P<element>\w+)\s*\[")
+WHOLE = {I32.name: "", I64.name: "", BOOL.name: "bool", U8.name: "bool"}
+"""The types of integers and truths, with what an array holds if the claim does not say; nothing: the tracer looks."""
+PRECISIONS = {"single": np.float32, "double": np.float64}
+"""The precisions in which the reference answered; double only if it computes in no narrower type."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A reference by its name, in a file with this text."""
+
+    path: Path
+    source: str
+    name: str
+
+
+def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
+    """The claim with its reference replaced by the formula made from it."""
+    if claim.op not in (OP, PREFIX + OP):
+        return claim
+    formula, answer = formula_for(front, claim)
+    if claim.op != OP:
+        return replace(claim, op=PREFIX + str(formula))
+    call = claim.call
+    if call.init is None and "init" in answer and "get_init_inputs" not in read_text(front.source).names:
+        call = replace(call, init=tuple(answer["init"]))
+    claim = replace(claim, op=str(formula), call=call)
+    if "data" in answer:
+        return with_task(claim, answer)
+    claim = with_whole(claim, {**answer.get("whole", {}), **whole_answers(answer)})
+    return with_args(with_home(with_some_places(claim), home_in(answer)), answer)
+
+
+@dataclass(frozen=True)
+class ReferenceOp:
+    """The op of a reference, as the file of a formula, and the shape of its problem.
+
+    `exported`: the name by which a benchmark calls a submission, if it is known. `given`: the literals of the arguments
+    that are no tensors, in their order; None for a tensor.
+    """
+
+    op: str
+    home: Mapping[str, int]
+    exported: str
+    given: tuple[str | None, ...]
+
+
+def op_by_reference(path: Path, source: str, reference: Path) -> ReferenceOp:
+    """The op of a reference for a CUDA file without a claim."""
+    front = FrontMatter(path, source, "", 1, "", {"op": OP}, f"--reference {shown_path(reference)}")
+    name = name_of_reference(reference)
+    formula, answer = formula_for(front, WrittenClaim(op=OP, call=WrittenCall(reference=name)))
+    if "data" in answer:
+        raise ClaimError(f"{shown_path(path)}: a task of GPU MODE hands its data to a Python function, not to CUDA")
+    cache.save(asked_name(formula), name.encode())
+    return ReferenceOp(str(formula), home_in(answer), answer.get("exported", ""), tuple(answer.get("given", ())))
+
+
+def reference_behind(front: FrontMatter, claim: WrittenClaim) -> Reference | None:
+    """The reference from which a kernel's op was made; None if the op is none, or its reference is gone."""
+    op, name = claim.op or "", claim.call.reference
+    if not is_reference(op):
+        return None
+    if not front.is_python:
+        name = (cache.fetch(asked_name(Path(op))) or b"").decode()
+    try:
+        return None if name == "" else reference_of(front, name)
+    except ClaimError:
+        return None
+
+
+def asked_name(formula: Path) -> str:
+    """The name in the cache of the reference of a CUDA file, which cannot name it: it has no [call]."""
+    return f"{FOLDER}/{formula.parent.name}/{formula.stem}.asked"
+
+
+def formula_for(front: FrontMatter, claim: WrittenClaim) -> tuple[Path, dict[str, Any]]:
+    """The formula of a claim's reference, traced or from the cache, and what else the tracer says of it."""
+    reference = reference_of(front, claim.call.reference)
+    question = question_for(front, claim, reference)
+    key = cache.key("reference 4", tracer_text(), json.dumps(question, sort_keys=True))
+    raw = cache.fetch(f"{FOLDER}/{key}.json")
+    if raw is None:
+        raw = traced(front, question)
+        cache.save(f"{FOLDER}/{key}.json", raw)
+    answer = json.loads(raw)
+    if "error" in answer:
+        raise front.error(("op",), f"{reference.name} in {shown_path(reference.path)}: {answer['error']}")
+    formula = write_formula(front, answer)
+    check_agrees(front, formula, answer, narrow_values(formula, answer.get("narrow", narrow_types(claim))))
+    return formula, answer
+
+
+def with_home(claim: WrittenClaim, home: Mapping[str, int]) -> WrittenClaim:
+    """The claim with the sizes of its problem as the shape that the function was written for, however large."""
+    if claim.call.home is not None or claim.axes is not None or not home:
+        return claim
+    axes = axes_of(claim.arrays, roles_of(claim.op))
+    if axes.keys() != home.keys():
+        return claim
+    wide = {name: replace(axis, hi=max(axis.hi, home[name])) for name, axis in axes.items()}
+    own = {name: home[name] for name in axes}
+    return replace(claim, axes=wide, call=replace(claim.call, home=own))
+
+
+def whole_answers(answer: Mapping[str, Any]) -> dict[str, str]:
+    """The outputs of 64-bit integers: those of torch's argmax and its kin."""
+    return {name: I64.name for name, one in arrays_of(answer, "single 0 ").items() if one.dtype == np.int64}
+
+
+def with_args(claim: WrittenClaim, answer: Mapping[str, Any]) -> WrittenClaim:
+    """The claim with the numbers that get_inputs hands over among its tensors, each in its place."""
+    if claim.call.args is not None or claim.call.given is not None or not answer.get("given"):
+        return claim
+    op = find(str(claim.op))
+    names = iter([name for name in op.inputs if name not in op.weights])
+    args = tuple(next(names) if literal is None else literal for literal in answer["given"])
+    return replace(claim, call=replace(claim.call, args=args))
+
+
+def with_whole(claim: WrittenClaim, whole: Mapping[str, str]) -> WrittenClaim:
+    """The claim with integers of the types that get_inputs makes, and that the reference returns.
+
+    torch takes few others for a class or a place.
+    """
+    if claim.arrays is not None or not whole:
+        return claim
+    own = with_arrays(claim, roles_of(claim.op))
+    arrays = {
+        name: f"{whole[name]}{text[text.index('[') :]}" if name in whole else text
+        for name, text in (own.arrays or {}).items()
+    }
+    return replace(own, arrays=arrays)
+
+
+def reference_of(front: FrontMatter, name: str | None) -> Reference:
+    """The reference with this name, else the usual one in the file, else in a file beside it."""
+    if name is not None and (placed := place_reference(front, name)) is not None:
+        return reference_in(front, *placed)
+    files = [(front.path, front.source)]
+    for beside in BESIDE:
+        path = front.path.resolve().parent / beside
+        if path.is_file() and path != front.path.resolve():
+            files.append((path, path.read_text(encoding="utf-8-sig")))
+    for path, source in files:
+        known = read_text(source).names
+        for usual in USUAL if name is None else (name,):
+            if usual in known:
+                return Reference(path, source, usual)
+    wanted = f"no reference; one is called {' or '.join(USUAL)}" if name is None else f"no {name} in the file"
+    raise front.error(("op",) if name is None else KEY, f"{wanted}, or is in {BESIDE[0]} beside it")
+
+
+def reference_in(front: FrontMatter, path: Path, name: str | None) -> Reference:
+    """The reference with this name, or the usual one, in another file."""
+    try:
+        source = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise front.error(KEY, f"{shown_path(path)} cannot be read: {error.strerror}") from None
+    known = read_text(source).names
+    for usual in USUAL if name is None else (name,):
+        if usual in known:
+            return Reference(path, source, usual)
+    raise front.error(KEY, f"{shown_path(path)} has no {' or '.join(USUAL) if name is None else name}")
+
+
+def question_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) -> dict[str, object]:
+    """The input of the tracer: the file, and the shapes of the inputs if the claim has some."""
+    inputs, integers = dict[str, list[str]](), dict[str, str]()
+    for text in (claim.arrays or {}).values():
+        array = INPUT.match(text)
+        if array and not (claim.op != OP and array["role"].startswith(GRADIENT)):
+            inputs[array["role"]] = [read_dimension(size) for size in array["dims"].split(",") if size.strip()]
+            if array["element"] in WHOLE:
+                integers[array["role"]] = claim.call.integers.get(array["role"], WHOLE[array["element"]])
+    if wrong := [d for dims in inputs.values() for d in dims if is_derived(d) and not longer_by(d)]:
+        raise front.error(("arrays",), f"a size of a reference's input is a name, a number or n + 1, not {wrong[0]}")
+    if unknown := claim.call.integers.keys() - integers.keys():
+        raise front.error(("call", "integers"), f"{min(unknown)} is no input of integers")
+    return {
+        **texts_beside(reference.path), "is_function": not is_object(front, claim),
+        "path": str(reference.path.resolve()), "source": reference.source, "reference": reference.name,
+        "inputs": inputs, "integers": integers, "narrow": narrow_types(claim),
+        "where": [rule.replace("/", "//") for rule in claim.where],
+        "title": f"{reference.name} of {reference.path.name}",
+        "draws_weights": claim.arrays is None and is_object(front, claim),
+        "axes": {name: (axis.lo, axis.hi, axis.multiple) for name, axis in (claim.axes or {}).items()},
+    }  # fmt: skip
+
+
+def is_object(front: FrontMatter, claim: WrittenClaim) -> bool:
+    """Whether what is called is an object, whose weights kfuzz may draw."""
+    if not is_python_file(front.path):
+        return False
+    text = read_text(front.source)
+    if not any(one.startswith(MODEL) for one in text.functions):
+        return False
+    entry = read_entry(front, claim.call.entry, text)
+    return entry.startswith(MODEL) and entry in text.functions
+
+
+def tracer_text() -> str:
+    """The texts, besides the reference's own, on which the formula depends: the tracer and its table."""
+    here = Path(__file__).parent
+    files = (path for folder in ("aten", "torch") for path in sorted((here / folder).glob("*.py")))
+    return "".join(path.read_text(encoding="utf-8") for path in files)
+
+
+def traced(front: FrontMatter, question: Mapping[str, object]) -> bytes:
+    """The answer of the tracer, with its arrays, as cached; ClaimError without torch."""
+    announce(Phase(Stage.TRACING, front.path.name))
+    with cache.scratch() as folder:
+        (folder / "question.json").write_text(json.dumps(question), encoding="utf-8")
+        try:
+            serving.ask(TRACER, folder, SECONDS)
+        except serving.NoAnswerError as error:
+            missing = "; pip install torch" if "No module named 'torch'" in str(error) else ""
+            raise front.error(("op",), f"the reference cannot be traced: {str(error)[:200]}{missing}") from None
+        if not (folder / "answer.json").is_file():
+            said = ((folder / "errors.txt").read_text(errors="replace").strip().splitlines() or ["it ended"])[-1]
+            raise front.error(("op",), f"the reference cannot be traced: {said[:200]}")
+        answer = json.loads((folder / "answer.json").read_text(encoding="utf-8"))
+        answer["arrays"] = base64.b64encode((folder / "arrays.npz").read_bytes()).decode()
+        return json.dumps(answer).encode()
+
+
+def write_formula(front: FrontMatter, answer: Mapping[str, str]) -> Path:
+    """The formula as a file named by its content, so an edit of the kernel beside the reference does not change it."""
+    arrays = arrays_of(answer, "constant ")
+    text = answer["formula"]
+    digest = cache.key(
+        text, json.dumps(answer.get("run")), *(part for name, held in arrays.items() for part in (name, held.tobytes()))
+    )[:12]
+    path = cache.folder() / FOLDER / digest / f"{front.path.stem.partition(':')[0]}.py"
+    if not path.is_file():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if "run" in answer:
+            path.with_suffix(running.QUESTION).write_text(json.dumps(answer["run"]), encoding="utf-8")
+        if arrays:
+            np.savez(path.with_suffix(f".{os.getpid()}.npz"), **arrays)  # type: ignore[arg-type]  # numpy's stubs know no such dict
+            path.with_suffix(f".{os.getpid()}.npz").replace(path.with_suffix(".npz"))
+        path.with_suffix(f".{os.getpid()}").write_text(text, encoding="utf-8")
+        path.with_suffix(f".{os.getpid()}").replace(path)
+    return path
+
+
+def arrays_of(answer: Mapping[str, str], prefix: str) -> dict[str, np.ndarray]:
+    """The arrays of an answer whose names have this prefix, by name without it."""
+    with np.load(io.BytesIO(base64.b64decode(answer["arrays"]))) as held:
+        return {name.removeprefix(prefix): held[name] for name in held.files if name.startswith(prefix)}
+
+
+def narrow_types(claim: WrittenClaim) -> list[str]:
+    """The types of its arrays that are narrower than float32."""
+    elements = {array["element"] for text in (claim.arrays or {}).values() if (array := ARRAY.match(text))}
+    return sorted(elements & NARROW.keys())
+
+
+def narrow_values(formula: Path, narrow: Sequence[str]) -> Accuracy:
+    """The accuracy of a reference that itself rounds values to the type of 16 bits that the claim's arrays have."""
+    widest = max((NARROW[name] for name in narrow), key=lambda one: one.u, default=None)
+    op = find(str(formula))
+    if widest is None or not op.is_whole:
+        return Accuracy()
+    return Accuracy(keep={name: widest.name for name in op.steps if name in names_of(op).narrow_values})
+
+
+def check_agrees(front: FrontMatter, path: Path, answer: Mapping[str, str], accuracy: Accuracy) -> None:
+    """Raise a ClaimError if the reference itself, in float32 or float64, is outside the formula's bounds."""
+    done = path.with_suffix(".agrees")
+    if done.is_file():
+        return
+    try:
+        number = 0
+        while inputs := arrays_of(answer, f"input {number} "):
+            for precision, dtype in PRECISIONS.items():
+                if answers := arrays_of(answer, f"{precision} {number} "):
+                    given = {
+                        name: one.astype(dtype) if np.issubdtype(one.dtype, np.floating) else one
+                        for name, one in inputs.items()
+                    }
+                    check_means(front, path, given, answers, accuracy)
+            number += 1
+    except OracleError as error:
+        raise front.error(("op",), f"the formula that was made of the reference is none: {error}") from None
+    done.touch()
+
+
+def check_means(
+    front: FrontMatter, path: Path, inputs: Mapping[str, np.ndarray], answers: Mapping[str, np.ndarray],
+    accuracy: Accuracy,
+) -> None:  # fmt: skip
+    """Check the reference's answers at one set of sizes, in one precision, against the bounds of the formula."""
+    verdict = judge(str(path), inputs, answers, accuracy)
+    if verdict.is_outside and verdict.worst is not None:
+        worst = verdict.worst
+        at = f"{worst.output}[{', '.join(map(str, worst.index))}] of {list(answers[worst.output].shape)}"
+        found = (
+            f"the formula that was made of the reference is not what it computes: {at} in {answers[worst.output].dtype}"
+        )
+        difference = f"{found} is {worst.got:.17g}, and by the formula in [{worst.lo:.17g}, {worst.hi:.17g}]"
+        raise front.error(("op",), f"{difference}; does it depend on more than its inputs and their sizes?")
+
+
+def is_reference(op: str) -> bool:
+    """Whether an op was made from a reference, so that its findings are only suspect."""
+    return os.sep in op and Path(op).parent.parent == cache.folder() / FOLDER  # a trial asks for ops with a plain name
+
+
+def name_in_case(op: str) -> str:
+    """An op as a case names it: an op in a file by the file's name, wherever it lies."""
+    if not op.endswith(".py"):
+        return op
+    before, op = PREFIX * op.startswith(PREFIX), op.removeprefix(PREFIX)
+    return before + (f"{BY_REFERENCE}{Path(op).stem}" if is_reference(op) else Path(op).name)
+
+
+def shown_op(op: str) -> str:
+    """An op as the reader sees it: one made from a reference does not show the file of its formula."""
+    before, rest = PREFIX * op.startswith(PREFIX), op.removeprefix(PREFIX)
+    return before + OP if is_reference(rest) or rest.startswith(BY_REFERENCE) else op

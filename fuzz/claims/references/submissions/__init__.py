@@ -1,0 +1,1 @@
+"""Submissions to benchmarks: how each benchmark writes a problem and a solution."""

@@ -1,0 +1,118 @@
+"""The inputs of a reference at some sizes, and the sizes at which they are made.
+
+Knows declared inputs and torch's random numbers; it knows no trace and no formula.
+"""
+
+import copy
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from kfuzz.claims.references.torch.declared import Declared
+from kfuzz.claims.references.torch.integers import ABSENT, integers_of, rules_of
+from kfuzz.claims.references.torch.sizes import FEW, Below, Dims, length_of, prime_sizes, sizes_in
+from kfuzz.claims.references.torch.weights import as_one_object
+from kfuzz.devices.python.torch.packed import PACKED, pack_numbers
+from kfuzz.oracle.op.role import is_scale
+
+logging.getLogger("torch._subclasses.fake_tensor").setLevel(logging.CRITICAL)  # it logs what it raises
+
+
+def ways_to_vary(declared: Declared, call: Callable[..., Any]) -> Iterator[Declared]:
+    """The dimensions as they are; with equal ones as one; with the second fixed; with those fixed that no weight lets
+    vary; all but the first; all fixed.
+
+    The second is often that of channels. A weight may depend on a size that looks like one of the inputs' alone, and
+    two inputs may have to be of one length.
+    """
+    tried = []
+    inner = {name for dims in declared.dims.values() for name in dims[1:]}
+    channels = {name for dims in declared.dims.values() for name in dims[1:2]}
+    ways: tuple[Callable[[], Declared], ...] = (
+        lambda: declared,
+        declared.with_equal_sizes_as_one,
+        lambda: declared.with_fixed(channels),
+        lambda: declared.with_fixed(sizes_that_cannot_vary(declared, call)),
+        lambda: declared.with_fixed(inner),
+        lambda: declared.with_fixed(declared.sizes),
+    )
+    for make in ways:
+        if (one := make()) not in tried:
+            tried.append(one)
+            yield one
+
+
+def sizes_that_cannot_vary(declared: Declared, call: Callable[..., Any]) -> set[str]:
+    """The sizes that the reference has at home alone, while all others are those of its home."""
+    home = declared.sizes
+    return {name for name, size in home.items() if error_without_numbers(call, declared, {**home, name: size + 1})}
+
+
+def error_without_numbers(call: Callable[..., Any], declared: Declared, sizes: Mapping[str, int]) -> Exception | None:
+    """What a copy of the reference raises at these sizes without making numbers: they may be gigabytes."""
+    given: dict[str, dict[str, list[str]]] = {"floats": {}, "integers": {}}
+    for name, dims in declared.dims.items():
+        given["integers" if name in declared.below else "floats"][name] = dims
+    try:
+        copied = copy.deepcopy(call) if isinstance(call, torch.nn.Module) else call
+        made = tensors_of(given["integers"], sizes, declared.below)
+        with torch.no_grad(), FakeTensorMode(allow_non_fake_inputs=True), as_one_object(copied):
+            made |= tensors_of(given["floats"], sizes, declared.below)
+            copied(*(made[name] for name in declared.dims))
+    except Exception as error:  # any error of torch for such shapes, or of a call that needs the numbers
+        return error
+    return None
+
+
+def with_fixed(declared: Declared, asked: Mapping[str, Any]) -> Declared:
+    """The inputs with the sizes that the claim fixes."""
+    names = sizes_in(declared.dims)
+    fixed = {name: least for name, (least, most, _) in asked["axes"].items() if least == most and name in names}
+    return replace(declared, fixed=fixed | {n: size for n, size in declared.fixed.items() if n in names})
+
+
+def sizes_to_run(declared: Declared, asked: Mapping[str, Any]) -> tuple[dict[str, int], dict[str, int]]:
+    """Two sets of sizes at which the reference is run."""
+    steps = {name: asked["axes"].get(name, (1, 0, 1)) for name in sizes_in(declared.dims)}
+    multiples = {name: (least, by) for name, (least, _, by) in steps.items()}
+    fixed = with_fixed(declared, asked).fixed
+    numbers = {int(name) for dims in declared.dims.values() for name in dims if name.isdigit()}
+    rules = (*rules_of(declared.below, declared.dims), *asked.get("where", ()))
+    sizes = prime_sizes(multiples, fixed, numbers, rules, FEW)
+    return sizes, {name: size if name in fixed else size + multiples[name][1] for name, size in sizes.items()}
+
+
+def tensors_of(inputs: Dims, sizes: Mapping[str, int], below: Below) -> dict[str, torch.Tensor]:
+    """Normal numbers, or integers of their structure, of these shapes; zeros if it is not known."""
+    torch.manual_seed(1)
+
+    def made(name: str, dims: Sequence[str]) -> torch.Tensor:
+        shape = [length_of(d, sizes) for d in dims]
+        if name not in below:
+            return torch.randn(shape)
+        is_known = below[name] not in ("", ABSENT)
+        return integers_of(below[name], dims, sizes) if is_known else torch.zeros(shape, dtype=torch.int64)
+
+    return {name: made(name, dims) for name, dims in inputs.items()}
+
+
+def tensors_for(declared: Declared, sizes: Mapping[str, int]) -> dict[str, torch.Tensor]:
+    """The inputs as they are declared."""
+    return in_declared_types(declared, tensors_of(declared.dims, sizes, declared.below))
+
+
+def in_declared_types(declared: Declared, given: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Numbers in the narrow types of the inputs that have one; scales are above 0."""
+    made = dict(given)
+    for name, narrow in declared.narrow.items():
+        numbers = made[name].abs() if is_scale(name) else made[name]
+        if narrow in PACKED:
+            nearest = PACKED[narrow].element.round(numbers.double().numpy())
+            made[name] = pack_numbers(torch.from_numpy(nearest), narrow)
+        else:
+            made[name] = numbers.to(narrow)
+    return made

@@ -1,0 +1,153 @@
+"""Executes the file of a reference, and makes it a function of its tensors alone.
+
+Knows what a question says, and the kinds of files that a reference stands in; it knows no trace.
+"""
+
+import ast
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch._ops import OpOverload
+from torch.utils import cpp_extension
+
+from kfuzz.claims.language.task_files import folders_of
+from kfuzz.claims.references.torch.configs import configure
+from kfuzz.claims.references.torch.declared import Declared, inputs_of, literals_among, reference_of, with_numbers
+from kfuzz.claims.references.torch.model_functions import Forward, function_of_task, is_task
+from kfuzz.claims.references.torch.recurrent import keep_whole
+from kfuzz.claims.references.torch.schemas import inputs_by_schema
+from kfuzz.claims.references.torch.sizes import MOST_WEIGHTS
+from kfuzz.claims.references.torch.tasks import read_tests, task_of
+from kfuzz.claims.references.torch.triton_references import run_in_torch
+from kfuzz.claims.references.torch.weights import SETS, Chosen, drawn, states_of
+from kfuzz.common.text.cuda_in_python import builds_cuda
+from kfuzz.devices.python.loading import execute_file
+from kfuzz.devices.python.torch.without_gpu import on_a_card
+
+ROLES = ("weights", "drawn_weights")
+"""The name of the input that says which weights a reference has; the second if it has an input of the first name."""
+
+
+@dataclass(frozen=True)
+class Runnable:
+    """A reference as a function of its tensors, and what its inputs are."""
+
+    call: Callable[..., Any]
+    is_module: bool
+    declared: Declared
+    beside: Mapping[str, Any] = field(default_factory=dict)
+    """What a submission is handed, or made with, that the formula does not say."""
+    forward: Forward | None = None
+    """The function whose gradients the reference computes, if it computes gradients."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its inputs, in their order."""
+        return tuple(self.declared.dims)
+
+
+def runnable_of(asked: Mapping[str, Any]) -> Runnable:
+    """Execute a reference's file and find its inputs."""
+    for build in ("load", "load_inline"):  # a reference needs no extension, and a submission's takes a minute to build
+        setattr(cpp_extension, build, lambda *_, **__: None)
+    torch.max_pool1d = pool_by_two_axes
+    keep_whole()
+    path, source = Path(asked["path"]), asked["source"]
+    context = partial(on_a_card, path) if builds_cuda(source) or asked.get("task") else nullcontext
+    if asked.get("task"):
+        sys.path.extend(folders_of(asked["task"], path.parent))
+    with context():  # its inputs may be on a GPU
+        module = execute_file(path, source, 0)
+        run_in_torch(module)
+        if asked.get("is_function") and is_task(module, asked.get("config", "")):
+            of = function_of_task(module, asked["config"])
+            beside = {"exported": of.name, "given": of.given, "whole": dict(of.declared.whole), **shape_of(of.declared)}
+            return Runnable(of.call, False, of.declared, beside, of.forward)
+        configure(module, asked.get("config", ""), asked["reference"])
+    reference, is_module = reference_of(module, asked["reference"])
+    if asked["inputs"]:
+        return Runnable(reference, is_module, Declared(asked["inputs"], asked.get("integers", {}), {}))
+    if asked.get("task"):
+        with context():
+            task = task_of(module, reference, read_tests(asked["task"]))
+        beside = {"data": task.data, "elements": task.elements, "results": task.results, "scratch": task.scratch,
+                  "tiled": task.tiled,
+                  "multiples": task.multiples, "narrow": task.narrow,
+                  **shape_of(task.declared)}  # fmt: skip
+        return Runnable(on_host(task.call, context), False, task.declared, beside)
+    with context():
+        is_operation = isinstance(reference, OpOverload)
+        declared, inputs = inputs_by_schema(reference) if is_operation else inputs_of(module, reference, source)
+        call = with_numbers(reference, inputs)
+        if asked.get("draws_weights") and isinstance(reference, torch.nn.Module):
+            objects = with_drawn_weights(module, asked["reference"], reference)
+            if any(states_of(objects)):
+                role = next(one for one in ROLES if one not in declared.dims)
+                declared = declared.with_integers(role, f"0..{len(objects) - 1}")
+                call = Chosen(objects, [with_numbers(one, inputs) for one in objects], role)
+    beside = {"whole": dict(declared.whole), "given": literals_among(inputs), **shape_of(declared)}
+    beside |= made_with(module) if is_module else {}
+    return Runnable(call, is_module, declared, beside)
+
+
+def with_drawn_weights(module: ModuleType, name: str, own: torch.nn.Module) -> list[torch.nn.Module]:
+    """The reference, and others of its kind that have drawn weights: as many as kfuzz can judge by."""
+    weights = sum(one.numel() for one in own.state_dict().values())
+    made = [own]
+    for number in range(1, min(SETS, MOST_WEIGHTS // max(weights, 1))):
+        with drawn(number):
+            made.append(reference_of(module, name)[0])
+    return made
+
+
+def shape_of(declared: Declared) -> dict[str, Any]:
+    """The problem's own sizes, and the dimensions of its inputs with these names."""
+    return {"home": dict(declared.sizes), "dims": dict(declared.dims)}
+
+
+def on_host(call: Callable[..., Any], context: Callable[[], Any]) -> Callable[..., Any]:
+    """A function whose GPU is the host."""
+
+    def called(*tensors: torch.Tensor) -> Any:  # noqa: ANN401  what the reference returns
+        with context():
+            return call(*tensors)
+
+    return called
+
+
+def made_with(module: ModuleType) -> dict[str, Any]:
+    """The literals with which a model is made, for a submission that does not have them."""
+    every = [repr(one) for one in getattr(module, "get_init_inputs", list)()]
+    try:
+        for one in every:
+            ast.literal_eval(one)
+    except (ValueError, SyntaxError):
+        return {}
+    return {"init": every}
+
+
+OneOrMore = int | Sequence[int]
+
+
+def pool_by_two_axes(
+    input: torch.Tensor,
+    kernel_size: OneOrMore,
+    stride: OneOrMore | None = None,
+    padding: OneOrMore = 0,
+    dilation: OneOrMore = 1,
+    ceil_mode: bool = False,
+) -> torch.Tensor:
+    """torch.max_pool1d as a pool of two axes: in a trace its own has room for one size alone."""
+
+    def both(first: int, one: OneOrMore) -> tuple[int, ...]:
+        return (first, one) if isinstance(one, int) else (first, *one)
+
+    how = both(1, kernel_size), both(1, stride or kernel_size), both(0, padding), both(1, dilation), ceil_mode
+    return torch.max_pool2d(input.unsqueeze(-2), *how).squeeze(-2)

@@ -1,0 +1,42 @@
+"""Traces references for the process that started this one, each in a fork: torch is imported once.
+
+    python -m kfuzz.claims.references.torch.trace_server
+
+A line on standard input names a folder with question.json; the fork leaves answer.json and arrays.npz there, or
+errors.txt. The references' files run in the forks, and never in a process that judges.
+"""
+
+import os
+from pathlib import Path
+
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+
+from kfuzz.claims.references.serving import serve
+from kfuzz.claims.references.torch import tracing
+
+
+def main() -> None:
+    """Answer until the input ends."""
+    torch.set_num_threads(1)  # a fork of a process with threads may hang
+    make_fx(torch.neg, tracing_mode="symbolic")(torch.ones(3))  # it imports for seconds: here, and not in each fork
+    serve(trace_in_fork)
+
+
+def trace_in_fork(folder: Path) -> None:
+    """Trace the reference of a question in a process of its own, and wait for its end."""
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return
+    with (folder / "errors.txt").open("wb") as errors:
+        os.dup2(errors.fileno(), 1)
+        os.dup2(errors.fileno(), 2)
+        try:
+            tracing.answer_folder(folder)
+        finally:  # whatever the reference's file has done
+            os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

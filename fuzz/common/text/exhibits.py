@@ -1,0 +1,143 @@
+"""Kernels that are wrong on purpose, as edits: `NAME.toml` names a right file and what to change in it.
+
+    base = "../softmax/online_block.cu"          # beside the exhibit's own folder
+    kind = "race"                                # the finding that must be reported
+    why  = "Thread 0 may write its sum to shared[0] before the others have read the maximum from it."
+
+    [[edit]]                                     # one or more
+    old = "the text to replace, which occurs exactly once in the base"
+    new = "the text in its place"
+
+The exhibit reads as the file `NAME.cu`, although no such file exists: the base with its edits, a header that says so,
+and the table `[broken]` in the claim, if the base has one. `kind` may be a list: each of these findings shows the bug.
+Knows texts and edits, not what a claim means.
+"""
+
+import json
+import textwrap
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kfuzz.common.printable import one_line
+from kfuzz.devices import ClaimError
+from kfuzz.oracle.numbers.plural import plural
+
+SUFFIX = ".toml"
+CLAIM_END = "\n// ///\n"
+WIDTH = 117
+MOST_BYTES = 1 << 16
+KEYS = ("base", "kind", "severity", "why", "edit")
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """A text that occurs once in the base, and the text in its place."""
+
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A right kernel file, and the edits that make it wrong; `kinds` are the findings that show it."""
+
+    path: Path
+    base: Path
+    edits: tuple[Replacement, ...]
+    kinds: tuple[str, ...]
+    severity: str
+    why: str
+
+
+def is_exhibit(path: Path) -> bool:
+    """Whether a TOML file describes an exhibit."""
+    if path.suffix != SUFFIX or not path.is_file() or path.stat().st_size > MOST_BYTES:
+        return False
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    return "[[edit]]" in lines and any(line.startswith("base = ") for line in lines)
+
+
+def description_of(path: Path) -> Path | None:
+    """The TOML file of a kernel file `NAME.cu` that exists only as an exhibit."""
+    place = path.with_suffix(SUFFIX)
+    return place if path.suffix == ".cu" and not path.exists() and is_exhibit(place) else None
+
+
+def name_as_kernel(path: Path) -> Path:
+    """The kernel file that a path means: `NAME.cu` for the `NAME.toml` of an exhibit, any other path as it is."""
+    return path.with_suffix(".cu") if is_exhibit(path) else path
+
+
+def list_kernel_files(folder: Path) -> tuple[Path, ...]:
+    """Every `.cu` file below a folder, and the exhibits under the names that they read as."""
+    exhibits = (path.with_suffix(".cu") for path in folder.rglob(f"*{SUFFIX}") if is_exhibit(path))
+    return tuple(sorted({*folder.rglob("*.cu"), *exhibits}))
+
+
+def read(path: Path) -> Exhibit:
+    """Read a TOML file of an exhibit; ClaimError in one line if it is wrong."""
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ClaimError(f"{one_line(str(path))}: broken TOML: {one_line(str(error))}") from None
+    unknown = [key for key in values if key not in KEYS]
+    if unknown:
+        raise ClaimError(f"{path}: unknown key '{one_line(unknown[0])}'; an exhibit has {', '.join(KEYS)}")
+    kind = values.get("kind")
+    kinds = [kind] if isinstance(kind, str) else kind
+    if not isinstance(kinds, list) or not kinds or not all(isinstance(one, str) for one in kinds):
+        raise ClaimError(f'{path}: kind: write the finding that must be reported, such as kind = "race"')
+    edits = values.get("edit", [])
+    if not isinstance(edits, list) or not all(isinstance(one, dict) and one.keys() == {"old", "new"} for one in edits):
+        raise ClaimError(f"{path}: edit: each [[edit]] has the keys old and new")
+    return Exhibit(
+        path,
+        path.parent / text_at(values, "base", path),
+        tuple(Replacement(text_at(one, "old", path), text_at(one, "new", path)) for one in edits),
+        tuple(kinds),
+        text_at(values, "severity", path) if "severity" in values else "",
+        text_at(values, "why", path),
+    )
+
+
+def text_at(values: Mapping[str, object], key: str, path: Path) -> str:
+    """The value of a key that has to be a text."""
+    value = values.get(key)
+    if not isinstance(value, str):
+        raise ClaimError(f"{path}: {key}: a text is missing here")
+    return value
+
+
+def compose(exhibit: Exhibit) -> str:
+    """The text of the wrong kernel; ClaimError unless each edit matches the base exactly once."""
+    try:
+        text = exhibit.base.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ClaimError(f"{exhibit.path}: base = {exhibit.base}: {error.strerror}") from None
+    for number, edit in enumerate(exhibit.edits, 1):
+        count = text.count(edit.old) if edit.old else 0
+        if count != 1:
+            raise ClaimError(
+                f"{exhibit.path}: edit {number}: its old text occurs {plural(count, 'time')} in the base, not once"
+            )
+        text = text.replace(edit.old, edit.new)
+    if CLAIM_END in text:
+        text = text.replace(CLAIM_END, f"\n{broken_table(exhibit)}{CLAIM_END}", 1)
+    return header_of(exhibit) + text
+
+
+def header_of(exhibit: Exhibit) -> str:
+    """The first lines of the composed text: what it is a copy of, and what is wrong with it."""
+    edits = "1 edit" if len(exhibit.edits) == 1 else f"{len(exhibit.edits)} edits"
+    base = f"{exhibit.base.parent.name}/{exhibit.base.stem}"
+    words = f"Wrong on purpose: {base} with {edits} ({exhibit.path.name}). {exhibit.why}"
+    return "".join(f"// {line}\n" for line in textwrap.wrap(words, WIDTH)) + "//\n"
+
+
+def broken_table(exhibit: Exhibit) -> str:
+    """The table of a claim that says that the kernel is wrong on purpose."""
+    severity = [f"// severity = {json.dumps(exhibit.severity)}"] if exhibit.severity else []
+    why = f"// why = {json.dumps(exhibit.why, ensure_ascii=False)}"
+    return "\n".join(["//", "// [broken]", f"// kind = {json.dumps(exhibit.kinds[0])}", *severity, why])

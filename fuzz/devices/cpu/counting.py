@@ -1,0 +1,129 @@
+"""Counts roundings: runs a kernel on numbers that know how many additions each of their terms went through.
+
+This is the third flavour, in which float and double are classes (include/cuda_on_cpu/counted.h). Knows trails and how
+to read them from a library; claiming/ turns them into claims.
+"""
+
+import ctypes
+from collections.abc import Callable
+from ctypes import c_uint32, c_uint64, c_void_p
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.devices import Buffer, Job, Outcome, Probe, Run, host_compiler
+from kfuzz.devices.cpu import toolchain
+from kfuzz.devices.cpu.abi import Runtime, Schedule
+from kfuzz.devices.cpu.backend import LoadedFlavour, PlacedJob, limit_process
+from kfuzz.devices.cpu.experiments import Manner
+from kfuzz.devices.memory.layout import POISONS
+from kfuzz.devices.worker.worker import Worker
+
+MODULE = "kfuzz.devices.cpu.counting"
+GRACE, SLACK = 5.0, 6.0
+STAGES = ("sum", "inner", "divided")
+"""The role of a sum: it is the value, an argument of a function or product, or a divisor of the value."""
+FIELDS = (
+    *(f"{kind}_of_{stage}" for stage in STAGES for kind in ("adds", "wide_adds")),
+    "rescales",
+    "scalings",
+    "divisor",
+    "flags",
+)
+TRAIL = np.dtype([(name, np.uint32) for name in FIELDS])
+TALLY = "tally"
+"""The key of a run's tally among its outputs."""
+RECIPROCAL, QUOTIENT, PRODUCT, FAST = 8, 16, 32, 64
+"""Flags of a trail, as in trails.h: 1 / s, a / s, a * (1 / s), and a division by __fdividef."""
+
+
+@dataclass(frozen=True)
+class RunCounts:
+    """The counts of one run: for each output, an array of its shape with a trail for each element; and the tally.
+
+    `lost`: trails that end where the kernel moved a number as raw bits. `crowded`: not 0 if the tables were
+    full. `exps`: all calls of exp; `unshifted`: those whose argument is not a difference.
+    """
+
+    outputs: dict[str, NDArray[np.void]]
+    lost: int
+    crowded: int
+    exps: int
+    unshifted: int
+
+
+class Counter:
+    """Runs jobs in the count flavour, in a worker process of its own."""
+
+    def __init__(self) -> None:
+        host_compiler.find()
+        self._worker = Worker(MODULE, grace=GRACE, slack=SLACK)
+
+    def count(self, job: Job, seed: int = 0, timeout: float = 10.0) -> RunCounts | None:
+        """Count in one run of the job; None if the run does not end. Raises what a device may raise."""
+        outcome = self._worker.run(job, Probe(runs=2, seed=seed, timeout=timeout))
+        if not outcome.runs:
+            return None
+        outputs = dict(outcome.runs[0].outputs)
+        tallied = outputs.pop(TALLY).tolist()
+        return RunCounts({name: array.view(TRAIL)[..., 0] for name, array in outputs.items()}, *tallied)
+
+    def close(self) -> None:
+        """End the worker. A closed counter is not used again."""
+        self._worker.close()
+
+
+class CountingBackend:
+    """The runtime in this process, with one library at a time, since each has large tables."""
+
+    def __init__(self) -> None:
+        self.is_spent = False
+        limit_process()
+        self._runtime = Runtime(toolchain.build_runtime())
+        self._key: tuple[object, ...] = ()
+        self._program: LoadedFlavour | None = None
+
+    def close(self) -> None:
+        """Nothing outlives the process."""
+
+    def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
+        """Run a job once, and return trails in place of its outputs."""
+        program = self._load(job)
+        laid_out = PlacedJob(job, program, probe.seed)
+        begin("counting")
+        program.loaded.function("cuda_on_cpu_count_begin", [])()
+        run = laid_out.run(self._runtime, Manner(Schedule.forward, POISONS[0]), probe.timeout).run
+        if run is None:
+            return Outcome()
+        addresses = laid_out.addresses()
+        outputs = {one.name: read_trails(program, one, addresses[one.name]) for one in job.buffers if one.is_output}
+        return Outcome((Run(run.circumstances, {**outputs, TALLY: read_tally(program)}),))
+
+    def _load(self, job: Job) -> LoadedFlavour:
+        key = (job.path, job.source, job.flags, job.entries)
+        if self._program is None or key != self._key:
+            if self._program is not None:
+                self._runtime.forget(self._program.loaded)
+            self._program, self._key = LoadedFlavour(job, "count"), key
+        return self._program
+
+
+def read_trails(program: LoadedFlavour, buffer: Buffer, address: int) -> NDArray[np.generic]:
+    """The trail of each element of an output, along an additional last dimension."""
+    trails = np.zeros((*buffer.answer, len(FIELDS)), np.uint32)
+    ask = program.loaded.function("cuda_on_cpu_trails_of", [c_void_p, c_uint64, c_uint64, c_void_p])
+    ask(address, trails.size // len(FIELDS), 4, trails.ctypes.data_as(c_void_p))
+    return trails
+
+
+def read_tally(program: LoadedFlavour) -> NDArray[np.generic]:
+    """The four totals of a run, in the order of RunCounts."""
+    totals = (c_uint32 * 4)()
+    program.loaded.function("cuda_on_cpu_tally", [c_void_p])(ctypes.cast(totals, c_void_p))
+    return np.array(totals, np.uint32)
+
+
+def backend() -> CountingBackend:
+    """The backend that `python -m kfuzz.devices.worker.worker kfuzz.devices.cpu.counting` serves."""
+    return CountingBackend()

@@ -1,0 +1,133 @@
+"""The cpu device: runs the same `.cu` file under the host's C++ compiler, on any Linux machine.
+
+This part runs in the caller's process: it checks the launches of a job and passes the job to a worker process
+(backend.py).
+"""
+
+import functools
+import itertools
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+from types import TracebackType
+
+from kfuzz.devices import ClaimError, DeviceError, Job, Outcome, Probe, Step, host_compiler
+from kfuzz.devices.cpu.questions import CpuQuestion
+from kfuzz.devices.limits import BLOCK_MAX, GRID_MAX, SHARED_MAX, THREADS_MAX
+from kfuzz.devices.worker.nursery import Nursery
+from kfuzz.devices.worker.worker import Started, Worker, environment, start_command
+from kfuzz.oracle.numbers.plural import plural
+
+BACKEND = "kfuzz.devices.cpu.backend"
+EARLY = ("LD_", "PYTHON", "GLIBC_", "MALLOC_", "LANG", "LC_", "OMP_", "OPENBLAS_", "MKL_")
+"""How the names of variables begin that a process reads as it begins, or as numpy is loaded."""
+SLACK, GRACE = 12.0, 20.0
+"""The worker itself measures processor time and can name the line that hangs. Wall time is longer if other processes
+share the processor, and if another run has to explain a time-out. After SLACK times the time-out plus GRACE seconds,
+kfuzz kills the process."""
+
+
+class CpuDevice:
+    """Runs jobs on this machine's processor, in one worker process. Parallel trials are parallel devices."""
+
+    name = "cpu"
+
+    def __init__(self) -> None:
+        host_compiler.find()
+        self._nurseries: set[Nursery] = set()
+        """Those of its processes, which they may not outlive."""
+        self._worker = Worker(BACKEND, grace=GRACE, slack=SLACK, start=self._start)
+        self._asked: deque[tuple[Job, Probe, ClaimError | None]] = deque()
+
+    def run(self, job: Job, probe: Probe) -> Outcome:
+        """Run a job to its end or to its time-out; raise only ClaimError or DeviceError."""
+        for step in job.steps:
+            check_launch(job, step)
+        return self._sure(job, probe, lambda: self._worker.run(job, probe))
+
+    def find_store(self, job: Job, probe: Probe, array: str, index: int) -> tuple[str, int] | None:
+        """The line that stored an element of an array."""
+        return self.run(job, replace(probe, options=(CpuQuestion(watch=(array, index)),))).stored
+
+    def ask(self, job: Job, probe: Probe) -> None:
+        """Start a job if a GPU would accept its launches."""
+        wrong = None
+        try:
+            for step in job.steps:
+                check_launch(job, step)
+            self._worker.ask(job, probe)
+        except ClaimError as error:
+            wrong = error
+        self._asked.append((job, probe, wrong))
+
+    def answer(self) -> Outcome:
+        """The outcome of the oldest job that `ask` started."""
+        job, probe, wrong = self._asked.popleft()
+        if wrong is not None:
+            raise wrong
+        return self._sure(job, probe, self._worker.answer)
+
+    def forget(self) -> None:
+        """Drop the jobs that `ask` started."""
+        self._worker.forget()
+        self._asked.clear()
+
+    def close(self) -> None:
+        """End the worker. A closed device is not used again."""
+        self._worker.close()
+        self._nurseries.clear()
+
+    def _start(self, module: str) -> Started:
+        """Start a process: the first by a command, and each further one as a fork, which takes a tenth of the time."""
+        if next(_STARTS) == 0:
+            return start_command(module)
+        variables = environment()
+        nursery = _nursery_of(tuple((name, one) for name, one in variables.items() if name.startswith(EARLY)))
+        self._nurseries.add(nursery)
+        return nursery.start(module, variables)
+
+    def _sure(self, job: Job, probe: Probe, first: Callable[[], Outcome]) -> Outcome:
+        """The outcome of a job. If the process ended, an earlier job may have damaged it, so only a run in a new
+        process counts, except for a kernel that is known to end its process.
+        """
+        try:
+            outcome = first()
+        except DeviceError:
+            return self._worker.first(job, probe)
+        kinds = {one.kind for one in outcome.findings}
+        if outcome.ended and not outcome.runs and kinds != {"hang"} and not kinds <= {*probe.fatal}:
+            return self._worker.first(job, probe)
+        return outcome
+
+    def __enter__(self) -> "CpuDevice":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+_STARTS = itertools.count()
+"""How many worker processes this process has started."""
+
+
+@functools.lru_cache(maxsize=1)
+def _nursery_of(_: tuple[tuple[str, str], ...]) -> Nursery:
+    """The process of which workers are forks, for these variables."""
+    return Nursery([BACKEND], {})
+
+
+def check_launch(job: Job, step: Step) -> None:
+    """Raise a ClaimError if no GPU would accept the launch."""
+    where = f"{job.path}: {step.entry}"
+    if not all(1 <= size <= limit for size, limit in zip(step.grid, GRID_MAX, strict=True)):
+        raise ClaimError(f"{where}: grid {step.grid}: each side is at least 1 and at most {GRID_MAX}")
+    threads = step.block[0] * step.block[1] * step.block[2]
+    fits = all(1 <= size <= limit for size, limit in zip(step.block, BLOCK_MAX, strict=True))
+    if not fits or threads > THREADS_MAX:
+        raise ClaimError(
+            f"{where}: block {step.block}: {plural(threads, 'thread')}; at most {THREADS_MAX}, {BLOCK_MAX} a side"
+        )
+    if not 0 <= step.shared <= SHARED_MAX:
+        raise ClaimError(f"{where}: {plural(step.shared, 'byte')} of dynamic shared memory; at most {SHARED_MAX}")

@@ -1,0 +1,30 @@
+"""Arrays of dynamic shared memory: g++ knows the address that the running block has."""
+
+import re
+from collections.abc import Iterator
+
+from kfuzz.devices.cpu.launches import TextEdit
+
+ALIGNMENT = r"(?:(?:__align__|alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)\s*)"
+DYNAMIC_SHARED = re.compile(
+    rf"\bextern\s+(?:{ALIGNMENT}|volatile\s+)*(?P<before>[^;\[\]{{}}()]*?)"
+    rf"\b__shared__\s+(?P<type>[^;\[\]{{}}]*?)\b(?P<name>\w+)\s*\[\s*\]"
+    rf"(?P<inner>(?:\s*\[[^\[\];]+\])*)\s*{ALIGNMENT}*;",
+)
+
+
+def declare_dynamic_arrays(code: str) -> Iterator[TextEdit]:
+    """Edits that declare each array as a reference, with as many lines."""
+    for match in DYNAMIC_SHARED.finditer(code):
+        lines = "\n" * match[0].count("\n")
+        yield *match.span(), f"{_declare(match)};{lines}"
+
+
+def _declare(match: re.Match[str]) -> str:
+    """Declare a reference to the dynamic array of the running block, whose address changes with the block."""
+    kind = " ".join(re.sub(ALIGNMENT, " ", f"{match['before']} {match['type']}").split())
+    volatile = "volatile " if re.search(r"\bvolatile\b", match[0]) and "volatile" not in kind else ""
+    inner = " ".join(match["inner"].split())
+    pointer = f"{volatile}{kind} (*const &{{}}){inner}" if inner else f"{volatile}{kind} *const &{{}}"
+    place = f"reinterpret_cast<{pointer.format('')}>(::cuda_on_cpu_dynamic_shared)"
+    return f"{pointer.format(match['name'])} = {place}"

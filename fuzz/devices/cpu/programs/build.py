@@ -1,0 +1,344 @@
+"""Builds programs for the cpu device: objects from sources, cached by content, and a program file from objects.
+
+An object is an ordinary one of g++, which ar and ld accept, with notes in an additional section. Knows files and flags;
+it does not know what a run of a program shows.
+"""
+
+import contextlib
+import fcntl
+import itertools
+import json
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from kfuzz.claims.language.front_matter import shown_path
+from kfuzz.common.phases import Phase, Stage, announce
+from kfuzz.common.printable import printable
+from kfuzz.common.text.cuda_text import blank_non_code, includes
+from kfuzz.common.text.headers import SourceFile, sources
+from kfuzz.devices import ClaimError, UnsupportedError, cache
+from kfuzz.devices.cpu.compiler import UNINITIALISED, Library, dependencies, digest_of, empty_files, run_permissively
+from kfuzz.devices.cpu.left_out_keywords import compile_leniently
+from kfuzz.devices.cpu.libraries import find_missing
+from kfuzz.devices.cpu.line_words import LINES_A_FILE
+from kfuzz.devices.cpu.options import HOST_LIBRARIES, LINK, Flags, Flavour
+from kfuzz.devices.cpu.programs.command_line import Command, NvccSource
+from kfuzz.devices.cpu.toolchain import (
+    FRONTS,
+    HOME,
+    INCLUDES,
+    build_program_objects,
+    build_runtime,
+    flags_before_front,
+    option_words,
+    own_digest,
+    precompile_front,
+    read_layout,
+    shared_arrays,
+    words_after_front,
+)
+from kfuzz.devices.cpu.translate import ON_A_GPU, Translation, translate
+from kfuzz.devices.cpu.unit import KERNEL_NAME, Files, Unit, header_name, restore_file_names
+from kfuzz.devices.host_compiler import environment, find, identity
+from kfuzz.devices.limits import STATIC_SHARED_MAX
+
+FRONT = 1
+"""The index of the header in FRONTS that includes the host's side."""
+NOTES = ".kfuzz_notes"
+MOST_FILES = (1 << 31) // LINES_A_FILE - 1
+MAIN = re.compile(r"\bmain\s*\(")
+TORCH = re.compile(r"(?:torch|ATen|c10|pybind11)/")
+"""Headers of PyTorch and of its extensions."""
+BEGIN = f"""#!/bin/sh
+# A program for the cpu device of kfuzz, made by kfuzz nvcc: run it, or check it with `kfuzz check`.
+exec {shlex.quote(sys.executable)} -m kfuzz.devices.cpu.programs.child "$0" "$@"
+"""
+LIBRARY_AT = 4096
+"""The place of the shared library in a program file, after the lines for the shell."""
+CUDA = "#define __NVCC__ 1\n#define __CUDACC_VER_BUILD__ 0\n"
+"""The first lines of a file that nvcc compiles itself."""
+NOT_CUDA = "#include <not_cuda.h>\n"
+"""The first lines of a file that nvcc passes to the host's compiler."""
+
+
+@dataclass(frozen=True)
+class ObjectFile:
+    """An object, and the files that it was made from."""
+
+    object: Path
+    files: tuple[Path, ...]
+
+
+def compile_source(source: NvccSource, flags: Sequence[str], flavour: Flavour = "check") -> ObjectFile:
+    """Compile a source to an object. ClaimError with the compiler's own words if it does not compile."""
+    text = _text(source.path)
+    if source.language == "c":
+        return _compile_c(source.path, flags)
+    try:
+        return _compile_unit(source, _build_unit(source, text, flags, None), flags, flavour)
+    except UnsupportedError:
+        if not MAIN.search(text):
+            raise
+        return _compile_unit(source, _build_unit(source, text, flags, ("main",)), flags, flavour)
+
+
+def _compile_unit(source: NvccSource, unit: Unit, flags: Sequence[str], flavour: Flavour) -> ObjectFile:
+    compiler, chosen = find(), Flags(tuple(flags), flush_denormals=False)
+    words = option_words(compiler, flavour, chosen, with_host=True)
+    parts = [
+        identity(compiler),
+        own_digest(),
+        *words,
+        unit.text,
+        *unit.texts[1:],
+        str(source.path),
+        str(source.path.resolve()),
+    ]
+    name = f"cpu/object-{cache.key(*parts)[:32]}"
+    raw = cache.fetch(f"{name}.json")
+    if raw is None or cache.fetch(f"{name}.o") is None or not _are_unchanged(json.loads(raw)):
+        announce(Phase(Stage.COMPILING, source.path.name))
+        raw = _compile(compiler, source.path, unit, chosen, flavour, name)
+    files = [*(one.path for one in unit.files), *(Path(one) for one, _ in json.loads(raw))]
+    return ObjectFile(cache.folder() / f"{name}.o", tuple(dict.fromkeys(files)))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig", errors="replace")
+    except OSError as error:
+        raise ClaimError(f"{path}: {error.strerror}") from None
+
+
+def _are_unchanged(included: list[tuple[str, str]]) -> bool:
+    return all(digest_of(Path(one)) == digest for one, digest in included)
+
+
+def _build_unit(source: NvccSource, text: str, flags: Sequence[str], entries: tuple[str, ...] | None) -> Unit:
+    """The unit of a whole file, or only of what the entries reach."""
+    files = sources(source.path, text, flags)
+    if any(TORCH.match(include.name) for one in files for include in includes(one.text)):
+        if MAIN.search(blank_non_code(text)):
+            raise ClaimError(
+                f"{source.path}: this program needs PyTorch's C++ library, which kfuzz check does not have"
+            )
+        raise ClaimError(
+            f"{source.path}: this is an extension of PyTorch, not a program; "
+            f"kfuzz fuzz {source.path} --op OP checks its functions"
+        )
+    names = [KERNEL_NAME, *map(header_name, range(1, len(files)))]
+    done = _translate(files, names, entries)
+    front = CUDA if source.language == "cu" else NOT_CUDA
+    numbers = tuple(_number_files([str(one.path.resolve()) for one in files]))
+    return Unit(files, done.texts, "", done.dynamic_shared, done.constants, done.kernels, front, numbers)
+
+
+def _translate(files: Sequence[SourceFile], names: Sequence[str], entries: tuple[str, ...] | None) -> Translation:
+    try:
+        return translate(files, names, entries, with_host=True, refuses_libraries=False)
+    except UnsupportedError as error:
+        raise UnsupportedError(str(error).removesuffix(ON_A_GPU)) from None
+
+
+def _known_files() -> Path:
+    """A file with the paths of all files that have a number, one on each line."""
+    return cache.folder() / "cpu" / "files"
+
+
+def _name_file(place: re.Match[str]) -> str:
+    """The author's file and line for a line of an object, which the linker names."""
+    number, line = divmod(int(place[1]), LINES_A_FILE)
+    with contextlib.suppress(OSError, IndexError):
+        return f"{shown_path(Path(_known_files().read_text(encoding='utf-8').splitlines()[number - 1]))}:{line}"
+    return f"line {line}"
+
+
+def _number_files(paths: Sequence[str]) -> list[int]:
+    """The number of each file, which stands for it in the line numbers of every object, in all builds."""
+    known = _known_files()
+    known.parent.mkdir(parents=True, exist_ok=True)
+    with known.open("a+", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        every = file.read().splitlines()
+        places = {path: place for place, path in enumerate(every)}
+        for path in paths:
+            if path not in places:
+                places[path] = len(places)
+                file.write(f"{path}\n")
+    return [places[path] % MOST_FILES + 1 for path in paths]
+
+
+def _compile(compiler: str, path: Path, unit: Unit, chosen: Flags, flavour: Flavour, name: str) -> bytes:
+    header = precompile_front(compiler, flavour, chosen, FRONT)
+    with cache.scratch() as folder:
+        made, depends = folder / "made.o", folder / "made.d"
+        empty = empty_files(folder, unit.missing)
+
+        def compiled(front: str, what: Unit) -> subprocess.CompletedProcess[str]:
+            command = [
+                *(compiler, *option_words(compiler, flavour, flags_before_front(chosen), with_host=True), "-pipe"),
+                f"-fmacro-prefix-map={KERNEL_NAME}={path}",  # __FILE__ in macros; line_words.py has the others
+                *("-include", front, *words_after_front(chosen, folder), *INCLUDES),
+                *("-iquote", str(folder), "-iquote", str(path.parent), "-idirafter", str(empty)),
+                *("-MMD", "-MF", str(depends), "-c", "-x", "c++", str(what.write(folder)), "-o", str(made)),
+            ]
+            return run_permissively(command, environment(folder))
+
+        for front in (str(header), FRONTS[FRONT]):  # the second in case the precompiled one is damaged
+            done = compile_leniently(partial(compiled, front), unit)
+            if not done.returncode:
+                break
+        if done.returncode:
+            complaint = _complaint(done.stderr, unit)
+            if missing := find_missing(complaint):
+                raise UnsupportedError(missing)
+            raise ClaimError(complaint)
+        unset = sorted({(int(line), one) for line, one in UNINITIALISED.findall(done.stderr)})
+        _attach_notes(made, unit, unset, folder)
+        included = [one for one in dependencies(depends) if HOME not in one.parents and folder not in one.parents]
+        notes = json.dumps([(str(one), digest_of(one)) for one in included if one.parent != header.parent]).encode()
+        cache.keep(f"{name}.o", made.read_bytes())
+        cache.keep(f"{name}.json", notes)
+    return notes
+
+
+def _attach_notes(made: Path, unit: Unit, unset: list[tuple[int, str]], folder: Path) -> None:
+    """Add notes to the object: its texts by number, and facts that no symbol has."""
+    files = [(number, str(one.path), one.text) for number, one in zip(unit.numbers, unit.files, strict=True)]
+    notes = {"files": files, "dynamic": unit.dynamic_shared, "constants": unit.constants, "uninitialised": unset}
+    text = folder / "notes"
+    text.write_text(json.dumps(notes) + "\n", encoding="utf-8")
+    command = ["objcopy", "--add-section", f"{NOTES}={text}", "--set-section-flags", f"{NOTES}=readonly", str(made)]
+    _run(command, folder)
+
+
+def _complaint(words: str, unit: Unit) -> str:
+    lines = [one for one in restore_file_names(words, unit).splitlines() if one.strip()]
+    start = next((i for i, one in enumerate(lines) if "error:" in one), 0)
+    return printable("\n".join(lines[start : start + 12]))
+
+
+def _compile_c(path: Path, flags: Sequence[str]) -> ObjectFile:
+    """Compile a C file as nvcc does: with the host's compiler alone."""
+    compiler = find()
+    words = [*(one for one in flags if not one.startswith("-std=")), "-fPIC", "-O1", "-g1", "-iquote", str(path.parent)]
+    with cache.scratch() as folder:
+        made, depends = folder / "made.o", folder / "made.d"
+        command = [compiler, *words, "-MMD", "-MF", str(depends), "-c", "-x", "c", str(path), "-o", str(made)]
+        _run(command, folder)
+        name = f"cpu/object-{cache.key(made.read_bytes())[:32]}.o"
+        cache.keep(name, made.read_bytes())
+        return ObjectFile(cache.folder() / name, tuple(dependencies(depends)))
+
+
+def empty_object() -> bytes:
+    """Make an empty object."""
+    with cache.scratch() as folder:
+        _run([find(), "-c", "-x", "c", "/dev/null", "-o", str(folder / "empty.o")], folder)
+        return (folder / "empty.o").read_bytes()
+
+
+def link(objects: Sequence[Path], command: Command, output: Path, flavour: Flavour = "check") -> None:
+    """Link objects and libraries into a program file. ClaimError with the linker's own words if that fails."""
+    compiler = find()
+    with cache.scratch() as folder:
+        made = folder / "program.so"
+        ours = [*build_program_objects(compiler, flavour), *HOST_LIBRARIES]
+        words = [compiler, *LINK, *map(str, objects), *command.linked, *ours]
+        try:  # the first link reports what is missing
+            _run([*words, str(build_runtime()), "-Wl,--no-undefined", "-o", str(made)], folder)
+        except ClaimError:
+            for one in objects:  # the linker has no words for arrays of many GB
+                _check_static_shared(one)
+            raise
+        _run([*words, "-o", str(made)], folder)
+        _check_static_shared(made)
+        begin = BEGIN.encode()
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.unlink(missing_ok=True)
+        output.write_bytes(begin + b"\n" * (LIBRARY_AT - len(begin)) + made.read_bytes())
+        output.chmod(0o755)
+
+
+def _check_static_shared(made: Path) -> None:
+    for name, size in shared_arrays(made).items():
+        if size > STATIC_SHARED_MAX:
+            raise ClaimError(
+                f"__shared__ {name} has {size} bytes; a static array has at most {STATIC_SHARED_MAX}; "
+                "a larger one must be dynamic (extern __shared__)"
+            )
+
+
+def _run(command: list[str], folder: Path) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(folder))
+    if done.returncode:
+        lines = [one for one in done.stderr.replace(f"{folder}/", "").splitlines() if one.strip()]
+        if any("undefined reference to `main'" in one for one in lines):
+            raise ClaimError(
+                "none of these files has a main(); kfuzz check runs a whole program, and kfuzz fuzz a kernel"
+            )
+        errors = [one for one in lines if "undefined reference" in one or "error" in one] or lines
+        place = re.compile(rf"\S*\b{re.escape(KERNEL_NAME)}:(\d+)")
+        is_of_author = [not (at := place.search(one)) or int(at[1]) >= LINES_A_FILE for one in errors]
+        errors = list(itertools.compress(errors, is_of_author)) or errors
+        raise ClaimError(printable(place.sub(_name_file, "\n".join(errors[:12]))))
+
+
+def is_program(path: Path) -> bool:
+    """Whether `kfuzz nvcc` made this file."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(BEGIN.encode()) + 64).startswith(b"#!/bin/sh\n# A program for the cpu device of kfuzz")
+    except OSError:
+        return False
+
+
+def load_program(program: Path, flavour: Flavour = "check") -> Library:
+    """Read the library of a program file, with all its notes."""
+    raw = program.read_bytes()[LIBRARY_AT:]
+    name = f"cpu/program-{cache.key(raw)[:32]}.so"
+    if cache.fetch(name) is None:
+        cache.keep(name, raw)
+    path = cache.folder() / name
+    notes = _read_notes(path)
+    layout = read_layout(path)
+    constants = {name for one in notes for name in one["constants"]}
+    files: dict[int, SourceFile] = {}
+    for one in notes:
+        for number, file, text in one["files"]:
+            known = files.setdefault(number, SourceFile(Path(file), text))
+            if known.path != Path(file) and known.text != text:  # one file may be spelled in two ways
+                raise ClaimError(
+                    f"{program}: {file} and {files[number].path} have the same number: compile all files again"
+                )
+    first = notes[0]["files"][0][0] if notes else 0
+    every: Files = {0: files.get(first, SourceFile(program, "")), **files}
+    return Library(
+        path=path,
+        files=every,
+        flavour=flavour,
+        anchor_offset=layout["anchor"],
+        shared_arrays=tuple((one, offset, size) for one, offset, size in layout["shared"]),
+        static_shared=tuple((place, size) for place, size in layout["of_kernels"]),
+        variables=tuple((one, offset, size, one in constants) for one, offset, size in layout["variables"]),
+        uninitialised=tuple((line, name) for one in notes for line, name in one["uninitialised"]),
+        dynamic_shared=tuple(dict.fromkeys(name for one in notes for name in one["dynamic"])),
+        flush_denormals=False,
+    )
+
+
+def _read_notes(library: Path) -> list[dict[str, Any]]:
+    """The notes of each object in a library."""
+    with cache.scratch() as folder:
+        notes = folder / "notes"
+        notes.touch()
+        _run(["objcopy", "--dump-section", f"{NOTES}={notes}", str(library), str(folder / "copy.so")], folder)
+        return [json.loads(line) for line in notes.read_bytes().decode().replace("\0", "").splitlines() if line]

@@ -1,0 +1,54 @@
+"""Requests for runs of programs and their answers, pickled from one process of kfuzz to another."""
+
+from dataclasses import dataclass
+
+from kfuzz.devices import Refusal
+from kfuzz.devices.cpu.compiler import Library
+from kfuzz.devices.cpu.experiments import Manner
+from kfuzz.devices.cpu.programs.sampling import NOTHING_SAMPLED, USUAL_SAMPLING, BlockSampling, SampledShare
+
+OWN_FAULT = 117
+"""The exit status of a process in which kfuzz itself failed."""
+
+
+@dataclass(frozen=True)
+class RequestFiles:
+    """The arguments of a run, and the files for the pickled request, its answer and what the program prints."""
+
+    words: list[str]
+    ask: str
+    answer: str
+    output: str
+    errors: str
+    live: str
+    """The structs of the run while it lasts, which both processes map."""
+
+
+@dataclass(frozen=True)
+class ProgramRun:
+    """The program and the manner of one run."""
+
+    library: Library
+    manner: Manner
+    seconds: float
+    sampling: BlockSampling = USUAL_SAMPLING
+
+
+@dataclass(frozen=True)
+class ProgramEnd:
+    """The result of a run: the runtime's own structs as bytes, and how the program ended."""
+
+    findings: bytes
+    buffers: bytes
+    launched: bytes
+    status: int
+    exit_code: int
+    seconds: float
+    block_seconds: float
+    thread_steps: int
+    launches: int
+    refusal: Refusal | None = None
+    """Why kfuzz cannot run the program any further, which is not a defect."""
+    sampled: SampledShare = NOTHING_SAMPLED
+    asks_multiprocessors: bool = False
+    """Whether the host has asked how many multiprocessors the GPU has."""

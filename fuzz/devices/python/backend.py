@@ -1,0 +1,471 @@
+"""Runs jobs of Python callables, inside a worker process: the only process that imports their files.
+
+It has neither a reference nor a verdict, so a callable cannot find one. devices/repeats.py decides on the runs and on
+what their differences mean, as for a kernel on a GPU.
+Long, since one process prepares, makes and checks a call.
+"""
+
+import importlib
+import os
+import resource
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from math import prod
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.common.text.cuda_in_python import builds_cuda
+from kfuzz.devices import (
+    Decoy,
+    Finding,
+    Job,
+    OtherLibraryError,
+    Outcome,
+    OutOfMemory,
+    Probe,
+    PythonCall,
+    Refusal,
+    Run,
+    Untried,
+)
+from kfuzz.devices.capture import CaptureOptions
+from kfuzz.devices.gpu import far
+from kfuzz.devices.memory import machine_memory
+from kfuzz.devices.memory.comparing import bits
+from kfuzz.devices.memory.far import FarOptions
+from kfuzz.devices.memory.layout import POISONS, Arrangement, Bytes, Place, plans
+from kfuzz.devices.memory.repeats import Fault, PaintedRun, PlannedRun, RunResult, examine
+from kfuzz.devices.only_launches import LaunchOptions
+from kfuzz.devices.python.arena import HostArena
+from kfuzz.devices.python.calling import Caller, GpuSeen, NamedArrays, NamedViews, RefusedError
+from kfuzz.devices.python.capturing import examine_captured
+from kfuzz.devices.python.extensions import CALLS
+from kfuzz.devices.python.gpu_memory import CardArena, CardView
+from kfuzz.devices.python.late_input import LateInput
+from kfuzz.devices.python.lending import ORDINARY, FieldLender
+from kfuzz.devices.python.lent_memory import Memory, Stretch
+from kfuzz.devices.python.libraries import libraries
+from kfuzz.devices.python.library import Interpreter
+from kfuzz.devices.python.loading import Modules, OtherWeightsError
+from kfuzz.devices.python.opening import open_compiler, open_lender
+from kfuzz.devices.python.options import CallableOptions
+from kfuzz.devices.python.other_sizes import call_other_sizes, sizes_of
+from kfuzz.devices.python.probes import (
+    Strided,
+    decoy_of,
+    has_late_input,
+    has_ordinary_memory,
+    has_prelude,
+    is_other_answer,
+    prelude_of,
+    same_bits,
+)
+from kfuzz.kinds import Severity, kinds_with
+from kfuzz.oracle.numbers.elements import values
+
+IMITATED_BY_STATE = kinds_with("imitated-by-state")
+REPEATS = 0.1
+"""The part of a run's time in which its call is repeated: hundreds of calls, of which each may be the wrong one."""
+FICKLE = 0.5
+"""Seconds for repeats where two calls with another input have given different answers."""
+NEAR = 2.0**-7
+"""Relative: about a thousand times the distance of the inputs."""
+
+
+@dataclass(frozen=True)
+class EarlierInput:
+    """The call before one that counts: in which way its input was another, that, and what it left in the outputs."""
+
+    form: Decoy
+    inputs: NamedArrays
+    outputs: NamedArrays
+
+
+class PythonBackend:
+    """The modules and the memory of this process. `imitates`: a file of torch sees a GPU, although there is none."""
+
+    def __init__(self, memory: Memory, guard_all: bool = False, imitates: bool = False) -> None:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        self._most_bytes = machine_memory.limit_process()
+        if not memory.is_card:
+            for library in libraries().values():
+                os.environ.update(library.environment)
+        warnings.simplefilter("ignore")  # kfuzz tries infinities on purpose, and a library warns of each
+        self._memory, self._guard_all, self._imitates = memory, guard_all, imitates
+        self._host = HostArena() if memory.is_card else memory
+        self._modules, self._has_answered = Modules(memory.is_card), False
+        self._at_import: dict[tuple[Path, str], tuple[Finding, ...]] = {}
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether a kernel has ended the GPU's context."""
+        return self._memory.is_spent
+
+    def close(self) -> None:
+        """Nothing outlives the process."""
+
+    def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
+        """Call as often as the probe asks; work before the first call does not count as the job's time."""
+        try:
+            return self._run(job, probe, begin)
+        except (MemoryError, OutOfMemory):
+            message = "too large for this machine as it is now"
+            if self._most_bytes is not None and not self._memory.is_card:
+                message = (
+                    f"it needs more than {self._most_bytes / (1 << 30):.1f} GiB, its share of this machine's memory"
+                )
+            return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))
+
+    def _run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
+        call = job.steps[0].entry
+        assert isinstance(call, PythonCall), "other jobs go to other devices"
+        memory = self._host if libraries()[call.library].in_host else self._memory
+        lender = open_lender(call.library, memory.is_card, self._guard_all)
+        interpreter = None
+        if call.language != call.library:  # opened before the file is imported
+            interpreter = open_compiler(call.language, memory.is_card)
+        imitates = self._imitates or interpreter is not None or builds_cuda(job.source)
+        extensions = (
+            torch_without_card() if imitates and not memory.is_card and libraries()[call.library].imitates_gpu else None
+        )
+        with extensions.on_a_card(job.path) if extensions else nullcontext(), self._watch_import(job, interpreter):
+            try:
+                function = self._modules.function(job, call)
+            except OtherWeightsError as error:
+                return Outcome(refusal=Refusal(str(error)), lacks_weights=True)
+        if extensions:
+            function = extensions.call_on_a_card(function, job.path)
+        # kfuzz puts a returned array where a passed one would be, so that the same checks apply.
+        job = replace(job, buffers=tuple(replace(buffer, is_returned=False) for buffer in job.buffers))
+        gpu: GpuSeen = "real" if self._memory.is_card else "imitated" if extensions else "missing"
+        caller = Caller(job, call, function, lender, memory, gpu)
+        caller.findings += self._at_import.get((job.path, job.source), ())
+        caller.has_answered = self._has_answered
+        if probe.option(FarOptions).is_far:
+            return examine_far(caller, probe)
+        if probe.option(LaunchOptions).only_launches:
+            return examine_launches(caller, probe) if extensions and caller.has_answered else Outcome()
+        if probe.option(CaptureOptions).is_captured:
+            return examine_captured(caller, probe)
+        bench, CALLS.has_seen = Bench(caller, memory, probe, begin, interpreter), False
+        try:
+            outcome = examine(job, probe, bench)
+            self._has_answered = True
+        except RefusedError as error:
+            return Outcome(refusal=error.refusal)
+        except Fault as fault:
+            return Outcome(findings=(fault.finding, *caller.findings), ended=self.is_spent)
+        runs = bench.mark_echoes(outcome.runs)
+        findings = (*caller.findings, *outcome.findings)
+        if CALLS.has_seen or any(run.stale for run in runs):
+            findings = tuple(one for one in findings if one.kind not in IMITATED_BY_STATE)
+        return replace(outcome, runs=runs, findings=findings)
+
+    @contextmanager
+    def _watch_import(self, job: Job, interpreter: Interpreter | None) -> Iterator[None]:
+        """Watch the kernels that a file launches while it is imported: a test of its own, say.
+
+        They run on other arrays than the claim's, so what they do is a warning, in each trial of the file.
+        """
+        if interpreter is None:
+            yield
+            return
+        with interpreter.watch({}, 0, str(job.path.resolve())) as programs:
+            yield
+        if programs.findings:
+            self._at_import[job.path, job.source] = tuple(
+                replace(one, severity="warning", message=f"while the file is imported, {one.message}")
+                for one in programs.findings
+            )
+
+
+class Bench:
+    """Makes the calls of a job: with memory laid out as for a launch, and other calls before the one that counts."""
+
+    def __init__(
+        self,
+        caller: Caller,
+        memory: Memory,
+        probe: Probe,
+        begin: Callable[[str], None],
+        interpreter: Interpreter | None = None,
+    ) -> None:
+        self._interpreter = interpreter
+        self.caller, self._memory, self._begin = caller, memory, begin
+        self._probe, self._seed = probe, probe.seed
+        is_second = probe.option(CallableOptions).is_second
+        self._planned = 0 if is_second else len(plans(caller.job, max(probe.runs, 2), probe.seed))
+        self._sent = np.empty(0, np.uint8)
+        self._echoes: list[Decoy | None] = []
+        self._began = time.perf_counter()
+        self._is_fickle = False
+        """Two calls with one input have given different answers."""
+        self._near: NamedArrays = {}
+
+    def images(self, runs: Sequence[PlannedRun]) -> list[Bytes]:
+        """Memory for the first image: calls come one by one."""
+        size = runs[0].size
+        if len(self._sent) < size:
+            self._sent = np.empty(size, np.uint8)
+        return [self._sent[:size]]
+
+    def launch(self, laid: Sequence[PaintedRun]) -> list[RunResult]:
+        """Copy an image to memory with nothing beside it, call, and return the memory's content after the call."""
+        return [RunResult(self._call(one.run.job, one.run.plan, one.run.where, one.image)) for one in laid]
+
+    def _call(self, job: Job, plan: Arrangement, where: Sequence[Place], image: Bytes) -> Bytes:
+        self._begin("running")
+        memory = self._memory.room(len(image), plan.at_end)
+        named = {job.buffers[place.buffer].name: place for place in where}
+        views = {name: memory.view(array_of(job, place, image), place.start) for name, place in named.items()}
+        number = len(self._echoes)
+        if plan.after_calls and self._planned and self._interpreter is None:
+            call_other_sizes(self.caller, job, plan.word, lambda quiet: self._extensions(quiet, 0))
+        before = self._call_with_decoy(job, image, memory, views, number) if number < self._planned else None
+        memory.write(image)
+        returned = self._answers(job, views, plan)
+        outputs = outputs_of(job, views, returned)
+        back = memory.read()
+        if number == 1 and self._interpreter is None and not CALLS.has_seen and has_ordinary_memory(self._seed):
+            memory.write(image)
+            again = self._answers(job, views, replace(plan, word=ORDINARY))
+            made = outputs_of(job, views, again)
+            if is_other_answer(outputs, made, plan.word):
+                returned, outputs, back = again, made, memory.read()
+        if number == self._planned - 1 and returned and same_bits(back[: len(image)], image):
+            again = self._repeat(views, returned)
+            made = outputs_of(job, views, again or returned)
+            if is_other_answer(outputs, made, plan.word):
+                returned, outputs, back = again, made, memory.read()
+        if before is not None and number == 0 and isinstance(self._memory, CardArena) and has_late_input(self._seed):
+            late = [(views[name], image[one.start : one.stop]) for name, one in named.items() if name in before.inputs]
+            seconds = self.caller.settled_after
+            self._call_too_early(self._memory.delay_input(late, seconds), views, before, outputs)
+        self._echoes.append(echo_of(outputs, before))
+        if before is not None and before.form is Decoy.NEAR:
+            self._near = before.outputs
+        for place in where:
+            buffer = job.buffers[place.buffer]
+            if buffer.name in returned:
+                held = back[place.start : place.stop].view(buffer.element.dtype)
+                held[: prod(buffer.answer)] = returned[buffer.name].reshape(-1)
+        return back
+
+    def _answers(self, job: Job, views: NamedViews, plan: Arrangement) -> NamedArrays:
+        """Make a call that counts: its allocations are watched, and its inputs may be strided."""
+        call = self.caller.call
+        strided: dict[str, Strided] = {}
+        if call.any_strides and self._seed % 3:
+            strided = {
+                buffer.name: Strided(views[buffer.name].read(), plan.word, self._seed, self._memory)
+                for buffer in job.buffers
+                if buffer.content is not None and not buffer.is_output
+            }
+        handed = {name: view for name, view in views.items() if name not in call.returns}
+        handed |= {name: one.view for name, one in strided.items()}
+        with (
+            self.caller.lender.watch(plan.word) as allocations,
+            self._programs(self.caller, handed, plan.word),
+            self._extensions(self.caller, plan.word),
+        ):
+            answers = self.caller.answers(handed, sizes_of(self.caller))
+        self.caller.findings += [one for one in allocations.findings() if one.array not in self._known_arrays()]
+        for name, one in strided.items():
+            views[name].write(one.read())
+            if (finding := one.find_write(name)) is not None and name not in self._known_arrays():
+                self.caller.findings.append(finding)
+        return answers
+
+    def _repeat(self, views: NamedViews, first: NamedArrays) -> NamedArrays:
+        """The first answer with other bits, if one of as many calls as there is time for has one; else nothing."""
+        call = self.caller.call
+        if self._interpreter is not None or CALLS.has_seen or self._memory.is_card or call.any_strides:
+            return {}
+        quiet, sizes = replace(self.caller, findings=[], earlier=[]), sizes_of(self.caller)
+        handed = {name: view for name, view in views.items() if name not in call.returns}
+        now = time.perf_counter()
+        until = now + (REPEATS * (now - self._began) if not self._is_fickle else FICKLE)
+        return quiet.other_answers(handed, sizes, first, until)
+
+    @contextmanager
+    def _programs(self, caller: Caller, handed: NamedViews, word: int) -> Iterator[None]:
+        """Watch the kernels that an interpreter runs for accesses outside their arrays."""
+        if self._interpreter is None:
+            yield
+            return
+        names = {array.address: name for name, array in handed.items()}
+        with self._interpreter.watch(names, word, str(caller.job.path.resolve())) as programs:
+            yield
+        seen = {(one.kind, one.line, one.array) for one in caller.findings}
+        caller.findings += [one for one in programs.findings if (one.kind, one.line, one.array) not in seen]
+
+    @contextmanager
+    def _extensions(self, caller: Caller, word: int) -> Iterator[None]:
+        """Check the accesses of the CUDA that the callable builds and the cpu device runs."""
+        with CALLS.watch(self._probe, word, len(self._echoes), self._begin) as findings:
+            try:
+                yield
+            finally:
+                seen = {(one.kind, one.line, one.array) for one in caller.findings}
+                caller.findings += [one for one in findings if (one.kind, one.line, one.array) not in seen]
+
+    def _call_with_decoy(
+        self, job: Job, image: Bytes, memory: Stretch, views: NamedViews, number: int
+    ) -> EarlierInput | None:
+        """Call with another input at the same addresses, in some trials many times; None if there is no other input."""
+        form = list(Decoy)[number % len(Decoy)]
+        decoys = {one.name: decoy_of(one, form) for one in job.buffers if one.content is not None}
+        memory.write(image)
+        if all(same_bits(views[name].read(), decoy) for name, decoy in decoys.items()):
+            return None
+        for name, decoy in decoys.items():
+            views[name].write(decoy)
+        handed = {name: view for name, view in views.items() if name not in self.caller.call.returns}
+        elements = sum(prod(buffer.shape) for buffer in job.buffers)
+        again = (
+            prelude_of(self._seed)
+            if number == 0 and self._interpreter is None and has_prelude(self._seed, elements)
+            else 0
+        )
+        quiet = replace(self.caller, findings=[])  # its answers are looked at again, too: buffers may take turns
+        returned: NamedArrays = {}
+        try:
+            for _ in range(1 + again):
+                with self._programs(quiet, handed, 0), self._extensions(quiet, 0):
+                    made = quiet.answers(handed, sizes_of(self.caller))
+                self._is_fickle |= any(not same_bits(one, made[name]) for name, one in returned.items())
+                returned = made
+        except (Fault, RefusedError, OtherLibraryError):
+            if self._memory.is_spent:
+                raise  # nothing more runs in this process; the next one runs the input that counts
+            return None  # the claim does not cover this input; the one that counts comes next
+        self.caller.check_earlier(self.caller.earlier)
+        return EarlierInput(form, decoys, outputs_of(job, views, returned))
+
+    def _call_too_early(self, late: LateInput, views: NamedViews, before: EarlierInput, outputs: NamedArrays) -> None:
+        """Call in a new stream whose input comes after the call has returned; until then the other input is there.
+
+        A callable that computes in that stream has the right answer at any time. If it gives the other input's answer,
+        or one that changes after it should be there, it works in a stream that does not wait.
+        """
+        for name, decoy in before.inputs.items():
+            views[name].write(decoy)
+        handed = {name: view for name, view in views.items() if name not in self.caller.call.returns}
+        quiet = replace(self.caller, findings=[], earlier=[])
+        try:
+            at_once, at_last = quiet.call_in_stream(handed, sizes_of(quiet), late)
+        except (Fault, RefusedError):
+            if self._memory.is_spent:
+                raise
+            return  # it has accepted the same input before
+        for name, held in at_last.items():
+            changes = name in at_once and not same_bits(at_once[name], held)
+            is_others = same_bits(held.reshape(-1), before.outputs[name].reshape(-1))
+            if changes or (is_others and not same_bits(held.reshape(-1), outputs[name].reshape(-1))):
+                how = "it is not there when the stream's turn has come" if changes else "it is that to what lay there"
+                message = f"{name} is not computed in the current stream: where the input of that is late, {how}"
+                severity: Severity = "error" if self.caller.call.in_stream else "warning"
+                self.caller.findings.append(Finding("ignores-stream", message, severity, array=name, step=0))
+                return
+
+    def mark_echoes(self, runs: tuple[Run, ...]) -> tuple[Run, ...]:
+        """The runs; those that only repeat the answer of the call before are marked as stale.
+
+        A sum of elements in reverse is rightly the same. So a repetition counts where another input before has led to
+        another answer, all inputs have the same one, or nearly the same input has a distant one. It only names the
+        cause of a wrong answer: it is not an error by itself.
+        """
+        first = runs[0].outputs if runs else {}
+        differ = any(not same_bits(run.outputs[name], first[name]) for run in runs[1:] for name in first)
+        echoes = self._echoes[: len(runs)]
+        is_fixed = len(echoes) > 1 and all(echoes) and not all(map(is_uniform, first.values()))
+        if not (differ or is_fixed or is_far(first, self._near)):
+            return runs
+        return tuple(replace(run, stale=echo) for run, echo in zip(runs, echoes, strict=False))
+
+    def _known_arrays(self) -> set[str | None]:
+        return {one.array for one in self.caller.findings if one.kind == "out-of-bounds"}
+
+
+def examine_far(caller: Caller, probe: Probe) -> Outcome:
+    """Call once with arrays that lie in a field: only writes outside all arrays count."""
+    if not caller.memory.is_card:
+        return Outcome(untried=Untried.NO_FIELD)
+    job, word, lender = caller.job, POISONS[probe.seed % len(POISONS)], caller.lender
+    handed = tuple(one for one in job.buffers if one.name not in caller.call.returns)
+    with far.open_field(far.CurrentGpu(), replace(job, buffers=handed), probe.seed, word, far.OWN) as field:
+        if isinstance(field, Untried):
+            return Outcome(untried=field)
+        views = {one.name: CardView(field.addresses[one.name], one.shape, one.element.dtype, None) for one in handed}
+        watch = lender.watch_in_field(word, field.allocate) if isinstance(lender, FieldLender) else lender.watch(word)
+        try:
+            with watch:
+                caller.answers(views, sizes_of(caller))
+        except RefusedError as error:
+            return Outcome(refusal=error.refusal)
+        except Fault as fault:
+            return Outcome(findings=(fault.finding,), ended=caller.memory.is_spent)
+        return Outcome(findings=tuple(field.find_writes()))
+
+
+def examine_launches(caller: Caller, probe: Probe) -> Outcome:
+    """The launches of a call by torch at sizes of a whole GPU."""
+    found: Outcome = importlib.import_module("kfuzz.devices.python.torch.only_launches").examine_launches(caller, probe)
+    return found
+
+
+def torch_without_card() -> ModuleType:
+    """The module that replaces load_inline without a GPU."""
+    return importlib.import_module("kfuzz.devices.python.torch.without_gpu")
+
+
+def array_of(job: Job, place: Place, image: Bytes) -> NDArray[np.generic]:
+    """An array of an image."""
+    buffer = job.buffers[place.buffer]
+    return image[place.start : place.stop].view(buffer.element.dtype).reshape(buffer.shape)
+
+
+def outputs_of(job: Job, views: NamedViews, returned: NamedArrays) -> NamedArrays:
+    """The outputs of a call: those passed to it and those returned."""
+    return {
+        one.name: returned[one.name] if one.name in returned else views[one.name].read()
+        for one in job.buffers
+        if one.is_output
+    }
+
+
+def echo_of(outputs: NamedArrays, before: EarlierInput | None) -> Decoy | None:
+    """The input of the call before, if this answer is the same; by itself, that is merely odd."""
+    if before is None:
+        return None
+    is_same = all(same_bits(one.reshape(-1), before.outputs[name].reshape(-1)) for name, one in outputs.items())
+    return before.form if is_same else None
+
+
+def is_far(outputs: NamedArrays, near: NamedArrays) -> bool:
+    """Whether an answer differs from that to nearly the same input by far more than the inputs differ."""
+    for name, other in near.items():
+        if not np.issubdtype(other.dtype, np.floating):
+            continue
+        one, two = values(outputs[name].reshape(-1)), values(other.reshape(-1))
+        with np.errstate(all="ignore"):
+            if (np.abs(one - two) > NEAR * np.maximum(np.abs(one), np.abs(two))).any():
+                return True
+    return False
+
+
+def is_uniform(array: NDArray[np.generic]) -> bool:
+    """Whether all elements are one value, which does not show where it comes from."""
+    every = bits(array)
+    return not every.size or bool((every == every[0]).all())
+
+
+def backend() -> PythonBackend:
+    """What `python -m kfuzz.devices.worker.worker kfuzz.devices.python.backend` serves."""
+    return PythonBackend(HostArena())

@@ -1,0 +1,305 @@
+"""One call of a callable: it takes its library's arrays over kfuzz's memory; its results are checked by the claim.
+
+Knows what any call may do wrong; it knows no right answer. Long, since a call and its memory are one matter.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.devices import (
+    Buffer,
+    ClaimError,
+    DeviceError,
+    Finding,
+    Job,
+    NeedsGpuError,
+    OtherLibraryError,
+    PythonCall,
+    Refusal,
+    UnsupportedError,
+)
+from kfuzz.devices.memory.repeats import Fault
+from kfuzz.devices.python.call_values import arguments, describe_misfit, is_code, is_wider, results
+from kfuzz.devices.python.extensions import RefusedByExtensionError
+from kfuzz.devices.python.hiding import hidden
+from kfuzz.devices.python.late_input import LateInput
+from kfuzz.devices.python.lending import CapturedCall, GraphLender, Lender
+from kfuzz.devices.python.lent_memory import LentArray, Memory
+from kfuzz.devices.python.probes import same_bits
+from kfuzz.devices.python.raising import find_lack, line_of, text_of, words_of
+from kfuzz.devices.python.refusing import is_of_guard_all, is_refusal
+from kfuzz.kinds import KINDS
+
+NO_MEMORY = "DefaultCPUAllocator: "
+"""torch's own words for it on a CPU, in a RuntimeError."""
+STILL_RUNNING = 0.05
+"""Seconds to wait for a thread that the call leaves running."""
+KEPT_ANSWERS, LEAST_KEPT, KEPT_BYTES = 8, 3, 64 << 20
+"""Earlier answers that are looked at again after later calls: with 8 of them, so many buffers that take turns are seen.
+Large answers are fewer."""
+
+GpuSeen = Literal["real", "imitated", "missing"]
+"""What the callable sees when it asks for a GPU."""
+NamedArrays = dict[str, NDArray[np.generic]]
+NamedViews = Mapping[str, LentArray]
+
+
+class RefusedError(Exception):
+    """The callable refused its arguments."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal)
+        self.refusal = refusal
+
+
+@dataclass(frozen=True)
+class EarlierAnswer:
+    """An earlier answer: the array that the caller still holds, and its bits at that time."""
+
+    name: str
+    value: object
+    bits: NDArray[np.generic]
+
+
+@dataclass
+class Caller:
+    """A callable with its job and its library; `findings` grow with every call."""
+
+    job: Job
+    call: PythonCall
+    function: Callable[..., Any]
+    lender: Lender
+    memory: Memory
+    """The memory of the arguments."""
+    gpu: GpuSeen = "real"
+    has_answered: bool = False
+    """A call of this file has returned, so that it takes the library's arrays."""
+    findings: list[Finding] = field(default_factory=list)
+    earlier: list[EarlierAnswer] = field(default_factory=list)
+    seconds: float = 0.0
+    """How long the last call took."""
+    settled_after: float = 0.0
+    """How long the last call of `answers` took, with all its work."""
+    scratch: set[int] = field(default_factory=set)
+    """The addresses of arrays that a task hands over for the answer, which may be returned."""
+
+    def answers(self, views: NamedViews, sizes: Mapping[str, int]) -> NamedArrays:
+        """The outputs that one call returns, by name; Fault if it does not reach its end."""
+        buffers = {buffer.name: buffer for buffer in self.job.buffers}
+        threads, began = set(threading.enumerate()), time.perf_counter()
+        values = results(self._call(views, sizes), self.call.returns)
+        named = dict(zip(self.call.returns, values, strict=False))
+        at_once = self._read_outputs(views, named) if self.memory.is_card else {}
+        self.memory.settle()
+        self.settled_after = time.perf_counter() - began
+        found = dict(self._accepted(values, buffers))
+        for name, now in self._read_outputs(views, named).items() if at_once else ():
+            if not same_bits(at_once[name], now):
+                message = f"{name} changes when the call has returned: it is written in a stream that no one waits for"
+                self._report(Finding("late-write", message, array=name, step=0))
+        self._check_afterwards(threads, named, found)
+        return found
+
+    def other_answers(
+        self, views: NamedViews, sizes: Mapping[str, int], first: NamedArrays, until: float
+    ) -> NamedArrays:  # fmt: skip
+        """The outputs of the first of many calls that returns other bits; nothing if none does until then."""
+        buffers = {buffer.name: buffer for buffer in self.job.buffers}
+        args, named = self._arguments(views, sizes)
+        known: list[NDArray[np.generic]] = []
+        with self._faults():
+            while time.perf_counter() + self.seconds < until:
+                values = results(self.function(*args, **named), self.call.returns)
+                held = [self.lender.answer(value) for value in values]
+                every = [one.bits for one in held if one is not None]
+                if len(known) == len(every) and all(map(same_bits, known, every)):
+                    continue
+                found = dict(self._accepted(values, buffers))
+                if not all(same_bits(one, found[name]) for name, one in first.items()):
+                    return found
+                known = every
+        return {}
+
+    def call_in_stream(
+        self, views: NamedViews, sizes: Mapping[str, int], late: LateInput
+    ) -> tuple[NamedArrays, NamedArrays]:
+        """The outputs of a call in a new stream with a late input: first in stream order, then when all work is done.
+
+        Both are empty if the library has no streams.
+        """
+        stream = self.lender.stream()
+        if stream is None:
+            return {}, {}
+        with stream as handle:
+            late.queue(handle)
+            try:
+                values = results(self._call(views, sizes), self.call.returns)
+            finally:
+                late.let_go()
+            named = dict(zip(self.call.returns, values, strict=False))
+            at_once = self._read_outputs({}, named)
+        self.memory.settle()
+        return at_once, self._read_outputs(views, named)
+
+    def capture(self, lender: GraphLender, views: NamedViews, sizes: Mapping[str, int]) -> CapturedCall:
+        """Make a call in a graph; Fault if it cannot be captured, after which nothing more runs in this process."""
+        args, named = self._arguments(views, sizes)
+        try:
+            with hidden():
+                return lender.capture(lambda: self.function(*args, **named))
+        except (KeyboardInterrupt, MemoryError):
+            raise
+        except BaseException as error:
+            self.memory.is_spent = True
+            line = line_of(error, str(self.job.path.resolve()))
+            message = f"the call cannot be captured: {words_of(error)}"
+            raise Fault(Finding("exception", message, line=line, step=0)) from None
+
+    def accept(self, returned: object) -> NamedArrays:
+        """The outputs in what a call returned, by name, after all work; Fault if they do not fit the claim."""
+        self.memory.settle()
+        buffers = {buffer.name: buffer for buffer in self.job.buffers}
+        return dict(self._accepted(results(returned, self.call.returns), buffers))
+
+    def _arguments(self, views: NamedViews, sizes: Mapping[str, int]) -> tuple[list[object], dict[str, object]]:
+        elements = {buffer.name: buffer.element for buffer in self.job.buffers}
+        arrays = {name: self.lender.lend(view, elements[name]) for name, view in views.items()}
+        unread = {one.name for one in self.job.buffers if one.content is None and not one.is_output}
+        self.scratch = {view.address for name, view in views.items() if name in unread}
+        return arguments(self.call, {**sizes, **arrays})
+
+    def _read_outputs(self, views: NamedViews, returned: Mapping[str, object]) -> NamedArrays:
+        """The present content of the outputs, both passed and returned."""
+        outputs = {buffer.name for buffer in self.job.buffers if buffer.is_output}
+        try:
+            found = {name: view.read() for name, view in views.items() if name in outputs and name not in returned}
+            answers = {name: self.lender.answer(value) for name, value in returned.items()}
+        except Exception:
+            self.memory.settle()  # a failed kernel is reported as its own fault, not as the first error after it
+            raise
+        return found | {name: answer.bits for name, answer in answers.items() if answer is not None}
+
+    def _call(self, views: NamedViews, sizes: Mapping[str, int]) -> object:
+        args, named = self._arguments(views, sizes)
+        with self._faults():
+            began = time.perf_counter()
+            answer = self.function(*args, **named)
+            self.seconds = time.perf_counter() - began
+        self.has_answered = True
+        return answer
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        """Say what an error of the callable is; it sees nothing of kfuzz."""
+        file = str(self.job.path.resolve())
+        try:
+            process = os.getpid()
+            try:
+                with hidden():
+                    yield
+            finally:
+                if os.getpid() != process:  # a fork that the callable has left: it would answer kfuzz, too
+                    os._exit(0)
+        except (KeyboardInterrupt, MemoryError, Fault, ClaimError, DeviceError):
+            raise
+        except SystemExit as error:
+            raise Fault(Finding("trap", f"the callable ends its process: {words_of(error)}", step=0)) from None
+        except BaseException as error:
+            self.memory.settle()  # a failed kernel is reported as its own fault
+            if type(error).__name__ == "OutOfMemoryError" or NO_MEMORY in text_of(error):
+                raise MemoryError from None
+            line = line_of(error, file)
+            if isinstance(error, RefusedByExtensionError):
+                raise RefusedError(Refusal(str(error), error.line or line)) from None
+            if is_of_guard_all(error):
+                raise RefusedError(Refusal(f"not under --guard-all: {words_of(error)}", line)) from None
+            if self.gpu != "real" and (lack := find_lack(error)) is not None:
+                if lack.is_of_input and self.gpu == "imitated":
+                    raise RefusedError(Refusal(lack.words, line)) from None
+                of = NeedsGpuError if self.gpu == "missing" else UnsupportedError
+                raise of(f"{self.job.path}: {lack.words}") from None
+            if self.call.is_guess and not self.has_answered and isinstance(error, TypeError | AttributeError):
+                words = f"{self.job.path}: it takes no arrays of {self.call.library}: {words_of(error)}"
+                raise OtherLibraryError(words) from None
+            if is_refusal(error, file):
+                raise RefusedError(Refusal(words_of(error), line)) from None
+            raise Fault(Finding("exception", words_of(error), line=line, step=0)) from None
+
+    def _accepted(
+        self, values: Sequence[object], buffers: Mapping[str, Buffer]
+    ) -> Iterator[tuple[str, NDArray[np.generic]]]:
+        """Each returned array that fits the claim; Fault for one that does not."""
+        wanted = self.call.returns
+        if wanted and len(values) != len(wanted):
+            many = f"{len(values)} arrays are returned" if values else "nothing is returned"
+            raise Fault(Finding("wrong-shape", f"{many}; the claim wants {', '.join(wanted)}", array=wanted[0], step=0))
+        for name, value in zip(wanted, values, strict=False):
+            answer = self.lender.answer(value)
+            if answer is None:
+                self._raise_misfit(
+                    name, f"{name} is returned as {type(value).__name__}, which is no array of its library"
+                )
+            elif (misfit := describe_misfit(name, answer, buffers[name], bool(self.call.beside))) is not None:
+                self._raise_misfit(name, misfit)
+            else:
+                if not answer.is_exact:
+                    message = f"{name} is a {answer.kind}: what it holds may be worked out later"
+                    self._report(Finding("lazy", message, array=name, step=0))
+                if self.memory.holds(answer.address) and answer.address not in self.scratch:
+                    message = f"{name} shares its memory with an array that was handed over"
+                    self._report(Finding("aliased", message, array=name, step=0))
+                elif answer.address not in self.scratch:
+                    self.earlier.append(EarlierAnswer(name, value, answer.bits))
+                is_coded = is_code(answer.element, buffers[name].element)
+                bits = answer.bits.view(buffers[name].element.dtype) if is_coded else answer.bits
+                if is_wider(answer.element, buffers[name].element):
+                    bits = bits.astype(buffers[name].element.dtype)
+                yield name, bits.reshape(buffers[name].answer)
+
+    def _raise_misfit(self, name: str, message: str) -> None:
+        raise Fault(Finding("wrong-shape", message, array=name, step=0))
+
+    def _check_afterwards(
+        self, threads: set[threading.Thread], values: Mapping[str, object], found: Mapping[str, NDArray[np.generic]]
+    ) -> None:
+        """Report what continues after the call has returned, and answers that a later call changes."""
+        left = [one for one in threading.enumerate() if one not in threads and one.is_alive()]
+        for thread in left:
+            self._report(Finding("thread", f"the call leaves a thread running: {thread.name}", step=0))
+            thread.join(STILL_RUNNING)
+        for name, value in values.items() if left else ():
+            now = self.lender.answer(value)
+            if now is not None and not same_bits(now.bits.reshape(-1), found[name].reshape(-1)):
+                message = f"{name} changes when the call has returned, by a thread of its own"
+                self._report(Finding("late-write", message, array=name, step=0))
+        self.check_earlier(self.earlier[: -len(found) or None])
+        while len(self.earlier) > KEPT_ANSWERS or (
+            len(self.earlier) > LEAST_KEPT and bytes_of(self.earlier) > KEPT_BYTES
+        ):
+            del self.earlier[0]
+
+    def check_earlier(self, answers: Sequence[EarlierAnswer]) -> None:
+        """Report answers of earlier calls that have changed since."""
+        for kept in answers:
+            now = self.lender.answer(kept.value)
+            if now is not None and not same_bits(now.bits, kept.bits):
+                message = f"{kept.name} of one call is changed by a later one"
+                self._report(Finding("late-write", message, array=kept.name, step=0))
+
+    def _report(self, found: Finding) -> None:
+        """Add a finding once for each kind and array, with the severity of its kind."""
+        if all((one.kind, one.array) != (found.kind, found.array) for one in self.findings):
+            self.findings.append(replace(found, severity=KINDS[found.kind].severity))
+
+
+def bytes_of(answers: Sequence[EarlierAnswer]) -> int:
+    """The memory that the bits of answers take."""
+    return sum(one.bits.nbytes for one in answers)

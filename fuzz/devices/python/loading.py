@@ -1,0 +1,177 @@
+"""A callable from the text of its file: kfuzz makes the module once for each text, as an import would.
+
+Knows modules; it does not know the arguments of a callable.
+"""
+
+import ast
+import contextlib
+import importlib.util
+import linecache
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from kfuzz.devices import ClaimError, DrawnWeights, Job, NeedsGpuError, PythonCall, UnsupportedError
+from kfuzz.devices.python.hiding import hidden
+from kfuzz.devices.python.raising import find_lack, line_of, words_of
+
+KEPT_MODULES = 256
+WEIGHTS = "kfuzz.claims.references.torch.weights"
+"""It draws weights, and imports torch for it."""
+SEED = 0
+"""Set before kfuzz makes an object, so that its own weights are those of its reference."""
+TYPES = "task"
+"""The module beside a submission to GPU MODE that names the types of its data; it does not travel with it."""
+BESIDE: list[str] = []
+"""The folders that were put in front of Python's path for the last file."""
+
+
+class Modules:
+    """The modules made so far, by the path and the text of their files, and the objects of their classes.
+
+    `on_card`: objects move their tensors to the GPU, as torch's modules do.
+    """
+
+    def __init__(self, on_card: bool = False) -> None:
+        self._made: dict[tuple[Path, str], ModuleType] = {}
+        self._objects: dict[tuple[Path, str, str, int, bool], Callable[..., Any]] = {}
+        self._on_card = on_card
+
+    def function(self, job: Job, call: PythonCall) -> Callable[..., Any]:
+        """The function that is called; ClaimError, in one line, if the file cannot be run to its end.
+
+        Of a class it is `forward` of an object, made with the call's literals, else with those of get_init_inputs, and
+        with the weights of its set; OtherWeightsError if the object has no such weights.
+        """
+        key, name = (job.path, job.source), call.function
+        if key not in self._made:
+            if len(self._made) >= KEPT_MODULES:
+                self._made.clear()
+                self._objects.clear()
+            self._made[key] = execute_file(job.path, job.source, len(self._made), self._on_card, call.beside)
+        search_beside(job.path, call.beside)  # its functions may import, too
+        function = getattr(self._made[key], name, None)
+        if not callable(function):
+            raise ClaimError(f"{job.path}: {name} is not a function once the file is imported")
+        number = set_of_weights(job, call.weights)
+        if not isinstance(function, type):
+            if number:
+                raise OtherWeightsError(f"{name} is no class: kfuzz cannot draw its weights")
+            return function  # type: ignore[no-any-return]  # whatever it is, it can be called
+        which = (*key, name, number, call.as_made)
+        if which not in self._objects:
+            self._objects[which] = self._forward_of(job, call, function, self._made[key], number)
+        return self._objects[which]
+
+    def _forward_of(
+        self, job: Job, call: PythonCall, of: type, module: ModuleType, number: int
+    ) -> Callable[..., Any]:  # fmt: skip
+        """`forward` of an object, as in KernelBench, with weights of this set."""
+        init = call.init
+        inputs = getattr(module, "get_init_inputs", list) if init is None else partial(map, ast.literal_eval, init)
+        try:
+            if (torch := sys.modules.get("torch")) is not None:
+                torch.manual_seed(SEED)
+            with hidden(), drawn_weights(number):
+                made = of(*inputs())
+            if number and call.weights and (missing := difference_of_weights(made, dict(call.weights.sets[number]))):
+                raise OtherWeightsError(f"{of.__name__} has {missing}: kfuzz cannot draw its weights")
+            if not call.as_made and callable(getattr(made, "eval", None)):
+                made.eval()  # an op knows no mode: dropout drops nothing then, and statistics stay
+            if self._on_card and hasattr(made, "cuda"):
+                made = made.cuda()
+        except (UnsupportedError, OtherWeightsError):
+            raise
+        except Exception as error:  # whatever its own code raises
+            if number:
+                raise OtherWeightsError(f"with drawn weights no {of.__name__} can be made: {words_of(error)}") from None
+            check_has_gpu(error, job.path, self._on_card)
+            at = line_of(error, str(job.path.resolve()))
+            where = f"{job.path}:{at}" if at else str(job.path)
+            raise ClaimError(f"{where}: no {of.__name__} can be made: {words_of(error)}") from None
+        return made if callable(made) else made.forward  # type: ignore[no-any-return]  # whatever it is
+
+
+class OtherWeightsError(Exception):
+    """An object cannot be made with drawn weights, or not with those of its reference."""
+
+
+def set_of_weights(job: Job, weights: DrawnWeights | None) -> int:
+    """The number of the set of weights that a job asks for; 0 for an object's own."""
+    given = [one.content for one in job.buffers if weights and one.name == weights.array]
+    return 0 if not given or given[0] is None else int(given[0].reshape(-1)[0])
+
+
+def drawn_weights(number: int) -> AbstractContextManager[None]:
+    """A context in which an object is made with the weights of this set."""
+    if not number:
+        return contextlib.nullcontext()
+    return import_module(WEIGHTS).drawn(number)  # type: ignore[no-any-return]  # it imports torch
+
+
+def difference_of_weights(made: object, wanted: Mapping[str, str]) -> str:
+    """Which of the drawn weights an object does not have; empty if it has them all."""
+    return str(import_module(WEIGHTS).difference(made, wanted))
+
+
+def search_beside(path: Path, more: Sequence[str] = ()) -> None:
+    """Let imports find what is beside this file, in the working folder and in these, and not beside another file."""
+    for folder in BESIDE:
+        with contextlib.suppress(ValueError):
+            sys.path.remove(folder)
+    BESIDE[:] = [*more, os.getcwd(), str(path.resolve().parent)]
+    for folder in BESIDE:
+        sys.path.insert(0, folder)
+
+
+def check_has_gpu(error: BaseException, path: Path, on_card: bool) -> None:
+    """Raise NeedsGpuError if an error of the file says that there is no GPU."""
+    lack = None if on_card else find_lack(error)
+    if lack is not None:
+        raise NeedsGpuError(f"{path}: {lack.words}") from None
+
+
+def execute_file(path: Path, source: str, number: int, on_card: bool = False, beside: Sequence[str] = ()) -> ModuleType:
+    """Run the file as its own module; it can import what is beside it, in the working folder and in these folders."""
+    full = path.resolve()
+    search_beside(path, beside)
+    module = ModuleType(f"callable_{number}_{path.stem}")
+    module.__file__ = str(full)
+    sys.modules[module.__name__] = module  # dataclasses and pickle look their own module up
+    # Triton asks for the text of a function: it gets this one, even if the file has changed since.
+    linecache.cache[str(full)] = (len(source), None, source.splitlines(keepends=True), str(full))
+    try:
+        supply_types(source)
+        with hidden():
+            exec(compile(source, str(full), "exec"), vars(module))  # noqa: S102  it is what the user asks for
+    except (KeyboardInterrupt, MemoryError, UnsupportedError):
+        raise
+    except BaseException as error:
+        del sys.modules[module.__name__]
+        check_has_gpu(error, path, on_card)
+        at = line_of(error, str(full))
+        where = f"{path}:{at}" if at else str(path)
+        raise ClaimError(f"{where}: the file cannot be imported: {words_of(error)}") from None
+    return module
+
+
+class AnyTypes(ModuleType):
+    """A module in which every name is the type Any."""
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Any
+
+
+def supply_types(source: str) -> None:
+    """Supply the module of types that a file imports, if it is missing: a call does not need them."""
+    asks = any(isinstance(node, ast.ImportFrom) and node.module == TYPES for node in ast.walk(ast.parse(source)))
+    if asks and TYPES not in sys.modules and importlib.util.find_spec(TYPES) is None:
+        sys.modules[TYPES] = AnyTypes(TYPES)

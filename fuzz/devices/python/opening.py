@@ -1,0 +1,85 @@
+"""Opens a library in the process that calls it: checks that it is installed and works here.
+
+A library that fails in this environment is not the kernel's fault: kfuzz cannot run the kernel here.
+"""
+
+import importlib.util
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import metadata
+from typing import TypeVar
+
+import numpy as np
+
+from kfuzz.common.installation import install_line
+from kfuzz.devices import ClaimError, DeviceError, MissingError, OutOfMemory, UnsupportedError
+from kfuzz.devices.memory.repeats import Fault
+from kfuzz.devices.python.lending import Lender
+from kfuzz.devices.python.libraries import libraries
+from kfuzz.devices.python.library import Interpreter, PythonLibrary
+from kfuzz.devices.python.raising import words_of
+
+Opened = TypeVar("Opened")
+
+
+@cache
+def open_lender(name: str, is_card: bool, guard_all: bool = False) -> Lender:
+    """The arrays of a library. `guard_all` is torch's: CuPy's allocations are all guarded anyway."""
+    library = libraries()[name]
+    lender = library.lender
+    assert lender is not None, f"{name} has no arrays of its own"
+    check_installed(library, is_card)
+    opened = attempt(library, lambda: lender(is_card, guard_all))
+    attempt(library, lambda: library.probe(is_card))
+    return opened
+
+
+@cache
+def open_compiler(name: str, is_card: bool) -> Interpreter | None:
+    """A compiler for another library's arrays: its interpreter, if it has one and there is no GPU."""
+    library = libraries()[name]
+    check_installed(library, is_card)
+    attempt(library, lambda: library.probe(is_card))
+    interpreter = library.interpreter
+    return None if is_card or interpreter is None else attempt(library, interpreter)
+
+
+def check_installed(library: PythonLibrary, is_card: bool) -> None:
+    """Raise MissingError if the library is not installed, UnsupportedError if it needs a GPU."""
+    if not installed_release(library):
+        raise MissingError(f"{library.name} is not installed: {install_line(library.extra)}")
+    if library.needs_gpu and not is_card:
+        raise UnsupportedError(f"{library.name} needs a GPU: --device gpu, on a machine that has one")
+
+
+def attempt(library: PythonLibrary, use: Callable[[], Opened]) -> Opened:
+    """Use a library; raise MissingError, with the library's own error, if it does not work in this environment."""
+    try:
+        return use()
+    except (ClaimError, DeviceError, OutOfMemory, MemoryError, Fault):
+        raise
+    except Exception as error:  # whatever the library raises
+        if type(error).__name__ == "OutOfMemoryError":
+            raise MemoryError from None
+        beside = f"with numpy {np.__version__}" if "numpy" in str(error).lower() else "here"
+        release = f"{library.name} {installed_release(library)}"
+        raise MissingError(f"{release} does not work {beside}: {words_of(error)}") from None
+
+
+def installed_release(library: PythonLibrary) -> str:
+    """A library's version; `of unknown version` if it does not state one, and empty if it is not installed."""
+    top = library.packages[0].partition(".")[0]
+    if importlib.util.find_spec(top) is None:
+        return ""
+    for name in distributions_of(top):
+        try:
+            return metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return "of unknown version"
+
+
+def distributions_of(package: str) -> Iterator[str]:
+    """What a package may have come with, mostly a distribution of its name: to find another reads what all hold."""
+    yield package
+    yield from metadata.packages_distributions().get(package, ())

@@ -1,0 +1,90 @@
+"""What an exception of a file says: in which line and module it was raised, and whether this machine lacks a GPU.
+
+Whoever lacks a GPU is decided by the module that raised: torch.cuda, Triton and its interpreter work on a GPU, or
+instead of one. That is never the callable's fault. Knows tracebacks; it does not know what was called.
+"""
+
+import dis
+import re
+import sys
+import traceback
+from dataclasses import dataclass
+
+from kfuzz.devices.python.libraries import libraries
+
+ASKS = re.compile(r"\bcuda\b|nvidia|not implemented for", re.IGNORECASE)
+"""torch's C++ has no frame. These are its words where it needs a GPU: a backend CUDA, an operation that CPUs lack."""
+OF_INPUT = "triton"
+"""Triton's interpreter may refuse one input and accept another."""
+RAISE = dis.opmap["RAISE_VARARGS"]
+
+
+@dataclass(frozen=True)
+class Lack:
+    """Why a file's process could not do something: words, and whether it may do it with another input."""
+
+    words: str
+    is_of_input: bool = False
+
+
+def find_lack(error: BaseException) -> Lack | None:
+    """What this process, without a GPU, lacks if that is why it raised an exception; None if it lacks nothing."""
+    raised = raising_module(error)
+    for library in libraries().values():
+        if is_in(raised, library.of_gpu):
+            words = f"without a GPU {library.name} does not run this: {innermost_words(error)}"
+            return Lack(words, library.name == OF_INPUT)
+    is_of_torch = isinstance(error, RuntimeError | AssertionError) and "torch" in sys.modules
+    if is_of_torch and ASKS.search(text_of(error)) and not is_raised_by_statement(error):
+        return Lack(f"without a GPU torch says: {words_of(error)}")
+    return None
+
+
+def raising_module(error: BaseException) -> str:
+    """The module that raised an exception; of C++ it is the module that called it."""
+    names = [str(frame.f_globals.get("__name__", "")) for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return names[-1] if names else ""
+
+
+def is_in(module: str, packages: tuple[str, ...]) -> bool:
+    """Whether a module is one of these packages, or lies in one of them."""
+    return f"{module}.".startswith(tuple(f"{one}." for one in packages))
+
+
+def is_raised_by_statement(error: BaseException) -> bool:
+    """Whether Python raised it by `raise` or `assert`, and not a function of C++."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    if last is None:
+        return False
+    return isinstance(error, AssertionError) or last.tb_frame.f_code.co_code[last.tb_lasti] == RAISE
+
+
+def innermost_words(error: BaseException) -> str:
+    """The first exception of a chain: Triton's interpreter wraps what a kernel raises, once for each function."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return words_of(error)
+
+
+def line_of(error: BaseException, file: str) -> int | None:
+    """The last line of a file that an error, or one that it wraps, came through."""
+    if isinstance(error, SyntaxError) and error.filename == file:
+        return error.lineno
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return lines[-1] if lines else None
+
+
+def words_of(error: BaseException) -> str:
+    """An error in one line."""
+    words = " ".join(text_of(error).split())[:200]
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__
+
+
+def text_of(error: BaseException) -> str:
+    """What an error says; nothing if its own `__str__` fails."""
+    try:
+        return str(error)
+    except Exception:  # it is the callable's code, which raises what it likes
+        return ""

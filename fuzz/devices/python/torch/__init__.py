@@ -1,0 +1,1 @@
+"""PyTorch as a library of callables: its tensors over memory of kfuzz, and its extensions."""

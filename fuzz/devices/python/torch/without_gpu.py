@@ -1,0 +1,209 @@
+"""torch without a GPU, for files that build CUDA: "cuda" is the host, and the cpu device runs what load_inline builds.
+
+The CPU answers what such a file asks of a GPU. A question that no CPU can answer is refused by name, not reported.
+"""
+
+import functools
+import re
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils import cpp_extension
+
+from kfuzz.devices import UnsupportedError
+from kfuzz.devices.python.extensions import CALLS, RefusedByExtensionError
+from kfuzz.devices.python.torch.inline_extensions import Address, load, load_inline
+from kfuzz.devices.python.torch.packed import scaled_mm
+
+CARD = torch.device("cuda", 0)
+WANTS_A_CARD = re.compile(r"cuda|nvidia|not implemented for", re.IGNORECASE)
+"""torch's words where it needs a GPU; this is not the callable's fault."""
+
+
+class OnACard(TorchFunctionMode):  # type: ignore[misc]  # torch is not there where types are checked
+    """Presents the host's tensors as those of a GPU: queries say so, and a request for a GPU gets the host."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
+        """Answer as torch would with a GPU."""
+        if func in ANSWERS:
+            return ANSWERS[func](*args)
+        kwargs = {name: on_host(value) for name, value in (kwargs or {}).items()}
+        if isinstance(kwargs.get("device"), int):
+            kwargs["device"] = "cpu"  # the number of a GPU
+        return OPERATIONS.get(func, func)(*map(on_host, args), **kwargs)
+
+
+def data_ptr(tensor: Any) -> int:  # noqa: ANN401  a tensor
+    """Where a tensor's memory begins."""
+    with torch._C.DisableTorchFunction():
+        return int(tensor.data_ptr())
+
+
+ANSWERS: dict[object, Callable[..., object]] = {
+    torch.Tensor.is_cuda.__get__: lambda tensor: True,
+    torch.Tensor.is_cpu.__get__: lambda tensor: False,
+    torch.Tensor.device.__get__: lambda tensor: CARD,
+    torch.Tensor.get_device: lambda tensor: 0,
+    torch.Tensor.cuda: lambda tensor, *_: tensor,
+    torch.Tensor.cpu: lambda tensor, *_: tensor.clone(),
+    torch.Tensor.pin_memory: lambda tensor, *_: tensor,
+    torch.Tensor.record_stream: lambda *_: None,
+    torch.Tensor.data_ptr: lambda tensor: Address(data_ptr(tensor)),
+}
+
+
+OPERATIONS: dict[object, Callable[..., object]] = {torch._scaled_mm: scaled_mm}
+"""What torch can do on a GPU alone, by its own function."""
+
+
+def on_host(value: object) -> object:
+    """An argument, with the host in place of any GPU."""
+    if isinstance(value, torch.device) and value.type == "cuda":
+        return torch.device("cpu")
+    return "cpu" if isinstance(value, str) and (value == "cuda" or value.startswith("cuda:")) else value
+
+
+class DoneAtOnce:
+    """A stream or an event: all work is done at once."""
+
+    cuda_stream = 0
+    stream_id = 0
+    device = CARD
+
+    def __init__(self, *_: object, **__: object) -> None:
+        """Ignore all options."""
+
+    def __enter__(self) -> "DoneAtOnce":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Do nothing: all work is done."""
+
+    def query(self) -> bool:
+        return True
+
+    def elapsed_time(self, _: object) -> float:
+        return 1.0
+
+    def record_event(self, event: object = None) -> object:
+        return event or DoneAtOnce()
+
+    def _done(self, *_: object, **__: object) -> None: ...
+
+    synchronize = wait_stream = wait_event = record = wait = _done
+
+
+def run_eagerly(model: Callable[..., object] | None = None, **_: object) -> object:
+    """torch.compile leaves a function as it is: for a GPU it would need the GPU's own compiler."""
+    return model if model is not None else run_eagerly
+
+
+class CardProperties:
+    """The properties of a GPU in Python: one of 132 multiprocessors, like an H200."""
+
+    name, major, minor = "cpu device", 9, 0
+    multi_processor_count, total_memory, warp_size = 132, 1 << 30, 32
+    max_threads_per_multi_processor, shared_memory_per_block = 2048, 48 << 10
+    shared_memory_per_block_optin, regs_per_multiprocessor = 227 << 10, 1 << 16
+    shared_memory_per_multiprocessor, is_integrated, is_multi_gpu_board = 228 << 10, 0, 0
+    L2_cache_size = 50 << 20
+
+    def __getattr__(self, name: str) -> None:
+        if not name.startswith("__"):
+            refuse_card()
+        raise AttributeError(name)
+
+
+def refuse_card(*_: object, **__: object) -> None:
+    """Refuse whatever else needs a GPU."""
+    CALLS.trouble = UnsupportedError("torch.cuda is asked for what the cpu device does not have; use --device gpu")
+    raise CALLS.trouble
+
+
+def silent(_: str) -> Callable[..., None]:
+    """A function that does nothing, another one for each name: torch.compile keeps rules by the function itself."""
+
+    def do_nothing(*_: object, **__: object) -> None: ...
+
+    return do_nothing
+
+
+CUDA: dict[str, object] = {
+    "is_available": lambda: True,
+    "device_count": lambda: 1,
+    "current_device": lambda: 0,
+    "get_device_capability": lambda *_: (9, 0),
+    "get_device_name": lambda *_: CardProperties.name,
+    "get_device_properties": lambda *_: CardProperties(),
+    "is_initialized": lambda: True,
+    "is_bf16_supported": lambda *_, **__: True,
+    "is_current_stream_capturing": lambda: False,
+    "get_arch_list": lambda: ["sm_90"],
+    "mem_get_info": lambda *_: (CardProperties.total_memory, CardProperties.total_memory),
+    **{name: lambda *_: 0 for name in ("memory_allocated", "max_memory_allocated", "memory_reserved",
+                                       "max_memory_reserved")},
+    "current_stream": DoneAtOnce,
+    "default_stream": DoneAtOnce,
+    "Stream": DoneAtOnce,
+    "Event": DoneAtOnce,
+    "stream": nullcontext,
+    "device": nullcontext,
+    "device_of": nullcontext,
+    "_lazy_init": refuse_card,
+    **{name: silent(name) for name in ("init", "synchronize", "empty_cache", "set_device", "set_stream", "manual_seed",
+                                       "manual_seed_all", "reset_peak_memory_stats")},
+}  # fmt: skip
+
+
+@contextmanager
+def on_a_card(path: Path) -> Iterator[None]:
+    """Make torch act as if there were a GPU, whose CUDA the cpu device runs."""
+    loaders = {"load_inline": functools.partial(load_inline, path), "load": functools.partial(load, path)}
+    defaults = {"set_default_device": silent("set_default_device"), "compile": run_eagerly}
+    with (
+        replace_names(torch.cuda, CUDA),
+        replace_names(cpp_extension, loaders),
+        replace_names(torch, defaults),
+        OnACard(),
+    ):
+        yield
+
+
+@contextmanager
+def replace_names(module: ModuleType, names: Mapping[str, object]) -> Iterator[None]:
+    """Replace these names of a module meanwhile."""
+    own = {name: getattr(module, name) for name in names}
+    vars(module).update(names)
+    try:
+        yield
+    finally:
+        vars(module).update(own)
+
+
+def call_on_a_card(function: Callable[..., Any], path: Path) -> Callable[..., Any]:
+    """A callable that runs so; raises what its extensions could not do, even if the callable caught it."""
+
+    def called(*args: object, **named: object) -> object:
+        CALLS.file = path
+        try:
+            with on_a_card(path):
+                return function(*args, **named)
+        except (RuntimeError, AssertionError, NotImplementedError) as error:  # torch raises one of these without a GPU
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            is_refusal = isinstance(error, RefusedByExtensionError)
+            if not is_refusal and WANTS_A_CARD.search(str(error)) and frame.filename != str(path.resolve()):
+                CALLS.trouble = UnsupportedError(
+                    f"{path}: without a GPU torch says: {' '.join(str(error).split())[:200]}"
+                )
+            raise
+        finally:
+            if CALLS.trouble is not None:
+                raise CALLS.trouble
+
+    return called

@@ -1,0 +1,183 @@
+"""A claim for a file that has none: tries the claims that the text allows until the kernel keeps one.
+
+The candidates come from guess_kernel, which launches one kernel, and from guess_host, which calls a function that
+makes its own launches. Knows trials; never how a guess is made.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+
+from kfuzz.campaign.schedule import attempt_of
+from kfuzz.campaign.trials.trial import run_trial, unfit
+from kfuzz.campaign.trials.unjudged import unjudged_text
+from kfuzz.cases.plans.plan import Attempt
+from kfuzz.claims.kernel import Kernel, read
+from kfuzz.claims.language import front_matter
+from kfuzz.claims.language.fitted_op import variants_of
+from kfuzz.claims.language.front_matter import CLOSES, OPENS, shown_path
+from kfuzz.claims.language.signature import entries_of, host_functions_of
+from kfuzz.common.phases import Phase, Stage, announce
+from kfuzz.devices import ClaimError, Entry, Probe
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.measure.roundings.bug import FailedGuess, LikelyBug, find_likeliest
+from kfuzz.measure.roundings.guess_host import NOTHING, FunctionWords, entries_for, host_claims, untold
+from kfuzz.measure.roundings.guess_kernel import claims, function_of
+from kfuzz.measure.roundings.text import commented
+from kfuzz.oracle.judging.find_op import find, op_names
+from kfuzz.oracle.numbers.errors import OracleError
+
+TRIALS = 24
+"""Trials of one guess; the first that is not kept ends it."""
+WORDS = {
+    "dequant": "group_dequantize", "quant": "group_quantize",
+    "gemm": "sgemm", "matmul": "sgemm", "transpose": "transpose", "log_softmax": "log_softmax", "softmax": "softmax",
+    "row_max": "row_max", "max": "row_max", "row_sum": "row_sum", "sum": "row_sum", "norm": "layer_norm",
+}  # fmt: skip
+"""Parts of names that suggest an op, the most specific first."""
+WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+d?")
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A claim for a file that has none, and what breaks it, if it fits the file but the kernel does not keep it."""
+
+    kernel: Kernel
+    bug: LikelyBug | None = None
+
+
+def guessed(path: Path, source: str, op: str | None, said: FunctionWords = NOTHING) -> Kernel:
+    """The first claim allowed by the text that the trials keep; else a ClaimError that says what to write."""
+    found = guess(path, source, op, said)
+    if found.bug:
+        where = shown_path(path)
+        raise ClaimError(
+            f"{where}: kfuzz found a claim for {found.kernel.op}, which kfuzz claim {where} prints; the kernel keeps "
+            f"it except for what looks like a bug: {found.bug}"
+        )
+    return found.kernel
+
+
+def guess(path: Path, source: str, op: str | None, said: FunctionWords = NOTHING) -> Guess:
+    """The first claim that the trials keep; else the likeliest that fits ordinary cases; else a ClaimError."""
+    where = shown_path(path)
+    if op:
+        check_op(where, op)
+    chosen = op or op_of(path.stem, source)
+    if chosen is None:
+        raise ClaimError(f"{where}: its names do not tell its op: name it with --op; kfuzz op lists all")
+    first = ""
+    seen: list[Attempt] = []
+    idle: dict[tuple[Entry, ...], str] = {}
+    failed: list[tuple[Kernel, FailedGuess]] = []
+    with CpuDevice() as device:
+        for number, toml in enumerate(guesses(chosen, where, source, said), 1):
+            announce(Phase(Stage.GUESSING, where, number))
+            try:  # beside its text, so that it is compiled once for all guesses
+                kernel = read(front_matter.beside(path, source, toml, where))
+                trouble = idle.get(kernel.entries) or found_in(kernel, device, seen, idle)
+            except ClaimError as error:
+                trouble = str(error)
+            if not trouble:
+                return Guess(in_file(path, toml, source))
+            if isinstance(trouble, FailedGuess):
+                failed.append((kernel, trouble))
+            first = first or str(trouble)
+        if likeliest := find_likeliest(failed, device):
+            kernel, bug = likeliest
+            return Guess(in_file(path, kernel.front.toml, source), bug)
+    if idle and not seen:
+        raise ClaimError(f"{where}: it does not run: {next(iter(idle.values()))}")
+    failure = f"; the likeliest fails: {first}" if first else ""
+    raise ClaimError(f"{where}: no guess of how it computes {chosen} is kept{failure}; write its claim")
+
+
+def in_file(path: Path, toml: str, source: str) -> Kernel:
+    """The kernel as it is once the claim is at the top of its file."""
+    return read(front_matter.parse(path, f"{OPENS}\n{commented(toml)}\n{CLOSES}\n{source}"))
+
+
+def check_op(where: str, op: str) -> None:
+    """Raise a ClaimError if the op is missing or unknown to the oracle, or its file is no op."""
+    if op.endswith(".py"):
+        try:
+            find(op)
+        except OracleError as error:
+            raise ClaimError(f"{where}: {error}") from None
+    elif not op:
+        raise ClaimError(f"{where}: say what it computes: --op softmax")
+    else:
+        try:
+            find(op)
+        except OracleError as error:
+            raise ClaimError(f"{where}: {error}") from None
+
+
+def guesses(op: str, where: str, source: str, said: FunctionWords = NOTHING) -> Iterator[str]:
+    """Claims in TOML: of the function that calls the kernels if users call that, else of the kernel."""
+    variants = list(variants_of(op))
+    hosts = [toml for one in variants for toml in host_claims(one, source, said)]
+    yield from hosts
+    if not hosts and said.entry:
+        functions = host_functions_of(source)
+        known = said.entry in functions
+        reason = untold(op, source, said) if known else f"no function {said.entry}; there are {', '.join(functions)}"
+        raise ClaimError(f"{where}: {reason}")
+    if not hosts:
+        if not entries_of(source) and len(every := entries_for(source)) == 1:  # it launches kernels of other files
+            raise ClaimError(f"{where}: {untold(op, source, replace(said, entry=every[0]))}")
+        for one in variants:
+            yield from claims(one, function_of(where, source), source, said.arguments)
+
+
+def found_in(
+    kernel: Kernel, device: CpuDevice, seen: list[Attempt], idle: dict[tuple[Entry, ...], str]
+) -> str | FailedGuess:
+    """The finding of the first trial that is not kept, empty if all are; trials that failed for earlier guesses first.
+
+    Adds such a trial to `seen`, and functions that do not compile under any claim to `idle`.
+    """
+    own = (attempt_of(kernel, 1, index) for index in range(TRIALS))
+    fit = [one for one in seen if has_launch(kernel, one)]
+    judged, unjudged = 0, "no answer of it is judged"
+    for index, attempt in enumerate(chain(fit, own)):  # own are planned one by one: most guesses fail at the first
+        probe = Probe(check=index % 4 == 1 or index < len(fit), runs=2, timeout=2.0)
+        kernel.bind(attempt.case.arrays, attempt.tune)  # another claim may be right about this
+        try:
+            trial = run_trial(kernel, attempt.case, attempt.tune, device, probe)
+        except ClaimError as error:
+            idle[kernel.entries] = str(error)
+            raise
+        if trial.errors:
+            seen.append(attempt)
+            return FailedGuess(attempt, trial.errors[0])
+        judged, unjudged = judged + trial.elements, next(map(unjudged_text, trial.reasons), unjudged)
+    return "" if judged else unjudged
+
+
+def has_launch(kernel: Kernel, attempt: Attempt) -> bool:
+    """Whether the claim allows the case and the launch of another claim's trial."""
+    case, tune = attempt.case, attempt.tune
+    if unfit(kernel, case) or tune.keys() != kernel.tune.keys():
+        return False
+    is_one = all(value in kernel.tune[name] for name, value in tune.items())
+    return is_one and not kernel.where.broken({**kernel.axes_of(case.arrays), **tune})
+
+
+def op_of(name: str, source: str) -> str | None:
+    """The op that the names of the file and its functions suggest: the longest whose own name is part of one."""
+    names = [name, *entries_of(source), *host_functions_of(source)]
+    if whole := [op for op in op_names() if any(is_part(op, one) for one in names)]:
+        longest = max(whole, key=len)
+        return WORDS.get(longest, longest)
+    every = " ".join(names).lower()
+    return next((op for word, op in WORDS.items() if word in every), None)
+
+
+def is_part(op: str, name: str) -> bool:
+    """Whether some words of a name, joined, are those of an op: of `rmsNormKernel` or `rmsnorm_v2`, rms_norm."""
+    words = [word.lower() for word in WORD.findall(name)]
+    ends = range(1, len(words) + 1)
+    return any("".join(words[start:end]) == op.replace("_", "") for end in ends for start in range(end))

@@ -1,0 +1,217 @@
+"""Claims for a function that makes its own launches: it takes PyTorch tensors, or calls several kernels.
+
+Its arrays are the op's in their order, an argument with the name of a size or a constant of the op is that, and any
+other argument of a function of tensors has its most frequent value. Knows text and ops; trials must show that a guess
+is right.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+from kfuzz.claims.language.roles import Roles, roles_of
+from kfuzz.claims.language.signature import Parameter, entries_of, host_functions_of
+from kfuzz.common.text.cuda_text import blank_non_code
+from kfuzz.measure.roundings.constants import constant_of
+from kfuzz.measure.roundings.guess_kernel import LIMITS, VALUES, is_const, name_of, number_named, sizes_in
+from kfuzz.measure.roundings.guess_narrow import NarrowGuess, narrow_guesses
+from kfuzz.oracle.numbers.elements import I32, I64
+
+ROWS = 4096
+"""Smaller than for a single kernel: the memory that the function allocates grows with them."""
+BOUND = re.compile(r"\bm\.(?:def|impl)\s*\(\s*\"([^\"]*)\"\s*,\s*&?\s*(?:\w+::)*(\w+)")
+NOT_FORWARD = re.compile(r"backward|grad|^main$", re.IGNORECASE)
+DIMENSION = re.compile(r"dim|axis", re.IGNORECASE)
+THREADS = re.compile(r"block(?:_?(?:size|dim))?|(?:num_?|n_?)?threads?(?:_?per_?block)?|tpb", re.IGNORECASE)
+"""Common names of the threads in a block."""
+DEFAULT = re.compile(r"\bpy\s*::\s*arg\s*\(\s*\"(\w+)\"\s*\)\s*=\s*((?:\([^()]*\)|[^,)])+)")
+STREAM = re.compile(r"\b(?:cudaStream_t|CUstream)\b(?!\s*[*&])")
+"""A stream that the caller chooses; kfuzz chooses the default one."""
+LONGS = re.compile(r"\bdata_ptr\s*<\s*(?:u?int64_t|long(?:\s+long)?)\s*>|\bk(?:Long|Int64)\b")
+"""Words that show that integer tensors have 64 bits, as torch's do by default."""
+ADDS = re.compile(r"\batomicAdd\s*\(")
+"""Shows that the caller may have to set outputs to zero before the call."""
+RETURNED = "result_"
+"""The prefix of the name of an array that a function of tensors returns."""
+Pairing = tuple[list[tuple[str, str]], list[str]]
+"""Arrays as (name, its text in the claim), and the arguments."""
+
+
+@dataclass(frozen=True)
+class FunctionWords:
+    """The user's options for a function: its name, its home shape, and the values of other arguments."""
+
+    entry: str = ""
+    home: tuple[int, ...] = ()
+    arguments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    only_home: bool = False
+
+
+NOTHING = FunctionWords()
+
+
+def host_claims(op: str, source: str, said: FunctionWords = NOTHING) -> Iterator[str]:
+    """Claims in TOML, the most likely first; none if users call the kernel itself."""
+    roles = replace(roles_of(op), whole=I64 if LONGS.search(source) else I32)
+    functions = host_functions_of(source)
+    bound = bound_in(source, functions)
+    tensors = [name for name, parameters in functions.items() if any(map(is_tensor, parameters))]
+    several = list(functions) if len(entries_of(source)) > 1 and "<<<" in blank_non_code(source) else []
+    every = [name for name in dict.fromkeys([*bound, *tensors, *several]) if not NOT_FORWARD.search(name)]
+    every = every if not said.entry else [said.entry] if said.entry in functions else []
+    usual = {name: (value.strip(),) for name, value in DEFAULT.findall(source) if "py::none" not in value}
+    known = {**{name: value for name, value in usual.items() if not DIMENSION.fullmatch(name)}, **said.arguments}
+    for name in every:
+        alone = [name_of(one) for one in functions[name] if not is_tensor(one) and not one.is_pointer]
+        guesses = list(narrow_guesses(roles, source, alone, said.arguments))
+        fills = ("", " = 0") if ADDS.search(blank_non_code(source)) and name not in tensors else ("",)
+        for (arrays, args), guess, fill in product(orders(roles, functions[name], known), guesses, fills):
+            yield from claim_texts(op, roles, name, arrays, args, said, guess, fill, is_row=False)
+            if roles.takes_vector and "cols" in args and "rows" not in args and not roles.has_derived_dimensions:
+                yield from claim_texts(op, roles, name, arrays, args, said, guess, fill, is_row=True)
+
+
+def entries_for(source: str) -> list[str]:
+    """The functions of tensors that a module exports; all that take tensors if it names none."""
+    functions = host_functions_of(source)
+    bound = bound_in(source, functions)
+    tensors = [name for name, parameters in functions.items() if any(map(is_tensor, parameters))]
+    return [name for name in dict.fromkeys(bound or tensors) if not NOT_FORWARD.search(name)]
+
+
+def bound_in(source: str, functions: Mapping[str, Sequence[Parameter]], exported: str = "") -> list[str]:
+    """The functions that a module exports to Python; by this name, if one is given."""
+    every = ((key.partition("(")[0], name) for key, name in BOUND.findall(source))
+    return [name for key, name in every if name in functions and (not exported or key == exported)]
+
+
+def takes(parameters: Sequence[Parameter], given: Sequence[str | None]) -> bool:
+    """Whether a function takes tensors where there is None, and other arguments elsewhere."""
+    return [is_tensor(one) for one in parameters] == [one is None for one in given]
+
+
+def orders(
+    roles: Roles, parameters: Sequence[Parameter], known: Mapping[str, tuple[str, ...]] = NOTHING.arguments
+) -> Iterator[Pairing]:
+    """The possible arrays of each parameter: inputs before outputs, then the reverse; by const if it is used."""
+    taken = [one for one in parameters if is_tensor(one) or one.is_pointer]
+    ins, outs = list(roles.inputs), list(roles.outputs)
+    tried = not any(map(is_tensor, taken))
+    if len(taken) == len(ins) and any(map(is_tensor, taken)):
+        every = [ins]
+    elif len(taken) != len(ins) + len(outs):
+        return
+    elif len({is_const(one) for one in taken}) == 2 and not any(map(is_tensor, taken)):
+        left, right = iter(ins), iter(outs)
+        every = [[next(left if is_const(one) else right, "") for one in taken]]
+    else:
+        every = [[*ins, *outs], [*outs, *ins]]
+    for order in every:
+        given = dict(zip(map(name_of, taken), order, strict=True))
+        others = values_of([one for one in parameters if one not in taken], roles, known, tried)
+        args = [name_of(one) if name_of(one) in given else others[name_of(one)] for one in parameters]
+        if "" in args or "" in order or len(given) < len(taken):
+            return
+        returned = [] if len(order) > len(ins) else [(f"{RETURNED}{role}", role) for role in outs]
+        yield [*given.items(), *returned], args
+
+
+def untold(op: str, source: str, said: FunctionWords) -> str:
+    """Why there is no claim for the function that the user named, and which options to give."""
+    roles, parameters = roles_of(op), host_functions_of(source)[said.entry]
+    arrays = [one for one in parameters if is_tensor(one) or one.is_pointer]
+    tried = not any(map(is_tensor, arrays))
+    others = values_of([one for one in parameters if one not in arrays], roles, said.arguments, tried)
+    unknown = ", ".join(name for name, value in others.items() if not value)
+    if not unknown:
+        count = "one array" if len(arrays) == 1 else f"{len(arrays)} arrays"
+        return f"{said.entry}: it takes {count}; {roles}: write its claim"
+    how = f"say --arg NAME=VALUE, or NAME=SIZE, of {', '.join(sizes_in(roles))}"
+    return f"{said.entry}: the names do not say what {unknown} means: {how}"
+
+
+def given_value(known: Mapping[str, tuple[str, ...]], name: str) -> str:
+    """The value given for an argument; its own name if there are several."""
+    values = known.get(name, ())
+    return name if len(values) > 1 else values[0] if values else ""
+
+
+def claim_texts(
+    op: str, roles: Roles, name: str, arrays: list[tuple[str, str]], args: list[str], said: FunctionWords,
+    guess: NarrowGuess, fill: str, is_row: bool,
+) -> Iterator[str]:  # fmt: skip
+    """The claims of one function, for sizes from large to small; of a single row, or of rows.
+
+    `fill`: what an output holds before the call, as a claim writes it.
+    """
+    every, sizes = {**roles.inputs, **roles.outputs}, sizes_in(roles)
+    if is_row:
+        every = {role: tuple(size for size in shape if size != "rows") or ("1",) for role, shape in every.items()}
+        sizes.remove("rows")
+    listed = ", ".join(
+        f'{array} = "{guess.element_of(roles, role)}[{guess.shape_of(roles, every[role])}]'
+        f'{" ->" if role in roles.inputs else f"{fill} <-"} {role}"'
+        for array, role in arrays
+    )
+    shown = ", ".join(one if re.fullmatch(r"-?\d+|true|false", one) else f'"{one}"' for one in args)
+    home = {size: n for size, n in zip(sizes_in(roles), said.home, strict=False) if size in sizes}
+    tuned = {one: values for one, values in said.arguments.items() if len(values) > 1 and one in args}
+    tune = "".join(f"{one} = [{', '.join(values)}], " for one, values in tuned.items())
+    tune = f"tune   = {{ {tune.removesuffix(', ')} }}\n" if tune else ""
+    where = "where  = [{}]\n".format(", ".join(f'"{rule}"' for rule in roles.rules)) if roles.rules else ""
+    written_for = f"\nhome  = {{ {', '.join(f'{size} = {n}' for size, n in home.items())} }}" if home else ""
+    for values, longest in product(VALUES, dict.fromkeys(limit for limit, _ in LIMITS[1:])):
+        most = {size: ROWS if size == "rows" and roles.takes_vector else min(longest, ROWS) for size in sizes}
+        most = {size: max(most[size], home.get(size, 1)) for size in sizes}
+        axes = ", ".join(f"{size} = {guess.range_of(size, most[size])}" for size in sizes)
+        if said.only_home:
+            axes = ", ".join(f"{size} = [{n}]" for size, n in home.items())
+        yield (
+            f'op     = "{op}"\naxes   = {{ {axes} }}\n{where}{tune}arrays = {{ {listed} }}\n{guess.group.text}\n'
+            f'[host]\nentry = "{name}"\nargs  = [{shown}]{written_for}{values}{guess.rounding}'
+        )
+
+
+def values_of(
+    parameters: Sequence[Parameter], roles: Roles, known: Mapping[str, tuple[str, ...]], tried: bool
+) -> dict[str, str]:
+    """The most likely value of each argument that is not an array; empty if it is unclear.
+
+    If trials check the guess first, it may guess more: the threads of a block, and that sizes come in their order if
+    the names do not identify all of them, as in (N, C).
+    """
+    values = {name_of(one): value_for(one, roles, known) for one in parameters}
+    numbers = [name for one in parameters if is_whole(one) and not values[name := name_of(one)]]
+    threads = {name: "256" for name in numbers if tried and THREADS.fullmatch(name)}
+    numbers, sizes = [name for name in numbers if name not in threads], sizes_in(roles)
+    by_name = {name: next((size for size in sorted(sizes) if number_named(size, [name])), "") for name in numbers}
+    if tried and len(numbers) == len(sizes) and {*by_name.values()} != {*sizes}:
+        by_name = dict(zip(numbers, sizes, strict=True))
+    return {**values, **threads, **by_name}
+
+
+def value_for(parameter: Parameter, roles: Roles, known: Mapping[str, tuple[str, ...]]) -> str:
+    """The value of an argument by its name: a constant of the op, one that is given, or one that its type implies."""
+    name = name_of(parameter)
+    return constant_of(roles.op, name) or given_value(known, name) or value_of(parameter, roles.axis)
+
+
+def value_of(parameter: Parameter, axis: int) -> str:
+    """The value of an argument that is not a size, if its name or its type implies one."""
+    if "optional" in parameter.text:
+        return "c10::nullopt"
+    if STREAM.search(parameter.text):
+        return "nullptr"
+    if DIMENSION.fullmatch(name_of(parameter)):
+        return str(axis)
+    return "false" if re.match(r"(?:const\s+)?bool\b", parameter.text) else ""
+
+
+def is_whole(parameter: Parameter) -> bool:
+    return bool(parameter.bytes) and not parameter.is_float and not parameter.is_pointer
+
+
+def is_tensor(parameter: Parameter) -> bool:
+    """Whether it is a tensor without a default."""
+    return "Tensor" in parameter.text and "optional" not in parameter.text

@@ -1,0 +1,306 @@
+"""Claims for a file of one kernel: its pointers are the op's arrays in their order, its integers the sizes.
+
+The launch is read from a line with `<<<>>>` if there is one, else guessed. Knows text and ops; trials must show that
+a guess is right.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from kfuzz.claims.language.roles import Roles, roles_of
+from kfuzz.claims.language.signature import Parameter, entries_of
+from kfuzz.common.text.cuda_text import blank_non_code, split_commas
+from kfuzz.devices import ClaimError
+from kfuzz.measure.roundings.constants import NONE_SAID, Given, constant_of
+from kfuzz.measure.roundings.guess_narrow import (
+    GroupGuess,
+    assignments,
+    group_guesses,
+    groups_in,
+    roundings,
+    usual_groups_in,
+)
+from kfuzz.measure.roundings.launch_text import (
+    LAUNCH,
+    WARP,
+    block_sizes,
+    constants_of,
+    launches_as_sizes,
+    shared_extent,
+)
+from kfuzz.oracle.op.shapes import is_derived, lengths_of, longer_by
+
+ROWS = 65535
+LIMITS = ((1 << 20, ""), (4096, ""), (1024, "{cols} <= threads"), (1024, ""), (256, ""), (32, ""))
+"""The length of rows, and a condition on it; the first that is kept."""
+VALUES = ("", '\n\n[values]\nall_neg_inf = "zero"', "\n\n[values]\nrange = [-80, 80]")
+"""Any values, zeros for a row of -inf, or a range in which exp(x) does not overflow without a shift."""
+ORDINARY = (VALUES[0], VALUES[2])
+THREADS = (32, 64, 128, 256, 512, 1024)
+SIZE = {"rows": r"rows?|m|batch|b", "cols": r"cols?|n|d|dim|width|len|length|size|hidden"}
+"""Common names of the sizes of a matrix."""
+VECTORS = re.compile(r"\b(?:float|double|int|uint)([24])\b")
+
+
+@dataclass(frozen=True)
+class GuessedLaunch:
+    """Grid, block and shared memory in the words of a claim, and the values of `threads`, if it has that name."""
+
+    grid: str
+    block: str
+    shared: str
+    threads: tuple[int, ...] = THREADS
+
+
+@dataclass(frozen=True)
+class Function:
+    """The kernel: its name, the name with template arguments by which it is launched, and its parameters."""
+
+    name: str
+    entry: str
+    parameters: tuple[Parameter, ...]
+
+
+@dataclass(frozen=True)
+class Naming:
+    """The names of the axes, the kernel's own, by the op's dimensions; `rows` is the one that counts rows, if any."""
+
+    axes: tuple[str, ...]
+    dimensions: dict[str, str]
+    rows: str | None
+
+
+def function_of(where: str, source: str) -> Function:
+    """The only __global__ function, or the only one that is launched."""
+    functions = entries_of(source)
+    launched = {found[1] for found in LAUNCH.finditer(source)} & functions.keys()
+    names = list(launched or functions)
+    if not names:
+        raise ClaimError(f"{where}: it has no __global__ function")
+    if len(names) != 1:
+        found = f"{len(names)} kernels ({', '.join(names)})"
+        raise ClaimError(f"{where}: {found}; write a claim that says how they work together: kfuzz show --template")
+    name = names[0]
+    template = re.search(rf"template\s*<([^<>]*)>\s*__global__[^;{{}}]*\b{name}\s*\(", source)
+    given = split_commas(template[1]) if template else []
+    if len(sizes_given := [one for one in given if not is_type(one)]) > 1:
+        reason = f"{name} is a template of several numbers ({', '.join(one.strip() for one in sizes_given)})"
+        raise ClaimError(f"{where}: {reason}; write a claim that says with which it is launched: kfuzz show --template")
+    parameters = [instance(one) for one in given]
+    return Function(name, f"{name}<{', '.join(parameters)}>" if parameters else name, functions[name])
+
+
+def instance(parameter: str) -> str:
+    """The most likely argument for a template parameter: float for a type, the threads of a block for a number."""
+    return "float" if is_type(parameter) else "{threads}"
+
+
+def is_type(parameter: str) -> bool:
+    """Whether a template parameter is a type."""
+    return bool(re.match(r"\s*(?:typename|class)\b", parameter))
+
+
+def claims(op: str, function: Function, source: str, given: Given = NONE_SAID) -> Iterator[str]:
+    """Claims in TOML, the most likely first. `given`: the values of arguments that the user says."""
+    roles = roles_of(op)
+    numbers = [name_of(one) for one in function.parameters if not one.is_pointer and not one.is_float]
+    places = {place: name_of(one) for place, one in enumerate(function.parameters) if not one.is_pointer}
+    is_single = all(dimensions == ("1",) for dimensions in roles.outputs.values())
+    every = VALUES if has_all_neg_inf(op) else ORDINARY
+    tables = [(values, rounding) for values in every for rounding in roundings(roles, source)]
+    multiples = dict.fromkeys([*steps(source), *groups_in(roles, source)])
+    for (values, rounding), shape, step, (longest, condition) in product(
+        tables, shapes(roles, numbers), multiples, LIMITS
+    ):
+        arrays = list(arrays_of(roles, shape, function, source, given))
+        for launch in dict.fromkeys(launches(function.name, source, places, shape, is_single)) if arrays else ():
+            if condition and (launch.block == str(WARP) or not re.fullmatch(r"threads|\d+", launch.block)):
+                continue  # rows of a warp are the last limit, after any number of warps was tried
+            most = {name: ROWS if name == shape.rows else longest for name in shape.axes}
+            axes = ", ".join(f"{name} = {sizes_of_axis(most[name], step, name, shape)}" for name in shape.axes)
+            rule = condition.format(cols=shape.axes[-1]).replace("threads", launch.block)
+            where = f'where  = ["{rule}"]\n' if rule else ""
+            for own, scalars in arrays:
+                yield claim(op, axes, where, own, scalars, launch, function) + values + rounding
+
+
+def has_all_neg_inf(op: str) -> bool:
+    """Whether a row of nothing but -inf has no answer by the formula, so that kernels choose zeros or NaN."""
+    return "softmax" in op or "attention" in op
+
+
+def steps(source: str) -> tuple[int, ...]:
+    """What the length of rows may have to be a multiple of: 1, and the elements of a vector that the text reads."""
+    return tuple(dict.fromkeys([1, *sorted(int(one) for one in VECTORS.findall(blank_non_code(source)))]))
+
+
+def sizes_of_axis(most: int, step: int, name: str, shape: Naming) -> str:
+    """The sizes of an axis as a claim writes them."""
+    if step == 1 or name != shape.axes[-1]:
+        return f'"1..{most}"'
+    return f"{{ min = {step}, max = {most}, multiple = {step} }}"
+
+
+def shapes(roles: Roles, numbers: Sequence[str]) -> Iterator[Naming]:
+    """The ways to assign the numbers to dimensions; the grid gives a dimension that is none of them."""
+    dimensions = sizes_in(roles)
+    if roles.takes_vector and len(dimensions) == 2 and len(numbers) < 2:
+        cols = numbers[0] if numbers else "cols"
+        yield Naming(("rows", cols), {"rows": "rows", "cols": cols}, "rows")
+        yield Naming((cols,), {"cols": cols}, None)
+        return
+    by_name = {dimension: number_named(dimension, numbers) for dimension in dimensions}
+    orders = [by_name] if None not in by_name.values() else []
+    orders.append(dict(zip(dimensions, (*numbers, *dimensions[len(numbers) :]), strict=False)))
+    for order in orders:
+        found = {dimension: str(name) for dimension, name in order.items()}
+        if len(set(found.values())) == len(dimensions):
+            rows = found.get("rows") if roles.takes_vector else None
+            yield Naming(tuple(found.values()), found, rows)
+
+
+def sizes_in(roles: Roles) -> list[str]:
+    """The sizes of an op's inputs that follow from no others, without numbers; `batch + 1` gives that of `batch`."""
+    named = lengths_of((size, 0) for shape in roles.inputs.values() for size in shape if not size.isdigit())
+    every = (longer_by(size) or (size,) for shape in roles.inputs.values() for size in shape)
+    return [name for name in dict.fromkeys(name for name, *_ in every) if name in named]
+
+
+def number_named(dimension: str, numbers: Sequence[str]) -> str | None:
+    """The number with the name of a dimension, or with a common name for it."""
+    pattern = re.compile(rf"{re.escape(dimension)}|{SIZE.get(dimension, dimension)}", re.IGNORECASE)
+    return next((name for name in numbers if pattern.fullmatch(name)), None)
+
+
+def arrays_of(roles: Roles, shape: Naming, function: Function, source: str, given: Given) -> Iterator[tuple[str, str]]:
+    """The op's roles for the pointers, and `scalars`. Those to const are inputs; none if there are too few or many."""
+    pointers = [one for one in function.parameters if one.is_pointer]
+    alone = [name_of(one) for one in function.parameters if not one.is_pointer]
+    inputs, outputs = [one for one in pointers if is_const(one)], [one for one in pointers if not is_const(one)]
+    zeros = (False, True) if any(is_added_to(name_of(one), source) for one in outputs) else (False,)
+    in_place = not inputs and len(outputs) == len(roles.inputs) == len(roles.outputs) == 1
+    for group in group_guesses(roles, shape.dimensions, source, alone, given):
+        if in_place:
+            (role, dimensions), (answer,) = next(iter(roles.inputs.items())), tuple(roles.outputs)
+            ((_, element),) = next(assignments(roles, [role], outputs), ((role, roles.element(role)),))
+            lengths = sizes(roles, shape, dimensions, group)
+            yield f'{name_of(outputs[0])} = "{element}[{lengths}] -> {role} <- {answer}"', group.text
+            continue
+        for read, written, is_zero in product(
+            assignments(roles, list(roles.inputs), inputs), assignments(roles, list(roles.outputs), outputs), zeros
+        ):
+            arrays = [
+                f'{name_of(pointer)} = "{element}[{sizes(roles, shape, known[role], group)}]'
+                f'{" = 0" if is_zero and arrow == "<-" else ""} {arrow} {role}"'
+                for some, given, known, arrow in (
+                    (inputs, read, roles.inputs, "->"), (outputs, written, roles.outputs, "<-"),
+                )
+                for pointer, (role, element) in zip(some, given, strict=True)
+            ]  # fmt: skip
+            yield ", ".join(arrays), group.text
+
+
+def sizes(roles: Roles, shape: Naming, dimensions: Sequence[str], group: GroupGuess) -> str:
+    """The dimensions by the kernel's names; a row alone is a plain vector."""
+    found = []
+    for name in dimensions:
+        if is_derived(name):
+            found.append(group.size_of(name, shape.dimensions, roles.op))
+        else:
+            found.append(shape.dimensions.get(name, "1" if name != "rows" else ""))
+    return ", ".join(name for name in found if name) or "1"
+
+
+def launches(
+    name: str, source: str, places: Mapping[int, str], shape: Naming, is_single: bool
+) -> Iterator[GuessedLaunch]:
+    """Grid, block and shared memory: from a line of the text, then as such kernels are usually launched.
+
+    Few blocks before many: a kernel that needs many leaves outputs unwritten with few, and one that needs few also
+    runs with many. The block is any, if the text asks for its size; then what shared arrays hold, and what the text
+    names.
+    """
+    for grid, block, shared in launches_as_sizes(name, places, shape.axes, source):
+        yield GuessedLaunch(grid, block, shared)
+    code = blank_non_code(source)
+    first = shape.axes[0]
+    if re.search(r"\bthreadIdx\s*\.\s*y\b", code):
+        yield from launches_of_squares(shape, block_sides(code))
+        return
+    sizes = block_sizes(code)
+    if asks := "blockDim" in code or not sizes:
+        yield from launches_of_blocks("threads", THREADS, first, is_single, shape, code)
+        if few := tuple(one for one in THREADS if one <= shared_extent(code)):
+            yield from launches_of_blocks("threads", few, first, is_single, shape, code)
+    for size in dict.fromkeys([*sizes, *((WARP,) if asks or is_of_warps(code) else ())]):
+        yield from launches_of_blocks(str(size), THREADS, first, is_single, shape, code)
+
+
+def is_of_warps(code: str) -> bool:
+    """Whether the lanes of a warp exchange values."""
+    return "__shfl" in code or "this_thread_block" in code
+
+
+def launches_of_blocks(
+    block: str, threads: tuple[int, ...], first: str, is_single: bool, shape: Naming, code: str
+) -> Iterator[GuessedLaunch]:
+    """The launches with blocks of one size: with few blocks or many, and with each usual dynamic shared memory."""
+    warps = f"{block} / 32" if block == "threads" else str(max(1, int(block) // WARP))
+    last = shape.axes[-1]
+    shares = list(dict.fromkeys([block, warps, "1"]))
+    grids = [f"ceil_div({first}, {one})" if one != "1" else first for one in shares]
+    if is_single:
+        grids = ["1"]
+    elif re.search(r"\bblockIdx\s*\.\s*y\b", code):  # columns, or groups of them, beside rows
+        parts = [last, *(f"ceil_div({last}, {one})" for one in usual_groups_in(code))]
+        grids = [f"{part if one == '1' else f'ceil_div({part}, {one})'}, {first}" for part in parts for one in shares]
+    shared = (f"4 * {block}", f"8 * {block}", f"4 * {last}", f"4 * {last} + 4 * {block}")
+    for grid, memory in product(grids, shared if "extern __shared__" in code else ("0",)):
+        yield GuessedLaunch(grid, block, memory, threads)
+
+
+def launches_of_squares(shape: Naming, sides: Sequence[str]) -> Iterator[GuessedLaunch]:
+    """The launches with blocks of two dimensions, each of which covers one of the sizes."""
+    first, last = shape.axes[0], shape.axes[-1]
+    pairs = [(first, last), *((one, other) for one in shape.axes for other in shape.axes if one != other)]
+    for block, (rows, cols) in product(sides, dict.fromkeys(pairs)):
+        wide, high = block.split(", ")
+        yield GuessedLaunch(f"ceil_div({cols}, {wide}), ceil_div({rows}, {high})", block, "0")
+
+
+def block_sides(code: str) -> list[str]:
+    """The usual blocks of two dimensions, those of the text's named numbers first."""
+    tiles = [value for value in constants_of(code).values() if value in (4, 8, 16, 32)]
+    return list(dict.fromkeys([*(f"{one}, {one}" for one in tiles), "32, 32", "16, 16", "32, 8", "8, 8"]))
+
+
+def claim(op: str, axes: str, where: str, arrays: str, scalars: str, launch: GuessedLaunch, function: Function) -> str:
+    """The claim in TOML."""
+    used = " ".join((launch.grid, launch.block, launch.shared, function.entry))
+    threads = launch.threads
+    if "{threads}" in function.entry and re.fullmatch(r"\d+", launch.block):
+        threads = (int(launch.block),)
+    tune = f"tune   = {{ threads = {list(threads)} }}\n" if "threads" in used else ""
+    args = ", ".join(f'"{constant_of(op, name_of(one)) or name_of(one)}"' for one in function.parameters)
+    return (
+        f'op     = "{op}"\naxes   = {{ {axes} }}\n{tune}{where}arrays = {{ {arrays} }}\n{scalars}\n[[launch]]\n'
+        f'entry  = "{function.entry}"\ngrid   = "{launch.grid}"\nblock  = "{launch.block}"\n'
+        f'shared = "{launch.shared}"\nargs   = [{args}]'
+    )
+
+
+def name_of(parameter: Parameter) -> str:
+    """The name of a parameter in its declaration."""
+    words = re.findall(r"\w+", re.sub(r"\[.*", "", parameter.text))
+    return words[-1] if words else ""
+
+
+def is_added_to(name: str, source: str) -> bool:
+    """Whether the text adds to an array atomically: then the host may have set it to zero before."""
+    return re.search(rf"\batomicAdd\s*\(\s*&?\s*{name}\b", blank_non_code(source)) is not None
+
+
+def is_const(parameter: Parameter) -> bool:
+    return bool(re.match(r".*\bconst\b[^*]*\*", parameter.text))

@@ -1,0 +1,230 @@
+"""A claim for an unchanged file, from its text and the user's options: `--op softmax --entry forward`.
+
+A function of tensors has its arrays in the op's order, without a check; for any other file kfuzz takes the first guess
+that is kept, as in `kfuzz claim`. So a wrong guess causes no false positive. Knows claims as text.
+"""
+
+import json
+import re
+import shlex
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from pathlib import Path
+
+from kfuzz.claims.kernel import Kernel, load, read
+from kfuzz.claims.language import front_matter
+from kfuzz.claims.language.fitted_op import place_axis, variants_of
+from kfuzz.claims.language.front_matter import is_python_file, shown_path
+from kfuzz.claims.language.python_text import read_text
+from kfuzz.claims.language.roles import roles_of
+from kfuzz.claims.language.signature import host_functions_of
+from kfuzz.claims.references.references import OP, ReferenceOp, op_by_reference
+from kfuzz.common.installation import install_line
+from kfuzz.common.text.cuda_in_python import cuda_of, functions_in, has_cuda, list_cuda_calls
+from kfuzz.devices import ClaimError
+from kfuzz.measure.roundings.guess import check_op, guessed
+from kfuzz.measure.roundings.guess_call import claim_by_reference, claim_for_python, kernel_of_module
+from kfuzz.measure.roundings.guess_host import RETURNED, FunctionWords, bound_in, entries_for, host_claims, takes
+from kfuzz.measure.roundings.guess_kernel import name_of, sizes_in
+
+ENDING = ".py"
+"""Of an op in a file of its own."""
+OP_FILE = re.compile(r"""^\s*op\s*=\s*(["']([^"'\n]+\.py)["'])""", re.MULTILINE)
+SAID_IN_A_FILE = ("op", "entry", "home", "arguments", "accuracy", "values")
+"""Keys of a claim for many files, each of which has its own function and arrays."""
+
+
+@dataclass(frozen=True)
+class Unclaimed:
+    """The options for files without a claim. `claim`: a file with a claim in TOML, or a part of one."""
+
+    op: str = ""
+    said: FunctionWords = field(default_factory=FunctionWords)
+    shapes: str = ""
+    """"home" leaves out all other shapes, "any" lets them count as the one that it was written for."""
+    claim: Path | None = None
+    reference: Path | None = None
+    """The file, or the folder, of the function that says what is right."""
+
+    @property
+    def words(self) -> str:
+        """The options as text, to type again."""
+        words = ["--claim", shown_path(self.claim)] if self.claim else []
+        words += ["--reference", shown_path(self.reference)] if self.reference else []
+        words += ["--op", self.op] if self.op and not self.reference else []
+        words += ["--entry", self.said.entry] if self.said.entry else []
+        words += ["--home", "x".join(map(str, self.said.home))] if self.said.home else []
+        words += [word for name, of in self.said.arguments.items() for word in ("--arg", f"{name}={','.join(of)}")]
+        words += ["--shapes", self.shapes] if self.shapes else []
+        return shlex.join(words)
+
+
+def kernel_with(path: Path, unclaimed: Unclaimed) -> Kernel:
+    """The kernel of a file: by its own claim if it has one, else by the options and its text."""
+    source = front_matter.text_of(path)
+    if front_matter.has_claim(source):
+        return load(path)
+    toml, said = "", unclaimed.said
+    op, is_python = place_op(unclaimed.op, Path()), is_python_file(path)
+    if unclaimed.claim:
+        toml = with_placed_op(front_matter.text_of(unclaimed.claim), unclaimed.claim.parent)
+        values = front_matter.beside(path, source, toml, unclaimed.words).values
+        if "host" in values or "launch" in values or (is_python and ("call" in values or "arrays" in values)):
+            return read(front_matter.beside(path, source, toml, unclaimed.words))
+        op, said, toml = part_of(replace(unclaimed, op=op), values)
+    if is_python and op == OP:
+        check_shapes(shown_path(path), said)
+        written = claim_by_reference(said, unclaimed.reference)
+        return read(front_matter.beside(path, source, written + toml, unclaimed.words))
+    if op == OP and unclaimed.reference:
+        found = op_by_reference(path, source, unclaimed.reference)
+        op, said = found.op, with_given(source, said, found)
+        sizes = sizes_in(roles_of(op))
+        said = replace(said, home=tuple(found.home[name] for name in sizes if found.home.keys() >= {*sizes}))
+    check_op(shown_path(path), op)
+    op = place_axis(op, said.arguments)
+    check_home(op, said)
+    if is_python and not means_cuda(path, source, said):
+        claim = claim_for_python(path, source, op, said)
+    else:
+        if is_python:
+            said = replace(said, entry=said.entry or only_function(source, shown_path(path)))
+            source = cuda_of(source, shown_path(path), said.entry)
+        check_entry(path, source, op, said)
+        claim = claim_for(path, source, op, said)
+    return read(front_matter.beside(path, source, claim + toml, unclaimed.words))
+
+
+def with_given(source: str, said: FunctionWords, found: ReferenceOp) -> FunctionWords:
+    """The options with the function that a benchmark calls, and the numbers that it hands over."""
+    if said.entry or not found.given:
+        return said
+    functions = host_functions_of(source)
+    fitting = [name for name in bound_in(source, functions) if takes(functions[name], found.given)]
+    exported = [name for name in bound_in(source, functions, found.exported) if name in fitting]
+    if len(fitting) != 1 and len(exported) != 1:
+        return said
+    entry = (exported or fitting)[0]
+    numbers = {name_of(one): (value,) for one, value in zip(functions[entry], found.given, strict=True) if value}
+    return replace(said, entry=entry, arguments={**numbers, **said.arguments})
+
+
+def place_op(op: str, folder: Path) -> str:
+    """An op in a file, `./my_op.py`, by its whole path: it lies in this folder, and not beside the kernel."""
+    return str((folder / op).resolve()) if op.endswith(ENDING) else op
+
+
+def with_placed_op(toml: str, folder: Path) -> str:
+    """A claim whose op, if it is a file, is named by its whole path."""
+    found = OP_FILE.search(toml)
+    if found is None:
+        return toml
+    return f"{toml[: found.start(1)]}{json.dumps(place_op(found[2], folder))}{toml[found.end(1) :]}"
+
+
+def means_cuda(path: Path, source: str, said: FunctionWords) -> bool:
+    """Whether the CUDA in a Python file's strings is meant: the named function is not Python's, or torch is missing.
+
+    Otherwise kfuzz calls the Python around it.
+    """
+    if not has_cuda(source):
+        return False
+    if said.entry:
+        return said.entry not in read_text(source).names
+    if find_spec("torch") is not None:
+        return False
+    try:
+        return bool(list_cuda_calls(source, shown_path(path)))
+    except ClaimError as error:
+        raise ClaimError(f"{error}; with torch the file is run: {install_line('torch')}") from None
+
+
+def only_function(source: str, where: str) -> str:
+    """The function requested from load_inline, if it is one; else a name that the CUDA in the file gives."""
+    names = functions_in(source, where)
+    return names[0] if len(names) == 1 else ""
+
+
+def kernel_named(target: str, unclaimed: Unclaimed | None) -> Kernel:
+    """The kernel of a callable in a module, `mypkg.softmax:forward`; the op must be given."""
+    if unclaimed and unclaimed.claim:
+        raise ClaimError(f"{target}: --claim is for files; of a callable in a module say --op, --arg and --home")
+    op = place_op(unclaimed.op, Path()) if unclaimed else ""
+    check_op(target, op)
+    assert unclaimed, "it says the op"
+    op = place_axis(op, unclaimed.said.arguments)
+    check_home(op, unclaimed.said)
+    if unclaimed.said.entry:
+        raise ClaimError(f"{target}: the function is named already; leave --entry out")
+    return kernel_of_module(target, op, unclaimed.said, unclaimed.words)
+
+
+def part_of(unclaimed: Unclaimed, values: Mapping[str, object]) -> tuple[str, FunctionWords, str]:
+    """The op and options of a part of a claim, merged with the command line's, and its accuracy and values tables."""
+    where = shown_path(unclaimed.claim or Path())
+    if unknown := [key for key in values if key not in SAID_IN_A_FILE]:
+        raise ClaimError(f"{where}: {unknown[0]}: a claim for many files may have {', '.join(SAID_IN_A_FILE)}")
+    home, arguments, said = values.get("home", []), values.get("arguments", {}), unclaimed.said
+    sizes = list(home.values()) if isinstance(home, dict) else home
+    if not isinstance(sizes, list) or not all(type(one) is int and one > 0 for one in sizes):
+        raise ClaimError(f"{where}: home: sizes are wanted, such as {{ rows = 16, cols = 1024 }}")
+    if not isinstance(arguments, dict):
+        raise ClaimError(f"{where}: arguments: a table is expected, such as {{ threads = [128, 256] }}")
+    given = {name: tuple(map(str, one if isinstance(one, list) else [one])) for name, one in arguments.items()}
+    tables = ""
+    for name in ("accuracy", "values"):
+        table = values.get(name, {})
+        if isinstance(table, dict) and table:
+            tables += f"\n\n[{name}]\n" + "\n".join(
+                f"{key} = {front_matter.as_toml(one)}" for key, one in table.items()
+            )
+    return (
+        unclaimed.op or str(values.get("op", "")),
+        FunctionWords(
+            said.entry or str(values.get("entry", "")),
+            said.home or tuple(sizes),
+            {**given, **said.arguments},
+            unclaimed.shapes == "home",
+        ),
+        tables,
+    )
+
+
+def check_entry(path: Path, source: str, op: str, said: FunctionWords) -> None:
+    """Raise a ClaimError that says which option to give, if the file has several functions."""
+    where, entries = shown_path(path), entries_for(source)
+    if not said.entry and len(entries) > 1:
+        raise ClaimError(f"{where}: it has {', '.join(entries)}: say which computes {op}: --entry {entries[0]}")
+
+
+def check_shapes(where: str, said: FunctionWords) -> None:
+    """Raise a ClaimError for options that do not go with a reference, which has its own sizes."""
+    if said.home or said.only_home:
+        raise ClaimError(f"{where}: --home is of an op; beside a reference write axes and home into a claim")
+
+
+def check_home(op: str, said: FunctionWords) -> None:
+    """Raise a ClaimError if the given shape does not fit the op."""
+    sizes = list(dict.fromkeys(size for shape in roles_of(op).inputs.values() for size in shape if size != "1"))
+    if said.home and len(said.home) != len(sizes):
+        raise ClaimError(f"--home: {op} has the sizes {' x '.join(sizes)}; {len(said.home)} are given")
+    if said.only_home and not said.home:
+        raise ClaimError("--shapes home: say which: --home 16x1024")
+
+
+def claim_for(path: Path, source: str, op: str, said: FunctionWords) -> str:
+    """The claim in TOML: from the text alone for a function that returns tensors, else the first guess that is kept.
+
+    A function that takes its outputs may take them first or last, and a text may have several numbers that may be eps;
+    a wrong guess would cause false positives.
+    """
+    entries = [said.entry] if said.entry else entries_for(source)
+    constants: dict[str, str] = {}
+    for toml in (toml for one in variants_of(op) for toml in host_claims(one, source, said)):
+        read_back = tomllib.loads(toml)
+        is_returned = any(one.startswith(RETURNED) for one in read_back["arrays"])
+        if read_back["host"]["entry"] in entries and is_returned and not roles_of(op).has_derived_dimensions:
+            constants.setdefault(str(read_back.get("scalars")), toml)
+    return next(iter(constants.values())) if len(constants) == 1 else guessed(path, source, op, said).front.toml

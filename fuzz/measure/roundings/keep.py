@@ -1,0 +1,158 @@
+"""Tries claims on the cpu device until the kernel keeps one, including the keys for special values.
+
+Knows campaigns and claims as text; never how rounding is counted.
+"""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+
+import numpy as np
+
+from kfuzz.campaign.campaign import run_campaign
+from kfuzz.campaign.device import open_device
+from kfuzz.campaign.events import Event, Tried
+from kfuzz.campaign.options import Options
+from kfuzz.campaign.result import KernelResult
+from kfuzz.campaign.trials.trial import run_trial
+from kfuzz.cases.case import case_of
+from kfuzz.claims.kernel import Kernel
+from kfuzz.common.phases import Phase, Stage, announce
+from kfuzz.devices import Probe
+from kfuzz.measure.roundings.bug import LikelyBug
+from kfuzz.measure.roundings.conventions import conventions_of
+from kfuzz.measure.roundings.grounds import grounds, inputs_of
+from kfuzz.measure.roundings.guess import Guess
+from kfuzz.measure.roundings.propose import ProposedRounding, Statements, flags_of, quoted, rounding_of
+from kfuzz.measure.roundings.text import Tables, with_tables
+from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.numbers.elements import NARROW
+from kfuzz.oracle.numbers.plural import plural
+from kfuzz.oracle.op.names import names_of
+
+FEW = 40
+"""Trials that show whether a [values] table is worth a longer test: rows of -inf are among the first."""
+RANGE = "[-80, 80]"
+"""The range without a shift: exp(80) is 5.5e34, so thousands of such terms do not overflow."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A proposed claim: the kernel with it, and notes on how it was derived.
+
+    `broken`: findings in spite of it, in the words of the search; empty if `trials` trials kept the claim.
+    `bug`: what breaks the claim, if the claim fits and the kernel looks wrong.
+    """
+
+    kernel: Kernel
+    remark: str
+    trials: int
+    broken: tuple[str, ...]
+    bug: LikelyBug | None = None
+
+    @property
+    def verdict(self) -> str:
+        """The result of the trials in a sentence."""
+        if self.bug:
+            return f"this looks like a bug: {self.bug}"
+        if self.broken:
+            return f"not kept in {plural(self.trials, 'trial')}: {'; '.join(self.broken)}"
+        return f"kept in {plural(self.trials, 'trial')}"
+
+
+def proposed_for(guess: Guess, seed: int = 0, cases: int = 150) -> Proposal:
+    """The tightest claim for a guess; for one that a bug breaks, the guess with its rounding as measured."""
+    if not guess.bug:
+        return proposed(guess.kernel, seed, cases)
+    rounding = rounding_of(with_tables(guess.kernel, {"accuracy": {}}))
+    kernel = with_tables(guess.kernel, {"accuracy": rounding.statements})
+    signs = tuple(one.bucket for one in guess.bug.defects)
+    return Proposal(kernel, rounding.remark, 0, signs, guess.bug)
+
+
+def proposed(kernel: Kernel, seed: int = 0, cases: int = 150) -> Proposal:
+    """The tightest claim of its rounding that the kernel keeps; ClaimError if it cannot run."""
+    bare = with_tables(kernel, {"accuracy": flags_of(kernel), "values": {}})
+    rounding = rounding_of(bare)
+    best, few = min(firsts(bare, rounding, seed), key=lambda one: len(errors_of(one[1])))
+    chosen = best if errors_of(few) else with_conventions(bare, with_words(bare, best, seed), seed)
+    result = tried(bare, chosen, seed, cases)
+    if errors_of(result) and chosen != best:
+        chosen, result = best, tried(bare, best, seed, cases)
+    return Proposal(with_tables(bare, chosen), rounding.remark, result.progress.trials, errors_of(result))
+
+
+def firsts(kernel: Kernel, rounding: ProposedRounding, seed: int) -> Iterator[tuple[Tables, KernelResult]]:
+    """Tables of values, the strongest first, each with the result of a few trials; stops at the first that is kept."""
+    limits = {"range": RANGE} if rounding.is_unshifted else {}
+    for narrow, words in product(narrowed(kernel), ({}, {"all_neg_inf": '"zero"'}, {"finite": "true"})):
+        tables = {"accuracy": {**rounding.statements, **narrow}, "values": {**words, **limits}}
+        result = tried(kernel, tables, seed, FEW)
+        yield tables, result
+        if not errors_of(result):
+            return
+
+
+def narrowed(kernel: Kernel) -> Iterator[Statements]:
+    """The values that may be kept in 16 bits: none; with 16-bit arrays, then each one, then all."""
+    yield {}
+    op = find(kernel.op)
+    elements = sorted({array.element.name for array in kernel.arrays.values()} & NARROW.keys())
+    for element in elements:
+        names = names_of(op).narrow_values
+        for some in dict.fromkeys([*((name,) for name in names), tuple(names)]):
+            if some:
+                yield {"keep": f"{{ {', '.join(f'{name} = {quoted(element)}' for name in some)} }}"}
+
+
+def tried(kernel: Kernel, tables: Tables, seed: int, cases: int) -> KernelResult:
+    """The result of `cases` trials of the kernel with these tables; no case is stored."""
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Tried):
+            announce(Phase(Stage.TESTING, kernel.name, event.total, cases))
+
+    claimed, options = beside(kernel, tables), Options(seed=seed, max_cases=cases)
+    return run_campaign((claimed,), partial(open_device, "cpu"), options, listen).kernels[0]
+
+
+def beside(kernel: Kernel, tables: Tables) -> Kernel:
+    """The kernel with these tables and its unchanged text, so that many claims share one compilation."""
+    return replace(with_tables(kernel, tables), front=kernel.front)
+
+
+def errors_of(result: KernelResult) -> tuple[str, ...]:
+    """The buckets of errors, and the claim's own mistake if there is one."""
+    found = tuple(one.defect.bucket for one in result.discoveries if one.is_error)
+    return (*found, result.progress.error) if result.progress.error else found
+
+
+def with_words(kernel: Kernel, tables: Tables, seed: int) -> Tables:
+    """The tables with a word for NaN and for +inf if the op claims neither: the first word that a few trials keep."""
+    for key, value in (("nan", np.nan), ("pos_inf", np.inf)):
+        for word in words_for(beside(kernel, tables), key, value):
+            spoken = {**tables, "values": {**tables["values"], key: f'"{word}"'}}
+            if not errors_of(tried(kernel, spoken, seed, FEW)):
+                tables = spoken
+                break
+    return tables
+
+
+def with_conventions(kernel: Kernel, tables: Tables, seed: int) -> Tables:
+    """The tables with what a quantizer does with zeros and NaN, as far as a few trials keep it."""
+    for statements in conventions_of(with_tables(kernel, tables)):
+        said = {**tables, "quantize": statements}
+        if not errors_of(tried(kernel, said, seed, FEW)):
+            tables = said
+    return tables
+
+
+def words_for(kernel: Kernel, key: str, value: float) -> tuple[str, ...]:
+    """The words for a special value with which one case that has it would be kept; none if the op defines it."""
+    axes, tune = next(grounds(kernel))
+    inputs = inputs_of(kernel, axes)
+    next(iter(inputs.values())).flat[0] = value
+    with closing(open_device("cpu")) as device:
+        return run_trial(kernel, case_of(kernel.op, inputs), tune, device, Probe()).silences.get(key, ())

@@ -1,0 +1,64 @@
+"""A kernel file with other tables [accuracy] and [values] in its claim; the rest stays unchanged.
+
+Knows the lines of a front matter; never what a key means.
+"""
+
+import re
+from collections.abc import Mapping
+
+from kfuzz.claims.kernel import Kernel, read
+from kfuzz.claims.language import front_matter
+from kfuzz.claims.language.front_matter import comment_of, with_claim
+
+Tables = Mapping[str, Mapping[str, str]]
+"""Tables by name: their keys, and values as TOML writes them."""
+
+HEADER = re.compile(r"\s*\[\[?\s*(\w+)")
+
+
+def with_tables(kernel: Kernel, tables: Tables) -> Kernel:
+    """The kernel with these tables in place of its claim's own; an empty table is left out."""
+    if kernel.front.said:
+        return read(
+            front_matter.beside(kernel.path, kernel.source, toml_with(kernel.front.toml, tables), kernel.front.said)
+        )
+    lines = kernel.source.split("\n")
+    first = kernel.front.first - 1
+    after = first + kernel.front.toml.count("\n") + 1
+    mark = comment_of(kernel.path, kernel.source)
+    made = [*lines[:first], commented(toml_with(kernel.front.toml, tables), mark), *lines[after:]]
+    return read(front_matter.parse(kernel.path, "\n".join(made)))
+
+
+def claim_of(kernel: Kernel) -> str:
+    """The front matter as written in the file, with its fences."""
+    return with_claim(comment_of(kernel.path), kernel.front.toml)
+
+
+def toml_with(toml: str, tables: Tables) -> str:
+    """The claim's text with tables replaced: they come before the first launch."""
+    kept: list[str] = []
+    table = ""
+    for line in toml.split("\n"):
+        if header := HEADER.match(line):
+            table = header[1]
+        if table not in tables:
+            kept.append(line)
+    written = [
+        line for name, statements in tables.items() if statements for line in (*table_lines(name, statements), "")
+    ]
+    launch = next((i for i, line in enumerate(kept) if HEADER.match(line) and "launch" in line), len(kept))
+    before = kept[:launch]
+    while before and not before[-1].strip():
+        before.pop()
+    return "\n".join([*before, "", *written, *kept[launch:]]).rstrip()
+
+
+def table_lines(name: str, statements: Mapping[str, str]) -> list[str]:
+    width = max(map(len, statements))
+    return [f"[{name}]", *(f"{key:<{width}} = {value}" for key, value in statements.items())]
+
+
+def commented(toml: str, mark: str = "//") -> str:
+    """TOML as comments of a kernel file."""
+    return "\n".join(f"{mark} {line}".rstrip() for line in toml.split("\n"))

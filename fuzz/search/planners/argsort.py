@@ -1,5 +1,0 @@
-"""The inputs of argsort: those of argmax, rows full of ties."""
-
-from kfuzz.search.planners.argmax import recipes
-
-__all__ = ["recipes"]

@@ -1,5 +1,0 @@
-"""The inputs of masked_attention: those of any attention."""
-
-from kfuzz.search.planners.attention import recipes
-
-__all__ = ["recipes"]

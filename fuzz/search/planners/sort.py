@@ -1,5 +1,0 @@
-"""The inputs of sort: those of argmax, rows full of ties."""
-
-from kfuzz.search.planners.argmax import recipes
-
-__all__ = ["recipes"]

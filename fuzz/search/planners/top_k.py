@@ -1,5 +1,0 @@
-"""The inputs of top_k: those of argmax, with ties also at the edge of the selection."""
-
-from kfuzz.search.planners.argmax import recipes
-
-__all__ = ["recipes"]

@@ -1,5 +1,0 @@
-"""The inputs of a product of narrow matrices with two levels of scales: those of scaled_gemm."""
-
-from kfuzz.search.planners.scaled_gemm import recipes
-
-__all__ = ["recipes"]

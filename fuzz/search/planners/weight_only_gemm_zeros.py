@@ -1,5 +1,0 @@
-"""The inputs of a product with narrow weights and zero points: those of weight_only_gemm."""
-
-from kfuzz.search.planners import weight_only_gemm
-
-recipes = weight_only_gemm.recipes

@@ -1,0 +1,84 @@
+"""`kfuzz claim`: proposes a claim from measurements, and tests it. kfuzz.measure.roundings does the work."""
+
+from pathlib import Path
+
+import click
+
+from kfuzz.claims.kernel import load
+from kfuzz.claims.language.front_matter import is_python_file, shown_path, text_of
+from kfuzz.common.exit_codes import FOUND
+from kfuzz.devices import ClaimError
+from kfuzz.measure.roundings.bug import IF_NOT_A_BUG
+from kfuzz.measure.roundings.guess import Guess, guess, op_of
+from kfuzz.measure.roundings.guess_host import FunctionWords
+from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
+from kfuzz.measure.roundings.keep import proposed_for
+from kfuzz.measure.roundings.text import claim_of
+from kfuzz.ui.commands.completing import OP, TARGET
+from kfuzz.ui.commands.options import console
+from kfuzz.ui.reports.phases import show_phases
+from kfuzz.ui.targets.project import has_claim
+from kfuzz.ui.targets.targets import find_one
+
+
+@click.command(short_help="Propose what a kernel may claim, measured from its runs.")
+@click.argument("target", type=TARGET, metavar="KERNEL")
+@click.option("--op", type=OP, help="The op that a file without a claim computes. Default: guessed from its names.")
+@click.option("--entry", default="", metavar="NAME", help="The function to call, if the file has several.")
+@click.option(
+    "--max-cases",
+    type=click.IntRange(1),
+    default=150,
+    show_default=True,
+    help="Number of trials that the proposal must pass.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the cases.")
+@click.pass_context
+def claim(ctx: click.Context, target: str, op: str | None, entry: str, max_cases: int, seed: int) -> None:
+    """Propose a claim that the kernel keeps, as tight as its structure allows.
+
+    KERNEL is a .cu or .py file, or the name of a kernel that comes with kfuzz. kfuzz runs the kernel at many sizes and
+    counts its additions and its products with exponentials. It fits a formula in the sizes to these counts and tests
+    the proposal before it prints it, together with what the kernel does with -inf, NaN and +inf. Read the claim, then
+    put it at the top of the file.
+
+    If the file has no claim, kfuzz guesses the op, the arrays and the launch from the text, and takes the first guess
+    that the kernel keeps. If it keeps none, but one fits but for what looks like a bug, kfuzz prints that one and the
+    bug. In a PyTorch extension, or a file with several kernels, it uses the function that launches them; without one,
+    write down yourself how the kernels work together.
+
+    For a Python callable kfuzz counts nothing. It proposes the arrays, the call, and what happens with -inf, NaN and
+    +inf. You have to name the op.
+
+    \b
+    kfuzz claim mine.cu
+    kfuzz claim mine.cu --op row_sum
+    kfuzz claim mine.py --op softmax
+
+    Exit code: 0 the kernel keeps the proposal, 1 the kernel is broken whatever it claims, 2 kfuzz cannot run it.
+    """
+    path = find_one(target)
+    screen = console(to_stderr=True)
+    with show_phases(screen):
+        made = Guess(load(path)) if has_claim(path) else guess_for(path, op, entry)
+        found = proposed_for(made, seed, max_cases)
+    click.echo(claim_of(found.kernel))
+    click.echo(f"{found.remark}", err=True)
+    if found.bug:
+        click.echo(f"{found.verdict}\n{IF_NOT_A_BUG}", err=True)
+        ctx.exit(FOUND)
+    if found.broken:
+        click.echo(f"the kernel does not keep it: {found.verdict}", err=True)
+        ctx.exit(FOUND)
+    click.echo(f"{found.verdict} on the cpu device; read it before you use it", err=True)
+
+
+def guess_for(path: Path, op: str | None, entry: str) -> Guess:
+    """A kernel with a claim made for it: for Python from its op and its text, for CUDA guessed and tested."""
+    source = text_of(path)
+    if not is_python_file(path):
+        return guess(path, source, op, FunctionWords(entry))
+    chosen = op or op_of(path.stem, source)
+    if chosen is None:
+        raise ClaimError(f"{shown_path(path)}: say what it computes: --op softmax")
+    return Guess(kernel_with(path, Unclaimed(chosen, FunctionWords(entry))))

@@ -1,0 +1,53 @@
+"""The text that `kfuzz fuzz` prints at its end.
+
+Knows reports, the slack of claims, and streams; it does not know how anything was found.
+"""
+
+from contextlib import closing
+
+import click
+from rich.console import Console
+
+from kfuzz.campaign.campaign import Lane
+from kfuzz.claims.kernel import Kernel
+from kfuzz.common.exit_codes import NOTHING_NEW
+from kfuzz.common.phases import Phase, Stage, announce
+from kfuzz.common.printable import printable
+from kfuzz.measure.roundings.slack import describe_slack, slack_of
+from kfuzz.ui.reports import report, summary
+from kfuzz.ui.reports.phases import show_phases
+from kfuzz.ui.reports.properties import property_lines
+
+MOST_ADVICE = 4
+TRY_NEXT = "broken/leading_neg_inf"
+
+
+def show(found: report.Report, screen: Console, is_first_look: bool) -> None:
+    """Print the failures, a table with a line for each kernel, and the verdict."""
+    for text in summary.failures(found):
+        screen.print("", text, sep="\n", markup=False, highlight=False, soft_wrap=True)
+    screen.print()
+    screen.print(summary.table(found))
+    for line in summary.sizes(found):
+        screen.print(line, markup=False, highlight=False, soft_wrap=True)
+    for line in property_lines(found.kernels):
+        screen.print(line, markup=False, highlight=False, soft_wrap=True)
+    for note in summary.notes(found):
+        screen.print(note, markup=False, highlight=False, soft_wrap=True)
+    for trouble in summary.troubles(found):
+        click.echo(printable(trouble), err=True)
+    screen.print("", summary.verdict(found), sep="\n", markup=False, highlight=False, soft_wrap=True)
+    if is_first_look and found.exit_code == NOTHING_NEW:
+        screen.print(f"to see a finding: kfuzz fuzz {TRY_NEXT}", markup=False, highlight=False)
+
+
+def advise(kernels: tuple[Kernel, ...], lane: Lane, screen: Console) -> None:
+    """Print how much tighter the claims of your own kernels could be that leave out `adds`."""
+    silent = [kernel for kernel in kernels if kernel.rounding.adds is None][:MOST_ADVICE]
+    if not silent:
+        return
+    with show_phases(screen), closing(lane.make_device()) as opened:
+        for kernel in silent:
+            announce(Phase(Stage.MEASURING, kernel.name))
+            if slack := slack_of(kernel, opened):
+                screen.print(describe_slack(kernel, slack), markup=False, highlight=False, soft_wrap=True)

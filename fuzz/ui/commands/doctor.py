@@ -1,0 +1,176 @@
+"""`kfuzz doctor`: shows what this machine can run, and the command that installs what is missing.
+
+Every answer comes from the device itself: a device works if a kernel runs on it and gives a right answer.
+"""
+
+import json
+import platform
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from importlib import metadata
+from pathlib import Path
+
+import click
+import numpy as np
+
+from kfuzz import oracle
+from kfuzz.campaign.device import NAMES, open_device
+from kfuzz.claims.kernel import KERNELS, load
+from kfuzz.common.exit_codes import COULD_NOT
+from kfuzz.common.installation import install_line
+from kfuzz.devices import Device, DeviceError, Probe, host_compiler
+from kfuzz.devices.gpu import driver, exp_model, nvidia
+from kfuzz.devices.python.libraries import libraries
+from kfuzz.devices.python.opening import installed_release
+from kfuzz.oracle.numbers.plural import plural
+
+PYPROJECT = Path(__file__).resolve().parents[3] / "pyproject.toml"
+SPECIMEN = KERNELS / "softmax" / "three_pass_thread.cu"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that kfuzz looked for: what it found, or what you can do about it."""
+
+    name: str
+    found: str
+    missing: str = ""
+
+
+@click.command(short_help="Show what this machine can run.")
+@click.option("--measure-exp", is_flag=True,
+              help="Measure the error of expf and __expf, for `exp = [a0, kappa]` in a claim. Prints JSON on standard "
+              "output and a summary on standard error.")  # fmt: skip
+@click.option(
+    "--device",
+    "name",
+    type=click.Choice(NAMES),
+    default="auto",
+    show_default=True,
+    help="The device that --measure-exp measures.",
+)
+@click.pass_context
+def doctor(ctx: click.Context, measure_exp: bool, name: str) -> None:
+    """Show what this machine can run, and for everything that is missing the command that installs it.
+
+    To test a device, kfuzz runs one kernel on it. `ok` means that the device works, `--` that something is missing.
+
+    \b
+    kfuzz doctor                                      devices, compilers and packages
+    kfuzz doctor --measure-exp --device cpu > e.json  errors of the exponential functions
+    """
+    if measure_exp:
+        with closing(open_device(name)) as device:
+            sweeps = []
+            for function, flags in exp_model.SWEEPS:
+                sweeps.append(exp_model.measure(device, function, flags, exp_model.STRIDES[device.name]))
+                click.echo(exp_model.describe_sweep(sweeps[-1]), err=True)
+            click.echo(json.dumps(exp_model.document(sweeps, provenance(device.name)), indent=2))
+        return
+    ask = [python(), *packages(), *tools()]
+    devices = [try_device(name, partial(open_device, name)) for name in ("cpu", "gpu")]
+    for check in (*ask, *devices):
+        mark = "ok" if check.found else "--"
+        click.echo(f"{mark}  {check.name:<18} {check.found or check.missing}")
+    if not any(device.found for device in devices):
+        click.echo("no device works on this machine, so kfuzz cannot run any kernel", err=True)
+        ctx.exit(COULD_NOT)
+
+
+def packages() -> Iterator[Check]:
+    """How to install this kfuzz elsewhere; the packages that it, a device or a library needs."""
+    yield Check("kfuzz", f"to install the same elsewhere: {install_line()}")
+    for name in (*required(), "pycuda"):
+        try:
+            yield Check(name, metadata.version(name))
+        except metadata.PackageNotFoundError:
+            yield Check(name, "", f"not installed: {sys.executable} -m pip install {name}")
+    for library in libraries().values():
+        if library.extra:
+            yield Check(library.name, installed_release(library), f"not installed: {install_line(library.extra)}")
+
+
+def required() -> tuple[str, ...]:
+    """The names of the packages that the installed project, or its checkout, requires."""
+    try:
+        wanted = metadata.requires("kfuzz") or []
+    except metadata.PackageNotFoundError:
+        wanted = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]["dependencies"]
+    plain = [line for line in wanted if "extra ==" not in line]
+    return tuple(re.split(r"[^\w.-]", line)[0] for line in plain)
+
+
+def tools() -> Iterator[Check]:
+    """Compilers, driver and sanitizer."""
+    yield ask("c++", host_compiler.find)
+    yield ask("nvcc", toolkit)
+    yield ask("driver", card)
+    yield ask("compute-sanitizer", nvidia.find_sanitizer)
+
+
+def toolkit() -> str:
+    found = nvidia.find()
+    major, minor = nvidia.release(found)
+    return f"{found} (CUDA {major}.{minor}, up to {nvidia.architectures(found)[-1]})"
+
+
+def card() -> str:
+    found = driver.card()
+    major, minor = found.driver_cuda
+    return f"CUDA {major}.{minor}, {found.name}, {found.architecture}"
+
+
+def ask(name: str, question: Callable[[], str]) -> Check:
+    """The answer, or the text of the error."""
+    try:
+        return Check(name, question())
+    except DeviceError as error:
+        return Check(name, "", str(error))
+
+
+def try_device(name: str, opened: Callable[[], Device]) -> Check:
+    """Check that a kernel runs on the device and gives a right answer."""
+    try:
+        device = opened()
+        try:
+            return Check(name, run_specimen(device))
+        finally:
+            device.close()
+    except DeviceError as error:
+        return Check(name, "", str(error))
+
+
+def run_specimen(device: Device) -> str:
+    """Run one softmax. Raises DeviceError if its answer is wrong."""
+    kernel = load(SPECIMEN)
+    inputs = {"x": np.linspace(-3, 3, 66, dtype=np.float32).reshape(2, 33)}
+    bound = kernel.bind(inputs, {"threads": 32})
+    outcome = device.run(bound.job, Probe())
+    for run in outcome.runs:
+        got = kernel.outputs(run.outputs, bound.sizes)
+        verdict = oracle.judge(kernel.op, inputs, got, bound.accuracy, kernel.special)
+        if verdict.status != "kept":
+            raise DeviceError(f"{kernel.name} ran, and its answer is wrong here: {verdict.diagnosis}")
+    if outcome.findings or not outcome.runs:
+        said = outcome.findings[0].message if outcome.findings else "no answer"
+        raise DeviceError(f"{kernel.name} should run without a finding: {said}")
+    return f"runs kernels: {kernel.name} was kept in {plural(len(outcome.runs), 'run')}"
+
+
+def python() -> Check:
+    return Check("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
+
+
+def provenance(device: str) -> dict[str, str]:
+    """The device, compiler and day of a measurement."""
+    built_by = host_compiler.find()
+    if device == "gpu":
+        built_by = next(line for line in nvidia.version(nvidia.find()).splitlines() if "release" in line)
+    where = card() if device == "gpu" else f"{platform.processor() or platform.machine()}, {platform.libc_ver()[1]}"
+    return {"device": device, "on": where, "compiler": built_by, "day": date.today().isoformat()}

@@ -1,0 +1,89 @@
+"""`kfuzz op`: lists and describes ops, and tests whether one that you wrote as a formula may judge kernels."""
+
+from pathlib import Path
+
+import click
+
+from kfuzz.common.exit_codes import FOUND
+from kfuzz.common.target_errors import TargetError
+from kfuzz.devices import ClaimError
+from kfuzz.oracle.judging.find_op import find, hint, is_op, load, op_names
+from kfuzz.oracle.numbers.errors import OracleError
+from kfuzz.oracle.op.op import Op
+from kfuzz.oracle.op.spelling import name_in
+from kfuzz.oracle.proof.admission import admit
+from kfuzz.ui.commands.completing import OP
+from kfuzz.ui.reports.ops_page import section
+
+TEMPLATE = '''"""scaled_sigmoid: y = scale x / (1 + exp(-x)), element by element: replace this by your own op."""
+
+INPUTS = {"x": "float[rows, cols]"}  # roles and their dimensions; integers are "int[rows] < cols"
+SCALARS = {"scale": 1.5}  # numbers, with their defaults; "1 / sqrt(cols)" is worked out from the sizes
+OUTPUTS = {"y": "float[rows, cols]"}
+FORMS = ("divided", "multiplied")  # ways to compute it that round differently; N.form says which; none: leave it out
+
+
+def formula(N, x, scale):
+    if N.form == "multiplied":
+        return scale * x * N.sigmoid(x)
+    return scale * x / (1.0 + N.exp(-x))
+'''
+
+
+@click.command()
+@click.argument("name", required=False, type=OP, metavar="[OP|FILE.py]")
+@click.option("--template", is_flag=True, help="Print an op to start from, instead of testing one.")
+@click.pass_context
+def op(ctx: click.Context, name: str | None, template: bool) -> None:
+    """Show what an op computes, or test whether one that you wrote may judge kernels.
+
+    OP is what a kernel computes, such as softmax. FILE.py holds a formula (docs/formulas.md); a kernel uses it with
+    op = "FILE.py" in its claim. To test it, kfuzz computes the exact answer in two ways, simulates kernels of all
+    forms in three formats, and checks that wrong answers are rejected.
+
+    \b
+    kfuzz op                        every op, in one line each
+    kfuzz op softmax                its arrays, its forms, its special values and its formula
+    kfuzz op --template > my_op.py  an op to start from
+    kfuzz op my_op.py               test it
+
+    Exit code: 0 done, or it may judge kernels; 1 a check fails; 2 kfuzz could not do it.
+    """
+    if template:
+        click.echo(TEMPLATE, nl=False)
+        return
+    if name is None:
+        for one in op_names():
+            click.echo(find(one).about.partition("\n")[0])
+        return
+    if not name.endswith(".py"):
+        if not is_op(name):
+            raise TargetError(f"{name}: unknown op{hint(name)}")
+        _print_op(find(name))
+        return
+    file = Path(name)
+    try:
+        checks = list(_print_checks(file))
+    except OracleError as error:
+        raise ClaimError(str(error)) from None
+    if not all(checks):
+        click.echo(f"{file} may not judge kernels: {checks.count(False)} of {len(checks)} checks fail")
+        ctx.exit(FOUND)
+    click.echo(f"{file} may judge kernels")
+
+
+def _print_op(shown: Op) -> None:
+    """Print what docs/ops.md says; of one over other arrays, its spelling and the op that it is."""
+    base = find(name_in(shown.name))
+    if base.name != shown.name:
+        click.echo(f"{shown.name}\n")
+    click.echo(section(base))
+
+
+def _print_checks(file: Path) -> list[bool]:
+    """Run the checks and print each result."""
+    results = []
+    for check in admit(load(file)):
+        click.echo(f"{'ok    ' if check.holds else 'FAILED'} {check.name:44} {check.figures}")
+        results.append(check.holds)
+    return results

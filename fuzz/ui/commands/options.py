@@ -1,0 +1,178 @@
+"""Options that several commands share: a device, a time, kernels.
+
+Knows click and how you write these; it does not know what a command does with them.
+"""
+
+import functools
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from kfuzz.campaign.device import NAMES
+from kfuzz.campaign.schedule import Shard
+from kfuzz.claims.references.references import OP as OP_BY_REFERENCE
+from kfuzz.common.modules import is_callable
+from kfuzz.devices import ClaimError
+from kfuzz.measure.roundings.guess_host import FunctionWords
+from kfuzz.measure.roundings.infer import Unclaimed, kernel_named, kernel_with
+from kfuzz.ui.commands.completing import OP
+from kfuzz.ui.commands.streams import ReaderGone, silence
+from kfuzz.ui.targets.project import Kernels, has_claim, others_below, read_all, sources_below
+from kfuzz.ui.targets.targets import find
+
+WIDE = 1000
+MOST_NAMES = 3
+"""Of files that are left out."""
+UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|)")
+
+
+def parse_duration(text: str) -> float:
+    """Seconds, written 90, 90s, 1.5m or 2h."""
+    found = DURATION.fullmatch(text.strip())
+    if not found or float(found[1]) <= 0:
+        raise click.BadParameter(f"{text!r} is not a time; write 60, 60s, 5m or 1h")
+    return float(found[1]) * UNITS[found[2]]
+
+
+def parse_shard(text: str) -> Shard:
+    """One of several parts, written 3/16."""
+    found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text.strip())
+    if not found or not 1 <= int(found[1]) <= int(found[2]):
+        raise click.BadParameter(f"{text!r} is not a part; write 1/16 to 16/16")
+    return Shard(int(found[1]), int(found[2]))
+
+
+device_option = click.option(
+    "--device",
+    type=click.Choice(NAMES),
+    default="auto",
+    show_default=True,
+    help="Where kernels run. auto: campaigns use the GPU and the CPU; single runs use the GPU if there is one.",
+)
+
+
+guard_all_option = click.option(
+    "--guard-all",
+    is_flag=True,
+    help="On the GPU, put guards around everything that torch allocates, also inside its own operations.",
+)
+
+
+class Screen(Console):
+    """A console that notices the end of its reader (`| head`): rich's own hook for that is a method."""
+
+    is_abandoned = False
+
+    def on_broken_pipe(self) -> None:
+        """Print no more, here or at exit, and end what runs."""
+        self.quiet = self.is_abandoned = True
+        silence(self.file)
+        raise ReaderGone
+
+
+def console(to_stderr: bool = False) -> Screen:
+    """A console as wide as the terminal; without a terminal it never breaks lines."""
+    is_terminal = (sys.stderr if to_stderr else sys.stdout).isatty()
+    return Screen(stderr=to_stderr) if is_terminal else Screen(stderr=to_stderr, width=WIDE)
+
+
+def parse_arguments(_: click.Context, __: click.Parameter, written: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Arguments by name: `threads=128,256` has two values, each of which is tried."""
+    found = {}
+    for one in written:
+        name, equals, values = one.partition("=")
+        if not equals or not name.isidentifier() or not all(values.split(",")):
+            raise click.BadParameter(f"{one!r}: write NAME=VALUE, or NAME=VALUE,VALUE to try several")
+        found[name] = tuple(values.split(","))
+    return found
+
+
+def parse_shape(_: click.Context, __: click.Parameter, text: str | None) -> tuple[int, ...]:
+    """Sizes, written 16x1024."""
+    if text is None:
+        return ()
+    if not re.fullmatch(r"[1-9]\d*(x[1-9]\d*)*", text):
+        raise click.BadParameter(f"{text!r} is not a shape; write 16x1024")
+    return tuple(map(int, text.split("x")))
+
+
+def unclaimed_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Options that describe files without a claim; the command gets them as `unclaimed`, or None if there are none."""
+
+    @functools.wraps(command)
+    def with_unclaimed(
+        *args: object, op: str | None, entry: str, home: tuple[int, ...], arg: dict[str, tuple[str, ...]],
+        shapes: str | None, claim: Path | None, reference: Path | None, **rest: object
+    ) -> None:  # fmt: skip
+        if op and reference:
+            raise click.UsageError("--op and --reference both say what is right: give one of them")
+        op = OP_BY_REFERENCE if reference else op
+        if not (op or claim) and (entry or home or arg or shapes):
+            raise click.UsageError(
+                "--entry, --home, --arg and --shapes describe a file without a claim: give --op or --reference as well"
+            )
+        unclaimed = Unclaimed(
+            op or "", FunctionWords(entry, home, arg, shapes == "home"), shapes or "", claim, reference
+        )
+        command(*args, unclaimed=unclaimed if op or claim else None, **rest)
+
+    decorated: Callable[..., None] = with_unclaimed
+    for option in reversed(UNCLAIMED):
+        decorated = option(decorated)
+    return decorated
+
+
+UNCLAIMED = (
+    click.option("--op", type=OP, metavar="OP",
+                 help="The op that a file without a claim computes, such as softmax, bmm or 'sgemm(a, b.T)'."),
+    click.option("--reference", type=click.Path(path_type=Path), metavar="FILE",
+                 help="The file or folder with the problem that it solves: KernelBench's, or GPU MODE's reference.py "
+                 "beside its task.yml; aten:addmm.default for an operation of torch, aten for that of the folder."),
+    click.option("--entry", default="", metavar="NAME", help="The function to call, if the file has several."),
+    click.option("--home", callback=parse_shape, metavar="SIZES",
+                 help="The shape that it was written for, such as 16x1024."),
+    click.option("--arg", multiple=True, callback=parse_arguments, metavar="NAME=VALUE",
+                 help="The value of another argument; NAME=VALUE,VALUE tries several."),
+    click.option("--shapes", type=click.Choice(("any", "home")),
+                 help="any: failures at other shapes are errors. home: test this shape only. "
+                 "Default: failures at other shapes are warnings."),
+    click.option("--claim", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+                 help="A file with a claim in TOML, or a part of one, for all files that have none."),
+)  # fmt: skip
+
+
+def kernels_named(targets: Sequence[str], unclaimed: Unclaimed | None = None) -> Kernels:
+    """The kernels that the targets name, each once; ClaimError if none of the files can be used.
+
+    With `unclaimed`, a folder stands for all its .cu files and submissions in Python.
+    """
+    folders = {target: sources_below(Path(target)) for target in targets if unclaimed and Path(target).is_dir()}
+    for target in folders:
+        if others := others_below(Path(target)):
+            names = ", ".join(path.name for path in others[:MOST_NAMES])
+            more = f" and {len(others) - MOST_NAMES} more" if len(others) > MOST_NAMES else ""
+            click.echo(f"{target}: left out, since they have no claim and are no submissions: {names}{more}", err=True)
+    modules = [target for target in targets if is_callable(target) and not Path(target).exists()]
+    paths = (path for target in targets if target not in modules for path in folders.get(target) or find(target))
+    kernels = read_all(paths, partial(kernel_with, unclaimed=unclaimed)) if unclaimed else read_all(paths)
+    called = tuple(kernel_named(target, unclaimed) for target in dict.fromkeys(modules))
+    kernels = replace(kernels, usable=(*kernels.usable, *called))
+    if not kernels.usable:
+        raise ClaimError("\n".join(map(str, kernels.faults.values())))
+    if unclaimed and (words := unclaimed.words) and all(has_claim(one.path) for one in kernels.usable):
+        names = "it has a claim" if len(kernels.usable) == 1 else "they have claims"
+        click.echo(f"{', '.join(targets)}: {names}, which kfuzz uses; {words} is for files without one", err=True)
+    return kernels
+
+
+def print_faults(kernels: Kernels) -> None:
+    """Print what is wrong with each file that holds no kernel."""
+    for fault in kernels.faults.values():
+        click.echo(str(fault), err=True)

@@ -1,0 +1,1 @@
+"""The pytest plugin: kept cases and campaigns as test items."""

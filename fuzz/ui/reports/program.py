@@ -1,0 +1,176 @@
+"""The result of `kfuzz check`: the terminal's text, and a report like that of a campaign.
+
+Knows defects and the report's fields; it does not know how a program runs.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from kfuzz.campaign.bugs import Bug, bugs_of
+from kfuzz.campaign.state import RATIO_STEPS, Discovery
+from kfuzz.claims.language.front_matter import shown_path
+from kfuzz.common.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
+from kfuzz.common.printable import printable
+from kfuzz.devices.cpu.programs.sampling import SampledShare
+from kfuzz.oracle.numbers.plural import plural
+from kfuzz.ui.reports.document import Document, KernelEntry, SilencedFinding
+from kfuzz.ui.reports.failure import FOUND_LABEL, failure_text
+from kfuzz.ui.reports.report import finding_entry
+from kfuzz.ui.reports.silenced import entries_of
+from kfuzz.ui.reports.summary import other_sign
+
+MOST_LINES = 12
+"""Lines of the output of a program that ends with an error."""
+
+
+@dataclass(frozen=True)
+class ProgramReport:
+    """The result of a program under the checker; each discovery counts the inputs that show it."""
+
+    name: str
+    path: Path
+    source: str
+    command: tuple[str, ...]
+    again: str
+    started: datetime
+    seconds: float
+    seed: int
+    inputs: int
+    runs: int
+    finished: int
+    thread_steps: int
+    launches: int
+    sampled: SampledShare
+    discoveries: tuple[Discovery, ...]
+    troubles: tuple[str, ...]
+    """Why runs show little: they did not end, or ended with an error of the program's own."""
+    is_interrupted: bool = False
+
+    @property
+    def bugs(self) -> tuple[Bug, ...]:
+        """The findings by cause."""
+        return bugs_of(one for one in self.discoveries if not one.defect.silenced)
+
+    @property
+    def silenced(self) -> list[SilencedFinding]:
+        """What comments in the source silence, and those that silence nothing."""
+        return entries_of(
+            [one for one in self.discoveries if one.defect.silenced], {shown_path(self.path): self.source}
+        )
+
+    @property
+    def exit_code(self) -> int:
+        """130 interrupted, 1 an error was found, 2 a run did not end properly or launched nothing, else 0."""
+        if self.is_interrupted:
+            return INTERRUPTED
+        if any(one.is_error for one in self.discoveries):
+            return FOUND
+        return COULD_NOT if self.troubles or not self.finished or not self.launches else NOTHING_NEW
+
+
+def blocks(report: ProgramReport) -> Iterator[str]:
+    """A block for each bug, errors first."""
+    for bug in report.bugs:
+        one = bug.headline
+        inputs = f"; seen with {one.count} of {report.inputs} inputs" if report.inputs > 1 else ""
+        lines = [failure_text(one.defect, (FOUND_LABEL, f"{times(one)}{inputs}"))]
+        yield "\n".join(
+            [*lines, *(f"  also      {other_sign(other)}" for other in bug.also), f"  again     {report.again}"]
+        )
+
+
+def times(one: Discovery) -> str:
+    """How often in one run."""
+    count = one.defect.finding.count if one.defect.finding else 1
+    return f"{count} times in a run" if count > 1 else "once in a run"
+
+
+def verdict(report: ProgramReport) -> str:
+    """The verdict in one line."""
+    errors = [bug for bug in report.bugs if bug.is_error]
+    warnings = len(report.bugs) - len(errors)
+    said = f"broken in {plural(len(errors), 'way')}" if errors else "nothing is broken"
+    if not errors and not report.finished:
+        said = "nothing was tested"
+    elif not errors and not report.launches:
+        said = "nothing was judged, since the program launched no kernel"
+    said = f"interrupted, {said} so far" if report.is_interrupted else said
+    said += f", {plural(warnings, 'warning')}" if warnings else ""
+    inputs = f"{report.inputs} inputs, " if report.inputs > 1 else ""
+    launches = plural(report.launches, "launch", "launches")
+    work = f"{inputs}{plural(report.runs, 'run')}, {launches}, {plural(report.thread_steps, 'thread step')}"
+    return f"{report.name}: {said}: {work} in {report.seconds:.1f} s (seed {report.seed})"
+
+
+def sampling_notes(share: SampledShare) -> Iterator[str]:
+    """A line that says how many blocks were checked, if not all were checked in full."""
+    if share.in_full < share.blocks:
+        launches = plural(share.launches, "launch", "launches")
+        met = f", {share.in_part:,} where they access the same memory," * (share.in_part > 0)
+        yield (
+            f"of {share.blocks:,} blocks of {launches} {share.in_full:,} were checked in full{met} "
+            "and all for their bounds; --whole checks all in full"
+        )
+    if share.skipped:
+        yield (
+            f"{plural(share.skipped, 'launch', 'launches')} repeated an earlier one and were not run, since it left "
+            "all memory as it was or nothing read what they would change; --whole runs all"
+        )
+
+
+def last_lines(text: str) -> str:
+    """The last lines of a program's output, indented."""
+    lines = printable(text.rstrip()).splitlines()
+    return "\n".join(f"  | {line}" for line in lines[-MOST_LINES:])
+
+
+def document(report: ProgramReport) -> Document:
+    """The report as a document: a program is a kernel of the op `program`, its runs are trials."""
+    bug_of = {one.defect.bucket: bug.headline.defect.bucket for bug in report.bugs for one in bug.every}
+    entry: KernelEntry = {
+        "name": report.name,
+        "op": "program",
+        "path": shown_path(report.path),
+        "broken": False,
+        "trials": report.runs,
+        "rows": report.finished,
+        "sizes": {},
+        "tried": [],
+        "rungs": [],
+        "worst_ratio": 0.0,
+        "ratios": [0] * RATIO_STEPS,
+        "error": "",
+        "stopped": "",
+        "unjudged": "; ".join(report.troubles),
+        "hardly_tried": False,
+        "not_judged": [],
+        "notes": list(sampling_notes(report.sampled)),
+        "inferred": None,
+        "benchmark": None,
+        "silenced": report.silenced,
+        "properties": {},
+        "seconds": {"runs": round(report.seconds, 3)},
+        "size_costs": {},
+        "source": report.source if report.discoveries else None,
+        "findings": [finding_entry(one, bug_of[one.defect.bucket]) for bug in report.bugs for one in bug.every],
+    }
+    for finding in entry["findings"]:
+        finding["commands"] = [["again", report.again]]
+    return {
+        "schema": "kfuzz-report/1",
+        "command": list(report.command),
+        "seed": report.seed,
+        "shard": "1/1",
+        "device": "cpu",
+        "started": report.started.astimezone(UTC).isoformat(timespec="seconds"),
+        "seconds": round(report.seconds, 3),
+        "stop_reason": "interrupted" if report.is_interrupted else "finished",
+        "exit_code": report.exit_code,
+        "trials": report.runs,
+        "rows": report.finished,
+        "kernels": [entry],
+        "unusable": [],
+        "unusable_files": [],
+    }

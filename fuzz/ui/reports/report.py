@@ -1,0 +1,274 @@
+"""The report kfuzz-report/1: one JSON document that says what a campaign did and found.
+
+Knows campaigns; failure.py and summary.py make the text for people.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from math import isfinite
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from kfuzz.campaign.benchmark_tests import BenchmarkTest
+from kfuzz.campaign.result import KernelResult, Result
+from kfuzz.campaign.state import Discovery
+from kfuzz.cases import atomic
+from kfuzz.cases.errors import CaseError
+from kfuzz.claims.language.axes import Axis
+from kfuzz.claims.language.front_matter import shown_path
+from kfuzz.claims.references.references import shown_op
+from kfuzz.common.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
+from kfuzz.devices import ClaimError, Finding
+from kfuzz.oracle.numbers.verdict import Extent, Picture, Worst
+from kfuzz.ui.reports.benchmarks import benchmark_entry
+from kfuzz.ui.reports.claims import claim_notes
+from kfuzz.ui.reports.document import (
+    Document,
+    FindingEntry,
+    KernelEntry,
+    RacingThreads,
+    SizesTogether,
+    SizesTried,
+    SmallAnswer,
+    WorstElement,
+    WrongPart,
+)
+from kfuzz.ui.reports.failure import Statement, commands, evidence, occurrence_text
+from kfuzz.ui.reports.inferred import inferred_claim
+from kfuzz.ui.reports.properties import property_entries
+from kfuzz.ui.reports.silenced import silenced_findings
+
+
+@dataclass(frozen=True)
+class Report:
+    """A campaign that has ended, with its command, device and start."""
+
+    result: Result
+    command: tuple[str, ...]
+    device: str
+    started: datetime
+    faults: Mapping[Path, ClaimError] = field(default_factory=dict)
+    """Files that should be fuzzed but hold no kernel."""
+    benchmarks: Mapping[str, BenchmarkTest] = field(default_factory=dict)
+    """By the names of kernels: what the benchmark's own test says."""
+    is_collection: bool = False
+    """The targets are a collection of files: one that does not compile is counted, and is no fault of the campaign."""
+
+    @property
+    def kernels(self) -> tuple[KernelResult, ...]:
+        """The progress and the findings of each kernel."""
+        return self.result.kernels
+
+    @property
+    def exit_code(self) -> int:
+        """130 interrupted, 1 something new is broken, 2 a kernel was not judged or its file is at fault, else 0."""
+        if self.result.stop_reason == "interrupted":
+            return INTERRUPTED
+        if self.result.news:
+            return FOUND
+        could_not = any(each.could_not for each in self.kernels)
+        is_idle = not any(each.is_judged for each in self.kernels)
+        is_lacking = (self.faults or could_not) and not self.is_collection
+        return COULD_NOT if is_lacking or is_idle else NOTHING_NEW
+
+
+def document(report: Report) -> Document:
+    """The document."""
+    result = report.result
+    return {
+        "schema": "kfuzz-report/1",
+        "command": list(report.command),
+        "seed": result.seed,
+        "shard": str(result.shard),
+        "device": report.device,
+        "started": report.started.astimezone(UTC).isoformat(timespec="seconds"),
+        "seconds": round(result.seconds, 3),
+        "stop_reason": result.stop_reason,
+        "exit_code": report.exit_code,
+        "trials": result.trials,
+        "rows": result.rows,
+        "kernels": [_kernel(each, report.benchmarks.get(each.kernel.name)) for each in result.kernels],
+        "unusable": [str(fault) for fault in report.faults.values()],
+        "unusable_files": [shown_path(path) for path in report.faults],
+    }
+
+
+def _kernel(result: KernelResult, test: BenchmarkTest | None) -> KernelEntry:
+    kernel, progress = result.kernel, result.progress
+    bug_of = {one.defect.bucket: bug.headline.defect.bucket for bug in result.bugs for one in bug.every}
+    return {
+        "name": kernel.name,
+        "op": shown_op(kernel.op),
+        "path": shown_path(kernel.path),
+        "broken": kernel.broken is not None,
+        "trials": progress.trials,
+        "rows": progress.rows,
+        "sizes": {
+            name: _size(axis, progress.smallest.get(name), progress.largest.get(name), kernel.home.get(name))
+            for name, axis in kernel.axes.items()
+        },
+        "tried": _tried(progress.tried),
+        "rungs": sorted(progress.rungs),
+        "worst_ratio": progress.worst_ratio,
+        "ratios": list(progress.ratios),
+        "error": progress.error,
+        "stopped": progress.retired,
+        "unjudged": result.unjudged,
+        "hardly_tried": result.is_hardly_tried,
+        "not_judged": progress.not_judged,
+        "notes": list(claim_notes(kernel)),
+        "inferred": inferred_claim(kernel, {bug.headline.defect.kind for bug in result.news}),
+        "benchmark": benchmark_entry(test),
+        "silenced": silenced_findings(result),
+        "properties": property_entries(result),
+        "seconds": {part: round(seconds, 3) for part, seconds in sorted(progress.seconds.items())},
+        "size_costs": {name: round(value, 3) for name, value in sorted(progress.size_costs.items())},
+        "source": kernel.source if result.discoveries else None,
+        "findings": [finding_entry(one, bug_of[one.defect.bucket]) for one in result.discoveries],
+    }
+
+
+def _size(axis: Axis, smallest: int | None, largest: int | None, home: int | None) -> SizesTried:
+    return {
+        "claimed": str(axis),
+        "least": axis.lo,
+        "most": axis.hi,
+        "smallest_tried": smallest,
+        "largest_tried": largest,
+        "home": home,
+    }
+
+
+def _tried(octaves: Mapping[str, int]) -> list[SizesTogether]:
+    found = {tuple(map(int, sizes.split())): trials for sizes, trials in octaves.items()}
+    return [{"sizes": list(sizes), "trials": found[sizes]} for sizes in sorted(found)]
+
+
+def finding_entry(one: Discovery, bug: str) -> FindingEntry:
+    defect = one.defect
+    return {
+        "title": defect.title,
+        "bucket": defect.bucket,
+        "fault": defect.fault,
+        "causes": list(one.causes),
+        "bug": bug,
+        "kind": defect.kind,
+        "diagnosis": defect.diagnosis,
+        "severity": defect.severity,
+        "known": one.is_known,
+        "first_trial": one.first_trial,
+        "smallest_trial": one.smallest_trial,
+        "count": one.count,
+        "devices": list(one.devices),
+        "confirmed": one.confirmed or ("yes" if "gpu" in one.devices else "not run"),
+        "case": shown_path(one.path) if one.path else None,
+        "minimized": one.is_minimized,
+        "elements": defect.scene.elements,
+        "axes": dict(defect.scene.axes),
+        "tune": dict(defect.scene.tune),
+        "check": defect.scene.check,
+        "where": defect.where,
+        "file": defect.file,
+        "line": defect.line,
+        "other_file": defect.other_file,
+        "other_line": defect.finding.other_line if defect.finding else None,
+        "message": defect.message,
+        "words": defect.scene.words,
+        "detail": defect.detail,
+        "worst": {**_element(defect.worst), "ratio": _number(defect.ratio)} if defect.worst else None,
+        "extent": _extent(defect.extent) if defect.extent else None,
+        "picture": _picture(defect.picture) if defect.picture else None,
+        "threads": _threads(defect.finding) if defect.finding else None,
+        "evidence": [list(pair) for pair in (*evidence(defect), _occurrence(one))],
+        "commands": [list(pair) for pair in (commands(defect, one.path, one.is_minimized) if one.path else ())],
+    }
+
+
+def _occurrence(one: Discovery) -> Statement:
+    return occurrence_text(one.first_trial, one.count, one.devices, one.confirmed)
+
+
+def _element(worst: Worst) -> WorstElement:
+    return {
+        "output": worst.output,
+        "index": list(worst.index),
+        "got": _number(worst.got),
+        "want": _number(worst.want),
+        "lo": _number(worst.lo),
+        "hi": _number(worst.hi),
+        "got_bits": worst.got_bits,
+        "want_bits": worst.want_bits,
+    }
+
+
+def _extent(extent: Extent) -> WrongPart:
+    return {
+        "wrong": extent.wrong,
+        "elements": extent.elements,
+        "rows": list(extent.rows),
+        "more_rows": extent.more_rows,
+        "pattern": str(extent.pattern),
+    }
+
+
+def _threads(found: Finding) -> RacingThreads | None:
+    """The threads of a race, if the device named both and their launch."""
+    grid, size, thread, block = found.grid, found.block_size, found.thread, found.block
+    other, other_block = found.other_thread, found.other_block
+    if not (grid and size and thread and block and other and other_block):
+        return None
+    return {
+        "grid": list(grid),
+        "block_size": list(size),
+        "thread": list(thread),
+        "block": list(block),
+        "other_thread": list(other),
+        "other_block": list(other_block),
+    }
+
+
+def _picture(picture: Picture) -> SmallAnswer:
+    got, wrong = list(map(_number, picture.got)), list(map(_element, picture.wrong))
+    return {"output": picture.output, "shape": list(picture.shape), "got": got, "wrong": wrong}
+
+
+T = TypeVar("T", float, float | None)
+
+
+def _number(value: T) -> T | str:
+    """A value for JSON, which has no number for NaN and infinities: those are text."""
+    return str(value) if value is not None and not isfinite(value) else value
+
+
+STDOUT = Path("-")
+
+
+def write(path: Path, text: str) -> None:
+    """Write a text, all of it or nothing; through a link to where it points, and directly into a pipe."""
+    try:
+        if path == STDOUT:
+            click.echo(text, nl=False)
+            return
+        if path.exists() and not path.is_file():  # such as /dev/stdout, which must not be replaced
+            path.write_text(text, encoding="utf-8")
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        atomic.write(path.resolve(), text.encode())
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def append(path: Path, text: str) -> None:
+    """Add to the end of a file."""
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> CaseError:
+    return CaseError(f"{path}: cannot be written: {error.strerror}")

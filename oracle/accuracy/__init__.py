@@ -1,0 +1,1 @@
+"""What a claim says about rounding: counts of roundings, models of functions, quantizers."""

@@ -1,0 +1,1 @@
+"""The bounds of right answers for one case under one claim."""

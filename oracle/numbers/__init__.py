@@ -1,0 +1,1 @@
+"""Numbers and arrays of numbers: element types, grids, layouts, intervals and verdicts."""

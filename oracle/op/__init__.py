@@ -1,0 +1,1 @@
+"""An op: its arrays, its formula, its names, and what follows from them."""

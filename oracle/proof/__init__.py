@@ -1,0 +1,1 @@
+"""Proofs about the oracle itself: admission of formulas, and the self-check."""

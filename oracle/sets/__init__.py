@@ -1,0 +1,1 @@
+"""Right answers that are sets and not intervals: special values, ranks, draws."""

@@ -1,0 +1,1 @@
+"""Words that formulas share: windows, segments, losses, norms, networks with a state."""

@@ -1,0 +1,87 @@
+"""Exhibits of properties that users rely on: wrong ones are found and right ones, which look suspicious, are kept."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from paths import DATA
+from wrong_twins import kinds_of, list_exhibits
+
+from kfuzz.campaign.minimizing.minimize import Failure, find_defect, minimize
+from kfuzz.campaign.minimizing.subject import subject_of
+from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.campaign.trials.trial import Trial, run_trial
+from kfuzz.claims.kernel import Kernel, load
+from kfuzz.devices import Device
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.python.device import PythonDevice
+
+EXHIBITS = list_exhibits(DATA / "properties")
+RIGHT = [path for path in EXHIBITS if not path.name.startswith("wrong_")]
+WRONG = [path for path in EXHIBITS if path.name.startswith("wrong_")]
+MOST, SEEDS = 300, (0, 1, 2)
+"""Trials within which a wrong one is found, from each of these seeds."""
+KEPT = 40
+"""Trials of a right one in each run of the tests."""
+IN_THE_SUITE = {
+    "nan_names_its_row",
+    "last_block_adds_in_order",
+    "wrong_assumes_contiguous",
+    "wrong_rounding_skipped",
+    "wrong_offset_not_used",
+    "wrong_adds_as_blocks_arrive",
+    "wrong_masked_by_a_product",
+    "wrong_index_below_zero",
+    "wrong_writes_whole_tiles",
+    "wrong_workspace_of_all_streams",
+}
+"""The others are run by make soak."""
+
+
+def chosen(path: Path) -> object:
+    """An exhibit, marked soak unless every run of the tests looks at it."""
+    return pytest.param(path, id=path.stem, marks=() if path.stem in IN_THE_SUITE else pytest.mark.soak)
+
+
+@pytest.fixture(scope="module")
+def devices() -> Iterator[tuple[Device, Device]]:
+    with CpuDevice() as cpu:
+        python = PythonDevice()
+        yield cpu, python
+        python.close()
+
+
+def trials(kernel: Kernel, devices: tuple[Device, Device], seed: int, count: int) -> Iterator[Trial]:
+    """The first trials of a campaign of this seed."""
+    for index in range(count):
+        attempt = attempt_of(kernel, seed, index)
+        probe = probe_of(kernel, seed, index, runs=3, timeout=10)
+        yield run_trial(kernel, attempt.case, attempt.tune, devices[kernel.front.is_python], probe, looks_at_all=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", [*map(chosen, RIGHT)])
+def test_a_right_kernel_is_not_accused_of_a_property(path: Path, devices: tuple[Device, Device]) -> None:
+    done = list(trials(load(path), devices, 0, KEPT))
+    assert [(one.axes, one.defects) for one in done if one.errors] == []
+    assert any(one.looks for one in done)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", [*map(chosen, WRONG)])
+def test_a_wrong_kernel_is_found_from_each_seed(path: Path, devices: tuple[Device, Device]) -> None:
+    kernel, kinds = load(path), kinds_of(path)
+    for seed in SEEDS if path.stem not in IN_THE_SUITE else SEEDS[:1]:
+        found = (one.kind for trial in trials(kernel, devices, seed, MOST) for one in trial.errors)
+        assert next((kind for kind in found if kind in kinds), None), f"seed {seed}: none of {kinds}"
+
+
+@pytest.mark.slow
+def test_the_batch_that_shows_a_variant_is_made_small(devices: tuple[Device, Device]) -> None:
+    kernel = load(DATA / "properties" / "wrong_splits_by_batch.cu")
+    trial = next(one for one in trials(kernel, devices, 0, MOST) if one.errors)
+    subject = subject_of(kernel, trial.case, trial.tune, trial.probe.check, trial.probe.seed)
+    small = minimize(Failure(subject, trial.errors[0], trial.probe.runs), devices[0], again=0)
+    assert small.failure.defect.kind == "batch-variant"
+    assert small.failure.subject.case.elements <= 8
+    assert find_defect(small.failure.subject, small.failure, devices[0]) is not None

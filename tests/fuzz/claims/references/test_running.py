@@ -1,0 +1,281 @@
+"""The tracer that runs: loops over integers, writes into slices and dicts become formulas, and reasons name a line."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.campaign.trials.trial import run_trial
+from kfuzz.devices import ClaimError
+from kfuzz.devices.python.device import PythonDevice
+from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
+from kfuzz.oracle.accuracy.rounding import Accuracy
+from kfuzz.oracle.systems.band import Bands
+from kfuzz.oracle.systems.exact import Exact
+
+pytestmark = pytest.mark.slow
+Arrays = Mapping[str, Any]
+RUNNING, DECLARED = "kfuzz.claims.references.torch.running", "kfuzz.claims.references.torch.declared"
+FORMULA = "kfuzz.claims.references.torch.run_formula"
+"""They import torch, which may be missing."""
+SEGMENTS = ([0, 2, 4, 7], [0, 3, 3, 7], [0, 7, 7, 7], [0, 0, 0, 0])
+
+
+def paged(segments: list[int]) -> Callable[..., Any]:
+    """A paged decode as people write it."""
+    torch = pytest.importorskip("torch")
+
+    begin, pages = torch.tensor(segments), torch.tensor([4, 1, 1, 0, 3, 5, 2])
+
+    def reference(q: Any, k_cache: Any, v_cache: Any) -> Any:  # noqa: ANN401  tensors
+        out, lse = torch.zeros_like(q), torch.full(q.shape[:2], -torch.inf)
+        for b in range(q.shape[0]):
+            first, last = int(begin[b].item()), int(begin[b + 1].item())
+            if first >= last:
+                continue
+            k, v = (cache.squeeze(1)[pages[first:last].long()] for cache in (k_cache, v_cache))
+            for h in range(q.shape[1]):
+                s = (q[b, h] @ k[:, h // 2].T) * 0.25
+                lse[b, h] = torch.logsumexp(s, -1)
+                out[b, h] = torch.softmax(s, -1) @ v[:, h // 2]
+        return {"out": out, "lse": lse}
+
+    return reference
+
+
+def moved(x: Any, w: Any) -> Any:  # noqa: ANN401  tensors
+    """Writes into slices, of views, in place, by index, and a permuted answer."""
+    torch = pytest.importorskip("torch")
+
+    y = torch.empty(x.shape[0], 3, x.shape[1])
+    y[:, 0] = x
+    y[:, 1] = torch.relu(x) @ w.T
+    y[:, 2].copy_(torch.cumsum(x, -1))
+    y[:, :, 0] += 1
+    y[torch.tensor([0, 1]), 1, torch.tensor([1, 2])] = 7.0
+    h = torch.zeros_like(x)
+    for t in range(3):
+        h = torch.tanh(x[:, t : t + 1] * w[0] + h)
+    seen = torch.triu(torch.ones(x.shape[1], x.shape[1], dtype=torch.bool))
+    return y.permute(2, 0, 1), h, torch.where(seen, w, -torch.inf).softmax(-1)
+
+
+def written_in_turns(x: Any, w: Any) -> Any:  # noqa: ANN401  tensors
+    """Rows that lie across, overwrite one another, and are read in part, whole, and again after more was written."""
+    torch = pytest.importorskip("torch")
+
+    cache = torch.zeros(3, x.shape[1], x.shape[0])
+    for page in range(3):
+        cache[page] = x.T * w[0, page]
+        cache[page, 1:3] = cache[page, 0:2] + 1.0
+    state = torch.zeros(2, 3, 4).transpose(-1, -2)
+    for head in (0, 1, 0):
+        state[head] = torch.tanh(state[head] + w[:4, :3])
+    one, two = cache[1, 2].clone(), state[0, :, 1].clone()
+    cache[1:, :, 0] = 5.0
+    return cache[:, 1], one, two, state.contiguous(), cache.permute(2, 0, 1)[1:, ::2]
+
+
+def check(reference: Callable[..., Any], shapes: Arrays) -> None:
+    """The formula of one run gives torch's own numbers, and torch's float32 lies inside its bounds."""
+    torch = pytest.importorskip("torch")
+    run_traced = pytest.importorskip(RUNNING).run_traced
+
+    torch.manual_seed(2)
+    given = {name: torch.randn(shape) for name, shape in shapes.items()}
+    running, outputs = run_traced(reference, Path(__file__), given)
+    returned = reference(*given.values())
+    answers = [one.numpy() for one in (returned.values() if isinstance(returned, dict) else returned)]
+    assert running.unknown == []
+    for N in (Exact({}), Bands(Accuracy(), {})):
+        space: dict[str, Any] = {"N": N, "np": np, "CONSTANTS": running.memory.constants}
+        space |= {name: N.input(one.double().numpy()) for name, one in given.items()}
+        with np.errstate(all="ignore"):
+            for name, text in running.to.lines:
+                space[name] = eval(text, space)  # noqa: S307  the text of our own rules
+            found = [eval(one.text, space) for one in outputs.values()]  # noqa: S307
+        for one, answer in zip(found, answers, strict=True):
+            assert one.shape == answer.shape
+            if isinstance(N, Exact):
+                assert np.allclose(one.x, answer, rtol=1e-5, atol=1e-6)
+            else:
+                assert np.all((one.lo <= answer) & (answer <= one.hi))
+
+
+def test_writes_into_slices_and_views_need_no_rule() -> None:
+    check(moved, {"x": (4, 5), "w": (5, 5)})
+
+
+def test_parts_that_are_written_in_turns_are_read_as_they_were_then() -> None:
+    check(written_in_turns, {"x": (5, 4), "w": (4, 4)})
+
+
+def test_a_cache_that_is_filled_page_by_page_is_joined_once() -> None:
+    """Copied for each of 192 pages, a cache of 12,288 tokens took 4.8 GB of indices."""
+    torch = pytest.importorskip("torch")
+    run_traced = pytest.importorskip(RUNNING).run_traced
+    pages, tokens, heads = 16, 8, 2
+
+    def reference(cache: Any) -> Any:  # noqa: ANN401  tensors
+        held = torch.zeros(pages * tokens, heads, 4)
+        for page in range(pages):
+            held[page * tokens : (page + 1) * tokens] = cache[page // 2]
+        return tuple(held[:, head] * 2.0 for head in range(heads))
+
+    running, _ = run_traced(reference, Path(__file__), {"cache": torch.randn(pages, tokens, heads, 4)})
+    assert sum(one.size for one in running.memory.constants.values()) <= 2 * pages * tokens * heads * 4
+    check(reference, {"cache": (pages, tokens, heads, 4)})
+
+
+@pytest.mark.parametrize("segments", SEGMENTS)
+def test_loops_over_the_segments_of_a_cache_are_followed(segments: list[int]) -> None:
+    check(paged(segments), {"q": (3, 4, 16), "k_cache": (6, 1, 2, 16), "v_cache": (6, 1, 2, 16)})
+
+
+def test_positions_that_are_counted_in_floats_are_integers() -> None:
+    def reference(x: Any, w: Any) -> Any:  # noqa: ANN401  tensors
+        seen = x.new_ones(x.shape)
+        return (x[:, :, None] * w[(seen.cumsum(1) * seen - 1).long()],)
+
+    pytest.importorskip("torch")
+    check(reference, {"x": (2, 4), "w": (4, 3)})
+
+
+def test_a_result_without_a_rule_that_nothing_uses_is_not_unknown() -> None:
+    torch = pytest.importorskip("torch")
+    names_wanted, run_traced = pytest.importorskip(FORMULA).names_wanted, pytest.importorskip(RUNNING).run_traced
+
+    running, outputs = run_traced(torch.nn.GroupNorm(2, 4), Path(__file__), {"x": torch.randn(3, 4)})
+    assert len(running.without_rule) == 2  # the groups' means, and their spread
+    assert not names_wanted(running, outputs) & set(running.without_rule)
+
+
+def test_only_whole_numbers_are_added_without_a_record() -> None:
+    torch = pytest.importorskip("torch")
+    are_whole = pytest.importorskip("kfuzz.claims.references.torch.storage").are_whole
+
+    assert are_whole((torch.ones(3), 2, torch.arange(4)))
+    assert not are_whole((torch.ones(3), 0.5))
+    assert not are_whole(torch.full((3,), 2.0**23))
+    assert not are_whole(torch.ones(3).half())
+    assert not are_whole(torch.tensor([1.0, torch.nan]))
+
+
+def test_a_reference_that_goes_by_values_is_refused_with_its_line() -> None:
+    torch = pytest.importorskip("torch")
+    cannot = pytest.importorskip(DECLARED).CannotError
+    run_traced = pytest.importorskip(RUNNING).run_traced
+
+    def by_value(x: Any) -> Any:  # noqa: ANN401  a tensor
+        return x if x.max() > 0 else -x
+
+    def by_place(x: Any) -> Any:  # noqa: ANN401  a tensor
+        return x[(x > 0).nonzero()]
+
+    for reference in (by_value, by_place):
+        line = reference.__code__.co_firstlineno + 1
+        with pytest.raises(cannot, match=rf"^test_running.py:{line}: "):
+            run_traced(reference, Path(__file__), {"x": torch.randn(4)})
+
+
+def test_an_operation_without_a_rule_is_named_with_its_line() -> None:
+    torch = pytest.importorskip("torch")
+    run_traced = pytest.importorskip(RUNNING).run_traced
+
+    def reference(x: Any) -> Any:  # noqa: ANN401  a tensor
+        return x.clone().digamma_()
+
+    running, outputs = run_traced(reference, Path(__file__), {"x": torch.randn(4)})
+    assert running.unknown == [f"digamma_ (test_running.py:{reference.__code__.co_firstlineno + 1})"]
+    assert dict(running.to.lines)[outputs["y"].text].startswith("N.unknown(")
+
+
+STEPS = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self, wide):
+        super().__init__()
+        self.w = torch.nn.Linear(wide, wide)
+
+    def forward(self, x, table):
+        out = torch.zeros_like(x)
+        for row in range(x.shape[0]):
+            source = int(table[row].item())
+            out[row] = torch.tanh(self.w(x[source]))
+            if source > row:
+                out[row] += x[row]
+        return out
+
+
+class ModelNew(Model):
+    def forward(self, x, table):
+        y = torch.tanh(self.w(x[table.long()]))
+        late = table {than} torch.arange(x.shape[0])
+        return torch.where(late[:, None], y + x, y)
+
+
+batch = 12
+wide = 16
+
+
+def get_inputs():
+    return [torch.rand(batch, wide), torch.randint(0, batch, (batch,))]
+
+
+def get_init_inputs():
+    return [wide]
+"""
+
+
+@pytest.mark.parametrize(("than", "kinds"), [(">", set()), (">=", {"numeric"})])
+def test_a_kernel_is_judged_by_a_run_of_its_reference_at_its_own_integers(
+    than: str, kinds: set[str], tmp_path: Path
+) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "steps.py").write_text(STEPS.replace("{than}", than))
+    kernel = kernel_with(tmp_path / "steps.py", Unclaimed(op="reference"))
+    device = PythonDevice()
+    try:
+        attempts = [attempt_of(kernel, 3, index, 1 << 10) for index in range(6)]
+        found = [
+            run_trial(kernel, one.case, one.tune, device, probe_of(kernel, 3, index, 2, 10.0))
+            for index, one in enumerate(attempts)
+        ]
+    finally:
+        device.close()
+    assert {defect.kind for trial in found for defect in trial.defects} == kinds
+    assert sum(trial.elements for trial in found) > 50
+
+
+def test_what_a_run_cannot_follow_is_said_with_its_line(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    source = STEPS.replace("{than}", ">").replace("if source > row", "if float(x[source, 0]) > 0")
+    (tmp_path / "values.py").write_text(source)
+    with pytest.raises(ClaimError, match=r"values\.py:15: the reference goes by values"):
+        kernel_with(tmp_path / "values.py", Unclaimed(op="reference"))
+
+
+def test_the_limit_of_indices_is_found_where_drawn_segments_read_none() -> None:
+    """Of one draw of two offsets no sequence had both queries and pages: it took any page."""
+    torch = pytest.importorskip("torch")
+    integers, declared_in = pytest.importorskip("kfuzz.claims.references.torch.integers"), pytest.importorskip(DECLARED)
+
+    def reference(x: Any, first: Any, other: Any, pages: Any) -> Any:  # noqa: ANN401  tensors
+        every = zip(first.tolist(), first.tolist()[1:], other.tolist(), other.tolist()[1:], strict=False)
+        return [x[pages[c:d].long()] for a, b, c, d in every if a < b and c < d]
+
+    dims = {"x": ["slots"], "first": ["n + 1"], "other": ["n + 1"], "pages": ["used"]}
+    below = {"first": "rises 0..used", "other": "rises 0..used", "pages": ""}
+    drawn = {"first": [0, 0, 4], "other": [0, 4, 4], "pages": [0, 0, 0, 0]}
+
+    def make(_: Any, sizes: Mapping[str, int]) -> dict[str, Any]:  # noqa: ANN401  the inputs as they are declared
+        return {"x": torch.ones(sizes["slots"]), **{name: torch.tensor(one) for name, one in drawn.items()}}
+
+    every = [{"slots": slots, "n": 2, "used": 4} for slots in (3, 5)]
+    found = integers.with_limits(reference, declared_in.Declared(dims, below, {}), every, make)
+    assert found.below["pages"] == "slots"

@@ -1,0 +1,16 @@
+"""The names of callables in modules, and what is said about one that is not there."""
+
+from pathlib import Path
+
+import pytest
+
+from kfuzz.common.modules import find_callable
+from kfuzz.common.target_errors import TargetError
+
+
+def test_a_callable_of_a_file_is_told_how_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "soft.py").write_text("def softmax(x): ...\n")
+    with pytest.raises(TargetError, match=r"say soft.py --entry softmax, or soft:softmax$"):
+        find_callable("soft.py:softmax")
+    assert find_callable("soft:softmax").name == "softmax"

@@ -1,0 +1,110 @@
+"""Host functions that are called several times in a run: leftovers of a call must not change a later answer.
+
+Pairs of a right file and the same with a bug stand in extensions/pairs, under the class "what outlives a call".
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from paths import DATA
+
+from kfuzz.campaign.trials.earlier_calls import earlier_cases
+from kfuzz.campaign.trials.trial import Trial, prepare, run_trial
+from kfuzz.cases.case import case_of
+from kfuzz.claims.kernel import Kernel, load
+from kfuzz.claims.language.axes import Axis
+from kfuzz.common.text.remembering import has_lasting_variables
+from kfuzz.devices import Probe
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.python.device import PythonDevice
+from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
+
+EXTENSIONS = DATA / "extensions"
+CLEARED = EXTENSIONS / "pairs" / "workspace_that_is_cleared.cu"
+X = np.arange(24, dtype=np.float32).reshape(4, 6)
+
+
+def kernel(path: Path = CLEARED) -> Kernel:
+    return kernel_with(path, Unclaimed("row_sum"))
+
+
+def test_earlier_calls_are_of_half_the_sizes_of_twice_and_of_the_same() -> None:
+    found = list(earlier_cases(kernel(), case_of("row_sum", {"x": X}), {}))
+    assert [one.arrays["x"].shape for one in found] == [(2, 3), (8, 12), (4, 6)]
+    assert (found[0].arrays["x"] == X[:2, :3]).all()
+    assert (found[1].arrays["x"] == np.tile(X, (2, 2))).all()
+    assert (found[2].arrays["x"].ravel() == X.ravel()[::-1]).all()
+
+
+def test_earlier_calls_have_only_sizes_that_are_claimed() -> None:
+    claimed = replace(kernel(), axes={"rows": Axis(1, 4), "cols": Axis(6, 6)})
+    assert [one.arrays["x"].shape for one in earlier_cases(claimed, case_of("row_sum", {"x": X}), {})] == [
+        (2, 6),
+        (4, 6),
+    ]
+
+
+def test_where_nothing_outlives_a_call_only_some_trials_call_again() -> None:
+    plain, kept = kernel(EXTENSIONS / "bare" / "row_sum_atomics.cu"), kernel()
+    case = case_of("row_sum", {"x": X})
+    probes = [Probe(seed=seed) for seed in range(3)]
+    counts = [[len(prepare(one, case, {}, probe).job.earlier) for probe in probes] for one in (plain, kept)]
+    assert counts == [[3, 0, 0], [3, 3, 3]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "void f() { static float *room; }",
+        "void f() { static std::map<int, at::Tensor> known = {}; }",
+        "__device__ int count;",
+        "thread_local int n = 1;",
+        "torch::Tensor cache;",
+        "float *room = nullptr;",
+        "static torch::Tensor w = torch::empty({4});",
+    ],
+)
+def test_what_outlives_a_call_is_seen_in_the_text(text: str) -> None:
+    assert has_lasting_variables(f"#include <map>\n{text}\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "static void f(int n) { int m = n; }",
+        "static __device__ float f(float x) { return x; }",
+        "using namespace std;",
+        "// static int n;",
+        "void f() {\n  int n = 3;\n}",
+        'static_assert(sizeof(int) == 4, "as everywhere");',
+    ],
+)
+def test_what_ends_with_a_call_is_told_from_it(text: str) -> None:
+    assert not has_lasting_variables(f"#include <map>\n{text}\n")
+
+
+@pytest.mark.slow
+def test_a_workspace_that_is_not_cleared_is_found_and_one_that_is_cleared_is_not_accused(
+    tmp_path: Path, cpu: CpuDevice
+) -> None:
+    wrong = tmp_path / "not_cleared.cu"
+    wrong.write_text(f"#define BUG\n{CLEARED.read_text()}")
+    right, found = (called(kernel(path), cpu) for path in (CLEARED, wrong))
+    assert right.defects == ()
+    assert [(one.kind, one.severity) for one in found.defects] == [("stateful", "error")]
+    assert "after other calls" in found.defects[0].message
+
+
+def called(kernel: Kernel, cpu: CpuDevice) -> Trial:
+    return run_trial(kernel, case_of("row_sum", {"x": X + 1}), {}, cpu, Probe())
+
+
+@pytest.mark.parametrize(("seed", "kinds"), [(0, ["stateful"]), (1, [])], ids=["after other sizes", "alone"])
+def test_a_callable_is_called_with_other_sizes_before_in_one_trial_of_three(seed: int, kinds: list[str]) -> None:
+    wrong, device = load(DATA / "callables" / "wrong_workspace_grown.py"), PythonDevice()
+    trial = run_trial(wrong, case_of("row_sum", {"x": X + 1}), {}, device, Probe(seed=seed))
+    device.close()
+    assert [one.kind for one in trial.errors] == kinds
+    assert all("after other calls" in one.message for one in trial.errors)
