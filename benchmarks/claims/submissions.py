@@ -31,7 +31,7 @@ from kfuzz.campaign.trials.unjudged import without_numbers
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.claims.language.task_files import TASK
 from kfuzz.claims.references.submissions.submissions import DEFINITION, unpack
-from kfuzz.common.target_errors import TargetError
+from kfuzz.common.errors import TargetError
 from kfuzz.devices import ClaimError
 from kfuzz.devices.python.device import PythonDevice
 from kfuzz.measure.roundings.guess_host import FunctionWords

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.cases.errors import CaseError
-from kfuzz.cases.recipe import MAX_ELEMENTS, Recipe, describe
+from kfuzz.cases.recipe import Recipe, describe
+from kfuzz.claims.language.axes import MAX_ELEMENTS
 from kfuzz.claims.language.roles import Dimensions, Roles, roles_of
 from kfuzz.claims.references.references import BY_REFERENCE, name_in_case, shown_op
 from kfuzz.devices.memory.vast import is_vast, make_unfilled

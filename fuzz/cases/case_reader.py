@@ -26,7 +26,6 @@ from kfuzz.cases.recipe import (
     KINDS,
     MAX_BANDS,
     MAX_EDITS,
-    MAX_ELEMENTS,
     MAX_SEED,
     NARROW_GENERATOR,
     Band,
@@ -34,6 +33,7 @@ from kfuzz.cases.recipe import (
     Edit,
     Recipe,
 )
+from kfuzz.claims.language.axes import MAX_ELEMENTS
 from kfuzz.claims.language.roles import Dimensions
 from kfuzz.claims.references.references import BY_REFERENCE
 from kfuzz.common.printable import one_line

@@ -24,7 +24,6 @@ from kfuzz.claims.grid_numbers import encode_numbers, numbers_of_codes, ties_of
 from kfuzz.oracle.numbers.elements import F32, element_of
 
 GENERATOR, NARROW_GENERATOR = "kfuzz-recipe/1", "kfuzz-recipe/2"
-MAX_ELEMENTS = 1 << 26
 MAX_BANDS = 1024
 MAX_EDITS = 8
 MAX_SEED = (1 << 64) - 1

@@ -1,4 +1,4 @@
-"""Reasons why a device has no outcome of a job: the kernel file, the machine or kfuzz itself is at fault."""
+"""Errors that end in one line: the kernel file, the command line, the machine or kfuzz itself is at fault."""
 
 import traceback
 
@@ -21,6 +21,10 @@ class OtherLibraryError(UnsupportedError):
 
 class MissingError(ClaimError):
     """The kernel needs a library that is not installed here, or that does not work in this environment."""
+
+
+class TargetError(ValueError):
+    """The target of a command names no kernel file."""
 
 
 class DeviceError(Exception):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
-from kfuzz.common.target_errors import TargetError
+from kfuzz.common.errors import TargetError
 
 NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 TARGET = re.compile(rf"({NAME}):({NAME})")

@@ -6,7 +6,7 @@ import pytest
 from seldom import ALWAYS
 
 from kfuzz.claims.kernel import KERNELS, kernel_files, load, name_of
-from kfuzz.common.target_errors import TargetError
+from kfuzz.common.errors import TargetError
 from kfuzz.oracle.judging.find_op import find, op_names
 from kfuzz.ui.reports.listing import as_markdown, put_table, read_folder
 from kfuzz.ui.targets.template import template

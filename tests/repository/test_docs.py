@@ -14,7 +14,7 @@ import pytest
 from pages import anchors, blocks, commands, inline_commands, is_shown, links, pages, steps
 from paths import ROOT
 
-from kfuzz.common.target_errors import TargetError
+from kfuzz.common.errors import TargetError
 from kfuzz.kinds import KINDS
 from kfuzz.ui.commands.group import main
 from kfuzz.ui.targets.targets import find

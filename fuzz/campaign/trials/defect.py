@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kfuzz.claims.language.front_matter import shown_path
+from kfuzz.common.printable import shown_path
 from kfuzz.devices import Finding
 from kfuzz.kinds import Kind, Severity
 from kfuzz.oracle.numbers.verdict import Extent, Picture, Worst

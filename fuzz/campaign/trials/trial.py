@@ -26,8 +26,8 @@ from kfuzz.cases.case import Case, case_of, numbers_in
 from kfuzz.claims.bound import Bound
 from kfuzz.claims.kernel import DoesNotFitError, Kernel
 from kfuzz.claims.language.expression import show_sizes
-from kfuzz.claims.language.front_matter import shown_path
 from kfuzz.claims.references.references import is_reference, name_in_case
+from kfuzz.common.printable import shown_path
 from kfuzz.common.text.silences import check_silences
 from kfuzz.devices import Buffer, Decoy, Device, Job, Outcome, Probe, Refusal, Run, Together, Untried
 from kfuzz.devices.memory.vast import is_vast

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.cases.case import Case
-from kfuzz.cases.recipe import MAX_ELEMENTS
 from kfuzz.claims.arrays_in_memory import memory_axis, row_axis_of
 from kfuzz.claims.blocks import is_by_block
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.language.arrays import Array
+from kfuzz.claims.language.axes import MAX_ELEMENTS
 from kfuzz.devices import Buffer, Job, Sampling
 from kfuzz.devices.memory.vast import alternate_rows, choose_blocks, is_vast
 from kfuzz.oracle.numbers.verdict import Verdict

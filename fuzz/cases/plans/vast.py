@@ -14,10 +14,11 @@ from kfuzz.cases.case import Values
 from kfuzz.cases.plans.choose import Choose, one_of
 from kfuzz.cases.plans.large import additions, most_blocks
 from kfuzz.cases.plans.scale import MOST_ADDITIONS, OF_EACH_ROW
-from kfuzz.cases.recipe import MAX_ELEMENTS, Band, Edit, Recipe, bits_of
+from kfuzz.cases.recipe import Band, Edit, Recipe, bits_of
 from kfuzz.claims.blocks import is_by_block
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.language.arrays import Array
+from kfuzz.claims.language.axes import MAX_ELEMENTS
 from kfuzz.devices import ClaimError
 from kfuzz.devices.memory.vast import KINDS, LATE, LEAST, make_unfilled
 from kfuzz.oracle.judging.find_op import find

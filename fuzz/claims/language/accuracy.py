@@ -18,13 +18,13 @@ from kfuzz.claims.language.formula_claims import (
     read_models,
     read_shared,
 )
-from kfuzz.claims.language.front_matter import FrontMatter, shown_path
+from kfuzz.claims.language.front_matter import FrontMatter
 from kfuzz.claims.language.keys import WrittenAccuracy, WrittenQuantize, WrittenValues
 from kfuzz.claims.language.loaded import used_libraries
 from kfuzz.claims.language.reading import ClaimNames
 from kfuzz.claims.language.rounding_values import EXP_MODELS
 from kfuzz.claims.language.text import Said, numbers_of, said_in
-from kfuzz.common.printable import one_line
+from kfuzz.common.printable import one_line, shown_path
 from kfuzz.common.text.flags import settings_of
 from kfuzz.devices.python.library import Arithmetic
 from kfuzz.oracle.accuracy.quantizing import Quantizing

@@ -14,6 +14,8 @@ from kfuzz.devices.limits import INT_MAX
 
 RANGE = re.compile(r"\s*(\d+)\s*\.\.\s*(\d+)\s*")
 MOST_DIGITS = 19
+MAX_ELEMENTS = 1 << 26
+"""The elements of an array that is written down; a larger one is vast (devices/memory/vast.py)."""
 USAGE = (
     'an axis is "lo..hi", { min = lo, max = hi, multiple = m }, { min = lo, max = hi, pow2 = true } '
     "or a list of sizes, in non-negative integers"

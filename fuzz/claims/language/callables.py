@@ -13,7 +13,7 @@ from kfuzz.claims.language.arguments import ClaimedArrays
 from kfuzz.claims.language.axes import Axis
 from kfuzz.claims.language.fitted_op import DIMENSION, OUTPUT, fit_to_function
 from kfuzz.claims.language.formula_claims import constant_named
-from kfuzz.claims.language.front_matter import FrontMatter, KeyPath, shown_path
+from kfuzz.claims.language.front_matter import FrontMatter, KeyPath
 from kfuzz.claims.language.keys import WrittenCall, WrittenClaim
 from kfuzz.claims.language.launches import Launch, LaunchKeys
 from kfuzz.claims.language.loaded import used_libraries
@@ -21,6 +21,7 @@ from kfuzz.claims.language.python_text import SUBMITTED_END, PythonFunction, Pyt
 from kfuzz.claims.language.reading import ClaimNames
 from kfuzz.claims.language.reference_files import task_folders
 from kfuzz.claims.language.roles import Roles
+from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError, DrawnWeights, PythonCall, names_together
 from kfuzz.devices.python.libraries import libraries
 from kfuzz.oracle.judging.find_op import find

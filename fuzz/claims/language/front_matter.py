@@ -4,7 +4,6 @@ It is written in comments: after // in CUDA, # in Python. Knows the fences, TOML
 """
 
 import json
-import os
 import re
 import stat
 import tomllib
@@ -13,9 +12,10 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from kfuzz.common.printable import one_line
+from kfuzz.common.printable import one_line, shown_path
 from kfuzz.common.text import exhibits
 from kfuzz.common.text.cuda_in_python import END, cuda_of
+from kfuzz.common.text.exhibits import description_of
 from kfuzz.devices import ClaimError
 
 OPENS = "// /// kernel"
@@ -203,6 +203,19 @@ def has_claim(text: str) -> bool:
     return any(MEANT.match(line) for line in text.splitlines())
 
 
+def file_has_claim(path: Path) -> bool:
+    """Whether the file has a front matter, correct or not."""
+    if description_of(path):
+        return has_claim(text_of(path))
+    try:
+        if not path.is_file() or path.stat().st_size > MOST_BYTES:  # a pipe would never be read to its end
+            return False
+        text = path.read_text(encoding="utf-8-sig", errors="replace")
+        return has_claim(text if path.suffix != ".py" else head_of(text))
+    except OSError:
+        return False
+
+
 def head_of(source: str) -> str:
     """The text of a Python file above its first statement, except a docstring: the place for a claim."""
     return CODE.split(source, maxsplit=1)[0]
@@ -302,9 +315,3 @@ def as_toml(value: object) -> str:
         text = json.dumps(value, ensure_ascii=False, default=str)
     text = one_line(text)
     return text if len(text) <= WIDEST else text[: WIDEST - 3] + "..."
-
-
-def shown_path(path: Path) -> str:
-    """The path relative to the working directory if it lies below it, else as given."""
-    relative = os.path.relpath(path) if path.is_absolute() else str(path)
-    return one_line(str(path) if relative.startswith("..") else relative)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from kfuzz.claims.language.callables import axes_of, read_entry, with_arrays
-from kfuzz.claims.language.front_matter import FrontMatter, KeyPath, is_python_file, shown_path
+from kfuzz.claims.language.front_matter import FrontMatter, KeyPath, is_python_file
 from kfuzz.claims.language.keys import WrittenCall, WrittenClaim
 from kfuzz.claims.language.python_text import MODEL, read_text
 from kfuzz.claims.language.reference_files import BESIDE, name_of_reference, place_reference, texts_beside
@@ -25,6 +25,7 @@ from kfuzz.claims.language.roles import roles_of
 from kfuzz.claims.references import running, serving
 from kfuzz.claims.references.task_claims import home_in, with_some_places, with_task
 from kfuzz.common.phases import Phase, Stage, announce
+from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError, cache
 from kfuzz.oracle.accuracy.rounding import Accuracy
 from kfuzz.oracle.judging.find_op import find

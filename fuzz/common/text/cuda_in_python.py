@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from kfuzz.common.errors import ClaimError
 from kfuzz.common.text.python_strings import Fragment, lay_out, pieces, pieces_by_line, tree_of
-from kfuzz.devices import ClaimError
 
 TAKES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "load_inline": (("cpp_sources", "cuda_sources"), ("name", "cpp_sources", "cuda_sources", "functions")),

@@ -20,8 +20,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from kfuzz.common.errors import ClaimError
 from kfuzz.common.printable import one_line
-from kfuzz.devices import ClaimError
 from kfuzz.oracle.numbers.plural import plural
 
 SUFFIX = ".toml"

@@ -12,8 +12,8 @@ from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 
+from kfuzz.common.errors import ClaimError
 from kfuzz.common.text.headers import sources
-from kfuzz.devices import ClaimError
 from kfuzz.kinds import KINDS, Kind
 
 COMMENT = re.compile(r"(?://|#|/\*)[ \t]*kfuzz:[ \t]*allow\b(?P<rest>[^\n]*)")

@@ -17,9 +17,10 @@ from kfuzz.cases.plans.plan import Attempt
 from kfuzz.claims.kernel import Kernel, read
 from kfuzz.claims.language import front_matter
 from kfuzz.claims.language.fitted_op import variants_of
-from kfuzz.claims.language.front_matter import CLOSES, OPENS, shown_path
+from kfuzz.claims.language.front_matter import CLOSES, OPENS
 from kfuzz.claims.language.signature import entries_of, host_functions_of
 from kfuzz.common.phases import Phase, Stage, announce
+from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError, Entry, Probe
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.measure.roundings.bug import FailedGuess, LikelyBug, find_likeliest

@@ -12,11 +12,12 @@ from pathlib import Path
 from kfuzz.claims.kernel import Kernel, read
 from kfuzz.claims.language import front_matter
 from kfuzz.claims.language.formula_claims import EPS
-from kfuzz.claims.language.front_matter import FrontMatter, shown_path
+from kfuzz.claims.language.front_matter import FrontMatter
 from kfuzz.claims.language.python_text import read_text
 from kfuzz.claims.language.reference_files import name_of_reference
 from kfuzz.claims.references.references import OP
 from kfuzz.common.modules import NamedCallable, find_callable
+from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError
 from kfuzz.devices.python.libraries import array_library_of
 from kfuzz.measure.roundings.constants import SMALL, constant_of, guessed_constants

@@ -12,7 +12,7 @@ import numpy as np
 from kfuzz.cases.plans.sizes import row_axis
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.language.expression import show_sizes
-from kfuzz.claims.language.front_matter import shown_path
+from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError, Device, DeviceError, Probe
 from kfuzz.devices.cpu.counting import Counter
 from kfuzz.measure.roundings.grounds import inputs_of, is_too_much

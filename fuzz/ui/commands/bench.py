@@ -10,8 +10,8 @@ import click
 from kfuzz.campaign.device import open_device
 from kfuzz.campaign.trials.trial import ignore_progress
 from kfuzz.claims.kernel import Kernel
+from kfuzz.common.errors import TargetError
 from kfuzz.common.exit_codes import COULD_NOT, FOUND
-from kfuzz.common.target_errors import TargetError
 from kfuzz.devices import ClaimError, DeviceError
 from kfuzz.devices.gpu import driver, nvidia
 from kfuzz.devices.gpu.device import why_not

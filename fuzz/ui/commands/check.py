@@ -17,9 +17,8 @@ from rich.status import Status
 from kfuzz.campaign.state import Discovery
 from kfuzz.campaign.trials.defect import Defect, Scene
 from kfuzz.campaign.trials.judging import device_defect
-from kfuzz.claims.language.front_matter import shown_path
 from kfuzz.common.exit_codes import READER_GONE
-from kfuzz.common.printable import printable
+from kfuzz.common.printable import printable, shown_path
 from kfuzz.common.text.silences import check_silences
 from kfuzz.devices import Finding, cache
 from kfuzz.devices.cpu.compiler import Library

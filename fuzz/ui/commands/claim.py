@@ -5,8 +5,9 @@ from pathlib import Path
 import click
 
 from kfuzz.claims.kernel import load
-from kfuzz.claims.language.front_matter import is_python_file, shown_path, text_of
+from kfuzz.claims.language.front_matter import file_has_claim, is_python_file, text_of
 from kfuzz.common.exit_codes import FOUND
+from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError
 from kfuzz.measure.roundings.bug import IF_NOT_A_BUG
 from kfuzz.measure.roundings.guess import Guess, guess, op_of
@@ -17,7 +18,6 @@ from kfuzz.measure.roundings.text import claim_of
 from kfuzz.ui.commands.completing import OP, TARGET
 from kfuzz.ui.commands.options import console
 from kfuzz.ui.reports.phases import show_phases
-from kfuzz.ui.targets.project import has_claim
 from kfuzz.ui.targets.targets import find_one
 
 
@@ -60,7 +60,7 @@ def claim(ctx: click.Context, target: str, op: str | None, entry: str, max_cases
     path = find_one(target)
     screen = console(to_stderr=True)
     with show_phases(screen):
-        made = Guess(load(path)) if has_claim(path) else guess_for(path, op, entry)
+        made = Guess(load(path)) if file_has_claim(path) else guess_for(path, op, entry)
         found = proposed_for(made, seed, max_cases)
     click.echo(claim_of(found.kernel))
     click.echo(f"{found.remark}", err=True)

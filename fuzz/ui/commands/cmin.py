@@ -7,8 +7,8 @@ import click
 
 from kfuzz.campaign.device import open_device
 from kfuzz.cases import corpus
-from kfuzz.claims.language.front_matter import shown_path
-from kfuzz.common.target_errors import TargetError
+from kfuzz.common.errors import TargetError
+from kfuzz.common.printable import shown_path
 from kfuzz.measure.mutants.redundant_cases import killers_of_mutants, redundant_cases
 from kfuzz.oracle.numbers.plural import plural
 from kfuzz.ui.commands.completing import TARGET

@@ -4,7 +4,7 @@ from difflib import get_close_matches
 
 import click
 
-from kfuzz.common.target_errors import TargetError
+from kfuzz.common.errors import TargetError
 from kfuzz.kinds import KINDS
 from kfuzz.ui.commands.completing import KIND
 

@@ -30,9 +30,9 @@ from kfuzz.claims.kernel import correct_kernel_files
 from kfuzz.claims.language.front_matter import text_of
 from kfuzz.claims.references.references import OP
 from kfuzz.claims.references.submissions.operations import are_implementations
+from kfuzz.common.errors import TargetError
 from kfuzz.common.exit_codes import COULD_NOT, INTERRUPTED, NOTHING_NEW, READER_GONE
 from kfuzz.common.phases import Stage, listening
-from kfuzz.common.target_errors import TargetError
 from kfuzz.devices import DeviceError, PythonCall
 from kfuzz.devices.cpu.ahead import build_ahead
 from kfuzz.devices.gpu.device import why_not

@@ -16,9 +16,9 @@ from typing import Any
 import click
 
 from kfuzz.cases.errors import CaseError
+from kfuzz.common.errors import TargetError
 from kfuzz.common.exit_codes import COULD_NOT, INTERRUPTED, READER_GONE
 from kfuzz.common.printable import printable
-from kfuzz.common.target_errors import TargetError
 from kfuzz.devices import ClaimError, DeviceError, wrap_unexpected
 from kfuzz.ui.commands.streams import ReaderGone, silence, spell_out
 from kfuzz.ui.targets.settings import KERNELS, Value, read_settings, settings_for

@@ -13,9 +13,9 @@ import click
 
 from kfuzz.cases import atomic
 from kfuzz.claims.kernel import Kernel
-from kfuzz.claims.language.front_matter import shown_path
+from kfuzz.common.errors import TargetError
 from kfuzz.common.exit_codes import COULD_NOT, FOUND, INTERRUPTED
-from kfuzz.common.target_errors import TargetError
+from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.measure.roundings.bug import IF_NOT_A_BUG

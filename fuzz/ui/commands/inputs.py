@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kfuzz.cases.plans.graphs import COUNT, GRAPHS, LISTS, PROBE
 from kfuzz.cases.plans.input_files import OF_GRAPHS, OF_LISTS
-from kfuzz.common.target_errors import TargetError
+from kfuzz.common.errors import TargetError
 from kfuzz.devices import cache
 from kfuzz.devices.cpu.abi import RawBuffer
 from kfuzz.devices.cpu.compiler import Library

@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from kfuzz.claims.kernel import Kernel
+from kfuzz.common.errors import TargetError
 from kfuzz.common.exit_codes import COULD_NOT
 from kfuzz.common.printable import printable
-from kfuzz.common.target_errors import TargetError
 from kfuzz.ui.commands.completing import TARGET
 from kfuzz.ui.commands.options import console, print_faults
 from kfuzz.ui.reports import listing

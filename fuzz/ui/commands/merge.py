@@ -8,9 +8,8 @@ import click
 
 from kfuzz.cases import case_file, corpus
 from kfuzz.cases.errors import CaseError
-from kfuzz.claims.language.front_matter import shown_path
 from kfuzz.common.exit_codes import COULD_NOT
-from kfuzz.common.printable import printable
+from kfuzz.common.printable import printable, shown_path
 from kfuzz.oracle.numbers.plural import plural
 from kfuzz.ui.commands.documents import ReportFiles, format_options
 from kfuzz.ui.commands.fuzz import FOLDER

@@ -17,9 +17,9 @@ from kfuzz.cases import case_file, corpus
 from kfuzz.cases.case import Record
 from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import Kernel
+from kfuzz.common.errors import TargetError
 from kfuzz.common.exit_codes import INTERRUPTED, NOTHING_NEW
 from kfuzz.common.printable import one_line
-from kfuzz.common.target_errors import TargetError
 from kfuzz.measure.roundings.infer import Unclaimed
 from kfuzz.oracle.numbers.plural import plural
 from kfuzz.ui.commands.completing import TARGET

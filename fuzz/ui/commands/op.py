@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
+from kfuzz.common.errors import TargetError
 from kfuzz.common.exit_codes import FOUND
-from kfuzz.common.target_errors import TargetError
 from kfuzz.devices import ClaimError
 from kfuzz.oracle.judging.find_op import find, hint, is_op, load, op_names
 from kfuzz.oracle.numbers.errors import OracleError

@@ -16,6 +16,7 @@ from rich.console import Console
 
 from kfuzz.campaign.device import NAMES
 from kfuzz.campaign.schedule import Shard
+from kfuzz.claims.language.front_matter import file_has_claim
 from kfuzz.claims.references.references import OP as OP_BY_REFERENCE
 from kfuzz.common.modules import is_callable
 from kfuzz.devices import ClaimError
@@ -23,7 +24,7 @@ from kfuzz.measure.roundings.guess_host import FunctionWords
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_named, kernel_with
 from kfuzz.ui.commands.completing import OP
 from kfuzz.ui.commands.streams import ReaderGone, silence
-from kfuzz.ui.targets.project import Kernels, has_claim, others_below, read_all, sources_below
+from kfuzz.ui.targets.project import Kernels, others_below, read_all, sources_below
 from kfuzz.ui.targets.targets import find
 
 WIDE = 1000
@@ -166,7 +167,7 @@ def kernels_named(targets: Sequence[str], unclaimed: Unclaimed | None = None) ->
     kernels = replace(kernels, usable=(*kernels.usable, *called))
     if not kernels.usable:
         raise ClaimError("\n".join(map(str, kernels.faults.values())))
-    if unclaimed and (words := unclaimed.words) and all(has_claim(one.path) for one in kernels.usable):
+    if unclaimed and (words := unclaimed.words) and all(file_has_claim(one.path) for one in kernels.usable):
         names = "it has a claim" if len(kernels.usable) == 1 else "they have claims"
         click.echo(f"{', '.join(targets)}: {names}, which kfuzz uses; {words} is for files without one", err=True)
     return kernels

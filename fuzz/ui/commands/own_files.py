@@ -11,8 +11,8 @@ from click.core import ParameterSource
 
 from kfuzz.claims.kernel import KERNELS
 from kfuzz.claims.language import front_matter
-from kfuzz.claims.language.front_matter import shown_path
-from kfuzz.common.target_errors import TargetError
+from kfuzz.common.errors import TargetError
+from kfuzz.common.printable import shown_path
 from kfuzz.common.text.cuda_text import blank_non_code
 from kfuzz.devices import ClaimError
 from kfuzz.measure.roundings.guess import guessed, op_of

@@ -19,10 +19,9 @@ from kfuzz.campaign.trials.replay import replay as replay_record
 from kfuzz.cases import case_line, corpus
 from kfuzz.cases.case import Record
 from kfuzz.claims.kernel import Kernel
-from kfuzz.claims.language.front_matter import shown_path
+from kfuzz.common.errors import TargetError
 from kfuzz.common.exit_codes import COULD_NOT, FOUND, NOTHING_NEW
-from kfuzz.common.printable import one_line, printable
-from kfuzz.common.target_errors import TargetError
+from kfuzz.common.printable import one_line, printable, shown_path
 from kfuzz.devices import Device
 from kfuzz.kinds import Kind
 from kfuzz.measure.roundings.infer import Unclaimed

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from kfuzz.campaign.device import open_device
+from kfuzz.common.errors import TargetError
 from kfuzz.common.exit_codes import COULD_NOT, FOUND, INTERRUPTED
-from kfuzz.common.target_errors import TargetError
 from kfuzz.measure.mutants.figures import accused_controls, as_json, score_lines
 from kfuzz.measure.mutants.run import HowFar, run_score
 from kfuzz.measure.mutants.survivors import reasons

@@ -6,7 +6,7 @@ import click
 
 from kfuzz.cases import case_file
 from kfuzz.claims.kernel import load
-from kfuzz.claims.language.front_matter import shown_path
+from kfuzz.common.printable import shown_path
 from kfuzz.common.text.exhibits import description_of
 from kfuzz.common.text.exhibits import read as read_exhibit
 from kfuzz.ui.commands.completing import OP, TARGET

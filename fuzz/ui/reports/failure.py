@@ -15,7 +15,7 @@ from kfuzz.cases import case_file, case_line
 from kfuzz.cases.case import Record
 from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import KERNELS
-from kfuzz.claims.language.front_matter import shown_path
+from kfuzz.common.printable import shown_path
 from kfuzz.kinds import Kind
 from kfuzz.oracle.numbers.plural import plural
 from kfuzz.oracle.numbers.verdict import Extent, Pattern, Worst

@@ -12,7 +12,7 @@ from rich.table import Table
 from kfuzz.campaign.last_run import last_run
 from kfuzz.claims.kernel import KERNELS, Kernel, kernel_files, load
 from kfuzz.claims.language.axes import Axis
-from kfuzz.claims.language.front_matter import shown_path
+from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError
 from kfuzz.oracle.numbers.plural import plural
 

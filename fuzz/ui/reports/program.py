@@ -10,9 +10,8 @@ from pathlib import Path
 
 from kfuzz.campaign.bugs import Bug, bugs_of
 from kfuzz.campaign.state import RATIO_STEPS, Discovery
-from kfuzz.claims.language.front_matter import shown_path
 from kfuzz.common.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
-from kfuzz.common.printable import printable
+from kfuzz.common.printable import printable, shown_path
 from kfuzz.devices.cpu.programs.sampling import SampledShare
 from kfuzz.oracle.numbers.plural import plural
 from kfuzz.ui.reports.document import Document, KernelEntry, SilencedFinding

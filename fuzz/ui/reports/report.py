@@ -18,9 +18,9 @@ from kfuzz.campaign.state import Discovery
 from kfuzz.cases import atomic
 from kfuzz.cases.errors import CaseError
 from kfuzz.claims.language.axes import Axis
-from kfuzz.claims.language.front_matter import shown_path
 from kfuzz.claims.references.references import shown_op
 from kfuzz.common.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
+from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError, Finding
 from kfuzz.oracle.numbers.verdict import Extent, Picture, Worst
 from kfuzz.ui.reports.benchmarks import benchmark_entry

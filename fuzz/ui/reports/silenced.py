@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kfuzz.campaign.result import KernelResult
 from kfuzz.campaign.state import Discovery
-from kfuzz.claims.language.front_matter import shown_path
+from kfuzz.common.printable import shown_path
 from kfuzz.common.text.headers import sources
 from kfuzz.common.text.silences import silences_in
 from kfuzz.kinds import Kind

@@ -13,7 +13,7 @@ from kfuzz.campaign.result import KernelResult
 from kfuzz.campaign.state import Discovery
 from kfuzz.campaign.trials.unjudged import unjudged_text
 from kfuzz.claims.kernel import Kernel
-from kfuzz.claims.language.front_matter import shown_path
+from kfuzz.common.printable import shown_path
 from kfuzz.oracle.numbers.plural import plural
 from kfuzz.ui.reports.benchmarks import benchmark_entry, benchmark_texts
 from kfuzz.ui.reports.claims import claim_notes

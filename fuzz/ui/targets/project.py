@@ -12,9 +12,9 @@ from pathlib import Path
 from kfuzz.cases.case import Record
 from kfuzz.claims.kernel import Kernel, kernel_files, load, name_of
 from kfuzz.claims.language import front_matter
-from kfuzz.claims.language.front_matter import MOST_BYTES
+from kfuzz.claims.language.front_matter import file_has_claim
 from kfuzz.claims.language.python_text import is_submission, read_text
-from kfuzz.common.text.exhibits import description_of, is_exhibit, name_as_kernel
+from kfuzz.common.text.exhibits import is_exhibit, name_as_kernel
 from kfuzz.devices import ClaimError
 
 ENDINGS = (".cu", ".py")
@@ -66,7 +66,7 @@ def kernels_below(folder: Path) -> Kernels:
 
 def files_below(folder: Path) -> tuple[Path, ...]:
     """The files of the kernels below the folder."""
-    return tuple(path for path in sorted(sources(folder, ENDINGS)) if has_claim(path))
+    return tuple(path for path in sorted(sources(folder, ENDINGS)) if file_has_claim(path))
 
 
 def sources_below(folder: Path) -> tuple[Path, ...]:
@@ -90,20 +90,7 @@ def is_claimed_or_submission(path: Path) -> bool:
         text = front_matter.text_of(path)
     except ClaimError:
         return True
-    return has_claim(path) or read_text(text).error is not None or is_submission(text)
-
-
-def has_claim(path: Path) -> bool:
-    """Whether the file has a front matter, correct or not."""
-    if description_of(path):
-        return front_matter.has_claim(front_matter.text_of(path))
-    try:
-        if not path.is_file() or path.stat().st_size > MOST_BYTES:  # a pipe would never be read to its end
-            return False
-        text = path.read_text(encoding="utf-8-sig", errors="replace")
-        return front_matter.has_claim(text if path.suffix != ".py" else front_matter.head_of(text))
-    except OSError:
-        return False
+    return file_has_claim(path) or read_text(text).error is not None or is_submission(text)
 
 
 def sources(folder: Path, endings: tuple[str, ...]) -> Iterator[Path]:

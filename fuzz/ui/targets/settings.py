@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 
-from kfuzz.common.target_errors import TargetError
+from kfuzz.common.errors import TargetError
 
 FILE = "kfuzz.toml"
 SHARED = "pyproject.toml"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kfuzz.claims.kernel import KERNELS, kernel_files, name_of
 from kfuzz.claims.references.submissions.submissions import is_solution, unpack
-from kfuzz.common.target_errors import TargetError
+from kfuzz.common.errors import TargetError
 from kfuzz.common.text.exhibits import description_of, name_as_kernel
 from kfuzz.ui.targets.project import ENDINGS, files_below
 

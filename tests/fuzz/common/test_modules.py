@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from kfuzz.common.errors import TargetError
 from kfuzz.common.modules import find_callable
-from kfuzz.common.target_errors import TargetError
 
 
 def test_a_callable_of_a_file_is_told_how_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from kfuzz.cases.recipe import MAX_ELEMENTS
-from kfuzz.common.target_errors import TargetError
+from kfuzz.claims.language.axes import MAX_ELEMENTS
+from kfuzz.common.errors import TargetError
 from kfuzz.oracle.numbers.elements import BOOL, BY_LIBRARY, Element
 
 LONGEST = 4096

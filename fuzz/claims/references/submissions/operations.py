@@ -7,7 +7,7 @@ and folders; it knows no claims and no torch.
 from collections.abc import Sequence
 from pathlib import Path
 
-from kfuzz.ui.targets.project import has_claim
+from kfuzz.claims.language.front_matter import file_has_claim
 
 PATTERN, MARK = "*_implementation*.py", "_implementation"
 
@@ -27,4 +27,4 @@ def is_implementation(path: Path) -> bool:
     if MARK not in path.name or not path.is_file():  # nor does a link that leads to itself have a folder
         return False
     folder = path.resolve().parent.name
-    return path.name.partition(MARK)[0] in {folder, folder.rpartition("__")[0]} and not has_claim(path)
+    return path.name.partition(MARK)[0] in {folder, folder.rpartition("__")[0]} and not file_has_claim(path)

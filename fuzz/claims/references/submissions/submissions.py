@@ -12,7 +12,7 @@ from typing import Any
 
 from kfuzz.claims.language.front_matter import with_claim
 from kfuzz.claims.references.submissions.definitions import read_definition
-from kfuzz.common.target_errors import TargetError
+from kfuzz.common.errors import TargetError
 from kfuzz.devices import cache
 
 FOLDER = "submissions"

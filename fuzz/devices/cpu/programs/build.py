@@ -18,9 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kfuzz.claims.language.front_matter import shown_path
 from kfuzz.common.phases import Phase, Stage, announce
-from kfuzz.common.printable import printable
+from kfuzz.common.printable import printable, shown_path
 from kfuzz.common.text.cuda_text import blank_non_code, includes
 from kfuzz.common.text.headers import SourceFile, sources
 from kfuzz.devices import ClaimError, UnsupportedError, cache

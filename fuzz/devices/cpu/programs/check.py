@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
-from kfuzz.claims.language.front_matter import shown_path
+from kfuzz.common.printable import shown_path
 from kfuzz.devices import Call, Finding, Job, Outcome, Probe, Refusal, Run, Step, UnexpectedError, cache
 from kfuzz.devices.cpu.abi import USUAL_MULTIPROCESSORS, Assume, RawBuffer, RawFinding, RawLaunched, RawRun, Status
 from kfuzz.devices.cpu.backend import uninitialised_local

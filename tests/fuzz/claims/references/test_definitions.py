@@ -12,7 +12,7 @@ from kfuzz.campaign.trials.trial import run_trial
 from kfuzz.claims.kernel import load
 from kfuzz.claims.references.submissions.definitions import read_definition
 from kfuzz.claims.references.submissions.submissions import unpack
-from kfuzz.common.target_errors import TargetError
+from kfuzz.common.errors import TargetError
 from kfuzz.devices.python.device import PythonDevice
 
 pytestmark = pytest.mark.slow

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kfuzz.claims.language.front_matter import read
-from kfuzz.common.target_errors import TargetError
+from kfuzz.common.errors import TargetError
 from kfuzz.ui.targets.targets import find
 
 DEFINITION = {

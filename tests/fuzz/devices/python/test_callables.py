@@ -15,9 +15,9 @@ from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.trials.trial import Trial, run_trial
 from kfuzz.cases.case import case_of
 from kfuzz.claims.kernel import Kernel, load
+from kfuzz.claims.language.front_matter import file_has_claim
 from kfuzz.devices import ClaimError, MissingError, Probe, Refusal, UnsupportedError
 from kfuzz.devices.python.device import PythonDevice
-from kfuzz.ui.targets.project import has_claim
 
 EXHIBITS = DATA / "callables"
 WRONG = sorted(path.stem for path in EXHIBITS.glob("wrong_*.py"))
@@ -166,10 +166,10 @@ def test_a_right_callable_in_an_unusual_form_is_kept(form: str, tmp_path: Path, 
 
 
 def test_a_claim_in_python_stands_above_the_code(tmp_path: Path) -> None:
-    assert has_claim(write_callable(tmp_path, "def f(x): ..."))
+    assert file_has_claim(write_callable(tmp_path, "def f(x): ..."))
     inside = tmp_path / "inside.py"
     inside.write_text('import os\nTEXT = """\n# /// kernel\n# ///\n"""\n')
-    assert not has_claim(inside)
+    assert not file_has_claim(inside)
 
 
 @pytest.mark.soak

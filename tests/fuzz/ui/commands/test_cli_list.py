@@ -13,7 +13,7 @@ from seldom import one_in
 
 from kfuzz.claims.kernel import KERNELS, kernel_files, load, name_of
 from kfuzz.claims.language.front_matter import text_of
-from kfuzz.common.target_errors import TargetError
+from kfuzz.common.errors import TargetError
 from kfuzz.devices import ClaimError, Device, DeviceError, Finding, Job, Outcome, Probe
 from kfuzz.oracle import op_names
 from kfuzz.ui.commands.doctor import Check, try_device

@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 from paths import DATA, ROOT
 
 from kfuzz.claims.kernel import KERNELS
-from kfuzz.common.target_errors import TargetError
+from kfuzz.common.errors import TargetError
 from kfuzz.ui.commands.group import main
 from kfuzz.ui.commands.own_files import own_targets
 

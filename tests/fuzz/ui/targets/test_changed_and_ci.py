@@ -14,7 +14,7 @@ from pages import blocks
 from paths import ROOT
 
 from kfuzz.claims.kernel import KERNELS, Kernel, load
-from kfuzz.common.target_errors import TargetError
+from kfuzz.common.errors import TargetError
 from kfuzz.ui.commands.group import main
 from kfuzz.ui.targets.changed import kernels_changed_since
 

@@ -16,7 +16,7 @@ from paths import DATA
 from program_runs import built, server
 
 from kfuzz.cases.plans.graphs import LISTS
-from kfuzz.common.target_errors import TargetError
+from kfuzz.common.errors import TargetError
 from kfuzz.devices import ClaimError, Finding
 from kfuzz.devices.cpu.programs.build import compile_source, load_program
 from kfuzz.devices.cpu.programs.check import CheckedProgram, Server
