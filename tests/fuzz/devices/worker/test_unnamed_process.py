@@ -3,6 +3,7 @@
 That nothing of it is seen there shows the exhibit wrong_but_where_it_is_tested.
 """
 
+import kfuzz.devices.worker
 from kfuzz.devices.worker import unnamed_process
 from kfuzz.devices.worker.unnamed_process import UnnamedFinder, rename, start
 
@@ -18,7 +19,7 @@ def test_code_within_code_is_renamed_too() -> None:
 def test_modules_of_kfuzz_alone_are_found_and_keep_their_lines() -> None:
     finder = UnnamedFinder()
     assert finder.find_spec("json.decoder", None) is None
-    found = finder.find_spec("kfuzz.devices.worker.unnamed_process", __import__("kfuzz").__path__)
+    found = finder.find_spec("kfuzz.devices.worker.unnamed_process", kfuzz.devices.worker.__path__)
     assert found is not None
     assert isinstance(found.loader, unnamed_process.UnnamedLoader)
     code = found.loader.get_code("kfuzz.devices.worker.unnamed_process")
