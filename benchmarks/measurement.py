@@ -145,6 +145,10 @@ def machine() -> str:
         return words
 
 
+RECORDS_OF_TABLES = 4
+"""How deep the records lie in a data file: in its tables, in one of them, in its rows."""
+
+
 def as_json(made: Measurement) -> str:
     """The text of the data file, without empty fields; a record of a table is one line, its columns are named once."""
     tables = {
@@ -154,26 +158,32 @@ def as_json(made: Measurement) -> str:
     kept = asdict(made)
     del kept["figures"], kept["notes"]
     kept |= {"numbers": dict(made.figures.numbers), "tables": tables}
-    return "\n".join(write_lines({name: value for name, value in kept.items() if value})) + "\n"
+    return write_json({name: value for name, value in kept.items() if value}, RECORDS_OF_TABLES)
 
 
-def write_lines(value: Any, indent: int = 0, before: str = "") -> Iterator[str]:  # noqa: ANN401  whatever JSON holds
-    """JSON with one line for each list or object that fits into one."""
-    blank = " " * indent
-    short = f"{blank}{before}{json.dumps(value, ensure_ascii=False)}"
-    if not isinstance(value, dict | list | tuple) or not value or (indent and len(short) < WIDTH):
-        yield short
+def write_json(value: object, depth: int = 1) -> str:
+    """The text of a data file, an item a line; a list of numbers or words, and what lies `depth` deep, is one line."""
+    return "\n".join(_lines(value, depth)) + "\n"
+
+
+def _lines(value: Any, depth: int, indent: str = "", before: str = "") -> Iterator[str]:  # noqa: ANN401  JSON
+    whole = f"{indent}{before}{json.dumps(value, ensure_ascii=False)}"
+    is_short = indent and len(whole) < WIDTH
+    if depth == 0 or is_short or not value or not isinstance(value, dict | list | tuple) or _is_plain_list(value):
+        yield whole
         return
     is_object = isinstance(value, dict)
-    inner = (
-        [(f"{json.dumps(name)}: ", one) for name, one in value.items()] if is_object else [("", one) for one in value]
-    )
-    yield f"{blank}{before}{'{' if is_object else '['}"
-    for place, (name, one) in enumerate(inner):
-        *lines, last = write_lines(one, indent + 1, name)
+    names = [f"{json.dumps(name)}: " for name in value] if is_object else [""] * len(value)
+    yield f"{indent}{before}{'{' if is_object else '['}"
+    for place, (name, one) in enumerate(zip(names, value.values() if is_object else value, strict=True), 1):
+        *lines, last = _lines(one, depth - 1, f"{indent} ", name)
         yield from lines
-        yield last + "," * (place < len(inner) - 1)
-    yield f"{blank}{'}' if is_object else ']'}"
+        yield last + "," * (place < len(value))
+    yield f"{indent}{'}' if is_object else ']'}"
+
+
+def _is_plain_list(value: Sequence[Any] | Mapping[str, Any]) -> bool:
+    return not isinstance(value, dict) and not any(isinstance(one, dict | list | tuple) for one in value)
 
 
 def read(path: Path) -> Measurement:

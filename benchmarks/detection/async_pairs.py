@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from threading import Lock
 
-from benchmarks.measurement import Figures, Record
+from benchmarks.measurement import Figures, Record, write_json
 from kfuzz.devices.cpu.programs.check import Server
 from kfuzz.devices.gpu import driver, nvidia, sanitizer
 
@@ -183,7 +183,7 @@ def kept(way: str) -> dict[str, Record]:
 
 def write(way: str, made: Mapping[str, Record]) -> None:
     FOLDER.mkdir(exist_ok=True)
-    (FOLDER / f"{way}.json").write_text(json.dumps(made, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    (FOLDER / f"{way}.json").write_text(write_json(dict(sorted(made.items()))), encoding="utf-8")
 
 
 def measure(arguments: Sequence[str]) -> Figures:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from benchmarks.detection.rival_trials import questions, tally
 from benchmarks.detection.rivals import RIVALS, are_asked
-from benchmarks.measurement import Figures
+from benchmarks.measurement import Figures, write_json
 from kfuzz.campaign.device import open_device
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.trials.trial import run_trial
@@ -114,7 +114,7 @@ def measure_exhibits(manner: str, file: Path, known: Mapping[str, Seen]) -> None
         try:
             for done in as_completed(asked):
                 found[asked[done]] = done.result()
-                file.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+                file.write_text(write_json(dict(sorted(found.items()))), encoding="utf-8")
                 print(f"{len(found)} of {len(every)}: {asked[done]}: {done.result()}", file=sys.stderr, flush=True)
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)

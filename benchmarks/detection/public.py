@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.detection.public_lists import CHOSEN, REPOSITORIES, Program, programs
-from benchmarks.measurement import Figures, Record
+from benchmarks.measurement import Figures, Record, write_json
 
 DATA = Path(__file__).parent / "public_programs" / "runs.json"
 TRUE = Path(__file__).parent / "public_programs" / "true.json"
@@ -152,7 +152,7 @@ def read() -> dict[tuple[str, str], Outcome]:
 def write(known: dict[tuple[str, str], Outcome]) -> None:
     """Keep the outcomes, in order."""
     rows = [asdict(known[key]) for key in sorted(known)]
-    DATA.write_text(json.dumps({"programs": rows}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    DATA.write_text(write_json({"programs": rows}, 2), encoding="utf-8")
 
 
 def measure(_: Sequence[str]) -> Figures:

@@ -19,7 +19,6 @@ library; if a worker is lost, another one repeats its errand.
 """
 
 import argparse
-import json
 import os
 import signal
 import subprocess
@@ -38,7 +37,7 @@ from benchmarks.libraries import functions, narrow
 from benchmarks.libraries.judging import Claim, Result, judge
 from benchmarks.libraries.records import Records, installed
 from benchmarks.libraries.tables import program_entries
-from benchmarks.measurement import Figures
+from benchmarks.measurement import Figures, write_json
 from kfuzz.campaign.errand import errand
 from kfuzz.devices import Device
 from kfuzz.devices.python.device import PythonDevice
@@ -82,7 +81,7 @@ def measure(arguments: Sequence[str]) -> Figures:
     versions = {one.package: record.made.version for one, record in kept.items()}
     if asked.programs:
         made = program_entries(results, lambda one: versions[one.package])
-        PROGRAMS.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        PROGRAMS.write_text(write_json(made), encoding="utf-8")
     rows = [{"library": one.library, "key": one.key, **asdict(result)} for one, result in results.items()]
     commits = Counter(record.made.commit for record in kept.values())
     numbers = {"device": asked.device, "versions": versions, "commits": dict(commits.most_common())}

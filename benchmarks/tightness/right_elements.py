@@ -21,7 +21,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional as F  # noqa: N812  its own documentation calls it so
 
-from benchmarks.measurement import Figures, Record
+from benchmarks.measurement import Figures, Record, write_json
 from benchmarks.tightness.gradients import as_array
 from kfuzz.devices.python.libraries.torch import LIBRARY
 from kfuzz.oracle import Accuracy, Special, judge
@@ -156,8 +156,7 @@ def measure(arguments: Sequence[str]) -> Figures:
         for called in [one for one in OPS if one.op.startswith(asked.only)]:
             for kind in called.types:
                 look_at(called, kind, counts.setdefault(f"{called.op} {kind}", Count()))
-        text = json.dumps({name: asdict(one) for name, one in counts.items()}, indent=1)
-        asked.kept.write_text(text + "\n", encoding="utf-8")
+        asked.kept.write_text(write_json({name: asdict(one) for name, one in counts.items()}), encoding="utf-8")
     rows = [record(*name.split(), one) for name, one in counts.items()]
     return Figures({"torch": torch.__version__, "types": [*TYPES]}, {"ops": rows})
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.measurement import Figures, Record, machine, write_lines
+from benchmarks.measurement import Figures, Record, machine, write_json
 from benchmarks.tightness.definitions import BITS, DEFINITIONS, Balls, define
 from benchmarks.tightness.judged_twice import Arrays, Counts, JudgedCase, judge_twice
 from kfuzz.cases.plans.choose import Choose, seed_of, seeded_choices
@@ -160,7 +160,7 @@ def write(kept: Path, sums: dict[str, Counts], numbers: dict[str, Any]) -> None:
     """Write the sums, and nothing half."""
     of_ops = {name: {**vars(one), "of": dict(one.of)} for name, one in sorted(sums.items())}
     part = kept.with_suffix(".part")
-    part.write_text("\n".join(write_lines({"numbers": numbers, "sums": of_ops})) + "\n", encoding="utf-8")
+    part.write_text(write_json({"numbers": numbers, "sums": of_ops}, 2), encoding="utf-8")
     part.replace(kept)
 
 

@@ -20,7 +20,7 @@ from benchmarks.measurement import (
     records,
     render,
     render_section,
-    write_lines,
+    write_json,
 )
 from benchmarks.page import table
 
@@ -92,11 +92,22 @@ def test_changed_code_has_no_commit(tmp_path: Path) -> None:
     assert commit(tmp_path) == ""
 
 
-def test_data_is_json_of_lines_that_fit() -> None:
-    value = {"a": [1, [2, 3]], "b": {}, "c": "x" * 200, "d": [{"e": "y" * 60}, {"e": "z" * 60}]}
-    lines = list(write_lines(value))
-    assert json.loads("\n".join(lines)) == value
-    assert max(len(line) for line in lines if "xxx" not in line) < 120
+def test_each_row_of_a_table_is_one_line_however_wide() -> None:
+    wide = [{"name": "x" * 90, "counts": {"y" * 40: number}, "more": [*range(60)]} for number in range(3)]
+    made = Measurement("", "", "", "", Figures({"a": "x" * 90, "b": {"y" * 80: 1}}, {"some": wide}))
+    lines = [line.strip() for line in as_json(made).splitlines()]
+    for row in wide:
+        assert sum(line.rstrip(",") == json.dumps([*row.values()]) for line in lines) == 1
+    assert f'"b": {json.dumps(made["b"])}' in lines
+    assert len(lines) == 16
+
+
+def test_data_is_json_with_an_item_a_line_as_deep_as_asked() -> None:
+    value = {"a": {"b": ["x" * 60, {"c": "y" * 60}]}, "d": [*range(90)], "e": {}, "f": 1, "g": [1, [2, 3]]}
+    for depth, number in enumerate((1, 7, 9, 12, 12)):
+        text = write_json(value, depth)
+        assert json.loads(text) == value
+        assert text.count("\n") == number
 
 
 def test_a_row_of_too_few_cells_is_an_error() -> None:
