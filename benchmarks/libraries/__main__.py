@@ -14,7 +14,10 @@ PAGE = Page(
     (
         Section("functions", "Functions of floats, on a CPU", "judge", ("--out", "judged", "--programs")),
         Section(
-            "functions_on_gpu", "Functions of floats, on a GPU", "judge", ("--out", "judged_gpu", "--device", "gpu")
+            "functions_on_gpu",
+            "Functions of floats, on a GPU",
+            "judge",
+            ("--out", "judged_gpu", "--device", "gpu", "--programs"),
         ),
     ),
 )

@@ -35,6 +35,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.libraries import functions, narrow
 from benchmarks.libraries.judging import Claim, Result, judge
+from benchmarks.libraries.programs import PROGRAMS
 from benchmarks.libraries.records import Records, installed
 from benchmarks.libraries.tables import program_entries
 from benchmarks.measurement import Figures, write_json
@@ -50,7 +51,6 @@ GRACE = 240.0
 MOST_OF_ERRAND = 8
 """The most claims of one errand: what a worker has judged is lost with it."""
 ROOT = Path(__file__).parents[2]
-PROGRAMS = Path(__file__).with_name("programs.json")
 
 
 def claims_of(asked: str, device: str) -> Iterator[Claim]:
@@ -81,7 +81,7 @@ def measure(arguments: Sequence[str]) -> Figures:
     versions = {one.package: record.made.version for one, record in kept.items()}
     if asked.programs:
         made = program_entries(results, lambda one: versions[one.package])
-        PROGRAMS.write_text(write_json(made), encoding="utf-8")
+        PROGRAMS[asked.device].write_text(write_json(made), encoding="utf-8")
     rows = [{"library": one.library, "key": one.key, **asdict(result)} for one, result in results.items()]
     commits = Counter(record.made.commit for record in kept.values())
     numbers = {"device": asked.device, "versions": versions, "commits": dict(commits.most_common())}

@@ -1,9 +1,13 @@
-"""Run the programs of the page and compare what they print: `python -m benchmarks.libraries.programs [LIBRARY ...]`.
+"""Run the programs that show defects of libraries, and compare what they print.
 
-They are in programs.json. Those of a library run in one process, without kfuzz; a library that is not
-installed, or has another version, is skipped, and this says so. Exit code 1 if a program prints anything else.
+    python -m benchmarks.libraries.programs [LIBRARY ...] [--device gpu]
+
+They are in programs.json, and those of a GPU in programs_on_gpu.json. Those of a library run in one process, without
+kfuzz; a library that is not installed, or has another version, is skipped, and this says so. Exit code 1 if a program
+prints anything else.
 """
 
+import argparse
 import json
 import subprocess
 import sys
@@ -12,7 +16,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-PROGRAMS = Path(__file__).with_name("programs.json")
+PROGRAMS = {
+    "cpu": Path(__file__).with_name("programs.json"),
+    "gpu": Path(__file__).with_name("programs_on_gpu.json"),
+}
 SECONDS = 600
 RUNNER = """\
 import contextlib, io, json, sys
@@ -29,11 +36,15 @@ for program in json.loads(sys.stdin.read()):
 
 def main() -> int:
     """Run all, or those of some libraries; print a line for each library and each difference."""
-    every = json.loads(PROGRAMS.read_text(encoding="utf-8"))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("libraries", nargs="*", metavar="LIBRARY", help="default: all")
+    parser.add_argument("--device", default="cpu", choices=tuple(PROGRAMS))
+    asked = parser.parse_args()
+    every = json.loads(PROGRAMS[asked.device].read_text(encoding="utf-8"))
     wrong = 0
     for library, of_it in groupby(every, lambda one: str(one["library"])):
         entries = list(of_it)
-        if sys.argv[1:] and library not in sys.argv[1:]:
+        if asked.libraries and library not in asked.libraries:
             continue
         here, measured = version_of(entries[0]["package"]), entries[0]["version"]
         if here != measured:

@@ -5,9 +5,11 @@ Knows results; it tries nothing.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from benchmarks.libraries.functions import Documented, Function
 from benchmarks.libraries.judging import Claim, Result
+from benchmarks.libraries.programs import PROGRAMS
 from benchmarks.page import table as make_table
 
 Results = Mapping[Claim, Result]
@@ -15,6 +17,8 @@ Installed = Callable[[Claim], str]
 TYPES = ("f32", "bf16", "f16")
 LONGEST = 300
 DEFECTS = ("lost", "off")
+SHOWN = 3
+"""The number of programs on the page."""
 
 
 def page(results: Results, device: str, installed: Installed) -> str:
@@ -32,7 +36,7 @@ def page(results: Results, device: str, installed: Installed) -> str:
         table(("library", "function", "type", "what"), others(results, installed)),
         "### Suspects\n" + ABOUT_SUSPECTS,
         table(columns, defects(results, installed, "suspect")),
-        "### Programs that show them\n" + ABOUT_PROGRAMS,
+        "### Programs that show them\n" + ABOUT_PROGRAMS.format(file=PROGRAMS[device].name, device=device),
         "\n".join(programs(results)),
         "### What each function does\n" + ABOUT_FUNCTIONS,
         *functions_of_each(results),
@@ -69,8 +73,8 @@ ABOUT_SUSPECTS = """\
 Answers that some other way to compute the same function may give in the same arithmetic, such as 1 + erf(x) for
 erfc(-x), and that are more than one unit off. They do not count as defects."""
 ABOUT_PROGRAMS = """\
-Each runs where the library is installed, without kfuzz. `python -m benchmarks.libraries.programs` runs them all, and
-compares what they print."""
+Each runs where the library is installed, without kfuzz. [{file}]({file}) has them all, a program a line;
+`python -m benchmarks.libraries.programs --device {device}` runs them and compares what they print. The first are:"""
 ABOUT_FUNCTIONS = """\
 A number is the largest error that was met, in units of the derived bound (1 is the bound itself). In 16 bits the bound
 is often the one nearest number: 0 means that every answer was that number. *n units* is the gravest wrong answer; *1
@@ -196,13 +200,13 @@ def ordered(results: Results, status: str = "broken") -> list[tuple[Claim, Resul
 
 
 def programs(results: Results) -> Iterator[str]:
-    """Each program, with what it prints and what is right."""
-    for _, result in ordered(results):
-        if is_shown(result):
-            yield "```text"
-            yield from result.program
-            yield f"# prints {result.got!r}; exactly {result.exact}"
-            yield "```"
+    """The first programs, with what each prints and what is right."""
+    shown = (result for _, result in ordered(results) if is_shown(result))
+    for result in islice(shown, SHOWN):
+        yield "```text"
+        yield from result.program
+        yield f"# prints {result.got!r}; exactly {result.exact}"
+        yield "```"
 
 
 def program_entries(results: Results, installed: Installed) -> list[dict[str, str | list[str] | bool]]:

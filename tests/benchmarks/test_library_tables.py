@@ -1,12 +1,18 @@
 """The page of the library functions counts each result once, and shows what was wrong with its program."""
 
+import json
 from dataclasses import replace
 
+import pytest
+
 from benchmarks.libraries import functions
+from benchmarks.libraries.__main__ import PAGE
 from benchmarks.libraries.judge import claims_of
 from benchmarks.libraries.judging import Result
-from benchmarks.libraries.sections.judge import not_reached
-from benchmarks.libraries.tables import page, program_entries
+from benchmarks.libraries.programs import PROGRAMS
+from benchmarks.libraries.sections.judge import not_reached, results_of
+from benchmarks.libraries.tables import SHOWN, page, program_entries
+from benchmarks.measurement import read
 
 NUMPY = [one for one in functions.library("numpy").functions() if one.element == "f16"]
 LOST = Result(
@@ -31,6 +37,23 @@ def test_a_lost_answer_is_a_defect_with_its_exact_value_and_its_program() -> Non
     assert "1 were tried and not judged" in text
     assert f"{len(list(NUMPY[0].of.left_out()))} were not tried" in text
     assert [one["prints"] for one in program_entries(results, lambda _: "2.0")] == ["inf"]
+
+
+def test_the_page_shows_the_first_programs_and_names_the_file_of_all() -> None:
+    every = dict.fromkeys(NUMPY[: SHOWN + 2], LOST)
+    assert page(every, "gpu", lambda _: "2.0").count("print(float(") == SHOWN
+    assert "[programs_on_gpu.json](programs_on_gpu.json) has them all" in page(every, "gpu", lambda _: "2.0")
+    assert len(program_entries(every, lambda _: "2.0")) == SHOWN + 2
+
+
+@pytest.mark.parametrize(("section", "device"), [("functions", "cpu"), ("functions_on_gpu", "gpu")])
+def test_the_file_of_programs_has_each_of_the_data(section: str, device: str) -> None:
+    made = read(PAGE.data(section))
+    results = results_of(made)
+    kept = json.loads(PROGRAMS[device].read_text(encoding="utf-8"))
+    assert program_entries(results, lambda one: made["versions"][one.package]) == kept
+    fewer = {one: result for one, result in results.items() if one.library != kept[0]["library"]}
+    assert program_entries(fewer, lambda one: made["versions"][one.package]) != kept
 
 
 def test_what_the_documentation_allows_is_said_and_one_unit_is_no_defect() -> None:

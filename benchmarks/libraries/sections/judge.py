@@ -12,23 +12,29 @@ from benchmarks.page import Lines
 
 
 def show(made: Measurement) -> Lines:
-    """The tables over the results, for the claims that are still in the list."""
+    """The tables over the results."""
     device, versions = made["device"], made["versions"]
+    results = results_of(made)
+    yield from page(results, device, lambda one: versions.get(one.package, "")).split("\n")
+    yield ""
+    yield from not_reached(results, device)
+    yield from commits(made)
+    yield from made.note()
+
+
+def results_of(made: Measurement) -> dict[Claim, Result]:
+    """The results of the claims that are still in the list."""
     rows = made.table("results")
     claims = {
         (one.library, one.key): one
-        for library in dict.fromkeys(row["library"] for row in rows) for one in claims_of(library, device)
+        for library in dict.fromkeys(row["library"] for row in rows) for one in claims_of(library, made["device"])
     }  # fmt: skip
     results: dict[Claim, Result] = {}
     for row in rows:
         if claim := claims.get((row["library"], row["key"])):
             fields = {name: value for name, value in row.items() if name not in ("library", "key")}
             results[claim] = Result(**{**fields, "program": tuple(row["program"])})
-    yield from page(results, device, lambda one: versions.get(one.package, "")).split("\n")
-    yield ""
-    yield from not_reached(results, device)
-    yield from commits(made)
-    yield from made.note()
+    return results
 
 
 def not_reached(results: Mapping[Claim, Result], device: str) -> Lines:
