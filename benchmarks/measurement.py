@@ -200,6 +200,14 @@ def read(path: Path) -> Measurement:
     )  # fmt: skip
 
 
+def results_so_far(part: Path, of_page: Mapping[str, Any], *, missing: bool) -> Mapping[str, Any]:
+    """The results that a measurement need not repeat: those of an interrupted run, or else those of the page."""
+    if not missing:
+        return {}
+    kept: Mapping[str, Any] = json.loads(part.read_text(encoding="utf-8")) if part.exists() else of_page
+    return kept
+
+
 def render(page: Page) -> str:
     """The page, from the data files of its sections."""
     lines = [f"# {page.title}", "", f"{page.intro}", ""]

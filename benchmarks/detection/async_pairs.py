@@ -1,13 +1,14 @@
 """What devices and tools show of planted bugs in asynchronous work: copies, TMA, wgmma, tcgen05, early launches.
 
-    python -m benchmarks.detection measure async_pairs [cpu] [gpu] [sanitize]
+    python -m benchmarks.detection measure async_pairs [cpu] [gpu] [sanitize] [--missing]
 
-Each of these is measured and kept in data/async_pairs. gpu and sanitize need a Hopper GPU, leave out what only
-Blackwell has, and go on where they were stopped: delete their file to measure all of it again. The programs are those
-of the tests: a pair is a case without its bug and with it. The figures are all kept results.
+gpu and sanitize need a Hopper GPU, and leave out what only Blackwell has. What the command does not name stays as
+data/async_pairs.json has it. On a GPU the results are written after each pair to data/async_pairs, which git ignores:
+--missing goes on from there after an interruption, and otherwise from data/async_pairs.json. The programs are those of
+the tests: a pair is a case without its bug and with it.
 """
 
-import json
+import argparse
 import os
 import re
 import subprocess
@@ -21,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from threading import Lock
 
-from benchmarks.measurement import Figures, Record, write_json
+from benchmarks.measurement import Figures, Record, read, results_so_far, write_json
 from kfuzz.devices.cpu.programs.check import Server
 from kfuzz.devices.gpu import driver, nvidia, sanitizer
 
@@ -31,7 +32,8 @@ import planted_cases
 import planted_jobs
 import program_runs
 
-FOLDER = Path(__file__).with_name("data") / "async_pairs"
+DATA = Path(__file__).with_name("data") / "async_pairs.json"
+WAYS = ("cpu", "gpu", "sanitize")
 EARLY = "early_launches"
 HOPPER = ("bulk_copies", "bulk_copies_by_ptx", "tensor_maps", "wgmma", "async_stores")
 BLACKWELL = ("tensor_memory", "launch_control")
@@ -41,6 +43,8 @@ RUNS = 20
 SECONDS = 20
 """A run that lasts longer never ends: each takes less than a second; a tool takes a few."""
 AT_ONCE = 16
+Results = Mapping[str, Record]
+"""What is known of each pair, by its title."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ def pairs(files: Sequence[str]) -> Iterator[Pair]:
                 yield Pair(EARLY, f"{case} ({way})", mark, (way, early_cases.RIGHT[way][0]), (way, case))
 
 
-def on_cpu() -> dict[str, Record]:
+def on_cpu(known: Results) -> dict[str, Record]:
     """The seeds of which the wrong case has an error of its kind, and those of which the right one has a finding."""
     with (
         tempfile.TemporaryDirectory(prefix="kfuzz-pairs-") as place,
@@ -83,8 +87,9 @@ def on_cpu() -> dict[str, Record]:
     ):
         files = (EARLY, *HOPPER, *BLACKWELL)
         programs = dict(zip(files, pool.map(partial(built_for_cpu, Path(place)), files), strict=True))
-        every = list(pairs(files))
-        return dict(pool.map(lambda pair: (pair.title, checked(programs[pair.file], pair)), every))
+        left = [pair for pair in pairs(files) if pair.title not in known]
+        found = pool.map(lambda pair: (pair.title, checked(programs[pair.file], pair)), left)
+        return {**known, **dict(found)}
 
 
 def built_for_cpu(place: Path, file: str) -> Path:
@@ -113,15 +118,15 @@ def built_by_nvcc(place: Path) -> dict[str, Path]:
     return made
 
 
-def each_on_gpu(way: str, one: Callable[[Path, Pair], Record]) -> dict[str, Record]:
-    """What a function says of each pair that is not kept yet, several at once; each is kept as soon as it is known."""
-    made, lock = kept(way), Lock()
+def each_on_gpu(one: Callable[[Path, Pair], Record], part: Path, known: Results) -> dict[str, Record]:
+    """What a function says of each pair that is not known yet, several at once; a file has each as soon as it is."""
+    made, lock = dict(known), Lock()
 
     def keep(pair: Pair) -> None:
         record = one(programs[pair.file], pair)
         with lock:
             made[pair.title] = record
-            write(way, made)
+            part.write_text(write_json(dict(sorted(made.items()))), encoding="utf-8")
 
     with tempfile.TemporaryDirectory(prefix="kfuzz-pairs-") as place, ThreadPoolExecutor(AT_ONCE) as pool:
         programs = built_by_nvcc(Path(place))
@@ -175,28 +180,47 @@ def reports(program: Path, words: Sequence[str]) -> list[str]:
     return said
 
 
-def kept(way: str) -> dict[str, Record]:
-    """What is known of each pair; nothing if it was never measured."""
-    file = FOLDER / f"{way}.json"
-    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+def results_of_page() -> dict[str, Results]:
+    """What the page shows, by way."""
+    rows = read(DATA).table("pairs")
+    return {way: {one["pair"]: one[way] for one in rows if one[way] is not None} for way in WAYS}
 
 
-def write(way: str, made: Mapping[str, Record]) -> None:
-    FOLDER.mkdir(exist_ok=True)
-    (FOLDER / f"{way}.json").write_text(write_json(dict(sorted(made.items()))), encoding="utf-8")
+def measure_pairs(way: str, part: Path, known: Results) -> Results:
+    """What is known of each pair in one way, and of all others."""
+    if way == "cpu":
+        return on_cpu(known)
+    return each_on_gpu(on_gpu if way == "gpu" else by_tools, part, known)
+
+
+def known_way(word: str) -> str:
+    if word not in WAYS:
+        raise argparse.ArgumentTypeError(f"{word!r}: expected one of {', '.join(WAYS)}")
+    return word
 
 
 def measure(arguments: Sequence[str]) -> Figures:
-    """Measure what the command line names, keep it, and return all kept results."""
-    ways: dict[str, Callable[[], dict[str, Record]]] = {
-        "cpu": on_cpu, "gpu": lambda: each_on_gpu("gpu", on_gpu), "sanitize": lambda: each_on_gpu("sanitize", by_tools),
-    }  # fmt: skip
-    for way in arguments:
-        write(way, ways[way]())
-    known = {way: kept(way) for way in ways}
+    """Measure what the command line names, and take the other results from the page."""
+    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("ways", nargs="*", type=known_way, metavar="WAY", help=f"one of {', '.join(WAYS)}")
+    words.add_argument("--missing", action="store_true", help="measure only the pairs that have no result")
+    asked = words.parse_args(arguments)
+    results = results_of_page()
+    parts = {way: DATA.with_suffix("") / f"{way}.json" for way in asked.ways}
+    for way, part in parts.items():
+        part.parent.mkdir(exist_ok=True)
+        results[way] = measure_pairs(way, part, results_so_far(part, results[way], missing=asked.missing))
+    made = figures(results)
+    for part in parts.values():
+        part.unlink(missing_ok=True)
+    return made
+
+
+def figures(results: Mapping[str, Results]) -> Figures:
+    """A record for each pair; None where it was not run."""
     return Figures({"seeds": len(SEEDS), "runs": RUNS, "seconds": SECONDS}, {
         "pairs": [
-            {"pair": one.title, "kind": one.kind, **{way: known[way].get(one.title) for way in ways}}
+            {"pair": one.title, "kind": one.kind, **{way: results[way].get(one.title) for way in WAYS}}
             for one in pairs((EARLY, *HOPPER, *BLACKWELL))
         ],
     })  # fmt: skip

@@ -2,12 +2,12 @@
 
     python -m benchmarks.detection measure exhibits [cpu] [gpu] [gpu-seeds] [sanitize] [rivals] [--missing]
 
-Each of these is measured and kept in data/exhibits; gpu, gpu-seeds and sanitize need a GPU. The figures are all kept
-results. gpu-seeds are campaigns of 300 trials from three more seeds.
+gpu, gpu-seeds and sanitize need a GPU; gpu-seeds are campaigns of 300 trials from three more seeds. What the command
+does not name stays as data/exhibits.json has it. After each kernel the results are written to data/exhibits, which git
+ignores: --missing goes on from there after an interruption, and otherwise from data/exhibits.json.
 """
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from pathlib import Path
 
 from benchmarks.detection.rival_trials import questions, tally
 from benchmarks.detection.rivals import RIVALS, are_asked
-from benchmarks.measurement import Figures, write_json
+from benchmarks.measurement import Figures, read, results_so_far, write_json
 from kfuzz.campaign.device import open_device
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.trials.trial import run_trial
@@ -30,7 +30,7 @@ from kfuzz.devices import Device
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.gpu import driver
 
-FOLDER = Path(__file__).with_name("data") / "exhibits"
+DATA = Path(__file__).with_name("data") / "exhibits.json"
 DEVICES = ("cpu", "gpu", "sanitize")
 MANNERS = (*DEVICES, "gpu-seeds", "rivals")
 MOST_TRIALS = {"cpu": 600, "gpu": 600, "gpu-seeds": 300, "sanitize": 2}
@@ -47,6 +47,8 @@ WARNING = " (warning)"
 LEFT_OUT = "gpuemu, adversarial values"
 
 Seen = dict[str, int]
+Results = dict[str, Seen]
+"""What is seen of each kernel, by its name."""
 
 
 def seen_by(manner: str, kernel: Kernel) -> Seen:
@@ -95,8 +97,8 @@ def search(manner: str, kernel: Kernel, device: Device, seed: int) -> Seen:
     return found
 
 
-def measure_exhibits(manner: str, file: Path, known: Mapping[str, Seen]) -> None:
-    """Write the findings in broken kernels on one device, or by the rivals, to a file, after each kernel.
+def measure_exhibits(manner: str, file: Path, known: Mapping[str, Seen]) -> Results:
+    """The findings in broken kernels on one device, or by the rivals; a file has them after each kernel.
 
     `known`: kernels whose results are kept.
     """
@@ -119,6 +121,7 @@ def measure_exhibits(manner: str, file: Path, known: Mapping[str, Seen]) -> None
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+    return found
 
 
 def take_gpu(started: "Synchronized[int]", gpus: int) -> None:
@@ -130,21 +133,33 @@ def take_gpu(started: "Synchronized[int]", gpus: int) -> None:
         os.environ["CUDA_VISIBLE_DEVICES"] = str(number % gpus)
 
 
-def figures() -> Figures:
+def results_of_page() -> dict[str, Results]:
+    """What the page shows, by manner."""
+    tables = read(DATA).figures.tables
+    kernels = {
+        manner: {one["kernel"]: one[manner] for one in tables["kernels"] if one.get(manner) is not None}
+        for manner in DEVICES
+    }
+    return {
+        **{manner: found for manner, found in kernels.items() if found},
+        "gpu-seeds": {one["kernel"]: one["found"] for one in tables["seeds"]},
+        "rivals": {one["kernel"]: one["rejected"] for one in tables["rivals"] if one["rejected"]},
+    }
+
+
+def figures(kept: Mapping[str, Results]) -> Figures:
     """The results of each device and of the rivals, one record for each broken kernel; None where it was not run."""
-    kept = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in FOLDER.glob("*.json")}
     broken = [kernel for kernel in discover() if kernel.broken]
     devices = [name for name in DEVICES if name in kept]
     rivals = [rival.name for rival in RIVALS if rival.name != LEFT_OUT]
     asked = [kernel.name for kernel in broken if kept["rivals"].get(kernel.name)]
-    seeds = kept.get("gpu-seeds", {})
     return Figures({"devices": devices, "rivals": rivals, "seeds": [f"seed {seed}" for seed in FURTHER_SEEDS]}, {
         "kernels": [
             {"kernel": one.name, "named": one.broken.kind if one.broken else "",
              **{name: kept[name].get(one.name) for name in devices}}
             for one in broken
         ],
-        "seeds": [{"kernel": name, "found": found} for name, found in sorted(seeds.items())],
+        "seeds": [{"kernel": name, "found": found} for name, found in sorted(kept["gpu-seeds"].items())],
         "rivals": [
             {"kernel": one.name, "rejected": kept["rivals"][one.name] if one.name in asked else None} for one in broken
         ],
@@ -158,17 +173,22 @@ def known_manner(word: str) -> str:
 
 
 def measure(arguments: Sequence[str]) -> Figures:
-    """Measure what the command line names, keep it, and return all kept results."""
+    """Measure what the command line names, and take the other results from the page."""
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("manners", nargs="*", type=known_manner, metavar="MANNER", help=f"one of {', '.join(MANNERS)}")
     words.add_argument("--missing", action="store_true", help="measure only the kernels that have no kept result")
     asked = words.parse_args(arguments)
-    for manner in asked.manners:
-        file = FOLDER / f"{manner}.json"
-        known = json.loads(file.read_text(encoding="utf-8")) if asked.missing and file.exists() else {}
+    results = results_of_page()
+    parts = {manner: DATA.with_suffix("") / f"{manner}.json" for manner in asked.manners}
+    for manner, part in parts.items():
+        part.parent.mkdir(exist_ok=True)
+        known = results_so_far(part, results.get(manner, {}), missing=asked.missing)
         try:
-            measure_exhibits(manner, file, known)
+            results[manner] = measure_exhibits(manner, part, known)
         except KeyboardInterrupt:
-            print("interrupted; --missing goes on with the kernels that are left", file=sys.stderr)
+            print(f"interrupted; the same command with --missing goes on from {part}", file=sys.stderr)
             sys.exit(130)
-    return figures()
+    made = figures(results)
+    for part in parts.values():
+        part.unlink(missing_ok=True)
+    return made

@@ -3,8 +3,9 @@
     python -m benchmarks.tightness measure right_elements [--minutes N] [--only OP] [--kept FILE]
 
 Each op and type has seeds 0, 1, ...; each seed is one call of torch on other numbers, and `kfuzz.oracle.judge` judges
-its answer under what torch's source says of its roundings. FILE, data/right_elements/torch_on_cpu.json, keeps the sums
-after each round over all ops, so the same command goes on from there. No element may lie outside.
+its answer under what torch's source says of its roundings. FILE, data/right_elements/torch_on_cpu.json, which git
+ignores, keeps the sums after each round over all ops: the same command goes on from there, and starts with seed 0 where
+there is none. No element may lie outside.
 """
 
 import argparse
@@ -151,12 +152,15 @@ def measure(arguments: Sequence[str]) -> Figures:
     parser.add_argument("--kept", type=Path, default=KEPT, help="the file of the sums")
     asked = parser.parse_args(arguments)
     torch.set_num_threads(1)
+    asked.kept.parent.mkdir(parents=True, exist_ok=True)
     counts, end = read(asked.kept), time.monotonic() + 60 * asked.minutes
     while time.monotonic() < end:
         for called in [one for one in OPS if one.op.startswith(asked.only)]:
             for kind in called.types:
                 look_at(called, kind, counts.setdefault(f"{called.op} {kind}", Count()))
         asked.kept.write_text(write_json({name: asdict(one) for name, one in counts.items()}), encoding="utf-8")
+    if not counts:
+        parser.error(f"{asked.kept} has no sums yet: give --minutes")
     rows = [record(*name.split(), one) for name, one in counts.items()]
     return Figures({"torch": torch.__version__, "types": [*TYPES]}, {"ops": rows})
 

@@ -4,7 +4,8 @@
 
 kfuzz keeps what float64 finds inside, and asks balls about what it finds outside; here balls judge every row. The cases
 are those that kfuzz plans for its own right kernels, with their claims; a case with rows gets as many as make some
-thousand elements. FILE keeps the sums as they grow, so the same command goes on from there.
+thousand elements. FILE, data/two_judges/sums.json, which git ignores, keeps the sums as they grow: the same command
+goes on from there, and starts from nothing where there is none.
 """
 
 import argparse
@@ -210,6 +211,8 @@ def measure(arguments: Sequence[str]) -> Figures:
     if asked.seconds:
         run(asked.seconds, asked.jobs, asked.kept)
     sums, numbers = read(asked.kept)
+    if not sums:
+        parser.error(f"{asked.kept} has no sums yet: give --seconds")
     counted = sorted({what for one in sums.values() for what in one.of})
     rows: list[Record] = [
         {"name": name, "widest": one.widest, **{what: one.of[what] for what in counted}} for name, one in sums.items()
