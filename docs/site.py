@@ -1,4 +1,4 @@
-"""The documentation as a site: docs/, findings, measurements and the API, with strict links; no network to read it.
+"""The documentation as a site: docs/, findings, ops, measurements, the API; strict links, and no network to read it.
 
 python docs/site.py build/site
 """
@@ -15,12 +15,16 @@ from pathlib import Path
 import yaml
 
 from kfuzz.kinds import FOLDER, KINDS
+from kfuzz.oracle.judging.find_op import find, op_names
+from kfuzz.ui.reports.ops_page import section
 
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED = {
     path.resolve(): f"measured/{path.parent.name}.md" for path in sorted((ROOT / "benchmarks").glob("**/README.md"))
 }
 """The pages of measurements, each by its place in the site; that of benchmarks/ itself says what there is."""
+OPS = ROOT / "oracle" / "ops"
+"""The files of the ops. A link to one leads to what `kfuzz op NAME` prints."""
 BESIDE = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 API = {
     "kfuzz": "fuzz, load",
@@ -60,6 +64,8 @@ def assembled(source: Path) -> None:
             write(source / name, (ROOT / name).read_text(encoding="utf-8"), ROOT)
     for kind in KINDS.values():
         write(source / "findings" / f"{kind.name}.md", kind.page, FOLDER, up="../")
+    for name in op_names():  # one heading of the first level, as every page has
+        write(source / "ops" / f"{name}.md", section(find(name)).removeprefix("#"), OPS, up="../")
     for path, place in MEASURED.items():
         write(source / place, path.read_text(encoding="utf-8"), path.parent, up="../")
     chosen = {name: f"    options:\n      members: [{members}]\n" if members else "" for name, members in API.items()}
@@ -106,6 +112,8 @@ def where(link: str, folder: Path) -> str:
         return target.name
     if target.parent == FOLDER and target.stem in KINDS:
         return f"findings/{target.name}"
+    if target.parent == OPS and target.stem in op_names():
+        return f"ops/{target.stem}.md"
     return MEASURED.get(target / "README.md" if target.is_dir() else target, "")
 
 
@@ -143,6 +151,7 @@ def configuration(source: Path, package: Path, site: Path) -> dict[str, object]:
             {"API": "api.md"},
             {"Project": [name for name in BESIDE if Path(name).stem in there]},
         ],
+        "not_in_nav": "/ops/",  # the list of ops leads to them
         "validation": {"links": {"not_found": "warn", "anchors": "warn", "unrecognized_links": "warn"}},
     }
 

@@ -14,6 +14,7 @@ from paths import ROOT
 
 import kfuzz
 from kfuzz.kinds import KINDS
+from kfuzz.oracle.judging.find_op import op_names
 
 IS_THERE = importlib.util.find_spec("mkdocstrings") is not None and importlib.util.find_spec("material") is not None
 needs_mkdocs = pytest.mark.skipif(not IS_THERE, reason="MkDocs is not installed: pip install --group docs")
@@ -39,6 +40,10 @@ def test_the_site_is_built_strictly_and_fetches_nothing(tmp_path: Path) -> None:
     done = built(ROOT / "docs" / "site.py", tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert {path.stem for path in (tmp_path / "findings").glob("*.html")} == set(KINDS)
+    assert {path.stem for path in (tmp_path / "ops").glob("*.html")} == set(op_names())
+    softmax = (tmp_path / "ops" / "softmax.html").read_text()
+    assert "def formula(" in softmax
+    assert 'href="ops/softmax.html"' in (tmp_path / "ops.html").read_text()
     measured = {path.parent.name for path in (ROOT / "benchmarks").glob("**/README.md")}
     assert {path.stem for path in (tmp_path / "measured").glob("*.html")} == measured
     reported = {
@@ -67,6 +72,8 @@ def test_a_link_leads_to_a_page_of_the_site_or_becomes_a_name(site: ModuleType, 
     assert (tmp_path / "page.md").read_text() == (
         "[a](limits.md#x) [b](index.md) [c](measured/benchmarks.md) f (`Makefile`) `[1](x)` [d](https://x.y) [e](#here)"
     )
+    site.write(tmp_path / "page.md", "[a](../oracle/ops/softmax.py) [b](../oracle/ops/__init__.py)", ROOT / "docs")
+    assert (tmp_path / "page.md").read_text() == "[a](ops/softmax.md) b (`oracle/ops/__init__.py`)"
     site.write(tmp_path / "page.md", "[a](../../docs/limits.md) [b](race.md)", ROOT / "fuzz" / "kinds", up="../")
     assert (tmp_path / "page.md").read_text() == "[a](../limits.md) [b](../findings/race.md)"
 

@@ -73,7 +73,7 @@ def op(ctx: click.Context, name: str | None, template: bool) -> None:
 
 
 def _print_op(shown: Op) -> None:
-    """Print what docs/ops.md says; of one over other arrays, its spelling and the op that it is."""
+    """Print all there is to say of an op; of one over other arrays, its spelling and the op that it is."""
     base = find(name_in(shown.name))
     if base.name != shown.name:
         click.echo(f"{shown.name}\n")

@@ -1,4 +1,4 @@
-"""Writes docs/ops.md: each op with its arrays, forms, scalars and special values, from the op's own file."""
+"""What there is to say of ops: docs/ops.md lists them, a line each, and a section has all of one, from its own file."""
 
 import inspect
 
@@ -7,9 +7,12 @@ from kfuzz.oracle.op.names import names_of
 from kfuzz.oracle.op.op import Op
 from kfuzz.oracle.op.role import Role
 
+BAR = "\\|"
+"""A bar within a cell of a table."""
 HEAD = """# The ops
 
-These are the ops that a kernel may claim. `float` is f32, f16, bf16 or f64, each with its own type;
+These are the ops that a kernel may claim, each with a link to its file. `kfuzz op NAME` prints its arrays, forms,
+scalars, special values and formula. There `float` is f32, f16, bf16 or f64, each with its own type;
 `float32` is f32 alone; `uniform` is a float from 0 to below 1; `int` is i32 or i64, and `bool` is bool or u8.
 [formulas.md](formulas.md) explains formulas and how to write one.
 `backward of NAME` is [the op of its gradients](formulas.md#gradients). This page is written by
@@ -24,15 +27,21 @@ order of a sum, as with an overflow on the way or +inf beside -inf, is not judge
 
 
 def page() -> str:
-    """The whole page."""
-    parts = [HEAD]
-    for name in op_names():
-        parts.append(section(find(name)))
-    return "\n".join(parts)
+    """The list of all ops."""
+    rows = "".join(map(line, map(find, op_names())))
+    return f"{HEAD}\n| op | what it computes | arrays |\n|---|---|---|\n{rows}"
+
+
+def line(op: Op) -> str:
+    """The line of an op in the list."""
+    words = op.about.partition("\n")[0].removeprefix(f"{op.name}: ")
+    others = f" Also {', '.join(f'`{name}`' for name in op.also)}." if op.also else ""
+    arrays = f"{', '.join(op.inputs)} -> {', '.join(op.outputs)}"
+    return f"| [{op.name}](../oracle/ops/{op.name}.py) | {words.replace('|', BAR)}{others} | {arrays} |\n"
 
 
 def section(op: Op) -> str:
-    """What the page says of one op."""
+    """All there is to say of one op."""
     source = inspect.getsource(op.formula)
     rows = [f"| {name} | {_array(role)} |" for name, role in op.inputs.items()]
     rows += [f"| {name} | {_array(role)}, the answer |" for name, role in op.outputs.items()]
