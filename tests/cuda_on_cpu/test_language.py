@@ -448,6 +448,32 @@ def test_a_copy_is_made_when_it_is_waited_for_and_no_sooner(device: CpuDevice) -
     assert run(device, text, {"y": "f32[5]", "x": x}, block=1).tolist() == [1, 0, 5, 5, 3]
 
 
+@pytest.mark.parametrize("barriers", [1, 40])
+def test_a_copy_to_a_barrier_is_made_at_its_wait_however_many_barriers_there_are(
+    device: CpuDevice, barriers: int
+) -> None:
+    """With a table of 16 barriers, a copy to a 17th was made at once, and a read before the wait saw it."""
+    text = f"""
+    #include <cuda/barrier>
+    __global__ void k(float *y, const float *x) {{
+        constexpr int n = {barriers};
+        __shared__ cuda::barrier<cuda::thread_scope_block> copied[n];
+        __shared__ float tile[n];
+        for (int i = 0; i < n; i++) {{
+            init(&copied[i], 1);
+            tile[i] = 5.0f;
+            cuda::memcpy_async(&tile[i], &x[i], sizeof(float), copied[i]);
+        }}
+        for (int i = 0; i < n; i++) y[i] = tile[i];
+        for (int i = 0; i < n; i++) {{
+            copied[i].arrive_and_wait();
+            y[n + i] = tile[i];
+        }}
+    }}"""
+    x = np.arange(barriers, dtype=np.float32)
+    assert run(device, text, {"y": f"f32[{2 * barriers}]", "x": x}, block=1).tolist() == [5] * barriers + x.tolist()
+
+
 def test_what_the_cache_shall_keep_changes_no_value(device: CpuDevice) -> None:
     text = """
     #include <cooperative_groups.h>

@@ -11,6 +11,7 @@
 #include "common_access.h"
 #include "grid.h"
 #include "memory_map.h"
+#include "report.h"
 #include "state.h"
 
 namespace cuda_on_cpu {
@@ -33,13 +34,21 @@ struct OfBarrier {
   uint32_t newest;
 };
 
-constexpr uint32_t no_entry = 0, most = 1 << 22, most_barriers = 16;
+// The lists of a resident block's barriers; an empty one serves the next barrier.
+struct OfBarriers {
+  OfBarrier *all;
+  uint32_t size;
+  OfBarrier *begin() { return all; }
+  OfBarrier *end() { return all + size; }
+};
+
+constexpr uint32_t no_entry = 0, most = 1 << 22;
 
 struct CopyRoom {
   Asked *asked;
   uint32_t size, used = 1, unused = no_entry;
   uint32_t newest_of[max_residents][max_threads];
-  OfBarrier of_barrier[max_residents][most_barriers];
+  OfBarriers of_barriers[max_residents];
   bool has_any[max_residents], has_handed[max_residents];
 };
 PerProcess<CopyRoom> room;  // lists that a run leaves are freed when a block of the next run starts there
@@ -80,20 +89,27 @@ uint32_t &newest_of_thread() { return room.newest_of[running.resident][block.cur
 
 // The list of a barrier of the running block; null if it has none.
 uint32_t *newest_of_barrier(const void *barrier) {
-  for (OfBarrier &one : room.of_barrier[running.resident])
+  for (OfBarrier &one : room.of_barriers[running.resident])
     if (one.newest != no_entry && one.barrier == barrier) return &one.newest;
   return nullptr;
 }
 
-// The same, but a new list if it has none; null if there are too many.
-uint32_t *list_of_barrier(const void *barrier) {
-  if (uint32_t *known = newest_of_barrier(barrier)) return known;
-  for (OfBarrier &one : room.of_barrier[running.resident])
+// The same, but a new list if it has none. It moves when another barrier gets a list.
+uint32_t &list_of_barrier(const void *barrier) {
+  if (uint32_t *known = newest_of_barrier(barrier)) return *known;
+  OfBarriers &lists = room.of_barriers[running.resident];
+  for (OfBarrier &one : lists)
     if (one.newest == no_entry) {
       one.barrier = barrier;
-      return &one.newest;
+      return one.newest;
     }
-  return nullptr;
+  uint32_t before = lists.size, larger = before ? 2 * before : 16;
+  auto *made = static_cast<OfBarrier *>(realloc(lists.all, larger * sizeof(OfBarrier)));
+  if (!made) stop_run(Status::too_large);
+  lists = {made, larger};
+  for (uint32_t i = before; i < larger; i++) made[i] = {nullptr, no_entry};
+  made[before].barrier = barrier;
+  return made[before].newest;
 }
 
 void give_back(uint32_t at) {
@@ -149,12 +165,12 @@ static uint32_t take_out(uint32_t &newest, Holds holds) {
 void hand_copies_to(const void *barrier, uint32_t phase) {
   const auto me = static_cast<uint32_t>(block.current) + 1;
   uint32_t taken = take_out(newest_of_thread(), [](const Asked &) { return true; });
-  uint32_t *newest = taken == no_entry ? nullptr : list_of_barrier(barrier);
-  if (!newest) return make_all(taken);
+  if (taken == no_entry) return;
+  uint32_t &newest = list_of_barrier(barrier);
   uint32_t oldest = taken;
   for (uint32_t at = taken; at != no_entry; oldest = at, at = room.asked[at].older) room.asked[at].phase = phase, room.asked[at].owner = me;
-  room.asked[oldest].older = *newest;
-  *newest = taken;
+  room.asked[oldest].older = newest;
+  newest = taken;
   room.has_handed[running.resident] = true;
 }
 
@@ -162,7 +178,7 @@ void hand_copies_to(const void *barrier, uint32_t phase) {
 static void land_handed() {
   if (!room.has_handed[running.resident]) return;
   const auto me = static_cast<uint32_t>(block.current) + 1;
-  for (OfBarrier &one : room.of_barrier[running.resident]) make_all(take_out(one.newest, [me](const Asked &a) { return a.owner == me; }));
+  for (OfBarrier &one : room.of_barriers[running.resident]) make_all(take_out(one.newest, [me](const Asked &a) { return a.owner == me; }));
 }
 
 static void forget_list(uint32_t &newest) {
@@ -176,7 +192,7 @@ static void forget_list(uint32_t &newest) {
 void forget_copies_of(uint32_t number) {
   if (!room.has_any[number]) return;
   for (uint32_t &newest : room.newest_of[number]) forget_list(newest);
-  for (OfBarrier &one : room.of_barrier[number]) forget_list(one.newest);
+  for (OfBarrier &one : room.of_barriers[number]) forget_list(one.newest);
   room.has_any[number] = room.has_handed[number] = false;
 }
 
@@ -200,8 +216,8 @@ CUDA_ON_CPU_API void cuda_on_cpu_async_copy(void *to, const void *from, uint32_t
     if (one.zeros < bytes) checker_access(reinterpret_cast<uintptr_t>(from), bytes - one.zeros, Access::read, one.pc);
     checker_access(reinterpret_cast<uintptr_t>(to), bytes, Access::write, one.pc);
   }
-  uint32_t *newest = barrier ? list_of_barrier(barrier) : &newest_of_thread();
-  if (bytes < sizeof run->poison || !newest || !remember(one, *newest)) return make(one);  // the hardware minimum
+  if (bytes < sizeof run->poison) return make(one);  // the hardware minimum
+  if (!remember(one, barrier ? list_of_barrier(barrier) : newest_of_thread())) return make(one);
   if (checker.active) empty(one);
 }
 
