@@ -70,8 +70,12 @@ def links(text: str) -> Iterator[str]:
 def anchors(text: str) -> set[str]:
     """The anchors that a page's headings make, as GitHub makes them, and those that are written out."""
     headings = re.findall(r"^#+ (.+)$", FENCE.sub("", text), re.MULTILINE)
-    slugs = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
-    return slugs | set(re.findall(r'<a (?:id|name)="([^"]+)"', text))
+    return set(map(anchor_of, headings)) | set(re.findall(r'<a (?:id|name)="([^"]+)"', text))
+
+
+def anchor_of(heading: str) -> str:
+    """What a heading is called in a link to it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def steps(session: str) -> list[tuple[str, str]]:

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from pages import Block, blocks
+from pages import Block, anchor_of, blocks
 from paths import ROOT
 
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.claims.language import arrays
 from kfuzz.claims.language.expression import FUNCTIONS, PREDICATES
-from kfuzz.claims.language.keys import TABLES
+from kfuzz.claims.language.keys import TABLES, WrittenClaim, keys_of
 from kfuzz.devices import ClaimError
 from kfuzz.kinds import Severity
 from kfuzz.oracle.numbers.elements import ELEMENTS
@@ -87,21 +87,75 @@ def test_a_mistake_of_the_page_is_told_in_its_words(block: Block, reported: Bloc
         loaded(whole(block), tmp_path)
 
 
-def keys_of(value: object) -> Iterator[str]:
+def nested_keys(value: object) -> Iterator[str]:
     """Every key of nested tables and lists."""
     if isinstance(value, dict):
         for name, inner in value.items():
             yield name
-            yield from keys_of(inner)
+            yield from nested_keys(inner)
     elif isinstance(value, list):
         for inner in value:
-            yield from keys_of(inner)
+            yield from nested_keys(inner)
 
 
 def test_every_key_that_a_claim_may_have_stands_in_an_example() -> None:
-    shown = {name for block in (FIRST, *OTHERS) for name in keys_of(tomllib.loads(block.text))}
+    shown = {name for block in (FIRST, *OTHERS) for name in nested_keys(tomllib.loads(block.text))}
     known = {name for table, keys in TABLES.items() if table != "call" for name in keys}
     assert known <= shown
+
+
+ROW = re.compile(
+    r"^\| `(?P<key>[\w.]+)` \| (?P<meaning>.+) \| \[[^\]]+\]\((?P<page>[\w.-]*)#(?P<anchor>[\w-]+)\) \|$", re.MULTILINE
+)
+"""A row of the table of all keys: the key, what it means, and the section that explains it."""
+
+
+def meanings() -> dict[str, str]:
+    """What each key of a claim means, by its name with that of its table."""
+    tables = {"": keys_of(WrittenClaim)} | {table: keys for table, keys in TABLES.items() if table}
+    return {
+        f"{table}.{name}".removeprefix("."): key.meaning for table, keys in tables.items() for name, key in keys.items()
+    }
+
+
+def wrong_keys(text: str) -> set[str]:
+    """The keys that the table of all keys leaves out, or has in other words than the code, or has alone."""
+    return {name for name, _ in {row.group("key", "meaning") for row in ROW.finditer(text)} ^ meanings().items()}
+
+
+def unexplained_keys(text: str) -> list[str]:
+    """The keys of the table that the section to which their row leads does not name."""
+    return [
+        row["key"]
+        for row in ROW.finditer(text)
+        if not re.search(rf"\b{row['key'].rpartition('.')[2]}\b", section_of(row["page"], row["anchor"], text))
+    ]
+
+
+def section_of(page: str, anchor: str, text: str) -> str:
+    """A section of this page or of one beside it, from its heading on."""
+    text = (PAGE.parent / page).read_text() if page else text
+    sections = {anchor_of(one.partition("\n")[0]): one for one in re.split(r"^#{2,} ", text, flags=re.MULTILINE)}
+    return sections[anchor]
+
+
+def test_the_table_of_all_keys_says_of_each_what_the_code_says() -> None:
+    assert len(meanings()) > 80
+    assert wrong_keys(PAGE.read_text()) == set()
+
+
+def test_a_key_that_the_table_leaves_out_or_has_in_other_words_is_seen() -> None:
+    text = PAGE.read_text()
+    (row,) = (row[0] for row in ROW.finditer(text) if row["key"] == "launch.grid")
+    assert wrong_keys(text.replace(row, "")) == {"launch.grid"}
+    assert wrong_keys(text.replace(row, row.replace("blocks", "threads"))) == {"launch.grid"}
+    assert wrong_keys(text.replace(row, f"{row}\n{row.replace('grid', 'gird', 1)}")) == {"launch.gird"}
+
+
+def test_every_row_of_the_table_of_all_keys_leads_to_a_section_that_names_the_key() -> None:
+    text = PAGE.read_text()
+    assert unexplained_keys(text) == []
+    assert unexplained_keys(text.replace("[adds](#adds)", "[flags](#flags)")) == ["accuracy.adds"]
 
 
 def test_every_word_that_a_claim_may_use_stands_on_the_page() -> None:
