@@ -39,7 +39,7 @@ API = {
 GROUPS = {
     "Start": ["tutorial", "glossary"],
     "Use": ["kernel-file", "formulas", "callables", "pytest", "ci", "bench", "cluster"],
-    "Understand": ["limits", "cpu-device", "numerics", "found"],
+    "Understand": ["limits", "cpu-device", "gpu-device", "numerics", "found"],
     "Look up": ["ops", "kernels", "formats"],
     "Inside": ["architecture"],
 }

@@ -315,19 +315,6 @@ def only_reported_by(device: str) -> list[str]:
     return [f"(../fuzz/kinds/{one.name}.md)" for one in KINDS.values() if one.devices == (device,)]
 
 
-def unnamed(rooms: list[str], text: str) -> list[str]:
-    """Rooms that no row of a table is for."""
-    return [room for room in rooms if f"| `{room}/` |" not in text]
-
-
-def test_the_page_on_the_architecture_has_every_room() -> None:
-    text = (ROOT / "docs" / "architecture.md").read_text()
-    rooms = [path.parent.relative_to(ROOT / "fuzz").as_posix() for path in (ROOT / "fuzz").glob("*/__init__.py")]
-    assert len(rooms) > 10
-    assert unnamed(rooms, text) == []
-    assert unnamed(["cellar"], text) == ["cellar"]
-
-
 def paths_named(text: str) -> set[str]:
     """Files and folders of this repository that a page names in backticks."""
     found = re.findall(r"`((?:fuzz|oracle|kernels|tests|benchmarks|docs)/[\w./-]*)`", text)

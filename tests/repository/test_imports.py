@@ -196,6 +196,39 @@ def test_the_listing_is_the_storeys() -> None:
         assert folders(ROOT / "fuzz" / storey) == {*rooms} - {"."}, storey
 
 
+def unnamed_places(page: str) -> list[str]:
+    """The storeys without a row on the page, the rooms that this row leaves out, and the rooms of the oracle that the
+    chapter on it leaves out."""
+    missing = []
+    for storey, rooms in STOREYS.items():
+        row = next((line for line in page.splitlines() if line.startswith(f"| `{storey}/` |")), None)
+        if row is None:
+            missing.append(storey)
+        else:
+            missing += [f"{storey}/{one}" for one in rooms if one != "." and f"`{one}/`" not in row]
+    chapter = page.partition("rooms of the oracle\n")[2].partition("\n## ")[0]
+    return missing + [f"oracle/{one}" for one in ORACLE if one != "." and f"`{one}/`" not in chapter]
+
+
+def test_the_page_on_the_architecture_has_every_storey_and_every_room() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert unnamed_places(page) == []
+    assert len(page.splitlines()) <= 60, "a newcomer reads it in two minutes"
+
+
+def test_a_storey_or_a_room_that_the_page_leaves_out_is_seen() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    for was, becomes, missing in (
+        ("| `claims/` |", "| `cellar/` |", ["claims"]),
+        ("`speed/`, ", "", ["measure/speed"]),
+        ("`trials/`", "`cellar/`", ["campaign/trials"]),
+        ("`numbers/` (", "(", ["oracle/numbers"]),
+        ("`sets/`", "`ops/`", ["oracle/sets"]),
+    ):
+        assert page.count(was) == 1
+        assert unnamed_places(page.replace(was, becomes)) == missing
+
+
 def test_no_import_points_to_a_storey_or_a_room_above() -> None:
     assert arrows_up(ROOT) == []
 
