@@ -59,7 +59,7 @@ class Case:
 
     @property
     def is_vast(self) -> bool:
-        """Whether an array is too large ever to be filled: rows of 0 and 1 in turns (devices/vast.py)."""
+        """Whether an array is too large ever to be filled: rows of 0 and 1 in turns (devices/memory/vast.py)."""
         return any(map(is_vast, self.arrays.values()))
 
     @property

@@ -238,7 +238,7 @@ class PlacedJob:
         return {buffer.name: int(raw.address) for raw, buffer in buffers if buffer.is_output}
 
     def examine_sample(self, runtime: Runtime, seconds: float) -> Outcome:
-        """Run a few blocks of a job whose arrays are too large to be filled (sampled.py)."""
+        """Run a few blocks of a job whose arrays are too large to be filled (vast.py)."""
         with many_addresses():
             try:
                 return examine_sample(self.job, _PlacedBlocks(self, runtime), seconds)

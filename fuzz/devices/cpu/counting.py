@@ -1,7 +1,7 @@
 """Counts roundings: runs a kernel on numbers that know how many additions each of their terms went through.
 
 This is the third flavour, in which float and double are classes (include/cuda_on_cpu/counted.h). Knows trails and how
-to read them from a library; claiming/ turns them into claims.
+to read them from a library; measure/roundings/ turns them into claims.
 """
 
 import ctypes

@@ -1,6 +1,6 @@
 """Launches jobs on an NVIDIA GPU: the only file that imports pycuda. Only worker processes import it.
 
-Knows contexts, modules, launches and the driver's errors; devices/repeats.py knows what the runs mean.
+Knows contexts, modules, launches and the driver's errors; devices/memory/repeats.py knows what the runs mean.
 Long because no other file may import pycuda: it starts a context.
 """
 

@@ -1,7 +1,7 @@
 """Runs jobs of Python callables, inside a worker process: the only process that imports their files.
 
-It has neither a reference nor a verdict, so a callable cannot find one. devices/repeats.py decides on the runs and on
-what their differences mean, as for a kernel on a GPU.
+It has neither a reference nor a verdict, so a callable cannot find one. devices/memory/repeats.py decides on the
+runs and on what their differences mean, as for a kernel on a GPU.
 Long, since one process prepares, makes and checks a call.
 """
 

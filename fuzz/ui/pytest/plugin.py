@@ -2,7 +2,7 @@
 
 Every test run of everyone who has kfuzz installed loads it. So it imports nothing but pytest, and looks at nothing but
 JSON, .cu files and the heads of .py files, until it meets a case, a claim or the option --kfuzz. The items themselves
-are in pytest_items.
+are in items.py.
 """
 
 import importlib

@@ -47,7 +47,7 @@ def look(trial: Examined) -> Finding | bool | None:
     if not trial.is_right or not trial.outcome.runs:
         return None
     if trial.kernel.front.is_python:
-        return True  # the runs of the trial have such inputs (callables/probes.py)
+        return True  # the runs of the trial have such inputs (devices/python/probes.py)
     choose = seeded_choices(seed_of("strides", trial.probe.seed))
     if not is_claimed(trial.kernel) and not once_in(choose, UNCLAIMED_ONCE_IN):
         return None

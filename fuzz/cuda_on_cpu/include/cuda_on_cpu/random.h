@@ -2,7 +2,7 @@
 // are made of words. Device code (curand_kernel.h) and the host's generators (host/random.cpp) share them.
 //
 // XORWOW: Marsaglia, "Xorshift RNGs", 2003. Philox: Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", SC11.
-// tests/cuda_on_cpu/test_random.py holds both against published answers.
+// tests/fuzz/devices/cpu/programs/test_libraries.py holds both against published answers.
 #pragma once
 #include <math.h>
 #include <stdint.h>
