@@ -1,4 +1,4 @@
-"""Functions of two values, a^b and the angle of (x, y): docs/numerics.md#powers-and-angles."""
+"""Functions of two values, a^b and the angle of (x, y): docs/numerics.md#powers and docs/numerics.md#angles."""
 
 import math
 
