@@ -3,7 +3,7 @@
 // The methods of softmax/fastest with vectors of eight: half the bytes, the same sums, and one
 // rounding of the answer, which hides the error of __expf. There is twice as much to compute for each
 // byte: with expf that would take most of the time. Up to 32,768 columns registers hold a row as it lies
-// in memory, up to 524,288 those of 4, 8 or 16 blocks.
+// in memory, up to 524,288 those of 2, 8 or 16 blocks.
 //
 // /// kernel
 // op     = "softmax"
@@ -26,8 +26,8 @@
 // near       = "16 if cols <= 256 else 64 if cols <= 1024 else 128"
 // threads    = "near if cols <= 4096 else 256 if cols <= 16384 else 512"
 // vectors    = "2 if cols <= 2048 else 4 if cols <= 8192 else 5 if cols <= 10240 else ceil_div(cols, 8 * threads)"
-// wide       = "256 if cols <= 262144 else 512"  # threads of a block of a cluster
-// blocks     = "4 if cols <= 65536 else 8 if cols <= 131072 else 16"
+// wide       = "512 if cols <= 65536 or cols > 262144 else 256"  # threads of a block of a cluster
+// blocks     = "2 if cols <= 65536 else 8 if cols <= 131072 else 16"
 // loads      = "2 if cols <= 8192 and not is_large else 0"  # row.cuh names them
 // parts      = "min(ceil_div(1056, rows), ceil_div(cols, 16384)) if is_long else 0"
 // share      = "ceil_div(ceil_div(cols / 8, blocks if by_cluster else max(parts, 1)), 8) * 8"  # vectors of a part
