@@ -125,6 +125,21 @@ __device__ __forceinline__ float exponential(float x) {
     return expf(x);
 }
 
+// e^x as a term of a sum of at least 1, in which less than 2^-126 counts for nothing.
+template <class E>
+__device__ __forceinline__ float term_exponential(float x) {
+    return exponential<E>(x);
+}
+
+// e^x times LIFT, for an answer that is divided by LIFT as well: so no answer that an E can hold is lost as a denormal float.
+template <class E>
+constexpr float LIFT = 1.0f;
+
+template <class E>
+__device__ __forceinline__ float lifted_exponential(float x) {
+    return exponential<E>(x);
+}
+
 // How many threads a multiprocessor shall run at once, by the floats that one holds: of 65536 registers each gets 40 for up
 // to 12 floats, 48 for 16, 64 for 40, and 128 for more; blocks of 128 get 96 for 64, which lets a fifth of them run. Of 8
 // floats 32 are enough for blocks of 512, of which it then runs a fourth. More than 16 blocks at once, of 64 threads, gain

@@ -84,3 +84,36 @@ template <>
 __device__ __forceinline__ float exponential<__half>(float x) {
     return __expf(x);
 }
+
+// 2^x as the special-function unit gives it: one instruction, where __expf has five for arguments whose power is denormal.
+__device__ __forceinline__ float power_of_two(float x) {
+    float result;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+    return result;
+}
+
+constexpr float LOG2_E = 1.4426950408889634f;
+
+template <>
+__device__ __forceinline__ float term_exponential<__nv_bfloat16>(float x) {
+    return power_of_two(x * LOG2_E);
+}
+
+template <>
+__device__ __forceinline__ float term_exponential<__half>(float x) {
+    return power_of_two(x * LOG2_E);
+}
+
+// Lifted by 2^8, what becomes 0 below 2^-126 is less than half of the least bfloat16, 2^-133. The least half is far larger.
+template <>
+constexpr float LIFT<__nv_bfloat16> = 0x1p8f;
+
+template <>
+__device__ __forceinline__ float lifted_exponential<__nv_bfloat16>(float x) {
+    return power_of_two(fmaf(x, LOG2_E, 8.0f));
+}
+
+template <>
+__device__ __forceinline__ float lifted_exponential<__half>(float x) {
+    return power_of_two(x * LOG2_E);
+}

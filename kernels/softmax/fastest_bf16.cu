@@ -45,7 +45,7 @@
 // adds     = "of_row if cols <= 32768 else of_block if by_cluster else 18 + ceil_div(share, 2048) + joining"
 // rescales = "0 if cols <= 10240 else 1 if cols <= 32768 else 2 if by_cluster else ceil_div(share, 2048) + 2"
 // shift    = "running max"
-// exp      = "__expf"
+// exp      = [7, 2.346]  # as packed_in_registers has it
 // divide   = "reciprocal"
 //
 // [values]

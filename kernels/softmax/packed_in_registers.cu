@@ -4,7 +4,7 @@
 // multiprocessor. Kept as they are they take half, so that several blocks run at once, and the next row is on its
 // way while this one is computed. Each use makes floats of them again, which costs one instruction an element; maxima take
 // half an instruction, since two elements are compared at once. Each warp sums relative to its own maximum, so that the
-// block meets once.
+// block meets once. Instructions limit it on an H200: __expf takes six, and one is enough if no answer can be a denormal float.
 //
 // /// kernel
 // op     = "softmax"
@@ -18,7 +18,7 @@
 // adds     = "2 * ceil_div(cols, 8 * threads) + 2 + ceil_log2(min(threads, min(cols, max(38, cols / 8))))"
 // rescales = 1
 // shift    = "running max"
-// exp      = "__expf"
+// exp      = [7, 2.346]  # that of __expf, and the rounding of 8 + x log2(e) for x near 0
 // divide   = "reciprocal"
 //
 // [values]
@@ -47,7 +47,7 @@ softmax_packed_in_registers(E *__restrict__ y, const E *__restrict__ x, int cols
 
     const float2 all = maximum_and_sum(mine, of_warps);
     const float max = all.x;
-    const float scale = 1.0f / all.y;
+    const float scale = 1.0f / LIFT<E> / all.y;
 
     const bool is_aligned = is_placed_alike(y, mine.row.x);
 #pragma unroll
@@ -57,7 +57,7 @@ softmax_packed_in_registers(E *__restrict__ y, const E *__restrict__ x, int cols
             Vector<E> v = mine.floats(k);
 #pragma unroll
             for (int j = 0; j < width; ++j) {
-                v.of[j] = exponential<E>(v.of[j] - max) * scale;
+                v.of[j] = lifted_exponential<E>(v.of[j] - max) * scale;
             }
             if (is_aligned) {
                 narrow(y + mine.place(k), v);
@@ -66,5 +66,5 @@ softmax_packed_in_registers(E *__restrict__ y, const E *__restrict__ x, int cols
             }
         }
     }
-    store_edge(y, mine.col, exponential<E>(mine.edge - max) * scale);
+    store_edge(y, mine.col, lifted_exponential<E>(mine.edge - max) * scale);
 }

@@ -44,13 +44,13 @@ __device__ __forceinline__ float2 maximum_and_sum(const HeldRow<E, THREADS, VECT
     }
     const float top = warp_max(fmaxf(mine.edge, largest_in(tops)));
     const float below = finite_or_zero(top);
-    float sums[4] = {exponential<E>(mine.edge - below), 0.0f, 0.0f, 0.0f};
+    float sums[4] = {term_exponential<E>(mine.edge - below), 0.0f, 0.0f, 0.0f};
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
         const Vector<E> v = mine.floats(k);
 #pragma unroll
         for (int j = 0; j < Vector<E>::width; ++j) {
-            sums[j % 4] += exponential<E>(v.of[j] - below);
+            sums[j % 4] += term_exponential<E>(v.of[j] - below);
         }
     }
     const float sum = lanes_sum<32>((sums[0] + sums[1]) + (sums[2] + sums[3]));
