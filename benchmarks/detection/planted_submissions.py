@@ -33,9 +33,9 @@ from typing import Any
 
 import torch
 
+from benchmarks.detection.own_tests import ask_own_test
 from benchmarks.measurement import Figures, records
 from benchmarks.tightness.kernelbench import LIMITS, shrink
-from kfuzz.campaign.benchmark_tests import ask_benchmarks
 from kfuzz.campaign.campaign import Lane
 from kfuzz.campaign.explain import search
 from kfuzz.campaign.options import Options
@@ -226,7 +226,8 @@ def run_one(question: Mapping[str, Any], device: Shared) -> dict[str, Any]:
     (result,) = search((kernel,), [Lane(device.name, lambda: device)], asked).kernels
     found: dict[str, Any] = {"trials": result.progress.trials}
     if question["own_test"]:
-        found["test"] = {one: asdict(test) for one, test in ask_benchmarks([kernel], False).items()}.get(kernel.name)
+        test = ask_own_test(kernel, on_card=False)
+        found["test"] = asdict(test) if test else None
     if bugs := sorted(result.discoveries, key=lambda one: (not one.is_error, one.first_trial)):
         defect = bugs[0].defect
         words = {"status": "broken" if bugs[0].is_error else "warned", "kind": defect.kind, "why": defect.message}

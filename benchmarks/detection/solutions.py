@@ -111,7 +111,7 @@ def fuzz(problem: Path, solutions: Sequence[Solution], options: argparse.Namespa
     report = own / "report.json"
     words = [sys.executable, "-m", "kfuzz", "fuzz", "answers", "--reference", str(problem.resolve()),
              "--device", "cpu", "--max-cases", str(options.cases * len(solutions)), "--seed", str(SEED), "--jobs",
-             "1", "--no-own-test", "--corpus", "cases", "--json", "report.json"]  # fmt: skip
+             "1", "--corpus", "cases", "--json", "report.json"]  # fmt: skip
     with (own / "said.txt").open("w", encoding="utf-8") as said:
         process = subprocess.Popen(words, cwd=own, stdout=said, stderr=subprocess.STDOUT, start_new_session=True)
         try:

@@ -25,7 +25,6 @@ class Stage(Enum):
     RANKING = "trying the shape that it was written for"
     CONFIRMING = "confirming on the GPU"
     MEASURING = "measuring how tight the claim is"
-    ASKING = "asking the benchmark's own test"
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ def kernel(**changes: object) -> KernelEntry:
         "rungs": [],
         "worst_ratio": 0.5, "ratios": [0] * 10 + [60] + [0] * 9, "error": "", "stopped": "",
         "hardly_tried": False,
-        "unjudged": "", "not_judged": [], "notes": [], "inferred": None, "benchmark": None, "silenced": [],
+        "unjudged": "", "not_judged": [], "notes": [], "inferred": None, "silenced": [],
         "seconds": {"device": 1.0, "oracle": 0.5}, "size_costs": {}, "properties": {},
         "source": "\n".join("abcdefgh"), "findings": [],
     }  # fmt: skip

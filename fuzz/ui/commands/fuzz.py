@@ -17,7 +17,6 @@ from click.core import ParameterSource
 from rich.console import Console
 
 from kfuzz.campaign import last_run
-from kfuzz.campaign.benchmark_tests import ask_benchmarks
 from kfuzz.campaign.device import jobs_worthwhile
 from kfuzz.campaign.explain import search
 from kfuzz.campaign.options import Options
@@ -118,9 +117,6 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 )
 @click.option("--watch", is_flag=True, help="Fuzz a kernel again whenever its file changes, until you press Ctrl-C.")
 @unclaimed_options
-@click.option("--own-test/--no-own-test", "asks_test", default=True, show_default=True,
-              help="If the reference is a benchmark's problem: also print what the benchmark's own test says. It takes "
-              "a minute at most, and the verdict does not depend on it.")  # fmt: skip
 @click.option("--sanitize", is_flag=True, help="Run some trials on the GPU under compute-sanitizer.")
 @guard_all_option
 @click.option("--torch", "with_torch", is_flag=True,
@@ -148,7 +144,6 @@ def fuzz(
     with_torch: bool,
     guard_all: bool,
     unclaimed: Unclaimed | None,
-    asks_test: bool,
 ) -> None:
     """Search for inputs that break kernels, and keep one small case for each way in which they break.
 
@@ -226,9 +221,6 @@ def fuzz(
 
     def run_campaign(kernels: Kernels, options: Options) -> report.Report:
         found = replace(campaign(kernels, place, options, screen, is_part), is_collection=is_collection)
-        if asks_test and not watch and cluster is None and found.exit_code != INTERRUPTED:
-            with show_phases(screen), suppress(KeyboardInterrupt):  # the verdict is complete without it
-                found = replace(found, benchmarks=ask_benchmarks(kernels.usable, "gpu" in place.devices))
         try:
             show(found, screen, is_first_look=not targets and not watch)
             if targets and cluster is None and not (watch or is_collection) and found.exit_code == NOTHING_NEW:

@@ -146,18 +146,6 @@ class InferredClaim(TypedDict):
     would_change: str
 
 
-class BenchmarkEntry(TypedDict):
-    """What the own test of the benchmark says whose problem is the reference: trials passed, of how many.
-
-    `why`: why one was failed, or why none was asked.
-    """
-
-    benchmark: str
-    passed: int
-    trials: int
-    why: str
-
-
 class PropertyEntry(TypedDict):
     """A property that users rely on: whether the kernel claims it, and in how many trials it held and did not hold.
 
@@ -178,8 +166,7 @@ class KernelEntry(TypedDict):
     `not_judged`: which answers were not judged, and why. `notes`: what in its text contradicts its claim. `inferred`:
     null if the user wrote the whole claim. `seconds`: where the time went. `size_costs`: what a new size costs a
     callable, if that is much. `ratios`: kept trials by the largest error as a share of its bound, in equal steps from 0
-    to 1. `source`: its text, where something was found. `benchmark`: null if its reference is no problem of a
-    benchmark; it is not part of the verdict.
+    to 1. `source`: its text, where something was found.
     """
 
     name: str
@@ -200,7 +187,6 @@ class KernelEntry(TypedDict):
     not_judged: list[str]
     notes: list[str]
     inferred: InferredClaim | None
-    benchmark: BenchmarkEntry | None
     silenced: list[SilencedFinding]
     properties: dict[str, PropertyEntry]
     seconds: dict[str, float]

@@ -107,7 +107,6 @@ def _kernel(same: Sequence[KernelEntry]) -> KernelEntry:
         "hardly_tried": all(one["hardly_tried"] or not one["trials"] for one in same)
         and 0 < sum(one["trials"] for one in same) < FEW_TRIALS,
         "not_judged": sorted({reason for one in same for reason in one["not_judged"]}),
-        "benchmark": next(filter(None, (one["benchmark"] for one in same)), None),
         "silenced": join_silenced(same),
         "properties": join_properties([one["properties"] for one in same]),
         "seconds": _add_seconds([one["seconds"] for one in same]),

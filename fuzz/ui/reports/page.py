@@ -12,7 +12,6 @@ from pathlib import Path, PurePath
 from kfuzz.campaign.trials.defect import plain_bucket
 from kfuzz.kinds import KINDS
 from kfuzz.oracle.numbers.plural import plural
-from kfuzz.ui.reports.benchmarks import benchmark_texts
 from kfuzz.ui.reports.by_bug import by_bug, errors_of, verdict
 from kfuzz.ui.reports.document import Document, FindingEntry, Json, KernelEntry, SmallAnswer
 from kfuzz.ui.reports.inferred import inferred_texts
@@ -80,7 +79,6 @@ def voids(run: Document) -> Iterator[str]:
         yield from (f"{name}, not judged: {reason}" for reason in kernel["not_judged"])
         yield from (f"{name}: {note}" for note in kernel["notes"])
         yield from inferred_texts(name, kernel["inferred"])
-        yield from benchmark_texts(name, kernel["benchmark"])
         yield from (f"{name}: {note}" for note in silence_texts(kernel["silenced"]))
     yield from run["unusable"]
     for kernel in run["kernels"]:

@@ -147,7 +147,6 @@ def document(report: ProgramReport) -> Document:
         "not_judged": [],
         "notes": list(sampling_notes(report.sampled)),
         "inferred": None,
-        "benchmark": None,
         "silenced": report.silenced,
         "properties": {},
         "seconds": {"runs": round(report.seconds, 3)},

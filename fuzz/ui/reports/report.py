@@ -12,7 +12,6 @@ from typing import TypeVar
 
 import click
 
-from kfuzz.campaign.benchmark_tests import BenchmarkTest
 from kfuzz.campaign.result import KernelResult, Result
 from kfuzz.campaign.state import Discovery
 from kfuzz.cases import atomic
@@ -23,7 +22,6 @@ from kfuzz.common.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError, Finding
 from kfuzz.oracle.numbers.verdict import Extent, Picture, Worst
-from kfuzz.ui.reports.benchmarks import benchmark_entry
 from kfuzz.ui.reports.claims import claim_notes
 from kfuzz.ui.reports.document import (
     Document,
@@ -52,8 +50,6 @@ class Report:
     started: datetime
     faults: Mapping[Path, ClaimError] = field(default_factory=dict)
     """Files that should be fuzzed but hold no kernel."""
-    benchmarks: Mapping[str, BenchmarkTest] = field(default_factory=dict)
-    """By the names of kernels: what the benchmark's own test says."""
     is_collection: bool = False
     """The targets are a collection of files: one that does not compile is counted, and is no fault of the campaign."""
 
@@ -90,13 +86,13 @@ def document(report: Report) -> Document:
         "exit_code": report.exit_code,
         "trials": result.trials,
         "rows": result.rows,
-        "kernels": [_kernel(each, report.benchmarks.get(each.kernel.name)) for each in result.kernels],
+        "kernels": [_kernel(each) for each in result.kernels],
         "unusable": [str(fault) for fault in report.faults.values()],
         "unusable_files": [shown_path(path) for path in report.faults],
     }
 
 
-def _kernel(result: KernelResult, test: BenchmarkTest | None) -> KernelEntry:
+def _kernel(result: KernelResult) -> KernelEntry:
     kernel, progress = result.kernel, result.progress
     bug_of = {one.defect.bucket: bug.headline.defect.bucket for bug in result.bugs for one in bug.every}
     return {
@@ -121,7 +117,6 @@ def _kernel(result: KernelResult, test: BenchmarkTest | None) -> KernelEntry:
         "not_judged": progress.not_judged,
         "notes": list(claim_notes(kernel)),
         "inferred": inferred_claim(kernel, {bug.headline.defect.kind for bug in result.news}),
-        "benchmark": benchmark_entry(test),
         "silenced": silenced_findings(result),
         "properties": property_entries(result),
         "seconds": {part: round(seconds, 3) for part, seconds in sorted(progress.seconds.items())},

@@ -15,7 +15,6 @@ from kfuzz.campaign.trials.unjudged import unjudged_text
 from kfuzz.claims.kernel import Kernel
 from kfuzz.common.printable import shown_path
 from kfuzz.oracle.numbers.plural import plural
-from kfuzz.ui.reports.benchmarks import benchmark_entry, benchmark_texts
 from kfuzz.ui.reports.claims import claim_notes
 from kfuzz.ui.reports.failure import discovery_text
 from kfuzz.ui.reports.inferred import inferred_claim, inferred_texts
@@ -64,7 +63,6 @@ def notes(report: Report) -> Iterator[str]:
         yield from (f"{kernel.kernel.name}: {note}" for note in claim_notes(kernel.kernel))
         found = inferred_claim(kernel.kernel, {bug.headline.defect.kind for bug in kernel.news})
         yield from inferred_texts(kernel.kernel.name, found)
-        yield from benchmark_texts(kernel.kernel.name, benchmark_entry(report.benchmarks.get(kernel.kernel.name)))
         yield from (f"{kernel.kernel.name}: {note}" for note in silence_texts(silenced_findings(kernel)))
         if refusals := sorted(map(unjudged_text, kernel.progress.refusals)):
             more = f", and {len(refusals) - 1} more, see --json" if len(refusals) > 1 else ""

@@ -7,7 +7,6 @@ from pathlib import PurePath
 from xml.etree import ElementTree as ET
 
 from kfuzz.common.printable import printable
-from kfuzz.ui.reports.benchmarks import benchmark_texts
 from kfuzz.ui.reports.by_bug import by_bug
 from kfuzz.ui.reports.document import Document, FindingEntry, KernelEntry
 from kfuzz.ui.reports.failure import entry_text
@@ -80,7 +79,6 @@ def _test_case(suite: ET.Element, kernel: KernelEntry) -> None:
         ET.SubElement(test, "skipped", {"message": printable(why)})  # a test that passes must not hide it
     texts = [entry_text(bug[0]) for bug in by_bug(kernel) if bug not in news]
     texts += [*inferred_texts(kernel["name"], kernel["inferred"]), *silence_texts(kernel["silenced"])]
-    texts += benchmark_texts(kernel["name"], kernel["benchmark"])
     if texts:
         ET.SubElement(test, "system-out").text = printable("\n\n".join(texts))
 

@@ -93,3 +93,11 @@ def test_a_report_without_a_field_names_the_field(folder: Path) -> None:
     (folder / "cut.json").write_text(json.dumps(cut))
     with pytest.raises(CaseError, match="bucket: missing"):
         report_file.read(folder / "cut.json")
+
+
+def test_a_report_of_an_earlier_version_is_read_with_a_field_that_is_gone(folder: Path) -> None:
+    old = json.loads((folder / "run.json").read_text())
+    old["kernels"][0]["benchmark"] = {"benchmark": "KernelBench", "passed": 1, "trials": 5, "why": "an element is off"}
+    (folder / "old.json").write_text(json.dumps(old))
+    assert report_file.read(folder / "old.json") == old
+    assert kfuzz("report", "old.json", "--junit", "j.xml")[0] == 0

@@ -1,6 +1,4 @@
-"""Asks a benchmark's own test about a submission, each in a fork: torch is imported once.
-
-    python -m kfuzz.claims.references.torch.benchmark_test
+"""Asks a benchmark's own test about a submission, each in a fork: torch is imported once. own_tests.py starts it.
 
 A line on standard input names a folder with test.json; the fork leaves answer.json there. KernelBench compares five
 answers within one tolerance, as its eval.py does; GPU MODE asks the task's check_implementation in each of its tests.

@@ -1,12 +1,12 @@
-"""What a benchmark's own test says of a submission, beside the verdict."""
+"""The own test of a benchmark accepts or rejects submissions at the problem's sizes, or says why it was not asked."""
 
 from pathlib import Path
 
 import pytest
 
-from kfuzz.campaign.benchmark_tests import BenchmarkTest, ask_benchmarks
+from benchmarks.detection.own_tests import OwnTest, ask_own_test
+from kfuzz.claims.kernel import load
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
-from kfuzz.ui.reports.benchmarks import benchmark_entry, benchmark_texts
 
 PROBLEM = """
 import torch
@@ -65,10 +65,10 @@ def check_implementation(data, output):
 """
 
 
-def ask(folder: Path, answer: str, reference: str) -> BenchmarkTest:
+def ask(folder: Path, answer: str, reference: str) -> OwnTest | None:
     (folder / "answer.py").write_text(answer)
     kernel = kernel_with(folder / "answer.py", Unclaimed(op="reference", reference=folder / reference))
-    return ask_benchmarks([kernel], on_card=False)["answer"]
+    return ask_own_test(kernel, on_card=False)
 
 
 @pytest.mark.slow
@@ -88,20 +88,32 @@ def test_the_own_test_of_a_benchmark_compares_at_the_problems_own_sizes(tmp_path
     ):
         found = ask(tmp_path, ANSWER.format(answer=answer), "problem.py")
         trials = 1 if "shape" in why else 5
-        assert found == BenchmarkTest("KernelBench", passed, trials, why), answer
+        assert found == OwnTest("KernelBench", passed, trials, why), answer
     huge = ask(tmp_path, ANSWER.format(answer=RIGHT), "huge.py")
+    assert huge is not None
     assert (huge.passed, huge.trials) == (0, 0)
     assert "at the problem's own sizes its arrays take" in huge.why
     for scale, passed in (("0.5", 2), ("0.51", 0)):
         task = ask(tmp_path, f"def custom_kernel(data):\n    return data * {scale}\n", "task")
-        assert task == BenchmarkTest("GPU MODE", passed, 2, "" if passed else "mismatch found")
+        assert task == OwnTest("GPU MODE", passed, 2, "" if passed else "mismatch found")
 
 
-def test_the_line_beside_the_verdict_says_why_a_test_was_not_asked() -> None:
+@pytest.mark.slow
+def test_a_reference_that_is_no_problem_of_a_benchmark_has_no_own_test(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "plain.py").write_text("def reference(x):\n    return x * 0.5\n")
+    (tmp_path / "answer.py").write_text(
+        '# /// kernel\n# op = "reference"\n# [arrays]\n# x = "f32[rows, cols] -> x"\n'
+        '# y = "f32[rows, cols] <- y"\n# [call]\n# reference = "plain.py:reference"\n# ///\n'
+        "def own(x):\n    return x * 0.5\n"
+    )
+    assert ask_own_test(load(tmp_path / "answer.py"), on_card=False) is None
+
+
+def test_the_line_for_people_says_why_a_test_was_not_asked() -> None:
     for test, line in (
-        (BenchmarkTest("KernelBench", 5, 5, ""), "test, at the problem's sizes, accepts it in 5 trials"),
-        (BenchmarkTest("KernelBench", 1, 3, "no"), "test, at the problem's sizes, rejects it in 2 of 3 trials: no"),
-        (BenchmarkTest("KernelBench", 0, 0, "no GPU"), "test was not asked: no GPU"),
+        (OwnTest("KernelBench", 5, 5, ""), "test accepts it in 5 trials"),
+        (OwnTest("KernelBench", 1, 3, "no"), "test rejects it in 2 of 3 trials: no"),
+        (OwnTest("KernelBench", 0, 0, "no GPU"), "test was not asked: no GPU"),
     ):
-        assert list(benchmark_texts("mine", benchmark_entry(test))) == [f"mine: KernelBench's own {line}"]
-    assert list(benchmark_texts("mine", benchmark_entry(None))) == []
+        assert str(test) == f"KernelBench's own {line}"

@@ -1,0 +1,97 @@
+"""Asks the own test of a benchmark about a submission, in a process with torch, at the problem's own sizes.
+
+    python -m benchmarks.detection.own_tests ANSWER.py PROBLEM [--on-card]
+
+PROBLEM is a problem of KernelBench, or the folder of a task of GPU MODE. The test takes a minute at most. kfuzz neither
+asks such a test nor knows of its answer.
+"""
+
+import argparse
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from kfuzz.claims.kernel import Kernel
+from kfuzz.claims.language.python_text import read_text
+from kfuzz.claims.language.reference_files import texts_beside
+from kfuzz.claims.references import serving
+from kfuzz.claims.references.references import OP, Reference, reference_behind
+from kfuzz.devices import cache
+from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
+from kfuzz.oracle.numbers.plural import plural
+
+TESTER = "benchmarks.detection.own_test_process"
+SECONDS = 60.0
+KERNELBENCH, GPU_MODE = "KernelBench", "GPU MODE"
+NEEDS = {KERNELBENCH: {"get_inputs", "get_init_inputs"}, GPU_MODE: {"generate_input", "check_implementation"}}
+"""What the file of a reference defines if it is a problem of this benchmark."""
+
+
+@dataclass(frozen=True)
+class OwnTest:
+    """The answer of a benchmark's own test: trials passed, of how many; 0 of 0 if it was not asked.
+
+    `why`: why the submission failed a trial, or why the test was not asked.
+    """
+
+    benchmark: str
+    passed: int
+    trials: int
+    why: str
+
+    def __str__(self) -> str:
+        test = f"{self.benchmark}'s own test"
+        if not self.trials:
+            return f"{test} was not asked: {self.why}"
+        if self.passed == self.trials:
+            return f"{test} accepts it in {plural(self.trials, 'trial')}"
+        return f"{test} rejects it in {self.trials - self.passed} of {plural(self.trials, 'trial')}: {self.why}"
+
+
+def main() -> None:
+    """Print the answer about one submission."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("answer", type=Path)
+    parser.add_argument("problem", type=Path)
+    parser.add_argument("--on-card", action="store_true", help="run the test on the GPU")
+    options = parser.parse_args()
+    kernel = kernel_with(options.answer, Unclaimed(OP, reference=options.problem))
+    print(ask_own_test(kernel, options.on_card) or f"{options.problem} is no problem of a benchmark that has a test")
+
+
+def benchmark_of(reference: Reference) -> str:
+    """The benchmark of a reference; empty if it is of none that has a test."""
+    names, beside = read_text(reference.source).names, texts_beside(reference.path.resolve())
+    if beside["task"]:
+        return GPU_MODE if names >= NEEDS[GPU_MODE] else ""
+    is_model = reference.name == "Model" and not beside["config"]
+    return KERNELBENCH if is_model and names >= NEEDS[KERNELBENCH] else ""
+
+
+def ask_own_test(kernel: Kernel, on_card: bool) -> OwnTest | None:
+    """Ask the own test of the benchmark whose problem is a kernel's reference; None if it is the problem of none."""
+    reference = reference_behind(kernel.front, kernel.written)
+    if reference is None or not (benchmark := benchmark_of(reference)):
+        return None
+    call = kernel.launches[0].called
+    if call is None:
+        return OwnTest(benchmark, 0, 0, "it calls Python, and this is a CUDA file")
+    question = {
+        "path": str(reference.path.resolve()), "problem": reference.source, "reference": reference.name,
+        "answer_path": str(kernel.path.resolve()), "answer": kernel.source, "entry": call.function, "on_card": on_card,
+        "task": texts_beside(reference.path)["task"],
+    }  # fmt: skip
+    with cache.scratch() as folder:
+        (folder / "test.json").write_text(json.dumps(question), encoding="utf-8")
+        try:
+            serving.ask(TESTER, folder, SECONDS, on_card)
+            answer = json.loads((folder / "answer.json").read_text(encoding="utf-8"))
+        except serving.NoAnswerError as error:
+            return OwnTest(benchmark, 0, 0, str(error)[:200])
+        except OSError:
+            return OwnTest(benchmark, 0, 0, "its process ended")
+    return OwnTest(benchmark, answer["passed"], answer["trials"], answer["why"])
+
+
+if __name__ == "__main__":
+    main()
