@@ -44,6 +44,12 @@ class Finding:
     is_at_home: bool = False
     """It was seen at the sizes that a callable was written for, whatever the sizes of the trial."""
 
+    @property
+    def has_both_threads(self) -> bool:
+        """Whether the device named both threads of a race, each with its block, and their launch."""
+        of_launch = (self.grid, self.block_size, self.thread, self.block, self.other_thread, self.other_block)
+        return None not in of_launch
+
 
 @dataclass(frozen=True)
 class Circumstances:

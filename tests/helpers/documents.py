@@ -1,26 +1,22 @@
 """Report documents for the tests of what is rendered from one."""
 
+from kfuzz.campaign.state import Discovery
+from kfuzz.campaign.trials.defect import Defect, Scene
+from kfuzz.devices import Finding
 from kfuzz.ui.reports.document import Document, FindingEntry, KernelEntry
+from kfuzz.ui.reports.report import finding_entry
 
 
 def finding(**changes: object) -> FindingEntry:
-    found: FindingEntry = {
-        "title": "BROKEN",
-        "bucket": "mine: race, `return shared[0];`",
-        "fault": "mine: race, `return shared[0];`", "bug": "mine: race, `return shared[0];`",
-        "causes": ["mine: `return shared[0];`"], "kind": "race", "diagnosis": "", "severity": "error",
-        "known": False, "first_trial": 3, "smallest_trial": 3, "count": 14, "case": None, "minimized": False,
-        "devices": ["cpu"], "confirmed": "not run",
-        "elements": 5,
-        "axes": {"rows": 1},
-        "tune": {}, "check": True, "where": "mine.cu:3", "file": "mine.cu", "line": 3,
-        "other_file": "mine.cu", "other_line": 5,
-        "message": "thread 1 reads shared[0]", "words": "softmax rows=1 cols=5", "detail": "", "worst": None,
-        "extent": None, "picture": None, "threads": None, "evidence": [["seen", "thread 1 reads shared[0]"]],
-        "commands": [["replay", "kfuzz replay a.json"]],
-    }  # fmt: skip
-    bucket = changes.get("bucket", found["bucket"])
-    return found | {"bug": bucket, "fault": bucket} | changes  # type: ignore[return-value]
+    """The entry of a race, with these fields instead of its own."""
+    bucket = str(changes.get("bucket", "mine: race, `return shared[0];`"))
+    race = Finding("race", "thread 1 reads shared[0]", line=3, other_line=5)
+    scene = Scene("mine", "mine.cu", "softmax rows=1 cols=5", 5, {"rows": 1}, {}, True)
+    causes = ("mine: `return shared[0];`",)
+    defect = Defect(scene, race.kind, "error", bucket, bucket, race.message, line=3, finding=race, causes=causes)
+    found = finding_entry(Discovery(defect, 3, 3, 14, False, None, devices=("cpu",)), bucket)
+    said = {"evidence": [["seen", race.message]], "commands": [["replay", "kfuzz replay a.json"]]}
+    return found | said | changes  # type: ignore[return-value]
 
 
 def kernel(**changes: object) -> KernelEntry:

@@ -140,6 +140,11 @@ class Defect:
         """The file of the other line of a pair."""
         return self._path_of(self.finding.other_file if self.finding else "")
 
+    @property
+    def other_line(self) -> int | None:
+        """The other line of a pair."""
+        return self.finding.other_line if self.finding else None
+
     def _path_of(self, header: str) -> str:
         if header:
             return shown_path(Path(header))

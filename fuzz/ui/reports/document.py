@@ -1,9 +1,11 @@
 """The shape of the report kfuzz-report/1: the one JSON document that pages, SARIF and CI formats are made from.
 
-Knows the fields and their types; how a field comes about is in report, how one is shown elsewhere.
+Knows the fields, their types and what they mean; how one is shown is elsewhere. A record of a finding is made from its
+defect by these declarations (records.py); report.py makes the others.
 """
 
-from typing import Literal, TypedDict
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypedDict
 
 from kfuzz.kinds import Kind, Severity
 
@@ -11,6 +13,13 @@ SCHEMA = "kfuzz-report/1"
 Json = dict[str, object]
 JsonNumber = float | str
 """A float, or "nan", "inf" and "-inf" as text, for which JSON has no number."""
+
+
+@dataclass(frozen=True)
+class From:
+    """The attribute that a field is made from, where it has another name."""
+
+    attribute: str
 
 
 class WorstElement(TypedDict):
@@ -27,7 +36,7 @@ class WorstElement(TypedDict):
 
 
 class RatedElement(WorstElement):
-    """The element furthest outside; `ratio` is its error over its bound."""
+    """The element furthest outside; `ratio` is the defect's: its error over its bound."""
 
     ratio: JsonNumber | None
 
@@ -65,48 +74,65 @@ class RacingThreads(TypedDict):
 class FindingEntry(TypedDict):
     """One bucket: what is wrong, how it was seen, and which file holds the case that shows it.
 
-    `title` is the word in front of it, such as BROKEN. `fault` is the bucket without the shape of the error; an error
-    and a warning of the same bug have the same fault. `file` and `line` are where it was seen, `other_file` and
-    `other_line` the other place of a pair. `evidence` holds the statements of the terminal and `commands` the commands
-    that you can run next, each with its label. `devices` are those that showed it. `confirmed` is the GPU's answer:
-    `yes`, `no` and why, or `not run`. A baseline compares `causes`. `bug` is the bucket of the finding that describes
-    this bug best.
+    A field is an attribute of what report.py adds, of the discovery, of its defect or of the defect's scene. For one
+    more, a line here is all that the report needs.
     """
 
     title: str
+    """The word in front of it, such as BROKEN."""
     bucket: str
+    """The same for what looks alike."""
     fault: str
+    """The bucket without the shape of the error: an error and a warning of the same bug have the same one."""
     causes: list[str]
+    """What a baseline compares, beside the bucket."""
     bug: str
+    """The bucket of the finding that describes this bug best."""
     kind: Kind
     diagnosis: str
+    """What a wrong answer looks like."""
     severity: Severity
-    known: bool
+    known: Annotated[bool, From("is_known")]
+    """Whether the baseline has it."""
     first_trial: int
     smallest_trial: int
+    """The trial with the smallest case."""
     count: int
+    """In how many trials it occurred."""
     devices: list[str]
+    """Those that showed it."""
     confirmed: str
-    case: str | None
-    minimized: bool
+    """The GPU's answer: `yes`, `no` and why, or `not run`."""
+    case: Annotated[str | None, From("path")]
+    """The file of the smallest case."""
+    minimized: Annotated[bool, From("is_minimized")]
     elements: int
     axes: dict[str, int]
     tune: dict[str, int]
     check: bool
+    """Whether each access was checked."""
     where: str
+    """`file` and `line` in one."""
     file: str
     line: int | None
     other_file: str
+    """The other place of a pair."""
     other_line: int | None
     message: str
+    """The finding in one sentence."""
     words: str
+    """The case in words."""
     detail: str
+    """The diagnosis with the numbers of this case."""
     worst: RatedElement | None
     extent: WrongPart | None
     picture: SmallAnswer | None
     threads: RacingThreads | None
+    """Of a race within one launch, if the device named both threads."""
     evidence: list[list[str]]
+    """The statements of the terminal, each with its label."""
     commands: list[list[str]]
+    """The commands that you can run next, each with its label."""
 
 
 class SizesTried(TypedDict):

@@ -3,12 +3,10 @@
 Knows campaigns; failure.py and summary.py make the text for people.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from math import isfinite
 from pathlib import Path
-from typing import TypeVar
 
 import click
 
@@ -21,22 +19,12 @@ from kfuzz.claims.references.references import shown_op
 from kfuzz.common.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError, Finding
-from kfuzz.oracle.numbers.verdict import Extent, Picture, Worst
 from kfuzz.ui.reports.claims import claim_notes
-from kfuzz.ui.reports.document import (
-    Document,
-    FindingEntry,
-    KernelEntry,
-    RacingThreads,
-    SizesTogether,
-    SizesTried,
-    SmallAnswer,
-    WorstElement,
-    WrongPart,
-)
+from kfuzz.ui.reports.document import Document, FindingEntry, KernelEntry, SizesTogether, SizesTried
 from kfuzz.ui.reports.failure import Statement, commands, evidence, occurrence_text
 from kfuzz.ui.reports.inferred import inferred_claim
 from kfuzz.ui.reports.properties import property_entries
+from kfuzz.ui.reports.records import make_record
 from kfuzz.ui.reports.silenced import silenced_findings
 
 
@@ -142,100 +130,37 @@ def _tried(octaves: Mapping[str, int]) -> list[SizesTogether]:
     return [{"sizes": list(sizes), "trials": found[sizes]} for sizes in sorted(found)]
 
 
+@dataclass(frozen=True)
+class EntryParts:
+    """What the entry of a discovery has besides the attributes of the discovery, its defect and its scene."""
+
+    one: Discovery
+    bug: str
+
+    @property
+    def confirmed(self) -> str:
+        return self.one.confirmed or ("yes" if "gpu" in self.one.devices else "not run")
+
+    @property
+    def threads(self) -> Finding | None:
+        """The finding of a race, if the device named both threads and their launch."""
+        found = self.one.defect.finding
+        return found if found is not None and found.has_both_threads else None
+
+    @property
+    def evidence(self) -> Sequence[Statement]:
+        one = self.one
+        return *evidence(one.defect), occurrence_text(one.first_trial, one.count, one.devices, one.confirmed)
+
+    @property
+    def commands(self) -> Sequence[Statement]:
+        one = self.one
+        return tuple(commands(one.defect, one.path, one.is_minimized)) if one.path else ()
+
+
 def finding_entry(one: Discovery, bug: str) -> FindingEntry:
-    defect = one.defect
-    return {
-        "title": defect.title,
-        "bucket": defect.bucket,
-        "fault": defect.fault,
-        "causes": list(one.causes),
-        "bug": bug,
-        "kind": defect.kind,
-        "diagnosis": defect.diagnosis,
-        "severity": defect.severity,
-        "known": one.is_known,
-        "first_trial": one.first_trial,
-        "smallest_trial": one.smallest_trial,
-        "count": one.count,
-        "devices": list(one.devices),
-        "confirmed": one.confirmed or ("yes" if "gpu" in one.devices else "not run"),
-        "case": shown_path(one.path) if one.path else None,
-        "minimized": one.is_minimized,
-        "elements": defect.scene.elements,
-        "axes": dict(defect.scene.axes),
-        "tune": dict(defect.scene.tune),
-        "check": defect.scene.check,
-        "where": defect.where,
-        "file": defect.file,
-        "line": defect.line,
-        "other_file": defect.other_file,
-        "other_line": defect.finding.other_line if defect.finding else None,
-        "message": defect.message,
-        "words": defect.scene.words,
-        "detail": defect.detail,
-        "worst": {**_element(defect.worst), "ratio": _number(defect.ratio)} if defect.worst else None,
-        "extent": _extent(defect.extent) if defect.extent else None,
-        "picture": _picture(defect.picture) if defect.picture else None,
-        "threads": _threads(defect.finding) if defect.finding else None,
-        "evidence": [list(pair) for pair in (*evidence(defect), _occurrence(one))],
-        "commands": [list(pair) for pair in (commands(defect, one.path, one.is_minimized) if one.path else ())],
-    }
-
-
-def _occurrence(one: Discovery) -> Statement:
-    return occurrence_text(one.first_trial, one.count, one.devices, one.confirmed)
-
-
-def _element(worst: Worst) -> WorstElement:
-    return {
-        "output": worst.output,
-        "index": list(worst.index),
-        "got": _number(worst.got),
-        "want": _number(worst.want),
-        "lo": _number(worst.lo),
-        "hi": _number(worst.hi),
-        "got_bits": worst.got_bits,
-        "want_bits": worst.want_bits,
-    }
-
-
-def _extent(extent: Extent) -> WrongPart:
-    return {
-        "wrong": extent.wrong,
-        "elements": extent.elements,
-        "rows": list(extent.rows),
-        "more_rows": extent.more_rows,
-        "pattern": str(extent.pattern),
-    }
-
-
-def _threads(found: Finding) -> RacingThreads | None:
-    """The threads of a race, if the device named both and their launch."""
-    grid, size, thread, block = found.grid, found.block_size, found.thread, found.block
-    other, other_block = found.other_thread, found.other_block
-    if not (grid and size and thread and block and other and other_block):
-        return None
-    return {
-        "grid": list(grid),
-        "block_size": list(size),
-        "thread": list(thread),
-        "block": list(block),
-        "other_thread": list(other),
-        "other_block": list(other_block),
-    }
-
-
-def _picture(picture: Picture) -> SmallAnswer:
-    got, wrong = list(map(_number, picture.got)), list(map(_element, picture.wrong))
-    return {"output": picture.output, "shape": list(picture.shape), "got": got, "wrong": wrong}
-
-
-T = TypeVar("T", float, float | None)
-
-
-def _number(value: T) -> T | str:
-    """A value for JSON, which has no number for NaN and infinities: those are text."""
-    return str(value) if value is not None and not isfinite(value) else value
+    """The entry of a discovery; `bug` is the bucket of the finding that describes its bug best."""
+    return make_record(FindingEntry, EntryParts(one, bug), one, one.defect, one.defect.scene)
 
 
 STDOUT = Path("-")
