@@ -8,23 +8,23 @@ import hashlib
 import json
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from kfuzz.campaign.schedule import WHOLE, Shard
 from kfuzz.campaign.sole_use import unwritten
-from kfuzz.campaign.trials.defect import Defect, Scene
+from kfuzz.campaign.trials.defect import Defect
 from kfuzz.campaign.trials.unjudged import refusal_text, unjudged_text
 from kfuzz.cases import atomic
 from kfuzz.cases.case_reader import Reader, read_bytes
 from kfuzz.cases.errors import CaseError
 from kfuzz.cases.recipe import MAX_SEED
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices import Finding, Refusal, Untried
+from kfuzz.devices import Refusal, Untried
 from kfuzz.kinds import Kind
-from kfuzz.oracle.numbers.verdict import Extent, Pattern, Picture, Worst
 
 RATIO_STEPS = 20
 """Number of steps from 0 to the bound in which trials are counted by their largest error."""
@@ -219,57 +219,29 @@ def _decode(reader: Reader, kernel: Kernel, value: object) -> Progress:
         table = {"looks": {}, "size_costs": {}, **table}  # earlier states have none
         result = Progress(**{item.name: table[item.name] for item in fields(Progress)})  # type: ignore[arg-type]  # JSON
         result.reasons = set(result.reasons)
-        result.refusals = {_refusal(reader.table(key, one)) for one in reader.items(key, table["refusals"], 10_000)}
+        result.refusals = {
+            _read(Refusal, reader.table(key, one)) for one in reader.items(key, table["refusals"], 10_000)
+        }
         result.untried = {Untried[str(name)] for name in reader.items(key, table["untried"], 10_000)}
         result.rungs = set(map(str, reader.items(key, table["rungs"], 10_000)))
         result.fatal = [(number, kind) for number, kind in result.fatal]
-        every = [_discovery(reader.table(key, item)) for item in reader.items(key, table["discoveries"], 10_000)]
+        every = [_read(Discovery, reader.table(key, one)) for one in reader.items(key, table["discoveries"], 10_000)]
         result.discoveries = {one.defect.bucket: one for one in every}
     except (KeyError, TypeError, ValueError) as error:
         reader.fail(key, f"{error}: not the state of a campaign; give another folder")
     return result
 
 
-def _discovery(table: dict[str, Any]) -> Discovery:
-    path = table["path"]
-    typed = {
-        "path": Path(path) if path else None,
-        "defect": _defect(table["defect"]),
-        "comes_of": tuple(table["comes_of"]),
-        "devices": tuple(table["devices"]),
-    }
-    return Discovery(**{**table, **typed})
-
-
-def _defect(table: dict[str, Any]) -> Defect:
-    finding, extent, ratio = (table[name] for name in ("finding", "extent", "ratio"))
-    typed = {
-        "scene": Scene(**table["scene"]),
-        "finding": Finding(**_with_tuples(finding)) if finding else None,
-        "worst": _worst(table["worst"]) if table["worst"] else None,
-        "extent": _extent(extent) if extent else None,
-        "picture": _picture(table["picture"]) if table["picture"] else None,
-        "ratio": None if ratio is None else float(ratio),
-    }
-    return Defect(**{**table, **typed, "causes": tuple(table["causes"])})
-
-
-def _refusal(table: dict[str, Any]) -> Refusal:
-    return Refusal(**table)
-
-
-def _extent(table: dict[str, Any]) -> Extent:
-    return Extent(**_with_tuples({**table, "pattern": Pattern(**table["pattern"])}))
-
-
-def _worst(table: dict[str, Any]) -> Worst:
-    return Worst(**_with_tuples({**table, **{name: float(table[name]) for name in ("got", "want", "lo", "hi")}}))
-
-
-def _picture(table: dict[str, Any]) -> Picture:
-    got, wrong = tuple(map(float, table["got"])), tuple(map(_worst, table["wrong"]))
-    return Picture(table["output"], tuple(table["shape"]), got, wrong)
-
-
-def _with_tuples(table: dict[str, Any]) -> dict[str, Any]:
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in table.items()}
+def _read(wanted: Any, value: Any) -> Any:  # noqa: ANN401  a type, and a value of JSON
+    """A value of a declared type from what asdict and _to_json made of it."""
+    origin, inner = get_origin(wanted), get_args(wanted)
+    if value is None:
+        return None
+    if origin in (Union, UnionType):
+        return _read(next(one for one in inner if one is not NoneType), value)
+    if isinstance(wanted, type) and is_dataclass(wanted):
+        hints = get_type_hints(wanted)
+        return wanted(**{name: _read(hints.get(name, object), one) for name, one in dict(value).items()})
+    if origin is tuple:
+        return tuple(_read(inner[0], one) for one in value)
+    return wanted(value) if wanted in (float, Path) else value

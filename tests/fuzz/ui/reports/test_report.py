@@ -27,7 +27,7 @@ from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import KERNELS
 from kfuzz.common.phases import Phase, Stage, announce, listening
 from kfuzz.common.printable import printable
-from kfuzz.devices import Untried
+from kfuzz.devices import Finding, Refusal, Untried
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.oracle.numbers.verdict import Extent, Pattern, Worst
 from kfuzz.ui.reports import report, summary
@@ -112,6 +112,32 @@ def test_a_defect_comes_back_from_the_state_file_as_it_was(found: Report, tmp_pa
     progress = found.kernels[0].progress
     write_state(tmp_path, 3, [LEADING], [progress])
     assert repr(read_state(tmp_path, 3, [LEADING])) == repr([progress])  # NaN is not equal to itself
+
+
+def test_the_finding_of_a_device_comes_back_from_the_state_file_as_it_was(found: Report, tmp_path: Path) -> None:
+    one = an_error(found)
+    race = Finding(
+        "race", "so", line=3, thread=(1, 0, 0), block=(0, 0, 0), calls=("main (line 1)",), other_thread=(2, 0, 0),
+        other_block=(0, 0, 0), grid=(1, 1, 1), block_size=(32, 1, 1), multiprocessors=3,
+    )  # fmt: skip
+    every = {one.defect.bucket: replace(one, defect=replace(one.defect, finding=race), devices=("cpu",))}
+    progress = replace(found.kernels[0].progress, discoveries=every, refusals={Refusal("no", 3), Refusal("nor that")})
+    write_state(tmp_path, 3, [LEADING], [progress])
+    assert repr(read_state(tmp_path, 3, [LEADING])) == repr([progress])
+    (again,) = read_state(tmp_path, 3, [LEADING])
+    assert vars(again.discoveries[one.defect.bucket].defect.finding) == vars(race)
+
+
+def test_a_state_whose_discovery_is_damaged_is_refused(found: Report, tmp_path: Path) -> None:
+    write_state(tmp_path, 3, [LEADING], [found.kernels[0].progress])
+    for damage in ({"scene": "mine"}, {"scene": {"kernel": "mine"}}, {"ratio": "much"}, {"colour": "red"}):
+        state = json.loads((tmp_path / "state.json").read_text())
+        state["kernels"][LEADING.name]["discoveries"][0]["defect"] |= damage
+        folder = tmp_path / next(iter(damage))
+        folder.mkdir(exist_ok=True)
+        (folder / "state.json").write_text(json.dumps(state))
+        with pytest.raises(CaseError, match="not the state of a campaign"):
+            read_state(folder, 3, [LEADING])
 
 
 def test_a_failure_says_all_that_is_promised(found: Report) -> None:
