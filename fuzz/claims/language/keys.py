@@ -6,7 +6,7 @@ once, and refuses any other key and any other word. Knows one value at a time; n
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from kfuzz.claims.language.axes import Axis, parse_axis, parse_home, parse_tune
@@ -373,34 +373,6 @@ def parse_host(place: ClaimPlace) -> WrittenHost | None:
     return parse_record(WrittenHost, place) if list(place.items()) else None
 
 
-def parse_call(place: ClaimPlace) -> WrittenCall:
-    return parse_record(WrittenCall, place)
-
-
-def parse_accuracy(place: ClaimPlace) -> WrittenAccuracy:
-    return parse_record(WrittenAccuracy, place)
-
-
-def parse_quantize(place: ClaimPlace) -> WrittenQuantize:
-    return parse_record(WrittenQuantize, place)
-
-
-def parse_values(place: ClaimPlace) -> WrittenValues:
-    return parse_record(WrittenValues, place)
-
-
-def parse_claims(place: ClaimPlace) -> WrittenClaims:
-    return parse_record(WrittenClaims, place)
-
-
-def parse_random(place: ClaimPlace) -> WrittenRandom:
-    return parse_record(WrittenRandom, place)
-
-
-def parse_broken(place: ClaimPlace) -> WrittenBroken:
-    return parse_record(WrittenBroken, place)
-
-
 @dataclass(frozen=True)
 class WrittenClaim:
     """A whole front matter as it is written."""
@@ -437,31 +409,32 @@ class WrittenClaim:
         WrittenHost | None,
         Key("a function of the file that makes the launches, in place of [[launch]]", parse_host),
     ] = None
-    accuracy: Annotated[WrittenAccuracy, Key("how the kernel rounds", parse_accuracy)] = field(
+    accuracy: Annotated[WrittenAccuracy, Key("how the kernel rounds", partial(parse_record, WrittenAccuracy))] = field(
         default_factory=WrittenAccuracy
     )
-    quantize: Annotated[WrittenQuantize, Key("how scales and codes are made", parse_quantize)] = field(
-        default_factory=WrittenQuantize
-    )
-    values: Annotated[WrittenValues, Key("the values for which the kernel is right", parse_values)] = field(
-        default_factory=WrittenValues
-    )
-    claims: Annotated[WrittenClaims, Key("what users rely on besides the answer to one input", parse_claims)] = field(
-        default_factory=WrittenClaims
-    )
-    random: Annotated[WrittenRandom, Key("the arguments that choose what is drawn", parse_random)] = field(
-        default_factory=WrittenRandom
-    )
+    quantize: Annotated[
+        WrittenQuantize, Key("how scales and codes are made", partial(parse_record, WrittenQuantize))
+    ] = field(default_factory=WrittenQuantize)
+    values: Annotated[
+        WrittenValues, Key("the values for which the kernel is right", partial(parse_record, WrittenValues))
+    ] = field(default_factory=WrittenValues)
+    claims: Annotated[
+        WrittenClaims, Key("what users rely on besides the answer to one input", partial(parse_record, WrittenClaims))
+    ] = field(default_factory=WrittenClaims)
+    random: Annotated[
+        WrittenRandom, Key("the arguments that choose what is drawn", partial(parse_record, WrittenRandom))
+    ] = field(default_factory=WrittenRandom)
     scalars: Annotated[
         Mapping[str, float | str],
         Key("constants and group sizes of the kernel, in place of the op's own", Each(parse_constant)),
     ] = field(default_factory=dict)
     broken: Annotated[
-        WrittenBroken | None, Key("what is wrong on purpose, in a kernel that must be found", parse_broken)
+        WrittenBroken | None,
+        Key("what is wrong on purpose, in a kernel that must be found", partial(parse_record, WrittenBroken)),
     ] = None
-    call: Annotated[WrittenCall, Key("which Python function is called, and with what", parse_call)] = field(
-        default_factory=WrittenCall
-    )
+    call: Annotated[
+        WrittenCall, Key("which Python function is called, and with what", partial(parse_record, WrittenCall))
+    ] = field(default_factory=WrittenCall)
 
 
 def parse_claim(front: FrontMatter) -> WrittenClaim:
