@@ -29,8 +29,8 @@ from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.trials.trial import run_trial
 from kfuzz.campaign.trials.unjudged import without_numbers
 from kfuzz.claims.kernel import Kernel, load
-from kfuzz.claims.language.task_files import TASK
-from kfuzz.claims.references.submissions.submissions import DEFINITION, unpack
+from kfuzz.claims.references.solutions import DEFINITION
+from kfuzz.claims.references.submissions.gpu_mode import TASK
 from kfuzz.common.errors import TargetError
 from kfuzz.devices import ClaimError
 from kfuzz.devices.python.device import PythonDevice
@@ -39,6 +39,7 @@ from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
 from kfuzz.oracle.bounds.question import enclose
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.elements import values
+from kfuzz.ui.targets.targets import find_one
 
 SEED = 7
 PLACE = re.compile(r"^\S+: (op = \"reference\": )?(\w+ in \S+: )?")
@@ -149,7 +150,7 @@ def kernels_of(problem: Problem, folder: Path) -> Iterator[tuple[str, Kernel]]:
     elif problem.file.suffix == ".py":
         yield "", kernel_with(problem.file, Unclaimed("reference", FunctionWords("forward_fn")))
     else:
-        yield "", load(unpack(write_solution(problem, folder)))
+        yield "", load(find_one(str(write_solution(problem, folder))))
 
 
 def write_solution(problem: Problem, folder: Path) -> Path:

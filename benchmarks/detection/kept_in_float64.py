@@ -21,7 +21,7 @@ from benchmarks.detection.solutions_in_float64 import SEED, indices
 from benchmarks.detection.solutions_on_card import compare
 from kfuzz.campaign.ranking import usual_cases
 from kfuzz.campaign.trials.trial import prepare
-from kfuzz.cases.case import case_of, numbers_in
+from kfuzz.cases.case import case_for, numbers_in
 from kfuzz.cases.plans.home import home_of
 from kfuzz.devices import ClaimError, Probe
 from kfuzz.devices.python.device import PythonDevice
@@ -64,7 +64,7 @@ def answer_of(solution: Solution, device: PythonDevice) -> dict[str, Any] | None
         arrays = {name: numbers_in(one) for name, one in drawn.arrays.items()}
         if "weights" in arrays:
             arrays["weights"] = np.zeros_like(arrays["weights"])  # its own
-        asked = prepare(kernel, case_of(kernel.op, arrays), tune, Probe(runs=1, timeout=SECONDS))
+        asked = prepare(kernel, case_for(kernel, arrays), tune, Probe(runs=1, timeout=SECONDS))
         outcome = device.run(asked.job, Probe(runs=1, timeout=SECONDS))
     except ClaimError:
         return None

@@ -18,8 +18,8 @@ from typing import Any
 
 import torch
 
-from kfuzz.claims.language.task_files import folders_of
 from kfuzz.claims.references.serving import serve
+from kfuzz.claims.references.submissions.gpu_mode import folders_of
 from kfuzz.claims.references.torch.task_data import rebuilt, tensors_of_data
 from kfuzz.claims.references.torch.tasks import host_generators, read_tests
 from kfuzz.devices.python.hiding import hidden

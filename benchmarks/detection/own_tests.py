@@ -13,9 +13,10 @@ from pathlib import Path
 
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.language.python_text import read_text
-from kfuzz.claims.language.reference_files import texts_beside
+from kfuzz.claims.language.reference import Reference
 from kfuzz.claims.references import serving
-from kfuzz.claims.references.references import OP, Reference, reference_behind
+from kfuzz.claims.references.formats import texts_beside
+from kfuzz.claims.references.references import OP
 from kfuzz.devices import cache
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
 from kfuzz.oracle.numbers.plural import plural
@@ -70,7 +71,7 @@ def benchmark_of(reference: Reference) -> str:
 
 def ask_own_test(kernel: Kernel, on_card: bool) -> OwnTest | None:
     """Ask the own test of the benchmark whose problem is a kernel's reference; None if it is the problem of none."""
-    reference = reference_behind(kernel.front, kernel.written)
+    reference = kernel.reference
     if reference is None or not (benchmark := benchmark_of(reference)):
         return None
     call = kernel.launches[0].called

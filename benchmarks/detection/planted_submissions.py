@@ -39,7 +39,7 @@ from benchmarks.tightness.kernelbench import LIMITS, shrink
 from kfuzz.campaign.campaign import Lane
 from kfuzz.campaign.explain import search
 from kfuzz.campaign.options import Options
-from kfuzz.claims.references.references import OP
+from kfuzz.claims.language.reference import OP
 from kfuzz.devices import ClaimError, DeviceError, Job, Probe
 from kfuzz.devices import Outcome as Ended
 from kfuzz.devices.python.device import PythonDevice

@@ -15,12 +15,11 @@ from kfuzz.campaign.bugs import Bug
 from kfuzz.campaign.state import Discovery
 from kfuzz.campaign.trials.defect import Defect
 from kfuzz.campaign.trials.trial import Trial, run_trial
-from kfuzz.cases.case import Case, case_of, numbers_in
+from kfuzz.cases.case import Case, case_for, numbers_in
 from kfuzz.cases.plans.home import home_of, names_its_home
 from kfuzz.cases.plans.plan import plan_at, plan_like, shapes, takes_any_number
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.language.expression import show_sizes
-from kfuzz.claims.references.references import shown_op
 from kfuzz.devices import Device, Probe
 from kfuzz.oracle import judge
 
@@ -104,7 +103,7 @@ def usual_cases(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]
     roles = shapes(kernel, axes)
     draw = np.random.default_rng(0)
     normal = {role: draw.normal(size=shape).astype(np.float32) for role, shape in roles.items()}
-    return [case_of(kernel.op, normal)] if takes_any_number(kernel) else tame or drawn[:1]
+    return [case_for(kernel, normal)] if takes_any_number(kernel) else tame or drawn[:1]
 
 
 def is_tame(array: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> bool:
@@ -167,7 +166,7 @@ def rank_of(kernel: Kernel, bug: Bug, home: AtHome, device: Device) -> tuple[int
     if is_usual:
         return AT_HOME, f"at {shape}{own}"
     if is_other:
-        return FOR_VALUES, f"at {shape} for values that {shown_op(kernel.op)} allows"
+        return FOR_VALUES, f"at {shape} for values that {kernel.shown_op} allows"
     if defect.multiprocessors:
         return ELSEWHERE, f"on a GPU with {defect.multiprocessors} multiprocessors; no error at {shape} on an H200"
     return ELSEWHERE, ""

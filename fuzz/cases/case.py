@@ -6,7 +6,7 @@ answer is.
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from kfuzz.cases.errors import CaseError
 from kfuzz.cases.recipe import Recipe, describe
+from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.language.axes import MAX_ELEMENTS
+from kfuzz.claims.language.reference import BY_REFERENCE, name_in_case, shown_op
 from kfuzz.claims.language.roles import Dimensions, Roles, roles_of
-from kfuzz.claims.references.references import BY_REFERENCE, name_in_case, shown_op
 from kfuzz.devices.memory.vast import is_vast, make_unfilled
 from kfuzz.kinds import Severity
 from kfuzz.oracle.judging.find_op import hint, is_op
@@ -140,6 +141,13 @@ def _rebuild(
 ) -> Case:
     whole = {role: make_unfilled(array) if isinstance(array, tuple) else array for role, array in arrays.items()}
     return Case(op, axes, whole, recipes, dimensions)
+
+
+def case_for(
+    kernel: Kernel, arrays: Mapping[str, Values | Recipe], dimensions: Mapping[str, Dimensions] | None = None
+) -> Case:
+    """The case with these arrays for a kernel, under the name that its op has in cases."""
+    return replace(case_of(kernel.op, arrays, dimensions), op=kernel.op_in_case)
 
 
 def case_of(op: str, arrays: Mapping[str, Values | Recipe], dimensions: Mapping[str, Dimensions] | None = None) -> Case:

@@ -34,8 +34,8 @@ from kfuzz.cases.recipe import (
     Recipe,
 )
 from kfuzz.claims.language.axes import MAX_ELEMENTS
+from kfuzz.claims.language.reference import BY_REFERENCE
 from kfuzz.claims.language.roles import Dimensions
-from kfuzz.claims.references.references import BY_REFERENCE
 from kfuzz.common.printable import one_line
 from kfuzz.devices.limits import INT_MAX
 from kfuzz.devices.memory.vast import LEAST, make_unfilled

@@ -21,7 +21,15 @@ from kfuzz.claims.corners import corners
 from kfuzz.claims.grid_numbers import encode_numbers
 from kfuzz.claims.jobs import Arrays, buffer_of, check_derived_dimensions, shapes_of, steps_of
 from kfuzz.claims.language import front_matter
-from kfuzz.claims.language.accuracy import Domain, Rounding, accuracy_for, read_quantizing, read_rounding, read_values
+from kfuzz.claims.language.accuracy import (
+    CUDA,
+    Domain,
+    Rounding,
+    accuracy_for,
+    read_quantizing,
+    read_rounding,
+    read_values,
+)
 from kfuzz.claims.language.arrays import Array, check_roles, read_align, read_arrays
 from kfuzz.claims.language.axes import Axis
 from kfuzz.claims.language.callables import complete, op_of_call, read_callable
@@ -33,6 +41,7 @@ from kfuzz.claims.language.keys import WrittenClaim, WrittenClaims, parse_claim
 from kfuzz.claims.language.launches import Launch, LaunchVariant, read_launches
 from kfuzz.claims.language.op_rules import check_op_rules
 from kfuzz.claims.language.reading import ClaimNames, Sizes, at, evaluate
+from kfuzz.claims.language.reference import Reference, name_in_case, shown_op
 from kfuzz.claims.language.roles import Dimensions, Roles, roles_of
 from kfuzz.claims.language.sizes import (
     Broken,
@@ -47,7 +56,7 @@ from kfuzz.claims.language.sizes import (
 )
 from kfuzz.claims.language.variants import EXAMPLE, FEW, SizeDomain, TooManyError
 from kfuzz.claims.language.where import Where, read_where
-from kfuzz.claims.references.references import is_reference, name_in_case, with_reference
+from kfuzz.claims.references.references import resolve
 from kfuzz.common.printable import one_line
 from kfuzz.common.text import exhibits
 from kfuzz.devices import Entry, Job, Step
@@ -106,6 +115,70 @@ class Kernel:
     op_axes: Mapping[str, Expression] = field(default_factory=dict)
     """The sizes that no array gives the op, such as that of a group."""
 
+    @classmethod
+    def of(cls, front: FrontMatter, claim: WrittenClaim) -> "Kernel":
+        """The kernel of a resolved claim; ClaimError if it contradicts itself. It starts, keeps and judges nothing."""
+        try:
+            roles = roles_of(fitted_op(front, claim))
+        except OracleError as error:  # of a file of yours, whose formula was run
+            raise front.error(("op",), str(error)) from None
+        op = find(roles.op)
+        if front.is_python:
+            claim = complete(front, claim, roles)
+            # an error shows a default, too
+            front = replace(front, values={**front.values, "arrays": dict(claim.arrays or {})})
+        axes = read_axes(front, claim.axes)
+        check_names(front, claim)
+        if claim.claims.batch_invariant and claim.claims.deterministic is False:
+            raise front.error(("claims", "deterministic"), "batch_invariant = true includes deterministic = true")
+        where = read_where(front, claim.where, axes, claim.tune)
+        let = read_let(front, claim.let, (*axes, *claim.tune))
+        random = {name: FIRST_DRAW[key] for key, name in names_of_random(claim.random).items()}
+        check_scalars(front, claim.scalars, op)
+        names = ClaimNames((*axes, *claim.tune, *let, *random), conditions_in(let), literals_of(op, claim.scalars))
+        arrays = read_arrays(front, claim.arrays, names)
+        check_roles(front, roles, arrays, axes)
+        op_axes = read_op_axes(front, claim.scalars, op, names)
+        launches = (
+            (read_callable(front, claim, names, arrays, op.weights),)
+            if front.is_python
+            else read_launches(front, claim, names, arrays, unused_inputs(op))
+        )
+        types = [one.element for one in arrays.values()]
+        home = claim.call.home if front.is_python else claim.host.home if claim.host else None
+        kernel = cls(
+            name=name_of(front.path),
+            op=roles.op,
+            axes=axes,
+            tune=dict(claim.tune),
+            where=where,
+            let=let,
+            arrays=arrays,
+            align=read_align(front, claim.align, arrays),
+            warp_synchronous=bool(claim.warp_synchronous),
+            launches=launches,
+            rounding=read_rounding(
+                front,
+                claim.accuracy,
+                op,
+                names,
+                types,
+                read_quantizing(front, claim.quantize, op),
+                claim.claims.rounds,
+                claim.libraries.arithmetic if claim.libraries else CUDA,
+            ),
+            values=read_values(front, claim.values, op),
+            broken=read_broken(front, claim.broken, is_exhibit=name_of(front.path).startswith(BROKEN)),
+            home=read_home(front, home, axes),
+            written=claim,
+            front=front,
+            scalars={name: float(value) for name, value in claim.scalars.items() if name not in op.axes},
+            random=random,
+            op_axes=op_axes,
+        )
+        _ = kernel.entries  # each expression in an entry has a few values
+        return kernel
+
     @property
     def path(self) -> Path:
         return self.front.path
@@ -143,9 +216,24 @@ class Kernel:
     def roles(self) -> Roles:
         return roles_of(self.op)
 
+    @property
+    def reference(self) -> Reference | None:
+        """The reference that the op was made from, so that its findings are only suspect."""
+        return self.written.reference if self.written.is_reference else None
+
+    @property
+    def op_in_case(self) -> str:
+        """The op as a case names it."""
+        return name_in_case(self.op, self.written.reference)
+
+    @property
+    def shown_op(self) -> str:
+        """The op as the reader sees it."""
+        return shown_op(self.op, self.written.reference)
+
     def computes(self, op: str, dimensions: Mapping[str, Dimensions]) -> bool:
         """Whether an op as a case names it, with arrays of these dimensions, is this kernel's."""
-        return op == name_in_case(self.op) and dict(dimensions) == self.roles.inputs
+        return op == self.op_in_case and dict(dimensions) == self.roles.inputs
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
@@ -413,61 +501,11 @@ def load(path: Path | str) -> Kernel:
 
 @lru_cache(maxsize=1024)
 def read(front: FrontMatter) -> Kernel:
-    """The kernel of a front matter and its source; each text is read once."""
-    claim = parse_claim(front)
-    claim = with_reference(front, claim) if front.is_python else claim
-    try:
-        roles = roles_of(fitted_op(front, claim))
-    except OracleError as error:  # of a file of yours, whose formula was run
-        raise front.error(("op",), str(error)) from None
-    op = find(roles.op)
-    if front.is_python:
-        claim = complete(front, claim, roles)
-        # an error shows a default, too
-        front = replace(front, values={**front.values, "arrays": dict(claim.arrays or {})})
-    axes = read_axes(front, claim.axes)
-    check_names(front, claim)
-    if claim.claims.batch_invariant and claim.claims.deterministic is False:
-        raise front.error(("claims", "deterministic"), "batch_invariant = true includes deterministic = true")
-    where = read_where(front, claim.where, axes, claim.tune)
-    let = read_let(front, claim.let, (*axes, *claim.tune))
-    random = {name: FIRST_DRAW[key] for key, name in names_of_random(claim.random).items()}
-    check_scalars(front, claim.scalars, op)
-    names = ClaimNames((*axes, *claim.tune, *let, *random), conditions_in(let), literals_of(op, claim.scalars))
-    arrays = read_arrays(front, claim.arrays, names)
-    check_roles(front, roles, arrays, axes)
-    op_axes = read_op_axes(front, claim.scalars, op, names)
-    launches = (
-        (read_callable(front, claim.call, names, arrays, op.weights, is_reference(roles.op)),)
-        if front.is_python
-        else read_launches(front, claim, names, arrays, unused_inputs(op))
-    )
-    types = [one.element for one in arrays.values()]
-    home = claim.call.home if front.is_python else claim.host.home if claim.host else None
-    kernel = Kernel(
-        name=name_of(front.path),
-        op=roles.op,
-        axes=axes,
-        tune=dict(claim.tune),
-        where=where,
-        let=let,
-        arrays=arrays,
-        align=read_align(front, claim.align, arrays),
-        warp_synchronous=bool(claim.warp_synchronous),
-        launches=launches,
-        rounding=read_rounding(
-            front, claim.accuracy, op, names, types, read_quantizing(front, claim.quantize, op), claim.claims.rounds
-        ),
-        values=read_values(front, claim.values, op),
-        broken=read_broken(front, claim.broken, is_exhibit=name_of(front.path).startswith(BROKEN)),
-        home=read_home(front, home, axes),
-        written=claim,
-        front=front,
-        scalars={name: float(value) for name, value in claim.scalars.items() if name not in op.axes},
-        random=random,
-        op_axes=op_axes,
-    )
-    _ = kernel.entries  # each expression in an entry has a few values
+    """The kernel of a front matter and its source, once its claim is parsed, resolved and checked at some sizes.
+
+    Each text is read once.
+    """
+    kernel = Kernel.of(front, resolve(front, parse_claim(front)))
     check_corners(Claimed(facts_of(kernel), kernel))
     return kernel
 

@@ -10,7 +10,7 @@ from functools import cache, cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.cases.case import Case, Values, bits_in, case_of, element_in
+from kfuzz.cases.case import Case, Values, bits_in, case_for, element_in
 from kfuzz.cases.case_reader import MAX_LITERAL
 from kfuzz.cases.recipe import MAX_BANDS, Band, Recipe, bits_of, value_of
 from kfuzz.claims.grid_numbers import encode_numbers
@@ -86,7 +86,7 @@ class Subject:
 
     @cached_property
     def case(self) -> Case:
-        return case_of(self.kernel.op, self.sources)
+        return case_for(self.kernel, self.sources)
 
     @cached_property
     def weight(self) -> Weight:

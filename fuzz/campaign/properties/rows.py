@@ -6,7 +6,7 @@ Knows cases and roles; it does not know what is compared.
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.cases.case import Case, case_of
+from kfuzz.cases.case import Case, case_for
 from kfuzz.claims.kernel import Kernel
 
 RowsOfBatch = NDArray[np.intp]
@@ -22,4 +22,4 @@ def with_rows(kernel: Kernel, case: Case, rows: RowsOfBatch) -> Case:
     """The case with these of its rows."""
     cut = kernel.roles.cut
     arrays = {role: one.take(rows, axis=cut[role]) if role in cut else one for role, one in case.arrays.items()}
-    return case_of(kernel.op, arrays, case.dimensions)
+    return case_for(kernel, arrays, case.dimensions)

@@ -12,7 +12,6 @@ import numpy as np
 from kfuzz.campaign.trials.defect import WARNING_MARK, WRONG, WRONG_BEYOND, Defect, Scene, cause_of
 from kfuzz.cases.case import Case, numbers_in
 from kfuzz.claims.kernel import Kernel
-from kfuzz.claims.references.references import is_reference
 from kfuzz.common.printable import one_line
 from kfuzz.common.text.headers import sources
 from kfuzz.common.text.silences import Silence, silences_in
@@ -50,7 +49,7 @@ def defects_of(kernel: Kernel, case: Case, scene: Scene, outcome: Outcome, judge
     A reference is one way to compute its op, even for a claim that counts additions: it accuses only of what no
     rearrangement gives.
     """
-    if is_reference(kernel.op):
+    if kernel.reference:
         judged = [(run, _by_reference(verdict)) for run, verdict in judged]
     text = partial(text_of, kernel)
     loud = replace(outcome, findings=tuple(one for one in outcome.findings if not silence_of(one, text)))

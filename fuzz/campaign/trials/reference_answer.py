@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from kfuzz.campaign.properties.property import RunJob
 from kfuzz.claims.kernel import Kernel
-from kfuzz.claims.references.references import reference_behind
 from kfuzz.devices import ClaimError, DeviceError, Job, Probe, PythonCall, Run
 from kfuzz.oracle.judging.find_op import find
 
@@ -17,7 +16,7 @@ def runs_of_reference(kernel: Kernel, job: Job, probe: Probe, run_job: RunJob) -
     """One run of the reference in the place of the kernel; none if it does not run here."""
     if any(array.reads and array.writes for array in kernel.arrays.values()):
         return ()  # it makes an array of its own and changes none in place
-    reference = reference_behind(kernel.front, kernel.written)
+    reference = kernel.reference
     if reference is None:
         return ()
     call = job.steps[0].entry

@@ -22,11 +22,10 @@ from kfuzz.campaign.trials.judging import defects_of, is_accused, is_suspect
 from kfuzz.campaign.trials.reference_answer import runs_of_reference
 from kfuzz.campaign.trials.unjudged import ONLY_ACCESSES, OWN_ANSWER, Unjudged
 from kfuzz.campaign.trials.vast import inputs_of_rows, number_rows, sample_blocks
-from kfuzz.cases.case import Case, case_of, numbers_in
+from kfuzz.cases.case import Case, case_for, numbers_in
 from kfuzz.claims.bound import Bound
 from kfuzz.claims.kernel import DoesNotFitError, Kernel
 from kfuzz.claims.language.expression import show_sizes
-from kfuzz.claims.references.references import is_reference, name_in_case
 from kfuzz.common.printable import shown_path
 from kfuzz.common.text.silences import check_silences
 from kfuzz.devices import Buffer, Decoy, Device, Job, Outcome, Probe, Refusal, Run, Together, Untried
@@ -105,7 +104,7 @@ def check_trial(trial: Trial) -> None:
 def unfit(kernel: Kernel, case: Case) -> str:
     """Why the kernel's claim does not cover this case, in a few words; empty if it does."""
     if not kernel.computes(case.op, case.dimensions):
-        return f"it computes {name_in_case(kernel.op)}"
+        return f"it computes {kernel.op_in_case}"
     try:
         axes = kernel.axes_of(case.arrays)
     except DoesNotFitError as error:
@@ -186,7 +185,7 @@ def answer_with_own_weights(asked: PreparedTrial, outcome: Outcome, run_job: Run
     if not outcome.lacks_weights:
         return asked, outcome
     own = {role: np.zeros_like(numbers_in(asked.case.arrays[role])) for role in find(asked.kernel.op).weights}
-    case = case_of(asked.kernel.op, {**asked.case.arrays, **own})
+    case = case_for(asked.kernel, {**asked.case.arrays, **own})
     again = prepare(asked.kernel, case, asked.tune, asked.probe)
     return again, replace(run_job(again.job, again.probe), refusal=outcome.refusal)
 
@@ -226,7 +225,7 @@ def judge_outcome(
         verdicts.append((run, number_rows(verdict, got, run.rows) if run.rows else verdict))
     reasons = tuple(dict.fromkeys(reason for _, verdict in verdicts for reason in verdict.reasons))
     notes = outcome.notes
-    if run_job and is_accused(verdicts) and is_reference(kernel.op) and is_reference_outside(asked, run_job):
+    if run_job and is_accused(verdicts) and kernel.reference and is_reference_outside(asked, run_job):
         verdicts, notes = [], (*notes, OWN_ANSWER)
     refusals = (outcome.refusal,) if outcome.refusal else ()
     looks = _look(asked, outcome, device, verdicts, run_job, run_jobs, looks_at_all)

@@ -12,7 +12,7 @@ from itertools import combinations
 from kfuzz.cases.plans.counting import elements, work
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.language.front_matter import is_python_file
-from kfuzz.claims.language.python_text import OF_A_BENCHMARK
+from kfuzz.claims.references.formats import helpers
 
 MOST_AT_HOME = 1 << 19
 """Elements of a trial at home, inputs and outputs together: the oracle takes 2 seconds for those of the dearest ops."""
@@ -87,7 +87,7 @@ def names_its_home(kernel: Kernel) -> bool:
 
 def constants_in(tree: ast.Module) -> tuple[list[str], set[int]]:
     """The strings and the whole numbers of a Python file, without those that only a benchmark's inputs are made of."""
-    left = [node for node in tree.body if not (isinstance(node, ast.FunctionDef) and node.name in OF_A_BENCHMARK)]
+    left = [node for node in tree.body if not (isinstance(node, ast.FunctionDef) and node.name in helpers())]
     while unread := [node for node in left if isinstance(node, ast.Assign) and not is_read(node, left)]:
         left = [node for node in left if node not in unread]
     inside = [one for node in left for one in ast.walk(node)]

@@ -14,7 +14,7 @@ from math import prod
 
 import numpy as np
 
-from kfuzz.cases.case import Case, Values, case_of
+from kfuzz.cases.case import Case, Values, case_for
 from kfuzz.cases.plans import planners
 from kfuzz.cases.plans.choose import Choose, once_in
 from kfuzz.cases.plans.edges import floats
@@ -31,7 +31,6 @@ from kfuzz.cases.plans.structures import draw_integers, draw_mask
 from kfuzz.cases.plans.vast import Rung, arrays_in_turns, vast_size
 from kfuzz.cases.recipe import Band, Recipe, bits_of
 from kfuzz.claims.kernel import Kernel
-from kfuzz.claims.references.references import is_reference
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.enclosure import FLT_MAX
 from kfuzz.oracle.numbers.layout import Shape
@@ -67,7 +66,7 @@ def plan(kernel: Kernel, choose: Choose, budget: int = BUDGET, work: int = WORK,
     ground, axes = make_allowed(*(found or size_of(kernel, choose, budget, work)), choose)
     if not found and axes != home_of(kernel):
         axes = keep_budget(ground, axes, budget)
-    return Attempt(case_of(kernel.op, _arrays(ground, axes, choose)), ground.tune)
+    return Attempt(case_for(kernel, _arrays(ground, axes, choose)), ground.tune)
 
 
 def plan_rung(kernel: Kernel, rung: Rung, choose: Choose) -> Attempt | None:
@@ -76,12 +75,12 @@ def plan_rung(kernel: Kernel, rung: Rung, choose: Choose) -> Attempt | None:
     if found is None:
         return None
     axes, tune = found
-    return Attempt(case_of(kernel.op, arrays_in_turns(kernel, shapes(kernel, axes))), tune, rung)
+    return Attempt(case_for(kernel, arrays_in_turns(kernel, shapes(kernel, axes))), tune, rung)
 
 
 def plan_at(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int], choose: Choose) -> Attempt:
     """A case of just this size."""
-    return Attempt(case_of(kernel.op, _arrays(ground_of(kernel, tune), axes, choose)), tune)
+    return Attempt(case_for(kernel, _arrays(ground_of(kernel, tune), axes, choose)), tune)
 
 
 def plan_like(case: Case, kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> Attempt | None:
@@ -94,7 +93,7 @@ def plan_like(case: Case, kernel: Kernel, axes: Mapping[str, int], tune: Mapping
     is_kept = all(case.arrays[role].shape == wanted[role] for role in kernel.roles.structures)
     if case.is_vast or not is_kept or not all(array.size for array in case.arrays.values()):
         return None
-    return Attempt(case_of(kernel.op, {role: repeat_to(one, wanted[role]) for role, one in case.arrays.items()}), tune)
+    return Attempt(case_for(kernel, {role: repeat_to(one, wanted[role]) for role, one in case.arrays.items()}), tune)
 
 
 def repeat_to(array: Values, shape: Shape) -> Values:
@@ -135,7 +134,7 @@ def every_role_by_rows(ground: Ground, wanted: Mapping[str, Shape], choose: Choo
     roles, op = ground.kernel.roles, ground.kernel.op
     made_here = [role for role in wanted if not roles.integers.get(role) and role not in roles.structures]
     plain = set[str]()
-    if is_reference(op):
+    if ground.kernel.reference:
         is_whole = find(op).is_whole
         free = [role for role in made_here if not (role in roles.grids and is_scale(role))]
         plain = {role for role in free if is_whole or rows_of_an_answer(op, role, wanted[role]) > FEW_ROWS}

@@ -20,7 +20,6 @@ from kfuzz.claims.language.formula_claims import (
 )
 from kfuzz.claims.language.front_matter import FrontMatter
 from kfuzz.claims.language.keys import WrittenAccuracy, WrittenQuantize, WrittenValues
-from kfuzz.claims.language.loaded import used_libraries
 from kfuzz.claims.language.reading import ClaimNames
 from kfuzz.claims.language.rounding_values import EXP_MODELS
 from kfuzz.claims.language.text import Said, numbers_of, said_in
@@ -53,6 +52,8 @@ PRECISE_SUMS = (F32.name, F64.name, "compensated")
 """Modes of accumulation that tensor cores do not have."""
 
 
+CUDA = Arithmetic()
+"""The rounding of a kernel that uses no library."""
 MOST_WORKED_OUT = 256
 """Counts of a claim that are kept: adds that follow from a size have as many values as that."""
 
@@ -99,9 +100,12 @@ def read_accumulators(
 
 def read_rounding(
     front: FrontMatter, written: WrittenAccuracy, op: Op, names: ClaimNames, elements: Iterable[Element],
-    quantizing: Quantizing, rounds: tuple[str, ...] = (),
+    quantizing: Quantizing, rounds: tuple[str, ...] = (), usual: Arithmetic = CUDA,
 ) -> Rounding:  # fmt: skip
-    """The [accuracy] table; a missing value comes from the text if it is plain there, else is the loosest sound one."""
+    """The [accuracy] table; a missing value comes from the text if it is plain there, else is the loosest sound one.
+
+    `usual`: the rounding of the library that a Python file uses.
+    """
     known = names_of(op)
     accumulate, accumulators = read_accumulators(front, written.accumulate, op)
     if written.promote is not None and accumulate not in ADDERS:
@@ -111,7 +115,6 @@ def read_rounding(
     from_text = ("-use_fast_math",) if "flags" in text else ()
     flags = from_text if written.flags is None else written.flags
     settings = settings_of(flags)
-    usual = used_libraries(front.path, front.source).arithmetic if front.is_python else Arithmetic()
     has_fast_divide = settings.get("prec-div", "true") == "false"
     kept = read_kept(front, written.keep, known.narrow_values)
     form = read_form(front, written.form, op)

@@ -16,10 +16,8 @@ from kfuzz.claims.language.formula_claims import constant_named
 from kfuzz.claims.language.front_matter import FrontMatter, KeyPath
 from kfuzz.claims.language.keys import WrittenCall, WrittenClaim
 from kfuzz.claims.language.launches import Launch, LaunchKeys
-from kfuzz.claims.language.loaded import used_libraries
-from kfuzz.claims.language.python_text import SUBMITTED_END, PythonFunction, PythonText, read_text
+from kfuzz.claims.language.python_text import PythonFunction, PythonText
 from kfuzz.claims.language.reading import ClaimNames
-from kfuzz.claims.language.reference_files import task_folders
 from kfuzz.claims.language.roles import Roles
 from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError, DrawnWeights, PythonCall, names_together
@@ -28,8 +26,6 @@ from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.op.shapes import is_derived, lengths_of
 
 KEY: KeyPath = ("call",)
-USUAL = ("ModelNew", "forward", "custom_kernel", "run", "Model")
-"""Names by which the function is known if a file has several; for a class it is `forward` of one object."""
 ANY_SIZE = Axis(1, 65536)
 WeightsOfRoles = Mapping[str, Sequence[Mapping[str, str]]]
 """What an op says of its weights: by role, the digests of each set."""
@@ -37,7 +33,7 @@ WeightsOfRoles = Mapping[str, Sequence[Mapping[str, str]]]
 
 def op_of_call(front: FrontMatter, claim: WrittenClaim, op: str) -> str:
     """The op without the optional inputs that the function does not take."""
-    text = read_text(front.source)
+    text = text_of(claim)
     if text.error:
         return op  # read_callable says what is wrong
     args = claim.call.args and [value for arg in claim.call.args for value in values_of(arg)]
@@ -51,7 +47,7 @@ def complete(front: FrontMatter, claim: WrittenClaim, roles: Roles) -> WrittenCl
         raise front.error(("warp_synchronous",), "this is of CUDA; [call] is of a Python function")
     axes = axes_of(claim.arrays, roles) if claim.axes is None else claim.axes
     claim = with_arrays(claim, roles)
-    return replace(claim, axes=axes, call=with_axis(front, claim.call, roles.axis))
+    return replace(claim, axes=axes, call=with_axis(front, claim, roles.axis))
 
 
 def with_arrays(claim: WrittenClaim, roles: Roles) -> WrittenClaim:
@@ -62,11 +58,11 @@ def with_arrays(claim: WrittenClaim, roles: Roles) -> WrittenClaim:
     return replace(claim, arrays=arrays_of(roles, claim.scalars), where=tuple(where))
 
 
-def with_axis(front: FrontMatter, call: WrittenCall, axis: int) -> WrittenCall:
+def with_axis(front: FrontMatter, claim: WrittenClaim, axis: int) -> WrittenCall:
     """The call with the dimension along which the op works, if that is not the last one."""
+    call, text = claim.call, text_of(claim)
     if axis == -1 or call.args is not None:
         return call
-    text = read_text(front.source)
     function = None if text.error else text.functions.get(read_entry(front, call.entry, text))
     taken = [one for one in DIMENSION if function and one in function.parameters]
     return replace(call, given={**{one: str(axis) for one in taken}, **(call.given or {})}) if taken else call
@@ -102,17 +98,23 @@ def axes_of(arrays: Mapping[str, str] | None, roles: Roles) -> dict[str, Axis]:
     return dict.fromkeys(names, ANY_SIZE)
 
 
+def text_of(claim: WrittenClaim) -> PythonText:
+    """The functions of the file of a resolved claim."""
+    assert claim.text, "resolve reads the file"
+    return claim.text
+
+
 def read_callable(
-    front: FrontMatter, claim: WrittenCall, names: ClaimNames, given: ClaimedArrays, weights: WeightsOfRoles,
-    has_reference: bool,
-) -> Launch:  # fmt: skip
+    front: FrontMatter, written: WrittenClaim, names: ClaimNames, given: ClaimedArrays, weights: WeightsOfRoles
+) -> Launch:
     """The [call] table: the function to call, its arguments, and the outputs that it returns.
 
     `weights`: the input that is no argument, and says with which weights the object is made.
     """
     drawn = [drawn_weights(name, weights[one.reads or ""]) for name, one in given.items() if one.reads in weights]
     arrays = {name: one for name, one in given.items() if one.reads not in weights}
-    text = read_text(front.source)
+    claim, text, libs = written.call, text_of(written), written.libraries
+    assert libs, "resolve finds them"
     if text.error:
         line, message = text.error
         raise ClaimError(f"{shown_path(front.path)}:{line}: is no Python: {message}")
@@ -126,7 +128,6 @@ def read_callable(
         if name not in used and name not in returns:
             what = "is an input" if array.reads else "is scratch"
             raise front.error((*KEY, "args"), f"'{name}' {what} and is not handed over")
-    libs = used_libraries(front.path, front.source)
     library = claim.library or libs.arrays
     call = PythonCall(
         entry,
@@ -140,8 +141,8 @@ def read_callable(
         is_guess=libs.is_guess and not claim.library,
         others=() if claim.library else libs.others,
         init=claim.init,
-        beside=task_folders(front, claim.reference),
-        as_made=has_reference,
+        beside=written.reference.folders if written.reference else (),
+        as_made=written.is_reference,
         weights=drawn[0] if drawn else None,
     )
     one = expression.number("1", ())
@@ -165,14 +166,12 @@ def drawn_weights(array: str, digests: Sequence[Mapping[str, str]]) -> DrawnWeig
 
 
 def read_entry(front: FrontMatter, written: str | None, text: PythonText) -> str:
-    """The function that is named, else the one with a usual name (it may be an object), else the only public one."""
+    """The function that is named, else the one that a format calls (it may be an object), else the only public one."""
     key = (*KEY, "entry")
     if written is None:
         public = text.public
-        usual = [name for name in USUAL if name in (*public, *text.assigned)]
-        usual = usual or [name for name in text.functions if name.endswith(SUBMITTED_END)]
-        if len(public) == 1 or usual:
-            return (*usual, *public)[0]
+        if text.usual or len(public) == 1:
+            return text.usual or public[0]
         if not public:
             raise front.error(key, "missing, and the file has no public function")
         how = f"--entry {public[0]}" if front.said else f'entry = "{public[0]}"'

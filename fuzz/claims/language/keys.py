@@ -11,6 +11,7 @@ from typing import Annotated, Literal, TypeVar, cast, get_args, get_origin, get_
 
 from kfuzz.claims.language.axes import Axis, parse_axis, parse_home, parse_tune
 from kfuzz.claims.language.front_matter import FrontMatter
+from kfuzz.claims.language.loaded import UsedLibraries
 from kfuzz.claims.language.place import (
     ClaimPlace,
     Each,
@@ -27,6 +28,8 @@ from kfuzz.claims.language.place import (
     parse_python_arguments,
     parse_sides,
 )
+from kfuzz.claims.language.python_text import PythonText
+from kfuzz.claims.language.reference import Reference
 from kfuzz.claims.language.rounding_values import (
     WrittenCounts,
     parse_accumulate,
@@ -45,6 +48,7 @@ from kfuzz.oracle.accuracy.rounding import Atomics, Denominator, Divide, ExpMode
 from kfuzz.oracle.numbers.elements import NARROW
 from kfuzz.oracle.numbers.grid import Saturate
 from kfuzz.oracle.numbers.verdict import NanRow, SpecialRow, Ties
+from kfuzz.oracle.op.backward import PREFIX
 
 T = TypeVar("T")
 AllNegInf = Literal["nan", "zero"]
@@ -375,7 +379,7 @@ def parse_host(place: ClaimPlace) -> WrittenHost | None:
 
 @dataclass(frozen=True)
 class WrittenClaim:
-    """A whole front matter as it is written."""
+    """A whole front matter as it is written, and what `resolve` finds around it, which are no keys."""
 
     op: Annotated[
         str | None,
@@ -435,6 +439,17 @@ class WrittenClaim:
     call: Annotated[
         WrittenCall, Key("which Python function is called, and with what", partial(parse_record, WrittenCall))
     ] = field(default_factory=WrittenCall)
+    text: PythonText | None = None
+    """The functions of a Python file."""
+    libraries: UsedLibraries | None = None
+    """Those that a Python file uses."""
+    reference: Reference | None = None
+    """The reference that the op, or the function whose gradient it is, was made from."""
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether the op was made from a reference, so that its findings are only suspect."""
+        return self.reference is not None and not (self.op or "").startswith(PREFIX)
 
 
 def parse_claim(front: FrontMatter) -> WrittenClaim:

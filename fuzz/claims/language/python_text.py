@@ -4,22 +4,12 @@ Knows Python's syntax tree; the file is not run for it.
 """
 
 import ast
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from kfuzz.claims.language.formula_claims import EPS, NAMES
-from kfuzz.common.text.cuda_in_python import has_cuda
 from kfuzz.devices.python.libraries import libraries
-
-OF_A_BENCHMARK = ("get_inputs", "get_init_inputs", "generate_input", "check_implementation", "ref_kernel", "reference")
-"""Functions in a submission's file that are not the submission itself."""
-MODEL = "Model"
-"""How the names of classes begin whose `forward` is called: Model and ModelNew, in submissions to KernelBench."""
-
-
-SUBMITTED, SUBMITTED_END = ("ModelNew", "custom_kernel"), "_kernel_impl"
-"""The names of a submission in KernelBench, GPU MODE and BackendBench."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +51,17 @@ class PythonText:
     """Those that may be an eps: they are added, have a name such as EPS, or are arguments of a launch of Triton's."""
     assigned: tuple[str, ...] = ()
     """Top-level names whose value may be callable: an object, a lambda, a function of another module."""
+    objects: Mapping[str, PythonFunction] = field(default_factory=dict)
+    """The method `forward` of each class that has one, as a caller of an object sees it."""
+    helpers: frozenset[str] = frozenset()
+    """Functions that no caller wants: a format of submissions names them."""
+    usual: str = ""
+    """The function that a format of submissions calls, if the file has one."""
 
     @property
     def public(self) -> tuple[str, ...]:
         """The functions that a caller may want."""
-        return tuple(name for name in self.functions if not name.startswith("_") and name not in OF_A_BENCHMARK)
+        return tuple(name for name in self.functions if not name.startswith("_") and name not in self.helpers)
 
 
 @lru_cache(maxsize=256)
@@ -82,11 +78,13 @@ def read_text(source: str) -> PythonText:
         for node in tree.body
         if isinstance(node, ast.FunctionDef) and not is_device_code(node)
     }
-    models = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name.startswith(MODEL)]
-    for model in models:
-        for node in model.body:
-            if isinstance(node, ast.FunctionDef) and node.name == "forward":
-                functions[model.name] = of_an_object(model.name, function_of(node))
+    objects = {
+        made.name: of_an_object(made.name, function_of(node))
+        for made in tree.body
+        if isinstance(made, ast.ClassDef)
+        for node in made.body
+        if isinstance(node, ast.FunctionDef) and node.name == "forward"
+    }
     assigned = tuple(
         target.id
         for node in tree.body
@@ -98,7 +96,9 @@ def read_text(source: str) -> PythonText:
     numbers = tuple(
         sorted({one.value for one in added(tree) if isinstance(one, ast.Constant) and type(one.value) is float})
     )
-    return PythonText(functions, frozenset(defined(tree)), packages, numbers=numbers, assigned=assigned)
+    return PythonText(
+        functions, frozenset(defined(tree)), packages, numbers=numbers, assigned=assigned, objects=objects
+    )
 
 
 def added(tree: ast.Module) -> Iterator[ast.expr | None]:
@@ -122,13 +122,6 @@ def added(tree: ast.Module) -> Iterator[ast.expr | None]:
 def is_eps(name: str) -> bool:
     """Whether it is a common name of an op's eps."""
     return NAMES[EPS].fullmatch(name) is not None
-
-
-def is_submission(source: str) -> bool:
-    """Whether a file has a function that a benchmark asks for, or passes CUDA to load_inline."""
-    text = read_text(source)
-    asked = any(name in SUBMITTED or name.endswith(SUBMITTED_END) for name in (*text.functions, *text.assigned))
-    return asked or has_cuda(source)
 
 
 def function_of(node: ast.FunctionDef) -> PythonFunction:

@@ -1,7 +1,8 @@
 """`op = "reference"`: the formula of a torch reference, which a separate process traces and writes.
 
 The trace becomes the text of an op like any other, cached under a hash of its content. kfuzz uses it only if it gives
-the same results as the reference at several sizes. Knows files and processes; torch is not imported.
+the same results as the reference at several sizes. `resolve` is the only step of reading a claim that starts a process,
+uses the cache or judges. Knows files and processes; torch is not imported.
 """
 
 import base64
@@ -10,20 +11,22 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kfuzz.claims.language.callables import axes_of, read_entry, with_arrays
-from kfuzz.claims.language.front_matter import FrontMatter, KeyPath, is_python_file
+from kfuzz.claims.language.front_matter import FrontMatter, is_python_file
 from kfuzz.claims.language.keys import WrittenCall, WrittenClaim
-from kfuzz.claims.language.python_text import MODEL, read_text
-from kfuzz.claims.language.reference_files import BESIDE, name_of_reference, place_reference, texts_beside
+from kfuzz.claims.language.loaded import used_libraries
+from kfuzz.claims.language.reference import OP, Reference
 from kfuzz.claims.language.roles import roles_of
 from kfuzz.claims.references import running, serving
-from kfuzz.claims.references.task_claims import home_in, with_some_places, with_task
+from kfuzz.claims.references.formats import formats, is_object, read_submission, texts_beside
+from kfuzz.claims.references.reference_files import name_of_reference, reference_of
+from kfuzz.claims.references.task_claims import home_in, with_some_places
 from kfuzz.common.phases import Phase, Stage, announce
 from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError, cache
@@ -35,14 +38,11 @@ from kfuzz.oracle.numbers.errors import OracleError
 from kfuzz.oracle.op.backward import GRADIENT, PREFIX
 from kfuzz.oracle.op.names import names_of
 from kfuzz.oracle.op.shapes import is_derived, longer_by, read_dimension
+from kfuzz.oracle.op.spelling import name_in
 
-OP = "reference"
-BY_REFERENCE = f"{OP} "
-"""The prefix of the name of an op made from a reference; the name of the kernel's file follows."""
-KEY: KeyPath = ("call", "reference")
-USUAL = ("reference", "ref_kernel", "Model")
-"""The usual names of a reference."""
 FOLDER = "references"
+MADE_FROM = ".reference.json"
+"""The ending of the file beside a formula that says which reference it was made from, for CUDA: it has no [call]."""
 TRACER = "kfuzz.claims.references.torch.trace_server"
 SECONDS = 300.0
 INPUT = re.compile(r"\s*(?P<element>\w+)\s*\[(?P<dims>[^\]]*)\]\s*->\s*(?P<role>\w+)")
@@ -53,28 +53,25 @@ PRECISIONS = {"single": np.float32, "double": np.float64}
 """The precisions in which the reference answered; double only if it computes in no narrower type."""
 
 
-@dataclass(frozen=True)
-class Reference:
-    """A reference by its name, in a file with this text."""
-
-    path: Path
-    source: str
-    name: str
+def resolve(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
+    """The claim with what the files around it say: its functions, its libraries, and the formula of its reference."""
+    if not front.is_python:
+        return replace(claim, reference=reference_behind(claim.op or ""))
+    claim = with_reference(front, replace(claim, text=read_submission(front.source)))
+    return replace(claim, libraries=used_libraries(front.path, front.source))
 
 
 def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
-    """The claim with its reference replaced by the formula made from it."""
+    """The claim with its reference, and with the formula made from it as its op."""
     if claim.op not in (OP, PREFIX + OP):
         return claim
-    formula, answer = formula_for(front, claim)
+    reference = reference_of(front, claim.call.reference)
+    formula, answer = formula_for(front, claim, reference)
     if claim.op != OP:
-        return replace(claim, op=PREFIX + str(formula))
-    call = claim.call
-    if call.init is None and "init" in answer and "get_init_inputs" not in read_text(front.source).names:
-        call = replace(call, init=tuple(answer["init"]))
-    claim = replace(claim, op=str(formula), call=call)
-    if "data" in answer:
-        return with_task(claim, answer)
+        return replace(claim, op=PREFIX + str(formula), reference=reference)
+    claim = replace(claim, op=str(formula), reference=reference)
+    for one in formats():
+        claim = one.complete(front, claim, answer)
     claim = with_whole(claim, {**answer.get("whole", {}), **whole_answers(answer)})
     return with_args(with_home(with_some_places(claim), home_in(answer)), answer)
 
@@ -93,38 +90,31 @@ class ReferenceOp:
     given: tuple[str | None, ...]
 
 
-def op_by_reference(path: Path, source: str, reference: Path) -> ReferenceOp:
+def op_by_reference(path: Path, source: str, file: Path) -> ReferenceOp:
     """The op of a reference for a CUDA file without a claim."""
-    front = FrontMatter(path, source, "", 1, "", {"op": OP}, f"--reference {shown_path(reference)}")
-    name = name_of_reference(reference)
-    formula, answer = formula_for(front, WrittenClaim(op=OP, call=WrittenCall(reference=name)))
-    if "data" in answer:
-        raise ClaimError(f"{shown_path(path)}: a task of GPU MODE hands its data to a Python function, not to CUDA")
-    cache.save(asked_name(formula), name.encode())
+    front = FrontMatter(path, source, "", 1, "", {"op": OP}, f"--reference {shown_path(file)}")
+    call = WrittenCall(reference=name_of_reference(file))
+    reference = reference_of(front, call.reference)
+    formula, answer = formula_for(front, WrittenClaim(op=OP, call=call), reference)
+    if reason := next(filter(None, (one.why_not_cuda(answer) for one in formats())), ""):
+        raise ClaimError(f"{shown_path(path)}: {reason}")
+    record = {**asdict(reference), "path": str(reference.path.resolve())}
+    cache.save(f"{FOLDER}/{formula.parent.name}/{formula.stem}{MADE_FROM}", json.dumps(record).encode())
     return ReferenceOp(str(formula), home_in(answer), answer.get("exported", ""), tuple(answer.get("given", ())))
 
 
-def reference_behind(front: FrontMatter, claim: WrittenClaim) -> Reference | None:
-    """The reference from which a kernel's op was made; None if the op is none, or its reference is gone."""
-    op, name = claim.op or "", claim.call.reference
-    if not is_reference(op):
+def reference_behind(op: str) -> Reference | None:
+    """The reference of a claim in CUDA, which names the file of the formula that was made from it."""
+    formula = Path(name_in(op))
+    if os.sep not in op or not formula.is_relative_to(cache.folder() / FOLDER):
         return None
-    if not front.is_python:
-        name = (cache.fetch(asked_name(Path(op))) or b"").decode()
-    try:
-        return None if name == "" else reference_of(front, name)
-    except ClaimError:
-        return None
+    raw = cache.fetch(str(formula.with_suffix(MADE_FROM).relative_to(cache.folder())))
+    known = None if raw is None else json.loads(raw)
+    return known and Reference(**{**known, "path": Path(known["path"]), "folders": tuple(known["folders"])})
 
 
-def asked_name(formula: Path) -> str:
-    """The name in the cache of the reference of a CUDA file, which cannot name it: it has no [call]."""
-    return f"{FOLDER}/{formula.parent.name}/{formula.stem}.asked"
-
-
-def formula_for(front: FrontMatter, claim: WrittenClaim) -> tuple[Path, dict[str, Any]]:
+def formula_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) -> tuple[Path, dict[str, Any]]:
     """The formula of a claim's reference, traced or from the cache, and what else the tracer says of it."""
-    reference = reference_of(front, claim.call.reference)
     question = question_for(front, claim, reference)
     key = cache.key("reference 4", tracer_text(), json.dumps(question, sort_keys=True))
     raw = cache.fetch(f"{FOLDER}/{key}.json")
@@ -181,37 +171,6 @@ def with_whole(claim: WrittenClaim, whole: Mapping[str, str]) -> WrittenClaim:
     return replace(own, arrays=arrays)
 
 
-def reference_of(front: FrontMatter, name: str | None) -> Reference:
-    """The reference with this name, else the usual one in the file, else in a file beside it."""
-    if name is not None and (placed := place_reference(front, name)) is not None:
-        return reference_in(front, *placed)
-    files = [(front.path, front.source)]
-    for beside in BESIDE:
-        path = front.path.resolve().parent / beside
-        if path.is_file() and path != front.path.resolve():
-            files.append((path, path.read_text(encoding="utf-8-sig")))
-    for path, source in files:
-        known = read_text(source).names
-        for usual in USUAL if name is None else (name,):
-            if usual in known:
-                return Reference(path, source, usual)
-    wanted = f"no reference; one is called {' or '.join(USUAL)}" if name is None else f"no {name} in the file"
-    raise front.error(("op",) if name is None else KEY, f"{wanted}, or is in {BESIDE[0]} beside it")
-
-
-def reference_in(front: FrontMatter, path: Path, name: str | None) -> Reference:
-    """The reference with this name, or the usual one, in another file."""
-    try:
-        source = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise front.error(KEY, f"{shown_path(path)} cannot be read: {error.strerror}") from None
-    known = read_text(source).names
-    for usual in USUAL if name is None else (name,):
-        if usual in known:
-            return Reference(path, source, usual)
-    raise front.error(KEY, f"{shown_path(path)} has no {' or '.join(USUAL) if name is None else name}")
-
-
 def question_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) -> dict[str, object]:
     """The input of the tracer: the file, and the shapes of the inputs if the claim has some."""
     inputs, integers = dict[str, list[str]](), dict[str, str]()
@@ -226,25 +185,25 @@ def question_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) 
     if unknown := claim.call.integers.keys() - integers.keys():
         raise front.error(("call", "integers"), f"{min(unknown)} is no input of integers")
     return {
-        **texts_beside(reference.path), "is_function": not is_object(front, claim),
+        **texts_beside(reference.path), "is_function": not calls_object(front, claim),
         "path": str(reference.path.resolve()), "source": reference.source, "reference": reference.name,
         "inputs": inputs, "integers": integers, "narrow": narrow_types(claim),
         "where": [rule.replace("/", "//") for rule in claim.where],
         "title": f"{reference.name} of {reference.path.name}",
-        "draws_weights": claim.arrays is None and is_object(front, claim),
+        "draws_weights": claim.arrays is None and calls_object(front, claim),
         "axes": {name: (axis.lo, axis.hi, axis.multiple) for name, axis in (claim.axes or {}).items()},
     }  # fmt: skip
 
 
-def is_object(front: FrontMatter, claim: WrittenClaim) -> bool:
+def calls_object(front: FrontMatter, claim: WrittenClaim) -> bool:
     """Whether what is called is an object, whose weights kfuzz may draw."""
     if not is_python_file(front.path):
         return False
-    text = read_text(front.source)
-    if not any(one.startswith(MODEL) for one in text.functions):
+    text = read_submission(front.source)
+    if not any(map(is_object, text.functions)):
         return False
     entry = read_entry(front, claim.call.entry, text)
-    return entry.startswith(MODEL) and entry in text.functions
+    return is_object(entry) and entry in text.functions
 
 
 def tracer_text() -> str:
@@ -348,22 +307,3 @@ def check_means(
         )
         difference = f"{found} is {worst.got:.17g}, and by the formula in [{worst.lo:.17g}, {worst.hi:.17g}]"
         raise front.error(("op",), f"{difference}; does it depend on more than its inputs and their sizes?")
-
-
-def is_reference(op: str) -> bool:
-    """Whether an op was made from a reference, so that its findings are only suspect."""
-    return os.sep in op and Path(op).parent.parent == cache.folder() / FOLDER  # a trial asks for ops with a plain name
-
-
-def name_in_case(op: str) -> str:
-    """An op as a case names it: an op in a file by the file's name, wherever it lies."""
-    if not op.endswith(".py"):
-        return op
-    before, op = PREFIX * op.startswith(PREFIX), op.removeprefix(PREFIX)
-    return before + (f"{BY_REFERENCE}{Path(op).stem}" if is_reference(op) else Path(op).name)
-
-
-def shown_op(op: str) -> str:
-    """An op as the reader sees it: one made from a reference does not show the file of its formula."""
-    before, rest = PREFIX * op.startswith(PREFIX), op.removeprefix(PREFIX)
-    return before + OP if is_reference(rest) or rest.startswith(BY_REFERENCE) else op

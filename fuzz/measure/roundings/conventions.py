@@ -12,7 +12,7 @@ import numpy as np
 
 from kfuzz.campaign.device import open_device
 from kfuzz.campaign.trials.trial import run_trial
-from kfuzz.cases.case import Case, case_of
+from kfuzz.cases.case import Case, case_for
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Device, Probe
 from kfuzz.measure.roundings.grounds import grounds, inputs_of
@@ -56,7 +56,7 @@ def spoiled_case(kernel: Kernel, number: float) -> tuple[Case, dict[str, int]]:
         first.flat[0] = number
     else:
         first[0] = number
-    return case_of(kernel.op, inputs), tune
+    return case_for(kernel, inputs), tune
 
 
 def is_kept(kernel: Kernel, statements: Statements, case: Case, tune: dict[str, int], device: Device) -> bool:

@@ -14,8 +14,9 @@ from kfuzz.claims.language import front_matter
 from kfuzz.claims.language.formula_claims import EPS
 from kfuzz.claims.language.front_matter import FrontMatter
 from kfuzz.claims.language.python_text import read_text
-from kfuzz.claims.language.reference_files import name_of_reference
-from kfuzz.claims.references.references import OP
+from kfuzz.claims.language.reference import OP
+from kfuzz.claims.references.formats import read_submission
+from kfuzz.claims.references.reference_files import name_of_reference
 from kfuzz.common.modules import NamedCallable, find_callable
 from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError
@@ -46,7 +47,7 @@ def kernel_of_module(target: str, op: str, said: FunctionWords, words: str) -> K
     path = Path(target)
     front = FrontMatter(path, source_of(found, entry), "", 1, "", {"op": op}, words)
     known = {"library": library_of(found), "entry": entry}
-    function = read_text(found.text).functions.get(found.name) if found.text else None
+    function = read_submission(found.text).functions.get(found.name) if found.text else None
     if function is not None:
         parameters = ", ".join([*function.required, *(f"{name}=None" for name in function.optional)])
         stands_for = replace(front, source=f"def {entry}({parameters}{', **_' * function.is_variadic}): ...")
@@ -71,7 +72,7 @@ def library_of(found: NamedCallable) -> str:
 
 def constants_for(front: FrontMatter, op: str, said: FunctionWords) -> dict[str, str]:
     """The constants that are not the op's own; ClaimError if the file has several numbers that may be eps."""
-    text = read_text(front.source)
+    text = read_submission(front.source)
     function = text.functions.get(said.entry or next(iter(text.public), ""))
     small = [repr(one) for one in text.numbers if SMALL.fullmatch(repr(one))]
     found = guessed_constants(op, small, function.parameters if function else (), said.arguments)

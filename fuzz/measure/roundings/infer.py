@@ -18,9 +18,10 @@ from kfuzz.claims.language import front_matter
 from kfuzz.claims.language.fitted_op import place_axis, variants_of
 from kfuzz.claims.language.front_matter import is_python_file
 from kfuzz.claims.language.python_text import read_text
+from kfuzz.claims.language.reference import OP
 from kfuzz.claims.language.roles import roles_of
 from kfuzz.claims.language.signature import host_functions_of
-from kfuzz.claims.references.references import OP, ReferenceOp, op_by_reference
+from kfuzz.claims.references.references import ReferenceOp, op_by_reference
 from kfuzz.common.installation import install_line
 from kfuzz.common.printable import shown_path
 from kfuzz.common.text.cuda_in_python import cuda_of, functions_in, has_cuda, list_cuda_calls

@@ -17,7 +17,7 @@ from kfuzz.campaign.events import Event, Tried
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.result import KernelResult
 from kfuzz.campaign.trials.trial import run_trial
-from kfuzz.cases.case import case_of
+from kfuzz.cases.case import case_for
 from kfuzz.claims.kernel import Kernel
 from kfuzz.common.phases import Phase, Stage, announce
 from kfuzz.devices import Probe
@@ -155,4 +155,4 @@ def words_for(kernel: Kernel, key: str, value: float) -> tuple[str, ...]:
     inputs = inputs_of(kernel, axes)
     next(iter(inputs.values())).flat[0] = value
     with closing(open_device("cpu")) as device:
-        return run_trial(kernel, case_of(kernel.op, inputs), tune, device, Probe()).silences.get(key, ())
+        return run_trial(kernel, case_for(kernel, inputs), tune, device, Probe()).silences.get(key, ())

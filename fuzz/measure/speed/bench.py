@@ -56,7 +56,7 @@ def time_kernel(
     """Time a kernel that passes the oracle, with copies and rivals."""
     tell(f"{kernel.name}: {TRIALS} trials")
     if reason := find_failure(kernel, device):
-        return KernelTimes(kernel.name, kernel.op, refused=reason)
+        return KernelTimes(kernel.name, kernel.shown_op, refused=reason)
     if not sizes:
         return KernelTimes(
             kernel.name, kernel.op, refused="its claim holds none of the usual sizes: name one with --size"
@@ -66,7 +66,7 @@ def time_kernel(
         for axes in sizes:
             tell(f"{kernel.name}: {axes_text(dict(axes))}")
             races.append(race(session, kernel, dict(axes), against))
-    return KernelTimes(kernel.name, kernel.op, tuple(races))
+    return KernelTimes(kernel.name, kernel.shown_op, tuple(races))
 
 
 def find_failure(kernel: Kernel, device: Device) -> str:

@@ -27,8 +27,8 @@ from kfuzz.cases import corpus
 from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import correct_kernel_files
 from kfuzz.claims.language.front_matter import text_of
-from kfuzz.claims.references.references import OP
-from kfuzz.claims.references.submissions.operations import are_implementations
+from kfuzz.claims.language.reference import OP
+from kfuzz.claims.references.formats import solved_by
 from kfuzz.common.errors import TargetError
 from kfuzz.common.exit_codes import COULD_NOT, INTERRUPTED, NOTHING_NEW, READER_GONE
 from kfuzz.common.phases import Stage, listening
@@ -178,8 +178,8 @@ def fuzz(
         )
     targets = targets or own_targets(Path())
     ctx.with_resource(build_ahead() if device != "gpu" and cluster is None and may_be_cuda(targets) else nullcontext())
-    if unclaimed is None and not watch and are_implementations(targets):
-        unclaimed = Unclaimed(OP, reference=Path("aten"))
+    if unclaimed is None and not watch and (reference := solved_by(targets)):
+        unclaimed = Unclaimed(OP, reference=Path(reference))
     if unclaimed is None and not watch and (path := file_without_claim(targets)):
         if is_program(text_of(path)):
             ctx.exit(check_instead(ctx, path))

@@ -17,7 +17,8 @@ from rich.console import Console
 from kfuzz.campaign.device import NAMES
 from kfuzz.campaign.schedule import Shard
 from kfuzz.claims.language.front_matter import file_has_claim
-from kfuzz.claims.references.references import OP as OP_BY_REFERENCE
+from kfuzz.claims.language.reference import OP as OP_BY_REFERENCE
+from kfuzz.claims.references.formats import help_of_references
 from kfuzz.common.modules import is_callable
 from kfuzz.devices import ClaimError
 from kfuzz.measure.roundings.guess_host import FunctionWords
@@ -134,8 +135,7 @@ UNCLAIMED = (
     click.option("--op", type=OP, metavar="OP",
                  help="The op that a file without a claim computes, such as softmax, bmm or 'sgemm(a, b.T)'."),
     click.option("--reference", type=click.Path(path_type=Path), metavar="FILE",
-                 help="The file or folder with the problem that it solves: KernelBench's, or GPU MODE's reference.py "
-                 "beside its task.yml; aten:addmm.default for an operation of torch, aten for that of the folder."),
+                 help=f"The file or folder with the problem that it solves: {help_of_references()}."),
     click.option("--entry", default="", metavar="NAME", help="The function to call, if the file has several."),
     click.option("--home", callback=parse_shape, metavar="SIZES",
                  help="The shape that it was written for, such as 16x1024."),

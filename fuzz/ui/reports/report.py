@@ -15,7 +15,6 @@ from kfuzz.campaign.state import Discovery
 from kfuzz.cases import atomic
 from kfuzz.cases.errors import CaseError
 from kfuzz.claims.language.axes import Axis
-from kfuzz.claims.references.references import shown_op
 from kfuzz.common.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError, Finding
@@ -85,7 +84,7 @@ def _kernel(result: KernelResult) -> KernelEntry:
     bug_of = {one.defect.bucket: bug.headline.defect.bucket for bug in result.bugs for one in bug.every}
     return {
         "name": kernel.name,
-        "op": shown_op(kernel.op),
+        "op": kernel.shown_op,
         "path": shown_path(kernel.path),
         "broken": kernel.broken is not None,
         "trials": progress.trials,

@@ -17,13 +17,12 @@ import numpy as np
 
 from kfuzz.campaign.device import NAMES, open_device
 from kfuzz.campaign.trials.replay import replay
-from kfuzz.cases.case import Origin, Record, Values, bits_in, case_of, element_in
+from kfuzz.cases.case import Origin, Record, Values, bits_in, case_for, element_in
 from kfuzz.cases.case_reader import MAX_LITERAL
 from kfuzz.cases.errors import CaseError
 from kfuzz.cases.recipe import Recipe
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.claims.language.front_matter import PYTHON
-from kfuzz.claims.references.references import is_reference, reference_of
 from kfuzz.common.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.common.installation import install_line
 from kfuzz.common.text.headers import rename_includes, sources
@@ -83,12 +82,8 @@ def script(kernel: Kernel, record: Record, name: str) -> str:
     files = sources(kernel.path, kernel.front.whole, kernel.flags)
     names = [f"{number}-{one.path.name}" for number, one in enumerate(files)]
     headers = {name: rename_includes(one, names) for name, one in zip(names[1:], files[1:], strict=True)}
-    if (
-        is_reference(kernel.op)
-        and kernel.front.is_python
-        and (beside := reference_of(kernel.front, kernel.written.call.reference)).path != kernel.path
-    ):
-        headers[beside.path.name] = beside.source
+    if (reference := kernel.reference) and kernel.front.is_python and reference.path != kernel.path:
+        headers[reference.path.name] = reference.source
     carried = "        headers=HEADERS,\n" if headers else ""
     given = ", ".join(f"{role!r}: {role.upper()}" for role in arrays)
     origin = record.origin
@@ -194,7 +189,7 @@ def main(
 
 def _run(path: Path, name: str, arrays: Mapping[str, Values | Recipe], origin: Origin) -> int:
     kernel = replace(load(path), name=name)
-    record = Record(case_of(kernel.op, arrays), origin)
+    record = Record(case_for(kernel, arrays), origin)
     device = open_device(origin.device)
     try:
         found = replay(record, kernel, device)

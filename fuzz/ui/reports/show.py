@@ -13,7 +13,6 @@ from kfuzz.claims.language.axes import Axis
 from kfuzz.claims.language.callables import lines_of
 from kfuzz.claims.language.expression import Expression, show_sizes
 from kfuzz.claims.language.formula_claims import ClaimedCounts
-from kfuzz.claims.references.references import shown_op
 from kfuzz.common.text.exhibits import Exhibit
 from kfuzz.kinds import KINDS
 from kfuzz.oracle.accuracy.rounding import Accuracy, ExpModel
@@ -146,7 +145,7 @@ def values_lines(kernel: Kernel) -> list[tuple[str, str]]:
             lines.append((name, words[said]))
     if special.ties != "any":
         lines.append(("ties", f"among equal elements, the {special.ties} is the answer"))
-    return lines or [("", f"left out: what {shown_op(kernel.op)} claims by default")]
+    return lines or [("", f"left out: what {kernel.shown_op} claims by default")]
 
 
 def claims_lines(kernel: Kernel) -> list[tuple[str, str]]:
@@ -177,7 +176,7 @@ def edits_text(exhibit: Exhibit) -> str:
 
 def as_text(kernel: Kernel, path: str) -> Text:
     """The kernel's prose, then its claim, one line a statement."""
-    text = Text.assemble((kernel.name, "bold"), f"  {shown_op(kernel.op)}  {path}\n\n{kernel.prose}\n")
+    text = Text.assemble((kernel.name, "bold"), f"  {kernel.shown_op}  {path}\n\n{kernel.prose}\n")
     for heading, statements in sections(kernel):
         for index, (name, said) in enumerate(statements):
             text.append(f"\n{heading if index == 0 else '':<10} ", "bold")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kfuzz.cases.case import Origin, Record, Values, bits_in
-from kfuzz.claims.references.references import shown_op
+from kfuzz.claims.language.reference import shown_op
 from kfuzz.common.printable import one_line
 from kfuzz.oracle.numbers.elements import values
 from kfuzz.oracle.numbers.plural import plural

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from kfuzz.claims.references.references import shown_op
 from kfuzz.measure.speed.bench import KernelTimes
 from kfuzz.measure.speed.figures import Heat, Recording, chance_of_no_change, describe_change, describe_rank
 from kfuzz.measure.speed.sizes import size_text
@@ -81,7 +80,7 @@ def as_document(every: Sequence[KernelTimes], gpu: str, versions: Mapping[str, s
         "kernels": [
             {
                 "kernel": timed.kernel,
-                "op": shown_op(timed.op),
+                "op": timed.op,
                 "refused": timed.refused,
                 "sizes": [_race(race) for race in timed.races],
             }

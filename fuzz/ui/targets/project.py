@@ -13,7 +13,8 @@ from kfuzz.cases.case import Record
 from kfuzz.claims.kernel import Kernel, kernel_files, load, name_of
 from kfuzz.claims.language import front_matter
 from kfuzz.claims.language.front_matter import file_has_claim
-from kfuzz.claims.language.python_text import is_submission, read_text
+from kfuzz.claims.language.python_text import read_text
+from kfuzz.claims.references.formats import is_submission
 from kfuzz.common.text.exhibits import is_exhibit, name_as_kernel
 from kfuzz.devices import ClaimError
 
@@ -90,7 +91,7 @@ def is_claimed_or_submission(path: Path) -> bool:
         text = front_matter.text_of(path)
     except ClaimError:
         return True
-    return file_has_claim(path) or read_text(text).error is not None or is_submission(text)
+    return file_has_claim(path) or read_text(text).error is not None or is_submission(path, text)
 
 
 def sources(folder: Path, endings: tuple[str, ...]) -> Iterator[Path]:

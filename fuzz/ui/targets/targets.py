@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from kfuzz.claims.kernel import KERNELS, kernel_files, name_of
-from kfuzz.claims.references.submissions.submissions import is_solution, unpack
+from kfuzz.claims.references.formats import unpack
 from kfuzz.common.errors import TargetError
 from kfuzz.common.text.exhibits import description_of, name_as_kernel
 from kfuzz.ui.targets.project import ENDINGS, files_below
@@ -20,10 +20,10 @@ def find(target: str, folder: Path = KERNELS) -> tuple[Path, ...]:
     if not target:
         raise TargetError("'': a name is expected; write . for everything below this folder")
     path = name_as_kernel(Path(target))
-    if is_solution(path):
-        return (unpack(path),)
     if path.suffix in ENDINGS and (path.is_file() or description_of(path)):
         return (path,)
+    if unpacked := unpack(path):
+        return (unpacked,)
     if path.is_dir() and (files := files_below(path)):
         return files
     known = {path.relative_to(folder).with_suffix("").as_posix(): path for path in kernel_files(folder)}

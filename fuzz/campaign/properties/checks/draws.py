@@ -14,7 +14,7 @@ from kfuzz.campaign.properties.frequencies import Quantities
 from kfuzz.campaign.properties.property import Examined, NamedOutputs
 from kfuzz.campaign.properties.rows import count_rows, with_rows
 from kfuzz.campaign.properties.twins import has_error, run_once
-from kfuzz.cases.case import Case, case_of
+from kfuzz.cases.case import Case, case_for
 from kfuzz.cases.plans.choose import Choose, once_in, one_of, seed_of, seeded_choices
 from kfuzz.claims.bound import Bound
 from kfuzz.claims.kernel import Kernel
@@ -137,7 +137,7 @@ def shorten(kernel: Kernel, row: Case, most: int) -> Case:
         for axis, size in enumerate(array.shape):
             if axis != kernel.roles.cut.get(role):
                 arrays[role] = arrays[role].take(np.arange(min(size, most)), axis=axis)
-    return case_of(kernel.op, arrays, row.dimensions)
+    return case_for(kernel, arrays, row.dimensions)
 
 
 def with_normal_numbers(kernel: Kernel, row: Case, choose: Choose) -> Case:
@@ -151,7 +151,7 @@ def with_normal_numbers(kernel: Kernel, row: Case, choose: Choose) -> Case:
             made = scale * rng.standard_normal(arrays[role].shape)
             made = np.rint(8 * made) / 8 if has_ties else made
             arrays[role] = np.clip(made, low, high).astype(np.float32)
-    return case_of(kernel.op, arrays, row.dimensions)
+    return case_for(kernel, arrays, row.dimensions)
 
 
 def calls(kernel: Kernel, rows: int, choose: Choose) -> Iterator[Mapping[str, int]]:

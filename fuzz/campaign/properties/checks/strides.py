@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kfuzz.campaign.properties.property import Examined
 from kfuzz.campaign.properties.twins import has_error, run_once
-from kfuzz.cases.case import Case, case_of
+from kfuzz.cases.case import Case, case_for
 from kfuzz.cases.plans.choose import once_in, one_of, seed_of, seeded_choices
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Buffer, Call, ClaimError, Finding, Job
@@ -124,7 +124,7 @@ def expand_rows(trial: Examined, name: str) -> Case:
     role = str(trial.kernel.arrays[name].reads)
     array = trial.case.arrays[role]
     rows = np.zeros(len(array), np.intp)
-    return case_of(trial.kernel.op, {**trial.case.arrays, role: array.take(rows, axis=0)}, trial.case.dimensions)
+    return case_for(trial.kernel, {**trial.case.arrays, role: array.take(rows, axis=0)}, trial.case.dimensions)
 
 
 def call_of(job: Job) -> Call:

@@ -17,7 +17,7 @@ import torch
 from torch._ops import OpOverload
 from torch.utils import cpp_extension
 
-from kfuzz.claims.language.task_files import folders_of
+from kfuzz.claims.references.submissions.gpu_mode import folders_of
 from kfuzz.claims.references.torch.configs import configure
 from kfuzz.claims.references.torch.declared import Declared, inputs_of, literals_among, reference_of, with_numbers
 from kfuzz.claims.references.torch.model_functions import Forward, function_of_task, is_task

@@ -10,8 +10,8 @@ import pytest
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.trials.trial import run_trial
 from kfuzz.claims.kernel import load
-from kfuzz.claims.references.submissions.definitions import read_definition
-from kfuzz.claims.references.submissions.submissions import unpack
+from kfuzz.claims.references.definitions import read_definition
+from kfuzz.claims.references.submissions.flashinfer_bench import unpack_solution
 from kfuzz.common.errors import TargetError
 from kfuzz.devices.python.device import PythonDevice
 
@@ -76,7 +76,7 @@ def findings(definition: dict[str, Any], source: str, device: PythonDevice, fold
     (folder / "definition.json").write_text(json.dumps(definition))
     solution = {"spec": spec, "sources": [{"path": "main.py", "content": source}]}
     (folder / "solution.json").write_text(json.dumps(solution))
-    kernel, kinds, elements = load(unpack(folder / "solution.json")), set[str](), 0
+    kernel, kinds, elements = load(unpack_solution(folder / "solution.json")), set[str](), 0
     for index in TRIALS:
         one = attempt_of(kernel, 3, index, 1 << 10)
         trial = run_trial(kernel, one.case, one.tune, device, probe_of(kernel, 3, index, 2, 20.0))

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from kfuzz.claims.language.reference_files import operation_of
-from kfuzz.claims.references.references import OP
-from kfuzz.claims.references.submissions.operations import are_implementations
+from kfuzz.claims.language.reference import OP
+from kfuzz.claims.references.formats import solved_by
+from kfuzz.claims.references.submissions.backendbench import operation_of
 from kfuzz.devices import ClaimError
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
 from kfuzz.oracle.judging.find_op import find
@@ -48,15 +48,15 @@ def test_a_folder_is_named_by_an_operation(folder: str, operation: str, tmp_path
 def test_such_folders_are_recognised_by_the_names_of_their_files(tmp_path: Path) -> None:
     path = write_submission(tmp_path, "relu__default")
     for target in (path, path.parent, tmp_path):
-        assert are_implementations([str(target)])
-    assert not are_implementations([])
-    assert not are_implementations([str(path), str(tmp_path / "missing.py")])
+        assert solved_by([str(target)]) == "aten"
+    assert not solved_by([])
+    assert not solved_by([str(path), str(tmp_path / "missing.py")])
     (loop := tmp_path / "relu_implementation_v2.py").symlink_to(loop)
-    assert not are_implementations([str(loop)])
+    assert not solved_by([str(loop)])
     path.write_text(f"# /// kernel\n# op = 'gelu'\n# ///\n{path.read_text()}")
-    assert not are_implementations([str(path)])
+    assert not solved_by([str(path)])
     path.rename(path.with_name("answer.py"))
-    assert not are_implementations([str(tmp_path)])
+    assert not solved_by([str(tmp_path)])
 
 
 @pytest.mark.slow

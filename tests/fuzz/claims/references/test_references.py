@@ -13,10 +13,11 @@ from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.trials.trial import Trial, run_trial
 from kfuzz.campaign.trials.unjudged import OWN_ANSWER
 from kfuzz.cases import case_file
-from kfuzz.cases.case import Origin, Record, case_of
+from kfuzz.cases.case import Origin, Record, case_for, case_of
 from kfuzz.claims.kernel import Kernel, load
+from kfuzz.claims.language.reference import Reference, name_in_case, shown_op
 from kfuzz.claims.references.aten import table, term
-from kfuzz.claims.references.references import FOLDER, name_in_case, shown_op
+from kfuzz.claims.references.references import FOLDER
 from kfuzz.devices import ClaimError, Probe, cache
 from kfuzz.devices.python.device import PythonDevice
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
@@ -142,7 +143,7 @@ def test_a_case_of_a_reference_replays_from_another_folder_when_the_cache_is_gon
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir()
     kernel = load(write_reference(here, FIXED, "x, w", "x * w", "x * w * 1.001"))
-    case = case_of(kernel.op, {"x": np.ones((2, 128), np.float32), "w": np.ones(128, np.float32)})
+    case = case_for(kernel, {"x": np.ones((2, 128), np.float32), "w": np.ones(128, np.float32)})
     seen = Origin("theirs", "theirs: numeric, wrong elements", "numeric", "", "cpu", {})
     case_file.write(here / "case.json", Record(case, seen))
     (here / "repro.py").write_text(script(kernel, Record(case, seen), "repro.py"))
@@ -335,8 +336,10 @@ def test_a_claim_without_a_reference_says_how_one_is_called(tmp_path: Path) -> N
 
 def test_a_case_of_a_reference_is_told_by_neither_the_file_of_its_formula_nor_the_sizes_that_it_fixes() -> None:
     op = str(cache.folder() / FOLDER / "0a33" / "theirs.py")
+    name = name_in_case(op, Reference(Path("theirs.py"), "", "reference"))
     shape = {"x": np.zeros((2, 128), np.float32)}
-    assert str(case_of(name_in_case(op), shape, {"x": ("rows", "128")})).startswith("reference rows=2;")
+    assert str(case_of(name, shape, {"x": ("rows", "128")})).startswith("reference rows=2;")
+    assert name_in_case("mine/softmax.py") == "softmax.py"
     assert [shown_op("softmax"), shown_op("mine/softmax.py")] == ["softmax", "mine/softmax.py"]
 
 
@@ -396,8 +399,9 @@ def test_a_kernel_may_be_judged_by_the_gradient_of_a_reference(factor: str, is_w
     path = tmp_path / "theirs.py"
     path.write_text(GRADIENT.format(factor=factor))
     kernel = load(path)
-    assert shown_op(kernel.op) == "backward of reference"
-    assert name_in_case(kernel.op) == "backward of reference theirs"
+    assert kernel.shown_op == "backward of reference"
+    assert kernel.op_in_case == "backward of reference theirs"
+    assert kernel.reference is None, "findings of a gradient are more than suspect"
     found = list(trials(kernel, 9))
     assert sum(trial.elements for trial in found) > 0
     assert any(trial.errors for trial in found) == is_wrong
@@ -416,7 +420,7 @@ def test_a_reference_outside_its_own_formula_accuses_no_callable(by: str, is_acc
     device = PythonDevice()
     try:
         odd, usual = (
-            run_trial(kernel, case_of(kernel.op, {"q": q, "k": one, "v": q + 3}), {}, device, Probe(runs=2))
+            run_trial(kernel, case_for(kernel, {"q": q, "k": one, "v": q + 3}), {}, device, Probe(runs=2))
             for one in (k, np.ones_like(k))
         )
     finally:

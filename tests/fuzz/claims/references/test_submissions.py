@@ -11,7 +11,7 @@ from kfuzz.campaign.device import open_device
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.trials.trial import run_trial
 from kfuzz.campaign.trials.unjudged import OWN_ANSWER
-from kfuzz.cases.case import case_of
+from kfuzz.cases.case import case_for
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError, Probe, names_together, value_with
 from kfuzz.devices.python.device import PythonDevice
@@ -269,7 +269,7 @@ def test_a_cuda_file_is_held_against_a_problem(tmp_path: Path) -> None:
     device = open_device("cpu")
     try:
         odd, usual = (
-            run_trial(kernel, case_of(kernel.op, {"x": x}), {}, device, Probe(runs=1))
+            run_trial(kernel, case_for(kernel, {"x": x}), {}, device, Probe(runs=1))
             for x in (np.full(shape, 3.0, dtype="f4") for shape in ((3, 11), (4, 11)))
         )
     finally:

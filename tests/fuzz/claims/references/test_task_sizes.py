@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kfuzz.claims.language.task_files import folders_of
+from kfuzz.claims.references.submissions.gpu_mode import folders_of
 from kfuzz.claims.references.torch.task_sizes import sizes_of
 from kfuzz.devices import names_together, value_with
 

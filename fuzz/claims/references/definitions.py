@@ -1,4 +1,4 @@
-"""Definitions of problems, as flashinfer-bench and SOL-ExecBench write them: the claim and the reference they make.
+"""Definitions of problems in JSON: the claim and the reference that they make.
 
 `definition.json` has axes (a number, a variable, an expression over others), arrays and scalars, rules, and a function
 `run` in torch. Knows JSON and the text of a claim; it knows no torch.
@@ -87,8 +87,8 @@ class Problem:
         element, dims = one
         return f"{element}[{', '.join(self.sizes.get(d, d) for d in dims) or '1'}]"
 
-    def reference(self) -> str:
-        """The reference's file: its text, and a function of its arrays alone."""
+    def reference(self, mark: str) -> str:
+        """The reference's file: its text, and a function of its arrays alone below the line `mark`."""
         tree = ast.parse(self.source)
         own = next((one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == "run"), None)
         known = {arg.arg for arg in (*own.args.args, *own.args.kwonlyargs)} if own else set()
@@ -96,7 +96,7 @@ class Problem:
         values = {**{name: name for name in self.inputs}, **scalar, **{n: repr(v) for n, v in self.numbers.items()}}
         by_name = set(self.parameters) <= known
         named = [f"{name}={values[name]}" if by_name else values[name] for name in self.parameters]
-        call = f"def reference({', '.join(self.inputs)}):\n    return run({', '.join(named)})\n"
+        call = f"{mark}\ndef reference({', '.join(self.inputs)}):\n    return run({', '.join(named)})\n"
         return f"{self.source}\n\n\n{call}"
 
 

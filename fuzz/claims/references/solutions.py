@@ -1,8 +1,7 @@
-"""Submissions in JSON: a solution in one file, and beside it the definition of the problem that it solves.
+"""Solutions in JSON: the sources in one file, and beside it the definition of the problem that they solve.
 
-flashinfer-bench and SOL-ExecBench use them: `solution.json` holds the sources, `definition.json` the axes, the arrays
-and a reference in torch. kfuzz unpacks them into its cache, with a claim made from the definition. Knows JSON and
-files; never what a claim means.
+`solution.json` holds the sources, `definition.json` the axes, the arrays and a reference in torch. kfuzz unpacks them
+into its cache, with a claim made from the definition. Knows JSON and files; never what a claim means.
 """
 
 import json
@@ -11,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from kfuzz.claims.language.front_matter import with_claim
-from kfuzz.claims.references.submissions.definitions import read_definition
+from kfuzz.claims.references.definitions import read_definition
 from kfuzz.common.errors import TargetError
 from kfuzz.devices import cache
 
@@ -23,13 +22,11 @@ WRAPPER = "built_by_torch.py"
 """The Python file with which kfuzz calls the C++ of a solution."""
 
 
-def is_solution(path: Path) -> bool:
-    """Whether a target is a JSON file."""
-    return path.suffix == ".json" and path.is_file()
+def unpack(path: Path, title: str) -> Path:
+    """Unpack a solution: the Python file of its entry point, with its claim, its other sources and its reference.
 
-
-def unpack(path: Path) -> Path:
-    """Unpack a solution: the Python file of its entry point, with its claim, its other sources and its reference."""
+    `title`: of the format that it has, which its reference names.
+    """
     solution = read(path)
     beside = definition_of(path)
     document = read(beside)
@@ -53,7 +50,7 @@ def unpack(path: Path) -> Path:
         file = WRAPPER
         texts[file] = wrapper(entry, sources, spec.get("compile_options") or {})
     texts[file] = f"{with_claim('#', claim)}\n{texts[file]}"
-    texts[str(PurePosixPath(file).with_name(REFERENCE))] = definition.reference()
+    texts[str(PurePosixPath(file).with_name(REFERENCE))] = definition.reference(mark_of(title))
     for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
@@ -75,6 +72,24 @@ BUILT = load("solution", [str(HERE / name) for name in {built!r}], extra_cuda_cf
 def {entry}(*arguments):
     return BUILT.{entry}(*arguments)
 """
+
+
+def mark_of(title: str) -> str:
+    """The line above a reference that says which format its definition has."""
+    return f"# of a definition of {title}"
+
+
+def is_unpacked_by(title: str, reference: str) -> bool:
+    """Whether a reference with this text came with a definition of this format."""
+    return mark_of(title) in reference.splitlines()
+
+
+def definition_beside(path: Path) -> Mapping[str, Any]:
+    """The definition beside a solution; nothing if there is none that can be read."""
+    try:
+        return read(path.with_name(DEFINITION)) if path.suffix == ".json" else {}
+    except TargetError:
+        return {}
 
 
 def definition_of(path: Path) -> Path:

@@ -1,0 +1,47 @@
+"""KernelBench: `class ModelNew` does what `class Model` of the problem does, with the same `get_inputs()`.
+
+`get_init_inputs()` says what objects of both are made with.
+
+Knows the names in such a file; it imports no library.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+from kfuzz.claims.language.front_matter import FrontMatter
+from kfuzz.claims.language.keys import WrittenClaim
+from kfuzz.claims.language.python_text import read_text
+from kfuzz.claims.language.reference import Reference
+from kfuzz.claims.references.format import Format, Names, TracerAnswer
+
+SUBMISSION, PROBLEM = "ModelNew", "Model"
+INPUTS, INIT = "get_inputs", "get_init_inputs"
+
+
+def recognises(path: Path, text: str) -> bool:
+    """Whether a file has a class of a submission."""
+    known = read_text(text)
+    return SUBMISSION in (*known.functions, *known.objects, *known.assigned)
+
+
+def poses(reference: Reference) -> bool:
+    """Whether a reference is a model with its inputs."""
+    return reference.name == PROBLEM and read_text(reference.source).names >= {INPUTS, INIT}
+
+
+def complete(front: FrontMatter, claim: WrittenClaim, answer: TracerAnswer) -> WrittenClaim:
+    """The claim with what the problem makes its model with, if the submission does not say it."""
+    if claim.call.init is not None or "init" not in answer or INIT in read_text(front.source).names:
+        return claim
+    return replace(claim, call=replace(claim.call, init=tuple(answer["init"])))
+
+
+FORMAT = Format(
+    title="KernelBench",
+    rank=1,  # a task of robust-kbench has a Model, too
+    names=Names(entries={SUBMISSION: 1, PROBLEM: 5}, references={PROBLEM: 2}, helpers=(INPUTS, INIT), objects=PROBLEM),
+    recognises=recognises,
+    poses=poses,
+    complete=complete,
+    help="KernelBench's",
+)
