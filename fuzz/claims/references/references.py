@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.claims.language.callables import axes_of, read_entry, with_arrays
+from kfuzz.claims.language.callables import axes_of, in_claims_language, read_entry, with_arrays
 from kfuzz.claims.language.front_matter import FrontMatter, is_python_file
 from kfuzz.claims.language.keys import WrittenCall, WrittenClaim
 from kfuzz.claims.language.loaded import used_libraries
@@ -26,7 +26,7 @@ from kfuzz.claims.language.roles import roles_of
 from kfuzz.claims.references import running, serving
 from kfuzz.claims.references.formats import formats, is_object, read_submission, texts_beside
 from kfuzz.claims.references.reference_files import name_of_reference, reference_of
-from kfuzz.claims.references.task_claims import home_in, with_some_places
+from kfuzz.claims.references.trace_answer import home_in
 from kfuzz.common.phases import Phase, Stage, announce
 from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError, cache
@@ -139,6 +139,14 @@ def with_home(claim: WrittenClaim, home: Mapping[str, int]) -> WrittenClaim:
     wide = {name: replace(axis, hi=max(axis.hi, home[name])) for name, axis in axes.items()}
     own = {name: home[name] for name in axes}
     return replace(claim, axes=wide, call=replace(claim.call, home=own))
+
+
+def with_some_places(claim: WrittenClaim) -> WrittenClaim:
+    """The claim with a rule for each size of an answer that may be none, as that after a window: it is 1 or more."""
+    op = str(claim.op)
+    derived = (d for one in find(op).outputs.values() for d in one.dimensions if is_derived(d) and "-" in d)
+    rules = (f"{in_claims_language(d, op, claim.scalars)} >= 1" for d in derived)
+    return replace(claim, where=tuple(dict.fromkeys((*claim.where, *rules))))
 
 
 def whole_answers(answer: Mapping[str, Any]) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from kfuzz.claims.language.keys import WrittenClaim
-from kfuzz.claims.references.task_claims import with_some_places
+from kfuzz.claims.references.references import with_some_places
 
 POOL = """INPUTS = {"x": "float[rows, cols]"}
 OUTPUTS = {"y": "float[rows, (cols - 5) // 2 + 1]"}
