@@ -36,41 +36,6 @@ class Names:
     objects: str = ""
 
 
-def recognise_nothing(path: Path, text: str) -> bool:
-    """Of a format whose submissions look like any other file."""
-    return False
-
-
-def solve_nothing(target: Path) -> str:
-    """Of a format whose targets do not say which problem they solve."""
-    return ""
-
-
-def pose_nothing(reference: Reference) -> bool:
-    """Of a format whose problems look like any other file."""
-    return False
-
-
-def find_nothing(reference: Path) -> Mapping[str, str]:
-    """Of a format whose problems are a single file."""
-    return {}
-
-
-def open_nothing(reference: Path) -> tuple[str, ...]:
-    """Of a format whose submissions import no file of the problem."""
-    return ()
-
-
-def leave_as_it_is(front: FrontMatter, claim: WrittenClaim, answer: TracerAnswer) -> WrittenClaim:
-    """Of a format whose problems say nothing that the tracer does not."""
-    return claim
-
-
-def take_cuda(answer: TracerAnswer) -> str:
-    """Of a format whose problems may be solved in CUDA."""
-    return ""
-
-
 @dataclass(frozen=True)
 class Format:
     """A format of submissions. Whatever a format does not say is as for any other file."""
@@ -79,25 +44,25 @@ class Format:
     rank: int = 0
     """Where several formats recognise something, the one with the lowest rank counts."""
     names: Names = field(default_factory=Names)
-    recognises: Callable[[Path, str], bool] = recognise_nothing
+    recognises: Callable[[Path, str], bool] = lambda _, __: False
     """Whether a file with this text is a submission."""
     unpack: Callable[[Path], Path] | None = None
     """Write a submission that is no kernel file into the cache: the kernel file, with its claim."""
-    solves: Callable[[Path], str] = solve_nothing
+    solves: Callable[[Path], str] = lambda _: ""
     """The reference that a target has by its place, as a claim names it; empty if it does not say so."""
     named: re.Pattern[str] | None = None
     """How a claim names a reference that is in no file."""
     place: Callable[[Path, re.Match[str]], Placed] | None = None
     """Write the reference that is named so, for a kernel file, into the cache."""
-    poses: Callable[[Reference], bool] = pose_nothing
+    poses: Callable[[Reference], bool] = lambda _: False
     """Whether a reference is a problem of this format."""
-    beside: Callable[[Path], Mapping[str, str]] = find_nothing
+    beside: Callable[[Path], Mapping[str, str]] = lambda _: {}
     """The names of files beside a reference that give arguments, by what the tracer calls them."""
-    folders: Callable[[Path], tuple[str, ...]] = open_nothing
+    folders: Callable[[Path], tuple[str, ...]] = lambda _: ()
     """The folders of a reference's problem, which a submission may import."""
-    complete: Callable[[FrontMatter, WrittenClaim, TracerAnswer], WrittenClaim] = leave_as_it_is
+    complete: Callable[[FrontMatter, WrittenClaim, TracerAnswer], WrittenClaim] = lambda _, claim, __: claim
     """The claim with what the problem says of it."""
-    why_not_cuda: Callable[[TracerAnswer], str] = take_cuda
+    why_not_cuda: Callable[[TracerAnswer], str] = lambda _: ""
     """Why CUDA cannot solve a problem; empty if it can."""
     help: str = ""
     """Its problems, in the words of `--reference`."""
